@@ -76,7 +76,7 @@ const catchUpMs: Millis = 30_000;
 const waitingMax = 25_000;
 /** How often at most it is told how many were dropped. */
 const tellDroppedMs: Millis = 10_000;
-/** How long a stop may take to write what waits. */
+/** How long a stop may take to write what waits; half of it should do. */
 const lastWordsMs: Millis = 8_000;
 /** How much the newest answer counts in how long answers take. */
 const newestShare = 0.2;
@@ -255,7 +255,8 @@ export class EventRecorder {
 
   /** How many may be under way: as many as come to an end while all that wait are written in time. */
   #room(): number {
-    const needed = Math.ceil((this.#waitingPeak * (this.#answerMs ?? 0)) / catchUpMs);
+    const withinMs = this.#endsAt === null ? catchUpMs : lastWordsMs / 2;
+    const needed = Math.ceil((this.#waitingPeak * (this.#answerMs ?? 0)) / withinMs);
     return Math.max(inFlightMin, Math.min(inFlightMax, needed));
   }
 

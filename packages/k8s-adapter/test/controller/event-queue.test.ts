@@ -15,12 +15,24 @@ describe('a queue of Events', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
         const queue = new EventQueue<number>();
-        let twin: number[] = [];
+        const twin: number[] = [];
         for (const one of steps) {
-          if (one.kind === 'push') [queue.push(one.item), twin.push(one.item)];
-          else if (one.kind === 'putBack') [queue.putBack(one.item), twin.unshift(one.item)];
-          else if (one.kind === 'shift') assert.equal(queue.shift(), twin.shift());
-          else [queue.clear(), (twin = [])];
+          switch (one.kind) {
+            case 'push':
+              queue.push(one.item);
+              twin.push(one.item);
+              break;
+            case 'putBack':
+              queue.putBack(one.item);
+              twin.unshift(one.item);
+              break;
+            case 'shift':
+              assert.equal(queue.shift(), twin.shift());
+              break;
+            case 'clear':
+              queue.clear();
+              twin.length = 0;
+          }
           assert.equal(queue.length, twin.length);
         }
       }),

@@ -291,7 +291,11 @@ describe('recorder', () => {
     const stage = new Stage();
     stage.begin(50);
     for (let n = 0; n < 20; n++) stage.record('x', { name: `p${n}` });
-    assert.equal(stage.stop().length, 10, 'evictions come to their end, and nothing is lost for them');
+    assert.equal(
+      stage.stop().length,
+      10,
+      'evictions come to their end, and nothing is lost for them',
+    );
     assert.deepEqual(stage.record('y'), []);
     assert.equal(stage.recorder.idle, false);
     // Each answer sends the next, which the iteration then comes to.

@@ -71,7 +71,8 @@ class World {
 
   taintAll(): void {
     this.requests.clear();
-    for (const one of this.api.list('nodes')) this.api.update('nodes', { ...one, spec: { taints } });
+    for (const one of this.api.list('nodes'))
+      this.api.update('nodes', { ...one, spec: { taints } });
   }
 
   count(what: string): number {
