@@ -75,7 +75,7 @@ const catchUpMs: Millis = 30_000;
 /** An Event takes about 1 kB, and a burst of 20,000 evictions loses none. */
 const waitingMax = 25_000;
 /** How often at most it is told how many were dropped. */
-const tellDroppedMs: Millis = 10_000;
+const reportDroppedMs: Millis = 10_000;
 /** How long a stop may take to write what waits; half of it should do. */
 const lastWordsMs: Millis = 8_000;
 /** How much the newest answer counts in how long answers take. */
@@ -108,7 +108,7 @@ export class EventRecorder {
   #endsAt: Instant | null = null;
   /** Not told yet. */
   #dropped = 0;
-  #tellAt: Instant = Number.NEGATIVE_INFINITY;
+  #reportAt: Instant = Number.NEGATIVE_INFINITY;
   /** How long an answer takes, lately; null: none has come. */
   #answerMs: Millis | null = null;
   /** How many have waited at most since none did. */
@@ -143,7 +143,7 @@ export class EventRecorder {
     return earliest([
       this.#calls.nextWake(),
       this.#resumesAt(),
-      this.#dropped > 0 ? this.#tellAt : null,
+      this.#dropped > 0 ? this.#reportAt : null,
       this.idle ? null : this.#endsAt,
     ]);
   }
@@ -241,7 +241,7 @@ export class EventRecorder {
       if (!next) break;
       this.#send(now, next);
     }
-    if (this.#dropped > 0 && now >= this.#tellAt) this.#tellDropped(now, 'queueFull');
+    if (this.#dropped > 0 && now >= this.#reportAt) this.#reportDropped(now, 'queueFull');
     const effects = this.#effects;
     this.#effects = [];
     return effects;
@@ -269,7 +269,7 @@ export class EventRecorder {
       this.#dropped += 1;
       this.#effects.push({ kind: 'abort', id });
     }
-    if (this.#dropped > 0) this.#tellDropped(now, 'stopped');
+    if (this.#dropped > 0) this.#reportDropped(now, 'stopped');
   }
 
   #drop(series: Series): void {
@@ -277,10 +277,10 @@ export class EventRecorder {
     this.#dropped += 1;
   }
 
-  #tellDropped(now: Instant, why: DropReason): void {
+  #reportDropped(now: Instant, why: DropReason): void {
     this.#notice({ kind: 'eventsDropped', count: this.#dropped, why });
     this.#dropped = 0;
-    this.#tellAt = now + tellDroppedMs;
+    this.#reportAt = now + reportDroppedMs;
   }
 
   #send(now: Instant, series: Series): void {

@@ -333,14 +333,6 @@ describe('while pods are evicted', () => {
     assert.deepEqual(stage.pass(1), ['event/5 POST "a" x1', 'event/6 POST "b" x1']);
   });
 
-  it('equal ones go on to be counted in one', () => {
-    const stage = new Stage();
-    stage.begin(8);
-    stage.repeat(5, 'x');
-    stage.end(8);
-    assert.deepEqual(stage.pass(250), ['event/2 POST "x" x5']);
-  });
-
   for (const [pods, answerMs] of [
     [2_000, 2],
     [20_000, 2],

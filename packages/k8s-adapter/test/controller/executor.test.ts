@@ -74,10 +74,12 @@ describe('Kubernetes Events', () => {
   it('yield to evictions', () => {
     const executor = newExecutor();
     const sent: string[] = [];
+    const podEvent = event('x');
+    assert.ok(podEvent.kind === 'recordEvent');
     for (let n = 0; n < 20; n++) {
       const one = { ...pod, name: `p${n}`, uid: `u${n}` };
       const effects = [
-        ...executor.execute(n, { ...event('x'), pod: one }),
+        ...executor.execute(n, { ...podEvent, pod: one }),
         ...executor.execute(n, { ...command, id: `c${n}`, pod: one, confirm: false }),
       ];
       for (const effect of effects) if (effect.kind === 'send') sent.push(effect.request.method);
