@@ -71,8 +71,8 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './shadow': {
     values: `
-      ShadowScore deletedOf foreignTaintManager noName otherNames publishedShadow
-      reasonText resolveShadowConfig`,
+      ShadowScore deletedOf foreignTaintManager noName otherNames publishedShadow reasonText
+      resolveShadowConfig unknownUpstreamMark`,
     types: `
       PublishedShadow ShadowConfig ShadowCounts ShadowEntry ShadowOptions ShadowReason ShadowReport ShadowRow
       ShadowSpan ShadowVerdict ShadowedMachine`,

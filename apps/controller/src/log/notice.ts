@@ -210,7 +210,7 @@ function statusLine(notice: PublisherNotice): Line {
   if ('resource' in notice) return policyStatusLine(notice);
   const fields = { taintManager: notice.name };
   if (notice.kind === 'statusPublished') return line('info', 'publishing status', fields);
-  const next = notice.why === 'failed' ? 'the next heartbeat' : 'once a minute';
+  const next = notice.isSlow ? 'once a minute' : 'the next heartbeat';
   const tried = { ...fields, error: notice.failure.message, again: next };
   if (notice.why !== 'notInstalled') return line('warn', 'status is not published', tried);
   const how = { again: next, install: 'kubectl taintmgr install crds' };

@@ -1,7 +1,9 @@
 import type { Command, Event, Pod, PodRef } from '@taintmgr/core';
 import { isTakenOver } from '@taintmgr/core/policy';
-import { foreignTaintManager } from '@taintmgr/core/shadow';
+import { foreignTaintManager, unknownUpstreamMark } from '@taintmgr/core/shadow';
 import type { Machine } from '@taintmgr/k8s-adapter';
+
+const upstream = 'kube-controller-manager';
 
 /** Pods that another program than ours evicts for a taint. */
 export interface ForeignEviction {
@@ -12,6 +14,8 @@ export interface ForeignEviction {
   readonly heldBack: string | null;
   /** Whether its namespace was handed over to us. */
   readonly isTakenOver: boolean;
+  /** The reason that it has written where we do not know it; null: the usual one. */
+  readonly unknownReason: string | null;
 }
 
 /**
@@ -29,6 +33,8 @@ export class ForeignEvictions {
   readonly #held = new Map<string, string>();
   /** The namespaces that were handed over. */
   readonly #takenOver = new Set<string>();
+  /** Nodes with NoExecute taints: there an unknown mark of kube-controller-manager is one for a taint. */
+  readonly #tainted = new Set<string>();
   readonly #onForeign: (eviction: ForeignEviction) => void;
 
   constructor(onForeign: (eviction: ForeignEviction) => void) {
@@ -62,6 +68,15 @@ export class ForeignEvictions {
       case 'namespaceDelete':
         this.#takenOver.delete(event.name);
         break;
+      case 'nodeUpsert': {
+        const { name, taints } = event.node;
+        if (taints.some(({ effect }) => effect === 'NoExecute')) this.#tainted.add(name);
+        else this.#tainted.delete(name);
+        break;
+      }
+      case 'nodeDelete':
+        this.#tainted.delete(event.name);
+        break;
       case 'podUpsert':
         this.#look(event.pod);
         break;
@@ -84,16 +99,16 @@ export class ForeignEvictions {
 
   #look(pod: Pod): void {
     const { namespace, name, uid, nodeName, disruption } = pod;
-    const manager = foreignTaintManager(disruption);
+    const isTakenOver = this.#takenOver.has(namespace);
+    const isSuspect = isTakenOver && this.#tainted.has(nodeName);
+    const unknownReason = isSuspect ? unknownUpstreamMark(disruption) : null;
+    const manager = foreignTaintManager(disruption) ?? (unknownReason && upstream);
     if (manager === null || this.#known.has(uid)) return;
     this.#known.add(uid);
     if (!this.#synced) return;
     const heldBack = this.#held.get(uid) ?? null;
     const ref = { namespace, name, uid, nodeName };
-    this.#onForeign({
-      ...{ pod: ref, manager, heldBack },
-      isTakenOver: this.#takenOver.has(namespace),
-    });
+    this.#onForeign({ pod: ref, manager, heldBack, isTakenOver, unknownReason });
   }
 
   #note(command: Command): void {

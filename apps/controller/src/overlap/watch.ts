@@ -237,9 +237,13 @@ export class OverlapWatch {
 /** What kube-controller-manager may go on running beside us with takeover. */
 const shared = 'taint-eviction-controller';
 
-function letThroughText({ pod, manager }: ForeignEviction): string {
+function letThroughText({ pod, manager, unknownReason }: ForeignEviction): string {
   const name = `${pod.namespace}/${pod.name}`;
-  return `${manager} was let through with pod ${name}, whose namespace is taken over: the heartbeat was late, or the policies were not in force`;
+  const why =
+    unknownReason === null
+      ? 'the heartbeat was late, the policies were not in force, or its clock is off by more than 1m'
+      : `it gives the reason ${unknownReason}, which the policies do not know`;
+  return `${manager} was let through with pod ${name}, whose namespace is taken over: ${why}`;
 }
 
 const cure =

@@ -8,14 +8,16 @@ type Published = NonNullable<StatedStatus['takeover']>;
 
 /**
  * `enabled` is what makes the policies refuse anything, so it is said from the first heartbeat on: before,
- * nobody would be spared while the leader begins.
+ * nobody would be spared while the leader begins. Where it cannot begin, as the policies are not
+ * what they should be, it is taken back: what they refuse all the same would go for nobody.
  */
 export function publishedTakeover(
   score: TakeoverScore,
   running: RunningController | null,
 ): Published {
   const { counts, policies } = running?.takeover() ?? {};
-  const { isInForce = false, drift = [], fault = null } = policies ?? {};
+  const { isInForce = false, wasInForce = false, drift = [], fault = null } = policies ?? {};
+  const isBeginning = drift.length === 0 && fault === null;
   const byNamespace = namesOf(score, counts?.spared).map((name) => {
     const { spared = 0, held = 0 } = counts?.spared.get(name) ?? {};
     const { evicted = 0, letThrough = 0 } = score.went.get(name) ?? {};
@@ -24,7 +26,7 @@ export function publishedTakeover(
   const sum = (of: 'spared' | 'held' | 'evicted' | 'letThrough'): number =>
     byNamespace.reduce((total, one) => total + one[of], 0);
   return {
-    enabled: true,
+    enabled: isInForce || wasInForce || isBeginning,
     ...(isInForce && { policyVersion: takeoverVersion }),
     drift: fault === null ? drift : [...drift, fault],
     namespaces: counts?.namespaces.length ?? 0,

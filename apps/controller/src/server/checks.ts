@@ -88,7 +88,11 @@ const healthz: Readonly<Record<string, Look>> = {
   },
 };
 
-const unknownPolicies: PolicyState = { isInForce: false, drift: [], fault: null };
+const unknownPolicies: Pick<PolicyState, 'isInForce' | 'drift' | 'fault'> = {
+  isInForce: false,
+  drift: [],
+  fault: null,
+};
 
 const readyz: Readonly<Record<string, Look>> = {
   shutdown: ({ stopping }) => (stopping ? 'waiting for evictions in progress' : null),

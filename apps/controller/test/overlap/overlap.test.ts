@@ -225,6 +225,7 @@ describe('foreign evictions', () => {
         manager: 'kube-controller-manager',
         heldBack: null,
         isTakenOver: false,
+        unknownReason: null,
       },
     ]);
   });

@@ -3,7 +3,9 @@ import type { TestContext } from 'node:test';
 import { type RunningProcess, startProcess } from '../harness/running-process.ts';
 import type { TakeoverWorld } from './takeover-world.ts';
 
-const flags = ['--takeover', '--controllers=*,-node-lifecycle-controller', '--mode=evict'];
+export const takeoverFlags: readonly string[] = [
+  ...['--takeover', '--controllers=*,-node-lifecycle-controller', '--mode=evict'],
+];
 export const taintManagers = 'taintmanagers.taintmgr.dev';
 export const policies = 'validatingadmissionpolicies';
 export const bindings = 'validatingadmissionpolicybindings';
@@ -13,8 +15,18 @@ export function startController(
   world: TakeoverWorld,
   ...more: readonly string[]
 ): Promise<RunningProcess> {
-  const connection = { kubeconfig: world.kubeconfig('controller') };
-  return startProcess(t, { connection, flags: [...flags, ...more] });
+  return startReplicaOf(t, world, 'controller', ...more);
+}
+
+/** A replica with this token. */
+export function startReplicaOf(
+  t: TestContext,
+  world: TakeoverWorld,
+  who: 'controller' | 'replica',
+  ...more: readonly string[]
+): Promise<RunningProcess> {
+  const connection = { kubeconfig: world.kubeconfig(who) };
+  return startProcess(t, { connection, flags: [...takeoverFlags, ...more] });
 }
 
 /** Resolves when the controller keeps the policies, and they refuse. */
@@ -46,6 +58,8 @@ export function eventsOn(world: TakeoverWorld, pod: string): readonly string[] {
 }
 
 export interface Published {
+  readonly renewTime?: string;
+  readonly conditions?: readonly { readonly type: string; readonly message: string }[];
   readonly takeover?: {
     readonly enabled?: boolean;
     readonly drift?: readonly string[];

@@ -9,6 +9,7 @@ import {
   ApiServer,
   createCertificate,
   type Exchange,
+  type HttpsServer,
   installDefinitions,
   node,
   pod,
@@ -17,6 +18,7 @@ import {
   type Rule,
   seededRandom,
   startHttps,
+  type Tokens,
   type User,
   writeKubeconfig,
 } from '@taintmgr/sim-cluster';
@@ -26,6 +28,8 @@ export const users = {
   admin: 'admin',
   manager: 'system:serviceaccount:kube-system:node-controller',
   controller: 'system:serviceaccount:taintmgr-system:taintmgr-controller',
+  /** Another replica, with a token of its own. */
+  replica: 'system:serviceaccount:taintmgr-system:taintmgr-controller',
   kubelet: 'system:node:n1',
   scheduler: 'system:kube-scheduler',
 } as const;
@@ -38,6 +42,7 @@ type Rights = Readonly<Partial<Record<Who, readonly Rule[]>>>;
 /** A request that was answered. */
 export interface Asked {
   readonly user: string;
+  readonly token: string;
   readonly method: string;
   readonly path: string;
   readonly status: number;
@@ -48,48 +53,70 @@ const managers = '/apis/taintmgr.dev/v1alpha1/taintmanagers';
 const everything = [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }];
 const taint = { key: 'bad', effect: 'NoExecute' };
 
+/** The clock of the control plane, which may be apart from ours. */
+class PlaneClock extends RealClock {
+  /** So far it is ahead of ours. */
+  ahead = 0;
+
+  override now(): number {
+    return super.now() + this.ahead;
+  }
+}
+
+/** What a restart of the API server finds stored. */
+const kinds = [
+  'customresourcedefinitions',
+  ...['namespaces', 'nodes', 'pods', 'events', 'leases'],
+  ...['taintmanagers.taintmgr.dev', 'evictionpauses.taintmgr.dev'],
+  ...['validatingadmissionpolicies', 'validatingadmissionpolicybindings'],
+];
+
 /**
  * An API server over HTTPS with our kinds, a node `n1`, the namespaces `in`, which is opted in, and
  * `out`, and a kube-controller-manager that has not started.
  */
 export class TakeoverWorld {
-  readonly api: ApiServer;
+  readonly clock = new PlaneClock();
+  api: ApiServer;
   readonly asked: Asked[] = [];
   url = '';
   #directory = '';
-  #ca = '';
   #manager: UpstreamManager | null = null;
   #heard: (() => void)[] = [];
   #isRefused: (request: ApiRequest) => boolean = () => false;
+  #change: (request: ApiRequest) => ApiRequest = (request) => request;
+  #server: HttpsServer | null = null;
+  readonly #tokens: Tokens;
+  readonly #certificate = createCertificate(Date.now());
 
   private constructor(rights: Rights) {
-    const tokens = new Map<string, User>(
+    this.#tokens = new Map<string, User>(
       Object.entries(users).map(([token, name]) => [
         token,
         { name, groups: [], rules: rights[token as Who] ?? everything },
       ]),
     );
-    this.api = new ApiServer({ clock: new RealClock(), random: seededRandom(1), tokens });
+    this.api = this.#apiServer(1000);
   }
 
-  static async start(t: TestContext, rights: Rights = {}): Promise<TakeoverWorld> {
+  /** `ahead`: how far the clock of the control plane is ahead of ours. */
+  static async start(t: TestContext, rights: Rights = {}, ahead = 0): Promise<TakeoverWorld> {
     const world = new TakeoverWorld(rights);
+    world.clock.ahead = ahead;
     const { api } = world;
-    await installDefinitions(api, customResourceDefinitions());
+    await world.installKinds();
     api.create('namespaces', { metadata: { name: 'in', labels: label } });
     api.create('namespaces', { metadata: { name: 'out' } });
     api.create('nodes', node('n1'));
-    const certificate = createCertificate(Date.now());
-    const server = await startHttps({ exchange: world.#recording(api.exchange), certificate });
+    const server = await world.#serve();
     world.url = server.url;
-    world.#ca = certificate.ca;
     world.#directory = mkdtempSync(join(tmpdir(), 'taintmgr-takeover-test-'));
     const { access } = await loadKubeconfig({ kubeconfig: world.kubeconfig('manager') });
     const manager = new UpstreamManager(access);
     world.#manager = manager;
     t.after(async () => {
       await manager.stop();
-      await server.close();
+      await world.#server?.close();
       rmSync(world.#directory, { recursive: true });
     });
     return world;
@@ -100,6 +127,43 @@ export class TakeoverWorld {
     return this.#manager;
   }
 
+  #apiServer(startRv: number): ApiServer {
+    const { clock } = this;
+    return new ApiServer({ clock, random: seededRandom(startRv), tokens: this.#tokens, startRv });
+  }
+
+  async #serve(port = 0): Promise<HttpsServer> {
+    const exchange: Exchange = (request, sink) => this.#answer(request, sink);
+    this.#server = await startHttps({ exchange, certificate: this.#certificate, port });
+    return this.#server;
+  }
+
+  /** The API server ends; resolves when another one, which knows what was stored, has its port. */
+  async restart(): Promise<void> {
+    const port = this.#server?.port ?? 0;
+    await this.#server?.close();
+    const stored = kinds.flatMap((kind) => this.api.list(kind));
+    this.api = this.#apiServer(1_000_000);
+    this.api.load(structuredClone(stored));
+    await this.#serve(port);
+    const heard = this.#heard;
+    this.#heard = [];
+    for (const tell of heard) tell();
+  }
+
+  /** Installs those of our kinds that are not there. */
+  async installKinds(): Promise<void> {
+    const isThere = (name: string): boolean =>
+      this.api.get('customresourcedefinitions', '', name) !== null;
+    const missing = customResourceDefinitions().filter(({ metadata }) => !isThere(metadata.name));
+    await installDefinitions(this.api, missing);
+  }
+
+  /** From now on requests come to the API server like this. */
+  change(how: (request: ApiRequest) => ApiRequest): void {
+    this.#change = how;
+  }
+
   /** From now on such requests are answered with 500. */
   refuse(which: (request: ApiRequest) => boolean): void {
     this.#isRefused = which;
@@ -108,7 +172,7 @@ export class TakeoverWorld {
   /** A file by which somebody gets in. */
   kubeconfig(who: Who): string {
     const file = join(this.#directory, who);
-    writeKubeconfig(file, { server: this.url, ca: this.#ca, token: who });
+    writeKubeconfig(file, { server: this.url, ca: this.#certificate.ca, token: who });
     return file;
   }
 
@@ -129,7 +193,7 @@ export class TakeoverWorld {
 
   /** What the leader writes every 10 s; it was written so long ago. */
   async beat(agoMs = 0): Promise<void> {
-    const renewTime = new Date(Date.now() - agoMs).toISOString();
+    const renewTime = new Date(this.clock.now() - agoMs).toISOString();
     const body = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'TaintManager' };
     const metadata = { name: 'taintmgr' };
     await this.ask('admin', 'POST', managers, { ...body, metadata });
@@ -146,7 +210,8 @@ export class TakeoverWorld {
   taint(isOn = true): void {
     const found = this.api.get('nodes', '', 'n1');
     if (!found) throw new Error('there is no node');
-    const taints = isOn ? [{ ...taint, timeAdded: new Date().toISOString() }] : [];
+    const timeAdded = new Date(this.clock.now()).toISOString();
+    const taints = isOn ? [{ ...taint, timeAdded }] : [];
     this.api.update('nodes', { ...found, spec: { ...found.spec, taints } });
   }
 
@@ -200,7 +265,7 @@ export class TakeoverWorld {
     const request = { method, path, headers, body: JSON.stringify(body) };
     return await new Promise((resolve, reject) => {
       let [status, text] = [0, ''];
-      this.#recording(this.api.exchange)(request, {
+      this.#answer(request, {
         head: (code) => {
           status = code;
         },
@@ -224,38 +289,42 @@ export class TakeoverWorld {
   async untilPolicies(refuse: boolean, pod: string): Promise<void> {
     const path = `/api/v1/namespaces/in/pods/${pod}/status?dryRun=All`;
     for (;;) {
-      const { status } = await this.ask('admin', 'PATCH', path, mark(), 'strategic-merge-patch');
+      const now = mark(undefined, this.clock.now());
+      const { status } = await this.ask('admin', 'PATCH', path, now, 'strategic-merge-patch');
       if ((status === 403) === refuse) return;
       await new Promise((resolve) => this.api.clock.after(20, () => resolve(null)));
     }
   }
 
-  #recording(exchange: Exchange): Exchange {
-    return (request: ApiRequest, sink) => {
-      const { method, path, headers } = request;
-      const token = String(headers.authorization ?? '').replace('Bearer ', '') as Who;
-      const seen: ResponseSink = {
-        ...sink,
-        head: (status, more) => {
-          this.asked.push({ user: users[token] ?? '', method, path, status });
-          sink.head(status, more);
-          const heard = this.#heard;
-          this.#heard = [];
-          for (const tell of heard) tell();
-        },
-      };
-      if (!this.#isRefused(request)) return exchange(request, seen);
-      seen.head(500, { 'content-type': 'application/json' });
-      seen.data(JSON.stringify({ kind: 'Status', message: 'boom', code: 500 }));
-      seen.end();
-      return () => {};
+  #answer(request: ApiRequest, sink: ResponseSink): () => void {
+    const { method, path } = request;
+    const token = tokenOf(request);
+    const seen: ResponseSink = {
+      ...sink,
+      head: (status, more) => {
+        this.asked.push({ user: users[token] ?? '', token, method, path, status });
+        sink.head(status, more);
+        const heard = this.#heard;
+        this.#heard = [];
+        for (const tell of heard) tell();
+      },
     };
+    if (!this.#isRefused(request)) return this.api.exchange(this.#change(request), seen);
+    seen.head(500, { 'content-type': 'application/json' });
+    seen.data(JSON.stringify({ kind: 'Status', message: 'boom', code: 500 }));
+    seen.end();
+    return () => {};
   }
 }
 
+/** Who asks. */
+export function tokenOf({ headers }: ApiRequest): Who {
+  return String(headers.authorization ?? '').replace('Bearer ', '') as Who;
+}
+
 /** The patch by which a pod is marked before it is deleted. */
-export function mark(reason = 'DeletionByTaintManager'): object {
-  const lastTransitionTime = new Date().toISOString();
+export function mark(reason = 'DeletionByTaintManager', at = Date.now()): object {
+  const lastTransitionTime = new Date(at).toISOString();
   const condition = { type: 'DisruptionTarget', status: 'True', reason, lastTransitionTime };
   return { status: { conditions: [condition] } };
 }

@@ -1,6 +1,6 @@
 // Watching kube-controller-manager: its evictions held against what the engine would have done.
 
-export { foreignTaintManager } from '../model/disruption.ts';
+export { foreignTaintManager, unknownUpstreamMark } from '../model/disruption.ts';
 export { resolveShadowConfig, type ShadowConfig } from '../shadow/config.ts';
 export { type PublishedShadow, publishedShadow } from '../shadow/published.ts';
 export {

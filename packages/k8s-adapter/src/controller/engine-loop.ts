@@ -27,8 +27,14 @@ export class Loop extends ControlLoop<Event, Command, EngineNotice> {
       sources: engineSources(options, followed),
       ...(options.publish && { publish: { followed, ...options.publish } }),
       procedures: engineProcedures(options),
-      isUrgent: (notice) => notice.kind === 'report' && notice.report.kind === 'readinessHold',
+      isUrgent,
       eventOf: (notice) => (notice.kind === 'limitRecord' ? notice : null),
     });
   }
+}
+
+/** Whether others wait for what this changes in the heartbeat. */
+function isUrgent(notice: Notice): boolean {
+  if (notice.kind === 'takeoverInForce') return true;
+  return notice.kind === 'report' && notice.report.kind === 'readinessHold';
 }

@@ -63,9 +63,16 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     this.#election = election ? new Election({ ...election, random, clock }) : null;
     const leads = (now: Instant): boolean => this.leads(now);
     const { publish, takeover } = readOnly ? {} : parts;
-    const conditions = () => loopConditions(this.#view.isCurrent, this.#hold.isOn);
+    const conditions = () =>
+      loopConditions({
+        isCurrent: this.#view.isCurrent,
+        isHeld: this.#hold.isOn,
+        ahead: clock.ahead,
+      });
     this.#duties = new LeaderDuties({
-      publish: publish ? { ...publish, clock, leads, conditions } : null,
+      publish: publish
+        ? { ...publish, clock, leads, conditions, isVital: takeover !== undefined }
+        : null,
       takeover: takeover ? { ...takeover, random, leads } : null,
     });
     this.#elected = this.#election === null;

@@ -1,6 +1,6 @@
 // Since when conditions are as they are, for the status that the leader publishes.
 import type { TaintManagerStatus } from '@taintmgr/core/policy';
-import { formatTime, type Instant } from '@taintmgr/core/time';
+import { formatDuration, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import { asList, asRecord } from '../proto/json.ts';
 
 export type Condition = NonNullable<TaintManagerStatus['conditions']>[number];
@@ -37,9 +37,33 @@ function isDated(value: unknown): value is DatedCondition {
   return [type, status, lastTransitionTime].every((part) => typeof part === 'string');
 }
 
+/** What a loop knows of itself. */
+export interface LoopState {
+  /** Whether changes of the cluster are heard of. */
+  readonly isCurrent: boolean;
+  /** Whether deadlines are held, as the cluster's clock is unknown. */
+  readonly isHeld: boolean;
+  /** How far that clock is ahead of our time. */
+  readonly ahead: Millis;
+}
+
+/** Answers are dated in whole seconds: less shows nothing. */
+const skewMsMin: Millis = 2_000;
+
 /** What a loop says of itself: only what is not as it should be. */
-export function loopConditions(isCurrent: boolean, isHeld: boolean): readonly StatedCondition[] {
-  return [...(isCurrent ? [] : [staleCondition]), ...(isHeld ? [heldCondition] : [])];
+export function loopConditions(state: LoopState): readonly StatedCondition[] {
+  return [
+    ...(state.isCurrent ? [] : [staleCondition]),
+    ...(state.isHeld ? [heldCondition] : []),
+    ...(Math.abs(state.ahead) < skewMsMin ? [] : [skewCondition(state.ahead)]),
+  ];
+}
+
+function skewCondition(ahead: Millis): StatedCondition {
+  const side = ahead > 0 ? 'ahead of' : 'behind';
+  const message = `the API server's clock is ${formatDuration(Math.abs(ahead))} ${side} that of this replica; deadlines and heartbeats go by the API server`;
+  const reason = ahead > 0 ? 'ServerClockAhead' : 'ServerClockBehind';
+  return { type: 'ClockSkew', status: 'True', reason, message };
 }
 
 const staleCondition: StatedCondition = {

@@ -40,6 +40,8 @@ export interface PublishOptions {
 
 export interface StatusPublisherOptions extends PublishOptions {
   readonly clock: WallClock;
+  /** Whether admission policies go by it: then whatever is in the way, each period sees a try. */
+  readonly isVital: boolean;
   /** Asked before each request. */
   readonly leads: (now: Instant) => boolean;
   /** What the loop knows of itself. */
@@ -271,10 +273,12 @@ export class StatusPublisher {
     const { name } = this.#options;
     const why = obstacleOf(failure);
     this.#isWritten = false;
-    if (why !== this.#obstacle) this.#notice({ kind: 'statusNotPublished', name, why, failure });
+    const isSlow = why !== 'failed' && !this.#options.isVital;
+    if (why !== this.#obstacle)
+      this.#notice({ kind: 'statusNotPublished', name, why, failure, isSlow });
     this.#obstacle = why;
     if (this.#due === null) return;
-    const wait = why === 'failed' ? (failure.retryAfter ?? 0) : slowMs;
+    const wait = isSlow ? slowMs : (failure.retryAfter ?? 0);
     this.#due = Math.max(this.#due, now + wait);
   }
 

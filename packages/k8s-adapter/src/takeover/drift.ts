@@ -15,6 +15,8 @@ export interface Drift {
   readonly field: string;
   /** In words, with the object's name: `... spec.failurePolicy is "Fail", not "Ignore"`. */
   readonly text: string;
+  /** Whether the live object has something beyond what is wanted, as a newer API server adds. */
+  readonly isAdded: boolean;
 }
 
 /** So much of a value is shown. */
@@ -28,10 +30,12 @@ const shownMax = 120;
 export function takeoverDrift(live: unknown, wanted: TakeoverManifest): readonly Drift[] {
   const object = `${wanted.kind.toLowerCase()}/${wanted.metadata.name}`;
   if (live === null || live === undefined) {
-    return [{ object, field: '', text: `${object} is missing` }];
+    return [{ object, field: '', text: `${object} is missing`, isAdded: false }];
   }
   const differences = [...versionDrift(live), ...compare(asRecord(live).spec, wanted.spec, 'spec')];
-  return differences.map(({ field, says }) => ({ object, field, text: `${object}: ${says}` }));
+  return differences.map(({ field, says, isAdded }) => {
+    return { object, field, text: `${object}: ${says}`, isAdded };
+  });
 }
 
 /** The version of content that an installed policy says it has; null: none. */
@@ -54,6 +58,7 @@ export function installedOptions(policy: unknown, binding: unknown): TakeoverOpt
 interface Difference {
   readonly field: string;
   readonly says: string;
+  readonly isAdded: boolean;
 }
 
 function versionDrift(live: unknown): readonly Difference[] {
@@ -77,10 +82,11 @@ function compare(live: unknown, wanted: unknown, field: string): readonly Differ
 }
 
 function different(field: string, live: unknown, wanted: unknown): Difference {
-  const says = isNothing(wanted)
+  const isAdded = isNothing(wanted);
+  const says = isAdded
     ? `${field} is ${shown(live)}, and should not be there`
     : `${field} is ${isNothing(live) ? 'missing' : shown(live)}, not ${shown(wanted)}`;
-  return { field, says };
+  return { field, says, isAdded };
 }
 
 function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {

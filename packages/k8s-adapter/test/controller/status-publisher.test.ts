@@ -24,10 +24,11 @@ class Stage {
   readonly publisher: StatusPublisher;
   #id = '';
 
-  constructor(identity = 'a') {
+  constructor(identity = 'a', isVital = false) {
     this.publisher = new StatusPublisher({
       name: 'taintmgr',
       identity,
+      isVital,
       clock: { wall: (now) => now + 500 },
       leads: () => this.leads,
       conditions: () => this.conditions,
@@ -198,6 +199,16 @@ describe('status publisher', () => {
         '135s not published: failed',
         `140s ${write}`,
       ]);
+    });
+
+    it(`tries again with each heartbeat where policies go by it, ${name}`, () => {
+      const stage = new Stage('a', true);
+      stage.lead();
+      assert.deepEqual(stage.answer(answer), [`not published: ${why}`]);
+      assert.deepEqual(stage.pass(10), [`10s ${write}`]);
+      assert.deepEqual(stage.answer(answer), []);
+      assert.deepEqual(stage.pass(10), [`20s ${write}`]);
+      assert.deepEqual(stage.answer(200), ['published']);
     });
   }
 

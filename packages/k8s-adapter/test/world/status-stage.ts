@@ -43,6 +43,7 @@ export class Stage {
     this.publisher = new StatusPublisher({
       name: 'taintmgr',
       identity: 'a',
+      isVital: false,
       clock: { wall: (now) => now },
       leads: () => this.leads,
       conditions: () => [],

@@ -60,6 +60,15 @@ export class Policies {
     return [...this.#bindings.values()].filter(({ policyName }) => policyName === name);
   }
 
+  /** A server that begins answers nobody before it knows what it finds stored. */
+  begin(): void {
+    for (const resource of [policyResource, bindingResource]) {
+      for (const { metadata } of this.#store.collection(resource).list('')) {
+        this.#refresh(resource, metadata.name);
+      }
+    }
+  }
+
   /** Takes over what is stored by now, which may be newer than what set the clock. */
   #refresh(resource: string, name: string): void {
     const stored = this.#store.get(resource, '', name);

@@ -71,6 +71,11 @@ export class PolicyAdmission implements Admission {
     return this.#audited;
   }
 
+  /** Goes by what is stored now, as a server does that has just begun. */
+  begin(): void {
+    this.#policies.begin();
+  }
+
   judge(request: AdmissionRequest, writer: Writer): void {
     if (isExempt(request)) {
       const fault = paramRightsFault(request, writer, this.#paramRights);

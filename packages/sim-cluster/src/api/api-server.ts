@@ -136,7 +136,9 @@ export class ApiServer implements ClusterApi {
 
   /** Takes over objects of a real cluster as they are; see LoadReport for what was not taken. */
   load(values: readonly unknown[]): LoadReport {
-    return loadObjects(this.#backend, values);
+    const report = loadObjects(this.#backend, values);
+    this.policies.begin();
+    return report;
   }
 
   /** Tells the cluster where and how this server can be reached: the Service default/kubernetes. */

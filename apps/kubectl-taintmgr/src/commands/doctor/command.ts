@@ -16,6 +16,7 @@ import {
   checkStuckPods,
   checkTaints,
 } from './cluster-checks.ts';
+import { checkControllers } from './controllers-check.ts';
 import { type Finding, levelTones } from './finding.ts';
 import type { DoctorFlags } from './flags.ts';
 import { checkFiles } from './manifests/command.ts';
@@ -34,6 +35,7 @@ const checks: readonly Check[] = [
   checkClock,
   checkRights,
   checkOverlap,
+  checkControllers,
   checkBudgets,
   checkTaints,
   checkStuckPods,

@@ -75,8 +75,11 @@ export async function readState(client: ApiClient): Promise<TakeoverState> {
 export function obstaclesIn({ manager, now, policies }: TakeoverState): readonly string[] {
   const found: string[] = [];
   if (manager === null) found.push('no taintmgr-controller publishes its status here');
-  else if (manager.takeover?.enabled !== true) {
+  else if (manager.takeover === undefined) {
     found.push(`${manager.name} does not take over: start taintmgr-controller with --takeover`);
+  } else if (manager.takeover.enabled !== true) {
+    const why = (manager.takeover.drift ?? []).join('; ') || 'the policies are not in force';
+    found.push(`${manager.name} has not begun to take over: ${why}`);
   }
   if (manager && !isFresh(manager, now))
     found.push(`${manager.name} ${lastHeartbeat(manager, now)}`);

@@ -155,6 +155,26 @@ stop it everywhere at once: ${killSwitch}
     );
   });
 
+  it('enable takes its label off again where the pods are not spared after all', async () => {
+    assert.equal((await run('takeover', 'enable', 'shop', '--yes')).code, 0);
+    // The leader is gone in the very moment in which the label is there.
+    const stop = cluster().api.subscribe(({ resource, object }) => {
+      const isLabelled = labelOf(cluster(), 'cart') === 'enabled';
+      if (resource !== 'namespaces' || object.metadata.name !== 'cart' || !isLabelled) return;
+      beat(cluster(), { enabled: true }, 120_000);
+    });
+    const { code, out, err } = await run('takeover', 'enable', 'cart', '--yes');
+    stop();
+    assert.equal(code, 1);
+    assert.equal(out, '');
+    assert.match(
+      err,
+      /\nerror: the API server does not refuse the mark of an eviction of pod cart\/web: the label was taken off namespace cart again\n$/,
+    );
+    assert.equal(labelOf(cluster(), 'cart'), undefined);
+    assert.equal(labelOf(cluster(), 'shop'), 'enabled');
+  });
+
   it('enable changes nothing in a dry run, or where nobody can be asked', async () => {
     for (const dryRun of ['client', 'server']) {
       const { code, out, err } = await run('takeover', 'enable', 'shop', `--dry-run=${dryRun}`);

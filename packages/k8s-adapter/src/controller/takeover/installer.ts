@@ -42,6 +42,8 @@ export type InstallerEffect =
 export interface PolicyState {
   /** Whether all of them stood as they should when they were last looked at. */
   readonly isInForce: boolean;
+  /** Whether they did so once since we lead. */
+  readonly wasInForce: boolean;
   /** In what they differ and could not be mended. */
   readonly drift: readonly string[];
   /** Why they could not be read or written; null: they could. */
@@ -67,8 +69,8 @@ const selfReview = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectR
  * `taintmgr-takeover`, by force); what it has beyond what we apply belongs to somebody else and stays, so
  * where that leaves a difference its spec is replaced. An object is mended five times in ten
  * minutes, then it is left as it is until there is room again, and that is said. What differs even
- * right after it was replaced comes from the API server, a newer one perhaps: it is said, and counts as
- * in force.
+ * right after it was replaced comes from the API server, and is said. What a newer one adds counts as in
+ * force; what an older one leaves out does not, and is tried again after ten minutes.
  *
  * Nothing is ever deleted. A replica that loses the lead hangs up and stops looking.
  */
@@ -86,7 +88,7 @@ export class PolicyInstaller {
   #found: readonly Drift[] = [];
   #isMissing = false;
   /** What the API server makes of each object whatever we write, and those that are left as they are. */
-  readonly #left = new Map<string, string>();
+  readonly #left = new Map<string, readonly Drift[]>();
   readonly #contested = new Set<string>();
   #state: PolicyState = unknown;
 
@@ -190,21 +192,24 @@ export class PolicyInstaller {
     const live = succeeded(answer) ? parseJson(answer.body) : null;
     const drift = takeoverDrift(live, wanted);
     const object = nameOf(wanted);
-    if (drift.length === 0 || textOf(drift) === this.#left.get(object)) {
+    if (drift.length === 0) this.#left.delete(object);
+    const isLeft = textOf(drift) === textOf(this.#left.get(object) ?? []);
+    if (isLeft && (drift.every(({ isAdded }) => isAdded) || this.#mends.isRecent(now, object))) {
       this.#contested.delete(object);
       this.#read(now, index + 1);
-    } else if (this.#mends.hasRoom(now, object)) this.#mend(now, index, live, drift);
+    } else if (this.#mends.hasRoom(now, object)) this.#mend(now, index, live, isLeft ? [] : drift);
     else this.#contest(now, index, drift);
   }
 
-  #mend(now: Instant, index: number, live: unknown, drift: readonly Drift[]): void {
+  /** `news`: what somebody has changed since it was last written. */
+  #mend(now: Instant, index: number, live: unknown, news: readonly Drift[]): void {
     const wanted = this.#at(index);
     const object = nameOf(wanted);
     this.#isMissing = live === null;
     const isInstall = this.#isMissing && !this.#state.isInForce;
-    if (!isInstall) {
-      this.#notice({ kind: 'takeoverDrift', object, drift });
-      this.#effects.push({ kind: 'event', event: mendedEvent(wanted, live, drift) });
+    if (!isInstall && news.length > 0) {
+      this.#notice({ kind: 'takeoverDrift', object, drift: news });
+      this.#effects.push({ kind: 'event', event: mendedEvent(wanted, live, news) });
     }
     const options = { fieldManager: takeoverManager, force: true, dryRun: false };
     this.#send(now, { step: 'apply', index }, applyRequest(takeoverPath(wanted), wanted, options));
@@ -234,19 +239,20 @@ export class PolicyInstaller {
     const object = nameOf(wanted);
     this.#mends.note(now, object);
     this.#contested.delete(object);
-    this.#left.set(object, textOf(left));
+    this.#left.set(object, left);
     this.#notice({ kind: 'takeoverMended', object, isNew: this.#isMissing, left });
     this.#read(now, index + 1);
   }
 
   /** Every object was looked at. */
   #end(): void {
-    const wasInForce = this.#state.isInForce;
-    const isInForce = this.#found.length === 0;
-    const left = [...this.#left.values()].filter((text) => text !== '');
-    const drift = [...this.#found.map(({ text }) => text), ...left];
-    this.#state = { isInForce, drift, fault: null };
-    if (isInForce !== wasInForce) this.#notice({ kind: 'takeoverInForce', isInForce });
+    const before = this.#state;
+    const left = [...this.#left.values()].flat();
+    const isInForce = this.#found.length === 0 && left.every(({ isAdded }) => isAdded);
+    const drift = [...this.#found, ...left].map(({ text }) => text);
+    const wasInForce = isInForce || before.wasInForce;
+    this.#state = { isInForce, wasInForce, drift, fault: null };
+    if (isInForce !== before.isInForce) this.#notice({ kind: 'takeoverInForce', isInForce });
   }
 
   #failed(now: Instant, object: string, failure: Failure): void {
@@ -283,7 +289,7 @@ export class PolicyInstaller {
   }
 }
 
-const unknown: PolicyState = { isInForce: false, drift: [], fault: null };
+const unknown: PolicyState = { isInForce: false, wasInForce: false, drift: [], fault: null };
 
 function textOf(drift: readonly Drift[]): string {
   return drift.map(({ text }) => text).join('; ');

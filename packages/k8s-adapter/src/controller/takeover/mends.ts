@@ -15,6 +15,11 @@ export class Mends {
     return recent.length < mendsMax;
   }
 
+  /** Whether it was mended within ten minutes. */
+  isRecent(now: Instant, object: string): boolean {
+    return (this.#at.get(object) ?? []).some((at) => now - at < windowMs);
+  }
+
   note(now: Instant, object: string): void {
     this.#at.set(object, [...(this.#at.get(object) ?? []), now]);
   }

@@ -136,7 +136,11 @@ describe('the installer of the policies', () => {
     const [entry] = stage.policy().metadata.managedFields ?? [];
     assert.equal(entry?.manager, 'taintmgr-takeover');
     assert.equal(entry?.operation, 'Apply');
-    assert.deepEqual(stage.installer.state, { isInForce: true, drift: [], fault: null });
+    assert.deepEqual(stage.installer.state, {
+      ...{ isInForce: true, wasInForce: true },
+      drift: [],
+      fault: null,
+    });
     const before = stage.requests.length;
     assert.deepEqual(stage.pass(15), []);
     assert.deepEqual(stage.requests.slice(before), [
@@ -208,7 +212,8 @@ describe('the installer of the policies', () => {
     // One of the five was the installation.
     assert.equal(said.filter((text) => text.startsWith('mended')).length, 4);
     assert.deepEqual(said.slice(-2), [`contested ${drift}`, 'not in force']);
-    assert.deepEqual(stage.installer.state, { isInForce: false, drift: [drift], fault: null });
+    const held = { isInForce: false, wasInForce: true, fault: null };
+    assert.deepEqual(stage.installer.state, { ...held, drift: [drift] });
     assert.deepEqual(stage.pass(450), []);
     assert.deepEqual(stage.pass(60).slice(-2), [
       'mended validatingadmissionpolicy/taintmgr-takeover',
@@ -233,8 +238,38 @@ describe('the installer of the policies', () => {
       `installed validatingadmissionpolicy/taintmgr-takeover, left: ${left}`,
       ...installed.slice(1),
     ]);
-    assert.deepEqual(stage.installer.state, { isInForce: true, drift: [left], fault: null });
+    const held = { isInForce: true, wasInForce: true, fault: null };
+    assert.deepEqual(stage.installer.state, { ...held, drift: [left] });
     assert.deepEqual(stage.pass(60), []);
+  });
+
+  it('counts as not in force what an older API server leaves out of them, and says so once', () => {
+    const stage = new Stage();
+    let isOld = true;
+    stage.meddle = ({ method, path, body }) => {
+      if (!isOld || !path.includes(`${policies}/taintmgr-takeover`)) return null;
+      const sent = JSON.parse(body ?? '{}');
+      const one = stage.api.get(policies, '', 'taintmgr-takeover');
+      if (method === 'GET' && !one) return null;
+      const object = structuredClone(one ?? sent);
+      delete object.spec.matchConditions;
+      if (!one) stage.api.create(policies, object);
+      return { status: 200, body: object };
+    };
+    const said = stage.lead();
+    assert.match(
+      said[0] ?? '',
+      /taintmgr-takeover, left: .*spec\.matchConditions is missing, not \[/,
+    );
+    assert.deepEqual(said.slice(1), installed.slice(1, -1));
+    const { isInForce, wasInForce, drift } = stage.installer.state;
+    assert.deepEqual([isInForce, wasInForce, drift.length], [false, false, 1]);
+    assert.deepEqual(stage.pass(60), []);
+    // The API server is upgraded.
+    isOld = false;
+    const mended = 'mended validatingadmissionpolicy/taintmgr-takeover';
+    assert.deepEqual(stage.pass(600), [mended, 'in force']);
+    assert.deepEqual(stage.installer.state, { ...stage.installer.state, drift: [] });
   });
 
   it('says once what keeps it from looking, and tries again, less and less often', () => {

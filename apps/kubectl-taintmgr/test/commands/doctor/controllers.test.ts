@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { customResourceDefinitions } from '@taintmgr/core/policy';
+import { installDefinitions } from '@taintmgr/sim-cluster';
+import { run } from '../../world/run.ts';
+import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
+
+// What `doctor` passes on of what leaders say of themselves.
+
+const managers = 'taintmanagers.taintmgr.dev';
+
+describe('doctor beside controllers that publish their status', () => {
+  let cluster: TestCluster;
+  before(async () => {
+    cluster = await startTestCluster(null);
+    process.env.KUBECONFIG = cluster.kubeconfig;
+    await installDefinitions(cluster.api, customResourceDefinitions());
+  });
+  after(() => cluster.stop());
+
+  function publish(status: object, agoMs = 0): void {
+    const { api } = cluster;
+    const name = 'taintmgr';
+    const apiVersion = 'taintmgr.dev/v1alpha1';
+    const found =
+      api.get(managers, '', name) ??
+      api.create(managers, { apiVersion, kind: 'TaintManager', metadata: { name } });
+    const renewTime = new Date(Date.now() - agoMs).toISOString();
+    api.update(managers, { ...found, status: { renewTime, leader: 'cp-1', ...status } }, 'status');
+  }
+
+  function condition(type: string, message: string): object {
+    const lastTransitionTime = new Date().toISOString().replace(/[.]\d+/, '');
+    return { type, status: 'True', reason: type, message, lastTransitionTime };
+  }
+
+  async function findings(): Promise<readonly string[]> {
+    const path =
+      'jsonpath={range .findings[?(@.check=="controllers")]}{.level} {.about}: {.message} ({.fix}){"\\n"}{end}';
+    return (await run('doctor', '-o', path)).out.trimEnd().split('\n');
+  }
+
+  it('says nothing where nobody publishes', async () => {
+    assert.deepEqual(await findings(), ['']);
+  });
+
+  it('is content with a leader that is', async () => {
+    publish({ takeover: { enabled: true } });
+    assert.deepEqual(await findings(), [
+      'OK taintmanager/taintmgr: the leader says nothing unusual ()',
+    ]);
+  });
+
+  it('names clocks that are apart, and what to do about them', async () => {
+    publish({ conditions: [condition('ClockSkew', 'the clock is 45s behind')] });
+    assert.deepEqual(await findings(), [
+      'WARN taintmanager/taintmgr: ClockSkew: the clock is 45s behind (set the clock of the machine that the controller runs on)',
+    ]);
+  });
+
+  it('fails where takeover does not work, and says why', async () => {
+    const drift = ['validatingadmissionpolicy/taintmgr-takeover: spec.x is missing, not 1'];
+    publish({ takeover: { enabled: false, drift } });
+    assert.deepEqual(await findings(), [
+      'FAIL taintmanager/taintmgr: takeover does not work: kube-controller-manager evicts as ever ()',
+      `WARN taintmanager/taintmgr: takeover: ${drift[0]} (see kubectl taintmgr takeover status)`,
+    ]);
+    assert.equal((await run('doctor')).code, 2);
+  });
+
+  it('says that a heartbeat has stopped', async () => {
+    publish({ takeover: { enabled: true } }, 300_000);
+    const [found, ...more] = await findings();
+    assert.deepEqual(more, []);
+    assert.match(
+      found ?? '',
+      /^WARN taintmanager\/taintmgr: its leader last wrote its status 5m\d* ?s? ?ago \(see/,
+    );
+  });
+});
