@@ -265,9 +265,9 @@ const client = {
     'kube-api-content-type',
     'clientConnection.contentType',
     choice(['application/json', 'application/vnd.kubernetes.protobuf']),
-    'application/json',
-    'format in which watches, and lists streamed by them, are asked for: protobuf takes less of ' +
-      'both sides in large clusters (kube-controller-manager: application/vnd.kubernetes.protobuf)',
+    'application/vnd.kubernetes.protobuf',
+    'format in which watches, and lists streamed by them, are asked for; a server that has no ' +
+      'protobuf, which takes less of both sides, is asked for JSON by itself',
   ),
 };
 

@@ -26,6 +26,7 @@ export function lineOf(notice: Notice, now: number): Line {
     case 'absent':
     case 'unreadable':
     case 'pagedLists':
+    case 'jsonOnly':
     case 'reconnecting':
     case 'podScope':
       return readingLine(notice);
@@ -101,6 +102,7 @@ type Reading = Extract<
       | 'absent'
       | 'unreadable'
       | 'pagedLists'
+      | 'jsonOnly'
       | 'reconnecting'
       | 'podScope';
   }
@@ -129,6 +131,14 @@ function readingLine(notice: Reading): Line {
     }
     case 'pagedLists':
       return line('info', 'the API server does not stream lists: they are read in pages', {});
+    case 'jsonOnly': {
+      const { resource } = notice;
+      return line(
+        'info',
+        `the API server has no protobuf for ${resource}: they are read in JSON`,
+        {},
+      );
+    }
     case 'reconnecting': {
       const { resource, failure, wait, next } = notice;
       const fields = { ...ofNode(notice), error: failure.message, wait: formatWait(wait), next };

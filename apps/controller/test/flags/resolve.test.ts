@@ -83,8 +83,8 @@ describe('settings', () => {
     ['--node-monitor-grace-period=1m40s', { nodeMonitorGracePeriod: 100_000 }],
     ['--kube-api-qps=0.5 --kube-api-burst=3', { kubeApiQps: 0.5, kubeApiBurst: 3 }],
     [
-      '--kube-api-content-type=application/vnd.kubernetes.protobuf',
-      { kubeApiContentType: 'application/vnd.kubernetes.protobuf' },
+      '--kube-api-content-type=application/json',
+      { kubeApiContentType: 'application/json' },
     ],
     ['--authorization-always-allow-paths=', { alwaysAllowPaths: [] }],
   ];

@@ -75,6 +75,20 @@ describe('a server that does not stream lists', () => {
   });
 });
 
+describe('a server without protobuf', () => {
+  const notice = { kind: 'jsonOnly', resource: 'nodes' } as const;
+
+  it('is no reason to warn, and said once for each collection', () => {
+    const { level, message } = lineOf(notice, 0);
+    const text = 'the API server has no protobuf for nodes: they are read in JSON';
+    assert.deepEqual([level, message], ['info', text]);
+    const connectivity = new ApiConnectivity();
+    assert.equal(connectivity.isKnown(notice), false);
+    assert.equal(connectivity.isKnown(notice), true);
+    assert.equal(connectivity.isKnown({ ...notice, resource: 'pods' }), false);
+  });
+});
+
 describe('what the log says of a notice', () => {
   const cases: readonly (readonly [string, Notice, Line['level'], string, Line['fields']])[] = [
     [

@@ -43,11 +43,8 @@ export function getPodRequest(pod: PodRef): ApiRequest {
 
 /** DELETE of a pod. Guarded by its uid, another one of the same name is refused with 409. */
 export function deletePodRequest(pod: PodRef, options: DeletionOptions = {}): ApiRequest {
-  return objectRequest('DELETE', podPath(pod), {
-    apiVersion: 'v1',
-    kind: 'DeleteOptions',
-    ...deleteOptions(pod, options),
-  });
+  const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...deleteOptions(pod, options) };
+  return objectRequest('DELETE', podPath(pod), body);
 }
 
 /** POST that evicts this very pod, disruption budgets permitting. */

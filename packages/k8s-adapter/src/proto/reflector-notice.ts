@@ -22,6 +22,8 @@ export type ReflectorNotice =
     }
   /** The server does not stream lists: this one is read in pages from now on, as good as before. */
   | { readonly kind: 'pagedLists'; readonly resource: string; readonly nodeName?: string }
+  /** Streams in protobuf are refused or cannot be read: this one is in JSON from now on. */
+  | { readonly kind: 'jsonOnly'; readonly resource: string; readonly nodeName?: string }
   /** The server does not serve the collection, which may be so: it has no objects. */
   | { readonly kind: 'absent'; readonly resource: string; readonly nodeName?: string }
   /** Something went wrong; after `wait` the reflector watches on or lists anew. */

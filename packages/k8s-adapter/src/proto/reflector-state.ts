@@ -1,7 +1,7 @@
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Random } from './backoff.ts';
 import type { AnswerCollector } from './exchange.ts';
-import type { WatchDecoder } from './watch-decoder.ts';
+import { ProtobufWatchDecoder, type WatchDecoder } from './watch-decoder.ts';
 
 /** A request under way and what was heard of it. */
 export interface Stream {
@@ -65,6 +65,8 @@ export const relist: Next = { kind: 'list' };
 
 /** How a server says that it cannot stream lists. */
 export const unableStatuses: readonly number[] = [400, 422];
+/** How one says that it has not the format that is asked for. */
+export const formatStatuses: readonly number[] = [406, 415];
 /** Refusals of a watch that no later attempt at the same resourceVersion would mend. */
 export const relistStatuses: readonly number[] = [400, 404, 410, 422];
 
@@ -131,4 +133,10 @@ export function isComplete(now: Instant, state: Open, at: Instant): boolean {
 /** Whether an answer has begun that is none of a failure. */
 export function isGood({ status }: Stream): boolean {
   return status !== null && status >= 200 && status < 300;
+}
+
+/** Whether what cannot be read may be another protobuf than ours; later it is a fault on the way. */
+export function isForeign(state: Streaming): boolean {
+  const isNew = state.kind === 'Loading' || !state.progressed;
+  return isNew && state.decoder instanceof ProtobufWatchDecoder;
 }

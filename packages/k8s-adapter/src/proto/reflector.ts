@@ -12,7 +12,9 @@ import { Freshness } from './reflector-freshness.ts';
 import { listed, type ReflectorNotice } from './reflector-notice.ts';
 import type { ReflectorEffect, ReflectorInput, ReflectorOptions } from './reflector-options.ts';
 import {
+  formatStatuses,
   isComplete,
+  isForeign,
   isGood,
   isOpen,
   isStreaming,
@@ -68,6 +70,7 @@ export class Reflector<T> {
   /** Goes down where objects are so large that a page of them is more than we read. */
   #pageLimit = pageLimitMax;
   #lists: 'streamed' | 'pagedOnce' | 'paged';
+  #protobuf: boolean;
   readonly #options: ReflectorOptions<T>;
   readonly #inventory: Inventory<T>;
   readonly #backoff: Backoff;
@@ -75,6 +78,7 @@ export class Reflector<T> {
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
     this.#lists = options.streamLists && options.watch ? 'streamed' : 'paged';
+    this.#protobuf = options.protobuf ?? false;
     this.#inventory = new Inventory(options.project);
     this.#backoff = new Backoff(options.random);
   }
@@ -180,6 +184,10 @@ export class Reflector<T> {
     const status = failure.status ?? 0;
     if (status === 404 && this.#options.mayBeAbsent && state.kind !== 'Watching') {
       if (this.#absence.missed(now, this.size)) return this.#leaveAbsent(now, state);
+    }
+    if (this.#protobuf && isStreaming(state) && formatStatuses.includes(status)) {
+      this.#speakJson();
+      return state.kind === 'Loading' ? this.#list(now) : this.#watch(now, state);
     }
     if (state.kind === 'Loading' && unableStatuses.includes(status)) {
       this.#lists = 'paged';
@@ -288,6 +296,7 @@ export class Reflector<T> {
   }
 
   #event(now: Instant, state: Streaming, event: WatchEvent): ReflectorState {
+    if (event.kind === 'junk' && isForeign(state)) this.#speakJson();
     if (event.kind === 'junk') return this.#garbled(now, state, event.what);
     if (event.kind === 'error') {
       const next = event.failure.status === 410 ? relist : nextAfterFault(state);
@@ -355,7 +364,13 @@ export class Reflector<T> {
   // What all share
 
   #stream(now: Instant, request: ApiRequest): Stream {
-    return this.#open(now, this.#options.protobuf ? preferProtobuf(request) : request);
+    return this.#open(now, this.#protobuf ? preferProtobuf(request) : request);
+  }
+
+  /** The server, or something on the way to it, has no protobuf, or one that we do not read. */
+  #speakJson(): void {
+    this.#protobuf = false;
+    this.#notice({ kind: 'jsonOnly', resource: this.resource });
   }
 
   #open(now: Instant, request: ApiRequest): Stream {

@@ -9,7 +9,7 @@ import {
 } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import { type Answer, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
-import type { ApiRequest } from '../../proto/api-request.ts';
+import { type ApiRequest, unread } from '../../proto/api-request.ts';
 import { nodeFromJson, podFromJson } from '../../proto/convert.ts';
 import { parseJson } from '../../proto/json.ts';
 import { annotateNodeRequest, getNodeRequest } from '../../proto/node-requests.ts';
@@ -110,7 +110,7 @@ function beginRemoval(command: Removal, now: Instant, options: ExecuteOptions): 
   const { generation, guard } = command;
   if (command.unmarked) return remove(command, options, null);
   const request = markDisruptedRequest(pod, generation, now, { ...options, guard });
-  return send({ kind: 'MarkingDisrupted', command }, request);
+  return send({ kind: 'MarkingDisrupted', command }, unread(request));
 }
 
 /** The very pod has to be there still, and not on its way out by somebody else's hand. */
@@ -238,7 +238,7 @@ function keepStartsRequest(command: KeepTaintStarts): ApiRequest {
 function remove(command: DeletePod, options: ExecuteOptions, refusal: string | null): Step {
   const { pod, guard } = command;
   const request = deletePodRequest(pod, { ...removalOptions(command, options), guard });
-  return send({ kind: 'Deleting', command }, request, refusal);
+  return send({ kind: 'Deleting', command }, unread(request), refusal);
 }
 
 /** What the command asks for goes before what holds for all. */

@@ -197,6 +197,8 @@ function describeNotice(
       return 'absent';
     case 'pagedLists':
       return 'lists in pages';
+    case 'jsonOnly':
+      return 'JSON from now on';
     case 'reconnecting': {
       const { failure, wait, next } = notice;
       return `${next} in ${wait / 1000}s: ${failure.status ?? 'no answer'}: ${failure.message}`;
