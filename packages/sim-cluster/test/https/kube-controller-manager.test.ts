@@ -318,4 +318,54 @@ describe('kube-controller-manager may write', () => {
     }
     assert.ok(count > 70, `${count} objects`);
   });
+
+  /** Of these it writes PersistentVolumes, claims, attachments, autoscalers and ServiceCIDRs: there are none. */
+  const onlyRead = [
+    ...['PersistentVolume', 'ValidatingAdmissionPolicy', 'HorizontalPodAutoscaler'],
+    ...['IPAddress', 'ServiceCIDR', 'DeviceClass', 'ResourceClaim', 'ResourceClaimTemplate'],
+    ...['ResourceSlice', 'CSIDriver', 'CSINode', 'StorageClass', 'VolumeAttachment'],
+    'VolumeAttributesClass',
+  ];
+
+  it('each kind of which there are objects, or which it makes for them', async () => {
+    // The others it only reads here: there is no claim, no volume and no autoscaler to act on.
+    const empty: string[] = [];
+    for (const path of opened) {
+      const { kind, apiVersion = '', items } = await ask('GET', path);
+      const itemKind = (kind ?? '').replace(/List$/, '');
+      if (hasProtobuf(apiVersion, itemKind)) continue;
+      assert.deepEqual(items, [], `it cannot write ${itemKind}`);
+      empty.push(itemKind);
+    }
+    assert.deepEqual(empty, onlyRead);
+    const pods = cluster.api.list('pods').concat(cluster.api.list('statefulsets'));
+    for (const { metadata, spec } of pods) {
+      const { volumeClaimTemplates = [], resourceClaims = [], volumes = [] } = spec;
+      const claims = volumes.filter(
+        (one: object) => 'persistentVolumeClaim' in one || 'ephemeral' in one,
+      );
+      assert.deepEqual([volumeClaimTemplates, resourceClaims, claims], [[], [], []], metadata.name);
+    }
+  });
+
+  it('how a policy type-checks', async () => {
+    const kinds = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
+    const apiVersion = 'admissionregistration.k8s.io/v1';
+    const kind = 'ValidatingAdmissionPolicy';
+    const resourceRules = [
+      { apiGroups: [''], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['pods/status'] },
+    ];
+    const validations = [{ expression: 'true' }];
+    const spec = { matchConstraints: { resourceRules }, validations };
+    cluster.api.create('validatingadmissionpolicies', { metadata: { name: 'p' }, spec });
+    const status = { observedGeneration: 1, typeChecking: {} };
+    const body = { apiVersion, kind, metadata: { name: 'p' }, status };
+    const written = await ask('PATCH', `${kinds}/p/status`, {
+      query: { fieldManager: 'validatingadmissionpolicy-status-controller', force: 'true' },
+      patch: ['application/apply-patch+yaml', body],
+      accept: 'application/json',
+    });
+    assert.equal(written.status.observedGeneration, 1);
+    cluster.api.delete('validatingadmissionpolicies', '', 'p');
+  });
 });

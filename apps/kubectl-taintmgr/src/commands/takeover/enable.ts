@@ -10,7 +10,7 @@ import { ClusterReader } from '../../cluster/reader.ts';
 import { count } from '../../render/count.ts';
 import { readFormat } from '../../render/format.ts';
 import { UsageError } from '../../usage-error.ts';
-import { agrees } from './ask.ts';
+import { agrees, refuseUnasked } from './ask.ts';
 import type { ChangeFlags } from './flags.ts';
 import { untilRefused } from './mark.ts';
 import { askerOf, markable, type Proof, prove } from './proof.ts';
@@ -39,12 +39,14 @@ export async function run(
     const state = await readState(client);
     refuseObstacles(state);
     const changes = await changesOf(client, [...new Set(names)], state);
+    const isOpen = changes.some(({ isDone }) => !isDone);
+    const mustAsk = dryRun === 'none' && isOpen && flags.yes !== true;
+    if (mustAsk) refuseUnasked();
     const since = performance.now();
     const now = (): Instant => state.now + (performance.now() - since);
     const proof = dryRun === 'client' ? null : await proofOf(client, state, now, dryRun);
     for (const line of planLines(state, changes, proof)) output.err(line);
     const open = changes.filter(({ isDone }) => !isDone);
-    const mustAsk = dryRun === 'none' && open.length > 0 && flags.yes !== true;
     if (mustAsk && !(await agrees('Take over?', interrupt))) {
       throw new UsageError('nothing was changed');
     }
@@ -104,7 +106,7 @@ function planLines(
   return [
     `heartbeat: ${manager?.leader || manager?.name} ${manager ? lastHeartbeat(manager, now) : ''}`,
     `policies: ${policiesText(policies)}`,
-    proof ? `proof: ${proofText(proof)}` : 'proof: none, as nothing is changed for it',
+    proof ? `proof: ${proofText(proof)}` : noProof,
     ...changes.map(({ name, pods, onTainted, isDone }) => {
       const where = `${count(pods, 'pod')}, ${onTainted} on nodes with NoExecute taints`;
       return `namespace ${name}: ${where}${isDone ? '; taken over already' : ''}`;
@@ -112,6 +114,9 @@ function planLines(
     `kube-controller-manager will evict none of them for taints; taintmgr-controller${how} decides, for as long as its heartbeat is not older than ${formatDuration(windowMs)}`,
   ];
 }
+
+const noProof =
+  'proof: none in this dry run, for it takes a pod in a namespace that is taken over; without --dry-run one is made for it';
 
 function proofText({ pod, refused, taken }: Proof): string {
   const passed = taken.length === 0 ? '' : `, and would take it from ${taken.join(', ')}`;

@@ -74,7 +74,8 @@ export async function readState(client: ApiClient): Promise<TakeoverState> {
 /** Why nothing is refused here at present; none: it is. */
 export function obstaclesIn({ manager, now, policies }: TakeoverState): readonly string[] {
   const found: string[] = [];
-  if (manager === null) found.push('no taintmgr-controller publishes its status here');
+  if (manager === null)
+    found.push('no taintmgr-controller publishes its status here: start it with --takeover');
   else if (manager.takeover === undefined) {
     found.push(`${manager.name} does not take over: start taintmgr-controller with --takeover`);
   } else if (manager.takeover.enabled !== true) {
@@ -83,7 +84,16 @@ export function obstaclesIn({ manager, now, policies }: TakeoverState): readonly
   }
   if (manager && !isFresh(manager, now))
     found.push(`${manager.name} ${lastHeartbeat(manager, now)}`);
-  return [...found, ...policies.drift];
+  const isNowhere = policies.drift.length === 4 && policies.version === null;
+  return [...found, ...(isNowhere ? [nowhere] : policies.drift)];
+}
+
+const nowhere = 'the admission policies are not installed: a controller with --takeover does that';
+
+/** For so long an old heartbeat still counts for the policies; 0: it does not. */
+export function graceOf({ manager, now, policies }: TakeoverState): Millis {
+  if (manager?.takeover?.enabled !== true || policies.drift.length > 0) return 0;
+  return Math.max(0, (manager.renewedAt ?? 0) + windowMs - now);
 }
 
 /** `last wrote its status 3m ago`. */

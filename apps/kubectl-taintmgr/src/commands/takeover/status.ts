@@ -1,4 +1,5 @@
 // Says how takeover stands, and what it has done in each namespace.
+import { formatDuration, type Millis } from '@taintmgr/core/time';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
@@ -8,6 +9,7 @@ import { type Column, renderColumns, type TableOptions } from '../../render/tabl
 import type { StatusFlags } from './flags.ts';
 import { killSwitch } from './result.ts';
 import {
+  graceOf,
   lastHeartbeat,
   obstaclesIn,
   policiesText,
@@ -69,9 +71,7 @@ function headLines(state: TakeoverState): readonly string[] {
   const hold = manager?.takeover?.holdReadiness;
   const who = manager ? `${manager.leader || manager.name} ${lastHeartbeat(manager, now)}` : 'none';
   return [
-    obstacles.length === 0
-      ? 'takeover works: kube-controller-manager is refused evictions in the namespaces below'
-      : 'takeover does not work: kube-controller-manager evicts as ever',
+    headline(obstacles.length === 0, graceOf(state)),
     ...obstacles.map((text) => `  ${text}`),
     `heartbeat: ${who}`,
     `policies: ${policiesText(policies)}`,
@@ -80,8 +80,18 @@ function headLines(state: TakeoverState): readonly string[] {
   ];
 }
 
+function headline(works: boolean, grace: Millis): string {
+  if (works) {
+    return 'takeover works: kube-controller-manager is refused evictions in the namespaces below';
+  }
+  return grace === 0
+    ? 'takeover does not work: kube-controller-manager evicts as ever'
+    : `takeover ends in ${formatDuration(grace)}, if no heartbeat comes: then kube-controller-manager evicts as ever`;
+}
+
 function tableLines(rows: readonly Row[], options: TableOptions): readonly string[] {
-  if (rows.length === 0) return ['No namespace is taken over.'];
+  if (rows.length === 0)
+    return ['No namespace is taken over: kubectl taintmgr takeover enable NAMESPACE'];
   return [renderColumns(columns, rows, options)];
 }
 

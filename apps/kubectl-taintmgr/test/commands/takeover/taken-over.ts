@@ -41,14 +41,14 @@ export function installPolicies({ api }: TestCluster, users: readonly string[] =
 }
 
 /** A heartbeat of now, or of some time ago, with what the leader says of takeover. */
-export function beat({ api }: TestCluster, takeover: object, agoMs = 0): void {
+export function beat({ api }: TestCluster, takeover?: object, agoMs = 0): void {
   const name = 'taintmgr';
   const found = api.get(managers, '', name) ?? create(api, name);
   const status = {
     renewTime: new Date(Date.now() - agoMs).toISOString(),
     leader: 'cp-1',
     settings: { mode: 'evict' },
-    takeover,
+    ...(takeover && { takeover }),
   };
   api.update(managers, { ...found, status }, 'status');
 }

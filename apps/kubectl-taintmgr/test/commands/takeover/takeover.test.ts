@@ -34,9 +34,15 @@ describe('takeover where nothing is there to take over', () => {
     const { out, code } = await run('takeover', 'status');
     assert.equal(code, 0);
     assert.match(out, /^takeover does not work: kube-controller-manager evicts as ever\n/);
-    assert.match(out, /\n {2}no taintmgr-controller publishes its status here\n/);
-    assert.match(out, /\n {2}validatingadmissionpolicy\/taintmgr-takeover is missing\n/);
-    assert.match(out, /\npolicies: not installed\n\nNo namespace is taken over\.\n$/);
+    assert.match(
+      out,
+      /\n {2}no taintmgr-controller publishes its status here: start it with --takeover\n/,
+    );
+    assert.match(
+      out,
+      /\n {2}the admission policies are not installed: a controller with --takeover/,
+    );
+    assert.match(out, /\npolicies: not installed\n\nNo namespace is taken over: kubectl taintmgr/);
     const refused = await run('takeover', 'enable', 'shop', '--yes');
     assert.equal(refused.code, 1);
     assert.match(refused.err, /^error: nothing can be taken over here yet: no taintmgr/);
@@ -46,8 +52,13 @@ describe('takeover where nothing is there to take over', () => {
   const obstacles: readonly [string, () => void, RegExp][] = [
     [
       'a leader that does not take over',
-      () => beat(cluster(), { enabled: false }),
+      () => beat(cluster()),
       /taintmgr does not take over: start taintmgr-controller with --takeover/,
+    ],
+    [
+      'a leader that could not begin',
+      () => beat(cluster(), { enabled: false, drift: ['policy a: spec.b is missing'] }),
+      /taintmgr has not begun to take over: policy a: spec\.b is missing/,
     ],
     [
       'a heartbeat that is old',
@@ -181,7 +192,7 @@ stop it everywhere at once: ${killSwitch}
       assert.equal(code, 0, err);
       const text = dryRun === 'client' ? 'dry run' : 'server dry run';
       assert.equal(out, `namespace/shop labeled (${text})\n`);
-      assert.match(err, /\nproof: none, as nothing is changed for it\n/);
+      assert.match(err, /\nproof: none in this dry run, for it takes a pod /);
     }
     const asked = await run('takeover', 'enable', 'shop');
     assert.equal(asked.code, 1);
@@ -190,6 +201,16 @@ stop it everywhere at once: ${killSwitch}
     assert.match(unknown.err, /namespaces "nowhere" not found/);
     assert.equal(labelOf(cluster(), 'shop'), undefined);
     assert.deepEqual(scratch(), []);
+  });
+
+  it('status says how long a heartbeat that is late still counts', async () => {
+    beat(cluster(), { enabled: true }, 40_000);
+    const late = await run('takeover', 'status');
+    assert.match(late.out, /^takeover ends in (2[01]|1[5-9])s, if no heartbeat comes: then kube-/);
+    assert.match(late.out, /\n {2}taintmgr last wrote its status (39|4\d)s ago\n/);
+    beat(cluster(), { enabled: true }, 70_000);
+    const over = await run('takeover', 'status');
+    assert.match(over.out, /^takeover does not work: kube-controller-manager evicts as ever\n/);
   });
 
   it('status says what it has done in each namespace', async () => {
