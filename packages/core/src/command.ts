@@ -1,3 +1,4 @@
+import type { NodeDrainCommand } from './drain/objects/command.ts';
 import type {
   EvictionCommand,
   EvictionNotice,
@@ -12,7 +13,7 @@ import type { LifecycleReport } from './lifecycle/reason.ts';
  * event that carries it; `recordEvent`, `recordNodeEvent`, `recordLimitEvent` and `report` have no
  * result.
  */
-export type Command = EvictionCommand | NodeCommand | Notice;
+export type Command = EvictionCommand | NodeCommand | NodeDrainCommand | Notice;
 
 /** What people are told. */
 export type Notice =

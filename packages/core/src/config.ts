@@ -20,6 +20,8 @@ export interface Config extends EvictionConfig {
   readonly taintEviction: boolean;
   /** Watch over nodes and taint those that fail; null: leave that to somebody else. */
   readonly lifecycle: Partial<LifecycleConfig> | null;
+  /** Carry out the NodeDrains of the cluster. */
+  readonly nodeDrains: boolean;
   /** Follow kube-controller-manager beside it, so that explanations can say what it would do. */
   readonly compare: boolean;
 }
@@ -29,6 +31,7 @@ export const defaultConfig: Config = {
   semantics: 'precise',
   taintEviction: true,
   lifecycle: null,
+  nodeDrains: false,
   compare: false,
 };
 

@@ -1,5 +1,7 @@
 // How many pods evictions concern: in all, and for each policy, taint rule and pause.
 import type { AttemptState } from './attempt/state.ts';
+import type { NodeDrains } from './drain/objects/machine.ts';
+import type { NodeDrainState } from './drain/objects/state.ts';
 import type { Decision } from './eviction/decide.ts';
 import type { EvictionMachine } from './eviction/eviction-machine.ts';
 import type { Reason } from './eviction/reason.ts';
@@ -32,11 +34,12 @@ interface PodCounts {
   readonly blocked: number;
 }
 
-/** What the policies, taint rules and pauses come to, by their names. Null: nobody here goes by them. */
+/** What the policies, taint rules, pauses and drains come to, by their names. Null: nobody here goes by them. */
 export interface PolicyCounts {
   readonly policies: ReadonlyMap<string, EvictionPolicyCounts> | null;
   readonly taintRules: ReadonlyMap<string, RuleStatus> | null;
   readonly pauses: ReadonlyMap<string, PauseCounts> | null;
+  readonly drains: ReadonlyMap<string, NodeDrainState> | null;
 }
 
 /** Pods that go by the policy count as pending, held or blocked; so do others that its limits hold. */
@@ -63,6 +66,7 @@ export interface Counted {
   readonly store: StoreView;
   readonly machine: EvictionMachine;
   readonly lifecycle: LifecycleMachine | null;
+  readonly drains: NodeDrains | null;
   /** Whether this engine evicts; else somebody else does, who goes by no policies. */
   readonly evicts: boolean;
 }
@@ -98,6 +102,7 @@ export function policyCountsOf(now: Instant, counted: Counted): PolicyCounts {
     policies: evicts ? eachPolicy(now, counted, pods) : null,
     taintRules: rules && new Map(rules.map((rule) => [rule.name, rule])),
     pauses: evicts || lifecycle ? new Map(pauses) : null,
+    drains: counted.drains?.states(now) ?? null,
   };
 }
 

@@ -2,6 +2,7 @@ import type { Command } from './command.ts';
 import { type Config, resolveConfig } from './config.ts';
 import { type Counts, countsOf, type PolicyCounts, policyCountsOf } from './counts.ts';
 import { SimulatedUpstream } from './differences/simulated-upstream.ts';
+import { NodeDrains } from './drain/objects/machine.ts';
 import type { Event } from './event.ts';
 import type { EvictionMachine } from './eviction/eviction-machine.ts';
 import { PreciseEvictionMachine } from './eviction/machine.ts';
@@ -62,8 +63,9 @@ export function createEngine(options: Partial<Config> = {}): Engine {
   const eviction = evictionMachine(store, config);
   const takeover = config.takeover ? new TakeoverMachine(store, eviction, config) : null;
   const lifecycle = lifecycleMachine(store, config);
+  const drains = config.nodeDrains ? new NodeDrains(store, config.leader) : null;
   const simulated = config.compare ? new SimulatedUpstream(store, config) : null;
-  const machines = [eviction, lifecycle, takeover];
+  const machines = [eviction, lifecycle, takeover, drains];
   const holdAt = (now: Instant): ReadinessHold | null =>
     readinessHold(store, lifecycle?.zones(now) ?? []);
   let hold: ReadinessHold | null = null;
@@ -84,11 +86,12 @@ export function createEngine(options: Partial<Config> = {}): Engine {
       const pauses = nodes
         .flatMap((command) => pauseOf(store.clock.wall(now), command))
         .flatMap((pause) => eviction.handle(now, pause, listOf(store.apply(now, pause))));
-      if (event.kind === 'leadership' && !config.taintEviction) return nodes;
+      const drained = drains?.handle(now, event, changes) ?? [];
+      if (event.kind === 'leadership' && !config.taintEviction) return [...nodes, ...drained];
       const evictions = eviction.handle(now, event, changes);
       const spared = takeover?.handle(now, event, changes) ?? [];
       const hold = takeover && mayMoveHold(changes, nodes) ? noteHold(now) : [];
-      return [...nodes, ...pauses, ...evictions, ...spared, ...hold];
+      return [...nodes, ...pauses, ...evictions, ...drained, ...spared, ...hold];
     },
     nextWake: () =>
       earliest([...machines.map((one) => one?.nextWake() ?? null), store.nextPauseEnd()]),
@@ -99,7 +102,10 @@ export function createEngine(options: Partial<Config> = {}): Engine {
     counts: () => countsOf(store, eviction),
     takeover: () => takeover && { ...takeover.counts(), readinessHold: hold },
     policyCounts: (now) =>
-      policyCountsOf(now, { store, machine: eviction, lifecycle, evicts: config.taintEviction }),
+      policyCountsOf(now, {
+        ...{ store, machine: eviction, lifecycle, drains },
+        evicts: config.taintEviction,
+      }),
     pauses: () =>
       Array.from(store.pauses())
         .filter(({ pause, isOver }) => !isOver && !pause.name.startsWith(zoneHoldPrefix))

@@ -5,7 +5,7 @@ import type { Lease, Node } from './model/node.ts';
 import type { DaemonSet, Pod } from './model/pod.ts';
 import type { PodViews } from './model/pod-view.ts';
 import type { LimitRecord, ResumeRequest } from './policy/limit-record.ts';
-import type { EvictionPause, EvictionPolicy, NodeTaintRule } from './policy/values.ts';
+import type { EvictionPause, EvictionPolicy, NodeDrain, NodeTaintRule } from './policy/values.ts';
 
 /** What the engine is given. A relist arrives as upserts and deletes; there is no "resync". */
 export type Event =
@@ -27,6 +27,9 @@ export type Event =
   | { readonly kind: 'taintRuleDelete'; readonly name: string }
   | { readonly kind: 'pauseUpsert'; readonly pause: EvictionPause }
   | { readonly kind: 'pauseDelete'; readonly name: string }
+  /** A drain is declared, says something else, or its status does. */
+  | { readonly kind: 'nodeDrainUpsert'; readonly drain: NodeDrain }
+  | { readonly kind: 'nodeDrainDelete'; readonly name: string }
   /** Whether pods are read of some nodes only, and how those are known; before the first: of all. */
   | { readonly kind: 'podViews'; readonly byNode: boolean; readonly nodes: PodViews }
   /** Whether what we hear of the cluster is current; false while a watch is cut off. */

@@ -16,7 +16,7 @@ export type { PodView, PodViews } from './model/pod-view.ts';
 export type { Labels } from './model/selector.ts';
 export type { Taint } from './model/taint.ts';
 export type { Toleration } from './model/toleration.ts';
-export type { WorkingDrain } from './model/working-drain.ts';
+export type { DrainMarkName, WorkingDrain } from './model/working-drain.ts';
 
 // What comes out: commands, and what became of them.
 

@@ -87,8 +87,8 @@ export { type KubeletsOptions, summariesFromKubelets } from './client/kubelets.t
 export { type TypedApi, typedApi } from './client/typed-api.ts';
 // Reading what the API sends, and words for it.
 export {
-  type FollowedKind,
-  followedKinds,
+  type DecidingKind,
+  decidingKinds,
   policyEvent,
   policyGoneEvent,
   selectsNamespaces,

@@ -36,7 +36,7 @@ it('opens exactly these', () => {
     'flightHeadFrom',
     'flightLine',
     'flightLineFrom',
-    'followedKinds',
+    'decidingKinds',
     'getNodeRequest',
     'holdingPause',
     'installedOptions',

@@ -2,6 +2,7 @@
 export const controllerNames = [
   'taint-eviction-controller',
   'node-lifecycle-controller',
+  'node-drain-controller',
   'node-pressure-controller',
 ] as const;
 

@@ -35,6 +35,7 @@ export function engineConfig(
     deleteAfterMs: settings.deleteAfter === 'never' ? null : settings.deleteAfter,
     semantics: settings.semantics,
     takeover: settings.takeover,
+    nodeDrains: controllers.enabled.includes('node-drain-controller') && followsCluster(settings),
     keepLimits: followsCluster(settings) || needsRecord(limitsOf(policyObjects)),
     evictionsInFlightMax: settings.concurrentEvictions,
     comparisonOperators: featureGates.TaintTolerationComparisonOperators,

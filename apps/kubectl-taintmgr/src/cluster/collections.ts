@@ -1,6 +1,6 @@
 // The collections of a cluster that decide about evictions: what snapshots hold and simulations read.
 import { policyApiVersion, policyKinds } from '@taintmgr/core/policy';
-import { type ApiClient, ApiError, followedKinds } from '@taintmgr/k8s-adapter';
+import { type ApiClient, ApiError, decidingKinds } from '@taintmgr/k8s-adapter';
 
 /** One of them, and what its objects are. */
 export interface Collection {
@@ -22,7 +22,7 @@ const kinds = [
   ['policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets'],
 ] as const;
 
-export type CollectionKind = (typeof kinds)[number][1] | (typeof followedKinds)[number];
+export type CollectionKind = (typeof kinds)[number][1] | (typeof decidingKinds)[number];
 
 /** In an order in which what others are in comes first. */
 export const collections: readonly Collection[] = [
@@ -30,7 +30,7 @@ export const collections: readonly Collection[] = [
     const root = apiVersion === 'v1' ? '/api' : '/apis';
     return { apiVersion, kind, path: `${root}/${apiVersion}/${plural}` };
   }),
-  ...followedKinds.map((kind) => {
+  ...decidingKinds.map((kind) => {
     const path = `/apis/${policyApiVersion}/${policyKinds[kind].plural}`;
     return { apiVersion: policyApiVersion, kind, path };
   }),

@@ -2,8 +2,8 @@
 import type { Event, Namespace } from '@taintmgr/core';
 import { type PolicyObject, policyApiVersion, policyKinds } from '@taintmgr/core/policy';
 import {
-  type FollowedKind,
-  followedKinds,
+  type DecidingKind,
+  decidingKinds,
   holdingPause,
   namespaceFromJson,
   policyEvent,
@@ -20,7 +20,7 @@ export interface ClusterPolicies extends PoliciesInForce {
   /** Of all namespaces, where a policy or a takeover asks for their labels. */
   readonly namespaces: readonly Namespace[];
   /** The kinds that we have no permission to list. */
-  readonly hidden: readonly FollowedKind[];
+  readonly hidden: readonly DecidingKind[];
 }
 
 export const noPolicies: ClusterPolicies = {
@@ -51,16 +51,16 @@ export async function readClusterPolicies(
 
 async function readKinds(reader: ClusterReader): Promise<readonly ReadKind[]> {
   if (!(await reader.serves(`/apis/${policyApiVersion}`))) return [];
-  return await Promise.all(followedKinds.map((kind) => readKind(reader, kind)));
+  return await Promise.all(decidingKinds.map((kind) => readKind(reader, kind)));
 }
 
 interface ReadKind {
-  readonly kind: FollowedKind;
+  readonly kind: DecidingKind;
   readonly objects: readonly PolicyObject[];
   readonly isHidden: boolean;
 }
 
-async function readKind(reader: ClusterReader, kind: FollowedKind): Promise<ReadKind> {
+async function readKind(reader: ClusterReader, kind: DecidingKind): Promise<ReadKind> {
   const path = `/apis/${policyApiVersion}/${policyKinds[kind].plural}`;
   const values = await reader.ifAllowed(() => reader.objects(path));
   const objects = (values ?? []).flatMap((value) => followed(kind, value).objects);
@@ -75,7 +75,7 @@ interface FollowedObject {
 }
 
 /** The object; where it cannot be read, what taintmgr-controller does then. */
-export function followed(kind: FollowedKind, value: unknown): FollowedObject {
+export function followed(kind: DecidingKind, value: unknown): FollowedObject {
   const found = readFollowed(kind, value);
   const { name, faults, object } = found;
   if (object) return { objects: [object], name, faults };
@@ -111,6 +111,6 @@ export function policyEvents(
 }
 
 function goneEvent({ kind, value: { name } }: PolicyObject): readonly Event[] {
-  const followed = followedKinds.find((one) => one === kind);
+  const followed = decidingKinds.find((one) => one === kind);
   return followed ? [policyGoneEvent(followed, name)] : [];
 }

@@ -45,6 +45,21 @@ export type {
   TaintNode,
 } from '../drain/state.ts';
 
+// Carrying out NodeDrains of the cluster.
+
+export type {
+  GuardDrain,
+  NodeDrainCommand,
+  NodeDrainWrite,
+  WriteDrainNode,
+} from '../drain/objects/command.ts';
+export type {
+  NodeDrainNodeState,
+  NodeDrainPhase,
+  NodeDrainPodState,
+  NodeDrainState,
+} from '../drain/objects/state.ts';
+
 // Which pods are left alone or in the way, as kubectl drain has it.
 
 export {

@@ -19,6 +19,7 @@ export type {
   EvictionPause,
   EvictionPauseScope,
   EvictionPolicy,
+  NodeDrain,
   NodeTaintRule,
   PolicyAction,
   PolicyMatch,
@@ -38,12 +39,12 @@ export {
   type StatusOf,
 } from '../policy/kinds/kinds.ts';
 export {
-  type NamedDrain,
   type NamedTaintManager,
   type PolicyObject,
   readManifest,
 } from '../policy/kinds/manifest.ts';
 export type { NodeDrainSpec, NodeDrainStatus } from '../policy/kinds/node-drain.ts';
+export { drainFinalizer } from '../policy/kinds/node-drain-value.ts';
 export type { NodeTaintRuleSpec } from '../policy/kinds/node-taint-rule.ts';
 export { drainMarksFeature, type TaintManagerStatus } from '../policy/kinds/taint-manager.ts';
 export type { ManifestFault } from '../policy/schema/fault.ts';

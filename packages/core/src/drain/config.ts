@@ -4,6 +4,7 @@ import { oneOf, refuse, wholeNumber } from '../kernel/checks.ts';
 import type { Millis } from '../kernel/time.ts';
 import type { Taint } from '../model/taint.ts';
 import type { DrainOptions } from './filters.ts';
+import type { DrainNodePhase } from './state.ts';
 
 /** Which tolerations of the taint a drain respects. */
 export type Respect =
@@ -19,6 +20,8 @@ export interface DrainTarget {
   readonly name: string;
   /** `region/zone`; '': none. */
   readonly zone: string;
+  /** How far an earlier run came with it; left out: its turn is still to come. */
+  readonly phase?: DrainNodePhase;
 }
 
 /** One drain: what is to happen to which nodes, and its limits. */

@@ -14,12 +14,13 @@ import type { Node } from '../model/node.ts';
 import { type Pod, type PodRef, podRef } from '../model/pod.ts';
 import { formatTaint } from '../model/taint-spec.ts';
 import type { RenewMark } from './claims.ts';
-import type { DrainConfig } from './config.ts';
+import type { DrainConfig, DrainTarget } from './config.ts';
 import { carriesTaint, DrainDecider } from './decide.ts';
 import { claimAfter, departureOf, taintDeletionOf } from './departure.ts';
-import { fateOf, skipAt } from './fate.ts';
+import { type Fate, fateOf, skipAt } from './fate.ts';
 import { DrainNodes } from './nodes.ts';
 import { DrainPods } from './pods.ts';
+import { byDue, isQueued } from './queue.ts';
 import {
   type DrainNode,
   type DrainNote,
@@ -98,6 +99,28 @@ export class DrainMachine {
   /** Why the drain was stopped; null: it was not. */
   get stop(): DrainStop | null {
     return this.#stop;
+  }
+
+  /** One more node, after the others; what is known of it comes with events. */
+  add(now: Instant, target: DrainTarget): void {
+    this.#nodes.add(target, now);
+    this.#actAt = now;
+  }
+
+  /** The turn of these nodes does not come, of all others it may. */
+  hold(now: Instant, names: ReadonlySet<string>): void {
+    this.#nodes.hold(names);
+    this.#actAt = now;
+  }
+
+  /** Ends every node that is not done with: its time is over. */
+  giveUp(now: Instant): void {
+    this.#nodes.stop(now, 'TimedOut');
+  }
+
+  /** What becomes of a pod as things are. */
+  fateOf(now: Instant, pod: Pod): Fate {
+    return fateOf(now, pod, this.#decider, this.#config).fate;
   }
 
   /** What happened since the last call. */
@@ -182,7 +205,7 @@ export class DrainMachine {
   }
 
   #reconsiderAll(now: Instant): void {
-    for (const { name } of this.#config.targets) this.#reconsiderOn(now, name);
+    for (const { name } of this.#nodes.list()) this.#reconsiderOn(now, name);
   }
 
   #reconsiderOn(now: Instant, nodeName: string): void {
@@ -260,7 +283,7 @@ export class DrainMachine {
   #stopFor(now: Instant, stop: DrainStop): void {
     this.#stop = stop;
     this.#notes.push({ kind: 'stopped', stop });
-    this.#nodes.stop(now);
+    this.#nodes.stop(now, 'ForeignEviction');
   }
 
   /** It is gone. The answer to a request that is out may say who deleted it. */
@@ -369,15 +392,4 @@ export class DrainMachine {
     else if (isDone(state)) this.#schedule.cancel(pod.uid);
     return this.#pods.set(podRef(pod), { ...changed, state });
   }
-}
-
-/** A pause holds it otherwise. */
-function isQueued({ state, because }: DrainPod): boolean {
-  return state.kind === 'queued' && because[0]?.code !== 'Paused';
-}
-
-function byDue(a: DrainPod, b: DrainPod): number {
-  if (a.due !== b.due) return (a.due ?? 0) - (b.due ?? 0);
-  const [left, right] = [a, b].map(({ pod }) => `${pod.namespace}/${pod.name}`);
-  return (left ?? '') < (right ?? '') ? -1 : 1;
 }

@@ -4,7 +4,7 @@ import { KeyedWrites } from '../attempt/keyed-writes.ts';
 import { isSetback, type Outcome } from '../attempt/outcome.ts';
 import { earliest, type Instant } from '../kernel/time.ts';
 import { DrainClaims, type RenewMark } from './claims.ts';
-import type { DrainConfig } from './config.ts';
+import type { DrainConfig, DrainTarget } from './config.ts';
 import type { DrainPods } from './pods.ts';
 import {
   type DrainFailure,
@@ -28,6 +28,9 @@ type Sight = 'unseen' | 'bare' | 'tainted';
 export class DrainNodes {
   readonly #config: DrainConfig;
   readonly #note: (note: DrainNote) => void;
+  /** Of each target, in their order. */
+  readonly #zones = new Map<string, string>();
+  #held: ReadonlySet<string> = new Set();
   readonly #phases = new Map<string, DrainNodePhase>();
   readonly #sights = new Map<string, Sight>();
   readonly #writes: KeyedWrites;
@@ -43,14 +46,27 @@ export class DrainNodes {
     const max = config.requestsInFlightMax;
     this.#writes = new KeyedWrites({ ...config, prefix: 'taint', max });
     this.#claims = config.marksNodes ? new DrainClaims(config) : null;
-    for (const { name } of config.targets) {
-      this.#phases.set(name, { kind: 'pending' });
-      this.#sights.set(name, 'unseen');
-    }
+    for (const target of config.targets) this.add(target, Number.NEGATIVE_INFINITY);
+  }
+
+  /** One more node, which is the last. What an earlier run began goes on at `now`. */
+  add({ name, zone, phase = { kind: 'pending' } }: DrainTarget, now: Instant): void {
+    this.#zones.set(name, zone);
+    this.#phases.set(name, phase);
+    this.#sights.set(name, 'unseen');
+    if (phase.kind !== 'tainting') return;
+    // It may have the taint, and others may have been at it since.
+    this.#wasTainted.add(name);
+    this.#taint(name, phase.since, now);
+  }
+
+  /** The nodes whose turn does not come for now. */
+  hold(names: ReadonlySet<string>): void {
+    this.#held = names;
   }
 
   list(): readonly DrainNode[] {
-    return this.#config.targets.map(({ name, zone }) => ({ name, zone, phase: this.#phase(name) }));
+    return Array.from(this.#zones, ([name, zone]) => ({ name, zone, phase: this.#phase(name) }));
   }
 
   get allEnded(): boolean {
@@ -118,9 +134,9 @@ export class DrainNodes {
       // Accepted, and it did not come, or went at once.
       if (this.#writes.failures(name) === 0) this.#end(name, failed('TaintRemoved', now));
     }
-    for (const { name } of nodesToBegin(this.list(), this.#config)) {
+    for (const { name } of nodesToBegin(this.list(), this.#config, this.#held)) {
       if (this.isTainted(name)) this.#wasTainted.add(name);
-      this.#taint(name, now);
+      this.#taint(name, now, now);
       this.#drainIfReady(name);
     }
     const taints = this.#dueWrites(now).slice(0, this.#writes.room);
@@ -152,9 +168,9 @@ export class DrainNodes {
   }
 
   /** Ends all nodes that are not done with: nothing more is begun. */
-  stop(now: Instant): void {
+  stop(now: Instant, why: DrainFailure): void {
     for (const { name, phase } of this.list()) {
-      if (!isEnded(phase)) this.#end(name, failed('ForeignEviction', now));
+      if (!isEnded(phase)) this.#end(name, failed(why, now));
     }
   }
 
@@ -211,8 +227,8 @@ export class DrainNodes {
     return this.#phases.get(name) ?? { kind: 'pending' };
   }
 
-  #taint(name: string, now: Instant): void {
-    this.#phases.set(name, { kind: 'tainting', since: now });
+  #taint(name: string, since: Instant, now: Instant): void {
+    this.#phases.set(name, { kind: 'tainting', since });
     this.#writes.notice(now, name);
   }
 

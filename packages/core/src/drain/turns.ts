@@ -9,12 +9,13 @@ export type TurnRules = Pick<DrainConfig, 'nodesAtOnceMax' | 'zoneSerial'>;
 export function nodesToBegin(
   nodes: readonly DrainNode[],
   { nodesAtOnceMax, zoneSerial }: TurnRules,
+  held: ReadonlySet<string> = new Set(),
 ): readonly DrainNode[] {
   const active = nodes.filter(({ phase }) => isBegun(phase)).length;
   const room = nodesAtOnceMax === 0 ? nodes.length : Math.max(0, nodesAtOnceMax - active);
   const zone = zoneSerial ? currentZone(nodes) : null;
   return nodes
-    .filter(({ phase }) => phase.kind === 'pending')
+    .filter(({ name, phase }) => phase.kind === 'pending' && !held.has(name))
     .filter((node) => zone === null || node.zone === zone)
     .slice(0, room);
 }

@@ -37,6 +37,11 @@ export class Drains {
     return this.#byNode.get(nodeName)?.find(({ drain }) => drain.taint === taint) ?? null;
   }
 
+  /** All that are on a node. */
+  on(nodeName: string): readonly SeenDrain[] {
+    return this.#byNode.get(nodeName) ?? none;
+  }
+
   /** Takes in a node (null: it is gone); whether another drain evicts there now, or none. */
   followNode(now: Instant, name: string, node: Node | null): boolean {
     const known = this.#byNode.get(name) ?? none;

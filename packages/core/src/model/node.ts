@@ -1,7 +1,7 @@
 import type { Instant } from '../kernel/time.ts';
 import type { Labels } from './selector.ts';
 import type { Taint } from './taint.ts';
-import type { WorkingDrain } from './working-drain.ts';
+import type { DrainMarkName, WorkingDrain } from './working-drain.ts';
 
 /** status.conditions[] of a node. */
 export interface NodeCondition {
@@ -59,6 +59,8 @@ export interface Node extends NodeRef {
   readonly deadline?: Instant | null;
   /** The drains that evict its pods, one for each taint at most; left out: none. */
   readonly drains?: readonly WorkingDrain[];
+  /** The drains that have set something on it, at work or not; left out: none. */
+  readonly drainMarks?: readonly DrainMarkName[];
 }
 
 /** The name of a node alone, without what is known about it. */

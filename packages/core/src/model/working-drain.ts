@@ -1,14 +1,18 @@
 // A drain at work on a node, as its mark there shows it.
 import type { Millis } from '../kernel/time.ts';
 
-/** What is known of a drain that evicts the pods of one of its nodes. */
-export interface WorkingDrain {
-  /** Names it; the same on all its nodes. */
+/** What a drain has set on a node goes by this. */
+export interface DrainMarkName {
+  /** The same on all its nodes. */
   readonly id: string;
-  /** The taint for which it evicts, as `key=value:effect`. */
+  /** As `key=value:effect`. */
   readonly taint: string;
-  /** Who runs it. */
+  /** Who runs it; '': nobody knows. */
   readonly by: string;
+}
+
+/** What is known of a drain that evicts the pods of one of its nodes. */
+export interface WorkingDrain extends DrainMarkName {
   /** Another text with each sign of life; when it was is not read from it. */
   readonly heartbeat: string;
 }

@@ -2,6 +2,7 @@
 // milliseconds, selectors as they are matched, what is left out as null.
 import type { Instant, Millis } from '../kernel/time.ts';
 import type { LabelSelector } from '../model/selector.ts';
+import type { Taint } from '../model/taint.ts';
 import type { ConditionRule } from './condition-rule.ts';
 import type { LimitRule } from './limit.ts';
 
@@ -72,6 +73,58 @@ export interface EvictionPolicy {
 export interface NodeTaintRule extends ConditionRule {
   readonly uid: string;
   readonly generation: number;
+}
+
+/** A NodeDrain: nodes that are to be drained by a taint. */
+export interface NodeDrain {
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  /** Null: not known. */
+  readonly created: Instant | null;
+  /** Whether it is to be undone: somebody has deleted it. */
+  readonly isDeleted: boolean;
+  /** Whether it stays until we have undone it. */
+  readonly isGuarded: boolean;
+  /** In their order; null: those that the selector matches, in the order of their names. */
+  readonly nodes: readonly string[] | null;
+  readonly selector: LabelSelector | null;
+  readonly takesLaterNodes: boolean;
+  /** `timeAdded` is null. */
+  readonly taint: Taint;
+  readonly cordon: 'atStart' | 'atTurn' | 'never';
+  readonly tolerations: 'respect' | 'noWait' | 'ignore';
+  readonly takesUnmanaged: boolean;
+  readonly takesEmptyDir: boolean;
+  readonly gracePeriodSeconds: number | null;
+  readonly budgets: 'respect' | 'deleteAfter' | 'ignore';
+  /** For `deleteAfter`: how long they are asked. */
+  readonly deleteAfterMs: Millis | null;
+  readonly isZoneByZone: boolean;
+  /** 0: no limit. */
+  readonly nodesAtOnceMax: number;
+  readonly podsAtOnceMax: number;
+  readonly nodeTimeoutMs: Millis | null;
+  readonly skipTerminatingMs: Millis | null;
+  readonly rollsBack: boolean;
+  readonly until: Instant | null;
+  /** How far it was when its status was written last, by node. */
+  readonly known: readonly KnownDrainNode[];
+  readonly startedAt: Instant | null;
+  /** The generation that the status is of; null: it says nothing. */
+  readonly observedGeneration: number | null;
+  /** Whether nothing is left to be done for it but to undo it. */
+  readonly isOver: boolean;
+}
+
+/** A node of a drain as the status has it. */
+export interface KnownDrainNode {
+  readonly name: string;
+  readonly phase: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly startedAt: Instant | null;
+  readonly endedAt: Instant | null;
 }
 
 /** Where an EvictionPause holds evictions. Everything given must match; nothing given: everywhere. */

@@ -44,7 +44,8 @@ export interface ClusterPolicyOptions extends Shared {
 export function clusterPolicies(options: ClusterPolicyOptions): readonly Source[] {
   return followedKinds.map((kind) => {
     const source = followingSource(kind, options);
-    return kind === 'EvictionPolicy' ? (options.allPods?.policies(source) ?? source) : source;
+    if (kind === 'EvictionPolicy') return options.allPods?.policies(source) ?? source;
+    return kind === 'NodeDrain' ? (options.allPods?.drains(source) ?? source) : source;
   });
 }
 
@@ -73,8 +74,8 @@ function followingSource(
       const object = { ...change.item, kind, isInFile: inFiles.has(change.item.name) };
       const before = followed.get(kind, object.name);
       followed.put(object);
-      // What only its status says is no news.
-      const isSame = before !== null && saysTheSame(before, object);
+      // What only its status says is no news, but of a drain, which another leader goes on from.
+      const isSame = kind !== 'NodeDrain' && before !== null && saysTheSame(before, object);
       return object.isInFile || isSame ? [] : effectsOf(kind, change, holding);
     }),
   );

@@ -5,6 +5,7 @@ import { formatTime, formatTimeMillis, type Instant, type Millis } from '@taintm
 import type { FollowedKind } from '../manifests/events.ts';
 import type { FollowedObject } from '../manifests/followed-objects.ts';
 import { asRecord } from '../proto/json.ts';
+import { drainConditions, drainStatus } from './drain-status.ts';
 import { type Condition, conditionsIn, dated, type StatedCondition } from './status-conditions.ts';
 
 /** What a kind says besides the conditions, and the conditions without their dates. */
@@ -17,6 +18,7 @@ type CountsOf = {
   readonly EvictionPolicy: 'policies';
   readonly NodeTaintRule: 'taintRules';
   readonly EvictionPause: 'pauses';
+  readonly NodeDrain: 'drains';
 };
 type Count<K extends FollowedKind> =
   NonNullable<PolicyCounts[CountsOf[K]]> extends ReadonlyMap<string, infer C> ? C : never;
@@ -69,6 +71,10 @@ function statedOf(object: FollowedObject, counts: PolicyCounts, known: unknown):
         return not('ControllerDisabled', lifecycleDisabled);
       return stateOf(counts.pauses.get(name), ofPause);
     }
+    case 'NodeDrain': {
+      if (!counts.drains) return not('ControllerDisabled', drainsDisabled);
+      return stateOf(counts.drains.get(name), ofDrain);
+    }
   }
 }
 
@@ -79,6 +85,8 @@ function stateOf<C>(counts: C | undefined, state: (counts: C) => Stated): Stated
 const fileCounts = 'a file of --policy has an object of this name, which counts instead';
 const evictionDisabled = 'taint-eviction-controller is not among the --controllers that run';
 const lifecycleDisabled = 'node-lifecycle-controller is not among the --controllers that run';
+
+const drainsDisabled = 'node-drain-controller is not among the --controllers that run';
 
 function inForce(status: 'True' | 'False', reason: string, message: string): StatedCondition {
   return { type: 'InForce', status, reason, message };
@@ -150,4 +158,8 @@ function durationText(length: Millis): string {
     return count > 0 ? `${count}${unit}` : '';
   });
   return parts.join('') || '0s';
+}
+
+function ofDrain(state: Count<'NodeDrain'>): Stated<'NodeDrain'> {
+  return { said: drainStatus(state), conditions: drainConditions(state) };
 }

@@ -49,17 +49,24 @@ export function cordoning(wanted: CordonAndTaint): NodeChange<NodeChanges> {
 /**
  * Taints a node, if it is not, and writes down on it that it was this drain, and that it is at work
  * there: in one write, so that nobody else evicts for the taint in between. Refused while another
- * drain is at work there. `now` dates the taint.
+ * drain is at work there. `now` dates the taint. It cordons too, if that is wanted and was not done
+ * before.
  */
-export function tainting(wanted: CordonAndTaint, now: Instant): NodeChange<NodeChanges> {
+export function tainting(
+  wanted: CordonAndTaint,
+  now: Instant,
+  cordon: 'withCordon' | 'cordonedBefore' = 'cordonedBefore',
+): NodeChange<NodeChanges> {
   return (node, at) => {
     const another = anotherAtWork(node, wanted, at);
     if (another !== null) return { kind: 'refused', message: another };
-    const result = { ...missingOn(node, wanted), cordoned: false };
+    const missing = missingOn(node, wanted);
+    const result = { ...missing, cordoned: cordon === 'withCordon' && missing.cordoned };
     const { taints, set } = result.tainted ? taintSet(node, wanted, now) : untouched;
     const work = { run: wanted.run, heartbeat: at, hasEnded: false };
     const marks = marksWith(node, wanted, result, { ...set, by: wanted.by, work });
-    return { kind: 'changed', patch: { ...taints, marks }, result };
+    const unschedulable = result.cordoned ? { unschedulable: true as const } : {};
+    return { kind: 'changed', patch: { ...taints, ...unschedulable, marks }, result };
   };
 }
 

@@ -30,6 +30,11 @@ export function isNamed(name: string): IsMeant {
   };
 }
 
+/** The marks of the drain of this id alone. */
+export function isMarkOf(id: string): IsMeant {
+  return (mark) => mark.id === id;
+}
+
 /** Who sets cordons for drains, in metadata.managedFields. */
 const drainManagers = ['kubectl-taintmgr', 'taintmgr-controller'];
 

@@ -27,6 +27,8 @@ const members: Readonly<Record<Event['kind'], Readonly<Record<string, string>>>>
   taintRuleDelete: { name: 'string' },
   pauseUpsert: { pause: 'object' },
   pauseDelete: { name: 'string' },
+  nodeDrainUpsert: { drain: 'object' },
+  nodeDrainDelete: { name: 'string' },
   podViews: { byNode: 'boolean', nodes: 'object' },
   clock: { ahead: 'number' },
   view: { current: 'boolean' },

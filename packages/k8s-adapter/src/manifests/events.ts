@@ -2,8 +2,12 @@
 import type { Event } from '@taintmgr/core';
 import type { PolicyObject } from '@taintmgr/core/policy';
 
+/** The kinds that say what is decided about nodes and pods. */
+export const decidingKinds = ['EvictionPolicy', 'NodeTaintRule', 'EvictionPause'] as const;
+export type DecidingKind = (typeof decidingKinds)[number];
+
 /** The kinds that say what is to be done; the others are what is being done. */
-export const followedKinds = ['EvictionPolicy', 'NodeTaintRule', 'EvictionPause'] as const;
+export const followedKinds = [...decidingKinds, 'NodeDrain'] as const;
 export type FollowedKind = (typeof followedKinds)[number];
 
 /** Null: the engine has nothing to do with it. */
@@ -16,6 +20,7 @@ export function policyEvent(object: PolicyObject): Event | null {
     case 'EvictionPause':
       return { kind: 'pauseUpsert', pause: object.value };
     case 'NodeDrain':
+      return { kind: 'nodeDrainUpsert', drain: object.value };
     case 'TaintManager':
       return null;
   }
@@ -30,6 +35,8 @@ export function policyGoneEvent(kind: FollowedKind, name: string): Event {
       return { kind: 'taintRuleDelete', name };
     case 'EvictionPause':
       return { kind: 'pauseDelete', name };
+    case 'NodeDrain':
+      return { kind: 'nodeDrainDelete', name };
   }
 }
 

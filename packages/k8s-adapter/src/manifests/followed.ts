@@ -62,14 +62,14 @@ export function isHoldingPause({ name }: Pick<EvictionPause, 'name'>): boolean {
 
 /**
  * What holds all evictions while an object cannot be followed, which may be what keeps pods; null: it
- * can, or it is a taint rule, which keeps none. It counts from when the object was last written, also
+ * can, or it is a taint rule or a drain, which keep none. It counts from when the object was last written, also
  * for who begins to look later: pods have back the time that it took, and no more.
  */
 export function holdingPause(
   kind: FollowedKind,
   { name, object, faults, writtenAt }: Followed,
 ): EvictionPause | null {
-  if (object || kind === 'NodeTaintRule') return null;
+  if (object || kind === 'NodeTaintRule' || kind === 'NodeDrain') return null;
   return {
     name: holdingPauseName(kind, name),
     uid: '',

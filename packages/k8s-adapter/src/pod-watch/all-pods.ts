@@ -34,6 +34,28 @@ export class AllPodsPolicies {
     };
   }
 
+  /**
+   * The source of drains: while one is not over, all pods are read. It reaches the machine at once,
+   * which begins with no node whose pods are not known.
+   */
+  drains(source: Source): Source {
+    return {
+      ...source,
+      handle: (now, input) =>
+        source.handle(now, input).flatMap((effect) => {
+          if (effect.kind === 'nodeDrainUpsert' && !effect.drain.isOver) {
+            this.#needing.add(drainName(effect.drain.name));
+            return [effect, ...this.#pods.readAll(now, true)];
+          }
+          if (effect.kind === 'nodeDrainUpsert' || effect.kind === 'nodeDrainDelete') {
+            const name = effect.kind === 'nodeDrainDelete' ? effect.name : effect.drain.name;
+            return [effect, ...this.#notNeeded(now, drainName(name))];
+          }
+          return [effect];
+        }),
+    };
+  }
+
   /** The source of pods, which gives the policies that have waited for it. */
   pods(source: Source): Source {
     return {
@@ -83,6 +105,11 @@ export class AllPodsPolicies {
 /** A limit that counts within a window looks at all pods. */
 function needsAllPods({ limits }: EvictionPolicy): boolean {
   return allPodsNeeds({ limits }).length > 0;
+}
+
+/** No policy has such a name. */
+function drainName(name: string): string {
+  return `NodeDrain/${name}`;
 }
 
 function pauseOver(name: string): Event {

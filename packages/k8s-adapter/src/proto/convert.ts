@@ -12,7 +12,7 @@ import type {
 import { type Node, type Owner, type Pod, zoneName } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import { disruptionOf } from './disruption.ts';
-import { drainMarksAnnotation, workingDrains } from './drain-marks.ts';
+import { drainMarkNames, drainMarksAnnotation, workingDrains } from './drain-marks.ts';
 import {
   asInteger,
   asList,
@@ -86,9 +86,13 @@ export function nodeFromJson(value: unknown): Node {
   };
 }
 
-function drainsFrom(annotations: JsonRecord): Pick<Node, 'drains'> {
-  const drains = workingDrains(annotations[drainMarksAnnotation]);
-  return drains.length > 0 ? { drains } : {};
+function drainsFrom(annotations: JsonRecord): Pick<Node, 'drains' | 'drainMarks'> {
+  const value = annotations[drainMarksAnnotation];
+  const [drains, drainMarks] = [workingDrains(value), drainMarkNames(value)];
+  return {
+    ...(drains.length > 0 && { drains }),
+    ...(drainMarks.length > 0 && { drainMarks }),
+  };
 }
 
 /** Reads a coordination.k8s.io/v1 Lease of a node. */

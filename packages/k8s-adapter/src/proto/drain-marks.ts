@@ -1,5 +1,5 @@
 // What drains write on their nodes: what they have set there, and that they are at work.
-import type { WorkingDrain } from '@taintmgr/core';
+import type { DrainMarkName, WorkingDrain } from '@taintmgr/core';
 import { asList, asRecord, asText, parseJson } from './json.ts';
 
 /** On a node: a JSON list of one mark for each drain. */
@@ -17,6 +17,20 @@ export function workingDrains(annotation: unknown): readonly WorkingDrain[] {
   const isFirst = ({ taint }: WorkingDrain, index: number): boolean =>
     marks.findIndex((mark) => mark.taint === taint) === index;
   return marks.filter(isFirst).slice(0, drainsMax);
+}
+
+/** The drains that have set something on a node, at work or not. */
+export function drainMarkNames(annotation: unknown): readonly DrainMarkName[] {
+  const text = asText(annotation);
+  if (text === '') return [];
+  return asList(parseJson(text)).slice(0, drainsMax).flatMap(markName);
+}
+
+function markName(value: unknown): readonly DrainMarkName[] {
+  const { id, taint, by } = asRecord(value);
+  const name = { id: asText(id), taint: asText(taint), by: asText(by) };
+  const isOurs = Object.values(name).every((text) => text.length <= textMax);
+  return isOurs && name.id !== '' && name.taint !== '' ? [name] : [];
 }
 
 function workingDrain(value: unknown): readonly WorkingDrain[] {

@@ -3,12 +3,13 @@ import { type Instant, parseTime } from '../../kernel/time.ts';
 import { invalid, type ManifestFault, unknownField } from '../schema/fault.ts';
 import { isRecord } from '../schema/fill.ts';
 import { type Judged, judge } from '../schema/judge.ts';
-import type { EvictionPause, EvictionPolicy, NodeTaintRule } from '../values.ts';
+import type { EvictionPause, EvictionPolicy, NodeDrain, NodeTaintRule } from '../values.ts';
 import { evictionPauseOf, evictionPauseSpec, evictionPauseStatus } from './eviction-pause.ts';
 import { evictionPolicySpec } from './eviction-policy.ts';
 import { evictionPolicyOf } from './eviction-policy-value.ts';
 import { type KindName, kindNames, policyApiVersion } from './kinds.ts';
-import { type NodeDrainSpec, nodeDrainSpec } from './node-drain.ts';
+import { nodeDrainSpec, nodeDrainStatus } from './node-drain.ts';
+import { nodeDrainOf } from './node-drain-value.ts';
 import { nodeTaintRuleOf, nodeTaintRuleSpec } from './node-taint-rule.ts';
 import type { Metadata } from './parts.ts';
 import { type TaintManagerStatus, taintManagerStatus } from './taint-manager.ts';
@@ -18,15 +19,8 @@ export type PolicyObject =
   | { readonly kind: 'EvictionPolicy'; readonly value: EvictionPolicy }
   | { readonly kind: 'NodeTaintRule'; readonly value: NodeTaintRule }
   | { readonly kind: 'EvictionPause'; readonly value: EvictionPause }
-  | { readonly kind: 'NodeDrain'; readonly value: NamedDrain }
+  | { readonly kind: 'NodeDrain'; readonly value: NodeDrain }
   | { readonly kind: 'TaintManager'; readonly value: NamedTaintManager };
-
-/** A NodeDrain as it is written. */
-export interface NamedDrain {
-  readonly name: string;
-  readonly uid: string;
-  readonly spec: NodeDrainSpec;
-}
 
 /** A TaintManager; without a status it has said nothing yet. */
 export interface NamedTaintManager {
@@ -81,10 +75,12 @@ function bodyOf(
         return { kind, value: evictionPauseOf(metadata, allowed, said, now) };
       });
     }
-    case 'NodeDrain':
+    case 'NodeDrain': {
+      const said = statusOf(judge(nodeDrainStatus, status, ['status'], 'dropped'));
       return turned(judge(nodeDrainSpec, spec, ['spec']), (allowed) => {
-        return { kind, value: { name, uid, spec: allowed } };
+        return { kind, value: nodeDrainOf(metadata, allowed, said) };
       });
+    }
     case 'TaintManager': {
       const said = statusOf(judge(taintManagerStatus, status, ['status'], 'dropped'));
       return { kind: 'allowed', value: { kind, value: { name, uid, status: said } } };
@@ -129,11 +125,19 @@ function nameFaults({ metadata }: Readonly<Record<string, unknown>>): readonly M
 }
 
 function metadataOf({ metadata }: Readonly<Record<string, unknown>>): Metadata {
-  const { name, uid, generation, creationTimestamp } = isRecord(metadata) ? metadata : {};
+  const { name, uid, generation, creationTimestamp, deletionTimestamp, finalizers } = isRecord(
+    metadata,
+  )
+    ? metadata
+    : {};
   return {
     name: typeof name === 'string' ? name : '',
     uid: typeof uid === 'string' ? uid : '',
     generation: typeof generation === 'number' ? generation : 0,
     created: typeof creationTimestamp === 'string' ? parseTime(creationTimestamp) : null,
+    isDeleted: typeof deletionTimestamp === 'string',
+    finalizers: Array.isArray(finalizers)
+      ? finalizers.filter((one) => typeof one === 'string')
+      : [],
   };
 }

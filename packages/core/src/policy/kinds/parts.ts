@@ -8,6 +8,9 @@ export interface Metadata {
   readonly uid: string;
   readonly generation: number;
   readonly created: Instant | null;
+  /** Whether somebody has deleted it, and it is there until its finalizers are gone. */
+  readonly isDeleted: boolean;
+  readonly finalizers: readonly string[];
 }
 
 /** A duration that the schema has let pass, in whole milliseconds; null: there is none. */

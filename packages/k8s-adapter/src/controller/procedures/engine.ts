@@ -12,6 +12,7 @@ import {
   stepsFrom,
   type Task,
 } from '../task.ts';
+import { type DrainWriteNotice, drainGuarding, drainNodeWriting } from './drain-write.ts';
 import { type LimitRecordNotice, LimitRecords } from './limit-record.ts';
 import { beginNodeWrite, continueNodeWrite } from './node-write.ts';
 import {
@@ -49,6 +50,7 @@ export type EngineNotice =
   /** The pod goes without the condition DisruptionTarget, and why. */
   | { readonly kind: 'markRefused'; readonly command: Removal; readonly message: string }
   | UnmarkNotice
+  | DrainWriteNotice
   | LimitRecordNotice;
 
 export interface EngineProcedureOptions {
@@ -77,6 +79,8 @@ export function engineProcedures(
     keepLimits: record,
     recordLimitEvent: (command) =>
       limits ? { kind: 'event', event: limits.event(command) } : { kind: 'nothing' },
+    writeDrainNode: drainNodeWriting,
+    guardDrain: drainGuarding,
     changeTaints: writing,
     setNodeConditions: writing,
     setNodeLabels: writing,

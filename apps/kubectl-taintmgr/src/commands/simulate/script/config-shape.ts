@@ -125,6 +125,7 @@ export const engineShape: Check = objectOf<Omit<Config, SaidByManifests>>({
   }),
   keepLimits: truth,
   compare: truth,
+  nodeDrains: truth,
   keepTaintStarts: truth,
   heedNodeDeadlines: truth,
   takeover: truth,

@@ -1,8 +1,8 @@
 // What a snapshot or a live cluster says of policies, taint rules and pauses, for the simulation.
 import { type PolicyObject, policyApiVersion } from '@taintmgr/core/policy';
 import {
-  type FollowedKind,
-  followedKinds,
+  type DecidingKind,
+  decidingKinds,
   isHoldingPause,
   selectsNamespaces,
 } from '@taintmgr/k8s-adapter';
@@ -50,14 +50,14 @@ function impliedBy(list: object): object {
 function kindOf(value: {
   readonly kind?: unknown;
   readonly apiVersion?: unknown;
-}): FollowedKind | null {
+}): DecidingKind | null {
   if (value.apiVersion !== policyApiVersion) return null;
-  return followedKinds.find((kind) => kind === value.kind) ?? null;
+  return decidingKinds.find((kind) => kind === value.kind) ?? null;
 }
 
 /** As taintmgr-controller does it. */
 function unreadable(
-  kind: FollowedKind,
+  kind: DecidingKind,
   { name, objects, faults }: ReturnType<typeof followed>,
 ): string {
   const comesTo = objects.length > 0 ? 'all evictions are held' : 'it is left out';

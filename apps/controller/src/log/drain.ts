@@ -1,0 +1,40 @@
+// Log lines about NodeDrains.
+import type { Notice } from '@taintmgr/k8s-adapter';
+import { errorOf, type Line, line } from './line.ts';
+
+type DrainWrite = Extract<Notice, { kind: 'drainWriteFinished' }>;
+
+const texts = {
+  cordon: 'cordoned a node for a drain',
+  taint: 'tainted a node for a drain',
+  renew: 'a drain is still at work on a node',
+  end: 'a drain has ended on a node',
+  untaint: 'took the taint of a drain back',
+  undo: 'undid a drain on a node',
+} as const;
+
+/** What a drain has written, or could not write. */
+export function drainLine({ command, outcome, left }: DrainWrite): Line {
+  const { drain } = command;
+  if (command.kind === 'guardDrain') {
+    if (outcome.kind === 'done' || outcome.kind === 'gone') {
+      const text = command.isGuarded ? 'a drain begins' : 'a drain is undone';
+      return line('info', text, { drain });
+    }
+    return line('warn', 'could not write to a NodeDrain', { drain, error: errorOf(outcome) });
+  }
+  const { write, nodeName: node } = command;
+  const level = write.kind === 'renew' ? 'debug' : 'info';
+  switch (outcome.kind) {
+    case 'done': {
+      const kept = left.length > 0 ? { left: left.join('; ') } : {};
+      return line(level, texts[write.kind], { drain, node, ...kept });
+    }
+    case 'gone':
+      return line(level, 'the node of a drain is gone', { drain, node });
+    default: {
+      const fields = { drain, node, write: write.kind, error: errorOf(outcome) };
+      return line('warn', 'could not write on the node of a drain', fields);
+    }
+  }
+}

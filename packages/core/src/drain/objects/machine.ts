@@ -1,0 +1,120 @@
+// Carries out the NodeDrains of the cluster, beside the machines of taint eviction and node lifecycle.
+import type { Event } from '../../event.ts';
+import { Drains } from '../../eviction/drains.ts';
+import { earliest, type Instant } from '../../kernel/time.ts';
+import type { Machine } from '../../machine.ts';
+import type { Node } from '../../model/node.ts';
+import { formatTaint } from '../../model/taint-spec.ts';
+import type { NodeDrain } from '../../policy/values.ts';
+import type { Change, StoreView } from '../../store.ts';
+import type { NodeDrainCommand } from './command.ts';
+import { NodeDrainRun } from './run.ts';
+import type { DrainHold, NodeDrainState } from './state.ts';
+
+/**
+ * Each NodeDrain is a run of its own. Only a leader that has read everything has runs: whoever loses
+ * the lead forgets them, and whoever gains it builds them from what is in the cluster. A node is
+ * drained by one drain at a time, the oldest first; one that has put the same taint on a node keeps
+ * it until it is undone.
+ */
+export class NodeDrains implements Machine<NodeDrainCommand> {
+  readonly #store: StoreView;
+  readonly #drains = new Map<string, NodeDrain>();
+  readonly #runs = new Map<string, NodeDrainRun>();
+  /** Those of others that are at work on nodes. */
+  readonly #working = new Drains();
+  #leads: boolean;
+  #synced = false;
+
+  constructor(store: StoreView, leads: boolean) {
+    this.#store = store;
+    this.#leads = leads;
+  }
+
+  /** How far each drain is, by its name; those that are not begun because we do not lead are not. */
+  states(now: Instant): ReadonlyMap<string, NodeDrainState> {
+    return new Map(Array.from(this.#runs, ([name, run]) => [name, run.state(now)]));
+  }
+
+  handle(now: Instant, event: Event, _changes: readonly Change[]): readonly NodeDrainCommand[] {
+    this.#follow(now, event);
+    switch (event.kind) {
+      case 'nodeDrainUpsert':
+        this.#drains.set(event.drain.name, event.drain);
+        this.#begin(now, event.drain);
+        break;
+      case 'nodeDrainDelete':
+        this.#drains.delete(event.name);
+        this.#runs.delete(event.name);
+        break;
+      case 'synced':
+      case 'leadership':
+        if (event.kind === 'synced') this.#synced = true;
+        else this.#leads = event.held;
+        this.#runs.clear();
+        for (const drain of this.#drains.values()) this.#begin(now, drain);
+        break;
+      default:
+        for (const run of this.#runs.values()) run.handle(now, event);
+    }
+    return event.kind === 'tick' ? this.#act(now) : [];
+  }
+
+  nextWake(): Instant | null {
+    const runs = Array.from(this.#runs.values(), (run) => run.nextWake());
+    return this.#runs.size === 0 ? null : earliest([this.#working.nextWake(), ...runs]);
+  }
+
+  #follow(now: Instant, event: Event): void {
+    if (event.kind === 'view') this.#working.setView(now, event.current);
+    if (event.kind === 'nodeUpsert') this.#working.followNode(now, event.node.name, event.node);
+    if (event.kind === 'nodeDelete') this.#working.followNode(now, event.name, null);
+    if (event.kind === 'tick') this.#working.takeStale(now);
+  }
+
+  #begin(now: Instant, drain: NodeDrain): void {
+    if (!this.#leads || !this.#synced) return;
+    const { uid, generation, isDeleted } = drain;
+    const run = this.#runs.get(drain.name);
+    const isSame = run?.drain.uid === uid && (run.drain.generation === generation || isDeleted);
+    if (run && isSame) run.update(now, drain);
+    else this.#runs.set(drain.name, this.#newRun(now, drain));
+  }
+
+  #newRun(now: Instant, drain: NodeDrain): NodeDrainRun {
+    const holdOf = (one: NodeDrain, node: Node): DrainHold | null => this.#holdOf(one, node);
+    return new NodeDrainRun(now, drain, { store: this.#store, holdOf });
+  }
+
+  #act(now: Instant): readonly NodeDrainCommand[] {
+    return Array.from(this.#runs.values(), (run) => run.act(now)).flat();
+  }
+
+  /** Why a drain must not begin with a node. */
+  #holdOf(drain: NodeDrain, { name, drainMarks = [] }: Node): DrainHold | null {
+    if (this.#store.podView(name) !== 'watched') {
+      return { reason: 'PodsNotRead', message: 'its pods are not read yet' };
+    }
+    const taint = formatTaint(drain.taint);
+    const same = drainMarks.find((mark) => mark.id !== drain.name && mark.taint === taint);
+    if (same) {
+      const message = `drain ${same.id} has put ${taint} on it: undo that one first`;
+      return { reason: 'AnotherDrain', message };
+    }
+    const older = Array.from(this.#runs.values()).find(
+      (run) => isOlder(run.drain, drain) && run.isOpenOn(name),
+    );
+    const working = this.#working
+      .on(name)
+      .find((one) => one.drain.id !== drain.name && !one.isStale && !this.#runs.has(one.drain.id));
+    const other = older?.drain.name ?? working?.drain.id;
+    if (other === undefined) return null;
+    return { reason: 'AnotherDrain', message: `drain ${other} is at work there` };
+  }
+}
+
+function isOlder(one: NodeDrain, other: NodeDrain): boolean {
+  if (one.name === other.name) return false;
+  const [a, b] = [one.created ?? 0, other.created ?? 0];
+  return a === b ? one.name < other.name : a < b;
+}

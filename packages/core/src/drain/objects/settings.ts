@@ -1,0 +1,96 @@
+// What a NodeDrain comes to as the settings of the drain machine.
+import type { BudgetPolicy } from '../../attempt/budget-policy.ts';
+import type { Instant } from '../../kernel/time.ts';
+import type { Node } from '../../model/node.ts';
+import { selects } from '../../model/selector.ts';
+import type { KnownDrainNode, NodeDrain } from '../../policy/values.ts';
+import type { StoreView } from '../../store.ts';
+import { type DrainConfig, type DrainTarget, resolveDrainConfig } from '../config.ts';
+import type { DrainFailure, DrainNodePhase } from '../state.ts';
+
+/** Our name in metadata.managedFields. */
+const fieldManager = 'taintmgr-controller';
+
+/** The settings for a drain whose targets are given one by one. */
+export function drainConfigOf(drain: NodeDrain, leaving: ReadonlySet<string>): DrainConfig {
+  return resolveDrainConfig({
+    taint: drain.taint,
+    targets: [],
+    leaving,
+    respect: respects[drain.tolerations],
+    budgets: budgetsOf(drain),
+    filters: {
+      force: drain.takesUnmanaged,
+      ignoreDaemonSets: true,
+      deleteEmptyDirData: drain.takesEmptyDir,
+    },
+    skipTerminatingMs: drain.skipTerminatingMs,
+    gracePeriodSeconds: drain.gracePeriodSeconds,
+    nodesAtOnceMax: drain.nodesAtOnceMax,
+    podsAtOnceMax: drain.podsAtOnceMax,
+    zoneSerial: drain.isZoneByZone,
+    nodeTimeoutMs: drain.nodeTimeoutMs,
+    marksNodes: true,
+    partners: [fieldManager],
+    fieldManager,
+  });
+}
+
+const respects = { respect: 'tolerations', noWait: 'limitless', ignore: 'nothing' } as const;
+
+function budgetsOf({ budgets: kind, deleteAfterMs }: NodeDrain): BudgetPolicy {
+  return kind === 'deleteAfter' ? { kind, afterMs: deleteAfterMs ?? 0 } : { kind };
+}
+
+/** The nodes that a drain is for, as they are known: in their order, those of a selector by name. */
+export function nodesOf(drain: NodeDrain, store: StoreView): readonly Node[] {
+  const { nodes, selector } = drain;
+  if (nodes) return nodes.flatMap((name) => store.node(name) ?? []);
+  const matching = Array.from(store.nodes()).filter(
+    ({ labels = {} }) => selector !== null && selects(selector, labels),
+  );
+  return matching.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/**
+ * A node as a target, from where an earlier run came with it. What an earlier generation of the drain
+ * did not manage is tried again.
+ */
+export function targetOf(
+  { name, zone = '' }: Pick<Node, 'name' | 'zone'>,
+  known: KnownDrainNode | null,
+  isSameSpec: boolean,
+  when: (wall: Instant) => Instant,
+): DrainTarget {
+  const phase = known && phaseOf(known, isSameSpec, when);
+  return { name, zone, ...(phase && { phase }) };
+}
+
+function phaseOf(
+  { phase, reason, message, startedAt, endedAt }: KnownDrainNode,
+  isSameSpec: boolean,
+  when: (wall: Instant) => Instant,
+): DrainNodePhase | null {
+  const since = startedAt === null ? null : when(startedAt);
+  const at = endedAt === null ? null : when(endedAt);
+  if ((phase === 'Draining' || phase === 'Tainting') && since !== null) {
+    return { kind: 'tainting', since };
+  }
+  if (phase === 'Drained' && at !== null) return { kind: 'drained', since: since ?? at, at };
+  if (phase === 'Gone' && at !== null) return { kind: 'vanished', at };
+  const why = failures.find((one) => one === reason);
+  if (phase === 'Failed' && isSameSpec && at !== null && why) {
+    return { kind: 'failed', why, at, message: message || null };
+  }
+  return null;
+}
+
+const failures: readonly DrainFailure[] = [
+  'AnotherDrain',
+  'Blocked',
+  'Denied',
+  'ForeignEviction',
+  'NotBegun',
+  'TaintRemoved',
+  'TimedOut',
+];

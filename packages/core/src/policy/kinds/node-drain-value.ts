@@ -1,0 +1,70 @@
+// A NodeDrain as the engine is given it.
+import type { KnownDrainNode, NodeDrain } from '../values.ts';
+import type { NodeDrainSpec, NodeDrainStatus } from './node-drain.ts';
+import { durationOf, type Metadata, timeOf } from './parts.ts';
+
+/** What keeps a deleted NodeDrain until what it has set on nodes is undone. */
+export const drainFinalizer = 'taintmgr.dev/undo-drain';
+
+/** What the engine is given; `status` is what it has said of the drain itself. */
+export function nodeDrainOf(
+  { name, uid, generation, created, isDeleted, finalizers }: Metadata,
+  spec: NodeDrainSpec,
+  status: NodeDrainStatus | null,
+): NodeDrain {
+  const { taint, limits, timeouts, pods, budgets } = spec;
+  const takesLaterNodes = spec.laterNodes === 'Drain';
+  const { phase = 'Pending', observedGeneration = null } = status ?? {};
+  const hasEnded = ['Drained', 'Failed', 'TimedOut'].includes(phase);
+  return {
+    ...{ name, uid, generation, created, isDeleted },
+    isGuarded: finalizers.includes(drainFinalizer),
+    nodes: spec.nodes ?? null,
+    selector: spec.nodeSelector ?? null,
+    takesLaterNodes,
+    taint: { ...taint, timeAdded: null },
+    cordon: cordons[spec.cordon],
+    tolerations: tolerations[spec.tolerations],
+    takesUnmanaged: pods.withoutController,
+    takesEmptyDir: pods.withEmptyDir,
+    gracePeriodSeconds: pods.gracePeriodSeconds ?? null,
+    budgets: budgetPolicies[budgets.policy],
+    deleteAfterMs: durationOf(budgets.deleteAfter),
+    isZoneByZone: spec.order === 'ByZone',
+    nodesAtOnceMax: limits.nodesAtOnce,
+    podsAtOnceMax: limits.podsAtOnce,
+    nodeTimeoutMs: durationOf(timeouts.node),
+    skipTerminatingMs: durationOf(timeouts.terminatingPods),
+    rollsBack: spec.onFailure === 'RollBack',
+    until: timeOf(spec.until),
+    known: (status?.nodeStates ?? []).map(knownNode),
+    startedAt: timeOf(status?.startedAt),
+    observedGeneration,
+    isOver: hasEnded && observedGeneration === generation && !takesLaterNodes,
+  };
+}
+
+const cordons = { AtStart: 'atStart', AtTurn: 'atTurn', Never: 'never' } as const;
+const tolerations = { Ignore: 'ignore', NoWait: 'noWait', Respect: 'respect' } as const;
+const budgetPolicies = {
+  DeleteAfter: 'deleteAfter',
+  Ignore: 'ignore',
+  Respect: 'respect',
+} as const;
+
+type NodeState = NonNullable<NodeDrainStatus['nodeStates']>[number];
+
+function knownNode({
+  name,
+  phase,
+  reason,
+  message,
+  startedAt,
+  endedAt,
+}: NodeState): KnownDrainNode {
+  return {
+    ...{ name, phase, reason: reason ?? '', message: message ?? '' },
+    startedAt: timeOf(startedAt),
+    endedAt: timeOf(endedAt),
+  };
+}

@@ -1,0 +1,55 @@
+// What the leader says of a NodeDrain in its status.
+import type { NodeDrainState } from '@taintmgr/core/drain';
+import type { StatusOf } from '@taintmgr/core/policy';
+import { formatTime, type Instant } from '@taintmgr/core/time';
+import type { StatedCondition } from './status-conditions.ts';
+
+type DrainStatus = Omit<StatusOf['NodeDrain'], 'observedGeneration' | 'conditions'>;
+
+const nodesMax = 1000;
+const podsMax = 100;
+const blockersMax = 32;
+
+export function drainStatus(state: NodeDrainState): DrainStatus {
+  const { phase, nodes, podsGone, podsLeft, pods, blockers } = state;
+  const all = podsGone + podsLeft;
+  return {
+    phase,
+    ...timeIn('startedAt', state.startedAt),
+    ...timeIn('endedAt', state.endedAt),
+    nodes: nodes.length,
+    nodesDrained: nodes.filter((node) => node.phase === 'Drained').length,
+    podsGone,
+    podsLeft,
+    ...(all > 0 && { progress: `${Math.floor((100 * podsGone) / all)}%` }),
+    ...timeIn('expectedEnd', state.expectedEnd),
+    nodeStates: nodes.slice(0, nodesMax).map((node) => ({
+      ...{ name: node.name, phase: node.phase, podsLeft: node.podsLeft },
+      ...timeIn('startedAt', node.startedAt),
+      ...timeIn('endedAt', node.endedAt),
+      ...(node.reason !== '' && { reason: node.reason }),
+      ...(node.message !== '' && { message: node.message }),
+    })),
+    pods: pods.slice(0, podsMax).map(({ node, pod, state: how, blocker }) => ({
+      ...{ node, pod, state: how },
+      ...(blocker && { verdict: blocker.verdict, message: blocker.message }),
+    })),
+    blockers: blockers.slice(0, blockersMax),
+  };
+}
+
+/** `kubectl wait --for=condition=Drained` waits for the first. */
+export function drainConditions(state: NodeDrainState): readonly StatedCondition[] {
+  const { phase, blockers } = state;
+  const isDrained = phase === 'Drained';
+  const [first] = blockers;
+  const message = isDrained ? 'every node is drained' : (first ?? 'the drain goes on');
+  return [{ type: 'Drained', status: isDrained ? 'True' : 'False', reason: phase, message }];
+}
+
+function timeIn<K extends string>(key: K, at: Instant | null): { readonly [key in K]?: string } {
+  if (at === null) return {};
+  const time: { [key in K]?: string } = {};
+  time[key] = formatTime(at);
+  return time;
+}

@@ -1,0 +1,136 @@
+// How a NodeDrain is carried out on its nodes, and how it is kept until it is undone.
+import type { Command, Outcome } from '@taintmgr/core';
+import { drainFinalizer, policyKinds } from '@taintmgr/core/policy';
+import type { Instant, Millis } from '@taintmgr/core/time';
+import { type CordonAndTaint, cordoning, tainting } from '../../drain/cordon-and-taint.ts';
+import { drainableNode, type NodeChange, patchNodeRequest } from '../../drain/node-change.ts';
+import { isMarkOf, undoing, untainting } from '../../drain/undo.ts';
+import { ending, renewing } from '../../drain/working-mark.ts';
+import { type Answer, dateHeader, failureOf, succeeded } from '../../proto/answer.ts';
+import { getRequest, patchRequest, withQuery } from '../../proto/api-request.ts';
+import { asList, asRecord, asText, parseJson } from '../../proto/json.ts';
+import { policiesPath } from '../../proto/list-requests.ts';
+import { getNodeRequest } from '../../proto/node-requests.ts';
+import {
+  changed,
+  failedBy,
+  failedUnasked,
+  finish,
+  type StateStep,
+  send,
+  stepsFrom,
+  type Task,
+} from '../task.ts';
+
+type WriteDrainNode = Extract<Command, { kind: 'writeDrainNode' }>;
+type GuardDrain = Extract<Command, { kind: 'guardDrain' }>;
+
+/** A drain has written on a node, or on its object, or could not. */
+export interface DrainWriteNotice {
+  readonly kind: 'drainWriteFinished';
+  readonly command: WriteDrainNode | GuardDrain;
+  readonly outcome: Outcome;
+  readonly took: Millis;
+  /** What undoing has left as it is, and why. */
+  readonly left: readonly string[];
+}
+
+const fieldManager = 'taintmgr-controller';
+const conflictsMax = 5;
+
+interface State {
+  readonly kind: 'reading' | 'writing';
+  readonly conflicts: number;
+}
+
+/**
+ * The node is read, and written only as it was read: refused with 409 because somebody else was
+ * quicker, it is read and looked at again.
+ */
+export function drainNodeWriting(command: WriteDrainNode): Task<DrainWriteNotice> {
+  let left: readonly string[] = [];
+  const read = (conflicts: number): StateStep<State> =>
+    send<State>({ kind: 'reading', conflicts }, getNodeRequest(command.nodeName));
+  const resume = (state: State, answer: Answer, wall: Instant): StateStep<State> => {
+    if (!succeeded(answer)) {
+      const failure = failureOf(answer);
+      if (failure.status === 404) return finish({ kind: 'gone' });
+      const isBehind = failure.status === 409 && state.kind === 'writing';
+      if (isBehind && state.conflicts < conflictsMax) return read(state.conflicts + 1);
+      return finish(failedBy(failure));
+    }
+    if (state.kind === 'writing') return finish({ kind: 'done' });
+    const node = drainableNode(parseJson(answer.body));
+    const at = dateHeader(answer.headers) ?? wall;
+    const change = changeOf(command, wall, (lines) => {
+      left = lines;
+    });
+    const result = change(node, at);
+    if (result.kind === 'refused') return finish(changed(result.message));
+    if (!result.patch) return finish({ kind: 'done' });
+    const request = patchNodeRequest(node, result.patch, fieldManager);
+    return send<State>({ ...state, kind: 'writing' }, request);
+  };
+  return {
+    ...{ kind: 'task', id: command.id, deposed: failedUnasked, outlastsStop: false },
+    first: stepsFrom(read(0), resume),
+    ended: (outcome, took) => ({ kind: 'drainWriteFinished', command, outcome, took, left }),
+  };
+}
+
+/** What becomes of the node; the names that drains of this controller go by are those of their objects. */
+function changeOf(
+  { drain, uid, taint, write }: WriteDrainNode,
+  wall: Instant,
+  leave: (left: readonly string[]) => void,
+): NodeChange<unknown> {
+  const wanted = (cordon: boolean): CordonAndTaint => {
+    return { id: drain, run: uid, by: fieldManager, taint, cordon };
+  };
+  switch (write.kind) {
+    case 'cordon':
+      return cordoning(wanted(true));
+    case 'taint':
+      return tainting(wanted(write.cordon), wall, 'withCordon');
+    case 'renew':
+      return renewing({ run: uid, taint });
+    case 'end':
+      return ending({ run: uid, taint }, write.isDrained);
+    case 'untaint':
+      return untainting(isMarkOf(drain));
+    case 'undo':
+      return (node, at) => {
+        const undone = undoing(isMarkOf(drain))(node, at);
+        if (undone.kind === 'changed') leave(undone.result.left);
+        return undone;
+      };
+  }
+}
+
+/** The finalizer is put on, or taken off, as the object was read; others' finalizers stay. */
+export function drainGuarding(command: GuardDrain): Task<DrainWriteNotice> {
+  const { drain, uid, isGuarded } = command;
+  const path = `${policiesPath(policyKinds.NodeDrain.plural)}/${encodeURIComponent(drain)}`;
+  const resume = (state: 'reading' | 'writing', answer: Answer): StateStep<typeof state> => {
+    if (!succeeded(answer)) {
+      const failure = failureOf(answer);
+      return finish(failure.status === 404 ? { kind: 'gone' } : failedBy(failure));
+    }
+    if (state === 'writing') return finish({ kind: 'done' });
+    const { metadata } = asRecord(parseJson(answer.body));
+    const { uid: found, resourceVersion, finalizers: listed } = asRecord(metadata);
+    if (found !== uid) return finish({ kind: 'gone' });
+    const before = asList(listed).map(asText);
+    const others = before.filter((one) => one !== drainFinalizer);
+    if (before.includes(drainFinalizer) === isGuarded) return finish({ kind: 'done' });
+    const finalizers = isGuarded ? [...others, drainFinalizer] : others;
+    const changes = { metadata: { resourceVersion, finalizers } };
+    const target = withQuery(path, { fieldManager });
+    return send<'reading' | 'writing'>('writing', patchRequest('merge', target, changes));
+  };
+  return {
+    ...{ kind: 'task', id: command.id, deposed: failedUnasked, outlastsStop: false },
+    first: stepsFrom(send<'reading' | 'writing'>('reading', getRequest(path)), resume),
+    ended: (outcome, took) => ({ kind: 'drainWriteFinished', command, outcome, took, left: [] }),
+  };
+}
