@@ -11,7 +11,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       readyOf resolveConfig selects toleratesTaint webhookDenial zoneName`,
     types: `
       AllPodsNeed AttemptState Blocker BudgetNumbers Cause Command Config Counts DaemonSet Decision
-      Disruption Engine Event EvictionCommand Explanation LabelExpression LabelSelector Labels
+      Disruption DrainMarkName Engine Event EvictionCommand Explanation LabelExpression LabelSelector Labels
       Lease LifecycleReport LimitCommand LimitReport MatchOptions Namespace Node NodeCommand
       NodeCondition NodeExplanation NodeInput NodeRef Notice ObservedTaint Outcome Owner
       Pod PodExplanation PodInput PodRef PodReport PodView PodViews PolicyCounts Quantity Reason
@@ -31,8 +31,9 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
     types: `
       Budget Departure DrainCommand DrainConfig DrainFailure DrainFault DrainFilterResult
       DrainNode DrainNodePhase DrainNote DrainOptions DrainPlan DrainPod DrainPodState DrainStop
-      DrainTarget ForeignDeletion PlanInput PlanPod PlannedPod PredictedBlocker
-      PredictionSite RenewMark Respect TaintNode`,
+      DrainTarget ForeignDeletion GuardDrain NodeDrainCommand NodeDrainNodeState NodeDrainPhase
+      NodeDrainPodState NodeDrainState NodeDrainWrite PlanInput PlanPod PlannedPod PredictedBlocker
+      PredictionSite RenewMark Respect TaintNode WriteDrainNode`,
   },
   './lifecycle': {
     values: `
@@ -44,14 +45,14 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './policy': {
     values: `
-      canFitBoth canOverlap contradiction customResourceDefinitions describeCount
+      canFitBoth canOverlap contradiction customResourceDefinitions describeCount drainFinalizer
       drainMarksFeature explainChoice fittedStatus isForNoExecute isTakenOver limitId
       needsRecord policyApiVersion policyKinds readManifest takeoverLabel takeoverProgram`,
     types: `
       BudgetPolicy ConditionRule CustomResourceDefinition EvictionMode EvictionPause
       EvictionPauseScope EvictionPauseSpec EvictionPauseStatus EvictionPolicy EvictionPolicySpec
       ExplainedChoice Judged KindName LimitCount LimitHit LimitRecord LimitRule LimitScope
-      LimitStatus ManifestFault NamedDrain NamedTaintManager NodeDrainSpec NodeDrainStatus
+      LimitStatus ManifestFault NamedTaintManager NodeDrain NodeDrainSpec NodeDrainStatus
       NodeTaintRule NodeTaintRuleSpec Policy PolicyAction PolicyMatch PolicyObject PolicyPart
       PolicySubject PolicyVerdict RecordedLimit ResumeRequest StatusOf TaintManagerStatus TaintPattern`,
   },

@@ -3,28 +3,30 @@ import { describe, it } from 'node:test';
 import { chooseControllers } from '../../src/flags/controllers.ts';
 import { readFeatureGates } from '../../src/flags/feature-gates.ts';
 
-const [eviction, lifecycle, pressure] = [
+const [eviction, lifecycle, drains, pressure] = [
   'taint-eviction-controller',
   'node-lifecycle-controller',
+  'node-drain-controller',
   'node-pressure-controller',
 ];
 
 describe('--controllers', () => {
   const cases: readonly (readonly [names: string, enabled: readonly string[] | string])[] = [
-    ['*', [eviction, lifecycle]],
+    ['*', [eviction, lifecycle, drains]],
     ['', []],
     // It runs only where it is named.
     ['node-pressure-controller', [pressure]],
-    ['*,node-pressure-controller', [eviction, lifecycle, pressure]],
-    ['*,-node-pressure-controller', [eviction, lifecycle]],
+    ['*,node-pressure-controller', [eviction, lifecycle, drains, pressure]],
+    ['*,-node-pressure-controller', [eviction, lifecycle, drains]],
     [eviction, [eviction]],
-    ['*,-node-lifecycle-controller', [eviction]],
-    ['-taint-eviction-controller,*', [lifecycle]],
+    ['*,-node-lifecycle-controller', [eviction, drains]],
+    ['-taint-eviction-controller,*', [lifecycle, drains]],
+    ['node-drain-controller', [drains]],
     ['nodelifecycle', [lifecycle]],
-    ['*,-nodelifecycle', [eviction]],
+    ['*,-nodelifecycle', [eviction, drains]],
     // The first that names it decides.
     ['node-lifecycle-controller,-nodelifecycle', [lifecycle]],
-    ['-nodelifecycle,node-lifecycle-controller,*', [eviction]],
+    ['-nodelifecycle,node-lifecycle-controller,*', [eviction, drains]],
     ['*,job-controller', 'job-controller'],
     ['*,-job-controller', 'job-controller'],
     ['*,--nodelifecycle', '-nodelifecycle'],
@@ -36,6 +38,7 @@ describe('--controllers', () => {
       if (typeof chosen === 'string') return assert.equal(chosen, expected);
       assert.deepEqual(chosen.enabled, expected);
       assert.deepEqual([...chosen.enabled, ...chosen.disabled].sort(), [
+        drains,
         lifecycle,
         pressure,
         eviction,

@@ -171,12 +171,12 @@ describe('wrong values together', () => {
     [
       '--controllers=*,cronjob',
       '--controllers: got "*,cronjob", want "cronjob" left out: the known controllers are ' +
-        'taint-eviction-controller, node-lifecycle-controller, node-pressure-controller',
+        'taint-eviction-controller, node-lifecycle-controller, node-drain-controller, node-pressure-controller',
     ],
     [
       '--controllers=-taint-eviction-controller',
       '--controllers: got "-taint-eviction-controller", want one that runs: the known controllers ' +
-        'are taint-eviction-controller, node-lifecycle-controller, node-pressure-controller',
+        'are taint-eviction-controller, node-lifecycle-controller, node-drain-controller, node-pressure-controller',
     ],
     [
       '--feature-gates=Some=true',

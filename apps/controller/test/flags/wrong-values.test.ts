@@ -47,7 +47,8 @@ const anyDuration = 'a duration such as 30s, 10m or 1h30m';
 const aName = 'a name of lower case letters, digits, - and .';
 const aBoolean = 'true or false';
 const thresholds = 'thresholds as a kubelet takes them';
-const known = 'taint-eviction-controller, node-lifecycle-controller, node-pressure-controller';
+const known =
+  'taint-eviction-controller, node-lifecycle-controller, node-drain-controller, node-pressure-controller';
 
 /** A value that each setting cannot have, and what is said to be allowed. */
 const wrong: Readonly<Record<keyof Settings, readonly [value: string, want: string]>> = {

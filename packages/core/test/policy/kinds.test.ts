@@ -212,16 +212,39 @@ describe('EvictionPause', () => {
 describe('NodeDrain and TaintManager', () => {
   it('are read as they are written', () => {
     const drain = read('NodeDrain', { nodes: ['n'], taint: { key: 'maintenance' } });
-    const spec = {
-      nodes: ['n'],
-      taint: { key: 'maintenance', value: '' },
-      budgets: { policy: 'Respect' },
-      order: 'Listed',
-      limits: { nodesAtOnce: 1, podsAtOnce: 0 },
-      timeouts: {},
-      onFailure: 'KeepTaint',
-    };
-    assert.deepEqual(drain, { kind: 'NodeDrain', value: { name: 'one', uid: '', spec } });
+    assert.deepEqual(drain, {
+      kind: 'NodeDrain',
+      value: {
+        name: 'one',
+        uid: '',
+        generation: 0,
+        created: null,
+        isDeleted: false,
+        isGuarded: false,
+        nodes: ['n'],
+        selector: null,
+        takesLaterNodes: false,
+        taint: { key: 'maintenance', value: '', effect: 'NoSchedule', timeAdded: null },
+        cordon: 'atTurn',
+        tolerations: 'respect',
+        takesUnmanaged: false,
+        takesEmptyDir: false,
+        gracePeriodSeconds: null,
+        budgets: 'respect',
+        deleteAfterMs: null,
+        isZoneByZone: false,
+        nodesAtOnceMax: 1,
+        podsAtOnceMax: 0,
+        nodeTimeoutMs: null,
+        skipTerminatingMs: null,
+        rollsBack: false,
+        until: null,
+        known: [],
+        startedAt: null,
+        observedGeneration: null,
+        isOver: false,
+      },
+    });
     const status = { leader: 'pod-1', settings: { mode: 'evict' }, counts: { nodes: 3 } };
     assert.deepEqual(read('TaintManager', undefined, { status }), {
       kind: 'TaintManager',

@@ -1,7 +1,7 @@
 // Policies as files have them: manifests in YAML or JSON, single ones and lists of them.
 import { type PolicyObject, readManifest } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
-import { followedKinds } from './events.ts';
+import { decidingKinds } from './events.ts';
 import { FaultyFile, type Field, readAllPositioned } from './positioned.ts';
 
 /** An object of a file. */
@@ -11,7 +11,7 @@ export interface PlacedPolicy {
   readonly field: Field;
 }
 
-const kinds: readonly PolicyObject['kind'][] = followedKinds;
+const kinds: readonly PolicyObject['kind'][] = decidingKinds;
 
 /**
  * Reads the manifests in a text. `now` is since when a pause of the file holds that does not say so

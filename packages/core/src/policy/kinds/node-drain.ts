@@ -224,7 +224,7 @@ export const nodeDrainStatus = {
             description: 'Where it stands.',
             enum: ['Drained', 'Draining', 'Failed', 'Gone', 'Held', 'Pending', 'Tainting'],
           },
-          startedAt: { type: 'shared', name: 'time', description: 'When its turn came.' },
+          startedAt: { type: 'shared', name: 'time', description: 'When it started.' },
           endedAt: { type: 'shared', name: 'time', description: 'When it was done with.' },
           podsLeft: {
             type: 'shared',
