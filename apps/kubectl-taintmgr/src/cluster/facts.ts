@@ -39,6 +39,8 @@ export interface PodFacts {
   readonly tolerationsWritten: { readonly by: string; readonly at: Instant } | null;
   /** When it was created; null: it does not say. */
   readonly createdAt: Instant | null;
+  /** When a mark that somebody removes it was taken back, as it did not go; null: none was. */
+  readonly unmarkedAt: Instant | null;
   /** As `kubectl apply` wrote it last, before others changed it; null: it never did. */
   readonly lastApplied: string | null;
   /** Which state of it was read; '' where it does not say. */
@@ -76,6 +78,7 @@ export function podFacts(object: unknown): PodFacts {
   const { metadata, spec, status } = object as PodObject;
   const { labels = {}, finalizers = [], annotations = {} } = metadata;
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? null;
+  const mark = status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
   return {
     pod: { ...podFromJson(object), labels, ready },
     finalizers,
@@ -83,6 +86,7 @@ export function podFacts(object: unknown): PodFacts {
     priority: spec?.priority ?? 0,
     tolerationsWritten: lastWriteOf('f:tolerations', metadata),
     createdAt: parseTime(metadata.creationTimestamp ?? ''),
+    unmarkedAt: mark?.status === 'False' ? parseTime(mark.lastTransitionTime ?? '') : null,
     lastApplied: annotations[lastAppliedAnnotation] ?? null,
     version: metadata.resourceVersion ?? '',
   };

@@ -205,6 +205,7 @@ export class Explainer {
     return new UpstreamForecast({
       now,
       nodes: states,
+      present: pods,
       pods: pods.map((facts) => past?.pods.get(facts.pod.uid) ?? [facts]),
       since: evictor.upstreamSince,
       comparisonOperators: evictor.settings?.engine.comparisonOperators ?? false,

@@ -1,11 +1,13 @@
 // What kube-controller-manager is about to do, by its own machine and the history that objects show.
 import { type Command, createEngine, type Decision, type Engine, type Pod } from '@taintmgr/core';
-import type { Instant, Millis } from '@taintmgr/core/time';
+import { endOfSecond, type Instant, type Millis } from '@taintmgr/core/time';
 import type { PodFacts } from '../cluster/facts.ts';
 import { assumedHistory, type KnownPast } from './assumed-history.ts';
 
 /** What is known, and since when kube-controller-manager has been at it; null: all along. */
 export interface UpstreamPast extends KnownPast {
+  /** The pods as they are now; their last states may be as old as their tolerations. */
+  readonly present: readonly PodFacts[];
   readonly since: Instant | null;
   /** Whether tolerations with Lt and Gt count; left out: not. */
   readonly comparisonOperators?: boolean;
@@ -15,16 +17,19 @@ type Eviction = Extract<Decision, { kind: 'evict' }>;
 
 /** A deletion that was sent so long ago is answered. */
 const answerMsMax: Millis = 2_000;
+/** kube-controller-manager takes a mark back so long after it was set, and a moment later. */
+const markLastsMs: Millis = 120_000 - 2_000;
 const marked = 'DeletionByTaintManager';
 
 /**
  * The machine that does what kube-controller-manager 1.36.2 does, put through what has happened as far
- * as objects show. It starts with empty hands when that one started. A pod that bears its mark and is
- * not being deleted was refused to it five times; any other deletion is taken for a success.
+ * as objects show. It starts with empty hands when that one started. A pod that bears its mark, or did
+ * until that was taken back, and is not being deleted was refused to it five times; any other deletion
+ * is taken for a success.
  */
 export class UpstreamForecast {
   readonly #engine: Engine;
-  readonly #present: ReadonlyMap<string, Pod>;
+  readonly #present: ReadonlyMap<string, PodFacts>;
   readonly #now: Instant;
   /** What was due, by the uid of the pod. */
   readonly #due = new Map<string, Eviction>();
@@ -35,11 +40,10 @@ export class UpstreamForecast {
     readonly byNode: Map<string, ReadonlyMap<string, Decision>>;
   } = { at: Number.NaN, byNode: new Map() };
 
-  constructor({ since, comparisonOperators = false, ...known }: UpstreamPast) {
+  constructor({ since, comparisonOperators = false, present, ...known }: UpstreamPast) {
     const semantics = 'upstream-1.36';
     this.#engine = createEngine({ semantics, comparisonOperators, leader: false });
-    const present = known.pods.flatMap((states) => states.at(-1)?.pod ?? []);
-    this.#present = new Map(present.map((pod) => [pod.uid, pod] as const));
+    this.#present = new Map(present.map((facts) => [facts.pod.uid, facts] as const));
     this.#now = known.now;
     const events = assumedHistory(known);
     const begin = events[0]?.at ?? known.now;
@@ -114,9 +118,11 @@ export class UpstreamForecast {
   }
 
   #wasRefused(uid: string): boolean {
-    const pod = this.#present.get(uid);
-    if (!pod || pod.deletionTimestamp !== null || pod.disruption?.reason !== marked) return false;
-    return this.#now - this.#latest > answerMsMax;
+    const facts = this.#present.get(uid);
+    if (!facts || facts.pod.deletionTimestamp !== null) return false;
+    const { pod, unmarkedAt } = facts;
+    if (pod.disruption?.reason === marked) return this.#now - this.#latest > answerMsMax;
+    return unmarkedAt !== null && endOfSecond(unmarkedAt) - this.#latest >= markLastsMs;
   }
 }
 

@@ -43,18 +43,21 @@ function podState(
 interface Known {
   readonly nodes: readonly NodeFacts[];
   readonly pod: readonly PodFacts[];
+  /** As the pod is now; left out: as its last state. */
+  readonly present?: PodFacts;
   readonly since?: Instant;
 }
 
-function forecast({ nodes, pod: states, since }: Known): string {
+function forecast({ nodes, pod: states, present, since }: Known): string {
+  const last = present ?? states.at(-1);
+  assert.ok(last);
   const upstream = new UpstreamForecast({
     now,
     nodes: [nodes],
     pods: [states],
+    present: [last],
     since: since ?? null,
   });
-  const last = states.at(-1);
-  assert.ok(last);
   return text(upstream.decisionOn(now, last));
 }
 
@@ -133,6 +136,33 @@ const cases: readonly (readonly [name: string, known: Known, expected: string])[
       ],
     },
     'keep: GivenUp',
+  ],
+  [
+    'has given up a pod whose tolerations were edited before, by the mark that it bears now',
+    {
+      nodes: tainted,
+      pod: [podState(hour, [k(30)]), podState(20, [k(60)])],
+      present: podState(20, [k(60)], {
+        disruption: { reason: 'DeletionByTaintManager', manager: null },
+      }),
+    },
+    'keep: GivenUp',
+  ],
+  [
+    'has given up a pod whose mark was taken back two minutes after it was due',
+    {
+      nodes: [nodeState(hour), nodeState(180, 'k:NoExecute')],
+      pod: [{ ...podState(hour, [k(30)]), unmarkedAt: ago(30) }],
+    },
+    'keep: GivenUp',
+  ],
+  [
+    'says that a pod is overdue whose mark is older than that',
+    {
+      nodes: tainted,
+      pod: [{ ...podState(hour, [k(30)]), unmarkedAt: ago(30) }],
+    },
+    '-10 s',
   ],
 ];
 

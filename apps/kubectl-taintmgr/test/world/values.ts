@@ -67,7 +67,10 @@ export function nodeFactsOf(one: Node, fields: Partial<NodeFacts> = {}): NodeFac
 
 /** The facts of a pod. */
 export function podFactsOf(one: Pod, fields: Partial<PodFacts> = {}): PodFacts {
-  const unknown = { tolerationsWritten: null, createdAt: null, lastApplied: null, version: '' };
+  const unknown = {
+    ...{ tolerationsWritten: null, createdAt: null, unmarkedAt: null },
+    ...{ lastApplied: null, version: '' },
+  };
   return { pod: one, finalizers: [], qosClass: 'Burstable', priority: 0, ...unknown, ...fields };
 }
 
