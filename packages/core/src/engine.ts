@@ -38,7 +38,7 @@ export interface Engine {
   explain(now: Instant, subject: Subject): Explanation;
   /** How the zones are doing, by name; empty without the node lifecycle machine. */
   zones(now: Instant): readonly ZoneStatus[];
-  /** The limits that have tripped, and those in whose window pods were evicted. */
+  /** The limits that have tripped, those in whose window pods were evicted, and rates in use. */
   limits(now: Instant): readonly LimitStatus[];
   /** How many nodes and pods there are, and how far evictions are. */
   counts(): Counts;

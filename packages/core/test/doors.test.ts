@@ -45,8 +45,9 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './policy': {
     values: `
-      canFitBoth canOverlap contradiction customResourceDefinitions describeCount drainFinalizer
-      drainMarksFeature explainChoice fittedStatus isForNoExecute isTakenOver limitId
+      canFitBoth canOverlap contradiction customResourceDefinitions defaultWindowMs describeCount
+      drainFinalizer drainMarksFeature explainChoice fittedStatus isForNoExecute isTakenOver isWindowed
+      limitId
       needsRecord policyApiVersion policyKinds readManifest takeoverLabel takeoverProgram`,
     types: `
       BudgetPolicy ConditionRule CustomResourceDefinition EvictionMode EvictionPause

@@ -1,7 +1,7 @@
 // What the leader says of itself in its TaintManager.
 import { drainMarksFeature } from '@taintmgr/core/policy';
 import { publishedShadow } from '@taintmgr/core/shadow';
-import { formatTime, type Instant } from '@taintmgr/core/time';
+import { formatTime, formatTimeMillis, type Instant } from '@taintmgr/core/time';
 import {
   type ApiRequest,
   type Notice,
@@ -96,7 +96,8 @@ export class PublishedStatus {
   #seenBy(running: RunningController, now: Instant): Partial<StatedStatus> {
     const { pods, ...counts } = running.counts();
     const knowsAllPods = running.podScope() === 'all';
-    const tripped = running.limits(now).filter((limit) => limit.tripped);
+    const limits = running.limits(now);
+    const tripped = limits.filter((limit) => limit.tripped);
     return {
       zones: running.zones(now).map(({ name, state, ready, notReady, rate }) => {
         return { name, ...(state && { state }), nodes: ready + notReady, notReady, rate };
@@ -104,6 +105,9 @@ export class PublishedStatus {
       counts: { ...counts, ...(knowsAllPods && { pods }), ...this.#evictions() },
       trippedLimits: tripped.map(({ id, since }) => {
         return { name: id, ...(since !== null && { since: formatTime(since) }) };
+      }),
+      rates: limits.flatMap(({ id, oneAt }) => {
+        return oneAt === undefined ? [] : [{ name: id, oneAt: formatTimeMillis(oneAt) }];
       }),
       pauses: running.pauses(),
     };

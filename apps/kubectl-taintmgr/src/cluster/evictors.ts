@@ -9,7 +9,7 @@ import {
   taintEvictors,
 } from '@taintmgr/k8s-adapter';
 import { type OwnSettings, publishedSettings, settingsInFlags } from './own-settings.ts';
-import { isFresh, type TaintManager } from './taint-managers.ts';
+import { isFresh, type RateInUse, type TaintManager } from './taint-managers.ts';
 
 /** Who acts on NoExecute taints here, and how. */
 export interface Evictor extends Actor {
@@ -17,6 +17,8 @@ export interface Evictor extends Actor {
   readonly asksBudgets: boolean | null;
   /** Whether taintmgr-controller leaves the pods of a drain's taint to the drain; left out: no. */
   readonly heedsDrains?: boolean;
+  /** Limits whose rates are in use, as its leader publishes them; left out: not known. */
+  readonly rates?: readonly RateInUse[];
   /** How taintmgr-controller runs, where it acts; left out: that is not known. */
   readonly settings?: OwnSettings;
 }
@@ -50,7 +52,11 @@ export async function readEvictor(
   if (!settings) return { ...actor, asksBudgets: null };
   const since = published?.startedAt ?? lease.lease.acquiredAt;
   const heedsDrains = published?.features.includes(drainMarksFeature) === true;
-  return { ...withSettings(actor, settings, since), ...(heedsDrains && { heedsDrains }) };
+  return {
+    ...withSettings(actor, settings, since),
+    ...(heedsDrains && { heedsDrains }),
+    ...(published?.rates && { rates: published.rates }),
+  };
 }
 
 /** By kube-controller-manager's rules it keeps its timers in memory as that one does. */

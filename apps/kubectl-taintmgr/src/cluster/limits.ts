@@ -1,6 +1,6 @@
 // The limits of the controller: which have tripped, and what the others count.
 
-import type { LimitCount, RecordedLimit } from '@taintmgr/core/policy';
+import type { LimitCount, LimitRecord, RecordedLimit } from '@taintmgr/core/policy';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import { type LeaseName, limitRecordFrom } from '@taintmgr/k8s-adapter';
 import type { ClusterReader } from './reader.ts';
@@ -30,6 +30,8 @@ export interface KeptLimits {
   readonly lease: LeaseName;
   readonly tripped: readonly TrippedLimit[];
   readonly counting: readonly CountingLimit[];
+  /** All of it as it is written. */
+  readonly record: LimitRecord;
 }
 
 /** Where deploy/ keeps it, and where the controller does by default. */
@@ -49,9 +51,11 @@ export async function readLimits(
     const found = await reader.lease(lease.namespace, lease.name);
     isForbidden ||= found === 'forbidden';
     if (found === null || found === 'forbidden') continue;
-    const kept = Object.entries(limitRecordFrom(found).record ?? {});
+    const record = limitRecordFrom(found).record ?? {};
+    const kept = Object.entries(record);
     return {
       lease,
+      record,
       tripped: kept.flatMap(([key, limit]) => trippedLimit(key, limit)),
       counting: kept.flatMap(([key, limit]) => countingLimit(key, limit, now)),
     };

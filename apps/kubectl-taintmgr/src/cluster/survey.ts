@@ -1,7 +1,8 @@
 import type { Budget } from '@taintmgr/core/drain';
-import type { PolicyObject } from '@taintmgr/core/policy';
+import { isWindowed, type PolicyObject } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import type { Evictors } from '@taintmgr/k8s-adapter';
+import { losesPods } from './drain-marks.ts';
 import { type Evictor, readEvictor } from './evictors.ts';
 import { type NodeFacts, type PodFacts, zoneLabel } from './facts.ts';
 import { type KeptLimits, readLimits } from './limits.ts';
@@ -43,8 +44,16 @@ export interface ForecastSurvey extends NodeSurvey {
   readonly policies: ClusterPolicies;
   /** What nodes and pods were before, where that matters to whoever acts; null: not read. */
   readonly past: Past | null;
+  /** Who else counts where limits do; left out: none does, or we may not see them all. */
+  readonly crowd?: Crowd;
   /** Nodes whose taints were just written, and what was there before is not to be had. */
   readonly unsure?: readonly string[];
+}
+
+/** All nodes, and the pods that count in limits or wait for them. */
+interface Crowd {
+  readonly nodes: readonly NodeFacts[];
+  readonly pods: readonly PodFacts[];
 }
 
 /** Reads all nodes and all pods. */
@@ -74,6 +83,8 @@ export interface SurveyOptions {
   readonly podSelector?: string;
   /** Policies as though taintmgr-controller were given them too; left out: none. */
   readonly files?: readonly PolicyObject[];
+  /** Whether taints are asked about that the nodes do not have. */
+  readonly isWhatIf?: boolean;
 }
 
 /** Reads the pods on those of these nodes that matter, and what decides when they go. */
@@ -81,7 +92,7 @@ export async function surveyForecast(
   reader: ClusterReader,
   nodes: readonly NodeFacts[],
   withPods: readonly NodeFacts[],
-  { podSelector = '', files = [] }: SurveyOptions = {},
+  { podSelector = '', files = [], isWhatIf = false }: SurveyOptions = {},
 ): Promise<ForecastSurvey> {
   const anyway = readAnyway(reader);
   const evictor = anyway.then((read) => read.evictor);
@@ -96,7 +107,11 @@ export async function surveyForecast(
   const { rules } = survey.evictor;
   const isOurs = rules !== 'kube-controller-manager';
   const starts = isOurs ? await withOwnStarts(reader, nodes, reader.now()) : { nodes, unsure: [] };
-  const read = { ...survey, ...starts, leases, zoneNodes, limits: kept, policies, past: null };
+  const crowd = isOurs ? await readCrowd(reader, policies, starts.nodes, isWhatIf) : null;
+  const read = {
+    ...{ ...survey, ...starts, leases, zoneNodes, limits: kept, policies, past: null },
+    ...(crowd && { crowd }),
+  };
   const isUpstream = rules !== 'taintmgr-controller';
   return isUpstream ? await withPast(reader, read) : { ...read, at: reader.now() };
 }
@@ -108,6 +123,29 @@ export async function withPast(
 ): Promise<ForecastSurvey> {
   const past = survey.past ?? (await readPast(reader, survey, survey.evictor.upstreamSince));
   return { ...survey, past, at: reader.now() };
+}
+
+/**
+ * Whom limits let go before others, and what share of all they are, only all of them together show.
+ * Null: no pod of these nodes is limited, or we may not see all.
+ */
+async function readCrowd(
+  reader: ClusterReader,
+  { objects }: ClusterPolicies,
+  nodes: readonly NodeFacts[],
+  isWhatIf: boolean,
+): Promise<Crowd | null> {
+  const limits = objects.flatMap((one) => (one.kind === 'EvictionPolicy' ? one.value.limits : []));
+  if (limits.length === 0 || !(isWhatIf || nodes.some(losesPods))) return null;
+  const all = await reader.ifAllowed(() => reader.nodes());
+  if (all === null) return null;
+  const known = new Map(nodes.map((facts) => [facts.node.name, facts] as const));
+  const merged = all.map((facts) => known.get(facts.node.name) ?? facts);
+  const tainted = merged.filter(losesPods);
+  const pods = await reader.ifAllowed(() =>
+    limits.some(isWindowed) ? reader.pods() : reader.podsOn(namesOf(tainted)),
+  );
+  return pods && { nodes: merged, pods };
 }
 
 type Anyway = Pick<Survey, 'budgets' | 'evictors' | 'evictor' | 'refused'>;

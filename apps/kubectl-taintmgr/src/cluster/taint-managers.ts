@@ -16,6 +16,14 @@ export interface PublishedPolicy {
   readonly object: PolicyObject | null;
 }
 
+/** A limit with a rate that is in use. */
+export interface RateInUse {
+  /** As limits are called. */
+  readonly id: string;
+  /** When it lets one pod go, or could have. */
+  readonly oneAt: Instant;
+}
+
 /** What one installation says of itself. */
 export interface TaintManager {
   readonly name: string;
@@ -32,6 +40,8 @@ export interface TaintManager {
   readonly policies: readonly PublishedPolicy[];
   /** What other programs may count on. */
   readonly features: readonly string[];
+  /** Limits with a rate that is in use, and when each lets one pod go, or could have; left out: none. */
+  readonly rates?: readonly RateInUse[];
   /** Those that run. */
   readonly controllers: readonly string[];
   /** What it has seen of others who evict, in a dry run; null: it keeps no score. */
@@ -56,11 +66,15 @@ export function taintManagersIn(objects: readonly unknown[]): readonly TaintMana
     if (status === null) return [];
     const { leader = '', version = '', startedAt, renewTime, settings = {} } = status;
     const { conditions = [], controllers = [], policies = [], takeover, shadow = null } = status;
-    const { features = [] } = status;
+    const { features = [], rates = [] } = status;
     return [
       {
         ...{ name, leader, version, settings, controllers, features, takeover, shadow },
         policies: policies.map(publishedPolicy),
+        rates: rates.flatMap(({ name: id, oneAt }) => {
+          const at = parseTime(oneAt);
+          return at === null ? [] : [{ id, oneAt: at }];
+        }),
         startedAt: startedAt === undefined ? null : parseTime(startedAt),
         renewedAt: renewTime === undefined ? null : parseTime(renewTime),
         isResigned: conditions.some(({ type, status: is }) => type === 'Leading' && is === 'False'),

@@ -11,6 +11,7 @@ import { describeHold, describeLifecycleReason, type Forecast } from '@taintmgr/
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import type { Evictor } from '../cluster/evictors.ts';
 import { isBare } from './bare-pods.ts';
+import type { LimitedTime } from './limit-forecast.ts';
 import { type NodeReport, type PodReport, type Tally, tally } from './report.ts';
 
 /** The group and version of everything that commands print as json or yaml. */
@@ -89,7 +90,7 @@ export function zoneDocument({ zone }: Forecast): object {
 
 /** A pod and what becomes of it, as of `at`. */
 export function podDocument(report: PodReport, at: Instant): object {
-  const { facts, explanation, evictor, isEstimate, present, upstream, blockers } = report;
+  const { facts, explanation, evictor, isEstimate, limit, present, upstream, blockers } = report;
   const deletedAt = time(report.deletedAt);
   const { pod, qosClass, priority } = facts;
   return {
@@ -109,6 +110,7 @@ export function podDocument(report: PodReport, at: Instant): object {
     ...(isBare(pod) && { unmanaged: true }),
     blockers: blockers.map(blockerDocument),
     ...(deletedAt !== undefined && { deletedAt }),
+    ...(limit && { limit: limitDocument(limit) }),
     upstream: upstream
       ? {
           version: 'kcm-1.36',
@@ -118,6 +120,12 @@ export function podDocument(report: PodReport, at: Instant): object {
       : undefined,
     present: present ? decisionDocument(present.decision, at) : undefined,
   };
+}
+
+/** When a limit lets the pod go, or until when it surely does not. */
+function limitDocument({ id, tripped, goesAt, notBefore }: LimitedTime): object {
+  if (tripped) return { id, tripped };
+  return { id, tripped, expectedAt: time(goesAt), notBefore: time(notBefore) };
 }
 
 /** Who acts on NoExecute taints here, as answers name him. */

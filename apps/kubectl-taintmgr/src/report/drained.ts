@@ -28,9 +28,14 @@ export class Drained {
     });
   }
 
+  /** The node with the drains to which the controller that acts leaves pods. */
+  leaving({ drains: _, ...bare }: Node): Node {
+    return { ...bare, ...(this.#working.length > 0 && { drains: this.#working }) };
+  }
+
   /** A drain judges pods as though its taint were NoExecute, whatever its effect is. */
-  node({ drains: _, ...bare }: Node): Node {
-    const node = { ...bare, ...(this.#working.length > 0 && { drains: this.#working }) };
+  node(given: Node): Node {
+    const node = this.leaving(given);
     if (this.#marks.length === 0) return node;
     const taints = node.taints.map((taint) => (this.#isMarked(taint) ? executed(taint) : taint));
     return { ...node, taints };

@@ -8,12 +8,14 @@ import {
   type PodExplanation,
 } from '@taintmgr/core';
 import { type Comparison, classify } from '@taintmgr/core/differences';
+import { predictBlockers } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
 import type { Evictor } from '../cluster/evictors.ts';
 import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
 import { type ClusterPolicies, policyEvents } from '../cluster/policies.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
 import { Drained, isByDrain } from './drained.ts';
+import { type LimitedTime, LimitForecast } from './limit-forecast.ts';
 import { hypotheticalTaints, isWhatIf, type Question } from './question.ts';
 import { UpstreamForecast } from './upstream-forecast.ts';
 
@@ -30,10 +32,16 @@ export interface Judged {
   readonly evictor: PodEvictor;
   /** Whether its time is an estimate: timers of kube-controller-manager are in its memory. */
   readonly isEstimate: boolean;
+  /** What limits of taintmgr-controller do to it; null: nothing, as far as anybody can tell. */
+  readonly limit: LimitedTime | null;
 }
 
+/** The same without limits. */
+type JudgedAlone = Omit<Judged, 'limit'>;
+
 /** What is read before anybody is asked. */
-type Given = Pick<ForecastSurvey, 'at' | 'nodes' | 'pods' | 'evictor' | 'policies' | 'past'>;
+type Given = Pick<ForecastSurvey, 'at' | 'nodes' | 'pods' | 'evictor' | 'policies' | 'past'> &
+  Pick<ForecastSurvey, 'crowd' | 'limits' | 'budgets'>;
 
 /**
  * Asks the engine about a cluster that was read, and kube-controller-manager's machine where that one
@@ -50,6 +58,8 @@ export class Explainer {
   #evictor: Evictor | null = null;
   #upstream: UpstreamForecast | null = null;
   #upstreamPresent: UpstreamForecast | null = null;
+  /** What limits do; null: they do nothing. */
+  #limits: LimitForecast | null = null;
   #drained = new Map<string, Drained>();
   #pods = new Set<string>();
   #policies: ClusterPolicies | undefined;
@@ -84,6 +94,7 @@ export class Explainer {
     const isAsked = this.#question.compare || evictor.rules !== 'taintmgr-controller';
     this.#upstream = isAsked ? this.#forecast(now, given, true) : null;
     this.#upstreamPresent = isAsked && this.#present ? this.#forecast(now, given, false) : null;
+    this.#limits = this.#limitsOf(now, given);
   }
 
   /** The answer about one node as it would be; null for one that was not events of. */
@@ -104,7 +115,14 @@ export class Explainer {
 
   /** By the rules of the one who evicts it; `ours` is what the engine says of the pod. */
   judge(now: Instant, facts: PodFacts, ours: PodExplanation): Judged {
-    return this.#judge(now + this.#question.after, facts, ours, this.#upstream);
+    const at = now + this.#question.after;
+    const judged = this.#judge(at, facts, ours, this.#upstream);
+    const { explanation, evictor } = judged;
+    const isOurs = explanation.decision.kind === 'evict' && evictor === 'taintmgr-controller';
+    const limit = (isOurs && this.#limits?.of(facts.pod.uid)) || null;
+    if (!limit) return { ...judged, limit };
+    const remaining = limit.tripped ? explanation.remaining : limit.notBefore - at;
+    return { ...judged, limit, explanation: { ...explanation, remaining }, isEstimate: true };
   }
 
   /** The same without the hypothetical taints; null where there are none. */
@@ -127,7 +145,7 @@ export class Explainer {
     facts: PodFacts,
     engineSays: PodExplanation,
     upstream: UpstreamForecast | null,
-  ): Judged {
+  ): JudgedAlone {
     const { pod } = facts;
     const own = this.#drained.get(pod.nodeName)?.decision(engineSays.decision, facts);
     const ours = own ? withDecision(engineSays, own, at) : engineSays;
@@ -136,7 +154,7 @@ export class Explainer {
       return { explanation: ours, evictor: 'drain-by-taint', isEstimate: false };
     }
     const isNamed = name !== 'nobody' && name !== 'unknown';
-    const byOurs: Judged = {
+    const byOurs: JudgedAlone = {
       explanation: ours,
       evictor: isNamed && ours.decision.kind !== 'keep' ? 'taintmgr-controller' : null,
       isEstimate: false,
@@ -209,6 +227,26 @@ export class Explainer {
       pods: pods.map((facts) => past?.pods.get(facts.pod.uid) ?? [facts]),
       since: evictor.upstreamSince,
       comparisonOperators: evictor.settings?.engine.comparisonOperators ?? false,
+    });
+  }
+
+  /** The controller's own engine, with all that counts in its limits. */
+  #limitsOf(now: Instant, given: Given): LimitForecast | null {
+    const { nodes, policies, limits, evictor, budgets, crowd } = given;
+    if (!crowd) return null;
+    const asked = new Map(nodes.map((facts) => [facts.node.name, facts] as const));
+    const heedsAt = evictor.heedsDrains ? now : null;
+    return new LimitForecast({
+      ...{ now, config: this.#config, events: policyEvents(policies), pods: crowd.pods },
+      nodes: crowd.nodes.map((facts) => {
+        const mine = asked.get(facts.node.name);
+        const drained = new Drained(facts, heedsAt);
+        return drained.leaving(mine ? this.#hypothetical(mine, now) : facts.node);
+      }),
+      record: limits?.record ?? null,
+      rates: evictor.rates ?? [],
+      isBlocked: ({ pod }) =>
+        predictBlockers(pod, { budgets, finalizers: [], nodeAnswers: null }).length > 0,
     });
   }
 

@@ -4,6 +4,7 @@ import type { CountingLimit, TrippedLimit } from '../cluster/limits.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
 import { count } from '../render/count.ts';
 import { printable } from '../render/printable.ts';
+import { scopeIn, scopesOf } from './limit-scopes.ts';
 import type { PodReport } from './report.ts';
 import { ago, soon } from './words.ts';
 
@@ -22,30 +23,13 @@ function limitsOn({ limits, nodes }: ForecastSurvey, pods: readonly PodReport[])
   const scopes = new Set(
     pods
       .filter(({ explanation }) => explanation.decision.kind === 'evict')
-      .flatMap(({ facts: { pod } }) => {
-        const node = byName.get(pod.nodeName);
-        const { owner } = pod;
-        return [
-          'total',
-          node?.zone ? `zone=${node.zone}` : 'zone',
-          `node=${pod.nodeName}`,
-          `namespace=${pod.namespace}`,
-          ...(owner ? [`workload=${pod.namespace}/${owner.kind}/${owner.name}`] : []),
-          ...(node?.taints ?? []).map(({ key }) => `taint=${key}`),
-        ];
-      }),
+      .flatMap(({ facts: { pod } }) => scopesOf(pod, byName.get(pod.nodeName))),
   );
   const counts = ({ id }: { readonly id: string }): boolean => scopes.has(scopeIn(id));
   return {
     tripped: limits?.tripped.filter(counts) ?? [],
     counting: limits?.counting.filter(counts) ?? [],
   };
-}
-
-/** `zone=eu/a` of `zone=eu/a nodes=pool=spot`. */
-function scopeIn(id: string): string {
-  const [scope = ''] = id.split(' nodes=', 1);
-  return scope;
 }
 
 /** What is to be said of limits: that they hold pods back, and until when. */

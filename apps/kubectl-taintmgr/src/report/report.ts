@@ -7,6 +7,7 @@ import type { NodeFacts, PodFacts, Readiness } from '../cluster/facts.ts';
 import type { LeaseRenewal } from '../cluster/reader.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
 import { Explainer, type Judged, type PodEvictor } from './explainer.ts';
+import type { LimitedTime } from './limit-forecast.ts';
 import { present } from './question.ts';
 
 /** Everything to be said about one pod. */
@@ -17,6 +18,8 @@ export interface PodReport {
   readonly evictor: PodEvictor;
   /** Whether its time is an estimate. */
   readonly isEstimate: boolean;
+  /** What limits do to it; null: nothing. The time left is by them, where they tell it. */
+  readonly limit: LimitedTime | null;
   /** Without the hypothetical taints; null where there are none. */
   readonly present: PodExplanation | null;
   /** What kube-controller-manager would do; null where that was not asked. */

@@ -13,6 +13,8 @@ import { formatDuration, formatTime, type Instant, type Millis } from '@taintmgr
 import type { Evictor } from '../cluster/evictors.ts';
 import type { NodeFacts } from '../cluster/facts.ts';
 import { count } from '../render/count.ts';
+import { printable } from '../render/printable.ts';
+import type { LimitedTime } from './limit-forecast.ts';
 import type { PodReport, Tally } from './report.ts';
 
 /** What a cell says where nothing is. */
@@ -41,12 +43,18 @@ export function timeLeftThen(remaining: Millis, after: Millis): string {
 
 /** `~2m54s` where timers that nobody can read decide. */
 export function timeLeftOf(
-  { explanation: { remaining }, isEstimate }: PodReport,
+  { explanation: { remaining }, isEstimate, limit }: PodReport,
   after: Millis,
 ): string {
   if (remaining === null) return '-';
   const text = timeLeftThen(remaining, after);
+  if (isOpenEnded(limit)) return `>${text}`;
   return isEstimate && remaining >= 1000 ? `~${text}` : text;
+}
+
+/** Whether nobody can tell when a limit lets the pod go. */
+export function isOpenEnded(limit: LimitedTime | null): boolean {
+  return limit !== null && limit.goesAt === null && !limit.tripped;
 }
 
 /** `kube-controller-manager`; `nobody, as far as leases and pods tell` */
@@ -197,9 +205,24 @@ export function decisive({ explanation }: PodReport): { taint: string; toleratio
 }
 
 /** The same for a pod as of `now`: `PDB web (needs time), deleted in 4m`. */
-export function heldText({ blockers, knowsBudgets, deletedAt }: PodReport, now: Instant): string {
+export function heldText(
+  { blockers, knowsBudgets, deletedAt, limit }: PodReport,
+  now: Instant,
+): string {
   const text = blockersText(blockers, knowsBudgets);
-  return deletedAt === null ? text : `${text}, deleted ${soon(deletedAt - now)}`;
+  const held = deletedAt === null ? text : `${text}, deleted ${soon(deletedAt - now)}`;
+  if (!limit) return held;
+  const limited = `limit ${printable(limit.id)}${limit.tripped ? ' (tripped)' : ''}`;
+  return held === none ? limited : `${limited}, ${held}`;
+}
+
+/** `limit total policy=spot of taintmgr-controller: the pod goes in about 3m, after those before it` */
+export function limitLine({ id, tripped, goesAt, notBefore }: LimitedTime, at: Instant): string {
+  const name = `limit ${printable(id)} of taintmgr-controller`;
+  if (tripped)
+    return `${name}, which has tripped: until somebody runs: kubectl taintmgr resume '${id}'`;
+  if (goesAt === null) return `${name}: not before ${formatTime(notBefore)}, then by the limit`;
+  return `${name}: the pod goes in about ${formatDuration(goesAt - at)}, when it is its turn`;
 }
 
 export function deadlineText(decision: Decision): string {

@@ -58,6 +58,8 @@ export { isTakenOver, takeoverLabel, takeoverProgram } from '../policy/takeover.
 
 export { describeCount } from '../eviction/limits/text.ts';
 export {
+  defaultWindowMs,
+  isWindowed,
   type LimitCount,
   type LimitHit,
   type LimitRule,

@@ -18,6 +18,6 @@ export interface EvictionMachine extends Machine<MachineCommand> {
   budgetsOf(pod: Pod, decision: Decision): BudgetPolicy;
   /** How far the eviction of a pod has come; null when none is pending. */
   attemptOn(pod: PodRef): AttemptState | null;
-  /** The limits that have tripped, and those in whose window pods were evicted. */
+  /** The limits that have tripped, those in whose window pods were evicted, and rates in use. */
   limits(now: Instant): readonly LimitStatus[];
 }

@@ -29,6 +29,20 @@ export class TokenBucket {
     this.#tokens -= 1;
   }
 
+  /** The instant at which it has, or had, one token; null: it is full. */
+  oneAt(now: Instant): Instant | null {
+    this.#fill(now);
+    if (this.#tokens >= this.#burst) return null;
+    return now + Math.ceil((1 - this.#tokens) / this.#perMs);
+  }
+
+  /** Goes on as one that has, or had, one token at that instant. */
+  restore(now: Instant, oneAt: Instant): void {
+    const tokens = 1 - (oneAt - now) * this.#perMs;
+    this.#tokens = Math.min(this.#burst, Math.max(0, tokens));
+    this.#at = now;
+  }
+
   #fill(now: Instant): void {
     const elapsed = this.#at === null ? 0 : Math.max(0, now - this.#at);
     // The tiny addition makes up for what binary fractions lose, so 10 waits of 100 ms fill 1/s.

@@ -20,6 +20,10 @@ export interface RecordedLimit {
   /** How many pods there were when the window began; null: not known. */
   readonly of: number | null;
   readonly tripped: RecordedTrip | null;
+  /** The uids of some pods whose eviction was written before it began; left out: of none. */
+  readonly begun?: readonly string[];
+  /** With a rate: when it lets one pod go, or could have; left out: it lets as many go as it may. */
+  readonly oneAt?: Instant;
 }
 
 interface RecordedTrip {
@@ -42,15 +46,23 @@ export interface ResumeRequest {
   readonly by: string;
 }
 
-/** So many different times are written for a window; evictions are moved to the next one. */
-const stepsPerWindow = 12;
+/** So many different times are written for a window at most; evictions are moved to later ones. */
+const timesMax = 12;
 
-/** The same evictions at fewer instants, none earlier than it was. */
+/** The same evictions at fewer instants, none earlier than it was; to the second where they are few. */
 export function coarsened(
   evicted: readonly (readonly [at: Instant, count: number])[],
   windowMs: Millis,
 ): readonly (readonly [at: Instant, count: number])[] {
-  const step = Math.max(1_000, Math.ceil(windowMs / stepsPerWindow / 1_000) * 1_000);
+  const exact = inSteps(evicted, 1_000);
+  if (exact.length <= timesMax) return exact;
+  return inSteps(evicted, Math.max(1_000, Math.ceil(windowMs / timesMax / 1_000) * 1_000));
+}
+
+function inSteps(
+  evicted: readonly (readonly [at: Instant, count: number])[],
+  step: Millis,
+): readonly (readonly [at: Instant, count: number])[] {
   const counts = new Map<Instant, number>();
   for (const [at, count] of evicted) {
     const rounded = Math.ceil(at / step) * step;
@@ -95,11 +107,16 @@ function aroundName(
 
 /** The same by another clock: what is stored goes by the cluster's, what is counted by our own time. */
 export function retimed(record: LimitRecord, by: (at: Instant) => Instant): LimitRecord {
-  const entries = Object.entries(record).map(([key, { evicted, of, tripped }]) => {
+  const entries = Object.entries(record).map(([key, { evicted, tripped, ...limit }]) => {
     const moved = evicted.map(([at, count]) => [by(at), count] as const);
     return [
       key,
-      { evicted: moved, of, tripped: tripped && { ...tripped, since: by(tripped.since) } },
+      {
+        ...limit,
+        ...(limit.oneAt !== undefined && { oneAt: by(limit.oneAt) }),
+        evicted: moved,
+        tripped: tripped && { ...tripped, since: by(tripped.since) },
+      },
     ];
   });
   return Object.fromEntries(entries);

@@ -82,6 +82,8 @@ export interface LimitStatus extends LimitHit {
   readonly id: string;
   /** When it tripped; null: it is open. */
   readonly since: Instant | null;
+  /** When its rate lets one pod go, or could have; left out: it has none, or none is used up. */
+  readonly oneAt?: Instant;
 }
 
 /** Whether the rule counts within a window. */

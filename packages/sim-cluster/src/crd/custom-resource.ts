@@ -89,7 +89,8 @@ function viewOf(
       const seen = known.get(stored);
       if (seen) return seen;
       const { value } = read({ ...stored, apiVersion }, true);
-      const view = value as unknown as KubeObject;
+      // Metadata is the same in every version.
+      const view: KubeObject = { ...value, metadata: stored.metadata };
       known.set(stored, view);
       return view;
     },

@@ -1,5 +1,5 @@
 // The schema of a custom resource as OpenAPI documents show it.
-import type { JsonObject } from '../objects/json.ts';
+import { isObject, type JsonObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 import type { JsonSchema } from '../structural/json-schema.ts';
 
@@ -24,8 +24,13 @@ const ofEveryKind: JsonObject = {
 
 /** The given schema and what every kind has. */
 export function kindSchema(schema: JsonSchema): JsonObject {
-  const properties = { ...(schema.properties as JsonObject | undefined), ...ofEveryKind };
-  return { ...(schema as unknown as JsonObject), properties: sorted(properties) };
+  const properties = { ...membersOf(schema.properties), ...ofEveryKind };
+  return { ...membersOf(schema), properties: sorted(properties) };
+}
+
+/** A schema was read from JSON, and is some. */
+function membersOf(value: unknown): { readonly [key: string]: Json } {
+  return isObject(value) ? value : {};
 }
 
 function sorted(object: JsonObject): Json {

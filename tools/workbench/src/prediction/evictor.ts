@@ -1,7 +1,7 @@
 // The evictors of prediction runs: each is a program of its own in the cluster.
-import { type Config, createEngine } from '@taintmgr/core';
-import type { Instant } from '@taintmgr/core/time';
-import { Loop, VirtualDriver } from '@taintmgr/k8s-adapter';
+import { type Config, createEngine, type Engine } from '@taintmgr/core';
+import { formatTimeMillis, type Instant } from '@taintmgr/core/time';
+import { Loop, type PublishOptions, type StatedStatus, VirtualDriver } from '@taintmgr/k8s-adapter';
 import {
   type Cluster,
   type Exchange,
@@ -52,7 +52,12 @@ export function ours(settings: OurSettings): MakeEvictor {
     const clusterPolicies = settings.semantics !== 'upstream-1.36';
     const limitsLease = { namespace, name: `${leaseName}-limits` };
     const random = seededRandom(seed);
-    const loop = new Loop({ machine, random, clusterPolicies, limitsLease });
+    const publish: PublishOptions = {
+      name: 'taintmgr',
+      identity: `${podName}_1`,
+      status: (now) => statusOf(machine, settings, now),
+    };
+    const loop = new Loop({ machine, random, clusterPolicies, limitsLease, publish });
     const driver = new VirtualDriver({ loop, exchange, clock, onNotice: () => {} });
     return {
       start: () => {
@@ -62,6 +67,22 @@ export function ours(settings: OurSettings): MakeEvictor {
       },
       runUntil: (instant) => driver.runUntil(instant),
     };
+  };
+}
+
+/** What its leader publishes, as far as predictions go by it. */
+function statusOf(machine: Engine, settings: OurSettings, now: Instant): StatedStatus {
+  const rates = machine.limits(now).flatMap(({ id, oneAt }) => {
+    return oneAt === undefined ? [] : [{ name: id, oneAt: formatTimeMillis(oneAt) }];
+  });
+  const controllers = ['taint-eviction-controller'];
+  return {
+    version: '0',
+    settings: { ...settings },
+    policies: [],
+    controllers,
+    rates,
+    conditions: [],
   };
 }
 

@@ -36,6 +36,8 @@ export interface Prediction {
   readonly decision: string;
   readonly deadline: Instant | null;
   readonly isBlocked: boolean;
+  /** When it goes by a limit that holds it; left out: none does, or nobody can tell. */
+  readonly expectedAt?: Instant;
   /** When it is deleted whatever budgets say; null: never. */
   readonly deletedAt: Instant | null;
 }
@@ -58,6 +60,7 @@ interface NodeDocument {
     readonly deadline?: string;
     readonly blockers: readonly unknown[];
     readonly deletedAt?: string;
+    readonly limit?: { readonly expectedAt?: string };
   }[];
 }
 
@@ -99,6 +102,8 @@ export interface Circumstances {
   readonly pause?: Span;
   /** No pod can be deleted or evicted for so long: the API server answers 500. */
   readonly outage?: Span;
+  /** Who goes when depends on all pods: whatever happens to one matters to each. */
+  readonly isShared?: boolean;
 }
 
 /** Plays the scenario under one evictor, and asks about every node again and again. */
@@ -241,10 +246,11 @@ class PredictionStage {
   }
 
   result(): PredictionRun {
-    const { pause, outage } = this.#circumstances;
+    const { pause, outage, isShared = false } = this.#circumstances;
     const restart = { from: restartSeconds, to: restartSeconds + restartLastsSeconds };
     const spans = [pause, outage, this.#evictor.restart && restart];
-    const touches = spans.flatMap((span) => (span ? [span.from, span.to] : []));
+    const others = isShared ? cast.flatMap(touchesOf) : [];
+    const touches = [...spans.flatMap((span) => (span ? [span.from, span.to] : [])), ...others];
     const stories = cast.map((pod): PodStory => {
       const removedAt = this.#removed.get(pod.name) ?? null;
       const until = removedAt ?? this.#clock.now();
@@ -261,20 +267,25 @@ class PredictionStage {
   #note({ evictor, pods }: NodeDocument): void {
     this.#named.add(evictor.name);
     const at = this.#clock.now();
-    for (const { name, decision, deadline, blockers, deletedAt } of pods) {
+    for (const { name, decision, deadline, blockers, deletedAt, limit } of pods) {
       const said = this.#said.get(name) ?? [];
       const due = deadline === undefined ? null : this.#dueAt(at, Date.parse(deadline));
       said.push({
         ...{ at, decision, deadline: due, isBlocked: blockers.length > 0 },
         deletedAt: deletedAt === undefined ? null : Date.parse(deletedAt),
+        ...(limit?.expectedAt !== undefined && { expectedAt: Date.parse(limit.expectedAt) }),
       });
       this.#said.set(name, said);
     }
   }
 
-  /** What is overdue is due now: where requests fail nobody can tell when the next one goes through. */
+  /**
+   * What is overdue is due now: where requests fail nobody can tell when the next one goes through, and
+   * under a limit it is its turn.
+   */
   #dueAt(at: Instant, deadline: Instant): Instant {
-    return this.#circumstances.outage ? Math.max(at, deadline) : deadline;
+    const { outage, isShared } = this.#circumstances;
+    return outage || isShared ? Math.max(at, deadline) : deadline;
   }
 
   #edit({ name, edit }: CastPod): void {
@@ -308,12 +319,13 @@ function refuse(sink: ResponseSink): () => void {
 
 /** When something last happened that the fate of a pod depends on. */
 function lastTouch(pod: CastPod, until: Instant, touches: readonly number[]): Instant {
-  const seconds = [
-    pod.at,
-    ...(pod.edit ? [pod.edit.at] : []),
-    ...taintings.filter(({ node }) => node === pod.node).map(({ at }) => at),
-    ...touches,
-  ];
+  const seconds = [...touchesOf(pod), ...touches];
   const instants = seconds.map((second) => startsAt + second * 1000).filter((at) => at <= until);
   return Math.max(...instants);
+}
+
+/** When something happens to a pod or to its node, in seconds. */
+function touchesOf({ at, edit, node }: CastPod): readonly number[] {
+  const ofNode = taintings.filter((tainting) => tainting.node === node).map((one) => one.at);
+  return [at, ...(edit ? [edit.at] : []), ...ofNode];
 }

@@ -1,5 +1,6 @@
 // The prediction runs: who evicts in each, and what has to hold of it.
 import { type MakeEvictor, ours, upstream, upstreamRestarted } from './evictor.ts';
+import { rates, windows } from './limits.ts';
 import { policies } from './policies.ts';
 import { type Circumstances, type PredictionRun, playPredictions } from './run.ts';
 
@@ -33,6 +34,18 @@ export const predictionCases: readonly PredictionCase[] = [
     name: 'taintmgr-controller, policies',
     make: ours({ mode: 'evict' }),
     circumstances: { policies },
+    shareMin: { last: 0.95, first: 0.95 },
+  },
+  {
+    name: 'taintmgr-controller, a limited rate',
+    make: ours({ mode: 'evict' }),
+    circumstances: { policies: rates, isShared: true },
+    shareMin: { last: 0.95, first: 0.95 },
+  },
+  {
+    name: 'taintmgr-controller, limits with windows',
+    make: ours({ mode: 'evict' }),
+    circumstances: { policies: windows, isShared: true },
     shareMin: { last: 0.95, first: 0.95 },
   },
   {

@@ -33,12 +33,14 @@ export function judge({ predictions, removedAt }: PodStory, which: 'first' | 'la
     return { kind: 'evicted', error: removedAt - expectedAt(said, said.deadline) };
   }
   if (said.decision === 'Keep') return { kind: 'kept' };
-  return said.isBlocked ? { kind: 'held' } : wrong(said);
+  const isLater = said.expectedAt !== undefined && said.expectedAt > said.at;
+  return said.isBlocked || isLater ? { kind: 'held' } : wrong(said);
 }
 
-/** What budgets hold goes when they are asked no longer. */
-function expectedAt({ isBlocked, deletedAt }: Prediction, deadline: Instant): Instant {
-  return isBlocked && deletedAt !== null ? deletedAt : deadline;
+/** What budgets hold goes when they are asked no longer, and what limits hold when it is its turn. */
+function expectedAt(said: Prediction, deadline: Instant): Instant {
+  const { isBlocked, deletedAt } = said;
+  return said.expectedAt ?? (isBlocked && deletedAt !== null ? deletedAt : deadline);
 }
 
 function wrong({ decision, deadline }: Prediction): Verdict {

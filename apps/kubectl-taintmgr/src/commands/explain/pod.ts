@@ -20,7 +20,9 @@ import {
   blockerLine,
   decisionWithTime,
   evictorText,
+  isOpenEnded,
   isUnwritten,
+  limitLine,
   none,
   ownerText,
   readyText,
@@ -99,8 +101,9 @@ function describePod(
   const { after } = question;
   const at = survey.at + after;
   const goes = explanation.decision.kind !== 'keep';
-  const { deletedAt } = report;
+  const { deletedAt, limit } = report;
   const blockedBy = [
+    ...(limit ? [limitLine(limit, at)] : []),
     ...blockers.map(blockerLine),
     ...(deletedAt === null ? [] : [`deleted ${soon(deletedAt - at)}, whatever budgets say`]),
   ];
@@ -143,7 +146,12 @@ function whyText({ because }: Decision): string {
 function decisionLine(report: PodReport, at: Instant, after: Millis): string {
   const name = decisionName(report);
   if (name === 'Terminating') return name;
-  return decisionText(report.explanation.decision, at, after, report.isEstimate ? '~' : '');
+  const { explanation, limit, isEstimate } = report;
+  const { decision } = explanation;
+  if (!limit || limit.tripped || decision.kind !== 'evict')
+    return decisionText(decision, at, after, isEstimate ? '~' : '');
+  const mark = isOpenEnded(limit) ? '>' : '~';
+  return `${decisionText({ ...decision, deadline: limit.notBefore }, at, after, mark)}, due ${formatTime(decision.deadline)}`;
 }
 
 type Decision = PodReport['explanation']['decision'];

@@ -3,7 +3,7 @@ import type { ClusterReader } from '../../cluster/reader.ts';
 import { type ForecastSurvey, type SurveyOptions, withPast } from '../../cluster/survey.ts';
 import type { Answer } from '../../render/printer.ts';
 import type { Paint } from '../../render/style.ts';
-import type { Question } from '../../report/question.ts';
+import { isWhatIf, type Question } from '../../report/question.ts';
 import type { Report } from '../../report/report.ts';
 
 /** What can be explained: how it is read, and how it is printed. */
@@ -34,9 +34,10 @@ export interface AnswerContext {
 export async function readSubject(
   subject: Subject,
   reader: ClusterReader,
-  { compare, policies }: Question,
+  question: Question,
 ): Promise<ForecastSurvey> {
-  const survey = await subject.read(reader, { files: policies });
+  const { compare, policies } = question;
+  const survey = await subject.read(reader, { files: policies, isWhatIf: isWhatIf(question) });
   return compare ? await withPast(reader, survey) : survey;
 }
 

@@ -195,15 +195,20 @@ export class EvictionLimiter {
     return false;
   }
 
-  /** The limits that have tripped, and those with a window in which pods were evicted. */
+  /** The limits that have tripped, those in whose window pods were evicted, and rates that are in use. */
   limits(now: Instant): readonly LimitStatus[] {
     return [...this.#gates.values()].flatMap((gate) => {
       gate.expire(now, (uid) => this.#podCounts.in(gate, uid));
       this.#tidy(gate);
       if (gate.tripped) return statusOfTripped(gate);
-      if (!gate.isWindowed || gate.evicted === 0) return [];
-      const limit = gate.rule.percent === undefined ? 'pods' : 'percent';
-      return [{ ...gate.hit(now, limit), id: gate.id, since: null }];
+      const oneAt = gate.oneAt(now);
+      const isCounting = gate.isWindowed && gate.evicted > 0;
+      if (!isCounting && oneAt === null) return [];
+      const { percent, pods } = gate.rule;
+      const limit =
+        percent !== undefined ? 'percent' : pods !== undefined ? 'pods' : 'podsPerSecond';
+      const hit = { ...gate.hit(now, limit), id: gate.id, since: null };
+      return [{ ...hit, ...(oneAt !== null && { oneAt }) }];
     });
   }
 
@@ -271,7 +276,9 @@ export class EvictionLimiter {
     const entries = new Map<string, LimitRecord[string]>();
     for (const gate of gates) {
       gate.expire(now, (uid) => this.#podCounts.in(gate, uid));
-      const { evicted, of } = gate.isWindowed ? gate.written(at) : { evicted: [], of: null };
+      const { evicted, ...counted } = gate.isWindowed
+        ? gate.written(now, at)
+        : { evicted: [], of: null };
       if (evicted.length === 0 && !gate.tripped) continue;
       const tripped = gate.tripped && {
         since: gate.tripped.since,
@@ -279,8 +286,8 @@ export class EvictionLimiter {
         count: gate.tripped.hit.count ?? null,
       };
       entries.set(keyOf(gate.limit, gate.name), {
+        ...counted,
         evicted: coarsened(evicted, gate.windowMs),
-        of,
         tripped,
       });
     }

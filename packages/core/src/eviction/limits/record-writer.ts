@@ -50,7 +50,7 @@ export class LimitRecordWriter {
     this.#clock = clock;
   }
 
-  /** The limits that have tripped, and those in whose window pods were evicted. */
+  /** The limits that have tripped, those in whose window pods were evicted, and rates in use. */
   limits(now: Instant): readonly LimitStatus[] {
     return this.#limiter.limits(now).map((status) => this.#byWallClock(status));
   }
@@ -84,7 +84,7 @@ export class LimitRecordWriter {
     now: Instant,
     { record, resume }: Extract<Event, { kind: 'limitRecord' }>,
   ): { readonly hasRoom: boolean; readonly commands: readonly MachineCommand[] } {
-    if (!this.#limiter.isRecorded) return { hasRoom: false, commands: [] };
+    if (!this.#limiter.isRecorded && !record) return { hasRoom: false, commands: [] };
     const isFirst = !this.#limiter.isRead;
     if (isFirst)
       this.#limiter.restore(now, record && retimed(record, (at) => this.#clock.when(at)));
@@ -127,8 +127,12 @@ export class LimitRecordWriter {
     this.#answered = false;
   }
 
-  #byWallClock({ since, ...status }: LimitStatus): LimitStatus {
-    return { ...status, since: since === null ? null : this.#clock.wall(since) };
+  #byWallClock({ since, oneAt, ...status }: LimitStatus): LimitStatus {
+    return {
+      ...status,
+      since: since === null ? null : this.#clock.wall(since),
+      ...(oneAt !== undefined && { oneAt: this.#clock.wall(oneAt) }),
+    };
   }
 
   get #hasNews(): boolean {

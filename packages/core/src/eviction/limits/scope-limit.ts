@@ -31,6 +31,8 @@ export interface Refusal {
 
 /** An eviction may come about a little later than it began. */
 const sizeSlackMs: Millis = 60_000;
+/** So many are written down by name for a limit. */
+const begunMax = 10;
 
 /**
  * One limit for one scope: what was evicted within the window, what is unavailable, and how many pods
@@ -108,6 +110,11 @@ export class Gate {
     return { hit: this.hit(now, 'podsPerSecond'), until: readyAt, mayOpen: false };
   }
 
+  /** When its rate lets one pod go, or could have; null: it has none, or none is used up. */
+  oneAt(now: Instant): Instant | null {
+    return this.#bucket?.oneAt(now) ?? null;
+  }
+
   want(uid: string): void {
     if (!this.#open.has(uid)) this.#wanted.add(uid);
   }
@@ -165,15 +172,21 @@ export class Gate {
   }
 
   /** What it has to be known by, should another replica take over. `at`: when open ones may leave. */
-  written(at: Instant): {
+  written(
+    now: Instant,
+    at: Instant,
+  ): {
     readonly evicted: readonly (readonly [at: Instant, count: number])[];
     readonly of: number | null;
+    readonly begun?: readonly string[];
   } {
     const left = Array.from(this.#left.values(), (one) => [one, 1] as const);
-    const open = this.#open.size + this.#wanted.size;
+    const begun = [...this.#open, ...this.#wanted];
+    const open = begun.length;
     const before = this.#before.map(({ at: one, count }) => [one, count] as const);
-    const of = this.isWindowed ? this.#size(at) : null;
-    return { evicted: [...before, ...left, ...(open > 0 ? [[at, open] as const] : [])], of };
+    const of = this.isWindowed ? this.#size(now) : null;
+    const evicted = [...before, ...left, ...(open > 0 ? [[at, open] as const] : [])];
+    return { evicted, of, ...(open > 0 && { begun: begun.slice(0, begunMax) }) };
   }
 
   /** Forgets what was evicted and that it tripped; what is here counts. */
@@ -189,12 +202,12 @@ export class Gate {
   }
 
   /** Goes on from what was written down. */
-  restore(now: Instant, { evicted, of, tripped }: RecordedLimit): void {
+  restore(now: Instant, { evicted, of, tripped, oneAt }: RecordedLimit): void {
+    if (oneAt !== undefined) this.#bucket?.restore(now, oneAt);
     // A clock that was wrong when it was written must not shut it for ever.
     const latest = now + this.windowMs;
     this.#before = evicted.map(([at, count]) => ({ at: Math.min(at, latest), count }));
-    const earliest = Math.min(now, ...this.#before.map(({ at }) => at));
-    if (of !== null) this.#noteSize(earliest, of);
+    if (of !== null) this.#noteSizes(now, of);
     if (!tripped) return;
     const { since, limit, count } = tripped;
     const hit = { ...this.#scope, limit, tripped: true, ...(count && { count }) };
@@ -261,6 +274,16 @@ export class Gate {
     const next = this.#sizes.findIndex(({ at }) => at > from);
     const known = (next < 0 ? this.#sizes : this.#sizes.slice(0, next + 1)).map(({ of }) => of);
     return Math.min(present, ...known);
+  }
+
+  /** So many there were when the window began, and at least as many less later as had been evicted. */
+  #noteSizes(now: Instant, of: number): void {
+    let left = of;
+    for (const { at, count } of this.#before) {
+      this.#noteSize(Math.min(now, at), left);
+      left -= count;
+    }
+    if (this.#before.length === 0) this.#noteSize(now, of);
   }
 
   #noteSize(at: Instant, of: number): void {

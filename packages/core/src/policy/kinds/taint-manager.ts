@@ -101,6 +101,24 @@ export const taintManagerStatus = {
         },
       },
     },
+    rates: {
+      type: 'array',
+      description: 'Limits with a rate that is in use: those who wait go one by one.',
+      maxItems: 64,
+      mapKeys: ['name'],
+      items: {
+        type: 'object',
+        required: ['name', 'oneAt'],
+        properties: {
+          name: { type: 'string', description: 'As limits are called.', maxLength: 1024 },
+          oneAt: {
+            type: 'shared',
+            name: 'time',
+            description: 'When it lets one pod go, or could have.',
+          },
+        },
+      },
+    },
     pauses: {
       type: 'array',
       description: 'The EvictionPauses in force.',

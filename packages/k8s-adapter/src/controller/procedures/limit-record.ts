@@ -154,9 +154,12 @@ export function limitRecordFrom(lease: unknown): Found {
   };
 }
 
-function recordedFrom({ evicted, of, tripped }: ReturnType<typeof asRecord>): RecordedLimit {
+function recordedFrom(recorded: ReturnType<typeof asRecord>): RecordedLimit {
+  const { evicted, of, tripped, begun } = recorded;
   const trip = isRecord(tripped) ? tripped : null;
+  const uids = asList(begun).map(asText);
   return {
+    ...(uids.length > 0 && { begun: uids }),
     evicted: asList(evicted).flatMap((pair) => {
       const [at, count] = asList(pair).map(asInteger);
       return at == null || count == null ? [] : [[at * 1000, count] as const];
@@ -184,10 +187,11 @@ function countFrom(value: unknown): Trip['count'] {
 
 /** Instants in seconds, rounded up: an eviction must not be taken to be older than it is. */
 function recordText(record: LimitRecord): string {
-  const entries = Object.entries(record).map(([key, { evicted, of, tripped }]) => {
+  const entries = Object.entries(record).map(([key, { evicted, of, tripped, begun }]) => {
     const seconds = evicted.map(([at, count]) => [Math.ceil(at / 1000), count]);
     const trip = tripped && { ...tripped, since: formatTime(tripped.since) };
-    return [key, { evicted: seconds, ...(of !== null && { of }), ...(trip && { tripped: trip }) }];
+    const counted = { evicted: seconds, ...(of !== null && { of }), ...(begun && { begun }) };
+    return [key, { ...counted, ...(trip && { tripped: trip }) }];
   });
   return JSON.stringify(Object.fromEntries(entries));
 }

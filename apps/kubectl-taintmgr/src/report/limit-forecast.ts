@@ -1,0 +1,225 @@
+// When pods go that limits of taintmgr-controller hold back, by its own engine played forward.
+import {
+  type Command,
+  type Config,
+  createEngine,
+  type Engine,
+  type Event,
+  type Node,
+} from '@taintmgr/core';
+import {
+  defaultWindowMs,
+  isWindowed,
+  type LimitHit,
+  type LimitRecord,
+  limitId,
+} from '@taintmgr/core/policy';
+import type { Instant, Millis } from '@taintmgr/core/time';
+import type { PodFacts } from '../cluster/facts.ts';
+import type { RateInUse } from '../cluster/taint-managers.ts';
+import { withoutOpen } from './begun-evictions.ts';
+import { type WaitingPod, withRates } from './rates-in-use.ts';
+
+/** What a limit does to one pod. */
+export interface LimitedTime {
+  /** As `resume` takes it. */
+  readonly id: string;
+  /** It stays shut until evictions are resumed. */
+  readonly tripped: boolean;
+  /** When the pod goes by it; null: nobody can tell. */
+  readonly goesAt: Instant | null;
+  /** It surely does not go earlier, as far as the limit is concerned. */
+  readonly notBefore: Instant;
+}
+
+/** What is known of a cluster whose evictions are limited. */
+export interface LimitedCluster {
+  readonly now: Instant;
+  readonly config: Partial<Config>;
+  /** Policies, pauses and namespaces. */
+  readonly events: readonly Event[];
+  readonly nodes: readonly Node[];
+  readonly pods: readonly PodFacts[];
+  /** What limits have counted; null: nothing is written. */
+  readonly record: LimitRecord | null;
+  /** What the leader publishes of rates. */
+  readonly rates: readonly RateInUse[];
+  /** Whether budgets hold a pod back that is to be evicted. */
+  readonly isBlocked: (facts: PodFacts) => boolean;
+}
+
+/** So far ahead nobody knows what comes. */
+const aheadMsMax: Millis = 6 * 3_600_000;
+/** So many times pods may ask their limits, all in all. */
+const asksMax = 200_000;
+/** What budgets have refused has had its turn, and takes nobody's place when it asks again. */
+const anything = {
+  ...{ key: '', operator: 'Exists', value: '', effect: '' },
+  tolerationSeconds: null,
+} as const;
+/** Less is no wait: a limit is written down before pods go. */
+const waitMsMin: Millis = 1_000;
+
+/**
+ * What the controller's engine would do from now on if nothing happened but what it does itself: each
+ * eviction is accepted at once, and another pod is ready in its place; one that budgets hold back stays.
+ * What its
+ * limits have counted so far is read where it keeps that; how much of a rate is used up it keeps to itself.
+ */
+export class LimitForecast {
+  readonly #cluster: LimitedCluster;
+  readonly #engine: Engine;
+  readonly #facts: ReadonlyMap<string, PodFacts>;
+  readonly #hits = new Map<string, LimitHit>();
+  readonly #wentAt = new Map<string, Instant>();
+  /** Of each zone, '' all, a node that nobody has to leave. */
+  readonly #homes: ReadonlyMap<string, string>;
+  #latest: Instant;
+
+  constructor(cluster: LimitedCluster) {
+    const { now, config, events, nodes, pods, record } = cluster;
+    this.#cluster = cluster;
+    this.#latest = now;
+    const isCounted = countedIn(cluster);
+    const counting = pods.filter((facts) => !isCounted(facts));
+    this.#facts = new Map(counting.map((facts) => [facts.pod.uid, facts] as const));
+    this.#engine = createEngine({
+      ...config,
+      leader: true,
+      keepLimits: true,
+      keepTaintStarts: false,
+    });
+    this.#homes = homesAmong(nodes);
+    for (const event of events) this.#engine.handle(now, event);
+    for (const node of nodes) this.#engine.handle(now, { kind: 'nodeUpsert', node });
+    for (const { pod } of counting) this.#engine.handle(now, { kind: 'podUpsert', pod });
+    this.#engine.handle(now, { kind: 'synced' });
+    const kept = withoutOpen(record ?? {}, (uid) => this.#isThere(uid), now);
+    const policies = events.flatMap((event) => (event.kind === 'policyUpsert' ? event.policy : []));
+    const known = { now, policies, published: cluster.rates, waiting: this.#waitingPods() };
+    this.#engine.handle(now, {
+      kind: 'limitRecord',
+      record: withRates(kept, known),
+      resume: null,
+    });
+    this.#play();
+  }
+
+  /** What limits do to a pod; null: nothing, or it does not go. */
+  of(uid: string): LimitedTime | null {
+    const hit = this.#hits.get(uid);
+    if (!hit) return null;
+    const { now } = this.#cluster;
+    const goesAt = this.#wentAt.get(uid) ?? null;
+    if (goesAt !== null && goesAt - now < waitMsMin) return null;
+    const tripped = hit.tripped && goesAt === null;
+    const notBefore = goesAt ?? (tripped ? now : this.#latest);
+    return { id: limitId(hit), tripped, goesAt, notBefore };
+  }
+
+  /** Those that are due, and that nothing but limits may hold back. */
+  #waitingPods(): readonly WaitingPod[] {
+    const { now, nodes, isBlocked } = this.#cluster;
+    return nodes.flatMap((node) => {
+      const explanation = this.#engine.explain(now, { kind: 'node', name: node.name });
+      const pods = explanation?.kind === 'node' ? explanation.pods : [];
+      return pods.flatMap(({ pod, decision, budgets }) => {
+        const facts = this.#facts.get(pod.uid);
+        if (decision.kind !== 'evict' || decision.deadline > now - waitMsMin || !facts) return [];
+        const isHeld = budgets.kind !== 'ignore' && isBlocked(facts);
+        if (isHeld) this.#handle({ kind: 'podUpsert', pod: { ...pod, tolerations: [anything] } });
+        return isHeld ? [] : [{ pod, node, dueAt: decision.deadline }];
+      });
+    });
+  }
+
+  #isThere(uid: string): boolean {
+    const { deletionTimestamp = 0 } = this.#facts.get(uid)?.pod ?? {};
+    return deletionTimestamp === null;
+  }
+
+  #play(): void {
+    const end = this.#cluster.now + aheadMsMax;
+    for (let asks = 0; asks < asksMax; asks += 1 + this.#waiting) {
+      const wake = this.#engine.nextWake();
+      if (wake === null) return;
+      const at = Math.max(wake, this.#latest);
+      if (at > end) {
+        this.#latest = end;
+        return;
+      }
+      this.#latest = at;
+      this.#handle({ kind: 'tick' });
+    }
+  }
+
+  /** Those that wait for room. */
+  get #waiting(): number {
+    return this.#hits.size - this.#wentAt.size;
+  }
+
+  #handle(event: Event): void {
+    for (const command of this.#engine.handle(this.#latest, event)) this.#answer(command);
+  }
+
+  #answer(command: Command): void {
+    switch (command.kind) {
+      case 'report':
+        if (command.report.kind === 'queued')
+          this.#hits.set(command.report.pod.uid, command.report.hit);
+        return;
+      case 'evictPod':
+      case 'deletePod':
+        this.#remove(command.id, command.pod.uid, command.kind === 'evictPod');
+        return;
+      case 'readLimits':
+      case 'keepLimits':
+        this.#handle({ kind: 'result', id: command.id, outcome: { kind: 'done' } });
+        return;
+      default: // nothing that evictions wait for
+    }
+  }
+
+  #remove(id: string, uid: string, asksBudgets: boolean): void {
+    const facts = this.#facts.get(uid);
+    if (asksBudgets && facts && this.#cluster.isBlocked(facts)) {
+      this.#hits.delete(uid);
+      const blocked = { kind: 'blocked', message: '', retryAfter: aheadMsMax } as const;
+      this.#handle({ kind: 'result', id, outcome: blocked });
+      return;
+    }
+    this.#wentAt.set(uid, this.#latest);
+    this.#handle({ kind: 'result', id, outcome: { kind: 'done' } });
+    if (facts) this.#replace(facts);
+  }
+
+  /** Its controller makes another at once, which is ready; a pod without one is gone. */
+  #replace({ pod }: PodFacts): void {
+    this.#handle({ kind: 'podDelete', uid: pod.uid });
+    const zone = this.#cluster.nodes.find(({ name }) => name === pod.nodeName)?.zone ?? '';
+    const nodeName = this.#homes.get(zone) ?? this.#homes.get('');
+    if (!pod.owner || pod.owner.kind === 'DaemonSet' || nodeName === undefined) return;
+    const name = `${pod.name}'s successor`;
+    const successor = { ...pod, uid: name, name, nodeName, boundAt: this.#latest };
+    this.#handle({ kind: 'podUpsert', pod: successor });
+  }
+}
+
+/** Those that end after their eviction are among the evicted while that counts, and not unavailable. */
+function countedIn({ now, events }: LimitedCluster): (facts: PodFacts) => boolean {
+  const limits = events.flatMap((event) =>
+    event.kind === 'policyUpsert' ? event.policy.limits.filter(isWindowed) : [],
+  );
+  const windowMs = Math.max(0, ...limits.map((limit) => limit.windowMs ?? defaultWindowMs));
+  return ({ pod: { deletionTimestamp, disruption, gracePeriodSeconds = 0 } }) => {
+    if (deletionTimestamp === null || disruption === undefined) return false;
+    return deletionTimestamp - gracePeriodSeconds * 1000 > now - windowMs;
+  };
+}
+
+function homesAmong(nodes: readonly Node[]): ReadonlyMap<string, string> {
+  const free = nodes.filter(({ taints }) => !taints.some(({ effect }) => effect === 'NoExecute'));
+  return new Map(
+    free.flatMap(({ zone, name }) => [['', name] as const, [zone ?? '', name] as const]),
+  );
+}

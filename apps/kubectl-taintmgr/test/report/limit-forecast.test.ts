@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Pod } from '@taintmgr/core';
+import { type LimitRecord, policyApiVersion, readManifest } from '@taintmgr/core/policy';
+import { policyEvent, readSettings } from '@taintmgr/k8s-adapter';
+import { noPolicies } from '../../src/cluster/policies.ts';
+import { type LimitedCluster, LimitForecast } from '../../src/report/limit-forecast.ts';
+import { explain } from '../world/explained.ts';
+import { node, nodeFactsOf, now, pod, podFactsOf, surveyOf, taint } from '../world/values.ts';
+
+// When pods go that limits hold back: the engine of the controller is played forward.
+
+const seconds = (count: number): number => count * 1000;
+
+/** The policy `p`, which only limits. */
+function limiting(...limits: readonly object[]): LimitedCluster['events'] {
+  const manifest = {
+    ...{ apiVersion: policyApiVersion, kind: 'EvictionPolicy', metadata: { name: 'p', uid: 'u' } },
+    spec: { match: {}, limits },
+  };
+  const judged = readManifest(manifest, now);
+  assert.equal(judged.kind, 'allowed');
+  const event = judged.kind === 'allowed' ? policyEvent(judged.value) : null;
+  assert.ok(event);
+  return [event];
+}
+
+/** Pods without toleration on n1, which was tainted 10 s ago, and what else is given. */
+function forecast(
+  names: readonly string[],
+  limits: readonly object[],
+  fields: Partial<LimitedCluster> & { readonly others?: readonly Pod[] } = {},
+): readonly string[] {
+  const { others = [], ...given } = fields;
+  const pods = [...names.map((name) => pod(name)), ...others];
+  const played = new LimitForecast({
+    ...{ now, config: { mode: 'delete' }, events: limiting(...limits), rates: [], record: null },
+    nodes: [node('n1', taint('a:NoExecute', 10)), node('n2')],
+    pods: pods.map((one) => podFactsOf(one)),
+    isBlocked: () => false,
+    ...given,
+  });
+  return pods.map(({ name, uid }) => {
+    const limit = played.of(uid);
+    if (!limit) return `${name}: -`;
+    const { id, tripped, goesAt, notBefore } = limit;
+    const when = goesAt === null ? `not before ${notBefore - now} ms` : `in ${goesAt - now} ms`;
+    return `${name}: ${id} ${tripped ? 'tripped' : when}`;
+  });
+}
+
+const one = { per: 'Total', pods: 1, window: '1m' };
+const counted = (fields: Partial<LimitRecord[string]>): LimitRecord => ({
+  'total policy=p@60s': { evicted: [], of: 3, tripped: null, ...fields },
+});
+
+describe('the forecast of limits', () => {
+  it('is what the table of a node, its note and the line of a pod say', () => {
+    const settings = {
+      ...readSettings({ mode: 'delete' }),
+      mode: 'delete',
+      watchesNodes: false,
+    } as const;
+    const nodes = [nodeFactsOf(node('n1', taint('a:NoExecute', 10)))];
+    const pods = ['a', 'b'].map((name) => podFactsOf(pod(name)));
+    const [event] = limiting({ per: 'Total', podsPerSecond: 0.1 });
+    assert.ok(event?.kind === 'policyUpsert');
+    const objects = [{ kind: 'EvictionPolicy', value: event.policy } as const];
+    const read = surveyOf(nodes, pods, {
+      crowd: { nodes, pods },
+      policies: { ...noPolicies, objects },
+    });
+    const rates = [{ id: 'total policy=p', oneAt: now + seconds(4) }];
+    const evictor = { ...read.evictor, settings: { ...settings, policies: [] }, rates };
+    const rows = explain({ ...read, evictor })
+      .text.split('\n')
+      .slice(-4);
+    assert.deepEqual(
+      rows.map((line) => line.split(/ {2,}/).slice(0, 5).join(' | ')),
+      [
+        'shop | a | Evict | ~4s | limit total policy=p',
+        'shop | b | Evict | ~14s | limit total policy=p',
+        '',
+        '2 pods: 2 to evict (next in 4s, last in 14s), 0 to keep',
+      ],
+    );
+  });
+
+  it('lets pods go one by one at a rate, from when it lets the next one go', () => {
+    const rate = { per: 'Total', podsPerSecond: 0.1 };
+    const rates = [{ id: 'total policy=p', oneAt: now - seconds(7) }];
+    assert.deepEqual(forecast(['a', 'b', 'c'], [rate], { rates }), [
+      'a: total policy=p in 3000 ms',
+      'b: total policy=p in 13000 ms',
+      'c: total policy=p in 23000 ms',
+    ]);
+  });
+
+  it('takes a rate of which nothing is published to be used up since pods have waited', () => {
+    const rate = { per: 'Total', podsPerSecond: 0.08 };
+    // They were due 10 s ago, and one may go every 12.5 s.
+    assert.deepEqual(forecast(['a', 'b'], [rate]), [
+      'a: total policy=p in 2500 ms',
+      'b: total policy=p in 15000 ms',
+    ]);
+  });
+
+  it('goes on from what is written of a window', () => {
+    const record = counted({ evicted: [[now - seconds(20), 1]] });
+    assert.deepEqual(forecast(['a', 'b'], [one], { record }), [
+      'a: total policy=p in 40000 ms',
+      'b: total policy=p in 100000 ms',
+    ]);
+  });
+
+  it('counts what was written before it began from then, and not where the pod is still there', () => {
+    const gone = counted({ evicted: [[now + seconds(55), 1]], begun: ['uid-x'] });
+    assert.deepEqual(forecast(['a'], [one], { record: gone }), ['a: total policy=p in 55000 ms']);
+    const there = counted({ evicted: [[now + seconds(55), 1]], begun: ['uid-a'] });
+    assert.deepEqual(forecast(['a'], [one], { record: there }), ['a: -']);
+  });
+
+  it('does not count a pod that ends twice', () => {
+    const record = counted({ evicted: [[now - seconds(20), 1]] });
+    const disruption = { reason: 'DeletionByTaintManager', manager: 'taintmgr-controller' };
+    const ending = { gracePeriodSeconds: 30, deletionTimestamp: now + seconds(10), disruption };
+    const others = [pod('x', ending)];
+    assert.deepEqual(forecast(['a'], [{ ...one, pods: 2 }], { record, others }), ['a: -', 'x: -']);
+  });
+
+  it('says that a limit has tripped, which nobody can foretell the end of', () => {
+    const tripped = { since: now - seconds(30), limit: 'pods' as const, count: null };
+    const limits = [{ ...one, onLimit: 'Trip' }];
+    assert.deepEqual(forecast(['a'], limits, { record: counted({ tripped }) }), [
+      'a: total policy=p tripped',
+    ]);
+  });
+
+  it('foretells that a limit trips by what it lets through', () => {
+    assert.deepEqual(forecast(['a', 'b'], [{ ...one, onLimit: 'Trip' }]), [
+      'a: -',
+      'b: total policy=p tripped',
+    ]);
+  });
+
+  it('cannot tell when pods become ready that a limit waits for', () => {
+    const others = [pod('down', { nodeName: 'n2', ready: 'False' })];
+    assert.deepEqual(forecast(['a'], [one], { others }), [
+      'a: total policy=p not before 0 ms',
+      'down: -',
+    ]);
+  });
+
+  it('lets nobody wait for a pod that budgets hold back', () => {
+    const rate = { per: 'Total', podsPerSecond: 0.1 };
+    const rates = [{ id: 'total policy=p', oneAt: now }];
+    const isBlocked: LimitedCluster['isBlocked'] = ({ pod: { name } }) => name === 'held';
+    const config = { mode: 'evict' } as const;
+    assert.deepEqual(forecast(['held', 'a', 'b'], [rate], { rates, isBlocked, config }), [
+      'held: -',
+      'a: -',
+      'b: total policy=p in 10000 ms',
+    ]);
+  });
+
+  it('looks no further ahead than six hours', () => {
+    const rate = { per: 'Total', podsPerSecond: 0.0001 };
+    const rates = [{ id: 'total policy=p', oneAt: now + seconds(1000) }];
+    assert.deepEqual(forecast(['a', 'b', 'c', 'd'], [rate], { rates }), [
+      'a: total policy=p in 1000000 ms',
+      'b: total policy=p in 11000000 ms',
+      'c: total policy=p in 21000000 ms',
+      'd: total policy=p not before 21600000 ms',
+    ]);
+  });
+});
