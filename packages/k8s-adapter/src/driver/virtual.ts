@@ -31,6 +31,11 @@ export interface VirtualOptions<E = Event, N = Notice> {
   readonly onNotice: (notice: N, wall: Instant) => void;
   /** Of the machine that the loop runs on; left out: both go as `clock` does. */
   readonly clocks?: MachineClocks;
+  /**
+   * Whether answers and events of watches come as the values that the server has: a simulation has no
+   * time for text. Left out: as text, by the way that is taken in a real cluster.
+   */
+  readonly values?: boolean;
 }
 
 /**
@@ -43,7 +48,8 @@ export class VirtualDriver<E = Event, N = Notice> {
   readonly #loopClock: LoopClock;
   readonly #runner: Runner<E, N>;
 
-  constructor({ loop, exchange, clock, onNotice, clocks }: VirtualOptions<E, N>) {
+  constructor(options: VirtualOptions<E, N>) {
+    const { loop, exchange, clock, onNotice, clocks, values = false } = options;
     this.#loop = loop;
     this.#clock = clock;
     const now = (): Instant => clock.now();
@@ -52,8 +58,9 @@ export class VirtualDriver<E = Event, N = Notice> {
       loop,
       onNotice,
       send: (request, sink) => {
-        const { failed, ...rest } = sink;
-        return exchange(request, { ...rest, reset: () => failed('connection reset') });
+        const { failed, value, ...rest } = sink;
+        const asValues = values && value ? { value } : {};
+        return exchange(request, { ...rest, ...asValues, reset: () => failed('connection reset') });
       },
       clock: this.#loopClock,
       around: (work) => work(),

@@ -1,5 +1,13 @@
 import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
-import { asInteger, asList, asRecord, asText, isRecord, parseJson } from './json.ts';
+import {
+  asInteger,
+  asList,
+  asRecord,
+  asText,
+  isRecord,
+  parseJson,
+  parseToWriteBack,
+} from './json.ts';
 
 /** How a request ended, with a response or without one, and the failure in it. */
 export type Answer =
@@ -8,6 +16,8 @@ export type Answer =
       readonly status: number;
       readonly headers: ResponseHeaders;
       readonly body: string;
+      /** The body as a value, where it came as one; nobody writes to it. */
+      readonly value?: unknown;
     }
   /** Refused, reset, timed out: the message says which. */
   | {
@@ -16,6 +26,8 @@ export type Answer =
       readonly stage?: FailureStage;
       readonly isTooLong?: true;
     };
+
+type Responded = Extract<Answer, { kind: 'response' }>;
 
 /** How far a request came that failed, where that is not the connection itself. */
 export type FailureStage = 'login';
@@ -51,7 +63,7 @@ const messageLengthMax = 500;
 /** Reads the failure out of an answer that is not a 2xx. */
 export function failureOf(answer: Answer): Failure {
   if (answer.kind === 'none') return noAnswer(answer.message);
-  const body = parseJson(answer.body);
+  const body = answerValue(answer);
   const retryAfter = retryAfterHeader(answer.headers);
   if (!isRecord(body)) {
     const text = answer.body.trim().slice(0, messageLengthMax);
@@ -76,6 +88,16 @@ export function failureOfStatus(value: unknown, status: number | null): Failure 
     name: asText(details.name),
     kind: asText(details.kind),
   };
+}
+
+/** What an answer says, as JSON; undefined: it is none. */
+export function answerValue(answer: Responded): unknown {
+  return answer.value ?? parseJson(answer.body);
+}
+
+/** The same for what is to be written back. */
+export function valueToWriteBack(answer: Responded): unknown {
+  return answer.value ?? parseToWriteBack(answer.body);
 }
 
 /** Whether an answer is a 2xx. */

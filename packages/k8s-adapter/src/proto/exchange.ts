@@ -14,6 +14,8 @@ export type ExchangeInput =
       readonly headers: ResponseHeaders;
     }
   | { readonly kind: 'chunk'; readonly id: string; readonly data: Uint8Array | string }
+  /** The whole answer, or an event of a watch, of a server in the same process: JSON to read only. */
+  | { readonly kind: 'value'; readonly id: string; readonly value: unknown }
   | { readonly kind: 'end'; readonly id: string }
   /**
    * The connection lives, and the other end has nothing more to say of this answer so far: what it had
@@ -43,6 +45,7 @@ export class AnswerCollector {
   /** What came as text already; bytes come as bytes only, and are read when all are there. */
   #text = '';
   readonly #parts: Uint8Array[] = [];
+  #value: unknown = undefined;
   #length = 0;
   readonly #bytesMax: number;
 
@@ -58,6 +61,9 @@ export class AnswerCollector {
         this.#headers = input.headers;
         return null;
       case 'alive':
+        return null;
+      case 'value':
+        this.#value = input.value;
         return null;
       case 'chunk':
         return this.#append(input.data);
@@ -83,7 +89,19 @@ export class AnswerCollector {
 
   #complete(): Answer {
     if (this.#status === 0) return { kind: 'none', message: 'the answer ended before it began' };
-    const [headers, text, parts] = [this.#headers, this.#text, this.#parts];
+    const [headers, text, parts, value] = [this.#headers, this.#text, this.#parts, this.#value];
+    if (value !== undefined) {
+      const body = (): string => JSON.stringify(value);
+      return {
+        kind: 'response',
+        status: this.#status,
+        headers,
+        value,
+        get body() {
+          return body();
+        },
+      };
+    }
     return {
       kind: 'response',
       status: this.#status,

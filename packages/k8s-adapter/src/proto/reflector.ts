@@ -4,6 +4,7 @@ import type { ApiRequest } from './api-request.ts';
 import { Backoff } from './backoff.ts';
 import { AnswerCollector, type ExchangeInput, type StreamInput } from './exchange.ts';
 import { Inventory } from './inventory.ts';
+import { asRecord } from './json.ts';
 import { listPage } from './list-page.ts';
 import { listRequest, listStreamRequest, watchRequest } from './list-requests.ts';
 import { preferProtobuf } from './protobuf.ts';
@@ -36,7 +37,7 @@ import {
   watchingFrom,
 } from './reflector-state.ts';
 import { JsonWatchDecoder, watchDecoderFor } from './watch-decoder.ts';
-import { type CollectionEvent, isOlder, type WatchEvent } from './watch-event.ts';
+import { type CollectionEvent, isOlder, type WatchEvent, watchEventOf } from './watch-event.ts';
 
 export type { ReflectorEffect, ReflectorInput, ReflectorNotice, ReflectorOptions };
 
@@ -269,7 +270,11 @@ export class Reflector<T> {
         if (state.kind === 'Watching') this.#watching(now, state);
         return state;
       case 'chunk':
-        return this.#receiveEvents(now, state, input.data);
+        return this.#receiveEvents(now, state, state.decoder.push(input.data));
+      case 'value': {
+        const { type, object } = asRecord(input.value);
+        return this.#event(now, state, watchEventOf(type, object));
+      }
       case 'end':
         return this.#streamEnded(now, state);
       case 'failed':
@@ -284,9 +289,9 @@ export class Reflector<T> {
     this.#notice({ kind: 'watching', resource: this.resource, resourceVersion });
   }
 
-  #receiveEvents(now: Instant, state: Streaming, data: Uint8Array | string): ReflectorState {
+  #receiveEvents(now: Instant, state: Streaming, events: readonly WatchEvent[]): ReflectorState {
     let current = state;
-    for (const event of state.decoder.push(data)) {
+    for (const event of events) {
       const next = this.#event(now, current, event);
       // Another stream, or none: the rest of this one is not heard.
       if (!isStreaming(next) || next.id !== state.id) return next;

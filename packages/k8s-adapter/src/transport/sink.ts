@@ -11,6 +11,8 @@ export interface Sink {
   head(status: number, headers: ResponseHeaders): void;
   data(chunk: Uint8Array | string): void;
   end(): void;
+  /** The whole answer, or an event of a watch, as a value: of a server in the same process. */
+  value?(value: unknown): void;
   /** Between `head` and the end, now and then: what had been sent `age` ago has all come. */
   alive(age: Millis): void;
   /** `stage`: it came to nothing before anything was sent, since nobody could log in. */
@@ -22,6 +24,7 @@ export function inputSink(id: string, hear: (input: ExchangeInput) => void): Sin
   return {
     head: (status, headers) => hear({ kind: 'head', id, status, headers }),
     data: (data) => hear({ kind: 'chunk', id, data }),
+    value: (value) => hear({ kind: 'value', id, value }),
     end: () => hear({ kind: 'end', id }),
     alive: (age) => hear({ kind: 'alive', id, age }),
     failed: (message, stage) => hear({ kind: 'failed', id, message, ...(stage && { stage }) }),

@@ -15,14 +15,22 @@ class World {
   readonly loop: Loop;
   readonly told: string[] = [];
 
-  constructor(options: Partial<LoopOptions> = {}, historyLength = 1000) {
+  constructor(options: Partial<LoopOptions> = {}, historyLength = 1000, values = false) {
     const { clock } = this;
     this.api = new ApiServer({ clock, random: seededRandom(7), historyLength });
     this.loop = new Loop({ machine: createEngine(), random: seededRandom(8), ...options });
     this.driver = new VirtualDriver({
       loop: this.loop,
       clock,
-      exchange: this.api.exchange,
+      exchange: (request, sink) => {
+        const { value } = sink;
+        return this.api.exchange(request, {
+          ...sink,
+          // Whoever writes to what he is given fails.
+          ...(value && { value: (given: object) => value(frozen(given)) }),
+        });
+      },
+      values,
       onNotice: (notice, now) =>
         this.told.push(`${(now - start) / 1000} ${describeNotice(notice)}`),
     });
@@ -62,6 +70,30 @@ class World {
   }
 }
 
+function frozen<T>(given: T): T {
+  if (typeof given !== 'object' || given === null || Object.isFrozen(given)) return given;
+  for (const member of Object.values(given)) frozen(member);
+  return Object.freeze(given);
+}
+
+/** Taints, deadlines, retries and a lost watch: what a loop hears and does in ten minutes. */
+function story(values: boolean): readonly string[] {
+  const world = new World({}, 1000, values);
+  world.pod('now', 'n1');
+  world.pod('later', 'n1', 30);
+  world.pod('stays', 'n2');
+  world.driver.feed({ kind: 'start' });
+  world.run(1);
+  world.taint('n1');
+  world.run(20);
+  world.api.faults.breakStreams();
+  world.api.faults.add({ fault: { kind: 'answer', code: 500 }, verbs: ['delete'], times: 2 });
+  world.run(60);
+  world.taint('n2');
+  world.run(600);
+  return [...world.told, ...world.pods()];
+}
+
 function describeNotice(notice: Notice): string {
   switch (notice.kind) {
     case 'commandFinished':
@@ -76,6 +108,12 @@ function describeNotice(notice: Notice): string {
 }
 
 describe('virtual driver against the simulated API server', () => {
+  it('hears the same in values as in text', () => {
+    const told = story(false);
+    assert.ok(told.some((line) => line.endsWith('finished now done')));
+    assert.deepEqual(story(true), told);
+  });
+
   it('evicts at once, at the deadline, and not at all', () => {
     const world = new World();
     world.pod('now', 'n1');

@@ -18,9 +18,7 @@ export class LaggingView {
     for (const object of store.collection(resource).list('')) {
       this.#objects.set(keyOf(object), object);
     }
-    this.#unsubscribe = store.subscribe((change) => {
-      if (change.resource === resource) this.#learn(change);
-    });
+    this.#unsubscribe = store.subscribe((change) => this.#learn(change), new Set([resource]));
   }
 
   get(namespace: string, name: string): KubeObject | null {

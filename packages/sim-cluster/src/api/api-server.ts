@@ -13,6 +13,7 @@ import { expireEvents } from '../store/event-expiry.ts';
 import { Store } from '../store/store.ts';
 import type { Exchange } from '../wire/exchange.ts';
 import { type Backend, unknownManager } from '../write/backend.ts';
+import { BriefWrites } from '../write/brief.ts';
 import { type LoadReport, loadObjects } from '../write/load.ts';
 import { directApi } from './direct-api.ts';
 import { Faults } from './faults.ts';
@@ -43,6 +44,11 @@ export interface ApiServerOptions {
    * at, and off by default.
    */
   readonly protobuf?: boolean;
+  /**
+   * Whether the cluster's own parts write the short way: for a simulation, in which nobody looks at
+   * the form of objects or at who owns their fields. See BriefWrites.
+   */
+  readonly brief?: boolean;
 }
 
 const startRv = 1000;
@@ -64,6 +70,7 @@ export class ApiServer implements ClusterApi {
   /** Who follows which collections over the wire. */
   readonly watchers: Watchers = new Watchers();
   readonly #backend: Backend;
+  readonly #brief: BriefWrites | null;
   readonly #direct: ClusterApi;
   #dialNode: DialNode = () => 'refused';
 
@@ -80,6 +87,7 @@ export class ApiServer implements ClusterApi {
     const { access } = this;
     this.policies = new PolicyAdmission({ store, clock, access, served });
     this.#backend = { store, served, clock, random, admission: this.policies };
+    this.#brief = options.brief ? new BriefWrites(this.#backend) : null;
     this.#direct = directApi(this.#backend, unknownManager);
     new Definitions(this.#backend);
     expireEvents(store, options.clock, options.eventTtlMs ?? eventTtlMs);
@@ -103,7 +111,7 @@ export class ApiServer implements ClusterApi {
   }
 
   as(manager: string): ClusterApi {
-    return directApi(this.#backend, manager);
+    return directApi(this.#backend, manager, this.#brief);
   }
 
   stored(): readonly StoredKind[] {
@@ -161,7 +169,10 @@ export class ApiServer implements ClusterApi {
     this.#backend.store.setHistoryLength(length);
   }
 
-  subscribe(listener: (change: Change) => void): () => void {
-    return this.#direct.subscribe(listener);
+  subscribe(
+    listener: (change: Change) => void,
+    resources?: ReadonlySet<string> | null,
+  ): () => void {
+    return this.#direct.subscribe(listener, resources);
   }
 }

@@ -3,6 +3,7 @@ import { storageOf } from '../resources/resource.ts';
 import type { ClusterApi } from '../store/cluster-api.ts';
 import type { Backend } from '../write/backend.ts';
 import { bindPod } from '../write/binding.ts';
+import type { BriefWrites } from '../write/brief.ts';
 import { createObject } from '../write/create.ts';
 import { deleteObject } from '../write/delete.ts';
 import { replaceObject } from '../write/update.ts';
@@ -22,12 +23,16 @@ function writerNamed(manager: string): { readonly writer?: Writer } {
 }
 
 /** The API without the wire, for one writer; its name is the manager of the fields it writes. */
-export function directApi(backend: Backend, manager: string): ClusterApi {
+export function directApi(
+  backend: Backend,
+  manager: string,
+  brief: BriefWrites | null = null,
+): ClusterApi {
   const { store, clock, served } = backend;
   const writer = writerNamed(manager);
   return {
     clock,
-    as: (other) => directApi(backend, other),
+    as: (other) => directApi(backend, other, brief),
     stored: () => [...new Set(served.all.map(storageOf))],
     get: (resource, namespace, name) =>
       store.get(served.stored(resource).storeKey, namespace, name),
@@ -36,13 +41,20 @@ export function directApi(backend: Backend, manager: string): ClusterApi {
     create: (resource, object) => {
       const entry = served.stored(resource);
       const namespace = entry.namespaced ? (object.metadata.namespace ?? 'default') : '';
-      return createObject(backend, entry, object, namespace, { manager, ...writer });
+      const options = { manager, ...writer };
+      if (brief && entry.storeKey === 'pods') {
+        return brief.createPod(entry, object, namespace, options);
+      }
+      return createObject(backend, entry, object, namespace, options);
     },
     update: (resource, object, subresource) => {
       const { name, namespace = '' } = object.metadata;
       const options = { manager, ...writer, ...(subresource ? { subresource } : {}) };
+      const entry = served.stored(resource);
+      const written = brief?.update(entry, object, options);
+      if (written) return written;
       const target = { name, namespace };
-      return replaceObject(backend, served.stored(resource), target, object, options).object;
+      return replaceObject(backend, entry, target, object, options).object;
     },
     delete: (resource, namespace, name, { gracePeriodSeconds, uid } = {}) => {
       const request = {
@@ -53,8 +65,8 @@ export function directApi(backend: Backend, manager: string): ClusterApi {
       deleteObject(backend, served.stored(resource), target, request, writer.writer);
     },
     bind: (namespace, name, nodeName) => {
-      bindPod(backend, { namespace, name }, { name: nodeName }, false);
+      bindPod(backend, { namespace, name }, { name: nodeName }, { isBrief: brief !== null });
     },
-    subscribe: (listener) => store.subscribe(listener),
+    subscribe: (listener, resources) => store.subscribe(listener, resources),
   };
 }

@@ -151,7 +151,7 @@ function expiredStream(inProtobuf: boolean): Answer {
     kind: 'stream',
     headers: format.headers,
     start: (emit, end) => {
-      emit(format.event('ERROR', { ...status }));
+      emit.data(format.event('ERROR', { ...status }));
       end();
       return () => {};
     },

@@ -168,24 +168,32 @@ class Connection {
     }
   }
 
-  #reply({ status, headers, body }: Reply): void {
+  #reply(reply: Reply): void {
     if (this.#isMute) return;
-    this.#head(status, headers);
+    this.#head(reply.status, reply.headers);
+    if (reply.value && this.#sink.value) this.#sink.value(reply.value);
+    else this.#body(reply.body);
+    this.#break('end');
+  }
+
+  #body(body: Reply['body']): void {
     const chunks = typeof body === 'string' ? [body] : body;
     for (const chunk of chunks) if (this.#open && chunk !== '') this.#sink.data(chunk);
-    this.#break('end');
   }
 
   #stream({ headers, start }: Stream): void {
     if (!this.#isMute) this.#head(200, headers);
     const { faults } = this.#options;
     this.#cleanups.push(faults.track(() => this.#break('reset')));
-    const emit = (event: string | Uint8Array): void => {
+    const sink = this.#sink;
+    const emit = (say: () => void): void => {
       if (!this.#open || this.#isMute) return;
-      this.#sink.data(event);
-      if (this.#repeats > 0 && faults.happens(this.#repeats)) this.#sink.data(event);
+      say();
+      if (this.#repeats > 0 && faults.happens(this.#repeats)) say();
     };
-    const stop = start(emit, () => this.#break('end'));
+    const value = sink.value ? (event: object) => emit(() => sink.value?.(event)) : null;
+    const data = (chunk: string | Uint8Array): void => emit(() => sink.data(chunk));
+    const stop = start({ data, value }, () => this.#break('end'));
     // The stream may have ended while it was starting.
     if (this.#open) this.#cleanups.push(stop);
     else stop();

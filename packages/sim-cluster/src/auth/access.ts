@@ -25,10 +25,7 @@ export class Access {
   constructor(store: Store, tokens: Tokens | null) {
     this.#store = store;
     this.#tokens = tokens;
-    const resources: readonly string[] = rbacResources;
-    store.subscribe(({ resource }) => {
-      if (resources.includes(resource)) this.#known.clear();
-    });
+    store.subscribe(() => this.#known.clear(), new Set(rbacResources));
   }
 
   /** Every request that was forbidden so far, equal ones counted together. */

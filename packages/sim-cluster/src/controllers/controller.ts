@@ -26,6 +26,11 @@ export abstract class Controller {
     this.queue = new WorkQueue(api.clock, (key) => this.sync(key), gatherMs);
   }
 
+  /** The resources whose changes it is to hear of; null: of all. */
+  protected get follows(): ReadonlySet<string> | null {
+    return null;
+  }
+
   /** Whether it has answered every change so far. */
   get isIdle(): boolean {
     return this.queue.isIdle;
@@ -33,7 +38,7 @@ export abstract class Controller {
 
   start(): void {
     if (this.#unsubscribe) return;
-    this.#unsubscribe = this.api.subscribe((change) => this.notice(change));
+    this.#unsubscribe = this.api.subscribe((change) => this.notice(change), this.follows);
     this.begin();
   }
 

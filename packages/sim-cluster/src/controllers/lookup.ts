@@ -1,13 +1,21 @@
 import type { KubeObject } from '../objects/kube-object.ts';
 import { resources } from '../resources/resources.ts';
 import type { ClusterApi } from '../store/cluster-api.ts';
-import { keyOf } from './pods.ts';
+import { isActive, isReady, keyOf } from './pods.ts';
 
 /** An object that names an owner. */
 export interface Dependent {
   readonly resource: string;
   readonly object: KubeObject;
 }
+
+/** How many pods of an owner count as its replicas, and how many of those are ready. */
+export interface Replicas {
+  readonly active: number;
+  readonly ready: number;
+}
+
+const noReplicas: Replicas = { active: 0, ready: 0 };
 
 /** The resources whose objects have owners in this cluster. */
 const ownedResources = ['pods', 'replicasets', 'leases'] as const;
@@ -20,18 +28,23 @@ const ownedResources = ['pods', 'replicasets', 'leases'] as const;
 export class Lookup {
   readonly #podsOnNode = new Map<string, Map<string, KubeObject>>();
   readonly #dependents = new Map<string, Map<string, Dependent>>();
+  readonly #replicas = new Map<string, Replicas>();
   readonly #ownersElsewhere: ReadonlySet<string>;
 
   constructor(api: ClusterApi) {
     for (const resource of ownedResources) {
-      for (const object of api.list(resource)) this.#add(resource, object);
+      for (const object of api.list(resource)) {
+        this.#add(resource, object);
+        if (resource === 'pods') this.#count(object, 1);
+      }
     }
     this.#ownersElsewhere = this.#missingOwners(api);
     api.subscribe(({ type, resource, object, previous }) => {
-      if (!ownedResources.some((owned) => owned === resource)) return;
       if (previous) this.#leave(resource, previous, type === 'DELETED' ? null : object);
+      if (resource === 'pods' && previous) this.#count(previous, -1);
+      if (resource === 'pods' && type !== 'DELETED') this.#count(object, 1);
       if (type !== 'DELETED') this.#add(resource, object);
-    });
+    }, new Set(ownedResources));
   }
 
   /** The pods bound to the node, terminal ones included, in the order in which they were bound. */
@@ -51,6 +64,22 @@ export class Lookup {
       if (dependent.resource === resource) owned.push(dependent.object);
     }
     return owned;
+  }
+
+  /** How many replicas an owner of pods has. */
+  replicasOf(owner: KubeObject): Replicas {
+    return this.#replicas.get(owner.metadata.uid ?? '') ?? noReplicas;
+  }
+
+  #count(pod: KubeObject, by: 1 | -1): void {
+    if (!isActive(pod)) return;
+    const ready = isReady(pod) ? by : 0;
+    for (const { uid } of pod.metadata.ownerReferences ?? []) {
+      const known = this.#replicas.get(uid) ?? noReplicas;
+      const active = known.active + by;
+      if (active === 0) this.#replicas.delete(uid);
+      else this.#replicas.set(uid, { active, ready: known.ready + ready });
+    }
   }
 
   /**

@@ -7,6 +7,7 @@ import { isReady, isTerminal, isTerminating, withCondition } from './pods.ts';
 
 /** A node that is gone for less than this may come back under its name. */
 const quarantineMs = 40_000;
+const followed = new Set(['nodes', 'pods']);
 const outOfServiceKey = 'node.kubernetes.io/out-of-service';
 
 /**
@@ -14,6 +15,10 @@ const outOfServiceKey = 'node.kubernetes.io/out-of-service';
  * ones of nodes that are not Ready and are tainted as out of service. Work is keyed by node name.
  */
 export class PodCollector extends Controller {
+  protected override get follows(): ReadonlySet<string> {
+    return followed;
+  }
+
   protected override begin(): void {
     for (const pod of this.api.list('pods')) this.#noticePod(pod);
   }

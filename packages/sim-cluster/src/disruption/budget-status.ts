@@ -1,7 +1,8 @@
 import { scaledCount } from '../controllers/int-or-percent.ts';
-import { controllerOf, isReady, isTerminating, withCondition } from '../controllers/pods.ts';
+import { controllerOf, isTerminating, withCondition } from '../controllers/pods.ts';
 import type { KubeObject, OwnerReference } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
+import { type BudgetPods, isHealthy } from './budget-pods.ts';
 
 /** How long an evicted pod counts as gone although its deletion has not been seen. */
 export const deletionTimeoutMs = 120_000;
@@ -26,7 +27,7 @@ type DisruptedPods = Readonly<Record<string, string>>;
 /** The status that a PodDisruptionBudget should have at `nowMs`. */
 export function budgetStatus(
   budget: KubeObject,
-  pods: readonly KubeObject[],
+  pods: BudgetPods,
   findScale: FindScale,
   nowMs: number,
 ): { readonly [field: string]: unknown } {
@@ -34,16 +35,18 @@ export function budgetStatus(
   const { conditions } = budget.status ?? {};
   try {
     const { expectedPods, desiredHealthy } = expectation(budget, pods, findScale);
-    const disruptedPods = stillDisrupted(budget.status?.disruptedPods ?? {}, pods, nowMs);
-    const currentHealthy = pods.filter(
-      (pod) =>
-        isReady(pod) && !isTerminating(pod) && disruptedPods[pod.metadata.name] === undefined,
-    ).length;
+    const disruptedPods = stillDisrupted(budget, pods, nowMs);
+    const names = Object.keys(disruptedPods);
+    const isLeaving = (name: string): boolean => {
+      const pod = pods.get(keyIn(budget, name));
+      return pod !== undefined && isHealthy(pod);
+    };
+    const currentHealthy = pods.healthy - names.filter(isLeaving).length;
     const spare = expectedPods > 0 ? Math.max(0, currentHealthy - desiredHealthy) : 0;
     const observedGeneration = budget.metadata.generation ?? 0;
     return {
       observedGeneration,
-      ...(Object.keys(disruptedPods).length > 0 ? { disruptedPods } : {}),
+      ...(names.length > 0 ? { disruptedPods } : {}),
       disruptionsAllowed: spare,
       currentHealthy,
       desiredHealthy,
@@ -79,12 +82,12 @@ function allowed(disruptionsAllowed: number, observedGeneration: number) {
  */
 function expectation(
   budget: KubeObject,
-  pods: readonly KubeObject[],
+  pods: BudgetPods,
   findScale: FindScale,
 ): { readonly expectedPods: number; readonly desiredHealthy: number } {
   const { minAvailable = 0, maxUnavailable } = budget.spec;
   if (maxUnavailable === undefined && typeof minAvailable === 'number') {
-    return { expectedPods: pods.length, desiredHealthy: minAvailable };
+    return { expectedPods: pods.size, desiredHealthy: minAvailable };
   }
   const expectedPods = totalScale(pods, findScale);
   const desiredHealthy =
@@ -95,15 +98,11 @@ function expectation(
 }
 
 /** The sum over the different controllers of the pods; pods without a controller add nothing. */
-function totalScale(pods: readonly KubeObject[], findScale: FindScale): number {
+function totalScale(pods: BudgetPods, findScale: FindScale): number {
   const scales = new Map<string, number>();
-  const known = new Set<string>();
-  for (const pod of pods) {
-    const owner = controllerOf(pod);
-    if (!owner || known.has(owner.uid)) continue;
-    known.add(owner.uid);
-    const scale = findScale(owner, pod.metadata.namespace ?? '');
-    if (!scale) throw new SyncError(`found no controllers for pod "${pod.metadata.name}"`);
+  for (const { owner, namespace } of pods.owners()) {
+    const scale = findScale(owner, namespace);
+    if (!scale) throw new SyncError(`found no controllers for pod "${firstOf(owner.uid, pods)}"`);
     scales.set(scale.uid, scale.replicas);
   }
   let total = 0;
@@ -111,19 +110,25 @@ function totalScale(pods: readonly KubeObject[], findScale: FindScale): number {
   return total;
 }
 
+/** The first pod of a controller, by name. */
+function firstOf(ownerUid: string, pods: BudgetPods): string {
+  for (const pod of pods.all()) if (controllerOf(pod)?.uid === ownerUid) return pod.metadata.name;
+  return '';
+}
+
 /** Entries of pods that exist, have not begun to end, and were evicted less than 2 min ago. */
-function stillDisrupted(
-  disruptedPods: DisruptedPods,
-  pods: readonly KubeObject[],
-  nowMs: number,
-): DisruptedPods {
+function stillDisrupted(budget: KubeObject, pods: BudgetPods, nowMs: number): DisruptedPods {
+  const disrupted: DisruptedPods = budget.status?.disruptedPods ?? {};
   const kept: Record<string, string> = {};
-  if (Object.keys(disruptedPods).length === 0) return kept;
-  for (const pod of pods) {
-    const { name } = pod.metadata;
-    const since = disruptedPods[name];
-    if (since === undefined || isTerminating(pod)) continue;
+  for (const [name, since] of Object.entries(disrupted)) {
+    const pod = pods.get(keyIn(budget, name));
+    if (!pod || isTerminating(pod)) continue;
     if (Date.parse(since) + deletionTimeoutMs > nowMs) kept[name] = since;
   }
   return kept;
+}
+
+/** The key of a pod of the budget's namespace. */
+function keyIn({ metadata: { namespace = '' } }: KubeObject, name: string): string {
+  return `${namespace}/${name}`;
 }

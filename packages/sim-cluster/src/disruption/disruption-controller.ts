@@ -4,6 +4,7 @@ import { equal } from '../objects/json.ts';
 import type { KubeObject, OwnerReference } from '../objects/kube-object.ts';
 import { labelSelectorRequirements, matchesLabels, type Requirement } from '../selectors/labels.ts';
 import type { Change } from '../store/cluster-api.ts';
+import { BudgetPods } from './budget-pods.ts';
 import { budgetStatus, deletionTimeoutMs, type Scale, SyncError } from './budget-status.ts';
 
 const budgetsPlural = 'poddisruptionbudgets';
@@ -16,18 +17,19 @@ const scaledResources: Readonly<Record<string, string>> = {
   StatefulSet: 'statefulsets',
 };
 const scaledPlurals = new Set(Object.values(scaledResources));
+const followed = new Set([budgetsPlural, 'pods', ...scaledPlurals]);
 /** Known kinds that have none, as the error names them. */
 const unscaledResources: Readonly<Record<string, string>> = {
   DaemonSet: 'daemonsets.apps',
   Job: 'jobs.batch',
 };
 
-/** A budget and the keys of the pods that its selector matches. */
+/** A budget and the pods that its selector matches. */
 interface Tracked {
   readonly selector: unknown;
   /** Null matches nothing. */
   readonly requirements: readonly Requirement[] | null;
-  readonly podKeys: Set<string>;
+  readonly pods: BudgetPods;
 }
 
 /**
@@ -37,6 +39,10 @@ interface Tracked {
 export class DisruptionController extends Controller {
   /** By namespace, then by key. */
   readonly #budgets = new Map<string, Map<string, Tracked>>();
+
+  protected override get follows(): ReadonlySet<string> {
+    return followed;
+  }
 
   protected override begin(): void {
     for (const budget of this.api.list(budgetsPlural)) this.#track(budget);
@@ -52,7 +58,8 @@ export class DisruptionController extends Controller {
       if (type === 'DELETED') this.#of(object).delete(keyOf(object));
       else this.#track(object);
     } else if (resource === 'pods') {
-      this.#noticePod(object, type === 'DELETED');
+      if (type === 'DELETED') this.#forgetPod(object);
+      else this.#noticePod(object, previous);
     } else if (scaledPlurals.has(resource)) {
       if (type === 'MODIFIED' && object.spec.replicas === previous?.spec.replicas) return;
       for (const key of this.#of(object).keys()) this.queue.add(key);
@@ -73,21 +80,34 @@ export class DisruptionController extends Controller {
     const { selector } = budget.spec;
     const tracked = this.#of(budget).get(key);
     if (!tracked || !equal(tracked.selector, selector)) {
-      const pods = this.api.list('pods', budget.metadata.namespace ?? '');
       const requirements = labelSelectorRequirements(selector);
-      const matching = pods.filter((pod) => isMatched(requirements, pod));
-      this.#of(budget).set(key, { selector, requirements, podKeys: new Set(matching.map(keyOf)) });
+      const pods = new BudgetPods();
+      for (const pod of this.api.list('pods', budget.metadata.namespace ?? '')) {
+        if (isMatched(requirements, pod)) pods.set(keyOf(pod), pod);
+      }
+      this.#of(budget).set(key, { selector, requirements, pods });
     }
     this.queue.add(key);
   }
 
-  #noticePod(pod: KubeObject, isGone: boolean): void {
+  #forgetPod(pod: KubeObject): void {
     const podKey = keyOf(pod);
-    for (const [key, { requirements, podKeys }] of this.#of(pod)) {
-      const matched = podKeys.has(podKey);
-      const matches = !isGone && isMatched(requirements, pod);
-      if (matches) podKeys.add(podKey);
-      else podKeys.delete(podKey);
+    for (const [key, { pods }] of this.#of(pod)) {
+      if (!pods.has(podKey)) continue;
+      pods.delete(podKey);
+      this.queue.add(key);
+    }
+  }
+
+  #noticePod(pod: KubeObject, previous: KubeObject | null): void {
+    const podKey = keyOf(pod);
+    // What did not change is the same value in both states.
+    const isSame = previous !== null && previous.metadata.labels === pod.metadata.labels;
+    for (const [key, { requirements, pods }] of this.#of(pod)) {
+      const matched = pods.has(podKey);
+      const matches = isSame ? matched : isMatched(requirements, pod);
+      if (matches) pods.set(podKey, pod);
+      else pods.delete(podKey);
       if (matched || matches) this.queue.add(key);
     }
   }
@@ -98,14 +118,9 @@ export class DisruptionController extends Controller {
     const budget = api.get(budgetsPlural, namespace, name);
     const tracked = this.#budgets.get(namespace)?.get(key);
     if (!budget || !tracked) return;
-    const pods: KubeObject[] = [];
-    for (const podKey of tracked.podKeys) {
-      const pod = api.get('pods', ...splitKey(podKey));
-      if (pod) pods.push(pod);
-    }
     const findScale = (owner: OwnerReference, ns: string): Scale | null => this.#scale(owner, ns);
-    const status = budgetStatus(budget, pods, findScale, api.clock.now());
-    api.update(budgetsPlural, { ...budget, status }, 'status');
+    const status = budgetStatus(budget, tracked.pods, findScale, api.clock.now());
+    if (!equal(status, budget.status)) api.update(budgetsPlural, { ...budget, status }, 'status');
     if (status.disruptedPods) this.queue.addAfter(key, deletionTimeoutMs);
   }
 

@@ -5,6 +5,7 @@ import { formatTime } from '../objects/time.ts';
 import type { Change } from '../store/cluster-api.ts';
 
 const staleAfterMs = 120_000;
+const followed = new Set(['pods']);
 const disruptionTarget = 'DisruptionTarget';
 
 /**
@@ -12,6 +13,10 @@ const disruptionTarget = 'DisruptionTarget';
  * and are still not being deleted. What a kubelet has marked stays.
  */
 export class StaleTargets extends Controller {
+  protected override get follows(): ReadonlySet<string> {
+    return followed;
+  }
+
   protected override begin(): void {
     for (const pod of this.api.list('pods')) this.#noticePod(pod);
   }

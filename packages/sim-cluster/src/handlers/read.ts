@@ -59,15 +59,17 @@ export function handleWatch(call: ResourceCall): Answer {
   const presenter = presenterOf(call);
   const watch = new Watch(backend, resource, path.namespace, options);
   const format = inProtobuf(call) ? protobufWatch : jsonWatch;
+  const isPlain = format === jsonWatch;
   return {
     kind: 'stream',
     headers: format.headers,
-    start: (send, end) => {
+    start: (to, end) => {
       const close = call.watchers.open(call.request.headers['user-agent'] ?? '', resource.plural);
       let first = true;
       const emit = (type: string, object: Readonly<Record<string, unknown>>): void => {
         first = false;
-        send(format.event(type, object));
+        if (isPlain && to.value) to.value({ type, object });
+        else to.data(format.event(type, object));
       };
       watch.start({
         event: (type, object) => emit(type, presenter.item(object, first)),

@@ -67,7 +67,7 @@ export class Watch {
       this.#sendMissed(sink);
     } else this.#sentRv = store.rv;
     const stops = [
-      store.subscribe((change) => this.#send(change, sink)),
+      store.subscribe((change) => this.#send(change, sink), new Set([this.#resource.storeKey])),
       this.#endWithDefinition(sink),
     ];
     this.#unsubscribe = () => {
@@ -120,7 +120,7 @@ export class Watch {
 
   /** Sends one change as this watch's selector sees it. */
   #send(change: Recorded, sink: WatchSink): void {
-    if (change.resource !== this.#resource.storeKey || change.rv <= this.#sentRv) return;
+    if (change.rv <= this.#sentRv) return;
     const { object, previous } = change;
     if (this.#namespace !== '' && object.metadata.namespace !== this.#namespace) return;
     const matched = previous !== null && this.#selector.matches(previous);

@@ -150,7 +150,7 @@ export function handleBinding(call: ResourceCall): Answer {
   checkSubresourceName(target, asked);
   const writer = writerOf(call, warnings);
   judgeSubresource(call.backend, 'binding', asked, { target, dryRun, writer });
-  bindPod(call.backend, target, object.target ?? {}, dryRun);
+  bindPod(call.backend, target, object.target ?? {}, { dryRun });
   return statusReply(201, created(), warnings);
 }
 

@@ -4,6 +4,8 @@ import { Kubelet } from './kubelet.ts';
 import type { NodeDescription } from './node-status.ts';
 import type { KubeletTiming } from './timing.ts';
 
+const followed = new Set(['pods']);
+
 /** All kubelets of the cluster; a change of a pod goes to its node's kubelet only. */
 export class Kubelets {
   readonly #context: ControllerContext;
@@ -20,10 +22,10 @@ export class Kubelets {
   }
 
   start(): void {
-    this.#unsubscribe ??= this.#context.api.subscribe(({ resource, object }) => {
-      if (resource !== 'pods' || !object.spec.nodeName) return;
+    this.#unsubscribe ??= this.#context.api.subscribe(({ object }) => {
+      if (!object.spec.nodeName) return;
       this.#kubelets.get(object.spec.nodeName)?.noticePod(object);
-    });
+    }, followed);
     for (const kubelet of this.#kubelets.values()) kubelet.start();
   }
 

@@ -19,6 +19,8 @@ export interface SchedulingNode {
   /** The node's taints, and the one that its condition stands for. */
   readonly taints: readonly Taint[];
   readonly allocatable: Resources;
+  /** Whether it lets every pod in that asks for no node in particular. */
+  readonly isOpen: boolean;
 }
 
 const unschedulableTaint: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
@@ -29,10 +31,13 @@ export function schedulingNode(node: KubeObject): SchedulingNode {
   const labels = node.metadata.labels ?? {};
   const allocatable = node.status?.allocatable ?? {};
   const region = labels['topology.kubernetes.io/region'] ?? '';
+  const taints: readonly Taint[] = [...(node.spec?.taints ?? []), ...conditionTaint(node)];
+  const keepsOut = taints.some(({ effect }) => schedulingEffects.includes(effect));
   return {
     node,
     zone: `${region}/${labels['topology.kubernetes.io/zone'] ?? ''}`,
-    taints: [...(node.spec?.taints ?? []), ...conditionTaint(node)],
+    taints,
+    isOpen: !keepsOut && !node.spec?.unschedulable,
     allocatable: {
       cpu: milliQuantity(allocatable.cpu),
       memory: milliQuantity(allocatable.memory),
@@ -56,6 +61,8 @@ export function misfits(
   place: SchedulingNode,
   used: Resources,
 ): readonly string[] {
+  const { nodeSelector, affinity } = pod.spec;
+  if (place.isOpen && !nodeSelector && !affinity) return shortages(wants, place, used);
   const tolerations: readonly Toleration[] = pod.spec.tolerations ?? [];
   if (
     place.node.spec?.unschedulable &&
@@ -68,15 +75,28 @@ export function misfits(
   }
   if (!admitsNode(pod.spec, place.node))
     return ["node(s) didn't match Pod's node affinity/selector"];
-  const shortages: string[] = [];
-  if (used.pods + 1 > place.allocatable.pods) shortages.push('Too many pods');
+  return shortages(wants, place, used);
+}
+
+const none: readonly string[] = [];
+
+/** What the node has too little of. */
+function shortages(wants: Resources, place: SchedulingNode, used: Resources): readonly string[] {
+  const { allocatable } = place;
+  const fits =
+    used.pods + 1 <= allocatable.pods &&
+    (wants.cpu === 0 || used.cpu + wants.cpu <= allocatable.cpu) &&
+    (wants.memory === 0 || used.memory + wants.memory <= allocatable.memory);
+  if (fits) return none;
+  const found: string[] = [];
+  if (used.pods + 1 > allocatable.pods) found.push('Too many pods');
   for (const resource of ['cpu', 'memory'] as const) {
     if (wants[resource] === 0) continue;
-    if (used[resource] + wants[resource] > place.allocatable[resource]) {
-      shortages.push(`Insufficient ${resource}`);
+    if (used[resource] + wants[resource] > allocatable[resource]) {
+      found.push(`Insufficient ${resource}`);
     }
   }
-  return shortages;
+  return found;
 }
 
 interface Container {

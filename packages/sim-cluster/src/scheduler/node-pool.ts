@@ -19,6 +19,8 @@ const nothing: Resources = { cpu: 0, memory: 0, pods: 0 };
 export class NodePool {
   readonly #nodes = new Map<string, SchedulingNode>();
   readonly #used = new Map<string, Resources>();
+  /** Both together, as long as neither changes. */
+  readonly #places = new Map<string, Place>();
   /** What each counted pod takes and where. */
   readonly #pods = new Map<string, { readonly nodeName: string; readonly takes: Resources }>();
   #order: readonly string[] | null = null;
@@ -29,12 +31,14 @@ export class NodePool {
     const before = this.#nodes.get(name);
     const after = schedulingNode(node);
     this.#nodes.set(name, after);
+    this.#places.delete(name);
     if (before?.zone !== after.zone) this.#order = null;
     return !before || !looksAlike(before, after);
   }
 
   deleteNode(name: string): void {
     this.#nodes.delete(name);
+    this.#places.delete(name);
     this.#order = null;
   }
 
@@ -62,8 +66,13 @@ export class NodePool {
   }
 
   place(name: string): Place | null {
+    const known = this.#places.get(name);
+    if (known) return known;
     const seen = this.#nodes.get(name);
-    return seen ? { name, seen, used: this.#used.get(name) ?? nothing } : null;
+    if (!seen) return null;
+    const place = { name, seen, used: this.#used.get(name) ?? nothing };
+    this.#places.set(name, place);
+    return place;
   }
 
   /** All node names: by name within a zone, zones taking turns. */
@@ -89,6 +98,7 @@ export class NodePool {
   }
 
   #take(nodeName: string, amount: Resources, sign: 1 | -1): void {
+    this.#places.delete(nodeName);
     const used = this.#used.get(nodeName) ?? nothing;
     const next = {
       cpu: used.cpu + sign * amount.cpu,

@@ -17,6 +17,7 @@ import { onlyNode } from './node-affinity.ts';
 import { misfits, requestsOf } from './node-fit.ts';
 import { NodePool, type Place } from './node-pool.ts';
 
+const followed = new Set(['nodes', 'pods']);
 const ownSchedulerName = 'default-scheduler';
 /** Pods that did not fit are tried again this long after something has changed. */
 const retryMs = 1000;
@@ -37,6 +38,10 @@ export class Scheduler extends Controller {
 
   override get isIdle(): boolean {
     return super.isIdle && this.#retry === null;
+  }
+
+  protected override get follows(): ReadonlySet<string> {
+    return followed;
   }
 
   protected override begin(): void {
@@ -126,16 +131,14 @@ export class Scheduler extends Controller {
   #best(pod: KubeObject, places: readonly Place[]): Place | null {
     const siblings = this.#siblings(pod);
     let best: Place | null = null;
-    let bestScore: readonly number[] = [];
+    let [inZone, onNode] = [0, 0];
     for (const place of places) {
-      const score = [
-        siblings.get(place.seen.zone) ?? 0,
-        siblings.get(place.name) ?? 0,
-        place.used.pods,
-      ];
-      if (best && !isLower(score, bestScore)) continue;
-      best = place;
-      bestScore = score;
+      const zone = siblings.get(place.seen.zone) ?? 0;
+      if (best && zone > inZone) continue;
+      const own = siblings.get(place.name) ?? 0;
+      const order = best ? zone - inZone || own - onNode || place.used.pods - best.used.pods : -1;
+      if (order >= 0) continue;
+      [best, inZone, onNode] = [place, zone, own];
     }
     return best;
   }
@@ -191,13 +194,4 @@ function comparedAtMost(nodeCount: number): number {
   if (nodeCount < compareAllBelow) return nodeCount;
   const percent = Math.max(5, 50 - Math.floor(nodeCount / 125));
   return Math.max(compareAllBelow, Math.floor((nodeCount * percent) / 100));
-}
-
-/** Whether `a` comes before `b` when compared member by member. */
-function isLower(a: readonly number[], b: readonly number[]): boolean {
-  for (const [index, value] of a.entries()) {
-    const other = b[index] ?? 0;
-    if (value !== other) return value < other;
-  }
-  return false;
 }

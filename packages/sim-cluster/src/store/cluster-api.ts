@@ -54,6 +54,9 @@ export interface ClusterApi {
   delete(resource: string, namespace: string, name: string, options?: DeleteOptions): void;
   /** POST pods/NAME/binding. */
   bind(namespace: string, name: string, nodeName: string): void;
-  /** Called after each write, in the order of writes; returns the way to stop it. */
-  subscribe(listener: (change: Change) => void): () => void;
+  /**
+   * Called after each write, in the order of writes; returns the way to stop it. `resources`: after
+   * writes of these alone.
+   */
+  subscribe(listener: (change: Change) => void, resources?: ReadonlySet<string> | null): () => void;
 }

@@ -30,11 +30,14 @@ export function expireEvents(store: Store, clock: Clock, ttlMs: number): void {
       if (event?.metadata.resourceVersion === rv) store.remove('events', event);
     }
   };
-  store.subscribe(({ type, resource, object: { metadata } }) => {
-    if (resource !== 'events' || type === 'DELETED') return;
-    const { namespace = '', name, resourceVersion: rv = '' } = metadata;
-    entries.push({ namespace, name, rv, expiresAt: clock.now() + ttlMs });
-    if (!isPlanned) clock.after(ttlMs + gatherMs, expire);
-    isPlanned = true;
-  });
+  store.subscribe(
+    ({ type, object: { metadata } }) => {
+      if (type === 'DELETED') return;
+      const { namespace = '', name, resourceVersion: rv = '' } = metadata;
+      entries.push({ namespace, name, rv, expiresAt: clock.now() + ttlMs });
+      if (!isPlanned) clock.after(ttlMs + gatherMs, expire);
+      isPlanned = true;
+    },
+    new Set(['events']),
+  );
 }

@@ -11,6 +11,12 @@ export interface StoreOptions {
   readonly historyLength: number;
 }
 
+/** Somebody who hears of changes; null: of those of all resources. */
+interface Listener {
+  hear(change: Recorded): void;
+  readonly resources: ReadonlySet<string> | null;
+}
+
 /**
  * All objects of the cluster: one writer, one counter of resourceVersions. One strictly rising
  * counter numbers every write of every resource; there is one writer, `commit`. Listeners hear
@@ -21,7 +27,9 @@ export class Store {
   #expiredThrough: number;
   #historyLength: number;
   readonly #collections = new Map<string, Collection>();
-  readonly #listeners = new Set<(change: Recorded) => void>();
+  readonly #listeners = new Set<Listener>();
+  /** Who hears of changes of each resource, in the order of all. */
+  readonly #hearing = new Map<string, readonly Listener[]>();
   readonly #unpublished: Recorded[] = [];
   #publishing = false;
 
@@ -65,10 +73,27 @@ export class Store {
     return this.#commit(resource, 'DELETED', object, object);
   }
 
-  /** Calls `listener` after each write, in the order of writes, until the result is called. */
-  subscribe(listener: (change: Recorded) => void): () => void {
+  /**
+   * Calls `hear` after each write, in the order of writes, until the result is called. `resources`:
+   * of these alone; left out: of all.
+   */
+  subscribe(hear: Listener['hear'], resources: ReadonlySet<string> | null = null): () => void {
+    const listener = { hear, resources };
     this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    this.#hearing.clear();
+    return () => {
+      this.#listeners.delete(listener);
+      this.#hearing.clear();
+    };
+  }
+
+  #listenersTo(resource: string): readonly Listener[] {
+    const known = this.#hearing.get(resource);
+    if (known) return known;
+    const isHeard = ({ resources }: Listener): boolean => resources?.has(resource) ?? true;
+    const hearing = [...this.#listeners].filter(isHeard);
+    this.#hearing.set(resource, hearing);
+    return hearing;
   }
 
   /** Forgets past states and events up to now, as a compaction does. */
@@ -105,7 +130,10 @@ export class Store {
     this.#publishing = true;
     try {
       for (let next = this.#unpublished.shift(); next; next = this.#unpublished.shift()) {
-        for (const listener of this.#listeners) listener(next);
+        for (const listener of this.#listenersTo(next.resource)) {
+          // Who has left meanwhile hears nothing more.
+          if (this.#listeners.has(listener)) listener.hear(next);
+        }
       }
     } finally {
       this.#publishing = false;

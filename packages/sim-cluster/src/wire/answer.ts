@@ -13,13 +13,22 @@ export interface Reply {
   readonly headers: Readonly<Record<string, string>>;
   /** The body, in one piece or in several. */
   readonly body: string | Iterable<string | Uint8Array>;
+  /** The same as a value; left out: it is no object in JSON. */
+  readonly value?: object;
 }
 
 /** A response that goes on: `start` is called when its head is sent and returns how to stop it. */
 export interface Stream {
   readonly kind: 'stream';
   readonly headers: Readonly<Record<string, string>>;
-  readonly start: (emit: (event: string | Uint8Array) => void, end: () => void) => () => void;
+  readonly start: (emit: Emit, end: () => void) => () => void;
+}
+
+/** Where a stream puts what it has to say. */
+export interface Emit {
+  data(chunk: string | Uint8Array): void;
+  /** An event as a value; null: the client wants bytes. */
+  readonly value: ((value: object) => void) | null;
 }
 
 /** A response that is decided after a while, unless the client leaves. */
@@ -47,7 +56,17 @@ export function jsonReply(
   pretty: boolean,
   warnings: readonly string[] = [],
 ): Reply {
-  return bodyReply(status, jsonText(value, pretty), warnings);
+  const reply = bodyReply(status, '', warnings);
+  const asValue = typeof value === 'object' && value !== null ? { value } : {};
+  // Text costs more than all else of an answer, and not everybody wants it.
+  const body = (): string => jsonText(value, pretty);
+  return {
+    ...reply,
+    ...asValue,
+    get body() {
+      return body();
+    },
+  };
 }
 
 /** A JSON response whose body is already text. */

@@ -17,6 +17,11 @@ export interface ResponseSink {
   head(status: number, headers: Readonly<Record<string, string>>): void;
   /** Text, or the bytes of an answer in protobuf. */
   data(chunk: string | Uint8Array): void;
+  /**
+   * Who is in the same process and has this gets an answer in JSON, and each event of a watch, as a
+   * value instead of `data`: the stored objects themselves, frozen.
+   */
+  value?(value: object): void;
   end(): void;
   /** Whatever lies between says that all has come that was sent `age` milliseconds ago; no server does. */
   alive?(age: number): void;

@@ -28,7 +28,7 @@ function syncDeployment(context: ControllerContext, deployment: KubeObject): voi
   const replicas: number = deployment.spec.replicas ?? 1;
   const templateName = templateHash(deployment.spec.template);
   // By the template, not by its hash: another cluster's ReplicaSets are named by another one.
-  const isCurrent = (set: KubeObject): boolean => equal(templateOf(set), deployment.spec.template);
+  const isCurrent = (set: KubeObject): boolean => hasTemplate(set, deployment.spec.template);
   const before = lookup.ownedBy(deployment, 'replicasets');
   const current =
     before.find(isCurrent) ??
@@ -39,6 +39,19 @@ function syncDeployment(context: ControllerContext, deployment: KubeObject): voi
     if (!isCurrent(set)) scale(context, set, Math.min(set.spec.replicas ?? 1, spare));
   }
   reportStatus(context, deployment, current);
+}
+
+/** What was found out of templates of ReplicaSets, which are compared at each change of a pod. */
+const compared = new WeakMap<object, { readonly template: object; readonly isSame: boolean }>();
+
+/** Whether a ReplicaSet is of this template of its Deployment. */
+function hasTemplate(set: KubeObject, template: object): boolean {
+  const own: object = set.spec.template;
+  const known = compared.get(own);
+  if (known?.template === template) return known.isSame;
+  const isSame = equal(templateOf(set), template);
+  if (Object.isFrozen(own) && Object.isFrozen(template)) compared.set(own, { template, isSame });
+  return isSame;
 }
 
 /** The template of a ReplicaSet as the Deployment has it. */

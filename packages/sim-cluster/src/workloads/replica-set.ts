@@ -15,18 +15,18 @@ export const replicaSetKind: WorkloadKind = {
 };
 
 function syncReplicaSet(context: ControllerContext, set: KubeObject): void {
-  const pods = context.lookup.ownedBy(set, 'pods').filter(isActive);
-  const ready = pods.filter(isReady).length;
+  const { active, ready } = context.lookup.replicasOf(set);
   setStatus(context.api, replicaSetKind, set, {
     observedGeneration: set.metadata.generation,
-    replicas: pods.length,
-    fullyLabeledReplicas: pods.length,
+    replicas: active,
+    fullyLabeledReplicas: active,
     readyReplicas: ready,
     availableReplicas: ready,
   });
-  const missing: number = (set.spec.replicas ?? 1) - pods.length;
+  const missing: number = (set.spec.replicas ?? 1) - active;
   for (let count = 0; count < missing; count++) createPod(context.api, replicaSetKind, set, {});
   if (missing >= 0) return;
+  const pods = context.lookup.ownedBy(set, 'pods').filter(isActive);
   const surplus = [...pods].sort(byDispensability).slice(0, -missing);
   for (const pod of surplus) deletePod(context.api, pod);
 }

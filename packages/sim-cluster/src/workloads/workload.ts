@@ -1,5 +1,6 @@
 import type { ControllerContext } from '../controllers/controller.ts';
 import { hash } from '../kernel/hash.ts';
+import { equal } from '../objects/json.ts';
 import type { Json, KubeObject, OwnerReference } from '../objects/kube-object.ts';
 import type { ClusterApi } from '../store/cluster-api.ts';
 
@@ -48,7 +49,8 @@ export function createPod(
       ...(template.metadata?.annotations ? { annotations: template.metadata.annotations } : {}),
       ownerReferences: [ownerReference(kind, workload)],
     },
-    spec: { ...template.spec, ...plan.spec },
+    // As it is where nothing is changed: pods of one template are known by it.
+    spec: plan.spec ? { ...template.spec, ...plan.spec } : template.spec,
   });
 }
 
@@ -77,14 +79,27 @@ export function setStatus(
   workload: KubeObject,
   fields: { readonly [field: string]: unknown },
 ): void {
+  const isSame = Object.entries(fields).every(([name, value]) => {
+    return equal(value, workload.status?.[name]);
+  });
+  if (isSame) return;
   const status = { ...workload.status, ...fields };
   api.update(kind.resource, { ...workload, status }, 'status');
 }
 
 const hashAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
 
+const hashes = new WeakMap<object, string>();
+
 /** Names a pod template: equal templates have equal hashes, in the letters of generated names. */
-export function templateHash(template: unknown): string {
+export function templateHash(template: object): string {
+  const known = hashes.get(template) ?? hashOf(template);
+  // What is frozen stays as it is.
+  if (Object.isFrozen(template)) hashes.set(template, known);
+  return known;
+}
+
+function hashOf(template: object): string {
   let rest = hash(JSON.stringify(template));
   let text = '';
   for (let digit = 0; digit < 7; digit++) {

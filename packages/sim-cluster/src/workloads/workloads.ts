@@ -18,6 +18,11 @@ const workloadKinds: readonly WorkloadKind[] = [
   jobKind,
 ];
 
+const followed = new Set([
+  'nodes',
+  ...workloadKinds.flatMap(({ resource, creates }) => [resource, creates]),
+]);
+
 /** Changes within this time are answered together; pods of one workload often change in a row. */
 const gatherMs = 20;
 
@@ -28,6 +33,10 @@ const gatherMs = 20;
 export class Workloads extends Controller {
   constructor(context: ControllerContext) {
     super(context, gatherMs);
+  }
+
+  protected override get follows(): ReadonlySet<string> {
+    return followed;
   }
 
   protected override begin(): void {

@@ -55,7 +55,7 @@ export function createObject(
 }
 
 /** The checks of namespace and resourceVersion, before anything is defaulted. */
-function checkPlace(
+export function checkPlace(
   backend: Backend,
   resource: Resource,
   given: KubeObject,
@@ -94,7 +94,8 @@ function checkPlace(
   );
 }
 
-function newMetadata(
+/** The metadata of a new object: its name, its uid, and what was given of the rest. */
+export function newMetadata(
   backend: Backend,
   resource: Resource,
   given: ObjectMeta,

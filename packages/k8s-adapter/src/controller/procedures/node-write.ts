@@ -2,7 +2,13 @@
 
 import { type NodeCommand, readyOf, type Taint, type TaintName } from '@taintmgr/core';
 import { formatTime, type Instant } from '@taintmgr/core/time';
-import { type Answer, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
+import {
+  type Answer,
+  type Failure,
+  failureOf,
+  succeeded,
+  valueToWriteBack,
+} from '../../proto/answer.ts';
 import type { ApiRequest } from '../../proto/api-request.ts';
 import {
   leaseFromJson,
@@ -10,7 +16,7 @@ import {
   ownedTaintsAnnotation,
   podFromJson,
 } from '../../proto/convert.ts';
-import { asList, asRecord, asText, type JsonRecord, parseToWriteBack } from '../../proto/json.ts';
+import { asList, asRecord, asText, type JsonRecord } from '../../proto/json.ts';
 import {
   getNodeLeaseRequest,
   getNodeRequest,
@@ -69,7 +75,8 @@ export function continueNodeWrite(
   now: Instant,
 ): NodeWriteStep {
   if (!succeeded(answer)) return afterFailure(state, failureOf(answer));
-  const object = asRecord(parseToWriteBack(answer.body));
+  // Nobody looks at the answer to a write, and to read it takes its time.
+  const object = state.kind === 'Writing' ? {} : asRecord(valueToWriteBack(answer));
   switch (state.kind) {
     case 'ReadingNode': {
       const { command } = state;

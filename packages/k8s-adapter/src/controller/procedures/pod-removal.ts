@@ -8,10 +8,15 @@ import {
   webhookDenial,
 } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
-import { type Answer, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
+import {
+  type Answer,
+  answerValue,
+  type Failure,
+  failureOf,
+  succeeded,
+} from '../../proto/answer.ts';
 import { type ApiRequest, unread } from '../../proto/api-request.ts';
 import { nodeFromJson, podFromJson } from '../../proto/convert.ts';
-import { parseJson } from '../../proto/json.ts';
 import { annotateNodeRequest, getNodeRequest } from '../../proto/node-requests.ts';
 import {
   type DeletionOptions,
@@ -83,10 +88,10 @@ export function continueExecution(
   if (!succeeded(answer)) return afterFailure(state, failureOf(answer), options);
   switch (state.kind) {
     case 'ReadingPod':
-      return afterPod(state.command, podFromJson(parseJson(answer.body)));
+      return afterPod(state.command, podFromJson(answerValue(answer)));
     case 'ReadingNode': {
       const { command, pod } = state;
-      const node = nodeFromJson(parseJson(answer.body));
+      const node = nodeFromJson(answerValue(answer));
       const { comparisonOperators = false, ignoresDrains = false } = options;
       const confirmed = { comparisonOperators, ignoresDrains };
       const change = confirmEviction(command.because, pod, node, confirmed);

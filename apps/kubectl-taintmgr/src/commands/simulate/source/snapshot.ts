@@ -22,7 +22,14 @@ export function snapshotSource({ name, values, places }: SnapshotOptions): Clust
   const startsAt = latestTime(values);
   const { objects: policies, notes, others: snapshot } = takePolicies(values);
   const make: ClusterSource['make'] = (clock, seed) =>
-    new Cluster({ clock, seed, snapshot, adopt: true, without: ['nodeLifecycleStandIn'] });
+    new Cluster({
+      clock,
+      seed,
+      snapshot,
+      adopt: true,
+      without: ['nodeLifecycleStandIn'],
+      apiServer: { brief: true },
+    });
   const { api, loadReport } = make(new VirtualClock(startsAt), seedForLook);
   const isForeign = ({ reason }: Unloaded): boolean => reason.endsWith(' is not served');
   const unloaded = loadReport.unloaded.filter((entry) => !isForeign(entry));

@@ -82,7 +82,13 @@ export function topologySource(file: string, [root]: readonly Field[]): ClusterS
 function maker({ nodes, workloads, budgets }: Parts): ClusterSource['make'] {
   return (clock, seed) => {
     const topology = { region: '', zones: [], nodesPerZone: 0, workloads, budgets };
-    const cluster = new Cluster({ clock, seed, topology, without: ['nodeLifecycleStandIn'] });
+    const cluster = new Cluster({
+      clock,
+      seed,
+      topology,
+      without: ['nodeLifecycleStandIn'],
+      apiServer: { brief: true },
+    });
     for (const node of nodes) cluster.addNode(node);
     return cluster;
   };

@@ -50,14 +50,14 @@ export class Agents {
       leases: true,
       daemonSets: config.lifecycle?.enforcement === 'pods',
     });
-    const driver = new VirtualDriver({ loop, exchange, clock, onNotice });
+    const driver = new VirtualDriver({ loop, exchange, clock, onNotice, values: true });
     const driven: Driven[] = [{ loop, driver }];
     if (pressure) {
       const machine = createPressureMachine(pressure);
       const agent = new PressureLoop({ machine, random, watches: () => true });
       driven.push({
         loop: agent,
-        driver: new VirtualDriver({ loop: agent, exchange, clock, onNotice }),
+        driver: new VirtualDriver({ loop: agent, exchange, clock, onNotice, values: true }),
       });
     }
     this.#driven = driven;

@@ -1,0 +1,80 @@
+// The pods of one budget, counted as they change.
+import { controllerOf, isReady, isTerminating } from '../controllers/pods.ts';
+import type { KubeObject, OwnerReference } from '../objects/kube-object.ts';
+
+/** A controller of pods, and how many of them it has. */
+interface Owned {
+  readonly owner: OwnerReference;
+  /** The namespace that it shares with its pods. */
+  readonly namespace: string;
+  pods: number;
+}
+
+/**
+ * The pods that a budget is about. What a budget asks of them is counted when one of them changes:
+ * to walk over all of them at each change would take time that grows with the square of their number.
+ */
+export class BudgetPods {
+  readonly #pods = new Map<string, KubeObject>();
+  readonly #owners = new Map<string, Owned>();
+  #healthy = 0;
+
+  /** How many there are. */
+  get size(): number {
+    return this.#pods.size;
+  }
+
+  /** How many are ready and stay, those that were evicted a moment ago included. */
+  get healthy(): number {
+    return this.#healthy;
+  }
+
+  /** The controllers of the pods, each once. */
+  owners(): Iterable<Owned> {
+    return this.#owners.values();
+  }
+
+  /** In the order in which they came. */
+  all(): Iterable<KubeObject> {
+    return this.#pods.values();
+  }
+
+  has(key: string): boolean {
+    return this.#pods.has(key);
+  }
+
+  get(key: string): KubeObject | undefined {
+    return this.#pods.get(key);
+  }
+
+  /** Takes a pod in the state that it has now. */
+  set(key: string, pod: KubeObject): void {
+    const before = this.#pods.get(key);
+    if (before) this.#count(before, -1);
+    this.#pods.set(key, pod);
+    this.#count(pod, 1);
+  }
+
+  delete(key: string): void {
+    const before = this.#pods.get(key);
+    if (!before) return;
+    this.#count(before, -1);
+    this.#pods.delete(key);
+  }
+
+  #count(pod: KubeObject, by: 1 | -1): void {
+    if (isHealthy(pod)) this.#healthy += by;
+    const owner = controllerOf(pod);
+    if (!owner) return;
+    const { namespace = '' } = pod.metadata;
+    const owned = this.#owners.get(owner.uid) ?? { owner, namespace, pods: 0 };
+    owned.pods += by;
+    if (owned.pods > 0) this.#owners.set(owner.uid, owned);
+    else this.#owners.delete(owner.uid);
+  }
+}
+
+/** Whether a budget counts the pod as there. */
+export function isHealthy(pod: KubeObject): boolean {
+  return isReady(pod) && !isTerminating(pod);
+}

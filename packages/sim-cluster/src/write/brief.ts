@@ -1,0 +1,121 @@
+// How the cluster's own parts write where nobody reads what they write over the wire.
+import { alreadyExists, conflict } from '../objects/errors.ts';
+import { equal, sharing } from '../objects/json.ts';
+import type { KubeObject, ManagedFields, ObjectMeta } from '../objects/kube-object.ts';
+import { formatTime } from '../objects/time.ts';
+import type { Resource } from '../resources/resource.ts';
+import { judgeCreate, judgeUpdate } from './admit.ts';
+import type { Backend, WriteOptions } from './backend.ts';
+import { checkPlace, createObject, newMetadata } from './create.ts';
+
+/**
+ * The short way of the cluster's own parts, which write most of what is written in it. What they
+ * write is right, so that it is neither read as its kind nor validated, and its fields get no owner
+ * beside those of its creation. Where clients read objects over the wire this would be seen: times
+ * and members would not be in the form of the API. A simulation reads fields by their names.
+ *
+ * Conditions of pods that others than their kubelet write keep the long way: clients ask who has
+ * written them.
+ */
+export class BriefWrites {
+  readonly #backend: Backend;
+  /** The first pod of each template. */
+  readonly #firsts = new WeakMap<object, KubeObject>();
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+  }
+
+  /** Writes a status or a lease; null: the long way is to be taken. */
+  update(
+    resource: Resource,
+    given: KubeObject,
+    options: WriteOptions & { readonly subresource?: string },
+  ): KubeObject | null {
+    const { storeKey } = resource;
+    const isStatus = options.subresource === 'status' && isShort(storeKey, options.manager);
+    const isLease = options.subresource === undefined && storeKey === 'leases';
+    const { name, namespace = '' } = given.metadata;
+    const previous = this.#backend.store.get(storeKey, namespace, name);
+    if (!previous || !(isStatus || isLease) || isEnding(previous)) return null;
+    const { resourceVersion, uid } = given.metadata;
+    if (!resourceVersion || uid !== previous.metadata.uid) return null;
+    if (resourceVersion !== previous.metadata.resourceVersion) throw conflict(resource, name);
+    return isStatus
+      ? this.#status(resource, given, previous, options)
+      : this.#put(storeKey, { ...previous, spec: given.spec }, previous);
+  }
+
+  #status(
+    resource: Resource,
+    given: KubeObject,
+    previous: KubeObject,
+    options: WriteOptions,
+  ): KubeObject {
+    const next = sharing({ ...previous, status: given.status }, previous);
+    if (next === previous) return previous;
+    judgeUpdate(this.#backend, resource, next, previous, { ...options, subresource: 'status' });
+    return this.#put(resource.storeKey, next, previous);
+  }
+
+  /** Creates a pod as others of its template were created. */
+  createPod(
+    resource: Resource,
+    given: KubeObject,
+    namespace: string,
+    options: WriteOptions,
+  ): KubeObject {
+    const backend = this.#backend;
+    const first = this.#firsts.get(given.spec);
+    if (!first || !isAlike(given, first)) {
+      const created = createObject(backend, resource, given, namespace, options);
+      this.#firsts.set(given.spec, created);
+      return created;
+    }
+    checkPlace(backend, resource, given, namespace);
+    const { labels, annotations, ownerReferences, managedFields } = first.metadata;
+    const metadata: ObjectMeta = {
+      ...newMetadata(backend, resource, given.metadata, namespace),
+      ...(labels ? { labels } : {}),
+      ...(annotations ? { annotations } : {}),
+      ...(ownerReferences ? { ownerReferences } : {}),
+      ...(managedFields ? { managedFields: this.#ownedNow(managedFields) } : {}),
+    };
+    const pod = { ...first, metadata };
+    const present = backend.store.get(resource.storeKey, namespace, metadata.name);
+    if (present) throw alreadyExists(resource, present);
+    judgeCreate(backend, resource, pod, { namespace, options });
+    return backend.store.put(resource.storeKey, pod, null);
+  }
+
+  #ownedNow(entries: readonly ManagedFields[]): readonly ManagedFields[] {
+    const time = formatTime(this.#backend.clock.now());
+    return entries.map((entry) => ({ ...entry, time }));
+  }
+
+  #put(storeKey: string, next: KubeObject, previous: KubeObject): KubeObject {
+    return this.#backend.store.put(storeKey, next, previous);
+  }
+}
+
+/** Whether the status that this writer writes may be written the short way. */
+function isShort(storeKey: string, manager: string | undefined): boolean {
+  return storeKey !== 'pods' || manager === 'kubelet';
+}
+
+/** Whether a write may be the last one that an object waits for. */
+function isEnding({ metadata }: KubeObject): boolean {
+  return metadata.deletionTimestamp !== undefined && !metadata.deletionGracePeriodSeconds;
+}
+
+/** Whether two pods of one template differ in nothing but their names. */
+function isAlike({ metadata: a }: KubeObject, { metadata: b }: KubeObject): boolean {
+  return (
+    a.name === '' &&
+    a.generateName === b.generateName &&
+    a.namespace === b.namespace &&
+    equal(a.labels, b.labels) &&
+    equal(a.annotations, b.annotations) &&
+    equal(a.ownerReferences, b.ownerReferences)
+  );
+}
