@@ -32,6 +32,14 @@ interface Tracked {
   readonly pods: BudgetPods;
 }
 
+interface Found {
+  readonly namespace: string;
+  readonly round: number;
+  readonly keys: readonly string[];
+}
+
+const noLabels: Readonly<Record<string, string>> = Object.freeze({});
+
 /**
  * Keeps the status of every PodDisruptionBudget up to date, which is what the eviction
  * subresource decides by. Work is keyed by budget.
@@ -39,6 +47,10 @@ interface Tracked {
 export class DisruptionController extends Controller {
   /** By namespace, then by key. */
   readonly #budgets = new Map<string, Map<string, Tracked>>();
+  /** Of which budgets the pods with these labels are; good for the round in which it was found. */
+  readonly #found = new WeakMap<object, Found>();
+  /** Another one begins when a budget comes, goes, or selects other pods. */
+  #round = 0;
 
   protected override get follows(): ReadonlySet<string> {
     return followed;
@@ -51,11 +63,12 @@ export class DisruptionController extends Controller {
   override stop(): void {
     super.stop();
     this.#budgets.clear();
+    this.#round++;
   }
 
   protected override notice({ type, resource, object, previous }: Change): void {
     if (resource === budgetsPlural) {
-      if (type === 'DELETED') this.#of(object).delete(keyOf(object));
+      if (type === 'DELETED') this.#forgetBudget(object);
       else this.#track(object);
     } else if (resource === 'pods') {
       if (type === 'DELETED') this.#forgetPod(object);
@@ -75,6 +88,11 @@ export class DisruptionController extends Controller {
     return budgets;
   }
 
+  #forgetBudget(budget: KubeObject): void {
+    this.#of(budget).delete(keyOf(budget));
+    this.#round++;
+  }
+
   #track(budget: KubeObject): void {
     const key = keyOf(budget);
     const { selector } = budget.spec;
@@ -86,30 +104,45 @@ export class DisruptionController extends Controller {
         if (isMatched(requirements, pod)) pods.set(keyOf(pod), pod);
       }
       this.#of(budget).set(key, { selector, requirements, pods });
+      this.#round++;
     }
     this.queue.add(key);
   }
 
   #forgetPod(pod: KubeObject): void {
     const podKey = keyOf(pod);
-    for (const [key, { pods }] of this.#of(pod)) {
-      if (!pods.has(podKey)) continue;
-      pods.delete(podKey);
+    for (const key of this.#keysFor(pod)) {
+      this.#of(pod).get(key)?.pods.delete(podKey);
       this.queue.add(key);
     }
   }
 
   #noticePod(pod: KubeObject, previous: KubeObject | null): void {
     const podKey = keyOf(pod);
-    // What did not change is the same value in both states.
-    const isSame = previous !== null && previous.metadata.labels === pod.metadata.labels;
-    for (const [key, { requirements, pods }] of this.#of(pod)) {
-      const matched = pods.has(podKey);
-      const matches = isSame ? matched : isMatched(requirements, pod);
-      if (matches) pods.set(podKey, pod);
-      else pods.delete(podKey);
-      if (matched || matches) this.queue.add(key);
+    const keys = this.#keysFor(pod);
+    const before = previous ? this.#keysFor(previous) : keys;
+    for (const key of before) {
+      if (keys.includes(key)) continue;
+      this.#of(pod).get(key)?.pods.delete(podKey);
+      this.queue.add(key);
     }
+    for (const key of keys) {
+      this.#of(pod).get(key)?.pods.set(podKey, pod);
+      this.queue.add(key);
+    }
+  }
+
+  /** The budgets that a pod is of, found once for labels that many pods share. */
+  #keysFor(pod: KubeObject): readonly string[] {
+    const { labels = noLabels, namespace = '' } = pod.metadata;
+    const known = this.#found.get(labels);
+    if (known?.namespace === namespace && known.round === this.#round) return known.keys;
+    const keys: string[] = [];
+    for (const [key, { requirements }] of this.#of(pod)) {
+      if (requirements !== null && matchesLabels(requirements, labels)) keys.push(key);
+    }
+    if (Object.isFrozen(labels)) this.#found.set(labels, { namespace, round: this.#round, keys });
+    return keys;
   }
 
   protected override sync(key: string): void {

@@ -3,11 +3,13 @@ import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { type Resources, requestsOf, type SchedulingNode, schedulingNode } from './node-fit.ts';
 
-/** A node with what its pods take of it. */
-export interface Place {
+/** A node with what its pods take of it, as that is now. */
+export type Place = Readonly<Slot>;
+
+interface Slot {
   readonly name: string;
-  readonly seen: SchedulingNode;
-  readonly used: Resources;
+  seen: SchedulingNode;
+  used: Resources;
 }
 
 const nothing: Resources = { cpu: 0, memory: 0, pods: 0 };
@@ -17,28 +19,26 @@ const nothing: Resources = { cpu: 0, memory: 0, pods: 0 };
  * is taken, and an order in which zones take turns.
  */
 export class NodePool {
-  readonly #nodes = new Map<string, SchedulingNode>();
+  readonly #slots = new Map<string, Slot>();
   readonly #used = new Map<string, Resources>();
-  /** Both together, as long as neither changes. */
-  readonly #places = new Map<string, Place>();
   /** What each counted pod takes and where. */
   readonly #pods = new Map<string, { readonly nodeName: string; readonly takes: Resources }>();
-  #order: readonly string[] | null = null;
+  #order: readonly Place[] | null = null;
 
   /** Returns whether something that matters for scheduling has changed. */
   setNode(node: KubeObject): boolean {
     const { name } = node.metadata;
-    const before = this.#nodes.get(name);
+    const slot = this.#slots.get(name);
+    const before = slot?.seen;
     const after = schedulingNode(node);
-    this.#nodes.set(name, after);
-    this.#places.delete(name);
+    if (slot) slot.seen = after;
+    else this.#slots.set(name, { name, seen: after, used: this.#used.get(name) ?? nothing });
     if (before?.zone !== after.zone) this.#order = null;
     return !before || !looksAlike(before, after);
   }
 
   deleteNode(name: string): void {
-    this.#nodes.delete(name);
-    this.#places.delete(name);
+    this.#slots.delete(name);
     this.#order = null;
   }
 
@@ -62,43 +62,36 @@ export class NodePool {
   }
 
   get size(): number {
-    return this.#nodes.size;
+    return this.#slots.size;
   }
 
   place(name: string): Place | null {
-    const known = this.#places.get(name);
-    if (known) return known;
-    const seen = this.#nodes.get(name);
-    if (!seen) return null;
-    const place = { name, seen, used: this.#used.get(name) ?? nothing };
-    this.#places.set(name, place);
-    return place;
+    return this.#slots.get(name) ?? null;
   }
 
-  /** All node names: by name within a zone, zones taking turns. */
-  names(): readonly string[] {
+  /** All nodes: by name within a zone, zones taking turns. */
+  places(): readonly Place[] {
     this.#order ??= this.#interleaved();
     return this.#order;
   }
 
-  #interleaved(): readonly string[] {
-    const zones = new Map<string, string[]>();
-    for (const name of [...this.#nodes.keys()].sort()) {
-      const zone = this.#nodes.get(name)?.zone ?? '';
-      const members = zones.get(zone);
-      if (members) members.push(name);
-      else zones.set(zone, [name]);
+  #interleaved(): readonly Place[] {
+    const zones = new Map<string, Place[]>();
+    const byName = [...this.#slots.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    for (const place of byName) {
+      const members = zones.get(place.seen.zone);
+      if (members) members.push(place);
+      else zones.set(place.seen.zone, [place]);
     }
     const queues = [...zones].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, members]) => members);
-    const names: string[] = [];
-    for (let turn = 0; names.length < this.#nodes.size; turn++) {
-      for (const members of queues) names.push(...members.slice(turn, turn + 1));
+    const places: Place[] = [];
+    for (let turn = 0; places.length < this.#slots.size; turn++) {
+      for (const members of queues) places.push(...members.slice(turn, turn + 1));
     }
-    return names;
+    return places;
   }
 
   #take(nodeName: string, amount: Resources, sign: 1 | -1): void {
-    this.#places.delete(nodeName);
     const used = this.#used.get(nodeName) ?? nothing;
     const next = {
       cpu: used.cpu + sign * amount.cpu,
@@ -107,6 +100,8 @@ export class NodePool {
     };
     if (next.pods === 0) this.#used.delete(nodeName);
     else this.#used.set(nodeName, next);
+    const slot = this.#slots.get(nodeName);
+    if (slot) slot.used = next.pods === 0 ? nothing : next;
   }
 }
 

@@ -95,37 +95,36 @@ export class Scheduler extends Controller {
     const [namespace, name] = splitKey(key);
     const pod = api.get('pods', namespace, name);
     if (!pod || !isPending(pod)) return;
-    const wants = requestsOf(pod);
     const refusals = new Map<string, number>();
-    const fitting: Place[] = [];
-    for (const place of this.#candidates(pod)) {
-      const reasons = misfits(pod, wants, place.seen, place.used);
-      for (const reason of reasons) refusals.set(reason, (refusals.get(reason) ?? 0) + 1);
-      if (reasons.length > 0) continue;
-      fitting.push(place);
-      if (fitting.length >= comparedAtMost(this.#pool.size)) break;
-    }
-    const best = this.#best(pod, fitting);
+    const best = this.#best(pod, this.#fitting(pod, refusals));
     if (best) api.bind(namespace, name, best.name);
     else this.#reportUnschedulable(key, pod, this.#message(pod, refusals));
   }
 
-  /** The nodes to look at; the search goes on where the last one stopped when not all are read. */
-  *#candidates(pod: KubeObject): Generator<Place> {
-    const names = this.#pool.names();
+  /**
+   * As many nodes that fit as are compared, and why others did not. The search goes on where the last
+   * one stopped when not all are read.
+   */
+  #fitting(pod: KubeObject, refusals: Map<string, number>): readonly Place[] {
+    const wants = requestsOf(pod);
     const only = onlyNode(pod.spec);
     const single = only === null ? null : this.#pool.place(only);
-    if (single) {
-      yield single;
-      return;
+    const places = single ? [single] : this.#pool.places();
+    const compared = comparedAtMost(this.#pool.size);
+    const start = single || this.#pool.size < compareAllBelow ? 0 : this.#next;
+    const fitting: Place[] = [];
+    for (let step = 0; step < places.length; step++) {
+      const index = (start + step) % places.length;
+      if (!single) this.#next = index + 1;
+      const place = places[index];
+      if (!place) continue;
+      const reasons = misfits(pod, wants, place.seen, place.used);
+      for (const reason of reasons) refusals.set(reason, (refusals.get(reason) ?? 0) + 1);
+      if (reasons.length > 0) continue;
+      fitting.push(place);
+      if (fitting.length >= compared) break;
     }
-    const start = this.#pool.size < compareAllBelow ? 0 : this.#next;
-    for (let step = 0; step < names.length; step++) {
-      const index = (start + step) % names.length;
-      this.#next = index + 1;
-      const place = this.#pool.place(names[index] ?? '');
-      if (place) yield place;
-    }
+    return fitting;
   }
 
   #best(pod: KubeObject, places: readonly Place[]): Place | null {
