@@ -64,7 +64,7 @@ export {
   connectionFlags,
   connectionOptions,
 } from './kubeconfig/connection-flags.ts';
-export { KubeconfigError } from './kubeconfig/file.ts';
+export { KubeconfigError } from './kubeconfig/error.ts';
 export { extraHeader } from './kubeconfig/impersonation.ts';
 export {
   type ClusterConfig,
@@ -76,13 +76,8 @@ export {
 
 // Sending requests: the transport, the client for commands, the typed API of client-node.
 
-export {
-  ApiClient,
-  type ApiClientOptions,
-  ApiError,
-  ConnectionError,
-  WrongServerError,
-} from './client/client.ts';
+export { ApiClient, type ApiClientOptions } from './client/client.ts';
+export { ApiError, ConnectionError, WrongServerError } from './client/errors.ts';
 export { type KubeletsOptions, summariesFromKubelets } from './client/kubelets.ts';
 export { type TypedApi, typedApi } from './client/typed-api.ts';
 // Reading what the API sends, and words for it.

@@ -1,6 +1,6 @@
 // kubectl's connection flags.
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { connectionFlags } from '@taintmgr/k8s-adapter';
+import { connectionFlags } from '@taintmgr/k8s-adapter/command-line';
 
 const group = 'Connection (as kubectl):';
 

@@ -1,6 +1,6 @@
 // Exit codes and error lines of every command.
 import { CommanderError } from '@commander-js/extra-typings';
-import { ApiError, ConnectionError, KubeconfigError } from '@taintmgr/k8s-adapter';
+import { ApiError, ConnectionError, KubeconfigError } from '@taintmgr/k8s-adapter/command-line';
 import { printable } from '../render/printable.ts';
 import { UsageError } from '../usage-error.ts';
 

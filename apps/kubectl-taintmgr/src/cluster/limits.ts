@@ -46,10 +46,12 @@ export async function readLimits(
   now: Instant,
   at: LeaseName | null = null,
 ): Promise<KeptLimits | 'forbidden' | null> {
-  let isForbidden = false;
-  for (const lease of at ? [at] : leases) {
-    const found = await reader.lease(lease.namespace, lease.name);
-    isForbidden ||= found === 'forbidden';
+  const places = at ? [at] : leases;
+  const reads = await Promise.all(
+    places.map(({ namespace, name }) => reader.lease(namespace, name)),
+  );
+  for (const [index, lease] of places.entries()) {
+    const found = reads[index];
     if (found === null || found === 'forbidden') continue;
     const record = limitRecordFrom(found).record ?? {};
     const kept = Object.entries(record);
@@ -60,7 +62,7 @@ export async function readLimits(
       counting: kept.flatMap(([key, limit]) => countingLimit(key, limit, now)),
     };
   }
-  return isForbidden ? 'forbidden' : null;
+  return reads.includes('forbidden') ? 'forbidden' : null;
 }
 
 function trippedLimit(key: string, { tripped }: RecordedLimit): readonly TrippedLimit[] {

@@ -71,9 +71,9 @@ export async function surveyNodes(
   reader: ClusterReader,
   nodes: readonly NodeFacts[],
   podSelector: string = '',
-  anyway: Promise<Anyway> = readAnyway(reader),
 ): Promise<NodeSurvey> {
-  const [pods, rest] = await Promise.all([reader.podsOn(namesOf(nodes), podSelector), anyway]);
+  const reading = reader.podsOn(namesOf(nodes), podSelector);
+  const [pods, rest] = await Promise.all([reading, readAnyway(reader)]);
   return { at: reader.now(), nodes, pods, ...rest };
 }
 
@@ -85,6 +85,8 @@ export interface SurveyOptions {
   readonly files?: readonly PolicyObject[];
   /** Whether taints are asked about that the nodes do not have. */
   readonly isWhatIf?: boolean;
+  /** The pods, where somebody has begun to read them; left out: nobody has. */
+  readonly pods?: Promise<readonly PodFacts[]>;
 }
 
 /** Reads the pods on those of these nodes that matter, and what decides when they go. */
@@ -92,28 +94,30 @@ export async function surveyForecast(
   reader: ClusterReader,
   nodes: readonly NodeFacts[],
   withPods: readonly NodeFacts[],
-  { podSelector = '', files = [], isWhatIf = false }: SurveyOptions = {},
+  { podSelector = '', files = [], isWhatIf = false, pods: begun }: SurveyOptions = {},
 ): Promise<ForecastSurvey> {
   const anyway = readAnyway(reader);
   const evictor = anyway.then((read) => read.evictor);
-  const [survey, leases, zoneNodes, limits, policies] = await Promise.all([
-    surveyNodes(reader, withPods, podSelector, anyway),
+  const [pods, rest, leases, zoneNodes, limits, policies] = await Promise.all([
+    begun ?? reader.podsOn(namesOf(withPods), podSelector),
+    anyway,
     reader.leasesRenewedAt(namesOf(withPods)),
     readZones(reader, nodes),
     readLimits(reader, reader.now()),
     readClusterPolicies(reader, evictor, files),
   ]);
   const kept = limits === 'forbidden' ? null : limits;
-  const { rules } = survey.evictor;
+  const { rules } = rest.evictor;
   const isOurs = rules !== 'kube-controller-manager';
   const starts = isOurs ? await withOwnStarts(reader, nodes, reader.now()) : { nodes, unsure: [] };
   const crowd = isOurs ? await readCrowd(reader, policies, starts.nodes, isWhatIf) : null;
   const read = {
-    ...{ ...survey, ...starts, leases, zoneNodes, limits: kept, policies, past: null },
+    ...{ at: reader.now(), pods, ...rest, ...starts, leases, zoneNodes, limits: kept, policies },
+    past: null,
     ...(crowd && { crowd }),
   };
   const isUpstream = rules !== 'taintmgr-controller';
-  return isUpstream ? await withPast(reader, read) : { ...read, at: reader.now() };
+  return isUpstream ? await withPast(reader, read) : read;
 }
 
 /** The same with the past of its nodes and pods, by which kube-controller-manager has set its timers. */
@@ -151,8 +155,14 @@ async function readCrowd(
 type Anyway = Pick<Survey, 'budgets' | 'evictors' | 'evictor' | 'refused'>;
 
 async function readAnyway(reader: ClusterReader): Promise<Anyway> {
-  const [budgets, evictors] = await Promise.all([reader.budgets(), reader.evictors()]);
-  const evictor = await readEvictor(evictors, reader, reader.now());
+  // Where our controller acts they are needed, and to wait until that is known takes a round trip.
+  const managers = reader.taintManagers();
+  const [budgets, evictors] = await Promise.all([reader.budgets(), reader.evictors(), managers]);
+  const read = {
+    taintManagers: () => managers,
+    podObject: (namespace: string, name: string) => reader.podObject(namespace, name),
+  };
+  const evictor = await readEvictor(evictors, read, reader.now());
   return { budgets, evictors, evictor, refused: reader.refused };
 }
 

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { UsageError } from '../usage-error.ts';
 
 /** The value of `-o`: how an answer is to be printed. */
@@ -64,6 +63,8 @@ function fault(text: string, name: string): string {
 }
 
 async function templateFrom(file: string): Promise<string> {
+  // Node takes a while to load it, and help reads no file.
+  const { readFile } = await import('node:fs/promises');
   try {
     return await readFile(file, 'utf8');
   } catch (error) {

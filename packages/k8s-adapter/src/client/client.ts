@@ -1,51 +1,15 @@
 // Single requests for commands, with errors in kubectl's words.
 import type { Instant, Millis } from '@taintmgr/core/time';
-import { type Failure, type FailureStage, failureOf, succeeded } from '../proto/answer.ts';
+import { failureOf, succeeded } from '../proto/answer.ts';
 import { type ApiRequest, getRequest } from '../proto/api-request.ts';
 import { asList, asRecord, asText, parseJson } from '../proto/json.ts';
 import { listRequest, type Selectors } from '../proto/list-requests.ts';
 import type { Transport } from '../transport/sink.ts';
+import { ApiError, ConnectionError, WrongServerError } from './errors.ts';
 import { exchange } from './exchange.ts';
-
-/** The API server refused; `failure` has its words, `message` those kubectl would print. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError';
-  readonly failure: Failure;
-
-  constructor(failure: Failure) {
-    const { reason, message } = failure;
-    super(`Error from server${reason === '' ? '' : ` (${reason})`}: ${message}`);
-    this.failure = failure;
-  }
-}
-
-/** No answer came; the message says what was tried, why it failed and what to check. */
-export class ConnectionError extends Error {
-  override readonly name = 'ConnectionError';
-
-  /** `stage` 'login': the server was not asked, since there are no credentials to ask it with. */
-  constructor(server: string, why: string, stage: FailureStage | 'request' = 'request') {
-    const { failed, check } = attempts[stage];
-    super(`${failed(server)}: ${why}; ${check}`);
-  }
-}
-
-/** What answers there is not the API server that was asked for. */
-export class WrongServerError extends ConnectionError {}
 
 /** More came than is read. */
 class TooLongError extends ConnectionError {}
-
-const attempts = {
-  request: {
-    failed: (server: string) => `request to ${server} failed`,
-    check: 'check that the API server runs and that --context names the right cluster',
-  },
-  login: {
-    failed: (server: string) => `cannot log in to ${server}`,
-    check: 'check the user that the current context names (kubectl config view --minify)',
-  },
-} as const;
 
 export interface ApiClientOptions {
   readonly transport: Transport;

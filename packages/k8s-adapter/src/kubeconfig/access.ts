@@ -2,7 +2,7 @@ import { asRecord, asText } from '../proto/json.ts';
 import type { Access, Authorization } from '../transport/access.ts';
 import { describeError } from '../transport/errors.ts';
 import type { ClusterSettings, UserSettings } from './entries.ts';
-import { type Credential, runPlugin } from './exec-login.ts';
+import type { Credential } from './exec-login.ts';
 import { isPlain, PlainLogin } from './plain-login.ts';
 
 /** The way into one cluster; requests that come together share one login. */
@@ -54,7 +54,10 @@ export class KubeconfigAccess implements Access {
     const { expiresAt = null } = this.#credential ?? {};
     if (this.#credential && (expiresAt === null || Date.now() < expiresAt)) return;
     this.#login = null;
-    this.#credential = await runPlugin(exec, this.#waiting.signal);
+    const { signal } = this.#waiting;
+    // Few log in so, and what starts processes takes a while to load.
+    const { runPlugin } = await import('./exec-login.ts');
+    this.#credential = await runPlugin(exec, signal);
   }
 
   #complaint(error: unknown): string {

@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import path from 'node:path';
 import { asList, asRecord, isRecord } from '../proto/json.ts';
-import { type Entry, KubeconfigError, textOf } from './file.ts';
+import { KubeconfigError } from './error.ts';
+import { type Entry, textOf } from './file.ts';
 import { extraHeader, headerText } from './impersonation.ts';
 import { proxyOf, shownUrl } from './proxy.ts';
 

@@ -3,11 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { asList, asRecord, asText, isRecord, type JsonRecord } from '../proto/json.ts';
 import { treeFault } from '../proto/tree.ts';
-
-/** A configuration that cannot be used; the message is one line for the person who wrote it. */
-export class KubeconfigError extends Error {
-  override readonly name = 'KubeconfigError';
-}
+import { KubeconfigError } from './error.ts';
 
 /** One cluster, user or context as a file has it. */
 export interface Entry {

@@ -6,7 +6,8 @@ import { type Millis, parseDuration } from '@taintmgr/core/time';
 import type { Access } from '../transport/access.ts';
 import { KubeconfigAccess } from './access.ts';
 import { clusterSettings, type Overrides, userSettings } from './entries.ts';
-import { type Entry, type Kubeconfig, KubeconfigError, readKubeconfig, textOf } from './file.ts';
+import { KubeconfigError } from './error.ts';
+import { type Entry, type Kubeconfig, readKubeconfig, textOf } from './file.ts';
 
 /** kubectl's options for reaching a cluster, by the same names and with the same meaning. */
 export interface KubeconfigOptions extends Overrides {

@@ -1,6 +1,7 @@
 // The proxy to a server, by kubectl's rules.
 import net from 'node:net';
-import { type Entry, KubeconfigError, textOf } from './file.ts';
+import { KubeconfigError } from './error.ts';
+import { type Entry, textOf } from './file.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ApiClient, ApiError, ConnectionError } from '../../src/client/client.ts';
+import { ApiClient } from '../../src/client/client.ts';
+import { ApiError, ConnectionError } from '../../src/client/errors.ts';
 import type { ApiRequest } from '../../src/proto/api-request.ts';
 import type { Sink, Transport } from '../../src/transport/sink.ts';
 import { listJson, nodeJson } from '../world/cluster-objects.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
-import { KubeconfigError } from '../../src/kubeconfig/file.ts';
+import { KubeconfigError } from '../../src/kubeconfig/error.ts';
 import {
   type ClusterConfig,
   type KubeconfigOptions,

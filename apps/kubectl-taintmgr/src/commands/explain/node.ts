@@ -18,8 +18,11 @@ import type { AnswerContext, Subject } from './subject.ts';
 export function nodeSubject(name: string): Subject {
   return {
     read: async (reader, options) => {
+      const pods = reader.podsOn([name]);
+      // Where there is no such node, that is what is said.
+      pods.catch(() => undefined);
       const node = await reader.node(name);
-      return await surveyForecast(reader, [node], [node], options);
+      return await surveyForecast(reader, [node], [node], { ...options, pods });
     },
     answer: ({ nodes: [report] }, context) => {
       if (!report) throw new Error(`node ${name} was read and is not known`);

@@ -1,0 +1,75 @@
+// What `explain node` asks of the API server, and what of it at the same time: over a long way it is
+// the round trips that take time.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { ApiClient, type Transport } from '@taintmgr/k8s-adapter';
+import { ApiServer, node, RealClock, seededRandom, type User } from '@taintmgr/sim-cluster';
+import { ClusterReader } from '../../src/cluster/reader.ts';
+import { nodeSubject } from '../../src/commands/explain/node.ts';
+import { readSubject } from '../../src/commands/explain/subject.ts';
+import { present } from '../../src/report/question.ts';
+
+const admin: User = { name: 'admin', groups: ['system:masters'], rules: [] };
+const server = 'https://sim';
+
+/** Answers what was asked without waiting for an answer, and only then what is asked after that. */
+class InTurns implements Transport {
+  readonly turns: string[][] = [];
+  readonly #api: ApiServer;
+  #held: (() => void)[] = [];
+
+  constructor(api: ApiServer) {
+    this.#api = api;
+  }
+
+  send: Transport['send'] = (request, sink) => {
+    if (this.#held.length === 0) {
+      this.turns.push([]);
+      // Whatever does not wait for an answer is sent before this.
+      setImmediate(() => this.#answer());
+    }
+    const { pathname, searchParams } = new URL(request.path, server);
+    const selector = searchParams.get('labelSelector') ?? searchParams.get('fieldSelector');
+    this.turns.at(-1)?.push(selector === null ? pathname : `${pathname} of ${selector}`);
+    const headers = { ...request.headers, authorization: 'Bearer admin' };
+    const reset = (): void => sink.failed('the connection broke');
+    this.#held.push(() => this.#api.exchange({ ...request, headers }, { ...sink, reset }));
+    return () => undefined;
+  };
+
+  #answer(): void {
+    const held = this.#held;
+    this.#held = [];
+    for (const answer of held) answer();
+  }
+}
+
+it('explain node asks for everything as soon as it can', async () => {
+  const tokens = new Map([['admin', admin]]);
+  const api = new ApiServer({ clock: new RealClock(), random: seededRandom(1), tokens });
+  api.load([node('n1', { labels: { 'topology.kubernetes.io/zone': 'a' } })]);
+  const transport = new InTurns(api);
+  const client = new ApiClient({ transport, server });
+  await readSubject(nodeSubject('n1'), new ClusterReader(client), present);
+  assert.deepEqual(
+    transport.turns.map((turn) => [...turn].sort()),
+    [
+      ['/api/v1/nodes/n1', '/api/v1/pods of spec.nodeName=n1'],
+      [
+        '/api/v1/namespaces/kube-system/pods of app.kubernetes.io/name=kube-controller-manager',
+        '/api/v1/namespaces/kube-system/pods of component=kube-controller-manager',
+        '/api/v1/namespaces/kube-system/pods of k8s-app=kube-controller-manager',
+        '/api/v1/nodes of topology.kubernetes.io/zone=a',
+        '/apis/coordination.k8s.io/v1/leases of metadata.name=taintmgr-controller',
+        '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1',
+        '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager',
+        '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/taintmgr-controller-limits',
+        '/apis/coordination.k8s.io/v1/namespaces/taintmgr-system/leases/taintmgr-controller-limits',
+        '/apis/policy/v1/poddisruptionbudgets',
+        '/apis/taintmgr.dev/v1alpha1',
+        '/apis/taintmgr.dev/v1alpha1/taintmanagers',
+      ],
+      ['/version'],
+    ],
+  );
+});

@@ -1,0 +1,78 @@
+// What commands load, which is most of the time that short ones take.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { execute } from './world/plugin.ts';
+import { app } from './world/scenario.ts';
+import { startTestCluster, type TestCluster } from './world/test-cluster.ts';
+
+const root = new URL('../../../', import.meta.url).href;
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+/** Says at the end which files were loaded, and which modules of Node. */
+const listing = `
+import { registerHooks } from 'node:module';
+const files = [];
+registerHooks({ load: (url, context, next) => (files.push(url), next(url, context)) });
+process.on('exit', () => {
+  const ofNode = process.moduleLoadList.map((name) => name.replace('NativeModule ', 'node:'));
+  process.stderr.write(JSON.stringify([...files, ...ofNode]));
+});`;
+const listed = ['--import', `data:text/javascript,${encodeURIComponent(listing)}`];
+
+/** What a command line loads, files by their paths in the repository. */
+async function loadedBy(...args: readonly string[]): Promise<readonly string[]> {
+  const source = ['-C', '@taintmgr/source', ...listed, main];
+  const { code, err } = await execute(process.execPath, [...source, ...args]);
+  assert.equal(code, 0, err);
+  const loaded: readonly string[] = JSON.parse(err);
+  return loaded.map((url) => url.replace(root, ''));
+}
+
+describe('what commands load', () => {
+  let cluster: TestCluster;
+  before(async () => {
+    const topology = { region: 'r', zones: ['a'], nodesPerZone: 1, workloads: [app('a', 'web')] };
+    cluster = await startTestCluster({ ...topology, budgets: [] });
+  });
+  after(() => cluster.stop());
+
+  for (const args of [['--help'], ['explain', 'node', '--help']]) {
+    it(`${args.join(' ')}: no engine, and nothing that talks to a cluster`, async () => {
+      const loaded = await loadedBy(...args);
+      const ofPackages = loaded.filter((path) => path.startsWith('packages/')).sort();
+      assert.deepEqual(ofPackages, [
+        'packages/core/src/doors/time.ts',
+        'packages/core/src/kernel/time.ts',
+        'packages/k8s-adapter/src/client/errors.ts',
+        'packages/k8s-adapter/src/doors/command-line.ts',
+        'packages/k8s-adapter/src/kubeconfig/connection-flags.ts',
+        'packages/k8s-adapter/src/kubeconfig/error.ts',
+      ]);
+      const libraries = loaded.filter((path) => /^node_modules\/(?!.*commander)/.test(path));
+      assert.deepEqual(libraries, []);
+      const slow = ['node:tls', 'node:http2', 'node:http', 'node:crypto', 'node:fs/promises'];
+      assert.deepEqual(
+        slow.filter((name) => loaded.includes(name)),
+        [],
+      );
+    });
+  }
+
+  it('explain node: beside commander no library but those for kubeconfigs and tables, and no HTTP/1.1', async () => {
+    const loaded = await loadedBy('explain', 'node', 'a-1', '--kubeconfig', cluster.kubeconfig);
+    const libraries = loaded.flatMap((path) => {
+      return /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [];
+    });
+    assert.deepEqual([...new Set(libraries)].sort(), ['get-east-asian-width', 'js-yaml']);
+    const unneeded = ['exec-login', 'plugin-login', 'http1', 'positioned', 'yaml', 'json-path'];
+    assert.deepEqual(
+      unneeded.filter((name) => loaded.some((path) => path.endsWith(`/${name}.ts`))),
+      [],
+    );
+    assert.equal(
+      loaded.some((path) => path.startsWith('packages/sim-cluster/')),
+      false,
+    );
+  });
+});
