@@ -4,7 +4,6 @@ import type { ApiRequest } from './api-request.ts';
 import { Backoff } from './backoff.ts';
 import { AnswerCollector, type ExchangeInput, type StreamInput } from './exchange.ts';
 import { Inventory } from './inventory.ts';
-import { asRecord } from './json.ts';
 import { listPage } from './list-page.ts';
 import { listRequest, listStreamRequest, watchRequest } from './list-requests.ts';
 import { preferProtobuf } from './protobuf.ts';
@@ -37,7 +36,7 @@ import {
   watchingFrom,
 } from './reflector-state.ts';
 import { JsonWatchDecoder, watchDecoderFor } from './watch-decoder.ts';
-import { type CollectionEvent, isOlder, type WatchEvent, watchEventOf } from './watch-event.ts';
+import { type CollectionEvent, isOlder, type WatchEvent, watchEventIn } from './watch-event.ts';
 
 export type { ReflectorEffect, ReflectorInput, ReflectorNotice, ReflectorOptions };
 
@@ -267,14 +266,11 @@ export class Reflector<T> {
     switch (input.kind) {
       case 'head':
         state.decoder = watchDecoderFor(input.headers, this.#options.kinds);
-        if (state.kind === 'Watching') this.#watching(now, state);
-        return state;
+        return state.kind === 'Watching' ? this.#watching(now, state) : state;
       case 'chunk':
         return this.#receiveEvents(now, state, state.decoder.push(input.data));
-      case 'value': {
-        const { type, object } = asRecord(input.value);
-        return this.#event(now, state, watchEventOf(type, object));
-      }
+      case 'value':
+        return this.#event(now, state, watchEventIn(input.value));
       case 'end':
         return this.#streamEnded(now, state);
       case 'failed':
@@ -282,11 +278,12 @@ export class Reflector<T> {
     }
   }
 
-  #watching(now: Instant, state: Watching): void {
+  #watching(now: Instant, state: Watching): Watching {
     state.caughtUpAt = now + catchUpMs;
     this.#failing = false;
     const { resourceVersion } = state;
     this.#notice({ kind: 'watching', resource: this.resource, resourceVersion });
+    return state;
   }
 
   #receiveEvents(now: Instant, state: Streaming, events: readonly WatchEvent[]): ReflectorState {
@@ -324,9 +321,7 @@ export class Reflector<T> {
       case 'bookmark': {
         if (!event.endsList) return state;
         this.#swap();
-        const watching = watchingFrom(state, state.decoder, event.resourceVersion);
-        this.#watching(now, watching);
-        return watching;
+        return this.#watching(now, watchingFrom(state, state.decoder, event.resourceVersion));
       }
     }
   }

@@ -28,7 +28,12 @@ const endOfList = 'k8s.io/initial-events-end';
 
 /** Reads one line of a watch. Never throws. */
 export function readWatchEvent(line: string): WatchEvent {
-  const { type, object } = asRecord(parseJson(line));
+  return watchEventIn(parseJson(line));
+}
+
+/** Reads an event of a watch in JSON. Never throws. */
+export function watchEventIn(value: unknown): WatchEvent {
+  const { type, object } = asRecord(value);
   return watchEventOf(type, object);
 }
 
