@@ -4,6 +4,7 @@ import { loadKubeconfig } from '@taintmgr/k8s-adapter';
 import type { EmbeddedCluster } from '@taintmgr/sim-cluster';
 import { type Checked, checkChoices } from './flags/checks.ts';
 import { type Choices, resolveChoices } from './flags/resolve.ts';
+import { batched } from './log/batched.ts';
 import { createLogger, type Logger } from './log/logger.ts';
 import { keepHeapSmall } from './process/heap.ts';
 import { runProcess } from './process/run-process.ts';
@@ -16,6 +17,9 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 // Left alone, the signal opens a debugger that lets whoever connects run anything. The one program is
 // made without it; this is for those who start us otherwise.
 process.on('SIGUSR1', () => {});
+
+const output = batched((text) => void process.stderr.write(text));
+process.on('exit', output.flush);
 
 // Not awaited here: the binary's module format has no place for that.
 main().catch((error: unknown) => {
@@ -30,7 +34,7 @@ async function main(): Promise<void> {
   const log = createLogger({
     format: settings.loggingFormat,
     verbose: settings.verbosity >= 2,
-    write: (line) => void process.stderr.write(line),
+    write: output.write,
   });
   crashWith(log);
   warn(log, choices);
@@ -79,6 +83,7 @@ function fail(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode;
   const lines = errorLines(error);
   if (lines === null) throw error;
+  output.flush();
   process.stderr.write(`${lines}\n`);
   return 1;
 }

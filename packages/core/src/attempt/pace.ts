@@ -9,21 +9,37 @@ const slowAnswerMs: Millis = 5_000;
 /** What an API server says that has too much to do. */
 const overloadStatuses: readonly (number | null)[] = [429, 503, 504, null];
 
+/** So few at once in the beginning: the first pod is not to wait behind fifty others. */
+const startMax = 16;
+/** While fewer wait at the server than this, it takes more; where more wait, that only adds to the wait. */
+const waitingMin = 8;
+const waitingMax = 24;
+/** What an answer takes on a server where nobody waits may be another after this time. */
+const windowMs: Millis = 5_000;
+
 /**
- * The requests under way: as many as allowed while the API server keeps up, half as many each time
- * it shows that it does not, one more for each full round of answers afterwards.
+ * The requests under way: as many as the API server takes, and no more than allowed.
+ *
+ * How many of them wait there is known by how much longer answers take than the quickest did (as in
+ * TCP Vegas): where few wait, each answer makes room for one more, so twice as many go in the next
+ * round; where many wait, each round takes one away. Between the two nothing changes, so the number does not swing.
+ * A server that says that it cannot keep up gets half as many, and one more for each full round of
+ * answers from then on.
  */
 export class Pace {
   readonly #max: number;
   #limit: number;
   #cutAt: Instant = Number.NEGATIVE_INFINITY;
+  /** The quickest answer of this window, and of the one before. */
+  #quickest: readonly [Millis, Millis] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  #windowAt: Instant = Number.NEGATIVE_INFINITY;
   readonly #inFlight: InFlight;
   readonly #sentAt = new Map<string, Instant>();
 
   /** `prefix` begins every id this one hands out. */
   constructor(prefix: string, max: number) {
     this.#max = max;
-    this.#limit = max;
+    this.#limit = Math.min(max, startMax);
     this.#inFlight = new InFlight(prefix, max);
   }
 
@@ -50,13 +66,31 @@ export class Pace {
     if (sentAt === undefined) return null;
     this.#sentAt.delete(id);
     if (!isOverload(outcome) && now - sentAt <= slowAnswerMs) {
-      this.#limit = Math.min(this.#max, this.#limit + 1 / this.#limit);
+      this.#adapt(now, Math.max(1, now - sentAt));
     } else if (sentAt >= this.#cutAt) {
       // Those sent before the last cut say nothing new.
       this.#limit = Math.max(1, this.#limit / 2);
       this.#cutAt = now;
     }
     return this.#inFlight.finish(id);
+  }
+
+  #adapt(now: Instant, took: Millis): void {
+    const waiting = this.#limit * (1 - this.#quickestWith(now, took) / took);
+    const isSpared = this.#cutAt > Number.NEGATIVE_INFINITY;
+    if (waiting > waitingMax) this.#limit -= 1 / this.#limit;
+    else if (waiting < waitingMin) this.#limit += isSpared ? 1 / this.#limit : 1;
+    this.#limit = Math.min(this.#max, this.#limit);
+  }
+
+  #quickestWith(now: Instant, took: Millis): Millis {
+    const [here, before] = this.#quickest;
+    if (now - this.#windowAt < windowMs) this.#quickest = [Math.min(here, took), before];
+    else {
+      this.#quickest = [took, here];
+      this.#windowAt = now;
+    }
+    return Math.min(...this.#quickest);
   }
 }
 
