@@ -23,11 +23,13 @@ export function evictionMetrics(
     'taint_eviction_controller_pod_deletions_total',
     '[ALPHA] Total number of Pods deleted by TaintEvictionController since its start.',
   );
-  const durations = meter.histogram(
-    'taint_eviction_controller_pod_deletion_duration_seconds',
-    '[ALPHA] Latency, in seconds, between the time when a taint effect has been activated for the Pod and its deletion via TaintEvictionController.',
-    durationBuckets,
-  );
+  const durations = meter
+    .histogram(
+      'taint_eviction_controller_pod_deletion_duration_seconds',
+      '[ALPHA] Latency, in seconds, between the time when a taint effect has been activated for the Pod and its deletion via TaintEvictionController.',
+      durationBuckets,
+    )
+    .of({});
   const attempts = meter.counter(
     'taintmgr_eviction_attempts_total',
     'Evictions sent to the API server, by method and result.',
@@ -39,11 +41,13 @@ export function evictionMetrics(
     'taintmgr_pdb_bypass_total',
     'Pods deleted after PodDisruptionBudgets had blocked their eviction for as long as the policy allows.',
   );
-  const lag = meter.histogram(
-    'taintmgr_eviction_lag_seconds',
-    'Time from the deadline of a pod to the request that evicts it.',
-    durationBuckets,
-  );
+  const lag = meter
+    .histogram(
+      'taintmgr_eviction_lag_seconds',
+      'Time from the deadline of a pod to the request that evicts it.',
+      durationBuckets,
+    )
+    .of({});
   waitingGauges(meter, pending);
   const countReport = reportCounters(meter);
   const finish = ({ command, outcome }: Finished, now: Instant): void => {

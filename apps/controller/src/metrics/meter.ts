@@ -1,5 +1,6 @@
 // Makes the metrics of one registry: those that are counted, and those that are read when asked for.
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { Tallies } from './tallies.ts';
 
 /** What every metric is made with. */
 interface Common<L extends string> {
@@ -33,8 +34,8 @@ export class Meter {
     help: string,
     buckets: readonly number[],
     ...labels: L[]
-  ): Histogram<L> {
-    return new Histogram({ ...this.#common(name, help, labels), buckets: [...buckets] });
+  ): Tallies<L> {
+    return new Tallies({ name, help, buckets, labelNames: labels, registry: this.registry });
   }
 
   /** A gauge whose value is read when it is asked for; true is 1. */

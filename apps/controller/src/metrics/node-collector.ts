@@ -1,9 +1,8 @@
 import type { Event } from '@taintmgr/core';
 import type { ZoneState, ZoneStatus } from '@taintmgr/core/lifecycle';
-import type { Histogram } from 'prom-client';
-
 import type { ProcessStats } from '../stats/process-stats.ts';
 import type { Meter } from './meter.ts';
+import type { Tally } from './tallies.ts';
 import type { Handled } from './timed.ts';
 
 /**
@@ -13,17 +12,21 @@ import type { Handled } from './timed.ts';
  */
 export function nodeCollectorMetrics(meter: Meter, stats: ProcessStats): Handled {
   zoneMetrics(meter, stats);
-  const one = meter.histogram(
-    'node_collector_update_node_health_duration_seconds',
-    '[ALPHA] Duration in seconds for NodeController to update the health of a single node.',
-    fourfold(0.001),
-  );
-  const all = meter.histogram(
-    'node_collector_update_all_nodes_health_duration_seconds',
-    '[ALPHA] Duration in seconds for NodeController to update the health of all nodes.',
-    fourfold(0.01),
-  );
-  const histograms = new Map<Event['kind'], Histogram>([
+  const one = meter
+    .histogram(
+      'node_collector_update_node_health_duration_seconds',
+      '[ALPHA] Duration in seconds for NodeController to update the health of a single node.',
+      fourfold(0.001),
+    )
+    .of({});
+  const all = meter
+    .histogram(
+      'node_collector_update_all_nodes_health_duration_seconds',
+      '[ALPHA] Duration in seconds for NodeController to update the health of all nodes.',
+      fourfold(0.01),
+    )
+    .of({});
+  const histograms = new Map<Event['kind'], Tally>([
     ['nodeUpsert', one],
     ['leaseUpsert', one],
     ['tick', all],

@@ -1,6 +1,7 @@
 // Metrics of requests to the API server, under client-go's names, in seconds and in bytes.
 import type { RequestObserver } from '../transport/observed.ts';
 import type { Meter } from './meter.ts';
+import type { Tallies, Tally } from './tallies.ts';
 
 /** client-go's, in seconds and in bytes. */
 const buckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
@@ -45,13 +46,29 @@ export function restClientMetrics(meter: Meter, host: string): RequestObserver {
     'verb',
     'host',
   );
+  const by = (tallies: Tallies<'verb' | 'host'>): ((method: string) => Tally) =>
+    remembered((verb) => tallies.of({ verb, host }));
+  const [sizeSent, sizeReceived] = [by(requestSizes), by(responseSizes)];
+  const [waitOf, durationOf] = [by(waits), by(durations)];
   return {
-    sent: (method, bytes) => requestSizes.observe({ verb: method, host }, bytes),
-    received: (method, bytes) => responseSizes.observe({ verb: method, host }, bytes),
-    waited: (method, seconds) => waits.observe({ verb: method, host }, seconds),
+    sent: (method, bytes) => sizeSent(method).observe(bytes),
+    received: (method, bytes) => sizeReceived(method).observe(bytes),
+    waited: (method, seconds) => waitOf(method).observe(seconds),
     answered: (method, code, seconds) => {
       requests.inc({ code, method, host });
-      durations.observe({ verb: method, host }, seconds);
+      durationOf(method).observe(seconds);
     },
+  };
+}
+
+/** Made once for each key. */
+function remembered<T>(make: (key: string) => T): (key: string) => T {
+  const made = new Map<string, T>();
+  return (key) => {
+    const known = made.get(key);
+    if (known !== undefined) return known;
+    const one = make(key);
+    made.set(key, one);
+    return one;
   };
 }

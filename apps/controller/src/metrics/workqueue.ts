@@ -2,10 +2,11 @@
 import type { Event } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import type { Notice } from '@taintmgr/k8s-adapter';
-import type { Counter, Histogram } from 'prom-client';
+import type { Counter } from 'prom-client';
 import type { ControllerName } from '../flags/controllers.ts';
 import { dueAt, type PendingEvictions } from '../stats/pending-evictions.ts';
 import type { Meter } from './meter.ts';
+import type { Tallies } from './tallies.ts';
 import type { Handled } from './timed.ts';
 
 /**
@@ -55,27 +56,32 @@ export function workqueueMetrics(
   for (const { name } of [...changes, ...(evicts ? [evictions] : [])]) {
     adds.inc({ name }, 0);
     retries.inc({ name }, 0);
-    waits.zero({ name });
-    work.zero({ name });
+    waits.of({ name });
+    work.of({ name });
   }
+  const [evictionWaits, evictionWork] = evicts ? [waits.of(evictions), work.of(evictions)] : [];
+  const tallied = changes.map(({ name, event }) => {
+    return { name, event, wait: waits.of({ name }), work: work.of({ name }) };
+  });
   depthGauges(meter, { pending, evicts, changes });
   return {
     onNotice: (notice, now) => {
       if (notice.kind === 'commandSent') {
         adds.inc(evictions);
         const due = dueAt(notice.command.because);
-        if (due !== null) waits.observe(evictions, Math.max(0, now - due) / 1000);
+        if (due !== null) evictionWaits?.observe(Math.max(0, now - due) / 1000);
       }
-      if (notice.kind === 'commandFinished') work.observe(evictions, notice.took / 1000);
+      if (notice.kind === 'commandFinished') evictionWork?.observe(notice.took / 1000);
       if (notice.kind !== 'report') return;
       if (notice.report.kind === 'retry') retries.inc(evictions);
       if (notice.report.kind === 'writeFailed') retries.inc({ name: nodeUpdates });
     },
     handled: (event, seconds) => {
-      for (const { name } of changes.filter((queue) => queue.event === event)) {
-        adds.inc({ name });
-        waits.observe({ name }, 0);
-        work.observe({ name }, seconds);
+      for (const queue of tallied) {
+        if (queue.event !== event) continue;
+        adds.inc({ name: queue.name });
+        queue.wait.observe(0);
+        queue.work.observe(seconds);
       }
     },
   };
@@ -84,8 +90,8 @@ export function workqueueMetrics(
 interface QueueCounters {
   readonly adds: Counter<'name'>;
   readonly retries: Counter<'name'>;
-  readonly waits: Histogram<'name'>;
-  readonly work: Histogram<'name'>;
+  readonly waits: Tallies<'name'>;
+  readonly work: Tallies<'name'>;
 }
 
 function counters(meter: Meter): QueueCounters {

@@ -37,7 +37,10 @@ describe('log lines', () => {
     const writes: string[] = [];
     const { write } = batched((text) => void writes.push(text));
     for (let n = 0; n < 70_000; n++) write('x');
-    assert.deepEqual(writes.map(({ length }) => length), [65_536]);
+    assert.deepEqual(
+      writes.map(({ length }) => length),
+      [65_536],
+    );
   });
 
   const lines = Array.from({ length: 1000 }, (_, n) => `line ${n}\n`).join('');
@@ -45,7 +48,11 @@ describe('log lines', () => {
     ['at its end', '', ''],
     ['when it exits at once', 'process.exit(0);', ''],
     ['when it crashes', "throw new Error('a mistake');", 'crashed\n'],
-    ['when it crashes later', "setImmediate(() => { throw new Error('a mistake'); });", 'crashed\n'],
+    [
+      'when it crashes later',
+      "setImmediate(() => { throw new Error('a mistake'); });",
+      'crashed\n',
+    ],
   ] as const) {
     it(`are all there of a process ${how}`, () => {
       assert.equal(written(end), lines + last);

@@ -116,7 +116,11 @@ describe('pace on a server that', () => {
   });
 
   it('refuses what is too much gets no more than it takes', () => {
-    const { done: count, refused, limits } = play(minute, () => {
+    const {
+      done: count,
+      refused,
+      limits,
+    } = play(minute, () => {
       return { serviceMs: 25, workers: 10, room: 20 };
     });
     const most = (minute / 25) * 10;
