@@ -1,5 +1,7 @@
 // What the marks of drains say about nodes that were read.
+
 import { formatTaint } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import { type DrainMark, readMarks } from '@taintmgr/k8s-adapter/drain';
 import { evictsPods, type NodeFacts } from './facts.ts';
 
@@ -34,4 +36,23 @@ export function drainsOn(nodes: readonly NodeFacts[]): readonly MarkedDrain[] {
     }
   }
   return Array.from(drains, ([id, drain]) => ({ id, ...drain }));
+}
+
+/** A drain that evicts the pods of a node, or did when it was last heard of. */
+export interface RunningDrain {
+  readonly id: string;
+  readonly node: string;
+  /** Who runs it; '': nobody knows. */
+  readonly by: string;
+  readonly heartbeat: Instant;
+}
+
+/** The drains at work on these nodes that have not said that they ended. */
+export function runningDrains(nodes: readonly NodeFacts[]): readonly RunningDrain[] {
+  return nodes.flatMap(({ node, annotations }) =>
+    readMarks(annotations).flatMap(({ id, by, work }) => {
+      if (work === null || work.hasEnded) return [];
+      return [{ id, node: node.name, by, heartbeat: work.heartbeat }];
+    }),
+  );
 }

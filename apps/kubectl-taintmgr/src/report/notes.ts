@@ -1,7 +1,9 @@
 import { formatTaint } from '@taintmgr/core';
+import { drainStaleMs } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
 import { taintEvictors } from '@taintmgr/k8s-adapter';
 import { type Output, warn } from '../cli/output.ts';
+import { runningDrains } from '../cluster/drain-marks.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
 import { count } from '../render/count.ts';
 import { printable } from '../render/printable.ts';
@@ -17,6 +19,9 @@ export interface Notes {
   readonly warnings: readonly string[];
   readonly notes: readonly string[];
 }
+
+/** A drain may be at work on many nodes. */
+const drainsMax = 5;
 
 /** Writes them as they are meant for a person. */
 export function writeNotes(output: Output, { warnings, notes }: Notes): void {
@@ -36,6 +41,7 @@ export function notesOn(survey: ForecastSurvey, report: Report, question: Questi
     notes: [
       ...nodes.flatMap((node) => unwrittenTaints(node, survey.at)),
       ...unsureNotes(survey),
+      ...drainNotes(survey),
       ...queueNotes(survey, nodes),
       ...settingNotes(survey),
       ...limitNotes(survey, pods),
@@ -78,6 +84,19 @@ function unsureNotes({ unsure = [] }: ForecastSurvey): readonly string[] {
         'taints that it had already are estimates, and are known in some seconds',
     ),
   );
+}
+
+/** Whose pods stay as far as the controller is concerned, and go all the same. */
+function drainNotes({ at, nodes, evictor: { heedsDrains } }: ForecastSurvey): readonly string[] {
+  if (!heedsDrains) return [];
+  return runningDrains(nodes)
+    .filter(({ heartbeat }) => at - heartbeat < drainStaleMs)
+    .slice(0, drainsMax)
+    .map(({ id, node, by, heartbeat }) => {
+      const who = by === '' ? '' : ` by ${by}`;
+      return `drain ${id}${who} evicts the pods of ${node} (heartbeat ${ago(at, heartbeat)}): taintmgr-controller leaves them to it`;
+    })
+    .map(printable);
 }
 
 function queueNotes({ evictor }: ForecastSurvey, nodes: readonly NodeReport[]): readonly string[] {

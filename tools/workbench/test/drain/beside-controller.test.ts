@@ -43,6 +43,36 @@ async function startController(
   return controller;
 }
 
+/** While a drain is at work, everyone who is asked says that its pods are left to it. */
+async function isSaidEverywhere(
+  t: TestContext,
+  { kubeconfig }: WatchedCluster,
+  node: string,
+  pod: string,
+): Promise<void> {
+  const said = async (...words: readonly string[]): Promise<string> => {
+    const program = start(t, 'plugin', kubeconfig, ...words);
+    await program.ended;
+    return program.out();
+  };
+  const drain = 'drain-\\d+-\\d+-\\w+';
+  const left = new RegExp(
+    `drain ${drain} by \\S+ evicts for ${taint}, until it has had no heartbeat`,
+  );
+  const note = new RegExp(
+    `^Note: drain ${drain} by \\S+ evicts the pods of ${node} \\(heartbeat \\d+s ago\\): taintmgr-controller leaves them to it$`,
+    'm',
+  );
+  for (const words of [`explain node ${node}`, `explain pod ${pod} -n shop`]) {
+    const text = await said(...words.split(' '));
+    assert.match(text, left);
+    assert.match(text, note);
+  }
+  assert.match(await said('pending', '-A'), note);
+  const row = new RegExp(`^${drain} +${node} +\\S+ +\\d+s ago$`, 'm');
+  assert.match(await said('status'), row);
+}
+
 function nodesOf({ cluster }: WatchedCluster): readonly string[] {
   return cluster.api.list('nodes').map(({ metadata }) => metadata.name);
 }
@@ -95,6 +125,7 @@ describe('a drain beside a controller', () => {
       start(t, 'plugin', watched.kubeconfig, 'drain-by-taint', taint, node);
     const first = drain();
     await first.saw(/^node\/\S+ tainted$/m);
+    await isSaidEverywhere(t, watched, node, pod?.metadata.name ?? '');
     const second = drain();
     assert.equal(await second.ended, 1);
     assert.match(

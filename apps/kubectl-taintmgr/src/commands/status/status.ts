@@ -1,10 +1,17 @@
 import { zoneName } from '@taintmgr/core';
+import { drainStaleMs } from '@taintmgr/core/drain';
 import { resolveLifecycleConfig, type ZoneState, zoneState } from '@taintmgr/core/lifecycle';
 import type { EvictionPause } from '@taintmgr/core/policy';
 import { earliest, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import { type DutyVerdict, type Evictors, verdictText } from '@taintmgr/k8s-adapter';
 import type { ClockEvent } from '../../cluster/clock-events.ts';
-import { drainsOn, losesPods, type MarkedDrain } from '../../cluster/drain-marks.ts';
+import {
+  drainsOn,
+  losesPods,
+  type MarkedDrain,
+  type RunningDrain,
+  runningDrains,
+} from '../../cluster/drain-marks.ts';
 import { type Evictor, upstreamVerdict } from '../../cluster/evictors.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import type { TrippedLimit } from '../../cluster/limits.ts';
@@ -47,6 +54,8 @@ export interface Status {
   readonly evictor: Evictor;
   readonly zones: readonly ZoneCounts[];
   readonly drains: readonly MarkedDrain[];
+  /** Those that evict the pods of a node, or did when they were last heard of. */
+  readonly running: readonly RunningDrain[];
   /** What controllers have said about clocks of late, the latest last. */
   readonly clocks: readonly ClockEvent[];
   /** Limits of the controller that hold evictions until they are resumed. */
@@ -83,6 +92,7 @@ export function statusOf(
       return zoneCounts(at, name, members, pods, unhealthyZoneThreshold);
     }),
     drains: drainsOn(nodes),
+    running: runningDrains(nodes),
     clocks: [],
   };
 }
@@ -117,7 +127,8 @@ function zoneCounts(
 
 /** The status as a document. */
 export function statusDocument(status: Status): object {
-  const { at, evictors, evictor, zones, drains, clocks, tripped, pauses, managers } = status;
+  const { at, evictors, evictor, zones, drains, running, clocks } = status;
+  const { tripped, pauses, managers } = status;
   return {
     apiVersion,
     kind: 'Status',
@@ -131,6 +142,7 @@ export function statusDocument(status: Status): object {
       return { ...zone, nextSeconds: next === null ? undefined : Math.floor(next / 1000) };
     }),
     drains,
+    ...(running.length > 0 && { runningDrains: running.map((one) => runningDocument(at, one)) }),
     ...(clocks.length > 0 && {
       clocks: clocks.map(({ at: time, message }) => {
         return { ...(time !== null && { at: formatTime(time) }), message };
@@ -142,6 +154,11 @@ export function statusDocument(status: Status): object {
     }),
     ...(pauses.length > 0 && { pauses: pauses.map(pauseDocument) }),
   };
+}
+
+function runningDocument(at: Instant, { id, node, by, heartbeat }: RunningDrain): object {
+  const isAlive = at - heartbeat < drainStaleMs;
+  return { id, node, ...(by !== '' && { by }), heartbeat: formatTime(heartbeat), isAlive };
 }
 
 function managerDocument(now: Instant, manager: TaintManager): object {

@@ -1,8 +1,9 @@
 // The answer of `status` in lines.
+import { drainStaleMs } from '@taintmgr/core/drain';
 import { formatDuration, formatTime, type Instant } from '@taintmgr/core/time';
 import { verdictText } from '@taintmgr/k8s-adapter';
 import type { ClockEvent } from '../../cluster/clock-events.ts';
-import type { MarkedDrain } from '../../cluster/drain-marks.ts';
+import type { MarkedDrain, RunningDrain } from '../../cluster/drain-marks.ts';
 import { upstreamVerdict } from '../../cluster/evictors.ts';
 import type { TrippedLimit } from '../../cluster/limits.ts';
 import { isFresh, type TaintManager } from '../../cluster/taint-managers.ts';
@@ -20,7 +21,7 @@ const labelWidth = 27;
 
 /** Who evicts, the zones, and the drains that have left marks. */
 export function renderStatus(
-  { at, evictors, zones, drains, clocks, tripped, pauses, managers }: Status,
+  { at, evictors, zones, drains, running, clocks, tripped, pauses, managers }: Status,
   { wide, headers }: TableOptions,
 ): string {
   const table = renderColumns(zoneColumns, zones, { wide, headers });
@@ -33,6 +34,7 @@ export function renderStatus(
     '',
     zones.length === 0 ? 'No nodes found.' : table,
     ...(drains.length === 0 ? [] : ['', renderDrains(drains, wide)]),
+    ...(running.length === 0 ? [] : ['', renderRunning(at, running)]),
     ...(tripped.length === 0 ? [] : ['', renderTripped(at, tripped)]),
     ...(pauses.length === 0 ? [] : ['', renderPauses(at, pauses)]),
     ...(clocks.length === 0 ? [] : ['', ...clocks.slice(-clocksShownMax).map(clockLine(at))]),
@@ -91,6 +93,15 @@ const zoneColumns: readonly Column<ZoneCounts>[] = [
 function renderDrains(drains: readonly MarkedDrain[], wide: boolean): string {
   const rows = drains.map(({ id, taint, nodes }) => [id, taint, nodesText(nodes, wide)]);
   return renderTable(['DRAIN', 'TAINT', 'NODES'], rows);
+}
+
+/** A drain that is not heard of may have been killed: its pods are the controller's again. */
+function renderRunning(at: Instant, running: readonly RunningDrain[]): string {
+  const rows = running.map(({ id, node, by, heartbeat }) => {
+    const isLost = at - heartbeat >= drainStaleMs;
+    return [id, node, by || none, `${ago(at, heartbeat)}${isLost ? ', lost' : ''}`].map(printable);
+  });
+  return renderTable(['RUNNING DRAIN', 'NODE', 'BY', 'HEARTBEAT'], rows);
 }
 
 function renderTripped(at: Instant, tripped: readonly TrippedLimit[]): string {
