@@ -23,6 +23,7 @@ import { checkFiles } from './manifests/command.ts';
 import { checkOverlap } from './overlap-check.ts';
 import { checkRights } from './rights-check.ts';
 import { checkClock, checkServer } from './server-check.ts';
+import { checkSettings } from './settings-check.ts';
 
 type Check = (
   survey: Survey,
@@ -35,6 +36,7 @@ const checks: readonly Check[] = [
   checkClock,
   checkRights,
   checkOverlap,
+  checkSettings,
   checkControllers,
   checkBudgets,
   checkTaints,

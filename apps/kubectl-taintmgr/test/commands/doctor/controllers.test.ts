@@ -40,6 +40,37 @@ describe('doctor beside controllers that publish their status', () => {
     return (await run('doctor', '-o', path)).out.trimEnd().split('\n');
   }
 
+  it('says how the leader runs, as it publishes that', async () => {
+    const { api } = cluster;
+    const now = new Date().toISOString().replace('Z', '000Z');
+    const lease = {
+      holderIdentity: 'cp-1',
+      leaseDurationSeconds: 60,
+      acquireTime: now,
+      renewTime: now,
+    };
+    const metadata = { name: 'taintmgr-controller', namespace: 'kube-system' };
+    api.create('leases', { metadata, spec: lease });
+    const settings = {
+      mode: 'delete',
+      'cluster-policies': 'false',
+      'eviction.minTaintAge': 'ages',
+    };
+    publish({ settings });
+    const policy = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'EvictionPolicy' };
+    const spec = { match: {}, action: 'Keep' };
+    api.create('evictionpolicies.taintmgr.dev', { ...policy, metadata: { name: 'keep' }, spec });
+    const path =
+      'jsonpath={range .findings[?(@.check=="settings")]}{.level} {.message}{"\\n"}{end}';
+    assert.deepEqual((await run('doctor', '-o', path)).out.trimEnd().split('\n'), [
+      'INFO taintmgr-controller runs with --mode=delete: PodDisruptionBudgets are not asked',
+      'WARN taintmgr-controller runs with eviction.minTaintAge=ages, which is not understood here and left out',
+      'INFO taintmgr-controller does not follow the policies and pauses of the cluster',
+    ]);
+    api.delete('leases', 'kube-system', 'taintmgr-controller');
+    api.delete(managers, '', 'taintmgr');
+  });
+
   it('says nothing where nobody publishes', async () => {
     assert.deepEqual(await findings(), ['']);
   });
