@@ -106,6 +106,20 @@ export class ConditionRules {
     }
   }
 
+  /**
+   * Takes in a node before anything is decided about one of them: the bound of a rule counts all of its
+   * pool, also right after a start.
+   */
+  notice(node: Node): void {
+    if (this.#rules.size === 0) return;
+    const { owned } = this.#ownedOn(node);
+    for (const rule of this.#rules.values()) {
+      setMember(this.#pools.get(rule.name), node.name, selects(rule.nodes, node.labels ?? {}));
+      // One that is about to get the taint does not show it yet, and stays counted.
+      if (owned[markOf(rule.taint)] === rule.name) this.#carriers.get(rule.name)?.add(node.name);
+    }
+  }
+
   /** Takes in a node and says what has to change on it. */
   decide(now: Instant, node: Node): RuleDecision {
     const [add, remove, because, reports]: [

@@ -271,12 +271,14 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     if (news.length > 0) this.#limiter.noteUnreachable(now, news);
   }
 
-  /** Zones are judged by nodes as they are now, before anything is decided about one of them. */
+  /** Zones and pools are counted by nodes as they are now, before anything is decided about one of them. */
   #reviewZones(now: Instant): void {
     for (const name of this.#moved) {
       const [node, record] = [this.#store.node(name), this.#health.recordOf(name)];
       const isReady = readyStatus(node) === 'True' && record?.unreachableAt === null;
-      if (node) this.#limiter.place(now, node, isReady);
+      if (!node) continue;
+      this.#limiter.place(now, node, isReady);
+      this.#rules.notice(node);
     }
     this.#moved.clear();
     const { reports, affected, isOver } = this.#limiter.review(now);

@@ -83,6 +83,23 @@ describe('what a taint rule has come to', () => {
     assert.deepEqual(status(), { ...none, selected: 1, tainted: ['n2'] });
   });
 
+  it('counts the nodes that have its taint when it starts, in whatever order they come', () => {
+    for (const nodesMax of [1, '50%'] as const) {
+      const engine = createEngine({ lifecycle: { conditionRules: [{ ...rule, nodesMax }] } });
+      const carrier = { taints: [ours], ownedTaints: { 'bad-disk:NoExecute': 'disk' } };
+      for (const node of [nodeNamed('n1'), nodeNamed('n2', carrier)])
+        engine.handle(0, { kind: 'nodeUpsert', node });
+      engine.handle(0, { kind: 'synced' });
+      const commands = engine.handle(0, { kind: 'tick' });
+      assert.deepEqual(
+        commands.filter(({ kind }) => kind === 'changeTaints'),
+        [],
+      );
+      const { tainted = [] } = engine.policyCounts(0).taintRules?.get('disk') ?? {};
+      assert.deepEqual(tainted, ['n2'], `${nodesMax}`);
+    }
+  });
+
   it('is not known where nobody applies rules', () => {
     assert.equal(createEngine().policyCounts(0).taintRules, null);
     const lifecycle = { conditionRules: [] };
