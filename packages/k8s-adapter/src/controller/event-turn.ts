@@ -5,7 +5,7 @@ const burstFrom = 8;
 /** A burst is over when nothing happens for so long: answers that come together leave short gaps. */
 const lullMs: Millis = 250;
 /** Longer where answers are owed: a slow server lets requests begin in waves, a stuck one none. */
-const slowLullMs: Millis = 1000;
+const slowLullMs: Millis = 5000;
 /** On a server that takes 170 evictions a second, 20,000 of them are no longer than this. */
 const sustainedMs: Millis = 120_000;
 /** What an Event may be written for: so a tenth of all requests under sustained load. */
