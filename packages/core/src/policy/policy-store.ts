@@ -78,6 +78,8 @@ export class PolicyStore {
 
   /** The pauses whose time is over by now, by the clock of the cluster; each is told of once. */
   endPauses(wall: Instant): readonly EvictionPause[] {
+    // Asked at each event, and nearly always there are none.
+    if (this.#pauses.size === 0) return [];
     const ended = [...this.#running()].filter(({ until }) => until !== null && until <= wall);
     for (const { name } of ended) this.#over.add(name);
     return ended;
@@ -85,6 +87,7 @@ export class PolicyStore {
 
   /** When the next one is over; null: none ends by itself. */
   nextPauseEnd(): Instant | null {
+    if (this.#pauses.size === 0) return null;
     return earliest(Array.from(this.#running(), ({ until }) => finite(until)));
   }
 

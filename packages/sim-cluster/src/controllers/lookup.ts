@@ -40,7 +40,9 @@ export class Lookup {
     }
     this.#ownersElsewhere = this.#missingOwners(api);
     api.subscribe(({ type, resource, object, previous }) => {
-      if (previous) this.#leave(resource, previous, type === 'DELETED' ? null : object);
+      if (previous && (type === 'DELETED' || !isAtOnePlace(previous, object))) {
+        this.#leave(resource, previous, type === 'DELETED' ? null : object);
+      }
       if (resource === 'pods' && previous) this.#count(previous, -1);
       if (resource === 'pods' && type !== 'DELETED') this.#count(object, 1);
       if (type !== 'DELETED') this.#add(resource, object);
@@ -120,6 +122,12 @@ export class Lookup {
       remove(this.#dependents, uid, `${resource}/${key}`);
     }
   }
+}
+
+/** Whether both states are found in the same places: what did not change is one value. */
+function isAtOnePlace(previous: KubeObject, next: KubeObject): boolean {
+  const isOwnedAlike = previous.metadata.ownerReferences === next.metadata.ownerReferences;
+  return isOwnedAlike && previous.spec?.nodeName === next.spec?.nodeName;
 }
 
 function entry<V>(index: Map<string, Map<string, V>>, key: string): Map<string, V> {

@@ -104,7 +104,10 @@ export function copy(value: Json): Json {
 /** Freezes a JSON value all the way down and returns it; frozen parts are taken as frozen whole. */
 export function freeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  for (const member of Object.values(value)) freeze(member);
+  for (const key in value) {
+    const member = value[key];
+    if (typeof member === 'object') freeze(member);
+  }
   return Object.freeze(value);
 }
 
