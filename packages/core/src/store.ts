@@ -1,12 +1,14 @@
 import type { Event } from './event.ts';
 import { ClusterClock, type ClusterTime } from './kernel/cluster-clock.ts';
+import { Interned } from './kernel/interned.ts';
 import type { Instant } from './kernel/time.ts';
+import { KeptPod } from './model/kept-pod.ts';
+import { KeptTraits } from './model/kept-traits.ts';
 import type { Namespace } from './model/namespace.ts';
 import type { Lease, Node } from './model/node.ts';
-import type { DaemonSet, Owner, Pod } from './model/pod.ts';
+import type { DaemonSet, Pod } from './model/pod.ts';
 import type { PodView } from './model/pod-view.ts';
 import type { Labels } from './model/selector.ts';
-import type { Toleration } from './model/toleration.ts';
 import { PolicyStore } from './policy/policy-store.ts';
 import type { EvictionPause, EvictionPolicy, NodeTaintRule } from './policy/values.ts';
 
@@ -71,22 +73,21 @@ export interface StoreView {
 
 /**
  * The engine's picture of the cluster: nodes, pods, and pods by node. It has one writer, the
- * engine. Equal tolerations, owners and names of nodes and namespaces are kept once, whoever built
- * them: a cluster has few different ones and a great many pods.
+ * engine. Names of nodes and what pods have in common are kept once, whoever built them: a cluster has
+ * few different ones and a great many pods.
  */
 export class Store implements StoreView {
   readonly clock: ClusterClock = new ClusterClock();
   readonly #nodes = new Map<string, Node>();
-  readonly #pods = new Map<string, Pod>();
-  readonly #podsByNode = new Map<string, Map<string, Pod>>();
+  readonly #pods = new Map<string, KeptPod>();
+  /** In lists: a Map for each node would take more room than the pods of most of them. */
+  readonly #podsByNode = new Map<string, KeptPod[]>();
   readonly #leases = new Map<string, Lease>();
   readonly #daemonSets = new Map<string, DaemonSet>();
   #podViews: Omit<Extract<Event, { kind: 'podViews' }>, 'kind'> = { byNode: false, nodes: {} };
   readonly #policies = new PolicyStore();
   readonly #names = new Interned<string>((name) => name);
-  readonly #owners = new Interned<Owner>(ownerKey);
-  readonly #tolerations = new Interned<readonly Toleration[]>(tolerationsKey);
-  readonly #labels = new Interned<Labels>(JSON.stringify);
+  readonly #traits = new KeptTraits();
 
   node(name: string): Node | null {
     return this.#nodes.get(name) ?? null;
@@ -109,7 +110,7 @@ export class Store implements StoreView {
   }
 
   podsOn(nodeName: string): Iterable<Pod> {
-    return this.#podsByNode.get(nodeName)?.values() ?? [];
+    return this.#podsByNode.get(nodeName) ?? [];
   }
 
   podView(nodeName: string): PodView {
@@ -259,12 +260,13 @@ export class Store implements StoreView {
   #upsertPod(now: Instant, incoming: Pod): Change {
     const previous = this.#pods.get(incoming.uid) ?? null;
     const boundAt = possibleBinding(this.clock.wall(now), incoming, previous);
-    const pod = this.#intern(boundAt === incoming.boundAt ? incoming : { ...incoming, boundAt });
+    const pod = this.#kept(incoming, boundAt, previous);
     if (previous) this.#forget(previous);
     this.#pods.set(pod.uid, pod);
     if (pod.nodeName !== '') {
-      const pods = this.#podsByNode.get(pod.nodeName) ?? new Map<string, Pod>();
-      this.#podsByNode.set(pod.nodeName, pods.set(pod.uid, pod));
+      const pods = this.#podsByNode.get(pod.nodeName);
+      if (pods) pods.push(pod);
+      else this.#podsByNode.set(pod.nodeName, [pod]);
     }
     return { kind: 'pod', pod, previous };
   }
@@ -273,34 +275,25 @@ export class Store implements StoreView {
     const previous = this.#pods.get(uid);
     if (!previous) return null;
     this.#forget(previous);
+    this.#pods.delete(uid);
     return { kind: 'podGone', previous };
   }
 
-  #forget(pod: Pod): void {
-    this.#pods.delete(pod.uid);
-    this.#release(pod);
+  /** What has not changed stays the same object, and the pod stays where it is among all. */
+  #kept(incoming: Pod, boundAt: Instant | null, previous: KeptPod | null): KeptPod {
+    const { deletionTimestamp } = incoming;
+    const nodeName = this.#names.take(incoming.nodeName);
+    const { name, uid } = previous?.name === incoming.name ? previous : incoming;
+    const traits = this.#traits.take(incoming, previous?.traits ?? null);
+    return new KeptPod({ name, uid, nodeName, boundAt, deletionTimestamp }, traits);
+  }
+
+  #forget(pod: KeptPod): void {
+    this.#names.release(pod.nodeName);
+    this.#traits.release(pod.traits);
     const pods = this.#podsByNode.get(pod.nodeName);
-    pods?.delete(pod.uid);
-    if (pods?.size === 0) this.#podsByNode.delete(pod.nodeName);
-  }
-
-  #intern(pod: Pod): Pod {
-    return {
-      ...pod,
-      namespace: this.#names.take(pod.namespace),
-      nodeName: this.#names.take(pod.nodeName),
-      phase: this.#names.take(pod.phase),
-      tolerations: this.#tolerations.take(pod.tolerations),
-      owner: pod.owner && this.#owners.take(pod.owner),
-      ...(pod.labels && { labels: this.#labels.take(pod.labels) }),
-    };
-  }
-
-  #release({ namespace, nodeName, phase, tolerations, owner, labels }: Pod): void {
-    for (const name of [namespace, nodeName, phase]) this.#names.release(name);
-    this.#tolerations.release(tolerations);
-    if (owner) this.#owners.release(owner);
-    if (labels) this.#labels.release(labels);
+    pods?.splice(pods.indexOf(pod), 1);
+    if (pods?.length === 0) this.#podsByNode.delete(pod.nodeName);
   }
 }
 
@@ -316,38 +309,4 @@ function possibleBinding(
   if (boundAt === null || boundAt <= wall) return boundAt;
   const known = previous?.nodeName === nodeName ? previous.boundAt : null;
   return known === null ? wall : Math.min(wall, known);
-}
-
-/** Equal values kept once, for as long as somebody uses them. */
-class Interned<T> {
-  readonly #keyOf: (value: T) => string;
-  readonly #kept = new Map<string, { readonly value: T; uses: number }>();
-
-  constructor(keyOf: (value: T) => string) {
-    this.#keyOf = keyOf;
-  }
-
-  take(value: T): T {
-    const key = this.#keyOf(value);
-    const entry = this.#kept.get(key) ?? { value, uses: 0 };
-    entry.uses += 1;
-    this.#kept.set(key, entry);
-    return entry.value;
-  }
-
-  release(value: T): void {
-    const key = this.#keyOf(value);
-    const entry = this.#kept.get(key);
-    if (entry && --entry.uses === 0) this.#kept.delete(key);
-  }
-}
-
-function ownerKey({ apiVersion, kind, name }: Owner): string {
-  return `${apiVersion}/${kind}/${name}`;
-}
-
-function tolerationsKey(tolerations: readonly Toleration[]): string {
-  return JSON.stringify(
-    tolerations.map((t) => [t.key, t.operator, t.value, t.effect, t.tolerationSeconds?.toString()]),
-  );
 }

@@ -6,6 +6,7 @@ import { Pauses } from '../eviction/pauses.ts';
 import type { Reason } from '../eviction/reason.ts';
 import { TaintClock } from '../eviction/taint-clock.ts';
 import type { Instant } from '../kernel/time.ts';
+import { withTolerations } from '../model/kept-pod.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import { isEqualTaint, type Taint } from '../model/taint.ts';
@@ -96,7 +97,7 @@ export class DrainDecider {
 
   /** Where no toleration is respected, a policy or a pause holds those too that tolerate the taint. */
   #decisionOn(pod: Pod): Decision {
-    const bare = this.#respect === 'nothing' && this.#decider.decide({ ...pod, tolerations: [] });
+    const bare = this.#respect === 'nothing' && this.#decider.decide(withTolerations(pod, []));
     return bare && bare.kind !== 'evict' ? bare : this.#decider.decide(pod);
   }
 

@@ -42,19 +42,19 @@ export interface Pod extends PodRef {
   /** True when some volume is an emptyDir: its data goes with the pod. */
   readonly hasEmptyDir: boolean;
   /** spec.terminationGracePeriodSeconds; 30 when left out. */
-  readonly gracePeriodSeconds?: number;
+  readonly gracePeriodSeconds?: number | undefined;
   /** True when its owner asked for it to be left alone. */
-  readonly optedOut?: boolean;
+  readonly optedOut?: boolean | undefined;
   /** The status of its condition Ready; null or left out: it has none. */
-  readonly ready?: string | null;
+  readonly ready?: string | null | undefined;
   /** Left out: none. */
-  readonly labels?: Labels;
+  readonly labels?: Labels | undefined;
   /** spec.priority; left out: 0. */
-  readonly priority?: number;
+  readonly priority?: number | undefined;
   /** spec.priorityClassName; left out: none. */
-  readonly priorityClassName?: string;
+  readonly priorityClassName?: string | undefined;
   /** Left out: nobody has marked it. */
-  readonly disruption?: Disruption;
+  readonly disruption?: Disruption | undefined;
 }
 
 /** The name of a pod alone, without what is known about it. */

@@ -132,6 +132,7 @@ function podReflector(
     path: podsPath,
     selectors: pods,
     project: accepted(podFromJson, acceptsPod),
+    reportsEarly: true,
     ...ofNode,
   });
 }
@@ -144,7 +145,7 @@ function podsByNode(options: SourceOptions, podWatch: Partial<PodWatch>): PodSou
   return new PodSource({ ...defaultPodWatch, ...podWatch }, (nodeName, id) => {
     if (nodeName === null) return podReflector(options, { id });
     const selectors = onNode(nodeName, options.pods ?? {});
-    return podReflector(options, { id, selectors, streamLists: false });
+    return podReflector(options, { id, selectors, streamLists: false, reportsEarly: false });
   });
 }
 

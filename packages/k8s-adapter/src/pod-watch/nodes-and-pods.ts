@@ -12,7 +12,8 @@ export function nodesAndPods(nodes: Source, pods: PodSource): Source {
         if (effect.kind === 'synced') effects.push(...pods.nodesSynced(now));
         else effects.push(effect, ...pods.follow(now, effect));
       }
-      effects.push(...pods.handle(now, input));
+      // One by one: there may be a million.
+      for (const effect of pods.handle(now, input)) effects.push(effect);
       return effects;
     },
     nextWake: () => earliest([nodes.nextWake(), pods.nextWake()]),

@@ -7,8 +7,8 @@ interface Name {
 }
 
 /**
- * Values by the names of objects. A name is kept as it was given last, so that whoever else keeps it
- * shares it; a key made of both parts would be a text more for each object.
+ * Values by the names of objects. A name is kept as it was given first, so that whoever else keeps
+ * that shares it; a key made of both parts would be a text more for each object.
  */
 export class ByName<T> {
   readonly #namespaces = new Map<string, Map<string, T>>();
@@ -25,9 +25,9 @@ export class ByName<T> {
   set({ namespace, name }: Name, value: T): void {
     const names = this.#namespaces.get(namespace) ?? new Map<string, T>();
     if (names.size === 0) this.#namespaces.set(namespace, names);
-    // A Map would stay with the name that it has.
-    if (!names.delete(name)) this.#size += 1;
+    const before = names.size;
     names.set(name, value);
+    this.#size += names.size - before;
   }
 
   delete({ namespace, name }: Name): void {

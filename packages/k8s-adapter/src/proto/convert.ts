@@ -22,6 +22,7 @@ import {
   type JsonRecord,
   parseJson,
 } from './json.ts';
+import { sharedText } from './shared-text.ts';
 import {
   believedStarts,
   taintStartsAnnotation,
@@ -66,7 +67,7 @@ export function nodeFromJson(value: unknown): Node {
   const annotations = asRecord(metadata.annotations);
   const writtenAt = taintsWrittenAt(metadata.managedFields);
   const taintStarts = believedStarts(annotations[taintStartsAnnotation], writtenAt);
-  const labels = labelsFrom(metadata.labels);
+  const labels = sharedLabels(labelsFrom(metadata.labels));
   const { spec, status } = { spec: asRecord(object.spec), status: asRecord(object.status) };
   const ownedTaints = labelsFrom(parseJson(asText(annotations[ownedTaintsAnnotation])));
   return {
@@ -74,7 +75,7 @@ export function nodeFromJson(value: unknown): Node {
     uid: asText(metadata.uid),
     taints: asList(spec.taints).map(taintFromJson),
     labels,
-    zone: zoneName(labels),
+    zone: sharedText(zoneName(labels)),
     unschedulable: spec.unschedulable === true,
     createdAt: timeFromJson(metadata.creationTimestamp),
     conditions: asList(status.conditions).map(conditionFromJson),
@@ -174,10 +175,10 @@ function readyStatusOf(status: JsonRecord): string | null {
 function conditionFromJson(value: unknown): NodeCondition {
   const { type, status, reason, message, ...times } = asRecord(value);
   return {
-    type: asText(type),
-    status: asText(status),
-    reason: asText(reason),
-    message: asText(message),
+    type: sharedText(asText(type)),
+    status: sharedText(asText(status)),
+    reason: sharedText(asText(reason)),
+    message: sharedText(asText(message)),
     heartbeatAt: timeFromJson(times.lastHeartbeatTime),
     transitionAt: timeFromJson(times.lastTransitionTime),
   };
@@ -189,6 +190,11 @@ function labelsFrom(value: unknown): Labels {
   return Object.fromEntries(
     entries.flatMap(([key, text]) => (typeof text === 'string' ? [[key, text]] : [])),
   );
+}
+
+/** There are as many nodes as there are, and few zones, architectures and kinds of machines. */
+function sharedLabels(labels: Labels): Labels {
+  return Object.fromEntries(Object.entries(labels).map(([key, text]) => [key, sharedText(text)]));
 }
 
 /** Reads a label selector; an expression that nobody knows is left out. */

@@ -13,7 +13,7 @@ export type Project<T> = (object: unknown) => T | null;
 
 interface Known {
   readonly uid: string;
-  readonly resourceVersion: string;
+  resourceVersion: string;
 }
 
 /** What a list under way has shown so far; nobody sees it before the last page. */
@@ -24,11 +24,14 @@ class Pages<T> {
 
 /**
  * Which objects are known, and in which version: what turns watch events and lists into
- * differences. An object deleted and made anew under the same name is a delete and an upsert.
+ * differences. An object deleted and made anew under the same name is a delete and an upsert. What a
+ * list shows is told when it is complete; a first list may be told early, object by object, so that a
+ * million of them need not be held twice.
  */
 export class Inventory<T> {
   #known = new ByName<Known>();
-  #pages = new Pages<T>();
+  /** Null: what the list shows is told at once. */
+  #pages: Pages<T> | null = new Pages<T>();
   readonly #project: Project<T>;
 
   constructor(project: Project<T>) {
@@ -60,7 +63,8 @@ export class Inventory<T> {
       changes.push({ kind: 'delete', name: identity.name, uid: known.uid });
     }
     if (item !== null) {
-      this.#known.set(identity, versionOf(identity));
+      if (known?.uid === identity.uid) known.resourceVersion = identity.resourceVersion;
+      else this.#known.set(identity, versionOf(identity));
       changes.push({ kind: 'upsert', item });
     }
     return changes;
@@ -73,44 +77,63 @@ export class Inventory<T> {
     return [{ kind: 'delete', name: identity.name, uid: identity.uid }];
   }
 
-  /** Forgets the pages of a list that did not come to its end. */
-  beginList(): void {
-    this.#pages = new Pages();
+  /** Whether what the list under way shows is told at once. */
+  get reportsEarly(): boolean {
+    return this.#pages === null;
   }
 
-  /** Takes one page; false, and nothing taken to be true, when an item is no API object. */
-  addPage(items: readonly unknown[]): boolean {
-    for (const object of items) {
-      const identity = identityOf(object);
-      if (!identity) return false;
-      this.addListed(identity, object);
-    }
-    return true;
+  /** Forgets the pages of a list that did not come to its end. `early`: if nothing is known, tell at once. */
+  beginList(early = false): void {
+    this.#pages = early && this.size === 0 ? null : new Pages();
+  }
+
+  /** Takes one page; null, and nothing taken to be true, when an item is no API object. */
+  addPage(items: readonly unknown[]): readonly ItemChange<T>[] | null {
+    const identities = items.map(identityOf);
+    if (identities.includes(null)) return null;
+    return identities.flatMap((identity, at) =>
+      identity ? this.addListed(identity, items[at]) : [],
+    );
+  }
+
+  /** Takes what a list that is streamed shows. */
+  takeListed(event: ObjectEvent): readonly ItemChange<T>[] {
+    return event.kind === 'delete'
+      ? this.dropListed(event.identity)
+      : this.addListed(event.identity, event.object);
   }
 
   /** Takes one object of a list; a later one of the same name replaces it. */
-  addListed(identity: Identity, object: unknown): void {
+  addListed(identity: Identity, object: unknown): readonly ItemChange<T>[] {
+    if (!this.#pages) return this.#upsert(identity, object).map(asListed);
     const { seen, changed } = this.#pages;
     this.dropListed(identity);
     const known = this.#known.get(identity);
     if (known?.uid === identity.uid && known.resourceVersion === identity.resourceVersion) {
       seen.set(identity, known);
-      return;
+      return [];
     }
     const item = this.#project(object);
-    if (item === null) return;
+    if (item === null) return [];
     seen.set(identity, versionOf(identity));
     changed.set(identity, item);
+    return [];
   }
 
   /** Forgets one object of a list that is gone before its end. */
-  dropListed(identity: Identity): void {
+  dropListed(identity: Identity): readonly ItemChange<T>[] {
+    if (!this.#pages) return this.#delete(identity);
     this.#pages.seen.delete(identity);
     this.#pages.changed.delete(identity);
+    return [];
   }
 
-  /** The list is complete: from now on it is what is known. */
+  /** The list is complete: from now on it is what is known. What has not been told yet. */
   endList(): readonly ItemChange<T>[] {
+    if (!this.#pages) {
+      this.beginList();
+      return [];
+    }
     const { seen, changed } = this.#pages;
     const changes: ItemChange<T>[] = [];
     for (const [name, { uid }] of this.#known.entries()) {
@@ -121,6 +144,10 @@ export class Inventory<T> {
     this.beginList();
     return changes;
   }
+}
+
+function asListed<T>(change: ItemChange<T>): ItemChange<T> {
+  return change.kind === 'upsert' ? { ...change, listed: true } : change;
 }
 
 function versionOf({ uid, resourceVersion }: Identity): Known {

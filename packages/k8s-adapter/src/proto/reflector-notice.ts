@@ -36,12 +36,18 @@ export type ReflectorNotice =
       readonly next: 'list' | 'watch';
     };
 
-/** What is reported of a list that was read: how many objects there are, and what was different. */
+/**
+ * What is reported of a list that was read: how many objects there are, and what was different, or how
+ * many were told early.
+ */
 export function listed(
   resource: string,
   objects: number,
-  changes: readonly { readonly kind: string }[],
+  changes: readonly { readonly kind: string }[] | number,
 ): ReflectorNotice {
+  if (typeof changes === 'number') {
+    return { kind: 'listed', resource, objects, upserts: changes, deletes: 0 };
+  }
   const deletes = changes.filter(({ kind }) => kind === 'delete').length;
   return { kind: 'listed', resource, objects, upserts: changes.length - deletes, deletes };
 }

@@ -32,6 +32,11 @@ export interface ReflectorOptions<T> {
   readonly watch: boolean;
   /** Whether the server is asked for lists as the beginning of a watch; default false: in pages. */
   readonly streamLists?: boolean;
+  /**
+   * Whether objects of a first list are told as they come, since there may be a million; default
+   * false: when it is complete.
+   */
+  readonly reportsEarly?: boolean;
   /** Whether the server is asked for streams in protobuf where it has it; default false: in JSON. */
   readonly protobuf?: boolean;
   /** A collection that is not served (404) has no objects; default false: it is a failure. */

@@ -210,7 +210,7 @@ export class Reflector<T> {
 
   #list(now: Instant): ReflectorState {
     this.#freshness.ask(now);
-    this.#inventory.beginList();
+    this.#inventory.beginList(this.#options.reportsEarly);
     return this.#lists === 'streamed' ? this.#load(now) : this.#requestPage(now, '');
   }
 
@@ -228,10 +228,12 @@ export class Reflector<T> {
 
   #page(now: Instant, listing: Listing, body: string): ReflectorState {
     const page = listPage(body);
-    if (!page || !this.#inventory.addPage(page.items)) {
+    const changes = page && this.#inventory.addPage(page.items);
+    if (!page || !changes) {
       const failure = noAnswer('the answer is not a list of API objects');
       return this.#recover(now, listing, failure, relist);
     }
+    for (const change of changes) this.#effects.push(change);
     const { continueToken, resourceVersion } = page;
     if (continueToken !== '') return this.#requestPage(now, continueToken);
     this.#swap();
@@ -243,10 +245,13 @@ export class Reflector<T> {
     this.#freshness.read();
     this.#failing = false;
     if (this.#lists === 'pagedOnce') this.#lists = 'streamed';
+    const { reportsEarly } = this.#inventory;
     const changes = this.#inventory.endList();
     for (const change of changes) this.#effects.push(change);
-    if (how === 'listed') this.#notice(listed(this.resource, this.#inventory.size, changes));
-    else if (!this.#absence.isCertain) this.#notice({ kind: 'absent', resource: this.resource });
+    if (how === 'listed') {
+      const { size } = this.#inventory;
+      this.#notice(listed(this.resource, size, reportsEarly ? size : changes));
+    } else if (!this.#absence.isCertain) this.#notice({ kind: 'absent', resource: this.resource });
     this.#absence.read(how === 'absent');
     if (this.#synced) return;
     this.#synced = true;
@@ -309,21 +314,15 @@ export class Reflector<T> {
       : this.#watched(now, state, event);
   }
 
-  /** Nobody hears of these before the list is complete. */
+  /** Nobody hears of these before the list is complete, unless it is told early. */
   #loaded(now: Instant, state: Loading, event: CollectionEvent): Streaming {
-    switch (event.kind) {
-      case 'upsert':
-        this.#inventory.addListed(event.identity, event.object);
-        return state;
-      case 'delete':
-        this.#inventory.dropListed(event.identity);
-        return state;
-      case 'bookmark': {
-        if (!event.endsList) return state;
-        this.#swap();
-        return this.#watching(now, watchingFrom(state, state.decoder, event.resourceVersion));
-      }
+    if (event.kind !== 'bookmark') {
+      this.#effects.push(...this.#inventory.takeListed(event));
+      return state;
     }
+    if (!event.endsList) return state;
+    this.#swap();
+    return this.#watching(now, watchingFrom(state, state.decoder, event.resourceVersion));
   }
 
   #watched(now: Instant, watching: Watching, event: CollectionEvent): Watching {

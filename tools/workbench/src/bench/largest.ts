@@ -1,0 +1,160 @@
+// The largest clusters there are, followed by one replica: 65,000 nodes and 1,000,000 pods, and a
+// hundredth and a tenth of that. A feeder makes objects as they are asked for and changes them; the
+// controller is the one that is shipped, with both controllers on. Then a zone fails.
+// npm run bench -- largest; by hand `node -C @taintmgr/source tools/workbench/src/bench/largest.ts`
+// takes --percent 1,10,100 --pod-watch all,tainted-nodes --format json,protobuf --fail-seconds 180
+// --tolerate 30 --heap-mb 800 (--max-old-space-size), and flags of the controller behind --.
+import { spawnSync } from 'node:child_process';
+import { loadavg } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { type Controller, Feeder, startController, type Usage } from './largest/programs.ts';
+import { mega, printTable, short } from './measure.ts';
+
+const whole = { nodes: 65_000, pods: 1_000_000, failing: 20_000 };
+const formats = { json: 'application/json', protobuf: 'application/vnd.kubernetes.protobuf' };
+/** A kubelet renews its lease every ten seconds, and writes its status every five minutes. */
+const secondsPerLease = 10;
+const secondsPerStatus = 300;
+const changesPerSecond = 5_000;
+const settleMs = 3_000;
+const phaseMs = 20_000;
+
+const { values, positionals } = parseArgs({
+  options: {
+    percent: { type: 'string', default: '1,10,100' },
+    'pod-watch': { type: 'string', default: 'all,tainted-nodes' },
+    format: { type: 'string', default: 'protobuf' },
+    'fail-seconds': { type: 'string', default: '180' },
+    tolerate: { type: 'string', default: '30' },
+    'heap-mb': { type: 'string' },
+  },
+  allowPositionals: true,
+});
+
+build();
+const rows: string[][] = [];
+const failures: string[][] = [];
+for (const percent of values.percent.split(',').map(Number)) {
+  for (const podWatch of values['pod-watch'].split(',')) {
+    for (const format of values.format.split(',')) await measure(percent, podWatch, format);
+  }
+}
+process.stdout.write(`largest: 100 % are ${short(whole.nodes)} nodes, ${short(whole.pods)} pods; `);
+process.stdout.write(`load ${loadavg()[0]?.toFixed(1)}\n`);
+const read = ['synced after', 'CPU until then', 'heap', 'peak until then'];
+const followed = ['CPU per pod change', 'CPU per renewed lease', 'all at once', 'of a core'];
+printTable(['', ...read, ...followed], rows);
+process.stdout.write(`A zone of ${short(whole.failing)} nodes (of 100 %) fails:\n`);
+const failed = ['statuses', 'NoExecute', 'first after', 'in a minute', 'pods marked', 'pods gone'];
+printTable(['', ...failed, 'CPU', 'peak'], failures);
+
+async function measure(percent: number, podWatch: string, format: string): Promise<void> {
+  const part = (count: number): number => Math.round((count * percent) / 100);
+  const size = {
+    nodes: part(whole.nodes),
+    pods: part(whole.pods),
+    failing: part(whole.failing),
+    tolerationSeconds: Number(values.tolerate),
+  };
+  const title = `${percent} %, ${podWatch}, ${format}`;
+  const feeder = await Feeder.start(size);
+  const leases = size.nodes / secondsPerLease;
+  const nodes = size.nodes / secondsPerStatus;
+  feeder.order({ kind: 'rates', leases, nodes, pods: 0 });
+  const start = performance.now();
+  const heap = values['heap-mb'];
+  const controller = await startController(
+    feeder.kubeconfig,
+    heap === undefined ? [] : [`--max-old-space-size=${heap}`],
+    [`--pod-watch=${podWatch}`, `--kube-api-content-type=${contentType(format)}`, ...positionals],
+  );
+  const syncMs = performance.now() - start;
+  const synced = await controller.usage();
+  const held = await controller.usage('heap');
+  const pods = await follow(feeder, controller, { leases: 0, nodes: 0, pods: changesPerSecond });
+  const renewed = await follow(feeder, controller, { leases: changesPerSecond, nodes: 0, pods: 0 });
+  // All heartbeats, and as many changes of pods as there are of 5,000 where that is more.
+  const more = Math.max(changesPerSecond - leases - nodes, changesPerSecond / 5);
+  const mixed = await follow(feeder, controller, { leases, nodes, pods: more });
+  rows.push([
+    title,
+    `${(syncMs / 1000).toFixed(1)} s`,
+    `${(synced.cpuMs / 1000).toFixed(1)} s`,
+    mega(held.heapBytes),
+    mega(synced.peakBytes),
+    `${pods.micros.toFixed(0)} us`,
+    `${renewed.micros.toFixed(0)} us`,
+    `${short(mixed.perSecond)}/s`,
+    `${(100 * mixed.cores).toFixed(0)} %`,
+  ]);
+  print(rows);
+  await fail(title, feeder, controller);
+  print(failures);
+  await controller.end();
+  feeder.end();
+}
+
+/** Each line as it is known: the last size takes long. */
+function print(lines: readonly (readonly string[])[]): void {
+  process.stderr.write(`${lines.at(-1)?.join('   ')}\n`);
+}
+
+interface Followed {
+  readonly micros: number;
+  readonly perSecond: number;
+  readonly cores: number;
+}
+
+async function follow(
+  feeder: Feeder,
+  controller: Controller,
+  rates: { readonly leases: number; readonly nodes: number; readonly pods: number },
+): Promise<Followed> {
+  feeder.order({ kind: 'rates', ...rates });
+  await setTimeout(settleMs);
+  await feeder.report();
+  const before = await controller.usage();
+  const start = performance.now();
+  await setTimeout(phaseMs);
+  const { changes } = await feeder.report();
+  const cpuMs = (await controller.usage()).cpuMs - before.cpuMs;
+  const ms = performance.now() - start;
+  return {
+    micros: (1000 * cpuMs) / changes,
+    perSecond: (1000 * changes) / ms,
+    cores: cpuMs / ms,
+  };
+}
+
+async function fail(title: string, feeder: Feeder, controller: Controller): Promise<void> {
+  const before: Usage = await controller.usage();
+  feeder.order({ kind: 'fail' });
+  await setTimeout(1000 * Number(values['fail-seconds']));
+  const { writes, taintedAt } = await feeder.report();
+  const after = await controller.usage();
+  const count = (kind: string): string => short(writes[kind]?.count ?? 0);
+  const [first] = taintedAt;
+  const inMinute = taintedAt.filter((ms) => first !== undefined && ms < first + 60_000).length;
+  failures.push([
+    title,
+    count('nodeStatus'),
+    String(taintedAt.length),
+    first === undefined ? 'never' : `${(first / 1000).toFixed(0)} s`,
+    String(inMinute),
+    count('podUnready'),
+    count('podGone'),
+    `${((after.cpuMs - before.cpuMs) / 1000).toFixed(0)} s`,
+    mega(after.peakBytes),
+  ]);
+}
+
+function contentType(format: string): string {
+  return format === 'json' ? formats.json : formats.protobuf;
+}
+
+function build(): void {
+  const command = ['run', '-s', 'build', '--', '--filter=@taintmgr/controller'];
+  const { status, stdout } = spawnSync('npm', command, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(stdout);
+}
