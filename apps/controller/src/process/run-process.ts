@@ -66,7 +66,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   // A lease is not held in thought.
   const electing = settings.leaderElect && !isDryRun;
   const stats = createStats(signal, loopLag, !electing, settings);
-  const shadow = createShadow(settings, checked.controllers.enabled);
+  const shadow = createShadow({ settings, controllers: checked.controllers.enabled, cluster, log });
   const metrics = createMetrics({
     stats,
     shadow: shadow && (() => shadow.report()),
@@ -87,7 +87,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   const connectivity = new ApiConnectivity();
   const onFailure = (error: Error, wait: Millis): void =>
     log.warn({ error: error.message, next: formatWait(wait) }, 'could not start, will try again');
-  const cleanups: Close[] = flight ? [() => flight.close()] : [];
+  const cleanups: Close[] = [async () => flight?.close(), async () => shadow?.close()];
   try {
     cleanups.push(await startStatusServer({ choices, cluster, stats, metrics, facts, log }));
     const watch = (): Promise<OverlapWatch> => watchOverlaps(options, stats, metrics, log);

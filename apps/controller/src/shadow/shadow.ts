@@ -2,9 +2,11 @@
 import type { Engine } from '@taintmgr/core';
 import { deletedOf, type ShadowReport, ShadowScore } from '@taintmgr/core/shadow';
 import { formatTime } from '@taintmgr/core/time';
-import type { Machine } from '@taintmgr/k8s-adapter';
+import type { ClusterConfig, Machine } from '@taintmgr/k8s-adapter';
 import type { ControllerName } from '../flags/controllers.ts';
 import type { Settings } from '../flags/settings.ts';
+import type { Logger } from '../log/logger.ts';
+import { UpstreamEvents } from './upstream-events.ts';
 
 /** Keeps score while the controller runs. */
 export interface Shadow {
@@ -12,21 +14,34 @@ export interface Shadow {
   around(machine: Machine, explain: Engine['explain']): Machine;
   /** Null: it has not begun. */
   report(): ShadowReport | null;
+  close(): void;
+}
+
+export interface ShadowOptions {
+  readonly settings: Settings;
+  readonly controllers: readonly ControllerName[];
+  readonly cluster: ClusterConfig;
+  readonly log: Logger;
 }
 
 /** Null: something is done here, or pods are not evicted for taints. */
-export function createShadow(
-  { dryRun, mode }: Settings,
-  controllers: readonly ControllerName[],
-): Shadow | null {
+export function createShadow({
+  settings: { dryRun, mode },
+  controllers,
+  cluster,
+  log,
+}: ShadowOptions): Shadow | null {
   if (dryRun === 'none' || !controllers.includes('taint-eviction-controller')) return null;
   let score: ShadowScore | null = null;
+  const answer: ShadowScore['said'] = (uid, at) => score?.said(uid, at);
+  const events = new UpstreamEvents({ cluster, log, answer });
   return {
     around(machine, explain) {
-      score = new ShadowScore(machine, { mode, explain });
+      score = new ShadowScore(machine, { mode, explain, doubt: (pod) => events.ask(pod) });
       return score;
     },
     report: () => score?.report() ?? null,
+    close: () => events.close(),
   };
 }
 

@@ -216,6 +216,16 @@ async function work(controller: RunningProcess): Promise<void> {
   await controller.saw('publishing status');
 }
 
+/** A pod goes while all watches are broken. */
+async function goneUnseen({ cluster }: EmbeddedCluster, controller: RunningProcess): Promise<void> {
+  const { api } = cluster;
+  api.faults.down = true;
+  api.delete('pods', 'shop', 'second', { gracePeriodSeconds: 0 });
+  api.compact();
+  api.faults.down = false;
+  await controller.saw('read Events about a pod that is gone', { pod: 'shop/second' });
+}
+
 /** What is read again before a pod goes on a view of more than 10 s, which nobody waits for here. */
 async function readAgain({ url }: EmbeddedCluster): Promise<void> {
   const headers = { authorization: 'Bearer of-controller' };
@@ -258,6 +268,7 @@ describe('the rights of deploy/', () => {
       if (folders.includes('components/limits')) await taintAgain(embedded, controller);
       await spareTwice(embedded, controller);
       if (!folders.includes('modes/observe')) await policiesReported(embedded);
+      else await goneUnseen(embedded, controller);
       if (folders.includes('components/node-lifecycle')) {
         embedded.cluster.node('a-3').stop();
         await controller.saw('marked a pod of an unreachable node not ready', { pod: 'shop/lost' });

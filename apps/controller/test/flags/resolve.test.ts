@@ -82,10 +82,7 @@ describe('settings', () => {
     ['--controllers=* --controllers=-foo', { controllers: ['*', '-foo'] }],
     ['--node-monitor-grace-period=1m40s', { nodeMonitorGracePeriod: 100_000 }],
     ['--kube-api-qps=0.5 --kube-api-burst=3', { kubeApiQps: 0.5, kubeApiBurst: 3 }],
-    [
-      '--kube-api-content-type=application/json',
-      { kubeApiContentType: 'application/json' },
-    ],
+    ['--kube-api-content-type=application/json', { kubeApiContentType: 'application/json' }],
     ['--authorization-always-allow-paths=', { alwaysAllowPaths: [] }],
   ];
   for (const [line, values] of good) {

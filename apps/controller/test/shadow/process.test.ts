@@ -12,10 +12,12 @@ import {
   pod,
   type Rule,
   TaintManagerStandIn,
+  toleration,
   type User,
 } from '@taintmgr/sim-cluster';
 import { resolveChoices } from '../../src/flags/resolve.ts';
 import { isOwnStatus } from '../../src/process/published-status.ts';
+import { markedAt } from '../../src/shadow/upstream-events.ts';
 import { ask } from '../harness/https-client.ts';
 import { startProcess } from '../harness/running-process.ts';
 import { startTestApi, type TestApi } from '../harness/test-api.ts';
@@ -133,6 +135,85 @@ describe('a dry run beside kube-controller-manager', () => {
       assert.deepEqual([...cluster.writes].toSorted(), own.toSorted());
       // The node by this test, the pods by kube-controller-manager: no Event, no lease.
       assert.deepEqual([...cluster.changed].toSorted(), ['nodes', 'pods', taintManagers]);
+    });
+  }
+});
+
+describe('a pod that is gone before its mark was seen', () => {
+  const stories: readonly (readonly [string, readonly string[], number])[] = [
+    ['was deleted by kube-controller-manager, as its Event says', ['Marking for deletion Pod'], 1],
+    [
+      'was not, where that one took it back',
+      ['Marking for deletion Pod', 'Cancelling deletion of Pod'],
+      0,
+    ],
+    ['was not, where there is no such Event', [], 0],
+  ];
+  for (const [name, words, kept] of stories) {
+    it(name, async (t) => {
+      const cluster = await startTestApi([everything]);
+      t.after(() => cluster.stop());
+      const { api } = cluster;
+      await installDefinitions(api, customResourceDefinitions());
+      api.create('namespaces', namespace('shop'));
+      const tolerations = [{ ...toleration('spot:NoExecute', 3600) }];
+      const spec = { nodeName: 'n1', tolerations };
+      api.create('nodes', node('n1', { spec: { taints: [{ key: 'spot', effect: 'NoExecute' }] } }));
+      api.create('pods', pod('shop', 'web', { spec }));
+      const flags = ['--dry-run=client', '--controllers=taint-eviction-controller'];
+      const open = '--authorization-always-allow-paths=/*';
+      const controller = await startProcess(t, { connection: cluster, flags: [...flags, open] });
+      await controller.saw('caches synced, evictions start');
+      await controller.saw('publishing status');
+      for (const [index, said] of words.entries()) {
+        const at = `${new Date(Date.now() + index * 1000).toISOString().slice(0, 19)}Z`;
+        api.create('events', {
+          metadata: { name: `web.${index}`, namespace: 'shop' },
+          involvedObject: { kind: 'Pod', apiVersion: 'v1', namespace: 'shop', name: 'web' },
+          ...{ reason: 'TaintManagerEviction', message: `${said} shop/web`, type: 'Normal' },
+          ...{ firstTimestamp: at, lastTimestamp: at, count: 1 },
+          source: { component: 'taint-eviction-controller' },
+        });
+      }
+      // All watches break, and what was in between is forgotten.
+      api.faults.down = true;
+      api.delete('pods', 'shop', 'web', { gracePeriodSeconds: 0 });
+      api.compact();
+      api.faults.down = false;
+      await controller.saw('read Events about a pod that is gone', { isMarked: kept === 1 });
+      const page = async (): Promise<string> => (await ask(controller.port, '/statusz')).body;
+      const settled = kept === 1 ? /^Shadow: taintmgr later: 1$/m : /^Shadow: no verdict yet: 0$/m;
+      while (!settled.test(await page())) await new Promise((resolve) => setImmediate(resolve));
+      assert.match(
+        await page(),
+        new RegExp(`^Shadow: deleted by kube-controller-manager: ${kept}$`, 'm'),
+      );
+      await controller.stop();
+    });
+  }
+});
+
+describe('what Events say of a pod', () => {
+  const said = (message: string, at: string, component = 'taint-eviction-controller') => ({
+    ...{ message, lastTimestamp: at, source: { component } },
+  });
+  const [early, late] = ['2026-01-01T00:00:00Z', '2026-01-01T00:01:00Z'];
+  const marking = 'Marking for deletion Pod shop/web';
+  const cancelling = 'Cancelling deletion of Pod shop/web';
+  const cases: readonly (readonly [string, readonly object[], string | null])[] = [
+    ['nothing', [], null],
+    ['that it was marked', [said(marking, early)], early],
+    ['the last word counts', [said(cancelling, early), said(marking, late)], late],
+    ['also in another order', [said(marking, early), said(cancelling, late)], null],
+    ['of another pod', [said('Marking for deletion Pod shop/web-2', early)], null],
+    ['by ourselves', [said(marking, early, 'taintmgr')], null],
+    ['without a time', [{ message: marking, lastTimestamp: null }], null],
+    ['in a newer form', [{ message: marking, lastTimestamp: null, eventTime: late }], late],
+  ];
+  for (const [name, events, at] of cases) {
+    it(name, () => {
+      const found = markedAt(events, { namespace: 'shop', name: 'web' });
+      assert.equal(found, at === null ? null : Date.parse(at));
     });
   }
 });

@@ -10,6 +10,7 @@ import { earliest, type Instant } from '../kernel/time.ts';
 import { foreignTaintManager } from '../model/disruption.ts';
 import { type Pod, type PodRef, podRef } from '../model/pod.ts';
 import type { EvictionMode } from '../policy/eviction-policy.ts';
+import { type Case, type EventsAnswer, newCase, type Sent } from './case.ts';
 import { resolveShadowConfig, type ShadowConfig } from './config.ts';
 import type { ShadowEntry, ShadowReport } from './report.ts';
 import { ShadowTally, type Unjudged } from './tally.ts';
@@ -26,34 +27,11 @@ export interface ShadowOptions extends Partial<ShadowConfig> {
   readonly mode: EvictionMode;
   /** Asks the engine. */
   readonly explain: (now: Instant, subject: Subject) => Explanation;
-}
-
-/** When the engine evicted a pod, and how. */
-interface Eviction {
-  readonly at: Instant;
-  readonly asks: boolean;
-  readonly because: readonly Reason[];
-  /** A live read found it gone, or terminating: somebody was first, of whom nothing was seen yet. */
-  readonly isTooLate: boolean;
-}
-
-type Sent = Omit<Eviction, 'isTooLate'> & { readonly pod: PodRef };
-
-/** One pod that one of the two has evicted. */
-interface Case {
-  readonly pod: PodRef;
-  /** As it is in the cluster; null: it is gone, or was never marked by a taint manager. */
-  real: Pod | null;
-  /** When kube-controller-manager marked it; null: it did not. */
-  theirs: Instant | null;
-  /** Whether it is terminating, or gone, since it was marked. */
-  isDeleted: boolean;
-  isGone: boolean;
-  ours: Eviction | null;
-  /** What decided when it was marked: later its taint may be gone. */
-  because: readonly Reason[];
-  /** There is a verdict, or there is to be none. */
-  isClosed: boolean;
+  /**
+   * Told of a pod that is gone without a mark that was seen, from a node with NoExecute taints: `said` is
+   * to say what Events tell of it. Left out: such pods are nobody's.
+   */
+  readonly doubt?: (pod: PodRef) => void;
 }
 
 /**
@@ -74,6 +52,8 @@ export class ShadowScore {
   readonly #config: ShadowConfig;
   readonly #mode: EvictionMode;
   readonly #explain: ShadowOptions['explain'];
+  readonly #doubt: ShadowOptions['doubt'];
+  #answers: EventsAnswer[] = [];
   readonly #tally: ShadowTally;
   readonly #cases = new Map<string, Case>();
   /** When to look at a case again, by the uid of its pod. */
@@ -86,16 +66,18 @@ export class ShadowScore {
   #open = 0;
   #commands: Command[] = [];
 
-  constructor(machine: ShadowedMachine, { mode, explain, ...config }: ShadowOptions) {
+  constructor(machine: ShadowedMachine, { mode, explain, doubt, ...config }: ShadowOptions) {
     this.#machine = machine;
     this.#config = resolveShadowConfig(config);
     this.#mode = mode;
     this.#explain = explain;
+    this.#doubt = doubt;
     this.#tally = new ShadowTally(this.#config);
   }
 
   handle(now: Instant, event: Event): readonly Command[] {
     this.#commands = [];
+    this.#takeAnswers(now);
     switch (event.kind) {
       case 'podUpsert':
         this.#podSeen(now, event.pod);
@@ -112,6 +94,11 @@ export class ShadowScore {
 
   nextWake(): Instant | null {
     return earliest([this.#machine.nextWake(), this.#looks.next()]);
+  }
+
+  /** Events tell of a pod that it was marked for deletion then, or (null) that it was not. */
+  said(uid: string, at: Instant | null): void {
+    this.#answers.push({ uid, at });
   }
 
   report(): ShadowReport {
@@ -223,10 +210,52 @@ export class ShadowScore {
       this.#compare(now, one);
       return;
     }
+    if (!one?.isClosed && this.#isDoubtful(now, uid)) return;
+    this.#left(now, uid, one);
+  }
+
+  /** Somebody else has removed it. */
+  #left(now: Instant, uid: string, one: Case | undefined): void {
     if (one && !one.isClosed) this.#skip(now, one, 'leftOtherwise');
     this.#refused.delete(uid);
     this.#forget(uid);
     this.#pass(now, { kind: 'podDelete', uid });
+  }
+
+  /** Whether it was to leave for a taint when it went: a watch that breaks brings no marks. */
+  #isDoubtful(now: Instant, uid: string): boolean {
+    if (!this.#doubt || this.#since === null) return false;
+    const gone = this.#explained(now, { pod: { namespace: '', name: '', nodeName: '', uid } });
+    const isTainted = gone?.decision.because.some(({ code }) => code !== 'NoTaint') ?? false;
+    if (!gone || !isTainted || gone.pod.deletionTimestamp !== null) return false;
+    const one = this.#cases.get(uid) ?? this.#begin(now, gone.pod);
+    Object.assign(one, { isDoubted: true, isDeleted: true, isGone: true });
+    one.because = gone.decision.because;
+    this.#looks.set(uid, now + this.#config.settleMs);
+    this.#doubt(podRef(gone.pod));
+    return true;
+  }
+
+  #takeAnswers(now: Instant): void {
+    const answers = this.#answers;
+    this.#answers = [];
+    for (const { uid, at } of answers) {
+      const one = this.#cases.get(uid);
+      if (one?.isDoubted) this.#resolve(now, one, at);
+    }
+  }
+
+  /** Until Events have answered, a pod that is gone stays in the engine's picture. */
+  #resolve(now: Instant, one: Case, at: Instant | null): void {
+    one.isDoubted = false;
+    if (at !== null) {
+      one.theirs = Math.min(now, at - this.#ahead);
+      this.#compare(now, one);
+    } else if (one.ours) this.#left(now, one.pod.uid, one);
+    else {
+      this.#open -= 1;
+      this.#left(now, one.pod.uid, undefined);
+    }
   }
 
   /** Both have evicted it: now it can be said who was first. */
@@ -243,7 +272,8 @@ export class ShadowScore {
   #lookAt(now: Instant): void {
     for (let uid = this.#looks.takeDue(now); uid !== null; uid = this.#looks.takeDue(now)) {
       const one = this.#cases.get(uid);
-      if (one?.isClosed) this.#revisit(now, one);
+      if (one?.isDoubted) this.#resolve(now, one, null);
+      else if (one?.isClosed) this.#revisit(now, one);
       else if (one?.theirs != null && !one.isDeleted) this.#skip(now, one, 'notDeleted');
       else if (one?.theirs != null) this.#judge(now, one, one.theirs);
       else if (one?.ours?.isTooLate) this.#skip(now, one, 'leftOtherwise');
@@ -327,8 +357,7 @@ export class ShadowScore {
       if (!oldest.isClosed) this.#skip(now, oldest, 'givenUp');
       this.#forget(oldest.pod.uid);
     }
-    const nothing = { real: null, theirs: null, isDeleted: false, isGone: false, ours: null };
-    const one: Case = { pod: podRef(pod), ...nothing, because: [], isClosed: false };
+    const one = newCase(pod);
     this.#cases.set(pod.uid, one);
     this.#open += 1;
     return one;

@@ -15,6 +15,7 @@ import {
 import {
   type ShadowConfig,
   type ShadowCounts,
+  type ShadowOptions,
   type ShadowReport,
   ShadowScore,
 } from '@taintmgr/core/shadow';
@@ -28,6 +29,8 @@ export function rehearsing(config: Partial<Config> = {}): Engine {
   return createEngine({ keepTaintStarts: false, confirmationWaitMs, ...config });
 }
 
+type Shadowed = Partial<ShadowConfig> & Pick<ShadowOptions, 'doubt'>;
+
 /** Ticks whenever it is asked to, and says of each command that it was carried out. */
 export class Stage {
   readonly score: ShadowScore;
@@ -38,7 +41,7 @@ export class Stage {
   now = 0;
   outcome: Outcome = { kind: 'done' };
 
-  constructor(config: Partial<Config> = {}, shadow: Partial<ShadowConfig> = {}) {
+  constructor(config: Partial<Config> = {}, shadow: Shadowed = {}) {
     this.#engine = rehearsing(config);
     const { mode = 'delete' } = config;
     const explain: Engine['explain'] = (now, subject) => this.#engine.explain(now, subject);
@@ -122,7 +125,7 @@ export function tolerating(seconds: number | null): Pick<PodInput, 'tolerations'
 export function stageOf(
   pods: Readonly<Record<string, Partial<PodInput>>>,
   config: Partial<Config> = {},
-  shadow: Partial<ShadowConfig> = {},
+  shadow: Shadowed = {},
 ): Stage {
   const stage = new Stage(config, shadow);
   setTaints(stage, []);
