@@ -1,10 +1,11 @@
-// How long the kubectl plugin takes to start and to answer about a node of 500 pods, with policies and
-// the published status of a controller, beside kubectl itself, over HTTPS: as the npm package has it, as
-// krew has it, and as it runs in a clone. In parentheses the time of the processor in user mode.
-// npm run bench -- explain; alone it takes --pods 500 --rounds 15 --package-only
+// How long the kubectl plugin takes to start, and to answer about a node of 500 pods and of 5,000, with
+// policies and the published status of a controller, beside kubectl itself, over HTTPS: as the npm
+// package has it, as krew has it, and as it runs in a clone. In parentheses the time of the processor.
+// Each round runs all that stand in one line of the table, so that what else the machine does is alike
+// for them. npm run bench -- explain; alone it takes --pods 500,5000 --rounds 15 --package-only
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
@@ -18,60 +19,67 @@ const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const app = join(root, 'apps/kubectl-taintmgr');
 const plugin = 'kubectl-taintmgr';
 
-/** What is timed: the commands of kubectl, and of the plugin in each of its forms. */
-const kubectlLines: readonly string[] = [
-  'version --client',
-  'get node NODE',
-  'get pods -A --field-selector=spec.nodeName=NODE',
-];
-const pluginLines: readonly string[] = [
-  'version --client',
-  '__complete explain node ip-',
-  'explain node NODE',
-  'explain node NODE --compare',
+/** What is timed, in each form of the plugin that there is, and beside it what kubectl does. */
+const lines: readonly (readonly [plugin: string, kubectl: string])[] = [
+  ['--help', '--help'],
+  ['version --client', 'version --client'],
+  ['__complete explain node ip-', 'get node NODE'],
+  ['explain node NODE', 'describe node NODE'],
+  ['explain node NODE --compare', 'get pods -A --field-selector=spec.nodeName=NODE'],
 ];
 
 /** Answers with the milliseconds of the processor. */
 type Run = (line: string) => Promise<number>;
 
-async function compare(pods: number, rounds: number, isPackageOnly: boolean): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'taintmgr-bench-'));
-  const server = await serve(pods);
-  try {
-    const env = { PATH: process.env.PATH, HOME: directory, KUBECONFIG: server.kubeconfig };
-    const runner = (command: string, ...first: readonly string[]): Run => {
-      return async (line) => {
-        const args = [...first, ...line.replaceAll('NODE', server.node).split(' ')];
-        const timed = ['-c', 'TIMEFORMAT=%U; time "$@" > /dev/null', 'bash', command, ...args];
-        const { stderr } = await promisify(execFile)('bash', timed, { env, maxBuffer: 1e8 });
-        return Number(stderr.trim().split('\n').at(-1)) * 1000;
-      };
-    };
-    const bare = await median(rounds, () => runner(process.execPath)('-e 0'));
-    process.stdout.write(
-      `explain: a node of ${pods} pods, milliseconds from start to end, the median of ${rounds}; ` +
-        `Node alone takes ${bare}\n`,
-    );
-    const kubectl = await times(kubectlLines, rounds, runner('kubectl'));
-    printTable(['', 'kubectl'], rowsOf(kubectlLines, [kubectl]));
-    const asPackage = runner(process.execPath, npmPackage(directory));
-    if (isPackageOnly) {
-      const column = await times(pluginLines, rounds, asPackage);
-      printTable(['', 'npm package'], rowsOf(pluginLines, [column]));
-      return;
+/** The forms of the plugin, by their names. */
+type Forms = Readonly<Record<string, readonly string[]>>;
+
+async function compare(counts: readonly number[], rounds: number, forms: Forms): Promise<void> {
+  const [load = 0] = loadavg();
+  process.stdout.write(
+    `explain: milliseconds from start to end and (of the processor), the median of ${rounds}; ` +
+      `load before it: ${load.toFixed(1)}\n`,
+  );
+  for (const pods of counts) {
+    const server = await serve(pods);
+    try {
+      // What is said of the start does not depend on pods.
+      const asked = lines.filter(([line]) => pods === counts[0] || line.includes('NODE'));
+      await compareOn(server, asked, rounds, forms, `${pods} pods`);
+    } finally {
+      await server.close();
     }
-    const forms = [
-      asPackage,
-      runner(program(directory)),
-      runner(process.execPath, '-C', '@taintmgr/source', join(root, 'scripts/run.mjs'), plugin),
-    ];
-    const columns: (readonly string[])[] = [];
-    for (const form of forms) columns.push(await times(pluginLines, rounds, form));
-    printTable(['', 'npm package', 'one program', 'clone'], rowsOf(pluginLines, columns));
-  } finally {
-    await server.close();
-    rmSync(directory, { recursive: true });
   }
+}
+
+async function compareOn(
+  { node, kubeconfig }: Served,
+  asked: typeof lines,
+  rounds: number,
+  forms: Forms,
+  title: string,
+): Promise<void> {
+  const env = { PATH: process.env.PATH, HOME: tmpdir(), KUBECONFIG: kubeconfig };
+  const runner = (command: readonly string[]): Run => {
+    return async (line) => {
+      const args = [...command, ...line.replaceAll('NODE', node).split(' ')];
+      const timed = ['-c', 'TIMEFORMAT="%U %S"; time "$@" > /dev/null', 'bash', ...args];
+      const { stderr } = await promisify(execFile)('bash', timed, { env, maxBuffer: 1e8 });
+      const [user, system] = (stderr.trim().split('\n').at(-1) ?? '').split(' ').map(Number);
+      return ((user ?? Number.NaN) + (system ?? Number.NaN)) * 1000;
+    };
+  };
+  const plugins = Object.values(forms).map(runner);
+  const rows: (readonly string[])[] = [];
+  for (const [line, kubectlLine] of asked) {
+    const [bare, beside, ...times] = await medians(rounds, [
+      () => runner([process.execPath])('-e 0'),
+      () => runner(['kubectl'])(kubectlLine),
+      ...plugins.map((plugin) => () => plugin(line)),
+    ]);
+    rows.push([line, ...times, beside ?? '', kubectlLine, bare ?? '']);
+  }
+  printTable([title, ...Object.keys(forms), 'kubectl', 'what kubectl does', 'Node alone'], rows);
 }
 
 interface Served extends ServedApi {
@@ -134,10 +142,9 @@ function podOn(nodeName: string, index: number): object {
 /** What npm would install, without any node_modules. */
 function npmPackage(directory: string): string {
   const folder = join(directory, 'package');
-  mkdirSync(join(folder, 'bin'), { recursive: true });
+  mkdirSync(folder);
   run('npm', ['run', '-s', 'build']);
-  run('cp', ['-r', 'dist', 'package.json', folder]);
-  run('cp', [`bin/${plugin}`, join(folder, 'bin')]);
+  run('cp', ['-r', 'bin', 'dist', 'package.json', folder]);
   return join(folder, 'bin', plugin);
 }
 
@@ -152,40 +159,45 @@ function run(command: string, args: readonly string[]): void {
   if (status !== 0) throw new Error(stderr);
 }
 
-async function times(lines: readonly string[], rounds: number, form: Run): Promise<string[]> {
-  const all: string[] = [];
-  for (const line of lines) all.push(await median(rounds, () => form(line)));
-  return all;
-}
-
-/** `210 (180)`: from start to end, and of the processor; the first time may fill caches, and does not count. */
-async function median(rounds: number, work: () => Promise<number>): Promise<string> {
-  await work();
-  const taken: number[] = [];
-  const used: number[] = [];
-  for (let round = 0; round < rounds; round++) {
-    const start = performance.now();
-    used.push(await work());
-    taken.push(performance.now() - start);
+/** `210 (180)` for each; the first time may fill caches, and does not count. */
+async function medians(
+  rounds: number,
+  works: readonly (() => Promise<number>)[],
+): Promise<readonly string[]> {
+  const taken = works.map((): { wall: number; processor: number }[] => []);
+  for (let round = 0; round <= rounds; round++) {
+    for (const [index, work] of works.entries()) {
+      const start = performance.now();
+      const processor = await work();
+      if (round > 0) taken[index]?.push({ wall: performance.now() - start, processor });
+    }
   }
-  const [wall, processor] = [taken, used].map((all) =>
-    Math.round(all.sort((a, b) => a - b)[rounds >> 1] ?? Number.NaN),
-  );
-  return `${wall} (${processor})`;
-}
-
-function rowsOf(
-  lines: readonly string[],
-  columns: readonly (readonly string[])[],
-): readonly (readonly string[])[] {
-  return lines.map((line, index) => [line, ...columns.map((column) => column[index] ?? '')]);
+  return taken.map((runs) => {
+    const [wall, processor] = (['wall', 'processor'] as const).map((what) => {
+      const sorted = runs.map((run) => run[what]).sort((a, b) => a - b);
+      return Math.round(sorted[rounds >> 1] ?? Number.NaN);
+    });
+    return `${wall} (${processor})`;
+  });
 }
 
 const { values } = parseArgs({
   options: {
-    pods: { type: 'string', default: '500' },
+    pods: { type: 'string', default: '500,5000' },
     rounds: { type: 'string', default: '15' },
     'package-only': { type: 'boolean', default: false },
   },
 });
-await compare(Number(values.pods), Number(values.rounds), values['package-only']);
+const folder = mkdtempSync(join(tmpdir(), 'taintmgr-bench-'));
+try {
+  const source = ['-C', '@taintmgr/source', join(root, 'scripts/run.mjs'), plugin];
+  await compare(values.pods.split(',').map(Number), Number(values.rounds), {
+    'npm package': [process.execPath, npmPackage(folder)],
+    ...(!values['package-only'] && {
+      'one program': [program(folder)],
+      clone: [process.execPath, ...source],
+    }),
+  });
+} finally {
+  rmSync(folder, { recursive: true });
+}
