@@ -15,6 +15,7 @@ import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
 import { type ClusterPolicies, policyEvents } from '../cluster/policies.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
 import { Drained, isByDrain } from './drained.ts';
+import { isLegacy, legacyDecision } from './legacy.ts';
 import { type LimitedTime, LimitForecast } from './limit-forecast.ts';
 import { hypotheticalTaints, isWhatIf, type Question } from './question.ts';
 import { UpstreamForecast } from './upstream-forecast.ts';
@@ -41,7 +42,7 @@ type JudgedAlone = Omit<Judged, 'limit'>;
 
 /** What is read before anybody is asked. */
 type Given = Pick<ForecastSurvey, 'at' | 'nodes' | 'pods' | 'evictor' | 'policies' | 'past'> &
-  Pick<ForecastSurvey, 'crowd' | 'limits' | 'budgets'>;
+  Pick<ForecastSurvey, 'crowd' | 'limits' | 'budgets' | 'leases'>;
 
 /**
  * Asks the engine about a cluster that was read, and kube-controller-manager's machine where that one
@@ -60,6 +61,8 @@ export class Explainer {
   #upstreamPresent: UpstreamForecast | null = null;
   /** What limits do; null: they do nothing. */
   #limits: LimitForecast | null = null;
+  /** What was read last; null: nothing yet. */
+  #given: Given | null = null;
   #drained = new Map<string, Drained>();
   #pods = new Set<string>();
   #policies: ClusterPolicies | undefined;
@@ -76,6 +79,7 @@ export class Explainer {
     const now = Math.max(at, this.#latest);
     this.#latest = now;
     this.#evictor = evictor;
+    this.#given = given;
     this.#setUp(evictor);
     this.#forget(now, nodes, pods);
     this.#follow(now, policies);
@@ -159,7 +163,8 @@ export class Explainer {
       evictor: isNamed && ours.decision.kind !== 'keep' ? 'taintmgr-controller' : null,
       isEstimate: false,
     };
-    const theirs = rules === 'taintmgr-controller' ? null : upstream?.decisionOn(at, facts);
+    const byTaints = rules === 'taintmgr-controller' ? null : upstream?.decisionOn(at, facts);
+    const theirs = this.#withLegacy(byTaints, facts);
     if (!theirs || pod.deletionTimestamp !== null) return byOurs;
     if (rules === 'both' && isSooner(ours.decision, theirs)) return byOurs;
     return {
@@ -167,6 +172,16 @@ export class Explainer {
       evictor: isNamed && theirs.kind === 'evict' ? upstreamOf(name) : null,
       isEstimate: theirs.kind === 'evict' && theirs.deadline > at,
     };
+  }
+
+  /** In the legacy mode pods go without a taint, and no taints are written. */
+  #withLegacy(decision: Decision | null | undefined, facts: PodFacts): Decision | null {
+    const { evictor, nodes, leases } = this.#given ?? {};
+    const isAsked = evictor && isLegacy(evictor) && decision?.kind !== 'evict';
+    const node = nodes?.find((one) => one.node.name === facts.pod.nodeName);
+    const legacy = isAsked && node && leases;
+    const found = legacy ? legacyDecision(evictor, node, facts, leases.get(node.node.name)) : null;
+    return found ?? decision ?? null;
   }
 
   /** Whoever runs with other settings than before is another one, and what it has seen is not known. */

@@ -2,15 +2,14 @@ import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { readPolicyFlag } from '../../cli/policy-flag.ts';
-import { losesPods } from '../../cluster/drain-marks.ts';
 import { ClusterReader, selected } from '../../cluster/reader.ts';
-import { surveyForecast } from '../../cluster/survey.ts';
 import { readFormat } from '../../render/format.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
 import { renderColumns } from '../../render/table.ts';
 import { apiVersion, evictorDocument } from '../../report/documents.ts';
 import { limitsDocument } from '../../report/limits.ts';
 import { notesOn, writeNotes } from '../../report/notes.ts';
+import { surveyPending } from '../../report/pending-survey.ts';
 import { present } from '../../report/question.ts';
 import { type PodReport, reportOnPresent } from '../../report/report.ts';
 import { asOf } from '../../report/words.ts';
@@ -25,13 +24,10 @@ export async function run(invocation: Invocation<PendingFlags>): Promise<ExitCod
   const question = { ...present, policies: await readPolicyFlag(flags) };
   return await withConnection(invocation, async ({ client, cluster }) => {
     const reader = new ClusterReader(client);
-    const tainted = (await reader.nodes()).filter(losesPods);
+    const all = await reader.nodes();
     const selector = flags.selector ?? '';
     const survey = await selected('--selector', selector, () =>
-      surveyForecast(reader, tainted, tainted, {
-        podSelector: selector,
-        files: question.policies,
-      }),
+      surveyPending(reader, all, { podSelector: selector, files: question.policies }),
     );
     const namespace = flags.allNamespaces ? null : cluster.namespace;
     const report = reportOnPresent(survey);

@@ -2,11 +2,10 @@ import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
-import { losesPods } from '../../cluster/drain-marks.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
-import { surveyForecast } from '../../cluster/survey.ts';
 import { readFormat } from '../../render/format.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
+import { surveyPending } from '../../report/pending-survey.ts';
 import { reportOnPresent } from '../../report/report.ts';
 import type { StatusFlags } from './flags.ts';
 import { pausesInForce } from './pauses.ts';
@@ -26,8 +25,7 @@ export async function run(invocation: Invocation<StatusFlags>): Promise<ExitCode
       return exitCode.done;
     }
     const nodes = await reader.nodes();
-    const tainted = nodes.filter(losesPods);
-    const survey = await surveyForecast(reader, tainted, tainted);
+    const survey = await surveyPending(reader, nodes);
     const reports = reportOnPresent(survey).nodes;
     const [clocks, managers] = await Promise.all([reader.clockEvents(), reader.taintManagers()]);
     const tripped = survey.limits?.tripped ?? [];

@@ -1,0 +1,44 @@
+// The legacy mode of kube-controller-manager: pods of nodes that are not ready go without a taint.
+import type { Decision } from '@taintmgr/core';
+import { resolveLifecycleConfig } from '@taintmgr/core/lifecycle';
+import { endOfSecond, type Instant } from '@taintmgr/core/time';
+import type { Evictor } from '../cluster/evictors.ts';
+import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
+import type { LeaseRenewal } from '../cluster/reader.ts';
+
+/** Whether the controller that acts deletes the pods of nodes that are not ready. */
+export function isLegacy({ settings }: Evictor): boolean {
+  if (!settings?.watchesNodes || settings.engine.semantics !== 'upstream-1.36') return false;
+  return settings.lifecycle.enforcement === 'pods';
+}
+
+/** Whether a node may lose its pods by it. */
+export function isNotReady({ ready }: NodeFacts): boolean {
+  return ready.status !== 'True' && ready.since !== null;
+}
+
+/**
+ * What becomes of a pod: it goes so long after its node said that it is not ready, or was last heard
+ * of, and no earlier than so long after the controller began. The nodes of a zone wait for each other,
+ * so it may be later. Null: it stays.
+ */
+export function legacyDecision(
+  evictor: Evictor,
+  { node, ready }: NodeFacts,
+  { pod }: PodFacts,
+  lease: LeaseRenewal | undefined,
+): Decision | null {
+  const { settings, upstreamSince } = evictor;
+  if (ready.since === null || ready.status === 'True' || !settings) return null;
+  if (pod.deletionTimestamp !== null || pod.owner?.kind === 'DaemonSet') return null;
+  const { podEvictionTimeoutMs, nodeMonitorGracePeriodMs } = resolveLifecycleConfig(
+    settings.lifecycle,
+  );
+  const changedAt = endOfSecond(ready.since);
+  const heardAt = typeof lease === 'number' ? lease : changedAt - nodeMonitorGracePeriodMs;
+  const seenAt = ready.status === 'Unknown' ? Math.min(heardAt, changedAt) : changedAt;
+  const since: Instant = Math.max(seenAt, upstreamSince ?? seenAt);
+  const deadline = since + podEvictionTimeoutMs;
+  const reason = { nodeName: node.name, ready: ready.status, since, deadline };
+  return { kind: 'evict', deadline, because: [{ code: 'NodeNotReady', ...reason }] };
+}

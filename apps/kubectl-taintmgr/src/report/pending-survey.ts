@@ -1,0 +1,19 @@
+// What is read of a cluster to say which pods are to go.
+import { losesPods } from '../cluster/drain-marks.ts';
+import type { NodeFacts } from '../cluster/facts.ts';
+import type { ClusterReader } from '../cluster/reader.ts';
+import { type ForecastSurvey, type SurveyOptions, surveyForecast } from '../cluster/survey.ts';
+import { isLegacy, isNotReady } from './legacy.ts';
+
+/** The nodes that lose pods, with these: by taints and drains, and in the legacy mode those not ready. */
+export async function surveyPending(
+  reader: ClusterReader,
+  nodes: readonly NodeFacts[],
+  options: SurveyOptions = {},
+): Promise<ForecastSurvey> {
+  const tainted = nodes.filter(losesPods);
+  const survey = await surveyForecast(reader, tainted, tainted, options);
+  if (!isLegacy(survey.evictor)) return survey;
+  const all = nodes.filter((facts) => losesPods(facts) || isNotReady(facts));
+  return all.length === tainted.length ? survey : await surveyForecast(reader, all, all, options);
+}

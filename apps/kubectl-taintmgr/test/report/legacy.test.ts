@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { readSettings } from '@taintmgr/k8s-adapter';
+import type { Readiness } from '../../src/cluster/facts.ts';
+import { explain } from '../world/explained.ts';
+import { node, nodeFactsOf, now, ofDaemonSet, pod, podFactsOf, surveyOf } from '../world/values.ts';
+
+// What explain says where the controller deletes the pods of nodes that are not ready, without taints.
+
+interface Circumstances {
+  readonly settings?: Readonly<Record<string, string>>;
+  /** When the controller began. */
+  readonly since?: number | null;
+  /** When the lease of the node was renewed. */
+  readonly lease?: number | null;
+}
+
+const legacy = {
+  ...{ mode: 'delete', semantics: 'upstream-1.36', 'nodeLifecycle.enforcement': 'pods' },
+  'nodeLifecycle.podEvictionTimeout': '2m',
+};
+
+/** DECISION, IN and BECAUSE of each pod, where the node is so. */
+function said(
+  ready: Readiness,
+  { settings = legacy, since = null, lease = null }: Circumstances = {},
+): readonly string[] {
+  const nodes = [nodeFactsOf(node('n1'), { ready })];
+  const pods = [pod('web'), pod('agent', ofDaemonSet)].map((one) => podFactsOf(one));
+  const read = surveyOf(nodes, pods, { leases: new Map([['n1', lease]]) });
+  const own = { ...readSettings(settings), mode: 'delete' as const, watchesNodes: true };
+  const rules = 'kube-controller-manager' as const;
+  const evictor = {
+    ...{ ...read.evictor, rules, upstreamSince: since, asksBudgets: false },
+    settings: { ...own, policies: [] },
+  };
+  const lines = explain({ ...read, evictor }).text.split('\n');
+  return lines
+    .filter((line) => line.startsWith('shop'))
+    .sort()
+    .reverse()
+    .map((line) => line.split(/ {2,}/).slice(1).join(' | '));
+}
+
+const notReady = { status: 'False', since: now - 31_000, reason: 'KubeletNotReady' } as const;
+const unknown = { status: 'Unknown', since: now - 31_000, reason: 'NodeStatusUnknown' } as const;
+
+describe('the legacy mode', () => {
+  it('deletes the pods of a node that is not ready for so long, and spares DaemonSets', () => {
+    const [web, agent] = said(notReady);
+    assert.match(web ?? '', /^web \| Evict \| ~1m30s \| <none> \| node n1 /);
+    assert.match(agent ?? '', /^agent \| Keep \| - /);
+  });
+
+  it('counts from when a node was last heard of', () => {
+    const [web] = said(unknown, { lease: now - 75_000 });
+    assert.match(web ?? '', /^web \| Evict \| ~45s \| /);
+  });
+
+  it('counts from when the controller began, if that was later', () => {
+    const [web] = said(notReady, { since: now - 10_000 });
+    assert.match(web ?? '', /^web \| Evict \| ~1m50s \| /);
+  });
+
+  it('keeps pods of nodes that are ready, and all where taints are written', () => {
+    const ready = { status: 'True', since: now - 31_000, reason: 'KubeletReady' } as const;
+    const { 'nodeLifecycle.enforcement': _, ...byTaints } = legacy;
+    for (const [web] of [said(ready), said(notReady, { settings: byTaints })]) {
+      assert.match(web ?? '', /^web \| Keep \| - /);
+    }
+  });
+});
