@@ -7,7 +7,12 @@ export const decidingKinds = ['EvictionPolicy', 'NodeTaintRule', 'EvictionPause'
 export type DecidingKind = (typeof decidingKinds)[number];
 
 /** The kinds that say what is to be done; the others are what is being done. */
-export const followedKinds = [...decidingKinds, 'NodeDrain'] as const;
+export const followedKinds = [
+  'EvictionPolicy',
+  'NodeTaintRule',
+  'EvictionPause',
+  'NodeDrain',
+] as const;
 export type FollowedKind = (typeof followedKinds)[number];
 
 /** Null: the engine has nothing to do with it. */
