@@ -10,7 +10,7 @@ export interface Dependent {
 }
 
 /** How many pods of an owner count as its replicas, and how many of those are ready. */
-export interface Replicas {
+interface Replicas {
   readonly active: number;
   readonly ready: number;
 }

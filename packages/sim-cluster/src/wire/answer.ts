@@ -25,7 +25,7 @@ export interface Stream {
 }
 
 /** Where a stream puts what it has to say. */
-export interface Emit {
+interface Emit {
   data(chunk: string | Uint8Array): void;
   /** An event as a value; null: the client wants bytes. */
   readonly value: ((value: object) => void) | null;

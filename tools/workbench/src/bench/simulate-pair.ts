@@ -1,5 +1,5 @@
 // An hour of a cluster that is made up, with budgets and a lost zone: this checkout beside another one.
-// npm run bench -- simulate-pair NODES [FOLDER OF ANOTHER CHECKOUT]; both at the same time, by processor time
+// npm run bench -- simulate-pair; alone it takes NODES, the FOLDER of another checkout (-: none), MINUTES
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
