@@ -124,7 +124,12 @@ function readingLine(notice: Reading): Line {
         from: notice.resourceVersion,
       });
     case 'absent': {
-      const { resource } = notice;
+      const { resource, failure } = notice;
+      if (failure.status === 403) {
+        return line('warn', `cannot read ${resource}, goes on without them`, {
+          error: failure.message,
+        });
+      }
       return line('debug', `the cluster has no ${resource}: their kind is not installed`, {});
     }
     case 'unreadable': {

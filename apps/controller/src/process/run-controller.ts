@@ -47,6 +47,8 @@ export interface ControllerOptions {
   readonly policies?: readonly PolicyObject[];
   /** Follow those of the cluster too; false when left out. */
   readonly clusterPolicies?: boolean;
+  /** Carry out its NodeDrains; false when left out. */
+  readonly nodeDrains?: boolean;
   /** Whether streams are asked for in protobuf; left out: in JSON. */
   readonly protobuf?: boolean;
   /** The lease in which limit counts are stored; left out: none. */
@@ -97,6 +99,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
       protobuf: options.protobuf ?? false,
       policies: options.policies ?? [],
       clusterPolicies: options.clusterPolicies ?? false,
+      nodeDrains: options.nodeDrains ?? false,
       ...(podWatch !== 'all' && { podWatch: { mode: podWatch } }),
       ...(options.election && { election: options.election }),
       ...(options.limitsLease && { limitsLease: options.limitsLease }),

@@ -100,7 +100,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       engine,
       podWatch: checked.podWatch,
       policies: choices.policyObjects,
-      clusterPolicies: followsCluster(settings),
+      ...{ clusterPolicies: followsCluster(settings), nodeDrains: engine.nodeDrains ?? false },
       protobuf: settings.kubeApiContentType === 'application/vnd.kubernetes.protobuf',
       ...(electing && { election }),
       ...(published && { publish: published.options(election.identity) }),

@@ -91,6 +91,7 @@ function check({ objects, choices, checked }: Chosen, folders: readonly string[]
   assert.deepEqual(checked.controllers.enabled, [
     'taint-eviction-controller',
     ...(has('node-lifecycle') ? ['node-lifecycle-controller'] : []),
+    ...(has('node-drains') ? ['node-drain-controller'] : []),
     ...(hasPressure ? ['node-pressure-controller'] : []),
   ]);
   assert.equal(checked.pressure !== null, hasPressure);
@@ -169,6 +170,16 @@ describe('deploy/kustomize', () => {
       const one = rendered(t, folders);
       check(one, folders);
       assert.equal(one.choices.settings.takeover, true);
+      assert.deepEqual(one.objects.map(nameOf).sort(), read(folders).objects.map(nameOf).sort());
+    });
+  }
+
+  for (const mode of modes.filter((one) => one !== 'modes/observe')) {
+    it(`${mode} with components/node-drains carries out drains`, { skip }, (t) => {
+      const folders = [mode, 'components/node-lifecycle', 'components/node-drains'];
+      const one = rendered(t, folders);
+      check(one, folders);
+      assert.equal(engineConfig(one.choices, one.checked).nodeDrains, true);
       assert.deepEqual(one.objects.map(nameOf).sort(), read(folders).objects.map(nameOf).sort());
     });
   }

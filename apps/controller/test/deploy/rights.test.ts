@@ -187,6 +187,27 @@ function resourceOf(kind: string): string {
   return `${kind.toLowerCase()}s.taintmgr.dev`.replace('ys.', 'ies.');
 }
 
+/** A drain, and its undoing. */
+async function drainOne({ cluster }: EmbeddedCluster, controller: RunningProcess): Promise<void> {
+  const { api } = cluster;
+  const resource = 'nodedrains.taintmgr.dev';
+  const taint = { key: 'maintenance' };
+  const spec = { nodes: ['a-3'], taint, pods: { withoutController: true } };
+  const named = {
+    apiVersion: 'taintmgr.dev/v1alpha1',
+    kind: 'NodeDrain',
+    metadata: { name: 'one' },
+  };
+  api.create(resource, { ...named, spec });
+  await controller.saw('evicted', { pod: 'shop/lost' });
+  await when(cluster, () => {
+    const status: { readonly phase?: unknown } = api.get(resource, '', 'one')?.status ?? {};
+    return status.phase === 'Drained';
+  });
+  api.delete(resource, '', 'one');
+  await when(cluster, () => api.get(resource, '', 'one') === null);
+}
+
 /** The leader has said of each policy how it is doing. */
 async function policiesReported({ cluster }: EmbeddedCluster): Promise<void> {
   const hasStatus = (kind: string): boolean =>
@@ -243,6 +264,7 @@ describe('the rights of deploy/', () => {
     ['modes/observe'],
     ['modes/delete', 'components/node-lifecycle'],
     ['modes/delete', 'components/limits'],
+    ['modes/delete', 'components/node-drains'],
     ['modes/delete', 'components/takeover'],
     ['modes/evict', 'components/takeover'],
   ];
@@ -269,6 +291,7 @@ describe('the rights of deploy/', () => {
       await spareTwice(embedded, controller);
       if (!folders.includes('modes/observe')) await policiesReported(embedded);
       else await goneUnseen(embedded, controller);
+      if (folders.includes('components/node-drains')) await drainOne(embedded, controller);
       if (folders.includes('components/node-lifecycle')) {
         embedded.cluster.node('a-3').stop();
         await controller.saw('marked a pod of an unreachable node not ready', { pod: 'shop/lost' });

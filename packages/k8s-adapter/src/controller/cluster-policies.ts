@@ -2,6 +2,7 @@
 import type { Event } from '@taintmgr/core';
 import { type PolicyObject, policyKinds } from '@taintmgr/core/policy';
 import {
+  decidingKinds,
   type FollowedKind,
   followedKinds,
   policyEvent,
@@ -32,6 +33,8 @@ export interface ClusterPolicyOptions extends Shared {
   readonly files: readonly PolicyObject[];
   /** What reads the pods that policies count; null: all pods are read anyway. */
   readonly allPods: AllPodsPolicies | null;
+  /** Whether drains are carried out. */
+  readonly nodeDrains: boolean;
   /** Where what is read is kept, for those who say how it is doing; left out: nowhere. */
   readonly followed?: FollowedObjects;
 }
@@ -42,7 +45,8 @@ export interface ClusterPolicyOptions extends Shared {
  * there, by a pause that carries its name. A NodeTaintRule that cannot be read stays as it was.
  */
 export function clusterPolicies(options: ClusterPolicyOptions): readonly Source[] {
-  return followedKinds.map((kind) => {
+  const kinds = options.nodeDrains ? followedKinds : decidingKinds;
+  return kinds.map((kind: FollowedKind) => {
     const source = followingSource(kind, options);
     if (kind === 'EvictionPolicy') return options.allPods?.policies(source) ?? source;
     return kind === 'NodeDrain' ? (options.allPods?.drains(source) ?? source) : source;
@@ -61,6 +65,8 @@ function followingSource(
     path: policiesPath(resource),
     selectors: {},
     mayBeAbsent: true,
+    // Without drains everything else goes on.
+    mayBeForbidden: kind === 'NodeDrain',
     project: (value) => readFollowed(kind, value),
   });
   /** Those that hold evictions because they cannot be followed. */

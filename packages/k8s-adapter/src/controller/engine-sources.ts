@@ -47,6 +47,8 @@ export interface SourceOptions {
   readonly policies?: readonly PolicyObject[];
   /** Follow those of the cluster too, and with them all namespaces; false when left out. */
   readonly clusterPolicies?: boolean;
+  /** And NodeDrains; false when left out. */
+  readonly nodeDrains?: boolean;
   /** Read only the pods that something may have to be done about; left out: all of them. */
   readonly podWatch?: Partial<PodWatch>;
   /** List once, watch nothing, change nothing. */
@@ -83,8 +85,9 @@ export function engineSources(
       : [nodes, sourceOf(podReflector(options), podEvent)];
   if (policies.length > 0) sources.unshift(policySource(policies));
   if (followsCluster) {
-    const { random, watch } = shared;
-    sources.push(...clusterPolicies({ random, watch, files: policies, allPods, followed }));
+    const { nodeDrains = false } = options;
+    const given = { random: shared.random, watch: shared.watch, nodeDrains };
+    sources.push(...clusterPolicies({ ...given, files: policies, allPods, followed }));
   }
   if (followsCluster || policies.some(selectsNamespaces)) sources.push(namespaceSource(shared));
   if (leases) {

@@ -1,4 +1,22 @@
 import type { Instant, Millis } from '@taintmgr/core/time';
+import type { Failure } from './answer.ts';
+import type { ReflectorNotice } from './reflector-notice.ts';
+
+/** Whether a collection may be refused so, and nothing waits for it. */
+export function mayMiss(
+  { mayBeAbsent = false, mayBeForbidden = false }: MissingRules,
+  status: number,
+): boolean {
+  return (status === 404 && mayBeAbsent) || (status === 403 && mayBeForbidden);
+}
+
+/** Which collections nothing waits for. */
+export interface MissingRules {
+  /** One that is not served (404) has no objects; default false: it is a failure. */
+  readonly mayBeAbsent?: boolean;
+  /** The same of one that we may not read (403). */
+  readonly mayBeForbidden?: boolean;
+}
 
 /** Whether a collection counts as one without objects because the server does not serve it (404). */
 export class Absence {
@@ -31,4 +49,9 @@ export class Absence {
     this.#isCertain = isAbsent;
     if (!isAbsent) this.#since = null;
   }
+}
+
+/** That a collection counts as one without objects, and why. */
+export function absence(resource: string, failure: Failure): ReflectorNotice {
+  return { kind: 'absent', resource, failure };
 }

@@ -24,8 +24,13 @@ export type ReflectorNotice =
   | { readonly kind: 'pagedLists'; readonly resource: string; readonly nodeName?: string }
   /** Streams in protobuf are refused or cannot be read: this one is in JSON from now on. */
   | { readonly kind: 'jsonOnly'; readonly resource: string; readonly nodeName?: string }
-  /** The server does not serve the collection, which may be so: it has no objects. */
-  | { readonly kind: 'absent'; readonly resource: string; readonly nodeName?: string }
+  /** The server does not serve the collection, or not us, which may be so: it has no objects. */
+  | {
+      readonly kind: 'absent';
+      readonly resource: string;
+      readonly nodeName?: string;
+      readonly failure: Failure;
+    }
   /** Something went wrong; after `wait` the reflector watches on or lists anew. */
   | {
       readonly kind: 'reconnecting';

@@ -4,6 +4,7 @@ import type { ExchangeInput } from './exchange.ts';
 import type { ItemChange, Project } from './inventory.ts';
 import type { Selectors } from './list-requests.ts';
 import type { Kinds } from './protobuf-schema.ts';
+import type { MissingRules } from './reflector-absence.ts';
 import type { ReflectorNotice } from './reflector-notice.ts';
 
 export type ReflectorInput =
@@ -20,7 +21,7 @@ export type ReflectorEffect<T> =
   | { readonly kind: 'notice'; readonly notice: ReflectorNotice };
 
 /** Which collection to follow, and how. */
-export interface ReflectorOptions<T> {
+export interface ReflectorOptions<T> extends MissingRules {
   /** Names the collection in notices, e.g. `pods`. */
   readonly resource: string;
   /** Begins the ids of its requests; the resource when left out. */
@@ -39,8 +40,6 @@ export interface ReflectorOptions<T> {
   readonly reportsEarly?: boolean;
   /** Whether the server is asked for streams in protobuf where it has it; default false: in JSON. */
   readonly protobuf?: boolean;
-  /** A collection that is not served (404) has no objects; default false: it is a failure. */
-  readonly mayBeAbsent?: boolean;
   /** What of each kind is read in protobuf; left out: what `convert.ts` looks at. */
   readonly kinds?: Kinds;
   readonly random: Random;

@@ -7,7 +7,7 @@ import { Inventory } from './inventory.ts';
 import { listPage } from './list-page.ts';
 import { listRequest, listStreamRequest, watchRequest } from './list-requests.ts';
 import { preferProtobuf } from './protobuf.ts';
-import { Absence } from './reflector-absence.ts';
+import { Absence, absence, mayMiss } from './reflector-absence.ts';
 import { Freshness } from './reflector-freshness.ts';
 import { listed, type ReflectorNotice } from './reflector-notice.ts';
 import type { ReflectorEffect, ReflectorInput, ReflectorOptions } from './reflector-options.ts';
@@ -182,8 +182,8 @@ export class Reflector<T> {
 
   #refused(now: Instant, state: Open, failure: Failure): ReflectorState {
     const status = failure.status ?? 0;
-    if (status === 404 && this.#options.mayBeAbsent && state.kind !== 'Watching') {
-      if (this.#absence.missed(now, this.size)) return this.#leaveAbsent(now, state);
+    if (mayMiss(this.#options, status) && state.kind !== 'Watching') {
+      if (this.#absence.missed(now, this.size)) return this.#leaveAbsent(now, state, failure);
     }
     if (this.#protobuf && isStreaming(state) && formatStatuses.includes(status)) {
       this.#speakJson();
@@ -199,10 +199,10 @@ export class Reflector<T> {
   }
 
   /** What is not served has no objects; it may be served later. */
-  #leaveAbsent(now: Instant, state: Open): ReflectorState {
+  #leaveAbsent(now: Instant, state: Open, failure: Failure): ReflectorState {
     this.#abort(state);
     this.#inventory.beginList();
-    this.#swap('absent');
+    this.#swap(failure);
     return { kind: 'Waiting', until: now + Absence.waitMs, next: relist };
   }
 
@@ -241,18 +241,17 @@ export class Reflector<T> {
   }
 
   /** What the list says is what there is. */
-  #swap(how: 'listed' | 'absent' = 'listed'): void {
+  #swap(absent: Failure | null = null): void {
     this.#freshness.read();
     this.#failing = false;
     if (this.#lists === 'pagedOnce') this.#lists = 'streamed';
     const { reportsEarly } = this.#inventory;
     const changes = this.#inventory.endList();
     for (const change of changes) this.#effects.push(change);
-    if (how === 'listed') {
-      const { size } = this.#inventory;
-      this.#notice(listed(this.resource, size, reportsEarly ? size : changes));
-    } else if (!this.#absence.isCertain) this.#notice({ kind: 'absent', resource: this.resource });
-    this.#absence.read(how === 'absent');
+    const { size } = this.#inventory;
+    if (!absent) this.#notice(listed(this.resource, size, reportsEarly ? size : changes));
+    else if (!this.#absence.isCertain) this.#notice(absence(this.resource, absent));
+    this.#absence.read(absent !== null);
     if (this.#synced) return;
     this.#synced = true;
     this.#effects.push({ kind: 'synced' });

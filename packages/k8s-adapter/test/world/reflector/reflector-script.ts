@@ -42,6 +42,10 @@ class World {
       this.#reflector = newReflector({ watch: true, streamLists: false, mayBeAbsent: true });
       return '';
     }
+    if (command === 'may-be-forbidden') {
+      this.#reflector = newReflector({ watch: true, streamLists: false, mayBeForbidden: true });
+      return '';
+    }
     if (command === 'list-only' || command === 'streamed') {
       const streamLists = command === 'streamed';
       this.#reflector = newReflector({ watch: streamLists, streamLists });
@@ -74,7 +78,7 @@ class World {
   }
 }
 
-type Kind = Pick<ReflectorOptions<Item>, 'watch' | 'streamLists' | 'mayBeAbsent'>;
+type Kind = Pick<ReflectorOptions<Item>, 'watch' | 'streamLists' | 'mayBeAbsent' | 'mayBeForbidden'>;
 
 function newReflector(kind: Kind): Reflector<Item> {
   return new Reflector<Item>({
