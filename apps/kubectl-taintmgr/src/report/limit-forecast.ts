@@ -127,7 +127,8 @@ export class LimitForecast {
         const facts = this.#facts.get(pod.uid);
         if (decision.kind !== 'evict' || decision.deadline > now - waitMsMin || !facts) return [];
         const isHeld = budgets.kind !== 'ignore' && isBlocked(facts);
-        if (isHeld) this.#handle({ kind: 'podUpsert', pod: { ...pod, tolerations: [anything] } });
+        const held = { ...facts.pod, tolerations: [anything] };
+        if (isHeld) this.#handle({ kind: 'podUpsert', pod: held });
         return isHeld ? [] : [{ pod, node, dueAt: decision.deadline }];
       });
     });
