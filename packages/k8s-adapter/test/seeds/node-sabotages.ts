@@ -1,6 +1,6 @@
-import type { Command, Config, Engine } from '@taintmgr/core';
+import type { Command, Config } from '@taintmgr/core';
 import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
-import type { Machine } from '../../src/controller/loop-parts.ts';
+import { swallowing } from './machines.ts';
 import type { Planted } from './sabotages.ts';
 
 /** Faults of who watches over nodes. */
@@ -71,16 +71,6 @@ function lifecycle(
     const before = config.lifecycle ?? {};
     return { ...config, lifecycle: { ...before, ...change(before) } };
   };
-}
-
-/** An engine some of whose commands are never carried out, though it is told that they were. */
-function swallowing(engine: Engine, isSwallowed: (command: Command) => boolean): Machine {
-  const handle: Machine['handle'] = (now, event) =>
-    engine.handle(now, event).flatMap((command) => {
-      if (!('id' in command) || !isSwallowed(command)) return [command];
-      return handle(now, { kind: 'result', id: command.id, outcome: { kind: 'done' } });
-    });
-  return { handle, nextWake: () => engine.nextWake() };
 }
 
 function untaints(command: Command): boolean {

@@ -3,11 +3,14 @@ import type { LifecycleTerms, Terms, Topology } from '@taintmgr/sim-cluster';
 import { clockActions } from './clock-script.ts';
 import { drawConfig, type SeedConfig } from './config.ts';
 import { controllerActions } from './controller-script.ts';
-import type { Draw } from './draw.ts';
+import { drainActions } from './drain-script.ts';
+import { Draw } from './draw.ts';
 import { drawLifecycle, drawUpstream } from './node-config.ts';
 import { machineActions, nodeActions } from './node-script.ts';
+import { pauseActions } from './pause-script.ts';
 import { policyActions } from './policy-script.ts';
 import { agentConfig, leakActions } from './pressure-script.ts';
+import { ruleActions } from './rule-script.ts';
 import { type Actions, podActions } from './script.ts';
 import { drawTopology, smallTopology, zonesAlone } from './topology.ts';
 
@@ -33,13 +36,26 @@ export interface Plot {
   /** Number of its first draw; each plot has a dozen of its own. */
   readonly purpose: number;
   readonly cast: (draw: Draw) => Cast;
-  /** What may happen and how likely each is. */
-  readonly actions: Actions;
+  /** What may happen and how likely each is; each story has one of these themes. */
+  readonly themes: Readonly<Record<string, Actions>>;
   /** How long the rest lasts after everybody has had the time to recover, in milliseconds. */
   readonly restMs: readonly (readonly [weight: number, ms: number])[];
 }
 
 export type StoryName = 'evictions' | 'nodes' | 'whole' | 'clocks' | 'policies';
+
+const common: Actions = [...podActions, ...machineActions, ...controllerActions];
+
+/** The same, so much likelier. */
+function times(factor: number, actions: Actions): Actions {
+  return actions.map(([weight, action]) => [weight * factor, action]);
+}
+
+/** The theme that a seed's story has. */
+export function themeOf(name: StoryName, seed: number): string {
+  const { themes, purpose } = plots[name];
+  return new Draw(seed, purpose + 11).of(Object.keys(themes));
+}
 
 /**
  * The stories that are told: of a small cluster whose nodes a stand-in taints, of nodes that the
@@ -54,7 +70,7 @@ export const plots: Readonly<Record<StoryName, Plot>> = {
       const alone = { lifecycle: null, replicas: 1, pressure: null };
       return { topology: smallTopology, config, evictions: terms, ...alone };
     },
-    actions: [...podActions, ...machineActions, ...controllerActions],
+    themes: { all: [...podActions, ...machineActions, ...controllerActions] },
     // Longer than most tolerations that the script draws.
     restMs: [
       [5, 20_000],
@@ -68,7 +84,7 @@ export const plots: Readonly<Record<StoryName, Plot>> = {
       const alone = { evictions: null, replicas: 1, pressure: null };
       return { topology: zonesAlone(draw), config, lifecycle: terms, ...alone };
     },
-    actions: [...nodeActions, ...machineActions, ...controllerActions],
+    themes: { all: [...nodeActions, ...machineActions, ...controllerActions] },
     // The longer one is what the slowest zone takes for its nodes at the rates that are drawn.
     restMs: [
       [3, 60_000],
@@ -94,13 +110,9 @@ export const plots: Readonly<Record<StoryName, Plot>> = {
         pressure: draw.chance(0.3) ? agentConfig : null,
       };
     },
-    actions: [
-      ...podActions,
-      ...nodeActions,
-      ...machineActions,
-      ...controllerActions,
-      ...leakActions,
-    ],
+    themes: {
+      all: [...podActions, ...nodeActions, ...machineActions, ...controllerActions, ...leakActions],
+    },
     restMs: [
       [5, 20_000],
       [1, 400_000],
@@ -121,7 +133,7 @@ export const plots: Readonly<Record<StoryName, Plot>> = {
         pressure: null,
       };
     },
-    actions: [...podActions, ...machineActions, ...controllerActions, ...clockActions],
+    themes: { all: [...podActions, ...machineActions, ...controllerActions, ...clockActions] },
     restMs: [
       [5, 20_000],
       [1, 400_000],
@@ -131,7 +143,7 @@ export const plots: Readonly<Record<StoryName, Plot>> = {
     purpose: 81,
     cast: (draw) => {
       const { config, terms } = drawConfig(draw);
-      const nodes = draw.chance(0.5) ? drawLifecycle(draw) : null;
+      const nodes = draw.chance(0.6) ? drawLifecycle(draw) : null;
       const holdsFullDisruption = nodes?.config.lifecycle?.fullDisruption === 'hold';
       const replicas = draw.chance(0.3) ? 2 : 1;
       // Of the cluster come all policies, and most limits.
@@ -149,7 +161,13 @@ export const plots: Readonly<Record<StoryName, Plot>> = {
         pressure: null,
       };
     },
-    actions: [...podActions, ...machineActions, ...controllerActions, ...policyActions],
+    themes: {
+      policies: [...common, ...policyActions],
+      pauses: [...common, ...times(0.5, policyActions), ...times(2, pauseActions)],
+      rules: [...common, ...times(4, ruleActions), ...pauseActions],
+      drains: [...common, ...times(3, drainActions), ...times(0.3, policyActions)],
+      all: [...common, ...policyActions, ...pauseActions, ...ruleActions, ...drainActions],
+    },
     restMs: [
       [5, 20_000],
       [1, 400_000],

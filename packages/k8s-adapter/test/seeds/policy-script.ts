@@ -1,6 +1,7 @@
-import { customResourceDefinitions } from '@taintmgr/core/policy';
-import type { ClusterApi, Json, KubeObject } from '@taintmgr/sim-cluster';
+import type { Json } from '@taintmgr/sim-cluster';
 import type { Draw } from './draw.ts';
+import { deleteOne, policies, put } from './own-kinds.ts';
+import { ruleKeys } from './rule-script.ts';
 import { type Actions, current } from './script.ts';
 import type { Story } from './story.ts';
 import { taintKeys } from './tolerations.ts';
@@ -9,36 +10,11 @@ import { taintKeys } from './tolerations.ts';
 export const policyActions: Actions = [
   [16, putPolicy],
   [5, deletePolicy],
-  [2, unreadablePolicy],
-  [3, putRule],
-  [2, deleteRule],
+  [1, unreadablePolicy],
+  [2, labelNamespace],
 ];
 
-const policies = 'evictionpolicies.taintmgr.dev';
-const rules = 'nodetaintrules.taintmgr.dev';
 const names = ['a', 'b', 'c', 'd'] as const;
-/** By a rule of ours; people leave it alone. */
-const ruleKey = 'taintmgr.dev/odd';
-const apiVersion = 'taintmgr.dev/v1alpha1';
-
-/** Installs the kinds, with schemas that let everything through: the readers are to be tested. */
-export function installKinds(api: ClusterApi): void {
-  for (const definition of customResourceDefinitions()) {
-    const { metadata, spec } = structuredClone(definition) as KubeObject;
-    const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-    const versions = spec.versions.map((version: object) => ({
-      ...version,
-      additionalPrinterColumns: [],
-      schema: { openAPIV3Schema: { type: 'object', properties: { spec: open, status: open } } },
-    }));
-    api.create('customresourcedefinitions', { metadata, spec: { ...spec, versions } });
-  }
-}
-
-/** People clean up: what is there no more holds nobody back. */
-export function deletePolicies(api: ClusterApi): void {
-  for (const { metadata } of api.list(policies)) api.delete(policies, '', metadata.name);
-}
 
 function putPolicy({ api }: Story, draw: Draw): string {
   return put(api, policies, 'EvictionPolicy', draw.of(names), drawPolicySpec(draw));
@@ -54,31 +30,16 @@ function deletePolicy({ api }: Story, draw: Draw): string {
   return deleteOne(api, policies, draw);
 }
 
-function putRule({ api }: Story, draw: Draw): string {
-  const spec = {
-    condition: { type: draw.of(['MemoryPressure', 'DiskPressure', 'PIDPressure']) },
-    holds: draw.of(['0s', '10s', '40s']),
-    clear: draw.of(['0s', '20s']),
-    taint: { key: ruleKey, effect: draw.of(['NoExecute', 'NoExecute', 'NoSchedule']) },
-    ...(draw.chance(0.2) && { maxNodes: draw.of([0, 1, '50%']) }),
-    ...(draw.chance(0.1) && { newer: true }),
-  };
-  return put(api, rules, 'NodeTaintRule', draw.of(['x', 'y']), spec);
-}
-
-function deleteRule({ api }: Story, draw: Draw): string {
-  return deleteOne(api, rules, draw);
-}
-
 function drawPolicySpec(draw: Draw): { readonly [member: string]: Json } {
   const action = draw.weighted<string | null>([
     [3, 'Keep'],
     [3, 'Delete'],
     [3, 'Evict'],
     [2, 'EvictThenDelete'],
+    [2, 'Upstream'],
     [2, null],
   ]);
-  const leaves = action !== null && action !== 'Keep';
+  const leaves = action !== null && action !== 'Keep' && action !== 'Upstream';
   const limited = action === null || draw.chance(0.2);
   return {
     priority: draw.of([0, 0, 5, -5]),
@@ -95,12 +56,27 @@ function drawPolicySpec(draw: Draw): { readonly [member: string]: Json } {
 /** What limits is for every taint, so that it can be judged by the pods alone. */
 function drawMatch(draw: Draw, limits: boolean): Json {
   return {
-    ...(!limits && draw.chance(0.4) && { taints: [{ key: draw.of([...taintKeys, ruleKey]) }] }),
-    ...(draw.chance(0.3) && { namespaces: draw.of([['lab'], ['default'], ['lab', 'default']]) }),
+    ...(!limits && draw.chance(0.4) && { taints: [{ key: draw.of([...taintKeys, ...ruleKeys]) }] }),
+    ...(draw.chance(0.3) && { namespaces: draw.of([['lab'], ['shop'], ['lab', 'infra']]) }),
+    ...(!limits && draw.chance(0.25) && { namespaceSelector: { matchLabels: drawTeam(draw) } }),
     ...(draw.chance(0.2) && {
       podSelector: { matchLabels: { app: draw.of(['guarded', 'free']) } },
     }),
   };
+}
+
+/** People move a namespace to another team. */
+function labelNamespace({ api }: Story, draw: Draw): string {
+  const namespace = api.get('namespaces', '', draw.of(['lab', 'shop', 'infra']));
+  if (!namespace) return 'no namespace to label';
+  const labels = drawTeam(draw);
+  const { metadata } = current(namespace);
+  api.update('namespaces', { ...namespace, metadata: { ...metadata, labels } });
+  return `namespace ${metadata.name} gets ${JSON.stringify(labels)}`;
+}
+
+function drawTeam(draw: Draw): { readonly team: string } {
+  return { team: draw.of(['red', 'blue']) };
 }
 
 function drawLimit(draw: Draw): Json {
@@ -110,25 +86,4 @@ function drawLimit(draw: Draw): Json {
     window: draw.of(['30s', '2m']),
     onLimit: draw.of(['Queue', 'Queue', 'Trip']),
   };
-}
-
-function put(
-  api: ClusterApi,
-  resource: string,
-  kind: string,
-  name: string,
-  spec: { readonly [member: string]: Json },
-): string {
-  const before = api.get(resource, '', name);
-  if (before) api.update(resource, { ...current(before), spec });
-  else api.create(resource, { apiVersion, kind, metadata: { name }, spec });
-  return `${before ? 'change' : 'create'} ${kind} ${name} ${JSON.stringify(spec)}`;
-}
-
-function deleteOne(api: ClusterApi, resource: string, draw: Draw): string {
-  const all = api.list(resource);
-  if (all.length === 0) return `there is none of ${resource}`;
-  const { name } = draw.of(all).metadata;
-  api.delete(resource, '', name);
-  return `delete ${name} of ${resource}`;
 }

@@ -1,10 +1,13 @@
 import type { Violation } from '@taintmgr/sim-cluster';
 import { agentSabotages } from './agent-sabotages.ts';
 import { clockSabotages } from './clock-sabotages.ts';
+import { drainSabotages } from './drain-sabotages.ts';
 import { evictionSabotages } from './eviction-sabotages.ts';
 import { nodeSabotages } from './node-sabotages.ts';
-import type { StoryName } from './plots.ts';
+import { pauseSabotages } from './pause-sabotages.ts';
+import { type StoryName, themeOf } from './plots.ts';
 import { policySabotages } from './policy-sabotages.ts';
+import { ruleSabotages } from './rule-sabotages.ts';
 import type { Sabotage } from './sabotage.ts';
 import { runSeed } from './story.ts';
 
@@ -12,6 +15,8 @@ import { runSeed } from './story.ts';
 export interface Planted {
   /** The kind of story that shows it. */
   readonly story: StoryName;
+  /** Where it is looked for; left out: everywhere. */
+  readonly theme?: string;
   /** The first seed that shows it. */
   readonly seed: number;
   /** The invariants that it breaks. */
@@ -31,6 +36,9 @@ export const sabotages: Readonly<Record<string, Planted>> = {
   ...agentSabotages,
   ...clockSabotages,
   ...policySabotages,
+  ...pauseSabotages,
+  ...ruleSabotages,
+  ...drainSabotages,
 };
 
 /** Plants a fault, and tells stories until one shows it; null: none of `count` seeds does. */
@@ -38,6 +46,8 @@ export function hunt(name: string, from: number, count: number): Found | null {
   const planted = sabotages[name];
   if (!planted) throw new RangeError(`no sabotage "${name}"`);
   for (let seed = from; seed < from + count; seed++) {
+    const { story, theme = themeOf(story, seed) } = planted;
+    if (theme !== themeOf(story, seed)) continue;
     const { violations } = runSeed(planted.story, seed, planted.sabotage);
     const found = violations.find(({ invariant }) => planted.breaks.includes(invariant));
     if (found) return { ...found, seed };

@@ -16,8 +16,8 @@ import { Controller, type ControllerOptions, limitsLease } from './controller.ts
 import { Draw } from './draw.ts';
 import { Troubles } from './faults.ts';
 import { Network } from './network.ts';
+import { deletePolicies } from './own-kinds.ts';
 import type { Cast } from './plots.ts';
-import { deletePolicies } from './policy-script.ts';
 import type { Sabotage } from './sabotage.ts';
 import { Transcript } from './transcript.ts';
 

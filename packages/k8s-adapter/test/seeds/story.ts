@@ -10,13 +10,14 @@ import {
   VirtualClock,
 } from '@taintmgr/sim-cluster';
 import type { Controller } from './controller.ts';
+import { Drains } from './drain-script.ts';
 import { Draw } from './draw.ts';
 import type { Troubles } from './faults.ts';
-import { type Cast, type Plot, plots, type StoryName } from './plots.ts';
-import { installKinds } from './policy-script.ts';
+import { installKinds } from './own-kinds.ts';
+import { type Cast, type Plot, plots, type StoryName, themeOf } from './plots.ts';
 import { pressureTerms } from './pressure-script.ts';
 import type { Sabotage } from './sabotage.ts';
-import { pause } from './script.ts';
+import { type Actions, pause } from './script.ts';
 import { type Outcome, Stage, start } from './stage.ts';
 
 const upMs = 30_000;
@@ -30,7 +31,10 @@ export class Story {
   readonly cast: Cast;
   /** The names of all machines, whether they have a Node or not. */
   readonly nodeNames: string[];
+  /** What drains nodes beside the controllers. */
+  readonly drains: Drains;
   readonly #plot: Plot;
+  readonly #actions: Actions;
   readonly #draw: Draw;
   readonly #evictions: Checkers | null;
   readonly #lifecycle: LifecycleCheckers | null;
@@ -38,6 +42,7 @@ export class Story {
 
   constructor(name: StoryName, seed: number, sabotage: Sabotage = {}) {
     this.#plot = plots[name];
+    this.#actions = this.#plot.themes[themeOf(name, seed)] ?? [];
     const { purpose } = this.#plot;
     this.#draw = new Draw(seed, purpose);
     this.cast = this.#plot.cast(new Draw(seed, purpose + 1));
@@ -49,6 +54,7 @@ export class Story {
     this.cluster = new Cluster({ clock, seed, topology, ...this.#watchOverNodes() });
     const { cluster, cast } = this;
     const { api } = cluster;
+    this.drains = new Drains(api, clock);
     this.#evictions = evictions && new Checkers(api, evictions);
     this.#lifecycle =
       lifecycle && new LifecycleCheckers(api, lifecycle, this.#evictions?.apiHistory);
@@ -97,7 +103,7 @@ export class Story {
     ]);
     for (let done = 0; done < count && this.#violations.length === 0; done++) {
       stage.passUntil(this.now() + pause(this.#draw));
-      stage.attempt(() => this.#draw.weighted(this.#plot.actions)(this, this.#draw));
+      stage.attempt(() => this.#draw.weighted(this.#actions)(this, this.#draw));
     }
     if (this.#violations.length === 0) this.rest(this.#draw);
     this.#evictions?.atEnd();
@@ -109,6 +115,7 @@ export class Story {
   rest(draw: Draw): string {
     const { stage } = this;
     stage.calm();
+    this.drains.killAll();
     if (!this.#lifecycle || draw.chance(0.7)) {
       for (const name of this.nodeNames) this.cluster.node(name).resume();
     }

@@ -35,12 +35,18 @@ const lists: Readonly<Partial<Record<CallKind, Followed>>> = {
   listPods: 'pods',
   listLeases: 'leases',
   listPolicies: 'policies',
+  listPauses: 'pauses',
+  listRules: 'rules',
+  listNamespaces: 'namespaces',
 };
 const watches: Readonly<Partial<Record<CallKind, Followed>>> = {
   watchNodes: 'nodes',
   watchPods: 'pods',
   watchLeases: 'leases',
   watchPolicies: 'policies',
+  watchPauses: 'pauses',
+  watchRules: 'rules',
+  watchNamespaces: 'namespaces',
 };
 
 /**

@@ -19,6 +19,12 @@ export type CallKind =
   | 'readLease'
   | 'listPolicies'
   | 'watchPolicies'
+  | 'listPauses'
+  | 'watchPauses'
+  | 'listRules'
+  | 'watchRules'
+  | 'listNamespaces'
+  | 'watchNamespaces'
   | 'other';
 
 /** What a client asks of the API, as one request shows it. */
@@ -43,11 +49,10 @@ const pods = /^\/api\/v1\/namespaces\/([^/?]+)\/pods\/([^/?]+)(\/status|\/evicti
 const nodes = /^\/api\/v1\/nodes\/([^/?]+)(\/status)?(?:\?|$)/;
 const nodeLease =
   /^\/apis\/coordination\.k8s\.io\/v1\/namespaces\/kube-node-lease\/leases\/([^/?]+)/;
-const collections = /^\/api\/v1\/(nodes|pods)(?:\?|$)/;
+const collections = /^\/api\/v1\/(nodes|pods|namespaces)(?:\?|$)/;
 const nodeLeases =
   /^\/apis\/coordination\.k8s\.io\/v1\/(?:namespaces\/kube-node-lease\/)?(leases)(?:\?|$)/;
-
-const policies = /^\/apis\/taintmgr\.dev\/v1alpha1\/evictionpolicies(?:\?|$)/;
+const ownKinds = /^\/apis\/taintmgr\.dev\/v1alpha1\/([a-z]+)(?:\?|$)/;
 
 /** By method and subresource. */
 const podKinds: Readonly<Record<string, CallKind>> = {
@@ -70,8 +75,14 @@ const collectionKinds: Readonly<Record<string, CallKind>> = {
   'nodes/watch': 'watchNodes',
   'pods/watch': 'watchPods',
   'leases/watch': 'watchLeases',
-  policies: 'listPolicies',
-  'policies/watch': 'watchPolicies',
+  namespaces: 'listNamespaces',
+  evictionpolicies: 'listPolicies',
+  evictionpauses: 'listPauses',
+  nodetaintrules: 'listRules',
+  'namespaces/watch': 'watchNamespaces',
+  'evictionpolicies/watch': 'watchPolicies',
+  'evictionpauses/watch': 'watchPauses',
+  'nodetaintrules/watch': 'watchRules',
 };
 
 /** Reads a request as it is sent. */
@@ -88,8 +99,8 @@ function subjectOf({ method, path }: ApiRequest): Pick<Call, 'kind' | 'target'> 
   if (node) return { kind: nodeKinds[method + part] ?? 'other', target: node };
   const [, leased] = nodeLease.exec(path) ?? [];
   if (leased) return { kind: method === 'GET' ? 'readLease' : 'other', target: leased };
-  const [, named = ''] = collections.exec(path) ?? nodeLeases.exec(path) ?? [];
-  const plural = policies.test(path) ? 'policies' : named;
+  const [, plural = ''] =
+    collections.exec(path) ?? nodeLeases.exec(path) ?? ownKinds.exec(path) ?? [];
   const key = /[?&]watch=true/.test(path) ? `${plural}/watch` : plural;
   return { kind: (method === 'GET' ? collectionKinds[key] : undefined) ?? 'other', target: '' };
 }

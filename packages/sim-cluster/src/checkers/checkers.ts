@@ -1,6 +1,7 @@
 import type { ClusterApi } from '../store/cluster-api.ts';
 import { ApiHistory } from './api-history.ts';
 import { BudgetChecker } from './budgets.ts';
+import { DrainMarks } from './drain-marks.ts';
 import { EvictionRateChecker } from './eviction-rate.ts';
 import { EvictionWindowChecker } from './eviction-window.ts';
 import { EvictionChecker } from './evictions.ts';
@@ -10,6 +11,7 @@ import { KeptStartsChecker } from './kept-starts.ts';
 import { LeadershipChecker } from './leadership.ts';
 import { ObjectHistory } from './object-history.ts';
 import { OverdueChecker } from './overdue.ts';
+import { PauseHistory } from './pause-history.ts';
 import { Pauses } from './pauses.ts';
 import { PolicyHistory } from './policy-history.ts';
 import { PolicyLimitChecker } from './policy-limits.ts';
@@ -38,8 +40,11 @@ export class Checkers {
     const report = (violation: Violation): void => void this.#violations.push(violation);
     const { pauses } = this;
     const policies = new PolicyHistory(api, terms, apiHistory);
+    const storedPauses = new PauseHistory(api, apiHistory);
+    const drains = new DrainMarks(history, apiHistory);
     const evidence: Evidence = {
-      ...{ api, terms, history, apiHistory, starts, pauses, policies, report },
+      ...{ api, terms, history, apiHistory, starts, policies, report },
+      ...{ pauses, storedPauses, drains },
     };
     const kept = new KeptStartsChecker(evidence);
     const leadership = new LeadershipChecker(apiHistory, report);

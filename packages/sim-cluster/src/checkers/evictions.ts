@@ -3,9 +3,11 @@
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Call } from './call.ts';
 import { Checker } from './checker.ts';
+import type { SeenDrain } from './drain-marks.ts';
 import type { Evidence } from './evidence.ts';
 import type { ObservedChange, State } from './object-history.ts';
-import { noExecuteTaints, toleratedMs } from './taint-rule.ts';
+import { givenBack } from './pause-history.ts';
+import { type NoExecuteTaint, noExecuteTaints, toleratedMs } from './taint-rule.ts';
 import { clockTime, isRemoval } from './terms.ts';
 
 /** On a node: when it will be gone. Budgets are asked for less long then. */
@@ -16,7 +18,19 @@ interface Verdict {
   readonly deadline: number;
   readonly node: State;
   /** Why never; null where there is a deadline. */
-  readonly never: 'tolerated' | 'untainted' | 'kept' | null;
+  readonly never: 'tolerated' | 'untainted' | 'kept' | 'paused' | null;
+  /** It is due by a taint with which no drain has to do. */
+  readonly isFree: boolean;
+  /** The drains that it has been left to until then. */
+  readonly drains: readonly Left[];
+}
+
+/** A pod is left to a drain for that taint. */
+interface Left {
+  readonly taint: NoExecuteTaint;
+  readonly drain: SeenDrain;
+  /** When the pod has to go for the taint, were it not for the drain. */
+  readonly at: number;
 }
 
 /** Who decided when; what it knew follows from that. */
@@ -66,7 +80,9 @@ export class EvictionChecker extends Checker<Evidence> {
     }
     const oldest = decidedAt - this.evidence.terms.cacheAgeMsMax;
     const decision = { run: by.run, decidedAt };
-    if (!this.evidence.policies.isKnown(by.run, decidedAt)) {
+    const { policies, storedPauses, terms } = this.evidence;
+    const isRead = !terms.clusterPolicies || storedPauses.isRead(by.run, decidedAt);
+    if (!isRead || !policies.isKnown(by.run, decidedAt)) {
       report('evicts without the policies', 'it had not read them');
       return;
     }
@@ -81,13 +97,18 @@ export class EvictionChecker extends Checker<Evidence> {
     const earliest = verdicts.reduce(clearer, nothing);
     if (earliest.deadline > decidedAt + this.evidence.terms.clockMs) {
       const { deadline, never } = earliest;
-      if (never === null) report('before its deadline', `deadline ${clockTime(deadline)}`);
+      const isLeft = earliest.drains.some(({ at }) => at <= decidedAt);
+      if (never === null && isLeft) report('evicts beside a drain', 'its pods are left to it');
+      else if (never === null) report('before its deadline', `deadline ${clockTime(deadline)}`);
+      else if (never === 'paused')
+        report('evicts in a pause', 'every pause that it may have known holds it');
       else if (never === 'kept')
         report('evicts what a policy keeps', 'every policy that it may have known keeps it');
       else if (never === 'tolerated') report('tolerates for ever', 'no deadline');
       else report('no taint', 'its node had no NoExecute taint that was still known');
       return;
     }
+    this.#judgeDrains(decidedAt, chain, pod, verdicts, report);
     const nodes = verdicts.map(({ node }) => node);
     const deletableAt = this.#deletableAt(decision, pod, earliest.deadline, nodes);
     if (by.kind === 'deletePod' && decidedAt + this.evidence.terms.clockMs < deletableAt) {
@@ -95,6 +116,25 @@ export class EvictionChecker extends Checker<Evidence> {
     }
     const age = decidedAt - Math.min(podsKnown, nodesKnown);
     if (age > this.evidence.terms.cacheAgeMsMax) this.#judgeLook(chain, states, report);
+  }
+
+  /** Where only drains have held a pod back their nodes are looked at before, and show no sign of life. */
+  #judgeDrains(
+    decidedAt: number,
+    chain: readonly Call[],
+    { spec: { nodeName } }: KubeObject,
+    verdicts: readonly Verdict[],
+    report: (invariant: string, what: string) => void,
+  ): void {
+    if (verdicts.some(({ isFree }) => isFree)) return;
+    const over = verdicts
+      .flatMap(({ drains }) => drains)
+      .filter(({ drain, at }) => Math.max(drain.until, at) <= decidedAt);
+    const lookedAt = chain.find(({ kind }) => kind === 'readNode')?.servedAt ?? null;
+    const hasStopped = ({ taint, drain: { heartbeat } }: Left): boolean =>
+      lookedAt !== null && this.evidence.drains.isUnmoved(nodeName, lookedAt, taint, heartbeat);
+    if (!over.some(hasStopped))
+      report('evicts beside a drain', 'nobody looked whether it gives a sign of life');
   }
 
   /** From when on a pod may be deleted that is due, by one of the taints that its node may have had. */
@@ -158,27 +198,59 @@ export class EvictionChecker extends Checker<Evidence> {
   }
 
   #verdict(decision: Decision, pod: KubeObject, boundAt: number, node: State): Verdict {
-    const { starts, policies } = this.evidence;
     const { run, decidedAt } = decision;
-    const deadlines = noExecuteTaints(node.object).flatMap((taint) => {
-      const start = starts.earliest(run, pod.spec.nodeName, node, taint);
-      const subject = { pod, node: node.object, taint };
-      return policies.inForce(run, decidedAt, subject).map((term) => {
-        const { minTaintAgeMs, keeps, defaultTolerationMs } = term;
-        const tolerated = keeps
-          ? Number.POSITIVE_INFINITY
-          : toleratedMs(pod, taint, defaultTolerationMs);
+    const { storedPauses, drains, terms } = this.evidence;
+    const judged = noExecuteTaints(node.object).map((taint) => {
+      const { namespace = '' } = pod.metadata;
+      const subject = { node: node.object, taintKey: taint.key, namespace };
+      const isPaused = terms.clusterPolicies && storedPauses.holds(run, decidedAt, subject);
+      const at = this.#deadline(decision, pod, boundAt, node, taint);
+      return { isPaused, at, taint, drain: drains.of(run, pod.spec.nodeName, node, taint) };
+    });
+    const running = judged.filter(({ isPaused, at }) => !isPaused && Number.isFinite(at));
+    const left = running.flatMap((one) => (one.drain ? [{ ...one, drain: one.drain }] : []));
+    const until = running.map(({ at, drain }) => Math.max(at, drain?.until ?? at));
+    const deadline = Math.min(Number.POSITIVE_INFINITY, ...until);
+    const isFree = running.some(({ at, drain }) => !drain && at <= decidedAt + terms.clockMs);
+    const verdict = { deadline, node, isFree, drains: left };
+    const reason = never(pod, node);
+    if (reason !== null || deadline < Number.POSITIVE_INFINITY)
+      return { ...verdict, never: reason };
+    const isHeld = judged.some(({ isPaused, at }) => isPaused && Number.isFinite(at));
+    return { ...verdict, never: isHeld ? 'paused' : 'kept' };
+  }
+
+  /** When the pod has to go for a taint, by whichever policy may have been known: the earliest. */
+  #deadline(
+    { run, decidedAt }: Decision,
+    pod: KubeObject,
+    boundAt: number,
+    node: State,
+    taint: NoExecuteTaint,
+  ): number {
+    const { starts, policies, storedPauses } = this.evidence;
+    const { nodeName } = pod.spec;
+    const { namespace = '' } = pod.metadata;
+    const subject = { node: node.object, taintKey: taint.key, namespace };
+    const spans = storedPauses.heardSpans(run, decidedAt, subject);
+    const came = givenBack(starts.earliestComing(run, nodeName, node, taint), spans);
+    const earliest = starts.earliest(run, nodeName, node, taint);
+    const inherited = starts.inherited(run, nodeName, node, taint, namespace);
+    const start = givenBack(Math.max(earliest, inherited), spans);
+    const bound = givenBack(boundAt, spans);
+    const named = givenBack(Math.max(taint.timeAdded ?? start, inherited), spans);
+    const deadlines = policies
+      .inForce(run, decidedAt, { pod, node: node.object, taint })
+      .map(({ minTaintAgeMs, keeps, isUpstream, defaultTolerationMs }) => {
+        if (keeps) return Number.POSITIVE_INFINITY;
+        const tolerated = toleratedMs(pod, taint, defaultTolerationMs);
+        if (isUpstream) return Math.max(came, bound) + tolerated;
         // A pod that is given no time goes when the taint is there, whenever it was bound.
-        if (tolerated === 0 && minTaintAgeMs === 0)
-          return Math.min(start, taint.timeAdded ?? start);
-        const given = tolerated === 0 ? start : Math.max(start, boundAt);
+        if (tolerated === 0 && minTaintAgeMs === 0) return Math.min(start, named);
+        const given = tolerated === 0 ? start : Math.max(start, bound);
         return Math.max(start + minTaintAgeMs, given + tolerated);
       });
-    });
-    const deadline = Math.min(Number.POSITIVE_INFINITY, ...deadlines);
-    const reason = never(pod, node);
-    const isKept = reason === null && deadline === Number.POSITIVE_INFINITY;
-    return { deadline, node, never: isKept ? 'kept' : reason };
+    return Math.min(Number.POSITIVE_INFINITY, ...deadlines);
   }
 }
 
@@ -186,11 +258,13 @@ const nothing: Verdict = {
   deadline: Number.POSITIVE_INFINITY,
   node: { at: 0, object: null },
   never: 'untainted',
+  isFree: false,
+  drains: [],
 };
 
 /** The one with the earlier deadline; of two without, the one with a policy or toleration to show. */
 function clearer(a: Verdict, b: Verdict): Verdict {
-  if (a.deadline === b.deadline) return b.never === 'kept' || b.never === 'tolerated' ? b : a;
+  if (a.deadline === b.deadline) return b.never === 'untainted' ? a : b;
   return b.deadline < a.deadline ? b : a;
 }
 

@@ -1,9 +1,11 @@
 // The checker of the annotation that keeps since when taints count.
 
 import type { KubeObject } from '../objects/kube-object.ts';
+import type { Call } from './call.ts';
 import { Checker } from './checker.ts';
 import type { Evidence } from './evidence.ts';
 import type { ObservedChange, State } from './object-history.ts';
+import { givenBack } from './pause-history.ts';
 import { type NoExecuteTaint, noExecuteTaints, toleratedMs } from './taint-rule.ts';
 import { keptStarts, speaksOfPresentTaints } from './taint-starts.ts';
 import { clockTime } from './terms.ts';
@@ -55,7 +57,7 @@ export class KeptStartsChecker extends Checker<Evidence> {
 
   observe({ at, change, by }: ObservedChange): void {
     if (change.resource !== 'nodes' || by?.kind !== 'changeNode' || !change.previous) return;
-    const { history, starts, report, apiHistory, terms } = this.evidence;
+    const { history, report, apiHistory, terms } = this.evidence;
     const before = keptStarts({ at, object: change.previous });
     const after = keptStarts({ at, object: change.object });
     const { name } = change.object.metadata;
@@ -68,7 +70,7 @@ export class KeptStartsChecker extends Checker<Evidence> {
       const seen = [...history.during(states, known, by.sentAt), ...(last ? [last] : [])];
       const possible = seen.flatMap((state) => {
         const taint = taintOf(state, id);
-        return taint ? starts.earliest(by.run, name, state, taint) : [];
+        return taint ? this.#earliest(by, name, state, taint, namespaceOf(id)) : [];
       });
       const earliest = Math.min(Number.POSITIVE_INFINITY, ...possible);
       if (earliest <= start + terms.clockMs) continue;
@@ -76,8 +78,28 @@ export class KeptStartsChecker extends Checker<Evidence> {
       report({ invariant: 'kept start too early', at, evidence });
     }
   }
+
+  /** With the time given back by pauses that are gone: whoever starts anew cannot know of them. */
+  #earliest(
+    { run, sentAt }: Call,
+    nodeName: string,
+    state: State,
+    taint: NoExecuteTaint,
+    namespace: string | null,
+  ): number {
+    const { starts, storedPauses } = this.evidence;
+    const subject = { node: state.object, taintKey: taint.key, namespace };
+    const start = starts.earliest(run, nodeName, state, taint);
+    return givenBack(start, storedPauses.goneSpans(run, sentAt, subject));
+  }
 }
 
+/** What is written for the pods of one namespace names that after the taint. */
 function taintOf({ object }: State, id: string): NoExecuteTaint | undefined {
-  return noExecuteTaints(object).find((taint) => taint.id === id);
+  return noExecuteTaints(object).find((taint) => taint.id === id.split(' ')[0]);
+}
+
+/** Null: it is for pods of all. */
+function namespaceOf(id: string): string | null {
+  return id.split(' ')[1] ?? null;
 }

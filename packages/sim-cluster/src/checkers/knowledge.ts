@@ -1,7 +1,7 @@
 // What a client can know of the objects it follows, and up to which instant.
 
 /** The collections a client follows. */
-export type Followed = 'nodes' | 'pods' | 'leases' | 'policies';
+export type Followed = 'nodes' | 'pods' | 'leases' | 'policies' | 'pauses' | 'rules' | 'namespaces';
 
 /** A time in which the client received every change at once; `to` null: it still does. */
 export interface Period {
@@ -53,6 +53,12 @@ export class Knowledge {
       (resource) => periods.find((period) => period.resource === resource)?.from ?? [],
     );
     return Math.max(Number.NEGATIVE_INFINITY, ...firsts);
+  }
+
+  /** When that run first saw the whole collection; null: it has not. */
+  firstOf(run: number, resource: Followed): number | null {
+    const first = this.#periods.find((one) => one.run === run && one.resource === resource);
+    return first?.from ?? null;
   }
 
   /** Whether that run knew everything as of some instant in [from, to). */

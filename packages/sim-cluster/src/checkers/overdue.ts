@@ -29,15 +29,15 @@ export class OverdueChecker extends Checker<Evidence> {
   }
 
   #judge(now: number, calmSince: number, pod: KubeObject, podCount: number): void {
-    const { history, terms, pauses, policies, report } = this.evidence;
+    const { history, terms, pauses, policies, storedPauses, report } = this.evidence;
     const { deletionTimestamp, uid = '', namespace, name } = pod.metadata;
     const node = history.node(pod.spec.nodeName ?? '').at(-1);
     if (deletionTimestamp !== undefined || !node?.object) return;
     if (terms.mayStop && !isSurelyLate(this.evidence, pod, node, this.#runs())) return;
     const states = history.pod(uid);
     const bound = latestBinding(pod, states);
-    const heldSince = policies.firstHeldAt;
-    const held = heldSince === null ? 0 : Math.max(0, calmSince - heldSince);
+    const holds = [policies.firstHeldAt, storedPauses.firstAt].flatMap((at) => at ?? []);
+    const held = Math.max(0, calmSince - Math.min(...holds));
     const paused = pauses.total(now) + held;
     const runsSince = terms.holdsFullDisruption ? this.#aliveSince(node.object) : 0;
     const deadlines = noExecuteTaints(node.object).map((taint) => {

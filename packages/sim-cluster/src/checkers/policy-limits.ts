@@ -86,8 +86,9 @@ export class PolicyLimitChecker extends Checker<Evidence> {
     { run, decidedAt, pod, node }: Removed,
   ): boolean {
     const known = this.evidence.apiHistory.known.inTurnUpTo(run, 'policies', decidedAt);
+    // What was decided in the very instant in which it came may have been decided before.
     return (
-      known >= since && spec.match?.taints === undefined && matches(spec.match, pod, node, null)
+      known > since && spec.match?.taints === undefined && matches(spec.match, pod, node, null)
     );
   }
 }

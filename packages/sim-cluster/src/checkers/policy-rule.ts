@@ -16,6 +16,7 @@ interface PolicySpec {
   readonly match?: {
     readonly taints?: readonly { readonly key?: string }[];
     readonly namespaces?: readonly string[];
+    readonly namespaceSelector?: Selector;
     readonly podSelector?: Selector;
     readonly nodeSelector?: Selector;
   };
@@ -35,13 +36,17 @@ export interface StoredLimit {
 }
 
 interface Selector {
-  readonly matchLabels?: Readonly<Record<string, string>>;
+  readonly matchLabels?: Labels;
 }
+
+type Labels = Readonly<Record<string, string>>;
 
 /** What is promised of a pod and a taint while certain policies are there. */
 export interface TermInForce extends PolicyTerm {
   /** The pod stays. */
   readonly keeps: boolean;
+  /** As kube-controller-manager does it: time counts from when the taint came, whatever it says. */
+  readonly isUpstream: boolean;
   /** A pod that does not tolerate the taint stays for so long, in milliseconds. */
   readonly defaultTolerationMs: number;
 }
@@ -54,6 +59,7 @@ const modes: Readonly<Record<string, PolicyTerm['mode']>> = {
   Delete: 'delete',
   Evict: 'evict',
   EvictThenDelete: 'evictThenDelete',
+  Upstream: 'delete',
 };
 
 export function storedPolicy({ metadata, spec }: KubeObject): StoredPolicy {
@@ -61,26 +67,39 @@ export function storedPolicy({ metadata, spec }: KubeObject): StoredPolicy {
   return { name: metadata.name, spec: spec ?? {}, isReadable };
 }
 
-/** What holds where these policies are all there are. */
+/**
+ * What holds where these policies are all there are. `labels`: of the pod's namespace; null: nobody
+ * knows them, and the pod stays where they may matter.
+ */
 export function termInForce(
   terms: Terms,
   policies: readonly StoredPolicy[],
   { pod, node, taint }: { pod: KubeObject; node: KubeObject | null; taint: NoExecuteTaint },
+  labels: Labels | null,
 ): TermInForce {
-  const base = { ...policyFor(terms, taint.key), keeps: false, defaultTolerationMs: 0 };
+  const none = { keeps: false, isUpstream: false, defaultTolerationMs: 0 };
+  const base = { ...policyFor(terms, taint.key), ...none };
   if (policies.some(({ isReadable }) => !isReadable)) return { ...base, keeps: true };
   const [first] = policies
     .filter(({ spec }) => spec.action !== undefined && matches(spec.match, pod, node, taint.key))
+    .filter(({ spec }) => labels === null || hasLabels(spec.match?.namespaceSelector, labels))
     .sort(inOrder);
   if (!first) return base;
   const { spec } = first;
+  if (labels === null && spec.match?.namespaceSelector) return { ...base, keeps: true };
+  const defaultTolerationMs = 1000 * (spec.defaultTolerationSeconds ?? 0);
+  if (spec.action === 'Upstream') {
+    const own = { mode: 'delete', minTaintAgeMs: 0, gracePeriodSeconds: null } as const;
+    return { ...base, ...own, isUpstream: true, defaultTolerationMs };
+  }
   return {
     mode: modes[spec.action ?? ''] ?? base.mode,
     deleteAfterMs: spec.deleteAfter === undefined ? base.deleteAfterMs : millisOf(spec.deleteAfter),
     minTaintAgeMs: spec.minTaintAge === undefined ? base.minTaintAgeMs : millisOf(spec.minTaintAge),
     gracePeriodSeconds: spec.gracePeriodSeconds ?? base.gracePeriodSeconds,
     keeps: spec.action === 'Keep',
-    defaultTolerationMs: 1000 * (spec.defaultTolerationSeconds ?? 0),
+    isUpstream: false,
+    defaultTolerationMs,
   };
 }
 
@@ -104,10 +123,8 @@ export function matches(
   );
 }
 
-function hasLabels(
-  { matchLabels = {} }: Selector = {},
-  labels: Readonly<Record<string, string>> = {},
-): boolean {
+/** Whether the labels are as the selector asks for. */
+export function hasLabels({ matchLabels = {} }: Selector = {}, labels: Labels = {}): boolean {
   return Object.entries(matchLabels).every(([key, value]) => labels[key] === value);
 }
 

@@ -81,9 +81,49 @@ export class TaintStarts {
     return this.#earliestIn(run, states, states.indexOf(state), taint.id);
   }
 
-  #earliestIn(run: number, states: readonly State[], index: number, id: string): number {
+  /** The same of when the taint came, whatever it says itself. */
+  earliestComing(run: number, nodeName: string, state: State, { id }: NoExecuteTaint): number {
+    const states = this.#history.node(nodeName);
+    return this.#earliestIn(run, states, states.indexOf(state), id, false);
+  }
+
+  /**
+   * What a run has found written down of the taint when it began, for pods of a namespace: from then on
+   * it counts from there at least. -Infinity: nothing that holds of the taint as it is in that state.
+   */
+  inherited(
+    run: number,
+    nodeName: string,
+    state: State,
+    { id, timeAdded }: NoExecuteTaint,
+    namespace: string,
+  ): number {
+    const states = this.#history.node(nodeName);
+    const index = states.indexOf(state);
+    const began = this.#apiHistory.known.firstOf(run, 'nodes');
+    const found = began === null ? -1 : states.findLastIndex(({ at }) => at <= began);
+    const first = states[found];
+    // What changed in that very instant it may have seen either way.
+    if (!first || found > index || first.at === began || !speaksOfPresentTaints(first))
+      return Number.NEGATIVE_INFINITY;
+    const isSame = (one: State): boolean =>
+      noExecuteTaints(one.object).some(
+        (taint) => taint.id === id && taint.timeAdded === timeAdded,
+      ) && one.object?.metadata.uid === first.object?.metadata.uid;
+    if (!states.slice(found, index + 1).every(isSame)) return Number.NEGATIVE_INFINITY;
+    const kept = keptStarts(first);
+    return kept[`${id} ${namespace}`] ?? kept[id] ?? Number.NEGATIVE_INFINITY;
+  }
+
+  #earliestIn(
+    run: number,
+    states: readonly State[],
+    index: number,
+    id: string,
+    mindsNamed: boolean = true,
+  ): number {
     const { first, appearedAt, named } = presence(states, index, id);
-    const own = Math.min(appearedAt, ...named.map(endOfSecond));
+    const own = Math.min(appearedAt, ...(mindsNamed ? named.map(endOfSecond) : []));
     const uid = states[first]?.object?.metadata.uid;
     const before = states.findLastIndex((state, at) => at < first && has(state, id));
     const sameNode = (state: State): boolean => state.object?.metadata.uid === uid;
@@ -95,7 +135,7 @@ export class TaintStarts {
       .slice(first, index + 1)
       .map((state) => keptStarts(state)[id] ?? Number.POSITIVE_INFINITY);
     const remembers = this.#apiHistory.known.within(run, 'nodes', Number.NEGATIVE_INFINITY, goneAt);
-    const earlier = remembers ? this.#earliestIn(run, states, before, id) : own;
+    const earlier = remembers ? this.#earliestIn(run, states, before, id, mindsNamed) : own;
     return Math.min(own, ...written, earlier);
   }
 }

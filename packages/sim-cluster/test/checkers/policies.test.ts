@@ -1,87 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ApiServer } from '../../src/api/api-server.ts';
-import { node, pod } from '../../src/builders.ts';
-import { Checkers } from '../../src/checkers/checkers.ts';
-import { evictionDefaults } from '../../src/checkers/terms.ts';
-import { VirtualClock } from '../../src/kernel/clock.ts';
-import { seededRandom } from '../../src/kernel/prng.ts';
 import type { Json } from '../../src/objects/kube-object.ts';
-import type { Exchange } from '../../src/wire/exchange.ts';
+import { World } from '../world/policy-world.ts';
 
 // What the checkers find of a client that evicts beside policies of the cluster.
-
-const plural = 'evictionpolicies';
-const group = 'taintmgr.dev';
-const lists = {
-  nodes: '/api/v1/nodes',
-  pods: '/api/v1/pods',
-  policies: `/apis/${group}/v1alpha1/${plural}`,
-};
-
-/** A cluster with a tainted node and two pods on it, and a client that has just read it. */
-class World {
-  readonly clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
-  readonly api = new ApiServer({ clock: this.clock, random: seededRandom(1) });
-  readonly #checkers: Checkers;
-  readonly #line: Exchange;
-
-  constructor() {
-    const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-    const schema = { openAPIV3Schema: { type: 'object', properties: { spec: open } } };
-    this.api.create('customresourcedefinitions', {
-      metadata: { name: `${plural}.${group}` },
-      spec: {
-        ...{ group, scope: 'Cluster', names: { plural, kind: 'EvictionPolicy' } },
-        versions: [{ name: 'v1alpha1', served: true, storage: true, schema }],
-      },
-    });
-    this.pass(1000);
-    const terms = { ...evictionDefaults, clusterPolicies: true };
-    this.#checkers = new Checkers(this.api, terms);
-    const { apiHistory } = this.#checkers;
-    this.#line = apiHistory.first.client(apiHistory.server(this.api.exchange));
-    apiHistory.first.beginRun();
-    for (const name of ['a', 'b']) {
-      this.api.create(
-        'pods',
-        pod('default', name, { labels: { app: name }, spec: { nodeName: 'n' } }),
-      );
-    }
-    this.pass(5000);
-    this.api.create(
-      'nodes',
-      node('n', { spec: { taints: [{ key: 'bad', effect: 'NoExecute' }] } }),
-    );
-    this.pass(5000);
-  }
-
-  pass(ms: number): void {
-    this.clock.advanceTo(this.clock.now() + ms);
-  }
-
-  put(name: string, spec: Json): void {
-    this.api.create(`${plural}.${group}`, { metadata: { name }, spec });
-  }
-
-  read(...names: readonly (keyof typeof lists)[]): void {
-    for (const name of names) this.#ask('GET', lists[name]);
-  }
-
-  evict(name: string): void {
-    this.#ask('DELETE', `/api/v1/namespaces/default/pods/${name}`);
-  }
-
-  get found(): readonly string[] {
-    return this.#checkers.violations.map(({ invariant }) => invariant);
-  }
-
-  #ask(method: string, path: string): void {
-    const nothing = (): void => {};
-    const sink = { head: nothing, data: nothing, end: nothing, reset: nothing };
-    this.#line({ method, path, headers: {}, body: null }, sink);
-  }
-}
 
 const kept = 'evicts what a policy keeps';
 const only = (app: string): Json => ({ podSelector: { matchLabels: { app } } });
@@ -122,6 +44,18 @@ const cases: readonly (readonly [
     ['before its deadline'],
   ],
   ['that budgets were to be asked', { soft: { action: 'Evict' } }, ['a'], ['deletes too early']],
+  [
+    'nothing of a namespace with other labels',
+    { red: { match: { namespaceSelector: { matchLabels: { team: 'red' } } }, action: 'Keep' } },
+    ['a'],
+    [],
+  ],
+  [
+    'nothing where kube-controller-manager would delete it at once',
+    { like: { action: 'Upstream', minTaintAge: '1m' } },
+    ['a'],
+    [],
+  ],
   ['nothing within a limit', { slow: { limits: one } }, ['a'], []],
   ['that a limit was broken', { slow: { limits: one } }, ['a', 'b'], ['limit of a policy']],
   [
@@ -136,13 +70,38 @@ describe('the checkers of policies find', () => {
   for (const [name, policies, evicted, found] of cases) {
     it(name, () => {
       const world = new World();
-      for (const [each, spec] of Object.entries(policies)) world.put(each, spec);
+      for (const [each, spec] of Object.entries(policies))
+        world.put('evictionpolicies', each, spec);
       world.pass(1);
-      world.read('nodes', 'pods', 'policies');
+      world.read();
       for (const each of evicted) world.evict(each);
       assert.deepEqual(world.found, found);
     });
   }
+
+  it('that a pod left as soon as its taint says, where a policy asks for when it came', () => {
+    for (const [action, found] of [
+      ['Delete', []],
+      ['Upstream', ['before its deadline']],
+    ] as const) {
+      const world = new World('2025-12-31T23:59:00Z');
+      world.put('evictionpolicies', 'all', { action, defaultTolerationSeconds: 30 });
+      world.pass(22_500);
+      world.read();
+      world.evict('a');
+      assert.deepEqual(world.found, found);
+    }
+  });
+
+  it('that a pod left of a namespace whose labels nobody had read', () => {
+    const world = new World();
+    const match = { namespaceSelector: { matchLabels: { team: 'red' } } };
+    world.put('evictionpolicies', 'red', { match, action: 'Delete' });
+    world.pass(1);
+    world.read('nodes', 'pods', 'policies', 'pauses');
+    world.evict('a');
+    assert.deepEqual(world.found, [kept]);
+  });
 
   it('that nobody has read the policies', () => {
     const world = new World();
@@ -153,18 +112,18 @@ describe('the checkers of policies find', () => {
 
   it('nothing of a policy that came after they were read', () => {
     const world = new World();
-    world.read('nodes', 'pods', 'policies');
-    world.put('all', { action: 'Keep' });
+    world.read();
+    world.put('evictionpolicies', 'all', { action: 'Keep' });
     world.evict('a');
     assert.deepEqual(world.found, []);
   });
 
   it('nothing of a policy that was gone when they were read', () => {
     const world = new World();
-    world.put('all', { action: 'Keep' });
-    world.api.delete(`${plural}.${group}`, '', 'all');
+    world.put('evictionpolicies', 'all', { action: 'Keep' });
+    world.delete('evictionpolicies', 'all');
     world.pass(1);
-    world.read('nodes', 'pods', 'policies');
+    world.read();
     world.evict('a');
     assert.deepEqual(world.found, []);
   });

@@ -2,6 +2,7 @@ import type { ApiHistory } from '../api-history.ts';
 import type { ObjectHistory } from '../object-history.ts';
 import type { Violation } from '../terms.ts';
 import type { Heartbeats } from './heartbeats.ts';
+import type { RuleHistory } from './rule-history.ts';
 import type { LifecycleTerms } from './terms.ts';
 import type { Zones } from './zones.ts';
 
@@ -12,5 +13,6 @@ export interface LifecycleEvidence {
   readonly apiHistory: ApiHistory;
   readonly heartbeats: Heartbeats;
   readonly zones: Zones;
+  readonly rules: RuleHistory;
   readonly report: (violation: Violation) => void;
 }

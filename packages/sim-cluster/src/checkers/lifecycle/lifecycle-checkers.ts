@@ -7,6 +7,9 @@ import { FalseAlarmChecker } from './false-alarms.ts';
 import { ForeignFieldChecker } from './foreign-fields.ts';
 import { Heartbeats } from './heartbeats.ts';
 import { LastingFaultChecker } from './lasting-faults.ts';
+import { LastingRuleChecker } from './lasting-rules.ts';
+import { RuleHistory } from './rule-history.ts';
+import { RuleTaintChecker } from './rule-taints.ts';
 import { TaintRateChecker } from './taint-rate.ts';
 import type { LifecycleTerms } from './terms.ts';
 import { UnknownConditionChecker } from './unknown-conditions.ts';
@@ -40,7 +43,10 @@ export class LifecycleCheckers {
       for (const listener of observers) listener.observe(change);
     });
     const report = (violation: Violation): void => void this.#violations.push(violation);
-    const evidence: LifecycleEvidence = { terms, history, apiHistory, heartbeats, zones, report };
+    const rules = new RuleHistory(api, apiHistory);
+    const evidence: LifecycleEvidence = {
+      ...{ terms, history, apiHistory, heartbeats, zones, rules, report },
+    };
     this.#rate = new TaintRateChecker(evidence);
     const observers = [
       heartbeats,
@@ -48,10 +54,12 @@ export class LifecycleCheckers {
       new FalseAlarmChecker(evidence),
       new UnknownConditionChecker(evidence),
       new ForeignFieldChecker(evidence),
+      new RuleTaintChecker(evidence),
       this.#rate,
     ];
     this.#resting = [
       new LastingFaultChecker(evidence),
+      new LastingRuleChecker(evidence),
       new WaitingNodeChecker(evidence),
       new UnmarkedPodChecker(evidence),
     ];

@@ -7,7 +7,9 @@ export type Readiness = 'True' | 'False' | 'Unknown' | 'absent';
 
 interface Taint {
   readonly key: string;
+  readonly value?: string;
   readonly effect: string;
+  readonly timeAdded?: string;
 }
 
 const notReady = 'node.kubernetes.io/not-ready';
