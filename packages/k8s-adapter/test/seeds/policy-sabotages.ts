@@ -31,6 +31,12 @@ export const policySabotages: Readonly<Record<string, Planted>> = {
         without(engine, (event) => isPolicy(event) && event.policy.action === 'Keep'),
     },
   },
+  'does not mind which policy comes first': {
+    ...story,
+    seed: 55,
+    breaks: otherPolicy,
+    sabotage: { machine: (engine) => changed(engine, ({ priority }) => ({ priority: -priority })) },
+  },
   'does not mind the limits of policies': {
     ...story,
     seed: 12,
