@@ -17,9 +17,9 @@ const planted: readonly (readonly [
   planted: Planted,
   found: RegExp,
 ])[] = [
-  ['evicts everywhere', 10, { config: { takeover: false } }, /which is not taken over/],
+  ['evicts everywhere', 22, { config: { takeover: false } }, /which is not taken over/],
   ['says that it does not decide', 1, { disabled: true }, /though the heartbeat was fresh/],
-  ['has a heartbeat that outlives it', 1, { undead: true }, /though nobody decides any more/],
+  ['has a heartbeat that outlives it', 2, { undead: true }, /though nobody decides any more/],
   ['does not say why it holds pods', 12, { mute: true }, /nothing says why/],
   ['does not install its policies', 4, { bare: true }, /were not installed again/],
 ];
