@@ -63,6 +63,11 @@ export class RuleHistory {
     return rule && version ? { rule, since: version.from } : null;
   }
 
+  /** Whether there ever was one. */
+  get areUsed(): boolean {
+    return this.#rules.versions.length > 0;
+  }
+
   /** Those that are there now. */
   get all(): readonly StoredRule[] {
     return this.#rules.at(Number.POSITIVE_INFINITY);

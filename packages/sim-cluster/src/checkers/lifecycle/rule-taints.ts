@@ -39,6 +39,8 @@ interface Write {
 export class RuleTaintChecker extends Checker<LifecycleEvidence> {
   observe({ at, change: { type, resource, object, previous }, by }: ObservedChange): void {
     if (!by || !previous || resource !== 'nodes' || type === 'DELETED') return;
+    // Where there are none, taints are a matter of foreign fields.
+    if (!this.evidence.rules.areUsed) return;
     const [before, after] = [ruleTaints(previous), ruleTaints(object)];
     const added = after.filter((taint) => !before.some((one) => isSameTaint(one, taint)));
     const removed = before.filter((taint) => !after.some((one) => isSameTaint(one, taint)));
