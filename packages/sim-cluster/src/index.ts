@@ -80,6 +80,7 @@ export { LifecycleCheckers } from './checkers/lifecycle/lifecycle-checkers.ts';
 export { type LifecycleTerms, lifecycleDefaults } from './checkers/lifecycle/terms.ts';
 export type { PauseScope, Pauses } from './checkers/pauses.ts';
 export { PressureChecker, type PressureTerms } from './checkers/pressure.ts';
+export { TakeoverCheckers } from './checkers/takeover/takeover-checkers.ts';
 export {
   evictionDefaults,
   type PolicyTerm,

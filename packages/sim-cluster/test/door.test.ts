@@ -6,7 +6,7 @@ import * as door from '../src/index.ts';
 
 const values = `
   ApiError ApiHistory ApiServer Checkers Cluster LifecycleCheckers PressureChecker RealClock
-  TaintManagerStandIn VirtualClock createCertificate daemonSet deployment encodeFrame
+  TaintManagerStandIn TakeoverCheckers VirtualClock createCertificate daemonSet deployment encodeFrame
   encodeObject evictionDefaults installDefinitions job kubeconfigText lifecycleDefaults namespace node pdb pod
   seededRandom serviceAccountUser startEmbedded startHttps statefulSet taint threeZones
   toleration withSystemPods writeKubeconfig`;

@@ -16,6 +16,8 @@ export interface UpstreamLoopOptions {
   readonly random: Random;
   /** Who it is in the lease that it acts by, another one with each start; left out: it needs none. */
   readonly identity?: string;
+  /** Whether it watches over nodes too, as the node-lifecycle-controller does; false when left out. */
+  readonly nodes?: boolean;
 }
 
 /**
@@ -24,10 +26,15 @@ export interface UpstreamLoopOptions {
  * deletes it, and where it may not, it tries five times and forgets the pod. Its timers are in its
  * memory: another loop knows none of them.
  */
-export function upstreamLoop({ identity, random }: UpstreamLoopOptions): Loop {
-  const machine = createEngine({ semantics: 'upstream-1.36', leader: identity === undefined });
+export function upstreamLoop({ identity, random, nodes = false }: UpstreamLoopOptions): Loop {
+  const machine = createEngine({
+    semantics: 'upstream-1.36',
+    leader: identity === undefined,
+    lifecycle: nodes ? {} : null,
+  });
   const election = identity === undefined ? {} : { election: { lease, identity } };
-  return new Loop({ machine, random, component: 'taint-eviction-controller', ...election });
+  const component = 'taint-eviction-controller';
+  return new Loop({ machine, random, component, leases: nodes, ...election });
 }
 
 /** The same as a running program, in real time. */

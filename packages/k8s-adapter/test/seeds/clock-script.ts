@@ -13,7 +13,7 @@ export const clockActions: Actions = [
   [4, standStill],
 ];
 
-function setClock({ controllers }: Story, draw: Draw): string {
+export function setClock({ controllers }: Story, draw: Draw): string {
   const by = draw.weighted([
     [3, draw.of([-10 * minute, -second, second, hour])],
     [1, draw.of([-24 * hour, -hour, -15 * second, 15 * second, 10 * minute, 24 * hour])],

@@ -3,15 +3,21 @@ import type { Draw } from './draw.ts';
 import type { Actions } from './script.ts';
 import type { Story } from './story.ts';
 
-/** What may happen to controllers and to what lies between them and the cluster. */
-export const controllerActions: Actions = [
+/** What may happen to controllers and to what lies between them and the cluster, but for pauses. */
+export const processActions: Actions = [
   [7, (story) => story.troubles.begin()],
   [3, restart],
   [2, stop],
   [3, freeze],
+  [1, (story, draw) => story.rest(draw)],
+];
+
+/** The same with pauses that everybody hears of. */
+export const controllerActions: Actions = [
+  ...processActions.slice(0, -1),
   [1, pauseDeadlines],
   [2, resumeDeadlines],
-  [1, (story, draw) => story.rest(draw)],
+  ...processActions.slice(-1),
 ];
 
 function restart({ stage, controllers }: Story, draw: Draw): string {

@@ -1,5 +1,6 @@
 import { allPodsNeeds, createEngine, type Event } from '@taintmgr/core';
 import type { Exchange, Replica, VirtualClock } from '@taintmgr/sim-cluster';
+import type { ElectionTiming } from '../../src/controller/election/election-timing.ts';
 import { Loop, type Notice } from '../../src/controller/engine-loop.ts';
 import { VirtualDriver } from '../../src/driver/virtual.ts';
 import type { MachineClock } from '../world/machine-clock.ts';
@@ -7,6 +8,8 @@ import type { SeedConfig } from './config.ts';
 import type { Draw } from './draw.ts';
 import type { Network } from './network.ts';
 import type { Sabotage } from './sabotage.ts';
+import { ourLine, takingOver } from './takeover-controller.ts';
+import { inTurn } from './users.ts';
 
 /** What a controller is made with each time it starts. */
 export interface ControllerOptions {
@@ -21,6 +24,8 @@ export interface ControllerOptions {
   readonly config: SeedConfig;
   /** Whether it follows the policies of the cluster. */
   readonly clusterPolicies: boolean;
+  /** Whether it decides beside a kube-controller-manager. */
+  readonly takeover: boolean;
   readonly sabotage: Sabotage;
   readonly onNotice: (notice: Notice) => void;
 }
@@ -34,7 +39,8 @@ const narrow = {
 } as const;
 /** Where what limits have counted is kept. */
 export const limitsLease = { namespace: 'kube-system', name: 'taintmgr-controller-limits' };
-const lease = { namespace: 'kube-system', name: 'taintmgr-controller' };
+/** Which lease elects. */
+export const lease = { namespace: 'kube-system', name: 'taintmgr-controller' };
 
 /**
  * The whole controller, which can crash and start anew: then nothing is carried over but what stands
@@ -69,6 +75,7 @@ export class Controller {
     replica.beginRun();
     const { policies = [], ...told } = sabotage.config?.(config) ?? config;
     const engine = createEngine(told);
+    const identity = this.#identity();
     const { viewAgeMsMax } = sabotage;
     this.#loop = new Loop({
       machine: sabotage.machine?.(engine) ?? engine,
@@ -78,14 +85,32 @@ export class Controller {
       clusterPolicies: this.#options.clusterPolicies && sabotage.clusterPolicies !== false,
       streamLists: draw.chance(0.7),
       limitsLease,
-      ...this.#election(),
+      ...(identity !== null && { election: { lease, identity, ...this.#timing() } }),
+      ...(this.#options.takeover &&
+        takingOver(engine, identity ?? '', () => this.#loop?.policies ?? null, sabotage.takeover)),
       ...this.#podWatch(),
       ...(viewAgeMsMax !== undefined && { viewAgeMsMax }),
     });
-    const exchange = sabotage.dates === false ? undated(network.exchange) : network.exchange;
+    const line = this.#options.takeover
+      ? ourLine(inTurn(network.exchange, clock, this.#beginLife()), sabotage.takeover)
+      : network.exchange;
+    const exchange = sabotage.dates === false ? undated(line) : line;
     const clocks = sabotage.clocks?.(machine) ?? machine;
     this.#driver = new VirtualDriver({ loop: this.#loop, clock, exchange, onNotice, clocks });
     this.#driver.feed({ kind: 'start' });
+  }
+
+  /** Answers whether this life is over. */
+  #beginLife(): () => boolean {
+    const life = this.#starts;
+    return () => this.#driver === null || this.#starts !== life;
+  }
+
+  /** In stories of takeover most requests would be of elections. */
+  #timing(): { readonly timing?: ElectionTiming } {
+    return this.#options.takeover
+      ? { timing: { lease: 15_000, renewDeadline: 10_000, retry: 4_000 } }
+      : {};
   }
 
   /** Every other start reads the pods of tainted nodes only, where that is allowed. */
@@ -94,10 +119,10 @@ export class Controller {
     return isItsTurn && allPodsNeeds(this.#options.config).length === 0 ? { podWatch: narrow } : {};
   }
 
-  #election(): { readonly election?: { lease: typeof lease; identity: string } } {
+  /** Each start has a name of its own; null: there is no election. */
+  #identity(): string | null {
     const { identity, sabotage } = this.#options;
-    if (identity === null || sabotage.election === false) return {};
-    return { election: { lease, identity: `${identity}-${this.#starts}` } };
+    return identity === null || sabotage.election === false ? null : `${identity}-${this.#starts}`;
   }
 
   /** Tells it something from elsewhere; one that is down does not hear it. */

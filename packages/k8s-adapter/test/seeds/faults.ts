@@ -1,4 +1,4 @@
-import type { ApiServer, Fault } from '@taintmgr/sim-cluster';
+import type { ApiServer, Fault, FaultRule } from '@taintmgr/sim-cluster';
 import type { Draw } from './draw.ts';
 import type { Network } from './network.ts';
 
@@ -40,6 +40,18 @@ export class Troubles {
     return text;
   }
 
+  /** Such requests go wrong for a while; answers what it is. */
+  strike(rule: FaultRule, ms: number): string {
+    this.#for(ms, this.#api.faults.add(rule));
+    return `${JSON.stringify(rule)} for ${ms} ms`;
+  }
+
+  /** The API server is down for a moment, and knows nothing of the past when it is up again. */
+  restart(ms: number): string {
+    this.#api.compact();
+    return `the API server restarts: ${this.#outage(ms)}`;
+  }
+
   /** Ends all of it. */
   end(): void {
     for (const end of [...this.#ends]) end();
@@ -71,8 +83,7 @@ export class Troubles {
     const verbs = draw.of(verbsOf[fault.kind] ?? [undefined, writes, ['list', 'watch'], ['get']]);
     const probability = draw.of([0.2, 0.5, 1]);
     const rule = { fault, probability, ...(verbs && { verbs }) };
-    this.#for(ms, this.#api.faults.add(rule));
-    return `${JSON.stringify(rule)} for ${ms} ms`;
+    return this.strike(rule, ms);
   }
 
   #slowLine(ms: number): string {

@@ -2,7 +2,7 @@ import type { PressureConfig } from '@taintmgr/core/pressure';
 import type { LifecycleTerms, Terms, Topology } from '@taintmgr/sim-cluster';
 import { clockActions } from './clock-script.ts';
 import { drawConfig, type SeedConfig } from './config.ts';
-import { controllerActions } from './controller-script.ts';
+import { controllerActions, processActions } from './controller-script.ts';
 import { drainActions } from './drain-script.ts';
 import { Draw } from './draw.ts';
 import { drawLifecycle, drawUpstream } from './node-config.ts';
@@ -12,6 +12,8 @@ import { policyActions } from './policy-script.ts';
 import { agentConfig, leakActions } from './pressure-script.ts';
 import { ruleActions } from './rule-script.ts';
 import { type Actions, podActions } from './script.ts';
+import type { Story } from './story.ts';
+import { handOver, leave, putBack, takeoverActions } from './takeover-script.ts';
 import { drawTopology, smallTopology, zonesAlone } from './topology.ts';
 
 /** The API server dates its answers in whole seconds, and clocks may drift a little. */
@@ -29,6 +31,8 @@ export interface Cast {
   readonly replicas: number;
   /** Of the node pressure agent; null: there is none. */
   readonly pressure: Partial<PressureConfig> | null;
+  /** Whether the controllers decide beside a kube-controller-manager; left out: there is none. */
+  readonly takeover?: true;
 }
 
 /** A kind of story. */
@@ -38,11 +42,17 @@ export interface Plot {
   readonly cast: (draw: Draw) => Cast;
   /** What may happen and how likely each is; each story has one of these themes. */
   readonly themes: Readonly<Record<string, Actions>>;
+  /** When the cluster is up. */
+  readonly begin?: (story: Story, draw: Draw) => void;
+  /** What else ends with all trouble. */
+  readonly calm?: (story: Story) => void;
+  /** What comes after everything; answers since when nobody decides any more. */
+  readonly end?: (story: Story, draw: Draw) => number;
   /** How long the rest lasts after everybody has had the time to recover, in milliseconds. */
   readonly restMs: readonly (readonly [weight: number, ms: number])[];
 }
 
-export type StoryName = 'evictions' | 'nodes' | 'whole' | 'clocks' | 'policies';
+export type StoryName = 'evictions' | 'nodes' | 'whole' | 'clocks' | 'policies' | 'takeover';
 
 const common: Actions = [...podActions, ...machineActions, ...controllerActions];
 
@@ -59,8 +69,8 @@ export function themeOf(name: StoryName, seed: number): string {
 
 /**
  * The stories that are told: of a small cluster whose nodes a stand-in taints, of nodes that the
- * controller watches over, of everything at once, of replicas whose clocks are set, and of policies in
- * the cluster that come, change and go.
+ * controller watches over, of everything at once, of replicas whose clocks are set, of policies in
+ * the cluster that come, change and go, and of a kube-controller-manager that evicts as well.
  */
 export const plots: Readonly<Record<StoryName, Plot>> = {
   evictions: {
@@ -168,6 +178,43 @@ export const plots: Readonly<Record<StoryName, Plot>> = {
       drains: [...common, ...times(3, drainActions), ...times(0.3, policyActions)],
       all: [...common, ...policyActions, ...pauseActions, ...ruleActions, ...drainActions],
     },
+    restMs: [
+      [5, 20_000],
+      [1, 400_000],
+    ],
+  },
+  takeover: {
+    purpose: 101,
+    cast: (draw) => {
+      const { config, terms } = drawConfig(draw);
+      // Of the cluster come all policies, and most limits.
+      const own = { policies: [], limits: [], minTaintAgeMs: 0 };
+      const promised = { policies: [], rates: [], windows: [], minTaintAgeMs: 0, mayStop: false };
+      const lifecycle = { nodeMonitorGracePeriodMs: 30_000, observes: true };
+      return {
+        topology: smallTopology,
+        config: { ...config, ...own, takeover: true, lifecycle },
+        evictions: {
+          ...{ ...terms, ...promised, clockMs: clockMsMax },
+          ...{ clusterPolicies: true, takeover: true },
+        },
+        lifecycle: null,
+        replicas: draw.chance(0.5) ? 2 : 1,
+        pressure: null,
+        takeover: true,
+      };
+    },
+    themes: {
+      all: [
+        ...podActions.map(([weight, act]) => [weight / 2, act] as const),
+        ...machineActions,
+        ...processActions,
+        ...takeoverActions,
+      ],
+    },
+    begin: handOver,
+    calm: putBack,
+    end: leave,
     restMs: [
       [5, 20_000],
       [1, 400_000],

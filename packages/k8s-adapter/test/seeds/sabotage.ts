@@ -22,6 +22,26 @@ export interface Sabotage {
   readonly dates?: false;
   /** False: several replicas act without being elected. */
   readonly election?: boolean;
+  /** Of who decides beside kube-controller-manager. */
+  readonly takeover?: TakeoverSabotage;
   /** How likely a request is in trouble even in quiet times, which a rare fault may need to show. */
   readonly trouble?: number;
+}
+
+/** What is wrong with who decides beside kube-controller-manager. */
+export interface TakeoverSabotage {
+  /** What stands in its policies in the place of what. */
+  readonly policies?: readonly [right: string, wrong: string];
+  /** False: it installs none. */
+  readonly installs?: false;
+  /** False: it writes no heartbeat. */
+  readonly publishes?: false;
+  /** False: it does not put them back. */
+  readonly mends?: false;
+  /** Whose pods are not to be marked not ready, whatever holds: all or none. */
+  readonly holdsReadiness?: boolean;
+  /** False: it says that it does not decide. */
+  readonly decides?: boolean;
+  /** Somebody writes its heartbeat when it is gone. */
+  readonly isUndead?: true;
 }

@@ -10,6 +10,7 @@ import { policySabotages } from './policy-sabotages.ts';
 import { ruleSabotages } from './rule-sabotages.ts';
 import type { Sabotage } from './sabotage.ts';
 import { runSeed } from './story.ts';
+import { takeoverSabotages } from './takeover-sabotages.ts';
 
 /** A fault to plant, and what finds it. */
 export interface Planted {
@@ -39,6 +40,7 @@ export const sabotages: Readonly<Record<string, Planted>> = {
   ...pauseSabotages,
   ...ruleSabotages,
   ...drainSabotages,
+  ...takeoverSabotages,
 };
 
 /** Plants a fault, and tells stories until one shows it; null: none of `count` seeds does. */

@@ -7,9 +7,11 @@ import {
   type Exchange,
   type PauseScope,
   type PressureChecker,
+  type TakeoverCheckers,
   type Violation,
   type VirtualClock,
 } from '@taintmgr/sim-cluster';
+import type { Notice } from '../../src/controller/engine-loop.ts';
 import { MachineClock } from '../world/machine-clock.ts';
 import { Agent } from './agent.ts';
 import { Controller, type ControllerOptions, limitsLease } from './controller.ts';
@@ -19,6 +21,7 @@ import { Network } from './network.ts';
 import { deletePolicies } from './own-kinds.ts';
 import type { Cast } from './plots.ts';
 import type { Sabotage } from './sabotage.ts';
+import { StandIn } from './stand-in.ts';
 import { Transcript } from './transcript.ts';
 
 /** When every story begins. */
@@ -42,6 +45,8 @@ export interface StageOptions {
   readonly pauses: Checkers['pauses'] | null;
   /** Of the node pressure agent; null: there is none. */
   readonly pressure: PressureChecker | null;
+  /** Of who decides beside kube-controller-manager; null: nobody has to. */
+  readonly takeover: TakeoverCheckers | null;
   readonly cast: Cast;
   readonly sabotage: Sabotage;
 }
@@ -52,6 +57,8 @@ export class Stage {
   readonly troubles: Troubles;
   /** Watches what nodes run out of; null: nobody does. */
   readonly agent: Agent | null;
+  /** Of kube-controller-manager; null: there is none. */
+  readonly standIn: StandIn | null;
   readonly #clock: VirtualClock;
   readonly #api: ApiServer;
   readonly #apiHistory: ApiHistory;
@@ -79,12 +86,13 @@ export class Stage {
     });
     const onNotice: ControllerOptions['onNotice'] = (notice) => this.#transcript.notice(notice);
     this.controllers = lines.map((line, index) => {
-      const identity = replicas > 1 ? `replica-${index + 1}` : null;
+      const takeover = cast.takeover === true;
+      const identity = replicas > 1 || takeover ? `replica-${index + 1}` : null;
       const draw = new Draw(seed, purpose + 3 + 2 * index);
       const machine = new MachineClock(clock);
       const who = { draw, identity, machine };
       const clusterPolicies = cast.evictions?.clusterPolicies === true;
-      const told = { config, clusterPolicies, sabotage };
+      const told = { config, clusterPolicies, takeover, sabotage };
       return new Controller({ ...line, ...who, ...told, clock, onNotice });
     });
     const networks = lines.map(({ network }) => network);
@@ -95,6 +103,14 @@ export class Stage {
     );
     const agent = { ...cast.pressure, ...sabotage.agent };
     this.agent = cast.pressure && new Agent({ config: agent, clock, random, exchange });
+    const upstream = apiHistory.bystander(
+      options.takeover?.line(cluster.exchange) ?? cluster.exchange,
+    );
+    const onUpstream = (notice: Notice): void =>
+      this.#transcript.notice(notice, 'kube-controller-manager: ');
+    this.standIn = cast.takeover
+      ? new StandIn({ clock, random, exchange: upstream, onNotice: onUpstream })
+      : null;
   }
 
   /** What happened so far, line by line. */
@@ -112,7 +128,8 @@ export class Stage {
 
   /** Everybody does what is due up to then at its own instant. */
   passUntil(instant: number): void {
-    const everybody = [...this.controllers, ...(this.agent ? [this.agent] : [])];
+    const others = [this.agent, this.standIn].filter((one) => one !== null);
+    const everybody = [...this.controllers, ...others];
     const [only, another] = everybody;
     if (only && !another) {
       only.runUntil(instant);

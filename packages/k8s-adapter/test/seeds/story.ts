@@ -6,6 +6,7 @@ import {
   LifecycleCheckers,
   namespace,
   PressureChecker,
+  TakeoverCheckers,
   type Violation,
   VirtualClock,
 } from '@taintmgr/sim-cluster';
@@ -23,6 +24,8 @@ import { type Outcome, Stage, start } from './stage.ts';
 const upMs = 30_000;
 /** A stalled watch is found out after 150 s of silence; then come waits and lists. */
 const recoveryMs = 300_000;
+/** Whoever begins anew has no watches that stall. */
+const lullMs = 100_000;
 
 /** A cluster, controllers and everything that may happen to them, all drawn from one seed. */
 export class Story {
@@ -33,12 +36,14 @@ export class Story {
   readonly nodeNames: string[];
   /** What drains nodes beside the controllers. */
   readonly drains: Drains;
+  readonly sabotage: Sabotage;
   readonly #plot: Plot;
   readonly #actions: Actions;
   readonly #draw: Draw;
   readonly #evictions: Checkers | null;
   readonly #lifecycle: LifecycleCheckers | null;
   readonly #pressure: PressureChecker | null;
+  readonly #takeover: TakeoverCheckers | null;
 
   constructor(name: StoryName, seed: number, sabotage: Sabotage = {}) {
     this.#plot = plots[name];
@@ -62,11 +67,14 @@ export class Story {
     if (!judge) throw new Error('nobody judges this story');
     const { apiHistory } = judge;
     this.#pressure = cast.pressure && new PressureChecker(api, pressureTerms);
+    this.#takeover = cast.takeover ? new TakeoverCheckers(api, apiHistory) : null;
+    this.sabotage = sabotage;
     this.stage = new Stage({
       ...{ seed, clock, cluster, apiHistory, cast, sabotage },
       purpose: purpose + 2,
       pauses: this.#evictions?.pauses ?? null,
       pressure: this.#pressure,
+      takeover: this.#takeover,
     });
   }
 
@@ -96,6 +104,7 @@ export class Story {
     stage.passUntil(start + upMs);
     stage.say('the cluster is up');
     if (!isEarly) this.#startSome();
+    this.#plot.begin?.(this, this.#draw);
     const count = this.#draw.weighted([
       [6, this.#draw.between(4, 16)],
       [3, this.#draw.between(16, 40)],
@@ -106,6 +115,9 @@ export class Story {
       stage.attempt(() => this.#draw.weighted(this.#actions)(this, this.#draw));
     }
     if (this.#violations.length === 0) this.rest(this.#draw);
+    if (this.#violations.length === 0 && this.#takeover) {
+      this.#takeover.atGone(this.#plot.end?.(this, this.#draw) ?? this.now());
+    }
     this.#evictions?.atEnd();
     this.#lifecycle?.atEnd();
     return stage.outcome(this.#violations);
@@ -116,6 +128,7 @@ export class Story {
     const { stage } = this;
     stage.calm();
     this.drains.killAll();
+    this.#plot.calm?.(this);
     if (!this.#lifecycle || draw.chance(0.7)) {
       for (const name of this.nodeNames) this.cluster.node(name).resume();
     }
@@ -127,7 +140,15 @@ export class Story {
     this.#evictions?.atRest(calmSince);
     this.#lifecycle?.atRest(recoveredAt);
     this.#pressure?.atRest(calmSince);
+    this.#takeover?.atCalm(calmSince);
     return 'a time of rest is over';
+  }
+
+  /** All trouble ends, but what people hold stays held; whoever is held is so for a reason. */
+  lull(): void {
+    const calmSince = this.now();
+    this.stage.passUntil(calmSince + lullMs);
+    this.#takeover?.atCalm(calmSince);
   }
 
   #startSome(): void {
@@ -135,13 +156,13 @@ export class Story {
   }
 
   get #violations(): readonly Violation[] {
-    const judges = [this.#evictions, this.#lifecycle, this.#pressure];
+    const judges = [this.#evictions, this.#lifecycle, this.#pressure, this.#takeover];
     return judges.flatMap((judge) => judge?.violations ?? []);
   }
 
   /** Somebody has to taint nodes that are lost: the controller, or a stand-in for one. */
   #watchOverNodes(): Partial<ClusterOptions> {
-    return this.cast.lifecycle
+    return this.cast.lifecycle || this.cast.takeover
       ? { without: ['nodeLifecycleStandIn'] }
       : { nodeMonitorGraceMs: 40_000 };
   }

@@ -20,10 +20,10 @@ export class Transcript {
     this.lines.push(`${time} ${((at - this.#start) / 1000).toFixed(3).padStart(9)}  ${text}`);
   }
 
-  /** What the controller says of itself, where it concerns pods or its view. */
-  notice(notice: Notice): void {
+  /** What the controller, or `who`, says of itself, where it concerns pods or its view. */
+  notice(notice: Notice, who = ''): void {
     const text = noticeText(notice);
-    if (text !== null) this.say(`    ${text}`);
+    if (text !== null) this.say(`    ${who}${text}`);
   }
 
   #change({ type, resource, object, previous }: Change): void {

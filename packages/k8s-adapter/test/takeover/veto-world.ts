@@ -4,7 +4,7 @@ import { Cluster, VirtualClock } from '@taintmgr/sim-cluster';
 import { takeoverCollection, takeoverManifests } from '../../src/takeover/manifests.ts';
 
 export const us = 'system:serviceaccount:taintmgr-system:taintmgr-controller';
-export const upstream = 'system:serviceaccount:kube-system:node-controller';
+const upstream = 'system:serviceaccount:kube-system:node-controller';
 
 const manager = 'taintmgr';
 const managers = '/apis/taintmgr.dev/v1alpha1/taintmanagers';

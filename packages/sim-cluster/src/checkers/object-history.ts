@@ -19,10 +19,11 @@ export interface ObservedChange {
 
 const none: readonly State[] = [];
 
-/** Every state of every pod and node since the beginning, as the API reported them. */
+/** Every state of every pod, node and namespace since the beginning, as the API reported them. */
 export class ObjectHistory {
   readonly #nodes = new Map<string, State[]>();
   readonly #pods = new Map<string, State[]>();
+  readonly #namespaces = new Map<string, State[]>();
   readonly #apiHistory: ApiHistory;
   readonly #now: () => number;
 
@@ -40,6 +41,11 @@ export class ObjectHistory {
   /** The states of this very pod, oldest first. */
   pod(uid: string): readonly State[] {
     return this.#pods.get(uid) ?? none;
+  }
+
+  /** The states of the namespace of that name, oldest first. */
+  namespace(name: string): readonly State[] {
+    return this.#namespaces.get(name) ?? none;
   }
 
   /** The names of all nodes there ever were. */
@@ -67,6 +73,7 @@ export class ObjectHistory {
     const { name, uid = '' } = object.metadata;
     if (resource === 'nodes') push(this.#nodes, name, state);
     if (resource === 'pods') push(this.#pods, uid, state);
+    if (resource === 'namespaces') push(this.#namespaces, name, state);
     return { at, change, by: this.#apiHistory.actor };
   }
 }

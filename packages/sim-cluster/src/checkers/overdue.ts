@@ -8,6 +8,7 @@ import { zoneOf } from './lifecycle/zones.ts';
 import type { State } from './object-history.ts';
 import { endOfSecond, type NoExecuteTaint, noExecuteTaints, toleratedMs } from './taint-rule.ts';
 import { keptStarts, taintsWrittenAt } from './taint-starts.ts';
+import { isHandedOver } from './takeover/handed-over.ts';
 import { clockTime, policyFor } from './terms.ts';
 
 /**
@@ -33,6 +34,8 @@ export class OverdueChecker extends Checker<Evidence> {
     const { deletionTimestamp, uid = '', namespace, name } = pod.metadata;
     const node = history.node(pod.spec.nodeName ?? '').at(-1);
     if (deletionTimestamp !== undefined || !node?.object) return;
+    const namespaces = history.namespace(namespace ?? '');
+    if (terms.takeover && !isHandedOver(namespaces.at(-1)?.object ?? null)) return;
     if (terms.mayStop && !isSurelyLate(this.evidence, pod, node, this.#runs())) return;
     const states = history.pod(uid);
     const bound = latestBinding(pod, states);
@@ -56,6 +59,7 @@ export class OverdueChecker extends Checker<Evidence> {
         spec?.taints,
       ]),
       lastChange(states, ({ spec }) => [spec.nodeName, spec.tolerations]),
+      terms.takeover ? lastChange(namespaces, (object) => isHandedOver(object)) : 0,
     );
     const since = Math.max(dueAt, calmSince, changedAt);
     const latest = since + terms.recoveryMs + this.#queueMs(podCount);

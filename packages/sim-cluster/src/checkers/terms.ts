@@ -29,6 +29,8 @@ export interface Terms extends PolicyTerm {
   readonly elected: boolean;
   /** The client follows the EvictionPolicies of the cluster, which come before `policies`. */
   readonly clusterPolicies: boolean;
+  /** The client decides about pods of namespaces that were handed over, and about no others. */
+  readonly takeover: boolean;
   /** The client may know the API server's clock no better than this. */
   readonly clockMs: number;
 }
@@ -48,6 +50,7 @@ export const evictionDefaults: Terms = {
   recoveryMs: 300_000,
   elected: false,
   clusterPolicies: false,
+  takeover: false,
   clockMs: 0,
 };
 

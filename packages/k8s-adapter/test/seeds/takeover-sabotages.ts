@@ -1,0 +1,69 @@
+import type { Command, Engine } from '@taintmgr/core';
+import type { Machine } from '../../src/controller/loop-parts.ts';
+import { without } from './machines.ts';
+import type { Planted } from './sabotages.ts';
+
+/** Faults of who decides beside kube-controller-manager. */
+export const takeoverSabotages: Readonly<Record<string, Planted>> = {
+  'has a policy that refuses nothing': {
+    story: 'takeover',
+    seed: 2,
+    breaks: ['marked beside a fresh heartbeat'],
+    sabotage: { takeover: { policies: ['!variables.fresh', 'true || !variables.fresh'] } },
+  },
+  'has a policy that refuses for long': {
+    story: 'takeover',
+    seed: 1,
+    breaks: ['refused without a right', 'spared though nobody decides'],
+    sabotage: { takeover: { policies: ["duration('60s')", "duration('600s')"] } },
+  },
+  'installs no policies': {
+    story: 'takeover',
+    seed: 1,
+    breaks: ['policy not put back'],
+    sabotage: { takeover: { installs: false } },
+  },
+  'says that it does not decide': {
+    story: 'takeover',
+    seed: 1,
+    breaks: ['does not say that it decides'],
+    sabotage: { takeover: { decides: false } },
+  },
+  'has a heartbeat that outlives it': {
+    story: 'takeover',
+    seed: 1,
+    breaks: ['spared though nobody decides'],
+    sabotage: { takeover: { isUndead: true } },
+  },
+  'does not say why it holds pods': {
+    story: 'takeover',
+    seed: 2,
+    breaks: ['nothing says why it is held'],
+    sabotage: {
+      machine: (engine) =>
+        silent(engine, (command) => {
+          return command.kind === 'recordEvent' && command.reason === 'TaintManagerEvictionHeld';
+        }),
+    },
+  },
+  'does not mind pauses beside kube-controller-manager': {
+    story: 'takeover',
+    seed: 4,
+    breaks: ['evicts in a pause'],
+    sabotage: { machine: (engine) => without(engine, ({ kind }) => kind === 'pauseUpsert') },
+  },
+  'has no heartbeat': {
+    story: 'takeover',
+    seed: 1,
+    breaks: ['no heartbeat'],
+    sabotage: { takeover: { publishes: false } },
+  },
+};
+
+/** Does not do some of what it wants done. */
+function silent(engine: Engine, isLost: (command: Command) => boolean): Machine {
+  return {
+    handle: (now, event) => engine.handle(now, event).filter((command) => !isLost(command)),
+    nextWake: () => engine.nextWake(),
+  };
+}
