@@ -78,7 +78,10 @@ class World {
   }
 }
 
-type Kind = Pick<ReflectorOptions<Item>, 'watch' | 'streamLists' | 'mayBeAbsent' | 'mayBeForbidden'>;
+type Kind = Pick<
+  ReflectorOptions<Item>,
+  'watch' | 'streamLists' | 'mayBeAbsent' | 'mayBeForbidden'
+>;
 
 function newReflector(kind: Kind): Reflector<Item> {
   return new Reflector<Item>({

@@ -116,7 +116,11 @@ const faults: readonly (readonly [what: string, Partial<Played>, broken: readonl
     { rule: { ...right.rule, nodeSelector: { matchLabels: { 'kubernetes.io/hostname': 'a-2' } } } },
     ['rule taint too early'],
   ],
-  ['the rule only runs dry', { untaintsAt: 1000, rule: { ...right.rule, dryRun: true } }, ['taint without a rule']],
+  [
+    'the rule only runs dry',
+    { untaintsAt: 1000, rule: { ...right.rule, dryRun: true } },
+    ['taint without a rule'],
+  ],
   ['the rule has no room', { rule: { ...right.rule, maxNodes: 0 } }, ['rule taint on too many']],
   ['the rule has room for a third', { rule: { ...right.rule, maxNodes: '34%' } }, []],
   [

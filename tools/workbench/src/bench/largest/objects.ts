@@ -166,7 +166,7 @@ function podStatus(isReady: boolean, isMarked: boolean): object {
 }
 
 /** The name of a node with a mark. */
-export const nodeName: string = `ip-10-${marks.node}-17.eu-central-1.compute.internal`;
+const nodeName: string = `ip-10-${marks.node}-17.eu-central-1.compute.internal`;
 
 const nodeConditions = [
   ['MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory'],
