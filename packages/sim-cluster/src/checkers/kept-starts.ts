@@ -8,6 +8,7 @@ import type { ObservedChange, State } from './object-history.ts';
 import { givenBack } from './pause-history.ts';
 import { type NoExecuteTaint, noExecuteTaints, toleratedMs } from './taint-rule.ts';
 import { keptStarts, speaksOfPresentTaints } from './taint-starts.ts';
+import { isHandedOver } from './takeover/handed-over.ts';
 import { clockTime } from './terms.ts';
 
 /** Within this time of a change it is written down. */
@@ -23,7 +24,9 @@ export class KeptStartsChecker extends Checker<Evidence> {
   atRest(): void {
     const at = this.evidence.api.clock.now();
     for (const pod of this.evidence.api.list('pods')) {
-      const { history, report } = this.evidence;
+      const { history, report, terms } = this.evidence;
+      const namespace = history.namespace(pod.metadata.namespace ?? '').at(-1)?.object ?? null;
+      if (terms.takeover && !isHandedOver(namespace)) continue;
       const nodeName: string = pod.spec.nodeName ?? '';
       const node = history.node(nodeName).at(-1);
       const changedAt = Math.max(
