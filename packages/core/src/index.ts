@@ -11,6 +11,7 @@ export type { Event } from './event.ts';
 export { makeNode, makePod, type NodeInput, type PodInput } from './model/builders.ts';
 export type { Namespace } from './model/namespace.ts';
 export type { Lease, Node, NodeCondition, NodeRef } from './model/node.ts';
+export type { PastPause } from './model/past-pause.ts';
 export type { DaemonSet, Disruption, Owner, Pod, PodRef } from './model/pod.ts';
 export type { PodView, PodViews } from './model/pod-view.ts';
 export type { Labels } from './model/selector.ts';

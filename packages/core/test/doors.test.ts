@@ -13,7 +13,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       AllPodsNeed AttemptState Blocker BudgetNumbers Cause Command Config Counts DaemonSet Decision
       Disruption DrainMarkName Engine Event EvictionCommand Explanation LabelExpression LabelSelector Labels
       Lease LifecycleReport LimitCommand LimitReport MatchOptions Namespace Node NodeCommand
-      NodeCondition NodeExplanation NodeInput NodeRef Notice ObservedTaint Outcome Owner
+      NodeCondition NodeExplanation NodeInput NodeRef Notice ObservedTaint Outcome Owner PastPause
       Pod PodExplanation PodInput PodRef PodReport PodView PodViews PolicyCounts Quantity Reason
       ReasonCode Report Semantics StartSource Subject Taint TaintEffect TaintName TakeoverStatus
       Toleration WebhookDenial WorkingDrain`,

@@ -39,6 +39,7 @@ const starts = {
   nodeName: 'n1',
   nodeUid: 'u2',
   starts: null,
+  pauses: [],
   taintsWrittenAt: null,
 } as const satisfies Command;
 const failure: Failure = {

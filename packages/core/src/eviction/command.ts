@@ -2,6 +2,7 @@ import type { Blocker } from '../attempt/blocker.ts';
 import type { PodCommand, RecordPodEvent } from '../attempt/command.ts';
 import type { Setback } from '../attempt/outcome.ts';
 import type { Instant } from '../kernel/time.ts';
+import type { PastPause } from '../model/past-pause.ts';
 import type { PodRef } from '../model/pod.ts';
 import type { LimitHit, LimitStatus } from '../policy/limit.ts';
 import type { LimitRecord } from '../policy/limit-record.ts';
@@ -20,6 +21,8 @@ export type EvictionCommand =
       readonly nodeName: string;
       readonly nodeUid: string;
       readonly starts: Readonly<Record<string, Instant>> | null;
+      /** The pauses that are gone and from which pods of the node have time back; written with it. */
+      readonly pauses: readonly PastPause[];
       /** When the taints they are of were written: they hold until that changes. Null: not known. */
       readonly taintsWrittenAt: Instant | null;
     }

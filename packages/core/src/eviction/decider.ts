@@ -12,7 +12,7 @@ import type { StoreView } from '../store.ts';
 import type { EvictionConfig } from './config.ts';
 import { type Concern, type Decision, decide, type LeaveOptions } from './decide.ts';
 import type { Drains } from './drains.ts';
-import { cutAt, givenBack, takenBack } from './paused-time.ts';
+import { cutAt, givenBack, heldSince, takenBack } from './paused-time.ts';
 import type { Pauses } from './pauses.ts';
 import type { Reason } from './reason.ts';
 import { countedFor, countsFrom, type ObservedTaint, type TaintClock } from './taint-clock.ts';
@@ -65,9 +65,11 @@ export class Decider {
     const { nodeName, namespace } = pod;
     const isOurs = this.isOurs(namespace);
     const concerns = this.#taints.of(nodeName).map((observed): Concern => {
-      const paused = this.#pauses.of(nodeName, observed.taint.key, namespace);
+      const { key } = observed.taint;
       const governance = this.#governanceOf(pod, observed.taint);
       const counted = this.counted(nodeName, observed, namespace);
+      const { hold } = this.#pauses.of(nodeName, key, namespace, counted.keptAt);
+      const paused = heldSince(this.#pauses.of(nodeName, key, namespace), hold);
       const drain = this.#drains?.of(nodeName, formatTaint(observed.taint)) ?? null;
       return { observed: counted, paused, governance, isOurs, drain };
     });
@@ -85,9 +87,9 @@ export class Decider {
    * stood still. Null: as far as that holds for pods of all namespaces.
    */
   counted(nodeName: string, observed: ObservedTaint, namespace: string | null): ObservedTaint {
-    const { taint, keptAt } = observed;
-    const { past } = this.#pauses.of(nodeName, taint.key, namespace, keptAt);
-    return later(countedFor(observed, namespace), (start) => givenBack(start, past));
+    const known = countedFor(observed, namespace);
+    const { past } = this.#pauses.of(nodeName, known.taint.key, namespace, known.keptAt);
+    return later(known, (start) => givenBack(start, past));
   }
 
   /** The same without what whoever starts anew finds in the pauses that are there. */
@@ -97,12 +99,11 @@ export class Decider {
     observed: ObservedTaint,
     namespace: string | null,
   ): ObservedTaint {
-    const { taint, keptAt } = observed;
+    const known = countedFor(observed, namespace);
+    const { taint, keptAt } = known;
     const all = cutAt(wall, this.#pauses.of(nodeName, taint.key, namespace, keptAt));
     const kept = cutAt(wall, this.#pauses.keptOf(nodeName, taint.key, namespace));
-    return later(countedFor(observed, namespace), (start) =>
-      takenBack(givenBack(start, all), kept, start),
-    );
+    return later(known, (start) => takenBack(givenBack(start, all), kept, start));
   }
 
   #governanceOf(pod: Pod, taint: Taint): Governance {

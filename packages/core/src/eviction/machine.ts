@@ -83,7 +83,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#pauses = new Pauses(store);
     this.#decider = new Decider(store, this.#taints, this.#pauses, this.#drains, config);
     this.#limits = new EvictionLimits(store, this.#decider, config);
-    this.#starts = new TaintClockWriter(store, this.#taints, this.#decider, config);
+    this.#starts = new TaintClockWriter(store, this.#taints, this.#pauses, this.#decider, config);
     this.#pace = new Pace('eviction', config.evictionsInFlightMax);
   }
 

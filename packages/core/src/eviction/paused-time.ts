@@ -50,6 +50,15 @@ export function pausedTime(spans: readonly PauseSpan[]): PausedTime {
   return { past, hold };
 }
 
+/**
+ * The same time where only what `hold` holds counts as going on: what lies before is past. So a start
+ * that counts some pauses already, and one that counts none, are measured alike.
+ */
+export function heldSince({ past, hold }: PausedTime, by: Hold | null): PausedTime {
+  if (!hold || !by || hold.since >= by.since) return { past, hold };
+  return { past: [...past, { from: hold.since, to: by.since }], hold: by };
+}
+
 /** The same with what holds deadlines now cut off at `now`. */
 export function cutAt(now: Instant, { past, hold }: PausedTime): readonly Pause[] {
   return hold && hold.since < now ? [...past, { from: hold.since, to: now }] : past;

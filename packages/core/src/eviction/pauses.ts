@@ -1,5 +1,6 @@
 // Which pauses have held, or hold, the deadlines of each node, and since when.
 import { finite, type Instant } from '../kernel/time.ts';
+import type { PastPause } from '../model/past-pause.ts';
 import { coversNamespace, coversNode, coversTaint } from '../policy/pause-scope.ts';
 import type { EvictionPause } from '../policy/values.ts';
 import type { Change, StoreView } from '../store.ts';
@@ -39,6 +40,18 @@ export class Pauses {
     return this.#timeOf(nodeName, taintKey, namespace, (span) => !isOld(span));
   }
 
+  /** Those that are gone, in their order, for whoever starts anew. */
+  pastOf(nodeName: string): readonly PastPause[] {
+    const gone = (this.#byNode.get(nodeName) ?? []).flatMap((span): readonly PastPause[] => {
+      const { from, to, goneAt } = span;
+      const { taintKeys, namespaces } = span.pause.scope;
+      return goneAt === null || to === null || to <= from
+        ? []
+        : [{ from, to, taintKeys, namespaces }];
+    });
+    return fewer(gone.sort((a, b) => a.from - b.from));
+  }
+
   /** The same as it would be known after a start, from the pauses that are there alone. */
   keptOf(nodeName: string, taintKey: string, namespace: string | null): PausedTime {
     return this.#timeOf(nodeName, taintKey, namespace, ({ goneAt }) => goneAt === null);
@@ -52,7 +65,7 @@ export class Pauses {
       this.#byNode.delete(name);
       return false;
     }
-    let spans = known ?? [];
+    let spans = known ?? (node.pastPauses ?? []).flatMap((past) => remembered(past, wall));
     for (const { pause, isOver } of this.#store.pauses()) {
       const isWanted = pause.deadlines && coversNode(pause.scope, node);
       const open = openSpan(spans, pause.name);
@@ -103,6 +116,31 @@ export class Pauses {
       }),
     );
   }
+}
+
+/** More than so many are not written down one by one. */
+const writtenMax = 10;
+
+/** The oldest are put together, with the time between them: nobody gets less time back than is due. */
+function fewer(pauses: readonly PastPause[]): readonly PastPause[] {
+  if (pauses.length <= writtenMax) return pauses;
+  const oldest = pauses.slice(0, pauses.length - writtenMax + 1);
+  const [from, to] = [
+    Math.min(...oldest.map((one) => one.from)),
+    Math.max(...oldest.map((one) => one.to)),
+  ];
+  return [{ from, to, taintKeys: [], namespaces: [] }, ...pauses.slice(oldest.length)];
+}
+
+/** What an earlier run has written down; a clock that was wrong must not hold a pod for ever. */
+function remembered({ from, to, ...held }: PastPause, wall: Instant): readonly Span[] {
+  const end = Math.min(to, wall);
+  if (from >= end) return [];
+  const scope = { ...held, zones: [], nodes: null };
+  const none = { name: '', uid: '', readiness: false, deadlines: true, reason: '' };
+  const pause = { ...none, scope, until: end, since: from };
+  // What was written down of starts counts it already.
+  return [{ pause, from, to: end, goneAt: Number.NEGATIVE_INFINITY }];
 }
 
 /** Nothing begins in the future. */

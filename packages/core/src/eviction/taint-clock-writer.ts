@@ -2,11 +2,13 @@ import { KeyedWrites } from '../attempt/keyed-writes.ts';
 import type { Outcome } from '../attempt/outcome.ts';
 import { finite, type Instant } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';
+import type { PastPause } from '../model/past-pause.ts';
 import { formatTaint } from '../model/taint-spec.ts';
 import type { StoreView } from '../store.ts';
 import type { MachineCommand } from './command.ts';
 import type { EvictionConfig } from './config.ts';
 import type { Decider } from './decider.ts';
+import type { Pauses } from './pauses.ts';
 import { countsFrom, startName, type TaintClock } from './taint-clock.ts';
 
 /**
@@ -31,13 +33,21 @@ const quietMs = 2000;
 export class TaintClockWriter {
   readonly #store: StoreView;
   readonly #taints: TaintClock;
+  readonly #pauses: Pauses;
   readonly #decider: Decider;
   readonly #config: EvictionConfig;
   readonly #writes: KeyedWrites;
 
-  constructor(store: StoreView, taints: TaintClock, decider: Decider, config: EvictionConfig) {
+  constructor(
+    store: StoreView,
+    taints: TaintClock,
+    pauses: Pauses,
+    decider: Decider,
+    config: EvictionConfig,
+  ) {
     this.#store = store;
     this.#taints = taints;
+    this.#pauses = pauses;
     this.#decider = decider;
     this.#config = config;
     const max = config.evictionsInFlightMax;
@@ -87,11 +97,13 @@ export class TaintClockWriter {
   #commandFor(now: Instant, node: Node): MachineCommand | null {
     const { name: nodeName, uid: nodeUid } = node;
     const isKnown = node.taintsWrittenAt !== null;
-    const starts = isKnown ? this.#wantedStarts(this.#store.clock.wall(now), node) : null;
-    if (isWritten(node, starts)) return null;
+    const needed = this.#neededOn(nodeName);
+    const starts = isKnown ? this.#wantedStarts(this.#store.clock.wall(now), node, needed) : null;
+    const pauses = this.#pauses.pastOf(nodeName).filter(({ to }) => to > needed.pausesFrom);
+    if (isWritten(node, starts) && isSame(node.pastPauses ?? [], pauses)) return null;
     const id = this.#writes.begin(nodeName);
     const taintsWrittenAt = finite(node.taintsWrittenAt);
-    return { kind: 'keepTaintStarts', id, nodeName, nodeUid, starts, taintsWrittenAt };
+    return { kind: 'keepTaintStarts', id, nodeName, nodeUid, starts, pauses, taintsWrittenAt };
   }
 
   /**
@@ -99,11 +111,12 @@ export class TaintClockWriter {
    * those that some pod's deadline depends on and whose time is not their own. Pods of a namespace that
    * was paused alone have an entry of their own.
    */
-  #wantedStarts(wall: Instant, { name: nodeName, taintStarts = {} }: Node): TaintStarts {
+  #wantedStarts(
+    wall: Instant,
+    { name: nodeName, taintStarts = {} }: Node,
+    { starts: needed }: Needed,
+  ): TaintStarts {
     const observed = this.#taints.of(nodeName);
-    // Most nodes have no taints, and nothing about them has to be looked at.
-    const needed =
-      observed.length > 0 ? this.#neededOn(nodeName) : new Map<string, ReadonlySet<string>>();
     const wanted: Record<string, Instant> = {};
     for (const one of observed) {
       const name = formatTaint(one.taint);
@@ -119,19 +132,39 @@ export class TaintClockWriter {
     return Object.keys(wanted).length === 0 ? null : wanted;
   }
 
-  /** The taints whose start some pod's deadline depends on, with the namespaces of such pods. */
-  #neededOn(nodeName: string): ReadonlyMap<string, ReadonlySet<string>> {
-    const needed = new Map<string, Set<string>>();
+  /** What deadlines of pods on the node depend on. */
+  #neededOn(nodeName: string): Needed {
+    const starts = new Map<string, Set<string>>();
+    let pausesFrom = Number.POSITIVE_INFINITY;
+    // Most nodes have no taints, and nothing about them has to be looked at.
+    if (this.#taints.of(nodeName).length === 0) return { starts, pausesFrom };
     for (const pod of this.#store.podsOn(nodeName)) {
       for (const reason of this.#decider.decide(pod).because) {
         // For a pod bound later too: a start found anew after a restart may be later still.
         if (reason.code !== 'TolerationExpires') continue;
         const name = formatTaint(reason.taint);
-        needed.set(name, (needed.get(name) ?? new Set()).add(pod.namespace));
+        starts.set(name, (starts.get(name) ?? new Set()).add(pod.namespace));
+        if (reason.startSource === 'podBound') {
+          pausesFrom = Math.min(pausesFrom, finite(pod.boundAt) ?? pausesFrom);
+        } else if (reason.policy?.action === 'Upstream') {
+          pausesFrom = Number.NEGATIVE_INFINITY;
+        }
       }
     }
-    return needed;
+    return { starts, pausesFrom };
   }
+}
+
+/** What deadlines depend on that another run could not find. */
+interface Needed {
+  /** The taints whose start counts, with the namespaces of pods for which it does. */
+  readonly starts: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Pauses that are gone matter if they ended after that. */
+  readonly pausesFrom: Instant;
+}
+
+function isSame(one: readonly PastPause[], other: readonly PastPause[]): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** What is there and not to be believed is to go. */

@@ -16,6 +16,8 @@ export interface ObservedTaint {
   readonly seenAt: Instant;
   /** Since when it counts for pods of a namespace, where that is another instant; left out: nowhere. */
   readonly byNamespace?: Readonly<Record<string, Instant>>;
+  /** The same as `keptAt`, of those. */
+  readonly namespacesKeptAt?: Instant;
   /** Its start was written down, with all pauses that were over by then; left out: it was not. */
   readonly keptAt?: Instant;
 }
@@ -137,12 +139,13 @@ function keptByNamespace(
   now: Instant,
   taint: Taint,
   kept: Readonly<Record<string, Instant>>,
-): Pick<ObservedTaint, 'byNamespace'> {
+): Pick<ObservedTaint, 'byNamespace' | 'namespacesKeptAt'> {
   const prefix = startName(taint, '');
   const entries = Object.entries(kept).flatMap(([name, at]) =>
     name.startsWith(prefix) ? [[name.slice(prefix.length), Math.min(at, now)] as const] : [],
   );
-  return entries.length === 0 ? {} : { byNamespace: Object.fromEntries(entries) };
+  if (entries.length === 0) return {};
+  return { byNamespace: Object.fromEntries(entries), namespacesKeptAt: now };
 }
 
 /** The instant from which a time counts that a taint is given: never before it came. */
@@ -152,11 +155,12 @@ export function countsFrom({ start, startSource }: ObservedTaint): Instant {
 
 /** The same taint as an earlier run found that it counts for pods of a namespace. */
 export function countedFor(observed: ObservedTaint, namespace: string | null): ObservedTaint {
-  const { byNamespace = {}, taint } = observed;
+  const { byNamespace = {}, namespacesKeptAt, taint } = observed;
   const isOther = namespace !== null && Object.hasOwn(byNamespace, namespace);
   const written = isOther ? byNamespace[namespace] : undefined;
   if (written === undefined) return observed;
   const timeAdded = finite(taint.timeAdded);
   const start = timeAdded === null ? written : Math.max(written, endOfSecond(timeAdded));
-  return { ...observed, start, startSource: 'givenBack' };
+  const kept = namespacesKeptAt === undefined ? {} : { keptAt: namespacesKeptAt };
+  return { ...observed, ...kept, start, startSource: 'givenBack' };
 }

@@ -1,4 +1,5 @@
 import type { Instant } from '../kernel/time.ts';
+import type { PastPause } from './past-pause.ts';
 import type { Labels } from './selector.ts';
 import type { Taint } from './taint.ts';
 import type { DrainMarkName, WorkingDrain } from './working-drain.ts';
@@ -49,6 +50,8 @@ export interface Node extends NodeRef {
    * something is written down that is not to be believed, left out where nothing is.
    */
   readonly taintStarts?: Readonly<Record<string, Instant>>;
+  /** The pauses that are gone and moved deadlines of its pods, as an earlier run wrote them down. */
+  readonly pastPauses?: readonly PastPause[];
   /**
    * When spec.taints was written last, as the API server keeps it: every taint was there at the end
    * of that second. Null: it keeps no such time, so that nothing that was known before a gap holds

@@ -46,6 +46,8 @@ type Act =
       readonly forMs: number | null;
     }
   | { readonly kind: 'resume'; readonly name: string }
+  /** A pod is bound: it counts from then. */
+  | { readonly kind: 'pod'; readonly pod: number }
   | { readonly kind: 'nothing' };
 const act: fc.Arbitrary<Act> = fc.oneof(
   {
@@ -61,6 +63,10 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('resume' as const), name }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('pod' as const), pod: fc.nat(pods.length - 1) }),
+  },
   fc.constant({ kind: 'nothing' as const }),
 );
 const steps = fc.array(fc.record({ waitS: fc.integer({ min: 0, max: 60 }), act }), {
@@ -72,6 +78,7 @@ const steps = fc.array(fc.record({ waitS: fc.integer({ min: 0, max: 60 }), act }
 class World {
   readonly nodes = new Map<string, Node>();
   readonly pauses = new Map<string, EvictionPause>();
+  readonly pods = [...pods];
   readonly engine = createEngine();
 
   constructor() {
@@ -88,6 +95,13 @@ class World {
   }
 
   do(now: number, drawn: Act): readonly Event[] {
+    if (drawn.kind === 'pod') {
+      const { uid, name: podName, ...like } = pods[drawn.pod] ?? assert.fail();
+      const late = { ...like, name: `${podName}-${this.pods.length}`, boundAt: now };
+      const pod = makePod(late);
+      this.pods.push(pod);
+      return [{ kind: 'podUpsert', pod }];
+    }
     if (drawn.kind === 'resume' && this.pauses.delete(drawn.name)) {
       return [{ kind: 'pauseDelete', name: drawn.name }];
     }
@@ -107,8 +121,14 @@ class World {
   write(now: number): readonly Event[] {
     return this.engine.handle(now, { kind: 'tick' }).flatMap((command): readonly Event[] => {
       if (command.kind !== 'keepTaintStarts') return [];
-      const { taintStarts: _, ...bare } = this.nodes.get(command.nodeName) ?? assert.fail();
-      const node = { ...bare, ...(command.starts && { taintStarts: command.starts }) };
+      const { taintStarts, pastPauses, ...bare } =
+        this.nodes.get(command.nodeName) ?? assert.fail();
+      const { starts, pauses } = command;
+      const node = {
+        ...bare,
+        ...(starts && { taintStarts: starts }),
+        ...(pauses.length > 0 && { pastPauses: pauses }),
+      };
       this.nodes.set(node.name, node);
       this.engine.handle(now, { kind: 'result', id: command.id, outcome: { kind: 'done' } });
       return [{ kind: 'nodeUpsert', node }];
@@ -120,13 +140,13 @@ function startIn(world: World, engine: Engine, now: number): void {
   for (const pause of world.pauses.values()) engine.handle(now, { kind: 'pauseUpsert', pause });
   for (const node of world.nodes.values())
     engine.handle(now, { kind: 'nodeUpsert', node, afterGap: true });
-  for (const pod of pods) engine.handle(now, { kind: 'podUpsert', pod });
+  for (const pod of world.pods) engine.handle(now, { kind: 'podUpsert', pod });
   engine.handle(now, { kind: 'synced' });
 }
 
 /** What is decided about each pod. */
-function decisions(engine: Engine, now: number): readonly string[] {
-  return pods.map(({ namespace, name: podName }) => {
+function decisions({ pods: all }: World, engine: Engine, now: number): readonly string[] {
+  return all.map(({ namespace, name: podName }) => {
     const told = engine.explain(now, { kind: 'pod', namespace, name: podName });
     assert.ok(told?.kind === 'pod');
     const { decision, remaining } = told;
@@ -153,7 +173,8 @@ it('an engine that starts anew gives the same time back as one that was there', 
           later = createEngine();
           startIn(world, later, now);
         }
-        if (later) assert.deepEqual(decisions(later, now), decisions(world.engine, now));
+        if (later)
+          assert.deepEqual(decisions(world, later, now), decisions(world, world.engine, now));
       }
     }),
     { numRuns: 300 },

@@ -35,8 +35,6 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   #actions: LoopAction<N | LoopNotice>[] = [];
   readonly #parts: LoopParts<E, C, N>;
   readonly #unsynced: Set<Source<E>>;
-  /** Whose requests are under way. */
-  readonly #asking = new Map<string, Source<E>>();
   readonly #executor: Executor<C, N>;
   readonly #election: Election | null;
   readonly #duties: LeaderDuties;
@@ -274,25 +272,16 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     if (!held) this.#perform(now, this.#executor.tick(now));
   }
 
-  /** An answer goes to the source that asked: to the others it says nothing. */
+  /** All sources hear it: what one reads may be asked for by another, as all pods by a policy. */
   #read(now: Instant, input: ReflectorInput): void {
-    const asking = 'id' in input ? this.#asking.get(input.id) : undefined;
-    const sources = asking ? [asking] : this.#parts.sources;
-    for (const source of sources) this.#readBy(now, source, input);
-    this.#lookAtView(now);
-  }
-
-  #readBy(now: Instant, source: Source<E>, input: ReflectorInput): void {
-    for (const effect of source.handle(now, input)) {
-      if (!isSourceEffect(effect)) this.#pass(now, effect);
-      else if (effect.kind === 'synced') this.#sourceSynced(now, source);
-      else {
-        if (effect.kind === 'send') this.#asking.set(effect.id, source);
-        else if (effect.kind === 'abort') this.#asking.delete(effect.id);
-        this.#actions.push(effect);
+    for (const source of this.#parts.sources) {
+      for (const effect of source.handle(now, input)) {
+        if (!isSourceEffect(effect)) this.#pass(now, effect);
+        else if (effect.kind === 'synced') this.#sourceSynced(now, source);
+        else this.#actions.push(effect);
       }
     }
-    if (input.kind === 'end' || input.kind === 'failed') this.#asking.delete(input.id);
+    this.#lookAtView(now);
   }
 
   #sourceSynced(now: Instant, source: Source<E>): void {

@@ -25,6 +25,7 @@ import {
 import { sharedText } from './shared-text.ts';
 import {
   believedStarts,
+  pastPauses,
   taintStartsAnnotation,
   taintsWrittenAt,
   timeFromJson,
@@ -67,6 +68,7 @@ export function nodeFromJson(value: unknown): Node {
   const annotations = asRecord(metadata.annotations);
   const writtenAt = taintsWrittenAt(metadata.managedFields);
   const taintStarts = believedStarts(annotations[taintStartsAnnotation], writtenAt);
+  const past = pastPauses(annotations[taintStartsAnnotation]);
   const labels = sharedLabels(labelsFrom(metadata.labels));
   const { spec, status } = { spec: asRecord(object.spec), status: asRecord(object.status) };
   const ownedTaints = labelsFrom(parseJson(asText(annotations[ownedTaintsAnnotation])));
@@ -82,6 +84,7 @@ export function nodeFromJson(value: unknown): Node {
     deadline: timeFromJson(annotations[deadlineAnnotation]),
     taintsWrittenAt: writtenAt,
     ...(taintStarts && { taintStarts }),
+    ...(past.length > 0 && { pastPauses: past }),
     ...(Object.keys(ownedTaints).length > 0 && { ownedTaints }),
     ...drainsFrom(annotations),
   };

@@ -1,4 +1,5 @@
 // Since when the taints of a node count, as its annotation says, and when that is believed.
+import type { PastPause } from '@taintmgr/core';
 import { earliest, formatTimeMillis, type Instant, parseTime } from '@taintmgr/core/time';
 import { asInteger, asList, asRecord, asText, isRecord, parseJson } from './json.ts';
 
@@ -7,6 +8,9 @@ export const taintStartsAnnotation = 'taintmgr.dev/taint-starts';
 
 /** Beside the starts: when the taints they are of were written. No taint is called so. */
 const writtenKey = 'taintsWrittenAt';
+/** Beside them: the pauses that are gone. */
+const pausesKey = 'pauses';
+const pausesMax = 20;
 
 /**
  * The manager of the annotation. It writes nothing else: a write of it must not renew the time of
@@ -45,7 +49,10 @@ function isOwned(fields: unknown): boolean {
  */
 export function believedStarts(annotation: unknown, writtenAt: Instant | null): TaintStarts | null {
   if (typeof annotation !== 'string') return null;
-  const { [writtenKey]: ofWriting, ...starts } = asRecord(parseJson(annotation));
+  const { [writtenKey]: ofWriting, [pausesKey]: past, ...starts } = asRecord(parseJson(annotation));
+  // It says only which pauses are gone.
+  if (past !== undefined && ofWriting === undefined && Object.keys(starts).length === 0)
+    return null;
   if (writtenAt === null || timeFromJson(ofWriting) !== writtenAt) return {};
   return Object.fromEntries(
     Object.entries(starts).flatMap(([taint, time]) => {
@@ -55,12 +62,42 @@ export function believedStarts(annotation: unknown, writtenAt: Instant | null): 
   );
 }
 
+/** The pauses that are gone, as the same annotation has them, whenever the taints were written. */
+export function pastPauses(annotation: unknown): readonly PastPause[] {
+  if (typeof annotation !== 'string') return [];
+  return asList(asRecord(parseJson(annotation))[pausesKey])
+    .slice(0, pausesMax)
+    .map(asRecord)
+    .flatMap((pause) => {
+      const [from, to] = [timeFromJson(pause.from), timeFromJson(pause.to)];
+      if (from === null || to === null || from >= to) return [];
+      const [taintKeys, namespaces] = [textsOf(pause.taintKeys), textsOf(pause.namespaces)];
+      return [{ from, to, taintKeys, namespaces }];
+    });
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return asList(value).filter((one) => typeof one === 'string');
+}
+
 /** The annotation that says so; null: none. */
-export function formatStarts(starts: TaintStarts | null, writtenAt: Instant | null): string | null {
-  if (starts === null) return null;
-  const entries = Object.entries(starts).map(([taint, at]) => [taint, formatTimeMillis(at)]);
-  const written = writtenAt === null ? {} : { [writtenKey]: formatTimeMillis(writtenAt) };
-  return JSON.stringify({ ...written, ...Object.fromEntries(entries) });
+export function formatStarts(
+  starts: TaintStarts | null,
+  writtenAt: Instant | null,
+  pauses: readonly PastPause[] = [],
+): string | null {
+  if (starts === null && pauses.length === 0) return null;
+  const entries = Object.entries(starts ?? {}).map(([taint, at]) => [taint, formatTimeMillis(at)]);
+  const written =
+    writtenAt === null || starts === null ? {} : { [writtenKey]: formatTimeMillis(writtenAt) };
+  const past = pauses.map(({ from, to, taintKeys, namespaces }) => ({
+    from: formatTimeMillis(from),
+    to: formatTimeMillis(to),
+    ...(taintKeys.length > 0 && { taintKeys }),
+    ...(namespaces.length > 0 && { namespaces }),
+  }));
+  const gone = past.length > 0 ? { [pausesKey]: past } : {};
+  return JSON.stringify({ ...written, ...Object.fromEntries(entries), ...gone });
 }
 
 /** Text, as JSON has it, or seconds and nanoseconds, as protobuf has; null for anything else. */

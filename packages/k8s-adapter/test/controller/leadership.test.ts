@@ -82,6 +82,7 @@ const commands: readonly (readonly [AnyCommand, ...answers: readonly object[]])[
       nodeName: 'n1',
       nodeUid: 'u-n1',
       starts: null,
+      pauses: [],
       taintsWrittenAt: null,
     },
     {},

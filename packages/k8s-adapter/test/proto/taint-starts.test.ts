@@ -94,4 +94,24 @@ describe('the starts that are written down', () => {
     assert.equal(nodeFromJson(nodeWith([entry(2, taints)])).taintStarts, undefined);
     assert.equal(formatStarts(null, instant(2)), null);
   });
+
+  it('stand beside the pauses that are gone, which hold whenever the taints were written', () => {
+    const pauses = [
+      { from: instant(3), to: instant(5), taintKeys: [], namespaces: ['shop'] },
+      { from: instant(6), to: instant(7), taintKeys: ['a'], namespaces: [] },
+    ];
+    const both = formatStarts(starts, instant(2), pauses) ?? '';
+    for (const second of [2, 9]) {
+      const node = nodeFromJson(nodeWith([entry(second, taints)], both));
+      assert.deepEqual(node.pastPauses, pauses);
+      assert.deepEqual(node.taintStarts, second === 2 ? starts : {});
+    }
+    const alone = nodeFromJson(
+      nodeWith([entry(2, taints)], formatStarts(null, null, pauses) ?? ''),
+    );
+    assert.deepEqual([alone.pastPauses, alone.taintStarts], [pauses, undefined]);
+    const odd = [{ from: at(5), to: at(5) }, { from: 1, to: at(2) }, 'x', null, { from: at(1) }];
+    const none = nodeFromJson(nodeWith([entry(2, taints)], JSON.stringify({ pauses: odd })));
+    assert.equal(none.pastPauses, undefined);
+  });
 });

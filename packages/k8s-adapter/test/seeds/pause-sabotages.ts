@@ -19,7 +19,7 @@ export const pauseSabotages: Readonly<Record<string, Planted>> = {
   },
   'gives no time back': {
     ...story,
-    seed: 10,
+    seed: 17,
     breaks: ['before its deadline', 'kept start too early'],
     sabotage: { machine: givingNothingBack },
   },

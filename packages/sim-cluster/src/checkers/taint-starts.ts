@@ -8,15 +8,20 @@ const startsAnnotation = 'taintmgr.dev/taint-starts';
 /** Beside them in the annotation: when the taints were written of which it speaks. */
 const writtenKey = 'taintsWrittenAt';
 
+/** And the pauses that are gone, from which pods that came later have time back. */
+const pausesKey = 'pauses';
+
 /** What the client has written on the node about since when taints count. */
 export function keptStarts(state: State): Readonly<Record<string, number>> {
-  const { [writtenKey]: _, ...starts } = annotationOf(state);
-  return Object.fromEntries(Object.entries(starts).map(([id, time]) => [id, Date.parse(time)]));
+  const { [writtenKey]: _, [pausesKey]: _gone, ...starts } = annotationOf(state);
+  return Object.fromEntries(
+    Object.entries(starts).map(([id, time]) => [id, Date.parse(String(time))]),
+  );
 }
 
 /** Whether what is written there is of the taints as they are, by when the server had them written. */
 export function speaksOfPresentTaints(state: State): boolean {
-  const written = Date.parse(annotationOf(state)[writtenKey] ?? '');
+  const written = Date.parse(String(annotationOf(state)[writtenKey] ?? ''));
   const owners = state.object?.metadata.managedFields ?? [];
   const times = owners
     .filter(({ fieldsV1 }) => fieldsV1?.['f:spec']?.['f:taints'])
@@ -24,7 +29,7 @@ export function speaksOfPresentTaints(state: State): boolean {
   return times.length === 0 || written === Math.min(...times);
 }
 
-function annotationOf({ object }: State): Readonly<Record<string, string>> {
+function annotationOf({ object }: State): Readonly<Record<string, unknown>> {
   const text = object?.metadata.annotations?.[startsAnnotation];
   return text === undefined ? {} : JSON.parse(text);
 }

@@ -146,7 +146,9 @@ function withReadiness(
     const message =
       why === 'ContainersNotReady' ? { message: unreadyContainers(containers(pod)) } : {};
     const condition = { type, status, observedGeneration, ...reason, ...message };
-    conditions = withCondition(conditions, condition, now);
+    // A pod that was loaded without it was bound before it started.
+    const since = type === 'PodScheduled' ? (pod.status?.startTime ?? now) : now;
+    conditions = withCondition(conditions, condition, since);
   }
   return conditions;
 }

@@ -6,6 +6,8 @@ import { type Score, scoreOf } from '../../src/prediction/score.ts';
 // What `explain` foretells, against what then happens, under each evictor.
 
 const podsMin = 45;
+/** Pods that go within the run under limits, which let others wait for longer. */
+const limitedMin = 30;
 
 function share({ right, counted }: Score): number {
   return right / counted;
@@ -16,7 +18,8 @@ describe('predictions', () => {
     it(one.name, async () => {
       const { stories, named } = await playCase(one);
       const [last, first] = [scoreOf(stories, 'last'), scoreOf(stories, 'first')];
-      assert.ok(stories.length >= podsMin && last.counted >= podsMin - 6);
+      const countedMin = one.name.includes('limit') ? limitedMin : podsMin - 6;
+      assert.ok(stories.length >= countedMin && last.counted >= countedMin, `${last.counted}`);
       assert.deepEqual(named, [one.name.replace(/[ ,].*$/, '')]);
       assert.ok(share(last) >= one.shareMin.last, JSON.stringify(last));
       assert.ok(share(first) >= one.shareMin.first, JSON.stringify(first));

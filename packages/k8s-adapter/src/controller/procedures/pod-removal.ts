@@ -235,8 +235,8 @@ function budgetNumbers(message: string): BudgetNumbers | null {
 }
 
 function keepStartsRequest(command: KeepTaintStarts): ApiRequest {
-  const { nodeName: name, nodeUid: uid, starts, taintsWrittenAt } = command;
-  const value = formatStarts(starts, taintsWrittenAt);
+  const { nodeName: name, nodeUid: uid, starts, pauses, taintsWrittenAt } = command;
+  const value = formatStarts(starts, taintsWrittenAt, pauses);
   return annotateNodeRequest({ name, uid }, taintStartsAnnotation, value, taintStartsManager);
 }
 
