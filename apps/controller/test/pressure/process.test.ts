@@ -18,7 +18,8 @@ const fast = {
   heartbeatMs: 300,
   startupMs: [10, 20],
   podStartMs: [10, 20],
-  podStopMs: [10, 20],
+  // The status of a pod is written once its removal was accepted: it must still be there then.
+  podStopMs: [1000, 1100],
 } as const;
 const account = serviceAccountUser('taintmgr-system', 'taintmgr-controller');
 const flags = [
