@@ -2,10 +2,10 @@
 import type { Instant } from '../kernel/time.ts';
 import type { Pod } from './pod.ts';
 
-/** What the pods of one workload mostly have in common. */
-export type PodTraits = Required<
-  Omit<Pod, 'name' | 'uid' | 'nodeName' | 'boundAt' | 'deletionTimestamp'>
->;
+type Shared = Omit<Pod, 'name' | 'uid' | 'nodeName' | 'boundAt' | 'deletionTimestamp'>;
+
+/** What the pods of one workload mostly have in common; what is left out is there as undefined. */
+export type PodTraits = { readonly [K in keyof Required<Shared>]: Shared[K] };
 
 /**
  * A pod of which there may be a million: what it shares with others of its workload is kept once. It
