@@ -38,7 +38,7 @@ const byPolicy = "ValidatingAdmissionPolicy 'taintmgr-";
  */
 export class VetoChecker {
   /** By uid of the pod, the latest. */
-  readonly refusals = new Map<string, Refusal>();
+  readonly refusals: Map<string, Refusal> = new Map();
   readonly #api: ClusterApi;
   readonly #history: TakeoverHistory;
   readonly #report: (violation: Violation) => void;
