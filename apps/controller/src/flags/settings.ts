@@ -43,7 +43,7 @@ const general = {
     list,
     ['*'],
     "which controllers run: '*' all, 'foo' this one, '-foo' not this one " +
-      '(taint-eviction-controller, node-lifecycle-controller; ' +
+      '(taint-eviction-controller, node-lifecycle-controller, node-drain-controller; ' +
       'node-pressure-controller only where it is named)',
   ),
   featureGates: setting(
