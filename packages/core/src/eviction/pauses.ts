@@ -1,5 +1,6 @@
 // Which pauses have held, or hold, the deadlines of each node, and since when.
 import { finite, type Instant } from '../kernel/time.ts';
+import type { Node } from '../model/node.ts';
 import type { PastPause } from '../model/past-pause.ts';
 import { coversNamespace, coversNode, coversTaint } from '../policy/pause-scope.ts';
 import type { EvictionPause } from '../policy/values.ts';
@@ -14,6 +15,14 @@ interface Span extends PauseSpan {
 /** More than so many are put together, so that nobody gets less time back than is due. */
 const spansMax = 50;
 
+/** So many of those that are gone are remembered for nodes whose taints are seen only later. */
+const goneMax = 50;
+
+/** A time for which a pause held the nodes of its scope. */
+interface Gone extends PauseSpan {
+  readonly to: Instant;
+}
+
 /**
  * The pauses of every node with NoExecute taints. A pause counts from the instant that it names
  * itself, so that a run that begins within it gives the same time back as one that saw it begin; for
@@ -25,6 +34,8 @@ const spansMax = 50;
 export class Pauses {
   readonly #store: StoreView;
   readonly #byNode = new Map<string, readonly Span[]>();
+  /** What pauses that are gone, or say something else, held; the latest. */
+  #gone: readonly Gone[] = [];
 
   constructor(store: StoreView) {
     this.#store = store;
@@ -65,7 +76,7 @@ export class Pauses {
       this.#byNode.delete(name);
       return false;
     }
-    let spans = known ?? (node.pastPauses ?? []).flatMap((past) => remembered(past, wall));
+    let spans = known ?? this.#pastOn(wall, node);
     for (const { pause, isOver } of this.#store.pauses()) {
       const isWanted = pause.deadlines && coversNode(pause.scope, node);
       const open = openSpan(spans, pause.name);
@@ -84,6 +95,7 @@ export class Pauses {
     change: Extract<Change, { kind: 'pause' | 'pauseEnd' }>,
   ): readonly string[] {
     const moved: string[] = [];
+    if (change.kind === 'pause') this.#remember(wall, change);
     for (const [name, spans] of this.#byNode) {
       const node = this.#store.node(name);
       const isCovered = (pause: EvictionPause): boolean =>
@@ -97,6 +109,26 @@ export class Pauses {
       moved.push(name);
     }
     return moved;
+  }
+
+  #remember(wall: Instant, { pause, previous }: Extract<Change, { kind: 'pause' }>): void {
+    if (!previous?.deadlines) return;
+    const { scope, until } = previous;
+    const isSame = pause?.deadlines && JSON.stringify(pause.scope) === JSON.stringify(scope);
+    const [from, to] = [beginOf(previous, wall), Math.min(until ?? wall, wall)];
+    if (isSame || to <= from) return;
+    this.#gone = [...this.#gone, { pause: previous, from, to }].slice(-goneMax);
+  }
+
+  /** What is known of the past when a node is first seen with taints. */
+  #pastOn(wall: Instant, node: Node): readonly Span[] {
+    const written = (node.pastPauses ?? []).flatMap((past) => remembered(past, wall));
+    const gone = this.#gone.flatMap((one): readonly Span[] => {
+      if (!coversNode(one.pause.scope, node)) return [];
+      const from = countedUpTo(one, node.pastPauses ?? []);
+      return from < one.to ? [{ ...one, from, goneAt: wall }] : [];
+    });
+    return [...written, ...gone];
   }
 
   #timeOf(
@@ -141,6 +173,17 @@ function remembered({ from, to, ...held }: PastPause, wall: Instant): readonly S
   const pause = { ...none, scope, until: end, since: from };
   // What was written down of starts counts it already.
   return [{ pause, from, to: end, goneAt: Number.NEGATIVE_INFINITY }];
+}
+
+/** Up to when a pause that is gone is among those that were written down with the starts. */
+function countedUpTo({ pause, from, to }: Gone, written: readonly PastPause[]): Instant {
+  const { taintKeys, namespaces } = pause.scope;
+  const isPart = (few: readonly string[], all: readonly string[]): boolean =>
+    all.length === 0 || JSON.stringify(few) === JSON.stringify(all);
+  return written
+    .filter((one) => isPart(taintKeys, one.taintKeys) && isPart(namespaces, one.namespaces))
+    .filter((one) => one.from <= from && from < one.to)
+    .reduce((at, one) => Math.max(at, Math.min(one.to, to)), from);
 }
 
 /** Nothing begins in the future. */

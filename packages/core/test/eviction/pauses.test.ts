@@ -1,5 +1,5 @@
 // Pauses survive a restart: an engine that begins within one comes to what one that saw it begin
-// comes to.
+// comes to. They count too for a taint that is seen only when they are gone.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import {
@@ -19,7 +19,7 @@ const begin = 1_000_000;
 const secondMs = 1000;
 
 const pods = ['shop', 'pay'].flatMap((namespace) =>
-  ['n1', 'n2'].flatMap((nodeName) =>
+  ['n1', 'n2', 'n3'].flatMap((nodeName) =>
     [60, 600].map((tolerationSeconds) =>
       makePod({
         namespace,
@@ -175,6 +175,34 @@ it('an engine that starts anew gives the same time back as one that was there', 
         }
         if (later)
           assert.deepEqual(decisions(world, later, now), decisions(world, world.engine, now));
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+it('an engine that sees a taint late gives the same time back as one that saw it at once', () => {
+  fc.assert(
+    fc.property(steps, fc.nat(), fc.nat(), (drawn, at, delay) => {
+      const [world, late] = [new World(), createEngine()];
+      startIn(world, late, begin);
+      const tainted = at % drawn.length;
+      const seen = tainted + (delay % (drawn.length - tainted));
+      let now = begin;
+      let node = makeNode({ name: 'n3', zone: 'z', labels: { pool: 'spot' } });
+      for (const [index, { waitS, act: one }] of drawn.entries()) {
+        now += waitS * secondMs;
+        for (const event of world.do(now, one))
+          for (const engine of [world.engine, late]) engine.handle(now, event);
+        if (index === tainted) {
+          const taint = { key: 'a', value: '', effect: 'NoExecute', timeAdded: now };
+          node = { ...node, taints: [taint], taintsWrittenAt: now };
+          world.engine.handle(now, { kind: 'nodeUpsert', node });
+        }
+        if (index === seen) late.handle(now, { kind: 'nodeUpsert', node });
+        for (const engine of [world.engine, late]) engine.handle(now, { kind: 'tick' });
+        if (index < seen) continue;
+        assert.deepEqual(decisions(world, late, now), decisions(world, world.engine, now));
       }
     }),
     { numRuns: 300 },

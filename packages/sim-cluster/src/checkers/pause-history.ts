@@ -92,15 +92,18 @@ export class PauseHistory {
     );
   }
 
-  /** The same of those that were gone by then, without the time of the others. */
+  /** The same of those that were gone by then as that run must have known, without the time of the others. */
   goneSpans(run: number, at: number, subject: PauseSubject): readonly Span[] {
     const versions = this.#versionsFor(subject);
     const names = this.#pauses.versions.filter(({ to }) => to > at - heardMs);
-    const present = names.map(({ item }) => item.name);
+    const mayBeThere = this.#pauses.known(run, at).flat();
+    const present = new Set(
+      [...names.map(({ item }) => item), ...mayBeThere].map(({ name }) => name),
+    );
     const gone = versions.filter((version) => {
-      return !present.includes(version.item.name) && this.#pauses.heard(run, version, at - heardMs);
+      return !present.has(version.item.name) && this.#pauses.heard(run, version, at - heardMs);
     });
-    const others = versions.filter(({ item }) => present.includes(item.name));
+    const others = versions.filter(({ item }) => present.has(item.name));
     const held = joined(others.map((version) => spanOf(version, at)));
     return without(joined(gone.map((version) => spanOf(version, at))), held);
   }
