@@ -133,6 +133,14 @@ export function evictorDocument({ name, source, sure }: Evictor): object {
   return { evictor: { name, source, sure } };
 }
 
+/** The same for the pods of one node: there a drain acts in the place of others, or alone. */
+export function nodeEvictorDocument({ drains }: NodeReport, evictor: Evictor): object {
+  if (drains.length === 0) return evictorDocument(evictor);
+  const names = drains.map(({ id, by }) => `drain ${id}${by === '' ? '' : ` by ${by}`}`);
+  const source = `the mark of ${names.join(' and ')} on the node`;
+  return { evictor: { name: 'drain-by-taint', source, sure: false } };
+}
+
 /** Counts, and the seconds left to the first and the last that goes. */
 export function tallyDocument({ next, last, gone, paused, ...counts }: Tally): object {
   return {

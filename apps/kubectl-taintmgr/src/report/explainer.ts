@@ -15,6 +15,7 @@ import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
 import { type ClusterPolicies, policyEvents } from '../cluster/policies.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
 import { Drained, isByDrain } from './drained.ts';
+import { LeftToDrains, leavesToDrains } from './left-to-drains.ts';
 import { isLegacy, legacyDecision } from './legacy.ts';
 import { type LimitedTime, LimitForecast } from './limit-forecast.ts';
 import { hypotheticalTaints, isWhatIf, type Question } from './question.ts';
@@ -64,6 +65,8 @@ export class Explainer {
   /** What was read last; null: nothing yet. */
   #given: Given | null = null;
   #drained = new Map<string, Drained>();
+  /** What drains do in the place of the one who evicts; null: nothing was read yet. */
+  #byDrains: LeftToDrains | null = null;
   #pods = new Set<string>();
   #policies: ClusterPolicies | undefined;
   #latest: Instant = Number.NEGATIVE_INFINITY;
@@ -83,7 +86,8 @@ export class Explainer {
     this.#setUp(evictor);
     this.#forget(now, nodes, pods);
     this.#follow(now, policies);
-    const heedsAt = evictor.heedsDrains ? at : null;
+    const heedsAt = leavesToDrains(evictor) ? at : null;
+    this.#byDrains = new LeftToDrains({ now: at, nodes, pods, policies });
     this.#drained = new Map(
       nodes.map((facts) => [facts.node.name, new Drained(facts, heedsAt)] as const),
     );
@@ -156,6 +160,11 @@ export class Explainer {
     const { rules = 'taintmgr-controller', name = 'nobody' } = this.#evictor ?? {};
     if (isByDrain(ours.decision) && ours.decision.kind !== 'keep') {
       return { explanation: ours, evictor: 'drain-by-taint', isEstimate: false };
+    }
+    const byDrain = this.#byDrains?.decisionOn(facts, ours.decision);
+    if (byDrain) {
+      const explanation = { ...withDecision(ours, byDrain, at), budgets: ours.budgets };
+      return { explanation, evictor: 'drain-by-taint', isEstimate: false };
     }
     const isNamed = name !== 'nobody' && name !== 'unknown';
     const byOurs: JudgedAlone = {
@@ -250,7 +259,7 @@ export class Explainer {
     const { nodes, policies, limits, evictor, budgets, crowd } = given;
     if (!crowd) return null;
     const asked = new Map(nodes.map((facts) => [facts.node.name, facts] as const));
-    const heedsAt = evictor.heedsDrains ? now : null;
+    const heedsAt = leavesToDrains(evictor) ? now : null;
     return new LimitForecast({
       ...{ now, config: this.#config, events: policyEvents(policies), pods: crowd.pods },
       nodes: crowd.nodes.map((facts) => {
@@ -312,15 +321,19 @@ function explainPod(
 /** The same with another decision. */
 function withDecision(ours: PodExplanation, decision: Decision, at: Instant): PodExplanation {
   if (decision === ours.decision) return ours;
-  const remaining = decision.kind === 'evict' ? decision.deadline - at : null;
   return {
     ...ours,
     decision,
     budgets: { kind: 'ignore' },
-    remaining,
+    remaining: remainingIn(decision, at),
     attempt: null,
     blocker: null,
   };
+}
+
+function remainingIn(decision: Decision, at: Instant): number | null {
+  if (decision.kind === 'pause') return decision.remaining;
+  return decision.kind === 'evict' ? decision.deadline - at : null;
 }
 
 /** Whether both go at the same time, as far as times in whole seconds can tell. */

@@ -3,10 +3,12 @@ import type { Comparison } from '@taintmgr/core/differences';
 import { type PredictedBlocker, predictBlockers } from '@taintmgr/core/drain';
 import { type Forecast, forecastOf } from '@taintmgr/core/lifecycle';
 import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
+import { drainedBy } from '../cluster/drain-marks.ts';
 import type { NodeFacts, PodFacts, Readiness } from '../cluster/facts.ts';
 import type { LeaseRenewal } from '../cluster/reader.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
 import { Explainer, type Judged, type PodEvictor } from './explainer.ts';
+import { type ActingDrain, drainsInstead } from './left-to-drains.ts';
 import type { LimitedTime } from './limit-forecast.ts';
 import { present } from './question.ts';
 
@@ -39,6 +41,8 @@ export interface NodeReport {
   /** Next to go first; null where they were not read because no taint is in question. */
   readonly pods: readonly PodReport[] | null;
   readonly leaseRenewedAt: Instant | null;
+  /** The drains that make its pods go in the place of whoever else would, or alone. */
+  readonly drains: readonly ActingDrain[];
   readonly zone: ZoneCount | null;
   /**
    * How the node and its zone are doing; null where the others of its zone may not be seen. Its
@@ -122,6 +126,7 @@ function reportNode(
     taints: explanation?.taints ?? [],
     pods: leases.has(name) ? (pods ?? []).sort(byTimeLeft) : null,
     leaseRenewedAt: renewedAt(leases.get(name)),
+    drains: [...drainedBy(facts), ...drainsInstead(at, facts, survey.evictor)],
     zone: countZone(facts, survey.zoneNodes),
     forecast: forecastFor(survey, facts),
   };

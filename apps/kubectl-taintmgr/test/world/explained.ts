@@ -10,9 +10,10 @@ import { type QuestionFlags, readQuestion } from '../../src/report/question.ts';
 import { reportOn } from '../../src/report/report.ts';
 import { nobody, nodeFactsOf, podFactsOf, surveyOf } from './values.ts';
 
-/** The answer as a table, and what is said beside it. */
+/** The answer as a table and as a document, and what is said beside it. */
 export interface Explained extends Notes {
   readonly text: string;
+  readonly document: object;
 }
 
 /** What `explain node n1` says of a survey. */
@@ -24,6 +25,7 @@ export function explain(survey: ForecastSurvey, flags: QuestionFlags = {}): Expl
   const answer = nodeSubject('n1').answer(report, { survey, question, paint: plain });
   return {
     text: answer.table({ wide: false, headers: true }),
+    document: answer.document,
     ...notesOn(survey, report, question),
   };
 }

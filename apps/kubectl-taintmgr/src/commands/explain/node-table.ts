@@ -1,7 +1,6 @@
 // The pods of a node as a table.
 import { formatTaint } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
-import { drainedBy } from '../../cluster/drain-marks.ts';
 import type { Evictor } from '../../cluster/evictors.ts';
 import { type Field, renderFields } from '../../render/fields.ts';
 import { printable } from '../../render/printable.ts';
@@ -56,11 +55,10 @@ export function renderNode(
 
 /** `Name:`, `Ready:` and so on. */
 function nodeHead(report: NodeReport, { now, evictor }: PodColumns): readonly string[] {
-  const { facts, leaseRenewedAt, zone, forecast } = report;
+  const { facts, leaseRenewedAt, drains, zone, forecast } = report;
   const lease = leaseRenewedAt === null ? '' : `, lease renewed ${ago(now, leaseRenewedAt)}`;
   const health = forecast && healthText(forecast, now);
   const state = forecast ? `: ${zoneText(forecast)}` : '';
-  const drains = drainedBy(facts).map(({ id }) => id);
   const evictedBy = drains.length > 0 ? drainText(drains) : evictorText(evictor);
   return renderFields([
     ['Name', facts.node.name],
@@ -74,8 +72,9 @@ function nodeHead(report: NodeReport, { now, evictor }: PodColumns): readonly st
 }
 
 /** Whether a drain still runs its marks do not say. */
-function drainText(ids: readonly string[]): string {
-  return `drain-by-taint (${ids.join(', ')}), as long as it runs`;
+function drainText(drains: NodeReport['drains']): string {
+  const ids = drains.map(({ id }) => id).join(', ');
+  return `drain-by-taint (${ids}), as long as it runs`;
 }
 
 /** `1 of 24 nodes not ready` */

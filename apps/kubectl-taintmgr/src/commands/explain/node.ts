@@ -3,8 +3,8 @@ import type { Answer } from '../../render/printer.ts';
 import {
   apiVersion,
   decisionName,
-  evictorDocument,
   nodeDocument,
+  nodeEvictorDocument,
   podDocument,
 } from '../../report/documents.ts';
 import { limitsDocument } from '../../report/limits.ts';
@@ -46,7 +46,7 @@ function nodeAnswer(report: NodeReport, context: AnswerContext): Answer {
         kind: 'NodeExplanation',
         metadata: { name, uid },
         ...asOf(survey.at, question.after),
-        ...evictorDocument(survey.evictor),
+        ...nodeEvictorDocument(report, survey.evictor),
         ...nodeDocument(report, survey.at, question.after),
         ...limitsDocument(survey, pods),
       };

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { policyApiVersion } from '@taintmgr/core/policy';
 import { actorOf, type Evictors } from '@taintmgr/k8s-adapter';
 import { type Json, node as nodeObject, pod as podObject, toleration } from '@taintmgr/sim-cluster';
+import { followed, noPolicies } from '../../../src/cluster/policies.ts';
 import type { ForecastSurvey } from '../../../src/cluster/survey.ts';
 import { acts, by, explain, may, survey, withUpstream } from '../../world/explained.ts';
 import { run } from '../../world/run.ts';
@@ -11,6 +13,7 @@ import {
   nobody,
   node,
   nodeFactsOf,
+  now,
   ofDaemonSet,
   pod,
   podFactsOf,
@@ -144,6 +147,86 @@ describe('by the rules of the one who evicts', () => {
       'agent | Keep | - | -',
     ]);
     assert.deepEqual(notes, []);
+  });
+});
+
+describe('a drain by a NoExecute taint, at work', () => {
+  const pods = [
+    pod('due'),
+    pod('later', tolerates('bad', 63)),
+    pod('stays', tolerates('bad')),
+    pod('agent', ofDaemonSet),
+  ].map((one) => podFactsOf(one));
+  /** Its last sign of life is so old. */
+  const drained = (seconds: number, fields: Partial<ForecastSurvey> = {}): ForecastSurvey => {
+    const heartbeat = new Date(now - seconds * 1000).toISOString();
+    const drain = { id: 'd1', taint: bad, by: 'ann', heartbeat };
+    const mark = { ...drain, tainted: true, cordoned: true, run: 'r' };
+    const annotations = { 'taintmgr.dev/drain': JSON.stringify([mark]) };
+    const one = { ...node('n1', taint(bad, 41)), drains: [drain] };
+    return surveyOf([nodeFactsOf(one, { annotations })], pods, fields);
+  };
+  const heeding = (from: ForecastSurvey): ForecastSurvey => {
+    return { ...from, evictor: { ...from.evictor, heedsDrains: true } };
+  };
+  /** Who evicts, DECISION and IN of each pod, and the sum. */
+  const lines = (from: ForecastSurvey): readonly string[] =>
+    explain(from)
+      .text.split('\n')
+      .filter((line) => /^(shop|Evicted|\d+ pods)/.test(line))
+      .map((line) =>
+        line
+          .replace(/^shop +/, '')
+          .split(/ {2,}/)
+          .slice(0, 3)
+          .join(' | '),
+      );
+  const byDrain = [
+    'Evicted by: | drain-by-taint (d1), as long as it runs',
+    'due | Evict | overdue by 41s',
+    'later | Evict | 23s',
+    'agent | Keep | -',
+    'stays | Keep | -',
+    '4 pods: 2 to evict (next now, last in 23s), 2 to keep',
+  ];
+
+  it('is the one who acts where the controller leaves pods to it', () => {
+    const { document } = explain(heeding(drained(10)));
+    assert.deepEqual(lines(heeding(drained(10))), byDrain);
+    const { evictor, pods: found } = Object(document);
+    const source = 'the mark of drain d1 by ann on the node';
+    assert.deepEqual(evictor, { name: 'drain-by-taint', source, sure: false });
+    const evictedBy = found.map((one: { readonly evictedBy?: string }) => one.evictedBy);
+    assert.deepEqual(evictedBy, ['drain-by-taint', 'drain-by-taint', undefined, undefined]);
+  });
+
+  it('is the one who acts where nobody else does', () => {
+    const alone = { evictors: nobody, evictor: { ...actorOf(nobody), asksBudgets: false } };
+    assert.deepEqual(lines(drained(10, alone)), byDrain);
+  });
+
+  it('is not when it has given no sign of life for long, or nobody heeds it', () => {
+    for (const from of [heeding(drained(100)), drained(10)]) {
+      const [evictedBy, agent, due] = lines(from);
+      assert.equal(evictedBy, 'Evicted by: | taintmgr-controller');
+      assert.equal(agent, 'agent | Evict | overdue by 41s');
+      assert.equal(due, 'due | Evict | overdue by 41s');
+    }
+  });
+
+  it('heeds pauses and what keeps pods, and no times of policies', () => {
+    const ago31 = new Date(now - 31_000).toISOString();
+    const ruled = (kind: 'EvictionPolicy' | 'EvictionPause', spec: object): ForecastSurvey => {
+      const metadata = { name: 'p', uid: 'u', creationTimestamp: ago31 };
+      const { objects } = followed(kind, { apiVersion: policyApiVersion, kind, metadata, spec });
+      return heeding(drained(10, { policies: { ...noPolicies, objects } }));
+    };
+    const slow = { match: {}, action: 'Delete', minTaintAge: '10m', defaultTolerationSeconds: 300 };
+    assert.deepEqual(lines(ruled('EvictionPolicy', slow)), byDrain);
+    const kept = lines(ruled('EvictionPolicy', { match: {}, action: 'Keep' }));
+    assert.ok(kept.includes('due | Keep | -'), kept.join('\n'));
+    const held = lines(ruled('EvictionPause', { reason: 'a test' }));
+    assert.ok(held.includes('due | Paused | overdue by 10s'), held.join('\n'));
   });
 });
 

@@ -1,0 +1,111 @@
+// What drains at work do with the pods that are left to them.
+import { type Decision, type Event, formatTaint, type Taint } from '@taintmgr/core';
+import { type PlannedPod, planDrain, resolveDrainConfig } from '@taintmgr/core/drain';
+import type { Instant } from '@taintmgr/core/time';
+import { isAtWork, readMarks } from '@taintmgr/k8s-adapter/drain';
+import type { Evictor } from '../cluster/evictors.ts';
+import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
+import { type ClusterPolicies, policyEvents } from '../cluster/policies.ts';
+
+type Planned = ReadonlyMap<string, PlannedPod>;
+
+/** What pods and drains are on nodes. */
+interface Site {
+  readonly now: Instant;
+  readonly nodes: readonly NodeFacts[];
+  readonly pods: readonly PodFacts[];
+  readonly policies: ClusterPolicies;
+}
+
+/** A drain at work on a node. */
+export interface ActingDrain {
+  readonly id: string;
+  /** Who runs it; '': nobody knows. */
+  readonly by: string;
+}
+
+/** Whether drains at work keep the others who evict from the pods of their taints: none evicts, or it heeds them. */
+export function leavesToDrains({ heedsDrains, name }: Evictor): boolean {
+  return heedsDrains === true || name === 'nobody';
+}
+
+/** The drains with a NoExecute taint that make pods of a node go, in the place of whoever else would. */
+export function drainsInstead(
+  now: Instant,
+  { node, annotations }: NodeFacts,
+  evictor: Evictor,
+): readonly ActingDrain[] {
+  if (!leavesToDrains(evictor)) return [];
+  const names = new Set(node.taints.map(formatTaint));
+  return readMarks(annotations).filter((mark) => {
+    return names.has(formatTaint(mark.taint)) && isAtWork(mark, now) && isExecuted(mark.taint);
+  });
+}
+
+/** Plans each such drain as it plans itself; what its flags are besides its marks do not say. */
+export class LeftToDrains {
+  readonly #site: Site;
+  readonly #policies: readonly Event[];
+  readonly #planned = new Map<string, Planned>();
+
+  constructor(site: Site) {
+    this.#site = site;
+    this.#policies = policyEvents(site.policies);
+  }
+
+  /** What the drain does to which the engine leaves a pod; null: nothing, or less soon than the engine. */
+  decisionOn({ pod: { uid } }: PodFacts, engineSays: Decision): Decision | null {
+    const left = engineSays.because.find((reason) => reason.code === 'LeftToDrain');
+    const planned = left && this.#planFor(left.taint).get(uid);
+    if (!planned) return null;
+    const decision = decisionIn(planned);
+    return decision && isFirst(decision, engineSays) ? decision : null;
+  }
+
+  #planFor(taint: Taint): Planned {
+    const name = formatTaint(taint);
+    const planned = this.#planned.get(name) ?? this.#plan(taint);
+    this.#planned.set(name, planned);
+    return planned;
+  }
+
+  #plan(taint: Taint): Planned {
+    const { now, nodes, pods } = this.#site;
+    const drained = nodes.filter(({ node }) =>
+      node.drains?.some((one) => one.taint === formatTaint(taint)),
+    );
+    const names = new Set(drained.map(({ node }) => node.name));
+    const targets = drained.map(({ node }) => ({ name: node.name, zone: node.zone ?? '' }));
+    const filters = { force: true, ignoreDaemonSets: true, deleteEmptyDirData: true };
+    const plan = planDrain(now, {
+      config: resolveDrainConfig({ taint, targets, filters }),
+      nodes: drained.map(({ node }) => node),
+      pods: pods.filter(({ pod }) => names.has(pod.nodeName)),
+      policies: this.#policies,
+      budgets: [],
+      nodeAnswers: () => null,
+    });
+    return new Map(plan.pods.map((one) => [one.pod.uid, one]));
+  }
+}
+
+/** The plan as a decision; null: the drain leaves the pod where it is. */
+function decisionIn({ fate, because }: PlannedPod): Decision | null {
+  if (fate.kind === 'evict') return { kind: 'evict', deadline: fate.at, because };
+  const timed = because.find((reason) => 'start' in reason);
+  const hold = because.find((reason) => reason.code === 'Paused');
+  if (fate.kind !== 'hold' || !timed || !hold) return null;
+  const remaining = timed.deadline - Math.max(hold.since, timed.start);
+  return { kind: 'pause', remaining, because };
+}
+
+/** Whether a drain comes before what the engine does for other taints. */
+function isFirst(drain: Decision, engine: Decision): boolean {
+  if (engine.kind === 'keep') return true;
+  if (drain.kind !== 'evict') return false;
+  return engine.kind !== 'evict' || drain.deadline < engine.deadline;
+}
+
+function isExecuted({ effect }: Taint): boolean {
+  return effect === 'NoExecute';
+}
