@@ -3,7 +3,7 @@ import type { Millis } from './kernel/time.ts';
 import type { Namespace } from './model/namespace.ts';
 import type { Lease, Node } from './model/node.ts';
 import type { DaemonSet, Pod } from './model/pod.ts';
-import type { PodViews } from './model/pod-view.ts';
+import type { PodView, PodViews } from './model/pod-view.ts';
 import type { LimitRecord, ResumeRequest } from './policy/limit-record.ts';
 import type { EvictionPause, EvictionPolicy, NodeDrain, NodeTaintRule } from './policy/values.ts';
 
@@ -30,8 +30,8 @@ export type Event =
   /** A drain is declared, says something else, or its status does. */
   | { readonly kind: 'nodeDrainUpsert'; readonly drain: NodeDrain }
   | { readonly kind: 'nodeDrainDelete'; readonly name: string }
-  /** Whether pods are read of some nodes only, and how those are known; before the first: of all. */
-  | { readonly kind: 'podViews'; readonly byNode: boolean; readonly nodes: PodViews }
+  /** How the pods of these nodes are known, and those of all others; before the first: watched. */
+  | { readonly kind: 'podViews'; readonly others: PodView; readonly nodes: PodViews }
   /** Whether what we hear of the cluster is current; false while a watch is cut off. */
   | { readonly kind: 'view'; readonly current: boolean }
   /** The cluster's clock is so far ahead of `now`, negative: behind; before the first: neither. */

@@ -84,7 +84,7 @@ export class Store implements StoreView {
   readonly #podsByNode = new Map<string, KeptPod[]>();
   readonly #leases = new Map<string, Lease>();
   readonly #daemonSets = new Map<string, DaemonSet>();
-  #podViews: Omit<Extract<Event, { kind: 'podViews' }>, 'kind'> = { byNode: false, nodes: {} };
+  #podViews: Omit<Extract<Event, { kind: 'podViews' }>, 'kind'> = { others: 'watched', nodes: {} };
   readonly #policies = new PolicyStore();
   readonly #names = new Interned<string>((name) => name);
   readonly #traits = new KeptTraits();
@@ -114,9 +114,9 @@ export class Store implements StoreView {
   }
 
   podView(nodeName: string): PodView {
-    const { byNode, nodes } = this.#podViews;
+    const { others, nodes } = this.#podViews;
     const view = Object.hasOwn(nodes, nodeName) ? nodes[nodeName] : undefined;
-    return view ?? (byNode ? 'unread' : 'watched');
+    return view ?? others;
   }
 
   /** Looks through all pods: for people's questions, not for decisions. */

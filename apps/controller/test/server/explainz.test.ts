@@ -128,7 +128,7 @@ describe('/explainz', () => {
 
   it('says that only some pods are read, and how those of a node are', async () => {
     const engine = engineWith(null);
-    engine.handle(now, { kind: 'podViews', byNode: true, nodes: { n1: 'reading' } });
+    engine.handle(now, { kind: 'podViews', others: 'unread', nodes: { n1: 'reading' } });
     const [, body] = await ask(engine, 'node=n1', 'byNode');
     assert.equal(
       body.split('\n')[2],

@@ -69,7 +69,7 @@ describe('the view of the pods of a node', () => {
   for (const [view, confirm, text] of views) {
     it(`is told and heeded: ${view ?? 'of all pods'}`, () => {
       const engine = createEngine();
-      if (view) engine.handle(0, { kind: 'podViews', byNode: true, nodes: { n1: view } });
+      if (view) engine.handle(0, { kind: 'podViews', others: 'unread', nodes: { n1: view } });
       engine.handle(0, { kind: 'nodeUpsert', node: node({ taints: [bad] }) });
       engine.handle(0, { kind: 'podUpsert', pod });
       engine.handle(0, { kind: 'synced' });
@@ -85,7 +85,7 @@ describe('the view of the pods of a node', () => {
   it('is that they are not read, where others are and nothing is to go', () => {
     const engine = createEngine();
     engine.handle(0, { kind: 'nodeUpsert', node: node() });
-    engine.handle(0, { kind: 'podViews', byNode: true, nodes: {} });
+    engine.handle(0, { kind: 'podViews', others: 'unread', nodes: {} });
     const explanation = engine.explain(0, { kind: 'node', name: 'n1' });
     assert.equal(explanation?.kind === 'node' && explanation.podView, 'unread');
   });

@@ -29,7 +29,7 @@ const members: Readonly<Record<Event['kind'], Readonly<Record<string, string>>>>
   pauseDelete: { name: 'string' },
   nodeDrainUpsert: { drain: 'object' },
   nodeDrainDelete: { name: 'string' },
-  podViews: { byNode: 'boolean', nodes: 'object' },
+  podViews: { others: 'string', nodes: 'object' },
   clock: { ahead: 'number' },
   view: { current: 'boolean' },
   synced: {},

@@ -1,4 +1,4 @@
-import { concernsPods, type Event } from '@taintmgr/core';
+import { concernsPods, type Event, type PodView } from '@taintmgr/core';
 import { earliest, type Instant } from '@taintmgr/core/time';
 import type { ReflectorInput } from '../proto/reflector.ts';
 import { NodeNeeds } from './node-needs.ts';
@@ -28,7 +28,7 @@ export class PodSource {
   #nodesKnown = false;
   #isAllNeeded = false;
   #synced = false;
-  #views: Views = { kind: 'podViews', byNode: false, nodes: {} };
+  #views: Views = { kind: 'podViews', others: 'watched', nodes: {} };
   /** Known from streams of another scope, and not yet from one of this. */
   readonly #waiting = new Set<string>();
   readonly #streams: PodStreams;
@@ -205,14 +205,20 @@ export class PodSource {
     this.#effects.push({ kind: 'synced' });
   }
 
+  /** Node by node only where each has a stream: there are few of these, but of nodes may be many. */
   #reportViews(): void {
-    const byNode = this.#choice.scope === 'byNode' || !this.#streams.synced;
-    const names = byNode ? [...this.#needs.names()] : [];
+    const { others: before, nodes: reported } = this.#views;
+    const others = this.#viewOfOthers();
+    const names = others === 'unread' ? [...this.#needs.names()] : [];
     const entries = names.map((name) => [name, this.#streams.viewOf(name)] as const);
-    const { byNode: wasByNode, nodes: reported } = this.#views;
-    const isOld = byNode === wasByNode && Object.keys(reported).length === entries.length;
+    const isOld = others === before && Object.keys(reported).length === entries.length;
     if (isOld && entries.every(([name, view]) => reported[name] === view)) return;
-    this.#views = { kind: 'podViews', byNode, nodes: Object.fromEntries(entries) };
+    this.#views = { kind: 'podViews', others, nodes: Object.fromEntries(entries) };
     this.#effects.push(this.#views);
+  }
+
+  #viewOfOthers(): PodView {
+    if (this.#choice.scope === 'byNode') return 'unread';
+    return this.#streams.synced ? 'watched' : 'reading';
   }
 }

@@ -172,7 +172,7 @@ function describe(effect: Event | SourceEffect): string {
       return `podDelete ${effect.uid.replace('uid-', '')}`;
     case 'podViews': {
       const views = Object.entries(effect.nodes).map(([name, view]) => ` ${name}=${view}`);
-      return `podViews ${effect.byNode ? 'byNode' : 'all'}${views.join('')}`;
+      return `podViews others=${effect.others}${views.join('')}`;
     }
     case 'notice':
       return describeNotice(effect.notice);
