@@ -43,7 +43,8 @@ export {
   type PolicyObject,
   readManifest,
 } from '../policy/kinds/manifest.ts';
-export type { NodeDrainSpec, NodeDrainStatus } from '../policy/kinds/node-drain.ts';
+export type { NodeDrainSpec } from '../policy/kinds/node-drain.ts';
+export type { NodeDrainStatus } from '../policy/kinds/node-drain-status.ts';
 export { drainFinalizer } from '../policy/kinds/node-drain-value.ts';
 export type { NodeTaintRuleSpec } from '../policy/kinds/node-taint-rule.ts';
 export { drainMarksFeature, type TaintManagerStatus } from '../policy/kinds/taint-manager.ts';

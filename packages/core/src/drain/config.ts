@@ -3,8 +3,11 @@ import type { BudgetPolicy } from '../attempt/budget-policy.ts';
 import { oneOf, refuse, wholeNumber } from '../kernel/checks.ts';
 import type { Millis } from '../kernel/time.ts';
 import type { Taint } from '../model/taint.ts';
+import { poolLimit } from '../policy/condition-rule.ts';
 import type { DrainOptions } from './filters.ts';
+import { type PodOrder, together } from './pod-order.ts';
 import type { DrainNodePhase } from './state.ts';
+import type { NodesAtOnce, Wave } from './wave.ts';
 
 /** Which tolerations of the taint a drain respects. */
 export type Respect =
@@ -20,6 +23,8 @@ export interface DrainTarget {
   readonly name: string;
   /** `region/zone`; '': none. */
   readonly zone: string;
+  /** One wave is done with before the next begins; left out: it is in the one without a name. */
+  readonly wave?: Wave;
   /** How far an earlier run came with it; left out: its turn is still to come. */
   readonly phase?: DrainNodePhase;
 }
@@ -28,7 +33,7 @@ export interface DrainTarget {
 export interface DrainConfig {
   /** The taint that is on the nodes, or about to be. */
   readonly taint: Taint;
-  /** In the order in which they are drained; zones in the order of their first nodes. */
+  /** In the order in which they are drained; waves in the order of their first nodes. */
   readonly targets: readonly DrainTarget[];
   readonly respect: Respect;
   readonly budgets: BudgetPolicy;
@@ -41,12 +46,14 @@ export interface DrainConfig {
   readonly skipTerminatingMs: Millis | null;
   /** Null: each pod's own. */
   readonly gracePeriodSeconds: number | null;
-  /** Nodes being drained at one time, at most; 0: no limit. */
-  readonly nodesAtOnceMax: number;
+  /** Nodes being drained at one time, at most. */
+  readonly nodesAtOnceMax: NodesAtOnce;
+  /** So many nodes do not count, as long as nothing is left there but pods that are held up. */
+  readonly heldUpNodesMax: number;
   /** Pods on their way out at one time, at most; 0: no limit. */
   readonly podsAtOnceMax: number;
-  /** Finish the nodes of one zone before those of the next begin. */
-  readonly zoneSerial: boolean;
+  /** In which order those of one node go. */
+  readonly podOrder: PodOrder;
   /** Try each pod once. */
   readonly once: boolean;
   /** How long one node may take, from when its turn came; null: for ever. */
@@ -82,8 +89,9 @@ const defaultDrainConfig: Omit<DrainConfig, 'taint' | 'targets'> = {
   skipTerminatingMs: null,
   gracePeriodSeconds: null,
   nodesAtOnceMax: 1,
+  heldUpNodesMax: 0,
   podsAtOnceMax: 0,
-  zoneSerial: false,
+  podOrder: together,
   once: false,
   nodeTimeoutMs: null,
   requestsInFlightMax: 50,
@@ -116,9 +124,13 @@ export function resolveDrainConfig(
     const value = config[field];
     if (value !== null) wholeNumber(field, value, min);
   }
-  for (const field of ['nodesAtOnceMax', 'podsAtOnceMax'] as const) {
+  for (const field of ['podsAtOnceMax', 'heldUpNodesMax'] as const) {
     wholeNumber(field, config[field], 0);
   }
+  const { nodesAtOnceMax } = config;
+  const isLimit = poolLimit(nodesAtOnceMax, 100) !== null;
+  const wanted = 'a whole number from 0, or a percentage such as "10%"';
+  refuse('nodesAtOnceMax', nodesAtOnceMax, isLimit, wanted);
   for (const field of [
     'requestsInFlightMax',
     'blockedRetryWaitMs',

@@ -1,35 +1,27 @@
 // The drain machine: taints nodes in turn and makes their pods leave within budgets and limits.
-import { blockerOf } from '../attempt/blocker.ts';
 import type { PodCommand, RecordPodEvent } from '../attempt/command.ts';
-import { escalationOf, methodFor, podCommand, type Terms } from '../attempt/delete-or-evict.ts';
-import { isSetback, type Outcome, type Setback } from '../attempt/outcome.ts';
-import { Pace } from '../attempt/pace.ts';
-import { accepted, isDue, isTried, setBack } from '../attempt/state.ts';
+import { isDue, isTried } from '../attempt/state.ts';
 import type { Event } from '../event.ts';
-import { evictionEvent } from '../eviction/pod-events.ts';
 import type { Reason } from '../eviction/reason.ts';
-import { Schedule } from '../kernel/schedule.ts';
 import { earliest, type Instant } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';
-import { type Pod, type PodRef, podRef } from '../model/pod.ts';
+import { type Pod, podRef } from '../model/pod.ts';
 import { formatTaint } from '../model/taint-spec.ts';
 import type { RenewMark } from './claims.ts';
 import type { DrainConfig, DrainTarget } from './config.ts';
 import { carriesTaint, DrainDecider } from './decide.ts';
-import { claimAfter, departureOf, taintDeletionOf } from './departure.ts';
+import { taintDeletionOf } from './departure.ts';
 import { type Fate, fateOf, skipAt } from './fate.ts';
 import { DrainNodes } from './nodes.ts';
 import { DrainPods } from './pods.ts';
-import { byDue, isQueued } from './queue.ts';
+import { countUnderWay, heldUpAt, isNodeHeldUp, podsInTurn, type Queue } from './queue.ts';
+import { DrainRequests } from './requests.ts';
 import {
   type DrainNode,
   type DrainNote,
   type DrainPod,
-  type DrainPodState,
   type DrainStop,
-  isDone,
   isStaying,
-  isUnderWay,
   type TaintNode,
 } from './state.ts';
 
@@ -61,8 +53,7 @@ export class DrainMachine {
   readonly #decider: DrainDecider;
   readonly #nodes: DrainNodes;
   readonly #pods = new DrainPods();
-  readonly #schedule = new Schedule();
-  readonly #pace: Pace;
+  readonly #requests: DrainRequests;
   #synced = false;
   #stop: DrainStop | null = null;
   #notes: DrainNote[] = [];
@@ -72,8 +63,14 @@ export class DrainMachine {
   constructor(config: DrainConfig) {
     this.#config = config;
     this.#decider = new DrainDecider(config.taint, config.respect);
-    this.#nodes = new DrainNodes(config, (note) => this.#notes.push(note));
-    this.#pace = new Pace('drain', config.requestsInFlightMax);
+    const note = (one: DrainNote): void => {
+      this.#notes.push(one);
+    };
+    this.#nodes = new DrainNodes(config, note);
+    const { store } = this.#decider;
+    this.#requests = new DrainRequests(config, {
+      ...{ store, nodes: this.#nodes, pods: this.#pods, note },
+    });
   }
 
   /** The target nodes, in their order. */
@@ -158,7 +155,7 @@ export class DrainMachine {
         break;
       case 'result':
         this.#nodes.answered(now, event.id, event.outcome);
-        this.#answered(now, event.id, event.outcome);
+        this.#requests.answered(now, event.id, event.outcome);
         break;
       case 'tick':
         return this.#synced ? this.#act(now) : [];
@@ -171,7 +168,7 @@ export class DrainMachine {
   nextWake(): Instant | null {
     if (!this.#synced || this.finished) return null;
     const pauseEnd = this.#decider.nextPauseEnd();
-    return earliest([this.#actAt, this.#schedule.next(), this.#nodes.nextWake(), pauseEnd]);
+    return earliest([this.#actAt, this.#pods.schedule.next(), this.#nodes.nextWake(), pauseEnd]);
   }
 
   #seen(now: Instant, node: Node): void {
@@ -182,8 +179,12 @@ export class DrainMachine {
 
   #act(now: Instant): readonly DrainCommand[] {
     this.#actAt = null;
-    const taints = this.#nodes.begin(now);
-    for (let uid = this.#schedule.takeDue(now); uid !== null; uid = this.#schedule.takeDue(now)) {
+    const taints = this.#nodes.begin(now, this.#heldUpNodes(now));
+    for (
+      let uid = this.#pods.schedule.takeDue(now);
+      uid !== null;
+      uid = this.#pods.schedule.takeDue(now)
+    ) {
       this.#wake(now, uid);
     }
     const hasExpired = this.#nodes.expire(now, this.#pods);
@@ -200,7 +201,7 @@ export class DrainMachine {
     if (!pod || !known) return;
     const { kind } = known.state;
     if (kind === 'terminating') this.#skipIfLong(now, pod, known);
-    else if (isDue(known.state) || kind === 'accepted') this.#set(pod, outOfTurn);
+    else if (isDue(known.state) || kind === 'accepted') this.#pods.put(pod, outOfTurn);
     else this.#reconsider(now, pod);
   }
 
@@ -223,7 +224,7 @@ export class DrainMachine {
       if (isOpen) this.#decide(now, pod, isTried({ kind }));
     } else if (!['terminating', 'skipped', 'left'].includes(kind)) {
       const state = { kind: 'terminating', since: now } as const;
-      this.#skipIfLong(now, pod, this.#set(pod, state));
+      this.#skipIfLong(now, pod, this.#pods.put(pod, state));
     } else if (known) {
       this.#skipIfLong(now, pod, known);
     }
@@ -234,29 +235,32 @@ export class DrainMachine {
     const { fate, because } = fateOf(now, pod, this.#decider, this.#config);
     if ('faults' in fate) {
       const { faults } = fate;
-      const left = this.#set(pod, { kind: 'left', faults }, { because, due: null });
+      const left = this.#pods.put(pod, { kind: 'left', faults }, { because, due: null });
       if (fate.kind === 'refuse') this.#notes.push({ kind: 'podLeft', pod: left, faults });
     } else if (fate.kind === 'hold') {
-      this.#set(pod, outOfTurn, { because, due: null });
+      this.#pods.put(pod, outOfTurn, { because, due: null });
     } else if (fate.kind !== 'evict') {
-      this.#set(pod, { kind: 'kept' }, { because, due: null });
+      this.#pods.put(pod, { kind: 'kept' }, { because, due: null });
     } else if (this.#nodes.isTainted(pod.nodeName) && fate.at > now) {
       const state = { kind: 'waiting', since: now, until: fate.at } as const;
-      this.#set(pod, state, { because, due: fate.at });
+      this.#pods.put(pod, state, { because, due: fate.at });
     } else if (!tried) {
       // When its time is over shows when the taint is there.
       const due = this.#nodes.isTainted(pod.nodeName) ? fate.at : null;
-      this.#set(pod, outOfTurn, { because, due });
+      this.#pods.put(pod, outOfTurn, { because, due });
     }
   }
 
   #skipIfLong(now: Instant, pod: Pod, known: DrainPod): void {
     const at = skipAt(pod, this.#config);
-    if (at === null) return;
-    if (at > now) {
-      this.#schedule.set(pod.uid, at);
-    } else if (known.state.kind === 'terminating') {
-      this.#notes.push({ kind: 'podSkipped', pod: this.#set(pod, { kind: 'skipped' }) });
+    const { podsAtOnceMax, heldUpNodesMax } = this.#config;
+    const takesPlace = podsAtOnceMax > 0 || heldUpNodesMax > 0;
+    const heldUp = takesPlace ? heldUpAt(pod, this.#decider.store) : null;
+    const later = [heldUp, at].filter((one) => one !== null && one > now);
+    const next = earliest(later);
+    if (next !== null) this.#pods.schedule.set(pod.uid, next);
+    if (at !== null && at <= now && known.state.kind === 'terminating') {
+      this.#notes.push({ kind: 'podSkipped', pod: this.#pods.put(pod, { kind: 'skipped' }) });
     }
   }
 
@@ -269,7 +273,7 @@ export class DrainMachine {
     const by = taintDeletionOf(disruption, known?.deleted === true, this.#config);
     // What was marked before the taint came is of another taint.
     const isNews = by !== null && !known?.taken && !this.#nodes.isPending(nodeName);
-    if (known) this.#set(pod, known.state, { disruption, taken: known.taken ?? by });
+    if (known) this.#pods.put(pod, known.state, { disruption, taken: known.taken ?? by });
     if (isNews && this.#stopsForOthers && this.#stop === null)
       this.#stopFor(now, { pod: podRef(pod), by });
   }
@@ -289,107 +293,40 @@ export class DrainMachine {
   /** It is gone. The answer to a request that is out may say who deleted it. */
   #vanished(now: Instant, uid: string): void {
     const known = this.#pods.get(uid);
-    this.#schedule.cancel(uid);
+    this.#pods.schedule.cancel(uid);
     if (!known || known.state.kind === 'gone') return;
-    if (known.awaitsAnswer) this.#set(known.pod, known.state, { vanishedAt: now });
+    if (known.awaitsAnswer) this.#pods.put(known.pod, known.state, { vanishedAt: now });
     else if (isStaying(known)) this.#pods.delete(uid);
-    else this.#gone(now, known);
-  }
-
-  #gone(now: Instant, known: DrainPod): void {
-    const departure = departureOf(known, this.#config.leaving.has(known.pod.uid));
-    const pod = this.#set(known.pod, { kind: 'gone', at: now, departure });
-    const took = pod.begunAt === null ? null : now - pod.begunAt;
-    this.#notes.push({ kind: 'podGone', pod, took, departure });
+    else this.#requests.gone(now, known);
   }
 
   /** Sends what is due on the nodes whose turn it is, the longest due first, as far as there is room. */
   #dispatch(now: Instant): readonly DrainCommand[] {
     const { podsAtOnceMax } = this.#config;
-    const pods = this.pods();
-    let room = (podsAtOnceMax || noLimit) - pods.filter(isUnderWay).length;
+    const queue = this.#queue(now);
+    let room = podsAtOnceMax === 0 ? noLimit : podsAtOnceMax - countUnderWay(now, queue);
     const commands: DrainCommand[] = [];
-    const queued = pods.filter(
-      (pod) => isQueued(pod) && this.#nodes.mayEvict(now, pod.pod.nodeName),
-    );
-    for (const waiting of queued.sort(byDue)) {
-      if (room <= 0 || !this.#pace.hasRoom) break;
+    for (const waiting of podsInTurn(this.#nodes.list(), queue)) {
+      if (room <= 0 || !this.#requests.hasRoom) break;
       const pod = this.#decider.store.pod(waiting.pod.uid);
       if (!pod) continue;
-      commands.push(...this.#send(now, pod, waiting));
+      commands.push(...this.#requests.send(now, pod, waiting));
       room -= 1;
     }
     return commands;
   }
 
-  #send(now: Instant, pod: Pod, known: DrainPod): readonly DrainCommand[] {
-    const { because, due } = known;
-    const { budgets } = this.#config;
-    const method = methodFor(now, known.budgetsAsked, pod, this.#terms(pod, due));
-    const id = this.#pace.start(now, pod.uid);
-    const sent = this.#set(
-      pod,
-      { kind: 'requested', id },
-      {
-        tries: known.tries + 1,
-        begunAt: known.begunAt ?? now,
-        deleted: method.kind === 'delete',
-        awaitsAnswer: true,
-      },
-    );
-    if (method.escalated && budgets.kind === 'deleteAfter') {
-      this.#notes.push({ kind: 'podEscalated', pod: sent, waitedMs: budgets.afterMs });
-    }
-    const command = podCommand(id, pod, method, false, because);
-    return known.tries === 0 ? [evictionEvent(pod, because), command] : [command];
+  #queue(now: Instant): Queue {
+    const mayEvict = (name: string): boolean => this.#nodes.mayEvict(now, name);
+    const { store } = this.#decider;
+    return { pods: this.#pods, store, order: this.#config.podOrder, mayEvict };
   }
 
-  /** A pod should have gone since it was due, and not before its node's turn came. */
-  #terms({ nodeName }: PodRef, due: Instant | null): Terms {
-    const { budgets, gracePeriodSeconds } = this.#config;
-    const since = this.#nodes.begunAt(nodeName) ?? noLimit;
-    const deadline = Math.max(due ?? since, since);
-    return { deadline, budgets, gracePeriodSeconds, nodeEnd: null };
-  }
-
-  #answered(now: Instant, id: string, outcome: Outcome): void {
-    const uid = this.#pace.finish(now, id, outcome);
-    const before = uid === null ? null : this.#pods.get(uid);
-    if (uid === null || !before) return;
-    const claim = claimAfter(before.claim, outcome);
-    const known = this.#set(before.pod, before.state, { claim, awaitsAnswer: false });
-    if (known.vanishedAt !== null) this.#gone(known.vanishedAt, known);
-    if (known.vanishedAt !== null || known.state.kind !== 'requested') return;
-    if (isSetback(outcome)) this.#setBack(now, known, outcome);
-    else if (outcome.kind === 'gone') this.#gone(now, known);
-    else this.#set(known.pod, accepted(now, this.#config));
-  }
-
-  #setBack(now: Instant, known: DrainPod, setback: Setback): void {
-    const { uid } = known.pod;
-    const { once, budgets } = this.#config;
-    const blocker = blockerOf(setback);
-    const isFinal =
-      blocker.verdict === 'never' && (blocker.code === 'Denied' || budgets.kind !== 'deleteAfter');
-    if (once || isFinal) {
-      const pod = this.#set(known.pod, { kind: 'givenUp' }, { blocker });
-      this.#notes.push({ kind: 'podGivenUp', pod, blocker });
-      return;
-    }
-    const seen = this.#decider.store.pod(uid);
-    const escalateAt = seen && escalationOf(seen, this.#terms(known.pod, known.due));
-    const { state, ...changed } = setBack(now, uid, known, setback, escalateAt, this.#config);
-    const pod = this.#set(known.pod, state, { ...changed, blocker });
-    this.#notes.push({ kind: 'podSetBack', pod, blocker });
-  }
-
-  #set(
-    pod: PodRef,
-    state: DrainPodState,
-    changed: Partial<Omit<DrainPod, 'pod' | 'state'>> = {},
-  ): DrainPod {
-    if ('until' in state) this.#schedule.set(pod.uid, state.until);
-    else if (isDone(state)) this.#schedule.cancel(pod.uid);
-    return this.#pods.set(podRef(pod), { ...changed, state });
+  /** The nodes on which nothing is left but what is held up. */
+  #heldUpNodes(now: Instant): ReadonlySet<string> {
+    if (this.#config.heldUpNodesMax === 0) return new Set();
+    const nodes = this.#nodes.list().filter(({ phase }) => phase.kind === 'draining');
+    const heldUp = nodes.filter(({ name }) => isNodeHeldUp(now, name, this.#queue(now)));
+    return new Set(heldUp.map(({ name }) => name));
   }
 }

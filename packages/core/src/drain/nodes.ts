@@ -17,6 +17,9 @@ import {
   type TaintNode,
 } from './state.ts';
 import { nodesToBegin, nodesToLeave } from './turns.ts';
+import type { Wave } from './wave.ts';
+
+const oneWave: Wave = { name: '', nodesAtOnceMax: null };
 
 /** How a node was last seen. */
 type Sight = 'unseen' | 'bare' | 'tainted';
@@ -29,7 +32,7 @@ export class DrainNodes {
   readonly #config: DrainConfig;
   readonly #note: (note: DrainNote) => void;
   /** Of each target, in their order. */
-  readonly #zones = new Map<string, string>();
+  readonly #places = new Map<string, Pick<DrainNode, 'zone' | 'wave'>>();
   #held: ReadonlySet<string> = new Set();
   readonly #phases = new Map<string, DrainNodePhase>();
   readonly #sights = new Map<string, Sight>();
@@ -50,8 +53,11 @@ export class DrainNodes {
   }
 
   /** One more node, which is the last. What an earlier run began goes on at `now`. */
-  add({ name, zone, phase = { kind: 'pending' } }: DrainTarget, now: Instant): void {
-    this.#zones.set(name, zone);
+  add(
+    { name, zone, wave = oneWave, phase = { kind: 'pending' } }: DrainTarget,
+    now: Instant,
+  ): void {
+    this.#places.set(name, { zone, wave });
     this.#phases.set(name, phase);
     this.#sights.set(name, 'unseen');
     if (phase.kind !== 'tainting') return;
@@ -66,7 +72,7 @@ export class DrainNodes {
   }
 
   list(): readonly DrainNode[] {
-    return Array.from(this.#zones, ([name, zone]) => ({ name, zone, phase: this.#phase(name) }));
+    return Array.from(this.#places, ([name, at]) => ({ name, ...at, phase: this.#phase(name) }));
   }
 
   get allEnded(): boolean {
@@ -125,16 +131,20 @@ export class DrainNodes {
     for (const [name, sight] of this.#sights) if (sight === 'unseen') this.vanished(now, name);
   }
 
-  /** Begins with the nodes whose turn has come; the requests that put the taint on them. */
-  begin(now: Instant): readonly (TaintNode | RenewMark)[] {
-    for (const { name } of nodesToLeave(this.list(), this.#config)) {
+  /**
+   * Begins with the nodes whose turn has come; the requests that put the taint on them. `heldUp`: those
+   * on which nothing is left but pods that are held up.
+   */
+  begin(now: Instant, heldUp: ReadonlySet<string>): readonly (TaintNode | RenewMark)[] {
+    for (const { name } of nodesToLeave(this.list())) {
       this.#end(name, failed('NotBegun', now));
     }
+    const held = { waiting: this.#held, heldUp };
     for (const name of this.#dueWrites(now)) {
       // Accepted, and it did not come, or went at once.
       if (this.#writes.failures(name) === 0) this.#end(name, failed('TaintRemoved', now));
     }
-    for (const { name } of nodesToBegin(this.list(), this.#config, this.#held)) {
+    for (const { name } of nodesToBegin(this.list(), this.#config, held)) {
       if (this.isTainted(name)) this.#wasTainted.add(name);
       this.#taint(name, now, now);
       this.#drainIfReady(name);

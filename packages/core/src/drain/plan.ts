@@ -9,6 +9,7 @@ import type { Taint } from '../model/taint.ts';
 import type { DrainConfig } from './config.ts';
 import { DrainDecider } from './decide.ts';
 import { type Fate, fateOf } from './fate.ts';
+import { compareRanks, type PodOrder, rankOf } from './pod-order.ts';
 import {
   type PredictedBlocker,
   type PredictionSite,
@@ -59,7 +60,7 @@ export function planDrain(now: Instant, input: PlanInput): DrainPlan {
   const order = new Map(nodes.map(({ name }, index) => [name, index] as const));
   const planned = pods
     .map((each) => planPod(now, each, decider, input))
-    .sort((a, b) => byTurn(a, b, order));
+    .sort((a, b) => byTurn(a, b, order, config.podOrder));
   return { taint: config.taint, pods: withQueues(planned, input) };
 }
 
@@ -106,11 +107,17 @@ function queueBlocker(budget: Budget): PredictedBlocker {
   return { code: 'Budget', verdict: 'needsTime', message, budgets: [budget] };
 }
 
-function byTurn(a: PlannedPod, b: PlannedPod, order: ReadonlyMap<string, number>): number {
+function byTurn(
+  a: PlannedPod,
+  b: PlannedPod,
+  order: ReadonlyMap<string, number>,
+  pods: PodOrder,
+): number {
   const place = ({ pod }: PlannedPod): number => order.get(pod.nodeName) ?? 0;
   const [left, right] = [a, b].map(dueOf);
   return (
     place(a) - place(b) ||
+    compareRanks(rankOf(a.pod, pods), rankOf(b.pod, pods)) ||
     compare(left ?? 0, right ?? 0) ||
     compare(`${a.pod.namespace}/${a.pod.name}`, `${b.pod.namespace}/${b.pod.name}`)
   );

@@ -1,7 +1,8 @@
 // The pods of a drain and how far each one's way out has come.
 import { untried } from '../attempt/state.ts';
-import type { PodRef } from '../model/pod.ts';
-import type { DrainPod } from './state.ts';
+import { Schedule } from '../kernel/schedule.ts';
+import { type PodRef, podRef } from '../model/pod.ts';
+import { type DrainPod, type DrainPodState, isDone } from './state.ts';
 
 const fresh: Omit<DrainPod, 'pod' | 'state'> = {
   ...untried,
@@ -17,8 +18,10 @@ const fresh: Omit<DrainPod, 'pod' | 'state'> = {
   taken: null,
 };
 
-/** What is known about the pods of target nodes, by uid and by node. */
+/** What is known about the pods of target nodes, by uid and by node, and when each is looked at again. */
 export class DrainPods {
+  /** By uid. */
+  readonly schedule: Schedule = new Schedule();
   readonly #pods = new Map<string, DrainPod>();
   readonly #byNode = new Map<string, Set<string>>();
 
@@ -45,8 +48,15 @@ export class DrainPods {
   }
 
   /** Changes what is known about a pod, and answers it. */
-  set(pod: PodRef, changed: Pick<DrainPod, 'state'> & Partial<Omit<DrainPod, 'pod'>>): DrainPod {
-    const next = { ...fresh, ...this.#pods.get(pod.uid), ...changed, pod };
+  put(
+    named: PodRef,
+    state: DrainPodState,
+    changed: Partial<Omit<DrainPod, 'pod' | 'state'>> = {},
+  ): DrainPod {
+    const pod = podRef(named);
+    if ('until' in state) this.schedule.set(pod.uid, state.until);
+    else if (isDone(state)) this.schedule.cancel(pod.uid);
+    const next = { ...fresh, ...this.#pods.get(pod.uid), ...changed, state, pod };
     this.#pods.set(pod.uid, next);
     const onNode = this.#byNode.get(pod.nodeName) ?? new Set();
     this.#byNode.set(pod.nodeName, onNode.add(pod.uid));

@@ -1,13 +1,90 @@
-// Which pods of a drain are to go next.
-import type { DrainPod } from './state.ts';
+// Which pods of a drain are to go next, and which use up a place although they do not go.
+import type { Instant, Millis } from '../kernel/time.ts';
+import type { Pod } from '../model/pod.ts';
+import type { StoreView } from '../store.ts';
+import { compareRanks, type PodOrder, type PodRank, rankOf } from './pod-order.ts';
+import type { DrainPods } from './pods.ts';
+import { type DrainNode, type DrainPod, isDone, isUnderWay } from './state.ts';
+
+/** Who is held up for longer than this leaves its place to others. */
+const heldUpMs: Millis = 60_000;
+
+/** What decides whose turn it is. */
+export interface Queue {
+  readonly pods: DrainPods;
+  readonly store: StoreView;
+  readonly order: PodOrder;
+  readonly mayEvict: (nodeName: string) => boolean;
+}
+
+/** The pods whose turn it is, the longest due first. */
+export function podsInTurn(nodes: readonly DrainNode[], queue: Queue): readonly DrainPod[] {
+  return nodes
+    .filter(({ name }) => queue.mayEvict(name))
+    .flatMap(({ name }) => lowestRank(queue.pods.on(name), queue))
+    .filter(isQueued)
+    .sort(byDue);
+}
+
+/** Of the pods that are still there and to go, those of the lowest rank. */
+function lowestRank(pods: readonly DrainPod[], { store, order }: Queue): readonly DrainPod[] {
+  if (!order.byPriority && order.last.length === 0) return pods;
+  const ranked = pods.flatMap((known): readonly { known: DrainPod; rank: PodRank }[] => {
+    const pod = isDone(known.state) ? null : store.pod(known.pod.uid);
+    return pod ? [{ known, rank: rankOf(pod, order) }] : [];
+  });
+  const [first] = ranked.map(({ rank }) => rank).sort(compareRanks);
+  return ranked.flatMap(({ known, rank }) =>
+    first && compareRanks(rank, first) === 0 ? known : [],
+  );
+}
+
+/** How many pods are on their way out, but for those that are held up there. */
+export function countUnderWay(
+  now: Instant,
+  { pods, store }: Pick<Queue, 'pods' | 'store'>,
+): number {
+  return pods.all().filter((one) => isUnderWay(one) && !isHeldUp(now, one, store)).length;
+}
+
+/** Whether nothing is left on a node but what has been held up for long. */
+export function isNodeHeldUp(
+  now: Instant,
+  nodeName: string,
+  { pods, store }: Pick<Queue, 'pods' | 'store'>,
+): boolean {
+  const left = pods.on(nodeName).filter(({ state }) => !isDone(state));
+  return left.length > 0 && left.every((one) => isHeldUp(now, one, store));
+}
+
+/** Whether nobody knows when it goes: it is refused again and again, or does not end in its time. */
+function isHeldUp(now: Instant, known: DrainPod, store: StoreView): boolean {
+  const { state, blocker, begunAt } = known;
+  if (state.kind === 'terminating') {
+    const pod = store.pod(known.pod.uid);
+    const at = pod && heldUpAt(pod, store);
+    return at !== null && at <= now;
+  }
+  const isRefused = state.kind === 'blocked' || state.kind === 'failed';
+  const isLong = begunAt !== null && begunAt + heldUpMs <= now;
+  return isRefused && isLong && blocker !== null && blocker.verdict !== 'resolves';
+}
+
+/** When a pod that terminates counts as held up. */
+export function heldUpAt(
+  { deletionTimestamp }: Pick<Pod, 'deletionTimestamp'>,
+  { clock }: Pick<StoreView, 'clock'>,
+): Instant | null {
+  return deletionTimestamp === null ? null : clock.when(deletionTimestamp) + heldUpMs;
+}
 
 /** Whether its turn is all that it waits for: a pause holds it otherwise. */
-export function isQueued({ state, because }: DrainPod): boolean {
+function isQueued({ state, because }: DrainPod): boolean {
   return state.kind === 'queued' && because[0]?.code !== 'Paused';
 }
 
 /** The longest due first. */
-export function byDue(a: DrainPod, b: DrainPod): number {
+function byDue(a: DrainPod, b: DrainPod): number {
   if (a.due !== b.due) return (a.due ?? 0) - (b.due ?? 0);
   const [left, right] = [a, b].map(({ pod }) => `${pod.namespace}/${pod.name}`);
   return (left ?? '') < (right ?? '') ? -1 : 1;

@@ -5,6 +5,7 @@ import type { Reason } from '../eviction/reason.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
 import type { Disruption, PodRef } from '../model/pod.ts';
 import type { DrainFault } from './filters.ts';
+import type { Wave } from './wave.ts';
 
 /** How far the way out of one pod has come, or why it is not on it. */
 export type DrainPodState =
@@ -55,7 +56,7 @@ export type DrainFailure =
   | 'TaintRemoved'
   /** Another drain has taken the node over, or somebody has removed our mark. */
   | 'AnotherDrain'
-  /** A zone before this one could not be drained. */
+  /** A wave before its own could not be drained. */
   | 'NotBegun'
   /** Another controller deletes pods for the taint and asks no budgets: the drain was stopped. */
   | 'ForeignEviction';
@@ -82,6 +83,7 @@ export type DrainNodePhase =
 export interface DrainNode {
   readonly name: string;
   readonly zone: string;
+  readonly wave: Wave;
   readonly phase: DrainNodePhase;
 }
 

@@ -5,6 +5,7 @@ import type { LabelSelector } from '../model/selector.ts';
 import type { Taint } from '../model/taint.ts';
 import type { ConditionRule } from './condition-rule.ts';
 import type { LimitRule } from './limit.ts';
+import type { PodGroup } from './pod-group.ts';
 
 /** How a policy makes pods leave. */
 export type PolicyAction =
@@ -96,13 +97,20 @@ export interface NodeDrain {
   readonly tolerations: 'respect' | 'noWait' | 'ignore';
   readonly takesUnmanaged: boolean;
   readonly takesEmptyDir: boolean;
+  readonly isByPriority: boolean;
+  /** After the others of their node, one group after the other. */
+  readonly lastPods: readonly PodGroup[];
   readonly gracePeriodSeconds: number | null;
   readonly budgets: 'respect' | 'deleteAfter' | 'ignore';
   /** For `deleteAfter`: how long they are asked. */
   readonly deleteAfterMs: Millis | null;
   readonly isZoneByZone: boolean;
+  /** In their order; nodes that are in none come last. */
+  readonly waves: readonly DrainWave[];
+  /** Of those of a wave; 0: no limit. */
+  readonly nodesAtOnceMax: number | `${number}%`;
+  readonly heldUpNodesMax: number;
   /** 0: no limit. */
-  readonly nodesAtOnceMax: number;
   readonly podsAtOnceMax: number;
   readonly nodeTimeoutMs: Millis | null;
   readonly skipTerminatingMs: Millis | null;
@@ -115,6 +123,14 @@ export interface NodeDrain {
   readonly observedGeneration: number | null;
   /** Whether nothing is left to be done for it but to undo it. */
   readonly isOver: boolean;
+}
+
+/** Some of the nodes of a drain, which are done with before the next wave begins. */
+export interface DrainWave {
+  readonly name: string;
+  readonly nodes: LabelSelector;
+  /** Null: that of the drain counts. */
+  readonly nodesAtOnceMax: number | null;
 }
 
 /** A node of a drain as the status has it. */

@@ -14,10 +14,18 @@ import fc from 'fast-check';
 
 const taint = parseTaint('m:NoExecute');
 
+interface PodDraw {
+  readonly node: number;
+  readonly seconds: number | null;
+  readonly priority: number;
+}
+
 interface Draw {
   readonly zones: readonly number[];
   readonly wereTainted: boolean;
-  readonly pods: readonly { readonly node: number; readonly seconds: number | null }[];
+  readonly pods: readonly PodDraw[];
+  readonly byPriority: boolean;
+  readonly heldUpNodesMax: number;
   readonly answers: readonly number[];
   readonly nodesAtOnceMax: number;
   readonly podsAtOnceMax: number;
@@ -28,9 +36,16 @@ interface Draw {
 const draws: fc.Arbitrary<Draw> = fc.record({
   zones: fc.array(fc.nat(2), { minLength: 1, maxLength: 5 }),
   wereTainted: fc.boolean(),
-  pods: fc.array(fc.record({ node: fc.nat(4), seconds: fc.option(fc.constantFrom(0, 3, 20)) }), {
-    maxLength: 12,
-  }),
+  pods: fc.array(
+    fc.record({
+      node: fc.nat(4),
+      seconds: fc.option(fc.constantFrom(0, 3, 20)),
+      priority: fc.nat(2),
+    }),
+    { maxLength: 12 },
+  ),
+  byPriority: fc.boolean(),
+  heldUpNodesMax: fc.nat(1),
   answers: fc.array(fc.nat(9), { minLength: 1, maxLength: 40 }),
   nodesAtOnceMax: fc.nat(3),
   podsAtOnceMax: fc.nat(3),
@@ -46,6 +61,7 @@ class World {
   readonly accepted = new Set<string>();
   /** When each node got its taint. */
   readonly taintedAt = new Map<string, number>();
+  readonly #zoneSerial: boolean;
   readonly #answers: readonly number[];
   /** What happens later, in no order. */
   #later: { readonly at: number; readonly run: (now: number) => void }[] = [];
@@ -56,12 +72,21 @@ class World {
     this.#wereTainted = draw.wereTainted;
     const { zones, answers, nodesAtOnceMax, podsAtOnceMax, zoneSerial, deleteAfterMs } = draw;
     this.#answers = answers;
+    this.#zoneSerial = zoneSerial;
     this.config = resolveDrainConfig({
       taint,
-      targets: zones.map((zone, index) => ({ name: `n${index}`, zone: `z${zone}` })),
+      targets: zones.map((zone, index) => {
+        const name = `z${zone}`;
+        return {
+          name: `n${index}`,
+          zone: name,
+          ...(zoneSerial && { wave: { name, nodesAtOnceMax: null } }),
+        };
+      }),
       nodesAtOnceMax,
       podsAtOnceMax,
-      zoneSerial,
+      podOrder: { byPriority: draw.byPriority, last: [] },
+      heldUpNodesMax: draw.heldUpNodesMax,
       budgets:
         deleteAfterMs === null
           ? { kind: 'respect' }
@@ -72,8 +97,8 @@ class World {
       if (draw.wereTainted) this.#showTaint(0, `n${index}`);
       else this.tell(0, { kind: 'nodeUpsert', node: bareNode(`n${index}`) });
     }
-    for (const [index, { node, seconds }] of draw.pods.entries()) {
-      const pod = podOf(index, node, seconds);
+    for (const [index, drawn] of draw.pods.entries()) {
+      const pod = podOf(index, drawn);
       this.alive.set(pod.uid, pod);
       this.tell(0, { kind: 'podUpsert', pod });
     }
@@ -112,6 +137,7 @@ class World {
     const pod = this.alive.get(uid);
     assert.ok(pod, `${uid} is asked to go and has gone`);
     assert.ok(!this.accepted.has(uid), `${uid} is asked to go twice`);
+    this.#checkOrder(pod);
     const [toleration] = pod.tolerations;
     const seconds = toleration ? Number(toleration.tolerationSeconds) : 0;
     const since = this.taintedAt.get(pod.nodeName) ?? Number.POSITIVE_INFINITY;
@@ -125,6 +151,12 @@ class World {
       at: answerAt,
       run: (at) => this.tell(at, { kind: 'result', id, outcome }),
     });
+  }
+
+  #checkOrder({ nodeName, priority = 0, name }: Pod): void {
+    if (!this.config.podOrder.byPriority) return;
+    const here = [...this.alive.values()].filter((one) => one.nodeName === nodeName);
+    assert.ok(!here.some((one) => (one.priority ?? 0) < priority), `${name} goes out of its turn`);
   }
 
   /** The write may be lost before or after it was done, and the watch may be quicker or slower. */
@@ -162,7 +194,7 @@ class World {
   }
 
   #checkLimits(): void {
-    const { nodesAtOnceMax, podsAtOnceMax, zoneSerial } = this.config;
+    const { nodesAtOnceMax, podsAtOnceMax, heldUpNodesMax } = this.config;
     const draining = this.machine
       .nodes()
       .filter(({ phase }) => phase.kind === 'tainting' || phase.kind === 'draining');
@@ -173,9 +205,11 @@ class World {
     const leaving = this.machine
       .pods()
       .filter(({ state }) => ['evicting', 'accepted', 'terminating'].includes(state.kind));
-    if (nodesAtOnceMax > 0) assert.ok(draining.length <= nodesAtOnceMax, 'too many nodes');
+    if (Number(nodesAtOnceMax) > 0)
+      assert.ok(draining.length <= Number(nodesAtOnceMax) + heldUpNodesMax, 'too many nodes');
     if (podsAtOnceMax > 0) assert.ok(leaving.length <= podsAtOnceMax, 'too many pods');
-    if (zoneSerial) assert.ok(new Set(draining.map(({ zone }) => zone)).size <= 1, 'two zones');
+    if (this.#zoneSerial)
+      assert.ok(new Set(draining.map(({ zone }) => zone)).size <= 1, 'two zones');
   }
 }
 
@@ -190,13 +224,14 @@ function outcomeOf(mood: number, how: 'evictPod' | 'deletePod', asked: number): 
   return { kind: 'failed', status: mood === 8 ? null : 500, message: 'no', retryAfter: null };
 }
 
-function podOf(index: number, node: number, seconds: number | null): Pod {
+function podOf(index: number, { node, seconds, priority }: PodDraw): Pod {
   const toleration = { key: 'm', operator: 'Exists', value: '', effect: '' };
   return {
     namespace: 'shop',
     name: `p${index}`,
     uid: `p${index}`,
     nodeName: `n${node}`,
+    priority,
     tolerations: seconds === null ? [] : [{ ...toleration, tolerationSeconds: seconds }],
     boundAt: null,
     deletionTimestamp: null,

@@ -26,6 +26,7 @@ import { pauseOf, policyOf } from '../policy/objects.ts';
  *     0 node n1 maintenance:NoExecute@-10 [marked]   a node and its taints, @ = from when they count
  *     0 pod shop/web-0 n1 [for maintenance:NoExecute 5] [bare] [emptydir] [daemonset] [mirror]
  *                         [finished] [terminating@-5] [by DeletionByTaintManager MANAGER]
+ *                         [priority 100] [app NAME]
  *     3 pod shop/web-0 gone
  *     0 node n1 gone | synced | tick | state
  *     0 policy NAME {"action":"Keep",...} | gone      0 pause NAME [until 60] | gone
@@ -48,6 +49,9 @@ export function runDrainScript(script: string): string {
 type Options = Omit<Partial<DrainConfig>, 'goneDaemonSets' | 'leaving'> & {
   readonly goneDaemonSets?: readonly string[];
   readonly leaving?: readonly string[];
+  readonly waveLimits?: Readonly<Record<string, number>>;
+  /** Zones are waves. */
+  readonly zoneSerial?: boolean;
 };
 
 const ticksMax = 10;
@@ -84,11 +88,14 @@ class Run {
     const {
       goneDaemonSets = [],
       leaving = [],
+      waveLimits = {},
+      zoneSerial = false,
       ...options
     }: Options = config.length > 0 ? JSON.parse(config.join(' ')) : {};
     const targets = names.split(',').map((text): DrainTarget => {
       const [name = '', zone = ''] = text.split('/');
-      return { name, zone };
+      const wave = { name: zone, nodesAtOnceMax: waveLimits[zone] ?? null };
+      return { name, zone, ...(zoneSerial && { wave }) };
     });
     this.#machine = new DrainMachine(
       resolveDrainConfig({
@@ -238,6 +245,15 @@ function readPod(words: readonly string[]): Omit<Pod, 'namespace' | 'name' | 'ui
     owner: has('bare') ? null : managed,
     hasEmptyDir: has('emptydir'),
     ...readDisruption(words),
+    ...readTraits(words),
+  };
+}
+
+function readTraits(words: readonly string[]): Pick<Pod, 'priority' | 'labels'> {
+  const after = (word: string): string | undefined => words[words.indexOf(word) + 1];
+  return {
+    ...(words.includes('priority') && { priority: Number(after('priority')) }),
+    ...(words.includes('app') && { labels: { app: after('app') ?? '' } }),
   };
 }
 

@@ -15,6 +15,7 @@ export function drainStatus(state: NodeDrainState): DrainStatus {
   const all = podsGone + podsLeft;
   return {
     phase,
+    ...(state.wave !== '' && { wave: state.wave }),
     ...timeIn('startedAt', state.startedAt),
     ...timeIn('endedAt', state.endedAt),
     nodes: nodes.length,

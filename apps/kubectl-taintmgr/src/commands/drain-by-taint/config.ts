@@ -26,7 +26,13 @@ export async function readConfig(
   const { skipWaitForDeleteTimeout: skip, gracePeriod, timeout } = flags;
   const leaving = pods.flatMap(({ pod }) => (pod.deletionTimestamp === null ? [] : pod.uid));
   return resolveDrainConfig({
-    targets: nodes.map(({ node }) => ({ name: node.name, zone: node.zone ?? '' })),
+    targets: nodes.map(({ node: { name, zone = '' } }) => {
+      return {
+        name,
+        zone,
+        ...(flags.zoneSerial && { wave: { name: zone, nodesAtOnceMax: null } }),
+      };
+    }),
     goneDaemonSets: await goneDaemonSets(reader, pods),
     leaving: new Set(leaving),
     taint,
@@ -45,7 +51,6 @@ export async function readConfig(
     nodeTimeoutMs: timeout === 0 ? null : timeout,
     nodesAtOnceMax: flags.maxParallelNodes,
     podsAtOnceMax: flags.maxParallelPods,
-    zoneSerial: flags.zoneSerial === true,
     once: flags.once === true,
   });
 }

@@ -298,10 +298,11 @@ describe('what a drain leaves behind', () => {
     [
       'a taint that somebody took off, and zones not begun',
       () => {
-        const targets = ['n1', 'n2'].map((name) => ({ name, zone: `zone-${name}` }));
+        const targets = ['n1', 'n2'].map((name) => {
+          return { name, zone: `zone-${name}`, wave: { name, nodesAtOnceMax: null } };
+        });
         const drain = new Drain([web, pod('x', { nodeName: 'n2' })], {
           targets,
-          zoneSerial: true,
         });
         drain.feed({ kind: 'nodeUpsert', node: node('n1') });
         return drain;

@@ -299,7 +299,9 @@ export class NodeDrainRun {
     const { store } = this.#surroundings;
     const before = known.find(({ name }) => name === node.name) ?? null;
     const isSameSpec = observedGeneration === generation;
-    const target = targetOf(node, before, isSameSpec, (wall) => store.clock.when(wall));
+    const target = targetOf(this.#drain, node, before, isSameSpec, (wall) =>
+      store.clock.when(wall),
+    );
     this.#targets.add(node.name);
     this.#machine.add(now, target);
     this.#machine.handle(now, { kind: 'nodeUpsert', node });

@@ -7,6 +7,7 @@ import type { KnownDrainNode, NodeDrain } from '../../policy/values.ts';
 import type { StoreView } from '../../store.ts';
 import { type DrainConfig, type DrainTarget, resolveDrainConfig } from '../config.ts';
 import type { DrainFailure, DrainNodePhase } from '../state.ts';
+import { inWaves, waveOf } from './waves.ts';
 
 /** Our name in metadata.managedFields. */
 const fieldManager = 'taintmgr-controller';
@@ -27,8 +28,9 @@ export function drainConfigOf(drain: NodeDrain, leaving: ReadonlySet<string>): D
     skipTerminatingMs: drain.skipTerminatingMs,
     gracePeriodSeconds: drain.gracePeriodSeconds,
     nodesAtOnceMax: drain.nodesAtOnceMax,
+    heldUpNodesMax: drain.heldUpNodesMax,
     podsAtOnceMax: drain.podsAtOnceMax,
-    zoneSerial: drain.isZoneByZone,
+    podOrder: { byPriority: drain.isByPriority, last: drain.lastPods },
     nodeTimeoutMs: drain.nodeTimeoutMs,
     marksNodes: true,
     partners: [fieldManager],
@@ -45,11 +47,18 @@ function budgetsOf({ budgets: kind, deleteAfterMs }: NodeDrain): BudgetPolicy {
 /** The nodes that a drain is for, as they are known: in their order, those of a selector by name. */
 export function nodesOf(drain: NodeDrain, store: StoreView): readonly Node[] {
   const { nodes, selector } = drain;
-  if (nodes) return nodes.flatMap((name) => store.node(name) ?? []);
+  if (nodes)
+    return inWaves(
+      drain,
+      nodes.flatMap((name) => store.node(name) ?? []),
+    );
   const matching = Array.from(store.nodes()).filter(
     ({ labels = {} }) => selector !== null && selects(selector, labels),
   );
-  return matching.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return inWaves(
+    drain,
+    matching.sort((a, b) => (a.name < b.name ? -1 : 1)),
+  );
 }
 
 /**
@@ -57,13 +66,15 @@ export function nodesOf(drain: NodeDrain, store: StoreView): readonly Node[] {
  * did not manage is tried again.
  */
 export function targetOf(
-  { name, zone = '' }: Pick<Node, 'name' | 'zone'>,
+  drain: NodeDrain,
+  node: Pick<Node, 'name' | 'zone' | 'labels'>,
   known: KnownDrainNode | null,
   isSameSpec: boolean,
   when: (wall: Instant) => Instant,
 ): DrainTarget {
   const phase = known && phaseOf(known, isSameSpec, when);
-  return { name, zone, ...(phase && { phase }) };
+  const { name, zone = '' } = node;
+  return { name, zone, wave: waveOf(drain, node), ...(phase && { phase }) };
 }
 
 function phaseOf(

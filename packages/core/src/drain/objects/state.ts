@@ -4,10 +4,13 @@ import type { Instant } from '../../kernel/time.ts';
 import type { PodRef } from '../../model/pod.ts';
 import type { DrainMachine } from '../machine.ts';
 import { type DrainNode, type DrainPod, isDone, isStaying } from '../state.ts';
+import { currentWave } from '../turns.ts';
 
 /** The whole drain. */
 export interface NodeDrainState {
   readonly phase: NodeDrainPhase;
+  /** The wave that it is at; '': there are none, or all are done with. */
+  readonly wave: string;
   /** By the cluster's clock, as all instants here; null: not yet. */
   readonly startedAt: Instant | null;
   readonly endedAt: Instant | null;
@@ -84,6 +87,7 @@ export function stateOf(input: StateInput): NodeDrainState {
   const isOver = ['Drained', 'Failed', 'TimedOut'].includes(phase);
   return {
     phase,
+    wave: currentWave(machine.nodes())?.name ?? '',
     startedAt,
     endedAt: isOver && ends.length > 0 ? Math.max(...ends) : null,
     nodes,

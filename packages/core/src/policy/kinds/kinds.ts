@@ -3,7 +3,8 @@ import { type Fitted, fitted } from '../schema/fit.ts';
 import type { ObjectSchema, TypeOf } from '../schema/schema.ts';
 import { evictionPauseSpec, evictionPauseStatus } from './eviction-pause.ts';
 import { evictionPolicySpec, evictionPolicyStatus } from './eviction-policy.ts';
-import { nodeDrainSpec, nodeDrainStatus } from './node-drain.ts';
+import { nodeDrainSpec } from './node-drain.ts';
+import { nodeDrainStatus } from './node-drain-status.ts';
 import { nodeTaintRuleSpec, nodeTaintRuleStatus } from './node-taint-rule.ts';
 import { taintManagerStatus } from './taint-manager.ts';
 
@@ -131,6 +132,7 @@ export const policyKinds: Readonly<Record<KindName, Kind>> = {
       column('Nodes', 'integer', '.status.nodes', 'Nodes that it is for'),
       column('Drained', 'integer', '.status.nodesDrained', 'Nodes that are drained'),
       column('Pods Left', 'integer', '.status.podsLeft', 'Pods that have still to leave'),
+      column('Wave', 'string', '.status.wave', 'The wave that it is at', 1),
       age,
     ],
   },

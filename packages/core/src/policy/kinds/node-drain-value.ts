@@ -1,6 +1,8 @@
 // A NodeDrain as the engine is given it.
-import type { KnownDrainNode, NodeDrain } from '../values.ts';
-import type { NodeDrainSpec, NodeDrainStatus } from './node-drain.ts';
+import type { PodGroup } from '../pod-group.ts';
+import type { DrainWave, KnownDrainNode, NodeDrain } from '../values.ts';
+import type { NodeDrainSpec } from './node-drain.ts';
+import type { NodeDrainStatus } from './node-drain-status.ts';
 import { durationOf, type Metadata, timeOf } from './parts.ts';
 
 /** What keeps a deleted NodeDrain until what it has set on nodes is undone. */
@@ -27,11 +29,15 @@ export function nodeDrainOf(
     tolerations: tolerations[spec.tolerations],
     takesUnmanaged: pods.withoutController,
     takesEmptyDir: pods.withEmptyDir,
+    isByPriority: pods.order === 'ByPriority',
+    lastPods: (pods.last ?? []).map(groupOf),
     gracePeriodSeconds: pods.gracePeriodSeconds ?? null,
     budgets: budgetPolicies[budgets.policy],
     deleteAfterMs: durationOf(budgets.deleteAfter),
     isZoneByZone: spec.order === 'ByZone',
-    nodesAtOnceMax: limits.nodesAtOnce,
+    waves: (spec.waves ?? []).map(waveOf),
+    nodesAtOnceMax: nodesAtOnceOf(limits.nodesAtOnce),
+    heldUpNodesMax: limits.heldUpNodes,
     podsAtOnceMax: limits.podsAtOnce,
     nodeTimeoutMs: durationOf(timeouts.node),
     skipTerminatingMs: durationOf(timeouts.terminatingPods),
@@ -42,6 +48,21 @@ export function nodeDrainOf(
     observedGeneration,
     isOver: hasEnded && observedGeneration === generation && !takesLaterNodes,
   };
+}
+
+type Wave = NonNullable<NodeDrainSpec['waves']>[number];
+type Group = NonNullable<NodeDrainSpec['pods']['last']>[number];
+
+function waveOf({ name, nodeSelector, nodesAtOnce }: Wave): DrainWave {
+  return { name, nodes: nodeSelector, nodesAtOnceMax: nodesAtOnce ?? null };
+}
+
+function groupOf({ namespaces = [], podSelector }: Group): PodGroup {
+  return { namespaces, pods: podSelector ?? null };
+}
+
+function nodesAtOnceOf(limit: number | string): NodeDrain['nodesAtOnceMax'] {
+  return typeof limit === 'string' ? `${Number(limit.slice(0, -1))}%` : limit;
 }
 
 const cordons = { AtStart: 'atStart', AtTurn: 'atTurn', Never: 'never' } as const;

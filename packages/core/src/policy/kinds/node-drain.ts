@@ -1,6 +1,13 @@
 // NodeDrain: which nodes are drained, with which taint, and how.
 import type { TypeOf } from '../schema/schema.ts';
 
+const numberOrPart = {
+  cel: "type(self) == int ? self >= 0 && self <= 10000 : self.matches('^(100|[1-9][0-9]?)%$')",
+  message: 'want a whole number from 0 to 10000, or a part such as 10%',
+  holds: (self: number | string): boolean =>
+    typeof self === 'number' ? self >= 0 && self <= 10_000 : /^(100|[1-9][0-9]?)%$/.test(self),
+} as const;
+
 export const nodeDrainSpec = {
   type: 'object',
   description: 'Which nodes are drained, and how.',
@@ -69,6 +76,55 @@ export const nodeDrainSpec = {
           description: 'Pods with emptyDir volumes, whose data is lost with them.',
           default: false,
         },
+        order: {
+          type: 'string',
+          description:
+            'Together: all pods of a node go as soon as they are due. ByPriority: those of a lower priority are gone before those of a higher one begin.',
+          enum: ['ByPriority', 'Together'],
+          default: 'Together',
+        },
+        last: {
+          type: 'array',
+          description:
+            'Groups of pods that begin when all others of their node are gone, one group after the other; a pod of several is in the last of them.',
+          minItems: 1,
+          maxItems: 16,
+          items: {
+            type: 'object',
+            description: 'A group of pods; everything given must match.',
+            properties: {
+              namespaces: {
+                type: 'array',
+                description: 'Names, in which * stands for any characters; left out: all.',
+                minItems: 1,
+                maxItems: 32,
+                items: {
+                  type: 'string',
+                  maxLength: 63,
+                  rules: [
+                    {
+                      matches: '^[-a-z0-9*]+$',
+                      message: 'want the name of a namespace, in which * stands for any characters',
+                    },
+                  ],
+                },
+              },
+              podSelector: {
+                type: 'shared',
+                name: 'labelSelector',
+                description: 'By the labels of pods; left out: all pods.',
+              },
+            },
+            rules: [
+              {
+                cel: 'has(self.namespaces) || has(self.podSelector)',
+                message: 'want namespaces, a podSelector, or both',
+                holds: (self: { namespaces?: unknown; podSelector?: unknown }): boolean =>
+                  self.namespaces !== undefined || self.podSelector !== undefined,
+              },
+            ],
+          },
+        },
         gracePeriodSeconds: {
           type: 'integer',
           description: 'How long they have to stop, in seconds; left out: what each pod says.',
@@ -106,9 +162,49 @@ export const nodeDrainSpec = {
     },
     order: {
       type: 'string',
-      description: 'Listed: as listed. ByZone: one zone is finished before the next begins.',
+      description:
+        'Listed: as listed. ByZone: one zone, within its wave, is finished before the next begins.',
       enum: ['ByZone', 'Listed'],
       default: 'Listed',
+    },
+    waves: {
+      type: 'array',
+      description:
+        'One wave is finished before the next begins, and none begins after one that failed. A node is in the first wave that selects it; nodes that none selects come last.',
+      minItems: 1,
+      maxItems: 32,
+      items: {
+        type: 'object',
+        description: 'A wave of nodes.',
+        required: ['name', 'nodeSelector'],
+        properties: {
+          name: {
+            type: 'string',
+            description: 'What the status calls it.',
+            minLength: 1,
+            maxLength: 63,
+          },
+          nodeSelector: {
+            type: 'shared',
+            name: 'labelSelector',
+            description: 'Which of the nodes are in it.',
+          },
+          nodesAtOnce: {
+            type: 'integer',
+            description: 'Instead of limits.nodesAtOnce; 0: no limit.',
+            minimum: 0,
+            maximum: 10000,
+          },
+        },
+      },
+      rules: [
+        {
+          cel: 'self.all(one, self.exists_one(other, other.name == one.name))',
+          message: 'want each name once',
+          holds: (self: readonly { name: string }[]): boolean =>
+            new Set(self.map(({ name }) => name)).size === self.length,
+        },
+      ],
     },
     limits: {
       type: 'object',
@@ -116,8 +212,16 @@ export const nodeDrainSpec = {
       default: {},
       properties: {
         nodesAtOnce: {
+          type: 'integerOrString',
+          description:
+            'Nodes that are drained at one time, as a number or, such as 10%, as a part of those of their wave (rounded down, at least one); 0: no limit.',
+          default: 1,
+          rules: [numberOrPart],
+        },
+        heldUpNodes: {
           type: 'integer',
-          description: 'Nodes that are drained at one time; 0: no limit.',
+          description:
+            'So many nodes do not count in nodesAtOnce on which, for a minute, nothing is left but pods that budgets refuse or that do not end.',
           minimum: 0,
           maximum: 10000,
           default: 1,
@@ -182,93 +286,3 @@ export const nodeDrainSpec = {
 } as const;
 
 export type NodeDrainSpec = TypeOf<typeof nodeDrainSpec>;
-
-export const nodeDrainStatus = {
-  type: 'object',
-  description: 'How far the drain has come.',
-  properties: {
-    observedGeneration: { type: 'shared', name: 'observedGeneration' },
-    phase: {
-      type: 'string',
-      description: 'Where it stands.',
-      enum: ['Blocked', 'Drained', 'Failed', 'Pending', 'Running', 'TimedOut', 'Undoing'],
-    },
-    startedAt: { type: 'shared', name: 'time', description: 'When it began.' },
-    endedAt: { type: 'shared', name: 'time', description: 'When it ended.' },
-    nodes: { type: 'shared', name: 'count', description: 'Nodes that it is for.' },
-    nodesDrained: { type: 'shared', name: 'count', description: 'Nodes that are drained.' },
-    podsGone: { type: 'shared', name: 'count', description: 'Pods that have left.' },
-    podsLeft: { type: 'shared', name: 'count', description: 'Pods that have still to leave.' },
-    progress: {
-      type: 'string',
-      description: 'The share of pods that have left, such as 40%.',
-      maxLength: 8,
-    },
-    expectedEnd: {
-      type: 'shared',
-      name: 'time',
-      description: 'When it is over if it goes on as it has gone; left out: nobody knows.',
-    },
-    nodeStates: {
-      type: 'array',
-      description: 'How far each node is.',
-      maxItems: 1000,
-      items: {
-        type: 'object',
-        description: 'How far a node is.',
-        required: ['name', 'phase'],
-        properties: {
-          name: { type: 'string', description: 'Its name.', maxLength: 253 },
-          phase: {
-            type: 'string',
-            description: 'Where it stands.',
-            enum: ['Drained', 'Draining', 'Failed', 'Gone', 'Held', 'Pending', 'Tainting'],
-          },
-          startedAt: { type: 'shared', name: 'time', description: 'When it started.' },
-          endedAt: { type: 'shared', name: 'time', description: 'When it was done with.' },
-          podsLeft: {
-            type: 'shared',
-            name: 'count',
-            description: 'Pods that have still to leave it.',
-          },
-          reason: {
-            type: 'string',
-            description: 'Why it failed or is held, in one word.',
-            maxLength: 64,
-          },
-          message: { type: 'string', description: 'The same for people.', maxLength: 1024 },
-        },
-      },
-    },
-    pods: {
-      type: 'array',
-      description: 'Pods that have still to leave, those that are held back first.',
-      maxItems: 100,
-      items: {
-        type: 'object',
-        description: 'How far a pod is on its way out.',
-        required: ['node', 'pod', 'state'],
-        properties: {
-          node: { type: 'string', description: 'Where it is.', maxLength: 253 },
-          pod: { type: 'string', description: 'namespace/name', maxLength: 320 },
-          state: { type: 'string', description: 'How far it is.', maxLength: 32 },
-          verdict: {
-            type: 'string',
-            description: 'Whether waiting helps.',
-            maxLength: 32,
-          },
-          message: { type: 'string', description: 'What holds it back.', maxLength: 1024 },
-        },
-      },
-    },
-    blockers: {
-      type: 'array',
-      description: 'What stands in its way, the first of it.',
-      maxItems: 32,
-      items: { type: 'string', maxLength: 1024 },
-    },
-    conditions: { type: 'shared', name: 'conditions' },
-  },
-} as const;
-
-export type NodeDrainStatus = TypeOf<typeof nodeDrainStatus>;

@@ -1,0 +1,28 @@
+// Which wave of a NodeDrain a node is in.
+import type { Node } from '../../model/node.ts';
+import { selects } from '../../model/selector.ts';
+import type { NodeDrain } from '../../policy/values.ts';
+import type { Wave } from '../wave.ts';
+
+/** The first wave that selects the node, or that of the others; of its zone, where zones come in turn. */
+export function waveOf(
+  { waves, isZoneByZone }: NodeDrain,
+  { labels = {}, zone = '' }: Pick<Node, 'labels' | 'zone'>,
+): Wave {
+  const wave = waves.find(({ nodes }) => selects(nodes, labels));
+  const name = wave?.name ?? (waves.length === 0 ? '' : 'the others');
+  const parts = [name, isZoneByZone ? zone : ''].filter((part) => part !== '');
+  return { name: parts.join(' in '), nodesAtOnceMax: wave?.nodesAtOnceMax ?? null };
+}
+
+/** The same nodes, wave after wave, each as they come. */
+export function inWaves(
+  { waves }: Pick<NodeDrain, 'waves'>,
+  nodes: readonly Node[],
+): readonly Node[] {
+  const place = ({ labels = {} }: Node): number => {
+    const at = waves.findIndex((wave) => selects(wave.nodes, labels));
+    return at < 0 ? waves.length : at;
+  };
+  return waves.length === 0 ? nodes : nodes.toSorted((a, b) => place(a) - place(b));
+}

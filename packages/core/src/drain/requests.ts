@@ -1,0 +1,117 @@
+// The requests that make the pods of a drain leave, and what their answers mean.
+import { blockerOf } from '../attempt/blocker.ts';
+import type { PodCommand, RecordPodEvent } from '../attempt/command.ts';
+import { escalationOf, methodFor, podCommand, type Terms } from '../attempt/delete-or-evict.ts';
+import { isSetback, type Outcome, type Setback } from '../attempt/outcome.ts';
+import { Pace } from '../attempt/pace.ts';
+import { accepted, setBack } from '../attempt/state.ts';
+import { evictionEvent } from '../eviction/pod-events.ts';
+import type { Reason } from '../eviction/reason.ts';
+import type { Instant } from '../kernel/time.ts';
+import type { Pod, PodRef } from '../model/pod.ts';
+import type { StoreView } from '../store.ts';
+import type { DrainConfig } from './config.ts';
+import { claimAfter, departureOf } from './departure.ts';
+import type { DrainNodes } from './nodes.ts';
+import type { DrainPods } from './pods.ts';
+import type { DrainNote, DrainPod } from './state.ts';
+
+const never = Number.POSITIVE_INFINITY;
+
+type PodRequest = PodCommand<Reason> | RecordPodEvent<Reason>;
+
+/** What the requests are about. */
+export interface RequestSite {
+  readonly store: StoreView;
+  readonly nodes: DrainNodes;
+  readonly pods: DrainPods;
+  readonly note: (note: DrainNote) => void;
+}
+
+/** Sends what makes a pod leave, and moves it by what comes of it. */
+export class DrainRequests {
+  readonly #config: DrainConfig;
+  readonly #site: RequestSite;
+  readonly #pace: Pace;
+
+  constructor(config: DrainConfig, site: RequestSite) {
+    this.#config = config;
+    this.#site = site;
+    this.#pace = new Pace('drain', config.requestsInFlightMax);
+  }
+
+  /** Whether one more may be sent. */
+  get hasRoom(): boolean {
+    return this.#pace.hasRoom;
+  }
+
+  send(now: Instant, pod: Pod, known: DrainPod): readonly PodRequest[] {
+    const { because, due } = known;
+    const { budgets } = this.#config;
+    const method = methodFor(now, known.budgetsAsked, pod, this.#terms(pod, due));
+    const id = this.#pace.start(now, pod.uid);
+    const sent = this.#site.pods.put(
+      pod,
+      { kind: 'requested', id },
+      {
+        tries: known.tries + 1,
+        begunAt: known.begunAt ?? now,
+        deleted: method.kind === 'delete',
+        awaitsAnswer: true,
+      },
+    );
+    if (method.escalated && budgets.kind === 'deleteAfter') {
+      this.#site.note({ kind: 'podEscalated', pod: sent, waitedMs: budgets.afterMs });
+    }
+    const command = podCommand(id, pod, method, false, because);
+    return known.tries === 0 ? [evictionEvent(pod, because), command] : [command];
+  }
+
+  answered(now: Instant, id: string, outcome: Outcome): void {
+    const { pods } = this.#site;
+    const uid = this.#pace.finish(now, id, outcome);
+    const before = uid === null ? null : pods.get(uid);
+    if (uid === null || !before) return;
+    const claim = claimAfter(before.claim, outcome);
+    const known = pods.put(before.pod, before.state, { claim, awaitsAnswer: false });
+    if (known.vanishedAt !== null) this.gone(known.vanishedAt, known);
+    if (known.vanishedAt !== null || known.state.kind !== 'requested') return;
+    if (isSetback(outcome)) this.#setBack(now, known, outcome);
+    else if (outcome.kind === 'gone') this.gone(now, known);
+    else pods.put(known.pod, accepted(now, this.#config));
+  }
+
+  gone(now: Instant, known: DrainPod): void {
+    const departure = departureOf(known, this.#config.leaving.has(known.pod.uid));
+    const pod = this.#site.pods.put(known.pod, { kind: 'gone', at: now, departure });
+    const took = pod.begunAt === null ? null : now - pod.begunAt;
+    this.#site.note({ kind: 'podGone', pod, took, departure });
+  }
+
+  /** A pod should have gone since it was due, and not before its node's turn came. */
+  #terms({ nodeName }: PodRef, due: Instant | null): Terms {
+    const { budgets, gracePeriodSeconds } = this.#config;
+    const since = this.#site.nodes.begunAt(nodeName) ?? never;
+    const deadline = Math.max(due ?? since, since);
+    return { deadline, budgets, gracePeriodSeconds, nodeEnd: null };
+  }
+
+  #setBack(now: Instant, known: DrainPod, setback: Setback): void {
+    const { store, pods, note } = this.#site;
+    const { uid } = known.pod;
+    const { once, budgets } = this.#config;
+    const blocker = blockerOf(setback);
+    const isFinal =
+      blocker.verdict === 'never' && (blocker.code === 'Denied' || budgets.kind !== 'deleteAfter');
+    if (once || isFinal) {
+      const pod = pods.put(known.pod, { kind: 'givenUp' }, { blocker });
+      note({ kind: 'podGivenUp', pod, blocker });
+      return;
+    }
+    const seen = store.pod(uid);
+    const escalateAt = seen && escalationOf(seen, this.#terms(known.pod, known.due));
+    const { state, ...changed } = setBack(now, uid, known, setback, escalateAt, this.#config);
+    const pod = pods.put(known.pod, state, { ...changed, blocker });
+    note({ kind: 'podSetBack', pod, blocker });
+  }
+}

@@ -1,0 +1,97 @@
+// What the leader says of a NodeDrain: how far the drain has come.
+import type { TypeOf } from '../schema/schema.ts';
+
+export const nodeDrainStatus = {
+  type: 'object',
+  description: 'How far the drain has come.',
+  properties: {
+    observedGeneration: { type: 'shared', name: 'observedGeneration' },
+    phase: {
+      type: 'string',
+      description: 'Where it stands.',
+      enum: ['Blocked', 'Drained', 'Failed', 'Pending', 'Running', 'TimedOut', 'Undoing'],
+    },
+    wave: {
+      type: 'string',
+      description: 'The wave that it is at; left out: there are none, or all are done with.',
+      maxLength: 512,
+    },
+    startedAt: { type: 'shared', name: 'time', description: 'When it began.' },
+    endedAt: { type: 'shared', name: 'time', description: 'When it ended.' },
+    nodes: { type: 'shared', name: 'count', description: 'Nodes that it is for.' },
+    nodesDrained: { type: 'shared', name: 'count', description: 'Nodes that are drained.' },
+    podsGone: { type: 'shared', name: 'count', description: 'Pods that have left.' },
+    podsLeft: { type: 'shared', name: 'count', description: 'Pods that have still to leave.' },
+    progress: {
+      type: 'string',
+      description: 'The share of pods that have left, such as 40%.',
+      maxLength: 8,
+    },
+    expectedEnd: {
+      type: 'shared',
+      name: 'time',
+      description: 'When it is over if it goes on as it has gone; left out: nobody knows.',
+    },
+    nodeStates: {
+      type: 'array',
+      description: 'How far each node is.',
+      maxItems: 1000,
+      items: {
+        type: 'object',
+        description: 'How far a node is.',
+        required: ['name', 'phase'],
+        properties: {
+          name: { type: 'string', description: 'Its name.', maxLength: 253 },
+          phase: {
+            type: 'string',
+            description: 'Where it stands.',
+            enum: ['Drained', 'Draining', 'Failed', 'Gone', 'Held', 'Pending', 'Tainting'],
+          },
+          startedAt: { type: 'shared', name: 'time', description: 'When it started.' },
+          endedAt: { type: 'shared', name: 'time', description: 'When it was done with.' },
+          podsLeft: {
+            type: 'shared',
+            name: 'count',
+            description: 'Pods that have still to leave it.',
+          },
+          reason: {
+            type: 'string',
+            description: 'Why it failed or is held, in one word.',
+            maxLength: 64,
+          },
+          message: { type: 'string', description: 'The same for people.', maxLength: 1024 },
+        },
+      },
+    },
+    pods: {
+      type: 'array',
+      description: 'Pods that have still to leave, those that are held back first.',
+      maxItems: 100,
+      items: {
+        type: 'object',
+        description: 'How far a pod is on its way out.',
+        required: ['node', 'pod', 'state'],
+        properties: {
+          node: { type: 'string', description: 'Where it is.', maxLength: 253 },
+          pod: { type: 'string', description: 'namespace/name', maxLength: 320 },
+          state: { type: 'string', description: 'How far it is.', maxLength: 32 },
+          verdict: {
+            type: 'string',
+            description: 'Whether waiting helps.',
+            maxLength: 32,
+          },
+          message: { type: 'string', description: 'What holds it back.', maxLength: 1024 },
+        },
+      },
+    },
+    blockers: {
+      type: 'array',
+      description: 'What stands in its way, the first of it.',
+      maxItems: 32,
+      items: { type: 'string', maxLength: 1024 },
+    },
+    conditions: { type: 'shared', name: 'conditions' },
+  },
+} as const;
+
+export type NodeDrainStatus = TypeOf<typeof nodeDrainStatus>;

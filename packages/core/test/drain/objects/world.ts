@@ -1,0 +1,130 @@
+// A cluster that does at once what NodeDrains ask for.
+import assert from 'node:assert/strict';
+import {
+  type Command,
+  createEngine,
+  type Engine,
+  type Event,
+  makeNode,
+  makePod,
+  type Node,
+  type NodeInput,
+  type Pod,
+  type PodInput,
+} from '@taintmgr/core';
+import type { NodeDrainState } from '@taintmgr/core/drain';
+import { type NodeDrain, readManifest } from '@taintmgr/core/policy';
+
+const apiVersion = 'taintmgr.dev/v1alpha1';
+
+export function drainOf(spec: object, metadata: object = {}, status?: object): NodeDrain {
+  const whole = { name: 'kernel', uid: 'u1', generation: 1, ...metadata };
+  const said = { taint: { key: 'work' }, pods: { withoutController: true }, ...spec };
+  const manifest = { apiVersion, kind: 'NodeDrain', metadata: whole, spec: said, status };
+  const judged = readManifest(manifest, 0);
+  assert.ok(judged.kind === 'allowed' && judged.value.kind === 'NodeDrain');
+  return judged.value.value;
+}
+
+/** Answers every command as done, and shows what it changed. */
+export class World {
+  now = 0;
+  readonly nodes = new Map<string, Node>();
+  readonly pods = new Map<string, Pod>();
+  readonly log: string[] = [];
+  /** Pods that a budget lets nobody evict. */
+  readonly refuses = new Set<string>();
+  engine: Engine = createEngine({ nodeDrains: true, mode: 'evict' });
+  #drain: NodeDrain;
+
+  /** Nodes of such names, with a pod each that nobody owns; or such nodes and pods. */
+  constructor(
+    drain: NodeDrain,
+    nodes: readonly (string | NodeInput)[],
+    pods: readonly PodInput[] = [],
+  ) {
+    this.#drain = drain;
+    for (const given of nodes) {
+      const node = makeNode(typeof given === 'string' ? { name: given } : given);
+      this.nodes.set(node.name, node);
+      if (typeof given === 'string') this.add({ name: `on-${given}`, nodeName: given });
+    }
+    for (const pod of pods) this.add(pod);
+    this.start();
+  }
+
+  /** A pod that nobody has heard of before a start. */
+  add(given: PodInput): void {
+    const pod = makePod({ namespace: 'shop', ...given });
+    this.pods.set(pod.uid, pod);
+  }
+
+  /** A new engine, as after a restart or a failover. */
+  start(): void {
+    this.engine = createEngine({ nodeDrains: true, mode: 'evict' });
+    for (const node of this.nodes.values()) this.tell({ kind: 'nodeUpsert', node });
+    for (const pod of this.pods.values()) this.tell({ kind: 'podUpsert', pod });
+    this.declare(this.#drain);
+    this.tell({ kind: 'synced' });
+  }
+
+  declare(drain: NodeDrain): void {
+    this.#drain = drain;
+    this.tell({ kind: 'nodeDrainUpsert', drain });
+  }
+
+  tell(event: Event): void {
+    for (const command of this.engine.handle(this.now, event)) this.#do(command);
+  }
+
+  /** Lets so many milliseconds pass; fewer than all that is due may be done in them. */
+  pass(length: number): void {
+    for (const until = this.now + length; ; ) {
+      const wake = this.engine.nextWake();
+      if (wake === null || wake > until) break;
+      this.now = Math.max(this.now, wake);
+      this.tell({ kind: 'tick' });
+    }
+  }
+
+  state(): NodeDrainState {
+    return this.engine.policyCounts(this.now).drains?.get('kernel') ?? assert.fail();
+  }
+
+  #do(command: Command): void {
+    if (command.kind === 'guardDrain') {
+      this.log.push(command.isGuarded ? 'guard' : 'let go');
+      if (!command.isGuarded) this.tell({ kind: 'nodeDrainDelete', name: command.drain });
+      else this.declare({ ...this.#drain, isGuarded: true });
+    } else if (command.kind === 'writeDrainNode') {
+      const { nodeName, write, taint, drain: id } = command;
+      const node = this.nodes.get(nodeName) ?? assert.fail();
+      if (write.kind !== 'renew') this.log.push(`${write.kind} ${nodeName}`);
+      const mark = { id, taint: `${taint.key}:${taint.effect}`, by: 'taintmgr-controller' };
+      const { drainMarks: _, drains: _work, ...bare } = node;
+      const heartbeat = String(this.now);
+      const isUndone = write.kind === 'undo';
+      const working = isUndone || write.kind === 'end' ? {} : { drains: [{ ...mark, heartbeat }] };
+      const next = isUndone
+        ? { ...bare, taints: [] }
+        : { ...bare, taints: [{ ...taint, timeAdded: this.now }], drainMarks: [mark], ...working };
+      this.nodes.set(nodeName, next);
+      this.tell({ kind: 'nodeUpsert', node: next });
+    } else if (command.kind === 'evictPod' && this.refuses.has(command.pod.name)) {
+      const outcome = {
+        kind: 'blocked',
+        message: 'needs 1 healthy pod',
+        retryAfter: null,
+      } as const;
+      this.tell({ kind: 'result', id: command.id, outcome });
+      return;
+    } else if (command.kind === 'evictPod') {
+      this.log.push(`evict ${command.pod.name}`);
+      this.pods.delete(command.pod.uid);
+      this.tell({ kind: 'podDelete', uid: command.pod.uid });
+    }
+    if ('id' in command) {
+      this.tell({ kind: 'result', id: command.id, outcome: { kind: 'done' } });
+    }
+  }
+}
