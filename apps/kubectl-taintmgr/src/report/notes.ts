@@ -1,5 +1,5 @@
 import { formatTaint } from '@taintmgr/core';
-import { drainStaleMs } from '@taintmgr/core/drain';
+import { drainStaleMs, drainText } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
 import { taintEvictors } from '@taintmgr/k8s-adapter';
 import { type Output, warn } from '../cli/output.ts';
@@ -93,8 +93,7 @@ function drainNotes({ at, nodes, evictor: { heedsDrains } }: ForecastSurvey): re
     .filter(({ heartbeat }) => at - heartbeat < drainStaleMs)
     .slice(0, drainsMax)
     .map(({ id, node, by, heartbeat }) => {
-      const who = by === '' ? '' : ` by ${by}`;
-      return `drain ${id}${who} evicts the pods of ${node} (heartbeat ${ago(at, heartbeat)}): taintmgr-controller leaves them to it`;
+      return `${drainText({ id, by })} evicts the pods of ${node} (heartbeat ${ago(at, heartbeat)}): taintmgr-controller leaves them to it`;
     })
     .map(printable);
 }

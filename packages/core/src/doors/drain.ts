@@ -11,7 +11,7 @@ export {
 
 // How drains show that they are at work.
 
-export { drainHeartbeatMs, drainStaleMs } from '../model/working-drain.ts';
+export { drainHeartbeatMs, drainStaleMs, drainText, nodeDrainer } from '../model/working-drain.ts';
 
 // What would happen.
 

@@ -110,6 +110,11 @@ export class DrainMachine {
     this.#actAt = now;
   }
 
+  /** Nothing more is begun until that is taken back; what is under way ends. */
+  pause(isPaused: boolean): void {
+    this.#nodes.pause(isPaused);
+  }
+
   /** Ends every node that is not done with: its time is over. */
   giveUp(now: Instant): void {
     this.#nodes.stop(now, 'TimedOut');

@@ -34,6 +34,7 @@ export class DrainNodes {
   /** Of each target, in their order. */
   readonly #places = new Map<string, Pick<DrainNode, 'zone' | 'wave'>>();
   #held: ReadonlySet<string> = new Set();
+  #isPaused = false;
   readonly #phases = new Map<string, DrainNodePhase>();
   readonly #sights = new Map<string, Sight>();
   readonly #writes: KeyedWrites;
@@ -71,6 +72,11 @@ export class DrainNodes {
     this.#held = names;
   }
 
+  /** While it is, the turn of none comes, and no pod goes. */
+  pause(isPaused: boolean): void {
+    this.#isPaused = isPaused;
+  }
+
   list(): readonly DrainNode[] {
     return Array.from(this.#places, ([name, at]) => ({ name, ...at, phase: this.#phase(name) }));
   }
@@ -101,6 +107,7 @@ export class DrainNodes {
 
   /** Whether its pods may be evicted now. */
   mayEvict(now: Instant, name: string): boolean {
+    if (this.#isPaused) return false;
     return this.isDraining(name) && (this.#claims?.holds(now, name) ?? true);
   }
 
@@ -144,7 +151,8 @@ export class DrainNodes {
       // Accepted, and it did not come, or went at once.
       if (this.#writes.failures(name) === 0) this.#end(name, failed('TaintRemoved', now));
     }
-    for (const { name } of nodesToBegin(this.list(), this.#config, held)) {
+    const begins = this.#isPaused ? [] : nodesToBegin(this.list(), this.#config, held);
+    for (const { name } of begins) {
       if (this.isTainted(name)) this.#wasTainted.add(name);
       this.#taint(name, now, now);
       this.#drainIfReady(name);

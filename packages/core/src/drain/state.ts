@@ -58,6 +58,8 @@ export type DrainFailure =
   | 'AnotherDrain'
   /** A wave before its own could not be drained. */
   | 'NotBegun'
+  /** There is no such node. */
+  | 'NotFound'
   /** Another controller deletes pods for the taint and asks no budgets: the drain was stopped. */
   | 'ForeignEviction';
 

@@ -36,7 +36,8 @@ export function nodesToBegin(
 
 /** The nodes that must not begin, because an earlier wave failed. */
 export function nodesToLeave(nodes: readonly DrainNode[]): readonly DrainNode[] {
-  const failed = nodes.find(({ phase }) => phase.kind === 'failed');
+  // What never was there says nothing of a wave.
+  const failed = nodes.find(({ phase }) => phase.kind === 'failed' && phase.why !== 'NotFound');
   if (!failed) return [];
   return nodes.filter(
     ({ wave, phase }) => wave.name !== failed.wave.name && phase.kind === 'pending',

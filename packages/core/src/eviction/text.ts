@@ -1,6 +1,6 @@
 import { formatDuration, formatTime } from '../kernel/time.ts';
 import { formatTaint } from '../model/taint-spec.ts';
-import { drainStaleMs, type WorkingDrain } from '../model/working-drain.ts';
+import { drainStaleMs, drainText, type WorkingDrain } from '../model/working-drain.ts';
 import type { PolicyMark } from '../policy/eviction-policy.ts';
 import { takeoverLabel } from '../policy/takeover.ts';
 import type { Reason } from './reason.ts';
@@ -42,7 +42,7 @@ export function describeReason(reason: Reason): string {
     case 'KeptByPolicy':
       return `kept in spite of ${formatTaint(reason.taint)}${byPolicy(reason)}`;
     case 'LeftToDrain':
-      return `${describeDrain(reason.drain)} evicts for ${formatTaint(reason.taint)}, until it has had no heartbeat for ${formatDuration(drainStaleMs)}`;
+      return `${drainText(reason.drain)} evicts for ${formatTaint(reason.taint)}, until it has had no heartbeat for ${formatDuration(drainStaleMs)}`;
     case 'PolicyUndecided':
       return `policy ${reason.policy.name} may be for it: the labels of namespace ${reason.namespace} are not known`;
     case 'NotTakenOver': {
@@ -60,14 +60,9 @@ export function describeReason(reason: Reason): string {
   }
 }
 
-/** `drain drain-20261122-041830-a4d8 by alice` */
-function describeDrain({ id, by }: WorkingDrain): string {
-  return `drain ${id}${by === '' ? '' : ` by ${by}`}`;
-}
-
 /** `, drain drain-20261122-041830-a4d8 by alice has no heartbeat` */
 function inSpiteOf({ staleDrain }: { readonly staleDrain?: WorkingDrain }): string {
-  return staleDrain ? `, ${describeDrain(staleDrain)} has no heartbeat` : '';
+  return staleDrain ? `, ${drainText(staleDrain)} has no heartbeat` : '';
 }
 
 /** `, by policy spot` */

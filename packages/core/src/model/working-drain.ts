@@ -11,6 +11,15 @@ export interface DrainMarkName {
   readonly by: string;
 }
 
+/** Who runs NodeDrains, as marks say it. */
+export const nodeDrainer = 'taintmgr-controller';
+
+/** `NodeDrain kernel`, `drain drain-20261122-041830-a4d8 by alice` */
+export function drainText({ id, by }: Pick<DrainMarkName, 'id' | 'by'>): string {
+  if (by === nodeDrainer) return `NodeDrain ${id}`;
+  return `drain ${id}${by === '' ? '' : ` by ${by}`}`;
+}
+
 /** What is known of a drain that evicts the pods of one of its nodes. */
 export interface WorkingDrain extends DrainMarkName {
   /** Another text with each sign of life; when it was is not read from it. */

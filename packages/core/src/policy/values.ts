@@ -116,6 +116,7 @@ export interface NodeDrain {
   readonly skipTerminatingMs: Millis | null;
   readonly rollsBack: boolean;
   readonly until: Instant | null;
+  readonly isPaused: boolean;
   /** How far it was when its status was written last, by node. */
   readonly known: readonly KnownDrainNode[];
   readonly startedAt: Instant | null;
@@ -141,6 +142,7 @@ export interface KnownDrainNode {
   readonly message: string;
   readonly startedAt: Instant | null;
   readonly endedAt: Instant | null;
+  readonly podsGone: number;
 }
 
 /** Where an EvictionPause holds evictions. Everything given must match; nothing given: everywhere. */

@@ -243,6 +243,7 @@ describe('NodeDrain and TaintManager', () => {
         skipTerminatingMs: null,
         rollsBack: false,
         until: null,
+        isPaused: false,
         known: [],
         startedAt: null,
         observedGeneration: null,

@@ -25,7 +25,8 @@ export function drainStatus(state: NodeDrainState): DrainStatus {
     ...(all > 0 && { progress: `${Math.floor((100 * podsGone) / all)}%` }),
     ...timeIn('expectedEnd', state.expectedEnd),
     nodeStates: nodes.slice(0, nodesMax).map((node) => ({
-      ...{ name: node.name, phase: node.phase, podsLeft: node.podsLeft },
+      ...{ name: node.name, phase: node.phase },
+      ...{ podsGone: node.podsGone, podsLeft: node.podsLeft },
       ...timeIn('startedAt', node.startedAt),
       ...timeIn('endedAt', node.endedAt),
       ...(node.reason !== '' && { reason: node.reason }),

@@ -7,7 +7,15 @@ export {
   type NodeChanges,
   tainting,
 } from '../drain/cordon-and-taint.ts';
+export { guardRequest, nodeDrainPath } from '../drain/guard.ts';
 export { type DrainMark, drainName, isAtWork, markOf, readMarks } from '../drain/marks.ts';
 export { drainableNode, type NodeChange, patchNodeRequest } from '../drain/node-change.ts';
-export { type IsMeant, isNamed, type NodeUndone, undoing, untainting } from '../drain/undo.ts';
+export {
+  type IsMeant,
+  isMarkOf,
+  isNamed,
+  type NodeUndone,
+  undoing,
+  untainting,
+} from '../drain/undo.ts';
 export { type DrainRunName, ending, renewing } from '../drain/working-mark.ts';

@@ -50,7 +50,7 @@ export function cordoning(wanted: CordonAndTaint): NodeChange<NodeChanges> {
  * Taints a node, if it is not, and writes down on it that it was this drain, and that it is at work
  * there: in one write, so that nobody else evicts for the taint in between. Refused while another
  * drain is at work there. `now` dates the taint. It cordons too, if that is wanted and was not done
- * before.
+ * before: who uncordons a node meanwhile is not fought.
  */
 export function tainting(
   wanted: CordonAndTaint,
@@ -61,7 +61,9 @@ export function tainting(
     const another = anotherAtWork(node, wanted, at);
     if (another !== null) return { kind: 'refused', message: another };
     const missing = missingOn(node, wanted);
-    const result = { ...missing, cordoned: cordon === 'withCordon' && missing.cordoned };
+    // Where the drain has cordoned it before, somebody has uncordoned it since.
+    const isFirst = markOf(node.marks, wanted.taint)?.cordoned !== true;
+    const result = { ...missing, cordoned: cordon === 'withCordon' && isFirst && missing.cordoned };
     const { taints, set } = result.tainted ? taintSet(node, wanted, now) : untouched;
     const work = { run: wanted.run, heartbeat: at, hasEnded: false };
     const marks = marksWith(node, wanted, result, { ...set, by: wanted.by, work });

@@ -1,7 +1,7 @@
 // What drains write down on nodes: what they have set there, so that it can be undone, and that they
 // are at work.
 import { formatTaint, parseTaint, type Taint } from '@taintmgr/core';
-import { drainStaleMs } from '@taintmgr/core/drain';
+import { drainStaleMs, drainText, nodeDrainer } from '@taintmgr/core/drain';
 import { formatTime, type Instant, parseTime } from '@taintmgr/core/time';
 import { drainMarksAnnotation } from '../proto/drain-marks.ts';
 import { asList, asRecord, asText, type JsonRecord, parseJson } from '../proto/json.ts';
@@ -101,5 +101,6 @@ function readWork({ run, heartbeat, ended }: JsonRecord): DrainWork | null {
 
 /** `drain drain-20261122-041830-a4d8 of alice` */
 export function drainName({ id, by }: Pick<DrainMark, 'id' | 'by'>): string {
+  if (by === nodeDrainer) return drainText({ id, by });
   return `drain ${id}${by === '' ? '' : ` of ${by}`}`;
 }

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Taint } from '@taintmgr/core';
 import type { DrainPlan } from '@taintmgr/core/drain';
-import { formatTime } from '@taintmgr/core/time';
 import { type CordonAndTaint, markOf, readMarks } from '@taintmgr/k8s-adapter/drain';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
@@ -22,10 +21,17 @@ import type { Drain } from './drain.ts';
 import { dryRun } from './dry-run.ts';
 import { chooseEffect, effectLine } from './effect.ts';
 import type { DrainFlags } from './flags.ts';
+import { newDrainName } from './name.ts';
 import { exitCodes } from './outcome.ts';
 import { renderPlan } from './plan-table.ts';
 import { readDrainPolicies } from './policies.ts';
-import { anotherDrainFault, flagsFault, overlapFault, rightsFault } from './refusals.ts';
+import {
+  anotherDrainFault,
+  flagsFault,
+  overlapFault,
+  refuseNodeName,
+  rightsFault,
+} from './refusals.ts';
 import { readSettings } from './settings.ts';
 
 /** `drain-by-taint TAINT [NODE...]`: plans, refuses or carries out, and says how it ended. */
@@ -35,6 +41,12 @@ export async function run(
   nodeNames: readonly string[],
 ): Promise<ExitCode> {
   const { flags, output, interrupt } = invocation;
+  if (flags.serverSide) {
+    const { runOnServer } = await import('./server-side/command.ts');
+    return await runOnServer(invocation, taintText, nodeNames);
+  }
+  const alone = (['detach', 'name'] as const).find((flag) => flags[flag] !== undefined);
+  if (alone) throw new UsageError(`--${alone} is only there with --server-side`);
   const request = readSettings(taintText, flags, output);
   const format = await readFormat(flags.output);
   return await withConnection(invocation, async (connection) => {
@@ -101,14 +113,6 @@ async function planAndDrain(drain: Drain, format: Format, headers: boolean): Pro
   return exitCodes[report.result];
 }
 
-/** A taint that was forgotten: the first node would be taken for it. */
-async function refuseNodeName(reader: ClusterReader, text: string): Promise<void> {
-  if (/[=:/]/.test(text) || !(await reader.nodeIfThere(text))) return;
-  throw new UsageError(
-    `${text} is a node; name a taint before it, such as maintenance=kernel; nothing was changed`,
-  );
-}
-
 function perform(drain: Drain, plan: DrainPlan): Promise<DrainReport> {
   return drain.settings.dryRun === 'none' ? carryOut(drain, plan) : dryRun(drain, plan);
 }
@@ -157,11 +161,5 @@ function wantedOn(
 ): Omit<CordonAndTaint, 'by'> {
   const marks = targets.flatMap(({ annotations }) => readMarks(annotations));
   const run = randomBytes(4).toString('hex');
-  return { id: markOf(marks, taint)?.id ?? newId(now), taint, cordon, run };
-}
-
-/** `drain-20261120-230839-7f3a`: when it began, and what distinguishes it from others of that second. */
-function newId(now: number): string {
-  const [date = '', time = ''] = formatTime(now).replace(/[-:Z]/g, '').split('T');
-  return `drain-${date}-${time}-${randomBytes(2).toString('hex')}`;
+  return { id: markOf(marks, taint)?.id ?? newDrainName(now), taint, cordon, run };
 }

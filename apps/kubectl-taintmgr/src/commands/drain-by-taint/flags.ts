@@ -38,6 +38,9 @@ export interface DrainFlags extends OutputFlags, PolicyFlag {
   readonly cordon?: boolean | undefined;
   readonly allowOverlap?: true | undefined;
   readonly ignorePolicies?: true | undefined;
+  readonly serverSide?: true | undefined;
+  readonly detach?: true | undefined;
+  readonly name?: string | undefined;
 }
 
 const asKubectl = 'As kubectl drain:';
@@ -50,12 +53,13 @@ Exit codes; .status.result of -o json says the same:
        Stopped: somebody else evicts for the taint and ignores PDBs
   2    Blocked: something blocks evictions that will not resolve by itself
   3    TimedOut: not finished within --timeout
-  130  Interrupted: run the same command again to continue
+  130  Interrupted: run the same command again to continue; with --server-side the drain goes on
 
 Examples:
   kubectl taintmgr drain-by-taint maintenance=kernel node-1 --ignore-daemonsets --dry-run=server
   kubectl taintmgr drain-by-taint maintenance=kernel -l pool=blue --ignore-daemonsets --timeout=10m
-  kubectl taintmgr drain-by-taint maintenance=kernel:NoSchedule -l pool=blue --zone-serial --pdb-policy=delete-after:1h`;
+  kubectl taintmgr drain-by-taint maintenance=kernel:NoSchedule -l pool=blue --zone-serial --pdb-policy=delete-after:1h
+  kubectl taintmgr drain-by-taint maintenance=kernel -l pool=blue --server-side --detach`;
 
 /** `drain-by-taint`, as its help shows it. */
 export function drainCommand(): CommandUnknownOpts {
@@ -135,6 +139,12 @@ function ownOptions(): readonly Option[] {
       '--allow-overlap',
       'use NoExecute although another controller may evict for it; stop when it does',
     ),
+    new Option(
+      '--server-side',
+      'create a NodeDrain, which taintmgr-controller carries out, and follow it; Ctrl-C leaves it running',
+    ),
+    new Option('--detach', 'with --server-side: do not follow it'),
+    new Option('--name <name>', 'with --server-side: the name of the NodeDrain'),
   ];
   return options.map((option) => option.helpGroup(ours));
 }

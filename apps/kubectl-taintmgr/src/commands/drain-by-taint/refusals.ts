@@ -1,16 +1,29 @@
 // Why a drain does not begin: flags that are missing, other controllers, rights that are missing.
 import { formatTaint, type Taint } from '@taintmgr/core';
-import { type DrainPlan, drainFlag, drainStaleMs } from '@taintmgr/core/drain';
+import { type DrainPlan, drainFlag, drainStaleMs, nodeDrainer } from '@taintmgr/core/drain';
 import type { BudgetPolicy } from '@taintmgr/core/policy';
 import { formatDuration } from '@taintmgr/core/time';
 import { getNodeRequest, taintEvictors } from '@taintmgr/k8s-adapter';
-import { drainName, isAtWork, readMarks } from '@taintmgr/k8s-adapter/drain';
+import { type DrainMark, drainName, isAtWork, readMarks } from '@taintmgr/k8s-adapter/drain';
 import { isKnownNobody } from '../../cluster/evictors.ts';
+import type { ClusterReader } from '../../cluster/reader.ts';
 import { describeRight, isAllowed, type Right, rightOf } from '../../cluster/rights.ts';
 import type { NodeSurvey } from '../../cluster/survey.ts';
 import { count, countBy } from '../../render/count.ts';
+import { UsageError } from '../../usage-error.ts';
 import type { Drain } from './drain.ts';
 import { whoEvicts } from './effect.ts';
+
+/** Throws UsageError for a taint that was forgotten: the first node would be taken for it. */
+export async function refuseNodeName(
+  reader: Pick<ClusterReader, 'nodeIfThere'>,
+  text: string,
+): Promise<void> {
+  if (/[=:/]/.test(text) || !(await reader.nodeIfThere(text))) return;
+  throw new UsageError(
+    `${text} is a node; name a taint before it, such as maintenance=kernel; nothing was changed`,
+  );
+}
 
 /** One line that names the flags that are missing for the drain to begin; null when none is. */
 export function flagsFault({ pods }: DrainPlan): string | null {
@@ -59,11 +72,23 @@ function heedlessFault(taint: Taint): string {
 }
 
 /** The drain that is at work on one of the nodes, as far as the API server's clock shows; null: none. */
-export async function anotherDrainFault({ connection, survey }: Drain): Promise<string | null> {
+export async function anotherDrainFault(drain: Drain): Promise<string | null> {
+  const { connection, survey } = drain;
   const working = survey.nodes.flatMap(({ node, annotations }) =>
     readMarks(annotations).flatMap((mark) => (mark.work ? [{ node, mark, work: mark.work }] : [])),
   );
+  const kept = survey.nodes.flatMap(({ node, annotations }) =>
+    readMarks(annotations).flatMap((mark) => (isKept(mark, drain) ? { node, mark } : [])),
+  );
   const [first] = working;
+  const [other] = kept;
+  if (other) {
+    const { node, mark } = other;
+    return (
+      `${drainName(mark)} has put ${formatTaint(mark.taint)} on ${node.name}: undo that one first ` +
+      `(kubectl taintmgr undo ${mark.id}), or choose another taint; nothing was changed`
+    );
+  }
   if (!first) return null;
   const { serverTime } = await connection.client.ask(getNodeRequest(first.node.name));
   const now = serverTime ?? Date.now();
@@ -74,6 +99,12 @@ export async function anotherDrainFault({ connection, survey }: Drain): Promise<
     `${drainName(found.mark)} is at work on ${found.node.name} (its mark is ${ago} old): wait for ` +
     `its end; if it was killed, until its mark is ${formatDuration(drainStaleMs)} old; nothing was changed`
   );
+}
+
+/** Whether a NodeDrain that is not at work any more has set this taint: it is that one's to take back. */
+function isKept({ by, work, taint }: DrainMark, { wanted }: Drain): boolean {
+  const isAway = work === null || work.hasEnded;
+  return by === nodeDrainer && isAway && formatTaint(taint) === formatTaint(wanted.taint);
 }
 
 /** A right that is needed everywhere, or at least in these places. */

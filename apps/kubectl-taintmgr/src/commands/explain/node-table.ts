@@ -1,5 +1,6 @@
 // The pods of a node as a table.
 import { formatTaint } from '@taintmgr/core';
+import { drainText, nodeDrainer } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
 import type { Evictor } from '../../cluster/evictors.ts';
 import { type Field, renderFields } from '../../render/fields.ts';
@@ -59,7 +60,7 @@ function nodeHead(report: NodeReport, { now, evictor }: PodColumns): readonly st
   const lease = leaseRenewedAt === null ? '' : `, lease renewed ${ago(now, leaseRenewedAt)}`;
   const health = forecast && healthText(forecast, now);
   const state = forecast ? `: ${zoneText(forecast)}` : '';
-  const evictedBy = drains.length > 0 ? drainText(drains) : evictorText(evictor);
+  const evictedBy = drains.length > 0 ? drainsText(drains) : evictorText(evictor);
   return renderFields([
     ['Name', facts.node.name],
     ['Ready', `${readyText(facts, now)}${lease}`],
@@ -72,9 +73,13 @@ function nodeHead(report: NodeReport, { now, evictor }: PodColumns): readonly st
 }
 
 /** Whether a drain still runs its marks do not say. */
-function drainText(drains: NodeReport['drains']): string {
-  const ids = drains.map(({ id }) => id).join(', ');
-  return `drain-by-taint (${ids}), as long as it runs`;
+function drainsText(drains: NodeReport['drains']): string {
+  const [objects, others] = [true, false].map((isObject) =>
+    drains.filter(({ by }) => (by === nodeDrainer) === isObject),
+  );
+  const names = (objects ?? []).map(drainText);
+  const ids = (others ?? []).map(({ id }) => id).join(', ');
+  return [...names, ...(ids === '' ? [] : [`drain-by-taint (${ids}), as long as it runs`])].join(', ');
 }
 
 /** `1 of 24 nodes not ready` */

@@ -2,6 +2,7 @@ import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
+import { listNodeDrains } from '../../cluster/node-drains.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { readFormat } from '../../render/format.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
@@ -27,10 +28,14 @@ export async function run(invocation: Invocation<StatusFlags>): Promise<ExitCode
     const nodes = await reader.nodes();
     const survey = await surveyPending(reader, nodes);
     const reports = reportOnPresent(survey).nodes;
-    const [clocks, managers] = await Promise.all([reader.clockEvents(), reader.taintManagers()]);
+    const [clocks, managers, nodeDrains] = await Promise.all([
+      reader.clockEvents(),
+      reader.taintManagers(),
+      listNodeDrains(client),
+    ]);
     const tripped = survey.limits?.tripped ?? [];
     const pauses = pausesInForce(survey.policies.objects, survey.at);
-    const status = { ...statusOf(survey, nodes, reports), clocks, tripped, pauses, managers };
+    const status = { ...statusOf(survey, nodes, reports), clocks, tripped, pauses, managers, nodeDrains };
     const answer = {
       document: statusDocument(status),
       rows: status.zones,

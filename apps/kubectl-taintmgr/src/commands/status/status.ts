@@ -14,12 +14,14 @@ import {
 } from '../../cluster/drain-marks.ts';
 import { type Evictor, upstreamVerdict } from '../../cluster/evictors.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
+import type { NodeDrainObject } from '../../cluster/node-drains.ts';
 import type { TrippedLimit } from '../../cluster/limits.ts';
 import { isFresh, type TaintManager } from '../../cluster/taint-managers.ts';
 import { apiVersion, evictorDocument } from '../../report/documents.ts';
 import { trippedDocument } from '../../report/limits.ts';
 import { isPaused, type NodeReport, type PodReport, runningWaits } from '../../report/report.ts';
 import { asOf } from '../../report/words.ts';
+import { nodeDrainDocument } from './node-drains.ts';
 import { pauseDocument } from './pauses.ts';
 
 /** A pod that should have ended so long ago is stuck. */
@@ -54,6 +56,8 @@ export interface Status {
   readonly evictor: Evictor;
   readonly zones: readonly ZoneCounts[];
   readonly drains: readonly MarkedDrain[];
+  /** Those that controllers carry out. */
+  readonly nodeDrains: readonly NodeDrainObject[];
   /** Those that evict the pods of a node, or did when they were last heard of. */
   readonly running: readonly RunningDrain[];
   /** What controllers have said about clocks of late, the latest last. */
@@ -71,7 +75,7 @@ export function statusOf(
   { at, evictors, evictor }: Pick<Status, 'at' | 'evictors' | 'evictor'>,
   nodes: readonly NodeFacts[],
   reports: readonly NodeReport[],
-): Omit<Status, 'tripped' | 'pauses' | 'managers'> {
+): Omit<Status, 'tripped' | 'pauses' | 'managers' | 'nodeDrains'> {
   const byName = new Map(reports.map((report) => [report.facts.node.name, report] as const));
   const zones = new Map<string, NodeFacts[]>();
   for (const facts of nodes) {
@@ -128,7 +132,7 @@ function zoneCounts(
 /** The status as a document. */
 export function statusDocument(status: Status): object {
   const { at, evictors, evictor, zones, drains, running, clocks } = status;
-  const { tripped, pauses, managers } = status;
+  const { tripped, pauses, managers, nodeDrains } = status;
   return {
     apiVersion,
     kind: 'Status',
@@ -142,6 +146,7 @@ export function statusDocument(status: Status): object {
       return { ...zone, nextSeconds: next === null ? undefined : Math.floor(next / 1000) };
     }),
     drains,
+    ...(nodeDrains.length > 0 && { nodeDrains: nodeDrains.map(nodeDrainDocument) }),
     ...(running.length > 0 && { runningDrains: running.map((one) => runningDocument(at, one)) }),
     ...(clocks.length > 0 && {
       clocks: clocks.map(({ at: time, message }) => {

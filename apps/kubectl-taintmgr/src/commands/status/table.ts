@@ -11,6 +11,7 @@ import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import { type Column, renderColumns, renderTable, type TableOptions } from '../../render/table.ts';
 import { ago, none, soon } from '../../report/words.ts';
+import { renderNodeDrains } from './node-drains.ts';
 import { renderPauses } from './pauses.ts';
 import type { Status, ZoneCounts } from './status.ts';
 
@@ -21,9 +22,12 @@ const labelWidth = 27;
 
 /** Who evicts, the zones, and the drains that have left marks. */
 export function renderStatus(
-  { at, evictors, zones, drains, running, clocks, tripped, pauses, managers }: Status,
+  status: Status,
   { wide, headers }: TableOptions,
 ): string {
+  const { at, evictors, zones, running, clocks, tripped, pauses, managers, nodeDrains } = status;
+  const objects = new Set(nodeDrains.map(({ metadata }) => metadata.name));
+  const drains = status.drains.filter(({ id }) => !objects.has(id));
   const table = renderColumns(zoneColumns, zones, { wide, headers });
   if (!headers) return table;
   const upstream = upstreamVerdict(evictors);
@@ -33,6 +37,7 @@ export function renderStatus(
     ...managers.flatMap((manager) => managerLines(at, manager)),
     '',
     zones.length === 0 ? 'No nodes found.' : table,
+    ...(nodeDrains.length === 0 ? [] : ['', renderNodeDrains(at, nodeDrains)]),
     ...(drains.length === 0 ? [] : ['', renderDrains(drains, wide)]),
     ...(running.length === 0 ? [] : ['', renderRunning(at, running)]),
     ...(tripped.length === 0 ? [] : ['', renderTripped(at, tripped)]),

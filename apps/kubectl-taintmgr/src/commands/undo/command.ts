@@ -1,5 +1,7 @@
 import { formatTaint } from '@taintmgr/core';
-import { type DrainMark, isNamed, readMarks } from '@taintmgr/k8s-adapter/drain';
+import { nodeDrainer } from '@taintmgr/core/drain';
+import type { ApiClient } from '@taintmgr/k8s-adapter';
+import { type DrainMark, isMarkOf, isNamed, readMarks } from '@taintmgr/k8s-adapter/drain';
 import { withConnection } from '../../cli/connection.ts';
 import { readDryRun } from '../../cli/dry-run-flag.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
@@ -8,11 +10,13 @@ import { warn } from '../../cli/output.ts';
 import { drainsOn } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import { namedNodes } from '../../cluster/named-nodes.ts';
+import { type NodeDrainObject, readNodeDrain } from '../../cluster/node-drains.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { undoOnNodes } from '../../cluster/undo-drain.ts';
 import { renderTable } from '../../render/table.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { UndoFlags } from './flags.ts';
+import { undoNodeDrain } from './node-drain.ts';
 
 /** `undo [DRAIN] [NODE...]`: takes back what a drain has set, or lists what can be. */
 export async function run(
@@ -28,15 +32,55 @@ export async function run(
       output.out(renderMarks(nodes));
       return exitCode.done;
     }
-    const isMeant = isNamed(name);
+    const { client } = connection;
+    const undo = { client, output, interrupt: invocation.interrupt, isDryRun };
+    const isPart = nodeNames.length > 0 || flags.selector !== undefined;
+    const plain = name.replace(/^(nodedrains?|ndrain)([.]taintmgr[.]dev)?\//, '');
+    const marks = nodes.flatMap(({ annotations }) => readMarks(annotations));
+    const named = marks.filter(isNamed(name)).filter(({ by }) => by === nodeDrainer);
+    const drains = await nodeDrainsNamed(client, [plain], [plain, ...named.map(({ id }) => id)]);
+    if (drains.length === 0 && plain !== name) throw new UsageError(nothingToUndo(plain, nodes));
+    for (const drain of drains) {
+      if (isPart) throw new UsageError(wholeOnly(drain));
+      const here = nodes.filter(({ annotations }) =>
+        readMarks(annotations).some(isMarkOf(drain.metadata.name)),
+      );
+      const code = await undoNodeDrain(undo, drain, here);
+      if (code !== exitCode.done) return code;
+    }
+    const done = new Set(drains.map(({ metadata }) => metadata.name));
+    const isMeant = (mark: DrainMark): boolean => !done.has(mark.id) && isNamed(name)(mark);
     const marked = nodes.filter(({ annotations }) => readMarks(annotations).some(isMeant));
-    if (marked.length === 0) throw new UsageError(nothingToUndo(name, nodes));
+    if (marked.length === 0 && done.size === 0) throw new UsageError(nothingToUndo(name, nodes));
+    if (done.has(plain)) return exitCode.done;
     const names = marked.map(({ node }) => node.name);
     const warnOf = (text: string): void => warn(output, text);
-    const options = { say: output.out, warn: warnOf, isDryRun };
-    await undoOnNodes(connection.client, names, isMeant, options);
+    await undoOnNodes(client, names, isMeant, { say: output.out, warn: warnOf, isDryRun });
     return exitCode.done;
   });
+}
+
+/** Those of these names that there are; where the first is one, that alone is meant. */
+async function nodeDrainsNamed(
+  client: ApiClient,
+  [first = '']: readonly string[],
+  names: readonly string[],
+): Promise<readonly NodeDrainObject[]> {
+  const found: NodeDrainObject[] = [];
+  for (const name of new Set(names)) {
+    const drain = isObjectName(name) ? await readNodeDrain(client, name) : null;
+    if (drain && name === first) return [drain];
+    if (drain) found.push(drain);
+  }
+  return found;
+}
+
+function isObjectName(name: string): boolean {
+  return /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name);
+}
+
+function wholeOnly({ metadata: { name } }: NodeDrainObject): string {
+  return `drain ${name} is a NodeDrain, which is undone as a whole; take a node out of its spec.nodes to undo it there`;
 }
 
 function nothingToUndo(name: string, nodes: readonly NodeFacts[]): string {
@@ -49,7 +93,7 @@ function nothingToUndo(name: string, nodes: readonly NodeFacts[]): string {
 function renderMarks(nodes: readonly NodeFacts[]): string {
   const rows = nodes.flatMap(({ node, annotations }) =>
     readMarks(annotations).map((mark) => [
-      mark.id,
+      mark.by === nodeDrainer ? `nodedrain/${mark.id}` : mark.id,
       node.name,
       formatTaint(mark.taint),
       setBy(mark),

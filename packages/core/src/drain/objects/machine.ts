@@ -24,6 +24,7 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
   /** Those of others that are at work on nodes. */
   readonly #working = new Drains();
   #leads: boolean;
+  #serial = 0;
   #synced = false;
 
   constructor(store: StoreView, leads: boolean) {
@@ -74,16 +75,18 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
 
   #begin(now: Instant, drain: NodeDrain): void {
     if (!this.#leads || !this.#synced) return;
-    const { uid, generation, isDeleted } = drain;
-    const run = this.#runs.get(drain.name);
-    const isSame = run?.drain.uid === uid && (run.drain.generation === generation || isDeleted);
-    if (run && isSame) run.update(now, drain);
-    else this.#runs.set(drain.name, this.#newRun(now, drain));
+    const { name, uid, generation, isDeleted } = drain;
+    const run = this.#runs.get(name);
+    if (run?.drain.uid !== uid) this.#runs.set(name, this.#newRun(now, drain));
+    else if (run.drain.generation === generation || isDeleted) run.update(now, drain);
+    else this.#runs.set(name, this.#newRun(now, ...edited(now, drain, run)));
   }
 
-  #newRun(now: Instant, drain: NodeDrain): NodeDrainRun {
+  #newRun(now: Instant, drain: NodeDrain, begunWith?: ReadonlySet<string>): NodeDrainRun {
     const holdOf = (one: NodeDrain, node: Node): DrainHold | null => this.#holdOf(one, node);
-    return new NodeDrainRun(now, drain, { store: this.#store, holdOf });
+    this.#serial += 1;
+    const surroundings = { store: this.#store, serial: this.#serial, begunWith, holdOf };
+    return new NodeDrainRun(now, drain, surroundings);
   }
 
   #act(now: Instant): readonly NodeDrainCommand[] {
@@ -111,6 +114,21 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
     if (other === undefined) return null;
     return { reason: 'AnotherDrain', message: `drain ${other} is at work there` };
   }
+}
+
+/**
+ * A drain that says something else now, with how far it is: its status may be older than what we know.
+ * By the same selector it goes on with the nodes that it began with.
+ */
+function edited(
+  now: Instant,
+  drain: NodeDrain,
+  run: NodeDrainRun,
+): readonly [drain: NodeDrain, begunWith: ReadonlySet<string> | undefined] {
+  const { nodes: known, startedAt } = run.state(now);
+  const isSame = JSON.stringify(drain.selector) === JSON.stringify(run.drain.selector);
+  const names = isSame && startedAt !== null ? new Set(known.map(({ name }) => name)) : undefined;
+  return [{ ...drain, known, startedAt }, names];
 }
 
 function isOlder(one: NodeDrain, other: NodeDrain): boolean {

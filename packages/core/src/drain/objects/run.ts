@@ -1,25 +1,25 @@
 // One NodeDrain that is being carried out: its drain machine, what it writes on nodes, and its undoing.
-import { KeyedWrites } from '../../attempt/keyed-writes.ts';
 import type { Outcome } from '../../attempt/outcome.ts';
 import type { Event } from '../../event.ts';
 import { earliest, type Instant } from '../../kernel/time.ts';
 import type { Node } from '../../model/node.ts';
+import { selects } from '../../model/selector.ts';
 import type { NodeDrain } from '../../policy/values.ts';
 import type { StoreView } from '../../store.ts';
 import { DrainMachine } from '../machine.ts';
-import { isEnded } from '../state.ts';
+import { type DrainNodePhase, isEnded } from '../state.ts';
 import type { NodeDrainCommand, NodeDrainWrite } from './command.ts';
-import { drainConfigOf, nodesOf, targetOf } from './settings.ts';
+import { begunWith, drainConfigOf, missingTargets, nodesOf, targetOf } from './settings.ts';
 import { type DrainHold, type NodeDrainState, stateOf } from './state.ts';
-
-/** Requests that write on nodes and on the object itself, at most. */
-const writesMax = 20;
-const retry = { retryWaitMsMin: 200, retryWaitMsMax: 10_000, confirmationWaitMs: 5_000 };
-const guard = 'guard';
+import { type DrainWrite, DrainWrites } from './writes.ts';
 
 /** What a run asks of others. */
 export interface RunSurroundings {
   readonly store: StoreView;
+  /** Tells this run from others, earlier ones of the same drain too: an answer may come late. */
+  readonly serial: number;
+  /** The nodes that an earlier run by the same selector began with; left out: as the status says. */
+  readonly begunWith?: ReadonlySet<string> | undefined;
   /** Why the turn of a node must not come; null: it may. */
   readonly holdOf: (drain: NodeDrain, node: Node) => DrainHold | null;
 }
@@ -33,15 +33,16 @@ export class NodeDrainRun {
   #drain: NodeDrain;
   readonly #machine: DrainMachine;
   readonly #surroundings: RunSurroundings;
-  readonly #writes: KeyedWrites;
-  /** What is to be written on which node. */
-  readonly #wanted = new Map<string, NodeDrainWrite>();
+  readonly #writes: DrainWrites;
   #holds: ReadonlyMap<string, DrainHold> = new Map();
+  readonly #begunWith: ReadonlySet<string>;
   readonly #targets = new Set<string>();
   /** Writes of the drain machine on nodes that are under way. */
   readonly #sent = new Set<string>();
   /** Nodes on which nothing of the drain was left when they were last written. */
   readonly #undone = new Set<string>();
+  /** Nodes that were cordoned at the start: nobody who uncordons one is fought. */
+  readonly #cordoned = new Set<string>();
   /** By the cluster's clock. */
   #startedAt: Instant | null;
   #actAt: Instant | null;
@@ -50,18 +51,24 @@ export class NodeDrainRun {
     this.#drain = drain;
     this.#surroundings = surroundings;
     const { store } = surroundings;
-    const nodes = nodesOf(drain, store);
+    this.#begunWith = surroundings.begunWith ?? begunWith(drain);
+    const nodes = nodesOf(drain, this.#begunWith, store);
     const pods = nodes.flatMap(({ name }) => [...store.podsOn(name)]);
     const leaving = pods.flatMap(({ uid, deletionTimestamp }) =>
       deletionTimestamp === null ? [] : uid,
     );
     this.#machine = new DrainMachine(drainConfigOf(drain, new Set(leaving)));
-    this.#writes = new KeyedWrites({ ...retry, prefix: this.#idOf('write'), max: writesMax });
+    this.#writes = new DrainWrites(this.#idOf('write'));
     this.#startedAt = drain.startedAt;
     this.#actAt = now;
     this.#feedPolicies(now);
+    for (const target of missingTargets(now, drain, this.#begunWith, store)) {
+      this.#targets.add(target.name);
+      this.#machine.add(now, target);
+    }
     for (const node of nodes) this.#add(now, node);
     this.#machine.handle(now, { kind: 'synced' });
+    for (const node of store.nodes()) this.#releaseStray(now, node.name);
   }
 
   get drain(): NodeDrain {
@@ -90,6 +97,8 @@ export class NodeDrainRun {
       now,
       startedAt: this.#startedAt,
       isUndoing: this.#drain.isDeleted,
+      isPaused: this.#drain.isPaused,
+      goneBefore: new Map(this.#drain.known.map(({ name, podsGone }) => [name, podsGone])),
     });
   }
 
@@ -99,7 +108,7 @@ export class NodeDrainRun {
       case 'nodeUpsert':
         this.#actAt = now;
         if (this.#targets.has(event.node.name)) this.#machine.handle(now, event);
-        else if (this.#drain.takesLaterNodes) this.#addLater(now, event.node);
+        else this.#addLater(now, event.node);
         return;
       case 'nodeDelete':
         this.#actAt = now;
@@ -123,7 +132,7 @@ export class NodeDrainRun {
     this.#actAt = null;
     const drain = this.#drain;
     if (drain.isDeleted) this.#undo(now);
-    else if (!drain.isGuarded) this.#want(now, guard, { kind: 'undo' });
+    else if (!drain.isGuarded) this.#writes.want(now, { kind: 'guard', isGuarded: true });
     const commands = drain.isDeleted || !drain.isGuarded ? [] : this.#carryOn(now);
     return [...commands, ...this.#write(now)];
   }
@@ -141,15 +150,16 @@ export class NodeDrainRun {
   }
 
   #carryOn(now: Instant): readonly NodeDrainCommand[] {
-    const { until, cordon } = this.#drain;
+    const { until, cordon, isPaused } = this.#drain;
     const { clock } = this.#surroundings.store;
     if (until !== null && now >= clock.when(until)) this.#machine.giveUp(now);
+    this.#machine.pause(isPaused);
     this.#look(now);
-    if (cordon === 'atStart') this.#cordonAll(now);
+    if (cordon === 'atStart' && !isPaused) this.#cordonAll(now);
     const commands = this.#machine.handle(now, { kind: 'tick' });
     for (const note of this.#machine.takeNotes()) {
       if (note.kind === 'stopped') this.#takeTaintsBack(now);
-      else if (note.kind === 'nodeEnded') this.#ended(now, note.node, note.phase.kind);
+      else if (note.kind === 'nodeEnded') this.#ended(now, note.node, note.phase);
     }
     return commands.map((command): NodeDrainCommand => {
       if (command.kind === 'recordEvent') return command;
@@ -195,25 +205,32 @@ export class NodeDrainRun {
     return null;
   }
 
+  /** Once: what somebody takes off after that stays off. */
   #cordonAll(now: Instant): void {
     for (const { name, phase } of this.#machine.nodes()) {
       const node = phase.kind === 'pending' ? this.#surroundings.store.node(name) : null;
-      if (node && node.unschedulable !== true) this.#want(now, name, { kind: 'cordon' });
+      if (!node || node.unschedulable === true) continue;
+      if (this.#cordoned.has(name) || this.#isMarked(name)) continue;
+      this.#cordoned.add(name);
+      this.#wantOn(now, name, { kind: 'cordon' });
     }
   }
 
-  #ended(now: Instant, nodeName: string, how: string): void {
-    if (how === 'vanished') return;
-    const isFailed = how === 'failed';
-    const isBack = isFailed && (this.#drain.rollsBack || this.#machine.stop !== null);
-    if (!isBack) this.#want(now, nodeName, { kind: 'end', isDrained: !isFailed });
-    else this.#want(now, nodeName, { kind: this.#drain.rollsBack ? 'undo' : 'untaint' });
+  /** What is written on a node that is done with. */
+  #ended(now: Instant, nodeName: string, phase: DrainNodePhase): void {
+    if (phase.kind === 'failed' && this.#drain.rollsBack) {
+      this.#wantOn(now, nodeName, { kind: 'undo' });
+    } else if (phase.kind === 'failed' && phase.why === 'ForeignEviction') {
+      this.#wantOn(now, nodeName, { kind: 'untaint' });
+    } else if (phase.kind !== 'vanished') {
+      this.#wantOn(now, nodeName, { kind: 'end', isDrained: phase.kind === 'drained' });
+    }
   }
 
   /** Somebody else evicts for the taint and asks no budgets: until it is gone. */
   #takeTaintsBack(now: Instant): void {
     for (const { name } of this.#machine.nodes()) {
-      if (this.#isMarked(name)) this.#want(now, name, { kind: 'untaint' });
+      if (this.#isMarked(name)) this.#wantOn(now, name, { kind: 'untaint' });
     }
   }
 
@@ -227,9 +244,9 @@ export class NodeDrainRun {
     const open = begun.flatMap(({ name }) => (this.#undone.has(name) ? [] : name));
     const nodes = Array.from(this.#surroundings.store.nodes());
     const marked = nodes.flatMap(({ name }) => (this.#isMarked(name) ? name : []));
-    for (const name of [...open, ...marked]) this.#want(now, name, { kind: 'undo' });
+    for (const name of [...open, ...marked]) this.#wantOn(now, name, { kind: 'undo' });
     if (open.length > 0 || marked.length > 0) return;
-    if (this.#drain.isGuarded) this.#want(now, guard, { kind: 'undo' });
+    if (this.#drain.isGuarded) this.#writes.want(now, { kind: 'guard', isGuarded: false });
   }
 
   #isMarked(nodeName: string): boolean {
@@ -237,40 +254,32 @@ export class NodeDrainRun {
     return drainMarks.some(({ id }) => id === this.#drain.name);
   }
 
-  /** What is wanted last counts; it is written until that succeeds. */
-  #want(now: Instant, key: string, write: NodeDrainWrite): void {
-    if (this.#wanted.get(key)?.kind === write.kind) return;
-    this.#wanted.set(key, write);
-    this.#writes.notice(now, key);
+  /** A node that was taken out of the drain has nothing of it any more. */
+  #releaseStray(now: Instant, nodeName: string): void {
+    if (this.#targets.has(nodeName) || !this.#isMarked(nodeName)) return;
+    this.#wantOn(now, nodeName, { kind: 'undo' });
+  }
+
+  #wantOn(now: Instant, nodeName: string, write: NodeDrainWrite): void {
+    this.#writes.want(now, { kind: 'node', nodeName, write });
   }
 
   #write(now: Instant): readonly NodeDrainCommand[] {
-    const commands: NodeDrainCommand[] = [];
-    for (const key of this.#writes.takeDue(now)) {
-      const write = this.#wanted.get(key);
-      if (write && this.#isNeeded(key, write)) commands.push(this.#commandOf(key, write));
-      else this.#drop(key);
-    }
-    return commands;
+    const started = this.#writes.take(now, (wanted, hasSucceeded) => {
+      return this.#isNeeded(wanted, hasSucceeded);
+    });
+    return started.map(({ id, wanted }): NodeDrainCommand => {
+      if (wanted.kind === 'node') return this.#nodeCommand(id, wanted.nodeName, wanted.write);
+      const { name: drain, uid } = this.#drain;
+      return { kind: 'guardDrain', id, drain, uid, isGuarded: wanted.isGuarded };
+    });
   }
 
   /** Whether a write that succeeded does not show yet, or one that did not is still of use. */
-  #isNeeded(key: string, { kind }: NodeDrainWrite): boolean {
-    if (key === guard) return this.#drain.isGuarded === this.#drain.isDeleted;
-    if (this.#writes.failures(key) !== 0) return true;
-    return kind === 'undo' && this.#isMarked(key);
-  }
-
-  #drop(key: string): void {
-    this.#wanted.delete(key);
-    this.#writes.forget(key);
-  }
-
-  #commandOf(key: string, write: NodeDrainWrite): NodeDrainCommand {
-    const id = this.#writes.begin(key);
-    if (key !== guard) return this.#nodeCommand(id, key, write);
-    const { name: drain, uid, isDeleted } = this.#drain;
-    return { kind: 'guardDrain', id, drain, uid, isGuarded: !isDeleted };
+  #isNeeded(wanted: DrainWrite, hasSucceeded: boolean): boolean {
+    if (wanted.kind === 'guard') return this.#drain.isGuarded !== wanted.isGuarded;
+    const { nodeName, write } = wanted;
+    return !hasSucceeded || (write.kind === 'undo' && this.#isMarked(nodeName));
   }
 
   #nodeCommand(id: string, nodeName: string, write: NodeDrainWrite): NodeDrainCommand {
@@ -282,10 +291,9 @@ export class NodeDrainRun {
     this.#actAt = now;
     const ended = this.#writes.settle(now, id, outcome);
     if (ended) {
-      const { key, failures } = ended;
-      if (failures === 0 && this.#wanted.get(key)?.kind === 'undo') this.#undone.add(key);
-      // Somebody else has the node by now: there is nothing of ours to write.
-      if (outcome.kind === 'changed') this.#drop(key);
+      const { wrote, isDone } = ended;
+      const isUndone = isDone && wrote.kind === 'node' && wrote.write.kind === 'undo';
+      if (isUndone) this.#undone.add(wrote.nodeName);
       return;
     }
     this.#sent.delete(id);
@@ -307,15 +315,17 @@ export class NodeDrainRun {
     this.#machine.handle(now, { kind: 'nodeUpsert', node });
     for (const pod of store.podsOn(node.name))
       this.#machine.handle(now, { kind: 'podUpsert', pod });
-    const isOver = target.phase !== undefined && isEnded(target.phase);
-    const isDrained = target.phase?.kind === 'drained';
-    if (isOver && this.#isMarked(node.name)) this.#want(now, node.name, { kind: 'end', isDrained });
+    if (target.phase && isEnded(target.phase) && this.#isMarked(node.name)) {
+      this.#ended(now, node.name, target.phase);
+    }
   }
 
+  /** Until it has begun, a drain takes the nodes that there are; then those alone, if nothing else is said. */
   #addLater(now: Instant, node: Node): void {
-    if (nodesOf(this.#drain, this.#surroundings.store).some(({ name }) => name === node.name)) {
-      this.#add(now, node);
-    }
+    const { takesLaterNodes, selector } = this.#drain;
+    const isOpen = takesLaterNodes || this.#startedAt === null;
+    if (isOpen && selector && selects(selector, node.labels ?? {})) this.#add(now, node);
+    else this.#releaseStray(now, node.name);
   }
 
   /** What keeps and holds pods, as far as it is known by now. */
@@ -331,7 +341,7 @@ export class NodeDrainRun {
   }
 
   #idOf(id: string): string {
-    return `nodedrain/${this.#drain.uid}/${id}`;
+    return `nodedrain/${this.#drain.uid}/${this.#surroundings.serial}/${id}`;
   }
 }
 

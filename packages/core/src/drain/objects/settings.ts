@@ -44,21 +44,48 @@ function budgetsOf({ budgets: kind, deleteAfterMs }: NodeDrain): BudgetPolicy {
   return kind === 'deleteAfter' ? { kind, afterMs: deleteAfterMs ?? 0 } : { kind };
 }
 
-/** The nodes that a drain is for, as they are known: in their order, those of a selector by name. */
-export function nodesOf(drain: NodeDrain, store: StoreView): readonly Node[] {
-  const { nodes, selector } = drain;
-  if (nodes)
-    return inWaves(
-      drain,
-      nodes.flatMap((name) => store.node(name) ?? []),
-    );
-  const matching = Array.from(store.nodes()).filter(
-    ({ labels = {} }) => selector !== null && selects(selector, labels),
-  );
-  return inWaves(
-    drain,
-    matching.sort((a, b) => (a.name < b.name ? -1 : 1)),
-  );
+/**
+ * The nodes that a drain is for, as they are known: in their order, those of a selector by name. One
+ * that has begun is for those that it began with, whatever their labels are by now.
+ */
+export function nodesOf(
+  drain: NodeDrain,
+  begunWith: ReadonlySet<string>,
+  store: StoreView,
+): readonly Node[] {
+  const { nodes, selector, takesLaterNodes } = drain;
+  if (nodes) return inWaves(drain, nodes.flatMap((name) => store.node(name) ?? []));
+  const takesOthers = takesLaterNodes || begunWith.size === 0;
+  const meant = Array.from(store.nodes()).filter(({ name, labels = {} }) => {
+    if (begunWith.has(name)) return true;
+    return takesOthers && selector !== null && selects(selector, labels);
+  });
+  return inWaves(drain, meant.sort((a, b) => (a.name < b.name ? -1 : 1)));
+}
+
+/** The nodes of a selector that a drain began with, as its status has them; none: it has not begun. */
+export function begunWith(drain: NodeDrain): ReadonlySet<string> {
+  const { startedAt, generation, observedGeneration, known } = drain;
+  const hasBegun = startedAt !== null && observedGeneration === generation;
+  return new Set(hasBegun ? known.map(({ name }) => name) : []);
+}
+
+/** Nodes that it names and that are not there: either they are gone, or there never were any. */
+export function missingTargets(
+  now: Instant,
+  drain: NodeDrain,
+  begunWith: ReadonlySet<string>,
+  store: StoreView,
+): readonly DrainTarget[] {
+  return [...new Set(drain.nodes ?? begunWith)].flatMap((name): readonly DrainTarget[] => {
+    if (store.node(name)) return [];
+    const known = drain.known.find((one) => one.name === name);
+    const wasThere = known !== undefined && known.reason !== 'NotFound';
+    const phase: DrainNodePhase = wasThere
+      ? { kind: 'vanished', at: known.endedAt === null ? now : store.clock.when(known.endedAt) }
+      : { kind: 'failed', why: 'NotFound', at: now, message: 'there is no such node' };
+    return [{ name, zone: '', phase }];
+  });
 }
 
 /**
@@ -102,6 +129,7 @@ const failures: readonly DrainFailure[] = [
   'Denied',
   'ForeignEviction',
   'NotBegun',
+  'NotFound',
   'TaintRemoved',
   'TimedOut',
 ];

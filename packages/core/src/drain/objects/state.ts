@@ -28,6 +28,7 @@ export type NodeDrainPhase =
   | 'Pending'
   | 'Running'
   | 'Blocked'
+  | 'Paused'
   | 'Drained'
   | 'Failed'
   | 'TimedOut'
@@ -39,6 +40,7 @@ export interface NodeDrainNodeState {
   readonly phase: 'Pending' | 'Held' | 'Tainting' | 'Draining' | 'Drained' | 'Failed' | 'Gone';
   readonly startedAt: Instant | null;
   readonly endedAt: Instant | null;
+  readonly podsGone: number;
   readonly podsLeft: number;
   readonly reason: string;
   readonly message: string;
@@ -67,16 +69,28 @@ export interface StateInput {
   readonly now: Instant;
   readonly startedAt: Instant | null;
   readonly isUndoing: boolean;
+  readonly isPaused: boolean;
+  /** Pods that had left each node when this run began. */
+  readonly goneBefore: ReadonlyMap<string, number>;
+}
+
+/** Pods by the node where they are, or were. */
+interface Tally {
+  readonly left: ReadonlyMap<string, number>;
+  readonly gone: ReadonlyMap<string, number>;
 }
 
 export function stateOf(input: StateInput): NodeDrainState {
   const { machine, wall, startedAt, now } = input;
   const going = machine.pods().filter((pod) => !isStaying(pod));
   const left = going.filter(({ state }) => !isDone(state));
-  const nodes = machine.nodes().map((node) => nodeState(node, left, input));
-  const podsGone = going.filter(({ state }) => state.kind === 'gone').length;
+  const gone = going.filter(({ state }) => state.kind === 'gone');
+  const tally = { left: countByNode(left), gone: countByNode(gone) };
+  const nodes = machine.nodes().map((node) => nodeState(node, tally, input));
+  const podsGone = nodes.reduce((sum, node) => sum + node.podsGone, 0);
   const blocked = left.filter(({ blocker }) => blocker !== null);
   const blockers = [
+    ...(nodes.length === 0 ? ['no node matches its nodeSelector'] : []),
     ...nodes.flatMap(({ name, reason, message }) =>
       reason === '' ? [] : [`node ${name}: ${message || reason}`],
     ),
@@ -102,12 +116,13 @@ export function stateOf(input: StateInput): NodeDrainState {
 
 function nodeState(
   { name, phase }: DrainNode,
-  left: readonly DrainPod[],
-  { holds, wall }: StateInput,
+  { left, gone }: Tally,
+  { holds, wall, goneBefore }: StateInput,
 ): NodeDrainNodeState {
-  const here = left.filter(({ pod }) => pod.nodeName === name).length;
   const hold = holds.get(name);
-  const none = { startedAt: null, endedAt: null, podsLeft: here, reason: '', message: '' };
+  const podsGone = (goneBefore.get(name) ?? 0) + (gone.get(name) ?? 0);
+  const pods = { podsGone, podsLeft: left.get(name) ?? 0 };
+  const none = { startedAt: null, endedAt: null, ...pods, reason: '', message: '' };
   switch (phase.kind) {
     case 'pending':
       return hold ? { ...none, name, phase: 'Held', ...hold } : { ...none, name, phase: 'Pending' };
@@ -128,8 +143,14 @@ function nodeState(
   }
 }
 
+function countByNode(pods: readonly DrainPod[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { pod } of pods) counts.set(pod.nodeName, (counts.get(pod.nodeName) ?? 0) + 1);
+  return counts;
+}
+
 function phaseOf(
-  { isUndoing, startedAt }: StateInput,
+  { isUndoing, isPaused, startedAt }: StateInput,
   nodes: readonly NodeDrainNodeState[],
   left: readonly DrainPod[],
 ): NodeDrainPhase {
@@ -140,6 +161,7 @@ function phaseOf(
     if (failed.length === 0) return 'Drained';
     return failed.every(({ reason }) => reason === 'TimedOut') ? 'TimedOut' : 'Failed';
   }
+  if (isPaused) return 'Paused';
   if (startedAt === null) return open.some(({ phase }) => phase === 'Held') ? 'Blocked' : 'Pending';
   const isAtWork = left.some(({ blocker }) => blocker === null);
   const isHeld = left.length > 0 || open.every(({ phase }) => phase === 'Held');

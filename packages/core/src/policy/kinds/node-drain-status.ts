@@ -9,7 +9,7 @@ export const nodeDrainStatus = {
     phase: {
       type: 'string',
       description: 'Where it stands.',
-      enum: ['Blocked', 'Drained', 'Failed', 'Pending', 'Running', 'TimedOut', 'Undoing'],
+      enum: ['Blocked', 'Drained', 'Failed', 'Paused', 'Pending', 'Running', 'TimedOut', 'Undoing'],
     },
     wave: {
       type: 'string',
@@ -49,6 +49,7 @@ export const nodeDrainStatus = {
           },
           startedAt: { type: 'shared', name: 'time', description: 'When it started.' },
           endedAt: { type: 'shared', name: 'time', description: 'When it was done with.' },
+          podsGone: { type: 'shared', name: 'count', description: 'Pods that have left it.' },
           podsLeft: {
             type: 'shared',
             name: 'count',

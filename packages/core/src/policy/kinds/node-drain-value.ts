@@ -43,6 +43,7 @@ export function nodeDrainOf(
     skipTerminatingMs: durationOf(timeouts.terminatingPods),
     rollsBack: spec.onFailure === 'RollBack',
     until: timeOf(spec.until),
+    isPaused: spec.paused,
     known: (status?.nodeStates ?? []).map(knownNode),
     startedAt: timeOf(status?.startedAt),
     observedGeneration,
@@ -82,9 +83,10 @@ function knownNode({
   message,
   startedAt,
   endedAt,
+  podsGone = 0,
 }: NodeState): KnownDrainNode {
   return {
-    ...{ name, phase, reason: reason ?? '', message: message ?? '' },
+    ...{ name, phase, reason: reason ?? '', message: message ?? '', podsGone },
     startedAt: timeOf(startedAt),
     endedAt: timeOf(endedAt),
   };

@@ -27,7 +27,7 @@ export const nodeDrainSpec = {
     },
     taint: {
       type: 'object',
-      description: 'The taint that the nodes get.',
+      description: 'The taint that the nodes get. It cannot be changed.',
       required: ['key'],
       properties: {
         key: { type: 'shared', name: 'taintKey' },
@@ -40,6 +40,20 @@ export const nodeDrainSpec = {
           default: 'NoSchedule',
         },
       },
+      rules: [
+        {
+          cel: 'self == oldSelf',
+          message: 'cannot be changed: delete the drain, which undoes it, and make another',
+          // What is read has no past.
+          holds: (): boolean => true,
+        },
+      ],
+    },
+    paused: {
+      type: 'boolean',
+      description:
+        'No further node is begun and no further pod is asked to go; what is under way ends. Time-outs go on.',
+      default: false,
     },
     laterNodes: {
       type: 'string',

@@ -1,15 +1,14 @@
 // How a NodeDrain is carried out on its nodes, and how it is kept until it is undone.
 import type { Command, Outcome } from '@taintmgr/core';
-import { drainFinalizer, policyKinds } from '@taintmgr/core/policy';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import { type CordonAndTaint, cordoning, tainting } from '../../drain/cordon-and-taint.ts';
+import { guardRequest, nodeDrainPath } from '../../drain/guard.ts';
 import { drainableNode, type NodeChange, patchNodeRequest } from '../../drain/node-change.ts';
 import { isMarkOf, undoing, untainting } from '../../drain/undo.ts';
 import { ending, renewing } from '../../drain/working-mark.ts';
 import { type Answer, dateHeader, failureOf, succeeded } from '../../proto/answer.ts';
-import { getRequest, patchRequest, withQuery } from '../../proto/api-request.ts';
-import { asList, asRecord, asText, parseJson } from '../../proto/json.ts';
-import { policiesPath } from '../../proto/list-requests.ts';
+import { getRequest } from '../../proto/api-request.ts';
+import { asRecord, parseJson } from '../../proto/json.ts';
 import { getNodeRequest } from '../../proto/node-requests.ts';
 import {
   changed,
@@ -110,27 +109,23 @@ function changeOf(
 /** The finalizer is put on, or taken off, as the object was read; others' finalizers stay. */
 export function drainGuarding(command: GuardDrain): Task<DrainWriteNotice> {
   const { drain, uid, isGuarded } = command;
-  const path = `${policiesPath(policyKinds.NodeDrain.plural)}/${encodeURIComponent(drain)}`;
   const resume = (state: 'reading' | 'writing', answer: Answer): StateStep<typeof state> => {
     if (!succeeded(answer)) {
       const failure = failureOf(answer);
       return finish(failure.status === 404 ? { kind: 'gone' } : failedBy(failure));
     }
     if (state === 'writing') return finish({ kind: 'done' });
-    const { metadata } = asRecord(parseJson(answer.body));
-    const { uid: found, resourceVersion, finalizers: listed } = asRecord(metadata);
-    if (found !== uid) return finish({ kind: 'gone' });
-    const before = asList(listed).map(asText);
-    const others = before.filter((one) => one !== drainFinalizer);
-    if (before.includes(drainFinalizer) === isGuarded) return finish({ kind: 'done' });
-    const finalizers = isGuarded ? [...others, drainFinalizer] : others;
-    const changes = { metadata: { resourceVersion, finalizers } };
-    const target = withQuery(path, { fieldManager });
-    return send<'reading' | 'writing'>('writing', patchRequest('merge', target, changes));
+    const object = parseJson(answer.body);
+    if (asRecord(asRecord(object).metadata).uid !== uid) return finish({ kind: 'gone' });
+    const request = guardRequest(object, isGuarded, fieldManager);
+    return request ? send<'reading' | 'writing'>('writing', request) : finish({ kind: 'done' });
   };
   return {
     ...{ kind: 'task', id: command.id, deposed: failedUnasked, outlastsStop: false },
-    first: stepsFrom(send<'reading' | 'writing'>('reading', getRequest(path)), resume),
+    first: stepsFrom(
+      send<'reading' | 'writing'>('reading', getRequest(nodeDrainPath(drain))),
+      resume,
+    ),
     ended: (outcome, took) => ({ kind: 'drainWriteFinished', command, outcome, took, left: [] }),
   };
 }

@@ -1,0 +1,109 @@
+// The NodeDrains of the cluster: read, made, deleted and let go.
+import { type NodeDrainStatus, policyApiVersion, policyKinds } from '@taintmgr/core/policy';
+import { type ApiClient, ApiError, listRequest, objectRequest } from '@taintmgr/k8s-adapter';
+import { guardRequest, nodeDrainPath } from '@taintmgr/k8s-adapter/drain';
+import { UsageError } from '../usage-error.ts';
+import type { ObjectMeta } from './objects.ts';
+
+const path = `/apis/${policyApiVersion}/${policyKinds.NodeDrain.plural}`;
+const fieldManager = 'taintmgr';
+const conflictsMax = 5;
+
+/** A NodeDrain as the API server has it, as far as commands read it. */
+export interface NodeDrainObject {
+  readonly metadata: ObjectMeta & { readonly deletionTimestamp?: string };
+  readonly status?: NodeDrainStatus;
+}
+
+const drainerRole =
+  'the ClusterRole taintmgr-drainer of deploy/kustomize/components/node-drains lets people drain by ' +
+  'NodeDrains; nothing was changed';
+
+/** As kubectl calls it: `nodedrain.taintmgr.dev/kernel`. */
+export function nodeDrainReference(name: string): string {
+  return `nodedrain.${policyApiVersion.split('/')[0]}/${name}`;
+}
+
+/** Makes a NodeDrain, or lets the API server check it; what the server has made of it. */
+export async function createNodeDrain(
+  client: ApiClient,
+  manifest: object,
+  dryRun: boolean,
+): Promise<NodeDrainObject> {
+  const query = `fieldManager=${fieldManager}&fieldValidation=Strict${dryRun ? '&dryRun=All' : ''}`;
+  try {
+    const made = await client.send(objectRequest('POST', `${path}?${query}`, manifest));
+    return made as NodeDrainObject;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const { status } = error.failure;
+    if (status === 404) throw notInstalled();
+    if (status === 403) throw new UsageError(`${error.failure.message}; ${drainerRole}`);
+    throw error;
+  }
+}
+
+/** A NodeDrain; null: there is none of the name, or no such kind. */
+export async function readNodeDrain(
+  client: ApiClient,
+  name: string,
+): Promise<NodeDrainObject | null> {
+  try {
+    const object = await client.send(listRequest(nodeDrainPath(name)));
+    return object as NodeDrainObject;
+  } catch (error) {
+    if (error instanceof ApiError && error.failure.status === 404) return null;
+    throw error;
+  }
+}
+
+/** All of them; none where there is no such kind, or no right to see them. */
+export async function listNodeDrains(client: ApiClient): Promise<readonly NodeDrainObject[]> {
+  try {
+    return (await client.list(path)) as readonly NodeDrainObject[];
+  } catch (error) {
+    const status = error instanceof ApiError ? error.failure.status : null;
+    if (status === 403 || status === 404) return [];
+    throw error;
+  }
+}
+
+/** Deletes exactly this one; another of its name stays. It is there until it is undone. */
+export async function deleteNodeDrain(
+  client: ApiClient,
+  { metadata: { name, uid = '' } }: NodeDrainObject,
+  dryRun: boolean,
+): Promise<void> {
+  const options = {
+    ...{ apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } },
+    ...(dryRun && { dryRun: ['All'] }),
+  };
+  try {
+    await client.send(objectRequest('DELETE', nodeDrainPath(name), options));
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.failure.status !== 404) throw error;
+  }
+}
+
+/** Takes the finalizer off that a controller has put on; others' stay. */
+export async function releaseNodeDrain(client: ApiClient, name: string): Promise<void> {
+  for (let conflicts = 0; ; conflicts++) {
+    const object = await readNodeDrain(client, name);
+    const request = object && guardRequest(object, false, fieldManager);
+    if (!request) return;
+    try {
+      await client.send(request);
+      return;
+    } catch (error) {
+      const status = error instanceof ApiError ? error.failure.status : null;
+      if (status === 404) return;
+      if (status !== 409 || conflicts === conflictsMax) throw error;
+    }
+  }
+}
+
+function notInstalled(): UsageError {
+  return new UsageError(
+    'this cluster does not know the kind NodeDrain; install it with: kubectl taintmgr install crds; nothing was changed',
+  );
+}

@@ -1,0 +1,137 @@
+// `drain-by-taint --server-side`: makes a NodeDrain and follows it.
+import { formatTaint } from '@taintmgr/core';
+import { type Connection, withConnection } from '../../../cli/connection.ts';
+import { type ExitCode, exitCode } from '../../../cli/exit.ts';
+import type { Invocation } from '../../../cli/invocation.ts';
+import { type Output, warn } from '../../../cli/output.ts';
+import { drainControllerFault, readDrainControllers } from '../../../cluster/drain-controllers.ts';
+import { namedNodes } from '../../../cluster/named-nodes.ts';
+import {
+  createNodeDrain,
+  type NodeDrainObject,
+  nodeDrainReference,
+} from '../../../cluster/node-drains.ts';
+import { ClusterReader } from '../../../cluster/reader.ts';
+import { surveyNodes } from '../../../cluster/survey.ts';
+import { readFormat } from '../../../render/format.ts';
+import { printAnswer } from '../../../render/printer.ts';
+import { UsageError } from '../../../usage-error.ts';
+import type { DrainFlags } from '../flags.ts';
+import { newDrainName } from '../name.ts';
+import { overlapFault, refuseNodeName } from '../refusals.ts';
+import { type DrainRequest, readSettings } from '../settings.ts';
+import { followDrain } from './follow.ts';
+import { nodeDrainManifest, refuseLocalFlags } from './manifest.ts';
+
+const dryRunTexts = { none: '', server: ' (server dry run)', client: ' (dry run)' } as const;
+
+/** Makes the object, and follows it where nobody says --detach. */
+export async function runOnServer(
+  invocation: Invocation<DrainFlags>,
+  taintText: string,
+  nodeNames: readonly string[],
+): Promise<ExitCode> {
+  const { flags, output } = invocation;
+  const request = readSettings(taintText, flags, output);
+  const { dryRun } = request;
+  const format = await readFormat(flags.output);
+  refuseLocalFlags(flags);
+  const names = nodeNames.map((text) => text.replace(/^(node|nodes|no)\//, ''));
+  const name = flags.name ?? newDrainName(Date.now());
+  const isTable = format.kind === 'table';
+  const print = async (object: object): Promise<void> => {
+    if (isTable) return;
+    const names = [nodeDrainReference(name)];
+    const answer = { document: object, rows: [object], names, table: () => '' };
+    output.write(await printAnswer(answer, format, flags.headers !== false));
+  };
+  const say = isTable ? output.out : output.err;
+  if (names.length === 0 && flags.selector === undefined) {
+    throw new UsageError('name the nodes to drain, or give --selector');
+  }
+  const manifest = nodeDrainManifest(name, request, names);
+  return await withConnection(invocation, async (connection) => {
+    const hasNodes = await checkNodes(connection, taintText, names, flags, output);
+    if (!hasNodes) return exitCode.done;
+    if (dryRun !== 'client') await refuseInTheWay(connection, request, output);
+    const object =
+      dryRun === 'client'
+        ? manifest
+        : await createNodeDrain(connection.client, manifest, dryRun === 'server');
+    say(`${nodeDrainReference(name)} created${dryRunTexts[dryRun]}`);
+    if (dryRun !== 'none' || flags.detach) {
+      await print(object);
+      if (dryRun === 'none') sayHints(output, name);
+      return exitCode.done;
+    }
+    const { code, last, isGone } = await followDrain(
+      { connection, output, say, live: await output.live(), interrupt: invocation.interrupt },
+      object as NodeDrainObject,
+    );
+    await print(last);
+    if (code === exitCode.interrupted) {
+      output.err(`interrupted; ${nodeDrainReference(name)} goes on`);
+      sayHints(output, name);
+    } else if (!isGone) {
+      output.err(undoHint(name));
+    }
+    return code;
+  });
+}
+
+function sayHints(output: Output, name: string): void {
+  output.err(`hint: to follow: kubectl get nodedrain ${name} -w`);
+  output.err(`hint: to wait: kubectl wait --for=condition=Drained nodedrain/${name} --timeout=1h`);
+  output.err(undoHint(name));
+}
+
+function undoHint(name: string): string {
+  return `hint: to undo: kubectl taintmgr undo ${name}`;
+}
+
+/** Whether there are nodes to drain, as far as we may see them. Throws ApiError for one that is not there. */
+async function checkNodes(
+  { client }: Connection,
+  taintText: string,
+  names: readonly string[],
+  { selector, chunkSize }: DrainFlags,
+  output: Output,
+): Promise<boolean> {
+  const reader = new ClusterReader(client, chunkSize);
+  const found = await reader.ifAllowed(async () => {
+    await refuseNodeName(reader, taintText);
+    return await namedNodes(reader, names, selector);
+  });
+  if (found === null || found.length > 0) return true;
+  output.err(`No nodes match --selector ${JSON.stringify(selector)}; nothing was changed`);
+  return false;
+}
+
+/** Throws UsageError where nobody would carry the drain out, or somebody else would evict for its taint. */
+async function refuseInTheWay(
+  { client }: Connection,
+  { taint, budgets, flags }: DrainRequest,
+  output: Output,
+): Promise<void> {
+  const controllers = await readDrainControllers(client);
+  if (controllers === null) {
+    warn(
+      output,
+      'no permission to list taintmanagers: whether a controller carries out NodeDrains is unknown',
+    );
+  }
+  const nobody = drainControllerFault(controllers, Date.now());
+  if (nobody) {
+    const { why, advice } = nobody;
+    const instead = 'or drain from here, without --server-side';
+    throw new UsageError(
+      `${why}, so nobody would carry out a NodeDrain: ${advice}, ${instead}; nothing was changed`,
+    );
+  }
+  if (taint.effect !== 'NoExecute') return;
+  const whole = { ...taint, effect: taint.effect, timeAdded: null };
+  const overlap = overlapFault(whole, await surveyNodes(new ClusterReader(client), []), budgets);
+  if (overlap === null) return;
+  if (!flags.allowOverlap && budgets.kind !== 'ignore') throw new UsageError(overlap);
+  warn(output, `${formatTaint(whole)}: ${overlap}`);
+}

@@ -1,0 +1,179 @@
+// What is new in the status of a NodeDrain, in lines.
+import type { NodeDrainStatus } from '@taintmgr/core/policy';
+import { formatDuration, type Instant, parseTime } from '@taintmgr/core/time';
+import type { LiveBlock } from '../../../cli/output.ts';
+import type { DrainControllerFault } from '../../../cluster/drain-controllers.ts';
+import { type NodeDrainObject, nodeDrainReference } from '../../../cluster/node-drains.ts';
+import { count } from '../../../render/count.ts';
+import { printable } from '../../../render/printable.ts';
+
+const periodMs = 30_000;
+const namesMax = 4;
+
+/** Where news are told. */
+export interface NewsAudience {
+  readonly say: (line: string) => void;
+  readonly warn: (text: string) => void;
+  readonly err: (line: string) => void;
+  readonly live: LiveBlock | null;
+}
+
+type NodeState = NonNullable<NodeDrainStatus['nodeStates']>[number];
+type PodState = NonNullable<NodeDrainStatus['pods']>[number];
+
+/** Tells each thing once: nodes that begin and end, what holds them and their pods, and the counts. */
+export class DrainNews {
+  readonly #audience: NewsAudience;
+  /** What was last said about a node or a pod. */
+  readonly #said = new Map<string, string>();
+  #shownAt: Instant | null = null;
+  #trouble: string | null = null;
+  #nobody: DrainControllerFault | null = null;
+
+  constructor(audience: NewsAudience) {
+    this.#audience = audience;
+  }
+
+  /** The object as it is now. */
+  show({ metadata, status }: NodeDrainObject, now: Instant): void {
+    if (metadata.deletionTimestamp !== undefined)
+      this.#warnOnce('', 'it was deleted: it is undone');
+    if (!status) return;
+    for (const node of status.nodeStates ?? []) this.#node(node);
+    for (const pod of status.pods ?? []) this.#pod(pod);
+    this.#counts(status, now);
+  }
+
+  ended({ metadata: { name }, status }: NodeDrainObject): void {
+    const {
+      phase,
+      nodesDrained = 0,
+      podsGone = 0,
+      podsLeft = 0,
+      startedAt,
+      endedAt,
+    } = status ?? {};
+    const time = lengthText(startedAt, endedAt);
+    const gone = count(podsGone, 'pod');
+    if (phase === 'Drained') {
+      const how = `${count(nodesDrained, 'node')}, ${gone}${time === '' ? '' : `, ${time}`}`;
+      this.#audience.say(`${nodeDrainReference(name)} drained (${how})`);
+      return;
+    }
+    const ending = phase === 'TimedOut' ? 'not drained in time' : 'not drained';
+    this.#audience.err(
+      `error: ${ending}, ${podsGone} of ${count(podsGone + podsLeft, 'pod')} gone`,
+    );
+  }
+
+  gone(reference: string): void {
+    this.#audience.err(`error: ${reference} was deleted, and what it had set is undone`);
+  }
+
+  /** Why nobody carries it out any more; null: somebody does. */
+  controllers(fault: DrainControllerFault | null): void {
+    const isNews = (fault === null) !== (this.#nobody === null);
+    this.#nobody = fault;
+    if (!isNews) return;
+    if (!fault) this.#audience.err('taintmgr-controller goes on with the drain');
+    else this.#audience.warn(`${fault.why}, so the drain stands still: ${fault.advice}`);
+  }
+
+  disconnected(message: string): void {
+    if (this.#trouble === null) {
+      this.#audience.warn(`lost connection to the API server, retrying: ${printable(message)}`);
+    }
+    this.#trouble = message;
+  }
+
+  reconnected(): void {
+    if (this.#trouble !== null) this.#audience.err('reconnected to the API server');
+    this.#trouble = null;
+  }
+
+  #node({
+    name,
+    phase,
+    reason = '',
+    message = '',
+    startedAt,
+    endedAt,
+    podsGone = 0,
+  }: NodeState): void {
+    const key = `node/${name}`;
+    const before = this.#said.get(key);
+    switch (phase) {
+      case 'Draining':
+        if (before === undefined) this.#say(key, 'begun', `node/${name} tainted`);
+        return;
+      case 'Drained': {
+        if (before === undefined) this.#say(key, 'begun', `node/${name} tainted`);
+        const time = lengthText(startedAt, endedAt);
+        const how = `${count(podsGone, 'pod')}${time === '' ? '' : `, ${time}`}`;
+        this.#say(key, 'drained', `node/${name} drained (${how})`);
+        return;
+      }
+      case 'Held':
+        this.#warnOnce(`held ${key}`, `node ${name} waits: ${message || reason}`);
+        return;
+      case 'Failed':
+        this.#warnOnce(`failed ${key}`, `node ${name} was not drained: ${message || reason}`);
+        return;
+      case 'Gone':
+        this.#warnOnce(`gone ${key}`, `node ${name} was deleted, and its pods with it`);
+    }
+  }
+
+  #pod({ node, pod, verdict, message }: PodState): void {
+    if (verdict === undefined || message === undefined) return;
+    this.#warnOnce(`pod ${pod} ${node}`, `${pod} on ${node} is blocked: ${message}`);
+  }
+
+  #counts(status: NodeDrainStatus, now: Instant): void {
+    const { live, err } = this.#audience;
+    const line = countsLine(status, now);
+    if (live) {
+      live.show(line);
+      return;
+    }
+    this.#shownAt ??= now;
+    if (now - this.#shownAt < periodMs) return;
+    this.#shownAt = now;
+    err(line);
+  }
+
+  #say(key: string, what: string, line: string): void {
+    if (this.#said.get(key) === what) return;
+    this.#said.set(key, what);
+    this.#audience.say(printable(line));
+  }
+
+  #warnOnce(key: string, text: string): void {
+    if (this.#said.get(key) === text) return;
+    this.#said.set(key, text);
+    this.#audience.warn(printable(text));
+  }
+}
+
+/** `Running: 1 of 3 nodes drained, 4 of 9 pods gone; on blue-2; 1 blocked; about 20s left` */
+export function countsLine(status: NodeDrainStatus, now: Instant): string {
+  const { phase = 'Pending', nodes = 0, nodesDrained = 0, podsGone = 0, podsLeft = 0 } = status;
+  const begun = (status.nodeStates ?? []).filter((node) => node.phase === 'Draining');
+  const names = begun.slice(0, namesMax).map(({ name }) => name);
+  const more = begun.length > namesMax ? [`${begun.length - namesMax} more`] : [];
+  const blocked = (status.pods ?? []).filter(({ verdict }) => verdict !== undefined).length;
+  const end = parseTime(status.expectedEnd ?? '');
+  const parts = [
+    `${nodesDrained} of ${count(nodes, 'node')} drained, ${podsGone} of ${podsGone + podsLeft} pods gone`,
+    ...(names.length === 0 ? [] : [`on ${[...names, ...more].join(', ')}`]),
+    ...(blocked === 0 ? [] : [`${blocked} blocked`]),
+    ...(end === null || end <= now ? [] : [`about ${formatDuration(end - now)} left`]),
+  ];
+  return printable(`${phase}: ${parts.join('; ')}`);
+}
+
+/** `12s` between two times that the API server keeps; '' where one is missing. */
+function lengthText(from: string | undefined, to: string | undefined): string {
+  const [start, end] = [from, to].map((text) => parseTime(text ?? ''));
+  return start == null || end == null ? '' : formatDuration(end - start);
+}

@@ -1,0 +1,36 @@
+// The NodeDrains of a cluster, as `status` shows them.
+import { formatDuration, type Instant, parseTime } from '@taintmgr/core/time';
+import type { NodeDrainObject } from '../../cluster/node-drains.ts';
+import { printable } from '../../render/printable.ts';
+import { renderTable } from '../../render/table.ts';
+import { none } from '../../report/words.ts';
+
+/** A line for each. */
+export function renderNodeDrains(at: Instant, drains: readonly NodeDrainObject[]): string {
+  const rows = drains.map((drain) => {
+    const { nodes = 0, nodesDrained = 0, podsGone = 0, podsLeft = 0 } = drain.status ?? {};
+    const end = parseTime(drain.status?.expectedEnd ?? '');
+    const counts = [`${nodesDrained} of ${nodes}`, `${podsGone} of ${podsGone + podsLeft}`];
+    const left = end === null || end <= at ? none : `in ${formatDuration(end - at)}`;
+    return [drain.metadata.name, phaseOf(drain), ...counts, left, blockerOf(drain)].map(printable);
+  });
+  const heads = ['NODEDRAIN', 'PHASE', 'NODES DRAINED', 'PODS GONE', 'EXPECTED END', 'BLOCKED BY'];
+  return renderTable(heads, rows);
+}
+
+export function nodeDrainDocument({ metadata, status }: NodeDrainObject): object {
+  const { conditions: _, pods: _pods, ...said } = status ?? {};
+  return { name: metadata.name, ...said };
+}
+
+/** One that nobody has begun with has no status. */
+function phaseOf({ metadata, status }: NodeDrainObject): string {
+  if (metadata.deletionTimestamp !== undefined) return 'Undoing';
+  return status?.phase ?? 'Pending';
+}
+
+function blockerOf({ status }: NodeDrainObject): string {
+  const [first, ...more] = status?.blockers ?? [];
+  if (first === undefined) return none;
+  return more.length > 0 ? `${first} (and ${more.length} more)` : first;
+}
