@@ -26,8 +26,8 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './drain': {
     values: `
-      DrainMachine budgetsOver drainFaultText drainFlag drainHeartbeatMs drainStaleMs filterPod
-      isShut operatorOf planDrain predictBlockers resolveDrainConfig`,
+      DrainMachine budgetsOver drainFaultText drainFlag drainHeartbeatMs drainStaleMs drainText
+      filterPod isShut nodeDrainer operatorOf planDrain predictBlockers resolveDrainConfig`,
     types: `
       Budget Departure DrainCommand DrainConfig DrainFailure DrainFault DrainFilterResult
       DrainNode DrainNodePhase DrainNote DrainOptions DrainPlan DrainPod DrainPodState DrainStop

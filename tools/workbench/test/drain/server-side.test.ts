@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { execute, withoutKubectl } from '@taintmgr/kubectl-taintmgr/test/world/plugin.ts';
-import { type Result, run, start as startPlugin } from '@taintmgr/kubectl-taintmgr/test/world/run.ts';
+import {
+  type Result,
+  run,
+  start as startPlugin,
+} from '@taintmgr/kubectl-taintmgr/test/world/run.ts';
 import { deployment, pdb, statefulSet, type Topology } from '@taintmgr/sim-cluster';
 import {
   freePort,
@@ -52,7 +56,13 @@ async function startController(
   return controller;
 }
 
-function isLeading({ type, status }: { readonly type?: string; readonly status?: string }): boolean {
+function isLeading({
+  type,
+  status,
+}: {
+  readonly type?: string;
+  readonly status?: string;
+}): boolean {
   return type === 'Leading' && status === 'True';
 }
 
@@ -126,7 +136,10 @@ describe('drain-by-taint --server-side', () => {
     following.interrupt();
     const { code, err } = await following.result;
     assert.equal(code, 130);
-    assert.match(err, /^interrupted; nodedrain.taintmgr.dev\/kernel goes on\nhint: to follow: kub/m);
+    assert.match(
+      err,
+      /^interrupted; nodedrain.taintmgr.dev\/kernel goes on\nhint: to follow: kub/m,
+    );
     const status = await plugin('status');
     assert.match(status.out, /^kernel +Blocked +0 of 1 .*pod shop\/db-\d: The disruption budget/m);
     const explained = await plugin(`explain node ${node}`);
@@ -161,7 +174,10 @@ describe('drain-by-taint --server-side', () => {
       assert.equal(api.list('nodedrains.taintmgr.dev').length, 0);
       return err;
     };
-    assert.match(await refused(), /taintmgr-controller has published no heartbeat, so nobody would/);
+    assert.match(
+      await refused(),
+      /taintmgr-controller has published no heartbeat, so nobody would/,
+    );
     const controller = await startController(t, watched, 'taint-eviction-controller');
     assert.match(await refused(), /runs without node-drain-controller.*components\/node-drains/);
     controller.child.kill('SIGTERM');
@@ -171,12 +187,18 @@ describe('drain-by-taint --server-side', () => {
     drains.child.kill('SIGTERM');
     await drains.ended;
     const undone = await plugin('undo kernel');
-    assert.match(undone.err, /^Warning: the last heartbeat of .* old: the drain is undone from here$/m);
+    assert.match(
+      undone.err,
+      /^Warning: the last heartbeat of .* old: the drain is undone from here$/m,
+    );
     assert.match(undone.out, /deleted\nnode\/a-1 uncordoned\nnode\/a-1 untainted\n$/);
     assert.equal(api.list('nodedrains.taintmgr.dev').length, 0);
     await startController(t, watched);
     api.delete('customresourcedefinitions', '', 'nodedrains.taintmgr.dev');
     const { err } = await plugin(line);
-    assert.match(err, /does not know the kind NodeDrain; install it with: kubectl taintmgr install/);
+    assert.match(
+      err,
+      /does not know the kind NodeDrain; install it with: kubectl taintmgr install/,
+    );
   });
 });

@@ -79,7 +79,9 @@ function drainsText(drains: NodeReport['drains']): string {
   );
   const names = (objects ?? []).map(drainText);
   const ids = (others ?? []).map(({ id }) => id).join(', ');
-  return [...names, ...(ids === '' ? [] : [`drain-by-taint (${ids}), as long as it runs`])].join(', ');
+  return [...names, ...(ids === '' ? [] : [`drain-by-taint (${ids}), as long as it runs`])].join(
+    ', ',
+  );
 }
 
 /** `1 of 24 nodes not ready` */

@@ -35,7 +35,14 @@ export async function run(invocation: Invocation<StatusFlags>): Promise<ExitCode
     ]);
     const tripped = survey.limits?.tripped ?? [];
     const pauses = pausesInForce(survey.policies.objects, survey.at);
-    const status = { ...statusOf(survey, nodes, reports), clocks, tripped, pauses, managers, nodeDrains };
+    const status = {
+      ...statusOf(survey, nodes, reports),
+      clocks,
+      tripped,
+      pauses,
+      managers,
+      nodeDrains,
+    };
     const answer = {
       document: statusDocument(status),
       rows: status.zones,

@@ -14,8 +14,8 @@ import {
 } from '../../cluster/drain-marks.ts';
 import { type Evictor, upstreamVerdict } from '../../cluster/evictors.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
-import type { NodeDrainObject } from '../../cluster/node-drains.ts';
 import type { TrippedLimit } from '../../cluster/limits.ts';
+import type { NodeDrainObject } from '../../cluster/node-drains.ts';
 import { isFresh, type TaintManager } from '../../cluster/taint-managers.ts';
 import { apiVersion, evictorDocument } from '../../report/documents.ts';
 import { trippedDocument } from '../../report/limits.ts';

@@ -21,10 +21,7 @@ const clocksShownMax = 3;
 const labelWidth = 27;
 
 /** Who evicts, the zones, and the drains that have left marks. */
-export function renderStatus(
-  status: Status,
-  { wide, headers }: TableOptions,
-): string {
+export function renderStatus(status: Status, { wide, headers }: TableOptions): string {
   const { at, evictors, zones, running, clocks, tripped, pauses, managers, nodeDrains } = status;
   const objects = new Set(nodeDrains.map(({ metadata }) => metadata.name));
   const drains = status.drains.filter(({ id }) => !objects.has(id));

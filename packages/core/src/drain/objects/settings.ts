@@ -54,13 +54,20 @@ export function nodesOf(
   store: StoreView,
 ): readonly Node[] {
   const { nodes, selector, takesLaterNodes } = drain;
-  if (nodes) return inWaves(drain, nodes.flatMap((name) => store.node(name) ?? []));
+  if (nodes)
+    return inWaves(
+      drain,
+      nodes.flatMap((name) => store.node(name) ?? []),
+    );
   const takesOthers = takesLaterNodes || begunWith.size === 0;
   const meant = Array.from(store.nodes()).filter(({ name, labels = {} }) => {
     if (begunWith.has(name)) return true;
     return takesOthers && selector !== null && selects(selector, labels);
   });
-  return inWaves(drain, meant.sort((a, b) => (a.name < b.name ? -1 : 1)));
+  return inWaves(
+    drain,
+    meant.sort((a, b) => (a.name < b.name ? -1 : 1)),
+  );
 }
 
 /** The nodes of a selector that a drain began with, as its status has them; none: it has not begun. */

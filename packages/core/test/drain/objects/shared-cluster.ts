@@ -1,0 +1,275 @@
+// A cluster with several NodeDrains, and people who change drains and nodes while they run.
+import assert from 'node:assert/strict';
+import {
+  type Command,
+  createEngine,
+  type Engine,
+  type Event,
+  makeNode,
+  makePod,
+  type Node,
+  type Outcome,
+  type Pod,
+} from '@taintmgr/core';
+import type { NodeDrainState, WriteDrainNode } from '@taintmgr/core/drain';
+import type { NodeDrain } from '@taintmgr/core/policy';
+
+/** A node as a name says it: `a/n1` is in zone a, `blue@n1` has the label pool=blue. */
+function nodeOf(text: string): Node {
+  const [, zone = '', pool = '', name = ''] = /^(?:(\w+)\/)?(?:(\w+)@)?(\w+)$/.exec(text) ?? [];
+  return makeNode({
+    name,
+    ...(zone !== '' && { zone }),
+    ...(pool !== '' && { labels: { pool } }),
+  });
+}
+
+/** A cluster where others change things too; several drains may be there. */
+export class SharedCluster {
+  now = 0;
+  readonly nodes = new Map<string, Node>();
+  readonly pods = new Map<string, Pod>();
+  readonly drains = new Map<string, NodeDrain>();
+  /** What was done, in its order. */
+  readonly log: string[] = [];
+  /** What becomes of a command otherwise than that it is done; by its words in the log. */
+  readonly answers = new Map<string, Outcome>();
+  /** Results that are held back while this is true. */
+  holdsAnswers = false;
+  readonly #held: Event[] = [];
+  engine: Engine = createEngine({ nodeDrains: true, mode: 'evict' });
+
+  constructor(drains: readonly NodeDrain[], names: readonly string[]) {
+    for (const drain of drains) this.drains.set(drain.name, drain);
+    for (const text of names) {
+      const node = nodeOf(text);
+      this.nodes.set(node.name, node);
+      this.#addPod(node.name);
+    }
+    this.start();
+  }
+
+  /** A new engine, as after a restart or a failover. */
+  start(): void {
+    this.engine = createEngine({ nodeDrains: true, mode: 'evict' });
+    for (const node of this.nodes.values()) this.tell({ kind: 'nodeUpsert', node });
+    for (const pod of this.pods.values()) this.tell({ kind: 'podUpsert', pod });
+    for (const drain of this.drains.values()) this.tell({ kind: 'nodeDrainUpsert', drain });
+    this.tell({ kind: 'synced' });
+  }
+
+  /** A new engine that has the last one's status to go by. */
+  restart(): void {
+    for (const drain of this.drains.values()) {
+      const { nodes: known, startedAt } = this.state(drain.name);
+      this.drains.set(drain.name, {
+        ...drain,
+        ...{ known, startedAt, observedGeneration: drain.generation },
+      });
+    }
+    this.start();
+  }
+
+  declare(drain: NodeDrain): void {
+    this.drains.set(drain.name, drain);
+    this.tell({ kind: 'nodeDrainUpsert', drain });
+  }
+
+  /** Somebody edits it. */
+  edit(changes: Partial<NodeDrain>, name = 'kernel'): void {
+    const drain = this.drain(name);
+    this.declare({ ...drain, generation: drain.generation + 1, ...changes });
+  }
+
+  /** Somebody deletes it. */
+  remove(name = 'kernel'): void {
+    this.edit({ isDeleted: true }, name);
+  }
+
+  addNode(text: string): void {
+    const node = nodeOf(text);
+    this.nodes.set(node.name, node);
+    this.tell({ kind: 'nodeUpsert', node });
+    this.#addPod(node.name);
+    for (const pod of this.pods.values()) {
+      if (pod.nodeName === node.name) this.tell({ kind: 'podUpsert', pod });
+    }
+  }
+
+  /** Somebody changes a node. */
+  change(name: string, changes: Partial<Node>): void {
+    const node = { ...this.node(name), ...changes };
+    this.nodes.set(name, node);
+    this.tell({ kind: 'nodeUpsert', node });
+  }
+
+  deleteNode(name: string): void {
+    this.nodes.delete(name);
+    this.tell({ kind: 'nodeDelete', name });
+    for (const { uid, nodeName } of [...this.pods.values()]) {
+      if (nodeName === name) this.#deletePod(uid);
+    }
+  }
+
+  tell(event: Event): void {
+    for (const command of this.engine.handle(this.now, event)) this.#do(command);
+  }
+
+  /** Gives the answers that were held back. */
+  answer(): void {
+    this.holdsAnswers = false;
+    for (const event of this.#held.splice(0)) this.tell(event);
+  }
+
+  /** Lets so many milliseconds pass; fewer than all that is due may be done in them. */
+  pass(length: number): void {
+    const until = this.now + length;
+    for (;;) {
+      const wake = this.engine.nextWake();
+      if (wake === null || wake > until) break;
+      this.now = Math.max(this.now, wake);
+      this.tell({ kind: 'tick' });
+    }
+    this.now = until;
+  }
+
+  /** What was done since the last call. */
+  done(): readonly string[] {
+    return this.log.splice(0);
+  }
+
+  state(name = 'kernel'): NodeDrainState {
+    return this.engine.policyCounts(this.now).drains?.get(name) ?? assert.fail(name);
+  }
+
+  /** `n1 Drained, n2 Held` */
+  phases(name = 'kernel'): string {
+    return this.state(name)
+      .nodes.map((node) => `${node.name} ${node.phase}`)
+      .join(', ');
+  }
+
+  node(name: string): Node {
+    return this.nodes.get(name) ?? assert.fail(name);
+  }
+
+  drain(name = 'kernel'): NodeDrain {
+    return this.drains.get(name) ?? assert.fail(name);
+  }
+
+  /** What drains have left on nodes: `n1 cordon work kernel`. */
+  traces(): readonly string[] {
+    return [...this.nodes.values()].flatMap(({ name, unschedulable, taints, drainMarks = [] }) => {
+      const words = [
+        ...(unschedulable ? ['cordon'] : []),
+        ...taints.map(({ key }) => key),
+        ...drainMarks.map(({ id }) => `mark of ${id}`),
+      ];
+      return words.length === 0 ? [] : [[name, ...words].join(' ')];
+    });
+  }
+
+  #addPod(nodeName: string): void {
+    const pod = makePod({ namespace: 'shop', name: `on-${nodeName}`, nodeName });
+    this.pods.set(pod.uid, pod);
+  }
+
+  #deletePod(uid: string): void {
+    this.pods.delete(uid);
+    this.tell({ kind: 'podDelete', uid });
+  }
+
+  #do(command: Command): void {
+    if (!('id' in command)) return;
+    const { id } = command;
+    const words = wordsOf(command);
+    if (words !== null) this.log.push(words);
+    const outcome = this.answers.get(words ?? '') ?? { kind: 'done' };
+    if (outcome.kind === 'done') this.#perform(command);
+    const event: Event = { kind: 'result', id, outcome };
+    if (this.holdsAnswers) this.#held.push(event);
+    else this.tell(event);
+  }
+
+  #perform(command: Command): void {
+    switch (command.kind) {
+      case 'guardDrain':
+        if (command.isGuarded) this.declare({ ...this.drain(command.drain), isGuarded: true });
+        else {
+          this.drains.delete(command.drain);
+          this.tell({ kind: 'nodeDrainDelete', name: command.drain });
+        }
+        return;
+      case 'writeDrainNode':
+        this.#write(command);
+        return;
+      case 'evictPod':
+      case 'deletePod':
+        this.#deletePod(command.pod.uid);
+    }
+  }
+
+  #write(command: WriteDrainNode): void {
+    const node = this.nodes.get(command.nodeName);
+    if (!node) return;
+    const next = written(node, command, this.now);
+    this.nodes.set(node.name, next);
+    this.tell({ kind: 'nodeUpsert', node: next });
+  }
+}
+
+/** What a write makes of a node. */
+function written(node: Node, { write, taint, drain: id }: WriteDrainNode, now: number): Node {
+  const { drainMarks = [], drains = [], unschedulable, ...bare } = node;
+  const mark = { id, taint: `${taint.key}:${taint.effect}`, by: 'taintmgr-controller' };
+  const marks = drainMarks.filter((one) => one.id !== id);
+  const working = drains.filter((one) => one.id !== id);
+  const others = bare.taints.filter(({ key }) => key !== taint.key);
+  const shown = [...working, { ...mark, heartbeat: String(now) }];
+  const was = unschedulable === true;
+  const made = (
+    isCordoned: boolean,
+    taints: Node['taints'],
+    own: NonNullable<Node['drainMarks']>,
+    at: NonNullable<Node['drains']>,
+  ): Node => ({
+    ...{ ...bare, taints },
+    ...(isCordoned && { unschedulable: true }),
+    ...(own.length > 0 && { drainMarks: own }),
+    ...(at.length > 0 && { drains: at }),
+  });
+  switch (write.kind) {
+    case 'cordon':
+      return made(true, bare.taints, [...marks, mark], drains);
+    case 'taint': {
+      const tainted = [...others, { ...taint, timeAdded: now }];
+      return made(was || write.cordon, tainted, [...marks, mark], shown);
+    }
+    case 'renew':
+      return made(was, bare.taints, drainMarks, shown);
+    case 'end':
+      return made(was, bare.taints, drainMarks, working);
+    case 'untaint':
+      return made(was, others, drainMarks, working);
+    case 'undo': {
+      const isOurs = marks.length < drainMarks.length;
+      return made(was && !(isOurs && marks.length === 0), others, marks, working);
+    }
+  }
+}
+
+/** A command in few words; null: it is not worth any. */
+function wordsOf(command: Command): string | null {
+  switch (command.kind) {
+    case 'guardDrain':
+      return command.isGuarded ? 'guard' : 'let go';
+    case 'writeDrainNode':
+      return command.write.kind === 'renew' ? null : `${command.write.kind} ${command.nodeName}`;
+    case 'evictPod':
+      return `evict ${command.pod.name}`;
+    case 'deletePod':
+      return `delete ${command.pod.name}`;
+    default:
+      return null;
+  }
+}
