@@ -5,6 +5,7 @@ import type { Millis } from '../kernel/time.ts';
 import type { Taint } from '../model/taint.ts';
 import { poolLimit } from '../policy/condition-rule.ts';
 import type { DrainOptions } from './filters.ts';
+import type { WaitCompleted } from './finishing.ts';
 import { type PodOrder, together } from './pod-order.ts';
 import type { DrainNodePhase } from './state.ts';
 import type { NodesAtOnce, Wave } from './wave.ts';
@@ -52,6 +53,8 @@ export interface DrainConfig {
   readonly heldUpNodesMax: number;
   /** Pods on their way out at one time, at most; 0: no limit. */
   readonly podsAtOnceMax: number;
+  /** Pods that may finish first; null: none. */
+  readonly waitCompleted: WaitCompleted | null;
   /** In which order those of one node go. */
   readonly podOrder: PodOrder;
   /** Try each pod once. */
@@ -91,6 +94,7 @@ const defaultDrainConfig: Omit<DrainConfig, 'taint' | 'targets'> = {
   nodesAtOnceMax: 1,
   heldUpNodesMax: 0,
   podsAtOnceMax: 0,
+  waitCompleted: null,
   podOrder: together,
   once: false,
   nodeTimeoutMs: null,
@@ -123,6 +127,9 @@ export function resolveDrainConfig(
   ] as const) {
     const value = config[field];
     if (value !== null) wholeNumber(field, value, min);
+  }
+  if (config.waitCompleted) {
+    wholeNumber('waitCompleted.timeoutMs', config.waitCompleted.timeoutMs, 0);
   }
   for (const field of ['podsAtOnceMax', 'heldUpNodesMax'] as const) {
     wholeNumber(field, config[field], 0);

@@ -8,6 +8,7 @@ import { decidingToleration } from '../model/toleration.ts';
 import type { DrainConfig } from './config.ts';
 import type { DrainDecider } from './decide.ts';
 import { type DrainFault, filterPod } from './filters.ts';
+import { hasFinished } from './finishing.ts';
 
 /** What a drain does with one pod. */
 export type Fate =
@@ -42,7 +43,8 @@ export function fateOf(
     const at = skipAt(pod, config);
     return { fate: { kind: at !== null && now >= at ? 'skip' : 'leaving' }, because };
   }
-  if (decision.kind === 'keep') return { fate: { kind: 'keep' }, because };
+  const isStaying = decision.kind === 'keep' || hasFinished(pod, config.waitCompleted);
+  if (isStaying) return { fate: { kind: 'keep' }, because };
   const filtered = byFilters(pod, config);
   if (decision.kind === 'pause') return { fate: filtered ?? { kind: 'hold' }, because };
   return { fate: filtered ?? { kind: 'evict', at: decision.deadline }, because };

@@ -12,9 +12,18 @@ import type { DrainConfig, DrainTarget } from './config.ts';
 import { carriesTaint, DrainDecider } from './decide.ts';
 import { taintDeletionOf } from './departure.ts';
 import { type Fate, fateOf, skipAt } from './fate.ts';
+import { holdOn } from './holds.ts';
 import { DrainNodes } from './nodes.ts';
+import { openGate, type PodGate } from './pod-gate.ts';
 import { DrainPods } from './pods.ts';
-import { countUnderWay, heldUpAt, isNodeHeldUp, podsInTurn, type Queue } from './queue.ts';
+import {
+  countUnderWay,
+  heldUpAt,
+  heldUpMs,
+  isNodeHeldUp,
+  podsInTurn,
+  type Queue,
+} from './queue.ts';
 import { DrainRequests } from './requests.ts';
 import {
   type DrainNode,
@@ -50,6 +59,7 @@ export type DrainCommand = PodCommand<Reason> | RecordPodEvent<Reason> | TaintNo
  */
 export class DrainMachine {
   readonly #config: DrainConfig;
+  readonly #gate: PodGate;
   readonly #decider: DrainDecider;
   readonly #nodes: DrainNodes;
   readonly #pods = new DrainPods();
@@ -60,8 +70,9 @@ export class DrainMachine {
   /** When there is something to do that no schedule names; null: nothing. */
   #actAt: Instant | null = null;
 
-  constructor(config: DrainConfig) {
+  constructor(config: DrainConfig, gate: PodGate = openGate) {
     this.#config = config;
+    this.#gate = gate;
     this.#decider = new DrainDecider(config.taint, config.respect);
     const note = (one: DrainNote): void => {
       this.#notes.push(one);
@@ -69,7 +80,7 @@ export class DrainMachine {
     this.#nodes = new DrainNodes(config, note);
     const { store } = this.#decider;
     this.#requests = new DrainRequests(config, {
-      ...{ store, nodes: this.#nodes, pods: this.#pods, note },
+      ...{ store, nodes: this.#nodes, pods: this.#pods, gate, note },
     });
   }
 
@@ -113,6 +124,11 @@ export class DrainMachine {
   /** Nothing more is begun until that is taken back; what is under way ends. */
   pause(isPaused: boolean): void {
     this.#nodes.pause(isPaused);
+  }
+
+  /** What its gate goes by may be otherwise now. */
+  recheck(now: Instant): void {
+    this.#actAt = now;
   }
 
   /** Ends every node that is not done with: its time is over. */
@@ -314,11 +330,28 @@ export class DrainMachine {
     for (const waiting of podsInTurn(this.#nodes.list(), queue)) {
       if (room <= 0 || !this.#requests.hasRoom) break;
       const pod = this.#decider.store.pod(waiting.pod.uid);
-      if (!pod) continue;
+      if (!pod || this.#isHeldBack(now, pod, waiting)) continue;
       commands.push(...this.#requests.send(now, pod, waiting));
       room -= 1;
     }
     return commands;
+  }
+
+  /** Whether something holds a pod whose turn it is. */
+  #isHeldBack(now: Instant, pod: Pod, known: DrainPod): boolean {
+    const { store } = this.#decider;
+    const begunAt = this.#nodes.begunAt(pod.nodeName);
+    const rules = { store, begunAt, wait: this.#config.waitCompleted, gate: this.#gate };
+    const found = holdOn(now, pod, rules);
+    if (found === null) return false;
+    const { message, until } = found;
+    const since = known.hold?.since ?? now;
+    const state = until === null ? outOfTurn : ({ kind: 'waiting', since: now, until } as const);
+    this.#pods.put(pod, state, { hold: { message, since } });
+    // Then its node leaves its place to others.
+    const heldUp = since + heldUpMs;
+    if (heldUp > now && heldUp < (until ?? noLimit)) this.#pods.schedule.set(pod.uid, heldUp);
+    return true;
   }
 
   #queue(now: Instant): Queue {

@@ -9,6 +9,7 @@ import type { Taint } from '../model/taint.ts';
 import type { DrainConfig } from './config.ts';
 import { DrainDecider } from './decide.ts';
 import { type Fate, fateOf } from './fate.ts';
+import { finishBy } from './finishing.ts';
 import { compareRanks, type PodOrder, rankOf } from './pod-order.ts';
 import {
   type PredictedBlocker,
@@ -70,7 +71,10 @@ function planPod(
   decider: DrainDecider,
   { config, budgets, nodeAnswers }: PlanInput,
 ): PlannedPod {
-  const { because, fate } = fateOf(now, pod, decider, config);
+  const { because, fate: found } = fateOf(now, pod, decider, config);
+  const finish = finishBy(pod, config.waitCompleted, now);
+  const isGivenTime = found.kind === 'evict' && finish !== null && finish > found.at;
+  const fate: Fate = isGivenTime ? { kind: 'evict', at: finish } : found;
   const goes = fate.kind === 'evict' || fate.kind === 'leaving';
   const asked = config.budgets.kind === 'ignore' ? [] : budgets;
   const site: PredictionSite = {

@@ -14,6 +14,7 @@ const fresh: Omit<DrainPod, 'pod' | 'state'> = {
   claim: 'none',
   awaitsAnswer: false,
   vanishedAt: null,
+  hold: null,
   disruption: null,
   taken: null,
 };

@@ -7,7 +7,7 @@ import type { DrainPods } from './pods.ts';
 import { type DrainNode, type DrainPod, isDone, isUnderWay } from './state.ts';
 
 /** Who is held up for longer than this leaves its place to others. */
-const heldUpMs: Millis = 60_000;
+export const heldUpMs: Millis = 60_000;
 
 /** What decides whose turn it is. */
 export interface Queue {
@@ -59,7 +59,9 @@ export function isNodeHeldUp(
 
 /** Whether nobody knows when it goes: it is refused again and again, or does not end in its time. */
 function isHeldUp(now: Instant, known: DrainPod, store: StoreView): boolean {
-  const { state, blocker, begunAt } = known;
+  const { state, blocker, begunAt, hold } = known;
+  const isHeld = state.kind === 'queued' || state.kind === 'waiting';
+  if (isHeld) return hold !== null && hold.since + heldUpMs <= now;
   if (state.kind === 'terminating') {
     const pod = store.pod(known.pod.uid);
     const at = pod && heldUpAt(pod, store);

@@ -8,11 +8,13 @@ import { accepted, setBack } from '../attempt/state.ts';
 import { evictionEvent } from '../eviction/pod-events.ts';
 import type { Reason } from '../eviction/reason.ts';
 import type { Instant } from '../kernel/time.ts';
-import type { Pod, PodRef } from '../model/pod.ts';
+import type { Pod } from '../model/pod.ts';
 import type { StoreView } from '../store.ts';
 import type { DrainConfig } from './config.ts';
 import { claimAfter, departureOf } from './departure.ts';
+import { finishBy } from './finishing.ts';
 import type { DrainNodes } from './nodes.ts';
+import type { PodGate } from './pod-gate.ts';
 import type { DrainPods } from './pods.ts';
 import type { DrainNote, DrainPod } from './state.ts';
 
@@ -25,6 +27,7 @@ export interface RequestSite {
   readonly store: StoreView;
   readonly nodes: DrainNodes;
   readonly pods: DrainPods;
+  readonly gate: PodGate;
   readonly note: (note: DrainNote) => void;
 }
 
@@ -50,6 +53,7 @@ export class DrainRequests {
     const { budgets } = this.#config;
     const method = methodFor(now, known.budgetsAsked, pod, this.#terms(pod, due));
     const id = this.#pace.start(now, pod.uid);
+    this.#site.gate.sent(now, pod);
     const sent = this.#site.pods.put(
       pod,
       { kind: 'requested', id },
@@ -58,6 +62,7 @@ export class DrainRequests {
         begunAt: known.begunAt ?? now,
         deleted: method.kind === 'delete',
         awaitsAnswer: true,
+        hold: null,
       },
     );
     if (method.escalated && budgets.kind === 'deleteAfter') {
@@ -72,6 +77,7 @@ export class DrainRequests {
     const uid = this.#pace.finish(now, id, outcome);
     const before = uid === null ? null : pods.get(uid);
     if (uid === null || !before) return;
+    this.#site.gate.answered(uid, outcome);
     const claim = claimAfter(before.claim, outcome);
     const known = pods.put(before.pod, before.state, { claim, awaitsAnswer: false });
     if (known.vanishedAt !== null) this.gone(known.vanishedAt, known);
@@ -88,10 +94,11 @@ export class DrainRequests {
     this.#site.note({ kind: 'podGone', pod, took, departure });
   }
 
-  /** A pod should have gone since it was due, and not before its node's turn came. */
-  #terms({ nodeName }: PodRef, due: Instant | null): Terms {
-    const { budgets, gracePeriodSeconds } = this.#config;
-    const since = this.#site.nodes.begunAt(nodeName) ?? never;
+  /** A pod should have gone since it was due, not before its node's turn came or its time to finish was over. */
+  #terms(pod: Pod, due: Instant | null): Terms {
+    const { budgets, gracePeriodSeconds, waitCompleted } = this.#config;
+    const begunAt = this.#site.nodes.begunAt(pod.nodeName);
+    const since = finishBy(pod, waitCompleted, begunAt) ?? begunAt ?? never;
     const deadline = Math.max(due ?? since, since);
     return { deadline, budgets, gracePeriodSeconds, nodeEnd: null };
   }
@@ -109,7 +116,7 @@ export class DrainRequests {
       return;
     }
     const seen = store.pod(uid);
-    const escalateAt = seen && escalationOf(seen, this.#terms(known.pod, known.due));
+    const escalateAt = seen && escalationOf(seen, this.#terms(seen, known.due));
     const { state, ...changed } = setBack(now, uid, known, setback, escalateAt, this.#config);
     const pod = pods.put(known.pod, state, { ...changed, blocker });
     note({ kind: 'podSetBack', pod, blocker });

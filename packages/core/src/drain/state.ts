@@ -40,9 +40,17 @@ export interface DrainPod extends Omit<Attempt, 'state'> {
   readonly awaitsAnswer: boolean;
   /** When it went, while we wait for the answer that says whether it was our doing. */
   readonly vanishedAt: Instant | null;
+  /** What keeps it from going, beside its own time and turn; null: nothing. */
+  readonly hold: PodHold | null;
   readonly disruption: Disruption | null;
   /** The other controller that deleted it for the taint; null: none. */
   readonly taken: ForeignDeletion | null;
+}
+
+/** Why a pod does not go, in words, and since when. */
+export interface PodHold {
+  readonly message: string;
+  readonly since: Instant;
 }
 
 /** Why a node could not be drained. */

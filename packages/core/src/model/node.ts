@@ -76,6 +76,13 @@ export function readyOf(conditions: readonly NodeCondition[] | undefined): NodeC
   return conditions?.find(({ type }) => type === 'Ready') ?? null;
 }
 
+/** Whether the kubelet ends its pods because the machine goes down (graceful node shutdown). */
+export function isShuttingDown({ conditions }: Pick<Node, 'conditions'>): boolean {
+  const ready = readyOf(conditions);
+  if (ready?.status !== 'False') return false;
+  return ready.reason === 'NodeShutdown' || ready.message.includes('node is shutting down');
+}
+
 /** The conditions with some of them in a new state; new types are appended. */
 export function mergeConditions(
   conditions: readonly NodeCondition[],

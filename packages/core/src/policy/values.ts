@@ -97,6 +97,12 @@ export interface NodeDrain {
   readonly tolerations: 'respect' | 'noWait' | 'ignore';
   readonly takesUnmanaged: boolean;
   readonly takesEmptyDir: boolean;
+  /** Which pods may finish before they are evicted, and for how long; null: none. */
+  readonly waitCompleted: {
+    /** Null: those of Jobs. */
+    readonly pods: LabelSelector | null;
+    readonly timeoutMs: Millis;
+  } | null;
   readonly isByPriority: boolean;
   /** After the others of their node, one group after the other. */
   readonly lastPods: readonly PodGroup[];
@@ -110,6 +116,8 @@ export interface NodeDrain {
   /** Of those of a wave; 0: no limit. */
   readonly nodesAtOnceMax: number | `${number}%`;
   readonly heldUpNodesMax: number;
+  /** Of the pods of one workload, over all drains; null: no limit. */
+  readonly maxUnavailable: number | `${number}%` | null;
   /** 0: no limit. */
   readonly podsAtOnceMax: number;
   readonly nodeTimeoutMs: Millis | null;

@@ -32,8 +32,9 @@ export function drainStatus(state: NodeDrainState): DrainStatus {
       ...(node.reason !== '' && { reason: node.reason }),
       ...(node.message !== '' && { message: node.message }),
     })),
-    pods: pods.slice(0, podsMax).map(({ node, pod, state: how, blocker }) => ({
+    pods: pods.slice(0, podsMax).map(({ node, pod, state: how, blocker, hold }) => ({
       ...{ node, pod, state: how },
+      ...(hold !== '' && { message: hold }),
       ...(blocker && { verdict: blocker.verdict, message: blocker.message }),
     })),
     blockers: blockers.slice(0, blockersMax),

@@ -3,13 +3,14 @@ import type { Event } from '../../event.ts';
 import { Drains } from '../../eviction/drains.ts';
 import { earliest, type Instant } from '../../kernel/time.ts';
 import type { Machine } from '../../machine.ts';
-import type { Node } from '../../model/node.ts';
+import { isShuttingDown, type Node } from '../../model/node.ts';
 import { formatTaint } from '../../model/taint-spec.ts';
 import type { NodeDrain } from '../../policy/values.ts';
 import type { Change, StoreView } from '../../store.ts';
 import type { NodeDrainCommand } from './command.ts';
 import { NodeDrainRun } from './run.ts';
 import type { DrainHold, NodeDrainState } from './state.ts';
+import { Workloads } from './workloads.ts';
 
 /**
  * Each NodeDrain is a run of its own. Only a leader that has read everything has runs: whoever loses
@@ -23,12 +24,14 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
   readonly #runs = new Map<string, NodeDrainRun>();
   /** Those of others that are at work on nodes. */
   readonly #working = new Drains();
+  readonly #workloads: Workloads;
   #leads: boolean;
   #serial = 0;
   #synced = false;
 
   constructor(store: StoreView, leads: boolean) {
     this.#store = store;
+    this.#workloads = new Workloads(store);
     this.#leads = leads;
   }
 
@@ -37,8 +40,9 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
     return new Map(Array.from(this.#runs, ([name, run]) => [name, run.state(now)]));
   }
 
-  handle(now: Instant, event: Event, _changes: readonly Change[]): readonly NodeDrainCommand[] {
+  handle(now: Instant, event: Event, changes: readonly Change[]): readonly NodeDrainCommand[] {
     this.#follow(now, event);
+    if (this.#workloads.follow(now, changes)) this.#recheck(now);
     switch (event.kind) {
       case 'nodeDrainUpsert':
         this.#drains.set(event.drain.name, event.drain);
@@ -63,7 +67,8 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
 
   nextWake(): Instant | null {
     const runs = Array.from(this.#runs.values(), (run) => run.nextWake());
-    return this.#runs.size === 0 ? null : earliest([this.#working.nextWake(), ...runs]);
+    if (this.#runs.size === 0) return null;
+    return earliest([this.#working.nextWake(), this.#workloads.nextWake(), ...runs]);
   }
 
   #follow(now: Instant, event: Event): void {
@@ -85,8 +90,13 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
   #newRun(now: Instant, drain: NodeDrain, begunWith?: ReadonlySet<string>): NodeDrainRun {
     const holdOf = (one: NodeDrain, node: Node): DrainHold | null => this.#holdOf(one, node);
     this.#serial += 1;
-    const surroundings = { store: this.#store, serial: this.#serial, begunWith, holdOf };
+    const gate = this.#workloads.gate(drain.maxUnavailable);
+    const surroundings = { store: this.#store, serial: this.#serial, gate, begunWith, holdOf };
     return new NodeDrainRun(now, drain, surroundings);
+  }
+
+  #recheck(now: Instant): void {
+    for (const run of this.#runs.values()) run.recheck(now);
   }
 
   #act(now: Instant): readonly NodeDrainCommand[] {
@@ -94,9 +104,13 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
   }
 
   /** Why a drain must not begin with a node. */
-  #holdOf(drain: NodeDrain, { name, drainMarks = [] }: Node): DrainHold | null {
+  #holdOf(drain: NodeDrain, node: Node): DrainHold | null {
+    const { name, drainMarks = [] } = node;
     if (this.#store.podView(name) !== 'watched') {
       return { reason: 'PodsNotRead', message: 'its pods are not read yet' };
+    }
+    if (isShuttingDown(node)) {
+      return { reason: 'NodeShutdown', message: 'it shuts down, and the kubelet ends its pods' };
     }
     const taint = formatTaint(drain.taint);
     const same = drainMarks.find((mark) => mark.id !== drain.name && mark.taint === taint);

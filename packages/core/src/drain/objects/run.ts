@@ -7,6 +7,7 @@ import { selects } from '../../model/selector.ts';
 import type { NodeDrain } from '../../policy/values.ts';
 import type { StoreView } from '../../store.ts';
 import { DrainMachine } from '../machine.ts';
+import type { PodGate } from '../pod-gate.ts';
 import { type DrainNodePhase, isEnded } from '../state.ts';
 import type { NodeDrainCommand, NodeDrainWrite } from './command.ts';
 import { begunWith, drainConfigOf, missingTargets, nodesOf, targetOf } from './settings.ts';
@@ -16,6 +17,8 @@ import { type DrainWrite, DrainWrites } from './writes.ts';
 /** What a run asks of others. */
 export interface RunSurroundings {
   readonly store: StoreView;
+  /** What holds single pods. */
+  readonly gate: PodGate;
   /** Tells this run from others, earlier ones of the same drain too: an answer may come late. */
   readonly serial: number;
   /** The nodes that an earlier run by the same selector began with; left out: as the status says. */
@@ -57,7 +60,7 @@ export class NodeDrainRun {
     const leaving = pods.flatMap(({ uid, deletionTimestamp }) =>
       deletionTimestamp === null ? [] : uid,
     );
-    this.#machine = new DrainMachine(drainConfigOf(drain, new Set(leaving)));
+    this.#machine = new DrainMachine(drainConfigOf(drain, new Set(leaving)), surroundings.gate);
     this.#writes = new DrainWrites(this.#idOf('write'));
     this.#startedAt = drain.startedAt;
     this.#actAt = now;
@@ -79,6 +82,11 @@ export class NodeDrainRun {
   update(now: Instant, drain: NodeDrain): void {
     this.#drain = drain;
     this.#actAt = now;
+  }
+
+  /** What holds single pods may be otherwise now. */
+  recheck(now: Instant): void {
+    this.#machine.recheck(now);
   }
 
   /** Whether it is at work on the node, or is to be. */

@@ -30,6 +30,7 @@ export function drainConfigOf(drain: NodeDrain, leaving: ReadonlySet<string>): D
     nodesAtOnceMax: drain.nodesAtOnceMax,
     heldUpNodesMax: drain.heldUpNodesMax,
     podsAtOnceMax: drain.podsAtOnceMax,
+    waitCompleted: drain.waitCompleted,
     podOrder: { byPriority: drain.isByPriority, last: drain.lastPods },
     nodeTimeoutMs: drain.nodeTimeoutMs,
     marksNodes: true,

@@ -52,6 +52,8 @@ export interface NodeDrainPodState {
   readonly pod: string;
   readonly state: string;
   readonly blocker: Blocker | null;
+  /** What holds it where nothing has refused it, in words; '': nothing. */
+  readonly hold: string;
 }
 
 /** What holds a node whose turn would have come. */
@@ -183,6 +185,8 @@ function podName({ namespace, name }: PodRef): string {
   return `${namespace}/${name}`;
 }
 
-function podState({ pod, state, blocker }: DrainPod): NodeDrainPodState {
-  return { node: pod.nodeName, pod: podName(pod), state: state.kind, blocker };
+function podState({ pod, state, blocker, hold }: DrainPod): NodeDrainPodState {
+  const isHeld = state.kind === 'queued' || state.kind === 'waiting';
+  const why = isHeld && blocker === null ? (hold?.message ?? '') : '';
+  return { node: pod.nodeName, pod: podName(pod), state: state.kind, blocker, hold: why };
 }

@@ -29,6 +29,7 @@ export function nodeDrainOf(
     tolerations: tolerations[spec.tolerations],
     takesUnmanaged: pods.withoutController,
     takesEmptyDir: pods.withEmptyDir,
+    waitCompleted: pods.waitCompleted ? waitOf(pods.waitCompleted) : null,
     isByPriority: pods.order === 'ByPriority',
     lastPods: (pods.last ?? []).map(groupOf),
     gracePeriodSeconds: pods.gracePeriodSeconds ?? null,
@@ -36,8 +37,9 @@ export function nodeDrainOf(
     deleteAfterMs: durationOf(budgets.deleteAfter),
     isZoneByZone: spec.order === 'ByZone',
     waves: (spec.waves ?? []).map(waveOf),
-    nodesAtOnceMax: nodesAtOnceOf(limits.nodesAtOnce),
+    nodesAtOnceMax: partOf(limits.nodesAtOnce),
     heldUpNodesMax: limits.heldUpNodes,
+    maxUnavailable: limits.maxUnavailable === undefined ? null : partOf(limits.maxUnavailable),
     podsAtOnceMax: limits.podsAtOnce,
     nodeTimeoutMs: durationOf(timeouts.node),
     skipTerminatingMs: durationOf(timeouts.terminatingPods),
@@ -52,17 +54,22 @@ export function nodeDrainOf(
 }
 
 type Wave = NonNullable<NodeDrainSpec['waves']>[number];
+type Wait = NonNullable<NodeDrainSpec['pods']['waitCompleted']>;
 type Group = NonNullable<NodeDrainSpec['pods']['last']>[number];
 
 function waveOf({ name, nodeSelector, nodesAtOnce }: Wave): DrainWave {
   return { name, nodes: nodeSelector, nodesAtOnceMax: nodesAtOnce ?? null };
 }
 
+function waitOf({ podSelector, timeout }: Wait): NodeDrain['waitCompleted'] {
+  return { pods: podSelector ?? null, timeoutMs: durationOf(timeout) ?? 0 };
+}
+
 function groupOf({ namespaces = [], podSelector }: Group): PodGroup {
   return { namespaces, pods: podSelector ?? null };
 }
 
-function nodesAtOnceOf(limit: number | string): NodeDrain['nodesAtOnceMax'] {
+function partOf(limit: number | string): number | `${number}%` {
   return typeof limit === 'string' ? `${Number(limit.slice(0, -1))}%` : limit;
 }
 

@@ -1,6 +1,13 @@
 // NodeDrain: which nodes are drained, with which taint, and how.
 import type { TypeOf } from '../schema/schema.ts';
 
+const atLeastOne = {
+  cel: "type(self) == int ? self >= 1 && self <= 10000 : self.matches('^(100|[1-9][0-9]?)%$')",
+  message: 'want a whole number from 1 to 10000, or a part such as 10%',
+  holds: (self: number | string): boolean =>
+    typeof self === 'number' ? self >= 1 && self <= 10_000 : /^(100|[1-9][0-9]?)%$/.test(self),
+} as const;
+
 const numberOrPart = {
   cel: "type(self) == int ? self >= 0 && self <= 10000 : self.matches('^(100|[1-9][0-9]?)%$')",
   message: 'want a whole number from 0 to 10000, or a part such as 10%',
@@ -96,6 +103,24 @@ export const nodeDrainSpec = {
             'Together: all pods of a node go as soon as they are due. ByPriority: those of a lower priority are gone before those of a higher one begin.',
           enum: ['ByPriority', 'Together'],
           default: 'Together',
+        },
+        waitCompleted: {
+          type: 'object',
+          description:
+            'Pods that may finish before they are evicted; those that have are left where they are.',
+          required: ['timeout'],
+          properties: {
+            podSelector: {
+              type: 'shared',
+              name: 'labelSelector',
+              description: 'By the labels of pods; left out: the pods of Jobs.',
+            },
+            timeout: {
+              type: 'shared',
+              name: 'duration',
+              description: 'How long they may take, from the start of their node.',
+            },
+          },
         },
         last: {
           type: 'array',
@@ -239,6 +264,12 @@ export const nodeDrainSpec = {
           minimum: 0,
           maximum: 10000,
           default: 1,
+        },
+        maxUnavailable: {
+          type: 'integerOrString',
+          description:
+            'Pods of one workload (the controller that owns them) that may be unavailable at one time, over all drains, as a number or, such as 25%, as a part of its pods (rounded down, at least one); left out: no limit.',
+          rules: [atLeastOne],
         },
         podsAtOnce: {
           type: 'integer',

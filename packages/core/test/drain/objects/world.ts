@@ -11,6 +11,7 @@ import {
   type NodeInput,
   type Pod,
   type PodInput,
+  type PodRef,
 } from '@taintmgr/core';
 import type { NodeDrainState } from '@taintmgr/core/drain';
 import { type NodeDrain, readManifest } from '@taintmgr/core/policy';
@@ -35,15 +36,15 @@ export class World {
   /** Pods that a budget lets nobody evict. */
   readonly refuses = new Set<string>();
   engine: Engine = createEngine({ nodeDrains: true, mode: 'evict' });
-  #drain: NodeDrain;
+  readonly #drains = new Map<string, NodeDrain>();
 
   /** Nodes of such names, with a pod each that nobody owns; or such nodes and pods. */
   constructor(
-    drain: NodeDrain,
+    drain: NodeDrain | readonly NodeDrain[],
     nodes: readonly (string | NodeInput)[],
     pods: readonly PodInput[] = [],
   ) {
-    this.#drain = drain;
+    for (const one of [drain].flat()) this.#drains.set(one.name, one);
     for (const given of nodes) {
       const node = makeNode(typeof given === 'string' ? { name: given } : given);
       this.nodes.set(node.name, node);
@@ -56,6 +57,7 @@ export class World {
   /** A pod that nobody has heard of before a start. */
   add(given: PodInput): void {
     const pod = makePod({ namespace: 'shop', ...given });
+    this.pods.delete(pod.uid);
     this.pods.set(pod.uid, pod);
   }
 
@@ -64,12 +66,12 @@ export class World {
     this.engine = createEngine({ nodeDrains: true, mode: 'evict' });
     for (const node of this.nodes.values()) this.tell({ kind: 'nodeUpsert', node });
     for (const pod of this.pods.values()) this.tell({ kind: 'podUpsert', pod });
-    this.declare(this.#drain);
+    for (const drain of this.#drains.values()) this.declare(drain);
     this.tell({ kind: 'synced' });
   }
 
   declare(drain: NodeDrain): void {
-    this.#drain = drain;
+    this.#drains.set(drain.name, drain);
     this.tell({ kind: 'nodeDrainUpsert', drain });
   }
 
@@ -77,25 +79,47 @@ export class World {
     for (const command of this.engine.handle(this.now, event)) this.#do(command);
   }
 
-  /** Lets so many milliseconds pass; fewer than all that is due may be done in them. */
+  /** Lets so many milliseconds pass. */
   pass(length: number): void {
-    for (const until = this.now + length; ; ) {
+    const until = this.now + length;
+    for (;;) {
       const wake = this.engine.nextWake();
       if (wake === null || wake > until) break;
       this.now = Math.max(this.now, wake);
       this.tell({ kind: 'tick' });
     }
+    this.now = until;
   }
 
-  state(): NodeDrainState {
-    return this.engine.policyCounts(this.now).drains?.get('kernel') ?? assert.fail();
+  state(name = 'kernel'): NodeDrainState {
+    return this.engine.policyCounts(this.now).drains?.get(name) ?? assert.fail();
+  }
+
+  /** What becomes of the workload; by itself nothing. */
+  onEvicted: (pod: PodRef) => void = () => {};
+
+  show(given: PodInput): void {
+    this.add(given);
+    const pod = [...this.pods.values()].at(-1) ?? assert.fail();
+    this.tell({ kind: 'podUpsert', pod });
+  }
+
+  showNode(node: Node): void {
+    this.nodes.set(node.name, node);
+    this.tell({ kind: 'nodeUpsert', node });
+  }
+
+  remove(uid: string): void {
+    this.pods.delete(uid);
+    this.tell({ kind: 'podDelete', uid });
   }
 
   #do(command: Command): void {
     if (command.kind === 'guardDrain') {
       this.log.push(command.isGuarded ? 'guard' : 'let go');
+      const drain = this.#drains.get(command.drain) ?? assert.fail();
       if (!command.isGuarded) this.tell({ kind: 'nodeDrainDelete', name: command.drain });
-      else this.declare({ ...this.#drain, isGuarded: true });
+      else this.declare({ ...drain, isGuarded: true });
     } else if (command.kind === 'writeDrainNode') {
       const { nodeName, write, taint, drain: id } = command;
       const node = this.nodes.get(nodeName) ?? assert.fail();
@@ -120,8 +144,8 @@ export class World {
       return;
     } else if (command.kind === 'evictPod') {
       this.log.push(`evict ${command.pod.name}`);
-      this.pods.delete(command.pod.uid);
-      this.tell({ kind: 'podDelete', uid: command.pod.uid });
+      this.remove(command.pod.uid);
+      this.onEvicted(command.pod);
     }
     if ('id' in command) {
       this.tell({ kind: 'result', id: command.id, outcome: { kind: 'done' } });

@@ -1,0 +1,32 @@
+// Pods that are given time to finish instead of being evicted: those of Jobs, or of some labels.
+import type { Instant, Millis } from '../kernel/time.ts';
+import type { Pod } from '../model/pod.ts';
+import { type LabelSelector, selects } from '../model/selector.ts';
+
+/** Which pods may finish, and for how long, counted from when the turn of their node came. */
+export interface WaitCompleted {
+  /** Null: those of Jobs. */
+  readonly pods: LabelSelector | null;
+  readonly timeoutMs: Millis;
+}
+
+/** When a pod that may finish goes if it has not; null: it is not given time, or its node's turn is to come. */
+export function finishBy(
+  pod: Pod,
+  wait: WaitCompleted | null,
+  begunAt: Instant | null,
+): Instant | null {
+  const time = wait !== null && mayFinish(pod, wait) ? wait.timeoutMs : null;
+  return time === null || begunAt === null ? null : begunAt + time;
+}
+
+/** Whether it has done what it was given time for: it is left where it is, with its logs. */
+export function hasFinished(pod: Pod, wait: WaitCompleted | null): boolean {
+  const isOver = pod.phase === 'Succeeded' || pod.phase === 'Failed';
+  return isOver && wait !== null && mayFinish(pod, wait);
+}
+
+function mayFinish({ owner, labels = {} }: Pod, { pods }: WaitCompleted): boolean {
+  if (pods) return selects(pods, labels);
+  return owner?.kind === 'Job' && owner.apiVersion.startsWith('batch/');
+}

@@ -1,0 +1,228 @@
+// What NodeDrains leave workloads: pods that may finish, and so many that are available.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { NodeInput, PodInput } from '@taintmgr/core';
+import fc from 'fast-check';
+import { drainOf, World } from './world.ts';
+
+const web = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web' };
+const db = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db' };
+const job = { apiVersion: 'batch/v1', kind: 'Job', name: 'report' };
+const nodes: readonly NodeInput[] = ['n1', 'n2', 'n3', 'spare'].map((name) => ({ name }));
+
+function pods(owner: typeof web, count: number, other: Partial<PodInput> = {}): PodInput[] {
+  return Array.from({ length: count }, (_, at) => {
+    return { name: `${owner.name}-${at}`, nodeName: `n${(at % 3) + 1}`, owner, ...other };
+  });
+}
+
+function evictedIn(world: World): readonly string[] {
+  return world.log.flatMap((line) => (line.startsWith('evict') ? line.slice(6) : []));
+}
+
+const all = { nodes: ['n1', 'n2', 'n3'] };
+
+describe('limits.maxUnavailable', () => {
+  const limits = { nodesAtOnce: 0, maxUnavailable: 1 };
+
+  it('takes the next pod of a workload when another is ready in the place of the last', () => {
+    const world = new World(drainOf({ ...all, limits }), nodes, pods(web, 3));
+    world.pass(60_000);
+    assert.deepEqual(evictedIn(world), ['web-0']);
+    const message =
+      'shop/ReplicaSet/web has 1 unavailable, and may have at most 1 of 3 (limits.maxUnavailable)';
+    assert.deepEqual(
+      world.state().pods.map(({ pod, hold }) => [pod, hold]),
+      [
+        ['shop/web-1', message],
+        ['shop/web-2', message],
+      ],
+    );
+    const fresh = { name: 'web-new', nodeName: 'spare', owner: web };
+    world.show({ ...fresh, ready: 'False' });
+    world.pass(60_000);
+    assert.deepEqual(evictedIn(world), ['web-0']);
+    world.show({ ...fresh, ready: 'True' });
+    world.pass(60_000);
+    assert.deepEqual(evictedIn(world), ['web-0', 'web-1']);
+  });
+
+  it('counts what is not ready for other reasons, but not the pod that is to go', () => {
+    const [first, ...others] = pods(web, 3);
+    const broken = [...others, { ...first, name: 'web-0', ready: 'False' }];
+    const world = new World(drainOf({ ...all, limits }), nodes, broken);
+    world.pass(60_000);
+    assert.deepEqual(evictedIn(world), ['web-0']);
+  });
+
+  it('takes a part of the pods, and at least one', () => {
+    for (const [part, count, taken] of [
+      ['50%', 6, 3],
+      ['10%', 6, 1],
+    ] as const) {
+      const limits = { nodesAtOnce: 0, maxUnavailable: part };
+      const world = new World(drainOf({ ...all, limits }), nodes, pods(web, count));
+      world.pass(60_000);
+      assert.equal(evictedIn(world).length, taken);
+    }
+  });
+
+  it('counts over all drains', () => {
+    const drains = ['n1', 'n2'].map((name) =>
+      drainOf({ nodes: [name], limits, taint: { key: name } }, { name, uid: name }),
+    );
+    const world = new World(drains, nodes, pods(web, 3));
+    world.pass(60_000);
+    assert.deepEqual(evictedIn(world), ['web-0']);
+    world.show({ name: 'web-new', nodeName: 'spare', owner: web });
+    world.pass(60_000);
+    assert.deepEqual(evictedIn(world), ['web-0', 'web-1']);
+  });
+
+  it('gives a place back when the eviction was refused, and when nothing came for long', () => {
+    const world = new World(drainOf({ ...all, limits }), nodes, pods(web, 2));
+    world.refuses.add('web-0');
+    world.pass(20_000);
+    assert.deepEqual(evictedIn(world), ['web-1']);
+    world.refuses.clear();
+    world.pass(500_000);
+    assert.deepEqual(evictedIn(world), ['web-1']);
+    world.pass(120_000);
+    assert.deepEqual(evictedIn(world), ['web-1', 'web-0']);
+  });
+
+  it('lets pods go that nobody owns, or a Job', () => {
+    const loose = pods(web, 3).map(({ owner: _, ...pod }) => pod);
+    const world = new World(drainOf({ ...all, limits }), nodes, [...loose, ...pods(job, 3)]);
+    world.pass(60_000);
+    assert.equal(evictedIn(world).length, 6);
+  });
+
+  it('holds whatever comes and goes, and whenever', () => {
+    const draws = fc.record({
+      most: fc.integer({ min: 1, max: 3 }),
+      count: fc.integer({ min: 1, max: 9 }),
+      startsAnew: fc.boolean(),
+      delays: fc.array(fc.nat(90), { minLength: 1, maxLength: 12 }),
+    });
+    fc.assert(
+      fc.property(draws, ({ most, count, startsAnew, delays }) => {
+        const owner = startsAnew ? db : web;
+        const drains = ['n1', 'n2', 'n3'].map((name) =>
+          drainOf(
+            { nodes: [name], limits: { maxUnavailable: most }, taint: { key: name } },
+            { name, uid: name },
+          ),
+        );
+        const world = new World(drains, nodes, pods(owner, count));
+        let asked = 0;
+        const next = (): number => (delays[asked++ % delays.length] ?? 0) * 1000;
+        let later: { readonly at: number; readonly pod: PodInput }[] = [];
+        const check = (): void => {
+          const ready = [...world.pods.values()].filter((pod) => pod.ready === 'True').length;
+          assert.ok(
+            ready >= count - most,
+            `${ready} of ${count} are ready, ${most} may be missing`,
+          );
+        };
+        world.onEvicted = ({ name }) => {
+          check();
+          const pod = { name, uid: `${name}/${asked}`, nodeName: 'spare', owner };
+          const comes = world.now + next();
+          later.push({ at: comes, pod: { ...pod, ready: 'False' } });
+          later.push({ at: comes + next(), pod: { ...pod, ready: 'True' } });
+        };
+        for (let second = 0; second < 3000; second++) {
+          const due = later.filter(({ at }) => at <= world.now);
+          later = later.filter(({ at }) => at > world.now);
+          for (const { pod } of due) world.show(pod);
+          world.pass(1000);
+        }
+        assert.equal(evictedIn(world).length, count);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('pods.waitCompleted', () => {
+  const spec = {
+    nodes: ['n1'],
+    pods: { withoutController: true, waitCompleted: { timeout: '1h' } },
+  };
+
+  it('gives the pods of Jobs time, and leaves those that are done', () => {
+    const world = new World(drainOf(spec), nodes, [
+      { name: 'report', nodeName: 'n1', owner: job },
+      { name: 'old', nodeName: 'n1', owner: job, phase: 'Succeeded' },
+      { name: 'web', nodeName: 'n1', owner: web },
+    ]);
+    world.pass(600_000);
+    assert.deepEqual(evictedIn(world), ['web']);
+    assert.deepEqual(
+      world.state().pods.map(({ pod, state, hold }) => [pod, state, hold]),
+      [['shop/report', 'waiting', 'it may finish by 1970-01-01T01:00:00Z']],
+    );
+    world.show({ name: 'report', nodeName: 'n1', owner: job, phase: 'Succeeded' });
+    world.pass(1_000);
+    assert.equal(world.state().phase, 'Drained');
+    assert.deepEqual(evictedIn(world), ['web']);
+  });
+
+  it('evicts what takes longer', () => {
+    const world = new World(drainOf(spec), nodes, [{ name: 'report', nodeName: 'n1', owner: job }]);
+    world.pass(3_599_000);
+    assert.deepEqual(evictedIn(world), []);
+    world.pass(2_000);
+    assert.deepEqual(evictedIn(world), ['report']);
+  });
+
+  it('goes by labels where they are given', () => {
+    const waitCompleted = { timeout: '1h', podSelector: { matchLabels: { ci: 'runner' } } };
+    const pods = { withoutController: true, waitCompleted };
+    const world = new World(drainOf({ nodes: ['n1'], pods }), nodes, [
+      { name: 'report', nodeName: 'n1', owner: job },
+      { name: 'build', nodeName: 'n1', labels: { ci: 'runner' } },
+    ]);
+    world.pass(600_000);
+    assert.deepEqual(evictedIn(world), ['report']);
+  });
+});
+
+describe('a node that shuts down', () => {
+  const shutdown = {
+    type: 'Ready',
+    status: 'False',
+    reason: 'KubeletNotReady',
+    message: 'node is shutting down',
+    heartbeatAt: null,
+    transitionAt: null,
+  };
+
+  it('is not begun, and its pods are left to the kubelet', () => {
+    const down = { name: 'n1', conditions: [shutdown] };
+    const world = new World(drainOf({ nodes: ['n1'] }), [down], pods(web, 1));
+    world.pass(60_000);
+    assert.deepEqual(world.log, ['guard']);
+    assert.deepEqual(world.state().blockers, [
+      'node n1: it shuts down, and the kubelet ends its pods',
+    ]);
+  });
+
+  it('keeps the pods that are left when it begins to', () => {
+    const world = new World(drainOf({ nodes: ['n1'], limits: { podsAtOnce: 1 } }), nodes, [
+      { name: 'web', nodeName: 'n1', owner: web },
+    ]);
+    world.refuses.add('web');
+    world.pass(1_000);
+    const node = world.nodes.get('n1') ?? assert.fail();
+    world.refuses.clear();
+    world.showNode({ ...node, conditions: [shutdown] });
+    world.pass(60_000);
+    assert.deepEqual(evictedIn(world), []);
+    const unknown = { ...shutdown, status: 'Unknown' };
+    world.showNode({ ...node, conditions: [unknown] });
+    world.pass(10_000);
+    assert.deepEqual(evictedIn(world), ['web']);
+  });
+});
