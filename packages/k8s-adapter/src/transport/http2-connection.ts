@@ -1,9 +1,11 @@
-import http2 from 'node:http2';
+// One HTTP/2 connection: its socket, its signs of life and the calls that it carries.
 import type net from 'node:net';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
-import type { ResponseHeaders } from '../proto/answer.ts';
 import type { Call } from './call.ts';
 import { describeError } from './errors.ts';
+import type { RequestHeader } from './http2/frame-writer.ts';
+import { errorCodes, ProtocolError } from './http2/frames.ts';
+import { Streams } from './http2/streams.ts';
 
 /** How a connection is watched over. */
 export interface Http2Timing {
@@ -21,9 +23,8 @@ export const defaultHttp2Timing: Http2Timing = {
 
 /** What the API server allows, unless it says otherwise. */
 const streamsMax = 100;
-/** Enough for lists over long ways: 64 KiB, the standard, is one round trip's worth. */
-const windowBytes = 4 * 1024 * 1024;
-const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.constants;
+/** A body in JSON. */
+const encoder = new TextEncoder();
 
 /**
  * One HTTP/2 connection and the calls it carries, with pings and GOAWAY. While it carries any, it
@@ -32,46 +33,53 @@ const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.const
  * their end.
  */
 export class Http2Connection {
-  readonly #session: http2.ClientHttp2Session;
+  readonly #streams: Streams;
   readonly #socket: net.Socket;
   readonly #timing: Http2Timing;
+  readonly #authority: string;
   /** Called when there is room for a call again, or this connection takes none any more. */
   readonly #onChange: () => void;
   /** Whether it has ever brought an answer. */
   #proven = false;
-  readonly #calls = new Set<Call>();
+  /** Each call under way, with whether it went into a connection that had brought an answer. */
+  readonly #calls = new Map<Call, boolean>();
   #heardAt = performance.now();
+  /** When each ping went out that is not answered. */
+  readonly #pings: number[] = [];
   #watchdog: NodeJS.Timeout | null = null;
   #idle: NodeJS.Timeout | null = null;
   #draining = false;
+  #isFlushing = false;
   #why = 'the connection was closed';
 
+  /** `authority`: host and port, as requests name them. */
   constructor(
-    origin: string,
+    authority: string,
     socket: net.Socket,
     { timing, onChange }: { readonly timing: Http2Timing; readonly onChange: () => void },
   ) {
+    this.#authority = authority;
     this.#socket = socket;
     this.#timing = timing;
     this.#onChange = onChange;
-    this.#session = http2.connect(origin, {
-      createConnection: () => socket,
-      settings: { enablePush: false, initialWindowSize: windowBytes },
+    this.#streams = new Streams({
+      output: () => this.#flushSoon(),
+      noMore: () => this.#drain(),
+      pong: () => this.#pong(),
     });
-    this.#session.once('connect', () => this.#widen());
-    this.#session.on('error', (error) => {
+    socket.on('error', (error) => {
       this.#why = describeError(error);
     });
-    this.#session.once('goaway', () => this.#drain());
-    this.#session.once('close', () => this.#drain());
+    socket.once('close', () => this.#closed());
+    socket.on('data', (chunk: Uint8Array) => this.#receive(chunk));
+    this.#flushSoon();
     this.#rest();
   }
 
   /** Whether it takes another call. */
   get hasRoom(): boolean {
-    const { remoteSettings, closed, destroyed } = this.#session;
-    const allowed = Math.min(remoteSettings?.maxConcurrentStreams ?? streamsMax, streamsMax);
-    return !this.#draining && !closed && !destroyed && this.#calls.size < allowed;
+    const allowed = Math.min(this.#streams.streamsMax, streamsMax);
+    return !this.#draining && !this.#socket.destroyed && this.#calls.size < allowed;
   }
 
   /** Whether it will never take another call. */
@@ -81,70 +89,95 @@ export class Http2Connection {
 
   /** Begins a call; there must be room. */
   carry(call: Call): void {
-    const { method, path, headers, body } = call.request;
-    const stream = this.#session.request(
-      { ...headers, ':method': method, ':path': path },
-      // A DELETE would be taken to have no body.
-      { endStream: body === null },
-    );
+    const { body } = call.request;
     this.#begin(call);
-    call.carriedBy(() => stream.close(NGHTTP2_CANCEL));
-    if (body !== null) stream.end(body);
-    this.#listen(call, stream);
+    const bytes = body === null ? null : encoder.encode(body);
+    const id = this.#streams.request(headersOf(call, this.#authority), bytes, {
+      head: (status, headers) => {
+        this.#proven = true;
+        call.head(status, headers);
+      },
+      data: (chunk) => call.data(chunk),
+      end: () => {
+        this.#end(call);
+        call.end();
+      },
+      failed: (message, isUnsent) => {
+        this.#end(call);
+        call.fail(message, isUnsent ? 'unsent' : 'unknown');
+      },
+    });
+    call.carriedBy(() => {
+      this.#streams.cancel(id);
+      this.#end(call);
+    });
   }
 
   /** Takes no new calls; those under way come to their end. */
   retire(): void {
-    this.#draining = true;
-    this.#session.close();
+    this.#drain();
+    if (this.#calls.size === 0) this.#bye();
   }
 
   /** Ends everything at once. */
   destroy(): void {
-    this.#session.destroy();
+    this.#socket.destroy();
   }
 
-  #listen(call: Call, stream: http2.ClientHttp2Stream): void {
-    const kept = this.#proven;
-    let complete = false;
-    let why = '';
-    stream.once('response', (headers) => {
-      this.#proven = true;
-      this.#hear();
-      call.head(headers[':status'] ?? 0, flatHeaders(headers));
-      // Not before: Deno would report the body first.
-      stream.on('data', (chunk: Buffer) => {
-        this.#hear();
-        call.data(chunk);
-      });
-      stream.once('end', () => {
-        complete = !stream.aborted;
-      });
+  #receive(chunk: Uint8Array): void {
+    this.#heardAt = performance.now();
+    try {
+      this.#streams.receive(chunk);
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      this.#why = `the server does not keep to HTTP/2: ${error.message}`;
+      this.#streams.goAway(errorCodes.protocol);
+      this.#flush();
+      this.#socket.destroy();
+    }
+  }
+
+  /** All that is written in one turn goes together. */
+  #flushSoon(): void {
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    process.nextTick(() => {
+      this.#isFlushing = false;
+      this.#flush();
     });
-    stream.on('error', (error) => {
-      why = describeError(error);
-    });
-    stream.once('close', () => {
-      const code = stream.rstCode ?? NGHTTP2_NO_ERROR;
-      const broken = this.#session.destroyed || this.#socket.destroyed;
+  }
+
+  #flush(): void {
+    const bytes = this.#streams.takeOutput();
+    if (bytes && this.#socket.writable) this.#socket.write(bytes);
+  }
+
+  #closed(): void {
+    this.#drain();
+    for (const [call, wasProven] of [...this.#calls]) {
       this.#end(call);
-      if (complete && code === NGHTTP2_NO_ERROR) call.end();
-      else if (code === NGHTTP2_REFUSED_STREAM) call.fail(why || 'refused', 'unsent');
-      else call.fail(broken ? this.#why : why || this.#why, broken && kept ? 'stale' : 'unknown');
-    });
+      call.fail(this.#why, wasProven ? 'stale' : 'unknown');
+    }
+    if (this.#watchdog) clearTimeout(this.#watchdog);
+  }
+
+  #bye(): void {
+    this.#streams.goAway();
+    this.#flush();
+    this.#socket.end();
   }
 
   #begin(call: Call): void {
-    this.#calls.add(call);
+    this.#calls.set(call, this.#proven);
     if (this.#idle) clearTimeout(this.#idle);
     this.#idle = null;
     if (this.#calls.size > 1) return;
-    this.#session.ref();
+    this.#socket.ref();
     this.#watchdog = setTimeout(() => this.#ping(), this.#timing.pingEvery);
   }
 
   #end(call: Call): void {
-    this.#calls.delete(call);
+    if (!this.#calls.delete(call)) return;
     if (this.#calls.size === 0) this.#rest();
     this.#onChange();
   }
@@ -153,10 +186,18 @@ export class Http2Connection {
   #rest(): void {
     if (this.#watchdog) clearTimeout(this.#watchdog);
     this.#watchdog = null;
-    if (this.#session.destroyed) return;
-    this.#session.unref();
-    this.#idle = setTimeout(() => this.retire(), this.#timing.idle);
+    if (this.#socket.destroyed) return;
+    if (this.#draining) this.#bye();
+    this.#socket.unref();
+    if (this.#idle) clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.#close(), this.#timing.idle);
     this.#idle.unref();
+  }
+
+  /** It was long enough that nobody used it, or that the server did not say goodbye too. */
+  #close(): void {
+    if (this.#draining) this.#socket.destroy();
+    else this.retire();
   }
 
   #drain(): void {
@@ -165,20 +206,12 @@ export class Http2Connection {
     this.#onChange();
   }
 
-  #hear(): void {
-    this.#heardAt = performance.now();
-  }
-
   // Signs of life
 
   #ping(): void {
     const askedAt = performance.now();
-    this.#session.ping((error) => {
-      if (error) return;
-      this.#hear();
-      const age = performance.now() - askedAt;
-      for (const call of this.#calls) call.alive(age);
-    });
+    this.#pings.push(askedAt);
+    this.#streams.ping();
     const watchdog = setTimeout(() => {
       // What came while this process was busy is looked at before the other end is given up.
       setImmediate(() => {
@@ -194,21 +227,29 @@ export class Http2Connection {
       return;
     }
     this.#why = `no sign of life for ${formatDuration(performance.now() - this.#heardAt)}`;
-    this.#session.destroy(new Error(this.#why));
+    this.#socket.destroy(new Error(this.#why));
   }
 
-  /** The window of the whole connection. Bun's would hang once it is set. */
-  #widen(): void {
-    if (process.versions.bun === undefined) this.#session.setLocalWindowSize(windowBytes);
+  #pong(): void {
+    const age = performance.now() - (this.#pings.shift() ?? this.#heardAt);
+    for (const call of this.#calls.keys()) call.alive(age);
   }
 }
 
-function flatHeaders(headers: http2.IncomingHttpHeaders): ResponseHeaders {
-  const flat: Record<string, string> = {};
-  for (const name of Object.keys(headers)) {
-    const value = headers[name];
-    if (name.startsWith(':') || value === undefined) continue;
-    flat[name] = Array.isArray(value) ? value.join(', ') : String(value);
+/** What comes first is what a request is; what is another in each comes by itself. */
+function headersOf({ request }: Call, authority: string): readonly RequestHeader[] {
+  const headers: RequestHeader[] = [
+    { name: ':method', value: request.method, isOwn: false },
+    { name: ':scheme', value: 'https', isOwn: false },
+    { name: ':authority', value: authority, isOwn: false },
+    { name: ':path', value: request.path, isOwn: true },
+  ];
+  for (const name of Object.keys(request.headers)) {
+    const value = request.headers[name];
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one === undefined) continue;
+      headers.push({ name, value: String(one), isOwn: name === 'content-length' });
+    }
   }
-  return flat;
+  return headers;
 }

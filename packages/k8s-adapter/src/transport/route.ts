@@ -107,9 +107,9 @@ export class Route {
     if (this.#whenClosed.signal.aborted) socket.destroy();
     else if (protocol === 'h2') {
       const { host, port } = this.#endpoint;
-      const origin = `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
+      const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
       const onChange = (): void => this.#serve();
-      const connection = new Http2Connection(origin, socket, { timing: this.#timing, onChange });
+      const connection = new Http2Connection(authority, socket, { timing: this.#timing, onChange });
       this.#connections.add(connection);
       this.#serve();
     } else this.#useHttp1(dialled);

@@ -1,0 +1,134 @@
+// The frames of HTTP/2 (RFC 9113): cut out of what comes, written into what goes.
+import type { ByteWriter } from './byte-writer.ts';
+
+export const frameTypes = {
+  data: 0,
+  headers: 1,
+  reset: 3,
+  settings: 4,
+  pushPromise: 5,
+  ping: 6,
+  goAway: 7,
+  windowUpdate: 8,
+  continuation: 9,
+} as const;
+
+/** What a frame may have set; the first means two things. */
+export const flags = {
+  endStream: 0x1,
+  ack: 0x1,
+  endHeaders: 0x4,
+  padded: 0x8,
+  priority: 0x20,
+} as const;
+
+export const errorCodes = {
+  none: 0,
+  protocol: 1,
+  flowControl: 3,
+  refused: 7,
+  cancel: 8,
+} as const;
+
+const errorNames = [
+  ...['NO_ERROR', 'PROTOCOL_ERROR', 'INTERNAL_ERROR', 'FLOW_CONTROL_ERROR', 'SETTINGS_TIMEOUT'],
+  ...['STREAM_CLOSED', 'FRAME_SIZE_ERROR', 'REFUSED_STREAM', 'CANCEL', 'COMPRESSION_ERROR'],
+  ...['CONNECT_ERROR', 'ENHANCE_YOUR_CALM', 'INADEQUATE_SECURITY', 'HTTP_1_1_REQUIRED'],
+];
+
+/** What the other end calls an error. */
+export function errorName(code: number): string {
+  return errorNames[code] ?? `error ${code}`;
+}
+
+/** One frame; its bytes may be part of more. */
+export interface Frame {
+  readonly type: number;
+  readonly flags: number;
+  /** 0: the connection. */
+  readonly stream: number;
+  readonly payload: Uint8Array;
+}
+
+/** The other end does not keep to the protocol. */
+export class ProtocolError extends Error {
+  override readonly name = 'ProtocolError';
+}
+
+const headBytes = 9;
+/** Unless somebody allows more; we do not. */
+export const payloadBytesMax = 16_384;
+
+/** Cuts frames out of chunks, wherever these end. */
+export class FrameReader {
+  /** The beginning of a frame that has not come to its end. */
+  #rest: Uint8Array = new Uint8Array();
+
+  /** The frames that are complete with this chunk. Throws ProtocolError. */
+  push(chunk: Uint8Array): readonly Frame[] {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    const frames: Frame[] = [];
+    let at = 0;
+    while (bytes.length - at >= headBytes) {
+      const length = numberAt(bytes, at, 3);
+      if (length > payloadBytesMax) throw new ProtocolError(`a frame of ${length} bytes`);
+      const end = at + headBytes + length;
+      if (end > bytes.length) break;
+      frames.push({
+        type: bytes[at + 3] ?? 0,
+        flags: bytes[at + 4] ?? 0,
+        stream: streamAt(bytes, at + 5),
+        payload: bytes.subarray(at + headBytes, end),
+      });
+      at = end;
+    }
+    this.#rest = bytes.subarray(at);
+    return frames;
+  }
+}
+
+/** The number in these bytes, the highest first. */
+export function numberAt(bytes: Uint8Array, at: number, length: number): number {
+  let value = 0;
+  for (let index = at; index < at + length; index++) value = value * 256 + (bytes[index] ?? 0);
+  return value;
+}
+
+/** A number of 31 bits; what stands before it means nothing. */
+export function streamAt(bytes: Uint8Array, at: number): number {
+  return numberAt(bytes, at, 4) % 2 ** 31;
+}
+
+/** Whether the frame has this set. */
+export function has(frame: Pick<Frame, 'flags'>, flag: number): boolean {
+  return (frame.flags & flag) !== 0;
+}
+
+/** What is in a frame beside padding and priority. */
+export function contentOf(frame: Frame): Uint8Array {
+  const { payload } = frame;
+  const padding = has(frame, flags.padded) ? (payload[0] ?? 0) : 0;
+  const isHead = frame.type === frameTypes.headers;
+  const from = (has(frame, flags.padded) ? 1 : 0) + (isHead && has(frame, flags.priority) ? 5 : 0);
+  if (from + padding > payload.length) throw new ProtocolError('more padding than there is frame');
+  return payload.subarray(from, payload.length - padding);
+}
+
+/** Begins a frame; so many bytes have to follow. */
+export function writeFrame(
+  out: ByteWriter,
+  {
+    type,
+    length,
+    stream,
+    flags: set = 0,
+  }: Omit<Frame, 'payload' | 'flags'> & {
+    readonly length: number;
+    readonly flags?: number;
+  },
+): void {
+  out.number(length, 3);
+  out.byte(type);
+  out.byte(set);
+  out.number(stream, 4);
+}

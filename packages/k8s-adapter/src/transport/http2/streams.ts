@@ -1,0 +1,354 @@
+// The requests of one HTTP/2 connection and their answers, without its I/O (RFC 9113).
+import type { ResponseHeaders } from '../../proto/answer.ts';
+import { FrameWriter, type RequestHeader } from './frame-writer.ts';
+import {
+  contentOf,
+  errorCodes,
+  errorName,
+  type Frame,
+  FrameReader,
+  flags,
+  frameTypes,
+  has,
+  numberAt,
+  ProtocolError,
+  payloadBytesMax,
+  streamAt,
+} from './frames.ts';
+import { HeaderDecoder, HeaderError } from './header-decoder.ts';
+import type { Header } from './header-table.ts';
+
+/** What is heard of one answer: its head once, then its parts, then one of the last two. */
+export interface StreamListener {
+  head(status: number, headers: ResponseHeaders): void;
+  data(chunk: Uint8Array): void;
+  end(): void;
+  /** `isUnsent`: the server has not begun to work on it. */
+  failed(message: string, isUnsent: boolean): void;
+}
+
+/** What the connection itself has to say. */
+export interface ConnectionListener {
+  /** Something waits for takeOutput(). */
+  output(): void;
+  /** No new requests: the server said so, or their numbers are used up. */
+  noMore(): void;
+  /** The answer to a ping. */
+  pong(): void;
+}
+
+interface Stream {
+  readonly id: number;
+  readonly listener: StreamListener;
+  /** What of the body is not sent yet; null: all is. */
+  unsent: Uint8Array | null;
+  /** So many bytes of the body the server takes now. */
+  window: number;
+  /** Bytes of the answer that the server does not know to have come. */
+  unacknowledged: number;
+  hasHead: boolean;
+}
+
+interface HeaderBlock {
+  readonly stream: number;
+  readonly endsStream: boolean;
+  readonly parts: Uint8Array[];
+  length: number;
+}
+
+const settings = { headerTableSize: 1, enablePush: 2, streams: 3, initialWindow: 4, frameSize: 5 };
+/** What both ends allow at first. */
+const windowAtFirst = 65_535;
+const windowMax = 2 ** 31 - 1;
+/** Ours: enough for lists over long ways, where the standard is one round trip's worth. */
+const windowBytes = 4 * 1024 * 1024;
+/** An answer has a few hundred bytes of headers. */
+const blockBytesMax = 256 * 1024;
+/** Streams are numbered, and the numbers end. */
+const streamIdMax = 2 ** 31 - 1;
+
+/** The client's end of one connection: takes requests and bytes, gives bytes and answers. */
+export class Streams {
+  /** How many requests may be under way, by the server's word. */
+  streamsMax: number = Number.POSITIVE_INFINITY;
+  readonly #listener: ConnectionListener;
+  readonly #streams = new Map<number, Stream>();
+  readonly #reader = new FrameReader();
+  readonly #decoder = new HeaderDecoder();
+  readonly #writer = new FrameWriter();
+  #nextId = 1;
+  /** Headers that go on in the next frame. */
+  #unfinished: HeaderBlock | null = null;
+  /** So many bytes the server takes on all streams together, and at first on each. */
+  #window = windowAtFirst;
+  #initialWindow = windowAtFirst;
+  #unacknowledged = 0;
+
+  constructor(listener: ConnectionListener) {
+    this.#listener = listener;
+    this.#writer.begin([
+      [settings.enablePush, 0],
+      [settings.initialWindow, windowBytes],
+    ]);
+    this.#writer.window(0, windowBytes - windowAtFirst);
+  }
+
+  /** How many requests are under way. */
+  get size(): number {
+    return this.#streams.size;
+  }
+
+  /** What is to be sent now; null: nothing. */
+  takeOutput(): Uint8Array | null {
+    return this.#writer.take();
+  }
+
+  /** Begins a request; the number by which it can be cancelled. */
+  request(
+    headers: Iterable<RequestHeader>,
+    body: Uint8Array | null,
+    listener: StreamListener,
+  ): number {
+    const id = this.#nextId;
+    this.#nextId += 2;
+    const unsent = body && body.length > 0 ? body : null;
+    this.#writer.headers(id, headers, unsent === null);
+    const stream: Stream = {
+      ...{ id, listener, unsent, window: this.#initialWindow },
+      ...{ unacknowledged: 0, hasHead: false },
+    };
+    this.#streams.set(id, stream);
+    this.#send(stream);
+    if (this.#nextId > streamIdMax) this.#listener.noMore();
+    this.#listener.output();
+    return id;
+  }
+
+  /** Nobody waits for the answer any more. */
+  cancel(id: number): void {
+    if (!this.#streams.delete(id)) return;
+    this.#reset(id, errorCodes.cancel);
+  }
+
+  ping(): void {
+    this.#writer.ping(null);
+    this.#listener.output();
+  }
+
+  /** Says goodbye; what is under way may come to its end. */
+  goAway(code: number = errorCodes.none): void {
+    this.#writer.goAway(code);
+    this.#listener.output();
+  }
+
+  /** Takes what has come. Throws ProtocolError: the connection is of no more use. */
+  receive(chunk: Uint8Array): void {
+    for (const frame of this.#reader.push(chunk)) this.#take(frame);
+    // Told now and then how much has come, the server goes on.
+    if (this.#unacknowledged > windowBytes / 2) {
+      this.#writer.window(0, this.#unacknowledged);
+      this.#unacknowledged = 0;
+    }
+    if (!this.#writer.isEmpty) this.#listener.output();
+  }
+
+  #take(frame: Frame): void {
+    const { type, payload } = frame;
+    if (this.#unfinished && type !== frameTypes.continuation) {
+      throw new ProtocolError('headers without an end');
+    }
+    switch (type) {
+      case frameTypes.data:
+        this.#takeData(frame);
+        break;
+      case frameTypes.headers:
+        this.#beginHeaders(frame);
+        break;
+      case frameTypes.continuation:
+        this.#continueHeaders(frame);
+        break;
+      case frameTypes.reset:
+        this.#takeReset(frame.stream, numberAt(payload, 0, 4));
+        break;
+      case frameTypes.settings:
+        if (!has(frame, flags.ack)) this.#takeSettings(payload);
+        break;
+      case frameTypes.ping:
+        if (has(frame, flags.ack)) this.#listener.pong();
+        else this.#writer.ping(payload);
+        break;
+      case frameTypes.goAway:
+        this.#takeGoAway(streamAt(payload, 0), numberAt(payload, 4, 4));
+        break;
+      case frameTypes.windowUpdate:
+        this.#takeWindow(frame.stream, streamAt(payload, 0));
+        break;
+      case frameTypes.pushPromise:
+        throw new ProtocolError('a push that nobody asked for');
+      default: // what is not known means nothing
+    }
+  }
+
+  // Answers
+
+  #takeData(frame: Frame): void {
+    this.#unacknowledged += frame.payload.length;
+    const stream = this.#streams.get(frame.stream);
+    if (!stream) return;
+    if (!stream.hasHead) throw new ProtocolError('an answer without a head');
+    stream.unacknowledged += frame.payload.length;
+    const content = contentOf(frame);
+    if (content.length > 0) stream.listener.data(content);
+    if (has(frame, flags.endStream)) this.#end(stream);
+    else if (stream.unacknowledged > windowBytes / 2 && this.#streams.has(stream.id)) {
+      this.#writer.window(stream.id, stream.unacknowledged);
+      stream.unacknowledged = 0;
+    }
+  }
+
+  #beginHeaders(frame: Frame): void {
+    const endsStream = has(frame, flags.endStream);
+    const block = { stream: frame.stream, endsStream, parts: [], length: 0 };
+    this.#unfinished = block;
+    this.#addHeaders(block, contentOf(frame), has(frame, flags.endHeaders));
+  }
+
+  #continueHeaders(frame: Frame): void {
+    const block = this.#unfinished;
+    if (block?.stream !== frame.stream) throw new ProtocolError('headers without a beginning');
+    this.#addHeaders(block, frame.payload, has(frame, flags.endHeaders));
+  }
+
+  #addHeaders(block: HeaderBlock, part: Uint8Array, isLast: boolean): void {
+    block.parts.push(part);
+    block.length += part.length;
+    if (block.length > blockBytesMax) throw new ProtocolError('endless headers');
+    if (!isLast) return;
+    this.#unfinished = null;
+    // Even those that nobody waits for have to be read: what comes later refers to them.
+    const [first = part] = block.parts;
+    const headers = this.#decoded(block.parts.length === 1 ? first : Buffer.concat(block.parts));
+    const stream = this.#streams.get(block.stream);
+    if (!stream) return;
+    if (!stream.hasHead) this.#takeHead(stream, headers);
+    if (block.endsStream && this.#streams.has(stream.id)) this.#end(stream);
+  }
+
+  #decoded(block: Uint8Array): readonly Header[] {
+    try {
+      return this.#decoder.decode(block);
+    } catch (error) {
+      if (error instanceof HeaderError) throw new ProtocolError(error.message);
+      throw error;
+    }
+  }
+
+  #takeHead(stream: Stream, headers: readonly Header[]): void {
+    const status = Number(headers.find(([name]) => name === ':status')?.[1]);
+    if (!(status >= 100)) throw new ProtocolError('an answer without a status');
+    // What is below only says that the answer is to come.
+    if (status < 200) return;
+    stream.hasHead = true;
+    stream.listener.head(status, flatHeaders(headers));
+  }
+
+  #end(stream: Stream): void {
+    if (!stream.hasHead) throw new ProtocolError('an answer without a head');
+    this.#streams.delete(stream.id);
+    // An answer that did not wait for the whole question.
+    if (stream.unsent) this.#reset(stream.id, errorCodes.none);
+    stream.listener.end();
+  }
+
+  #takeReset(id: number, code: number): void {
+    const stream = this.#streams.get(id);
+    if (!stream) return;
+    this.#streams.delete(id);
+    const message = `the server broke the answer off: ${errorName(code)}`;
+    stream.listener.failed(message, code === errorCodes.refused);
+  }
+
+  /** What came after the last request that the server takes has not begun. */
+  #takeGoAway(last: number, code: number): void {
+    this.#listener.noMore();
+    for (const [id, stream] of this.#streams) {
+      if (id <= last) continue;
+      this.#streams.delete(id);
+      stream.listener.failed(`the server takes no more requests: ${errorName(code)}`, true);
+    }
+  }
+
+  // Requests
+
+  /** As much of the body as the server takes now. */
+  #send(stream: Stream): void {
+    while (stream.unsent) {
+      const room = Math.min(this.#window, stream.window, this.#writer.payloadBytesMax);
+      if (room <= 0) return;
+      const part = stream.unsent.subarray(0, room);
+      const isLast = part.length === stream.unsent.length;
+      this.#writer.data(stream.id, part, isLast);
+      this.#window -= part.length;
+      stream.window -= part.length;
+      stream.unsent = isLast ? null : stream.unsent.subarray(part.length);
+    }
+  }
+
+  #sendAll(): void {
+    for (const stream of this.#streams.values()) this.#send(stream);
+  }
+
+  #takeWindow(id: number, more: number): void {
+    const stream = this.#streams.get(id);
+    if (id === 0) this.#window += more;
+    else if (stream) stream.window += more;
+    const isTooLarge = this.#window > windowMax || (stream && stream.window > windowMax);
+    if (isTooLarge) throw new ProtocolError('a window without bounds');
+    this.#sendAll();
+  }
+
+  #takeSettings(payload: Uint8Array): void {
+    for (let at = 0; at + 6 <= payload.length; at += 6) {
+      this.#set(numberAt(payload, at, 2), numberAt(payload, at + 2, 4));
+    }
+    this.#writer.settingsTaken();
+    this.#sendAll();
+  }
+
+  #set(setting: number, value: number): void {
+    switch (setting) {
+      case settings.headerTableSize:
+        this.#writer.encoder.resize(value);
+        break;
+      case settings.streams:
+        this.streamsMax = value;
+        break;
+      case settings.initialWindow: {
+        if (value > windowMax) throw new ProtocolError('a window without bounds');
+        // It counts for what is under way as well, and may take back what was allowed.
+        for (const stream of this.#streams.values()) stream.window += value - this.#initialWindow;
+        this.#initialWindow = value;
+        break;
+      }
+      case settings.frameSize:
+        this.#writer.payloadBytesMax = Math.max(payloadBytesMax, value);
+        break;
+      default: // what is not known means nothing
+    }
+  }
+
+  #reset(id: number, code: number): void {
+    this.#writer.reset(id, code);
+    this.#listener.output();
+  }
+}
+
+function flatHeaders(headers: readonly Header[]): ResponseHeaders {
+  const flat: Record<string, string> = {};
+  for (const [name, value] of headers) {
+    if (name.startsWith(':')) continue;
+    const known = flat[name];
+    flat[name] = known === undefined ? value : `${known}, ${value}`;
+  }
+  return flat;
+}

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { ByteWriter } from '../../../src/transport/http2/byte-writer.ts';
+import { HeaderDecoder, HeaderError } from '../../../src/transport/http2/header-decoder.ts';
+import { HeaderEncoder } from '../../../src/transport/http2/header-encoder.ts';
+import type { Header } from '../../../src/transport/http2/header-table.ts';
+
+function bytes(hex: string): Uint8Array {
+  return Buffer.from(hex.replaceAll(' ', ''), 'hex');
+}
+
+// RFC 7541, appendix C.4: three requests of one connection, in Huffman's code.
+const requests: [hex: string, headers: Header[]][] = [
+  [
+    '8286 8441 8cf1 e3c2 e5f2 3a6b a0ab 90f4 ff',
+    [
+      [':method', 'GET'],
+      [':scheme', 'http'],
+      [':path', '/'],
+      [':authority', 'www.example.com'],
+    ],
+  ],
+  [
+    '8286 84be 5886 a8eb 1064 9cbf',
+    [
+      [':method', 'GET'],
+      [':scheme', 'http'],
+      [':path', '/'],
+      [':authority', 'www.example.com'],
+      ['cache-control', 'no-cache'],
+    ],
+  ],
+  [
+    '8287 85bf 4088 25a8 49e9 5ba9 7d7f 8925 a849 e95b b8e8 b4bf',
+    [
+      [':method', 'GET'],
+      [':scheme', 'https'],
+      [':path', '/index.html'],
+      [':authority', 'www.example.com'],
+      ['custom-key', 'custom-value'],
+    ],
+  ],
+];
+
+/** Blocks that are none, and why. */
+const faults: [what: string, hex: string, message: string][] = [
+  ['a number that names nothing', 'c0', 'a header that was never sent'],
+  ['number 0', '80', 'a header that was never sent'],
+  ['a name without a value', '4003 666f6f', 'half a header'],
+  ['a text beyond its end', '40ff 00', 'a text beyond its end'],
+  ['a number without an end', 'ffff ffff ffff ffff', 'an endless number'],
+  ['a table of 8 KiB', '3fe1 3f', 'a table that is too large'],
+  ['a text with the end in it', '0001 61 84 ffff ffff', 'a text in no known code'],
+  ['a text with too much behind it', '0001 61 82 1fff', 'a text in no known code'],
+  ['a text with zeros behind it', '0001 61 81 00', 'a text in no known code'],
+];
+
+describe('headers of HTTP/2', () => {
+  it('are read as the standard shows it', () => {
+    const decoder = new HeaderDecoder();
+    for (const [hex, headers] of requests) assert.deepEqual(decoder.decode(bytes(hex)), headers);
+  });
+
+  for (const [what, hex, message] of faults) {
+    it(`are not read from ${what}`, () => {
+      assert.throws(() => new HeaderDecoder().decode(bytes(hex)), new HeaderError(message));
+    });
+  }
+
+  const name = fc.constantFrom(':method', 'accept', 'authorization', 'x-one', 'x-two');
+  const value = fc.oneof(
+    fc.constantFrom('GET', 'application/json', 'Bearer t'),
+    fc.integer({ min: 0, max: 5000 }).map((length) => 'é'.repeat(length)),
+  );
+  const header = fc.record({ name, value, isOwn: fc.boolean() });
+  const step = fc.oneof(
+    fc.array(header, { maxLength: 8 }),
+    fc.constantFrom(0, 60, 300, 4096, 65_536),
+  );
+
+  it('are read as they were written, whatever the table may hold', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+        const [encoder, decoder, out] = [
+          new HeaderEncoder(),
+          new HeaderDecoder(),
+          new ByteWriter(),
+        ];
+        for (const one of steps) {
+          if (typeof one === 'number') encoder.resize(one);
+          else {
+            out.clear();
+            encoder.begin(out);
+            for (const { name, value, isOwn } of one) {
+              if (isOwn) encoder.own(out, name, value);
+              else encoder.shared(out, name, value);
+            }
+            const expected = one.map(({ name, value }) => [name, value]);
+            assert.deepEqual(decoder.decode(out.bytes), expected);
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('are a byte each when they come again, the token too', () => {
+    const [encoder, out] = [new HeaderEncoder(), new ByteWriter()];
+    const write = (): number => {
+      out.clear();
+      encoder.begin(out);
+      for (const name of ['authorization', 'accept', 'user-agent']) {
+        encoder.shared(out, name, `Bearer ${'t'.repeat(900)}`);
+      }
+      return out.length;
+    };
+    assert.ok(write() > 2700);
+    assert.equal(write(), 3);
+  });
+});
