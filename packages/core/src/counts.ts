@@ -91,18 +91,44 @@ export function countsOf(store: StoreView, machine: EvictionMachine): Counts {
 
 /** The same by policy, rule and pause. */
 export function policyCountsOf(now: Instant, counted: Counted): PolicyCounts {
-  const { store, lifecycle, evicts } = counted;
+  const { store, lifecycle, evicts, drains } = counted;
   const wall = store.clock.wall(now);
-  const pods = evicts ? [...podsOf(counted)] : [];
-  const rules = lifecycle?.taintRules?.() ?? null;
-  const pauses = Array.from(store.pauses(), ({ pause, isOver }) => {
-    return [pause.name, pauseCounts(wall, pause, isOver, pods)] as const;
+  const pods = once(() => (evicts ? [...podsOf(counted)] : []));
+  const policies = once(() => (evicts ? eachPolicy(now, counted, pods()) : null));
+  const rules = once(() => {
+    const all = lifecycle?.taintRules?.() ?? null;
+    return all && new Map(all.map((rule) => [rule.name, rule]));
   });
+  const pauses = once(() => {
+    const all = Array.from(store.pauses(), ({ pause, isOver }) => {
+      return [pause.name, pauseCounts(wall, pause, isOver, pods())] as const;
+    });
+    return evicts || lifecycle ? new Map(all) : null;
+  });
+  const states = once(() => drains?.states(now) ?? null);
+  // Whoever asks for one of them only does not count for all.
   return {
-    policies: evicts ? eachPolicy(now, counted, pods) : null,
-    taintRules: rules && new Map(rules.map((rule) => [rule.name, rule])),
-    pauses: evicts || lifecycle ? new Map(pauses) : null,
-    drains: counted.drains?.states(now) ?? null,
+    get policies() {
+      return policies();
+    },
+    get taintRules() {
+      return rules();
+    },
+    get pauses() {
+      return pauses();
+    },
+    get drains() {
+      return states();
+    },
+  };
+}
+
+/** Made when it is first asked for, and kept. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
   };
 }
 

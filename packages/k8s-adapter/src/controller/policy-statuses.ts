@@ -3,7 +3,11 @@ import type { PolicyCounts } from '@taintmgr/core';
 import { policyKinds } from '@taintmgr/core/policy';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { FollowedKind } from '../manifests/events.ts';
-import type { FollowedObject, FollowedObjects } from '../manifests/followed-objects.ts';
+import {
+  type FollowedObject,
+  type FollowedObjects,
+  isOpenDrain,
+} from '../manifests/followed-objects.ts';
 import { type Answer, type Failure, failureOf, succeeded } from '../proto/answer.ts';
 import type { ApiRequest } from '../proto/api-request.ts';
 import { policyStatusRequest } from '../proto/policy-status-requests.ts';
@@ -37,6 +41,8 @@ interface Written {
 
 /** From one look at all of them to the next, and so between two writes of one. */
 const lookMs: Millis = 3_000;
+/** The same for NodeDrains that are not over: people and programs wait for those. */
+const drainLookMs: Millis = 1_000;
 /** Between two writes, whatever they are of. */
 const paceMs: Millis = 200;
 /** Until what failed and may pass is tried again. */
@@ -45,7 +51,7 @@ const failedMs: Millis = 10_000;
 const slowMs: Millis = 60_000;
 
 /**
- * Every few seconds it is worked out how each object should have its status, and those that have it
+ * Every few seconds, of NodeDrains each second, it is worked out how each object should have its status, and those that have it
  * otherwise are written, one after another, first whoever waits longest. What counts as what an
  * object has is what was written last; before the first write, what was read. So nothing is written
  * twice, also not by the next leader, and what somebody else writes there stands until there is
@@ -58,6 +64,7 @@ export class PolicyStatuses {
   readonly #written = new Map<string, Written>();
   /** Null: we do not lead, or have not read everything yet. */
   #lookAt: Instant | null = null;
+  #drainsAt: Instant = Number.NEGATIVE_INFINITY;
   #queue: readonly PolicyWrite[] = [];
   #sentAt: Instant = Number.NEGATIVE_INFINITY;
   /** Until then nothing is written. */
@@ -89,15 +96,22 @@ export class PolicyStatuses {
   /** When there may be something to write; null: not before something is heard. */
   nextWake(): Instant | null {
     if (this.#lookAt === null || this.#options.followed.size === 0) return null;
-    const next = this.#queue.length > 0 ? this.#sentAt + paceMs : this.#lookAt;
-    return Math.max(Math.min(next, this.#lookAt), this.#notBefore);
+    const { followed } = this.#options;
+    const look = followed.hasOpenDrains ? Math.min(this.#lookAt, this.#drainsAt) : this.#lookAt;
+    const next = this.#queue.length > 0 ? this.#sentAt + paceMs : look;
+    return Math.max(Math.min(next, look), this.#notBefore);
   }
 
   /** What is to be written now; null: nothing. */
   take(now: Instant): PolicyWrite | null {
     const wake = this.nextWake();
     if (wake === null || now < wake) return null;
-    if (this.#lookAt !== null && now >= this.#lookAt) this.#look(now);
+    if (this.#lookAt !== null && now >= this.#lookAt) {
+      this.#lookAt = now + lookMs;
+      this.#look(now, () => true);
+    } else if (this.#options.followed.hasOpenDrains && now >= this.#drainsAt) {
+      this.#look(now, isOpenDrain);
+    }
     if (now < this.#sentAt + paceMs) return null;
     const [write, ...others] = this.#queue;
     if (!write) return null;
@@ -136,18 +150,22 @@ export class PolicyStatuses {
     return isNews ? { kind: 'policiesNotPublished', resource: plural(kind), why, failure } : null;
   }
 
-  #look(now: Instant): void {
-    this.#lookAt = now + lookMs;
+  /** Works out anew what is to be written of some of them. */
+  #look(now: Instant, isMeant: (object: FollowedObject) => boolean): void {
+    this.#drainsAt = now + drainLookMs;
     const { followed, counts, clock } = this.#options;
     const counted = counts(now);
     const wall = clock.wall(now);
-    const found = [...followed].flatMap((object) => {
+    const meant = [...followed].filter(isMeant);
+    const keys = new Set(meant.map(keyOf));
+    const others = this.#queue.filter((write) => !keys.has(keyOf(write)));
+    const found = meant.flatMap((object) => {
       const write = this.#writeOf(now, object, counted, wall);
       return write ? [write] : [];
     });
     const there = new Set(Array.from(followed, keyOf));
     for (const key of this.#written.keys()) if (!there.has(key)) this.#written.delete(key);
-    this.#queue = found.sort((a, b) => this.#turnOf(a) - this.#turnOf(b));
+    this.#queue = [...others, ...found].sort((a, b) => this.#turnOf(a) - this.#turnOf(b));
   }
 
   #turnOf(write: PolicyWrite): Instant {

@@ -12,9 +12,15 @@ export interface FollowedObject extends Followed {
 /** Whoever reads them writes here. */
 export class FollowedObjects implements Iterable<FollowedObject> {
   readonly #objects = new Map<string, FollowedObject>();
+  /** NodeDrains that are not over. */
+  readonly #openDrains = new Set<string>();
 
   get size(): number {
     return this.#objects.size;
+  }
+
+  get hasOpenDrains(): boolean {
+    return this.#openDrains.size > 0;
   }
 
   [Symbol.iterator](): Iterator<FollowedObject> {
@@ -27,12 +33,22 @@ export class FollowedObjects implements Iterable<FollowedObject> {
   }
 
   put(object: FollowedObject): void {
-    this.#objects.set(keyOf(object.kind, object.name), object);
+    const key = keyOf(object.kind, object.name);
+    this.#objects.set(key, object);
+    if (isOpenDrain(object)) this.#openDrains.add(key);
+    else this.#openDrains.delete(key);
   }
 
   delete(kind: FollowedKind, name: string): void {
-    this.#objects.delete(keyOf(kind, name));
+    const key = keyOf(kind, name);
+    this.#objects.delete(key);
+    this.#openDrains.delete(key);
   }
+}
+
+/** Whether something is still to happen to it. */
+export function isOpenDrain({ object }: Pick<FollowedObject, 'object'>): boolean {
+  return object?.kind === 'NodeDrain' && (!object.value.isOver || object.value.isDeleted);
 }
 
 function keyOf(kind: FollowedKind, name: string): string {

@@ -60,7 +60,7 @@ export const nodeDrainStatus = {
             description: 'Why it failed or is held, in one word.',
             maxLength: 64,
           },
-          message: { type: 'string', description: 'The same for people.', maxLength: 1024 },
+          message: { type: 'string', description: 'The same for people.', maxLength: 256 },
         },
       },
     },
