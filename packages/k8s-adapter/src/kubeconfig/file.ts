@@ -4,6 +4,7 @@ import path from 'node:path';
 import { asList, asRecord, asText, isRecord, type JsonRecord } from '../proto/json.ts';
 import { treeFault } from '../proto/tree.ts';
 import { KubeconfigError } from './error.ts';
+import { readPlainYaml } from './plain-yaml.ts';
 
 /** One cluster, user or context as a file has it. */
 export interface Entry {
@@ -69,8 +70,7 @@ function typeOf(value: unknown): string {
 async function readDocument(file: string, mustExist: boolean): Promise<JsonRecord | null> {
   const text = await readText(file, mustExist);
   if (text === null || text.trim() === '') return null;
-  const { load } = await import('js-yaml');
-  const document = parse(file, () => load(text));
+  const document = readPlainYaml(text) ?? (await readYaml(file, text));
   const fault = treeFault(document);
   if (fault !== null) throw new KubeconfigError(`${file}: not a kubeconfig: ${fault}`);
   if (!isRecord(document)) throw new KubeconfigError(`${file}: want a kubeconfig, got plain text`);
@@ -94,9 +94,10 @@ async function readText(file: string, mustExist: boolean): Promise<string | null
   }
 }
 
-function parse(file: string, load: () => unknown): unknown {
+async function readYaml(file: string, text: string): Promise<unknown> {
+  const { load } = await import('js-yaml');
   try {
-    return load();
+    return load(text);
   } catch (error) {
     const { reason, mark } = asRecord(error);
     // What stands in quotes or brackets there is of the file: a token as often as not.
