@@ -74,9 +74,19 @@ export class ApiClient {
     selectors: Selectors = {},
     pageSize: number = pageLimit,
   ): Promise<readonly unknown[]> {
+    return await this.listAs((object) => object, path, selectors, pageSize);
+  }
+
+  /** The same, with what `read` makes of each object: of one page while the next is on its way. */
+  async listAs<T>(
+    read: (object: unknown) => T,
+    path: string,
+    selectors: Selectors = {},
+    pageSize: number = pageLimit,
+  ): Promise<readonly T[]> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#pages(path, selectors, pageSize);
+        return await this.#pages(read, path, selectors, pageSize);
       } catch (error) {
         const expired = error instanceof ApiError && error.failure.status === 410;
         if (!expired || attempt === listAttemptsMax) throw error;
@@ -84,28 +94,32 @@ export class ApiClient {
     }
   }
 
-  async #pages(path: string, selectors: Selectors, pageSize: number): Promise<readonly unknown[]> {
-    const items: unknown[] = [];
-    let [limit, continueToken] = [pageSize, ''];
-    for (;;) {
-      const request = listRequest(path, {
-        ...selectors,
-        ...(limit > 0 && { limit }),
-        continueToken,
-      });
-      const answer = await this.send(request).catch((error: unknown) => {
+  async #pages<T>(
+    read: (object: unknown) => T,
+    path: string,
+    selectors: Selectors,
+    pageSize: number,
+  ): Promise<readonly T[]> {
+    const objects: T[] = [];
+    let limit = pageSize;
+    const ask = (continueToken: string): Promise<unknown> => {
+      const page = { ...selectors, ...(limit > 0 && { limit }), continueToken };
+      const answer = this.send(listRequest(path, page)).catch((error: unknown) => {
         if (!(error instanceof TooLongError) || limit === 1) throw error;
-        return null;
-      });
-      if (answer === null) {
         limit = limit === 0 ? pageLimit : Math.trunc(limit / 2);
-        continue;
-      }
-      const page = asRecord(answer);
-      for (const item of asList(page.items)) items.push(item);
-      continueToken = asText(asRecord(page.metadata).continue);
-      if (continueToken === '') return items;
+        return ask(continueToken);
+      });
+      // Until somebody waits for it.
+      answer.catch(() => undefined);
+      return answer;
+    };
+    for (let asked: Promise<unknown> | null = ask(''); asked !== null; ) {
+      const page = asRecord(await asked);
+      const continueToken = asText(asRecord(page.metadata).continue);
+      asked = continueToken === '' ? null : ask(continueToken);
+      for (const item of asList(page.items)) objects.push(read(item));
     }
+    return objects;
   }
 }
 

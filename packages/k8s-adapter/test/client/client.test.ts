@@ -50,6 +50,21 @@ describe('client', () => {
     ]);
   });
 
+  it('asks for the next page before it reads this one', async () => {
+    const { api, asked } = client((path, sink) => {
+      const next = Number(/continue=(\d)/.exec(path)?.[1] ?? 0) + 1;
+      const page = listJson('5', nodeJson(`n${next}`, '1'));
+      json(200, next === 3 ? page : { ...page, metadata: { continue: `${next}` } })('', sink);
+    });
+    const read = (object: unknown) => [(object as { metadata: object }).metadata, asked.length];
+    const metadata = (name: string) => (nodeJson(name, '1') as { metadata: object }).metadata;
+    assert.deepEqual(await api.listAs(read, '/api/v1/nodes'), [
+      [metadata('n1'), 2],
+      [metadata('n2'), 3],
+      [metadata('n3'), 3],
+    ]);
+  });
+
   it('starts a list over when the server forgets it, three times at most', async () => {
     const expired = { reason: 'Expired', message: 'The provided continue parameter is too old' };
     const { api, asked } = client((path, sink) => {
