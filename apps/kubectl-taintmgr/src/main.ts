@@ -23,5 +23,6 @@ process.on('uncaughtException', (error) => {
 
 // Not awaited here: the module format of the one program has no place for that.
 void runProgram(argv, { output, interrupt: interruptSignal() }).then((code) => {
-  process.exitCode = code;
+  // What is still under way is of no use to anybody, once all that was said is out.
+  process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));
 });

@@ -54,7 +54,7 @@ export async function runProgram(
     code = how;
   });
   try {
-    const program = createProgram(output, registry);
+    const program = createProgram(output, registry, argv);
     if (argv[0] === completeCommand) {
       const { completeWords } = await import('./commands/completion/complete.ts');
       await completeWords(argv.slice(1), program, output);
@@ -76,7 +76,11 @@ export function codeOfError(argv: readonly string[]): ExitCode {
 }
 
 /** The program with all its commands; each loads its code when it runs. */
-function createProgram(output: Output, registry: Registry): CommandUnknownOpts {
+function createProgram(
+  output: Output,
+  registry: Registry,
+  [first]: readonly string[],
+): CommandUnknownOpts {
   const program = new Command('kubectl taintmgr')
     .description('See, trust and control pod eviction by node taints.')
     .version(version, '--version', 'print the version and exit')
@@ -95,13 +99,14 @@ function createProgram(output: Output, registry: Registry): CommandUnknownOpts {
     .configureHelp(helpLayout)
     .showHelpAfterError('See kubectl taintmgr --help for the commands.');
   addConnectionFlags(program);
-  addCommands(program, registry);
+  addExplain(registry.addGroup(program, explainGroup()), registry);
+  // It answers at once: who names it waits until no other command is put together.
+  if (first !== 'explain') addOthers(program, registry);
   return program;
 }
 
-/** The commands in the order in which the help lists them. */
-function addCommands(program: CommandUnknownOpts, registry: Registry): void {
-  addExplain(registry.addGroup(program, explainGroup()), registry);
+/** The commands after `explain`, in the order in which the help lists them. */
+function addOthers(program: CommandUnknownOpts, registry: Registry): void {
   registry.add(program, drainCommand(), () => import('./commands/drain-by-taint/command.ts'));
   registry.add(program, undoCommand(), () => import('./commands/undo/command.ts'));
   registry.add(program, simulateCommand(), () => import('./commands/simulate/command.ts'));

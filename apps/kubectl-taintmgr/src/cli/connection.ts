@@ -7,7 +7,7 @@ import {
   extraHeader,
   HttpTransport,
   loadKubeconfig,
-} from '@taintmgr/k8s-adapter';
+} from '@taintmgr/k8s-adapter/client';
 import { UsageError } from '../usage-error.ts';
 import type { ExtraConnectionFlags } from './connection-flags.ts';
 import type { Invocation } from './invocation.ts';

@@ -1,6 +1,11 @@
 // Changes a node beside others who write it too: reads it, changes it, tries again on a conflict.
 import type { Instant } from '@taintmgr/core/time';
-import { type ApiClient, ApiError, type ApiRequest, getNodeRequest } from '@taintmgr/k8s-adapter';
+import {
+  type ApiClient,
+  ApiError,
+  type ApiRequest,
+  getNodeRequest,
+} from '@taintmgr/k8s-adapter/client';
 import { drainableNode, type NodeChange, patchNodeRequest } from '@taintmgr/k8s-adapter/drain';
 
 const conflictsMax = 5;

@@ -1,5 +1,5 @@
 import { type Instant, parseTime } from '@taintmgr/core/time';
-import { clockReasons } from '@taintmgr/k8s-adapter';
+import { clockReasons } from '@taintmgr/k8s-adapter/client';
 
 /** What controllers have reported about clocks, from their Events. */
 export interface ClockEvent {

@@ -7,7 +7,7 @@ import {
   type DutyVerdict,
   type Evictors,
   taintEvictors,
-} from '@taintmgr/k8s-adapter';
+} from '@taintmgr/k8s-adapter/client';
 import { type OwnSettings, publishedSettings, settingsInFlags } from './own-settings.ts';
 import { isFresh, type RateInUse, type TaintManager } from './taint-managers.ts';
 

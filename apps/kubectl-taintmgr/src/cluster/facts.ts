@@ -3,7 +3,7 @@
 import type { Node, Pod } from '@taintmgr/core';
 import type { Budget } from '@taintmgr/core/drain';
 import { type Instant, parseTime } from '@taintmgr/core/time';
-import { lastWriteOf, nodeFromJson, podFromJson } from '@taintmgr/k8s-adapter';
+import { lastWriteOf, nodeFromJson, podFromJson } from '@taintmgr/k8s-adapter/client';
 import type { BudgetObject, Condition, NodeObject, PodObject } from './objects.ts';
 
 /** A node, and what people want to know of it. */

@@ -2,7 +2,7 @@
 
 import type { LimitCount, LimitRecord, RecordedLimit } from '@taintmgr/core/policy';
 import type { Instant, Millis } from '@taintmgr/core/time';
-import { type LeaseName, limitRecordFrom } from '@taintmgr/k8s-adapter';
+import { type LeaseName, limitRecordFrom } from '@taintmgr/k8s-adapter/client';
 import type { ClusterReader } from './reader.ts';
 
 /** A limit of the controller that holds evictions until it is resumed. */

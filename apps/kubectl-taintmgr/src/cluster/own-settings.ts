@@ -1,6 +1,6 @@
 // How taintmgr-controller runs: by what its leader publishes, or else by the flags of its pod.
 import { defaultConfig } from '@taintmgr/core';
-import { type ReadSettings, readSettings } from '@taintmgr/k8s-adapter';
+import { type ReadSettings, readSettings } from '@taintmgr/k8s-adapter/client';
 import type { PublishedPolicy, TaintManager } from './taint-managers.ts';
 
 /** What is known of how it runs. */

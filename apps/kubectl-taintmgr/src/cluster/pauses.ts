@@ -6,7 +6,7 @@ import {
   readManifest,
 } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
-import { type ApiClient, ApiError, listRequest, objectRequest } from '@taintmgr/k8s-adapter';
+import { type ApiClient, ApiError, listRequest, objectRequest } from '@taintmgr/k8s-adapter/client';
 import { UsageError } from '../usage-error.ts';
 
 const groupPath = `/apis/${policyApiVersion}`;

@@ -10,7 +10,7 @@ import {
   policyGoneEvent,
   readFollowed,
   selectsNamespaces,
-} from '@taintmgr/k8s-adapter';
+} from '@taintmgr/k8s-adapter/client';
 import type { Evictor } from './evictors.ts';
 import { keyOf, type PoliciesInForce, policiesInForce } from './policies-in-force.ts';
 import type { ClusterReader } from './reader.ts';

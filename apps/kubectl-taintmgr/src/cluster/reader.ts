@@ -12,7 +12,7 @@ import {
   nodesPath,
   podsPath,
   type Selectors,
-} from '@taintmgr/k8s-adapter';
+} from '@taintmgr/k8s-adapter/client';
 import { UsageError } from '../usage-error.ts';
 import { type ClockEvent, clockEventsIn } from './clock-events.ts';
 import { budgetFacts, type NodeFacts, nodeFacts, type PodFacts, podFacts } from './facts.ts';
@@ -71,7 +71,7 @@ export class ClusterReader {
   /** The nodes that a label selector leaves; all where it is ''. */
   async nodes(labelSelector = ''): Promise<readonly NodeFacts[]> {
     const selectors = labelSelector === '' ? {} : { labelSelector };
-    return (await this.#list(nodesPath, selectors)).map(nodeFacts);
+    return await this.#list(nodesPath, selectors, nodeFacts);
   }
 
   async pod(namespace: string, name: string): Promise<PodFacts> {
@@ -118,27 +118,25 @@ export class ClusterReader {
 
   /** The names of the pods of a namespace. */
   async podNames(namespace: string): Promise<readonly string[]> {
-    return namesOf(await this.#list(`/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`));
+    return await this.#list(podsOfPath(namespace), {}, nameOf);
   }
 
   /** The pods of a namespace. */
   async podsOf(namespace: string): Promise<readonly PodFacts[]> {
-    return (await this.#list(`/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`)).map(
-      podFacts,
-    );
+    return await this.#list(podsOfPath(namespace), {}, podFacts);
   }
 
   async namespaceNames(): Promise<readonly string[]> {
-    return namesOf(await this.#list('/api/v1/namespaces'));
+    return await this.#list('/api/v1/namespaces', {}, nameOf);
   }
 
   async pauseNames(): Promise<readonly string[]> {
-    return namesOf(await this.#list(pausesPath));
+    return await this.#list(pausesPath, {}, nameOf);
   }
 
   /** All pods. */
   async pods(): Promise<readonly PodFacts[]> {
-    return (await this.#list(podsPath)).map(podFacts);
+    return await this.#list(podsPath, {}, podFacts);
   }
 
   /**
@@ -152,13 +150,13 @@ export class ClusterReader {
     }
     if (nodeNames.length > singleNodesMax) {
       const wanted = new Set(nodeNames);
-      const all = (await this.#list(podsPath, labels)).map(podFacts);
+      const all = await this.#list(podsPath, labels, podFacts);
       return all.filter(({ pod }) => wanted.has(pod.nodeName));
     }
     const lists = await inTurns(nodeNames, (name) => {
-      return this.#list(podsPath, { ...labels, fieldSelector: `spec.nodeName=${name}` });
+      return this.#list(podsPath, { ...labels, fieldSelector: `spec.nodeName=${name}` }, podFacts);
     });
-    return lists.flat().map(podFacts);
+    return lists.flat();
   }
 
   /** Whether a DaemonSet is there; true also where we may not see it. */
@@ -177,20 +175,19 @@ export class ClusterReader {
 
   /** The objects at a path, as the API server has them. */
   async objects(path: string): Promise<readonly unknown[]> {
-    return await this.#list(path);
+    return await this.#list(path, {}, asItIs);
   }
 
   /** All disruption budgets; null without the right to see them. */
   async budgets(): Promise<readonly Budget[] | null> {
-    const objects = await this.ifAllowed(() => this.#list(budgetsPath));
-    return objects?.map(budgetFacts) ?? null;
+    return await this.ifAllowed(() => this.#list(budgetsPath, {}, budgetFacts));
   }
 
   /** When the kubelets of nodes last renewed their leases, by node. */
   async leasesRenewedAt(nodeNames: readonly string[]): Promise<ReadonlyMap<string, LeaseRenewal>> {
     const objects =
       nodeNames.length > requestsAtOnceMax
-        ? await this.ifAllowed(() => this.#list(leasesPath(nodeLeases)))
+        ? await this.ifAllowed(() => this.#list(leasesPath(nodeLeases), {}, asItIs))
         : await this.#nodeLeases(nodeNames);
     if (objects === null) return new Map(nodeNames.map((name) => [name, 'hidden'] as const));
     const renewed = new Map(
@@ -217,14 +214,14 @@ export class ClusterReader {
   /** What leaders publish of themselves; nothing where there is no such kind, or no right. */
   async taintManagers(): Promise<readonly TaintManager[]> {
     const read = (): Promise<readonly unknown[]> =>
-      unless(404, () => this.#list(taintManagersPath), []);
+      unless(404, () => this.#list(taintManagersPath, {}, asItIs), []);
     return taintManagersIn(await unless(403, read, []));
   }
 
   /** What controllers have said about clocks; nothing where we may not see it. */
   async clockEvents(): Promise<readonly ClockEvent[]> {
     const selectors = { fieldSelector: 'involvedObject.kind=Lease' };
-    const events = await unless(403, () => this.#list('/api/v1/events', selectors), []);
+    const events = await unless(403, () => this.#list('/api/v1/events', selectors, asItIs), []);
     return clockEventsIn(events);
   }
 
@@ -234,8 +231,12 @@ export class ClusterReader {
     return await unless(403, () => ifThere(() => this.#client.get(path)), 'forbidden');
   }
 
-  async #list(path: string, selectors: Selectors = {}): Promise<readonly unknown[]> {
-    return await this.#client.list(path, selectors, this.#chunkSize);
+  async #list<T>(
+    path: string,
+    selectors: Selectors,
+    read: (object: unknown) => T,
+  ): Promise<readonly T[]> {
+    return await this.#client.listAs(read, path, selectors, this.#chunkSize);
   }
 
   /** What is read; null, and noted in `refused`, where rights are missing. */
@@ -250,8 +251,16 @@ export class ClusterReader {
   }
 }
 
-function namesOf(objects: readonly unknown[]): readonly string[] {
-  return objects.map((object) => (object as { readonly metadata: ObjectMeta }).metadata.name);
+function nameOf(object: unknown): string {
+  return (object as { readonly metadata: ObjectMeta }).metadata.name;
+}
+
+function asItIs(object: unknown): unknown {
+  return object;
+}
+
+function podsOfPath(namespace: string): string {
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
 }
 
 function leasesPath(namespace: string): string {

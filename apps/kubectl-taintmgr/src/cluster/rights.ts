@@ -1,5 +1,5 @@
 // What the API server says of us: who we are, and which rights we have.
-import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
+import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter/client';
 
 /** Something that a user may be allowed to do. */
 export interface Right {

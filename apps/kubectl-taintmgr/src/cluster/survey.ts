@@ -1,7 +1,7 @@
 import type { Budget } from '@taintmgr/core/drain';
 import { isWindowed, type PolicyObject } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
-import type { Evictors } from '@taintmgr/k8s-adapter';
+import type { Evictors } from '@taintmgr/k8s-adapter/client';
 import { losesPods } from './drain-marks.ts';
 import { type Evictor, readEvictor } from './evictors.ts';
 import { type NodeFacts, type PodFacts, zoneLabel } from './facts.ts';
@@ -85,8 +85,38 @@ export interface SurveyOptions {
   readonly files?: readonly PolicyObject[];
   /** Whether taints are asked about that the nodes do not have. */
   readonly isWhatIf?: boolean;
-  /** The pods, where somebody has begun to read them; left out: nobody has. */
-  readonly pods?: Promise<readonly PodFacts[]>;
+  /** What somebody has begun to read; left out: nobody has. */
+  readonly begun?: Begun;
+}
+
+/** What is asked for at once: it hangs on no answer but on names. */
+export interface Begun {
+  readonly pods: Promise<readonly PodFacts[]>;
+  readonly anyway: Promise<Anyway>;
+  readonly leases: Promise<ReadonlyMap<string, LeaseRenewal>>;
+  readonly limits: Promise<KeptLimits | 'forbidden' | null>;
+  readonly policies: Promise<ClusterPolicies>;
+}
+
+/** Begins to read the pods on the nodes of these names, and what decides when they go. */
+export function beginForecast(
+  reader: ClusterReader,
+  withPods: readonly string[],
+  { podSelector = '', files = [] }: SurveyOptions,
+): Begun {
+  const pods = reader.podsOn(withPods, podSelector);
+  const anyway = readAnyway(reader);
+  const evictor = anyway.then((read) => read.evictor);
+  const begun = {
+    pods,
+    anyway,
+    leases: reader.leasesRenewedAt(withPods),
+    limits: readLimits(reader, reader.now()),
+    policies: readClusterPolicies(reader, evictor, files),
+  };
+  // Who waits for them says what went wrong; somebody may give up before that.
+  for (const one of Object.values(begun)) one.catch(() => undefined);
+  return begun;
 }
 
 /** Reads the pods on those of these nodes that matter, and what decides when they go. */
@@ -94,23 +124,22 @@ export async function surveyForecast(
   reader: ClusterReader,
   nodes: readonly NodeFacts[],
   withPods: readonly NodeFacts[],
-  { podSelector = '', files = [], isWhatIf = false, pods: begun }: SurveyOptions = {},
+  options: SurveyOptions = {},
 ): Promise<ForecastSurvey> {
-  const anyway = readAnyway(reader);
-  const evictor = anyway.then((read) => read.evictor);
+  const begun = options.begun ?? beginForecast(reader, namesOf(withPods), options);
   const [pods, rest, leases, zoneNodes, limits, policies] = await Promise.all([
-    begun ?? reader.podsOn(namesOf(withPods), podSelector),
-    anyway,
-    reader.leasesRenewedAt(namesOf(withPods)),
+    begun.pods,
+    begun.anyway,
+    begun.leases,
     readZones(reader, nodes),
-    readLimits(reader, reader.now()),
-    readClusterPolicies(reader, evictor, files),
+    begun.limits,
+    begun.policies,
   ]);
   const kept = limits === 'forbidden' ? null : limits;
   const { rules } = rest.evictor;
   const isOurs = rules !== 'kube-controller-manager';
   const starts = isOurs ? await withOwnStarts(reader, nodes, reader.now()) : { nodes, unsure: [] };
-  const crowd = isOurs ? await readCrowd(reader, policies, starts.nodes, isWhatIf) : null;
+  const crowd = isOurs ? await readCrowd(reader, policies, starts.nodes, options.isWhatIf) : null;
   const read = {
     ...{ at: reader.now(), pods, ...rest, ...starts, leases, zoneNodes, limits: kept, policies },
     past: null,
@@ -137,7 +166,7 @@ async function readCrowd(
   reader: ClusterReader,
   { objects }: ClusterPolicies,
   nodes: readonly NodeFacts[],
-  isWhatIf: boolean,
+  isWhatIf = false,
 ): Promise<Crowd | null> {
   const limits = objects.flatMap((one) => (one.kind === 'EvictionPolicy' ? one.value.limits : []));
   if (limits.length === 0 || !(isWhatIf || nodes.some(losesPods))) return null;

@@ -1,5 +1,5 @@
 // Undoes drains on nodes, and says what was undone and what was not.
-import type { ApiClient } from '@taintmgr/k8s-adapter';
+import type { ApiClient } from '@taintmgr/k8s-adapter/client';
 import { type IsMeant, undoing } from '@taintmgr/k8s-adapter/drain';
 import { changeNode } from './change-node.ts';
 

@@ -1,7 +1,7 @@
 import { formatTaint } from '@taintmgr/core';
 import { drainStaleMs, drainText } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
-import { taintEvictors } from '@taintmgr/k8s-adapter';
+import { taintEvictors } from '@taintmgr/k8s-adapter/client';
 import { type Output, warn } from '../cli/output.ts';
 import { runningDrains } from '../cluster/drain-marks.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';

@@ -54,12 +54,12 @@ it('explain node asks for everything as soon as it can', async () => {
   assert.deepEqual(
     transport.turns.map((turn) => [...turn].sort()),
     [
-      ['/api/v1/nodes/n1', '/api/v1/pods of spec.nodeName=n1'],
       [
         '/api/v1/namespaces/kube-system/pods of app.kubernetes.io/name=kube-controller-manager',
         '/api/v1/namespaces/kube-system/pods of component=kube-controller-manager',
         '/api/v1/namespaces/kube-system/pods of k8s-app=kube-controller-manager',
-        '/api/v1/nodes of topology.kubernetes.io/zone=a',
+        '/api/v1/nodes/n1',
+        '/api/v1/pods of spec.nodeName=n1',
         '/apis/coordination.k8s.io/v1/leases of metadata.name=taintmgr-controller',
         '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1',
         '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager',
@@ -69,7 +69,7 @@ it('explain node asks for everything as soon as it can', async () => {
         '/apis/taintmgr.dev/v1alpha1',
         '/apis/taintmgr.dev/v1alpha1/taintmanagers',
       ],
-      ['/version'],
+      ['/api/v1/nodes of topology.kubernetes.io/zone=a', '/version'],
     ],
   );
 });

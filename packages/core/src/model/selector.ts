@@ -1,10 +1,11 @@
 /** Whether the labels are such as the selector asks for. */
 export function selects(selector: LabelSelector, labels: Labels): boolean {
   const { matchLabels = {}, matchExpressions = [] } = selector;
-  return (
-    Object.entries(matchLabels).every(([key, value]) => labelOf(labels, key) === value) &&
-    matchExpressions.every((expression) => holds(expression, labels))
-  );
+  // Asked for each pod and each policy.
+  for (const key of Object.keys(matchLabels)) {
+    if (labelOf(labels, key) !== matchLabels[key]) return false;
+  }
+  return matchExpressions.every((expression) => holds(expression, labels));
 }
 
 /** Whether it asks for anything at all. */

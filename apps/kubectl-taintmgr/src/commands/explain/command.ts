@@ -11,7 +11,6 @@ import { notesOn, writeNotes } from '../../report/notes.ts';
 import { parsePattern, type Question, readQuestion } from '../../report/question.ts';
 import { type PodReport, podsIn, reportOn } from '../../report/report.ts';
 import type { ExplainFlags, SubjectKind } from './flags.ts';
-import { watchLive } from './live.ts';
 import { nodeSubject } from './node.ts';
 import { podSubject } from './pod.ts';
 import { focused, readSubject, type Subject } from './subject.ts';
@@ -31,6 +30,7 @@ export async function explain(
     const subject = subjectOf(kind, name, question, connection.cluster.namespace);
     const explainer = new Explainer(question);
     if (flags.watch) {
+      const { watchLive } = await import('./live.ts');
       return await watchLive({ connection, subject, explainer, question, format, invocation });
     }
     const survey = await readSubject(subject, new ClusterReader(connection.client), question);

@@ -1,4 +1,4 @@
-import { surveyForecast } from '../../cluster/survey.ts';
+import { beginForecast, surveyForecast } from '../../cluster/survey.ts';
 import type { Answer } from '../../render/printer.ts';
 import {
   apiVersion,
@@ -18,11 +18,10 @@ import type { AnswerContext, Subject } from './subject.ts';
 export function nodeSubject(name: string): Subject {
   return {
     read: async (reader, options) => {
-      const pods = reader.podsOn([name]);
+      const begun = beginForecast(reader, [name], options);
       // Where there is no such node, that is what is said.
-      pods.catch(() => undefined);
       const node = await reader.node(name);
-      return await surveyForecast(reader, [node], [node], { ...options, pods });
+      return await surveyForecast(reader, [node], [node], { ...options, begun });
     },
     answer: ({ nodes: [report] }, context) => {
       if (!report) throw new Error(`node ${name} was read and is not known`);

@@ -1,4 +1,4 @@
-import type { Selectors } from '@taintmgr/k8s-adapter';
+import type { Selectors } from '@taintmgr/k8s-adapter/client';
 import type { ClusterReader } from '../../cluster/reader.ts';
 import { type ForecastSurvey, type SurveyOptions, withPast } from '../../cluster/survey.ts';
 import type { Answer } from '../../render/printer.ts';

@@ -1,0 +1,31 @@
+// What asks one cluster and reads its answers: the way in, requests, and who evicts there. It is a door
+// of its own so that short commands load no loop and nothing that a controller acts with.
+
+export { ApiClient, type ApiClientOptions } from '../client/client.ts';
+export { ApiError, ConnectionError } from '../client/errors.ts';
+export { EvictorSearch } from '../client/find-evictors.ts';
+export { clockReasons } from '../controller/clock/clock-watch.ts';
+export { limitRecordFrom } from '../controller/procedures/limit-record.ts';
+export { type Actor, actorOf } from '../evictors/actor.ts';
+export { type ReadSettings, readSettings } from '../evictors/settings.ts';
+export type { DutyVerdict, Evictors, LeaseSight } from '../evictors/verdict.ts';
+export { type TaintEvictors, taintEvictors } from '../evictors/words.ts';
+export { connectionOptions } from '../kubeconfig/connection-flags.ts';
+export { extraHeader } from '../kubeconfig/impersonation.ts';
+export { type ClusterConfig, loadKubeconfig } from '../kubeconfig/kubeconfig.ts';
+export {
+  type DecidingKind,
+  decidingKinds,
+  policyEvent,
+  policyGoneEvent,
+  selectsNamespaces,
+} from '../manifests/events.ts';
+export { holdingPause, readFollowed } from '../manifests/followed.ts';
+export { type ApiRequest, objectRequest } from '../proto/api-request.ts';
+export { namespaceFromJson, nodeFromJson, podFromJson } from '../proto/convert.ts';
+export type { LeaseName } from '../proto/lease-requests.ts';
+export { listRequest, nodesPath, podsPath, type Selectors } from '../proto/list-requests.ts';
+export { lastWriteOf } from '../proto/managed-fields.ts';
+export { getNodeRequest } from '../proto/node-requests.ts';
+export type { Access, Authorization } from '../transport/access.ts';
+export { HttpTransport } from '../transport/http-transport.ts';
