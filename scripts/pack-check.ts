@@ -1,5 +1,5 @@
 // Packs every public package and asks publint and attw whether others could use it; the programs
-// among them are unpacked elsewhere, without any node_modules, and have to answer --version.
+// among them are unpacked elsewhere, without any node_modules, and have to answer --version and --help.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,6 +38,18 @@ function checkProgram(name: string, folder: string, program: string): void {
   const [tarball = ''] = readdirSync(elsewhere);
   check(`tar ${name}`, 'tar', ['xzf', join(elsewhere, tarball), '-C', elsewhere]);
   const unpacked = join(elsewhere, 'package', program);
-  check(`${program} of ${name}`, process.execPath, [unpacked, '--version']);
+  for (const flag of ['--version', '--help']) {
+    check(`${program} ${flag} of ${name}`, process.execPath, [unpacked, flag]);
+  }
+  if (program.endsWith('kubectl-taintmgr')) checkExplain(unpacked);
   rmSync(elsewhere, { recursive: true });
+}
+
+/** It has a bundle of its own, and has to get as far as without a cluster one can. */
+function checkExplain(program: string): void {
+  const args = ['explain', 'node', 'n1', '--kubeconfig', 'missing.yaml'];
+  const { stderr } = spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' });
+  if (/^error: --kubeconfig: .*missing\.yaml: no such file$/m.test(stderr)) return;
+  failed += 1;
+  process.stdout.write(`${program} ${args.join(' ')}:\n${stderr}\n`);
 }

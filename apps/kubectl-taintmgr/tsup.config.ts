@@ -3,11 +3,15 @@ import { build, defineConfig, type Options } from 'tsup';
 
 await rm('dist', { recursive: true, force: true });
 
+type Plugin = NonNullable<Options['esbuildPlugins']>[number];
+
 /** The bundle in ES modules, which only the second step reads. */
 const modules = 'dist/modules';
+/** What few log in with, and few megabytes: all bundles load it from the one place. */
+const pluginLogin = 'plugin-login';
 
 /** Commander loads it for subcommands that are programs of their own. We have none. */
-const noProcesses: NonNullable<Options['esbuildPlugins']>[number] = {
+const noProcesses: Plugin = {
   name: 'no-processes',
   setup(bundler) {
     bundler.onResolve({ filter: /^(node:)?child_process$/ }, ({ importer }) => {
@@ -17,27 +21,35 @@ const noProcesses: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
+const bundled: Options = {
+  target: 'node22',
+  platform: 'node',
+  minify: true,
+  noExternal: [/.*/],
+  // It would take them from the plugin.
+  removeNodeProtocol: false,
+};
+
 // What is published needs no dependencies and starts fast: a bundle with everything in it, in parts
 // that are loaded when they are needed, and those as CommonJS. To load ES modules takes Node longer,
 // and to import one of its own as one more so: whatever it offers is looked at, which loads the rest.
 export default defineConfig({
-  entry: ['src/main.ts'],
+  ...bundled,
+  entry: {
+    main: 'src/main.ts',
+    [pluginLogin]: '../../packages/k8s-adapter/src/kubeconfig/plugin-login.ts',
+  },
   outDir: modules,
   format: 'esm',
-  target: 'node22',
-  platform: 'node',
   dts: false,
-  minify: true,
-  noExternal: [/.*/],
   esbuildPlugins: [noProcesses],
-  // It would take them from the plugin.
-  removeNodeProtocol: false,
   esbuildOptions: (options) => {
     options.conditions = ['@taintmgr/source'];
   },
   onSuccess: async () => {
     await asCommonJs();
     await rm(modules, { recursive: true });
+    for (const words of ['explain', 'help']) await inOnePart(words);
     // The page of `simulate --report` is put together when it is written.
     await cp('src/commands/simulate/result/page/assets', 'dist/assets', { recursive: true });
     await writeFile('dist/assets/package.json', '{ "type": "module" }\n');
@@ -47,23 +59,62 @@ export default defineConfig({
 /** The same files as CommonJS: no bundler cuts a bundle of that into parts. */
 async function asCommonJs(): Promise<void> {
   await build({
+    ...bundled,
     entry: [`${modules}/*.js`],
     config: false,
     outDir: 'dist',
     format: 'cjs',
-    target: 'node22',
-    platform: 'node',
     bundle: false,
     splitting: false,
-    minify: true,
     outExtension: () => ({ js: '.js' }),
-    esbuildOptions: (options) => {
-      options.supported = { 'dynamic-import': false };
-      options.define = { ...options.define, 'import.meta.url': 'fileUrl' };
-      options.banner = {
-        js: "const fileUrl = require('node:url').pathToFileURL(__filename).href;",
-      };
-    },
+    esbuildOptions: asInCommonJs,
   });
   await writeFile('dist/package.json', '{ "type": "commonjs" }\n');
+}
+
+/**
+ * The program for those who ask for one command, which bin/ starts where it is named first: in one file
+ * without the code of the others, since each part takes a while to find, and what Node keeps compiled
+ * of a file is what its first user needed of it.
+ */
+async function inOnePart(command: string): Promise<void> {
+  await build({
+    ...bundled,
+    entry: { [command]: 'src/main.ts' },
+    config: false,
+    outDir: 'dist',
+    format: 'cjs',
+    splitting: false,
+    outExtension: () => ({ js: '.js' }),
+    esbuildPlugins: [noProcesses, onlyCommand(command)],
+    esbuildOptions: (options, context) => {
+      asInCommonJs(options, context);
+      options.conditions = ['@taintmgr/source'];
+    },
+  });
+}
+
+const asInCommonJs: NonNullable<Options['esbuildOptions']> = (options) => {
+  options.supported = { 'dynamic-import': false };
+  // Hardly anybody asks for it.
+  options.define = { ...options.define, 'import.meta.url': 'here.url' };
+  options.banner = {
+    js: "const here = { get url() { return require('node:url').pathToFileURL(__filename).href } };",
+  };
+};
+
+/** Leaves out the code of all other commands. */
+function onlyCommand(command: string): Plugin {
+  return {
+    name: 'only-command',
+    setup(bundler) {
+      bundler.onResolve({ filter: /^\.\/commands\// }, ({ kind, path }) => {
+        const isOther = kind === 'dynamic-import' && !path.startsWith(`./commands/${command}/`);
+        return isOther ? { path, namespace: 'empty' } : undefined;
+      });
+      bundler.onResolve({ filter: /plugin-login\.ts$/ }, () => {
+        return { path: `./${pluginLogin}.js`, external: true };
+      });
+    },
+  };
 }
