@@ -8,7 +8,7 @@ import { readPlainYaml } from '../../src/kubeconfig/plain-yaml.ts';
 const keys = ['a:', 'name:', 'client-key-data:', 'true:', 'x', '"q":', '<<:', '__proto__:', 'k:'];
 const values = [
   ...['', 'v1', '"https://1.2.3.4:6443"', 'https://host:6443/a', 'LS0tLS1CRUdJTi==', '--region'],
-  ...['-it', '/home/me/ca.crt', 'true', 'null', 'False', '{}', '[]', '~', '12', '1e3', '0x1f'],
+  ...['-it', '/etc/ca.crt', 'true', 'null', 'False', '{}', '[]', '~', '12', '1e3', '0x1f'],
   ...['2026-01-01', 'a b', 'a # b', '#', '"a\\n"', '"', "'x'", '|', '&x y', '*x', 'a:', '- b'],
   ...['a: b', 'yes', '.5', '-1', '-', '--', '---', '!!str 1', '"a" b', '? x', '[1]', 'é', ' c'],
 ];
