@@ -29,9 +29,9 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       DrainMachine budgetsOver drainFaultText drainFlag drainHeartbeatMs drainStaleMs drainText
       filterPod isShut nodeDrainer operatorOf planDrain predictBlockers resolveDrainConfig`,
     types: `
-      Budget Departure DrainCommand DrainConfig DrainFailure DrainFault DrainFilterResult
-      DrainNode DrainNodePhase DrainNote DrainOptions DrainPlan DrainPod DrainPodState DrainStop
-      DrainTarget ForeignDeletion GuardDrain NodeDrainCommand NodeDrainNodeState NodeDrainPhase
+      AskForDrain Budget Departure DrainCommand DrainConfig DrainFailure DrainFault DrainFilterResult
+      DrainNode DrainNodePhase DrainNote DrainOptions DrainPlan DrainPod DrainPodState DrainQuestion
+      DrainStop DrainTarget ForeignDeletion GuardDrain NodeDrainCommand NodeDrainNodeState NodeDrainPhase
       NodeDrainPodState NodeDrainState NodeDrainWrite PlanInput PlanPod PlannedPod PredictedBlocker
       PredictionSite RenewMark Respect TaintNode WriteDrainNode`,
   },

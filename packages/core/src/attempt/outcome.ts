@@ -1,10 +1,10 @@
 // How a command ended, in the words that all machines share.
-import type { Millis } from '../kernel/time.ts';
+import type { Instant, Millis } from '../kernel/time.ts';
 
 /** How a command ended, as far as its sender knows. */
 export type Outcome =
-  /** The API server accepted it. */
-  | { readonly kind: 'done' }
+  /** The API server accepted it; or what was asked is so, and stays so `until` then, where that is known. */
+  | { readonly kind: 'done'; readonly until?: Instant }
   /** The target is no more, or is another object of the same name (404, 409 on the uid). */
   | { readonly kind: 'gone' }
   /** A disruption budget refuses it now (429 with cause DisruptionBudget). */
@@ -16,7 +16,7 @@ export type Outcome =
       readonly budget?: BudgetNumbers | null;
     }
   /** A live read right before found the pod or the taint other than the command has it. */
-  | { readonly kind: 'changed'; readonly message: string }
+  | { readonly kind: 'changed'; readonly message: string; readonly until?: Instant }
   /** Everything else: refused, overloaded, unreachable. `status` is null without an answer. */
   | {
       readonly kind: 'failed';

@@ -48,6 +48,8 @@ export type {
 // Carrying out NodeDrains of the cluster.
 
 export type {
+  AskForDrain,
+  DrainQuestion,
   GuardDrain,
   NodeDrainCommand,
   NodeDrainWrite,

@@ -13,7 +13,7 @@ import { carriesTaint, DrainDecider } from './decide.ts';
 import { taintDeletionOf } from './departure.ts';
 import { type Fate, fateOf, skipAt } from './fate.ts';
 import { holdOn } from './holds.ts';
-import { DrainNodes } from './nodes.ts';
+import { DrainNodes, type NodeHolds } from './nodes.ts';
 import { openGate, type PodGate } from './pod-gate.ts';
 import { DrainPods } from './pods.ts';
 import {
@@ -115,9 +115,9 @@ export class DrainMachine {
     this.#actAt = now;
   }
 
-  /** The turn of these nodes does not come, of all others it may. */
-  hold(now: Instant, names: ReadonlySet<string>): void {
-    this.#nodes.hold(names);
+  /** What does not happen on which nodes; everything else may. */
+  hold(now: Instant, held: NodeHolds): void {
+    this.#nodes.hold(now, held);
     this.#actAt = now;
   }
 

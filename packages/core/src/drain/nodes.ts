@@ -21,6 +21,18 @@ import type { Wave } from './wave.ts';
 
 const oneWave: Wave = { name: '', nodesAtOnceMax: null };
 
+/** What does not happen on which nodes for now. */
+export interface NodeHolds {
+  /** Their turn does not come. */
+  readonly turns: ReadonlySet<string>;
+  /** None of their pods is sent away. */
+  readonly pods: ReadonlySet<string>;
+  /** They are not done with, though all of their pods are. */
+  readonly ends: ReadonlySet<string>;
+  /** They have failed: what others had to do was not done in time, in words. */
+  readonly late: ReadonlyMap<string, string>;
+}
+
 /** How a node was last seen. */
 type Sight = 'unseen' | 'bare' | 'tainted';
 
@@ -33,8 +45,8 @@ export class DrainNodes {
   readonly #note: (note: DrainNote) => void;
   /** Of each target, in their order. */
   readonly #places = new Map<string, Pick<DrainNode, 'zone' | 'wave'>>();
-  #held: ReadonlySet<string> = new Set();
   #isPaused = false;
+  #held: NodeHolds = { turns: new Set(), pods: new Set(), ends: new Set(), late: new Map() };
   readonly #phases = new Map<string, DrainNodePhase>();
   readonly #sights = new Map<string, Sight>();
   readonly #writes: KeyedWrites;
@@ -67,9 +79,12 @@ export class DrainNodes {
     this.#taint(name, phase.since, now);
   }
 
-  /** The nodes whose turn does not come for now. */
-  hold(names: ReadonlySet<string>): void {
-    this.#held = names;
+  /** What does not happen on which nodes for now. */
+  hold(now: Instant, held: NodeHolds): void {
+    this.#held = held;
+    for (const [name, message] of held.late) {
+      if (!this.isEnded(name)) this.#end(name, failed('StepTimedOut', now, message));
+    }
   }
 
   /** While it is, the turn of none comes, and no pod goes. */
@@ -107,8 +122,8 @@ export class DrainNodes {
 
   /** Whether its pods may be evicted now. */
   mayEvict(now: Instant, name: string): boolean {
-    if (this.#isPaused) return false;
-    return this.isDraining(name) && (this.#claims?.holds(now, name) ?? true);
+    if (this.#isPaused || !this.isDraining(name) || this.#held.pods.has(name)) return false;
+    return this.#claims?.holds(now, name) ?? true;
   }
 
   /** When a node's turn came; null: it has not come. */
@@ -146,7 +161,7 @@ export class DrainNodes {
     for (const { name } of nodesToLeave(this.list())) {
       this.#end(name, failed('NotBegun', now));
     }
-    const held = { waiting: this.#held, heldUp };
+    const held = { waiting: this.#held.turns, heldUp };
     for (const name of this.#dueWrites(now)) {
       // Accepted, and it did not come, or went at once.
       if (this.#writes.failures(name) === 0) this.#end(name, failed('TaintRemoved', now));
@@ -210,6 +225,7 @@ export class DrainNodes {
     for (const { name, phase } of this.list()) {
       const here = pods.on(name);
       if (phase.kind !== 'draining' || !here.every(({ state }) => isDone(state))) continue;
+      if (this.#held.ends.has(name)) continue;
       const why = failureOf(here);
       this.#end(name, why ? failed(why, now) : { kind: 'drained', since: phase.since, at: now });
       hasEnded = true;

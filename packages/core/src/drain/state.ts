@@ -69,7 +69,9 @@ export type DrainFailure =
   /** There is no such node. */
   | 'NotFound'
   /** Another controller deletes pods for the taint and asks no budgets: the drain was stopped. */
-  | 'ForeignEviction';
+  | 'ForeignEviction'
+  /** A step of others was not done in time. */
+  | 'StepTimedOut';
 
 /** How far a node is. */
 export type DrainNodePhase =

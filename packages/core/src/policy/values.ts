@@ -125,6 +125,16 @@ export interface NodeDrain {
   readonly rollsBack: boolean;
   readonly until: Instant | null;
   readonly isPaused: boolean;
+  /** It may work in any of them; empty: at all times. */
+  readonly windows: readonly DrainWindow[];
+  /** Its nodes begin while all of them are open. */
+  readonly gates: readonly DrainGate[];
+  /** Outside its windows, and while a gate is closed: whether nodes that have begun are finished. */
+  readonly finishesNodes: boolean;
+  /** What a node waits for once it is tainted, before its pods go. */
+  readonly beforeNode: readonly DrainHook[];
+  /** What it waits for when they are gone, before it counts as drained. */
+  readonly afterNode: readonly DrainHook[];
   /** How far it was when its status was written last, by node. */
   readonly known: readonly KnownDrainNode[];
   readonly startedAt: Instant | null;
@@ -142,6 +152,52 @@ export interface DrainWave {
   readonly nodesAtOnceMax: number | null;
 }
 
+/** A time in which a drain may work, that comes again and again. */
+export interface DrainWindow {
+  /** When it opens: five fields of cron. */
+  readonly schedule: string;
+  /** By whose clocks, such as Europe/Berlin. */
+  readonly timeZone: string;
+  readonly lengthMs: Millis;
+}
+
+/** What an object has to say, which somebody else writes. */
+export interface ObjectState {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** Null: it has none. */
+  readonly namespace: string | null;
+  readonly name: string;
+  readonly says:
+    | { readonly kind: 'condition'; readonly type: string; readonly status: string }
+    | { readonly kind: 'annotation'; readonly key: string; readonly value: string };
+}
+
+/** A query for alerts, by the HTTP API of Prometheus. */
+export interface AlertQuery {
+  readonly url: string;
+  readonly expression: string;
+  readonly timeoutMs: Millis;
+}
+
+/** It is open while an object says so, or while no alert is found. */
+export interface DrainGate {
+  readonly name: string;
+  readonly opensOn:
+    | { readonly kind: 'object'; readonly object: ObjectState }
+    | { readonly kind: 'noAlerts'; readonly query: AlertQuery };
+}
+
+/** Somebody else's step: it is done when an object says so, whose name has the node's for {node}. */
+export interface DrainHook {
+  readonly name: string;
+  readonly object: ObjectState;
+  /** Null: for ever. */
+  readonly timeoutMs: Millis | null;
+  /** When its time is over the node goes on; else it has failed. */
+  readonly goesOn: boolean;
+}
+
 /** A node of a drain as the status has it. */
 export interface KnownDrainNode {
   readonly name: string;
@@ -149,6 +205,8 @@ export interface KnownDrainNode {
   readonly reason: string;
   readonly message: string;
   readonly startedAt: Instant | null;
+  /** Since when it waits, its pods gone, for the steps of others. */
+  readonly waitsSince: Instant | null;
   readonly endedAt: Instant | null;
   readonly podsGone: number;
 }

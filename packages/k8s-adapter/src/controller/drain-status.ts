@@ -28,6 +28,7 @@ export function drainStatus(state: NodeDrainState): DrainStatus {
       ...{ name: node.name, phase: node.phase },
       ...{ podsGone: node.podsGone, podsLeft: node.podsLeft },
       ...timeIn('startedAt', node.startedAt),
+      ...timeIn('waitsSince', node.waitsSince),
       ...timeIn('endedAt', node.endedAt),
       ...(node.reason !== '' && { reason: node.reason }),
       ...(node.message !== '' && { message: node.message }),

@@ -1,4 +1,5 @@
 // One HTTP request as a value, and how requests in JSON are made.
+import type { Millis } from '@taintmgr/core/time';
 
 /** One HTTP request as a value; credentials and the server's address are the transport's. */
 export interface ApiRequest {
@@ -8,6 +9,15 @@ export interface ApiRequest {
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
+  /** Another server than the API's, that the path is of; it is sent no credentials. */
+  readonly elsewhere?: Elsewhere;
+}
+
+/** A server that is not the cluster's. */
+export interface Elsewhere {
+  /** `http://prometheus.monitoring:9090`, and the path before that of requests, if any. */
+  readonly url: string;
+  readonly timeoutMs: Millis;
 }
 
 /** A request that is to be sent, or hung up. What is heard of it comes back under its id. */

@@ -3,6 +3,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { ApiRequest } from '../proto/api-request.ts';
 import { type Access, type Authorization, sameTls } from './access.ts';
 import { Call, type OutgoingRequest } from './call.ts';
+import { askElsewhere } from './elsewhere.ts';
 import { describeError } from './errors.ts';
 import { defaultHttp2Timing, type Http2Timing } from './http2-connection.ts';
 import { Route } from './route.ts';
@@ -42,6 +43,7 @@ export class HttpTransport implements Transport {
   }
 
   send(request: ApiRequest, sink: Sink): () => void {
+    if (request.elsewhere) return askElsewhere(request, request.elsewhere, sink);
     let call: Call | null = null;
     let isWanted = true;
     this.#access.authorize().then(

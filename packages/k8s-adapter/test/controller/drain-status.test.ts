@@ -13,11 +13,11 @@ function large(nodes: number, pods: number): NodeDrainState {
     ...{ phase: 'Blocked', startedAt: 0, endedAt: null, expectedEnd: null, wave: '' },
     ...{ podsGone: 3, podsLeft: pods },
     nodes: Array.from({ length: nodes }, (_, index) => ({
-      ...{ name: `node-${index}`, phase: 'Held', startedAt: 0, endedAt: null },
+      ...{ name: `node-${index}`, phase: 'Held', startedAt: 0, waitsSince: null, endedAt: null },
       ...{ podsGone: 0, podsLeft: 5, reason: 'AnotherDrain', message },
     })),
     pods: Array.from({ length: pods }, (_, index) => {
-      return { node: 'node-1', pod: `shop/web-${index}`, state: 'blocked', blocker };
+      return { node: 'node-1', pod: `shop/web-${index}`, state: 'blocked', blocker, hold: '' };
     }),
     blockers: Array.from({ length: pods }, (_, index) => `pod shop/web-${index}: ${message}`),
   };

@@ -2,6 +2,7 @@
 import type { PodCommand, RecordPodEvent } from '../../attempt/command.ts';
 import type { Reason } from '../../eviction/reason.ts';
 import type { Taint } from '../../model/taint.ts';
+import type { AlertQuery, DrainWindow, ObjectState } from '../../policy/values.ts';
 
 /** What a drain writes on one of its nodes, and by which it is known there. */
 export type NodeDrainWrite =
@@ -38,8 +39,27 @@ export interface GuardDrain {
   readonly isGuarded: boolean;
 }
 
+/** What a drain has to know of others. */
+export type DrainQuestion =
+  /** Whether one of the windows is open. */
+  | { readonly kind: 'windows'; readonly windows: readonly DrainWindow[] }
+  | { readonly kind: 'object'; readonly object: ObjectState }
+  | { readonly kind: 'noAlerts'; readonly query: AlertQuery };
+
+/**
+ * Find out whether it is so. Answered by one `result` that carries the id: `done`: it is; `changed`: it is
+ * not, and why. `until`: so long it stays like that, by the cluster's clock.
+ */
+export interface AskForDrain {
+  readonly kind: 'askForDrain';
+  readonly id: string;
+  readonly drain: string;
+  readonly question: DrainQuestion;
+}
+
 export type NodeDrainCommand =
   | PodCommand<Reason>
   | RecordPodEvent<Reason>
   | WriteDrainNode
-  | GuardDrain;
+  | GuardDrain
+  | AskForDrain;

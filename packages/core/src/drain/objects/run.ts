@@ -5,26 +5,23 @@ import { earliest, type Instant } from '../../kernel/time.ts';
 import type { Node } from '../../model/node.ts';
 import { selects } from '../../model/selector.ts';
 import type { NodeDrain } from '../../policy/values.ts';
-import type { StoreView } from '../../store.ts';
 import { DrainMachine } from '../machine.ts';
 import type { PodGate } from '../pod-gate.ts';
 import { type DrainNodePhase, isEnded } from '../state.ts';
 import type { NodeDrainCommand, NodeDrainWrite } from './command.ts';
+import { DrainHolds, type HoldSurroundings } from './node-holds.ts';
 import { begunWith, drainConfigOf, missingTargets, nodesOf, targetOf } from './settings.ts';
-import { type DrainHold, type NodeDrainState, stateOf } from './state.ts';
+import { type NodeDrainState, stateOf } from './state.ts';
 import { type DrainWrite, DrainWrites } from './writes.ts';
 
 /** What a run asks of others. */
-export interface RunSurroundings {
-  readonly store: StoreView;
+export interface RunSurroundings extends HoldSurroundings {
   /** What holds single pods. */
   readonly gate: PodGate;
   /** Tells this run from others, earlier ones of the same drain too: an answer may come late. */
   readonly serial: number;
   /** The nodes that an earlier run by the same selector began with; left out: as the status says. */
   readonly begunWith?: ReadonlySet<string> | undefined;
-  /** Why the turn of a node must not come; null: it may. */
-  readonly holdOf: (drain: NodeDrain, node: Node) => DrainHold | null;
 }
 
 /**
@@ -37,8 +34,8 @@ export class NodeDrainRun {
   readonly #machine: DrainMachine;
   readonly #surroundings: RunSurroundings;
   readonly #writes: DrainWrites;
-  #holds: ReadonlyMap<string, DrainHold> = new Map();
   readonly #begunWith: ReadonlySet<string>;
+  readonly #holds: DrainHolds;
   readonly #targets = new Set<string>();
   /** Writes of the drain machine on nodes that are under way. */
   readonly #sent = new Set<string>();
@@ -62,6 +59,7 @@ export class NodeDrainRun {
     );
     this.#machine = new DrainMachine(drainConfigOf(drain, new Set(leaving)), surroundings.gate);
     this.#writes = new DrainWrites(this.#idOf('write'));
+    this.#holds = new DrainHolds(drain, this.#idOf(''), this.#machine, surroundings);
     this.#startedAt = drain.startedAt;
     this.#actAt = now;
     this.#feedPolicies(now);
@@ -100,7 +98,9 @@ export class NodeDrainRun {
     const { clock } = this.#surroundings.store;
     return stateOf({
       machine: this.#machine,
-      holds: this.#holds,
+      holds: this.#holds.all,
+      closed: this.#holds.closed,
+      waitsSince: (name) => this.#holds.waitsSince(name),
       wall: (at) => clock.wall(at),
       now,
       startedAt: this.#startedAt,
@@ -153,6 +153,7 @@ export class NodeDrainRun {
       this.#actAt,
       this.#writes.nextWake(),
       isOn ? this.#machine.nextWake() : null,
+      isOn && !this.#machine.finished ? this.#holds.nextWake() : null,
       isOn && until !== null && !this.#machine.finished ? clock.when(until) : null,
     ]);
   }
@@ -162,14 +163,16 @@ export class NodeDrainRun {
     const { clock } = this.#surroundings.store;
     if (until !== null && now >= clock.when(until)) this.#machine.giveUp(now);
     this.#machine.pause(isPaused);
-    this.#look(now);
-    if (cordon === 'atStart' && !isPaused) this.#cordonAll(now);
+    this.#holds.look(now);
+    const isOpen = !isPaused && this.#holds.closed === null;
+    if (cordon === 'atStart' && isOpen) this.#cordonAll(now);
     const commands = this.#machine.handle(now, { kind: 'tick' });
+    const questions = this.#holds.ask(now);
     for (const note of this.#machine.takeNotes()) {
       if (note.kind === 'stopped') this.#takeTaintsBack(now);
       else if (note.kind === 'nodeEnded') this.#ended(now, note.node, note.phase);
     }
-    return commands.map((command): NodeDrainCommand => {
+    const asIs = commands.map((command): NodeDrainCommand => {
       if (command.kind === 'recordEvent') return command;
       const id = this.#idOf(command.id);
       if (command.kind === 'taintNode' || command.kind === 'renewMark') {
@@ -184,33 +187,7 @@ export class NodeDrainRun {
       }
       return { ...command, id };
     });
-  }
-
-  /** Finds out which nodes must not begin yet. */
-  #look(now: Instant): void {
-    const { store, holdOf } = this.#surroundings;
-    const holds = new Map<string, DrainHold>();
-    for (const { name, phase } of this.#machine.nodes()) {
-      const node = phase.kind === 'pending' ? store.node(name) : null;
-      const hold = node && (holdOf(this.#drain, node) ?? this.#refusalOn(now, name));
-      if (hold) holds.set(name, hold);
-    }
-    const before = this.#holds;
-    this.#holds = holds;
-    const isSame = before.size === holds.size && [...holds.keys()].every((one) => before.has(one));
-    if (!isSame) this.#machine.hold(now, new Set(holds.keys()));
-  }
-
-  /** The first pod that must not go, and stands in the way of its node. */
-  #refusalOn(now: Instant, nodeName: string): DrainHold | null {
-    for (const pod of this.#surroundings.store.podsOn(nodeName)) {
-      const fate = this.#machine.fateOf(now, pod);
-      if (fate.kind !== 'refuse') continue;
-      const words = fate.faults.map((fault) => faultWords[fault] ?? fault).join(', and ');
-      const message = `pod ${pod.namespace}/${pod.name} ${words}`;
-      return { reason: 'PodsRefused', message };
-    }
-    return null;
+    return [...questions, ...asIs];
   }
 
   /** Once: what somebody takes off after that stays off. */
@@ -297,6 +274,7 @@ export class NodeDrainRun {
 
   #answered(now: Instant, id: string, outcome: Outcome): void {
     this.#actAt = now;
+    if (this.#holds.answered(now, id, outcome)) return;
     const ended = this.#writes.settle(now, id, outcome);
     if (ended) {
       const { wrote, isDone } = ended;
@@ -352,9 +330,3 @@ export class NodeDrainRun {
     return `nodedrain/${this.#drain.uid}/${this.#surroundings.serial}/${id}`;
   }
 }
-
-const faultWords: Readonly<Record<string, string>> = {
-  Unmanaged: 'is not managed by a controller (spec.pods.withoutController lets it go)',
-  EmptyDir: 'has emptyDir volumes, whose data would be lost (spec.pods.withEmptyDir lets it go)',
-  OrphanedDaemonSetPod: 'is of a DaemonSet that is gone (spec.pods.withoutController lets it go)',
-};

@@ -138,6 +138,7 @@ const failures: readonly DrainFailure[] = [
   'ForeignEviction',
   'NotBegun',
   'NotFound',
+  'StepTimedOut',
   'TaintRemoved',
   'TimedOut',
 ];

@@ -39,6 +39,8 @@ export interface NodeDrainNodeState {
   readonly name: string;
   readonly phase: 'Pending' | 'Held' | 'Tainting' | 'Draining' | 'Drained' | 'Failed' | 'Gone';
   readonly startedAt: Instant | null;
+  /** Since when it waits, its pods gone, for the steps of others. */
+  readonly waitsSince: Instant | null;
   readonly endedAt: Instant | null;
   readonly podsGone: number;
   readonly podsLeft: number;
@@ -66,7 +68,12 @@ export interface DrainHold {
 /** What a state is made of. */
 export interface StateInput {
   readonly machine: DrainMachine;
+  /** What holds nodes, wherever they are. */
   readonly holds: ReadonlyMap<string, DrainHold>;
+  /** What holds all nodes that wait for their turn; null: nothing. */
+  readonly closed: DrainHold | null;
+  /** By our own time. */
+  readonly waitsSince: (node: string) => Instant | null;
   readonly wall: (at: Instant) => Instant;
   readonly now: Instant;
   readonly startedAt: Instant | null;
@@ -91,10 +98,12 @@ export function stateOf(input: StateInput): NodeDrainState {
   const nodes = machine.nodes().map((node) => nodeState(node, tally, input));
   const podsGone = nodes.reduce((sum, node) => sum + node.podsGone, 0);
   const blocked = left.filter(({ blocker }) => blocker !== null);
+  const { closed } = input;
   const blockers = [
     ...(nodes.length === 0 ? ['no node matches its nodeSelector'] : []),
+    ...(closed ? [closed.message] : []),
     ...nodes.flatMap(({ name, reason, message }) =>
-      reason === '' ? [] : [`node ${name}: ${message || reason}`],
+      reason === '' || reason === closed?.reason ? [] : [`node ${name}: ${message || reason}`],
     ),
     ...blocked.map(({ pod, blocker }) => `pod ${podName(pod)}: ${blocker?.message ?? ''}`),
   ];
@@ -119,19 +128,32 @@ export function stateOf(input: StateInput): NodeDrainState {
 function nodeState(
   { name, phase }: DrainNode,
   { left, gone }: Tally,
-  { holds, wall, goneBefore }: StateInput,
+  { holds, wall, goneBefore, waitsSince: sinceOf }: StateInput,
 ): NodeDrainNodeState {
   const hold = holds.get(name);
   const podsGone = (goneBefore.get(name) ?? 0) + (gone.get(name) ?? 0);
   const pods = { podsGone, podsLeft: left.get(name) ?? 0 };
-  const none = { startedAt: null, endedAt: null, ...pods, reason: '', message: '' };
+  const none = {
+    ...{ startedAt: null, waitsSince: null, endedAt: null },
+    ...{ ...pods, reason: '', message: '' },
+  };
   switch (phase.kind) {
     case 'pending':
       return hold ? { ...none, name, phase: 'Held', ...hold } : { ...none, name, phase: 'Pending' };
     case 'tainting':
       return { ...none, name, phase: 'Tainting', startedAt: wall(phase.since) };
-    case 'draining':
-      return { ...none, name, phase: 'Draining', startedAt: wall(phase.since) };
+    case 'draining': {
+      const since = sinceOf(name);
+      const waitsSince = since === null ? null : wall(since);
+      return {
+        ...none,
+        ...hold,
+        name,
+        phase: 'Draining',
+        startedAt: wall(phase.since),
+        waitsSince,
+      };
+    }
     case 'drained': {
       const [startedAt, endedAt] = [wall(phase.since), wall(phase.at)];
       return { ...none, name, phase: 'Drained', startedAt, endedAt };
@@ -165,8 +187,9 @@ function phaseOf(
   }
   if (isPaused) return 'Paused';
   if (startedAt === null) return open.some(({ phase }) => phase === 'Held') ? 'Blocked' : 'Pending';
-  const isAtWork = left.some(({ blocker }) => blocker === null);
-  const isHeld = left.length > 0 || open.every(({ phase }) => phase === 'Held');
+  const held = new Set(open.flatMap(({ name, reason }) => (reason === '' ? [] : name)));
+  const isAtWork = left.some(({ pod, blocker }) => blocker === null && !held.has(pod.nodeName));
+  const isHeld = left.length > 0 || held.size === open.length;
   return isHeld && !isAtWork ? 'Blocked' : 'Running';
 }
 

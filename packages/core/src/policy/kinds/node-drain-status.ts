@@ -48,6 +48,11 @@ export const nodeDrainStatus = {
             enum: ['Drained', 'Draining', 'Failed', 'Gone', 'Held', 'Pending', 'Tainting'],
           },
           startedAt: { type: 'shared', name: 'time', description: 'When it started.' },
+          waitsSince: {
+            type: 'shared',
+            name: 'time',
+            description: 'Since when it waits, its pods gone, for what stands in afterNode.',
+          },
           endedAt: { type: 'shared', name: 'time', description: 'When it was done with.' },
           podsGone: { type: 'shared', name: 'count', description: 'Pods that have left it.' },
           podsLeft: {

@@ -1,6 +1,7 @@
 // A NodeDrain as the engine is given it.
 import type { PodGroup } from '../pod-group.ts';
 import type { DrainWave, KnownDrainNode, NodeDrain } from '../values.ts';
+import { drainWaitsOf } from './drain-waits.ts';
 import type { NodeDrainSpec } from './node-drain.ts';
 import type { NodeDrainStatus } from './node-drain-status.ts';
 import { durationOf, type Metadata, timeOf } from './parts.ts';
@@ -46,6 +47,7 @@ export function nodeDrainOf(
     rollsBack: spec.onFailure === 'RollBack',
     until: timeOf(spec.until),
     isPaused: spec.paused,
+    ...drainWaitsOf(spec),
     known: (status?.nodeStates ?? []).map(knownNode),
     startedAt: timeOf(status?.startedAt),
     observedGeneration,
@@ -89,12 +91,14 @@ function knownNode({
   reason,
   message,
   startedAt,
+  waitsSince,
   endedAt,
   podsGone = 0,
 }: NodeState): KnownDrainNode {
   return {
     ...{ name, phase, reason: reason ?? '', message: message ?? '', podsGone },
     startedAt: timeOf(startedAt),
+    waitsSince: timeOf(waitsSince),
     endedAt: timeOf(endedAt),
   };
 }

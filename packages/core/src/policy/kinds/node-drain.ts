@@ -1,20 +1,6 @@
 // NodeDrain: which nodes are drained, with which taint, and how.
 import type { TypeOf } from '../schema/schema.ts';
 
-const atLeastOne = {
-  cel: "type(self) == int ? self >= 1 && self <= 10000 : self.matches('^(100|[1-9][0-9]?)%$')",
-  message: 'want a whole number from 1 to 10000, or a part such as 10%',
-  holds: (self: number | string): boolean =>
-    typeof self === 'number' ? self >= 1 && self <= 10_000 : /^(100|[1-9][0-9]?)%$/.test(self),
-} as const;
-
-const numberOrPart = {
-  cel: "type(self) == int ? self >= 0 && self <= 10000 : self.matches('^(100|[1-9][0-9]?)%$')",
-  message: 'want a whole number from 0 to 10000, or a part such as 10%',
-  holds: (self: number | string): boolean =>
-    typeof self === 'number' ? self >= 0 && self <= 10_000 : /^(100|[1-9][0-9]?)%$/.test(self),
-} as const;
-
 export const nodeDrainSpec = {
   type: 'object',
   description: 'Which nodes are drained, and how.',
@@ -255,7 +241,16 @@ export const nodeDrainSpec = {
           description:
             'Nodes that are drained at one time, as a number or, such as 10%, as a part of those of their wave (rounded down, at least one); 0: no limit.',
           default: 1,
-          rules: [numberOrPart],
+          rules: [
+            {
+              cel: "type(self) == int ? self >= 0 && self <= 10000 : self.matches('^(100|[1-9][0-9]?)%$')",
+              message: 'want a whole number from 0 to 10000, or a part such as 10%',
+              holds: (self: number | string): boolean =>
+                typeof self === 'number'
+                  ? self >= 0 && self <= 10_000
+                  : /^(100|[1-9][0-9]?)%$/.test(self),
+            },
+          ],
         },
         heldUpNodes: {
           type: 'integer',
@@ -269,7 +264,16 @@ export const nodeDrainSpec = {
           type: 'integerOrString',
           description:
             'Pods of one workload (the controller that owns them) that may be unavailable at one time, over all drains, as a number or, such as 25%, as a part of its pods (rounded down, at least one); left out: no limit.',
-          rules: [atLeastOne],
+          rules: [
+            {
+              cel: "type(self) == int ? self >= 1 && self <= 10000 : self.matches('^(100|[1-9][0-9]?)%$')",
+              message: 'want a whole number from 1 to 10000, or a part such as 10%',
+              holds: (self: number | string): boolean =>
+                typeof self === 'number'
+                  ? self >= 1 && self <= 10_000
+                  : /^(100|[1-9][0-9]?)%$/.test(self),
+            },
+          ],
         },
         podsAtOnce: {
           type: 'integer',
@@ -307,6 +311,38 @@ export const nodeDrainSpec = {
       type: 'shared',
       name: 'time',
       description: 'When the drain is given up; left out: never.',
+    },
+    windows: {
+      type: 'array',
+      description:
+        'When nodes may begin; left out: at all times. One window that is open is enough.',
+      maxItems: 16,
+      items: { type: 'shared', name: 'drainWindow' },
+    },
+    gates: {
+      type: 'array',
+      description: 'Nodes begin only while all of these are open.',
+      maxItems: 16,
+      items: { type: 'shared', name: 'drainGate' },
+    },
+    whileClosed: {
+      type: 'string',
+      description:
+        'What becomes of nodes that have begun when all windows close, or a gate does. FinishNodes: they are finished. HoldPods: no further pod leaves until they open.',
+      enum: ['FinishNodes', 'HoldPods'],
+      default: 'FinishNodes',
+    },
+    beforeNode: {
+      type: 'array',
+      description: 'What a node waits for when it is cordoned and tainted, before its pods leave.',
+      maxItems: 16,
+      items: { type: 'shared', name: 'drainHook' },
+    },
+    afterNode: {
+      type: 'array',
+      description: 'What it waits for when they are gone, before it counts as drained.',
+      maxItems: 16,
+      items: { type: 'shared', name: 'drainHook' },
     },
   },
   rules: [

@@ -9,11 +9,12 @@ import {
   makePod,
   type Node,
   type NodeInput,
+  type Outcome,
   type Pod,
   type PodInput,
   type PodRef,
 } from '@taintmgr/core';
-import type { NodeDrainState } from '@taintmgr/core/drain';
+import type { DrainQuestion, NodeDrainState } from '@taintmgr/core/drain';
 import { type NodeDrain, readManifest } from '@taintmgr/core/policy';
 
 const apiVersion = 'taintmgr.dev/v1alpha1';
@@ -35,6 +36,8 @@ export class World {
   readonly log: string[] = [];
   /** Pods that a budget lets nobody evict. */
   readonly refuses = new Set<string>();
+  /** What it hears that it asks of others; '': nothing, ever. */
+  answers = (_: DrainQuestion): Outcome | '' => ({ kind: 'done' });
   engine: Engine = createEngine({ nodeDrains: true, mode: 'evict' });
   readonly #drains = new Map<string, NodeDrain>();
 
@@ -148,7 +151,9 @@ export class World {
       this.onEvicted(command.pod);
     }
     if ('id' in command) {
-      this.tell({ kind: 'result', id: command.id, outcome: { kind: 'done' } });
+      const isQuestion = command.kind === 'askForDrain';
+      const outcome = isQuestion ? this.answers(command.question) : ({ kind: 'done' } as const);
+      if (outcome !== '') this.tell({ kind: 'result', id: command.id, outcome });
     }
   }
 }

@@ -12,6 +12,7 @@ import {
   stepsFrom,
   type Task,
 } from '../task.ts';
+import { drainAsking } from './drain-question.ts';
 import { type DrainWriteNotice, drainGuarding, drainNodeWriting } from './drain-write.ts';
 import { type LimitRecordNotice, LimitRecords } from './limit-record.ts';
 import { beginNodeWrite, continueNodeWrite } from './node-write.ts';
@@ -81,6 +82,7 @@ export function engineProcedures(
       limits ? { kind: 'event', event: limits.event(command) } : { kind: 'nothing' },
     writeDrainNode: drainNodeWriting,
     guardDrain: drainGuarding,
+    askForDrain: (command, { wall }) => drainAsking(command, wall),
     changeTaints: writing,
     setNodeConditions: writing,
     setNodeLabels: writing,

@@ -1,0 +1,124 @@
+// What must not happen yet on the nodes of a NodeDrain, and why.
+import type { Outcome } from '../../attempt/outcome.ts';
+import type { Instant } from '../../kernel/time.ts';
+import type { Node } from '../../model/node.ts';
+import type { NodeDrain } from '../../policy/values.ts';
+import type { StoreView } from '../../store.ts';
+import type { DrainMachine } from '../machine.ts';
+import type { AskForDrain } from './command.ts';
+import type { DrainHold } from './state.ts';
+import { DrainWaits, nothingAwaited, type Waits } from './waits.ts';
+
+/** Where it is looked. */
+export interface HoldSurroundings {
+  readonly store: StoreView;
+  /** Why the turn of a node must not come; null: it may. */
+  readonly holdOf: (drain: NodeDrain, node: Node) => DrainHold | null;
+}
+
+type Holds = ReadonlyMap<string, DrainHold>;
+
+/** Windows, gates, other drains, pods that must not go, and the steps of others. */
+export class DrainHolds {
+  readonly #drain: NodeDrain;
+  readonly #machine: DrainMachine;
+  readonly #surroundings: HoldSurroundings;
+  readonly #waits: DrainWaits;
+  /** Nodes whose turn does not come. */
+  #turns: Holds = new Map();
+  /** What it waits for, when that was looked at last. */
+  #waiting: Waits = nothingAwaited;
+
+  constructor(
+    drain: NodeDrain,
+    idPrefix: string,
+    machine: DrainMachine,
+    surroundings: HoldSurroundings,
+  ) {
+    this.#drain = drain;
+    this.#machine = machine;
+    this.#surroundings = surroundings;
+    this.#waits = new DrainWaits(drain, idPrefix, surroundings.store.clock);
+  }
+
+  /** Why no node begins; null: they may. */
+  get closed(): DrainHold | null {
+    return this.#waiting.closed;
+  }
+
+  /** What holds each node, wherever it is. */
+  get all(): Holds {
+    const { pods, ends } = this.#waiting;
+    const all = [...ends, ...pods, ...this.#turns];
+    return new Map(all.filter(([, { message }]) => message !== ''));
+  }
+
+  /** Since when a node whose pods are gone waits for others; null: it does not. */
+  waitsSince(name: string): Instant | null {
+    return this.#waits.waitsSince(name);
+  }
+
+  nextWake(): Instant | null {
+    return this.#waits.nextWake();
+  }
+
+  /** Whether it was the answer to a question of this drain. */
+  answered(now: Instant, id: string, outcome: Outcome): boolean {
+    return this.#waits.answered(now, id, outcome);
+  }
+
+  /** What is to be asked now. */
+  ask(now: Instant): readonly AskForDrain[] {
+    const { name: drain } = this.#drain;
+    return Array.from(this.#waits.takeDue(now), ({ id, question }) => {
+      return { kind: 'askForDrain', id, drain, question };
+    });
+  }
+
+  /** Looks at everything anew, and lets the machine know. */
+  look(now: Instant): void {
+    const { store, holdOf } = this.#surroundings;
+    const waiting = this.#waits.look(now, this.#machine);
+    const turns = new Map<string, DrainHold>();
+    for (const { name, phase } of this.#machine.nodes()) {
+      const node = phase.kind === 'pending' ? store.node(name) : null;
+      const hold =
+        node && (waiting.closed ?? holdOf(this.#drain, node) ?? this.#refusalOn(now, name));
+      if (hold) turns.set(name, hold);
+    }
+    const before = [this.#turns, this.#waiting.pods, this.#waiting.ends];
+    const { pods, ends, late } = waiting;
+    this.#turns = turns;
+    this.#waiting = waiting;
+    const isSame = [turns, pods, ends].every((each, i) => hasSameKeys(each, before[i]));
+    if (isSame && late.size === 0) return;
+    const held = { turns: keysOf(turns), pods: keysOf(pods), ends: keysOf(ends), late };
+    this.#machine.hold(now, held);
+  }
+
+  /** The first pod that must not go, and stands in the way of its node. */
+  #refusalOn(now: Instant, nodeName: string): DrainHold | null {
+    for (const pod of this.#surroundings.store.podsOn(nodeName)) {
+      const fate = this.#machine.fateOf(now, pod);
+      if (fate.kind !== 'refuse') continue;
+      const words = fate.faults.map((fault) => faultWords[fault] ?? fault).join(', and ');
+      const message = `pod ${pod.namespace}/${pod.name} ${words}`;
+      return { reason: 'PodsRefused', message };
+    }
+    return null;
+  }
+}
+
+function keysOf(holds: Holds): ReadonlySet<string> {
+  return new Set(holds.keys());
+}
+
+function hasSameKeys(one: Holds, other: Holds | undefined): boolean {
+  return one.size === other?.size && [...one.keys()].every((key) => other.has(key));
+}
+
+const faultWords: Readonly<Record<string, string>> = {
+  Unmanaged: 'is not managed by a controller (spec.pods.withoutController lets it go)',
+  EmptyDir: 'has emptyDir volumes, whose data would be lost (spec.pods.withEmptyDir lets it go)',
+  OrphanedDaemonSetPod: 'is of a DaemonSet that is gone (spec.pods.withoutController lets it go)',
+};

@@ -1,0 +1,200 @@
+// What a NodeDrain waits for: its windows, its gates, and the steps of others before and after a node.
+import type { Outcome } from '../../attempt/outcome.ts';
+import { earliest, formatTime, type Instant } from '../../kernel/time.ts';
+import type { DrainGate, DrainHook, NodeDrain, ObjectState } from '../../policy/values.ts';
+import type { DrainMachine } from '../machine.ts';
+import { type DrainNode, isDone, isEnded } from '../state.ts';
+import type { DrainQuestion } from './command.ts';
+import { type Known, Questions } from './questions.ts';
+import type { DrainHold } from './state.ts';
+
+/** A node of the drain, and whether nothing more is expected of its pods. */
+type WaitingNode = DrainNode & { readonly isEmpty: boolean };
+
+/** What is waited for as things are. */
+export interface Waits {
+  /** Why no node begins; null: they may. */
+  readonly closed: DrainHold | null;
+  /** Nodes whose pods stay for now. */
+  readonly pods: ReadonlyMap<string, DrainHold>;
+  /** Nodes that are not done with though their pods are gone. */
+  readonly ends: ReadonlyMap<string, DrainHold>;
+  /** Nodes for which a step was not done in time. */
+  readonly late: ReadonlyMap<string, string>;
+}
+
+export const nothingAwaited: Waits = {
+  closed: null,
+  pods: new Map(),
+  ends: new Map(),
+  late: new Map(),
+};
+
+/** The cluster's clock and ours. */
+interface Clock {
+  readonly wall: (at: Instant) => Instant;
+  readonly when: (wall: Instant) => Instant;
+}
+
+/**
+ * Everything is asked for again and again, by commands whose results are the answers: what nobody
+ * knows is as good as a no. A step that was done once is not asked for again.
+ */
+export class DrainWaits {
+  readonly #drain: NodeDrain;
+  readonly #clock: Clock;
+  readonly #questions: Questions;
+  /** Steps that are done, by their keys. */
+  readonly #done = new Set<string>();
+  /** Since when a node waits for the steps after it. */
+  readonly #emptySince = new Map<string, Instant>();
+  #nextTimeout: Instant | null = null;
+
+  constructor(drain: NodeDrain, idPrefix: string, clock: Clock) {
+    this.#drain = drain;
+    this.#clock = clock;
+    this.#questions = new Questions(`${idPrefix}ask`, (wall) => clock.when(wall));
+    for (const { name, waitsSince } of drain.known) {
+      if (waitsSince !== null) this.#emptySince.set(name, clock.when(waitsSince));
+    }
+  }
+
+  /** Since when a node whose pods are gone waits for others; null: it does not. */
+  waitsSince(name: string): Instant | null {
+    return this.#emptySince.get(name) ?? null;
+  }
+
+  takeDue(now: Instant): ReturnType<Questions['takeDue']> {
+    return this.#questions.takeDue(now);
+  }
+
+  /** Whether it was the answer to a question of this drain. */
+  answered(now: Instant, id: string, outcome: Outcome): boolean {
+    return this.#questions.answered(now, id, outcome);
+  }
+
+  nextWake(): Instant | null {
+    return earliest([this.#questions.nextWake(), this.#nextTimeout]);
+  }
+
+  look(now: Instant, machine: Pick<DrainMachine, 'nodes' | 'pods'>): Waits {
+    const asked = new Set<string>();
+    const open = this.#nodesOf(machine).filter(({ phase }) => !isEnded(phase));
+    const isWaiting = open.some(({ phase }) => phase.kind === 'pending');
+    const asksGates = isWaiting || (!this.#drain.finishesNodes && open.length > 0);
+    const closed = asksGates ? this.#closed(now, asked) : null;
+    const pods = new Map<string, DrainHold>();
+    const ends = new Map<string, DrainHold>();
+    const late = new Map<string, string>();
+    this.#nextTimeout = null;
+    for (const node of open) {
+      const { name } = node;
+      const before = this.#before(now, node, asked);
+      const hold = before.hold ?? (this.#drain.finishesNodes ? null : closed);
+      if (hold) pods.set(name, hold);
+      const after = this.#after(now, node, asked);
+      if (after.hold) ends.set(name, after.hold);
+      const message = before.late ?? after.late;
+      if (message !== null) late.set(name, message);
+    }
+    this.#questions.keep(asked);
+    return { closed, pods, ends, late };
+  }
+
+  /** Whether pods are gone is looked at only where it matters. */
+  #nodesOf(machine: Pick<DrainMachine, 'nodes' | 'pods'>): readonly WaitingNode[] {
+    const pods = this.#drain.afterNode.length > 0 ? machine.pods() : [];
+    const left = new Set(pods.flatMap(({ pod, state }) => (isDone(state) ? [] : pod.nodeName)));
+    return machine.nodes().map((node) => ({ ...node, isEmpty: !left.has(node.name) }));
+  }
+
+  #closed(now: Instant, asked: Set<string>): DrainHold | null {
+    const { windows, gates } = this.#drain;
+    if (windows.length > 0) {
+      const known = this.#ask(now, 'windows', { kind: 'windows', windows }, asked);
+      if (known.kind !== 'yes') {
+        return { reason: 'OutsideWindow', message: `waits for its window: ${known.message}` };
+      }
+    }
+    const holds = gates.map((gate, i) => this.#closedBy(now, `gate/${i}`, gate, asked));
+    return holds.find((hold) => hold !== null) ?? null;
+  }
+
+  #closedBy(
+    now: Instant,
+    key: string,
+    { name, opensOn }: DrainGate,
+    asked: Set<string>,
+  ): DrainHold | null {
+    const known = this.#ask(now, key, opensOn, asked);
+    if (known.kind === 'yes') return null;
+    const message = `waits for gate ${name}: ${known.message}`;
+    return { reason: 'GateClosed', message };
+  }
+
+  #before(now: Instant, node: WaitingNode, asked: Set<string>): StepsLeft {
+    const { phase } = node;
+    const since = phase.kind === 'draining' ? phase.since : null;
+    return this.#steps(now, node, 'before', this.#drain.beforeNode, since, asked);
+  }
+
+  #after(now: Instant, node: WaitingNode, asked: Set<string>): StepsLeft {
+    const { name, phase, isEmpty } = node;
+    const isDraining = phase.kind === 'draining';
+    if (!isEmpty) this.#emptySince.delete(name);
+    else if (isDraining && !this.#emptySince.has(name)) this.#emptySince.set(name, now);
+    const since = isDraining ? (this.#emptySince.get(name) ?? null) : null;
+    return this.#steps(now, node, 'after', this.#drain.afterNode, since, asked);
+  }
+
+  /** `since`: since when they are waited for; null: their time has not come. */
+  #steps(
+    now: Instant,
+    { name: node }: WaitingNode,
+    when: 'before' | 'after',
+    hooks: readonly DrainHook[],
+    since: Instant | null,
+    asked: Set<string>,
+  ): StepsLeft {
+    let hold: DrainHold | null = null;
+    for (const [i, hook] of hooks.entries()) {
+      const key = `${when}/${i}/${node}`;
+      if (this.#done.has(key)) continue;
+      const reason = when === 'before' ? 'BeforeNode' : 'AfterNode';
+      if (since === null) return { hold: { reason, message: '' }, late: null };
+      const object = ofNode(hook.object, node);
+      const known = this.#ask(now, key, { kind: 'object', object }, asked);
+      const end = hook.timeoutMs === null ? null : since + hook.timeoutMs;
+      const isOver = end !== null && now >= end;
+      if (known.kind === 'yes' || (isOver && hook.goesOn)) {
+        this.#done.add(key);
+        continue;
+      }
+      const message = `waits for ${hook.name}: ${known.message}`;
+      if (isOver) return { hold, late: message };
+      if (end !== null) this.#nextTimeout = earliest([this.#nextTimeout, end]);
+      hold ??= { reason, message: end === null ? message : `${message}; ${this.#then(hook, end)}` };
+    }
+    return { hold, late: null };
+  }
+
+  #then({ goesOn }: DrainHook, end: Instant): string {
+    const time = formatTime(this.#clock.wall(end));
+    return `the node ${goesOn ? 'goes on' : 'fails'} at ${time}`;
+  }
+
+  #ask(now: Instant, key: string, question: DrainQuestion, asked: Set<string>): Known {
+    asked.add(key);
+    return this.#questions.known(now, key, question);
+  }
+}
+
+/** What of the steps is left: why the node waits, and what was not done in time. */
+interface StepsLeft {
+  readonly hold: DrainHold | null;
+  readonly late: string | null;
+}
+
+function ofNode(object: ObjectState, node: string): ObjectState {
+  return { ...object, name: object.name.replaceAll('{node}', node) };
+}

@@ -1,0 +1,48 @@
+// What a NodeDrain waits for, as the engine is given it: windows, gates, and the steps of others.
+import type { TypeOf } from '../schema/schema.ts';
+import type { DrainGate, DrainHook, NodeDrain, ObjectState } from '../values.ts';
+import type { NodeDrainSpec } from './node-drain.ts';
+import { durationOf } from './parts.ts';
+
+type Waits = Pick<NodeDrain, 'windows' | 'gates' | 'finishesNodes' | 'beforeNode' | 'afterNode'>;
+
+export function drainWaitsOf({
+  windows = [],
+  gates = [],
+  whileClosed,
+  beforeNode = [],
+  afterNode = [],
+}: NodeDrainSpec): Waits {
+  return {
+    windows: windows.map(({ schedule, timeZone, duration }) => ({
+      ...{ schedule, timeZone, lengthMs: durationOf(duration) ?? 0 },
+    })),
+    gates: gates.map(gateOf),
+    finishesNodes: whileClosed === 'FinishNodes',
+    beforeNode: beforeNode.map(hookOf),
+    afterNode: afterNode.map(hookOf),
+  };
+}
+
+/** A schema that several fields have, as the reader hands it over. */
+type Shared<Name extends string> = TypeOf<{ readonly type: 'shared'; readonly name: Name }>;
+
+function gateOf({ name, object, noAlerts }: Shared<'drainGate'>): DrainGate {
+  if (object) return { name, opensOn: { kind: 'object', object: objectStateOf(object) } };
+  const { url = '', query: expression = '', timeout } = noAlerts ?? {};
+  const timeoutMs = durationOf(timeout) ?? 0;
+  return { name, opensOn: { kind: 'noAlerts', query: { url, expression, timeoutMs } } };
+}
+
+function hookOf({ name, object, timeout, onTimeout }: Shared<'drainHook'>): DrainHook {
+  const timeoutMs = durationOf(timeout);
+  return { name, object: objectStateOf(object), timeoutMs, goesOn: onTimeout === 'GoOn' };
+}
+
+function objectStateOf(spec: Shared<'objectState'>): ObjectState {
+  const { apiVersion, kind, namespace = null, name, condition, annotation } = spec;
+  const says = condition
+    ? ({ kind: 'condition', ...condition } as const)
+    : ({ kind: 'annotation', key: '', value: '', ...annotation } as const);
+  return { apiVersion, kind, namespace, name, says };
+}

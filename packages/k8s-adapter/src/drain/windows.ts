@@ -1,0 +1,62 @@
+// Whether a maintenance window is open, and until when it stays as it is.
+import type { NodeDrain } from '@taintmgr/core/policy';
+import { formatTime, type Instant } from '@taintmgr/core/time';
+import { Cron } from 'croner';
+
+type DrainWindow = NodeDrain['windows'][number];
+
+/** How the windows are at an instant. */
+export type Opening =
+  | { readonly kind: 'open'; readonly until: Instant }
+  /** `until` null: they never open again. */
+  | { readonly kind: 'closed'; readonly until: Instant | null; readonly message: string }
+  /** They cannot be read, in words. */
+  | { readonly kind: 'unreadable'; readonly message: string };
+
+/** One that is open is enough; one that cannot be read closes all. */
+export function openingAt(windows: readonly DrainWindow[], at: Instant): Opening {
+  const all = windows.map((window, i) => openingOf(window, `spec.windows[${i}]`, at));
+  const unreadable = all.find(({ kind }) => kind === 'unreadable');
+  if (unreadable) return unreadable;
+  const open = all.flatMap((one) => (one.kind === 'open' ? [one] : []));
+  if (open.length > 0) return { kind: 'open', until: Math.max(...open.map(({ until }) => until)) };
+  const closed = all.flatMap((one) => (one.kind === 'closed' ? [one] : []));
+  const [next] = closed.sort((a, b) => (a.until ?? never) - (b.until ?? never));
+  return next ?? { kind: 'closed', until: null, message: 'there is none' };
+}
+
+const never = Number.POSITIVE_INFINITY;
+
+/** A window that overlaps with its next opening is read again when the first one ends. */
+function openingOf(
+  { schedule, timeZone, lengthMs }: DrainWindow,
+  path: string,
+  at: Instant,
+): Opening {
+  let start: Instant | null;
+  try {
+    const cron = new Cron(schedule, { timezone: timeZone, mode: '5-part' });
+    start = cron.nextRun(formatTime(at - lengthMs))?.getTime() ?? null;
+  } catch (error) {
+    const got = `got schedule ${JSON.stringify(schedule)}, timeZone ${JSON.stringify(timeZone)}`;
+    const why = error instanceof Error ? error.message : String(error);
+    return { kind: 'unreadable', message: `${path}: ${got}: ${why}` };
+  }
+  if (start === null) return { kind: 'closed', until: null, message: `${path} never opens` };
+  if (start <= at) return { kind: 'open', until: start + lengthMs };
+  return { kind: 'closed', until: start, message: `opens ${localTime(start, timeZone)}` };
+}
+
+/** `Sat 2026-11-28 02:00 Europe/Berlin` */
+function localTime(at: Instant, timeZone: string): string {
+  const format = new Intl.DateTimeFormat('en-GB', {
+    ...{ timeZone, weekday: 'short', year: 'numeric', month: '2-digit', day: '2-digit' },
+    ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+  } as const);
+  const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]));
+  const [day, time] = [
+    ['year', 'month', 'day'],
+    ['hour', 'minute'],
+  ].map((names) => names.map((name) => parts.get(name as Intl.DateTimeFormatPartTypes)));
+  return `${parts.get('weekday')} ${day?.join('-')} ${time?.join(':')} ${timeZone}`;
+}

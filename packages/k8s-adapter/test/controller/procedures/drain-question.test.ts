@@ -1,0 +1,146 @@
+// What a NodeDrain asks of objects and of Prometheus, by the requests that are sent and their answers.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Outcome } from '@taintmgr/core';
+import type { DrainQuestion } from '@taintmgr/core/drain';
+import { ApiServer, namespace, node, pod, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
+import { drainAsking } from '../../../src/controller/procedures/drain-question.ts';
+import { objection } from '../../../src/drain/object-state.ts';
+import type { Answer } from '../../../src/proto/answer.ts';
+import type { ApiRequest } from '../../../src/proto/api-request.ts';
+
+type ObjectState = Extract<DrainQuestion, { kind: 'object' }>['object'];
+
+function answerOf(api: ApiServer, { method, path, headers, body: sent }: ApiRequest): Answer {
+  let [status, body] = [0, ''];
+  api.exchange(
+    { method, path, headers, body: sent },
+    {
+      head: (code) => {
+        status = code;
+      },
+      data: (chunk) => {
+        body += chunk;
+      },
+      end: () => {},
+      reset: () => assert.fail('the connection broke'),
+    },
+  );
+  return { kind: 'response', status, headers: {}, body };
+}
+
+function ask(question: DrainQuestion, answer: (request: ApiRequest) => Answer): Outcome {
+  const command = { kind: 'askForDrain', id: 'q1', drain: 'kernel', question } as const;
+  let step = drainAsking(command, Date.parse('2026-11-28T00:30:00Z')).first;
+  while (step.kind === 'send') step = step.onAnswer(answer(step.request), 0);
+  return step.outcome;
+}
+
+function cluster(): ApiServer {
+  const api = new ApiServer({ clock: new VirtualClock(0), random: seededRandom(1) });
+  api.create('namespaces', namespace('shop'));
+  const { metadata, ...bare } = node('n1');
+  const annotations = { 'example.com/backup': 'running' };
+  api.create('nodes', { ...bare, metadata: { ...metadata, annotations } });
+  api.create('pods', pod('shop', 'web', { spec: { nodeName: 'n1' } }));
+  const found = api.get('pods', 'shop', 'web') ?? assert.fail();
+  const conditions = [{ type: 'Ready', status: 'False', reason: 'ContainersNotReady' }];
+  api.update('pods', { ...found, status: { conditions } }, 'status');
+  return api;
+}
+
+const web: ObjectState = {
+  ...{ apiVersion: 'v1', kind: 'Pod', namespace: 'shop', name: 'web' },
+  says: { kind: 'condition', type: 'Ready', status: 'True' },
+};
+const n1: ObjectState = {
+  ...{ apiVersion: 'v1', kind: 'Node', namespace: null, name: 'n1' },
+  says: { kind: 'annotation', key: 'example.com/backup', value: 'done' },
+};
+
+describe('what a NodeDrain asks of an object', () => {
+  const api = cluster();
+  const says = (type: string, status: string) => ({ kind: 'condition', type, status }) as const;
+  for (const [object, wanted] of [
+    [{ ...web, says: says('Ready', 'False') }, 'done'],
+    [{ ...n1, says: { ...n1.says, value: 'running' } }, 'done'],
+    [web, 'condition Ready of Pod shop/web is False (ContainersNotReady), want True'],
+    [{ ...web, says: says('Backed', 'True') }, 'Pod shop/web has no condition Backed'],
+    [n1, 'annotation example.com/backup of Node n1 is "running", want "done"'],
+    [{ ...n1, says: { ...n1.says, key: 'a' } }, 'Node n1 has no annotation a'],
+    [{ ...n1, name: 'n2' }, 'Node n2 is not there'],
+    [{ ...web, namespace: null }, 'Pod web: want its namespace'],
+    [{ ...n1, namespace: 'shop' }, 'Node n1: got namespace shop, but it belongs to no namespace'],
+    [{ ...web, kind: 'Cluster' }, 'the cluster has no Cluster of v1'],
+    [{ ...web, apiVersion: 'db.io/v1' }, 'the cluster has no db.io/v1'],
+  ] as const) {
+    it(wanted, () => {
+      const outcome = ask({ kind: 'object', object: object as ObjectState }, (request) =>
+        answerOf(api, request),
+      );
+      assert.equal('message' in outcome ? outcome.message : outcome.kind, wanted);
+      assert.equal(outcome.kind, wanted === 'done' ? 'done' : 'changed');
+    });
+  }
+
+  it('is not so while its condition is of an older generation', () => {
+    const found = {
+      metadata: { generation: 2 },
+      status: { conditions: [{ type: 'Ready', status: 'True', observedGeneration: 1 }] },
+    };
+    const old = 'condition Ready of Pod shop/web is of an older generation';
+    assert.equal(objection(web, found), old);
+    assert.equal(objection(web, { ...found, metadata: { generation: 1 } }), null);
+    const metadata = { generation: 1, deletionTimestamp: '2026-01-01T00:00:00Z' };
+    assert.equal(objection(web, { ...found, metadata }), 'Pod shop/web is being deleted');
+  });
+
+  it('is not known where the API server refuses to say', () => {
+    const body = JSON.stringify({ kind: 'Status', message: 'nodes is forbidden' });
+    const outcome = ask({ kind: 'object', object: n1 }, ({ path }) =>
+      path === '/api/v1'
+        ? answerOf(api, { method: 'GET', path, headers: {}, body: null })
+        : { kind: 'response', status: 403, headers: {}, body },
+    );
+    assert.equal(outcome.kind, 'failed');
+    assert.equal('message' in outcome && outcome.message, 'nodes is forbidden');
+  });
+});
+
+describe('what a NodeDrain asks of Prometheus', () => {
+  const query = { url: 'http://p', expression: 'ALERTS', timeoutMs: 5000 };
+  const found = (result: readonly object[]): string =>
+    JSON.stringify({ status: 'success', data: { resultType: 'vector', result } });
+  const response = (status: number, body: string): Answer => ({
+    kind: 'response',
+    status,
+    headers: {},
+    body,
+  });
+  for (const [answer, kind, message] of [
+    [response(200, found([])), 'done', undefined],
+    [response(200, found([{ metric: { alertname: 'DiskFull' } }])), 'changed', 'DiskFull fires'],
+    [response(400, '{"status":"error","error":"parse error"}'), 'failed', 'http://p: parse error'],
+    [response(503, found([])), 'failed', 'http://p: HTTP status 503'],
+    [response(200, '<html>'), 'failed', 'http://p: the answer is none of Prometheus'],
+    [{ kind: 'none', message: 'no answer within 5s' }, 'failed', 'http://p: no answer within 5s'],
+  ] as const) {
+    it(message ?? kind, () => {
+      const outcome = ask({ kind: 'noAlerts', query }, () => answer);
+      assert.equal(outcome.kind, kind);
+      assert.equal('message' in outcome ? outcome.message : undefined, message);
+    });
+  }
+});
+
+describe('what a NodeDrain asks of the clock', () => {
+  const window = { schedule: '0 2 * * SAT', timeZone: 'Europe/Berlin', lengthMs: 3_600_000 };
+  const never = (): Answer => assert.fail('nothing is sent');
+
+  it('is answered without a request, with the instant at which it changes', () => {
+    const message = 'opens Sat 2026-11-28 02:00 Europe/Berlin';
+    const until = Date.parse('2026-11-28T01:00:00Z');
+    const outcome = ask({ kind: 'windows', windows: [window] }, never);
+    assert.deepEqual(outcome, { kind: 'changed', message, until });
+  });
+});
