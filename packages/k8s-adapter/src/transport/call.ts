@@ -20,7 +20,11 @@ export interface OutgoingRequest {
  */
 export type Fate = 'unsent' | 'stale' | 'unknown';
 
-const attemptsMax = 3;
+/**
+ * What a server has not begun costs it nothing; some refuse many requests at once, and some say
+ * goodbye after few.
+ */
+const attemptsMax: Readonly<Record<Fate, number>> = { unsent: 10, stale: 3, unknown: 1 };
 
 /**
  * One request until its end, and whether it may be repeated. Whoever carries it reports what comes;
@@ -93,7 +97,7 @@ export class Call {
   /** It broke off; the message says why. */
   fail(message: string, fate: Fate): void {
     if (!this.#open) return;
-    if (this.#attempts < attemptsMax && this.#mayRepeat(fate)) {
+    if (this.#mayRepeat(fate)) {
       this.start();
       return;
     }
@@ -103,7 +107,7 @@ export class Call {
 
   /** A POST that went into a dead connection may have been carried out all the same. */
   #mayRepeat(fate: Fate): boolean {
-    if (this.#answered) return false;
-    return fate === 'unsent' || (fate === 'stale' && this.request.method !== 'POST');
+    if (this.#answered || this.#attempts >= attemptsMax[fate]) return false;
+    return fate !== 'stale' || this.request.method !== 'POST';
   }
 }

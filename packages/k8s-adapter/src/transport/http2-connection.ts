@@ -66,6 +66,7 @@ export class Http2Connection {
       output: () => this.#flushSoon(),
       noMore: () => this.#drain(),
       pong: () => this.#pong(),
+      settings: () => this.#onChange(),
     });
     socket.on('error', (error) => {
       this.#why = describeError(error);
@@ -80,6 +81,11 @@ export class Http2Connection {
   get hasRoom(): boolean {
     const allowed = Math.min(this.#streams.streamsMax, streamsMax);
     return !this.#draining && !this.#socket.destroyed && this.#calls.size < allowed;
+  }
+
+  /** Whether the server is yet to say how many calls it takes. */
+  get isNew(): boolean {
+    return !this.#draining && !this.#streams.hasSettings;
   }
 
   /** Whether it will never take another call. */

@@ -79,7 +79,13 @@ export class Route {
       this.#waiting.delete(call);
       connection.carry(call);
     }
-    if (this.#waiting.size > 0 && this.#connections.size < connectionsMax) this.#dial();
+    if (this.#waiting.size > 0 && this.#mayDial()) this.#dial();
+  }
+
+  /** Not while one that there is may soon have room. */
+  #mayDial(): boolean {
+    for (const connection of this.#connections) if (connection.isNew) return false;
+    return this.#connections.size < connectionsMax;
   }
 
   #roomiest(): Http2Connection | null {

@@ -35,6 +35,8 @@ export interface ConnectionListener {
   noMore(): void;
   /** The answer to a ping. */
   pong(): void;
+  /** How much the server takes may have changed. */
+  settings(): void;
 }
 
 interface Stream {
@@ -57,6 +59,11 @@ interface HeaderBlock {
 }
 
 const settings = { headerTableSize: 1, enablePush: 2, streams: 3, initialWindow: 4, frameSize: 5 };
+/**
+ * As long as the server has not said how many requests it takes: more than it takes it refuses, and
+ * some take few.
+ */
+const streamsMaxUnsaid = 16;
 /** What both ends allow at first. */
 const windowAtFirst = 65_535;
 const windowMax = 2 ** 31 - 1;
@@ -70,7 +77,9 @@ const streamIdMax = 2 ** 31 - 1;
 /** The client's end of one connection: takes requests and bytes, gives bytes and answers. */
 export class Streams {
   /** How many requests may be under way, by the server's word. */
-  streamsMax: number = Number.POSITIVE_INFINITY;
+  streamsMax: number = streamsMaxUnsaid;
+  /** Whether the server has said what it takes. */
+  hasSettings = false;
   readonly #listener: ConnectionListener;
   readonly #streams = new Map<number, Stream>();
   readonly #reader = new FrameReader();
@@ -308,11 +317,14 @@ export class Streams {
   }
 
   #takeSettings(payload: Uint8Array): void {
+    if (!this.hasSettings) this.streamsMax = Number.POSITIVE_INFINITY;
+    this.hasSettings = true;
     for (let at = 0; at + 6 <= payload.length; at += 6) {
       this.#set(numberAt(payload, at, 2), numberAt(payload, at + 2, 4));
     }
     this.#writer.settingsTaken();
     this.#sendAll();
+    this.#listener.settings();
   }
 
   #set(setting: number, value: number): void {

@@ -32,6 +32,7 @@ class Peer {
       output: () => {},
       noMore: () => this.lines.push('no more'),
       pong: () => this.lines.push('pong'),
+      settings: () => {},
     });
   }
 
@@ -168,6 +169,13 @@ describe('streams of HTTP/2', () => {
     assert.deepEqual(peer.heard(), ['DATA 1 0 1000']);
     peer.say(window, 0, word(100_000));
     assert.deepEqual(peer.heard(), ['DATA 1 1 3465']);
+  });
+
+  it('are few as long as the server has not said how many it takes', () => {
+    const peer = new Peer();
+    assert.equal(peer.streams.streamsMax, 16);
+    peer.say(settings, 0);
+    assert.equal(peer.streams.streamsMax, Number.POSITIVE_INFINITY);
   });
 
   it('go by what the server sets, for what is under way too', () => {
