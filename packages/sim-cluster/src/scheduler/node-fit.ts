@@ -61,8 +61,7 @@ export function misfits(
   place: SchedulingNode,
   used: Resources,
 ): readonly string[] {
-  const { nodeSelector, affinity } = pod.spec;
-  if (place.isOpen && !nodeSelector && !affinity) return shortages(wants, place, used);
+  if (place.isOpen && isUndemanding(pod)) return shortages(wants, place, used);
   const tolerations: readonly Toleration[] = pod.spec.tolerations ?? [];
   if (
     place.node.spec?.unschedulable &&
@@ -78,16 +77,27 @@ export function misfits(
   return shortages(wants, place, used);
 }
 
-const none: readonly string[] = [];
+/** Whether a pod that asks for no node in particular has to look at no more than what is left. */
+export function isUndemanding({ spec }: KubeObject): boolean {
+  return !spec.nodeSelector && !spec.affinity;
+}
+
+/** Whether there is room on the node. */
+export function hasRoom(
+  wants: Resources,
+  { allocatable }: SchedulingNode,
+  used: Resources,
+): boolean {
+  return (
+    used.pods + 1 <= allocatable.pods &&
+    (wants.cpu === 0 || used.cpu + wants.cpu <= allocatable.cpu) &&
+    (wants.memory === 0 || used.memory + wants.memory <= allocatable.memory)
+  );
+}
 
 /** What the node has too little of. */
 function shortages(wants: Resources, place: SchedulingNode, used: Resources): readonly string[] {
   const { allocatable } = place;
-  const fits =
-    used.pods + 1 <= allocatable.pods &&
-    (wants.cpu === 0 || used.cpu + wants.cpu <= allocatable.cpu) &&
-    (wants.memory === 0 || used.memory + wants.memory <= allocatable.memory);
-  if (fits) return none;
   const found: string[] = [];
   if (used.pods + 1 > allocatable.pods) found.push('Too many pods');
   for (const resource of ['cpu', 'memory'] as const) {
@@ -106,8 +116,22 @@ interface Container {
   };
 }
 
+/** What pods ask for whose containers are the same values. */
+const requests = new WeakMap<readonly Container[], Resources>();
+
 /** What the pod asks for: the sum of its containers, or its largest init container. */
 export function requestsOf(pod: KubeObject): Resources {
+  const { containers, initContainers }: { [field: string]: readonly Container[] } = pod.spec;
+  const isKnown = containers && !initContainers && Object.isFrozen(containers);
+  if (!isKnown) return addedUp(pod);
+  const known = requests.get(containers);
+  if (known) return known;
+  const added = addedUp(pod);
+  requests.set(containers, added);
+  return added;
+}
+
+function addedUp(pod: KubeObject): Resources {
   const containers: readonly Container[] = pod.spec.containers ?? [];
   const initContainers: readonly Container[] = pod.spec.initContainers ?? [];
   const total = (resource: 'cpu' | 'memory'): number =>

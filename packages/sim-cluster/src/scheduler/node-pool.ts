@@ -1,4 +1,4 @@
-import { isTerminal, keyOf } from '../controllers/pods.ts';
+import { isTerminal } from '../controllers/pods.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { type Resources, requestsOf, type SchedulingNode, schedulingNode } from './node-fit.ts';
@@ -9,10 +9,17 @@ export type Place = Readonly<Slot>;
 interface Slot {
   readonly name: string;
   seen: SchedulingNode;
-  used: Resources;
+  zone: Zone;
+  /** Changes as pods come and go. */
+  readonly used: Resources;
 }
 
-const nothing: Resources = { cpu: 0, memory: 0, pods: 0 };
+/** A failure domain, and how many siblings of the pod that is being placed are in it. */
+interface Zone {
+  siblings: number;
+}
+
+type Used = { -readonly [resource in keyof Resources]: Resources[resource] };
 
 /**
  * The scheduler's picture of the nodes, kept up to date change by change: what they offer, what
@@ -20,7 +27,8 @@ const nothing: Resources = { cpu: 0, memory: 0, pods: 0 };
  */
 export class NodePool {
   readonly #slots = new Map<string, Slot>();
-  readonly #used = new Map<string, Resources>();
+  readonly #zones = new Map<string, Zone>();
+  readonly #used = new Map<string, Used>();
   /** What each counted pod takes and where. */
   readonly #pods = new Map<string, { readonly nodeName: string; readonly takes: Resources }>();
   #order: readonly Place[] | null = null;
@@ -31,8 +39,12 @@ export class NodePool {
     const slot = this.#slots.get(name);
     const before = slot?.seen;
     const after = schedulingNode(node);
-    if (slot) slot.seen = after;
-    else this.#slots.set(name, { name, seen: after, used: this.#used.get(name) ?? nothing });
+    const zone = this.#zone(after.zone);
+    if (!slot) this.#slots.set(name, { name, seen: after, zone, used: this.#usedOn(name) });
+    else {
+      slot.seen = after;
+      slot.zone = zone;
+    }
     if (before?.zone !== after.zone) this.#order = null;
     return !before || !looksAlike(before, after);
   }
@@ -43,8 +55,7 @@ export class NodePool {
   }
 
   /** Counts a bound pod, once; a pod that has ended takes nothing any more. */
-  setPod(pod: KubeObject): void {
-    const key = keyOf(pod);
+  setPod(key: string, pod: KubeObject): void {
     const takesNothing = !pod.spec.nodeName || isTerminal(pod);
     if (this.#pods.has(key) && !takesNothing) return;
     this.deletePod(key);
@@ -91,17 +102,36 @@ export class NodePool {
     return places;
   }
 
+  /** Counts in each zone the pods of `byNode`, siblings of the pod that is to be placed next. */
+  countSiblings(byNode: ReadonlyMap<string, number>): void {
+    for (const zone of this.#zones.values()) zone.siblings = 0;
+    for (const [name, count] of byNode) {
+      const slot = this.#slots.get(name);
+      if (slot) slot.zone.siblings += count;
+    }
+  }
+
+  #zone(name: string): Zone {
+    const known = this.#zones.get(name);
+    if (known) return known;
+    const zone = { siblings: 0 };
+    this.#zones.set(name, zone);
+    return zone;
+  }
+
+  #usedOn(nodeName: string): Used {
+    const known = this.#used.get(nodeName);
+    if (known) return known;
+    const used = { cpu: 0, memory: 0, pods: 0 };
+    this.#used.set(nodeName, used);
+    return used;
+  }
+
   #take(nodeName: string, amount: Resources, sign: 1 | -1): void {
-    const used = this.#used.get(nodeName) ?? nothing;
-    const next = {
-      cpu: used.cpu + sign * amount.cpu,
-      memory: used.memory + sign * amount.memory,
-      pods: used.pods + sign * amount.pods,
-    };
-    if (next.pods === 0) this.#used.delete(nodeName);
-    else this.#used.set(nodeName, next);
-    const slot = this.#slots.get(nodeName);
-    if (slot) slot.used = next.pods === 0 ? nothing : next;
+    const used = this.#usedOn(nodeName);
+    used.cpu += sign * amount.cpu;
+    used.memory += sign * amount.memory;
+    used.pods += sign * amount.pods;
   }
 }
 

@@ -14,8 +14,9 @@ import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import type { Change } from '../store/cluster-api.ts';
 import { onlyNode } from './node-affinity.ts';
-import { misfits, requestsOf } from './node-fit.ts';
+import { hasRoom, isUndemanding, misfits, type Resources, requestsOf } from './node-fit.ts';
 import { NodePool, type Place } from './node-pool.ts';
+import { Siblings } from './siblings.ts';
 
 const followed = new Set(['nodes', 'pods']);
 const ownSchedulerName = 'default-scheduler';
@@ -33,6 +34,7 @@ const compareAllBelow = 100;
 export class Scheduler extends Controller {
   readonly #unschedulable = new Set<string>();
   #pool = new NodePool();
+  #siblings = new Siblings();
   #next = 0;
   #retry: Timer | null = null;
 
@@ -46,6 +48,7 @@ export class Scheduler extends Controller {
 
   protected override begin(): void {
     this.#pool = new NodePool();
+    this.#siblings = new Siblings();
     for (const node of this.api.list('nodes')) this.#pool.setNode(node);
     for (const pod of this.api.list('pods')) this.#noticePod(pod);
   }
@@ -70,15 +73,19 @@ export class Scheduler extends Controller {
   }
 
   #forgetPod(pod: KubeObject): void {
-    this.#pool.deletePod(keyOf(pod));
-    this.#unschedulable.delete(keyOf(pod));
+    const key = keyOf(pod);
+    this.#pool.deletePod(key);
+    this.#siblings.delete(key);
+    this.#unschedulable.delete(key);
     if (pod.spec.nodeName) this.#retrySoon();
   }
 
   #noticePod(pod: KubeObject): void {
-    this.#pool.setPod(pod);
+    const key = keyOf(pod);
+    this.#pool.setPod(key, pod);
+    this.#siblings.set(key, pod);
     if (isTerminal(pod)) this.#retrySoon();
-    else if (!pod.spec.nodeName && !this.#unschedulable.has(keyOf(pod))) this.queue.add(keyOf(pod));
+    else if (!pod.spec.nodeName && !this.#unschedulable.has(key)) this.queue.add(key);
   }
 
   #retrySoon(): void {
@@ -95,66 +102,60 @@ export class Scheduler extends Controller {
     const [namespace, name] = splitKey(key);
     const pod = api.get('pods', namespace, name);
     if (!pod || !isPending(pod)) return;
-    const refusals = new Map<string, number>();
-    const best = this.#best(pod, this.#fitting(pod, refusals));
+    const best = this.#best(pod);
     if (best) api.bind(namespace, name, best.name);
-    else this.#reportUnschedulable(key, pod, this.#message(pod, refusals));
+    else this.#reportUnschedulable(key, pod, this.#message(pod, this.#refusals(pod)));
   }
 
   /**
-   * As many nodes that fit as are compared, and why others did not. The search goes on where the last
-   * one stopped when not all are read.
+   * The best of as many nodes that fit as are compared. The search goes on where the last one stopped
+   * when not all are read.
    */
-  #fitting(pod: KubeObject, refusals: Map<string, number>): readonly Place[] {
+  #best(pod: KubeObject): Place | null {
     const wants = requestsOf(pod);
-    const only = onlyNode(pod.spec);
-    const single = only === null ? null : this.#pool.place(only);
-    const places = single ? [single] : this.#pool.places();
-    const compared = comparedAtMost(this.#pool.size);
-    const start = single || this.#pool.size < compareAllBelow ? 0 : this.#next;
-    const fitting: Place[] = [];
-    for (let step = 0; step < places.length; step++) {
-      const index = (start + step) % places.length;
-      if (!single) this.#next = index + 1;
-      const place = places[index];
-      if (!place) continue;
-      const reasons = misfits(pod, wants, place.seen, place.used);
-      for (const reason of reasons) refusals.set(reason, (refusals.get(reason) ?? 0) + 1);
-      if (reasons.length > 0) continue;
-      fitting.push(place);
-      if (fitting.length >= compared) break;
-    }
-    return fitting;
-  }
-
-  #best(pod: KubeObject, places: readonly Place[]): Place | null {
-    const siblings = this.#siblings(pod);
+    const places = this.#placesFor(pod);
+    const isSingle = places !== this.#pool.places();
+    const start = isSingle || this.#pool.size < compareAllBelow ? 0 : this.#next;
+    const siblings = this.#siblings.of(controllerOf(pod)?.uid ?? '');
+    this.#pool.countSiblings(siblings);
+    const takesAny = isUndemanding(pod);
+    let left = comparedAtMost(this.#pool.size);
     let best: Place | null = null;
     let [inZone, onNode] = [0, 0];
-    for (const place of places) {
-      const zone = siblings.get(place.seen.zone) ?? 0;
-      if (best && zone > inZone) continue;
+    for (let step = 0; step < places.length && left > 0; step++) {
+      const index = (start + step) % places.length;
+      if (!isSingle) this.#next = index + 1;
+      const place = places[index];
+      if (!place) continue;
+      const { seen, used, zone } = place;
+      const fits = takesAny && seen.isOpen ? hasRoom(wants, seen, used) : admits(pod, wants, place);
+      if (!fits) continue;
+      left--;
+      if (best && zone.siblings > inZone) continue;
       const own = siblings.get(place.name) ?? 0;
-      const order = best ? zone - inZone || own - onNode || place.used.pods - best.used.pods : -1;
-      if (order >= 0) continue;
-      [best, inZone, onNode] = [place, zone, own];
+      const isBetter =
+        !best || (zone.siblings - inZone || own - onNode || used.pods - best.used.pods) < 0;
+      if (isBetter) [best, inZone, onNode] = [place, zone.siblings, own];
     }
     return best;
   }
 
-  /** How many active pods of the pod's controller each node and each zone has. */
-  #siblings(pod: KubeObject): ReadonlyMap<string, number> {
-    const counts = new Map<string, number>();
-    const owner = controllerOf(pod);
-    if (!owner) return counts;
-    for (const { resource, object } of this.lookup.dependentsOf(owner.uid)) {
-      if (resource !== 'pods' || !object.spec.nodeName || !isActive(object)) continue;
-      const place = this.#pool.place(object.spec.nodeName);
-      if (!place) continue;
-      counts.set(place.name, (counts.get(place.name) ?? 0) + 1);
-      counts.set(place.seen.zone, (counts.get(place.seen.zone) ?? 0) + 1);
+  #placesFor(pod: KubeObject): readonly Place[] {
+    const only = onlyNode(pod.spec);
+    const single = only === null ? null : this.#pool.place(only);
+    return single ? [single] : this.#pool.places();
+  }
+
+  /** Why a pod fits on no node, and on how many not. */
+  #refusals(pod: KubeObject): ReadonlyMap<string, number> {
+    const wants = requestsOf(pod);
+    const refusals = new Map<string, number>();
+    for (const { seen, used } of this.#placesFor(pod)) {
+      for (const reason of misfits(pod, wants, seen, used)) {
+        refusals.set(reason, (refusals.get(reason) ?? 0) + 1);
+      }
     }
-    return counts;
+    return refusals;
   }
 
   #message(pod: KubeObject, refusals: ReadonlyMap<string, number>): string {
@@ -179,6 +180,10 @@ export class Scheduler extends Controller {
     const conditions = withCondition(pod.status?.conditions, condition, now);
     api.update('pods', { ...pod, status: { ...pod.status, conditions } }, 'status');
   }
+}
+
+function admits(pod: KubeObject, wants: Resources, { seen, used }: Place): boolean {
+  return misfits(pod, wants, seen, used).length === 0;
 }
 
 function isPending(pod: KubeObject): boolean {
