@@ -138,6 +138,10 @@ export class ApiServer implements ClusterApi {
     this.#direct.delete(resource, namespace, name, options);
   }
 
+  skipVersion(): void {
+    this.#direct.skipVersion();
+  }
+
   bind(namespace: string, name: string, nodeName: string): void {
     this.#direct.bind(namespace, name, nodeName);
   }

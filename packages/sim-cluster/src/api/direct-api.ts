@@ -64,6 +64,7 @@ export function directApi(
       const target = { namespace, name };
       deleteObject(backend, served.stored(resource), target, request, writer.writer);
     },
+    skipVersion: () => store.skipVersion(),
     bind: (namespace, name, nodeName) => {
       bindPod(backend, { namespace, name }, { name: nodeName }, { isBrief: brief !== null });
     },

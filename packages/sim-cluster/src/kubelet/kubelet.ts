@@ -33,7 +33,12 @@ export interface KubeletOptions {
   /** Counts from 1; decides the addresses of the node and its pods. */
   readonly index: number;
   readonly timing: KubeletTiming;
+  /** Tells whoever wants to know of renewals that need not be written; whether somebody took it. */
+  readonly tellRenewal: TellRenewal;
 }
+
+/** A node's lease was renewed at that time, by the kubelet's clock; whether that is taken as heard. */
+export type TellRenewal = (nodeName: string, renewedAt: number) => boolean;
 
 /** What a kubelet does: all its work, nothing but renewing its lease, or nothing. */
 type KubeletState = 'working' | 'leaseOnly' | 'stopped';
@@ -68,6 +73,10 @@ export class Kubelet {
   /** The state of the node that last said what the report says; most heartbeats find the same. */
   #agreed: { readonly node: KubeObject; readonly report: NodeReport } | null = null;
   #podCount = 0;
+  /** As it has written its lease; most renewals change nothing but the time in it. */
+  #lease: KubeObject | null = null;
+  /** The last renewal, where it was told instead of written. */
+  #toldAt: number | null = null;
   #timer: Timer | null = null;
   #state: KubeletState = 'stopped';
   #clockSkewMs = 0;
@@ -116,6 +125,7 @@ export class Kubelet {
 
   /** Stops everything: no heartbeats, no pod starts, no pod ends, until `resume`. */
   stop(): void {
+    this.#writeTold();
     this.#state = 'stopped';
     this.#timer?.cancel();
     this.#timer = null;
@@ -196,15 +206,22 @@ export class Kubelet {
 
   #renewLease(): void {
     const { api } = this.#context;
-    const renewTime = formatMicroTime(this.#now());
+    const now = this.#now();
     const lease = api.get('leases', leaseNamespace, this.nodeName);
+    if (lease && lease === this.#lease && this.#options.tellRenewal(this.nodeName, now)) {
+      this.#toldAt = now;
+      api.skipVersion();
+      return;
+    }
+    this.#toldAt = null;
+    const renewTime = formatMicroTime(now);
     if (lease) {
-      api.update('leases', { ...lease, spec: { ...lease.spec, renewTime } });
+      this.#lease = api.update('leases', { ...lease, spec: { ...lease.spec, renewTime } });
       return;
     }
     const node = api.get('nodes', '', this.nodeName);
     if (!node) return;
-    api.create('leases', {
+    this.#lease = api.create('leases', {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
       metadata: {
@@ -220,6 +237,17 @@ export class Kubelet {
         renewTime,
       },
     });
+  }
+
+  /** Nobody is told any more, so that what is stored has to say it. */
+  #writeTold(): void {
+    if (this.#toldAt === null) return;
+    const { api } = this.#context;
+    const lease = api.get('leases', leaseNamespace, this.nodeName);
+    const renewTime = formatMicroTime(this.#toldAt);
+    this.#toldAt = null;
+    if (!lease || lease !== this.#lease) return;
+    this.#lease = api.update('leases', { ...lease, spec: { ...lease.spec, renewTime } });
   }
 
   #postStatus(): void {

@@ -1,6 +1,6 @@
 import type { ControllerContext } from '../controllers/controller.ts';
 import { seedFor } from '../kernel/hash.ts';
-import { Kubelet } from './kubelet.ts';
+import { Kubelet, type TellRenewal } from './kubelet.ts';
 import type { NodeDescription } from './node-status.ts';
 import type { KubeletTiming } from './timing.ts';
 
@@ -13,6 +13,7 @@ export class Kubelets {
   readonly #timing: KubeletTiming;
   readonly #kubelets = new Map<string, Kubelet>();
   #count = 0;
+  #tellRenewal: TellRenewal = () => false;
   #unsubscribe: (() => void) | null = null;
 
   constructor(context: ControllerContext, seed: number, timing: KubeletTiming) {
@@ -35,6 +36,11 @@ export class Kubelets {
     for (const kubelet of this.#kubelets.values()) kubelet.stop();
   }
 
+  /** From now on renewals that change nothing else are told; those that are not taken are written. */
+  tellRenewals(tell: TellRenewal): void {
+    this.#tellRenewal = tell;
+  }
+
   /** The kubelet of that node, or null. */
   get(nodeName: string): Kubelet | null {
     return this.#kubelets.get(nodeName) ?? null;
@@ -51,7 +57,10 @@ export class Kubelets {
     if (present) return present;
     const seed = seedFor(this.#seed, `kubelet/${node.name}`);
     const index = ++this.#count;
-    const kubelet = new Kubelet(this.#context, { node, seed, index, timing: this.#timing });
+    const kubelet = new Kubelet(this.#context, {
+      ...{ node, seed, index, timing: this.#timing },
+      tellRenewal: (nodeName, renewedAt) => this.#tellRenewal(nodeName, renewedAt),
+    });
     this.#kubelets.set(node.name, kubelet);
     if (this.#unsubscribe) kubelet.start();
     return kubelet;

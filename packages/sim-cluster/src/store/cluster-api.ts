@@ -52,6 +52,8 @@ export interface ClusterApi {
    */
   update(resource: string, object: KubeObject, subresource?: 'status' | 'finalize'): KubeObject;
   delete(resource: string, namespace: string, name: string, options?: DeleteOptions): void;
+  /** As if something had been written of which nothing is kept: the next write gets a later version. */
+  skipVersion(): void;
   /** POST pods/NAME/binding. */
   bind(namespace: string, name: string, nodeName: string): void;
   /**

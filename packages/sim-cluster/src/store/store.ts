@@ -68,6 +68,11 @@ export class Store {
     return this.#commit(resource, previous ? 'MODIFIED' : 'ADDED', object, previous);
   }
 
+  /** Leaves out a resourceVersion: something happened of which nothing is kept. */
+  skipVersion(): void {
+    this.#rv++;
+  }
+
   /** Removes an object; its last state, given as `object`, gets the rv of the removal. */
   remove(resource: string, object: KubeObject): KubeObject {
     return this.#commit(resource, 'DELETED', object, object);
