@@ -3,7 +3,7 @@ import type { Event } from '@taintmgr/core';
 import { earliest, type Instant } from '@taintmgr/core/time';
 import type { Notice } from '../controller/engine-loop.ts';
 import type { LoopInput, RunningLoop } from '../controller/loop-parts.ts';
-import type { ApiRequest } from '../proto/api-request.ts';
+import { type ApiRequest, bodyValueOf } from '../proto/api-request.ts';
 import type { Sink } from '../transport/sink.ts';
 import { LoopClock, type MachineClocks } from './loop-clock.ts';
 import { Runner } from './runner.ts';
@@ -13,8 +13,13 @@ export interface ExchangeSink extends Omit<Sink, 'failed' | 'alive'>, Partial<Pi
   reset(): void;
 }
 
+/** A request whose body may be a value, for which it needs no text. */
+export interface ExchangeRequest extends ApiRequest {
+  readonly value?: object;
+}
+
 /** Answers one request, at once or in the course of virtual time; the result hangs up. */
-export type Exchange = (request: ApiRequest, sink: ExchangeSink) => () => void;
+export type Exchange = (request: ExchangeRequest, sink: ExchangeSink) => () => void;
 
 /** A clock that moves only when asked to, and runs what is due on the way. */
 export interface VirtualTime {
@@ -32,8 +37,8 @@ export interface VirtualOptions<E = Event, N = Notice> {
   /** Of the machine that the loop runs on; left out: both go as `clock` does. */
   readonly clocks?: MachineClocks;
   /**
-   * Whether answers and events of watches come as the values that the server has: a simulation has no
-   * time for text. Left out: as text, by the way that is taken in a real cluster.
+   * Whether bodies go, and answers and events of watches come, as the values that there are: a
+   * simulation has no time for text. Left out: as text, by the way that is taken in a real cluster.
    */
   readonly values?: boolean;
 }
@@ -60,7 +65,11 @@ export class VirtualDriver<E = Event, N = Notice> {
       send: (request, sink) => {
         const { failed, value, ...rest } = sink;
         const asValues = values && value ? { value } : {};
-        return exchange(request, { ...rest, ...asValues, reset: () => failed('connection reset') });
+        return exchange(values ? withValue(request) : request, {
+          ...rest,
+          ...asValues,
+          reset: () => failed('connection reset'),
+        });
       },
       clock: this.#loopClock,
       around: (work) => work(),
@@ -91,4 +100,10 @@ export class VirtualDriver<E = Event, N = Notice> {
   #nextTurn(): Instant | null {
     return earliest([this.nextWake(), this.#clock.nextWake()]);
   }
+}
+
+function withValue(request: ApiRequest): ExchangeRequest {
+  const { method, path, headers } = request;
+  const value = bodyValueOf(request);
+  return value ? { method, path, headers, body: null, value } : request;
 }

@@ -127,8 +127,16 @@ function causeOf(value: unknown): FailureCause {
 const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 const httpDate = /^\w{3}, (\d\d) (\w{3}) (\d{4}) (\d\d:\d\d:\d\d) GMT$/;
 
+/** The last date that was read: many answers are of one second. */
+let lastDate: { readonly text: string; readonly at: Instant | null } = { text: '', at: null };
+
 /** When the server dated the answer, by its own clock, in whole seconds; null: it did not. */
 export function dateHeader({ date = '' }: ResponseHeaders): Instant | null {
+  if (date !== lastDate.text) lastDate = { text: date, at: instantOf(date) };
+  return lastDate.at;
+}
+
+function instantOf(date: string): Instant | null {
   const [, day, name = '', year, time] = httpDate.exec(date) ?? [];
   const month = String(months.indexOf(name) + 1).padStart(2, '0');
   return parseTime(`${year}-${month}-${day}T${time}Z`);

@@ -20,6 +20,14 @@ export interface Elsewhere {
   readonly timeoutMs: Millis;
 }
 
+/** What bodies in JSON are made of, for a server in the same process: it needs no text of them. */
+const values = new WeakMap<ApiRequest, object>();
+
+/** The body as the value that it was made of; undefined: it is none, or has been text from the start. */
+export function bodyValueOf(request: ApiRequest): object | undefined {
+  return values.get(request);
+}
+
 /** A request that is to be sent, or hung up. What is heard of it comes back under its id. */
 export type RequestEffect =
   | { readonly kind: 'send'; readonly id: string; readonly request: ApiRequest }
@@ -55,7 +63,10 @@ const metadataOnly = [
 
 /** The request, whose answer nobody reads where all went well: less for both sides to write and send. */
 export function unread(request: ApiRequest): ApiRequest {
-  return { ...request, headers: { ...request.headers, accept: metadataOnly } };
+  const { method, path } = request;
+  const headers = { ...request.headers, accept: metadataOnly };
+  const value = bodyValueOf(request);
+  return value ? requestOf(method, path, headers, value) : { ...request, headers };
 }
 
 /** POST, PUT or DELETE with an object. */
@@ -123,5 +134,28 @@ function withBody(
   body: object,
 ): ApiRequest {
   const headers = { accept: contentTypes.json, 'content-type': contentTypes[content] };
-  return { method, path, headers, body: JSON.stringify(body) };
+  return requestOf(method, path, headers, body);
+}
+
+function requestOf(
+  method: ApiRequest['method'],
+  path: string,
+  headers: ApiRequest['headers'],
+  value: object,
+): ApiRequest {
+  let text: string | null = null;
+  const body = (): string => {
+    text ??= JSON.stringify(value);
+    return text;
+  };
+  const request: ApiRequest = {
+    method,
+    path,
+    headers,
+    get body() {
+      return body();
+    },
+  };
+  values.set(request, value);
+  return request;
 }

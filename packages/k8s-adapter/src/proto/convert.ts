@@ -61,9 +61,21 @@ export function identityOf(value: unknown): Identity | null {
   return identity.name === '' || identity.uid === '' ? null : identity;
 }
 
+/** Nodes that were read from values that nobody changes any more. */
+const nodesRead = new WeakMap<JsonRecord, Node>();
+
 /** Reads a v1 Node. Never throws: a field of a wrong type is read as an absent one. */
 export function nodeFromJson(value: unknown): Node {
   const object = asRecord(value);
+  if (!Object.isFrozen(object)) return readNode(object);
+  const known = nodesRead.get(object);
+  if (known) return known;
+  const node = readNode(object);
+  nodesRead.set(object, node);
+  return node;
+}
+
+function readNode(object: JsonRecord): Node {
   const metadata = asRecord(object.metadata);
   const annotations = asRecord(metadata.annotations);
   const writtenAt = taintsWrittenAt(metadata.managedFields);
@@ -71,7 +83,8 @@ export function nodeFromJson(value: unknown): Node {
   const past = pastPauses(annotations[taintStartsAnnotation]);
   const labels = sharedLabels(labelsFrom(metadata.labels));
   const { spec, status } = { spec: asRecord(object.spec), status: asRecord(object.status) };
-  const ownedTaints = labelsFrom(parseJson(asText(annotations[ownedTaintsAnnotation])));
+  const owned = asText(annotations[ownedTaintsAnnotation]);
+  const ownedTaints = owned === '' ? {} : labelsFrom(parseJson(owned));
   return {
     name: asText(metadata.name),
     uid: asText(metadata.uid),

@@ -86,8 +86,9 @@ export class ApiServer implements ClusterApi {
     const { clock, random } = options;
     const { access } = this;
     this.policies = new PolicyAdmission({ store, clock, access, served });
-    this.#backend = { store, served, clock, random, admission: this.policies };
-    this.#brief = options.brief ? new BriefWrites(this.#backend) : null;
+    const { brief: isBrief = false } = options;
+    this.#backend = { store, served, clock, random, admission: this.policies, isBrief };
+    this.#brief = isBrief ? new BriefWrites(this.#backend) : null;
     this.#direct = directApi(this.#backend, unknownManager);
     new Definitions(this.#backend);
     expireEvents(store, options.clock, options.eventTtlMs ?? eventTtlMs);

@@ -32,6 +32,15 @@ export function serve(options: ServeOptions): Exchange {
   };
 }
 
+/** The last date: many answers are of one second. */
+let dated = { second: Number.NaN, text: '' };
+
+function httpDate(now: number): string {
+  const second = Math.floor(now / 1000);
+  if (second !== dated.second) dated = { second, text: new Date(now).toUTCString() };
+  return dated.text;
+}
+
 /** A new id each time it is called, in the form of a uid; equal servers give equal ids. */
 function countingIds(): () => string {
   let count = 0;
@@ -201,7 +210,7 @@ class Connection {
 
   /** Dated by the server's own clock, in whole seconds, as HTTP has it. */
   #head(status: number, headers: Readonly<Record<string, string>>): void {
-    const date = new Date(this.#clock.now()).toUTCString();
+    const date = httpDate(this.#clock.now());
     this.#sink.head(status, { date, ...this.#common, ...headers });
   }
 

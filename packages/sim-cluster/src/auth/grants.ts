@@ -72,8 +72,17 @@ export function isMaster({ groups }: User): boolean {
   return groups.includes('system:masters');
 }
 
+/** Users are not changed, and each asks often. */
+const granted = new WeakMap<User, readonly Grant[]>();
+
 /** What he may do in any cluster, and what was given to him with his token. */
 export function ownGrants(user: User): readonly Grant[] {
+  const known = granted.get(user) ?? grantsOf(user);
+  granted.set(user, known);
+  return known;
+}
+
+function grantsOf(user: User): readonly Grant[] {
   const shared = boundGroups.flatMap(([role, groups]) => {
     const group = groups.find((one) => user.groups.includes(one));
     if (group === undefined) return [];

@@ -53,7 +53,12 @@ export function readJson(request: ApiRequest, refuse: (parseError: string) => Er
   if (type !== '' && type !== 'application/json' && type !== 'application/yaml') {
     throw unsupportedMediaType();
   }
-  return parseJson(bodyText(request), refuse);
+  return valueIn(request) ?? parseJson(bodyText(request), refuse);
+}
+
+/** The body that came as a value; undefined: it came as text. */
+export function valueIn({ value }: ApiRequest): Json | undefined {
+  return value as Json | undefined;
 }
 
 /** Values nested deeper than this are refused; no object of the API comes near it. */
@@ -103,8 +108,16 @@ function goMessage(text: string, message: string): string {
   return `invalid character '${text[at]}' looking for beginning of ${place}`;
 }
 
-/** Reads the body as an object of the kind; 400 for another kind, unknown fields per query. */
-export function readObject(request: ApiRequest, query: URLSearchParams, kind: BodyKind): Body {
+/**
+ * Reads the body as an object of the kind; 400 for another kind, unknown fields per query. What it has
+ * in common with `previous`, a stored object whose form nobody looks at, is not read again.
+ */
+export function readObject(
+  request: ApiRequest,
+  query: URLSearchParams,
+  kind: BodyKind,
+  previous: KubeObject | null = null,
+): Body {
   const value = readJson(request, (parseError) => {
     const shown = bodyText(request) || '<empty>';
     return badRequest(
@@ -113,7 +126,7 @@ export function readObject(request: ApiRequest, query: URLSearchParams, kind: Bo
   });
   if (kind.custom) checkCustomKind(value, kind);
   else checkKind(value, kind);
-  return decodeBody(value, query, kind);
+  return decodeBody(value, query, kind, previous, previous !== null);
 }
 
 /**
@@ -125,8 +138,10 @@ export function decodeBody(
   query: URLSearchParams,
   kind: BodyKind,
   previous: KubeObject | null = null,
+  isBrief = false,
 ): Body {
-  const { value: object, unknown } = decodeAs(kind, value, previous && membersRead(previous));
+  const known = previous && (isBrief ? previous : membersRead(previous));
+  const { value: object, unknown } = decodeAs(kind, value, known);
   const warnings = unknown.map((path) => `unknown field "${path}"`);
   const validation = query.get('fieldValidation') ?? '';
   if (validation === 'Strict' && warnings.length > 0) {

@@ -23,7 +23,7 @@ import { flag } from '../wire/list-options.ts';
 import { toView } from '../write/canonical.ts';
 import { createObject } from '../write/create.ts';
 import { replaceObject, type UpdateOptions } from '../write/update.ts';
-import { type Body, bodyText, decodeBody, mediaType, parseJson } from './body.ts';
+import { type Body, bodyText, decodeBody, mediaType, parseJson, valueIn } from './body.ts';
 import {
   managerOf,
   objectReply,
@@ -74,9 +74,9 @@ export function readPatch(call: ResourceCall): (document: KubeObject) => Body {
 }
 
 function parsedPatch({ request }: ResourceCall): Json {
-  return parseJson(bodyText(request), (parseError) =>
-    badRequest(`error decoding patch: ${parseError}`),
-  );
+  const parse = (): Json =>
+    parseJson(bodyText(request), (parseError) => badRequest(`error decoding patch: ${parseError}`));
+  return valueIn(request) ?? parse();
 }
 
 function asMap(patch: Json): Json {
@@ -116,7 +116,8 @@ function patchWith(patch: (document: KubeObject) => Body, call: ResourceCall): A
 /** A patched object that does not fit its kind is a 422 that shows the whole of it. */
 function decodePatched(call: ResourceCall, patched: Json, before: KubeObject): Body {
   try {
-    return decodeBody(patched, call.info.query, call.resource, before);
+    const { backend, info, resource } = call;
+    return decodeBody(patched, info.query, resource, before, backend.isBrief);
   } catch (error) {
     const text = error instanceof ApiError ? error.message : '';
     const reason = text.split(': ').slice(1).join(': ');

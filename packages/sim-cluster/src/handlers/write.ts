@@ -1,7 +1,8 @@
 // Handles POST, PUT and DELETE.
 import { badRequest, created, deleted } from '../objects/errors.ts';
 import { isObject } from '../objects/json.ts';
-import type { Json } from '../objects/kube-object.ts';
+import type { Json, KubeObject } from '../objects/kube-object.ts';
+import { storageOf } from '../resources/resource.ts';
 import * as podSchema from '../schema/pod.ts';
 import { type Answer, statusReply, withWarning } from '../wire/answer.ts';
 import { flag, readInteger, readListOptions } from '../wire/list-options.ts';
@@ -44,7 +45,8 @@ export function handleUpdate(call: ResourceCall): Answer {
   const { backend, resource, info, request } = call;
   const dryRun = readDryRun(call, 'UpdateOptions');
   presenterOf(call);
-  const { object, warnings } = readObject(request, info.query, resource);
+  const previous = backend.isBrief ? storedIn(call) : null;
+  const { object, warnings } = readObject(request, info.query, resource, previous);
   const options: UpdateOptions = {
     dryRun,
     manager: managerOf(call),
@@ -55,6 +57,10 @@ export function handleUpdate(call: ResourceCall): Answer {
     replaceObject(backend, resource, targetOf(call), object, options),
   );
   return objectReply(call, written.created ? 201 : 200, written.object, warnings);
+}
+
+function storedIn({ backend, resource, path }: ResourceCall): KubeObject | null {
+  return backend.store.get(storageOf(resource).storeKey, path.namespace, path.name);
 }
 
 /** DELETE of one object. */

@@ -104,7 +104,8 @@ function decodeStruct(
   const { path, field, unknown } = place;
   const inside = { path, field, owner: shape.name, unknown };
   for (const key in value) {
-    if (!Object.hasOwn(shape.fields, key)) place.unknown.push(below(place, key).path);
+    const isUnknown = !Object.hasOwn(shape.fields, key) && value[key] !== undefined;
+    if (isUnknown) place.unknown.push(below(place, key).path);
   }
   const result: JsonObject = {};
   for (const key in shape.fields) {

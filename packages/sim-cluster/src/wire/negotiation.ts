@@ -15,8 +15,20 @@ export interface AcceptEntry {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
+/** Clients send few different ones, each of them with every request. */
+const accepted = new Map<string, readonly AcceptEntry[]>();
+const acceptedMax = 100;
+
 /** The entries of an Accept header in the order written, which is the order of preference. */
 export function parseAccept(header: string): readonly AcceptEntry[] {
+  const known = accepted.get(header);
+  if (known) return known;
+  const entries = entriesOf(header);
+  if (accepted.size < acceptedMax) accepted.set(header, entries);
+  return entries;
+}
+
+function entriesOf(header: string): readonly AcceptEntry[] {
   return header.split(',').map((entry) => {
     const [mediaType = '', ...rest] = entry.split(';').map((part) => part.trim());
     const parameters = Object.fromEntries(

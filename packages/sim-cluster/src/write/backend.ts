@@ -13,6 +13,8 @@ export interface Backend {
   readonly random: Random;
   /** Who judges what writers want. */
   readonly admission: Admission;
+  /** Whether the form of what is stored is nobody's concern: see BriefWrites. */
+  readonly isBrief: boolean;
 }
 
 /** Names one object within its resource; namespace is '' for cluster-scoped kinds. */

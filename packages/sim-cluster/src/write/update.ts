@@ -160,10 +160,12 @@ export function writeNext(
 ): KubeObject {
   const storage = storageOf(resource);
   // What did not change is taken from the last state at once: nothing below looks at it again.
-  const shaped = canonical(storage, sharing(prepared, previous), previous);
+  const form = (object: KubeObject, known: KubeObject | null = null): KubeObject =>
+    backend.isBrief && !storage.custom ? object : canonical(storage, object, known);
+  const shaped = form(sharing(prepared, previous), previous);
   const derived = storage.derive(shaped, options.subresource ?? '');
-  const whole = derived === shaped ? shaped : canonical(storage, derived, shaped);
-  const before = canonical(storage, previous);
+  const whole = derived === shaped ? shaped : form(derived, shaped);
+  const before = form(previous);
   const tracked = trackUpdate(whole, before, {
     manager: options.manager ?? unknownManager,
     ...(options.owners ? { owners: options.owners } : {}),
@@ -182,7 +184,10 @@ export function writeNext(
   judgeUpdate(backend, resource, shown, shownBefore, options);
   if (equal(next, previous) || (before !== previous && equal(next, before))) return previous;
   if (options.dryRun) return next;
-  if (!isFinished(next)) return markCanonical(backend.store.put(storage.storeKey, next, previous));
+  if (!isFinished(next)) {
+    const stored = backend.store.put(storage.storeKey, next, previous);
+    return backend.isBrief ? stored : markCanonical(stored);
+  }
   backend.store.remove(storage.storeKey, next);
   return next;
 }
