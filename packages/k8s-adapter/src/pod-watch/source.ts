@@ -80,6 +80,8 @@ export function isCutOff({
   return heardAt !== null && !hears;
 }
 
+const none: readonly never[] = [];
+
 /** A reflector as a source, with each difference turned into what it is to the machine. */
 export function sourceOf<T, E>(
   reflector: Reflector<T>,
@@ -95,12 +97,14 @@ export function sourceOfMany<T, E>(
 ): Source<E> {
   const { resource } = reflector;
   return {
-    handle: (now, input) =>
-      reflector
-        .handle(now, input)
-        .flatMap((effect): readonly (E | SourceEffect)[] =>
-          isChange(effect) ? effectsOf(effect) : [effect],
-        ),
+    handle: (now, input) => {
+      const effects = reflector.handle(now, input);
+      // Most of what is heard is of another source.
+      if (effects.length === 0) return none;
+      return effects.flatMap((effect): readonly (E | SourceEffect)[] =>
+        isChange(effect) ? effectsOf(effect) : [effect],
+      );
+    },
     nextWake: () => reflector.nextWake(),
     status: () => [{ resource, state: reflector.state, heardAt: reflector.aliveAt }],
     isCutOff: () => isCutOff(reflector),

@@ -123,6 +123,10 @@ export class ApiServer implements ClusterApi {
     return this.#direct.get(resource, namespace, name);
   }
 
+  find(resource: string, key: string): KubeObject | null {
+    return this.#direct.find(resource, key);
+  }
+
   list(resource: string, namespace?: string): readonly KubeObject[] {
     return this.#direct.list(resource, namespace);
   }

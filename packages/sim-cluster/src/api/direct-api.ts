@@ -36,6 +36,7 @@ export function directApi(
     stored: () => [...new Set(served.all.map(storageOf))],
     get: (resource, namespace, name) =>
       store.get(served.stored(resource).storeKey, namespace, name),
+    find: (resource, key) => store.collection(served.stored(resource).storeKey).get(key),
     list: (resource, namespace = '') =>
       store.collection(served.stored(resource).storeKey).list(namespace),
     create: (resource, object) => {

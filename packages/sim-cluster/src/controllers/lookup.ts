@@ -34,18 +34,18 @@ export class Lookup {
   constructor(api: ClusterApi) {
     for (const resource of ownedResources) {
       for (const object of api.list(resource)) {
-        this.#add(resource, object);
+        this.#add(resource, keyOf(object), object);
         if (resource === 'pods') this.#count(object, 1);
       }
     }
     this.#ownersElsewhere = this.#missingOwners(api);
-    api.subscribe(({ type, resource, object, previous }) => {
+    api.subscribe(({ type, resource, key, object, previous }) => {
       if (previous && (type === 'DELETED' || !isAtOnePlace(previous, object))) {
-        this.#leave(resource, previous, type === 'DELETED' ? null : object);
+        this.#leave(resource, key, previous, type === 'DELETED' ? null : object);
       }
       if (resource === 'pods' && previous) this.#count(previous, -1);
       if (resource === 'pods' && type !== 'DELETED') this.#count(object, 1);
-      if (type !== 'DELETED') this.#add(resource, object);
+      if (type !== 'DELETED') this.#add(resource, key, object);
     }, new Set(ownedResources));
   }
 
@@ -102,26 +102,29 @@ export class Lookup {
     return missing;
   }
 
-  #add(resource: string, object: KubeObject): void {
-    const key = keyOf(object);
+  #add(resource: string, key: string, object: KubeObject): void {
     if (resource === 'pods' && object.spec.nodeName) {
       entry(this.#podsOnNode, object.spec.nodeName).set(key, object);
     }
     for (const { uid } of object.metadata.ownerReferences ?? []) {
-      entry(this.#dependents, uid).set(`${resource}/${key}`, { resource, object });
+      entry(this.#dependents, uid).set(memberOf(resource, key, object), { resource, object });
     }
   }
 
   /** Forgets where `previous` was found, unless its successor is found there too. */
-  #leave(resource: string, previous: KubeObject, next: KubeObject | null): void {
-    const key = keyOf(previous);
+  #leave(resource: string, key: string, previous: KubeObject, next: KubeObject | null): void {
     const nodeName = resource === 'pods' ? previous.spec.nodeName : undefined;
     if (nodeName && next?.spec.nodeName !== nodeName) remove(this.#podsOnNode, nodeName, key);
     for (const { uid } of previous.metadata.ownerReferences ?? []) {
       if (next?.metadata.ownerReferences?.some((owner) => owner.uid === uid)) continue;
-      remove(this.#dependents, uid, `${resource}/${key}`);
+      remove(this.#dependents, uid, memberOf(resource, key, previous));
     }
   }
+}
+
+/** What a dependent is known by among those of its owner; not all that was loaded has a uid. */
+function memberOf(resource: string, key: string, { metadata }: KubeObject): string {
+  return metadata.uid || `${resource}/${key}`;
 }
 
 /** Whether both states are found in the same places: what did not change is one value. */

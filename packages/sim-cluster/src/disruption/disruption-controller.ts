@@ -66,13 +66,13 @@ export class DisruptionController extends Controller {
     this.#round++;
   }
 
-  protected override notice({ type, resource, object, previous }: Change): void {
+  protected override notice({ type, resource, key, object, previous }: Change): void {
     if (resource === budgetsPlural) {
       if (type === 'DELETED') this.#forgetBudget(object);
       else this.#track(object);
     } else if (resource === 'pods') {
-      if (type === 'DELETED') this.#forgetPod(object);
-      else this.#noticePod(object, previous);
+      if (type === 'DELETED') this.#forgetPod(key, object);
+      else this.#noticePod(key, object, previous);
     } else if (scaledPlurals.has(resource)) {
       if (type === 'MODIFIED' && object.spec.replicas === previous?.spec.replicas) return;
       for (const key of this.#of(object).keys()) this.queue.add(key);
@@ -109,16 +109,14 @@ export class DisruptionController extends Controller {
     this.queue.add(key);
   }
 
-  #forgetPod(pod: KubeObject): void {
-    const podKey = keyOf(pod);
+  #forgetPod(podKey: string, pod: KubeObject): void {
     for (const key of this.#keysFor(pod)) {
       this.#of(pod).get(key)?.pods.delete(podKey);
       this.queue.add(key);
     }
   }
 
-  #noticePod(pod: KubeObject, previous: KubeObject | null): void {
-    const podKey = keyOf(pod);
+  #noticePod(podKey: string, pod: KubeObject, previous: KubeObject | null): void {
     const keys = this.#keysFor(pod);
     const before = previous ? this.#keysFor(previous) : keys;
     for (const key of before) {

@@ -18,16 +18,16 @@ export class StaleTargets extends Controller {
   }
 
   protected override begin(): void {
-    for (const pod of this.api.list('pods')) this.#noticePod(pod);
+    for (const pod of this.api.list('pods')) this.#noticePod(keyOf(pod), pod);
   }
 
-  protected override notice({ type, resource, object }: Change): void {
-    if (resource === 'pods' && type !== 'DELETED') this.#noticePod(object);
+  protected override notice({ type, resource, key, object }: Change): void {
+    if (resource === 'pods' && type !== 'DELETED') this.#noticePod(key, object);
   }
 
-  #noticePod(pod: KubeObject): void {
+  #noticePod(key: string, pod: KubeObject): void {
     const waitMs = this.#untilStale(pod);
-    if (waitMs !== null) this.queue.addAfter(keyOf(pod), Math.max(0, waitMs));
+    if (waitMs !== null) this.queue.addAfter(key, Math.max(0, waitMs));
   }
 
   /** Milliseconds until the mark is stale, null when the pod has none that can be. */

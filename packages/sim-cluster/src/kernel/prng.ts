@@ -19,17 +19,24 @@ export function randomInteger(random: Random, low: number, high: number): number
   return low + Math.floor(random() * (high - low));
 }
 
+const hexDigits = '0123456789abcdef';
+
+/** So many hexadecimal digits drawn from `random`. */
+export function randomDigits(random: Random, length: number): string {
+  let text = '';
+  for (let count = 0; count < length; count++) text += hexDigits[randomInteger(random, 0, 16)];
+  return text;
+}
+
 /** A version 4 UUID drawn from `random`. */
 export function randomUid(random: Random): string {
-  const digits = Array.from({ length: 32 }, () => randomInteger(random, 0, 16).toString(16));
-  digits[12] = '4';
-  digits[16] = '89ab'[randomInteger(random, 0, 4)] ?? '8';
-  const text = digits.join('');
+  const text = randomDigits(random, 32);
+  const variant = '89ab'[randomInteger(random, 0, 4)] ?? '8';
   return [
     text.slice(0, 8),
     text.slice(8, 12),
-    text.slice(12, 16),
-    text.slice(16, 20),
+    `4${text.slice(13, 16)}`,
+    `${variant}${text.slice(17, 20)}`,
     text.slice(20),
   ].join('-');
 }

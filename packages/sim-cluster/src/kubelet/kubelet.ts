@@ -172,8 +172,8 @@ export class Kubelet {
   }
 
   /** A pod of its node has changed. */
-  noticePod(pod: KubeObject): void {
-    if (this.isRunning) this.#pods.notice(pod);
+  noticePod(key: string): void {
+    if (this.isRunning) this.#pods.notice(key);
   }
 
   #beginWork(): void {

@@ -23,9 +23,9 @@ export class Kubelets {
   }
 
   start(): void {
-    this.#unsubscribe ??= this.#context.api.subscribe(({ object }) => {
+    this.#unsubscribe ??= this.#context.api.subscribe(({ object, key }) => {
       if (!object.spec.nodeName) return;
-      this.#kubelets.get(object.spec.nodeName)?.noticePod(object);
+      this.#kubelets.get(object.spec.nodeName)?.noticePod(key);
     }, followed);
     for (const kubelet of this.#kubelets.values()) kubelet.start();
   }

@@ -1,6 +1,6 @@
 // The Node as its kubelet reports it.
 import type { Condition } from '../controllers/pods.ts';
-import { type Random, randomInteger, randomUid } from '../kernel/prng.ts';
+import { type Random, randomDigits, randomUid } from '../kernel/prng.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 
 /** What is known of a machine before its kubelet registers it. */
@@ -155,7 +155,7 @@ export function nodeObject(
         kernelVersion: '6.12.48',
         kubeProxyVersion: '',
         kubeletVersion: 'v1.36.2',
-        machineID: randomHex(random, 32),
+        machineID: randomDigits(random, 32),
         operatingSystem: 'linux',
         osImage: 'Debian GNU/Linux 13 (trixie)',
         systemUUID: randomUid(random),
@@ -168,9 +168,4 @@ function given(labels: Readonly<Record<string, string | null>>): Record<string, 
   return Object.fromEntries(
     Object.entries(labels).filter((entry): entry is [string, string] => entry[1] !== null),
   );
-}
-
-/** `length` hexadecimal digits, as machine and container ids have them. */
-export function randomHex(random: Random, length: number): string {
-  return Array.from({ length }, () => randomInteger(random, 0, 16).toString(16)).join('');
 }

@@ -1,11 +1,10 @@
 import type { ControllerContext } from '../controllers/controller.ts';
-import { isReady, isTerminal, isTerminating, keyOf, splitKey } from '../controllers/pods.ts';
+import { isReady, isTerminal, isTerminating, keyOf } from '../controllers/pods.ts';
 import { WorkQueue } from '../controllers/work-queue.ts';
 import type { Timer } from '../kernel/clock.ts';
-import type { Random } from '../kernel/prng.ts';
+import { type Random, randomDigits } from '../kernel/prng.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
-import { randomHex } from './node-status.ts';
 import {
   creatingStatus,
   endedStatus,
@@ -61,7 +60,7 @@ export class PodWorkers {
 
   /** Takes over whatever is bound to the node. */
   start(): void {
-    for (const pod of this.#context.lookup.podsOnNode(this.#host.nodeName)) this.notice(pod);
+    for (const pod of this.#context.lookup.podsOnNode(this.#host.nodeName)) this.notice(keyOf(pod));
   }
 
   /** Stops and forgets; running containers are found again by `start`. */
@@ -71,13 +70,12 @@ export class PodWorkers {
   }
 
   /** Looks at the pod again soon. */
-  notice(pod: KubeObject): void {
-    this.#queue.add(keyOf(pod));
+  notice(key: string): void {
+    this.#queue.add(key);
   }
 
   #sync(key: string): void {
-    const [namespace, name] = splitKey(key);
-    const pod = this.#context.api.get('pods', namespace, name);
+    const pod = this.#context.api.find('pods', key);
     if (this.#workers.get(key)?.uid !== pod?.metadata.uid) this.#forget(key);
     if (pod?.spec.nodeName !== this.#host.nodeName) return;
     const stage = this.#workers.get(key)?.stage ?? null;
@@ -114,7 +112,7 @@ export class PodWorkers {
       const containers: readonly unknown[] = pod.spec.containers ?? [];
       this.#watchOver(key, pod, {
         podIp: pod.spec.hostNetwork ? hostIp : this.#host.nextPodIp(),
-        containerIds: containers.map(() => randomHex(random, 64)),
+        containerIds: containers.map(() => randomDigits(random, 64)),
         startedAt: formatTime(this.#now()),
       });
     });

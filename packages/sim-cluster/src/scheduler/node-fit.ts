@@ -82,19 +82,6 @@ export function isUndemanding({ spec }: KubeObject): boolean {
   return !spec.nodeSelector && !spec.affinity;
 }
 
-/** Whether there is room on the node. */
-export function hasRoom(
-  wants: Resources,
-  { allocatable }: SchedulingNode,
-  used: Resources,
-): boolean {
-  return (
-    used.pods + 1 <= allocatable.pods &&
-    (wants.cpu === 0 || used.cpu + wants.cpu <= allocatable.cpu) &&
-    (wants.memory === 0 || used.memory + wants.memory <= allocatable.memory)
-  );
-}
-
 /** What the node has too little of. */
 function shortages(wants: Resources, place: SchedulingNode, used: Resources): readonly string[] {
   const { allocatable } = place;

@@ -2,6 +2,7 @@ import { isTerminal } from '../controllers/pods.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { type Resources, requestsOf, type SchedulingNode, schedulingNode } from './node-fit.ts';
+import { Rooms } from './rooms.ts';
 
 /** A node with what its pods take of it, as that is now. */
 export type Place = Readonly<Slot>;
@@ -9,14 +10,10 @@ export type Place = Readonly<Slot>;
 interface Slot {
   readonly name: string;
   seen: SchedulingNode;
-  zone: Zone;
   /** Changes as pods come and go. */
   readonly used: Resources;
-}
-
-/** A failure domain, and how many siblings of the pod that is being placed are in it. */
-interface Zone {
-  siblings: number;
+  /** Its place in the order of all; -1 while there is no order. */
+  index: number;
 }
 
 type Used = { -readonly [resource in keyof Resources]: Resources[resource] };
@@ -27,11 +24,12 @@ type Used = { -readonly [resource in keyof Resources]: Resources[resource] };
  */
 export class NodePool {
   readonly #slots = new Map<string, Slot>();
-  readonly #zones = new Map<string, Zone>();
   readonly #used = new Map<string, Used>();
   /** What each counted pod takes and where. */
   readonly #pods = new Map<string, { readonly nodeName: string; readonly takes: Resources }>();
-  #order: readonly Place[] | null = null;
+  #order: readonly Slot[] | null = null;
+  /** What is left on each node, in that order. */
+  readonly rooms: Rooms = new Rooms();
 
   /** Returns whether something that matters for scheduling has changed. */
   setNode(node: KubeObject): boolean {
@@ -39,13 +37,10 @@ export class NodePool {
     const slot = this.#slots.get(name);
     const before = slot?.seen;
     const after = schedulingNode(node);
-    const zone = this.#zone(after.zone);
-    if (!slot) this.#slots.set(name, { name, seen: after, zone, used: this.#usedOn(name) });
-    else {
-      slot.seen = after;
-      slot.zone = zone;
-    }
+    if (slot) slot.seen = after;
+    else this.#slots.set(name, { name, seen: after, used: this.#usedOn(name), index: -1 });
     if (before?.zone !== after.zone) this.#order = null;
+    else if (slot) this.#refresh(slot);
     return !before || !looksAlike(before, after);
   }
 
@@ -80,43 +75,37 @@ export class NodePool {
     return this.#slots.get(name) ?? null;
   }
 
-  /** All nodes: by name within a zone, zones taking turns. */
+  /** All nodes: by name within a zone, zones taking turns. Their `rooms` are in the same order. */
   places(): readonly Place[] {
-    this.#order ??= this.#interleaved();
-    return this.#order;
+    if (this.#order) return this.#order;
+    const order = this.#interleaved();
+    this.#order = order;
+    this.rooms.reset(order.length);
+    for (const [index, slot] of order.entries()) {
+      slot.index = index;
+      this.#refresh(slot);
+    }
+    return order;
   }
 
-  #interleaved(): readonly Place[] {
-    const zones = new Map<string, Place[]>();
+  #interleaved(): readonly Slot[] {
+    const zones = new Map<string, Slot[]>();
     const byName = [...this.#slots.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-    for (const place of byName) {
-      const members = zones.get(place.seen.zone);
-      if (members) members.push(place);
-      else zones.set(place.seen.zone, [place]);
+    for (const slot of byName) {
+      const members = zones.get(slot.seen.zone);
+      if (members) members.push(slot);
+      else zones.set(slot.seen.zone, [slot]);
     }
     const queues = [...zones].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, members]) => members);
-    const places: Place[] = [];
-    for (let turn = 0; places.length < this.#slots.size; turn++) {
-      for (const members of queues) places.push(...members.slice(turn, turn + 1));
+    const slots: Slot[] = [];
+    for (let turn = 0; slots.length < this.#slots.size; turn++) {
+      for (const members of queues) slots.push(...members.slice(turn, turn + 1));
     }
-    return places;
+    return slots;
   }
 
-  /** Counts in each zone the pods of `byNode`, siblings of the pod that is to be placed next. */
-  countSiblings(byNode: ReadonlyMap<string, number>): void {
-    for (const zone of this.#zones.values()) zone.siblings = 0;
-    for (const [name, count] of byNode) {
-      const slot = this.#slots.get(name);
-      if (slot) slot.zone.siblings += count;
-    }
-  }
-
-  #zone(name: string): Zone {
-    const known = this.#zones.get(name);
-    if (known) return known;
-    const zone = { siblings: 0 };
-    this.#zones.set(name, zone);
-    return zone;
+  #refresh({ index, seen, used }: Slot): void {
+    if (this.#order) this.rooms.set(index, seen, used);
   }
 
   #usedOn(nodeName: string): Used {
@@ -132,6 +121,8 @@ export class NodePool {
     used.cpu += sign * amount.cpu;
     used.memory += sign * amount.memory;
     used.pods += sign * amount.pods;
+    const slot = this.#slots.get(nodeName);
+    if (slot) this.#refresh(slot);
   }
 }
 

@@ -5,7 +5,6 @@ import {
   isActive,
   isTerminal,
   keyOf,
-  splitKey,
   withCondition,
 } from '../controllers/pods.ts';
 import type { Timer } from '../kernel/clock.ts';
@@ -14,7 +13,7 @@ import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import type { Change } from '../store/cluster-api.ts';
 import { onlyNode } from './node-affinity.ts';
-import { hasRoom, isUndemanding, misfits, type Resources, requestsOf } from './node-fit.ts';
+import { isUndemanding, misfits, type Resources, requestsOf } from './node-fit.ts';
 import { NodePool, type Place } from './node-pool.ts';
 import { Siblings } from './siblings.ts';
 
@@ -50,7 +49,7 @@ export class Scheduler extends Controller {
     this.#pool = new NodePool();
     this.#siblings = new Siblings();
     for (const node of this.api.list('nodes')) this.#pool.setNode(node);
-    for (const pod of this.api.list('pods')) this.#noticePod(pod);
+    for (const pod of this.api.list('pods')) this.#noticePod(keyOf(pod), pod);
   }
 
   override stop(): void {
@@ -60,28 +59,26 @@ export class Scheduler extends Controller {
     this.#retry = null;
   }
 
-  protected override notice({ type, resource, object, previous }: Change): void {
+  protected override notice({ type, resource, key, object, previous }: Change): void {
     const isGone = type === 'DELETED';
     if (resource === 'nodes') {
       if (isGone) this.#pool.deleteNode(object.metadata.name);
       else if (this.#pool.setNode(object)) this.#retrySoon();
     } else if (resource === 'pods') {
-      if (previous && !equal(previous.spec, object.spec)) this.#unschedulable.delete(keyOf(object));
-      if (isGone) this.#forgetPod(object);
-      else this.#noticePod(object);
+      if (previous && !equal(previous.spec, object.spec)) this.#unschedulable.delete(key);
+      if (isGone) this.#forgetPod(key, object);
+      else this.#noticePod(key, object);
     }
   }
 
-  #forgetPod(pod: KubeObject): void {
-    const key = keyOf(pod);
+  #forgetPod(key: string, pod: KubeObject): void {
     this.#pool.deletePod(key);
     this.#siblings.delete(key);
     this.#unschedulable.delete(key);
     if (pod.spec.nodeName) this.#retrySoon();
   }
 
-  #noticePod(pod: KubeObject): void {
-    const key = keyOf(pod);
+  #noticePod(key: string, pod: KubeObject): void {
     this.#pool.setPod(key, pod);
     this.#siblings.set(key, pod);
     if (isTerminal(pod)) this.#retrySoon();
@@ -99,58 +96,69 @@ export class Scheduler extends Controller {
 
   protected override sync(key: string): void {
     const { api } = this;
-    const [namespace, name] = splitKey(key);
-    const pod = api.get('pods', namespace, name);
+    const pod = api.find('pods', key);
     if (!pod || !isPending(pod)) return;
+    const { namespace = '', name } = pod.metadata;
     const best = this.#best(pod);
     if (best) api.bind(namespace, name, best.name);
     else this.#reportUnschedulable(key, pod, this.#message(pod, this.#refusals(pod)));
+  }
+
+  /** The best place that fits. */
+  #best(pod: KubeObject): Place | null {
+    const wants = requestsOf(pod);
+    const single = this.#onlyPlace(pod);
+    if (single) return admits(pod, wants, single) ? single : null;
+    const places = this.#pool.places();
+    const siblings = this.#siblings.of(controllerOf(pod)?.uid ?? '');
+    this.#noteSiblings(siblings, true);
+    const best = this.#search(pod, wants, places);
+    this.#noteSiblings(siblings, false);
+    return best === null ? null : (places[best] ?? null);
   }
 
   /**
    * The best of as many nodes that fit as are compared. The search goes on where the last one stopped
    * when not all are read.
    */
-  #best(pod: KubeObject): Place | null {
-    const wants = requestsOf(pod);
-    const places = this.#placesFor(pod);
-    const isSingle = places !== this.#pool.places();
-    const start = isSingle || this.#pool.size < compareAllBelow ? 0 : this.#next;
-    const siblings = this.#siblings.of(controllerOf(pod)?.uid ?? '');
-    this.#pool.countSiblings(siblings);
+  #search(pod: KubeObject, wants: Resources, places: readonly Place[]): number | null {
+    const { rooms } = this.#pool;
     const takesAny = isUndemanding(pod);
-    let left = comparedAtMost(this.#pool.size);
-    let best: Place | null = null;
-    let [inZone, onNode] = [0, 0];
+    let index = places.length < compareAllBelow ? 0 : this.#next % places.length;
+    let left = comparedAtMost(places.length);
+    let best: number | null = null;
     for (let step = 0; step < places.length && left > 0; step++) {
-      const index = (start + step) % places.length;
-      if (!isSingle) this.#next = index + 1;
-      const place = places[index];
-      if (!place) continue;
-      const { seen, used, zone } = place;
-      const fits = takesAny && seen.isOpen ? hasRoom(wants, seen, used) : admits(pod, wants, place);
-      if (!fits) continue;
-      left--;
-      if (best && zone.siblings > inZone) continue;
-      const own = siblings.get(place.name) ?? 0;
-      const isBetter =
-        !best || (zone.siblings - inZone || own - onNode || used.pods - best.used.pods) < 0;
-      if (isBetter) [best, inZone, onNode] = [place, zone.siblings, own];
+      const place = takesAny && rooms.isOpen(index) ? null : places[index];
+      if (place ? admits(pod, wants, place) : rooms.fits(index, wants)) {
+        left--;
+        if (best === null || rooms.isBetter(index, best)) best = index;
+      }
+      index++;
+      this.#next = index;
+      if (index === places.length) index = 0;
     }
     return best;
   }
 
-  #placesFor(pod: KubeObject): readonly Place[] {
+  #noteSiblings(byNode: ReadonlyMap<string, number>, areThere: boolean): void {
+    for (const [name, count] of byNode) {
+      const place = this.#pool.place(name);
+      if (place) this.#pool.rooms.noteSiblings(place.index, areThere ? count : 0);
+    }
+  }
+
+  /** The node that the pod's affinity names, where there is one. */
+  #onlyPlace(pod: KubeObject): Place | null {
     const only = onlyNode(pod.spec);
-    const single = only === null ? null : this.#pool.place(only);
-    return single ? [single] : this.#pool.places();
+    return only === null ? null : this.#pool.place(only);
   }
 
   /** Why a pod fits on no node, and on how many not. */
   #refusals(pod: KubeObject): ReadonlyMap<string, number> {
     const wants = requestsOf(pod);
     const refusals = new Map<string, number>();
-    for (const { seen, used } of this.#placesFor(pod)) {
+    const single = this.#onlyPlace(pod);
+    for (const { seen, used } of single ? [single] : this.#pool.places()) {
       for (const reason of misfits(pod, wants, seen, used)) {
         refusals.set(reason, (refusals.get(reason) ?? 0) + 1);
       }

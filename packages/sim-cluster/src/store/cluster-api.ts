@@ -7,6 +7,8 @@ export interface Change {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   /** Plural resource name, e.g. `pods`. */
   readonly resource: string;
+  /** `namespace/name` of the object, or its bare name; the same text from change to change. */
+  readonly key: string;
   readonly object: KubeObject;
   /** The state before, null for ADDED. */
   readonly previous: KubeObject | null;
@@ -43,6 +45,8 @@ export interface ClusterApi {
    * (`widgets.example.com`); `namespace` is '' for cluster-scoped kinds.
    */
   get(resource: string, namespace: string, name: string): KubeObject | null;
+  /** The object of this key: `namespace/name`, or the bare name of a cluster-scoped one. */
+  find(resource: string, key: string): KubeObject | null;
   /** All objects in key order, or those of one namespace. */
   list(resource: string, namespace?: string): readonly KubeObject[];
   create(resource: string, object: KubeObject): KubeObject;

@@ -30,10 +30,18 @@ export interface PageQuery {
   readonly matches: (object: KubeObject) => boolean;
 }
 
+/** Where the present state of an object is kept, under one text for its key. */
+interface Entry {
+  readonly key: string;
+  object: KubeObject;
+}
+
 /** The objects of one resource: the present ones by key, by index, and past states by history. */
 export class Collection {
   readonly history: History;
-  readonly #objects = new Map<string, KubeObject>();
+  readonly #objects = new Map<string, Entry>();
+  /** The same by namespace and name: to put a key together costs more than to look up both. */
+  readonly #namespaces = new Map<string, Map<string, Entry>>();
   readonly #keys = new SortedKeys();
   readonly #index = new Map<string, Set<string>>();
   readonly #indexed: ((object: KubeObject) => string) | null;
@@ -51,7 +59,16 @@ export class Collection {
   }
 
   get(key: string): KubeObject | null {
-    return this.#objects.get(key) ?? null;
+    return this.#objects.get(key)?.object ?? null;
+  }
+
+  named(namespace: string, name: string): KubeObject | null {
+    return this.#namespaces.get(namespace)?.get(name)?.object ?? null;
+  }
+
+  /** The key of an object: the text that is there already, for one that is. */
+  keyOf(namespace: string, name: string): string {
+    return this.#namespaces.get(namespace)?.get(name)?.key ?? objectKey(namespace, name);
   }
 
   /** The objects of a namespace, or all for '', in key order. */
@@ -60,7 +77,7 @@ export class Collection {
     const [from, to] = range(namespace);
     const objects: KubeObject[] = [];
     for (const key of this.#keys.range(from, to)) {
-      objects.push(this.#objects.get(key) as KubeObject);
+      objects.push((this.#objects.get(key) as Entry).object);
     }
     if (namespace === '') this.#all = objects;
     return objects;
@@ -80,7 +97,7 @@ export class Collection {
       query.indexed === undefined
         ? this.#keys.range(from, to)
         : this.#indexedKeys(query.indexed, from, to);
-    const page = takePage(keys, (key) => this.#objects.get(key), query);
+    const page = takePage(keys, (key) => this.get(key), query);
     const rest = page.lastKey === null ? 0 : this.#keys.count(`${page.lastKey}\0`, to);
     return { ...page, remaining: rest };
   }
@@ -93,9 +110,9 @@ export class Collection {
     const [start, to] = range(query.namespace);
     const from = query.after === null ? start : `${query.after}\0`;
     const gone = [...past.keys()].filter((key) => !this.#objects.has(key)).sort();
-    const lookup = (key: string): KubeObject | undefined => {
+    const lookup = (key: string): KubeObject | null => {
       const then = past.get(key);
-      return then === undefined ? this.#objects.get(key) : (then ?? undefined);
+      return then === undefined ? this.get(key) : then;
     };
     const keys = merge(this.#keys.range(from, to), gone, from, to);
     const page = takePage(keys, lookup, query);
@@ -112,16 +129,37 @@ export class Collection {
   apply(change: Recorded): void {
     const { key, previous } = change;
     this.#all = null;
-    if (this.#indexed && previous) this.#unindex(this.#indexed(previous), key);
-    if (change.type === 'DELETED') {
-      this.#objects.delete(key);
-      this.#keys.delete(key);
-    } else {
-      this.#objects.set(key, change.object);
-      if (change.type === 'ADDED') this.#keys.add(key);
-      if (this.#indexed) this.#indexUnder(this.#indexed(change.object), key);
+    const isMoved =
+      this.#indexed && previous && this.#indexed(previous) !== this.#indexed(change.object);
+    if (this.#indexed && previous && (isMoved || change.type === 'DELETED')) {
+      this.#unindex(this.#indexed(previous), key);
     }
+    if (change.type === 'DELETED') this.#delete(change);
+    else this.#set(change);
     this.history.push(change);
+  }
+
+  #set({ key, object }: Recorded): void {
+    const entry = this.#objects.get(key);
+    if (entry) entry.object = object;
+    else this.#add({ key, object });
+    if (this.#indexed) this.#indexUnder(this.#indexed(object), key);
+  }
+
+  #add(entry: Entry): void {
+    const { namespace = '', name } = entry.object.metadata;
+    this.#objects.set(entry.key, entry);
+    const names = this.#namespaces.get(namespace);
+    if (names) names.set(name, entry);
+    else this.#namespaces.set(namespace, new Map([[name, entry]]));
+    this.#keys.add(entry.key);
+  }
+
+  #delete({ key, object }: Recorded): void {
+    const { namespace = '', name } = object.metadata;
+    this.#objects.delete(key);
+    this.#namespaces.get(namespace)?.delete(name);
+    this.#keys.delete(key);
   }
 
   #indexUnder(value: string, key: string): void {
@@ -139,7 +177,7 @@ export class Collection {
 
 function takePage(
   keys: Iterable<string>,
-  lookup: (key: string) => KubeObject | undefined,
+  lookup: (key: string) => KubeObject | null,
   query: PageQuery,
 ): Omit<Page, 'remaining'> {
   const items: KubeObject[] = [];

@@ -3,7 +3,6 @@ import type { Change } from './cluster-api.ts';
 /** A change with the resourceVersion it got, as a number. */
 export interface Recorded extends Change {
   readonly rv: number;
-  readonly key: string;
 }
 
 /**

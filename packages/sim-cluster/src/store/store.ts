@@ -1,7 +1,7 @@
 import { freeze } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Change } from './cluster-api.ts';
-import { Collection, objectKey } from './collection.ts';
+import { Collection } from './collection.ts';
 import type { Recorded } from './history.ts';
 
 export interface StoreOptions {
@@ -57,7 +57,7 @@ export class Store {
 
   /** The object as it is now, or null. */
   get(resource: string, namespace: string, name: string): KubeObject | null {
-    return this.collection(resource).get(objectKey(namespace, name));
+    return this.collection(resource).named(namespace, name);
   }
 
   /**
@@ -122,9 +122,10 @@ export class Store {
     const rv = ++this.#rv;
     const metadata = { ...object.metadata, resourceVersion: String(rv) };
     const stored = freeze({ ...object, metadata });
-    const key = objectKey(metadata.namespace ?? '', metadata.name);
+    const collection = this.collection(resource);
+    const key = collection.keyOf(metadata.namespace ?? '', metadata.name);
     const change: Recorded = { type, resource, object: stored, previous, rv, key };
-    this.collection(resource).apply(change);
+    collection.apply(change);
     this.#unpublished.push(change);
     this.#publish();
     return stored;

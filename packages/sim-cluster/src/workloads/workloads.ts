@@ -51,9 +51,9 @@ export class Workloads extends Controller {
     this.queue.add(`${kind.resource}/${key}`);
   }
 
-  protected override notice({ type, resource, object, previous }: Change): void {
+  protected override notice({ type, resource, key, object, previous }: Change): void {
     for (const kind of workloadKinds) {
-      if (kind.resource === resource && type !== 'DELETED') this.#add(kind, keyOf(object));
+      if (kind.resource === resource && type !== 'DELETED') this.#add(kind, key);
       if (kind.creates === resource) this.#addOwner(kind, object);
       if (kind.followsNodes && resource === 'nodes') {
         if (type !== 'MODIFIED' || concernsDaemons(object, previous)) this.#addAll(kind);

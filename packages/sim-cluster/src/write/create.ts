@@ -13,7 +13,6 @@ import type { KubeObject, ObjectMeta } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import { trackUpdate } from '../patch/managed-fields.ts';
 import { type Resource, storageOf } from '../resources/resource.ts';
-import { objectKey } from '../store/collection.ts';
 import { judgeCreate } from './admit.ts';
 import { type Backend, unknownManager, type WriteOptions } from './backend.ts';
 import { canonical, markCanonical, toStored, toView } from './canonical.ts';
@@ -127,7 +126,7 @@ function generatedName(
   let name = '';
   for (let attempt = 0; attempt < nameAttemptsMax; attempt++) {
     name = `${prefix.slice(0, generatedPrefixLengthMax)}${randomSuffix(backend.random)}`;
-    if (!collection.get(objectKey(namespace, name))) break;
+    if (!collection.named(namespace, name)) break;
   }
   return name;
 }

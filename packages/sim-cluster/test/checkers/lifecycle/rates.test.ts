@@ -222,7 +222,13 @@ describe('zones', () => {
     const zones = new Zones(lifecycleDefaults);
     const observe = (name: string, status: string, labels: Record<string, string> = {}): void => {
       const object = node(name, { labels, status: { conditions: [{ type: 'Ready', status }] } });
-      const change = { type: 'ADDED', resource: 'nodes', object, previous: null } as const;
+      const change = {
+        type: 'ADDED',
+        resource: 'nodes',
+        key: name,
+        object,
+        previous: null,
+      } as const;
       zones.observe({ at: start, change, by: null });
     };
     observe('elsewhere', 'True', { [zone]: 'b' });

@@ -52,7 +52,7 @@ export class WorkloadTimelines {
     return resource in wanting;
   }
 
-  record(at: number, { resource, object, type }: Omit<Change, 'previous'>): void {
+  record(at: number, { resource, object, type }: Omit<Change, 'key' | 'previous'>): void {
     const wanted = wanting[resource];
     // A ReplicaSet of a Deployment is a part of it.
     if (!wanted || ownerOf(object)) return;

@@ -48,13 +48,18 @@ export class Agents {
       random,
       policies,
       leases: true,
+      // Nothing is under way between this API server and the engine: what was heard is what there is.
+      viewAgeMsMax: Number.POSITIVE_INFINITY,
       daemonSets: config.lifecycle?.enforcement === 'pods',
     });
     const driver = new VirtualDriver({ loop, exchange, clock, onNotice, values: true });
     // The engine hears of them at once, by a shorter way than over writes, watches and readers.
     cluster.tellRenewals((nodeName, renewedAt) => {
       if (!loop.synced || loop.cutOffSince !== null) return false;
-      driver.feed({ kind: 'event', event: { kind: 'leaseUpsert', lease: { nodeName, renewedAt } } });
+      driver.feed({
+        kind: 'event',
+        event: { kind: 'leaseUpsert', lease: { nodeName, renewedAt } },
+      });
       return true;
     });
     const driven: Driven[] = [{ loop, driver }];
