@@ -16,7 +16,7 @@ import { StaleTargets } from './disruption/stale-targets.ts';
 import type { Clock, Timer } from './kernel/clock.ts';
 import { seedFor } from './kernel/hash.ts';
 import { seededRandom } from './kernel/prng.ts';
-import type { Kubelet, TellRenewal } from './kubelet/kubelet.ts';
+import type { Kubelet, ReportRenewal } from './kubelet/kubelet.ts';
 import { Kubelets } from './kubelet/kubelets.ts';
 import type { NodeDescription } from './kubelet/node-status.ts';
 import { defaultTiming, type KubeletTiming } from './kubelet/timing.ts';
@@ -181,12 +181,12 @@ export class Cluster {
   }
 
   /**
-   * Lets kubelets tell of renewals of their leases in place of writing them, as far as `tell` takes
+   * Lets kubelets report renewals of their leases in place of writing them, as far as `report` takes
    * them: most change nothing, and are most of what happens in a cluster. What is stored falls behind
    * until a kubelet stops; so it is for a simulation in which nobody else looks at leases.
    */
-  tellRenewals(tell: TellRenewal): void {
-    this.#kubelets.tellRenewals(tell);
+  reportRenewals(report: ReportRenewal): void {
+    this.#kubelets.reportRenewals(report);
   }
 
   /** The kubelet of a node. Throws for a node that has none. */

@@ -33,12 +33,12 @@ export interface KubeletOptions {
   /** Counts from 1; decides the addresses of the node and its pods. */
   readonly index: number;
   readonly timing: KubeletTiming;
-  /** Tells whoever wants to know of renewals that need not be written; whether somebody took it. */
-  readonly tellRenewal: TellRenewal;
+  /** Reports renewals that need not be written; whether somebody took it. */
+  readonly reportRenewal: ReportRenewal;
 }
 
 /** A node's lease was renewed at that time, by the kubelet's clock; whether that is taken as heard. */
-export type TellRenewal = (nodeName: string, renewedAt: number) => boolean;
+export type ReportRenewal = (nodeName: string, renewedAt: number) => boolean;
 
 /** What a kubelet does: all its work, nothing but renewing its lease, or nothing. */
 type KubeletState = 'working' | 'leaseOnly' | 'stopped';
@@ -75,8 +75,8 @@ export class Kubelet {
   #podCount = 0;
   /** As it has written its lease; most renewals change nothing but the time in it. */
   #lease: KubeObject | null = null;
-  /** The last renewal, where it was told instead of written. */
-  #toldAt: number | null = null;
+  /** The last renewal, where it was reported in place of being written. */
+  #unwrittenAt: number | null = null;
   #timer: Timer | null = null;
   #state: KubeletState = 'stopped';
   #clockSkewMs = 0;
@@ -125,7 +125,7 @@ export class Kubelet {
 
   /** Stops everything: no heartbeats, no pod starts, no pod ends, until `resume`. */
   stop(): void {
-    this.#writeTold();
+    this.#writeLast();
     this.#state = 'stopped';
     this.#timer?.cancel();
     this.#timer = null;
@@ -208,12 +208,12 @@ export class Kubelet {
     const { api } = this.#context;
     const now = this.#now();
     const lease = api.get('leases', leaseNamespace, this.nodeName);
-    if (lease && lease === this.#lease && this.#options.tellRenewal(this.nodeName, now)) {
-      this.#toldAt = now;
+    if (lease && lease === this.#lease && this.#options.reportRenewal(this.nodeName, now)) {
+      this.#unwrittenAt = now;
       api.skipVersion();
       return;
     }
-    this.#toldAt = null;
+    this.#unwrittenAt = null;
     const renewTime = formatMicroTime(now);
     if (lease) {
       this.#lease = api.update('leases', { ...lease, spec: { ...lease.spec, renewTime } });
@@ -239,13 +239,13 @@ export class Kubelet {
     });
   }
 
-  /** Nobody is told any more, so that what is stored has to say it. */
-  #writeTold(): void {
-    if (this.#toldAt === null) return;
+  /** Nothing is reported any more, so that what is stored has to say it. */
+  #writeLast(): void {
+    if (this.#unwrittenAt === null) return;
     const { api } = this.#context;
     const lease = api.get('leases', leaseNamespace, this.nodeName);
-    const renewTime = formatMicroTime(this.#toldAt);
-    this.#toldAt = null;
+    const renewTime = formatMicroTime(this.#unwrittenAt);
+    this.#unwrittenAt = null;
     if (!lease || lease !== this.#lease) return;
     this.#lease = api.update('leases', { ...lease, spec: { ...lease.spec, renewTime } });
   }

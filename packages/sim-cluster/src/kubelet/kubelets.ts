@@ -1,6 +1,6 @@
 import type { ControllerContext } from '../controllers/controller.ts';
 import { seedFor } from '../kernel/hash.ts';
-import { Kubelet, type TellRenewal } from './kubelet.ts';
+import { Kubelet, type ReportRenewal } from './kubelet.ts';
 import type { NodeDescription } from './node-status.ts';
 import type { KubeletTiming } from './timing.ts';
 
@@ -13,7 +13,7 @@ export class Kubelets {
   readonly #timing: KubeletTiming;
   readonly #kubelets = new Map<string, Kubelet>();
   #count = 0;
-  #tellRenewal: TellRenewal = () => false;
+  #reportRenewal: ReportRenewal = () => false;
   #unsubscribe: (() => void) | null = null;
 
   constructor(context: ControllerContext, seed: number, timing: KubeletTiming) {
@@ -36,9 +36,9 @@ export class Kubelets {
     for (const kubelet of this.#kubelets.values()) kubelet.stop();
   }
 
-  /** From now on renewals that change nothing else are told; those that are not taken are written. */
-  tellRenewals(tell: TellRenewal): void {
-    this.#tellRenewal = tell;
+  /** From now on renewals that change nothing else are reported; those that are not taken are written. */
+  reportRenewals(report: ReportRenewal): void {
+    this.#reportRenewal = report;
   }
 
   /** The kubelet of that node, or null. */
@@ -59,7 +59,7 @@ export class Kubelets {
     const index = ++this.#count;
     const kubelet = new Kubelet(this.#context, {
       ...{ node, seed, index, timing: this.#timing },
-      tellRenewal: (nodeName, renewedAt) => this.#tellRenewal(nodeName, renewedAt),
+      reportRenewal: (nodeName, renewedAt) => this.#reportRenewal(nodeName, renewedAt),
     });
     this.#kubelets.set(node.name, kubelet);
     if (this.#unsubscribe) kubelet.start();

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { small, stored, type VirtualCluster, virtualCluster } from '../world/virtual-cluster.ts';
 
-// Renewals that are told to somebody in this process in place of being written.
+// Renewals that are reported to somebody in this process in place of being written.
 
-interface Told {
+interface Watched {
   readonly running: VirtualCluster;
   readonly heard: string[];
   readonly written: string[];
   takes: boolean;
 }
 
-function told(): Told {
+function watched(): Watched {
   const running = virtualCluster({ topology: small(['a']), without: ['nodeLifecycleStandIn'] });
-  const test: Told = { running, heard: [], written: [], takes: true };
-  running.cluster.tellRenewals((nodeName, renewedAt) => {
+  const test: Watched = { running, heard: [], written: [], takes: true };
+  running.cluster.reportRenewals((nodeName, renewedAt) => {
     if (test.takes) test.heard.push(`${nodeName} ${seconds(new Date(renewedAt).toISOString())}`);
     return test.takes;
   });
@@ -31,15 +31,15 @@ function seconds(time: string): string {
   return time.slice(14, 19);
 }
 
-it('the first renewal is written, and those after it are told', () => {
-  const { running, heard, written } = told();
+it('the first renewal is written, and those after it are reported', () => {
+  const { running, heard, written } = watched();
   running.pass(32_000);
   assert.deepEqual(written, ['00:01']);
   assert.deepEqual(heard, ['a-1 00:11', 'a-1 00:21', 'a-1 00:31']);
 });
 
-it('what was told is written when the kubelet stops, and not before', () => {
-  const { running, written } = told();
+it('what was reported is written when the kubelet stops, and not before', () => {
+  const { running, written } = watched();
   running.pass(32_000);
   running.cluster.node('a-1').stop();
   running.pass(20_000);
@@ -51,7 +51,7 @@ it('what was told is written when the kubelet stops, and not before', () => {
 });
 
 it('what nobody takes is written', () => {
-  const test = told();
+  const test = watched();
   test.running.pass(15_000);
   test.takes = false;
   test.running.pass(10_000);
@@ -62,7 +62,7 @@ it('what nobody takes is written', () => {
 });
 
 it('a lease that others change or delete is written again', () => {
-  const { running, heard, written } = told();
+  const { running, heard, written } = watched();
   const { api } = running;
   running.pass(15_000);
   const lease = stored(api, 'leases', 'kube-node-lease', 'a-1');
@@ -76,8 +76,8 @@ it('a lease that others change or delete is written again', () => {
   assert.deepEqual(heard, ['a-1 00:11', 'a-1 00:41']);
 });
 
-it('versions go on as if renewals were written, so that watches that live are told so', () => {
-  const { running } = told();
+it('versions go on as if renewals were written, so that watches that live hear of it', () => {
+  const { running } = watched();
   const bookmarks: string[] = [];
   running.pass(5000);
   running.api.exchange(

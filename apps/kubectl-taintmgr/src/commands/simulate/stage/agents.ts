@@ -54,7 +54,7 @@ export class Agents {
     });
     const driver = new VirtualDriver({ loop, exchange, clock, onNotice, values: true });
     // The engine hears of them at once, by a shorter way than over writes, watches and readers.
-    cluster.tellRenewals((nodeName, renewedAt) => {
+    cluster.reportRenewals((nodeName, renewedAt) => {
       if (!loop.synced || loop.cutOffSince !== null) return false;
       driver.feed({
         kind: 'event',
