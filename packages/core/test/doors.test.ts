@@ -33,7 +33,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       DrainNode DrainNodePhase DrainNote DrainOptions DrainPlan DrainPod DrainPodState DrainQuestion
       DrainStop DrainTarget ForeignDeletion GuardDrain NodeDrainCommand NodeDrainNodeState NodeDrainPhase
       NodeDrainPodState NodeDrainState NodeDrainWrite PlanInput PlanPod PlannedPod PredictedBlocker
-      PredictionSite RenewMark Respect TaintNode WriteDrainNode`,
+      PredictionSite RenewMark Respect RestartRollout TaintNode WriteDrainNode`,
   },
   './lifecycle': {
     values: `

@@ -3,6 +3,7 @@ import type { Notice } from '@taintmgr/k8s-adapter';
 import { errorOf, type Line, line } from './line.ts';
 
 type DrainWrite = Extract<Notice, { kind: 'drainWriteFinished' }>;
+type RestartRollout = Extract<DrainWrite['command'], { kind: 'restartRollout' }>;
 
 const texts = {
   cordon: 'cordoned a node for a drain',
@@ -23,6 +24,7 @@ export function drainLine({ command, outcome, left }: DrainWrite): Line {
     }
     return line('warn', 'could not write to a NodeDrain', { drain, error: errorOf(outcome) });
   }
+  if (command.kind === 'restartRollout') return restartLine(command, outcome);
   const { write, nodeName: node } = command;
   const level = write.kind === 'renew' ? 'debug' : 'info';
   switch (outcome.kind) {
@@ -35,6 +37,24 @@ export function drainLine({ command, outcome, left }: DrainWrite): Line {
     default: {
       const fields = { drain, node, write: write.kind, error: errorOf(outcome) };
       return line('warn', 'could not write on the node of a drain', fields);
+    }
+  }
+}
+
+function restartLine({ drain, pod, owner }: RestartRollout, outcome: DrainWrite['outcome']): Line {
+  const fields = { drain, pod: `${pod.namespace}/${pod.name}`, replicaSet: owner.name };
+  switch (outcome.kind) {
+    case 'done':
+      return line('info', 'a Deployment starts another pod before this one goes', fields);
+    case 'gone':
+      return line('info', 'the Deployment of a pod is gone', fields);
+    case 'changed': {
+      const why = { ...fields, error: outcome.message };
+      return line('info', 'a Deployment cannot start another pod first', why);
+    }
+    default: {
+      const why = { ...fields, error: errorOf(outcome) };
+      return line('warn', 'could not restart the rollout of a Deployment', why);
     }
   }
 }

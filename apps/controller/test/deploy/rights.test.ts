@@ -5,11 +5,13 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { customResourceDefinitions } from '@taintmgr/core/policy';
 import {
+  deployment,
   type EmbeddedCluster,
   installDefinitions,
   type KubeObject,
   namespace,
   node,
+  type OwnerReference,
   pod,
   type Right,
   serviceAccountUser,
@@ -188,17 +190,24 @@ function resourceOf(kind: string): string {
 }
 
 /** A drain, and its undoing. */
-async function drainOne({ cluster }: EmbeddedCluster, controller: RunningProcess): Promise<void> {
+async function drainOne(
+  { cluster }: EmbeddedCluster,
+  controller: RunningProcess,
+  restarts: boolean,
+): Promise<void> {
   const { api } = cluster;
   const resource = 'nodedrains.taintmgr.dev';
   const taint = { key: 'maintenance' };
-  const spec = { nodes: ['a-3'], taint, pods: { withoutController: true } };
+  const pods = { withoutController: true, ...(restarts && { singleReplicas: 'RolloutRestart' }) };
+  const spec = { nodes: ['a-3'], taint, pods, timeouts: { rollout: '1s' } };
+  if (restarts) await runSingle(cluster);
   const named = {
     apiVersion: 'taintmgr.dev/v1alpha1',
     kind: 'NodeDrain',
     metadata: { name: 'one' },
   };
   api.create(resource, { ...named, spec });
+  if (restarts) await controller.saw('a Deployment starts another pod before this one goes');
   await controller.saw('evicted', { pod: 'shop/lost' });
   await when(cluster, () => {
     const status: { readonly phase?: unknown } = api.get(resource, '', 'one')?.status ?? {};
@@ -206,6 +215,37 @@ async function drainOne({ cluster }: EmbeddedCluster, controller: RunningProcess
   });
   api.delete(resource, '', 'one');
   await when(cluster, () => api.get(resource, '', 'one') === null);
+}
+
+/** A Deployment whose one pod runs on the node that is drained; nobody here rolls it out. */
+async function runSingle(cluster: EmbeddedCluster['cluster']): Promise<void> {
+  const { api } = cluster;
+  const made = deployment('shop', 'single', { replicas: 1 });
+  api.create('deployments', made);
+  const stored = api.get('deployments', 'shop', 'single') ?? assert.fail();
+  const { generation: observedGeneration } = stored.metadata;
+  api.update('deployments', { ...stored, status: { observedGeneration } }, 'status');
+  const ofDeployment = owned('Deployment', stored);
+  const metadata = { namespace: 'shop', name: 'single-1', ownerReferences: [ofDeployment] };
+  api.create('replicasets', {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata,
+    spec: { ...made.spec },
+  });
+  const set = api.get('replicasets', 'shop', 'single-1') ?? assert.fail();
+  const one = pod('shop', 'single-1-a', { spec: { nodeName: 'a-3' } });
+  const ownerReferences = [owned('ReplicaSet', set)];
+  api.create('pods', { ...one, metadata: { ...one.metadata, ownerReferences } });
+  await when(cluster, () => {
+    const conditions: readonly { type: string; status: string }[] =
+      api.get('pods', 'shop', 'single-1-a')?.status?.conditions ?? [];
+    return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+  });
+}
+
+function owned(kind: string, { metadata: { name, uid = '' } }: KubeObject): OwnerReference {
+  return { apiVersion: 'apps/v1', kind, name, uid, controller: true };
 }
 
 /** The leader has said of each policy how it is doing. */
@@ -265,6 +305,7 @@ describe('the rights of deploy/', () => {
     ['modes/delete', 'components/node-lifecycle'],
     ['modes/delete', 'components/limits'],
     ['modes/delete', 'components/node-drains'],
+    ['modes/delete', 'components/node-drains', 'components/rollout-restart'],
     ['modes/delete', 'components/takeover'],
     ['modes/evict', 'components/takeover'],
   ];
@@ -291,7 +332,10 @@ describe('the rights of deploy/', () => {
       await spareTwice(embedded, controller);
       if (!folders.includes('modes/observe')) await policiesReported(embedded);
       else await goneUnseen(embedded, controller);
-      if (folders.includes('components/node-drains')) await drainOne(embedded, controller);
+      const restarts = folders.includes('components/rollout-restart');
+      if (folders.includes('components/node-drains')) {
+        await drainOne(embedded, controller, restarts);
+      }
       if (folders.includes('components/node-lifecycle')) {
         embedded.cluster.node('a-3').stop();
         await controller.saw('marked a pod of an unreachable node not ready', { pod: 'shop/lost' });

@@ -53,6 +53,7 @@ export type {
   GuardDrain,
   NodeDrainCommand,
   NodeDrainWrite,
+  RestartRollout,
   WriteDrainNode,
 } from '../drain/objects/command.ts';
 export type {

@@ -103,6 +103,11 @@ export interface NodeDrain {
     readonly pods: LabelSelector | null;
     readonly timeoutMs: Millis;
   } | null;
+  /**
+   * For so long a Deployment of one pod is waited for to start another one first, after its rollout was
+   * restarted; null: that is not asked for.
+   */
+  readonly rolloutTimeoutMs: Millis | null;
   readonly isByPriority: boolean;
   /** After the others of their node, one group after the other. */
   readonly lastPods: readonly PodGroup[];

@@ -1,6 +1,7 @@
 // What carrying out NodeDrains asks for beside evictions.
 import type { PodCommand, RecordPodEvent } from '../../attempt/command.ts';
 import type { Reason } from '../../eviction/reason.ts';
+import type { Owner, PodRef } from '../../model/pod.ts';
 import type { Taint } from '../../model/taint.ts';
 import type { AlertQuery, DrainWindow, ObjectState } from '../../policy/values.ts';
 
@@ -57,9 +58,25 @@ export interface AskForDrain {
   readonly question: DrainQuestion;
 }
 
+/**
+ * Make the Deployment of a pod start another one before it stops this one, as kubectl rollout restart
+ * does. Answered by one `result` that carries the id: `done` too where a rollout is under way,
+ * `changed` where its Deployment cannot do that.
+ */
+export interface RestartRollout {
+  readonly kind: 'restartRollout';
+  readonly id: string;
+  readonly drain: string;
+  readonly uid: string;
+  readonly pod: PodRef;
+  /** The ReplicaSet. */
+  readonly owner: Owner;
+}
+
 export type NodeDrainCommand =
   | PodCommand<Reason>
   | RecordPodEvent<Reason>
   | WriteDrainNode
   | GuardDrain
-  | AskForDrain;
+  | AskForDrain
+  | RestartRollout;

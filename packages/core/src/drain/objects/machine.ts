@@ -90,8 +90,8 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
   #newRun(now: Instant, drain: NodeDrain, begunWith?: ReadonlySet<string>): NodeDrainRun {
     const holdOf = (one: NodeDrain, node: Node): DrainHold | null => this.#holdOf(one, node);
     this.#serial += 1;
-    const gate = this.#workloads.gate(drain.maxUnavailable);
-    const surroundings = { store: this.#store, serial: this.#serial, gate, begunWith, holdOf };
+    const shared = { store: this.#store, workloads: this.#workloads };
+    const surroundings = { ...shared, serial: this.#serial, begunWith, holdOf };
     return new NodeDrainRun(now, drain, surroundings);
   }
 

@@ -6,18 +6,18 @@ import type { Node } from '../../model/node.ts';
 import { selects } from '../../model/selector.ts';
 import type { NodeDrain } from '../../policy/values.ts';
 import { DrainMachine } from '../machine.ts';
-import type { PodGate } from '../pod-gate.ts';
 import { type DrainNodePhase, isEnded } from '../state.ts';
 import type { NodeDrainCommand, NodeDrainWrite } from './command.ts';
 import { DrainHolds, type HoldSurroundings } from './node-holds.ts';
+import { RolloutRestarts } from './rollout-restarts.ts';
 import { begunWith, drainConfigOf, missingTargets, nodesOf, targetOf } from './settings.ts';
 import { type NodeDrainState, stateOf } from './state.ts';
+import type { Workloads } from './workloads.ts';
 import { type DrainWrite, DrainWrites } from './writes.ts';
 
 /** What a run asks of others. */
 export interface RunSurroundings extends HoldSurroundings {
-  /** What holds single pods. */
-  readonly gate: PodGate;
+  readonly workloads: Workloads;
   /** Tells this run from others, earlier ones of the same drain too: an answer may come late. */
   readonly serial: number;
   /** The nodes that an earlier run by the same selector began with; left out: as the status says. */
@@ -34,6 +34,8 @@ export class NodeDrainRun {
   readonly #machine: DrainMachine;
   readonly #surroundings: RunSurroundings;
   readonly #writes: DrainWrites;
+  /** Null: no rollout is restarted. */
+  readonly #restarts: RolloutRestarts | null;
   readonly #begunWith: ReadonlySet<string>;
   readonly #holds: DrainHolds;
   readonly #targets = new Set<string>();
@@ -57,7 +59,12 @@ export class NodeDrainRun {
     const leaving = pods.flatMap(({ uid, deletionTimestamp }) =>
       deletionTimestamp === null ? [] : uid,
     );
-    this.#machine = new DrainMachine(drainConfigOf(drain, new Set(leaving)), surroundings.gate);
+    const gate = surroundings.workloads.gate(drain.maxUnavailable);
+    const { rolloutTimeoutMs } = drain;
+    const site = { ...surroundings, gate, prefix: this.#idOf('restart') };
+    this.#restarts = rolloutTimeoutMs === null ? null : new RolloutRestarts(rolloutTimeoutMs, site);
+    const config = drainConfigOf(drain, new Set(leaving));
+    this.#machine = new DrainMachine(config, this.#restarts ?? gate);
     this.#writes = new DrainWrites(this.#idOf('write'));
     this.#holds = new DrainHolds(drain, this.#idOf(''), this.#machine, surroundings);
     this.#startedAt = drain.startedAt;
@@ -141,8 +148,10 @@ export class NodeDrainRun {
     const drain = this.#drain;
     if (drain.isDeleted) this.#undo(now);
     else if (!drain.isGuarded) this.#writes.want(now, { kind: 'guard', isGuarded: true });
-    const commands = drain.isDeleted || !drain.isGuarded ? [] : this.#carryOn(now);
-    return [...commands, ...this.#write(now)];
+    const isOn = !drain.isDeleted && drain.isGuarded;
+    const commands = isOn ? this.#carryOn(now) : [];
+    const restarts = isOn ? this.#restartRollouts(now) : [];
+    return [...commands, ...restarts, ...this.#write(now)];
   }
 
   nextWake(): Instant | null {
@@ -154,6 +163,7 @@ export class NodeDrainRun {
       this.#writes.nextWake(),
       isOn ? this.#machine.nextWake() : null,
       isOn && !this.#machine.finished ? this.#holds.nextWake() : null,
+      isOn ? (this.#restarts?.nextWake() ?? null) : null,
       isOn && until !== null && !this.#machine.finished ? clock.when(until) : null,
     ]);
   }
@@ -188,6 +198,11 @@ export class NodeDrainRun {
       return { ...command, id };
     });
     return [...questions, ...asIs];
+  }
+
+  #restartRollouts(now: Instant): readonly NodeDrainCommand[] {
+    const { name: drain, uid } = this.#drain;
+    return this.#restarts?.take(now).map((restart) => ({ ...restart, drain, uid })) ?? [];
   }
 
   /** Once: what somebody takes off after that stays off. */
@@ -275,6 +290,7 @@ export class NodeDrainRun {
   #answered(now: Instant, id: string, outcome: Outcome): void {
     this.#actAt = now;
     if (this.#holds.answered(now, id, outcome)) return;
+    if (this.#restarts?.settle(now, id, outcome)) return;
     const ended = this.#writes.settle(now, id, outcome);
     if (ended) {
       const { wrote, isDone } = ended;

@@ -50,6 +50,12 @@ export class Workloads {
     };
   }
 
+  /** How many pods the workload of a pod has, those on their way included. */
+  sizeOf(now: Instant, pod: Pod): number {
+    const workload = workloadOf(pod);
+    return workload === null ? 1 : this.#count(now, workload, pod.uid).size;
+  }
+
   /** Takes in what has changed; whether a workload that was full may have room now. */
   follow(now: Instant, changes: readonly Change[]): boolean {
     let mayHaveRoom = false;

@@ -31,6 +31,8 @@ export function nodeDrainOf(
     takesUnmanaged: pods.withoutController,
     takesEmptyDir: pods.withEmptyDir,
     waitCompleted: pods.waitCompleted ? waitOf(pods.waitCompleted) : null,
+    rolloutTimeoutMs:
+      pods.singleReplicas === 'RolloutRestart' ? durationOf(timeouts.rollout) : null,
     isByPriority: pods.order === 'ByPriority',
     lastPods: (pods.last ?? []).map(groupOf),
     gracePeriodSeconds: pods.gracePeriodSeconds ?? null,

@@ -90,6 +90,13 @@ export const nodeDrainSpec = {
           enum: ['ByPriority', 'Together'],
           default: 'Together',
         },
+        singleReplicas: {
+          type: 'string',
+          description:
+            'Evict: as all pods. RolloutRestart: a Deployment of one pod on a cordoned node is restarted as by kubectl rollout restart, so that another pod is ready before this one goes; where that cannot be, or takes longer than timeouts.rollout, it is evicted.',
+          enum: ['Evict', 'RolloutRestart'],
+          default: 'Evict',
+        },
         waitCompleted: {
           type: 'object',
           description:
@@ -293,6 +300,12 @@ export const nodeDrainSpec = {
           type: 'shared',
           name: 'duration',
           description: 'How long one node may take, from its start; left out: for ever.',
+        },
+        rollout: {
+          type: 'shared',
+          name: 'duration',
+          description: 'How long a Deployment of one pod is waited for to start another one.',
+          default: '10m',
         },
         terminatingPods: {
           type: 'shared',

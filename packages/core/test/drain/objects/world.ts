@@ -34,6 +34,8 @@ export class World {
   readonly nodes = new Map<string, Node>();
   readonly pods = new Map<string, Pod>();
   readonly log: string[] = [];
+  /** What becomes of restarts of rollouts. */
+  restarts: Outcome = { kind: 'done' };
   /** Pods that a budget lets nobody evict. */
   readonly refuses = new Set<string>();
   /** What it hears that it asks of others; '': nothing, ever. */
@@ -131,12 +133,21 @@ export class World {
       const { drainMarks: _, drains: _work, ...bare } = node;
       const heartbeat = String(this.now);
       const isUndone = write.kind === 'undo';
+      const isCordoned = write.kind === 'taint' && write.cordon;
+      const cordon = isCordoned ? { unschedulable: true } : {};
       const working = isUndone || write.kind === 'end' ? {} : { drains: [{ ...mark, heartbeat }] };
       const next = isUndone
         ? { ...bare, taints: [] }
-        : { ...bare, taints: [{ ...taint, timeAdded: this.now }], drainMarks: [mark], ...working };
+        : {
+            ...{ ...bare, ...cordon, ...working, drainMarks: [mark] },
+            taints: [{ ...taint, timeAdded: this.now }],
+          };
       this.nodes.set(nodeName, next);
       this.tell({ kind: 'nodeUpsert', node: next });
+    } else if (command.kind === 'restartRollout') {
+      this.log.push(`restart ${command.owner.name}`);
+      this.tell({ kind: 'result', id: command.id, outcome: this.restarts });
+      return;
     } else if (command.kind === 'evictPod' && this.refuses.has(command.pod.name)) {
       const outcome = {
         kind: 'blocked',

@@ -23,11 +23,12 @@ import {
 
 type WriteDrainNode = Extract<Command, { kind: 'writeDrainNode' }>;
 type GuardDrain = Extract<Command, { kind: 'guardDrain' }>;
+type RestartRollout = Extract<Command, { kind: 'restartRollout' }>;
 
 /** A drain has written on a node, or on its object, or could not. */
 export interface DrainWriteNotice {
   readonly kind: 'drainWriteFinished';
-  readonly command: WriteDrainNode | GuardDrain;
+  readonly command: WriteDrainNode | GuardDrain | RestartRollout;
   readonly outcome: Outcome;
   readonly took: Millis;
   /** What undoing has left as it is, and why. */

@@ -23,6 +23,7 @@ import {
   type KeepTaintStarts,
   type Removal,
 } from './pod-removal.ts';
+import { rolloutRestarting } from './rollout-restart.ts';
 import { type UnmarkNotice, unmarking } from './unmark-pod.ts';
 
 /** A notice of what became of a command of the engine. */
@@ -83,6 +84,7 @@ export function engineProcedures(
     writeDrainNode: drainNodeWriting,
     guardDrain: drainGuarding,
     askForDrain: (command, { wall }) => drainAsking(command, wall),
+    restartRollout: rolloutRestarting,
     changeTaints: writing,
     setNodeConditions: writing,
     setNodeLabels: writing,

@@ -1,0 +1,125 @@
+// Lets Deployments of a single pod start another one before the drain makes that pod go.
+import { blockerOf } from '../../attempt/blocker.ts';
+import { KeyedWrites } from '../../attempt/keyed-writes.ts';
+import { isSetback, type Outcome } from '../../attempt/outcome.ts';
+import { Schedule } from '../../kernel/schedule.ts';
+import { earliest, formatTime, type Instant, type Millis } from '../../kernel/time.ts';
+import { type Pod, podRef } from '../../model/pod.ts';
+import type { StoreView } from '../../store.ts';
+import type { PodGate } from '../pod-gate.ts';
+import type { RestartRollout } from './command.ts';
+import type { Workloads } from './workloads.ts';
+
+/** Requests under way at one time, at most. */
+const restartsMax = 10;
+const retry = { retryWaitMsMin: 1_000, retryWaitMsMax: 30_000, confirmationWaitMs: 30_000 };
+
+/** What has become of the restart that a pod waits for. */
+interface Restart {
+  readonly until: Instant;
+  /** `unfit`: its Deployment cannot do it, or there is none. */
+  readonly state: 'asked' | 'restarted' | 'unfit';
+  /** Why it did not work so far; '': it is not known to have failed. */
+  readonly trouble: string;
+}
+
+/** What restarts go by. */
+export interface RestartSite {
+  readonly store: StoreView;
+  readonly workloads: Workloads;
+  /** Is asked when no restart holds a pod. */
+  readonly gate: PodGate;
+  /** Begins the id of every command. */
+  readonly prefix: string;
+}
+
+/**
+ * A ready pod that is the only one of its ReplicaSet, on a node that is cordoned, waits until its
+ * Deployment has another one ready and stops it: its rollout is restarted once. Where that does not
+ * happen within its time, or cannot, the pod is evicted as others are.
+ */
+export class RolloutRestarts implements PodGate {
+  readonly #timeoutMs: Millis;
+  readonly #site: RestartSite;
+  readonly #writes: KeyedWrites;
+  readonly #restarts = new Map<string, Restart>();
+  readonly #timeouts = new Schedule();
+
+  constructor(timeoutMs: Millis, site: RestartSite) {
+    this.#timeoutMs = timeoutMs;
+    this.#site = site;
+    this.#writes = new KeyedWrites({ ...retry, prefix: site.prefix, max: restartsMax });
+  }
+
+  holdOf(now: Instant, pod: Pod): string | null {
+    return this.#restartOf(now, pod) ?? this.#site.gate.holdOf(now, pod);
+  }
+
+  sent(now: Instant, pod: Pod): void {
+    this.#site.gate.sent(now, pod);
+  }
+
+  answered(uid: string, outcome: Outcome): void {
+    this.#site.gate.answered(uid, outcome);
+  }
+
+  /** The restarts that are to be asked for now. */
+  take(now: Instant): readonly Omit<RestartRollout, 'drain' | 'uid'>[] {
+    while (this.#timeouts.takeDue(now) !== null);
+    return Array.from(this.#writes.takeDue(now)).flatMap((uid) => {
+      const pod = this.#site.store.pod(uid);
+      const isOpen = this.#restarts.get(uid)?.state === 'asked';
+      if (!isOpen || !pod?.owner || pod.deletionTimestamp !== null) {
+        this.#writes.forget(uid);
+        return [];
+      }
+      const id = this.#writes.begin(uid);
+      return { kind: 'restartRollout' as const, id, pod: podRef(pod), owner: pod.owner };
+    });
+  }
+
+  /** Takes a result; whether it is of a restart. */
+  settle(now: Instant, id: string, outcome: Outcome): boolean {
+    const ended = this.#writes.settle(now, id, outcome);
+    if (!ended) return false;
+    const { key: uid } = ended;
+    const restart = this.#restarts.get(uid);
+    if (!restart) return true;
+    const trouble = isSetback(outcome) ? (blockerOf(outcome).message ?? outcome.kind) : '';
+    if (outcome.kind === 'done') this.#put(uid, { ...restart, state: 'restarted', trouble });
+    else if (outcome.kind === 'changed' || outcome.kind === 'gone') {
+      this.#put(uid, { ...restart, state: 'unfit', trouble });
+    } else this.#put(uid, { ...restart, trouble });
+    return true;
+  }
+
+  nextWake(): Instant | null {
+    return earliest([this.#writes.nextWake(), this.#timeouts.next()]);
+  }
+
+  /** Why the pod waits for a restart, in words; null: it does not. */
+  #restartOf(now: Instant, pod: Pod): string | null {
+    const restart = this.#restarts.get(pod.uid) ?? this.#ask(now, pod);
+    if (!restart || restart.state === 'unfit' || restart.until <= now) return null;
+    const { clock } = this.#site.store;
+    const waits = `its Deployment is to start another pod first, by ${formatTime(clock.wall(restart.until))}`;
+    return restart.trouble === '' ? waits : `${waits}: ${restart.trouble}`;
+  }
+
+  #ask(now: Instant, pod: Pod): Restart | null {
+    const { store, workloads } = this.#site;
+    const { owner, ready, nodeName } = pod;
+    const isOfSet = owner?.kind === 'ReplicaSet' && owner.apiVersion.startsWith('apps/');
+    if (!isOfSet || ready !== 'True' || store.node(nodeName)?.unschedulable !== true) return null;
+    if (workloads.sizeOf(now, pod) !== 1) return null;
+    const restart: Restart = { until: now + this.#timeoutMs, state: 'asked', trouble: '' };
+    this.#put(pod.uid, restart);
+    this.#timeouts.set(pod.uid, restart.until);
+    this.#writes.notice(now, pod.uid);
+    return restart;
+  }
+
+  #put(uid: string, restart: Restart): void {
+    this.#restarts.set(uid, restart);
+  }
+}
