@@ -5,13 +5,11 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { customResourceDefinitions } from '@taintmgr/core/policy';
 import {
-  deployment,
   type EmbeddedCluster,
   installDefinitions,
   type KubeObject,
   namespace,
   node,
-  type OwnerReference,
   pod,
   type Right,
   serviceAccountUser,
@@ -22,6 +20,7 @@ import {
 import { ask } from '../harness/https-client.ts';
 import { type RunningProcess, startProcess } from '../harness/running-process.ts';
 import { readManifests } from './manifests.ts';
+import { runSingle, when } from './single-replica.ts';
 
 // Each way to run it that deploy/ has, with the rights that deploy/ gives: nothing it does is
 // forbidden, and it makes use of every right.
@@ -217,54 +216,11 @@ async function drainOne(
   await when(cluster, () => api.get(resource, '', 'one') === null);
 }
 
-/** A Deployment whose one pod runs on the node that is drained; nobody here rolls it out. */
-async function runSingle(cluster: EmbeddedCluster['cluster']): Promise<void> {
-  const { api } = cluster;
-  const made = deployment('shop', 'single', { replicas: 1 });
-  api.create('deployments', made);
-  const stored = api.get('deployments', 'shop', 'single') ?? assert.fail();
-  const { generation: observedGeneration } = stored.metadata;
-  api.update('deployments', { ...stored, status: { observedGeneration } }, 'status');
-  const ofDeployment = owned('Deployment', stored);
-  const metadata = { namespace: 'shop', name: 'single-1', ownerReferences: [ofDeployment] };
-  api.create('replicasets', {
-    apiVersion: 'apps/v1',
-    kind: 'ReplicaSet',
-    metadata,
-    spec: { ...made.spec },
-  });
-  const set = api.get('replicasets', 'shop', 'single-1') ?? assert.fail();
-  const one = pod('shop', 'single-1-a', { spec: { nodeName: 'a-3' } });
-  const ownerReferences = [owned('ReplicaSet', set)];
-  api.create('pods', { ...one, metadata: { ...one.metadata, ownerReferences } });
-  await when(cluster, () => {
-    const conditions: readonly { type: string; status: string }[] =
-      api.get('pods', 'shop', 'single-1-a')?.status?.conditions ?? [];
-    return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
-  });
-}
-
-function owned(kind: string, { metadata: { name, uid = '' } }: KubeObject): OwnerReference {
-  return { apiVersion: 'apps/v1', kind, name, uid, controller: true };
-}
-
 /** The leader has said of each policy how it is doing. */
 async function policiesReported({ cluster }: EmbeddedCluster): Promise<void> {
   const hasStatus = (kind: string): boolean =>
     cluster.api.get(resourceOf(kind), '', 'one')?.status !== undefined;
   await when(cluster, () => policies.every(([kind]) => hasStatus(kind)));
-}
-
-/** Resolves when it holds, at once or after some change in the cluster at the latest. */
-function when({ api }: EmbeddedCluster['cluster'], holds: () => boolean): Promise<void> {
-  return new Promise((resolve) => {
-    if (holds()) return resolve();
-    const stop = api.subscribe(() => {
-      if (!holds()) return;
-      stop();
-      resolve();
-    });
-  });
 }
 
 async function work(controller: RunningProcess): Promise<void> {

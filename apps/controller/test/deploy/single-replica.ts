@@ -1,0 +1,52 @@
+// A Deployment of one pod in a cluster that rolls nothing out.
+import assert from 'node:assert/strict';
+import {
+  deployment,
+  type EmbeddedCluster,
+  type KubeObject,
+  type OwnerReference,
+  pod,
+} from '@taintmgr/sim-cluster';
+
+/** Resolves when it holds, at once or after some change in the cluster at the latest. */
+export function when({ api }: EmbeddedCluster['cluster'], holds: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    if (holds()) return resolve();
+    const stop = api.subscribe(() => {
+      if (!holds()) return;
+      stop();
+      resolve();
+    });
+  });
+}
+
+/** A Deployment whose one pod runs on the node that is drained; nobody here rolls it out. */
+export async function runSingle(cluster: EmbeddedCluster['cluster']): Promise<void> {
+  const { api } = cluster;
+  const made = deployment('shop', 'single', { replicas: 1 });
+  api.create('deployments', made);
+  const stored = api.get('deployments', 'shop', 'single') ?? assert.fail();
+  const { generation: observedGeneration } = stored.metadata;
+  api.update('deployments', { ...stored, status: { observedGeneration } }, 'status');
+  const ofDeployment = owned('Deployment', stored);
+  const metadata = { namespace: 'shop', name: 'single-1', ownerReferences: [ofDeployment] };
+  api.create('replicasets', {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata,
+    spec: { ...made.spec },
+  });
+  const set = api.get('replicasets', 'shop', 'single-1') ?? assert.fail();
+  const one = pod('shop', 'single-1-a', { spec: { nodeName: 'a-3' } });
+  const ownerReferences = [owned('ReplicaSet', set)];
+  api.create('pods', { ...one, metadata: { ...one.metadata, ownerReferences } });
+  await when(cluster, () => {
+    const conditions: readonly { type: string; status: string }[] =
+      api.get('pods', 'shop', 'single-1-a')?.status?.conditions ?? [];
+    return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+  });
+}
+
+function owned(kind: string, { metadata: { name, uid = '' } }: KubeObject): OwnerReference {
+  return { apiVersion: 'apps/v1', kind, name, uid, controller: true };
+}
