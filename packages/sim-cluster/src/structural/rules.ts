@@ -148,9 +148,11 @@ export function judge(
   const isAtomic = tree.schema['x-kubernetes-map-type'] === 'atomic';
   const before = isObject(previous) && !isAtomic ? previous : {};
   const below = Object.entries(value).flatMap(([name, member]) => {
-    const inner = tree.properties.get(name) ?? tree.values;
+    const property = tree.properties.get(name);
+    const inner = property ?? tree.values;
     if (!inner || member === null) return [];
-    return judge(inner, member, joined(path, name), before[name] ?? undefined);
+    const place = property ? joined(path, name) : `${path}[${name}]`;
+    return judge(inner, member, place, before[name] ?? undefined);
   });
   return [...causes, ...below];
 }

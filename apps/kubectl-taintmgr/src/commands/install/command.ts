@@ -60,12 +60,17 @@ const doneTexts: Readonly<Record<DryRun, string>> = {
   client: 'serverside-applied (dry run)',
 };
 
-function printed(
+/** YAML as one document for each, which kubectl checks one by one when it applies them. */
+async function printed(
   items: readonly object[],
   format: Format,
   { flags }: Invocation<CrdsFlags>,
   dryRun: DryRun,
 ): Promise<string> {
+  if (format.kind === 'yaml') {
+    const { yamlOf } = await import('../../render/yaml.ts');
+    return items.map(yamlOf).join('---\n');
+  }
   const references = names().map((name) => `customresourcedefinition.apiextensions.k8s.io/${name}`);
   const answer = {
     document: { apiVersion: 'v1', kind: 'List', metadata: {}, items },
@@ -73,5 +78,5 @@ function printed(
     names: references,
     table: () => references.map((name) => `${name} ${doneTexts[dryRun]}`).join('\n'),
   };
-  return printAnswer(answer, format, flags.headers !== false);
+  return await printAnswer(answer, format, flags.headers !== false);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { customResourceDefinitions } from '@taintmgr/core/policy';
-import { parse } from 'yaml';
+import { parseAllDocuments } from 'yaml';
 import { run } from '../../world/run.ts';
 
 const client = ['install', 'crds', '--dry-run=client', '--server=https://127.0.0.1:1'];
@@ -11,9 +11,14 @@ describe('install crds --dry-run=client', () => {
   it('prints what would be applied, without a cluster', async () => {
     const { code, out, err } = await run(...client, '-o', 'yaml');
     assert.deepEqual([code, err], [0, '']);
-    const { kind, items } = parse(out);
-    assert.equal(kind, 'List');
+    const items = parseAllDocuments(out).map((document) => document.toJS());
     assert.deepEqual(items, JSON.parse(JSON.stringify(customResourceDefinitions())));
+  });
+  it('prints them as one List in JSON', async () => {
+    const { out } = await run(...client, '-o', 'json');
+    const { kind, items } = JSON.parse(out);
+    assert.equal(kind, 'List');
+    assert.equal(items.length, names.length);
   });
   it('names what would be applied', async () => {
     const { out } = await run(...client);

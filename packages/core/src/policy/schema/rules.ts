@@ -12,7 +12,7 @@ export function brokenRules(schema: Schema, value: unknown, path: Path): readonl
   const below = partsOf(meant, value).flatMap(([step, part, each]) =>
     brokenRules(part, each, [...path, step]),
   );
-  return [...faults, ...below];
+  return [...faults, ...below, ...brokenInMap(meant, value, path)];
 }
 
 /** The rule as the API server is given it. */
@@ -29,6 +29,15 @@ function faultOf(rule: Rule, value: unknown, path: Path): ManifestFault {
   const { fieldPath = '' } = 'matches' in rule ? {} : rule;
   if (fieldPath === '') return invalid(path, value, rule.message);
   return invalid([...path, ...fieldPath.slice(1).split('.')], undefined, rule.message);
+}
+
+/** The same of the values of a map: the API server names their keys in brackets. */
+function brokenInMap(schema: PlainSchema, value: unknown, path: Path): readonly ManifestFault[] {
+  if (schema.type !== 'map' || !isRecord(value)) return [];
+  const [above, last = ''] = [path.slice(0, -1), path.at(-1)];
+  return Object.entries(value).flatMap(([key, each]) =>
+    brokenRules(schema.values, each, [...above, `${last}[${key}]`]),
+  );
 }
 
 type Part = readonly [step: string | number, schema: Schema, value: unknown];

@@ -27,7 +27,16 @@ export const sharedSchemas = {
         type: 'map',
         description: 'The labels that must be there, with these values.',
         maxProperties: 32,
-        values: { type: 'string', maxLength: 63 },
+        values: {
+          type: 'string',
+          maxLength: 63,
+          rules: [
+            {
+              matches: '^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$',
+              message: "want letters, digits, '-', '_' and '.'",
+            },
+          ],
+        },
       },
       matchExpressions: {
         type: 'array',
@@ -41,8 +50,14 @@ export const sharedSchemas = {
             key: {
               type: 'string',
               description: 'The key of the label.',
-              minLength: 1,
               maxLength: 317,
+              rules: [
+                {
+                  matches:
+                    '^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$',
+                  message: 'want a label key such as app or example.com/app',
+                },
+              ],
             },
             operator: {
               type: 'string',
@@ -53,7 +68,16 @@ export const sharedSchemas = {
               type: 'array',
               description: 'Only for In and NotIn.',
               maxItems: 64,
-              items: { type: 'string', maxLength: 63 },
+              items: {
+                type: 'string',
+                maxLength: 63,
+                rules: [
+                  {
+                    matches: '^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$',
+                    message: "want letters, digits, '-', '_' and '.'",
+                  },
+                ],
+              },
             },
           },
           rules: [

@@ -2,6 +2,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { policyApiVersion, policyKinds } from '@taintmgr/core/policy';
 import { FaultyFile, type Field, readAllPositioned } from '@taintmgr/k8s-adapter/manifests';
 import { UsageError } from '../../../usage-error.ts';
 
@@ -99,7 +100,13 @@ async function readSource(
       for (const field of objectsIn(document)) {
         const read = manifestOf(file, field, namespace);
         if (typeof read !== 'string') manifests.push(read);
-        else faults.push({ file, line: field.line, text: read, isForeign: inFolder });
+        else
+          faults.push({
+            file,
+            line: field.line,
+            text: read,
+            isForeign: inFolder && !isOurs(field),
+          });
       }
     }
   } catch (error) {
@@ -115,6 +122,13 @@ function objectsIn(document: Field): readonly Field[] {
   const items = document.find(['items']);
   const isList = typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items?.value);
   return isList && items ? items.items().flatMap(objectsIn) : [document];
+}
+
+/** Whether it means to be of one of the kinds of taintmgr.dev, whose other files may stand there too. */
+function isOurs(field: Field): boolean {
+  const [group] = String(field.find(['apiVersion'])?.value).split('/');
+  const isKind = Object.hasOwn(policyKinds, String(field.find(['kind'])?.value));
+  return isKind && group === policyApiVersion.split('/')[0];
 }
 
 /** What an object says of itself, or why it is none. */

@@ -1,6 +1,6 @@
 // Everything about policies and the other kinds of taintmgr.dev: what the API server would refuse, in its
 // words, and what it would take and nobody can want.
-import { readManifest } from '@taintmgr/core/policy';
+import { policyKinds, readManifest } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import type { Manifest } from '../files.ts';
 import { findingAt, type PlacedFinding } from '../finding.ts';
@@ -31,7 +31,8 @@ function checkSchema(manifest: Manifest): readonly PlacedFinding[] {
   if (judged.kind === 'allowed') return [];
   return judged.faults.map(({ path, text }) => {
     // Files of ours that are no objects of a cluster, such as topologies, have this group too.
-    const level = path[0] === 'kind' ? 'WARN' : 'FAIL';
+    const isOther = path[0] === 'kind' && !Object.hasOwn(policyKinds, manifest.kind);
+    const level = isOther ? 'WARN' : 'FAIL';
     return findingAt('policies', level, { manifest, at: manifest.field.at(path) }, text);
   });
 }

@@ -6,6 +6,9 @@ import { type Placed, type PlacedPolicies, placeOfName, warnAt } from './placed.
 
 type PlacedPolicy = Placed<'EvictionPolicy'>;
 
+/** Of the taints that Kubernetes puts on nodes. */
+const kubernetesPrefix = 'node.kubernetes.io/';
+
 /** Slower than this is rather a mistake than a limit. */
 const slowestPodsPerSecond = 1 / 3600;
 
@@ -99,6 +102,10 @@ export function checkRules({ rules }: PlacedPolicies): readonly PlacedFinding[] 
       found.push(
         warnAt(manifest, ['spec', 'maxNodes'], message, 'allow one, or write dryRun: true'),
       );
+    }
+    if (value.taint.key.startsWith(kubernetesPrefix)) {
+      const message = `taints of ${kubernetesPrefix} are Kubernetes' own: others put ${value.taint.key} on and take it off too`;
+      found.push(warnAt(manifest, ['spec', 'taint', 'key'], message, 'choose a key of your own'));
     }
     const other = rules.slice(0, index).find((one) => {
       const isSame = one.value.condition === condition && one.value.status === status;

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { run } from '../../../../world/run.ts';
@@ -6,7 +8,7 @@ import { temporaryFiles } from '../../../../world/simulate-files.ts';
 
 // What `doctor -f` says of policies, taint rules and pauses that the API server would take.
 
-const { write } = temporaryFiles();
+const { path, write } = temporaryFiles();
 
 /** The name is on the third line, the spec on the fourth. */
 const object = (kind: string, name: string, spec: string): string =>
@@ -200,6 +202,27 @@ const cases: readonly (readonly [
     ],
   ],
   [
+    "a rule for one of Kubernetes' own taints",
+    [rule('odd', odd.replace('example.com/odd', 'node.kubernetes.io/unreachable'))],
+    [
+      "WARN 4 nodetaintrule/odd: taints of node.kubernetes.io/ are Kubernetes' own: others put node.kubernetes.io/unreachable on and take it off too; choose a key of your own",
+    ],
+  ],
+  [
+    'a kind of ours in a version that there is not',
+    [policy('a', 'action: Evict').replace('v1alpha1', 'v1')],
+    [
+      'FAIL 2 evictionpolicy/a -n default: got kind "EvictionPolicy" of "taintmgr.dev/v1", want EvictionPolicy, NodeTaintRule, EvictionPause, NodeDrain, TaintManager of taintmgr.dev/v1alpha1; ',
+    ],
+  ],
+  [
+    'a label that nothing can have',
+    [policy('a', `${ofPods('a: ü')}, action: Keep`)],
+    [
+      `FAIL 4 evictionpolicy/a: spec.match.podSelector.matchLabels[a]: Invalid value: "ü": want letters, digits, '-', '_' and '.'; `,
+    ],
+  ],
+  [
     'a condition that two rules map',
     [
       rule('odd', odd),
@@ -247,6 +270,19 @@ describe('doctor -f of policies', () => {
   for (const [name, objects, found] of cases) {
     it(name, async () => assert.deepEqual(await findings(objects), found));
   }
+
+  it('finds a policy without a name in a folder with other things', async () => {
+    mkdirSync(path('nameless'));
+    const file = write(
+      'nameless/policy.yaml',
+      'apiVersion: taintmgr.dev/v1alpha1\nkind: EvictionPolicy\nspec: {action: Keep}\n',
+    );
+    write('nameless/values.yaml', 'a: 1\n');
+    const { code, out } = await run('doctor', '-f', dirname(file), '--no-headers');
+    assert.equal(code, 1);
+    assert.match(out, /^FAIL .*policy\.yaml:1 .*metadata\.name missing/m);
+    assert.match(out, /^INFO .*values\.yaml:1 .*metadata\.name missing/m);
+  });
 
   it('finds nothing wrong with the recipes', async () => {
     const recipes = fileURLToPath(new URL('../../../../../../../docs/policies/', import.meta.url));
