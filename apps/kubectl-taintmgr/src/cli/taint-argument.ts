@@ -1,5 +1,5 @@
 // Reads taints as somebody types them.
-import { parseTaint, type Taint } from '@taintmgr/core';
+import { parseTaint, type Taint } from '@taintmgr/core/model';
 import { UsageError } from '../usage-error.ts';
 
 /** Reads `key=value:effect` or `key:effect`. Throws UsageError and RangeError. */

@@ -1,6 +1,6 @@
 // What the marks of drains say about nodes that were read.
 
-import { formatTaint } from '@taintmgr/core';
+import { formatTaint } from '@taintmgr/core/model';
 import type { Instant } from '@taintmgr/core/time';
 import { type DrainMark, readMarks } from '@taintmgr/k8s-adapter/drain';
 import { evictsPods, type NodeFacts } from './facts.ts';

@@ -1,5 +1,5 @@
 // How taintmgr-controller runs: by what its leader publishes, or else by the flags of its pod.
-import { defaultConfig } from '@taintmgr/core';
+import { defaultConfig } from '@taintmgr/core/model';
 import { type ReadSettings, readSettings } from '@taintmgr/k8s-adapter/client';
 import type { PublishedPolicy, TaintManager } from './taint-managers.ts';
 

@@ -1,5 +1,5 @@
 // Since when taints count that taintmgr-controller knows of and has not yet written down.
-import { formatTaint } from '@taintmgr/core';
+import { formatTaint } from '@taintmgr/core/model';
 import { endOfSecond, type Instant, type Millis } from '@taintmgr/core/time';
 import type { NodeFacts } from './facts.ts';
 import type { ClusterReader } from './reader.ts';

@@ -87,6 +87,8 @@ export interface SurveyOptions {
   readonly isWhatIf?: boolean;
   /** What somebody has begun to read; left out: nobody has. */
   readonly begun?: Begun;
+  /** What there is to do while answers are on their way; left out: nothing. */
+  readonly meanwhile?: () => Promise<unknown>;
 }
 
 /** What is asked for at once: it hangs on no answer but on names. */
@@ -104,15 +106,15 @@ export function beginForecast(
   withPods: readonly string[],
   { podSelector = '', files = [] }: SurveyOptions,
 ): Begun {
-  const pods = reader.podsOn(withPods, podSelector);
   const anyway = readAnyway(reader);
   const evictor = anyway.then((read) => read.evictor);
   const begun = {
-    pods,
     anyway,
     leases: reader.leasesRenewedAt(withPods),
     limits: readLimits(reader, reader.now()),
     policies: readClusterPolicies(reader, evictor, files),
+    // Which takes longest: meanwhile the others are read.
+    pods: reader.podsOn(withPods, podSelector),
   };
   // Who waits for them says what went wrong; somebody may give up before that.
   for (const one of Object.values(begun)) one.catch(() => undefined);

@@ -11,6 +11,12 @@ const widthMin = 3;
 /** Gives the text of a cell its colour. */
 type PaintCell = (text: string, row: number, column: number) => string;
 
+/** A text made harmless, and how many columns of a terminal it takes. */
+interface Cell {
+  readonly text: string;
+  readonly width: number;
+}
+
 /**
  * A table as kubectl prints one: three spaces between columns, no borders; `head` null: no heads.
  * Cells come from the cluster and are made harmless; `paint` colours them after that.
@@ -20,12 +26,13 @@ export function renderTable(
   rows: readonly (readonly string[])[],
   paint: PaintCell = (text) => text,
 ): string {
-  const cells = rows.map((row) => row.map(printable));
-  const widths = columnWidths(head ? [head, ...cells] : cells);
+  const heads = head?.map((text): Cell => ({ text, width: widthOf(text) })) ?? null;
+  const cells = rows.map((row) => row.map(cellOf));
+  const widths = columnWidths(heads ? [heads, ...cells] : cells);
   const lines = cells.map((row, index) =>
     alignedLine(row, widths, (text, column) => paint(text, index, column)),
   );
-  return (head ? [alignedLine(head, widths, (text) => text), ...lines] : lines).join('\n');
+  return (heads ? [alignedLine(heads, widths, (text) => text), ...lines] : lines).join('\n');
 }
 
 export interface TableOptions {
@@ -54,18 +61,30 @@ export function renderColumns<Row>(
   const shown = columns.filter(([, , when]) => wide || when !== 'wide');
   const heads = shown.map(([head]) => head);
   const cells = rows.map((row) => shown.map(([, cell]) => cell(row)));
+  const toned = painted ? heads.indexOf(painted.head) : -1;
   return renderTable(headers ? heads : null, cells, (text, index, column) => {
-    const row = painted?.head === heads[column] ? rows[index] : undefined;
+    const row = column === toned ? rows[index] : undefined;
     const tone = painted && row !== undefined ? painted.tone(row) : null;
     return painted && tone ? painted.paint(tone, text) : text;
   });
 }
 
-function columnWidths(rows: readonly (readonly string[])[]): readonly number[] {
+/** Hardly anything is more than ASCII. */
+function cellOf(text: string): Cell {
+  if (isPlain(text)) return { text, width: text.length };
+  const harmless = printable(text);
+  return { text: harmless, width: widthOf(harmless) };
+}
+
+function isPlain(text: string): boolean {
+  return /^[ -~]*$/.test(text);
+}
+
+function columnWidths(rows: readonly (readonly Cell[])[]): readonly number[] {
   const widths: number[] = [];
   for (const row of rows) {
-    for (const [column, text] of row.entries()) {
-      widths[column] = Math.max(widths[column] ?? widthMin, widthOf(text));
+    for (let column = 0; column < row.length; column++) {
+      widths[column] = Math.max(widths[column] ?? widthMin, row[column]?.width ?? 0);
     }
   }
   return widths;
@@ -73,18 +92,20 @@ function columnWidths(rows: readonly (readonly string[])[]): readonly number[] {
 
 /** Spaces come after the colour, and none at the end of the line. */
 function alignedLine(
-  row: readonly string[],
+  row: readonly Cell[],
   widths: readonly number[],
   paint: (text: string, column: number) => string,
 ): string {
   let line = '';
   let owed = 0;
-  for (const [column, text] of row.entries()) {
+  let column = 0;
+  for (const { text, width } of row) {
     if (text !== '') {
       line += ' '.repeat(owed) + paint(text, column);
       owed = 0;
     }
-    owed += (widths[column] ?? 0) - widthOf(text) + gap;
+    owed += (widths[column] ?? 0) - width + gap;
+    column += 1;
   }
   return line;
 }
@@ -94,8 +115,7 @@ const attached = /[\p{Mark}\p{Format}]/gu;
 
 /** How many columns of a terminal a text takes. */
 export function widthOf(text: string): number {
-  // Hardly anything here is more than ASCII.
-  if (/^[ -~]*$/.test(text)) return text.length;
+  if (isPlain(text)) return text.length;
   let width = 0;
   for (const character of text.replace(attached, '')) {
     width += eastAsianWidth(character.codePointAt(0) ?? 0);

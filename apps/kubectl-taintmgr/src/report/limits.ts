@@ -17,8 +17,11 @@ interface Limits {
   readonly counting: readonly CountingLimit[];
 }
 
+const noLimits: Limits = { tripped: [], counting: [] };
+
 /** Those that count pods which are to go, by their names. */
 function limitsOn({ limits, nodes }: ForecastSurvey, pods: readonly PodReport[]): Limits {
+  if (!limits || limits.tripped.length + limits.counting.length === 0) return noLimits;
   const byName = new Map(nodes.map(({ node }) => [node.name, node] as const));
   const scopes = new Set(
     pods
@@ -27,8 +30,8 @@ function limitsOn({ limits, nodes }: ForecastSurvey, pods: readonly PodReport[])
   );
   const counts = ({ id }: { readonly id: string }): boolean => scopes.has(scopeIn(id));
   return {
-    tripped: limits?.tripped.filter(counts) ?? [],
-    counting: limits?.counting.filter(counts) ?? [],
+    tripped: limits.tripped.filter(counts),
+    counting: limits.counting.filter(counts),
   };
 }
 

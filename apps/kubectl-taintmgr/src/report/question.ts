@@ -1,4 +1,4 @@
-import { parseTaint, type Taint } from '@taintmgr/core';
+import { parseTaint, type Taint } from '@taintmgr/core/model';
 import type { PolicyObject } from '@taintmgr/core/policy';
 import { type Millis, parseDuration } from '@taintmgr/core/time';
 import { readKeyAndValue, readTaint } from '../cli/taint-argument.ts';

@@ -1,8 +1,9 @@
 // What `explain node` says of a survey that a test made up, and who evicts in it.
+import assert from 'node:assert/strict';
 import type { Node, Pod } from '@taintmgr/core';
 import { actorOf, type DutyVerdict, type Evictors } from '@taintmgr/k8s-adapter';
 import type { ForecastSurvey } from '../../src/cluster/survey.ts';
-import { nodeSubject } from '../../src/commands/explain/node.ts';
+import { nodeAnswer } from '../../src/commands/explain/node-answer.ts';
 import { plain } from '../../src/render/style.ts';
 import { Explainer } from '../../src/report/explainer.ts';
 import { type Notes, notesOn } from '../../src/report/notes.ts';
@@ -22,7 +23,9 @@ export function explain(survey: ForecastSurvey, flags: QuestionFlags = {}): Expl
   const explainer = new Explainer(question);
   explainer.take(survey);
   const report = reportOn(survey, explainer);
-  const answer = nodeSubject('n1').answer(report, { survey, question, paint: plain });
+  const [one] = report.nodes;
+  assert.ok(one);
+  const answer = nodeAnswer(one, { survey, question, paint: plain });
   return {
     text: answer.table({ wide: false, headers: true }),
     document: answer.document,

@@ -1,5 +1,5 @@
 // Cordons and taints a node, each with its mark in one write.
-import { formatTaint, type Taint } from '@taintmgr/core';
+import { formatTaint, type Taint } from '@taintmgr/core/model';
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import type { TaintObject } from '../proto/node-requests.ts';
 import { type DrainMark, markOf } from './marks.ts';

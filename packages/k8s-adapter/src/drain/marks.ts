@@ -1,7 +1,8 @@
 // What drains write down on nodes: what they have set there, so that it can be undone, and that they
 // are at work.
-import { formatTaint, parseTaint, type Taint } from '@taintmgr/core';
+
 import { drainStaleMs, drainText, nodeDrainer } from '@taintmgr/core/drain';
+import { formatTaint, parseTaint, type Taint } from '@taintmgr/core/model';
 import { formatTime, type Instant, parseTime } from '@taintmgr/core/time';
 import { drainMarksAnnotation } from '../proto/drain-marks.ts';
 import { asList, asRecord, asText, type JsonRecord, parseJson } from '../proto/json.ts';

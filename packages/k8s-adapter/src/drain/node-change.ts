@@ -1,6 +1,6 @@
 // A change that a drain makes to a node beside others who write it too: what it reads of the node, and
 // its one write.
-import { formatTaint } from '@taintmgr/core';
+import { formatTaint } from '@taintmgr/core/model';
 import type { Instant } from '@taintmgr/core/time';
 import { type ApiRequest, patchRequest, withQuery } from '../proto/api-request.ts';
 import { drainMarksAnnotation } from '../proto/drain-marks.ts';

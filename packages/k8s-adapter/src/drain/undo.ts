@@ -1,5 +1,5 @@
 // Takes back what a drain has set on a node, and only that.
-import { formatTaint, type Taint } from '@taintmgr/core';
+import { formatTaint, type Taint } from '@taintmgr/core/model';
 import { parseTime } from '@taintmgr/core/time';
 import type { TaintObject } from '../proto/node-requests.ts';
 import type { DrainMark } from './marks.ts';

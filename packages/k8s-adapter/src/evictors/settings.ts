@@ -1,6 +1,7 @@
 // The settings that a taintmgr-controller publishes, as an engine takes them that answers in its place.
-import { type Config, resolveConfig } from '@taintmgr/core';
+
 import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
+import { type Config, resolveConfig } from '@taintmgr/core/model';
 import { type Chosen, settingReaders } from './setting-readers.ts';
 
 /** What published settings come to. */

@@ -1,5 +1,5 @@
 // kubeconfig files, read and merged.
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { asList, asRecord, asText, isRecord, type JsonRecord } from '../proto/json.ts';
 import { treeFault } from '../proto/tree.ts';
@@ -68,7 +68,7 @@ function typeOf(value: unknown): string {
 }
 
 async function readDocument(file: string, mustExist: boolean): Promise<JsonRecord | null> {
-  const text = await readText(file, mustExist);
+  const text = readText(file, mustExist);
   if (text === null || text.trim() === '') return null;
   const document = readPlainYaml(text) ?? (await readYaml(file, text));
   const fault = treeFault(document);
@@ -82,9 +82,9 @@ async function readDocument(file: string, mustExist: boolean): Promise<JsonRecor
   return document;
 }
 
-async function readText(file: string, mustExist: boolean): Promise<string | null> {
+function readText(file: string, mustExist: boolean): string | null {
   try {
-    return await readFile(file, 'utf8');
+    return readFileSync(file, 'utf8');
   } catch (error) {
     const { code } = asRecord(error);
     if (code === 'ENOENT' && !mustExist) return null;

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import fs from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import { asRecord, asText } from '../proto/json.ts';
@@ -44,7 +44,8 @@ export class PlainLogin {
   async #headers(): Promise<OutgoingHttpHeaders> {
     const { username, password = '', headers } = this.#user;
     const file = tokenFileOf(this.#user);
-    const token = file === '' ? this.#user.token : (await readFile(file, 'utf8')).trim();
+    const token =
+      file === '' ? this.#user.token : (await fs.promises.readFile(file, 'utf8')).trim();
     const basic = username && Buffer.from(`${username}:${password}`).toString('base64');
     return {
       ...(token && { Authorization: `Bearer ${token}` }),
@@ -81,6 +82,6 @@ async function material(
   file: string | undefined,
   base64: string | undefined,
 ): Promise<Buffer | undefined> {
-  if (file) return readFile(file);
+  if (file) return fs.promises.readFile(file);
   return base64 ? Buffer.from(base64, 'base64') : undefined;
 }

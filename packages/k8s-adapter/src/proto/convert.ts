@@ -9,7 +9,7 @@ import type {
   Taint,
   Toleration,
 } from '@taintmgr/core';
-import { type Node, type Owner, type Pod, zoneName } from '@taintmgr/core';
+import { type Node, type Owner, type Pod, zoneName } from '@taintmgr/core/model';
 import type { Instant } from '@taintmgr/core/time';
 import { disruptionOf } from './disruption.ts';
 import { drainMarkNames, drainMarksAnnotation, workingDrains } from './drain-marks.ts';
@@ -203,9 +203,9 @@ function conditionFromJson(value: unknown): NodeCondition {
 /** Labels, or anything else that is strings by strings; the rest is left out. */
 function labelsFrom(value: unknown): Labels {
   const entries = Object.entries(asRecord(value));
-  return Object.fromEntries(
-    entries.flatMap(([key, text]) => (typeof text === 'string' ? [[key, text]] : [])),
-  );
+  const isText = (entry: [string, unknown]): entry is [string, string] =>
+    typeof entry[1] === 'string';
+  return Object.fromEntries(entries.filter(isText));
 }
 
 /** There are as many nodes as there are, and few zones, architectures and kinds of machines. */

@@ -217,7 +217,7 @@ class PredictionStage {
       const explainer = new Explainer(present);
       explainer.take(survey);
       const context = { survey, question: present, paint: (_: unknown, text: string) => text };
-      const { document } = subject.answer(reportOn(survey, explainer), context);
+      const { document } = await subject.answer(reportOn(survey, explainer), context);
       this.#note(JSON.parse(JSON.stringify(document)) as NodeDocument);
     }
   }

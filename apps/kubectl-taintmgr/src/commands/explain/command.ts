@@ -5,17 +5,11 @@ import type { Invocation } from '../../cli/invocation.ts';
 import { readPolicyFlag } from '../../cli/policy-flag.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { readFormat } from '../../render/format.ts';
-import { printAnswer } from '../../render/printer.ts';
-import { Explainer } from '../../report/explainer.ts';
-import { notesOn, writeNotes } from '../../report/notes.ts';
 import { parsePattern, type Question, readQuestion } from '../../report/question.ts';
-import { type PodReport, podsIn, reportOn } from '../../report/report.ts';
+import type { PodReport } from '../../report/report.ts';
 import type { ExplainFlags, SubjectKind } from './flags.ts';
 import { nodeSubject } from './node.ts';
-import { podSubject } from './pod.ts';
 import { focused, readSubject, type Subject } from './subject.ts';
-import { taintSubject } from './taint.ts';
-import { zoneSubject } from './zone.ts';
 
 /** `explain KIND NAME`: reads what matters once, or again and again, and says what will become of it. */
 export async function explain(
@@ -27,16 +21,19 @@ export async function explain(
   const question = { ...readQuestion(flags), policies: await readPolicyFlag(flags) };
   const format = await readFormat(flags.output);
   return await withConnection(invocation, async (connection) => {
-    const subject = subjectOf(kind, name, question, connection.cluster.namespace);
-    const explainer = new Explainer(question);
+    const subject = await subjectOf(kind, name, question, connection.cluster.namespace);
     if (flags.watch) {
       const { watchLive } = await import('./live.ts');
-      return await watchLive({ connection, subject, explainer, question, format, invocation });
+      return await watchLive({ connection, subject, question, format, invocation });
     }
-    const survey = await readSubject(subject, new ClusterReader(connection.client), question);
+    // It loads the engine, which takes as long as the first answers.
+    const load = () => import('./answering.ts');
+    const survey = await readSubject(subject, new ClusterReader(connection.client), question, load);
+    const { Explainer, notesOn, podsIn, printAnswer, reportOn, writeNotes } = await load();
+    const explainer = new Explainer(question);
     explainer.take(survey);
     const report = focused(subject, reportOn(survey, explainer));
-    const answer = subject.answer(report, { survey, question, paint: output.paintOut });
+    const answer = await subject.answer(report, { survey, question, paint: output.paintOut });
     output.write(await printAnswer(answer, format, flags.headers !== false));
     writeNotes(output, notesOn(survey, report, question));
     const isGoing = ({ explanation: { decision } }: PodReport) => decision.kind === 'evict';
@@ -44,20 +41,20 @@ export async function explain(
   });
 }
 
-function subjectOf(
+async function subjectOf(
   kind: SubjectKind,
   name: string,
   question: Question,
   namespace: string,
-): Subject {
+): Promise<Subject> {
   switch (kind) {
     case 'node':
       return nodeSubject(name);
     case 'pod':
-      return podSubject(namespace, name);
+      return (await import('./pod.ts')).podSubject(namespace, name);
     case 'zone':
-      return zoneSubject(name, question);
+      return (await import('./zone.ts')).zoneSubject(name, question);
     case 'taint':
-      return taintSubject(name, parsePattern(name), question);
+      return (await import('./taint.ts')).taintSubject(name, parsePattern(name), question);
   }
 }

@@ -9,7 +9,7 @@ import { ClusterReader } from '../../cluster/reader.ts';
 import type { ForecastSurvey } from '../../cluster/survey.ts';
 import type { Format } from '../../render/format.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
-import type { Explainer } from '../../report/explainer.ts';
+import { Explainer } from '../../report/explainer.ts';
 import { type Notes, notesOn, writeNotes } from '../../report/notes.ts';
 import type { Question } from '../../report/question.ts';
 import { reportOn } from '../../report/report.ts';
@@ -19,7 +19,6 @@ import { focused, readSubject, type Subject, type Watched } from './subject.ts';
 export interface LiveOptions {
   readonly connection: Connection;
   readonly subject: Subject;
-  readonly explainer: Explainer;
   readonly question: Question;
   readonly format: Format;
   readonly invocation: Invocation<ExplainFlags>;
@@ -134,6 +133,7 @@ class Changes {
 /** What was read last, and what was shown of it. */
 class LiveView {
   readonly #options: LiveOptions;
+  readonly #explainer: Explainer;
   /** Null: nobody watches, or a script reads. */
   readonly #screen: LiveBlock | null;
   readonly #warned = new Set<string>();
@@ -144,6 +144,7 @@ class LiveView {
 
   constructor(options: LiveOptions, screen: LiveBlock | null) {
     this.#options = options;
+    this.#explainer = new Explainer(options.question);
     this.#screen = options.format.kind === 'table' ? screen : null;
   }
 
@@ -155,7 +156,7 @@ class LiveView {
   take(survey: ForecastSurvey): void {
     this.#survey = survey;
     this.#isFresh = true;
-    this.#options.explainer.take(survey);
+    this.#explainer.take(survey);
   }
 
   /** The API server did not answer. */
@@ -165,13 +166,13 @@ class LiveView {
 
   async show(now: number): Promise<void> {
     if (!this.#survey || (!this.#screen && !this.#isFresh)) return;
-    const { explainer, subject, question, format, invocation } = this.#options;
+    const { subject, question, format, invocation } = this.#options;
     const { output } = invocation;
     const isFirst = !this.#hasShown;
     this.#hasShown = true;
     const survey = { ...this.#survey, at: isFirst ? this.#survey.at : now };
-    const report = focused(subject, reportOn(survey, explainer));
-    const answer = subject.answer(report, { survey, question, paint: output.paintOut });
+    const report = focused(subject, reportOn(survey, this.#explainer));
+    const answer = await subject.answer(report, { survey, question, paint: output.paintOut });
     if (this.#screen) {
       const wide = format.kind === 'table' && format.wide;
       this.#screen.show(answer.table({ wide, headers: true }));

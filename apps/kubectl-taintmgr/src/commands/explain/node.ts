@@ -1,78 +1,29 @@
 import { beginForecast, surveyForecast } from '../../cluster/survey.ts';
-import type { Answer } from '../../render/printer.ts';
-import {
-  apiVersion,
-  decisionName,
-  nodeDocument,
-  nodeEvictorDocument,
-  podDocument,
-} from '../../report/documents.ts';
-import { limitsDocument } from '../../report/limits.ts';
-import { isWhatIf } from '../../report/question.ts';
-import type { NodeReport, PodReport } from '../../report/report.ts';
-import { asOf } from '../../report/words.ts';
-import { type PodColumns, renderNode } from './node-table.ts';
-import type { AnswerContext, Subject } from './subject.ts';
+import type { Subject } from './subject.ts';
 
-/** `explain node NAME` */
+/** `explain node NAME`: what answers is loaded while the pods are on their way. */
 export function nodeSubject(name: string): Subject {
   return {
     read: async (reader, options) => {
+      const asked = reader.node(name);
       const begun = beginForecast(reader, [name], options);
       // Where there is no such node, that is what is said.
-      const node = await reader.node(name);
-      return await surveyForecast(reader, [node], [node], { ...options, begun });
+      const node = await asked;
+      const [survey] = await Promise.all([
+        surveyForecast(reader, [node], [node], { ...options, begun }),
+        options.meanwhile?.(),
+        import('./node-answer.ts'),
+      ]);
+      return survey;
     },
-    answer: ({ nodes: [report] }, context) => {
+    answer: async ({ nodes: [report] }, context) => {
       if (!report) throw new Error(`node ${name} was read and is not known`);
+      const { nodeAnswer } = await import('./node-answer.ts');
       return nodeAnswer(report, context);
     },
     watched: () => ({
       nodes: { fieldSelector: `metadata.name=${name}` },
       pods: { fieldSelector: `spec.nodeName=${name}` },
     }),
-  };
-}
-
-function nodeAnswer(report: NodeReport, context: AnswerContext): Answer {
-  const { survey, question } = context;
-  const { name, uid } = report.facts.node;
-  const pods = report.pods ?? [];
-  return {
-    get document() {
-      return {
-        apiVersion,
-        kind: 'NodeExplanation',
-        metadata: { name, uid },
-        ...asOf(survey.at, question.after),
-        ...nodeEvictorDocument(report, survey.evictor),
-        ...nodeDocument(report, survey.at, question.after),
-        ...limitsDocument(survey, pods),
-      };
-    },
-    get rows() {
-      return pods.map((pod) => podDocument(pod, survey.at + question.after));
-    },
-    names: podNames(pods),
-    table: (options) => renderNode(report, podColumns(context), options),
-  };
-}
-
-/** `pod/NAME` of those that are to go, or are going. */
-export function podNames(pods: readonly PodReport[]): readonly string[] {
-  return pods
-    .filter((pod) => decisionName(pod) !== 'Keep')
-    .map(({ facts }) => `pod/${facts.pod.name}`);
-}
-
-/** The columns that the question asks for. */
-export function podColumns({ survey, question, paint }: AnswerContext): PodColumns {
-  return {
-    compare: question.compare,
-    whatIf: isWhatIf(question),
-    after: question.after,
-    evictor: survey.evictor,
-    now: survey.at,
-    paint,
   };
 }

@@ -32,7 +32,7 @@ import {
   tolerationText,
 } from '../../report/words.ts';
 import { UsageError } from '../../usage-error.ts';
-import { podColumns, podNames } from './node.ts';
+import { podColumns, podNames } from './node-answer.ts';
 import { renderPods } from './node-table.ts';
 import type { AnswerContext, Subject } from './subject.ts';
 

@@ -12,7 +12,7 @@ export interface Subject {
   readonly read: (reader: ClusterReader, options: SurveyOptions) => Promise<ForecastSurvey>;
   /** Leaves out what is not asked about; left out: everything is. */
   readonly focus?: (report: Report) => Report;
-  readonly answer: (report: Report, context: AnswerContext) => Answer;
+  readonly answer: (report: Report, context: AnswerContext) => Answer | Promise<Answer>;
   /** What to watch for changes; left out, or null: too much, it is read repeatedly instead. */
   readonly watched?: (survey: ForecastSurvey) => Watched | null;
 }
@@ -30,14 +30,23 @@ export interface AnswerContext {
   readonly paint: Paint;
 }
 
-/** Reads what the question is about: to compare with kube-controller-manager, the past too. */
+/**
+ * Reads what the question is about: to compare with kube-controller-manager, the past too. `meanwhile`
+ * is done, where that saves time, while answers are on their way.
+ */
 export async function readSubject(
   subject: Subject,
   reader: ClusterReader,
   question: Question,
+  meanwhile?: () => Promise<unknown>,
 ): Promise<ForecastSurvey> {
   const { compare, policies } = question;
-  const survey = await subject.read(reader, { files: policies, isWhatIf: isWhatIf(question) });
+  const options = {
+    files: policies,
+    isWhatIf: isWhatIf(question),
+    ...(meanwhile && { meanwhile }),
+  };
+  const survey = await subject.read(reader, options);
   return compare ? await withPast(reader, survey) : survey;
 }
 

@@ -17,7 +17,7 @@ import { mattersIn, type Question } from '../../report/question.ts';
 import { type NodeReport, type Tally, tally } from '../../report/report.ts';
 import { ago, asOf, evictorText, none, soon, tallyText, zoneText } from '../../report/words.ts';
 import { UsageError } from '../../usage-error.ts';
-import { podNames } from './node.ts';
+import { podNames } from './node-answer.ts';
 import { notReadyText } from './node-table.ts';
 import type { AnswerContext, Subject } from './subject.ts';
 

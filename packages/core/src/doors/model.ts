@@ -1,0 +1,9 @@
+// What the engine goes by, without the engine: how taints and zones are written, and how it is set up.
+// It is a door of its own so that who asks a cluster first need not load what decides.
+
+export { type Config, defaultConfig, resolveConfig } from '../config.ts';
+export type { Node } from '../model/node.ts';
+export type { Owner, Pod } from '../model/pod.ts';
+export type { Taint } from '../model/taint.ts';
+export { formatTaint, parseTaint } from '../model/taint-spec.ts';
+export { zoneName } from '../model/zone.ts';
