@@ -6,6 +6,7 @@ import type { Taint } from '../model/taint.ts';
 import { poolLimit } from '../policy/condition-rule.ts';
 import type { DrainOptions } from './filters.ts';
 import type { WaitCompleted } from './finishing.ts';
+import type { HeededAnnotation } from './holds.ts';
 import { type PodOrder, together } from './pod-order.ts';
 import type { DrainNodePhase } from './state.ts';
 import type { NodesAtOnce, Wave } from './wave.ts';
@@ -55,6 +56,8 @@ export interface DrainConfig {
   readonly podsAtOnceMax: number;
   /** Pods that may finish first; null: none. */
   readonly waitCompleted: WaitCompleted | null;
+  /** Annotations of others that hold a pod for as long as it has them. */
+  readonly heeds: readonly HeededAnnotation[];
   /** In which order those of one node go. */
   readonly podOrder: PodOrder;
   /** Try each pod once. */
@@ -95,6 +98,7 @@ const defaultDrainConfig: Omit<DrainConfig, 'taint' | 'targets'> = {
   heldUpNodesMax: 0,
   podsAtOnceMax: 0,
   waitCompleted: null,
+  heeds: [],
   podOrder: together,
   once: false,
   nodeTimeoutMs: null,

@@ -13,13 +13,25 @@ interface HoldRules {
   readonly begunAt: Instant | null;
   readonly wait: WaitCompleted | null;
   readonly gate: PodGate;
+  readonly heeds: readonly HeededAnnotation[];
 }
+
+/** Annotations of others that ask for a pod to be left where it is. */
+export type HeededAnnotation =
+  | 'cluster-autoscaler.kubernetes.io/safe-to-evict'
+  | 'karpenter.sh/do-not-disrupt';
+
+const annotations = {
+  'cluster-autoscaler.kubernetes.io/safe-to-evict': ({ unsafeToEvict }: Pod) =>
+    unsafeToEvict && 'false',
+  'karpenter.sh/do-not-disrupt': ({ doNotDisrupt }: Pod) => doNotDisrupt && 'true',
+};
 
 /** What holds a pod, in words, and until when; null: nobody knows. Null: nothing does. */
 export function holdOn(
   now: Instant,
   pod: Pod,
-  { store, begunAt, wait, gate }: HoldRules,
+  { store, begunAt, wait, gate, heeds }: HoldRules,
 ): { readonly message: string; readonly until: Instant | null } | null {
   const until = finishBy(pod, wait, begunAt);
   if (until !== null && until > now) {
@@ -29,6 +41,9 @@ export function holdOn(
   if (node && isShuttingDown(node)) {
     return { message: 'its node shuts down, and the kubelet ends its pods', until: null };
   }
+  const asked = heeds.find((key) => annotations[key](pod));
+  if (asked)
+    return { message: `its annotation ${asked} is ${annotations[asked](pod)}`, until: null };
   const message = gate.holdOf(now, pod);
   return message === null ? null : { message, until: null };
 }

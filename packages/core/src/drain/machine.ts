@@ -341,7 +341,8 @@ export class DrainMachine {
   #isHeldBack(now: Instant, pod: Pod, known: DrainPod): boolean {
     const { store } = this.#decider;
     const begunAt = this.#nodes.begunAt(pod.nodeName);
-    const rules = { store, begunAt, wait: this.#config.waitCompleted, gate: this.#gate };
+    const { waitCompleted: wait, heeds } = this.#config;
+    const rules = { store, begunAt, wait, gate: this.#gate, heeds };
     const found = holdOn(now, pod, rules);
     if (found === null) return false;
     const { message, until } = found;

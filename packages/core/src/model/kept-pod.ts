@@ -67,6 +67,14 @@ export class KeptPod implements Pod {
     return this.traits.optedOut;
   }
 
+  get unsafeToEvict(): Pod['unsafeToEvict'] {
+    return this.traits.unsafeToEvict;
+  }
+
+  get doNotDisrupt(): Pod['doNotDisrupt'] {
+    return this.traits.doNotDisrupt;
+  }
+
   get ready(): Pod['ready'] {
     return this.traits.ready;
   }
@@ -100,6 +108,8 @@ export function traitsOf(pod: Pod): PodTraits {
     hasEmptyDir: pod.hasEmptyDir,
     gracePeriodSeconds: pod.gracePeriodSeconds,
     optedOut: pod.optedOut,
+    unsafeToEvict: pod.unsafeToEvict,
+    doNotDisrupt: pod.doNotDisrupt,
     ready: pod.ready,
     labels: pod.labels,
     priority: pod.priority,

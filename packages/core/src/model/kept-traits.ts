@@ -86,6 +86,8 @@ function hasTraits(pod: Pod, traits: PodTraits): boolean {
     pod.hasEmptyDir === traits.hasEmptyDir &&
     pod.gracePeriodSeconds === traits.gracePeriodSeconds &&
     pod.optedOut === traits.optedOut &&
+    pod.unsafeToEvict === traits.unsafeToEvict &&
+    pod.doNotDisrupt === traits.doNotDisrupt &&
     pod.priority === traits.priority &&
     pod.priorityClassName === traits.priorityClassName &&
     isSameOwner(pod.owner, traits.owner) &&

@@ -45,6 +45,10 @@ export interface Pod extends PodRef {
   readonly gracePeriodSeconds?: number | undefined;
   /** True when its owner asked for it to be left alone. */
   readonly optedOut?: boolean | undefined;
+  /** True where the annotation cluster-autoscaler.kubernetes.io/safe-to-evict says false. */
+  readonly unsafeToEvict?: boolean | undefined;
+  /** True where the annotation karpenter.sh/do-not-disrupt says true. */
+  readonly doNotDisrupt?: boolean | undefined;
   /** The status of its condition Ready; null or left out: it has none. */
   readonly ready?: string | null | undefined;
   /** Left out: none. */

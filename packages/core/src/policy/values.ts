@@ -130,6 +130,13 @@ export interface NodeDrain {
   readonly rollsBack: boolean;
   readonly until: Instant | null;
   readonly isPaused: boolean;
+  /** Annotations of others that hold a pod for as long as it has them. */
+  readonly heeds: readonly (
+    | 'cluster-autoscaler.kubernetes.io/safe-to-evict'
+    | 'karpenter.sh/do-not-disrupt'
+  )[];
+  /** A label that holds a node for as long as it is there; null: none. */
+  readonly pauseLabel: string | null;
   /** It may work in any of them; empty: at all times. */
   readonly windows: readonly DrainWindow[];
   /** Its nodes begin while all of them are open. */

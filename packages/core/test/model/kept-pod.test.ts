@@ -24,6 +24,8 @@ const others: readonly Pod[] = [
   { ...base, hasEmptyDir: true },
   { ...base, gracePeriodSeconds: 5 },
   { ...base, optedOut: true },
+  { ...base, unsafeToEvict: true },
+  { ...base, doNotDisrupt: true },
   { ...base, ready: 'False' },
   { ...base, priority: 7 },
   { ...base, priorityClassName: 'high' },

@@ -247,6 +247,8 @@ describe('NodeDrain and TaintManager', () => {
         rollsBack: false,
         until: null,
         isPaused: false,
+        heeds: [],
+        pauseLabel: null,
         windows: [],
         gates: [],
         finishesNodes: true,

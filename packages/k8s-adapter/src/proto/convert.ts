@@ -44,6 +44,8 @@ const mirrorAnnotation = 'kubernetes.io/config.mirror';
 const deadlineAnnotation = 'taintmgr.dev/deadline';
 /** On a pod: `false` asks to be left alone. */
 const evictAnnotation = 'taintmgr.dev/evict';
+const safeToEvictAnnotation = 'cluster-autoscaler.kubernetes.io/safe-to-evict';
+const doNotDisruptAnnotation = 'karpenter.sh/do-not-disrupt';
 /** On a node: the taints that rules of ours put on, as JSON of `key:effect` to the rule's name. */
 export const ownedTaintsAnnotation = 'taintmgr.dev/owned-taints';
 
@@ -161,14 +163,14 @@ export function podFromJson(value: unknown): Pod {
 }
 
 /** What only policies look at; most pods leave some of it out. */
-function policyFieldsFrom(
-  metadata: JsonRecord,
-  spec: JsonRecord,
-): Pick<Pod, 'labels' | 'priority' | 'priorityClassName'> {
+function policyFieldsFrom(metadata: JsonRecord, spec: JsonRecord): Partial<Pod> {
   const labels = labelsFrom(metadata.labels);
   const priority = asInteger(spec.priority) ?? 0;
   const priorityClassName = asText(spec.priorityClassName);
+  const annotations = asRecord(metadata.annotations);
   return {
+    ...(annotations[safeToEvictAnnotation] === 'false' && { unsafeToEvict: true }),
+    ...(annotations[doNotDisruptAnnotation] === 'true' && { doNotDisrupt: true }),
     ...(Object.keys(labels).length > 0 && { labels }),
     ...(priority !== 0 && { priority }),
     ...(priorityClassName !== '' && { priorityClassName }),

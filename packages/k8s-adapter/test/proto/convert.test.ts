@@ -196,6 +196,12 @@ describe('nodeFromJson', () => {
     const read = (value: string) =>
       podFromJson({ metadata: { annotations: { 'taintmgr.dev/evict': value } } }).optedOut;
     assert.deepEqual(['false', 'true', ''].map(read), [true, false, false]);
+    const asks = (annotations: object) => podFromJson({ metadata: { annotations } });
+    const safe = 'cluster-autoscaler.kubernetes.io/safe-to-evict';
+    assert.equal(asks({ [safe]: 'false' }).unsafeToEvict, true);
+    assert.equal(asks({ [safe]: 'true' }).unsafeToEvict, undefined);
+    assert.equal(asks({ 'karpenter.sh/do-not-disrupt': 'true' }).doNotDisrupt, true);
+    assert.equal(asks({ 'karpenter.sh/do-not-disrupt': 'false' }).doNotDisrupt, undefined);
     const grace = { spec: { terminationGracePeriodSeconds: 600 } };
     assert.equal(podFromJson(grace).gracePeriodSeconds, 600);
   });

@@ -5,6 +5,7 @@ import type { Node } from '../../model/node.ts';
 import type { NodeDrain } from '../../policy/values.ts';
 import type { StoreView } from '../../store.ts';
 import type { DrainMachine } from '../machine.ts';
+import { isEnded } from '../state.ts';
 import type { AskForDrain } from './command.ts';
 import type { DrainHold } from './state.ts';
 import { DrainWaits, nothingAwaited, type Waits } from './waits.ts';
@@ -80,20 +81,31 @@ export class DrainHolds {
     const { store, holdOf } = this.#surroundings;
     const waiting = this.#waits.look(now, this.#machine);
     const turns = new Map<string, DrainHold>();
+    const pods = new Map(waiting.pods);
     for (const { name, phase } of this.#machine.nodes()) {
-      const node = phase.kind === 'pending' ? store.node(name) : null;
+      const node = isEnded(phase) ? null : store.node(name);
+      const pause = node && this.#pauseOn(node);
+      if (pause) pods.set(name, pause);
+      if (!node || phase.kind !== 'pending') continue;
       const hold =
-        node && (waiting.closed ?? holdOf(this.#drain, node) ?? this.#refusalOn(now, name));
+        waiting.closed ?? pause ?? holdOf(this.#drain, node) ?? this.#refusalOn(now, name);
       if (hold) turns.set(name, hold);
     }
     const before = [this.#turns, this.#waiting.pods, this.#waiting.ends];
-    const { pods, ends, late } = waiting;
+    const { ends, late } = waiting;
     this.#turns = turns;
-    this.#waiting = waiting;
+    this.#waiting = { ...waiting, pods };
     const isSame = [turns, pods, ends].every((each, i) => hasSameKeys(each, before[i]));
     if (isSame && late.size === 0) return;
     const held = { turns: keysOf(turns), pods: keysOf(pods), ends: keysOf(ends), late };
     this.#machine.hold(now, held);
+  }
+
+  /** Somebody keeps the node from all drains that heed it. */
+  #pauseOn({ labels = {} }: Node): DrainHold | null {
+    const { pauseLabel } = this.#drain;
+    if (pauseLabel === null || labels[pauseLabel] === undefined) return null;
+    return { reason: 'NodePaused', message: `it has the label ${pauseLabel}` };
   }
 
   /** The first pod that must not go, and stands in the way of its node. */

@@ -31,6 +31,7 @@ export function drainConfigOf(drain: NodeDrain, leaving: ReadonlySet<string>): D
     heldUpNodesMax: drain.heldUpNodesMax,
     podsAtOnceMax: drain.podsAtOnceMax,
     waitCompleted: drain.waitCompleted,
+    heeds: drain.heeds,
     podOrder: { byPriority: drain.isByPriority, last: drain.lastPods },
     nodeTimeoutMs: drain.nodeTimeoutMs,
     marksNodes: true,

@@ -97,7 +97,7 @@ export function stateOf(input: StateInput): NodeDrainState {
   const tally = { left: countByNode(left), gone: countByNode(gone) };
   const nodes = machine.nodes().map((node) => nodeState(node, tally, input));
   const podsGone = nodes.reduce((sum, node) => sum + node.podsGone, 0);
-  const blocked = left.filter(({ blocker }) => blocker !== null);
+  const blocked = left.filter(isStuck);
   const { closed } = input;
   const blockers = [
     ...(nodes.length === 0 ? ['no node matches its nodeSelector'] : []),
@@ -105,7 +105,7 @@ export function stateOf(input: StateInput): NodeDrainState {
     ...nodes.flatMap(({ name, reason, message }) =>
       reason === '' || reason === closed?.reason ? [] : [`node ${name}: ${message || reason}`],
     ),
-    ...blocked.map(({ pod, blocker }) => `pod ${podName(pod)}: ${blocker?.message ?? ''}`),
+    ...blocked.map((pod) => `pod ${podName(pod.pod)}: ${pod.blocker?.message ?? holdOf(pod)}`),
   ];
   const phase = phaseOf(input, nodes, left);
   const ends = nodes.flatMap(({ endedAt }) => endedAt ?? []);
@@ -120,7 +120,7 @@ export function stateOf(input: StateInput): NodeDrainState {
     podsLeft: left.length,
     expectedEnd:
       phase === 'Running' ? expectedEnd(wall(now), startedAt, podsGone, left.length) : null,
-    pods: [...blocked, ...left.filter(({ blocker }) => blocker === null)].map(podState),
+    pods: [...blocked, ...left.filter((pod) => !isStuck(pod))].map(podState),
     blockers,
   };
 }
@@ -188,7 +188,7 @@ function phaseOf(
   if (isPaused) return 'Paused';
   if (startedAt === null) return open.some(({ phase }) => phase === 'Held') ? 'Blocked' : 'Pending';
   const held = new Set(open.flatMap(({ name, reason }) => (reason === '' ? [] : name)));
-  const isAtWork = left.some(({ pod, blocker }) => blocker === null && !held.has(pod.nodeName));
+  const isAtWork = left.some((pod) => !isStuck(pod) && !held.has(pod.pod.nodeName));
   const isHeld = left.length > 0 || held.size === open.length;
   return isHeld && !isAtWork ? 'Blocked' : 'Running';
 }
@@ -208,8 +208,19 @@ function podName({ namespace, name }: PodRef): string {
   return `${namespace}/${name}`;
 }
 
-function podState({ pod, state, blocker, hold }: DrainPod): NodeDrainPodState {
+/** Whether it was refused, or is held by what does not end by itself. */
+function isStuck(pod: DrainPod): boolean {
+  return pod.blocker !== null || (pod.state.kind === 'queued' && holdOf(pod) !== '');
+}
+
+/** What holds a pod that nothing has refused; '': nothing. */
+function holdOf({ state, blocker, hold }: DrainPod): string {
   const isHeld = state.kind === 'queued' || state.kind === 'waiting';
-  const why = isHeld && blocker === null ? (hold?.message ?? '') : '';
-  return { node: pod.nodeName, pod: podName(pod), state: state.kind, blocker, hold: why };
+  return isHeld && blocker === null ? (hold?.message ?? '') : '';
+}
+
+function podState(known: DrainPod): NodeDrainPodState {
+  const { pod, state, blocker } = known;
+  const hold = holdOf(known);
+  return { node: pod.nodeName, pod: podName(pod), state: state.kind, blocker, hold };
 }

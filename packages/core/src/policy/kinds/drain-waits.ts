@@ -4,9 +4,13 @@ import type { DrainGate, DrainHook, NodeDrain, ObjectState } from '../values.ts'
 import type { NodeDrainSpec } from './node-drain.ts';
 import { durationOf } from './parts.ts';
 
-type Waits = Pick<NodeDrain, 'windows' | 'gates' | 'finishesNodes' | 'beforeNode' | 'afterNode'>;
+type Waits = Pick<
+  NodeDrain,
+  'heeds' | 'pauseLabel' | 'windows' | 'gates' | 'finishesNodes' | 'beforeNode' | 'afterNode'
+>;
 
 export function drainWaitsOf({
+  heeds: { podAnnotations: heeds = [], pauseLabel },
   windows = [],
   gates = [],
   whileClosed,
@@ -14,6 +18,7 @@ export function drainWaitsOf({
   afterNode = [],
 }: NodeDrainSpec): Waits {
   return {
+    ...{ heeds, pauseLabel: pauseLabel ?? null },
     windows: windows.map(({ schedule, timeZone, duration }) => ({
       ...{ schedule, timeZone, lengthMs: durationOf(duration) ?? 0 },
     })),

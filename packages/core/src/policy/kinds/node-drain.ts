@@ -325,6 +325,7 @@ export const nodeDrainSpec = {
       name: 'time',
       description: 'When the drain is given up; left out: never.',
     },
+    heeds: { type: 'shared', name: 'drainHeeds', default: {} },
     windows: {
       type: 'array',
       description:

@@ -1,0 +1,129 @@
+// A NodeDrain that waits for others, carried out by the controller, as the real kubectl shows it.
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, it, type TestContext } from 'node:test';
+import { execute, withoutKubectl } from '@taintmgr/kubectl-taintmgr/test/world/plugin.ts';
+import { deployment, type Topology } from '@taintmgr/sim-cluster';
+import { freePort, start, startCluster, until, type WatchedCluster } from './programs.ts';
+
+const topology: Topology = {
+  region: 'r',
+  zones: ['a'],
+  nodesPerZone: 2,
+  workloads: [deployment('shop', 'web', { replicas: 4 })],
+  budgets: [],
+};
+
+/** A cluster, a controller that carries out NodeDrains, and kubectl. */
+class World {
+  readonly #watched: WatchedCluster;
+  readonly #out: () => string;
+
+  private constructor(watched: WatchedCluster, out: () => string) {
+    this.#watched = watched;
+    this.#out = out;
+  }
+
+  static async start(t: TestContext): Promise<World> {
+    const watched = await startCluster(t, topology);
+    const flags = ['--mode=evict', '--controllers=node-drain-controller', '-v=4'];
+    const address = ['--bind-address=127.0.0.1', `--secure-port=${await freePort()}`];
+    const { out } = start(t, 'controller', watched.kubeconfig, ...flags, ...address);
+    return new World(watched, out);
+  }
+
+  /** What kubectl prints. */
+  async kubectl(line: string, input: object = {}): Promise<string> {
+    const env = { ...process.env, KUBECONFIG: this.#watched.kubeconfig };
+    const { out, err } = await execute('kubectl', line.split(' '), env, JSON.stringify(input));
+    return `${out}${err}`.trim();
+  }
+
+  /** Until the first thing that stands in the drain's way is this. */
+  async blockedBy(pattern: RegExp): Promise<void> {
+    const { api } = this.#watched.cluster;
+    const first = (): string =>
+      api.get('nodedrains.taintmgr.dev', '', 'kernel')?.status?.blockers?.[0] ?? '';
+    await until(
+      `${pattern}`,
+      () => pattern.test(first()),
+      () => `${first()}\n${this.#out()}`,
+    );
+  }
+
+  isDrained(node: string): boolean {
+    return this.#watched.isDrained(node);
+  }
+}
+
+/** A Prometheus of one alert, while that fires. */
+async function startPrometheus(t: TestContext): Promise<{ readonly url: string; fires: boolean }> {
+  const server = createServer((_, response) => {
+    const alerts = prometheus.fires ? [{ metric: { alertname: 'DiskFull' }, value: [0, '1'] }] : [];
+    const data = { resultType: 'vector', result: alerts };
+    response.end(JSON.stringify({ status: 'success', data }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const prometheus = { url: `http://127.0.0.1:${port}`, fires: true };
+  return prometheus;
+}
+
+const object = { apiVersion: 'v1', kind: 'Node', name: '{node}' };
+const step = (key: string): object => {
+  return {
+    name: key,
+    object: { ...object, annotation: { key: `example.com/${key}`, value: 'done' } },
+  };
+};
+const closed = { schedule: '0 2 29 2 *', timeZone: 'Europe/Berlin', duration: '4h' };
+const open = { schedule: '* * * * *', duration: '1h' };
+
+describe('a NodeDrain that waits for others', () => {
+  it('waits for its window, its gate, and the steps before and after a node', {
+    skip: withoutKubectl,
+  }, async (t) => {
+    const world = await World.start(t);
+    const prometheus = await startPrometheus(t);
+    const spec = {
+      nodes: ['a-1'],
+      taint: { key: 'maintenance' },
+      windows: [closed],
+      gates: [{ name: 'alerts', noAlerts: { url: prometheus.url, query: 'ALERTS' } }],
+      beforeNode: [step('backup')],
+      afterNode: [step('upgrade')],
+    };
+    const drain = {
+      apiVersion: 'taintmgr.dev/v1alpha1',
+      kind: 'NodeDrain',
+      metadata: { name: 'kernel' },
+      spec,
+    };
+    assert.equal(await world.kubectl('apply -f -', drain), 'nodedrain.taintmgr.dev/kernel created');
+    await world.blockedBy(
+      /^waits for its window: opens [A-Z]\w\w 20\d\d-02-29 02:00 Europe\/Berlin$/,
+    );
+    const state = 'get nodedrain kernel -o jsonpath={.status.phase}/{.status.nodeStates[0].reason}';
+    assert.equal(await world.kubectl(state), 'Blocked/OutsideWindow');
+    await world.kubectl('apply -f -', { ...drain, spec: { ...spec, windows: [open] } });
+    await world.blockedBy(/^waits for gate alerts: DiskFull fires$/);
+    assert.equal(await world.kubectl(state), 'Blocked/GateClosed');
+    assert.equal(await world.kubectl('get node a-1 -o jsonpath={.spec.taints}'), '');
+    prometheus.fires = false;
+    await world.blockedBy(
+      /^node a-1: waits for backup: Node a-1 has no annotation example.com\/backup$/,
+    );
+    assert.equal(world.isDrained('a-1'), false);
+    await world.kubectl('annotate node a-1 example.com/backup=done');
+    await world.blockedBy(/^node a-1: waits for upgrade: Node a-1 has no annotation/);
+    assert.equal(world.isDrained('a-1'), true);
+    assert.equal(await world.kubectl(state), 'Blocked/AfterNode');
+    await world.kubectl('annotate node a-1 example.com/upgrade=done');
+    const waited = await world.kubectl(
+      'wait --for=condition=Drained nodedrain/kernel --timeout=60s',
+    );
+    assert.equal(waited, 'nodedrain.taintmgr.dev/kernel condition met');
+  });
+});
