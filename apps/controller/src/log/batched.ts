@@ -1,4 +1,4 @@
-// Log lines of one turn of the event loop, written at once: each write is a call of the system that
+// Log lines that come close together, written at once: each write is a call of the system that
 // waits until it is done, and a mass eviction logs two lines for each pod.
 
 /** Takes what is to be written, sooner or later. */
@@ -8,26 +8,44 @@ export interface Batch {
   readonly flush: () => void;
 }
 
-/** So much is not held back for the end of the turn. */
+/** So much is not held back. */
 const lengthMax = 65_536;
+/** What comes sooner than this after the last write waits until then. */
+const pauseMs = 50;
 
-/** Collects texts until the end of the turn, or until there are many. */
+/**
+ * Collects texts until the end of the turn of the event loop, where nothing was written lately, for a
+ * moment where something was, or until there are many.
+ */
 export function batched(write: (text: string) => void): Batch {
   let waiting = '';
-  let next: NodeJS.Immediate | null = null;
+  let isScheduled = false;
+  let writtenAt = Number.NEGATIVE_INFINITY;
   const flush = (): void => {
-    if (next) clearImmediate(next);
-    next = null;
     const text = waiting;
     waiting = '';
-    if (text !== '') write(text);
+    if (text === '') return;
+    writtenAt = performance.now();
+    write(text);
+  };
+  const schedule = (): void => {
+    if (isScheduled) return;
+    isScheduled = true;
+    const go = (): void => {
+      isScheduled = false;
+      flush();
+    };
+    const wait = writtenAt + pauseMs - performance.now();
+    // A process that has nothing else to do ends, and writes what waits then.
+    if (wait > 0) setTimeout(go, wait).unref();
+    else setImmediate(go);
   };
   return {
     flush,
     write: (text) => {
       waiting += text;
       if (waiting.length >= lengthMax) flush();
-      else next ??= setImmediate(flush);
+      else schedule();
     },
   };
 }

@@ -20,9 +20,18 @@ function written(end: string): string {
 }
 
 describe('log lines', () => {
-  it('of one turn are written at once, in their order', async () => {
+  it('of one turn are written at once, and later ones soon after, in their order', async () => {
     const writes: string[] = [];
-    const { write } = batched((text) => void writes.push(text));
+    let resolve = (): void => {};
+    const second = new Promise<void>((settle) => {
+      resolve = settle;
+    });
+    const { write } = batched((text) => {
+      writes.push(text);
+      if (writes.length === 2) resolve();
+    });
+    // What waits keeps no process alive, this one included.
+    const busy = setInterval(() => {}, 1000);
     write('a\n');
     write('b\n');
     assert.deepEqual(writes, []);
@@ -30,7 +39,10 @@ describe('log lines', () => {
     assert.deepEqual(writes, ['a\nb\n']);
     write('c\n');
     await turn();
-    assert.deepEqual(writes, ['a\nb\n', 'c\n']);
+    write('d\n');
+    await second;
+    clearInterval(busy);
+    assert.deepEqual(writes, ['a\nb\n', 'c\nd\n']);
   });
 
   it('are not held back when they are many', () => {

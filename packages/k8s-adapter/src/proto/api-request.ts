@@ -46,8 +46,7 @@ const contentTypes = {
 
 /** GET of JSON. */
 export function getRequest(path: string, query: Query = {}): ApiRequest {
-  const headers = { accept: contentTypes.json };
-  return { method: 'GET', path: withQuery(path, query), headers, body: null };
+  return { method: 'GET', path: withQuery(path, query), headers: getHeaders, body: null };
 }
 
 /**
@@ -61,10 +60,30 @@ const metadataOnly = [
   contentTypes.json,
 ].join(',');
 
+type Content = keyof typeof contentTypes;
+type Headers = ApiRequest['headers'];
+
+/** Made once: requests with the same headers have the same object of them. */
+const getHeaders: Headers = { accept: contentTypes.json };
+const bodyHeaders: Readonly<Record<Content, Headers>> = {
+  json: headersOf('json'),
+  merge: headersOf('merge'),
+  jsonPatch: headersOf('jsonPatch'),
+  strategicMerge: headersOf('strategicMerge'),
+  apply: headersOf('apply'),
+};
+const unreadHeaders = new WeakMap<Headers, Headers>();
+
+function headersOf(content: Content): Headers {
+  return { ...getHeaders, 'content-type': contentTypes[content] };
+}
+
 /** The request, whose answer nobody reads where all went well: less for both sides to write and send. */
 export function unread(request: ApiRequest): ApiRequest {
   const { method, path } = request;
-  const headers = { ...request.headers, accept: metadataOnly };
+  const known = unreadHeaders.get(request.headers);
+  const headers = known ?? { ...request.headers, accept: metadataOnly };
+  if (!known) unreadHeaders.set(request.headers, headers);
   const value = bodyValueOf(request);
   return value ? requestOf(method, path, headers, value) : { ...request, headers };
 }
@@ -130,11 +149,10 @@ export function withQuery(path: string, query: Query): string {
 function withBody(
   method: ApiRequest['method'],
   path: string,
-  content: keyof typeof contentTypes,
+  content: Content,
   body: object,
 ): ApiRequest {
-  const headers = { accept: contentTypes.json, 'content-type': contentTypes[content] };
-  return requestOf(method, path, headers, body);
+  return requestOf(method, path, bodyHeaders[content], body);
 }
 
 function requestOf(

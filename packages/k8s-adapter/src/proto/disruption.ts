@@ -31,8 +31,12 @@ function markManager({ managedFields }: JsonRecord): string | null {
   return null;
 }
 
-/** In protobuf the fields are the bytes of their JSON. */
+const decoder = new TextDecoder();
+
+/** In protobuf the fields are the bytes of their JSON, which is read where it names the mark. */
 function fieldsOf({ fieldsV1 }: JsonRecord): JsonRecord {
   const { raw } = asRecord(fieldsV1);
-  return asRecord(raw instanceof Uint8Array ? parseJson(new TextDecoder().decode(raw)) : fieldsV1);
+  if (!(raw instanceof Uint8Array)) return asRecord(fieldsV1);
+  const text = decoder.decode(raw);
+  return text.includes('DisruptionTarget') ? asRecord(parseJson(text)) : {};
 }

@@ -4,7 +4,10 @@ import type { ResponseHeaders } from '../proto/answer.ts';
 import type { ApiRequest } from '../proto/api-request.ts';
 import type { Sink } from './sink.ts';
 
-/** A request as it goes out: with the server's base path and all its headers, in lower case. */
+/**
+ * A request as it goes out: with the server's base path and all its headers, in lower case, but for the
+ * length of its body. Requests with the same headers have the same object of them.
+ */
 export interface OutgoingRequest {
   readonly method: ApiRequest['method'];
   readonly path: string;

@@ -15,6 +15,8 @@ interface Way {
   readonly route: Route;
   /** In lower case. */
   readonly headers: OutgoingHttpHeaders;
+  /** With those of requests, which share theirs: by what they have. */
+  readonly joined: WeakMap<ApiRequest['headers'], OutgoingHttpHeaders>;
   /** Why these cannot be sent; null: they can. */
   readonly fault: string | null;
 }
@@ -49,12 +51,13 @@ export class HttpTransport implements Transport {
     this.#access.authorize().then(
       (authorization) => {
         if (!isWanted) return;
-        const { headers, fault, route } = this.#wayFor(authorization);
+        const way = this.#wayFor(authorization);
+        const { fault, route } = way;
         if (fault !== null) {
           sink.failed(fault);
           return;
         }
-        const outgoing = this.#outgoing(request, headers);
+        const outgoing = this.#outgoing(request, way);
         call = new Call(outgoing, this.#watched(sink), (again) => route.carry(again));
         call.start();
       },
@@ -88,7 +91,8 @@ export class HttpTransport implements Transport {
         headers[name.toLowerCase()] = value;
       }
       const route = this.#routeOf(authorization);
-      this.#way = { authorization, route, headers, fault: headerFault(headers) };
+      const [joined, fault] = [new WeakMap(), headerFault(headers)];
+      this.#way = { authorization, route, headers, joined, fault };
     }
     return this.#way;
   }
@@ -115,17 +119,11 @@ export class HttpTransport implements Transport {
     return this.#route;
   }
 
-  #outgoing(
-    { method, path, headers, body }: ApiRequest,
-    common: OutgoingHttpHeaders,
-  ): OutgoingRequest {
-    const length = body === null ? null : { 'content-length': Buffer.byteLength(body) };
-    return {
-      method,
-      body,
-      path: this.#prefix + path,
-      headers: { ...headers, ...length, ...common },
-    };
+  #outgoing({ method, path, headers, body }: ApiRequest, way: Way): OutgoingRequest {
+    const known = way.joined.get(headers);
+    const joined = known ?? { ...headers, ...way.headers };
+    if (!known) way.joined.set(headers, joined);
+    return { method, body, path: this.#prefix + path, headers: joined };
   }
 
   /** Hears of a 401 in passing, so that the next request logs in anew. */

@@ -28,9 +28,12 @@ export class Http1Pool {
 
   carry(call: Call): void {
     const { host: hostname, port, tls } = this.#endpoint;
-    const { body, ...rest } = call.request;
+    const { body, method, path } = call.request;
     const agent = this.#agent;
-    const request = (tls ? https : http).request({ hostname, port, agent, ...rest });
+    const length = body === null ? null : { 'content-length': Buffer.byteLength(body) };
+    const headers = { ...call.request.headers, ...length };
+    const options = { hostname, port, agent, method, path, headers };
+    const request = (tls ? https : http).request(options);
     call.carriedBy(() => request.destroy());
     request.once('response', (response) => receive(call, response));
     request.on('error', (error: NodeJS.ErrnoException) => {

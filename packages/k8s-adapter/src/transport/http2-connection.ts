@@ -1,4 +1,5 @@
 // One HTTP/2 connection: its socket, its signs of life and the calls that it carries.
+import type { OutgoingHttpHeaders } from 'node:http';
 import type net from 'node:net';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
 import type { Call } from './call.ts';
@@ -37,6 +38,8 @@ export class Http2Connection {
   readonly #socket: net.Socket;
   readonly #timing: Http2Timing;
   readonly #authority: string;
+  /** What requests have in common, by their headers. */
+  readonly #shared = new WeakMap<OutgoingHttpHeaders, readonly RequestHeader[]>();
   /** Called when there is room for a call again, or this connection takes none any more. */
   readonly #onChange: () => void;
   /** Whether it has ever brought an answer. */
@@ -98,7 +101,7 @@ export class Http2Connection {
     const { body } = call.request;
     this.#begin(call);
     const bytes = body === null ? null : encoder.encode(body);
-    const id = this.#streams.request(headersOf(call, this.#authority), bytes, {
+    const id = this.#streams.request(this.#headersOf(call, bytes), bytes, {
       head: (status, headers) => {
         this.#proven = true;
         call.head(status, headers);
@@ -117,6 +120,23 @@ export class Http2Connection {
       this.#streams.cancel(id);
       this.#end(call);
     });
+  }
+
+  /** What a request is comes first. */
+  #headersOf({ request }: Call, body: Uint8Array | null): readonly RequestHeader[] {
+    const { headers } = request;
+    const known = this.#shared.get(headers);
+    const shared = known ?? sharedHeaders(headers);
+    if (!known) this.#shared.set(headers, shared);
+    const all: RequestHeader[] = [
+      { name: ':method', value: request.method, isOwn: false },
+      { name: ':scheme', value: 'https', isOwn: false },
+      { name: ':authority', value: this.#authority, isOwn: false },
+      { name: ':path', value: request.path, isOwn: true },
+      ...shared,
+    ];
+    if (body) all.push({ name: 'content-length', value: String(body.length), isOwn: true });
+    return all;
   }
 
   /** Takes no new calls; those under way come to their end. */
@@ -242,20 +262,11 @@ export class Http2Connection {
   }
 }
 
-/** What comes first is what a request is; what is another in each comes by itself. */
-function headersOf({ request }: Call, authority: string): readonly RequestHeader[] {
-  const headers: RequestHeader[] = [
-    { name: ':method', value: request.method, isOwn: false },
-    { name: ':scheme', value: 'https', isOwn: false },
-    { name: ':authority', value: authority, isOwn: false },
-    { name: ':path', value: request.path, isOwn: true },
-  ];
-  for (const name of Object.keys(request.headers)) {
-    const value = request.headers[name];
-    for (const one of Array.isArray(value) ? value : [value]) {
-      if (one === undefined) continue;
-      headers.push({ name, value: String(one), isOwn: name === 'content-length' });
-    }
-  }
-  return headers;
+/** A header has one value, or several, each of them a header. */
+function sharedHeaders(headers: OutgoingHttpHeaders): readonly RequestHeader[] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    [value].flat().flatMap((one) => {
+      return one === undefined ? [] : [{ name, value: String(one), isOwn: false }];
+    }),
+  );
 }
