@@ -128,6 +128,34 @@ export function start(
   };
 }
 
+/** The controller, which has published itself when this resolves. */
+export async function startController(
+  t: TestContext,
+  { kubeconfig, cluster }: WatchedCluster,
+  controllers = 'node-drain-controller,taint-eviction-controller',
+): Promise<Program> {
+  const flags = ['--mode=evict', `--controllers=${controllers}`, '-v=4'];
+  const address = ['--bind-address=127.0.0.1', `--secure-port=${await freePort()}`];
+  const controller = start(t, 'controller', kubeconfig, ...flags, ...address);
+  const isPublished = (): boolean =>
+    cluster.api.list('taintmanagers.taintmgr.dev').some(({ status }) => {
+      const isThis = [...(status?.controllers ?? [])].sort().join() === controllers;
+      return isThis && status.conditions?.some((one: object) => isLeading(one));
+    });
+  await until('the controller to publish itself', isPublished, controller.out);
+  return controller;
+}
+
+function isLeading({
+  type,
+  status,
+}: {
+  readonly type?: string;
+  readonly status?: string;
+}): boolean {
+  return type === 'Leading' && status === 'True';
+}
+
 /** Resolves when the condition holds; rejects when that takes too long. */
 export async function until(
   what: string,

@@ -8,14 +8,7 @@ import {
   start as startPlugin,
 } from '@taintmgr/kubectl-taintmgr/test/world/run.ts';
 import { deployment, pdb, statefulSet, type Topology } from '@taintmgr/sim-cluster';
-import {
-  freePort,
-  type Program,
-  start,
-  startCluster,
-  until,
-  type WatchedCluster,
-} from './programs.ts';
+import { startCluster, startController, until, type WatchedCluster } from './programs.ts';
 
 const taint = 'maintenance=kernel';
 
@@ -37,33 +30,6 @@ async function world(t: TestContext, given: Topology): Promise<WatchedCluster> {
   const watched = await startCluster(t, given);
   process.env.KUBECONFIG = watched.kubeconfig;
   return watched;
-}
-
-async function startController(
-  t: TestContext,
-  { kubeconfig, cluster }: WatchedCluster,
-  controllers = 'node-drain-controller,taint-eviction-controller',
-): Promise<Program> {
-  const flags = ['--mode=evict', `--controllers=${controllers}`, '-v=4'];
-  const address = ['--bind-address=127.0.0.1', `--secure-port=${await freePort()}`];
-  const controller = start(t, 'controller', kubeconfig, ...flags, ...address);
-  const isPublished = (): boolean =>
-    cluster.api.list('taintmanagers.taintmgr.dev').some(({ status }) => {
-      const isThis = [...(status?.controllers ?? [])].sort().join() === controllers;
-      return isThis && status.conditions?.some((one: object) => isLeading(one));
-    });
-  await until('the controller to publish itself', isPublished, controller.out);
-  return controller;
-}
-
-function isLeading({
-  type,
-  status,
-}: {
-  readonly type?: string;
-  readonly status?: string;
-}): boolean {
-  return type === 'Leading' && status === 'True';
 }
 
 const plugin = (line: string): Promise<Result> => run(...line.split(' '));

@@ -100,12 +100,16 @@ function foundSet({ metadata }: JsonRecord): FoundSet | null {
   return { deployment: asText(owner.name), deploymentUid: asText(owner.uid), revision };
 }
 
-/** Whether the Deployment is on its way to other pods than those of the ReplicaSet. */
+/**
+ * Whether the Deployment is on its way to other pods than those of the ReplicaSet, as far as they name
+ * their revisions.
+ */
 function isUnderWay({ metadata, status }: JsonRecord, { revision }: FoundSet): boolean {
   const { generation, annotations } = asRecord(metadata);
   const observed = asInteger(asRecord(status).observedGeneration) ?? 0;
   const current = asText(asRecord(annotations)[revisionAnnotation]);
-  return observed < (asInteger(generation) ?? 0) || current !== revision;
+  const isOther = current !== '' && revision !== '' && current !== revision;
+  return isOther || observed < (asInteger(generation) ?? 0);
 }
 
 /** Why a restart would not start another pod first; null: it would. */
