@@ -204,12 +204,6 @@ function conditionFromJson(value: unknown): NodeCondition {
 
 /** Labels, or anything else that is strings by strings; the rest is left out. */
 function labelsFrom(value: unknown): Labels {
-<<<<<<< HEAD
-  const entries = Object.entries(asRecord(value));
-  const isText = (entry: [string, unknown]): entry is [string, string] =>
-    typeof entry[1] === 'string';
-  return Object.fromEntries(entries.filter(isText));
-=======
   const record = asRecord(value);
   const labels: Record<string, string> = {};
   for (const key of Object.keys(record)) {
@@ -220,7 +214,6 @@ function labelsFrom(value: unknown): Labels {
     else labels[key] = text;
   }
   return labels;
->>>>>>> 6c9b8d34 (Log lines without a library and close ones at once; headers of requests are made once; labels and marks are read with less work)
 }
 
 /** There are as many nodes as there are, and few zones, architectures and kinds of machines. */
