@@ -21,12 +21,15 @@ export interface ClusterPolicies extends PoliciesInForce {
   readonly namespaces: readonly Namespace[];
   /** The kinds that we have no permission to list. */
   readonly hidden: readonly DecidingKind[];
+  /** Whether the cluster has the kinds. */
+  readonly areServed: boolean;
 }
 
 export const noPolicies: ClusterPolicies = {
   ...policiesInForce([], undefined),
   namespaces: [],
   hidden: [],
+  areServed: false,
 };
 
 /**
@@ -46,7 +49,24 @@ export async function readClusterPolicies(
     ? await reader.ifAllowed(() => reader.objects('/api/v1/namespaces'))
     : [];
   const hidden = lists.flatMap(({ kind, isHidden }) => (isHidden ? [kind] : []));
-  return { ...inForce, namespaces: (namespaces ?? []).map(namespaceFromJson), hidden };
+  const areServed = lists.length > 0;
+  return { ...inForce, namespaces: (namespaces ?? []).map(namespaceFromJson), hidden, areServed };
+}
+
+/** Those that were read, and of what cannot be read any more those that were known before. */
+export function withKnown(read: ClusterPolicies, before: ClusterPolicies): ClusterPolicies {
+  const lost = before.areServed && !read.areServed ? decidingKinds : read.hidden;
+  const there = new Set(read.objects.map(keyOf));
+  const kept = before.objects.filter((object) => {
+    return lost.some((kind) => kind === object.kind) && !there.has(keyOf(object));
+  });
+  const namespaces = read.namespaces.length > 0 ? read.namespaces : before.namespaces;
+  return {
+    ...read,
+    objects: [...read.objects, ...kept],
+    namespaces,
+    areServed: read.areServed || before.areServed,
+  };
 }
 
 async function readKinds(reader: ClusterReader): Promise<readonly ReadKind[]> {

@@ -104,7 +104,8 @@ async function planAndDrain(drain: Drain, format: Format, headers: boolean): Pro
     output.err(effect);
   }
   const inTheWay = missing ?? overlapOf(drain) ?? (await anotherDrainOf(drain));
-  const refusal = inTheWay ?? (isDryRun ? null : await rightsFault(drain, plan));
+  const rights = (): Promise<string | null> => rightsFault(drain, plan);
+  const refusal = inTheWay ?? (isDryRun ? null : (policies.fault ?? (await rights())));
   const report = refusal === null ? await perform(drain, plan) : refused(drain, plan, refusal);
   if (format.kind !== 'table') {
     output.write(await printAnswer(answerOf(report), format, headers));

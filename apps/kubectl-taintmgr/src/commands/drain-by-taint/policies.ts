@@ -1,6 +1,6 @@
 // The policies and pauses that keep or hold pods of a drain, read at its start and again while it runs.
 import type { Event } from '@taintmgr/core';
-import type { PolicyObject } from '@taintmgr/core/policy';
+import { type PolicyObject, policyKinds } from '@taintmgr/core/policy';
 import { ApiError, ConnectionError } from '@taintmgr/k8s-adapter';
 import type { Connection } from '../../cli/connection.ts';
 import { readPolicyFlag } from '../../cli/policy-flag.ts';
@@ -10,6 +10,7 @@ import {
   noPolicies,
   policyEvents,
   readClusterPolicies,
+  withKnown,
 } from '../../cluster/policies.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import type { DrainFlags } from './flags.ts';
@@ -43,20 +44,36 @@ export class DrainPolicies {
     return policyEvents(this.#known);
   }
 
-  /** What has changed since the last time. Throws ApiError and ConnectionError. */
+  /** Why a drain must not begin: there may be some that keep pods, and we may not see them. */
+  get fault(): string | null {
+    const hidden = this.#known.hidden.filter((kind) => kind !== 'NodeTaintRule');
+    if (hidden.length === 0) return null;
+    const names = hidden.map((kind) => policyKinds[kind].plural).join(' and ');
+    return (
+      `no permission to list ${names} of taintmgr.dev, which may keep pods; ` +
+      '--ignore-policies drains without them; nothing was changed'
+    );
+  }
+
+  /** What has changed since the last time; what cannot be read any more stays. Throws ApiError and ConnectionError. */
   async read(reader: ClusterReader): Promise<readonly Event[]> {
     if (this.#isIgnored) return [];
     const before = this.#known;
-    this.#known = await readClusterPolicies(reader, Promise.resolve(this.#evictor), this.#files);
+    const evictor = Promise.resolve(this.#evictor);
+    this.#known = withKnown(await readClusterPolicies(reader, evictor, this.#files), before);
     return policyEvents(this.#known, before);
   }
 
-  /** Reads them again and again; what cannot be read stays as it was. Call what comes back to end it. */
-  follow(feed: (event: Event) => void): () => void {
+  /**
+   * Reads them again and again; what cannot be read stays as it was. `refused` hears why, and null when
+   * all can be read. Call what comes back to end it.
+   */
+  follow(feed: (event: Event) => void, refused: (why: string | null) => void): () => void {
     const look = async (): Promise<void> => {
       try {
-        const events = await this.read(new ClusterReader(this.#connection.client));
-        for (const event of events) feed(event);
+        const reader = new ClusterReader(this.#connection.client);
+        for (const event of await this.read(reader)) feed(event);
+        refused(reader.refused[0] ?? null);
       } catch (error) {
         const isOver = error instanceof Error && error.name === 'AbortError';
         const isTheirs = error instanceof ApiError || error instanceof ConnectionError;

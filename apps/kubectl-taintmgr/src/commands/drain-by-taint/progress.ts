@@ -29,6 +29,7 @@ export class Progress {
   readonly #said = new Map<string, string>();
   /** What was last said about the connection to the API server; null while it works. */
   #disconnection: string | null = null;
+  #policiesRefused: string | null = null;
   #shownAt: Instant;
 
   /** `alreadySaid`: by uid, what has been said already of what holds a pod. */
@@ -98,6 +99,16 @@ export class Progress {
     this.#disconnection = null;
     this.close();
     this.#audience.output.err('reconnected to the API server');
+  }
+
+  /** Policies and pauses may not be read any more; null: they may. */
+  policiesRefused(why: string | null): void {
+    const isNews = why !== null && this.#policiesRefused === null;
+    this.#policiesRefused = why;
+    if (isNews)
+      this.#warn(
+        `cannot read policies and pauses any more, those that were known count: ${printable(why)}`,
+      );
   }
 
   /** Says where things stand; call it whenever something may have changed. */

@@ -48,7 +48,7 @@ export async function runDrain(
     const onNotice = (notice: Notice): void => run.notice(notice);
     const onStart = (feed: (event: Event) => void): void => {
       tainter.feedTo(feed);
-      unfollow = options.policies.follow(feed);
+      unfollow = options.policies.follow(feed, (why) => progress.policiesRefused(why));
     };
     await drive({ loop, transport, signal: stop.signal, onNotice, onStart });
     await tainter.written();

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { customResourceDefinitions } from '@taintmgr/core/policy';
-import { installDefinitions, type KubeObject, node, pod } from '@taintmgr/sim-cluster';
+import { installDefinitions, type KubeObject, node, pod, type Rule } from '@taintmgr/sim-cluster';
 import { run, start } from '../../world/run.ts';
 import { startTestCluster, type TestCluster, until } from '../../world/test-cluster.ts';
 
@@ -32,10 +32,18 @@ function create({ api }: TestCluster, { kind, ...rest }: Manifest): void {
 
 const drain = ['drain-by-taint', 'm=x:NoSchedule', 'n1', '--force'] as const;
 
+const everything: Rule = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
+/** Everything but what policies and pauses say. */
+const withoutPolicies: Rule = {
+  ...everything,
+  apiGroups: ['', 'policy', 'apps', 'coordination.k8s.io'],
+};
+
 describe('a drain where there are policies', () => {
   let cluster: TestCluster;
+  const rights: Rule[] = [everything];
   before(async () => {
-    cluster = await startTestCluster(null);
+    cluster = await startTestCluster(null, { drainer: rights });
     process.env.KUBECONFIG = cluster.kubeconfig;
     const { api } = cluster;
     api.create('nodes', node('n1'));
@@ -78,5 +86,45 @@ describe('a drain where there are policies', () => {
     const { code, err } = await result;
     assert.equal(code, 0, err);
     assert.ok(cluster.api.get('pods', 'default', 'db'), 'the policy keeps it');
+  });
+
+  it('does not begin where they cannot be read, unless it is told to ignore them', async () => {
+    rights.splice(0, 1, withoutPolicies);
+    const { code, err } = await run(...drain, '--token=drainer');
+    assert.equal(code, 1);
+    assert.match(
+      err,
+      /^error: no permission to list evictionpolicies and evictionpauses of taintmgr\.dev, which may keep pods; --ignore-policies drains without them; nothing was changed$/m,
+    );
+    const ignored = await run(...drain, '--token=drainer', '--dry-run=client', '--ignore-policies');
+    assert.equal(ignored.code, 0, ignored.err);
+    rights.splice(0, 1, everything);
+  });
+
+  it('goes by what it knew while it may not read them any more', async () => {
+    const { api, answers } = cluster;
+    const web = pod('default', 'web', {
+      spec: { nodeName: 'n1', terminationGracePeriodSeconds: 0 },
+    });
+    await until('the first one to be gone', () => !api.get('pods', 'default', 'web'));
+    api.create('pods', web);
+    create(cluster, pause);
+    const { output, result } = start([...drain, '--token=drainer'], true);
+    await output.saw(/^0 of 1 gone; 1 held by pause network-work$/);
+    rights.splice(0, 1, withoutPolicies);
+    await output.saw(
+      /^Warning: cannot read policies and pauses any more, those that were known count: /m,
+    );
+    const isAsked = (from: number): boolean =>
+      answers.slice(from).some((line) => /evictionpauses.* 403$/.test(line));
+    const from = answers.length;
+    await until('it to ask again', () => isAsked(from));
+    for (const name of ['db', 'web']) assert.ok(api.get('pods', 'default', name), name);
+    rights.splice(0, 1, everything);
+    api.delete('evictionpauses.taintmgr.dev', '', 'network-work');
+    const { code, err } = await result;
+    assert.equal(code, 0, err);
+    assert.ok(api.get('pods', 'default', 'db'), 'the policy keeps it');
+    assert.equal(api.get('pods', 'default', 'web'), null);
   });
 });
