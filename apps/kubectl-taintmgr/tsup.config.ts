@@ -1,4 +1,5 @@
-import { cp, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { build, defineConfig, type Options } from 'tsup';
 
 await rm('dist', { recursive: true, force: true });
@@ -7,6 +8,8 @@ type Plugin = NonNullable<Options['esbuildPlugins']>[number];
 
 /** The bundle in ES modules, which only the second step reads. */
 const modules = 'dist/modules';
+/** The commands that have a file of their own. */
+const parts = ['explain', 'help'];
 /** What few log in with, and few megabytes: all bundles load it from the one place. */
 const pluginLogin = 'plugin-login';
 
@@ -49,12 +52,22 @@ export default defineConfig({
   onSuccess: async () => {
     await asCommonJs();
     await rm(modules, { recursive: true });
-    for (const words of ['explain', 'help']) await inOnePart(words);
+    for (const part of parts) await inOnePart(part);
+    await writeFile('dist/digests.json', JSON.stringify(await digestsOf(parts)));
     // The page of `simulate --report` is put together when it is written.
     await cp('src/commands/simulate/result/page/assets', 'dist/assets', { recursive: true });
     await writeFile('dist/assets/package.json', '{ "type": "module" }\n');
   },
 });
+
+/** What tells a file from one of another version. */
+async function digestsOf(names: readonly string[]): Promise<Record<string, string>> {
+  const entries = names.map(async (name) => {
+    const hash = createHash('sha256').update(await readFile(`dist/${name}.js`));
+    return [name, hash.digest('hex').slice(0, 16)] as const;
+  });
+  return Object.fromEntries(await Promise.all(entries));
+}
 
 /** The same files as CommonJS: no bundler cuts a bundle of that into parts. */
 async function asCommonJs(): Promise<void> {
@@ -74,8 +87,8 @@ async function asCommonJs(): Promise<void> {
 
 /**
  * The program for those who ask for one command, which bin/ starts where it is named first: in one file
- * without the code of the others, since each part takes a while to find, and what Node keeps compiled
- * of a file is what its first user needed of it.
+ * without the code of the others, since each part takes a while to find; bin/kept-code.js keeps it
+ * compiled.
  */
 async function inOnePart(command: string): Promise<void> {
   await build({
