@@ -29,11 +29,11 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       DrainMachine budgetsOver drainFaultText drainFlag drainHeartbeatMs drainStaleMs drainText
       filterPod isShut nodeDrainer operatorOf planDrain predictBlockers resolveDrainConfig`,
     types: `
-      AskForDrain Budget Departure DrainCommand DrainConfig DrainFailure DrainFault DrainFilterResult
+      AskForDrain Budget Departure DrainCommand DrainCondition DrainConfig DrainFailure DrainFault DrainFilterResult
       DrainNode DrainNodePhase DrainNote DrainOptions DrainPlan DrainPod DrainPodState DrainQuestion
       DrainStop DrainTarget ForeignDeletion GuardDrain NodeDrainCommand NodeDrainNodeState NodeDrainPhase
       NodeDrainPodState NodeDrainState NodeDrainWrite PlanInput PlanPod PlannedPod PredictedBlocker
-      PredictionSite RenewMark Respect RestartRollout TaintNode WriteDrainNode`,
+      PredictionSite RenewMark Respect RestartRollout SetDrainConditions TaintNode WriteDrainNode`,
   },
   './lifecycle': {
     values: `

@@ -192,13 +192,14 @@ function resourceOf(kind: string): string {
 async function drainOne(
   { cluster }: EmbeddedCluster,
   controller: RunningProcess,
-  restarts: boolean,
+  { restarts, says }: { readonly restarts: boolean; readonly says: boolean },
 ): Promise<void> {
   const { api } = cluster;
   const resource = 'nodedrains.taintmgr.dev';
   const taint = { key: 'maintenance' };
   const pods = { withoutController: true, ...(restarts && { singleReplicas: 'RolloutRestart' }) };
-  const spec = { nodes: ['a-3'], taint, pods, timeouts: { rollout: '1s' } };
+  const nodeConditions = says ? 'Publish' : 'Ignore';
+  const spec = { nodes: ['a-3'], taint, pods, nodeConditions, timeouts: { rollout: '1s' } };
   if (restarts) await runSingle(cluster);
   const named = {
     apiVersion: 'taintmgr.dev/v1alpha1',
@@ -262,6 +263,7 @@ describe('the rights of deploy/', () => {
     ['modes/delete', 'components/limits'],
     ['modes/delete', 'components/node-drains'],
     ['modes/delete', 'components/node-drains', 'components/rollout-restart'],
+    ['modes/delete', 'components/node-drains', 'components/node-conditions'],
     ['modes/delete', 'components/takeover'],
     ['modes/evict', 'components/takeover'],
   ];
@@ -290,7 +292,8 @@ describe('the rights of deploy/', () => {
       else await goneUnseen(embedded, controller);
       const restarts = folders.includes('components/rollout-restart');
       if (folders.includes('components/node-drains')) {
-        await drainOne(embedded, controller, restarts);
+        const says = folders.includes('components/node-conditions');
+        await drainOne(embedded, controller, { restarts, says });
       }
       if (folders.includes('components/node-lifecycle')) {
         embedded.cluster.node('a-3').stop();

@@ -49,11 +49,13 @@ export type {
 
 export type {
   AskForDrain,
+  DrainCondition,
   DrainQuestion,
   GuardDrain,
   NodeDrainCommand,
   NodeDrainWrite,
   RestartRollout,
+  SetDrainConditions,
   WriteDrainNode,
 } from '../drain/objects/command.ts';
 export type {

@@ -137,6 +137,8 @@ export interface NodeDrain {
   )[];
   /** A label that holds a node for as long as it is there; null: none. */
   readonly pauseLabel: string | null;
+  /** Whether it says on nodes, by conditions, how far it is, and heeds those of others. */
+  readonly publishesConditions: boolean;
   /** It may work in any of them; empty: at all times. */
   readonly windows: readonly DrainWindow[];
   /** Its nodes begin while all of them are open. */

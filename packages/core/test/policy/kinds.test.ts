@@ -249,6 +249,7 @@ describe('NodeDrain and TaintManager', () => {
         isPaused: false,
         heeds: [],
         pauseLabel: null,
+        publishesConditions: false,
         windows: [],
         gates: [],
         finishesNodes: true,

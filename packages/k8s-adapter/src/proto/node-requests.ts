@@ -80,6 +80,16 @@ export function setLabelsRequest(
   });
 }
 
+/** PATCH of some conditions of this very node; others stay. */
+export function patchConditionsRequest(
+  { name, uid }: { readonly name: string; readonly uid: string },
+  conditions: readonly object[],
+  fieldManager: string,
+): ApiRequest {
+  const path = withQuery(`${nodePath(name)}/status`, { fieldManager });
+  return patchRequest('strategicMerge', path, { metadata: { uid }, status: { conditions } });
+}
+
 /** PUT of the status of a node as a whole, refused with 409 when it has changed meanwhile. */
 export function putNodeStatusRequest(name: string, node: object): ApiRequest {
   return objectRequest('PUT', `${nodePath(name)}/status`, node);

@@ -90,6 +90,7 @@ describe('a NodeDrain that waits for others', () => {
     const spec = {
       nodes: ['a-1'],
       taint: { key: 'maintenance' },
+      nodeConditions: 'Publish',
       windows: [closed],
       gates: [{ name: 'alerts', noAlerts: { url: prometheus.url, query: 'ALERTS' } }],
       beforeNode: [step('backup')],
@@ -125,5 +126,10 @@ describe('a NodeDrain that waits for others', () => {
       'wait --for=condition=Drained nodedrain/kernel --timeout=60s',
     );
     assert.equal(waited, 'nodedrain.taintmgr.dev/kernel condition met');
+    const said = await world.kubectl('wait --for=condition=Drained node/a-1 --timeout=60s');
+    assert.equal(said, 'node/a-1 condition met');
+    await world.kubectl('delete nodedrain kernel');
+    const takenBack = 'wait --for=condition=Drained=false node/a-1 --timeout=60s';
+    assert.equal(await world.kubectl(takenBack), 'node/a-1 condition met');
   });
 });

@@ -1,6 +1,7 @@
 // What carrying out NodeDrains asks for beside evictions.
 import type { PodCommand, RecordPodEvent } from '../../attempt/command.ts';
 import type { Reason } from '../../eviction/reason.ts';
+import type { NodeRef } from '../../model/node.ts';
 import type { Owner, PodRef } from '../../model/pod.ts';
 import type { Taint } from '../../model/taint.ts';
 import type { AlertQuery, DrainWindow, ObjectState } from '../../policy/values.ts';
@@ -38,6 +39,23 @@ export interface GuardDrain {
   readonly drain: string;
   readonly uid: string;
   readonly isGuarded: boolean;
+}
+
+/** A condition of a node, as a drain sets it. */
+export interface DrainCondition {
+  readonly type: string;
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Set conditions of a node, all of which change. Answered by one `result` that carries the id. */
+export interface SetDrainConditions {
+  readonly kind: 'setDrainConditions';
+  readonly id: string;
+  readonly drain: string;
+  readonly node: NodeRef;
+  readonly conditions: readonly DrainCondition[];
 }
 
 /** What a drain has to know of others. */
@@ -79,4 +97,5 @@ export type NodeDrainCommand =
   | WriteDrainNode
   | GuardDrain
   | AskForDrain
+  | SetDrainConditions
   | RestartRollout;

@@ -7,6 +7,7 @@ import type { StoreView } from '../../store.ts';
 import type { DrainMachine } from '../machine.ts';
 import { isEnded } from '../state.ts';
 import type { AskForDrain } from './command.ts';
+import { drainedByOthers } from './conditions.ts';
 import type { DrainHold } from './state.ts';
 import { DrainWaits, nothingAwaited, type Waits } from './waits.ts';
 
@@ -88,7 +89,11 @@ export class DrainHolds {
       if (pause) pods.set(name, pause);
       if (!node || phase.kind !== 'pending') continue;
       const hold =
-        waiting.closed ?? pause ?? holdOf(this.#drain, node) ?? this.#refusalOn(now, name);
+        waiting.closed ??
+        pause ??
+        this.#othersOn(node) ??
+        holdOf(this.#drain, node) ??
+        this.#refusalOn(now, name);
       if (hold) turns.set(name, hold);
     }
     const before = [this.#turns, this.#waiting.pods, this.#waiting.ends];
@@ -99,6 +104,11 @@ export class DrainHolds {
     if (isSame && late.size === 0) return;
     const held = { turns: keysOf(turns), pods: keysOf(pods), ends: keysOf(ends), late };
     this.#machine.hold(now, held);
+  }
+
+  #othersOn(node: Node): DrainHold | null {
+    const message = this.#drain.publishesConditions ? drainedByOthers(node) : null;
+    return message === null ? null : { reason: 'AnotherDrain', message };
   }
 
   /** Somebody keeps the node from all drains that heed it. */

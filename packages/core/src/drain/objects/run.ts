@@ -8,6 +8,7 @@ import type { NodeDrain } from '../../policy/values.ts';
 import { DrainMachine } from '../machine.ts';
 import { type DrainNodePhase, isEnded } from '../state.ts';
 import type { NodeDrainCommand, NodeDrainWrite } from './command.ts';
+import { DrainConditions } from './conditions.ts';
 import { DrainHolds, type HoldSurroundings } from './node-holds.ts';
 import { RolloutRestarts } from './rollout-restarts.ts';
 import { begunWith, drainConfigOf, missingTargets, nodesOf, targetOf } from './settings.ts';
@@ -38,6 +39,7 @@ export class NodeDrainRun {
   readonly #restarts: RolloutRestarts | null;
   readonly #begunWith: ReadonlySet<string>;
   readonly #holds: DrainHolds;
+  readonly #conditions: DrainConditions;
   readonly #targets = new Set<string>();
   /** Writes of the drain machine on nodes that are under way. */
   readonly #sent = new Set<string>();
@@ -66,6 +68,7 @@ export class NodeDrainRun {
     const config = drainConfigOf(drain, new Set(leaving));
     this.#machine = new DrainMachine(config, this.#restarts ?? gate);
     this.#writes = new DrainWrites(this.#idOf('write'));
+    this.#conditions = new DrainConditions(this.#idOf(''), store);
     this.#holds = new DrainHolds(drain, this.#idOf(''), this.#machine, surroundings);
     this.#startedAt = drain.startedAt;
     this.#actAt = now;
@@ -151,7 +154,8 @@ export class NodeDrainRun {
     const isOn = !drain.isDeleted && drain.isGuarded;
     const commands = isOn ? this.#carryOn(now) : [];
     const restarts = isOn ? this.#restartRollouts(now) : [];
-    return [...commands, ...restarts, ...this.#write(now)];
+    const conditions = this.#conditions.act(now, drain, this.#machine.nodes());
+    return [...commands, ...restarts, ...conditions, ...this.#write(now)];
   }
 
   nextWake(): Instant | null {
@@ -161,6 +165,7 @@ export class NodeDrainRun {
     return earliest([
       this.#actAt,
       this.#writes.nextWake(),
+      this.#conditions.nextWake(),
       isOn ? this.#machine.nextWake() : null,
       isOn && !this.#machine.finished ? this.#holds.nextWake() : null,
       isOn ? (this.#restarts?.nextWake() ?? null) : null,
@@ -245,7 +250,7 @@ export class NodeDrainRun {
     const nodes = Array.from(this.#surroundings.store.nodes());
     const marked = nodes.flatMap(({ name }) => (this.#isMarked(name) ? name : []));
     for (const name of [...open, ...marked]) this.#wantOn(now, name, { kind: 'undo' });
-    if (open.length > 0 || marked.length > 0) return;
+    if (open.length > 0 || marked.length > 0 || this.#conditions.isOpen) return;
     if (this.#drain.isGuarded) this.#writes.want(now, { kind: 'guard', isGuarded: false });
   }
 
@@ -290,6 +295,7 @@ export class NodeDrainRun {
   #answered(now: Instant, id: string, outcome: Outcome): void {
     this.#actAt = now;
     if (this.#holds.answered(now, id, outcome)) return;
+    if (this.#conditions.settle(now, id, outcome)) return;
     if (this.#restarts?.settle(now, id, outcome)) return;
     const ended = this.#writes.settle(now, id, outcome);
     if (ended) {

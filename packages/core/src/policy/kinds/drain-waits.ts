@@ -6,11 +6,19 @@ import { durationOf } from './parts.ts';
 
 type Waits = Pick<
   NodeDrain,
-  'heeds' | 'pauseLabel' | 'windows' | 'gates' | 'finishesNodes' | 'beforeNode' | 'afterNode'
+  | 'heeds'
+  | 'pauseLabel'
+  | 'publishesConditions'
+  | 'windows'
+  | 'gates'
+  | 'finishesNodes'
+  | 'beforeNode'
+  | 'afterNode'
 >;
 
 export function drainWaitsOf({
   heeds: { podAnnotations: heeds = [], pauseLabel },
+  nodeConditions,
   windows = [],
   gates = [],
   whileClosed,
@@ -19,6 +27,7 @@ export function drainWaitsOf({
 }: NodeDrainSpec): Waits {
   return {
     ...{ heeds, pauseLabel: pauseLabel ?? null },
+    publishesConditions: nodeConditions === 'Publish',
     windows: windows.map(({ schedule, timeZone, duration }) => ({
       ...{ schedule, timeZone, lengthMs: durationOf(duration) ?? 0 },
     })),

@@ -326,6 +326,13 @@ export const nodeDrainSpec = {
       description: 'When the drain is given up; left out: never.',
     },
     heeds: { type: 'shared', name: 'drainHeeds', default: {} },
+    nodeConditions: {
+      type: 'string',
+      description:
+        'Publish: the conditions MaintenancePlanned, DrainInProgress and Drained of its nodes (KEP-5683) say how far it is, and a node that somebody else drains by them is not begun.',
+      enum: ['Ignore', 'Publish'],
+      default: 'Ignore',
+    },
     windows: {
       type: 'array',
       description:

@@ -14,7 +14,7 @@ import {
   type PodInput,
   type PodRef,
 } from '@taintmgr/core';
-import type { DrainQuestion, NodeDrainState } from '@taintmgr/core/drain';
+import type { DrainCondition, DrainQuestion, NodeDrainState } from '@taintmgr/core/drain';
 import { type NodeDrain, readManifest } from '@taintmgr/core/policy';
 
 const apiVersion = 'taintmgr.dev/v1alpha1';
@@ -148,6 +148,11 @@ export class World {
       this.log.push(`restart ${command.owner.name}`);
       this.tell({ kind: 'result', id: command.id, outcome: this.restarts });
       return;
+    } else if (command.kind === 'setDrainConditions') {
+      const { node, conditions } = command;
+      const said = conditions.map(({ type, status }) => `${type}=${status}`).join(' ');
+      this.log.push(`${node.name} ${said}`);
+      this.#setConditions(node.name, conditions);
     } else if (command.kind === 'evictPod' && this.refuses.has(command.pod.name)) {
       const outcome = {
         kind: 'blocked',
@@ -166,5 +171,15 @@ export class World {
       const outcome = isQuestion ? this.answers(command.question) : ({ kind: 'done' } as const);
       if (outcome !== '') this.tell({ kind: 'result', id: command.id, outcome });
     }
+  }
+
+  #setConditions(name: string, conditions: readonly DrainCondition[]): void {
+    const node = this.nodes.get(name) ?? assert.fail();
+    const types = new Set(conditions.map(({ type }) => type));
+    const others = (node.conditions ?? []).filter(({ type }) => !types.has(type));
+    const set = conditions.map((one) => ({ ...one, heartbeatAt: null, transitionAt: null }));
+    const next = { ...node, conditions: [...others, ...set] };
+    this.nodes.set(name, next);
+    this.tell({ kind: 'nodeUpsert', node: next });
   }
 }

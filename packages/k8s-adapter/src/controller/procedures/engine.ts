@@ -12,6 +12,7 @@ import {
   stepsFrom,
   type Task,
 } from '../task.ts';
+import { conditionsSetting } from './drain-conditions.ts';
 import { drainAsking } from './drain-question.ts';
 import { type DrainWriteNotice, drainGuarding, drainNodeWriting } from './drain-write.ts';
 import { type LimitRecordNotice, LimitRecords } from './limit-record.ts';
@@ -83,6 +84,7 @@ export function engineProcedures(
       limits ? { kind: 'event', event: limits.event(command) } : { kind: 'nothing' },
     writeDrainNode: drainNodeWriting,
     guardDrain: drainGuarding,
+    setDrainConditions: conditionsSetting,
     askForDrain: (command, { wall }) => drainAsking(command, wall),
     restartRollout: rolloutRestarting,
     changeTaints: writing,

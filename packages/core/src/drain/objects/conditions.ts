@@ -1,0 +1,139 @@
+// The conditions of nodes by which a NodeDrain says how far it is: those of KEP-5683.
+import { KeyedWrites } from '../../attempt/keyed-writes.ts';
+import type { Outcome } from '../../attempt/outcome.ts';
+import { earliest, type Instant, type Millis } from '../../kernel/time.ts';
+import type { Node, NodeCondition } from '../../model/node.ts';
+import type { NodeDrain } from '../../policy/values.ts';
+import type { StoreView } from '../../store.ts';
+import type { DrainNode, DrainNodePhase } from '../state.ts';
+import type { DrainCondition, SetDrainConditions } from './command.ts';
+
+const retry = { retryWaitMsMin: 1_000, retryWaitMsMax: 60_000, confirmationWaitMs: 10_000 };
+const writesMax = 20;
+/** Nodes are looked at so often, however much happens. */
+const lookEveryMs: Millis = 200;
+const reason = 'NodeDrain';
+
+/**
+ * Others may write them too, and the last one counts: each state of a node is written once, and
+ * nothing waits for that. What says our reason and our name is ours, and becomes False in the end.
+ */
+export class DrainConditions {
+  readonly #store: StoreView;
+  readonly #writes: KeyedWrites;
+  /** What each node has to say, as far as that is not written. */
+  readonly #wanted = new Map<string, readonly DrainCondition[]>();
+  /** The phase that was looked at last. */
+  readonly #seen = new Map<string, string>();
+  /** What this run has set True on each node: the watch may not show it yet. */
+  readonly #set = new Map<string, States>();
+  #lookAt: Instant | null = null;
+  /** Whether nothing is left to be looked for. */
+  #isClear = false;
+
+  constructor(idPrefix: string, store: StoreView) {
+    this.#store = store;
+    this.#writes = new KeyedWrites({ ...retry, prefix: `${idPrefix}conditions`, max: writesMax });
+  }
+
+  nextWake(): Instant | null {
+    return earliest([this.#lookAt, this.#writes.nextWake()]);
+  }
+
+  /** Whether it was the answer to one of these writes. */
+  settle(now: Instant, id: string, outcome: Outcome): boolean {
+    const ended = this.#writes.settle(now, id, outcome);
+    if (ended?.failures === 0) this.#forget(ended.key);
+    return ended !== null;
+  }
+
+  /** Whether something is still to be looked at, or to be written that may succeed. */
+  get isOpen(): boolean {
+    return !this.#isClear || [...this.#wanted.keys()].some((name) => !this.#writes.failures(name));
+  }
+
+  /** What is to be written now, with the nodes as they are; of a drain that is undone: nothing holds. */
+  act(now: Instant, drain: NodeDrain, nodes: readonly DrainNode[]): readonly SetDrainConditions[] {
+    this.#look(now, drain, nodes);
+    return Array.from(this.#writes.takeDue(now)).flatMap((name) => {
+      const conditions = this.#wanted.get(name);
+      const node = this.#store.node(name);
+      if (!conditions || !node) {
+        this.#forget(name);
+        return [];
+      }
+      const id = this.#writes.begin(name);
+      const { uid } = node;
+      return { kind: 'setDrainConditions', id, drain: drain.name, node: { name, uid }, conditions };
+    });
+  }
+
+  #look(now: Instant, drain: NodeDrain, nodes: readonly DrainNode[]): void {
+    const isOn = drain.publishesConditions && !drain.isDeleted;
+    if (!isOn && this.#isClear) return;
+    if (this.#lookAt !== null && now < this.#lookAt) return;
+    this.#isClear = !isOn;
+    this.#lookAt = isOn ? now + lookEveryMs : null;
+    const phases = new Map(isOn ? nodes.map(({ name, phase }) => [name, phase]) : []);
+    for (const node of this.#store.nodes()) this.#judge(now, drain, node, phases.get(node.name));
+  }
+
+  #judge(now: Instant, drain: NodeDrain, node: Node, phase: DrainNodePhase | undefined): void {
+    const { name, conditions = [] } = node;
+    const key = phase?.kind ?? 'none';
+    if (this.#seen.get(name) === key) return;
+    this.#seen.set(name, key);
+    const message = `NodeDrain ${drain.name}`;
+    const before = this.#set.get(name) ?? {};
+    const said = phase ? statesOf(phase) : { ...before, ...oursOf(conditions, message) };
+    const changed = Object.entries(said).filter(([type, status]) => {
+      const found = conditions.find((one) => one.type === type);
+      if (before[type] !== undefined && status === 'False') return true;
+      return found ? found.status !== status : status === 'True';
+    });
+    const set = changed.filter(([, status]) => status === 'True').map(([type]) => [type, 'False']);
+    if (set.length > 0) this.#set.set(name, { ...before, ...Object.fromEntries(set) });
+    if (changed.length === 0) return;
+    const wanted = changed.map(([type, status]) => ({ type, status, reason, message }));
+    this.#wanted.set(name, wanted);
+    this.#writes.forget(name);
+    this.#writes.notice(now, name);
+  }
+
+  #forget(name: string): void {
+    this.#wanted.delete(name);
+    this.#writes.forget(name);
+  }
+}
+
+type States = Readonly<Record<string, 'True' | 'False'>>;
+
+function statesOf({ kind }: DrainNodePhase): States {
+  switch (kind) {
+    case 'pending':
+      return { MaintenancePlanned: 'True' };
+    case 'tainting':
+    case 'draining':
+      return { MaintenancePlanned: 'True', DrainInProgress: 'True', Drained: 'False' };
+    case 'drained':
+      return { MaintenancePlanned: 'True', DrainInProgress: 'False', Drained: 'True' };
+    case 'failed':
+    case 'vanished':
+      return { MaintenancePlanned: 'True', DrainInProgress: 'False', Drained: 'False' };
+  }
+}
+
+/** Those that we have set, and nobody since, are so no more. */
+function oursOf(conditions: readonly NodeCondition[], message: string): States {
+  const ours = conditions.filter((one) => one.reason === reason && one.message === message);
+  return Object.fromEntries(ours.map(({ type }) => [type, 'False']));
+}
+
+/** Who else says that the node is being drained; null: nobody. */
+export function drainedByOthers({ conditions = [] }: Node): string | null {
+  const isTrue = (type: string): NodeCondition | undefined =>
+    conditions.find((one) => one.type === type && one.status === 'True');
+  const progress = isTrue('DrainInProgress');
+  if (!progress || progress.reason === reason || isTrue('Drained')) return null;
+  return `its condition DrainInProgress is True (${progress.reason}): somebody drains it`;
+}

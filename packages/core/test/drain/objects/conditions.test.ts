@@ -1,0 +1,105 @@
+// The conditions of nodes by which a NodeDrain says how far it is, and those of others.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { drainOf, World } from './world.ts';
+
+const spec = { nodes: ['n1', 'n2'], nodeConditions: 'Publish' };
+const alone = { ...spec, nodes: ['n1'] };
+
+/** What the conditions of a node say, in their order. */
+function saidOf(world: World, name: string): string {
+  const { conditions = [] } = world.nodes.get(name) ?? assert.fail();
+  return conditions
+    .map(({ type, status, reason }) => `${type}=${status} ${reason}`)
+    .sort()
+    .join(', ');
+}
+
+/** What was written as conditions, in turn. */
+const writesOf = ({ log }: World): readonly string[] => log.filter((line) => line.includes('='));
+
+/** Lets time pass, until nothing more happens in the same instant. */
+function settle(world: World): void {
+  world.pass(10_000);
+  world.now += 1_000;
+  world.tell({ kind: 'tick' });
+  world.pass(10_000);
+}
+
+describe('a NodeDrain that publishes conditions', () => {
+  it('says of each node what is planned, in progress and done, and takes it back', () => {
+    const drain = drainOf(spec);
+    const world = new World(drain, ['n1', 'n2']);
+    world.refuses.add('on-n1');
+    settle(world);
+    assert.equal(
+      saidOf(world, 'n1'),
+      'DrainInProgress=True NodeDrain, MaintenancePlanned=True NodeDrain',
+    );
+    assert.equal(saidOf(world, 'n2'), 'MaintenancePlanned=True NodeDrain');
+    world.refuses.clear();
+    for (let i = 0; i < 10; i += 1) settle(world);
+    for (const name of ['n1', 'n2']) {
+      assert.match(
+        saidOf(world, name),
+        /Drained=True NodeDrain, MaintenancePlanned=True NodeDrain$/,
+      );
+      assert.doesNotMatch(saidOf(world, name), /DrainInProgress=True/);
+    }
+    world.log.length = 0;
+    world.declare({ ...drain, isGuarded: true, isDeleted: true, generation: 2 });
+    for (let i = 0; i < 10; i += 1) settle(world);
+    assert.equal(world.log.at(-1), 'let go');
+    assert.doesNotMatch(saidOf(world, 'n1') + saidOf(world, 'n2'), /True/);
+  });
+
+  it('takes back what an earlier leader has said', () => {
+    const drain = drainOf(spec);
+    const world = new World(drain, ['n1', 'n2']);
+    for (let i = 0; i < 10; i += 1) settle(world);
+    world.declare({ ...drain, isGuarded: true, isDeleted: true, generation: 2 });
+    world.start();
+    for (let i = 0; i < 10; i += 1) settle(world);
+    assert.equal(world.log.at(-1), 'let go');
+    assert.doesNotMatch(saidOf(world, 'n1') + saidOf(world, 'n2'), /True/);
+  });
+
+  it('does not fight who sets one back', () => {
+    const world = new World(drainOf(alone), ['n1']);
+    world.refuses.add('on-n1');
+    settle(world);
+    const n1 = world.nodes.get('n1') ?? assert.fail();
+    const conditions = (n1.conditions ?? []).map((one) => ({ ...one, status: 'False' }));
+    world.nodes.set('n1', { ...n1, conditions });
+    world.tell({ kind: 'nodeUpsert', node: { ...n1, conditions } });
+    world.log.length = 0;
+    for (let i = 0; i < 5; i += 1) settle(world);
+    assert.deepEqual(writesOf(world), []);
+  });
+
+  it('does not begin a node that somebody else drains by them', () => {
+    const world = new World(drainOf(alone), ['n1']);
+    const given = { reason: 'KubectlDrain', message: '', heartbeatAt: null, transitionAt: null };
+    const progress = { ...given, type: 'DrainInProgress', status: 'True' };
+    const drained = { ...given, type: 'Drained', status: 'True' };
+    const n1 = world.nodes.get('n1') ?? assert.fail();
+    world.nodes.set('n1', { ...n1, conditions: [progress] });
+    world.start();
+    settle(world);
+    assert.equal(world.log.includes('taint n1'), false);
+    const words =
+      'node n1: its condition DrainInProgress is True (KubectlDrain): somebody drains it';
+    assert.deepEqual(world.state().blockers, [words]);
+    world.nodes.set('n1', { ...n1, conditions: [progress, drained] });
+    world.tell({ kind: 'nodeUpsert', node: { ...n1, conditions: [progress, drained] } });
+    settle(world);
+    assert.ok(world.log.includes('taint n1'));
+  });
+
+  it('says nothing, and heeds nothing, where that is not asked for', () => {
+    const world = new World(drainOf({ nodes: ['n1'] }), ['n1']);
+    settle(world);
+    assert.equal(world.state().phase, 'Drained');
+    assert.deepEqual(writesOf(world), []);
+  });
+});
