@@ -1,7 +1,7 @@
 // Applies condition rules: which taints they put on nodes or take off, within their limits.
 import type { ClusterTime } from '../kernel/cluster-clock.ts';
 import { earliest, finite, type Instant } from '../kernel/time.ts';
-import type { Node } from '../model/node.ts';
+import { type Node, type NodeCondition, readyOf } from '../model/node.ts';
 import { selects } from '../model/selector.ts';
 import { hasTaint, isSameTaint, type Taint, type TaintName } from '../model/taint.ts';
 import { type ConditionRule, poolLimit } from '../policy/condition-rule.ts';
@@ -255,7 +255,8 @@ export class ConditionRules {
   #observe(now: Instant, rule: ConditionRule, node: Node): Observation {
     const key = `${rule.name}/${node.name}`;
     const condition = node.conditions?.find(({ type }) => type === rule.condition);
-    const holds = condition?.status === rule.status;
+    const counts = !rule.onlyUnreachable || isSinceUnreachable(condition, node);
+    const holds = condition?.status === rule.status && counts;
     const known = this.#observed.get(key);
     if (known?.holds === holds) return known;
     // When first seen, the condition's own time counts, so that a restart does not begin anew.
@@ -269,6 +270,14 @@ export class ConditionRules {
   #poolSize({ name }: ConditionRule): number {
     return this.#pools.get(name)?.size ?? 0;
   }
+}
+
+/** Whether the node is unreachable, and the condition is from since it is. */
+function isSinceUnreachable(condition: NodeCondition | undefined, { conditions }: Node): boolean {
+  const ready = readyOf(conditions);
+  if (ready?.status !== 'Unknown') return false;
+  const [since, unreachableSince] = [condition?.transitionAt ?? null, ready.transitionAt];
+  return since !== null && unreachableSince !== null && since >= unreachableSince;
 }
 
 /** A taint, and the rule that put it on. */

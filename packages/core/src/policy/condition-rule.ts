@@ -22,6 +22,11 @@ export interface ConditionRule {
   readonly nodes: LabelSelector;
   /** At most so many nodes of the pool, or so many percent of it, carry the taint by this rule. */
   readonly nodesMax: number | `${number}%` | null;
+  /**
+   * The condition counts only while the node is unreachable, and only if it came since: what was found
+   * out before, the machine that is off for example, says nothing of now. Left out: it always counts.
+   */
+  readonly onlyUnreachable?: boolean;
   /** Tell what it would do, and change nothing. */
   readonly dryRun: boolean;
 }

@@ -70,12 +70,29 @@ export const nodeTaintRuleSpec = {
         },
       ],
     },
+    onlyUnreachable: {
+      type: 'boolean',
+      description:
+        'The condition counts only while the node is unreachable (its condition Ready is Unknown), and only if it came since: the taint goes when the node is back.',
+      default: false,
+    },
     dryRun: {
       type: 'boolean',
       description: 'Tell what the rule would do, and change nothing.',
       default: false,
     },
   },
+  rules: [
+    {
+      cel: "self.taint.key != 'node.kubernetes.io/out-of-service' || self.onlyUnreachable",
+      message:
+        'want onlyUnreachable with the taint node.kubernetes.io/out-of-service, which kills pods without asking their kubelet',
+      holds: (self: {
+        readonly taint: { readonly key: string };
+        readonly onlyUnreachable: boolean;
+      }): boolean => self.taint.key !== 'node.kubernetes.io/out-of-service' || self.onlyUnreachable,
+    },
+  ],
 } as const;
 
 export type NodeTaintRuleSpec = TypeOf<typeof nodeTaintRuleSpec>;
@@ -114,6 +131,7 @@ export function nodeTaintRuleOf(
     taint,
     nodes: nodeSelector,
     nodesMax: nodesMaxOf(maxNodes),
+    ...(spec.onlyUnreachable && { onlyUnreachable: true }),
     dryRun,
   };
 }
