@@ -190,16 +190,19 @@ export const plots: Readonly<Record<StoryName, Plot>> = {
       // Of the cluster come all policies, and most limits.
       const own = { policies: [], limits: [], minTaintAgeMs: 0 };
       const promised = { policies: [], rates: [], windows: [], minTaintAgeMs: 0, mayStop: false };
-      const lifecycle = { nodeMonitorGracePeriodMs: 30_000, observes: true };
+      const replicas = draw.chance(0.5) ? 2 : 1;
+      const holdsFullDisruption = draw.chance(0.5);
+      const fullDisruption = holdsFullDisruption ? ('hold' as const) : ('evict' as const);
+      const lifecycle = { nodeMonitorGracePeriodMs: 30_000, observes: true, fullDisruption };
       return {
         topology: smallTopology,
         config: { ...config, ...own, takeover: true, lifecycle },
         evictions: {
-          ...{ ...terms, ...promised, clockMs: clockMsMax },
+          ...{ ...terms, ...promised, clockMs: clockMsMax, holdsFullDisruption },
           ...{ clusterPolicies: true, takeover: true },
         },
         lifecycle: null,
-        replicas: draw.chance(0.5) ? 2 : 1,
+        replicas,
         pressure: null,
         takeover: true,
       };

@@ -67,7 +67,8 @@ export class Story {
     if (!judge) throw new Error('nobody judges this story');
     const { apiHistory } = judge;
     this.#pressure = cast.pressure && new PressureChecker(api, pressureTerms);
-    this.#takeover = cast.takeover ? new TakeoverCheckers(api, apiHistory) : null;
+    const holds = evictions?.holdsFullDisruption;
+    this.#takeover = cast.takeover ? new TakeoverCheckers(api, apiHistory, holds) : null;
     this.sabotage = sabotage;
     this.stage = new Stage({
       ...{ seed, clock, cluster, apiHistory, cast, sabotage },

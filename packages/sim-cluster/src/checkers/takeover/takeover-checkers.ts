@@ -2,6 +2,7 @@ import type { ClusterApi } from '../../store/cluster-api.ts';
 import type { Exchange } from '../../wire/exchange.ts';
 import type { ApiHistory } from '../api-history.ts';
 import { clockTime, type Violation } from '../terms.ts';
+import { DoubtsChecker } from './doubts.ts';
 import { OurActsChecker } from './our-acts.ts';
 import { SparedPodsChecker } from './spared-pods.ts';
 import { managers, policyNames, TakeoverHistory } from './takeover-history.ts';
@@ -28,13 +29,15 @@ export class TakeoverCheckers {
   /** Since when every node has been ready; Infinity: one is not. */
   #readySince: number = Number.POSITIVE_INFINITY;
 
-  constructor(api: ClusterApi, apiHistory: ApiHistory) {
+  /** `holdsFullDisruption`: pods of a zone that is down as a whole stay ready. */
+  constructor(api: ClusterApi, apiHistory: ApiHistory, holdsFullDisruption: boolean = false) {
     this.#api = api;
     const report = (violation: Violation): void => void this.#violations.push(violation);
     this.#history = new TakeoverHistory(api, apiHistory);
     this.#vetoes = new VetoChecker(api, this.#history, report);
     this.#spared = new SparedPodsChecker(api, apiHistory, this.#history, this.#vetoes, report);
     new OurActsChecker(api, apiHistory, this.#history, report);
+    new DoubtsChecker(api, apiHistory, this.#history, holdsFullDisruption, report);
     api.subscribe(({ resource }) => {
       if (resource === 'nodes') this.#lookAtNodes();
     });
