@@ -11,15 +11,12 @@ import type { Decider } from './decider.ts';
 import type { Pauses } from './pauses.ts';
 import { countsFrom, startName, type TaintClock } from './taint-clock.ts';
 
-/**
- * Writes on nodes since when their taints count, so that a restarted or another replica finds the
- * same deadlines.
- */
 type TaintStarts = Readonly<Record<string, Instant>> | null;
 
 /**
  * So long after a node's taints were written it is written down since when they count: a write that
- * came later has then another second, on any clock that is right within a second.
+ * came later has then another second, on any clock that is right within a second. So long, too, we
+ * wait before we write once more what we have written.
  */
 const quietMs = 2000;
 
@@ -37,6 +34,8 @@ export class TaintClockWriter {
   readonly #decider: Decider;
   readonly #config: EvictionConfig;
   readonly #writes: KeyedWrites;
+  /** What was last written on each node, and when. */
+  readonly #written = new Map<string, { readonly at: Instant; readonly text: string }>();
 
   constructor(
     store: StoreView,
@@ -61,6 +60,7 @@ export class TaintClockWriter {
 
   /** A write under way is waited for: the node may come back under its name. */
   forget(nodeName: string): void {
+    this.#written.delete(nodeName);
     if (!this.#writes.isUnderWay(nodeName)) this.#writes.forget(nodeName);
   }
 
@@ -74,17 +74,21 @@ export class TaintClockWriter {
     for (const name of this.#writes.takeDue(now)) {
       const node = this.#store.node(name);
       const readyAt = node ? this.#readyAt(node) : now;
-      const command = node && readyAt <= now ? this.#commandFor(now, node) : null;
+      const wanted = node && readyAt <= now ? this.#wantedOn(now, node) : null;
+      const againAt = wanted ? this.#againAt(name, wanted) : now;
       if (readyAt > now) this.#writes.postpone(name, readyAt);
-      else if (command) commands.push(command);
-      else this.#writes.forget(name);
+      else if (!node || !wanted) this.#writes.forget(name);
+      else if (againAt > now) this.#writes.postpone(name, againAt);
+      else commands.push(this.#begin(now, node, wanted));
     }
     return commands;
   }
 
   /** Takes a result; false when it is not one of ours. */
   answered(now: Instant, id: string, outcome: Outcome): boolean {
-    return this.#writes.settle(now, id, outcome) !== null;
+    const ended = this.#writes.settle(now, id, outcome);
+    if (ended && ended.failures > 0) this.#written.delete(ended.key);
+    return ended !== null;
   }
 
   #readyAt({ taintsWrittenAt }: Node): Instant {
@@ -93,17 +97,27 @@ export class TaintClockWriter {
     return this.#store.clock.when(writtenAt + quietMs);
   }
 
+  /** Two that take themselves for the leader for a moment may differ: nobody answers the other at once. */
+  #againAt(nodeName: string, wanted: Wanted): Instant {
+    const last = this.#written.get(nodeName);
+    return last?.text === JSON.stringify(wanted) ? last.at + quietMs : Number.NEGATIVE_INFINITY;
+  }
+
+  #begin(now: Instant, { name, uid, taintsWrittenAt }: Node, wanted: Wanted): MachineCommand {
+    this.#written.set(name, { at: now, text: JSON.stringify(wanted) });
+    const node = { nodeName: name, nodeUid: uid, taintsWrittenAt: finite(taintsWrittenAt) };
+    return { kind: 'keepTaintStarts', id: this.#writes.begin(name), ...node, ...wanted };
+  }
+
   /** Null when it is written on the node. */
-  #commandFor(now: Instant, node: Node): MachineCommand | null {
-    const { name: nodeName, uid: nodeUid } = node;
+  #wantedOn(now: Instant, node: Node): Wanted | null {
+    const { name: nodeName } = node;
     const isKnown = node.taintsWrittenAt !== null;
     const needed = this.#neededOn(nodeName);
     const starts = isKnown ? this.#wantedStarts(this.#store.clock.wall(now), node, needed) : null;
     const pauses = this.#pauses.pastOf(nodeName).filter(({ to }) => to > needed.pausesFrom);
     if (isWritten(node, starts) && isSame(node.pastPauses ?? [], pauses)) return null;
-    const id = this.#writes.begin(nodeName);
-    const taintsWrittenAt = finite(node.taintsWrittenAt);
-    return { kind: 'keepTaintStarts', id, nodeName, nodeUid, starts, pauses, taintsWrittenAt };
+    return { starts, pauses };
   }
 
   /**
@@ -153,6 +167,12 @@ export class TaintClockWriter {
     }
     return { starts, pausesFrom };
   }
+}
+
+/** What is to be written on a node. */
+interface Wanted {
+  readonly starts: TaintStarts;
+  readonly pauses: readonly PastPause[];
 }
 
 /** What deadlines depend on that another run could not find. */
