@@ -10,8 +10,8 @@ const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 export interface Replica {
   /** Resolves when its log has said this; rejected when it ends without. */
   saw(message: string): Promise<void>;
-  /** Sends a signal that it cannot refuse. */
-  strike(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void;
+  /** Sends a signal that it cannot refuse, or the one that sets its clock: see set-clock.ts. */
+  strike(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT' | 'SIGUSR2'): void;
   /** Lets it end in order. */
   stop(): Promise<void>;
 }

@@ -127,9 +127,10 @@ export class TakeoverWorld {
     return this.#manager;
   }
 
-  #apiServer(startRv: number): ApiServer {
+  #apiServer(startRv: number, paramsSyncMs = 0): ApiServer {
     const { clock } = this;
-    return new ApiServer({ clock, random: seededRandom(startRv), tokens: this.#tokens, startRv });
+    const [random, tokens] = [seededRandom(startRv), this.#tokens];
+    return new ApiServer({ clock, random, tokens, startRv, paramsSyncMs });
   }
 
   async #serve(port = 0): Promise<HttpsServer> {
@@ -138,12 +139,15 @@ export class TakeoverWorld {
     return this.#server;
   }
 
-  /** The API server ends; resolves when another one, which knows what was stored, has its port. */
-  async restart(): Promise<void> {
+  /**
+   * The API server ends; resolves when another one, which knows what was stored, has its port. It knows
+   * heartbeats only so much later.
+   */
+  async restart(paramsSyncMs = 0): Promise<void> {
     const port = this.#server?.port ?? 0;
     await this.#server?.close();
     const stored = kinds.flatMap((kind) => this.api.list(kind));
-    this.api = this.#apiServer(1_000_000);
+    this.api = this.#apiServer(1_000_000, paramsSyncMs);
     this.api.load(structuredClone(stored));
     await this.#serve(port);
     const heard = this.#heard;

@@ -58,6 +58,33 @@ describe('the API server', () => {
     await controller.stop();
   });
 
+  it('restarts, and knows no heartbeat at first: lets through, and that is told', async (t) => {
+    const world = await TakeoverWorld.start(t);
+    world.pod('in', 'gone');
+    pause(world);
+    const controller = await startController(t, world);
+    await begun(world, controller, 'gone');
+    world.manager.start();
+    world.taint();
+    await world.refused('in', 'gone');
+    // Connections and watches begin anew; who loses his lease meanwhile begins anew, too.
+    await world.restart(10_000);
+    await world.manager.stop();
+    world.manager.start();
+    await world.deleted('in', 'gone');
+    await controller.saw(
+      'kube-controller-manager was let through with pod in/gone, whose namespace is taken over: ' +
+        'the heartbeat was late, the policies were not in force, or its clock is off by more than 1m',
+    );
+    await world.until(() => published(world).takeover?.letThrough === 1);
+    await world.passed(10_000);
+    world.pod('in', 'kept');
+    await world.refused('in', 'kept');
+    assert.equal(world.isDeleted('in', 'kept'), false);
+    assert.equal(evictionsAsked(world), 0);
+    await controller.stop();
+  });
+
   it('leaves out a field of the policies: nothing is refused, we evict nothing, and say so', async (t) => {
     const world = await TakeoverWorld.start(t);
     world.pod('in', 'gone');

@@ -213,6 +213,9 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   #noticeClock(now: Instant, notice: ClockNotice | null): void {
     if (!notice) return;
     this.#notice(notice);
+    // The last heartbeat was dated by another clock.
+    if (notice.kind === 'serverClockMoved' && this.synced)
+      this.#perform(now, this.#duties.hurry(now));
     if (!this.#election) return;
     const event = clockEvent(notice, this.#election.subject);
     this.#perform(now, this.#executor.record(now, event));

@@ -13,7 +13,7 @@ import { agentConfig, leakActions } from './pressure-script.ts';
 import { ruleActions } from './rule-script.ts';
 import { type Actions, podActions } from './script.ts';
 import type { Story } from './story.ts';
-import { handOver, leave, putBack, takeoverActions } from './takeover-script.ts';
+import { handOver, leave, putBack, readinessActions, takeoverActions } from './takeover-script.ts';
 import { drawTopology, smallTopology, zonesAlone } from './topology.ts';
 
 /** The API server dates its answers in whole seconds, and clocks may drift a little. */
@@ -214,6 +214,7 @@ export const plots: Readonly<Record<StoryName, Plot>> = {
         ...processActions,
         ...takeoverActions,
       ],
+      readiness: [...times(0.5, machineActions), ...processActions, ...readinessActions],
     },
     begin: handOver,
     calm: putBack,

@@ -1,7 +1,15 @@
-import type { Command, Engine } from '@taintmgr/core';
+import type { Command, Config, Engine } from '@taintmgr/core';
 import type { Machine } from '../../src/controller/loop-parts.ts';
 import { without } from './machines.ts';
+import type { Sabotage } from './sabotage.ts';
 import type { Planted } from './sabotages.ts';
+
+const hold = 'params.status.takeover.holdReadiness';
+
+/** Watches over nodes otherwise than it promises. */
+function watching(changes: NonNullable<Config['lifecycle']>): NonNullable<Sabotage['config']> {
+  return (config) => ({ ...config, lifecycle: { ...config.lifecycle, ...changes } });
+}
 
 /** Faults of who decides beside kube-controller-manager. */
 export const takeoverSabotages: Readonly<Record<string, Planted>> = {
@@ -51,6 +59,44 @@ export const takeoverSabotages: Readonly<Record<string, Planted>> = {
     seed: 4,
     breaks: ['evicts in a pause'],
     sabotage: { machine: (engine) => without(engine, ({ kind }) => kind === 'pauseUpsert') },
+  },
+  'does not hold readiness': {
+    story: 'takeover',
+    seed: 2,
+    breaks: ['readiness not held in a pause'],
+    sabotage: { takeover: { holdsReadiness: false } },
+  },
+  'holds readiness for ever': {
+    story: 'takeover',
+    seed: 2,
+    breaks: ['readiness held for nothing'],
+    sabotage: { takeover: { holdsReadiness: true } },
+  },
+  'has a policy of readiness that refuses nothing': {
+    story: 'takeover',
+    seed: 2,
+    breaks: ['not ready beside a hold'],
+    sabotage: {
+      takeover: { policies: ['!(variables.fresh &&', 'true || !(variables.fresh &&'] },
+    },
+  },
+  'has a policy of readiness that does not mind of which nodes': {
+    story: 'takeover',
+    seed: 2,
+    breaks: ['refused without a right'],
+    sabotage: { takeover: { policies: [`(has(${hold}.all) && ${hold}.all)`, '(true)'] } },
+  },
+  'does not mind that many nodes fall silent at once': {
+    story: 'takeover',
+    seed: 2,
+    breaks: ['readiness not held in doubt'],
+    sabotage: { config: watching({ massUnreachable: null }) },
+  },
+  'does not hold a zone that is down': {
+    story: 'takeover',
+    seed: 2,
+    breaks: ['readiness not held in doubt'],
+    sabotage: { config: watching({ fullDisruption: 'evict' }) },
   },
   'has no heartbeat': {
     story: 'takeover',

@@ -1,12 +1,21 @@
 // What may happen to a controller that decides beside a kube-controller-manager, and to what it needs.
 import { customResourceDefinitions } from '@taintmgr/core/policy';
-import type { ClusterApi, FaultRule, Json } from '@taintmgr/sim-cluster';
+import type { ClusterApi, FaultRule } from '@taintmgr/sim-cluster';
 import { takeoverManifests } from '../../src/takeover/manifests.ts';
 import { setClock } from './clock-script.ts';
 import { lease } from './controller.ts';
 import type { Draw } from './draw.ts';
 import { nodeActions } from './node-script.ts';
 import { policyActions } from './policy-script.ts';
+import {
+  deletePause,
+  pauses,
+  putPause,
+  silenceAll,
+  silenceInAHold,
+  silenceMost,
+  silenceWholeZone,
+} from './readiness-script.ts';
 import { type Actions, current } from './script.ts';
 import type { Story } from './story.ts';
 import { ourUser } from './users.ts';
@@ -36,8 +45,29 @@ export const takeoverActions: Actions = [
   [4, lull],
 ];
 
+/** The same, mostly of nodes that are silent and pods that are marked not ready for it. */
+export const readinessActions: Actions = [
+  ...nodeActions.map(([weight, act]) => [weight / 2, act] as const),
+  [6, silenceInAHold],
+  [6, silenceAll],
+  [6, silenceMost],
+  [6, silenceWholeZone],
+  [2, upset],
+  [2, changeNamespace],
+  [5, putPause],
+  [4, deletePause],
+  [2, deletePolicyObject],
+  [2, editPolicyObject],
+  [2, putPoliciesBack],
+  [2, restartStandIn],
+  [1, deleteManager],
+  [2, failHeartbeats],
+  [1, loseLease],
+  [1, restartServer],
+  [3, lull],
+];
+
 const managers = 'taintmanagers.taintmgr.dev';
-const pauses = 'evictionpauses.taintmgr.dev';
 const definitions = 'customresourcedefinitions';
 const namespaces = ['shop', 'infra', 'lab', 'default'] as const;
 const kinds = ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'] as const;
@@ -128,27 +158,6 @@ function retaint(
   return `${name} has the taints ${JSON.stringify(taints)}`;
 }
 
-/** Kubelets fall silent while nobody is to mark pods not ready; some come back. */
-function silenceInAHold(story: Story, draw: Draw): string {
-  const { api, cluster, stage, nodeNames } = story;
-  hold(api, 'ready', { scope: {}, deadlines: draw.chance(0.5), readiness: true });
-  stage.passUntil(story.now() + 2 * second);
-  const silent = nodeNames.filter(() => draw.chance(0.5));
-  for (const name of silent) cluster.node(name).stop();
-  stage.passUntil(story.now() + draw.of([65, 90]) * second);
-  for (const name of silent) if (draw.chance(0.5)) cluster.node(name).resume();
-  return `${silent.join()} were silent in a hold of readiness`;
-}
-
-/** As when the control plane is cut off. */
-function silenceAll(story: Story, draw: Draw): string {
-  const { cluster, stage, nodeNames } = story;
-  for (const name of nodeNames) cluster.node(name).stop();
-  stage.passUntil(story.now() + draw.of([35, 65, 150]) * second);
-  for (const name of nodeNames) if (draw.chance(0.9)) cluster.node(name).resume();
-  return 'every kubelet was silent';
-}
-
 function changeNamespace({ api }: Story, draw: Draw): string {
   const name = draw.of(namespaces);
   const value = draw.of(['enabled', 'enabled', 'disabled', null]);
@@ -163,36 +172,6 @@ function setLabel(api: ClusterApi, name: string, value: string | null): void {
   const { [label]: _, ...others } = metadata.labels ?? {};
   const labels = value === null ? others : { ...others, [label]: value };
   api.update('namespaces', { ...found, metadata: { ...metadata, labels } });
-}
-
-function putPause({ api }: Story, draw: Draw): string {
-  const name = draw.of(['one', 'two']);
-  const scope = draw.weighted<{ readonly [member: string]: Json }>([
-    [3, {}],
-    [1, { namespaces: [draw.of(namespaces)] }],
-    [1, { zones: ['r/a'] }],
-  ]);
-  const [deadlines, readiness] = draw.of([
-    [true, false],
-    [true, true],
-    [false, true],
-  ] as const);
-  return hold(api, name, { scope, deadlines, readiness });
-}
-
-function hold(api: ClusterApi, name: string, what: { readonly [member: string]: Json }): string {
-  if (api.get(pauses, '', name)) api.delete(pauses, '', name);
-  const head = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'EvictionPause' };
-  api.create(pauses, { ...head, metadata: { name }, spec: { reason: 'a seed', ...what } });
-  return `pause ${name} ${JSON.stringify(what)}`;
-}
-
-function deletePause({ api }: Story, draw: Draw): string {
-  const all = api.list(pauses);
-  if (all.length === 0) return 'there is no pause';
-  const { name } = draw.of(all).metadata;
-  api.delete(pauses, '', name);
-  return `pause ${name} is over`;
 }
 
 function deletePolicyObject({ api }: Story, draw: Draw): string {

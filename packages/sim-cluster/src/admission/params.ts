@@ -17,11 +17,18 @@ export class Params {
   readonly #clock: Clock;
   readonly #served: ServedResources;
   readonly #views = new Map<string, LaggingView>();
+  /** Until then no kind has been listed. */
+  #unsyncedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(store: Store, clock: Clock, served: ServedResources) {
     this.#store = store;
     this.#clock = clock;
     this.#served = served;
+  }
+
+  /** What is stored is listed only so much later. */
+  begin(syncMs: number): void {
+    this.#unsyncedUntil = this.#clock.now() + syncMs;
   }
 
   /** Watches the kinds that these policies name, and no others. */
@@ -58,6 +65,7 @@ export class Params {
     requestNamespace: string,
   ): readonly (KubeObject | null)[] {
     if (!resource || !ref) return [null];
+    if (this.#clock.now() < this.#unsyncedUntil) throw unsynced(resource);
     const namespace = namespaceOf(resource, ref, requestNamespace);
     const found = this.#find(resource, ref, namespace);
     if (found.length > 0 || ref.parameterNotFoundAction !== 'Deny') return found;
@@ -80,6 +88,15 @@ export class Params {
     this.#views.set(key, view);
     return { key, view };
   }
+}
+
+/** The real server waits for a second before it says so: by its source, for it was not tried. */
+function unsynced({ group, version, kind }: Resource): ConfigurationError {
+  const apiVersion = group === '' ? version : `${group}/${version}`;
+  const paramKind = `&ParamKind{APIVersion:${apiVersion},Kind:${kind},}`;
+  return new ConfigurationError(
+    `paramKind kind \`${paramKind}\` not yet synced to use for admission`,
+  );
 }
 
 function namespaceOf({ namespaced }: Resource, ref: ParamRef, requestNamespace: string): string {

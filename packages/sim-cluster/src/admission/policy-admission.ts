@@ -71,8 +71,9 @@ export class PolicyAdmission implements Admission {
     return this.#audited;
   }
 
-  /** Goes by what is stored now, as a server does that has just begun. */
-  begin(): void {
+  /** Goes by what is stored now, as a server does that has just begun; by parameters only later. */
+  begin(paramsSyncMs: number): void {
+    this.#params.begin(paramsSyncMs);
     this.#policies.begin();
   }
 

@@ -49,6 +49,11 @@ export interface ApiServerOptions {
    * the form of objects or at who owns their fields. See BriefWrites.
    */
   readonly brief?: boolean;
+  /**
+   * For so long after a load the parameters of admission policies are not known, as after the start of a
+   * server that finds them stored; default 0.
+   */
+  readonly paramsSyncMs?: number;
 }
 
 const startRv = 1000;
@@ -72,10 +77,12 @@ export class ApiServer implements ClusterApi {
   readonly #backend: Backend;
   readonly #brief: BriefWrites | null;
   readonly #direct: ClusterApi;
+  readonly #paramsSyncMs: number;
   #dialNode: DialNode = () => 'refused';
 
   constructor(options: ApiServerOptions) {
     this.clock = options.clock;
+    this.#paramsSyncMs = options.paramsSyncMs ?? 0;
     const store = new Store({
       startRv: options.startRv ?? startRv,
       historyLength: options.historyLength ?? historyLength,
@@ -154,7 +161,7 @@ export class ApiServer implements ClusterApi {
   /** Takes over objects of a real cluster as they are; see LoadReport for what was not taken. */
   load(values: readonly unknown[]): LoadReport {
     const report = loadObjects(this.#backend, values);
-    this.policies.begin();
+    this.policies.begin(this.#paramsSyncMs);
     return report;
   }
 

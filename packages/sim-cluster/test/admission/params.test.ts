@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { fixture } from '../world/api-fixture.ts';
 import { install, installed, namespace, other, rule } from './installed.ts';
 
 const paramKind = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
@@ -30,6 +31,14 @@ const ref = (more: object = {}): object => ({
 const told = (text: string): string => /denied request: (.*?)","reason"/.exec(text)?.[1] ?? text;
 const notFound =
   'failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction';
+
+const unsynced =
+  'failed to configure binding: paramKind kind `&ParamKind{APIVersion:coordination.k8s.io/v1,Kind:Lease,}` ' +
+  'not yet synced to use for admission';
+const kinds = [
+  ...['namespaces', 'leases'],
+  ...['validatingadmissionpolicies', 'validatingadmissionpolicybindings'],
+];
 
 describe('the parameters of a policy', () => {
   it('are known milliseconds after they were written', () => {
@@ -104,6 +113,26 @@ describe('the parameters of a policy', () => {
     const made = installed({ ...byHolder, matchConstraints }, ref({ namespace: undefined }));
     const answer = made.client.post('/api/v1/nodes', { metadata: { name: 'n' } });
     assert.match(told(answer.text), /cannot use namespaced paramRef/);
+  });
+
+  it('are not known at first to a server that begins, and are a failure then', () => {
+    for (const [failurePolicy, atFirst] of [
+      ['Fail', 422],
+      ['Ignore', 201],
+    ] as const) {
+      const before = installed({ ...byHolder, failurePolicy }, ref());
+      lease(before, 'x');
+      const stored = kinds.flatMap((kind) => before.api.list(kind));
+      const { api, client, pass } = fixture({ startRv: 1_000_000, paramsSyncMs: 2000 });
+      api.load(structuredClone(stored));
+      const path = `/api/v1/namespaces/${namespace}/configmaps?dryRun=All`;
+      const ask = () => client.post(path, { metadata: { name: 'x' }, data: {} });
+      const { status, text } = ask();
+      assert.equal(status, atFirst);
+      if (failurePolicy === 'Fail') assert.equal(told(text), unsynced);
+      pass(2000);
+      assert.equal(told(ask().text), 'held by x in wire-vap');
+    }
   });
 
   it('are watched again by a policy that comes after the last one has gone', () => {

@@ -7,10 +7,10 @@ import { TakeoverCheckers } from '../../src/checkers/takeover/takeover-checkers.
 import { VirtualClock } from '../../src/kernel/clock.ts';
 import { seededRandom } from '../../src/kernel/prng.ts';
 import type { Exchange } from '../../src/wire/exchange.ts';
+import { group, installOwnKinds } from '../world/own-kinds.ts';
 
 // What the checkers find of a client that decides beside a kube-controller-manager which evicts too.
 
-const group = 'taintmgr.dev';
 const label = { 'taintmgr.dev/takeover': 'enabled' };
 const kinds = {
   policies: 'validatingadmissionpolicies',
@@ -34,22 +34,7 @@ class World {
   /** `refuses`: what the policy of evictions refuses, in CEL. */
   constructor(refuses = 'false') {
     const { api } = this;
-    for (const [plural, kind] of [
-      ['taintmanagers', 'TaintManager'],
-      ['evictionpauses', 'EvictionPause'],
-    ] as const) {
-      const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-      const properties = { spec: open, status: open };
-      const schema = { openAPIV3Schema: { type: 'object', properties } };
-      const version = { name: 'v1alpha1', served: true, storage: true, schema };
-      api.create('customresourcedefinitions', {
-        metadata: { name: `${plural}.${group}` },
-        spec: {
-          ...{ group, scope: 'Cluster', names: { plural, kind } },
-          versions: [{ ...version, subresources: { status: {} } }],
-        },
-      });
-    }
+    installOwnKinds(api);
     this.pass(3000);
     this.#ours = this.#history.first.client(this.#history.server(api.exchange));
     this.#theirs = this.checkers.line(this.#history.bystander(api.exchange));

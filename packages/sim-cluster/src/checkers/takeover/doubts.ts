@@ -5,8 +5,8 @@ import type { ApiHistory } from '../api-history.ts';
 import type { Call } from '../call.ts';
 import type { Followed } from '../knowledge.ts';
 import { clockTime, type Violation } from '../terms.ts';
-import { type Silence, Silences, silentMs } from './silences.ts';
 import { managers, type TakeoverHistory } from './takeover-history.ts';
+import { type UnheardNode, UnheardNodes, unheardMs } from './unheard-nodes.ts';
 
 /** Half of the nodes, and so many at least, are too many to fall silent at once. */
 const tooMany = { share: 0.5, min: 3 } as const;
@@ -24,14 +24,14 @@ const followed: readonly Followed[] = ['nodes', 'leases', 'pods', 'namespaces', 
 interface Doubt {
   readonly why: string;
   /** Null: all of them. */
-  readonly nodes: readonly Silence[] | null;
+  readonly nodes: readonly UnheardNode[] | null;
   /** Since when the leader has to have heard everything to know of it. */
   readonly since: number;
 }
 
 /** Judges each heartbeat by which nodes were silent, as far as who wrote it has heard everything. */
 export class DoubtsChecker {
-  readonly #silences = new Silences();
+  readonly #nodes = new UnheardNodes();
   readonly #apiHistory: ApiHistory;
   readonly #history: TakeoverHistory;
   readonly #holdsFullDisruption: boolean;
@@ -48,11 +48,15 @@ export class DoubtsChecker {
     this.#history = history;
     this.#holdsFullDisruption = holdsFullDisruption;
     this.#report = report;
+    for (const object of api.list('nodes')) {
+      const change = { type: 'ADDED', resource: 'nodes', object, previous: null } as const;
+      this.#nodes.observe(api.clock.now(), change);
+    }
     api.subscribe((change) => {
       const at = api.clock.now();
       const { actor } = apiHistory;
       const { resource, type, object } = change;
-      this.#silences.observe(at, change);
+      this.#nodes.observe(at, change);
       if (actor && resource === managers && type === 'MODIFIED') this.#judge(at, actor, object);
     });
   }
@@ -73,12 +77,12 @@ export class DoubtsChecker {
   }
 
   #doubts(sentAt: number, at: number): readonly Doubt[] {
-    const all = this.#silences.all(at);
-    const isDown = ({ downAt }: Silence): boolean => downAt <= sentAt;
+    const all = this.#nodes.all(at);
+    const isDown = ({ downAt }: UnheardNode): boolean => downAt <= sentAt;
     const down = all.filter(isDown);
     if (down.length === 0) return tooManyOf(all, sentAt);
     // Who did not hear everything for a while gives all nodes time anew, and finds them down after that.
-    const since = sentAt - silentMs - heardMs;
+    const since = sentAt - unheardMs - heardMs;
     const zones = this.#holdsFullDisruption ? [...new Set(down.map(({ zone }) => zone))] : [];
     const dead = zones
       .map((zone) => ({ zone, nodes: all.filter((one) => one.zone === zone) }))
@@ -107,13 +111,15 @@ export class DoubtsChecker {
   }
 }
 
-function tooManyOf(all: readonly Silence[], sentAt: number): readonly Doubt[] {
+function tooManyOf(all: readonly UnheardNode[], sentAt: number): readonly Doubt[] {
   const news = all.filter(({ isNews }) => isNews);
   const lastAt = Math.max(Number.NEGATIVE_INFINITY, ...news.map(({ heardAt }) => heardAt));
   const atOnce = news.filter(({ heardAt }) => lastAt - heardAt <= atOnceMs);
-  const isDue = sentAt >= lastAt + silentMs && sentAt <= lastAt + heldMs;
+  const isDue = sentAt >= lastAt + unheardMs && sentAt <= lastAt + heldMs;
   const isTooMany = atOnce.length >= Math.max(tooMany.min, tooMany.share * all.length);
   if (!isDue || !isTooMany) return [];
   const since = Math.min(...atOnce.map(({ heardAt }) => heardAt));
-  return [{ why: `${atOnce.length} nodes were last heard ${clockTime(lastAt)}`, nodes: null, since }];
+  return [
+    { why: `${atOnce.length} nodes were last heard ${clockTime(lastAt)}`, nodes: null, since },
+  ];
 }

@@ -5,7 +5,7 @@ import type { Change } from '../../store/cluster-api.ts';
 import { Heartbeats } from '../lifecycle/heartbeats.ts';
 
 /** A node that gave no sign for 30 s is looked at every 5 s; then it is published. */
-export const silentMs = 38_000;
+export const unheardMs = 38_000;
 /** Within this time of a change of a node it is published. */
 const learnedMs = 3_000;
 /** Who hears a node again that was silent for so long may give all of them time anew. */
@@ -22,7 +22,7 @@ interface Face {
 }
 
 /** A node that is there. */
-export interface Silence {
+export interface UnheardNode {
   readonly name: string;
   /** As the leader names zones; '' for a node without one. */
   readonly zone: string;
@@ -35,7 +35,7 @@ export interface Silence {
 }
 
 /** Follows signs of life and what kubelets say, from every change in the API. */
-export class Silences {
+export class UnheardNodes {
   readonly #heartbeats = new Heartbeats();
   readonly #faces = new Map<string, Face>();
   #comebackAt = Number.NEGATIVE_INFINITY;
@@ -55,16 +55,16 @@ export class Silences {
   }
 
   /** Every node that is there, as of now. */
-  all(now: number): readonly Silence[] {
+  all(now: number): readonly UnheardNode[] {
     return [...this.#faces].map(([name, { at, isReady, zone, wasReady }]) => {
       const heardAt = this.#heartbeats.last(name, now);
       const ready = isReady ? { from: at, to: now } : wasReady;
       const isNews =
         ready !== null &&
         heardAt > Math.max(this.#comebackAt, ready.from) &&
-        heardAt + silentMs < ready.to;
-      const silentAt = Math.max(heardAt, this.#comebackAt) + silentMs;
-      return { name, zone, heardAt, isNews, downAt: isReady ? silentAt : at + learnedMs };
+        heardAt + unheardMs < ready.to;
+      const missedAt = Math.max(heardAt, this.#comebackAt) + unheardMs;
+      return { name, zone, heardAt, isNews, downAt: isReady ? missedAt : at + learnedMs };
     });
   }
 }
