@@ -113,6 +113,8 @@ function declareObject(
   objects.set(name, type);
   environment.registerType(name, { ctor: make, fields: Object.fromEntries(fields) });
   environment.registerOperator(`${name} == ${name}`, celEqual);
+  // Every object may be missing, as that of a DELETE is.
+  environment.registerOperator(`${name} == null`, celEqual);
   for (const { name: method, takes, returns, call } of type.methods ?? []) {
     const signature = `${name}.${method}(${takes.map(inner).join(', ')}): ${inner(returns)}`;
     environment.registerFunction(signature, call, { async: false });

@@ -63,7 +63,7 @@ function mergeMember(shape: Shape | undefined, original: Json | undefined, patch
   }
   if (!isList(patch) || typeof shape !== 'object' || shape.type !== 'list') return patch;
   const present = isList(original) ? original : [];
-  if (shape.set) return union(present, patch);
+  if (shape.set && !shape.isReplaced) return union(present, patch);
   return shape.mergeKey === undefined ? patch : mergeList(shape, shape.mergeKey, present, patch);
 }
 
@@ -149,7 +149,7 @@ function applyListDirectives(
       const list = memberShape(shape, member);
       const present = result[member];
       if (!isList(present) || typeof list !== 'object' || list.type !== 'list') continue;
-      if (list.mergeKey === undefined && !list.set) continue;
+      if (list.mergeKey === undefined && (!list.set || list.isReplaced)) continue;
       const before = original[member];
       const order = isList(before) ? before : [];
       result[member] = inOrder(present, value, order, list.mergeKey ?? null);

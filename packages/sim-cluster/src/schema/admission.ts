@@ -78,7 +78,7 @@ export const validatingAdmissionPolicyBinding: Struct = topLevel(
           atomic: true,
         },
         matchResources,
-        validationActions: { ...list('string'), set: true },
+        validationActions: { ...list('string'), set: true, isReplaced: true },
       }),
     ),
   },

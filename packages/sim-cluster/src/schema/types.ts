@@ -45,6 +45,8 @@ export interface List {
   readonly keys?: readonly string[];
   /** A list of scalars merged as a set. */
   readonly set?: boolean;
+  /** A strategic merge patch replaces it all the same; only apply takes it for a set. */
+  readonly isReplaced?: boolean;
   readonly always?: boolean;
 }
 

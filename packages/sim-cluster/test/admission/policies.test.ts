@@ -39,6 +39,18 @@ describe('a policy in force', () => {
     assert.equal(configMap('x').status, 201);
   });
 
+  it('does what a patch of its binding says: actions are replaced as a whole', () => {
+    const { api, client, configMap, pass } = installed({}, { validationActions: ['Deny', 'Audit'] });
+    const validationActions = ['Warn'];
+    const patch = { spec: { validationActions } };
+    const answer = client.patch(`${policies.replace('policies', 'policybindings')}/p`, patch);
+    assert.equal(answer.status, 200, answer.text);
+    const stored = api.get('validatingadmissionpolicybindings', '', 'p');
+    assert.deepEqual(stored?.spec.validationActions, validationActions);
+    pass(1000);
+    assert.equal(configMap('x').status, 201);
+  });
+
   it('comes with a snapshot too, where an expression that is none fails every request', () => {
     const made = fixture();
     made.api.load([

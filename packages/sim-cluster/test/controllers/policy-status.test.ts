@@ -83,3 +83,10 @@ it('nothing is told of a policy that is right, or that names no kind', () => {
   const { managedFields } = stored(api, policies, '', 'p').metadata;
   assert.match(JSON.stringify(managedFields), /"validatingadmissionpolicy-status"/);
 });
+
+it('an object may be compared with null: that of a DELETE is', () => {
+  const expressions = ['object == null', 'null != oldObject', 'object != null && oldObject == null'];
+  const validations = expressions.map((expression) => ({ expression }));
+  const { status } = statusOf([rule([''], ['configmaps'])], validations);
+  assert.deepEqual(status.typeChecking, {});
+});
