@@ -49,7 +49,8 @@ export class DoubtsChecker {
     this.#holdsFullDisruption = holdsFullDisruption;
     this.#report = report;
     for (const object of api.list('nodes')) {
-      const change = { type: 'ADDED', resource: 'nodes', object, previous: null } as const;
+      const { name: key } = object.metadata;
+      const change = { type: 'ADDED', resource: 'nodes', key, object, previous: null } as const;
       this.#nodes.observe(api.clock.now(), change);
     }
     api.subscribe((change) => {
