@@ -78,7 +78,7 @@ export const takeoverSabotages: Readonly<Record<string, Planted>> = {
       takeover: { policies: ['!(variables.fresh &&', 'true || !(variables.fresh &&'] },
     },
   },
-  'does not mind that many nodes fall silent at once': {
+  'does not mind that many nodes become unreachable at once': {
     story: 'takeover',
     seed: 9,
     breaks: ['readiness not held in doubt'],

@@ -40,7 +40,10 @@ describe('a policy in force', () => {
   });
 
   it('does what a patch of its binding says: actions are replaced as a whole', () => {
-    const { api, client, configMap, pass } = installed({}, { validationActions: ['Deny', 'Audit'] });
+    const { api, client, configMap, pass } = installed(
+      {},
+      { validationActions: ['Deny', 'Audit'] },
+    );
     const validationActions = ['Warn'];
     const patch = { spec: { validationActions } };
     const answer = client.patch(`${policies.replace('policies', 'policybindings')}/p`, patch);

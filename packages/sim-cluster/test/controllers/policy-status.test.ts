@@ -85,7 +85,11 @@ it('nothing is told of a policy that is right, or that names no kind', () => {
 });
 
 it('an object may be compared with null: that of a DELETE is', () => {
-  const expressions = ['object == null', 'null != oldObject', 'object != null && oldObject == null'];
+  const expressions = [
+    'object == null',
+    'null != oldObject',
+    'object != null && oldObject == null',
+  ];
   const validations = expressions.map((expression) => ({ expression }));
   const { status } = statusOf([rule([''], ['configmaps'])], validations);
   assert.deepEqual(status.typeChecking, {});
