@@ -6,7 +6,9 @@ import { createApi, serveParent } from './served-api.ts';
 
 /** What came of a taint on all nodes. */
 export interface Served {
-  /** When the first and the last pod began to terminate, after the nodes were tainted. */
+  /** When the first write about a pod came, after the nodes were tainted. */
+  readonly askedMs: number;
+  /** When the first and the last pod began to terminate. */
   readonly firstMs: number;
   readonly lastMs: number;
   /** How many requests began until then, by verb and resource, e.g. `patch pods`. */
@@ -30,11 +32,13 @@ const requests = new Map<string, number>();
 const recorded = new Set<string>();
 let recordedAt = 0;
 let evictedAt = 0;
+let askedAt = 0;
 const api = createApi({
   protobuf: true,
   serviceMs: ({ verb, resource }) => {
     const what = `${verb} ${resource?.plural ?? 'others'}`;
     requests.set(what, (requests.get(what) ?? 0) + 1);
+    if (askedAt === 0 && what.endsWith(' pods')) askedAt = performance.now();
     return verb === 'watch' ? 0 : serviceMs;
   },
 });
@@ -54,6 +58,7 @@ await serveParent(
 
 async function evictAll(count: number): Promise<Served> {
   requests.clear();
+  askedAt = 0;
   const start = performance.now();
   let firstMs = 0;
   let left = count;
@@ -66,7 +71,8 @@ async function evictAll(count: number): Promise<Served> {
       if (left === count) firstMs = now;
       left -= 1;
       if (left > 0) return;
-      resolve({ firstMs, lastMs: now, requests: Object.fromEntries(requests) });
+      const counts = Object.fromEntries(requests);
+      resolve({ askedMs: askedAt - start, firstMs, lastMs: now, requests: counts });
     });
     const taints = [noExecute('maintenance')];
     for (const node of api.list('nodes')) api.update('nodes', { ...node, spec: { taints } });

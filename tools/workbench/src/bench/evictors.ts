@@ -52,9 +52,12 @@ async function bare(kubeconfig: string): Promise<void> {
   });
   const nodes = open('GET', '/api/v1/nodes?watch=true');
   let heard = '';
+  let hasBegun = false;
   nodes.on('data', (chunk: string) => {
     heard += chunk;
-    if (!heard.includes('NoExecute')) return;
+    // What was on its way when the watch was closed comes all the same.
+    if (hasBegun || !heard.includes('NoExecute')) return;
+    hasBegun = true;
     nodes.close();
     for (const pod of items) work(targetOf(pod));
   });
