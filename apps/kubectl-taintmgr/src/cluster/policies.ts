@@ -21,15 +21,15 @@ export interface ClusterPolicies extends PoliciesInForce {
   readonly namespaces: readonly Namespace[];
   /** The kinds that we have no permission to list. */
   readonly hidden: readonly DecidingKind[];
-  /** Whether the cluster has the kinds. */
-  readonly areServed: boolean;
+  /** The kinds that the cluster does not have. */
+  readonly missing: readonly DecidingKind[];
 }
 
 export const noPolicies: ClusterPolicies = {
   ...policiesInForce([], undefined),
   namespaces: [],
   hidden: [],
-  areServed: false,
+  missing: decidingKinds,
 };
 
 /**
@@ -48,43 +48,49 @@ export async function readClusterPolicies(
   const namespaces = isAsked
     ? await reader.ifAllowed(() => reader.objects('/api/v1/namespaces'))
     : [];
-  const hidden = lists.flatMap(({ kind, isHidden }) => (isHidden ? [kind] : []));
-  const areServed = lists.length > 0;
-  return { ...inForce, namespaces: (namespaces ?? []).map(namespaceFromJson), hidden, areServed };
+  const kindsThat = (are: ReadKind['lack']): readonly DecidingKind[] =>
+    lists.flatMap(({ kind, lack }) => (lack === are ? [kind] : []));
+  return {
+    ...inForce,
+    namespaces: (namespaces ?? []).map(namespaceFromJson),
+    hidden: kindsThat('hidden'),
+    missing: kindsThat('missing'),
+  };
 }
 
 /** Those that were read, and of what cannot be read any more those that were known before. */
 export function withKnown(read: ClusterPolicies, before: ClusterPolicies): ClusterPolicies {
-  const lost = before.areServed && !read.areServed ? decidingKinds : read.hidden;
+  const lost = [...read.hidden, ...read.missing];
   const there = new Set(read.objects.map(keyOf));
   const kept = before.objects.filter((object) => {
     return lost.some((kind) => kind === object.kind) && !there.has(keyOf(object));
   });
   const namespaces = read.namespaces.length > 0 ? read.namespaces : before.namespaces;
-  return {
-    ...read,
-    objects: [...read.objects, ...kept],
-    namespaces,
-    areServed: read.areServed || before.areServed,
-  };
+  return { ...read, objects: [...read.objects, ...kept], namespaces };
 }
 
 async function readKinds(reader: ClusterReader): Promise<readonly ReadKind[]> {
-  if (!(await reader.serves(`/apis/${policyApiVersion}`))) return [];
+  const isServed = await reader.serves(`/apis/${policyApiVersion}`);
+  if (!isServed) return decidingKinds.map((kind) => ({ kind, objects: [], lack: 'missing' }));
   return await Promise.all(decidingKinds.map((kind) => readKind(reader, kind)));
 }
 
 interface ReadKind {
   readonly kind: DecidingKind;
   readonly objects: readonly PolicyObject[];
-  readonly isHidden: boolean;
+  /** Null: they could be read. */
+  readonly lack: 'hidden' | 'missing' | null;
 }
 
+/** The definitions may be of another version, or one of them was deleted. */
 async function readKind(reader: ClusterReader, kind: DecidingKind): Promise<ReadKind> {
   const path = `/apis/${policyApiVersion}/${policyKinds[kind].plural}`;
-  const values = await reader.ifAllowed(() => reader.objects(path));
-  const objects = (values ?? []).flatMap((value) => followed(kind, value).objects);
-  return { kind, objects, isHidden: values === null };
+  const read = async (): Promise<readonly unknown[] | 'missing'> =>
+    (await reader.objectsIfServed(path)) ?? 'missing';
+  const values = (await reader.ifAllowed(read)) ?? 'hidden';
+  if (values === 'hidden' || values === 'missing') return { kind, objects: [], lack: values };
+  const objects = values.flatMap((value) => followed(kind, value).objects);
+  return { kind, objects, lack: null };
 }
 
 /** What an object of the cluster comes to, and why where it cannot be followed. */

@@ -178,6 +178,11 @@ export class ClusterReader {
     return await this.#list(path, {}, asItIs);
   }
 
+  /** The same; null where the cluster has no such kind. */
+  async objectsIfServed(path: string): Promise<readonly unknown[] | null> {
+    return await ifThere(() => this.objects(path));
+  }
+
   /** All disruption budgets; null without the right to see them. */
   async budgets(): Promise<readonly Budget[] | null> {
     return await this.ifAllowed(() => this.#list(budgetsPath, {}, budgetFacts));

@@ -127,4 +127,12 @@ describe('a drain where there are policies', () => {
     assert.ok(api.get('pods', 'default', 'db'), 'the policy keeps it');
     assert.equal(api.get('pods', 'default', 'web'), null);
   });
+
+  it('asks for nothing of a kind whose definition is gone, as every command', async () => {
+    cluster.api.delete('customresourcedefinitions', '', 'evictionpolicies.taintmgr.dev');
+    const { code, out, err } = await run(...drain, '--dry-run=client');
+    assert.equal(code, 0, err);
+    assert.match(out, /^n1 +default +db +evict /m);
+    assert.equal((await run('explain', 'node', 'n1')).code, 0);
+  });
 });
