@@ -50,7 +50,7 @@ function printed(state: TakeoverState, format: Format, headers: boolean): Promis
     rows,
     names: rows.map(({ name }) => `namespace/${name}`),
     table: (options: TableOptions) =>
-      [...headLines(state), ...tableLines(rows, options)].join('\n'),
+      [...headLines(state, rows.length > 0), ...tableLines(rows, options)].join('\n'),
   };
   return printAnswer(answer, format, headers);
 }
@@ -65,13 +65,13 @@ function rowsOf({ namespaces, manager }: TakeoverState): readonly Row[] {
   });
 }
 
-function headLines(state: TakeoverState): readonly string[] {
+function headLines(state: TakeoverState, isUsed: boolean): readonly string[] {
   const { manager, now, policies } = state;
   const obstacles = obstaclesIn(state);
   const hold = manager?.takeover?.holdReadiness;
   const who = manager ? `${manager.leader || manager.name} ${lastHeartbeat(manager, now)}` : 'none';
   return [
-    headline(obstacles.length === 0, graceOf(state)),
+    headline(obstacles.length === 0, graceOf(state), isUsed),
     ...obstacles.map((text) => `  ${text}`),
     `heartbeat: ${who}`,
     `policies: ${policiesText(policies)}`,
@@ -80,9 +80,11 @@ function headLines(state: TakeoverState): readonly string[] {
   ];
 }
 
-function headline(works: boolean, grace: Millis): string {
+function headline(works: boolean, grace: Millis, isUsed: boolean): string {
   if (works) {
-    return 'takeover works: kube-controller-manager is refused evictions in the namespaces below';
+    return isUsed
+      ? 'takeover works: kube-controller-manager is refused evictions in the namespaces below'
+      : 'takeover is ready: kube-controller-manager is refused evictions in namespaces that are taken over';
   }
   return grace === 0
     ? 'takeover does not work: kube-controller-manager evicts as ever'

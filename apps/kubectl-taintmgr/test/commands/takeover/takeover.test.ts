@@ -204,6 +204,9 @@ stop it everywhere at once: ${killSwitch}
   });
 
   it('status says how long a heartbeat that is late still counts', async () => {
+    beat(cluster(), { enabled: true });
+    const ready = await run('takeover', 'status');
+    assert.match(ready.out, /^takeover is ready: .*\n(.*\n)*\nNo namespace is taken over: /);
     beat(cluster(), { enabled: true }, 40_000);
     const late = await run('takeover', 'status');
     assert.match(late.out, /^takeover ends in (2[01]|1[5-9])s, if no heartbeat comes: then kube-/);
