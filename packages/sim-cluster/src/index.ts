@@ -78,6 +78,7 @@ export { ApiHistory, type Replica } from './checkers/api-history.ts';
 export { Checkers } from './checkers/checkers.ts';
 export { LifecycleCheckers } from './checkers/lifecycle/lifecycle-checkers.ts';
 export { type LifecycleTerms, lifecycleDefaults } from './checkers/lifecycle/terms.ts';
+export { NodeDrainCheckers } from './checkers/node-drains.ts';
 export type { PauseScope, Pauses } from './checkers/pauses.ts';
 export { PressureChecker, type PressureTerms } from './checkers/pressure.ts';
 export { TakeoverCheckers } from './checkers/takeover/takeover-checkers.ts';

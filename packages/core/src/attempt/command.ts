@@ -35,6 +35,7 @@ export type PodCommand<R> =
       readonly escalated: boolean;
       /** Left out: the condition DisruptionTarget is set first. */
       readonly unmarked?: true;
+      readonly ofDrain?: true;
       readonly because: readonly R[];
     }
   /** POST pods/eviction with the uid as precondition: disruption budgets are respected. */
@@ -44,6 +45,8 @@ export type PodCommand<R> =
       readonly pod: PodRef;
       readonly confirm: boolean;
       readonly gracePeriodSeconds: number | null;
+      /** It is asked for by the drain that shows on the node that it is at work there. */
+      readonly ofDrain?: true;
       readonly because: readonly R[];
     };
 

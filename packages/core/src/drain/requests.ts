@@ -68,7 +68,8 @@ export class DrainRequests {
     if (method.escalated && budgets.kind === 'deleteAfter') {
       this.#site.note({ kind: 'podEscalated', pod: sent, waitedMs: budgets.afterMs });
     }
-    const command = podCommand(id, pod, method, false, because);
+    const asked = podCommand(id, pod, method, false, because);
+    const command: typeof asked = { ...asked, ofDrain: true };
     return known.tries === 0 ? [evictionEvent(pod, because), command] : [command];
   }
 

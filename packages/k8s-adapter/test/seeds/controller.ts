@@ -7,6 +7,7 @@ import type { MachineClock } from '../world/machine-clock.ts';
 import type { SeedConfig } from './config.ts';
 import type { Draw } from './draw.ts';
 import type { Network } from './network.ts';
+import { drainingNodes } from './node-drain-controller.ts';
 import type { Sabotage } from './sabotage.ts';
 import { ourLine, takingOver } from './takeover-controller.ts';
 import { inTurn } from './users.ts';
@@ -26,6 +27,8 @@ export interface ControllerOptions {
   readonly clusterPolicies: boolean;
   /** Whether it decides beside a kube-controller-manager. */
   readonly takeover: boolean;
+  /** Whether it carries out NodeDrains. */
+  readonly nodeDrains: boolean;
   readonly sabotage: Sabotage;
   readonly onNotice: (notice: Notice) => void;
 }
@@ -88,6 +91,7 @@ export class Controller {
       ...(identity !== null && { election: { lease, identity, ...this.#timing() } }),
       ...(this.#options.takeover &&
         takingOver(engine, identity ?? '', () => this.#loop?.policies ?? null, sabotage.takeover)),
+      ...(this.#options.nodeDrains && drainingNodes(engine, identity ?? 'one')),
       ...this.#podWatch(),
       ...(viewAgeMsMax !== undefined && { viewAgeMsMax }),
     });

@@ -6,6 +6,7 @@ import { controllerActions, processActions } from './controller-script.ts';
 import { drainActions } from './drain-script.ts';
 import { Draw } from './draw.ts';
 import { drawLifecycle, drawUpstream } from './node-config.ts';
+import { deleteDrains, letGo, nodeDrainActions } from './node-drain-script.ts';
 import { machineActions, nodeActions } from './node-script.ts';
 import { pauseActions } from './pause-script.ts';
 import { policyActions } from './policy-script.ts';
@@ -33,6 +34,8 @@ export interface Cast {
   readonly pressure: Partial<PressureConfig> | null;
   /** Whether the controllers decide beside a kube-controller-manager; left out: there is none. */
   readonly takeover?: true;
+  /** Whether the controllers carry out NodeDrains, and do nothing else; left out: no. */
+  readonly nodeDrains?: true;
 }
 
 /** A kind of story. */
@@ -52,7 +55,14 @@ export interface Plot {
   readonly restMs: readonly (readonly [weight: number, ms: number])[];
 }
 
-export type StoryName = 'evictions' | 'nodes' | 'whole' | 'clocks' | 'policies' | 'takeover';
+export type StoryName =
+  | 'evictions'
+  | 'nodes'
+  | 'whole'
+  | 'clocks'
+  | 'policies'
+  | 'takeover'
+  | 'drains';
 
 const common: Actions = [...podActions, ...machineActions, ...controllerActions];
 
@@ -70,7 +80,8 @@ export function themeOf(name: StoryName, seed: number): string {
 /**
  * The stories that are told: of a small cluster whose nodes a stand-in taints, of nodes that the
  * controller watches over, of everything at once, of replicas whose clocks are set, of policies in
- * the cluster that come, change and go, and of a kube-controller-manager that evicts as well.
+ * the cluster that come, change and go, of a kube-controller-manager that evicts as well, and of
+ * NodeDrains.
  */
 export const plots: Readonly<Record<StoryName, Plot>> = {
   evictions: {
@@ -221,6 +232,24 @@ export const plots: Readonly<Record<StoryName, Plot>> = {
     end: leave,
     restMs: [
       [5, 20_000],
+      [1, 400_000],
+    ],
+  },
+  drains: {
+    purpose: 121,
+    cast: (draw) => ({
+      topology: smallTopology,
+      config: { mode: 'evict', taintEviction: false, nodeDrains: true },
+      ...{ evictions: null, lifecycle: null, pressure: null, nodeDrains: true },
+      replicas: draw.chance(0.5) ? 2 : 1,
+    }),
+    themes: {
+      all: [...podActions, ...machineActions, ...processActions, ...times(2, nodeDrainActions)],
+    },
+    calm: letGo,
+    end: deleteDrains,
+    restMs: [
+      [5, 60_000],
       [1, 400_000],
     ],
   },

@@ -5,6 +5,7 @@ import { drainSabotages } from './drain-sabotages.ts';
 import { evictionSabotages } from './eviction-sabotages.ts';
 import { nodeSabotages } from './node-sabotages.ts';
 import { pauseSabotages } from './pause-sabotages.ts';
+import { nodeDrainSabotages } from './node-drain-sabotages.ts';
 import { type StoryName, themeOf } from './plots.ts';
 import { policySabotages } from './policy-sabotages.ts';
 import { ruleSabotages } from './rule-sabotages.ts';
@@ -41,6 +42,7 @@ export const sabotages: Readonly<Record<string, Planted>> = {
   ...ruleSabotages,
   ...drainSabotages,
   ...takeoverSabotages,
+  ...nodeDrainSabotages,
 };
 
 /** Plants a fault, and tells stories until one shows it; null: none of `count` seeds does. */

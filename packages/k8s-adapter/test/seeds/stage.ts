@@ -91,8 +91,9 @@ export class Stage {
       const draw = new Draw(seed, purpose + 3 + 2 * index);
       const machine = new MachineClock(clock);
       const who = { draw, identity, machine };
-      const clusterPolicies = cast.evictions?.clusterPolicies === true;
-      const told = { config, clusterPolicies, takeover, sabotage };
+      const nodeDrains = cast.nodeDrains === true;
+      const clusterPolicies = nodeDrains || cast.evictions?.clusterPolicies === true;
+      const told = { config, clusterPolicies, takeover, nodeDrains, sabotage };
       return new Controller({ ...line, ...who, ...told, clock, onNotice });
     });
     const networks = lines.map(({ network }) => network);

@@ -4,6 +4,7 @@ import {
   Cluster,
   type ClusterOptions,
   LifecycleCheckers,
+  NodeDrainCheckers,
   namespace,
   PressureChecker,
   TakeoverCheckers,
@@ -44,6 +45,7 @@ export class Story {
   readonly #lifecycle: LifecycleCheckers | null;
   readonly #pressure: PressureChecker | null;
   readonly #takeover: TakeoverCheckers | null;
+  readonly #nodeDrains: NodeDrainCheckers | null;
 
   constructor(name: StoryName, seed: number, sabotage: Sabotage = {}) {
     this.#plot = plots[name];
@@ -63,7 +65,8 @@ export class Story {
     this.#evictions = evictions && new Checkers(api, evictions);
     this.#lifecycle =
       lifecycle && new LifecycleCheckers(api, lifecycle, this.#evictions?.apiHistory);
-    const judge = this.#evictions ?? this.#lifecycle;
+    this.#nodeDrains = cast.nodeDrains ? new NodeDrainCheckers(api) : null;
+    const judge = this.#evictions ?? this.#lifecycle ?? this.#nodeDrains;
     if (!judge) throw new Error('nobody judges this story');
     const { apiHistory } = judge;
     this.#pressure = cast.pressure && new PressureChecker(api, pressureTerms);
@@ -97,7 +100,7 @@ export class Story {
   run(): Outcome {
     const { stage } = this;
     this.cluster.start();
-    if (this.cast.evictions?.clusterPolicies) installKinds(this.api);
+    if (this.cast.evictions?.clusterPolicies || this.cast.nodeDrains) installKinds(this.api);
     stage.agent?.start();
     this.api.create('namespaces', namespace('lab'));
     const isEarly = this.#draw.chance(0.5);
@@ -116,8 +119,10 @@ export class Story {
       stage.attempt(() => this.#draw.weighted(this.#actions)(this, this.#draw));
     }
     if (this.#violations.length === 0) this.rest(this.#draw);
-    if (this.#violations.length === 0 && this.#takeover) {
-      this.#takeover.atGone(this.#plot.end?.(this, this.#draw) ?? this.now());
+    if (this.#violations.length === 0) {
+      const since = this.#plot.end?.(this, this.#draw) ?? this.now();
+      this.#takeover?.atGone(since);
+      this.#nodeDrains?.atGone();
     }
     this.#evictions?.atEnd();
     this.#lifecycle?.atEnd();
@@ -142,6 +147,7 @@ export class Story {
     this.#lifecycle?.atRest(recoveredAt);
     this.#pressure?.atRest(calmSince);
     this.#takeover?.atCalm(calmSince);
+    this.#nodeDrains?.atRest();
     return 'a time of rest is over';
   }
 
@@ -158,7 +164,7 @@ export class Story {
 
   get #violations(): readonly Violation[] {
     const judges = [this.#evictions, this.#lifecycle, this.#pressure, this.#takeover];
-    return judges.flatMap((judge) => judge?.violations ?? []);
+    return [...judges, this.#nodeDrains].flatMap((judge) => judge?.violations ?? []);
   }
 
   /** Somebody has to taint nodes that are lost: the controller, or a stand-in for one. */

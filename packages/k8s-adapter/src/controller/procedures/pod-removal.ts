@@ -93,7 +93,9 @@ export function continueExecution(
       const { command, pod } = state;
       const node = nodeFromJson(answerValue(answer));
       const { comparisonOperators = false, ignoresDrains = false } = options;
-      const confirmed = { comparisonOperators, ignoresDrains };
+      // A drain's own mark is no reason to leave its pods to it.
+      const isOfDrain = 'ofDrain' in command && command.ofDrain === true;
+      const confirmed = { comparisonOperators, ignoresDrains: ignoresDrains || isOfDrain };
       const change = confirmEviction(command.because, pod, node, confirmed);
       return change === null ? beginRemoval(command, now, options) : finish(changed(change));
     }

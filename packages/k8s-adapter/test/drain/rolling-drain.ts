@@ -1,0 +1,280 @@
+// A rolling drain of sixty nodes in three waves, with everything in its way, and who watches it.
+import {
+  Cluster,
+  deployment,
+  type KubeObject,
+  NodeDrainCheckers,
+  pdb,
+  statefulSet,
+  type Topology,
+  VirtualClock,
+} from '@taintmgr/sim-cluster';
+import type { Controller } from '../seeds/controller.ts';
+import { Draw } from '../seeds/draw.ts';
+import { deleteDrains, nodeDrains } from '../seeds/node-drain-script.ts';
+import { installKinds } from '../seeds/own-kinds.ts';
+import { Stage, start } from '../seeds/stage.ts';
+
+const second = 1000;
+const minute = 60_000;
+/** A status is written once a second, one request after the other. */
+const lagMs = 6 * second;
+/** Longer than it takes to elect another leader, who reads everything first. */
+const leaderlessMs = 60 * second;
+/** Without requests of its own, so that a leader that was cut off has time to find out. */
+const recoveryMs = 40 * second;
+
+const topology: Topology = {
+  region: 'r',
+  zones: ['a', 'b', 'c', 'spare'],
+  nodesPerZone: 20,
+  workloads: [
+    deployment('shop', 'web', { replicas: 60 }),
+    deployment('shop', 'api', { replicas: 20 }),
+    statefulSet('shop', 'db', { replicas: 6 }),
+  ],
+  budgets: [
+    pdb('shop', 'web', { maxUnavailable: 3 }),
+    pdb('shop', 'api', { maxUnavailable: 1 }),
+    // Nobody of these may go, until somebody relaxes it.
+    pdb('shop', 'db', { minAvailable: 6 }),
+  ],
+};
+
+const spec = {
+  nodeSelector: { matchLabels: { pool: 'old' } },
+  taint: { key: 'maintenance', value: 'kernel' },
+  order: 'ByZone',
+  cordon: 'AtTurn',
+  limits: { nodesAtOnce: 4, heldUpNodes: 2 },
+};
+
+/** What came of it. */
+export interface RollingDrain {
+  readonly faults: readonly string[];
+  readonly took: number;
+  readonly crashes: number;
+  readonly looks: number;
+}
+
+interface Truth {
+  readonly at: number;
+  readonly left: number;
+}
+
+/** One run, drawn from a seed. */
+export class RollingStory {
+  readonly #clock = new VirtualClock(start);
+  readonly #cluster: Cluster;
+  readonly #checkers: NodeDrainCheckers;
+  readonly #stage: Stage;
+  readonly #draw: Draw;
+  readonly #faults: string[] = [];
+  /** Pods that have still to leave, at each look of late. */
+  #truths: readonly Truth[] = [];
+  /** Until then the status may be older than usual. */
+  #excusedUntil = 0;
+  #looks = 0;
+  /** As they are now, by their uids. */
+  readonly #pods = new Map<string, KubeObject>();
+
+  constructor(seed: number) {
+    const clock = this.#clock;
+    this.#draw = new Draw(seed, 1);
+    this.#cluster = new Cluster({ clock, seed, topology, nodeMonitorGraceMs: 40_000 });
+    this.#checkers = new NodeDrainCheckers(this.#cluster.api);
+    this.#cluster.api.subscribe(({ resource, type, object }) => {
+      if (resource !== 'pods') return;
+      const { uid = '' } = object.metadata;
+      if (type === 'DELETED') this.#pods.delete(uid);
+      else this.#pods.set(uid, object);
+    });
+    const { apiHistory } = this.#checkers;
+    const config = { mode: 'evict', taintEviction: false, nodeDrains: true } as const;
+    this.#stage = new Stage({
+      ...{ seed, clock, apiHistory, cluster: this.#cluster, purpose: 2, sabotage: {} },
+      ...{ pauses: null, pressure: null, takeover: null },
+      cast: {
+        ...{ topology, config, replicas: 3, nodeDrains: true },
+        ...{ evictions: null, lifecycle: null, pressure: null },
+      },
+    });
+  }
+
+  run(): RollingDrain {
+    const api = this.#cluster.api;
+    this.#cluster.start();
+    installKinds(api);
+    for (const controller of this.#stage.controllers) this.#stage.start(controller);
+    this.#stage.passUntil(start + minute);
+    for (const node of api.list('nodes')) {
+      if (node.metadata.name.startsWith('spare')) continue;
+      const labels = { ...node.metadata.labels, pool: 'old' };
+      api.update('nodes', { ...node, metadata: { ...node.metadata, labels } });
+    }
+    api.create(nodeDrains, {
+      ...{ apiVersion: 'taintmgr.dev/v1alpha1', kind: 'NodeDrain' },
+      ...{ metadata: { name: 'kernel' }, spec },
+    });
+    const began = this.#clock.now();
+    this.#excusedUntil = began + lagMs;
+    const crashes = this.#play(began);
+    const took = this.#clock.now() - began;
+    this.#end();
+    const { violations } = this.#checkers;
+    const broken = violations.map(({ invariant, evidence }) => `${invariant}: ${evidence}`);
+    return { faults: [...this.#faults, ...broken], took, crashes, looks: this.#looks };
+  }
+
+  /** Second by second, with trouble at moments that are drawn; how often the leader was killed. */
+  #play(began: number): number {
+    const moments = this.#moments(began);
+    let crashes = 0;
+    let after = 0;
+    while (this.#clock.now() < began + 20 * minute && after < 10) {
+      const now = this.#clock.now();
+      for (const [at, act] of moments) {
+        if (at <= now && at > now - second) crashes += act();
+      }
+      this.#stage.passUntil(now + second);
+      this.#look();
+      if (this.#status()?.phase === 'Drained') after += 1;
+    }
+    if (after === 0) this.#fault(`not drained: ${JSON.stringify(this.#status())}`);
+    return crashes;
+  }
+
+  /** Two failovers, a process that is killed and starts anew, an outage, and a budget that is relaxed. */
+  #moments(began: number): readonly (readonly [at: number, act: () => number])[] {
+    const at = (): number => began + this.#draw.between(2, 150) * second;
+    return [
+      [at(), () => this.#kill(false)],
+      [at(), () => this.#kill(false)],
+      [at(), () => this.#kill(true)],
+      [at(), () => this.#outage()],
+      [began + this.#draw.between(60, 240) * second, () => this.#relax()],
+    ];
+  }
+
+  /** The process of the leader is gone; another leads, or the same one when it is back. */
+  #kill(isBack: boolean): number {
+    const lease = this.#cluster.api.get('leases', 'kube-system', 'taintmgr-controller');
+    const holder: string = lease?.spec.holderIdentity ?? '';
+    const index = Number(/^replica-(\d)/.exec(holder)?.[1] ?? 1) - 1;
+    const controller: Controller | undefined = this.#stage.controllers[index];
+    if (!controller || controller.state === 'down') return 0;
+    controller.crash();
+    this.#excuse(leaderlessMs);
+    const wait = isBack ? 0 : 30 * second;
+    this.#clock.after(wait, () => this.#stage.start(controller));
+    return 1;
+  }
+
+  #outage(): number {
+    const { faults } = this.#cluster.api;
+    faults.down = true;
+    const length = this.#draw.between(5, 60) * second;
+    this.#clock.after(length, () => {
+      faults.down = false;
+    });
+    this.#excuse(length + recoveryMs);
+    return 0;
+  }
+
+  #relax(): number {
+    const api = this.#cluster.api;
+    const budget = api.get('poddisruptionbudgets', 'shop', 'db');
+    if (budget) {
+      const { minAvailable: _, ...others } = budget.spec;
+      api.update('poddisruptionbudgets', { ...budget, spec: { ...others, maxUnavailable: 1 } });
+    }
+    return 0;
+  }
+
+  #excuse(length: number): void {
+    this.#excusedUntil = Math.max(this.#excusedUntil, this.#clock.now() + length);
+  }
+
+  /** What anybody sees who looks at the cluster now, held against what the status says. */
+  #look(): void {
+    this.#looks += 1;
+    this.#budgets();
+    const now = this.#clock.now();
+    const status = this.#status();
+    const pods = [...this.#pods.values()].filter(({ spec: { nodeName } }) => nodeName);
+    const open = new Set(
+      (status?.nodeStates ?? [])
+        .filter(({ phase }: NodeState) => phase !== 'Drained')
+        .map(({ name }: NodeState) => name),
+    );
+    for (const { name, phase, endedAt = '' } of (status?.nodeStates ?? []) as NodeState[]) {
+      if (phase !== 'Drained') continue;
+      const left = pods.find(
+        ({ spec: { nodeName }, metadata }) =>
+          nodeName === name && Date.parse(metadata.creationTimestamp ?? '') < Date.parse(endedAt),
+      );
+      if (left) this.#fault(`${name} is said to be drained, and has ${left.metadata.name}`);
+    }
+    const left = pods.filter(({ spec: { nodeName } }) => open.has(nodeName ?? '')).length;
+    this.#truths = [...this.#truths, { at: now, left }].filter(({ at }) => at > now - lagMs);
+    if (now < this.#excusedUntil || !status) {
+      if (!status && now >= this.#excusedUntil) this.#fault('there is no status');
+      return;
+    }
+    // Between two looks pods come and go.
+    const counts = this.#truths.map((truth) => truth.left);
+    const isTrue =
+      status.podsLeft >= Math.min(...counts) - 1 && status.podsLeft <= Math.max(...counts) + 1;
+    if (!isTrue) {
+      const seen = counts.join(', ');
+      this.#fault(`podsLeft is ${status.podsLeft}, and was ${seen}`);
+    }
+  }
+
+  /** Of no workload fewer pods are ready than its budget wants. */
+  #budgets(): void {
+    const api = this.#cluster.api;
+    const pods = [...this.#pods.values()];
+    for (const budget of api.list('poddisruptionbudgets')) {
+      const { app } = budget.spec.selector.matchLabels;
+      const ready = pods.filter((pod) => pod.metadata.labels?.app === app && isReady(pod)).length;
+      const { maxUnavailable, minAvailable } = budget.spec;
+      const wanted = replicas[app] ?? 0;
+      const least = minAvailable ?? wanted - maxUnavailable;
+      if (ready < least) this.#fault(`${app}: ${ready} ready, ${least} wanted`);
+    }
+  }
+
+  #status(): KubeObject['status'] {
+    return this.#cluster.api.get(nodeDrains, '', 'kernel')?.status;
+  }
+
+  #end(): void {
+    const api = this.#cluster.api;
+    this.#checkers.atRest();
+    const closed = api.list('nodes').filter(({ spec: { unschedulable } }) => unschedulable).length;
+    if (closed !== 60) this.#fault(`${closed} nodes are cordoned`);
+    deleteDrains({ api, stage: this.#stage, now: () => this.#clock.now() });
+    this.#checkers.atGone();
+  }
+
+  #fault(text: string): void {
+    const at = (this.#clock.now() - start) / second;
+    this.#faults.push(`${at} s: ${text}`);
+  }
+}
+
+const replicas: Readonly<Record<string, number>> = { web: 60, api: 20, db: 6 };
+
+interface NodeState {
+  readonly name: string;
+  readonly phase: string;
+  readonly endedAt?: string;
+}
+
+function isReady({ metadata, status }: KubeObject): boolean {
+  const conditions: readonly { readonly type: string; readonly status: string }[] =
+    status?.conditions ?? [];
+  if (metadata.deletionTimestamp) return false;
+  return conditions.some((one) => one.type === 'Ready' && one.status === 'True');
+}

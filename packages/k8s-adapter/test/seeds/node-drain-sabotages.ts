@@ -1,0 +1,68 @@
+// Faults of who carries out NodeDrains.
+import type { Command, Engine, Event } from '@taintmgr/core';
+import type { NodeDrain } from '@taintmgr/core/policy';
+import type { Machine } from '../../src/controller/loop-parts.ts';
+import type { Planted } from './sabotages.ts';
+
+const story = { story: 'drains' } as const;
+
+export const nodeDrainSabotages: Readonly<Record<string, Planted>> = {
+  'takes the mark of its drain for that of another': {
+    ...{ ...story, seed: 7, breaks: ['comes to an end'] },
+    sabotage: { machine: (engine) => telling(engine, withoutDrain) },
+  },
+  'begins with all nodes of a drain at once': {
+    ...{ ...story, seed: 1, breaks: ['keeps to its limits'] },
+    sabotage: { machine: (engine) => told(engine, { nodesAtOnceMax: 0 }) },
+  },
+  'asks no budgets for a drain': {
+    ...{ ...story, seed: 1, breaks: ['asks budgets'] },
+    sabotage: { machine: (engine) => told(engine, { budgets: 'ignore' }) },
+  },
+  'drains pods that nobody recreates': {
+    ...{ ...story, seed: 1, breaks: ['leaves pods that nobody recreates'] },
+    sabotage: { machine: (engine) => told(engine, { takesUnmanaged: true }) },
+  },
+  'says that a drain has ended on a node where it goes on': {
+    ...{ ...story, seed: 1, breaks: ['evicts where it shows that it is at work'] },
+    sabotage: { machine: (engine) => telling(engine, ended) },
+  },
+  'leaves cordons behind when a drain is undone': {
+    ...{ ...story, seed: 1, breaks: ['is undone'] },
+    sabotage: { machine: (engine) => telling(engine, untainted) },
+  },
+};
+
+/** Its requests are others than the engine asks for. */
+function telling(engine: Engine, change: (command: Command) => Command): Machine {
+  return {
+    handle: (now, event) => engine.handle(now, event).map(change),
+    nextWake: () => engine.nextWake(),
+  };
+}
+
+/** It takes NodeDrains for others than they are. */
+function told(engine: Engine, changes: Partial<NodeDrain>): Machine {
+  const heard = (event: Event): Event =>
+    event.kind === 'nodeDrainUpsert' ? { ...event, drain: { ...event.drain, ...changes } } : event;
+  return {
+    handle: (now, event) => engine.handle(now, heard(event)),
+    nextWake: () => engine.nextWake(),
+  };
+}
+
+function withoutDrain(command: Command): Command {
+  if (command.kind !== 'evictPod') return command;
+  const { ofDrain: _, ...other } = command;
+  return other;
+}
+
+function ended(command: Command): Command {
+  if (command.kind !== 'writeDrainNode' || command.write.kind !== 'renew') return command;
+  return { ...command, write: { kind: 'end', isDrained: true } };
+}
+
+function untainted(command: Command): Command {
+  if (command.kind !== 'writeDrainNode' || command.write.kind !== 'undo') return command;
+  return { ...command, write: { kind: 'untaint' } };
+}
