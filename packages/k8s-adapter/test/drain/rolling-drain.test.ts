@@ -10,7 +10,8 @@ describe('a rolling drain of sixty nodes', () => {
   for (const seed of seeds) {
     it(`ends, breaks no budget, leaves nothing behind, and its status is true: seed ${seed}`, () => {
       const { faults, took, crashes, looks } = new RollingStory(seed).run();
-      if (process.env.SHOW === '1') console.log({ seed, took, crashes, looks, faults: faults.length });
+      if (process.env.SHOW === '1')
+        console.log({ seed, took, crashes, looks, faults: faults.length });
       assert.deepEqual(faults.slice(0, 5), []);
       assert.ok(crashes >= 2, `${crashes} leaders were killed`);
       assert.ok(looks > 60);

@@ -12,23 +12,23 @@ export const nodeDrainSabotages: Readonly<Record<string, Planted>> = {
     sabotage: { machine: (engine) => telling(engine, withoutDrain) },
   },
   'begins with all nodes of a drain at once': {
-    ...{ ...story, seed: 1, breaks: ['keeps to its limits'] },
+    ...{ ...story, seed: 2, breaks: ['keeps to its limits'] },
     sabotage: { machine: (engine) => told(engine, { nodesAtOnceMax: 0 }) },
   },
-  'asks no budgets for a drain': {
-    ...{ ...story, seed: 1, breaks: ['asks budgets'] },
+  'deletes pods of a drain without asking': {
+    ...{ ...story, seed: 3, breaks: ['asks budgets'] },
     sabotage: { machine: (engine) => told(engine, { budgets: 'ignore' }) },
   },
   'drains pods that nobody recreates': {
-    ...{ ...story, seed: 1, breaks: ['leaves pods that nobody recreates'] },
+    ...{ ...story, seed: 8, breaks: ['leaves pods that nobody recreates'] },
     sabotage: { machine: (engine) => told(engine, { takesUnmanaged: true }) },
   },
   'says that a drain has ended on a node where it goes on': {
-    ...{ ...story, seed: 1, breaks: ['evicts where it shows that it is at work'] },
+    ...{ ...story, seed: 11, breaks: ['evicts where it shows that it is at work'] },
     sabotage: { machine: (engine) => telling(engine, ended) },
   },
   'leaves cordons behind when a drain is undone': {
-    ...{ ...story, seed: 1, breaks: ['is undone'] },
+    ...{ ...story, seed: 2, breaks: ['is undone'] },
     sabotage: { machine: (engine) => telling(engine, untainted) },
   },
 };

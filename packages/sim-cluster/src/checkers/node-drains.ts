@@ -36,7 +36,7 @@ interface Version {
 }
 
 /** What others have last done to a node's cordon and taints, and what the client has. */
-interface NodeBook {
+interface NodeRecord {
   isCordonOfOthers: boolean;
   /** The taints that the client has put on and nobody has touched since. */
   readonly ours: Set<string>;
@@ -50,7 +50,7 @@ export class NodeDrainCheckers {
   readonly #history: ObjectHistory;
   readonly #violations: Violation[] = [];
   readonly #versions = new Map<string, Version[]>();
-  readonly #nodes = new Map<string, NodeBook>();
+  readonly #nodes = new Map<string, NodeRecord>();
 
   constructor(api: ClusterApi, apiHistory: ApiHistory = new ApiHistory(api.clock)) {
     this.apiHistory = apiHistory;
@@ -66,7 +66,7 @@ export class NodeDrainCheckers {
   atRest(): void {
     for (const { metadata, status } of this.#api.list(resource)) {
       if (metadata.deletionTimestamp) this.#report('is undone', `${metadata.name} is still there`);
-      else this.#settled(metadata, status ?? {});
+      else this.#isDone(metadata, status ?? {});
     }
   }
 
@@ -77,11 +77,11 @@ export class NodeDrainCheckers {
     }
     for (const node of this.#api.list('nodes')) {
       const { name } = node.metadata;
-      const book = this.#bookOf(name);
+      const known = this.#recordOf(name);
       if (marksOf(node).length > 0) this.#report('is undone', `${name} has a mark of it`);
-      const left = taintsOf(node).filter((taint) => book.ours.has(textOf(taint)));
+      const left = taintsOf(node).filter((taint) => known.ours.has(textOf(taint)));
       if (left.length > 0) this.#report('is undone', `${name} has ${left.map(textOf)}`);
-      if (node.spec.unschedulable && !book.isCordonOfOthers) {
+      if (node.spec.unschedulable && !known.isCordonOfOthers) {
         this.#report('is undone', `${name} is cordoned`);
       }
     }
@@ -111,29 +111,29 @@ export class NodeDrainCheckers {
 
   #node(at: number, object: KubeObject | null, { metadata }: KubeObject, by: Call | null): void {
     const { name } = metadata;
-    const book = this.#bookOf(name);
-    const before = book.object;
-    book.object = object;
+    const known = this.#recordOf(name);
+    const before = known.object;
+    known.object = object;
     if (!object || !before) {
-      book.ours.clear();
-      book.isCordonOfOthers = object?.spec.unschedulable === true;
+      known.ours.clear();
+      known.isCordonOfOthers = object?.spec.unschedulable === true;
       return;
     }
     if (by) {
-      this.#cordon(name, before, object, book);
-      this.#taints(at, name, before, object, book);
+      this.#cordon(name, before, object, known);
+      this.#taints(at, name, before, object, known);
       this.#limits(at, object);
     } else {
       const now = new Set(taintsOf(object).map(timedTextOf));
       for (const taint of taintsOf(before)) {
-        if (!now.has(timedTextOf(taint))) book.ours.delete(textOf(taint));
+        if (!now.has(timedTextOf(taint))) known.ours.delete(textOf(taint));
       }
     }
     const [was, is] = [before, object].map(({ spec }) => spec.unschedulable === true);
-    if (was !== is) book.isCordonOfOthers = is === true && !by;
+    if (was !== is) known.isCordonOfOthers = is === true && !by;
   }
 
-  #cordon(name: string, before: KubeObject, object: KubeObject, book: NodeBook): void {
+  #cordon(name: string, before: KubeObject, object: KubeObject, known: NodeRecord): void {
     const [was, is] = [before, object].map(({ spec }) => spec.unschedulable === true);
     if (!was && is) {
       const fights = marksOf(before).filter(({ cordoned }) => cordoned);
@@ -143,14 +143,20 @@ export class NodeDrainCheckers {
       );
       if (!isNew) this.#report('fights nobody who uncordons', name);
     }
-    if (was && !is && book.isCordonOfOthers) this.#report("leaves others' cordons", name);
+    if (was && !is && known.isCordonOfOthers) this.#report("leaves others' cordons", name);
   }
 
-  #taints(at: number, name: string, before: KubeObject, object: KubeObject, book: NodeBook): void {
+  #taints(
+    at: number,
+    name: string,
+    before: KubeObject,
+    object: KubeObject,
+    known: NodeRecord,
+  ): void {
     const [old, now] = [before, object].map((one) => new Set(taintsOf(one).map(textOf)));
     for (const taint of now ?? []) {
       if (old?.has(taint)) continue;
-      book.ours.add(taint);
+      known.ours.add(taint);
       const mark = marksOf(object).find((one) => one.taint === taint);
       const isMeant = mark && this.#recent(mark.id, at).some((spec) => isFor(spec, object));
       const isBack = marksOf(before).some((one) => one.taint !== taint) && !mark;
@@ -159,9 +165,9 @@ export class NodeDrainCheckers {
     for (const taint of old ?? []) {
       if (now?.has(taint)) continue;
       const gaveWay = [...(now ?? [])].some((one) => keyOf(one) === keyOf(taint));
-      if (!book.ours.has(taint) && !gaveWay)
+      if (!known.ours.has(taint) && !gaveWay)
         this.#report("leaves others' taints", `${name} ${taint}`);
-      book.ours.delete(taint);
+      known.ours.delete(taint);
     }
   }
 
@@ -187,7 +193,7 @@ export class NodeDrainCheckers {
     const isFirst = states.filter(({ object }) => object?.metadata.deletionTimestamp).length <= 1;
     if (!isFirst) return;
     const name = `${metadata.namespace}/${metadata.name} on ${spec.nodeName}`;
-    const node = this.#bookOf(spec.nodeName ?? '').object;
+    const node = this.#recordOf(spec.nodeName ?? '').object;
     const drains = node ? marksOf(node).filter(({ id }) => isAtWork(node, id, at)) : [];
     const specs = drains.flatMap(({ id }) => this.#recent(id, at));
     if (specs.length === 0) this.#report('evicts where it shows that it is at work', name);
@@ -200,7 +206,7 @@ export class NodeDrainCheckers {
     if (!owner && !specs.some(unmanaged)) this.#report('leaves pods that nobody recreates', name);
   }
 
-  #settled({ name, generation }: KubeObject['metadata'], status: KubeObject['status']): void {
+  #isDone({ name, generation }: KubeObject['metadata'], status: KubeObject['status']): void {
     const { phase, observedGeneration, nodeStates = [], pods = [] } = status;
     const says = `${name}: ${JSON.stringify(status)}`;
     if (observedGeneration !== generation) {
@@ -219,12 +225,12 @@ export class NodeDrainCheckers {
     }
   }
 
-  #bookOf(name: string): NodeBook {
-    const book = this.#nodes.get(name) ?? {
+  #recordOf(name: string): NodeRecord {
+    const known = this.#nodes.get(name) ?? {
       ...{ isCordonOfOthers: false, ours: new Set<string>(), object: null },
     };
-    this.#nodes.set(name, book);
-    return book;
+    this.#nodes.set(name, known);
+    return known;
   }
 
   #report(invariant: string, evidence: string): void {
