@@ -196,7 +196,7 @@ function editPolicyObject({ api }: Story, draw: Draw): string {
           { ...spec, matchConstraints: { ...spec.matchConstraints, namespaceSelector: never } },
         ])
       : draw.of([
-          { ...spec, validationActions: ['Audit'] },
+          { ...spec, validationActions: ['Warn'] },
           { ...spec, paramRef: { ...spec.paramRef, name: 'other' } },
         ]);
   api.update(kind, { ...current(found), spec: edited });

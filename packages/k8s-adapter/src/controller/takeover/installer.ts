@@ -58,6 +58,8 @@ type Purpose =
 /** From one look to the next. */
 const periodMs: Millis = 15_000;
 const callMsMax: Millis = 10_000;
+/** What the API server answers to an object that may not be so. */
+const invalid = 422;
 const selfReviewPath = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 const selfReview = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
 
@@ -67,7 +69,7 @@ const selfReview = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectR
  * Theory of operation. One round is one request after the other: who we are (once), for the policies exempt
  * our own user; then each object. One that is missing or differs is applied (server-side, as
  * `taintmgr-takeover`, by force); what it has beyond what we apply belongs to somebody else and stays, so
- * where that leaves a difference its spec is replaced. An object is mended five times in ten
+ * where that leaves a difference, or may not be, its spec is replaced. An object is mended five times in ten
  * minutes, then it is left as it is until there is room again, and that is said. What differs even
  * right after it was replaced comes from the API server, and is said. What a newer one adds counts as in
  * force; what an older one leaves out does not, and is tried again after ten minutes.
@@ -90,6 +92,8 @@ export class PolicyInstaller {
   /** What the API server makes of each object whatever we write, and those that are left as they are. */
   readonly #left = new Map<string, readonly Drift[]>();
   readonly #contested = new Set<string>();
+  /** What was said of each object that could not be mended since. */
+  readonly #said = new Map<string, string>();
   #state: PolicyState = unknown;
 
   constructor(options: InstallerOptions) {
@@ -192,7 +196,10 @@ export class PolicyInstaller {
     const live = succeeded(answer) ? parseJson(answer.body) : null;
     const drift = takeoverDrift(live, wanted);
     const object = nameOf(wanted);
-    if (drift.length === 0) this.#left.delete(object);
+    if (drift.length === 0) {
+      this.#left.delete(object);
+      this.#said.delete(object);
+    }
     const isLeft = textOf(drift) === textOf(this.#left.get(object) ?? []);
     if (isLeft && (drift.every(({ isAdded }) => isAdded) || this.#mends.isRecent(now, object))) {
       this.#contested.delete(object);
@@ -207,7 +214,8 @@ export class PolicyInstaller {
     const object = nameOf(wanted);
     this.#isMissing = live === null;
     const isInstall = this.#isMissing && !this.#state.isInForce;
-    if (!isInstall && news.length > 0) {
+    if (!isInstall && news.length > 0 && this.#said.get(object) !== textOf(news)) {
+      this.#said.set(object, textOf(news));
       this.#notice({ kind: 'takeoverDrift', object, drift: news });
       this.#effects.push({ kind: 'event', event: mendedEvent(wanted, live, news) });
     }
@@ -226,17 +234,21 @@ export class PolicyInstaller {
 
   #mended(now: Instant, index: number, step: 'apply' | 'replace', answer: Answer): void {
     const wanted = this.#at(index);
-    if (!succeeded(answer)) {
-      this.#failed(now, nameOf(wanted), failureOf(answer));
-      return;
-    }
-    const left = takeoverDrift(parseJson(answer.body), wanted);
-    if (left.length > 0 && step === 'apply') {
+    const isRefused = !succeeded(answer) && failureOf(answer).status === invalid;
+    const left = succeeded(answer) ? takeoverDrift(parseJson(answer.body), wanted) : [];
+    // With what others have added it may be nothing that the API server takes: Deny beside their Warn.
+    if (step === 'apply' && (left.length > 0 || (isRefused && !this.#isMissing))) {
       const path = withQuery(takeoverPath(wanted), { fieldManager: takeoverManager });
       this.#send(now, { step: 'replace', index }, replaceRequest(path, '/spec', wanted.spec));
       return;
     }
     const object = nameOf(wanted);
+    if (!succeeded(answer)) {
+      this.#standNoMore();
+      this.#failed(now, object, failureOf(answer));
+      return;
+    }
+    this.#said.delete(object);
     this.#mends.note(now, object);
     this.#contested.delete(object);
     this.#left.set(object, left);
@@ -253,6 +265,13 @@ export class PolicyInstaller {
     const wasInForce = isInForce || before.wasInForce;
     this.#state = { isInForce, wasInForce, drift, fault: null };
     if (isInForce !== before.isInForce) this.#notice({ kind: 'takeoverInForce', isInForce });
+  }
+
+  /** One of them is not as it should be, and could not be mended. */
+  #standNoMore(): void {
+    if (!this.#state.isInForce) return;
+    this.#state = { ...this.#state, isInForce: false };
+    this.#notice({ kind: 'takeoverInForce', isInForce: false });
   }
 
   #failed(now: Instant, object: string, failure: Failure): void {

@@ -186,6 +186,47 @@ describe('the installer of the policies', () => {
     assert.deepEqual(stage.pass(60), []);
   });
 
+  it('replaces what apply cannot mend, as together with ours it may not be', () => {
+    const stage = new Stage();
+    stage.lead();
+    const path = 'taintmgr-takeover';
+    const found = stage.api.get(bindings, '', path) ?? assert.fail('there is no binding');
+    const spec = { ...found.spec, validationActions: ['Warn'] };
+    stage.api.as('kubectl-edit').update(bindings, { ...found, spec });
+    const name = `validatingadmissionpolicybinding/${path}`;
+    const what = `${name}: spec.validationActions[0] is "Warn", not "Deny"`;
+    assert.deepEqual(stage.pass(15), [
+      `drift ${what}`,
+      `event TakeoverPolicyChanged mending it: ${what}`,
+      `mended ${name}`,
+    ]);
+    assert.deepEqual(stage.api.get(bindings, '', path)?.spec.validationActions, ['Deny']);
+    assert.equal(stage.installer.state.isInForce, true);
+  });
+
+  it('says once what it cannot mend, and that the policies do not stand', () => {
+    const stage = new Stage();
+    stage.lead();
+    stage.edit((spec) => {
+      spec.failurePolicy = 'Fail';
+    });
+    stage.meddle = ({ method }) => (method === 'PATCH' ? { status: 422 } : null);
+    const said = stage.pass(120);
+    const drifts = said.filter((one) => one.startsWith('drift') || one.startsWith('event'));
+    assert.equal(drifts.length, 2, said.join('\n'));
+    assert.deepEqual(
+      said.filter((one) => one.endsWith('in force')),
+      ['not in force'],
+    );
+    const { isInForce, wasInForce, fault } = stage.installer.state;
+    assert.deepEqual([isInForce, wasInForce], [false, true]);
+    assert.match(fault ?? '', /^validatingadmissionpolicy\/taintmgr-takeover: HTTP status 422/);
+    stage.meddle = () => null;
+    const mended = 'mended validatingadmissionpolicy/taintmgr-takeover';
+    assert.deepEqual(stage.pass(120), [mended, 'in force']);
+    assert.equal(stage.installer.state.fault, null);
+  });
+
   it('installs again what somebody deleted', () => {
     const stage = new Stage();
     stage.lead();
