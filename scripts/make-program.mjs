@@ -3,8 +3,12 @@
 // for another machine, whose Node comes from the npm registry; otherwise for this one, with its code
 // compiled ahead. Prints the path of the program, which on Windows ends in .exe.
 //
-//   node scripts/make-program.mjs ENTRY PROGRAM [PLATFORM]
+// What is not always needed can be a part of its own, which is not looked at before it is: then the program
+// runs START first, and has main.js, of ENTRY, and the parts, bundled or as they are, as assets.
+//
+//   node scripts/make-program.mjs ENTRY PROGRAM [PLATFORM] [--start=START --part=NAME=FILE ...]
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import {
   chmodSync,
   copyFileSync,
@@ -16,6 +20,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { inject } from 'postject';
 import { build } from 'tsup';
 
@@ -27,15 +32,26 @@ const nodePackages = {
 };
 const own = `${process.platform}-${process.arch}`;
 
-const [entry, path, platform = own] = process.argv.slice(2);
+const { positionals, values: flags } = parseArgs({
+  allowPositionals: true,
+  options: { start: { type: 'string' }, part: { type: 'string', multiple: true, default: [] } },
+});
+const [entry, path, platform = own] = positionals;
 if (!entry || !path) throw new Error('want: make-program.mjs ENTRY PROGRAM [PLATFORM]');
+/** Files by the names of the parts that they become. */
+const parts = new Map(
+  flags.part.map((part) => {
+    const [name, ...file] = part.split('=');
+    return [name, resolve(file.join('='))];
+  }),
+);
 const program = platform.startsWith('win32-') ? `${path}.exe` : path;
 const folder = mkdtempSync(join(tmpdir(), 'taintmgr-program-'));
 try {
   const node = nodeOf(platform);
-  const bundle = await bundleInto(folder);
+  const main = await bundleInto(folder, 'main', entry);
   mkdirSync(dirname(program), { recursive: true });
-  await makeProgram(node, blobOf(bundle, node));
+  await makeProgram(node, blobOf(await contentOf(main), node));
 } finally {
   rmSync(folder, { recursive: true });
 }
@@ -68,22 +84,55 @@ function dropUnusedParts(build) {
   });
 }
 
+/** Parts stay outside of what loads them. */
+function leaveParts(build) {
+  const names = new Map([...parts].map(([name, file]) => [file, name]));
+  build.onResolve({ filter: /^\..*\.ts$/ }, ({ path, resolveDir, kind }) => {
+    const name = kind === 'entry-point' ? undefined : names.get(resolve(resolveDir, path));
+    return name === undefined ? undefined : { path: `./${name}.js`, external: true };
+  });
+}
+
+/** What runs first, and what it finds beside itself. */
+async function contentOf(main) {
+  if (!flags.start) return { main };
+  const assets = { 'main.js': main };
+  for (const [name, file] of parts) {
+    assets[`${name}.js`] = file.endsWith('.ts') ? await bundleInto(folder, name, file) : file;
+  }
+  const digests = Object.entries(assets).map(([name, file]) => {
+    const hash = createHash('sha256').update(readFileSync(file)).digest('hex');
+    return [name, hash.slice(0, 16)];
+  });
+  const list = join(folder, 'digests.json');
+  writeFileSync(list, JSON.stringify(Object.fromEntries(digests)));
+  const start = await bundleInto(folder, 'start', resolve(flags.start));
+  return { main: start, assets: { ...assets, 'digests.json': list } };
+}
+
 /** One file in the older module format: that is what Node can carry inside. */
-async function bundleInto(outDir) {
+async function bundleInto(outDir, name, file) {
   await build({
-    entry: { main: entry },
+    entry: { [name]: file },
     config: false,
     outDir,
     format: 'cjs',
     target: 'node24',
     platform: 'node',
     noExternal: [/.*/],
+    // node:sea has no other name.
+    removeNodeProtocol: false,
     splitting: false,
     minify: true,
     silent: true,
-    esbuildPlugins: [{ name: 'unused-parts', setup: dropUnusedParts }],
+    esbuildPlugins: [
+      { name: 'parts', setup: leaveParts },
+      { name: 'unused-parts', setup: dropUnusedParts },
+    ],
     esbuildOptions: (options) => {
       options.conditions = ['@taintmgr/source'];
+      // There is nothing to import from: what is not in the file is a part, or Node's own.
+      options.supported = { 'dynamic-import': false };
       // What the code looks for beside itself is beside the program, wherever a link to it may be.
       options.define = { ...options.define, 'import.meta.url': 'programUrl' };
       options.banner = {
@@ -91,16 +140,16 @@ async function bundleInto(outDir) {
       };
     },
   });
-  return join(outDir, 'main.cjs');
+  return join(outDir, `${name}.cjs`);
 }
 
 /** Compiled ahead where the program is for this very machine: another could not use it. */
-function blobOf(bundle, node) {
+function blobOf(content, node) {
   const config = join(folder, 'sea-config.json');
   const output = join(folder, 'main.blob');
   const useCodeCache = node === process.execPath;
   const settings = {
-    main: bundle,
+    ...content,
     output,
     disableExperimentalSEAWarning: true,
     useCodeCache,

@@ -9,7 +9,7 @@ const { Script } = require('node:vm');
  * Runs the source of `file` as a module of CommonJS. `name` is that of the file with the code, and
  * stands for this very source: V8 itself looks at no more of it than its length.
  */
-exports.runKept = (file, source, name, load) => {
+exports.runKept = (file, source, name, load, module = { exports: {} }) => {
   const folder = folderOf(process.env);
   const path = folder && join(folder, `${name}-${process.version}-${process.arch}.code`);
   const cachedData = path ? read(path) : undefined;
@@ -20,8 +20,7 @@ exports.runKept = (file, source, name, load) => {
       if (code === 0) keep(folder, path, script);
     });
   }
-  const main = { exports: {} };
-  script.runInThisContext()(main.exports, load, main, file);
+  script.runInThisContext()(module.exports, load, module, file);
 };
 
 /** Null: nowhere. */

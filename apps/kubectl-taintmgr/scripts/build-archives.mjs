@@ -18,6 +18,7 @@ const pageAssets = 'src/commands/simulate/result/page/assets';
 
 const names = process.argv.slice(2);
 mkdirSync(archives, { recursive: true });
+run('npm', 'run', '-s', 'build', '-w', 'apps/kubectl-taintmgr');
 for (const platform of names.length > 0 ? names.map(platformOf) : [ownPlatform]) {
   process.stdout.write(`${buildArchive(platform)}\n`);
 }
@@ -31,9 +32,8 @@ function platformOf(name) {
 function buildArchive(platform) {
   const content = mkdtempSync(join(tmpdir(), 'taintmgr-archive-'));
   try {
-    const makeProgram = join(root, 'scripts/make-program.mjs');
-    const program = join(content, 'kubectl-taintmgr');
-    run(process.execPath, makeProgram, join(app, 'src/main.ts'), program, platform.node);
+    const buildProgram = join(app, 'scripts/build-program.mjs');
+    run(process.execPath, buildProgram, join(content, 'kubectl-taintmgr'), platform.node);
     cpSync(join(app, pageAssets), join(content, 'assets'), { recursive: true });
     cpSync(join(app, 'LICENSE'), join(content, 'LICENSE'));
     const archive = join(archives, archiveOf(platform, manifest.version));

@@ -150,7 +150,7 @@ function npmPackage(directory: string): string {
 
 function program(directory: string): string {
   const file = join(directory, plugin);
-  run(process.execPath, [join(root, 'scripts/make-program.mjs'), 'src/main.ts', file]);
+  run(process.execPath, ['scripts/build-program.mjs', file]);
   return file;
 }
 
