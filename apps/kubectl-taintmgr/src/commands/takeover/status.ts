@@ -1,5 +1,5 @@
 // Says how takeover stands, and what it has done in each namespace.
-import { formatDuration, type Millis } from '@taintmgr/core/time';
+import { formatDuration } from '@taintmgr/core/time';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
@@ -71,7 +71,7 @@ function headLines(state: TakeoverState, isUsed: boolean): readonly string[] {
   const hold = manager?.takeover?.holdReadiness;
   const who = manager ? `${manager.leader || manager.name} ${lastHeartbeat(manager, now)}` : 'none';
   return [
-    headline(obstacles.length === 0, graceOf(state), isUsed),
+    obstacles.length === 0 ? worksText(isUsed) : worksNotText(state, obstacles),
     ...obstacles.map((text) => `  ${text}`),
     `heartbeat: ${who}`,
     `policies: ${policiesText(policies)}`,
@@ -80,12 +80,18 @@ function headLines(state: TakeoverState, isUsed: boolean): readonly string[] {
   ];
 }
 
-function headline(works: boolean, grace: Millis, isUsed: boolean): string {
-  if (works) {
-    return isUsed
-      ? 'takeover works: kube-controller-manager is refused evictions in the namespaces below'
-      : 'takeover is ready: kube-controller-manager is refused evictions in namespaces that are taken over';
-  }
+function worksText(isUsed: boolean): string {
+  return isUsed
+    ? 'takeover works: kube-controller-manager is refused evictions in the namespaces below'
+    : 'takeover is ready: kube-controller-manager is refused evictions in namespaces that are taken over';
+}
+
+function worksNotText(state: TakeoverState, obstacles: readonly string[]): string {
+  const { version, drift } = state.policies;
+  // What they refuse as they are, nobody knows.
+  if (version !== null && obstacles.length === drift.length)
+    return 'takeover may not work: the policies are not as they should be';
+  const grace = graceOf(state);
   return grace === 0
     ? 'takeover does not work: kube-controller-manager evicts as ever'
     : `takeover ends in ${formatDuration(grace)}, if no heartbeat comes: then kube-controller-manager evicts as ever`;

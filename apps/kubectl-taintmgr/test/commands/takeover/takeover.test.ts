@@ -216,6 +216,17 @@ stop it everywhere at once: ${killSwitch}
     assert.match(over.out, /^takeover does not work: kube-controller-manager evicts as ever\n/);
   });
 
+  it('status says that nobody knows where a policy was changed', async () => {
+    const { api } = cluster();
+    const plural = 'validatingadmissionpolicybindings';
+    const found = api.get(plural, '', 'taintmgr-readiness') ?? assert.fail('there is no binding');
+    api.update(plural, { ...found, spec: { ...found.spec, validationActions: ['Warn'] } });
+    const { out } = await run('takeover', 'status');
+    const [headline, obstacle] = out.split('\n');
+    assert.equal(headline, 'takeover may not work: the policies are not as they should be');
+    assert.match(obstacle ?? '', /taintmgr-readiness: spec\.validationActions\[0\] is "Warn", not/);
+  });
+
   it('status says what it has done in each namespace', async () => {
     await run('takeover', 'enable', 'shop', 'cart', '--yes');
     const counts = { spared: 4, held: 1, evicted: 3, letThrough: 0 };
