@@ -1,5 +1,5 @@
 import type { Engine, Event } from '@taintmgr/core';
-import type { EvictionPolicy } from '@taintmgr/core/policy';
+import type { EvictionPause, EvictionPolicy } from '@taintmgr/core/policy';
 import type { Machine } from '../../src/controller/loop-parts.ts';
 import { hearing, without } from './machines.ts';
 import type { Planted } from './sabotages.ts';
@@ -49,12 +49,35 @@ export const policySabotages: Readonly<Record<string, Planted>> = {
     breaks: [...otherPolicy, 'overdue'],
     sabotage: { machine: (engine) => without(engine, ({ kind }) => kind === 'policyDelete') },
   },
+  'goes on beside a policy that it cannot read': {
+    ...story,
+    seed: 194,
+    breaks: ['evicts what a policy keeps', 'before its deadline'],
+    sabotage: {
+      machine: (engine) =>
+        without(engine, (event) => event.kind === 'pauseUpsert' && isOfUnread(event.pause)),
+    },
+  },
+  'believes the times of taints where a policy says Upstream': {
+    ...story,
+    seed: 525,
+    breaks: ['before its deadline'],
+    sabotage: {
+      machine: (engine) =>
+        changed(engine, ({ action }) => (action === 'Upstream' ? { action: 'Delete' } : {})),
+    },
+  },
 };
 
 type PolicyEvent = Extract<Event, { readonly kind: 'policyUpsert' }>;
 
 function isPolicy(event: Event): event is PolicyEvent {
   return event.kind === 'policyUpsert';
+}
+
+/** What holds all evictions while something cannot be read is called after its kind. */
+function isOfUnread({ name }: EvictionPause): boolean {
+  return name.includes('/');
 }
 
 /** Takes policies for others than they are. */

@@ -11,32 +11,47 @@ const story = { story: 'policies', theme: 'rules' } as const;
 export const ruleSabotages: Readonly<Record<string, Planted>> = {
   'does not wait until a condition has held': {
     ...story,
-    ...{ seed: 8, breaks: ['rule taint too early'] },
+    ...{ seed: 87, breaks: ['rule taint too early'] },
     sabotage: { machine: withRules(() => ({ holdsMs: 0 })) },
   },
   'minds no bound of a rule': {
     ...story,
-    ...{ seed: 21, breaks: ['rule taint on too many'] },
+    ...{ seed: 57, breaks: ['rule taint on too many'] },
     sabotage: { machine: withRules(() => ({ nodesMax: null })) },
   },
   'takes a dry run for a rule': {
     ...story,
-    ...{ seed: 17, breaks: ['taint without a rule'] },
+    ...{ seed: 54, breaks: ['taint without a rule'] },
     sabotage: { machine: withRules(() => ({ dryRun: false })) },
   },
   'keeps to taint rules that are gone': {
     ...story,
-    ...{ seed: 8, breaks: ['taint without a rule', 'rule taint stays'] },
+    ...{ seed: 63, breaks: ['taint without a rule', 'rule taint stays'] },
     sabotage: { machine: (engine) => without(engine, ({ kind }) => kind === 'taintRuleDelete') },
   },
   'never puts on what a rule asks for': {
     ...story,
-    ...{ seed: 4, breaks: ['rule taint missing'] },
+    ...{ seed: 122, breaks: ['rule taint missing'] },
     sabotage: { machine: (engine) => swallowing(engine, changesRuleTaint('add')) },
+  },
+  'never takes off what a rule asked for': {
+    ...story,
+    ...{ seed: 63, breaks: ['rule taint stays'] },
+    sabotage: { machine: (engine) => swallowing(engine, changesRuleTaint('remove')) },
+  },
+  'does not wait until a condition has been over': {
+    ...story,
+    ...{ seed: 140, breaks: ['rule taint gone too early'] },
+    sabotage: { machine: withRules(() => ({ clearMs: 0 })) },
+  },
+  'puts on again what people took off': {
+    ...story,
+    ...{ seed: 13, breaks: ['rule taint put on again'] },
+    sabotage: { machine: forgetful },
   },
   'takes every taint for its own': {
     ...story,
-    ...{ seed: 13, breaks: ['foreign taint taken'] },
+    ...{ seed: 66, breaks: ['foreign taint taken'] },
     sabotage: { machine: claimingAll },
   },
 };
@@ -75,5 +90,15 @@ function claimingAll(engine: Engine): Machine {
       return isOfRule(taint) ? { ...taint, timeAdded: taint.timeAdded ?? 0 } : taint;
     });
     return { ...event, node: { ...event.node, ownedTaints, taints } };
+  });
+}
+
+/** What is noted of a taint counts only while the taint is there. */
+function forgetful(engine: Engine): Machine {
+  return hearing(engine, (event) => {
+    if (event.kind !== 'nodeUpsert' || !event.node.ownedTaints) return event;
+    const there = new Set(event.node.taints.map(({ key, effect }) => `${key}:${effect}`));
+    const noted = Object.entries(event.node.ownedTaints).filter(([mark]) => there.has(mark));
+    return { ...event, node: { ...event.node, ownedTaints: Object.fromEntries(noted) } };
   });
 }

@@ -9,7 +9,10 @@ export const ruleActions: Actions = [
   [6, putRule],
   [3, deleteRule],
   [8, changeCondition],
+  [6, changeAskedCondition],
+  [4, endCondition],
   [2, taintByHand],
+  [2, untaintByHand],
 ];
 
 /** The keys of taints that rules put on; people seldom do. */
@@ -45,6 +48,49 @@ function changeCondition({ cluster, nodeNames }: Story, draw: Draw): string {
   const value = draw.chance(0.6);
   cluster.node(name).setCondition(type, value);
   return `kubelet ${name} says ${type}=${value}`;
+}
+
+/** What a rule of the cluster looks at is so, or is over; most rules want it to be True. */
+function changeAskedCondition({ api, cluster, nodeNames }: Story, draw: Draw): string {
+  const asked: readonly string[] = api.list(rules).map(({ spec }) => spec.condition.type);
+  const types = conditions.filter((type) => asked.includes(type));
+  if (types.length === 0) return 'no rule looks at what this kubelet says';
+  const type = draw.of(types);
+  const name = draw.of(nodeNames);
+  const node = api.get('nodes', '', name);
+  const said: KubeObject['status'] = node?.status?.conditions ?? [];
+  const value = !said.some((one: { type: string; status: string }) => {
+    return one.type === type && one.status === 'True';
+  });
+  cluster.node(name).setCondition(type, value);
+  return `kubelet ${name} says ${type}=${value}, which a rule looks at`;
+}
+
+/** On a node where a rule has put its taint, what the rule looks at is over. */
+function endCondition({ api, cluster }: Story, draw: Draw): string {
+  const tainted = api.list('nodes').flatMap(({ metadata: { name, annotations = {} } }) => {
+    const marks: unknown = JSON.parse(annotations['taintmgr.dev/owned-taints'] ?? '{}');
+    return Object.values(Object(marks)).map((rule) => ({ name, rule }));
+  });
+  if (tainted.length === 0) return 'no rule has tainted a node';
+  const { name, rule } = draw.of(tainted);
+  const asked = api.get(rules, '', String(rule))?.spec.condition.type;
+  const type = conditions.find((one) => one === asked);
+  if (!type) return `rule ${rule} does not look at what a kubelet can say here`;
+  cluster.node(name).setCondition(type, false);
+  return `kubelet ${name} says ${type}=false, as rule ${rule} waits for`;
+}
+
+/** Somebody takes off what a rule has put on. */
+function untaintByHand({ api }: Story, draw: Draw): string {
+  const isOfRule = ({ key }: { readonly key: string }): boolean =>
+    ruleKeys.some((one) => one === key);
+  const tainted = api.list('nodes').filter(({ spec }) => (spec.taints ?? []).some(isOfRule));
+  if (tainted.length === 0) return 'no node to untaint';
+  const node = draw.of(tainted);
+  const taints = node.spec.taints.filter((one: { readonly key: string }) => !isOfRule(one));
+  api.update('nodes', { ...current(node), spec: { ...node.spec, taints } });
+  return `untaint ${node.metadata.name} of what rules put on`;
 }
 
 /** As `kubectl taint` does, or somebody who says since when. */
