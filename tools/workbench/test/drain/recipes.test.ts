@@ -1,0 +1,88 @@
+// docs/drains: the recipes of NodeDrains, applied by the real kubectl beside a controller.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import {
+  execute,
+  installPlugin,
+  withoutKubectl,
+} from '@taintmgr/kubectl-taintmgr/test/world/plugin.ts';
+import { playTranscript } from '@taintmgr/kubectl-taintmgr/test/world/transcript.ts';
+import { deployment, job, pdb, statefulSet, type Topology } from '@taintmgr/sim-cluster';
+import { freePort, start, startCluster, until, type WatchedCluster } from './programs.ts';
+
+const page = new URL('../../../../docs/drains/README.md', import.meta.url);
+
+const on = (name: string) => ({ podSpec: { nodeSelector: { 'kubernetes.io/hostname': name } } });
+const topology: Topology = {
+  region: 'r',
+  zones: ['a', 'b'],
+  nodesPerZone: 4,
+  workloads: [
+    deployment('shop', 'web', { replicas: 6 }),
+    statefulSet('data', 'main', on('a-3')),
+    job('work', 'report', 25, on('a-4')),
+  ],
+  budgets: [pdb('shop', 'web', { maxUnavailable: 1 }), pdb('data', 'main', { minAvailable: 1 })],
+};
+const pools: Readonly<Record<string, string>> = {
+  ...{ 'a-1': 'blue', 'b-1': 'blue', 'a-2': 'spot', 'b-2': 'spot' },
+  ...{ 'a-3': 'databases', 'a-4': 'batch' },
+};
+
+async function open(t: TestContext): Promise<WatchedCluster> {
+  const watched = await startCluster(t, topology);
+  const { kubeconfig, cluster } = watched;
+  for (const node of cluster.api.list('nodes')) {
+    const { metadata } = node;
+    const pool = pools[metadata.name] ?? 'other';
+    const labels = { ...metadata.labels, pool };
+    cluster.api.update('nodes', { ...node, metadata: { ...metadata, labels } });
+  }
+  const directory = mkdtempSync(join(tmpdir(), 'taintmgr-recipes-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  process.env.PATH = installPlugin(directory);
+  process.env.KUBECONFIG = kubeconfig;
+  const flags = ['--mode=evictThenDelete', '--controllers=node-drain-controller'];
+  const address = ['--bind-address=127.0.0.1', `--secure-port=${await freePort()}`];
+  const controller = start(t, 'controller', kubeconfig, ...flags, ...address);
+  const isLed = (): boolean =>
+    cluster.api.list('taintmanagers.taintmgr.dev').some(({ status }) => status?.renewTime);
+  await until('the controller to lead', isLed, controller.out);
+  return watched;
+}
+
+/** As an operator: where it sees the taint it moves what the budget protects. */
+function switchOver({ cluster: { api } }: WatchedCluster): void {
+  api.subscribe(({ resource, object }) => {
+    if (resource !== 'nodes' || object.metadata.name !== 'a-3') return;
+    const keys = (object.spec.taints ?? []).map(({ key }: { readonly key: string }) => key);
+    if (!keys.includes('node.example.com/drain')) return;
+    if (api.get('poddisruptionbudgets', 'data', 'main')) {
+      setTimeout(() => {
+        if (api.get('poddisruptionbudgets', 'data', 'main'))
+          api.delete('poddisruptionbudgets', 'data', 'main');
+      }, 0);
+    }
+  });
+}
+
+describe('docs/drains', { skip: withoutKubectl }, () => {
+  it('README.md', async (t) => {
+    const watched = await open(t);
+    switchOver(watched);
+    const cwd = new URL('.', page).pathname;
+    await playTranscript(page, (line) => execute('sh', ['-c', `cd '${cwd}' && ${line}`]));
+    for (const name of Object.keys(pools)) {
+      const isUndone = pools[name] === 'blue';
+      assert.ok(isUndone || watched.isDrained(name, 'report'), name);
+    }
+    // The Job was let finish: nobody asked its pod to go.
+    const [report] = watched.cluster.api
+      .list('pods')
+      .filter(({ metadata }) => metadata.namespace === 'work');
+    assert.equal(report?.status?.phase, 'Succeeded');
+  });
+});
