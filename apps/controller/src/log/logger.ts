@@ -6,7 +6,7 @@ export type LogFormat = 'text' | 'json';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Writes one line. */
-export interface LogMethod {
+interface LogMethod {
   (message: string): void;
   (fields: Fields, message: string): void;
 }
