@@ -98,7 +98,7 @@ function hasTraits(pod: Pod, traits: PodTraits): boolean {
 }
 
 function isSameOwner(one: Owner | null, other: Owner | null): boolean {
-  if (!one || !other) return one === other;
+  if (!one || !other || one === other) return one === other;
   return one.name === other.name && one.kind === other.kind && one.apiVersion === other.apiVersion;
 }
 
@@ -107,6 +107,7 @@ function isSameDisruption(one: Disruption | undefined, other: Disruption | undef
 }
 
 function hasSameTolerations(one: readonly Toleration[], others: readonly Toleration[]): boolean {
+  if (one === others) return true;
   if (one.length !== others.length) return false;
   return one.every((toleration, at) => {
     const other = others[at];

@@ -51,6 +51,22 @@ export const ownedTaintsAnnotation = 'taintmgr.dev/owned-taints';
 
 const defaultGraceSeconds = 30;
 
+/**
+ * Reads each value that nobody changes any more once. Such values come from a server in the same
+ * process, which keeps what many objects have in common as one value.
+ */
+function onceEach<T>(read: (value: unknown) => T): (value: unknown) => T {
+  const known = new WeakMap<object, { readonly read: T }>();
+  return (value) => {
+    if (typeof value !== 'object' || value === null || !Object.isFrozen(value)) return read(value);
+    const before = known.get(value);
+    if (before) return before.read;
+    const now = { read: read(value) };
+    known.set(value, now);
+    return now.read;
+  };
+}
+
 /** Reads the metadata of any API object; null without the name and uid that every one has. */
 export function identityOf(value: unknown): Identity | null {
   const metadata = asRecord(asRecord(value).metadata);
@@ -63,21 +79,13 @@ export function identityOf(value: unknown): Identity | null {
   return identity.name === '' || identity.uid === '' ? null : identity;
 }
 
-/** Nodes that were read from values that nobody changes any more. */
-const nodesRead = new WeakMap<JsonRecord, Node>();
-
 /** Reads a v1 Node. Never throws: a field of a wrong type is read as an absent one. */
 export function nodeFromJson(value: unknown): Node {
-  const object = asRecord(value);
-  if (!Object.isFrozen(object)) return readNode(object);
-  const known = nodesRead.get(object);
-  if (known) return known;
-  const node = readNode(object);
-  nodesRead.set(object, node);
-  return node;
+  return readNode(value);
 }
 
-function readNode(object: JsonRecord): Node {
+const readNode = onceEach((value: unknown): Node => {
+  const object = asRecord(value);
   const metadata = asRecord(object.metadata);
   const annotations = asRecord(metadata.annotations);
   const writtenAt = taintsWrittenAt(metadata.managedFields);
@@ -103,7 +111,7 @@ function readNode(object: JsonRecord): Node {
     ...(Object.keys(ownedTaints).length > 0 && { ownedTaints }),
     ...drainsFrom(annotations),
   };
-}
+});
 
 function drainsFrom(annotations: JsonRecord): Pick<Node, 'drains' | 'drainMarks'> {
   const value = annotations[drainMarksAnnotation];
@@ -146,13 +154,13 @@ export function podFromJson(value: unknown): Pod {
     name: asText(metadata.name),
     uid: asText(metadata.uid),
     nodeName: asText(spec.nodeName),
-    tolerations: asList(spec.tolerations).map(tolerationFromJson),
+    tolerations: readTolerations(spec.tolerations),
     boundAt: boundAt(status, timeFromJson(metadata.creationTimestamp)),
     deletionTimestamp: timeFromJson(metadata.deletionTimestamp),
     phase: asText(status.phase),
     generation: asInteger(metadata.generation) ?? 0,
     mirror: Object.hasOwn(asRecord(metadata.annotations), mirrorAnnotation),
-    owner: controllerOf(metadata),
+    owner: readOwner(metadata.ownerReferences),
     gracePeriodSeconds: asInteger(spec.terminationGracePeriodSeconds) ?? defaultGraceSeconds,
     optedOut: asRecord(metadata.annotations)[evictAnnotation] === 'false',
     hasEmptyDir: asList(spec.volumes).some((volume) => isRecord(asRecord(volume).emptyDir)),
@@ -164,7 +172,7 @@ export function podFromJson(value: unknown): Pod {
 
 /** What only policies look at; most pods leave some of it out. */
 function policyFieldsFrom(metadata: JsonRecord, spec: JsonRecord): Partial<Pod> {
-  const labels = labelsFrom(metadata.labels);
+  const labels = readLabels(metadata.labels);
   const priority = asInteger(spec.priority) ?? 0;
   const priorityClassName = asText(spec.priorityClassName);
   const annotations = asRecord(metadata.annotations);
@@ -216,6 +224,8 @@ function labelsFrom(value: unknown): Labels {
   return labels;
 }
 
+const readLabels = onceEach(labelsFrom);
+
 /** There are as many nodes as there are, and few zones, architectures and kinds of machines. */
 function sharedLabels(labels: Labels): Labels {
   return Object.fromEntries(Object.entries(labels).map(([key, text]) => [key, sharedText(text)]));
@@ -256,6 +266,10 @@ function tolerationFromJson(value: unknown): Toleration {
   };
 }
 
+const readTolerations = onceEach((value: unknown): readonly Toleration[] =>
+  asList(value).map(tolerationFromJson),
+);
+
 /**
  * The scheduler's binding leaves PodScheduled; a static pod has only the kubelet's startTime. With
  * neither it was bound when it was created, or nobody knows. Never before that: a kubelet whose clock
@@ -277,8 +291,8 @@ function writtenBinding(status: JsonRecord): Instant | null {
   return timeFromJson(status.startTime);
 }
 
-function controllerOf(metadata: JsonRecord): Owner | null {
-  for (const value of asList(metadata.ownerReferences)) {
+const readOwner = onceEach((references: unknown): Owner | null => {
+  for (const value of asList(references)) {
     const owner = asRecord(value);
     if (owner.controller !== true) continue;
     return {
@@ -288,4 +302,4 @@ function controllerOf(metadata: JsonRecord): Owner | null {
     };
   }
   return null;
-}
+});

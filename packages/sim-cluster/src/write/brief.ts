@@ -98,6 +98,35 @@ export class BriefWrites {
   }
 }
 
+/**
+ * Whether somebody asks who has made a change: when the taints of a node were written, and who wants a
+ * pod to go. Of objects that clients define it is not known.
+ */
+export function isOwnerRead(
+  { storeKey, custom }: Resource,
+  next: KubeObject,
+  previous: KubeObject,
+  { owners, subresource }: WriteOptions & { readonly subresource?: string },
+): boolean {
+  if (custom || owners) return true;
+  if (storeKey === 'pods') return targetIn(next) !== targetIn(previous);
+  return storeKey === 'nodes' && !subresource;
+}
+
+/** Conditions that did not change are the same values. */
+function targetIn({ status }: KubeObject): unknown {
+  const conditions: readonly { readonly type: string }[] = status?.conditions ?? [];
+  return conditions.find(({ type }) => type === 'DisruptionTarget');
+}
+
+/** The object with the owners of its fields as they were. */
+export function withOwnersOf(next: KubeObject, { metadata }: KubeObject): KubeObject {
+  const { managedFields, ...rest } = next.metadata;
+  if (managedFields === metadata.managedFields) return next;
+  const owners = metadata.managedFields ? { managedFields: metadata.managedFields } : {};
+  return { ...next, metadata: { ...rest, ...owners } };
+}
+
 /** Whether the status that this writer writes may be written the short way. */
 function isShort(storeKey: string, manager: string | undefined): boolean {
   return storeKey !== 'pods' || manager === 'kubelet';

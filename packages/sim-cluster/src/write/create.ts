@@ -38,13 +38,17 @@ export function createObject(
   checkPlace(backend, resource, given, namespace);
   const named = { ...given, metadata: newMetadata(backend, resource, given.metadata, namespace) };
   const admitted = storage.derive(storage.admit(canonical(storage, toStored(resource, named))), '');
-  const object = trackUpdate(canonical(storage, admitted), null, {
-    manager: options.manager ?? unknownManager,
-    ...(options.owners ? { owners: options.owners } : {}),
-    subresource: '',
-    now: backend.clock.now(),
-    resource: storage,
-  });
+  const shaped = canonical(storage, admitted);
+  const object =
+    backend.isBrief && storage.storeKey === 'events'
+      ? shaped
+      : trackUpdate(shaped, null, {
+          manager: options.manager ?? unknownManager,
+          ...(options.owners ? { owners: options.owners } : {}),
+          subresource: '',
+          now: backend.clock.now(),
+          resource: storage,
+        });
   const causes = resource.validate(resource.custom ? toView(resource, object) : object);
   if (causes.length > 0) throw invalid(storage, object.metadata.name ?? '', causes);
   judgeCreate(backend, resource, toView(resource, object), { namespace, options });

@@ -10,6 +10,7 @@ import { invalidValue } from '../validation/causes.ts';
 import { validateMetadataUpdate } from '../validation/metadata.ts';
 import { judgeUpdate } from './admit.ts';
 import { type Backend, type Target, unknownManager, type WriteOptions } from './backend.ts';
+import { isOwnerRead, withOwnersOf } from './brief.ts';
 import { canonical, markCanonical, toStored, toView } from './canonical.ts';
 import { createObject } from './create.ts';
 
@@ -166,13 +167,16 @@ export function writeNext(
   const derived = storage.derive(shaped, options.subresource ?? '');
   const whole = derived === shaped ? shaped : form(derived, shaped);
   const before = form(previous);
-  const tracked = trackUpdate(whole, before, {
-    manager: options.manager ?? unknownManager,
-    ...(options.owners ? { owners: options.owners } : {}),
-    subresource: options.subresource ?? '',
-    now: backend.clock.now(),
-    resource: storage,
-  });
+  const tracked =
+    backend.isBrief && !isOwnerRead(storage, whole, before, options)
+      ? withOwnersOf(whole, before)
+      : trackUpdate(whole, before, {
+          manager: options.manager ?? unknownManager,
+          ...(options.owners ? { owners: options.owners } : {}),
+          subresource: options.subresource ?? '',
+          now: backend.clock.now(),
+          resource: storage,
+        });
   const next = withGeneration(storage, tracked, previous, options);
   const causes: readonly Cause[] = [
     ...validateMetadataUpdate(next, previous),
