@@ -80,7 +80,7 @@ export function createEngine(options: Partial<Config> = {}): Engine {
     handle(now, event) {
       assert(now >= latest, `time goes forward: ${now} after ${latest}`);
       latest = now;
-      const changes = [...store.endPauses(now), ...listOf(store.apply(now, event))];
+      const changes = joined([store.endPauses(now), listOf(store.apply(now, event))]);
       simulated?.handle(now, event, changes);
       const nodes = lifecycle?.handle(now, event, changes) ?? [];
       const pauses = nodes
@@ -91,7 +91,7 @@ export function createEngine(options: Partial<Config> = {}): Engine {
       const evictions = eviction.handle(now, event, changes);
       const spared = takeover?.handle(now, event, changes) ?? [];
       const hold = takeover && mayMoveHold(changes, nodes) ? noteHold(now) : [];
-      return [...nodes, ...pauses, ...evictions, ...drained, ...spared, ...hold];
+      return joined([nodes, pauses, evictions, drained, spared, hold]);
     },
     nextWake: () =>
       earliest([...machines.map((one) => one?.nextWake() ?? null), store.nextPauseEnd()]),
@@ -159,6 +159,14 @@ function pauseOf(wall: Instant, command: Command): readonly Event[] {
   const scope = { zones: [zone], nodes: null, taintKeys: [], namespaces: [] };
   const holds = { readiness: false, deadlines: true, reason: '', until: null };
   return [{ kind: 'pauseUpsert', pause: { name, uid: '', scope, ...holds, since: wall } }];
+}
+
+const nothing: readonly never[] = [];
+
+/** One list of all; most are empty, and most events come to nothing. */
+function joined<T>(lists: readonly (readonly T[])[]): readonly T[] {
+  const filled = lists.filter(({ length }) => length > 0);
+  return filled.length > 1 ? filled.flat() : (filled[0] ?? nothing);
 }
 
 function listOf<T>(value: T | null): readonly T[] {

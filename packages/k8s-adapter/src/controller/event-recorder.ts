@@ -133,6 +133,11 @@ export class EventRecorder {
     return this.#calls.size === 0 && (this.#endsAt === null || this.#waitingCount === 0);
   }
 
+  /** Whether nothing is under way, waits or is to be reported. */
+  get rests(): boolean {
+    return this.#calls.size === 0 && this.#waitingCount === 0 && this.#dropped === 0;
+  }
+
   /** Whether the request is one of its own, and under way. */
   owns(id: string): boolean {
     return this.#calls.has(id);

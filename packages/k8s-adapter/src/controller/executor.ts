@@ -119,6 +119,8 @@ export class Executor<C extends { readonly kind: string }, N> {
 
   /** Takes what is heard; input of other requests than its own is ignored. */
   receive(now: Instant, input: ExchangeInput): readonly ExecutorEffect<N>[] {
+    // Most of what watches bring comes while nothing is under way.
+    if (this.rests && this.#recorder.rests) return [];
     // After a standstill of this process an answer may have lain here for long: it is too late.
     this.#giveUp(now, this.#calls.expire(now));
     this.#effects.push(...this.#recorder.receive(now, input));

@@ -1,6 +1,6 @@
 // How the cluster's own parts write where nobody reads what they write over the wire.
 import { alreadyExists, conflict } from '../objects/errors.ts';
-import { equal, sharing } from '../objects/json.ts';
+import { equal, freeze, sharing } from '../objects/json.ts';
 import type { KubeObject, ManagedFields, ObjectMeta } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import type { Resource } from '../resources/resource.ts';
@@ -21,6 +21,11 @@ export class BriefWrites {
   readonly #backend: Backend;
   /** The first pod of each template. */
   readonly #firsts = new WeakMap<object, KubeObject>();
+
+  readonly #owned = new WeakMap<
+    readonly ManagedFields[],
+    { readonly time: string; readonly entries: readonly ManagedFields[] }
+  >();
 
   constructor(backend: Backend) {
     this.#backend = backend;
@@ -88,9 +93,14 @@ export class BriefWrites {
     return backend.store.put(resource.storeKey, pod, null);
   }
 
+  /** The same entries for all pods of a template that are created within a second. */
   #ownedNow(entries: readonly ManagedFields[]): readonly ManagedFields[] {
     const time = formatTime(this.#backend.clock.now());
-    return entries.map((entry) => ({ ...entry, time }));
+    const known = this.#owned.get(entries);
+    if (known?.time === time) return known.entries;
+    const now = { time, entries: freeze(entries.map((entry) => ({ ...entry, time }))) };
+    this.#owned.set(entries, now);
+    return now.entries;
   }
 
   #put(storeKey: string, next: KubeObject, previous: KubeObject): KubeObject {

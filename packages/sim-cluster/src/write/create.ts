@@ -13,6 +13,7 @@ import type { KubeObject, ObjectMeta } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import { trackUpdate } from '../patch/managed-fields.ts';
 import { type Resource, storageOf } from '../resources/resource.ts';
+import { apiVersionOf } from '../resources/resources.ts';
 import { judgeCreate } from './admit.ts';
 import { type Backend, unknownManager, type WriteOptions } from './backend.ts';
 import { canonical, markCanonical, toStored, toView } from './canonical.ts';
@@ -37,24 +38,33 @@ export function createObject(
   const storage = storageOf(resource);
   checkPlace(backend, resource, given, namespace);
   const named = { ...given, metadata: newMetadata(backend, resource, given.metadata, namespace) };
-  const admitted = storage.derive(storage.admit(canonical(storage, toStored(resource, named))), '');
-  const shaped = canonical(storage, admitted);
-  const object =
-    backend.isBrief && storage.storeKey === 'events'
-      ? shaped
-      : trackUpdate(shaped, null, {
-          manager: options.manager ?? unknownManager,
-          ...(options.owners ? { owners: options.owners } : {}),
-          subresource: '',
-          now: backend.clock.now(),
-          resource: storage,
-        });
+  const object = newObject(backend, storage, toStored(resource, named), options);
   const causes = resource.validate(resource.custom ? toView(resource, object) : object);
   if (causes.length > 0) throw invalid(storage, object.metadata.name ?? '', causes);
   judgeCreate(backend, resource, toView(resource, object), { namespace, options });
   const present = store.get(storage.storeKey, namespace, object.metadata.name);
   if (present) throw alreadyExists(resource, present);
   return options.dryRun ? object : markCanonical(store.put(storage.storeKey, object, null));
+}
+
+/** As it is stored; of an Event that is stored the short way nobody looks at form or owners. */
+function newObject(
+  backend: Backend,
+  storage: Resource,
+  given: KubeObject,
+  options: WriteOptions,
+): KubeObject {
+  if (backend.isBrief && storage.storeKey === 'events') {
+    return { ...given, kind: storage.kind, apiVersion: apiVersionOf(storage) };
+  }
+  const admitted = storage.derive(storage.admit(canonical(storage, given)), '');
+  return trackUpdate(canonical(storage, admitted), null, {
+    manager: options.manager ?? unknownManager,
+    ...(options.owners ? { owners: options.owners } : {}),
+    subresource: '',
+    now: backend.clock.now(),
+    resource: storage,
+  });
 }
 
 /** The checks of namespace and resourceVersion, before anything is defaulted. */
