@@ -1,4 +1,4 @@
-import { TimerHeap } from './timer-heap.ts';
+import { TimerHeap, type Waiting } from './timer-heap.ts';
 
 /**
  * The cluster's clock, real or virtual. Everything in the cluster that waits (kubelets, graceful
@@ -30,6 +30,26 @@ export class RealClock implements Clock {
   }
 }
 
+/** A callback that waits in the heap of its clock. */
+class VirtualTimer implements Timer, Waiting {
+  readonly at: number;
+  readonly order: number;
+  readonly callback: () => void;
+  index = -1;
+  readonly #heap: TimerHeap;
+
+  constructor(heap: TimerHeap, at: number, order: number, callback: () => void) {
+    this.#heap = heap;
+    this.at = at;
+    this.order = order;
+    this.callback = callback;
+  }
+
+  cancel(): void {
+    this.#heap.remove(this);
+  }
+}
+
 /**
  * A clock that moves only on demand. Callbacks run in the order of their instants, equal
  * instants in the order in which they were set, so a run depends on nothing but its inputs.
@@ -48,14 +68,10 @@ export class VirtualClock implements Clock {
   }
 
   after(delayMs: number, callback: () => void): Timer {
-    const waiting = {
-      at: this.#now + Math.max(0, delayMs),
-      order: this.#order++,
-      callback,
-      index: -1,
-    };
-    this.#waiting.add(waiting);
-    return { cancel: () => this.#waiting.remove(waiting) };
+    const at = this.#now + Math.max(0, delayMs);
+    const timer = new VirtualTimer(this.#waiting, at, this.#order++, callback);
+    this.#waiting.add(timer);
+    return timer;
   }
 
   /** The instant of the earliest pending callback, or null when nothing waits. */

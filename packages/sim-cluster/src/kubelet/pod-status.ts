@@ -1,5 +1,5 @@
 // The status of a pod as its kubelet reports it.
-import { type Condition, withCondition } from '../controllers/pods.ts';
+import type { Condition } from '../controllers/pods.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 
 /** What the kubelet knows of a pod that it has started. */
@@ -138,7 +138,7 @@ function withReadiness(
   readiness: ReadyConditions,
   now: string,
 ): readonly Condition[] {
-  let conditions: readonly Condition[] = pod.status?.conditions ?? [];
+  const conditions: Condition[] = [...(pod.status?.conditions ?? [])];
   const observedGeneration = pod.metadata.generation;
   for (const [type, isTrue, why] of [...readiness, ['PodScheduled', true] as const]) {
     const status = isTrue ? 'True' : 'False';
@@ -148,9 +148,19 @@ function withReadiness(
     const condition = { type, status, observedGeneration, ...reason, ...message };
     // A pod that was loaded without it was bound before it started.
     const since = type === 'PodScheduled' ? (pod.status?.startTime ?? now) : now;
-    conditions = withCondition(conditions, condition, since);
+    setCondition(conditions, condition, since);
   }
   return conditions;
+}
+
+/** Puts it in the place of the one of its type, whose lastTransitionTime stays as long as the status. */
+function setCondition(conditions: Condition[], condition: Condition, now: string): void {
+  const at = conditions.findIndex(({ type }) => type === condition.type);
+  const old = conditions[at];
+  const same = old?.status === condition.status ? old.lastTransitionTime : undefined;
+  const next = { ...condition, lastTransitionTime: same ?? now };
+  if (old) conditions[at] = next;
+  else conditions.push(next);
 }
 
 function unreadyContainers(list: readonly Container[]): string {
