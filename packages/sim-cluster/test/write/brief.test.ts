@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { pod } from '../../src/builders.ts';
 import { Cluster } from '../../src/cluster.ts';
 import { VirtualClock } from '../../src/kernel/clock.ts';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
@@ -93,5 +94,30 @@ describe('the short way of writing', () => {
     kubelet.update('nodes', { ...node, status: { phase: 'Running' } }, 'status');
     const late = (): unknown => kubelet.update('nodes', { ...node, status: {} }, 'status');
     assert.throws(late, /the object has been modified/);
+  });
+
+  it('keeps who wants a pod to go and who wrote taints, and no other owners of what is written', () => {
+    const apiServer = { brief: true };
+    const cluster = new Cluster({
+      ...{ clock: new VirtualClock(0), seed: 5, topology: threeZones, apiServer },
+      without: ['scheduler', 'nodeLifecycleStandIn'],
+    });
+    const { api } = cluster;
+    const named = (object: KubeObject): readonly string[] =>
+      (object.metadata.managedFields ?? []).map(({ manager, subresource = '' }) =>
+        `${manager} ${subresource}`.trim(),
+      );
+    const mark = (type: string, by: string): readonly string[] => {
+      const one = api.get('pods', 'default', 'p') ?? assert.fail();
+      const conditions = [...(one.status?.conditions ?? []), { type, status: 'True', reason: 'R' }];
+      return named(api.as(by).update('pods', { ...one, status: { conditions } }, 'status'));
+    };
+    api.create('pods', pod('default', 'p'));
+    assert.deepEqual(mark('Other', 'somebody'), ['unknown']);
+    assert.deepEqual(mark('DisruptionTarget', 'evictor'), ['evictor status', 'unknown']);
+    const node = api.create('nodes', { metadata: { name: 'n' } });
+    const taints = [{ key: 'k', effect: 'NoSchedule' }];
+    api.as('tainter').update('nodes', { ...node, spec: { taints } });
+    assert.ok(named(api.get('nodes', '', 'n') ?? assert.fail()).includes('tainter'));
   });
 });
