@@ -32,11 +32,16 @@ export function askElsewhere(
     isWanted = false;
   };
   ask()
-    .catch((error: unknown) => fail(describeError(error)))
+    .catch((error: unknown) => fail(describeError(causeOf(error))))
     .finally(() => clearTimeout(timer));
   return () => {
     isWanted = false;
     clearTimeout(timer);
     ended.abort();
   };
+}
+
+/** fetch says no more than that it failed; why is in the cause. */
+function causeOf(error: unknown): unknown {
+  return error instanceof Error && error.cause !== undefined ? error.cause : error;
 }

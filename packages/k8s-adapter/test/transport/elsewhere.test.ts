@@ -56,4 +56,10 @@ describe('a request to another server', () => {
     const lines = await ask('/', () => {}, 1000);
     assert.deepEqual(lines, ['failed no answer within 1s']);
   });
+
+  it('says why nobody answers', async () => {
+    const lines = await ask('/', ({ socket }) => socket.destroy());
+    assert.doesNotMatch(lines.join(), /fetch failed/);
+    assert.match(lines.join(), /^failed .+/);
+  });
 });
