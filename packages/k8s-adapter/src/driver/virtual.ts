@@ -14,7 +14,7 @@ export interface ExchangeSink extends Omit<Sink, 'failed' | 'alive'>, Partial<Pi
 }
 
 /** A request whose body may be a value, for which it needs no text. */
-export interface ExchangeRequest extends ApiRequest {
+interface ExchangeRequest extends ApiRequest {
   readonly value?: object;
 }
 
