@@ -35,6 +35,9 @@ export class ClusterReader {
   readonly #chunkSize: number | undefined;
   readonly #search: EvictorSearch;
   readonly #refused: string[] = [];
+  /** When each of them was asked for: they are told in that order, not as answers came. */
+  readonly #refusedTurns: number[] = [];
+  #turns = 0;
   /** What time it is. */
   readonly now: () => Instant;
 
@@ -246,11 +249,14 @@ export class ClusterReader {
 
   /** What is read; null, and noted in `refused`, where rights are missing. */
   async ifAllowed<T>(read: () => Promise<T>): Promise<T | null> {
+    const turn = this.#turns++;
     try {
       return await read();
     } catch (error) {
       if (!(error instanceof ApiError) || error.failure.status !== 403) throw error;
-      this.#refused.push(error.failure.message);
+      const before = this.#refusedTurns.filter((other) => other < turn).length;
+      this.#refusedTurns.splice(before, 0, turn);
+      this.#refused.splice(before, 0, error.failure.message);
       return null;
     }
   }
