@@ -48,7 +48,7 @@ export interface DrainPod extends Omit<Attempt, 'state'> {
 }
 
 /** Why a pod does not go, in words, and since when. */
-export interface PodHold {
+interface PodHold {
   readonly message: string;
   readonly since: Instant;
 }

@@ -170,7 +170,7 @@ describe('a snapshot of policies', () => {
           'NodeTaintRule',
           {
             ...{ clear: '0s', condition: { status: 'True', type: 'Odd' }, dryRun: false },
-            ...{ holds: '0s', nodeSelector: {} },
+            ...{ holds: '0s', nodeSelector: {}, onlyUnreachable: false },
             taint: { effect: 'NoExecute', key: 'odd', value: '' },
           },
         ],

@@ -156,7 +156,7 @@ export class DrainNews {
 }
 
 /** `Running: 1 of 3 nodes drained, 4 of 9 pods gone; on blue-2; 1 blocked; about 20s left` */
-export function countsLine(status: NodeDrainStatus, now: Instant): string {
+function countsLine(status: NodeDrainStatus, now: Instant): string {
   const { phase = 'Pending', nodes = 0, nodesDrained = 0, podsGone = 0, podsLeft = 0 } = status;
   const begun = (status.nodeStates ?? []).filter((node) => node.phase === 'Draining');
   const names = begun.slice(0, namesMax).map(({ name }) => name);
