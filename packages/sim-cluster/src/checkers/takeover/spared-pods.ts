@@ -114,6 +114,8 @@ export class SparedPodsChecker {
     const { namespace, name } = involvedObject ?? {};
     const head = `taintmgr decides about Pod ${namespace}/${name}, not kube-controller-manager: `;
     if (!message.startsWith(head) || message.length === head.length) return false;
+    // What a zone holds that is down is named by the zone.
+    if (message.includes('deadlines are paused by the hold of zone ')) return true;
     const [, pause] = /deadlines are paused by ([\w-]+)(?: |$)/.exec(message) ?? [];
     return (
       pause === undefined || this.#history.names('evictionpauses.taintmgr.dev').includes(pause)
