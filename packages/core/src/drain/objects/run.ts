@@ -212,10 +212,13 @@ export class NodeDrainRun {
 
   /** Once: what somebody takes off after that stays off. */
   #cordonAll(now: Instant): void {
+    const holds = this.#holds.all;
     for (const { name, phase } of this.#machine.nodes()) {
       const node = phase.kind === 'pending' ? this.#surroundings.store.node(name) : null;
       if (!node || node.unschedulable === true) continue;
       if (this.#cordoned.has(name) || this.#isMarked(name)) continue;
+      // What is set on it before that one is done would be written down as that one's.
+      if (holds.get(name)?.reason === 'AnotherDrain') continue;
       this.#cordoned.add(name);
       this.#wantOn(now, name, { kind: 'cordon' });
     }

@@ -167,9 +167,12 @@ describe('two NodeDrains', () => {
   });
 
   it('by one taint: the second waits until the first is undone', () => {
-    const drains = [drainOf({ nodes: ['n1'] }, first), disk({ taint: { key: 'work' } })];
+    const second = disk({ taint: { key: 'work' }, cordon: 'AtStart' });
+    const drains = [drainOf({ nodes: ['n1'], cordon: 'Never' }, first), second];
     const cluster = new SharedCluster(drains, ['n1']);
     cluster.pass(60_000);
+    // A cordon of the second would be written down as one of the first.
+    assert.deepEqual(cluster.traces(), ['n1 work mark of kernel']);
     assert.equal(cluster.phases('kernel'), 'n1 Drained');
     assert.equal(cluster.phases('disk'), 'n1 Held');
     assert.match(
