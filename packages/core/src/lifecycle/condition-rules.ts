@@ -168,7 +168,9 @@ export class ConditionRules {
       if (owned[markOf(taint)] !== name || isWanted(this.#rules.get(name), taint)) continue;
       const there = node.taints.find((other) => isSameTaint(other, taint));
       const isOurs = there?.value === taint.value && finite(there.timeAdded) !== null;
-      if (!there || isOurs) delete owned[markOf(taint)];
+      // Where the rule wants the taint with another value, what people took off is that one.
+      const isOff = !there && !isSameName(this.#rules.get(name), taint);
+      if (isOff || isOurs) delete owned[markOf(taint)];
       if (isOurs) retired.push({ key: taint.key, effect: taint.effect });
     }
     for (const { name, taint } of this.#rules.values()) {
@@ -292,6 +294,10 @@ function isEqualRuleTaint(one: ConditionRule['taint'], other: ConditionRule['tai
 
 function isWanted(rule: ConditionRule | undefined, taint: ConditionRule['taint']): boolean {
   return rule !== undefined && isEqualRuleTaint(rule.taint, taint);
+}
+
+function isSameName(rule: ConditionRule | undefined, taint: ConditionRule['taint']): boolean {
+  return rule !== undefined && isSameTaint(rule.taint, taint);
 }
 
 type RuleReport = Extract<LifecycleReport, { kind: 'ruleDryRun' | 'ruleLimit' }>;
