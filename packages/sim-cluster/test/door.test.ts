@@ -5,7 +5,7 @@ import { it } from 'node:test';
 import * as door from '../src/index.ts';
 
 const values = `
-  ApiError ApiHistory ApiServer Checkers Cluster LifecycleCheckers PressureChecker RealClock
+  ApiError ApiHistory ApiServer Checkers Cluster LifecycleCheckers NodeDrainCheckers PressureChecker RealClock
   TaintManagerStandIn TakeoverCheckers VirtualClock createCertificate daemonSet deployment encodeFrame
   encodeObject evictionDefaults installDefinitions job kubeconfigText lifecycleDefaults namespace node pdb pod
   seededRandom serviceAccountUser startEmbedded startHttps statefulSet taint threeZones

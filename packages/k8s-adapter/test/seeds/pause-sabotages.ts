@@ -19,7 +19,7 @@ export const pauseSabotages: Readonly<Record<string, Planted>> = {
   },
   'gives no time back': {
     ...story,
-    seed: 17,
+    seed: 10,
     breaks: ['before its deadline', 'kept start too early'],
     sabotage: { machine: givingNothingBack },
   },
