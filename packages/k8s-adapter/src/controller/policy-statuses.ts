@@ -51,8 +51,8 @@ const failedMs: Millis = 10_000;
 const slowMs: Millis = 60_000;
 
 /**
- * Every few seconds, of NodeDrains each second, it is worked out how each object should have its status, and those that have it
- * otherwise are written, one after another, first whoever waits longest. What counts as what an
+ * Every few seconds, of NodeDrains each second, it is worked out how each object should have its
+ * status, and those that have it otherwise are written, one after another, first whoever waits longest. What counts as what an
  * object has is what was written last; before the first write, what was read. So nothing is written
  * twice, also not by the next leader, and what somebody else writes there stands until there is
  * something new to say.
