@@ -43,9 +43,9 @@ export {
   type PolicyObject,
   readManifest,
 } from '../policy/kinds/manifest.ts';
-export type { NodeDrainSpec } from '../policy/kinds/node-drain.ts';
-export type { NodeDrainStatus } from '../policy/kinds/node-drain-status.ts';
-export { drainFinalizer } from '../policy/kinds/node-drain-value.ts';
+export type { NodeDrainSpec } from '../policy/kinds/node-drain/spec.ts';
+export type { NodeDrainStatus } from '../policy/kinds/node-drain/status.ts';
+export { drainFinalizer } from '../policy/kinds/node-drain/value.ts';
 export type { NodeTaintRuleSpec } from '../policy/kinds/node-taint-rule.ts';
 export { drainMarksFeature, type TaintManagerStatus } from '../policy/kinds/taint-manager.ts';
 export type { ManifestFault } from '../policy/schema/fault.ts';

@@ -3,8 +3,8 @@ import { type Fitted, fitted } from '../schema/fit.ts';
 import type { ObjectSchema, TypeOf } from '../schema/schema.ts';
 import { evictionPauseSpec, evictionPauseStatus } from './eviction-pause.ts';
 import { evictionPolicySpec, evictionPolicyStatus } from './eviction-policy.ts';
-import { nodeDrainSpec } from './node-drain.ts';
-import { nodeDrainStatus } from './node-drain-status.ts';
+import { nodeDrainSpec } from './node-drain/spec.ts';
+import { nodeDrainStatus } from './node-drain/status.ts';
 import { nodeTaintRuleSpec, nodeTaintRuleStatus } from './node-taint-rule.ts';
 import { taintManagerStatus } from './taint-manager.ts';
 

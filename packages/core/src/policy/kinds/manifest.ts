@@ -8,9 +8,9 @@ import { evictionPauseOf, evictionPauseSpec, evictionPauseStatus } from './evict
 import { evictionPolicySpec } from './eviction-policy.ts';
 import { evictionPolicyOf } from './eviction-policy-value.ts';
 import { type KindName, kindNames, policyApiVersion } from './kinds.ts';
-import { nodeDrainSpec } from './node-drain.ts';
-import { nodeDrainStatus } from './node-drain-status.ts';
-import { nodeDrainOf } from './node-drain-value.ts';
+import { nodeDrainSpec } from './node-drain/spec.ts';
+import { nodeDrainStatus } from './node-drain/status.ts';
+import { nodeDrainOf } from './node-drain/value.ts';
 import { nodeTaintRuleOf, nodeTaintRuleSpec } from './node-taint-rule.ts';
 import type { Metadata } from './parts.ts';
 import { type TaintManagerStatus, taintManagerStatus } from './taint-manager.ts';

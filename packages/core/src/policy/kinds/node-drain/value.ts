@@ -1,10 +1,10 @@
 // A NodeDrain as the engine is given it.
-import type { PodGroup } from '../pod-group.ts';
-import type { DrainWave, KnownDrainNode, NodeDrain } from '../values.ts';
-import { drainWaitsOf } from './drain-waits.ts';
-import type { NodeDrainSpec } from './node-drain.ts';
-import type { NodeDrainStatus } from './node-drain-status.ts';
-import { durationOf, type Metadata, timeOf } from './parts.ts';
+import type { PodGroup } from '../../pod-group.ts';
+import type { DrainWave, KnownDrainNode, NodeDrain } from '../../values.ts';
+import { durationOf, type Metadata, timeOf } from '../parts.ts';
+import type { NodeDrainSpec } from './spec.ts';
+import type { NodeDrainStatus } from './status.ts';
+import { drainWaitsOf } from './waits-value.ts';
 
 /** What keeps a deleted NodeDrain until what it has set on nodes is undone. */
 export const drainFinalizer = 'taintmgr.dev/undo-drain';

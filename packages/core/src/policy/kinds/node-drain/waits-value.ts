@@ -1,8 +1,8 @@
 // What a NodeDrain waits for, as the engine is given it: windows, gates, and the steps of others.
-import type { TypeOf } from '../schema/schema.ts';
-import type { DrainGate, DrainHook, NodeDrain, ObjectState } from '../values.ts';
-import type { NodeDrainSpec } from './node-drain.ts';
-import { durationOf } from './parts.ts';
+import type { TypeOf } from '../../schema/schema.ts';
+import type { DrainGate, DrainHook, NodeDrain, ObjectState } from '../../values.ts';
+import { durationOf } from '../parts.ts';
+import type { NodeDrainSpec } from './spec.ts';
 
 type Waits = Pick<
   NodeDrain,

@@ -1,0 +1,42 @@
+// NodeDrain: which nodes are drained, with which taint, and how.
+import type { Rule, TypeOf } from '../../schema/schema.ts';
+import { nodeFields } from './nodes.ts';
+import { paceFields } from './pace.ts';
+import { podFields } from './pods.ts';
+import { waitFields } from './waits.ts';
+
+type Fields = typeof nodeFields & typeof podFields & typeof paceFields & typeof waitFields;
+
+export const nodeDrainSpec: {
+  readonly type: 'object';
+  readonly description: string;
+  readonly required: readonly ['taint'];
+  readonly properties: Fields;
+  readonly rules: readonly Rule[];
+} = {
+  type: 'object',
+  description: 'Which nodes are drained, and how.',
+  required: ['taint'],
+  properties: { ...nodeFields, ...podFields, ...paceFields, ...waitFields },
+  rules: [
+    {
+      cel: 'has(self.nodes) != has(self.nodeSelector)',
+      message: 'want nodes or a nodeSelector',
+      holds: ({ nodes, nodeSelector }: { nodes?: unknown; nodeSelector?: unknown }): boolean =>
+        (nodes !== undefined) !== (nodeSelector !== undefined),
+    },
+    {
+      cel: "self.laterNodes == 'Leave' || has(self.nodeSelector)",
+      message: 'want laterNodes Drain only with a nodeSelector',
+      holds: ({
+        laterNodes,
+        nodeSelector,
+      }: {
+        laterNodes: string;
+        nodeSelector?: unknown;
+      }): boolean => laterNodes === 'Leave' || nodeSelector !== undefined,
+    },
+  ],
+};
+
+export type NodeDrainSpec = TypeOf<typeof nodeDrainSpec>;
