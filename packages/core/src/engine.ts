@@ -17,6 +17,7 @@ import { PreciseLifecycleMachine } from './lifecycle/machine.ts';
 import { readinessHold } from './lifecycle/readiness-hold.ts';
 import type { ReadinessHold, ZoneStatus } from './lifecycle/reason.ts';
 import { UpstreamLifecycleMachine } from './lifecycle/upstream/machine.ts';
+import { zoneHold } from './lifecycle/zone-hold.ts';
 import type { LimitStatus } from './policy/limit.ts';
 import { type Change, Store } from './store.ts';
 
@@ -108,7 +109,7 @@ export function createEngine(options: Partial<Config> = {}): Engine {
       }),
     pauses: () =>
       Array.from(store.pauses())
-        .filter(({ pause, isOver }) => !isOver && !pause.name.startsWith(zoneHoldPrefix))
+        .filter(({ pause, isOver }) => !isOver && pause.zone === undefined)
         .map(({ pause }) => pause.name)
         .sort(),
   };
@@ -146,19 +147,15 @@ function lifecycleMachine(store: Store, config: Config): LifecycleMachine | null
     : new UpstreamLifecycleMachine(store, lifecycle, leader);
 }
 
-/** No object is called so. */
-const zoneHoldPrefix = 'the hold of zone ';
-
 /** The one thing a machine tells the other past the API: a zone's deadlines stand still, or go on. */
 function pauseOf(wall: Instant, command: Command): readonly Event[] {
   if (command.kind !== 'report' || command.report.kind !== 'zoneHold') return [];
   const { zone, deadlines } = command.report;
-  const name = `${zoneHoldPrefix}${zone}`;
+  const pause = zoneHold(zone, wall);
   if (deadlines === null) return [];
-  if (deadlines === 'resume') return [{ kind: 'pauseDelete', name }];
-  const scope = { zones: [zone], nodes: null, taintKeys: [], namespaces: [] };
-  const holds = { readiness: false, deadlines: true, reason: '', until: null };
-  return [{ kind: 'pauseUpsert', pause: { name, uid: '', scope, ...holds, since: wall } }];
+  return deadlines === 'resume'
+    ? [{ kind: 'pauseDelete', name: pause.name }]
+    : [{ kind: 'pauseUpsert', pause }];
 }
 
 const nothing: readonly never[] = [];

@@ -38,7 +38,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   './lifecycle': {
     values: `
       defaultLifecycleConfig describeHold describeLifecycleReason forecastOf
-      resolveLifecycleConfig zoneState`,
+      resolveLifecycleConfig zoneHold zoneState`,
     types: `
       Flapping Forecast HoldReason LifecycleConfig LifecycleReason MassUnreachable NodeHealth
       Observation ReadinessHold ZoneState ZoneStatus`,

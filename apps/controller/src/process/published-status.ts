@@ -99,8 +99,10 @@ export class PublishedStatus {
     const limits = running.limits(now);
     const tripped = limits.filter((limit) => limit.tripped);
     return {
-      zones: running.zones(now).map(({ name, state, ready, notReady, rate }) => {
-        return { name, ...(state && { state }), nodes: ready + notReady, notReady, rate };
+      zones: running.zones(now).map(({ name, state, ready, notReady, rate, hold }) => {
+        const since = hold?.code === 'FullDisruptionHeld' ? formatTime(hold.since) : null;
+        const held = since !== null && { heldSince: since };
+        return { name, ...(state && { state }), nodes: ready + notReady, notReady, rate, ...held };
       }),
       counts: { ...counts, ...(knowsAllPods && { pods }), ...this.#evictions() },
       trippedLimits: tripped.map(({ id, since }) => {

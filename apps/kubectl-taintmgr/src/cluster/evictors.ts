@@ -9,7 +9,7 @@ import {
   taintEvictors,
 } from '@taintmgr/k8s-adapter/client';
 import { type OwnSettings, publishedSettings, settingsInFlags } from './own-settings.ts';
-import { isFresh, type RateInUse, type TaintManager } from './taint-managers.ts';
+import { type HeldZone, isFresh, type RateInUse, type TaintManager } from './taint-managers.ts';
 
 /** Who acts on NoExecute taints here, and how. */
 export interface Evictor extends Actor {
@@ -19,6 +19,8 @@ export interface Evictor extends Actor {
   readonly heedsDrains?: boolean;
   /** Limits whose rates are in use, as its leader publishes them; left out: not known. */
   readonly rates?: readonly RateInUse[];
+  /** The zones that it holds, as its leader publishes them; left out: none, or not known. */
+  readonly heldZones?: readonly HeldZone[];
   /** How taintmgr-controller runs, where it acts; left out: that is not known. */
   readonly settings?: OwnSettings;
 }
@@ -56,6 +58,7 @@ export async function readEvictor(
     ...withSettings(actor, settings, since),
     ...(heedsDrains && { heedsDrains }),
     ...(published?.rates && { rates: published.rates }),
+    ...(published?.heldZones && { heldZones: published.heldZones }),
   };
 }
 

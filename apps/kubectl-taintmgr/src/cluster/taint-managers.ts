@@ -24,6 +24,13 @@ export interface RateInUse {
   readonly oneAt: Instant;
 }
 
+/** A zone whose pods stay, as it is down as a whole. */
+export interface HeldZone {
+  /** As region/zone. */
+  readonly name: string;
+  readonly since: Instant;
+}
+
 /** What one installation says of itself. */
 export interface TaintManager {
   readonly name: string;
@@ -42,6 +49,8 @@ export interface TaintManager {
   readonly features: readonly string[];
   /** Limits with a rate that is in use, and when each lets one pod go, or could have; left out: none. */
   readonly rates?: readonly RateInUse[];
+  /** The zones whose pods stay as they are down as a whole, and since when; left out: none. */
+  readonly heldZones?: readonly HeldZone[];
   /** Those that run. */
   readonly controllers: readonly string[];
   /** What it has seen of others who evict, in a dry run; null: it keeps no score. */
@@ -66,7 +75,7 @@ export function taintManagersIn(objects: readonly unknown[]): readonly TaintMana
     if (status === null) return [];
     const { leader = '', version = '', startedAt, renewTime, settings = {} } = status;
     const { conditions = [], controllers = [], policies = [], takeover, shadow = null } = status;
-    const { features = [], rates = [] } = status;
+    const { features = [], rates = [], zones = [] } = status;
     return [
       {
         ...{ name, leader, version, settings, controllers, features, takeover, shadow },
@@ -74,6 +83,10 @@ export function taintManagersIn(objects: readonly unknown[]): readonly TaintMana
         rates: rates.flatMap(({ name: id, oneAt }) => {
           const at = parseTime(oneAt);
           return at === null ? [] : [{ id, oneAt: at }];
+        }),
+        heldZones: zones.flatMap(({ name: zone, heldSince }) => {
+          const since = heldSince === undefined ? null : parseTime(heldSince);
+          return since === null ? [] : [{ name: zone, since }];
         }),
         startedAt: startedAt === undefined ? null : parseTime(startedAt),
         renewedAt: renewTime === undefined ? null : parseTime(renewTime),

@@ -9,11 +9,14 @@ import {
 } from '@taintmgr/core';
 import { type Comparison, classify } from '@taintmgr/core/differences';
 import { predictBlockers } from '@taintmgr/core/drain';
+import { zoneHold } from '@taintmgr/core/lifecycle';
+import type { EvictionPause } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import type { Evictor } from '../cluster/evictors.ts';
 import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
 import { type ClusterPolicies, policyEvents } from '../cluster/policies.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
+import type { HeldZone } from '../cluster/taint-managers.ts';
 import { Drained, isByDrain } from './drained.ts';
 import { LeftToDrains, leavesToDrains } from './left-to-drains.ts';
 import { isLegacy, legacyDecision } from './legacy.ts';
@@ -69,6 +72,8 @@ export class Explainer {
   #byDrains: LeftToDrains | null = null;
   #pods = new Set<string>();
   #policies: ClusterPolicies | undefined;
+  /** The pauses that the holds of zones are. */
+  #holds: readonly EvictionPause[] = [];
   #latest: Instant = Number.NEGATIVE_INFINITY;
 
   constructor(question: Question) {
@@ -86,6 +91,7 @@ export class Explainer {
     this.#setUp(evictor);
     this.#forget(now, nodes, pods);
     this.#follow(now, policies);
+    this.#hold(now, evictor.heldZones ?? []);
     const heedsAt = leavesToDrains(evictor) ? at : null;
     this.#byDrains = new LeftToDrains({ now: at, nodes, pods, policies });
     this.#drained = new Map(
@@ -203,6 +209,7 @@ export class Explainer {
     this.#pods = new Set();
     this.#drained = new Map();
     this.#policies = undefined;
+    this.#holds = [];
   }
 
   #engines(): readonly Engine[] {
@@ -221,6 +228,17 @@ export class Explainer {
     const events = policyEvents(policies, this.#policies);
     this.#policies = policies;
     for (const engine of this.#engines()) for (const event of events) engine.handle(now, event);
+  }
+
+  /** Zones that are down as a whole, where the controller holds such. */
+  #hold(now: Instant, zones: readonly HeldZone[]): void {
+    const pauses = zones.map(({ name, since }) => zoneHold(name, since));
+    const gone = this.#holds.filter(({ zone }) => !pauses.some((pause) => pause.zone === zone));
+    this.#holds = pauses;
+    for (const engine of this.#engines()) {
+      for (const { name } of gone) engine.handle(now, { kind: 'pauseDelete', name });
+      for (const pause of pauses) engine.handle(now, { kind: 'pauseUpsert', pause });
+    }
   }
 
   #forget(now: Instant, nodes: readonly NodeFacts[], pods: readonly PodFacts[]): void {

@@ -112,8 +112,8 @@ function inOrder({ reason: first }: Judged, judged: readonly Judged[]): readonly
   return [first, ...judged.flatMap(({ reason }) => (reason === first ? [] : [reason]))];
 }
 
-function pausedReason({ since, pause: { name, until } }: Hold): Reason {
-  return { code: 'Paused', since, pause: name, until };
+function pausedReason({ since, pause: { name, until, zone } }: Hold): Reason {
+  return { code: 'Paused', since, pause: name, until, ...(zone !== undefined && { zone }) };
 }
 
 /** Why taints do not matter to this pod, if so. */

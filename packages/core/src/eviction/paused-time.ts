@@ -82,6 +82,9 @@ export function takenBack(start: Instant, pauses: readonly Pause[], original: In
 
 function longer(one: EvictionPause, other: EvictionPause): EvictionPause {
   const [a, b] = [one, other].map(({ until }) => until ?? Number.POSITIVE_INFINITY);
+  // What somebody has to end is named before what ends of itself.
+  if (a === b && (one.zone === undefined) !== (other.zone === undefined))
+    return one.zone === undefined ? one : other;
   if (a === b) return one.name < other.name ? one : other;
   return (a ?? 0) > (b ?? 0) ? one : other;
 }

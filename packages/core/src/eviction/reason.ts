@@ -39,6 +39,8 @@ export type Reason =
       readonly pause: string;
       /** Null: until somebody ends it. */
       readonly until: Instant | null;
+      /** The zone that is held as it is down: until one of its nodes is ready. Left out: no zone is. */
+      readonly zone?: string;
     }
   | {
       readonly code: 'NoToleration';

@@ -25,6 +25,7 @@ export function describeReason(reason: Reason): string {
     case 'ReturningDaemonSetPod':
       return 'its DaemonSet would recreate it at once';
     case 'Paused':
+      if (reason.zone !== undefined) return zoneHeldText(reason.pause, reason.zone);
       return reason.until === null
         ? `deadlines are paused by ${reason.pause}`
         : `deadlines are paused by ${reason.pause} until ${formatTime(reason.until)}`;
@@ -58,6 +59,12 @@ export function describeReason(reason: Reason): string {
     case 'GivenUp':
       return 'gave up until its tolerations or the taints of its node change';
   }
+}
+
+/** Nobody ends it but the nodes. */
+function zoneHeldText(hold: string, zone: string): string {
+  const nodes = zone === '' ? 'them' : 'its nodes';
+  return `deadlines are paused by ${hold} until one of ${nodes} is ready`;
 }
 
 /** `, drain drain-20261122-041830-a4d8 by alice has no heartbeat` */

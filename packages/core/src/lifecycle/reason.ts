@@ -39,7 +39,7 @@ export type HoldReason =
   /** Too large a part of a small zone is not ready. */
   | { readonly code: 'ZoneStopped'; readonly notReady: number; readonly size: number }
   /** The zone is down as a whole, and such zones are to be held. */
-  | { readonly code: 'FullDisruptionHeld' }
+  | { readonly code: 'FullDisruptionHeld'; readonly since: Instant }
   /** The rate for the state of the zone is 0. */
   | { readonly code: 'RateZero' }
   /** Many nodes became unreachable at once. */

@@ -41,7 +41,7 @@ export function describeHold(hold: HoldReason): string {
     case 'ZoneStopped':
       return `stopped: ${hold.notReady} of ${hold.size} nodes in the zone are not ready`;
     case 'FullDisruptionHeld':
-      return 'the whole zone is down, and such zones are held';
+      return 'the whole zone is down, and such zones are held until one of their nodes is ready';
     case 'RateZero':
       return 'the eviction rate for this zone is 0';
     case 'MassUnreachable':

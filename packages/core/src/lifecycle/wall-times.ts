@@ -14,6 +14,7 @@ export function reasonAtWallTime(reason: LifecycleReason, clock: ClusterTime): L
     case 'Queued':
       return { ...reason, at: clock.wall(reason.at) };
     case 'MassUnreachable':
+    case 'FullDisruptionHeld':
     case 'ViewOld':
       return holdAtWallTime(reason, clock);
     default:
@@ -26,6 +27,7 @@ function holdAtWallTime(hold: HoldReason, clock: ClusterTime): HoldReason {
   switch (hold.code) {
     case 'MassUnreachable':
       return { ...hold, until: clock.wall(hold.until) };
+    case 'FullDisruptionHeld':
     case 'ViewOld':
       return { ...hold, since: clock.wall(hold.since) };
     default:

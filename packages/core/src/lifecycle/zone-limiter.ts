@@ -231,9 +231,13 @@ export class ZoneLimiter {
     bucket.setRate(now, zone.hold ? 0 : rate);
   }
 
-  #holdFor(now: Instant, { state, nodeCounts }: Zone, rate: number): HoldReason | null {
+  #holdFor(now: Instant, { state, nodeCounts, hold }: Zone, rate: number): HoldReason | null {
     const isDead = state === 'FullDisruption';
-    if (isDead && this.#config.fullDisruption === 'hold') return { code: 'FullDisruptionHeld' };
+    if (isDead && this.#config.fullDisruption === 'hold') {
+      return hold?.code === 'FullDisruptionHeld'
+        ? hold
+        : { code: 'FullDisruptionHeld', since: now };
+    }
     if (this.#viewOldSince !== null) return { code: 'ViewOld', since: this.#viewOldSince };
     if (this.#isAllDown) return { code: 'AllZonesDown' };
     const suspicion = this.#guard.hold(now);

@@ -246,4 +246,6 @@ export interface EvictionPause {
   readonly until: Instant | null;
   /** As the leader has written it; before that, when the pause was made. */
   readonly since: Instant;
+  /** Of the hold of a zone, which is no object: that zone. It ends when one of its nodes is ready. */
+  readonly zone?: string;
 }

@@ -92,6 +92,30 @@ class World {
     this.#send(this.#ours, 'DELETE', `/api/v1/namespaces/${namespace}/pods/p`);
   }
 
+  /** There is a node in this zone. */
+  addZone(region: string, zone: string): void {
+    const of = 'topology.kubernetes.io';
+    const labels = { [`${of}/region`]: region, [`${of}/zone`]: zone };
+    this.api.create('nodes', node('far', { labels }));
+  }
+
+  pause(name: string): void {
+    const path = `/apis/${group}/v1alpha1/evictionpauses`;
+    const kind = { apiVersion: `${group}/v1alpha1`, kind: 'EvictionPause' };
+    this.#send(this.#ours, 'POST', path, { ...kind, metadata: { name }, spec: { reason: name } });
+  }
+
+  /** An Event on the pod that is handed over. */
+  say(message: string): void {
+    const { uid } = this.api.get('pods', 'in', 'p')?.metadata ?? assert.fail();
+    const involvedObject = { kind: 'Pod', namespace: 'in', name: 'p', uid };
+    const metadata = { namespace: 'in', name: 'p.held' };
+    this.api.create('events', {
+      ...{ metadata, involvedObject, message, type: 'Normal' },
+      reason: 'TaintManagerEvictionHeld',
+    });
+  }
+
   untaint(): void {
     const found = this.api.get('nodes', '', 'n') ?? assert.fail();
     this.api.update('nodes', { ...found, spec: {} });
@@ -183,6 +207,36 @@ describe('checkers of takeover', () => {
     world.checkers.atCalm(calmSince);
     assert.deepEqual(world.found, ['nothing says why it is held']);
   });
+
+  const held: readonly (readonly [string, boolean])[] = [
+    ['no toleration for bad:NoExecute; it goes at 2026-01-01T00:05:00Z', true],
+    ['deadlines are paused by audit until that is resumed', true],
+    ['deadlines are paused by nobody until that is resumed', false],
+    ['deadlines are paused by the hold of zone r/a until one of its nodes is ready', true],
+    ['deadlines are paused by the hold of zone r/a', false],
+    ['deadlines are paused by the hold of zone r/a until that is resumed', false],
+    ['deadlines are paused by the hold of zone r/z until one of its nodes is ready', false],
+    [
+      'deadlines are paused by the hold of the nodes without a zone until one of them is ready',
+      true,
+    ],
+  ];
+  for (const [why, isTrue] of held) {
+    it(`${isTrue ? 'believe' : 'do not believe'} that ${why}`, () => {
+      const world = new World("object.metadata.name == 'p'");
+      world.addZone('r', 'a');
+      world.pause('audit');
+      world.beat();
+      const calmSince = world.clock.now();
+      world.pass(1000);
+      world.mark('they');
+      world.say(`taintmgr decides about Pod in/p, not kube-controller-manager: ${why}`);
+      world.pass(70_000);
+      world.beat();
+      world.checkers.atCalm(calmSince);
+      assert.deepEqual(world.found, isTrue ? [] : ['nothing says why it is held']);
+    });
+  }
 
   it('find a mark of ours on a pod that stays', () => {
     const world = new World();

@@ -50,5 +50,6 @@ function describeHeld(
     default:
   }
   if (decision.kind === 'evict') return `${why}; it goes at ${formatTime(decision.deadline)}`;
-  return first?.code === 'Paused' && first.until === null ? `${why} until that is resumed` : why;
+  if (first?.code !== 'Paused' || first.until !== null || first.zone !== undefined) return why;
+  return `${why} until that is resumed`;
 }

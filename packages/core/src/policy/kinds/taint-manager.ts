@@ -67,6 +67,11 @@ export const taintManagerStatus = {
           nodes: { type: 'shared', name: 'count', description: 'Its nodes.' },
           notReady: { type: 'shared', name: 'count', description: 'Those that are not ready.' },
           rate: { type: 'number', description: 'Nodes that are tainted in a second.', minimum: 0 },
+          heldSince: {
+            type: 'shared',
+            name: 'time',
+            description: 'Since when its pods stay, as all of its nodes are down and it is held.',
+          },
         },
       },
     },

@@ -6,6 +6,7 @@ import { noExecuteTaints, toleratedMs } from '../taint-rule.ts';
 import { clockTime, type Violation } from '../terms.ts';
 import { isHandedOver } from './handed-over.ts';
 import type { TakeoverHistory } from './takeover-history.ts';
+import { placeOf } from './unheard-nodes.ts';
 import { isMark, nameOf, type VetoChecker } from './vetoes.ts';
 
 /** So long after a refusal an Event says why the pod stays: 20 a second are looked at. */
@@ -15,6 +16,9 @@ const unmarkedMs = 60_000;
 /** What kube-controller-manager takes for a pod that is due. */
 const dueMs = 20_000;
 const heldReason = 'TaintManagerEvictionHeld';
+/** The hold of a zone, with what ends it. */
+const zoneHold =
+  /deadlines are paused by the hold of (?:zone (\S+) until one of its nodes|the nodes without a zone until one of them) is ready$/;
 
 /** Looks at the pods that are there when nothing has been wrong for a while, or when nobody decides. */
 export class SparedPodsChecker {
@@ -26,6 +30,8 @@ export class SparedPodsChecker {
   readonly #marked = new Map<string, number>();
   /** When the spec of a pod or the taints of a node last changed, by uid and name. */
   readonly #changed = new Map<string, number>();
+  /** Zones that nodes are, or were, in; '': none. */
+  readonly #zones = new Set<string>();
 
   constructor(
     api: ClusterApi,
@@ -38,9 +44,11 @@ export class SparedPodsChecker {
     this.#history = history;
     this.#vetoes = vetoes;
     this.#report = report;
+    for (const node of api.list('nodes')) this.#zones.add(placeOf(node));
     api.subscribe(({ resource, object, previous }) => {
       if (resource !== 'pods' && resource !== 'nodes') return;
       const { uid = '', name } = object.metadata;
+      if (resource === 'nodes') this.#zones.add(placeOf(object));
       const isSame = partOf(object) === partOf(previous);
       if (!isSame) this.#changed.set(resource === 'pods' ? uid : name, api.clock.now());
       if (resource === 'pods') this.#followMark(uid, object, previous, apiHistory.actor !== null);
@@ -115,7 +123,9 @@ export class SparedPodsChecker {
     const head = `taintmgr decides about Pod ${namespace}/${name}, not kube-controller-manager: `;
     if (!message.startsWith(head) || message.length === head.length) return false;
     // What a zone holds that is down is named by the zone.
-    if (message.includes('deadlines are paused by the hold of zone ')) return true;
+    const [isZone, zone = ''] = zoneHold.exec(message) ?? [];
+    if (isZone) return this.#zones.has(zone);
+    if (message.includes('deadlines are paused by the hold ')) return false;
     const [, pause] = /deadlines are paused by ([\w-]+)(?: |$)/.exec(message) ?? [];
     return (
       pause === undefined || this.#history.names('evictionpauses.taintmgr.dev').includes(pause)

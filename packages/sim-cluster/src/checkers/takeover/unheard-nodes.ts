@@ -71,12 +71,16 @@ export class UnheardNodes {
 
 function laterFace(at: number, node: KubeObject, known: Face | undefined): Face {
   const isReady = conditionOf(node, 'Ready')?.status === 'True';
-  const labels = node.metadata.labels ?? {};
-  const parts = ['region', 'zone'].map((part) => labels[`topology.kubernetes.io/${part}`]);
-  const zone = parts.filter((part) => part !== undefined).join('/');
+  const zone = placeOf(node);
   const { uid = '' } = node.metadata;
   const isSame = known?.uid === uid && known.isReady === isReady && known.zone === zone;
   if (isSame) return known;
   const isMove = known?.uid !== uid || known.zone !== zone || !known.isReady;
   return { at, uid, isReady, zone, wasReady: isMove ? null : { from: known.at, to: at } };
+}
+
+/** The zone as the leader names it; '' for a node without one. */
+export function placeOf({ metadata: { labels = {} } }: KubeObject): string {
+  const parts = ['region', 'zone'].map((part) => labels[`topology.kubernetes.io/${part}`]);
+  return parts.filter((part) => part !== undefined).join('/');
 }

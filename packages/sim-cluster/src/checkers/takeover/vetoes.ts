@@ -5,6 +5,7 @@ import type { ApiRequest, Exchange, ResponseSink } from '../../wire/exchange.ts'
 import { clockTime, type Violation } from '../terms.ts';
 import { isHandedOver } from './handed-over.ts';
 import type { PolicyName, TakeoverHistory } from './takeover-history.ts';
+import { placeOf } from './unheard-nodes.ts';
 
 /** What kube-controller-manager asks: to mark a pod before it deletes it, or to mark it not ready. */
 interface Asked {
@@ -161,9 +162,7 @@ function holds(beat: Beat, { policy, pod }: Asked): boolean {
   if (policy === 'taintmgr-takeover') return true;
   const hold = beat?.takeover?.holdReadiness;
   if (!hold) return false;
-  const labels = pod.metadata.labels ?? {};
-  const [region, zone] = ['region', 'zone'].map((part) => labels[`topology.kubernetes.io/${part}`]);
-  const place = [region, zone].filter((part) => part !== undefined).join('/');
+  const place = placeOf(pod);
   return (
     hold.all === true ||
     (hold.nodes ?? []).includes(pod.spec.nodeName) ||
