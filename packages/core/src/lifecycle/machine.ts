@@ -62,7 +62,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
   #synced = false;
   #leader: boolean;
   #isViewCurrent = true;
-  /** When we asked to be called; null: not at all. */
+  /** When we asked to be called, and were not since; null: we did not. */
   #wake: Instant | null = null;
   #now: Instant = Number.NEGATIVE_INFINITY;
   #commands: LifecycleCommand[] = [];
@@ -81,12 +81,19 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
   handle(now: Instant, event: Event, changes: readonly Change[]): readonly LifecycleCommand[] {
     this.#commands = [];
     this.#now = now;
-    if (this.#wake !== null && now - this.#wake > standstillMs) this.#forgive(now);
+    const stoodStill = this.#wake !== null && now - this.#wake > standstillMs;
+    if (stoodStill) this.#forgive(now);
     this.#take(now, event);
     for (const change of changes) this.#follow(now, change);
     if (event.kind === 'tick' && this.#mayAct) this.#act(now);
-    this.#wake = this.nextWake();
+    this.#wake = this.#asked(now, stoodStill || event.kind === 'tick' ? null : this.#wake);
     return this.#commands;
+  }
+
+  /** What has waited for writes of ours is asked for now, and not since it waits. */
+  #asked(now: Instant, before: Instant | null): Instant | null {
+    const wake = this.nextWake();
+    return wake === null || wake > now ? wake : Math.min(before ?? now, now);
   }
 
   nextWake(): Instant | null {
@@ -335,7 +342,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     const { name, write, retryAt } = ended;
     const node = this.#store.node(name);
     this.#due.set(name, now);
-    if (this.#turns.delete(name)) this.#limiter.settle(name, turnResult(outcome));
+    if (this.#turns.delete(name)) this.#limiter.settle(name, outcome);
     if (!node) return;
     if (write === 'conditions' && outcome.kind === 'done') {
       this.#commands.push(nodeEvent(node, 'NodeNotReady'));
@@ -386,10 +393,4 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
 
 function readyStatus(node: Node | null): string | null {
   return readyOf(node?.conditions)?.status ?? null;
-}
-
-/** Without an answer the taint may be there or come yet, so the token is spent. */
-function turnResult(outcome: Outcome): 'tainted' | 'refused' | 'unknown' {
-  if (outcome.kind === 'done') return 'tainted';
-  return outcome.kind === 'failed' && outcome.status === null ? 'unknown' : 'refused';
 }

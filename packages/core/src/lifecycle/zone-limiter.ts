@@ -1,4 +1,5 @@
 // Decides which nodes may be tainted, and when, at the rate of their zone.
+import type { Outcome } from '../attempt/outcome.ts';
 import { Schedule } from '../kernel/schedule.ts';
 import { earliest, type Instant, type Millis } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';
@@ -172,8 +173,9 @@ export class ZoneLimiter {
     return names;
   }
 
-  /** What came of a turn; `refused`: the node is not tainted, and the token is there again. */
-  settle(name: string, result: 'tainted' | 'refused' | 'unknown'): void {
+  /** What came of a turn; one that was refused leaves its token. */
+  settle(name: string, outcome: Outcome): void {
+    const result = turnResult(outcome);
     const zone = this.#zoneOf(name);
     if (result === 'tainted' && zone) zone.tainted += 1;
     if (result === 'refused') zone?.bucket.giveBack();
@@ -302,4 +304,10 @@ function holdReport(zone: string, { hold }: Zone, before: HoldReason | null): Li
   const wasPaused = before?.code === 'FullDisruptionHeld';
   const deadlines = isPaused ? 'pause' : wasPaused ? 'resume' : null;
   return { kind: 'zoneHold', zone, hold, deadlines };
+}
+
+/** Without an answer the taint may be there or come yet, so the token is spent. */
+function turnResult(outcome: Outcome): 'tainted' | 'refused' | 'unknown' {
+  if (outcome.kind === 'done') return 'tainted';
+  return outcome.kind === 'failed' && outcome.status === null ? 'unknown' : 'refused';
 }

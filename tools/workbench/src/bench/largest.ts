@@ -3,11 +3,12 @@
 // controller is the one that is shipped, with both controllers on. Then a zone fails.
 // npm run bench -- largest; by hand `node -C @taintmgr/source tools/workbench/src/bench/largest.ts`
 // takes --percent 1,10,100 --pod-watch all,tainted-nodes --format json,protobuf --fail-seconds 180
-// --tolerate 30 --heap-mb 800 (--max-old-space-size), and flags of the controller behind --.
+// --tolerate 30 --heap-mb 800 (--max-old-space-size) --profile FOLDER (of each phase), and flags of the controller behind --.
 import { spawnSync } from 'node:child_process';
 import { loadavg } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import type { Rates } from './largest/heart.ts';
 import { type Controller, Feeder, startController, type Usage } from './largest/programs.ts';
 import { mega, printTable, short } from './measure.ts';
 
@@ -28,6 +29,7 @@ const { values, positionals } = parseArgs({
     'fail-seconds': { type: 'string', default: '180' },
     tolerate: { type: 'string', default: '30' },
     'heap-mb': { type: 'string' },
+    profile: { type: 'string' },
   },
   allowPositionals: true,
 });
@@ -72,11 +74,13 @@ async function measure(percent: number, podWatch: string, format: string): Promi
   const syncMs = performance.now() - start;
   const synced = await controller.usage();
   const held = await controller.usage('heap');
-  const pods = await follow(feeder, controller, { leases: 0, nodes: 0, pods: changesPerSecond });
-  const renewed = await follow(feeder, controller, { leases: changesPerSecond, nodes: 0, pods: 0 });
+  const profiled = (rates: Rates, name: string): Promise<Followed> =>
+    follow(feeder, controller, rates, profileOf(`${percent}-${podWatch}-${name}`));
+  const pods = await profiled({ leases: 0, nodes: 0, pods: changesPerSecond }, 'pods');
+  const renewed = await profiled({ leases: changesPerSecond, nodes: 0, pods: 0 }, 'leases');
   // All heartbeats, and as many changes of pods as there are of 5,000 where that is more.
   const more = Math.max(changesPerSecond - leases - nodes, changesPerSecond / 5);
-  const mixed = await follow(feeder, controller, { leases, nodes, pods: more });
+  const mixed = await profiled({ leases, nodes, pods: more }, 'mixed');
   rows.push([
     title,
     `${(syncMs / 1000).toFixed(1)} s`,
@@ -109,10 +113,12 @@ interface Followed {
 async function follow(
   feeder: Feeder,
   controller: Controller,
-  rates: { readonly leases: number; readonly nodes: number; readonly pods: number },
+  rates: Rates,
+  profile: string | null,
 ): Promise<Followed> {
   feeder.order({ kind: 'rates', ...rates });
   await setTimeout(settleMs);
+  if (profile !== null) await controller.usage('profile');
   await feeder.report();
   const before = await controller.usage();
   const start = performance.now();
@@ -120,6 +126,7 @@ async function follow(
   const { changes } = await feeder.report();
   const cpuMs = (await controller.usage()).cpuMs - before.cpuMs;
   const ms = performance.now() - start;
+  if (profile !== null) await controller.usage({ file: profile });
   return {
     micros: (1000 * cpuMs) / changes,
     perSecond: (1000 * changes) / ms,
@@ -147,6 +154,11 @@ async function fail(title: string, feeder: Feeder, controller: Controller): Prom
     `${((after.cpuMs - before.cpuMs) / 1000).toFixed(0)} s`,
     mega(after.peakBytes),
   ]);
+}
+
+/** Where a profile of a phase goes; null: none is made. */
+function profileOf(name: string): string | null {
+  return values.profile === undefined ? null : `${values.profile}/${name}.cpuprofile`;
 }
 
 function contentType(format: string): string {

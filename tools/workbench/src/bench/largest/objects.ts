@@ -181,6 +181,8 @@ export function markedNode(now: string): object {
     'kubernetes.io/hostname': nodeName,
     'kubernetes.io/arch': 'amd64',
     'kubernetes.io/os': 'linux',
+    'beta.kubernetes.io/arch': 'amd64',
+    'beta.kubernetes.io/os': 'linux',
     'node.kubernetes.io/instance-type': 'm7i.4xlarge',
     'topology.kubernetes.io/region': 'eu-central-1',
     'topology.kubernetes.io/zone': `eu-central-1-${marks.zone}`,

@@ -96,7 +96,10 @@ export class Controller {
     this.#child = child;
   }
 
-  async usage(question: 'usage' | 'heap' = 'usage'): Promise<Usage> {
+  /** `profile` begins a profile, and `file` writes it there. */
+  async usage(
+    question: 'usage' | 'heap' | 'profile' | { readonly file: string } = 'usage',
+  ): Promise<Usage> {
     const answer = once(this.#child, 'message');
     this.#child.send(question);
     const [usage] = await answer;
