@@ -1,4 +1,5 @@
 import { ApiServer, type ApiServerOptions } from './api/api-server.ts';
+import { AttachDetach, type AttachTiming } from './controllers/attach-detach.ts';
 import type { Controller, ControllerContext } from './controllers/controller.ts';
 import { GarbageCollector } from './controllers/garbage-collector.ts';
 import { isIdle } from './controllers/idle.ts';
@@ -11,6 +12,7 @@ import { PolicyStatus } from './controllers/policy-status.ts';
 import { PublishedObjects } from './controllers/published-objects.ts';
 import { StandAside } from './controllers/stand-aside.ts';
 import { UnreachableNodes } from './controllers/unreachable-nodes.ts';
+import { VolumeBinder } from './controllers/volume-binder.ts';
 import { DisruptionController } from './disruption/disruption-controller.ts';
 import { StaleTargets } from './disruption/stale-targets.ts';
 import type { Clock, Timer } from './kernel/clock.ts';
@@ -37,7 +39,8 @@ export type ClusterPart =
   | 'garbageCollection'
   | 'namespaces'
   | 'publishedObjects'
-  | 'policyStatus';
+  | 'policyStatus'
+  | 'volumes';
 
 type MakePart = (context: ControllerContext, options: ClusterOptions) => readonly Controller[];
 
@@ -55,6 +58,10 @@ const makeParts: Readonly<Record<ClusterPart, MakePart>> = {
   garbageCollection: (context) => [new GarbageCollector(context), new PodCollector(context)],
   namespaces: (context) => [new Namespaces(context)],
   policyStatus: (context) => [new PolicyStatus(context)],
+  volumes: (context, { attachTiming }) => [
+    new VolumeBinder(context),
+    new AttachDetach(context, attachTiming),
+  ],
   publishedObjects: (context, { ca }) => (ca ? [new PublishedObjects(context, ca)] : []),
 };
 
@@ -73,6 +80,7 @@ const replaceable: readonly ClusterPart[] = [
   'garbageCollection',
   'namespaces',
   'policyStatus',
+  'volumes',
 ];
 
 /** How long after the last node may have become Ready the workloads are created. */
@@ -100,6 +108,7 @@ export interface ClusterOptions {
    */
   readonly without?: readonly ClusterPart[];
   readonly timing?: Partial<KubeletTiming>;
+  readonly attachTiming?: AttachTiming;
   /**
    * After this long without a heartbeat the stand-in for a node lifecycle controller gives a node
    * the taint unreachable:NoExecute. Left out: an unreachable node stays as it is.

@@ -3,6 +3,7 @@
 // A cluster: nodes, workloads and the controllers that work on them.
 
 export { Cluster, type ClusterOptions, type ClusterPart } from './cluster.ts';
+export type { AttachTiming } from './controllers/attach-detach.ts';
 export {
   type TaintManagerOptions,
   TaintManagerStandIn,

@@ -12,7 +12,7 @@ const values = `
   toleration withSystemPods writeKubeconfig`;
 
 const types = `
-  Access Amount ApiRequest ApiServerOptions Cause Certificate CertificateSubject Change Clock
+  Access Amount ApiRequest ApiServerOptions AttachTiming Cause Certificate CertificateSubject Change Clock
   ClusterApi ClusterOptions ClusterPart Decision DeleteOptions Denial DialNode DialedRequest
   EmbeddedCluster EmbeddedOptions Exchange Fault FaultRule Faults Growth HttpsOptions
   HttpsServer Json KubeObject KubeconfigOptions Kubelet KubeletTiming LifecycleTerms LoadReport

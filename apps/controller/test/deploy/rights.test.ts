@@ -20,7 +20,7 @@ import {
 import { ask } from '../harness/https-client.ts';
 import { type RunningProcess, startProcess } from '../harness/running-process.ts';
 import { readManifests } from './manifests.ts';
-import { runSingle, when } from './single-replica.ts';
+import { runSet, runSingle, when } from './single-replica.ts';
 
 // Each way to run it that deploy/ has, with the rights that deploy/ gives: nothing it does is
 // forbidden, and it makes use of every right.
@@ -192,15 +192,20 @@ function resourceOf(kind: string): string {
 async function drainOne(
   { cluster }: EmbeddedCluster,
   controller: RunningProcess,
-  { restarts, says }: { readonly restarts: boolean; readonly says: boolean },
+  { restarts, says, volumes }: Readonly<Record<'restarts' | 'says' | 'volumes', boolean>>,
 ): Promise<void> {
   const { api } = cluster;
   const resource = 'nodedrains.taintmgr.dev';
   const taint = { key: 'maintenance' };
-  const pods = { withoutController: true, ...(restarts && { singleReplicas: 'RolloutRestart' }) };
+  const pods = {
+    withoutController: true,
+    ...(restarts && { singleReplicas: 'RolloutRestart' }),
+    ...(volumes && { waitDetached: { timeout: '1m' } }),
+  };
   const nodeConditions = says ? 'Publish' : 'Ignore';
   const spec = { nodes: ['a-3'], taint, pods, nodeConditions, timeouts: { rollout: '1s' } };
   if (restarts) await runSingle(cluster);
+  if (volumes) await runSet(cluster);
   const named = {
     apiVersion: 'taintmgr.dev/v1alpha1',
     kind: 'NodeDrain',
@@ -264,6 +269,7 @@ describe('the rights of deploy/', () => {
     ['modes/delete', 'components/node-drains'],
     ['modes/delete', 'components/node-drains', 'components/rollout-restart'],
     ['modes/delete', 'components/node-drains', 'components/node-conditions'],
+    ['modes/delete', 'components/node-drains', 'components/volumes'],
     ['modes/delete', 'components/takeover'],
     ['modes/evict', 'components/takeover'],
   ];
@@ -293,7 +299,8 @@ describe('the rights of deploy/', () => {
       const restarts = folders.includes('components/rollout-restart');
       if (folders.includes('components/node-drains')) {
         const says = folders.includes('components/node-conditions');
-        await drainOne(embedded, controller, { restarts, says });
+        const volumes = folders.includes('components/volumes');
+        await drainOne(embedded, controller, { restarts, says, volumes });
       }
       if (folders.includes('components/node-lifecycle')) {
         embedded.cluster.node('a-3').stop();

@@ -53,7 +53,7 @@ export function fateOf(
 /** When a pod that terminates is waited for no more; null: it is, however long it takes. */
 export function skipAt(
   { deletionTimestamp }: Pod,
-  { skipTerminatingMs }: DrainConfig,
+  { skipTerminatingMs }: Pick<DrainConfig, 'skipTerminatingMs'>,
 ): Instant | null {
   if (deletionTimestamp === null || skipTerminatingMs === null) return null;
   // kubectl drain compares whole seconds.

@@ -103,6 +103,8 @@ export interface NodeDrain {
     readonly pods: LabelSelector | null;
     readonly timeoutMs: Millis;
   } | null;
+  /** The pods of a StatefulSet go one after the other, by their volumes; null: they do not. */
+  readonly waitDetached: WaitDetached | null;
   /**
    * For so long a Deployment of one pod is waited for to start another one first, after its rollout was
    * restarted; null: that is not asked for.
@@ -156,6 +158,13 @@ export interface NodeDrain {
   readonly observedGeneration: number | null;
   /** Whether nothing is left to be done for it but to undo it. */
   readonly isOver: boolean;
+}
+
+/** For so long volumes are waited for that are still attached to the node of a pod that has gone. */
+export interface WaitDetached {
+  readonly timeoutMs: Millis;
+  /** When their time is over the next pod goes; else it stays. */
+  readonly goesOn: boolean;
 }
 
 /** Some of the nodes of a drain, which are done with before the next wave begins. */

@@ -230,6 +230,7 @@ describe('NodeDrain and TaintManager', () => {
         takesUnmanaged: false,
         takesEmptyDir: false,
         waitCompleted: null,
+        waitDetached: null,
         rolloutTimeoutMs: null,
         isByPriority: false,
         lastPods: [],

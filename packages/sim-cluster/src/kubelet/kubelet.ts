@@ -1,4 +1,5 @@
 import type { ControllerContext } from '../controllers/controller.ts';
+import { attachedTo, claimsOf, volumeOnNode, volumesOf } from '../controllers/volumes.ts';
 import { WorkQueue } from '../controllers/work-queue.ts';
 import type { DialNode } from '../handlers/node-proxy.ts';
 import type { Timer } from '../kernel/clock.ts';
@@ -172,8 +173,10 @@ export class Kubelet {
   }
 
   /** A pod of its node has changed. */
-  noticePod(key: string): void {
-    if (this.isRunning) this.#pods.notice(key);
+  noticePod(key: string, pod: KubeObject): void {
+    if (!this.isRunning) return;
+    this.#pods.notice(key);
+    if (claimsOf(pod).length > 0) this.#queue.add('status');
   }
 
   #beginWork(): void {
@@ -256,12 +259,26 @@ export class Kubelet {
     if (!node) return;
     const nowMs = api.clock.now();
     const isDue = nowMs - this.#reportedMs >= statusReportMs;
-    if (!isDue && this.#isReported(node)) return;
+    const volumesInUse = this.#volumesInUse(node);
+    if (!isDue && !volumesInUse && this.#isReported(node)) return;
     const stored = node.status?.conditions ?? [];
     const now = formatTime(this.#now());
     const conditions = reportedConditions(stored, this.#report, now, this.#reported);
-    api.update('nodes', { ...node, status: { ...node.status, conditions } }, 'status');
+    const status = { ...node.status, conditions, ...(volumesInUse && { volumesInUse }) };
+    api.update('nodes', { ...node, status }, 'status');
     this.#reportedMs = nowMs;
+  }
+
+  /** The volumes that pods of the node have; null: as it is stored. */
+  #volumesInUse(node: KubeObject): readonly string[] | null {
+    const attached = attachedTo(node);
+    const stored: readonly string[] = node.status?.volumesInUse ?? [];
+    if (attached.length === 0 && stored.length === 0) return null;
+    const { api, lookup } = this.#context;
+    const pods = lookup.podsOnNode(this.nodeName);
+    const theirs = pods.flatMap((pod) => volumesOf(api, pod).map(volumeOnNode));
+    const inUse = [...new Set(theirs)].filter((volume) => attached.includes(volume)).sort();
+    return inUse.join() === stored.join() ? null : inUse;
   }
 
   #isReported(node: KubeObject): boolean {

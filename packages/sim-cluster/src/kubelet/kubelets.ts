@@ -25,7 +25,7 @@ export class Kubelets {
   start(): void {
     this.#unsubscribe ??= this.#context.api.subscribe(({ object, key }) => {
       if (!object.spec.nodeName) return;
-      this.#kubelets.get(object.spec.nodeName)?.noticePod(key);
+      this.#kubelets.get(object.spec.nodeName)?.noticePod(key, object);
     }, followed);
     for (const kubelet of this.#kubelets.values()) kubelet.start();
   }

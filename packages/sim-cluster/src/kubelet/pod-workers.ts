@@ -1,5 +1,6 @@
 import type { ControllerContext } from '../controllers/controller.ts';
 import { isReady, isTerminal, isTerminating, keyOf } from '../controllers/pods.ts';
+import { attachedTo, volumeOnNode, volumesOf } from '../controllers/volumes.ts';
 import { WorkQueue } from '../controllers/work-queue.ts';
 import type { Timer } from '../kernel/clock.ts';
 import { type Random, randomDigits } from '../kernel/prng.ts';
@@ -40,6 +41,8 @@ interface Worker {
 /** Exit codes of a container that was asked to stop and was interrupted, or had to be killed. */
 const exitTerminated = 143;
 const exitKilled = 137;
+/** Volumes that are not attached are looked for again after so long. */
+const volumesAgainMs = 500;
 
 /**
  * The kubelet's work on pods: starting and ending them. Every change of a pod leads to one look at
@@ -107,8 +110,17 @@ export class PodWorkers {
 
   #create(key: string, pod: KubeObject, now: string): void {
     this.#report(pod, creatingStatus(pod, this.#host.hostIp, now));
-    const { random, timing, hostIp } = this.#host;
-    const timer = this.#after(drawMs(random, timing.podStartMs), () => {
+    this.#start(key, pod, drawMs(this.#host.random, this.#host.timing.podStartMs));
+  }
+
+  /** Its containers start when its volumes are attached. */
+  #start(key: string, pod: KubeObject, delayMs: number): void {
+    const { random, hostIp } = this.#host;
+    const timer = this.#after(delayMs, () => {
+      if (!this.#hasVolumes(pod)) {
+        this.#start(key, pod, volumesAgainMs);
+        return;
+      }
       const containers: readonly unknown[] = pod.spec.containers ?? [];
       this.#watchOver(key, pod, {
         podIp: pod.spec.hostNetwork ? hostIp : this.#host.nextPodIp(),
@@ -117,6 +129,14 @@ export class PodWorkers {
       });
     });
     this.#enter(key, pod, { kind: 'creating', timer });
+  }
+
+  #hasVolumes(pod: KubeObject): boolean {
+    const { api } = this.#context;
+    const volumes = volumesOf(api, pod);
+    if (volumes.length === 0) return true;
+    const attached = attachedTo(api.get('nodes', '', this.#host.nodeName));
+    return volumes.every((volume) => attached.includes(volumeOnNode(volume)));
   }
 
   /** The containers run; those that end by themselves get a timer for it. */

@@ -1,10 +1,15 @@
 // Keeps the pods of a StatefulSet, one after another and by number.
 import type { ControllerContext } from '../controllers/controller.ts';
 import { isReady, isTerminal, isTerminating } from '../controllers/pods.ts';
-import type { KubeObject } from '../objects/kube-object.ts';
+import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { createPod, deletePod, setStatus, templateHash, type WorkloadKind } from './workload.ts';
 
 const revisionLabel = 'controller-revision-hash';
+
+interface VolumeOfPod {
+  readonly name: string;
+  readonly [field: string]: Json;
+}
 
 /**
  * Keeps pods NAME-0 to NAME-(replicas - 1). In order, unless podManagementPolicy is Parallel: a pod
@@ -63,8 +68,39 @@ function createMember(
       [revisionLabel]: revision,
       'statefulset.kubernetes.io/pod-name': name,
     },
-    spec: { hostname: name, subdomain: set.spec.serviceName ?? '' },
+    spec: {
+      hostname: name,
+      subdomain: set.spec.serviceName ?? '',
+      ...volumesFor(api, set, name),
+    },
   });
+}
+
+/** The pod's own claims, which stay when it goes, and the volumes by which it has them. */
+function volumesFor(
+  api: ControllerContext['api'],
+  set: KubeObject,
+  podName: string,
+): { readonly volumes?: readonly VolumeOfPod[] } {
+  const templates: readonly KubeObject[] = set.spec.volumeClaimTemplates ?? [];
+  if (templates.length === 0) return {};
+  const { namespace = '' } = set.metadata;
+  const claims = templates.map(({ metadata, spec }): VolumeOfPod => {
+    const claimName = `${metadata.name}-${podName}`;
+    if (!api.get('persistentvolumeclaims', namespace, claimName)) {
+      const labels = { ...metadata.labels, ...set.spec.selector?.matchLabels };
+      api.create('persistentvolumeclaims', {
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata: { name: claimName, namespace, labels },
+        spec,
+      });
+    }
+    return { name: metadata.name, persistentVolumeClaim: { claimName } };
+  });
+  const others: readonly VolumeOfPod[] = set.spec.template.spec?.volumes ?? [];
+  const names = new Set(claims.map(({ name }) => name));
+  return { volumes: [...others.filter(({ name }) => !names.has(name)), ...claims] };
 }
 
 /** Scales down by one, the highest number first; the next step waits until that pod is gone. */

@@ -25,6 +25,7 @@ const topologies: Readonly<
       'garbageCollection',
       'namespaces',
       'policyStatus',
+      'volumes',
     ],
   },
   'three-zones': { topology: threeZones },

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { customResourceDefinitions } from '@taintmgr/core/policy';
 import {
   Cluster,
+  type ClusterOptions,
   createCertificate,
   type Exchange,
   installDefinitions,
@@ -50,8 +51,12 @@ export class WatchedCluster {
 }
 
 /** Starts it; it is at rest when this resolves. */
-export async function startCluster(t: TestContext, topology: Topology): Promise<WatchedCluster> {
-  const cluster = new Cluster({ clock: new RealClock(), seed: 1, timing, topology });
+export async function startCluster(
+  t: TestContext,
+  topology: Topology,
+  options: Pick<ClusterOptions, 'attachTiming'> = {},
+): Promise<WatchedCluster> {
+  const cluster = new Cluster({ clock: new RealClock(), seed: 1, timing, topology, ...options });
   await installDefinitions(cluster.api, customResourceDefinitions());
   const removals = new Map<string, string[]>();
   const certificate = createCertificate(Date.now());

@@ -63,7 +63,21 @@ export type DrainQuestion =
   /** Whether one of the windows is open. */
   | { readonly kind: 'windows'; readonly windows: readonly DrainWindow[] }
   | { readonly kind: 'object'; readonly object: ObjectState }
-  | { readonly kind: 'noAlerts'; readonly query: AlertQuery };
+  | { readonly kind: 'noAlerts'; readonly query: AlertQuery }
+  /**
+   * Whether no volume of a StatefulSet's own claims is attached to one of the nodes, but for those of
+   * pods that are still there.
+   */
+  | {
+      readonly kind: 'volumes';
+      readonly namespace: string;
+      readonly statefulSet: string;
+      readonly nodes: readonly string[];
+      /** The names of its pods that are there. */
+      readonly staying: readonly string[];
+      /** The one that went last: its node's status has to say the same; null: nobody knows. */
+      readonly left: { readonly pod: string; readonly node: string } | null;
+    };
 
 /**
  * Find out whether it is so. Answered by one `result` that carries the id: `done`: it is; `changed`: it is

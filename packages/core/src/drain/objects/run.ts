@@ -10,7 +10,7 @@ import { type DrainNodePhase, isEnded } from '../state.ts';
 import type { NodeDrainCommand, NodeDrainWrite } from './command.ts';
 import { DrainConditions } from './conditions.ts';
 import { DrainHolds, type HoldSurroundings } from './node-holds.ts';
-import { RolloutRestarts } from './rollout-restarts.ts';
+import { DrainGates } from './pod-gates.ts';
 import { begunWith, drainConfigOf, missingTargets, nodesOf, targetOf } from './settings.ts';
 import { type NodeDrainState, stateOf } from './state.ts';
 import type { Workloads } from './workloads.ts';
@@ -35,8 +35,7 @@ export class NodeDrainRun {
   readonly #machine: DrainMachine;
   readonly #surroundings: RunSurroundings;
   readonly #writes: DrainWrites;
-  /** Null: no rollout is restarted. */
-  readonly #restarts: RolloutRestarts | null;
+  readonly #gates: DrainGates;
   readonly #begunWith: ReadonlySet<string>;
   readonly #holds: DrainHolds;
   readonly #conditions: DrainConditions;
@@ -61,12 +60,10 @@ export class NodeDrainRun {
     const leaving = pods.flatMap(({ uid, deletionTimestamp }) =>
       deletionTimestamp === null ? [] : uid,
     );
-    const gate = surroundings.workloads.gate(drain.maxUnavailable);
-    const { rolloutTimeoutMs } = drain;
-    const site = { ...surroundings, gate, prefix: this.#idOf('restart') };
-    this.#restarts = rolloutTimeoutMs === null ? null : new RolloutRestarts(rolloutTimeoutMs, site);
+    const site = { idOf: (id: string) => this.#idOf(id), nodes: () => this.#begunNodes() };
+    this.#gates = new DrainGates(drain, { ...surroundings, ...site });
     const config = drainConfigOf(drain, new Set(leaving));
-    this.#machine = new DrainMachine(config, this.#restarts ?? gate);
+    this.#machine = new DrainMachine(config, this.#gates);
     this.#writes = new DrainWrites(this.#idOf('write'));
     this.#conditions = new DrainConditions(this.#idOf(''), store);
     this.#holds = new DrainHolds(drain, this.#idOf(''), this.#machine, surroundings);
@@ -153,9 +150,9 @@ export class NodeDrainRun {
     else if (!drain.isGuarded) this.#writes.want(now, { kind: 'guard', isGuarded: true });
     const isOn = !drain.isDeleted && drain.isGuarded;
     const commands = isOn ? this.#carryOn(now) : [];
-    const restarts = isOn ? this.#restartRollouts(now) : [];
+    const asked = isOn ? this.#gates.take(now) : [];
     const conditions = this.#conditions.act(now, drain, this.#machine.nodes());
-    return [...commands, ...restarts, ...conditions, ...this.#write(now)];
+    return [...commands, ...asked, ...conditions, ...this.#write(now)];
   }
 
   nextWake(): Instant | null {
@@ -168,7 +165,7 @@ export class NodeDrainRun {
       this.#conditions.nextWake(),
       isOn ? this.#machine.nextWake() : null,
       isOn && !this.#machine.finished ? this.#holds.nextWake() : null,
-      isOn ? (this.#restarts?.nextWake() ?? null) : null,
+      isOn ? this.#gates.nextWake() : null,
       isOn && until !== null && !this.#machine.finished ? clock.when(until) : null,
     ]);
   }
@@ -205,9 +202,9 @@ export class NodeDrainRun {
     return [...questions, ...asIs];
   }
 
-  #restartRollouts(now: Instant): readonly NodeDrainCommand[] {
-    const { name: drain, uid } = this.#drain;
-    return this.#restarts?.take(now).map((restart) => ({ ...restart, drain, uid })) ?? [];
+  #begunNodes(): readonly string[] {
+    const nodes = this.#machine.nodes().filter(({ phase }) => phase.kind !== 'pending');
+    return nodes.map(({ name }) => name);
   }
 
   /** Once: what somebody takes off after that stays off. */
@@ -299,7 +296,7 @@ export class NodeDrainRun {
     this.#actAt = now;
     if (this.#holds.answered(now, id, outcome)) return;
     if (this.#conditions.settle(now, id, outcome)) return;
-    if (this.#restarts?.settle(now, id, outcome)) return;
+    if (this.#gates.settle(now, id, outcome)) return;
     const ended = this.#writes.settle(now, id, outcome);
     if (ended) {
       const { wrote, isDone } = ended;

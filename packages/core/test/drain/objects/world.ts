@@ -103,6 +103,9 @@ export class World {
   /** What becomes of the workload; by itself nothing. */
   onEvicted: (pod: PodRef) => void = () => {};
 
+  /** What people are told of pods. */
+  onEvent: (event: Extract<Command, { kind: 'recordEvent' }>) => void = () => {};
+
   show(given: PodInput): void {
     this.add(given);
     const pod = [...this.pods.values()].at(-1) ?? assert.fail();
@@ -144,6 +147,8 @@ export class World {
           };
       this.nodes.set(nodeName, next);
       this.tell({ kind: 'nodeUpsert', node: next });
+    } else if (command.kind === 'recordEvent') {
+      this.onEvent(command);
     } else if (command.kind === 'restartRollout') {
       this.log.push(`restart ${command.owner.name}`);
       this.tell({ kind: 'result', id: command.id, outcome: this.restarts });

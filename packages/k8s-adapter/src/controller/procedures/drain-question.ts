@@ -23,6 +23,7 @@ import {
   type Task,
   type TaskStep,
 } from '../task.ts';
+import { volumeSteps } from './drain-volumes.ts';
 
 type AskForDrain = Extract<Command, { kind: 'askForDrain' }>;
 type Question<K> = Extract<AskForDrain['question'], { kind: K }>;
@@ -43,6 +44,8 @@ function firstStep(question: AskForDrain['question'], wall: Instant): TaskStep<n
       return objectSteps(question.object);
     case 'noAlerts':
       return alertSteps(question);
+    case 'volumes':
+      return volumeSteps(question);
   }
 }
 

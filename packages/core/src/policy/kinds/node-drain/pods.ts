@@ -55,6 +55,25 @@ export const podFields = {
           },
         },
       },
+      waitDetached: {
+        type: 'object',
+        description:
+          'Pods of a StatefulSet go one after the other: the next one when the volumes of the one before, of claims of its own, are detached from its node.',
+        required: ['timeout'],
+        properties: {
+          timeout: {
+            type: 'shared',
+            name: 'duration',
+            description: 'How long volumes are waited for, from when their pod is gone.',
+          },
+          onTimeout: {
+            type: 'string',
+            description: 'Hold: the next one stays. GoOn: it goes all the same.',
+            enum: ['GoOn', 'Hold'],
+            default: 'Hold',
+          },
+        },
+      },
       last: {
         type: 'array',
         description:

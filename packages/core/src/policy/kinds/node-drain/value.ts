@@ -31,6 +31,7 @@ export function nodeDrainOf(
     takesUnmanaged: pods.withoutController,
     takesEmptyDir: pods.withEmptyDir,
     waitCompleted: pods.waitCompleted ? waitOf(pods.waitCompleted) : null,
+    waitDetached: pods.waitDetached ? detachedOf(pods.waitDetached) : null,
     rolloutTimeoutMs:
       pods.singleReplicas === 'RolloutRestart' ? durationOf(timeouts.rollout) : null,
     isByPriority: pods.order === 'ByPriority',
@@ -67,6 +68,12 @@ function waveOf({ name, nodeSelector, nodesAtOnce }: Wave): DrainWave {
 
 function waitOf({ podSelector, timeout }: Wait): NodeDrain['waitCompleted'] {
   return { pods: podSelector ?? null, timeoutMs: durationOf(timeout) ?? 0 };
+}
+
+type Detached = NonNullable<NodeDrainSpec['pods']['waitDetached']>;
+
+function detachedOf({ timeout, onTimeout }: Detached): NodeDrain['waitDetached'] {
+  return { timeoutMs: durationOf(timeout) ?? 0, goesOn: onTimeout === 'GoOn' };
 }
 
 function groupOf({ namespaces = [], podSelector }: Group): PodGroup {

@@ -1,0 +1,80 @@
+// What of a NodeDrain is asked, one after the other, before a pod of it goes.
+import type { Outcome } from '../../attempt/outcome.ts';
+import { earliest, type Instant } from '../../kernel/time.ts';
+import type { Pod } from '../../model/pod.ts';
+import type { NodeDrain } from '../../policy/values.ts';
+import type { StoreView } from '../../store.ts';
+import type { PodGate } from '../pod-gate.ts';
+import type { NodeDrainCommand } from './command.ts';
+import { RolloutRestarts } from './rollout-restarts.ts';
+import { VolumeWaits } from './volume-waits.ts';
+import type { Workloads } from './workloads.ts';
+
+/** What gates go by. */
+export interface GateSite {
+  readonly store: StoreView;
+  readonly workloads: Workloads;
+  /** The id of a command, of what names it within the run. */
+  readonly idOf: (id: string) => string;
+  /** The nodes whose turn has come. */
+  readonly nodes: () => readonly string[];
+}
+
+/** Limits over all drains, volumes of StatefulSets, restarts of rollouts: whichever of them it asks for. */
+export class DrainGates implements PodGate {
+  readonly #drain: Pick<NodeDrain, 'name' | 'uid'>;
+  /** Null: no rollout is restarted. */
+  readonly #restarts: RolloutRestarts | null;
+  /** Null: volumes are not waited for. */
+  readonly #volumes: VolumeWaits | null;
+  readonly #first: PodGate;
+
+  constructor(drain: NodeDrain, { store, workloads, idOf, nodes }: GateSite) {
+    this.#drain = drain;
+    const { waitDetached, rolloutTimeoutMs, skipTerminatingMs, maxUnavailable } = drain;
+    const limits = workloads.gate(maxUnavailable);
+    const site = { store, workloads, nodes, skipTerminatingMs };
+    this.#volumes =
+      waitDetached &&
+      new VolumeWaits(waitDetached, { ...site, gate: limits, prefix: idOf('volumes') });
+    const gate = this.#volumes ?? limits;
+    this.#restarts =
+      rolloutTimeoutMs === null
+        ? null
+        : new RolloutRestarts(rolloutTimeoutMs, { ...site, gate, prefix: idOf('restart') });
+    this.#first = this.#restarts ?? gate;
+  }
+
+  holdOf(now: Instant, pod: Pod): string | null {
+    return this.#first.holdOf(now, pod);
+  }
+
+  sent(now: Instant, pod: Pod): void {
+    this.#first.sent(now, pod);
+  }
+
+  answered(uid: string, outcome: Outcome): void {
+    this.#first.answered(uid, outcome);
+  }
+
+  /** What is to be asked for now. */
+  take(now: Instant): readonly NodeDrainCommand[] {
+    const { name: drain, uid } = this.#drain;
+    const restarts = this.#restarts?.take(now) ?? [];
+    const volumes = this.#volumes?.take(now) ?? [];
+    return [
+      ...restarts.map((restart) => ({ ...restart, drain, uid })),
+      ...volumes.map((one) => (one.kind === 'recordEvent' ? one : { ...one, drain })),
+    ];
+  }
+
+  /** Takes a result; whether it is of one of these. */
+  settle(now: Instant, id: string, outcome: Outcome): boolean {
+    const isRestart = this.#restarts?.settle(now, id, outcome) === true;
+    return isRestart || this.#volumes?.settle(now, id, outcome) === true;
+  }
+
+  nextWake(): Instant | null {
+    return earliest([this.#restarts?.nextWake() ?? null, this.#volumes?.nextWake() ?? null]);
+  }
+}

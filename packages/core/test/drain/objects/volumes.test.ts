@@ -1,0 +1,149 @@
+// Pods of a StatefulSet that go one after the other, by their volumes.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Outcome, PodInput } from '@taintmgr/core';
+import type { DrainQuestion } from '@taintmgr/core/drain';
+import { drainOf, World } from './world.ts';
+
+const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: 'set' };
+const attached: Outcome = {
+  kind: 'changed',
+  message: 'volume pvc-1 of pod db-0 to detach from node n1',
+};
+const done: Outcome = { kind: 'done' };
+const waiting = 'pod shop/db-1: waits for volume pvc-1 of pod db-0 to detach from node n1';
+
+function member(number: number, nodeName = 'n1'): PodInput {
+  const deletionTimestamp = null;
+  return { name: `db-${number}`, uid: `db-${number}`, nodeName, owner, deletionTimestamp };
+}
+
+/** A node with three pods of a set and one of nobody; what was asked, in order. */
+function world(waitDetached: object | null): { world: World; asked: DrainQuestion[] } {
+  const pods = { withoutController: true, ...(waitDetached && { waitDetached }) };
+  const web = { name: 'web', nodeName: 'n1' };
+  const made = new World(
+    drainOf({ nodes: ['n1'], pods }),
+    [{ name: 'n1' }],
+    [member(0), member(1), member(2), web],
+  );
+  const asked: DrainQuestion[] = [];
+  made.answers = (question) => {
+    asked.push(question);
+    return done;
+  };
+  return { world: made, asked };
+}
+
+/** Lets volumes of the pod that went last be attached. */
+function attach({ world: given, asked }: ReturnType<typeof world>, outcome = attached): void {
+  given.answers = (question) => {
+    asked.push(question);
+    return question.kind === 'volumes' && question.staying.length < 3 ? outcome : done;
+  };
+}
+
+const evicted = (given: World): readonly string[] =>
+  given.log.filter((line) => line.startsWith('evict'));
+
+describe('a NodeDrain that waits for volumes', () => {
+  it('asks for nothing, and lets all go, where that is not said', () => {
+    const { world: given, asked } = world(null);
+    given.pass(1_000);
+    assert.equal(evicted(given).length, 4);
+    assert.deepEqual(asked, []);
+  });
+
+  it('lets the next pod go when nothing of the one before is attached, and others at once', () => {
+    const given = world({ timeout: '5m' });
+    attach(given);
+    given.world.pass(10_000);
+    assert.deepEqual(evicted(given.world), ['evict web', 'evict db-0']);
+    assert.deepEqual(given.world.state().blockers.slice(0, 1), [waiting]);
+    assert.equal(given.world.state().phase, 'Blocked');
+    given.world.answers = () => done;
+    given.world.pass(20_000);
+    assert.deepEqual(evicted(given.world).slice(2), ['evict db-1', 'evict db-2']);
+    assert.equal(given.world.state().phase, 'Drained');
+  });
+
+  it('asks about the claims of pods that are gone, on the nodes that it has begun', () => {
+    const given = world({ timeout: '5m' });
+    attach(given);
+    given.world.pass(1_000);
+    const about = { kind: 'volumes', namespace: 'shop', statefulSet: 'db', nodes: ['n1'] };
+    assert.deepEqual(given.asked, [
+      { ...about, staying: ['db-0', 'db-1', 'db-2'], left: null },
+      { ...about, staying: ['db-1', 'db-2'], left: { pod: 'db-0', node: 'n1' } },
+    ]);
+  });
+
+  it('waits until a pod that terminates is gone before it asks', () => {
+    const given = world({ timeout: '5m' });
+    given.world.onEvicted = (pod) => {
+      if (pod.name === 'db-0') given.world.show({ ...member(0), deletionTimestamp: 600_000 });
+    };
+    given.world.pass(60_000);
+    assert.deepEqual(evicted(given.world), ['evict web', 'evict db-0']);
+    const [first] = given.world.state().blockers;
+    assert.equal(first, 'pod shop/db-1: waits for pod db-0 of its StatefulSet to be gone');
+    given.world.remove('db-0');
+    given.world.pass(20_000);
+    assert.equal(evicted(given.world).length, 4);
+  });
+
+  it('another leader waits for what the first one has begun', () => {
+    const given = world({ timeout: '5m' });
+    attach(given);
+    given.world.pass(10_000);
+    given.world.start();
+    given.world.pass(60_000);
+    assert.deepEqual(evicted(given.world), ['evict web', 'evict db-0']);
+  });
+
+  it('holds for ever where that is asked for, and says that the time is over', () => {
+    const given = world({ timeout: '1m' });
+    attach(given);
+    given.world.pass(600_000);
+    assert.deepEqual(evicted(given.world), ['evict web', 'evict db-0']);
+    const [first = ''] = given.world.state().blockers;
+    assert.match(first, /^pod shop\/db-1: waits for volume .* node n1; its time was over at 1970-/);
+  });
+
+  it('goes on after its time where that is asked for, and an Event says so', () => {
+    const given = world({ timeout: '1m', onTimeout: 'GoOn' });
+    const events: string[] = [];
+    given.world.onEvent = ({ pod, reason, message }) => {
+      if (reason === 'VolumesNotDetached') events.push(`${pod.name}: ${message}`);
+    };
+    attach(given);
+    given.world.pass(30_000);
+    assert.match(given.world.state().blockers[0] ?? '', /; it goes all the same at 1970-/);
+    given.world.pass(40_000);
+    assert.deepEqual(evicted(given.world).slice(2), ['evict db-1']);
+    assert.deepEqual(events, [
+      'db-1: waits for volume pvc-1 of pod db-0 to detach from node n1: its time is over, and the pod goes all the same',
+    ]);
+    given.world.pass(70_000);
+    assert.equal(given.world.state().phase, 'Drained');
+  });
+
+  it('takes what nobody knows for attached', () => {
+    const given = world({ timeout: '1m' });
+    const message = 'persistentvolumeclaims is forbidden';
+    attach(given, { kind: 'failed', status: 403, message, retryAfter: null });
+    given.world.pass(30_000);
+    assert.deepEqual(evicted(given.world), ['evict web', 'evict db-0']);
+    assert.equal(
+      given.world.state().blockers[0],
+      `pod shop/db-1: waits to hear whether volumes of its StatefulSet are detached: ${message}`,
+    );
+  });
+
+  it('lets another of the set go while a budget refuses the first', () => {
+    const given = world({ timeout: '1m' });
+    given.world.refuses.add('db-0');
+    given.world.pass(30_000);
+    assert.deepEqual(evicted(given.world), ['evict web', 'evict db-1', 'evict db-2']);
+  });
+});
