@@ -13,6 +13,7 @@ import {
   type Node as YamlNode,
 } from 'yaml';
 import { treeFault } from '../proto/tree.ts';
+import { didYouMean } from './did-you-mean.ts';
 
 /** Something wrong in a file: `file:line:column: path: text`. */
 export class FileFault extends Error {
@@ -172,7 +173,8 @@ export class Field {
     for (const [key, field] of members) {
       if (allowed.includes(key)) continue;
       const want = renamed.get(key) ?? allowed.join(', ');
-      throw field.#faultAt(field.#key, `unknown field; want ${want}`);
+      const meant = renamed.has(key) ? '' : didYouMean(key, allowed);
+      throw field.#faultAt(field.#key, `unknown field${meant || ';'} want ${want}`);
     }
     return members;
   }

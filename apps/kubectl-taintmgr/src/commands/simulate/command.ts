@@ -12,9 +12,10 @@ import { printable } from '../../render/printable.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { SimulateFlags } from './flags.ts';
+import { type Variant, variantsOf } from './input/variants.ts';
 import { replayCommand } from './replay/command.ts';
 import { type Result, simulationDocument, withSummary } from './result/documents.ts';
-import { type FailIf, judgeFailIf, parseFailIf, valueText } from './result/fail-if.ts';
+import { type FailIf, parseFailIf, readingsText } from './result/fail-if/condition.ts';
 import { reportPage } from './result/page/page.ts';
 import { simulationTable } from './result/table.ts';
 import { emptyScript, readScript, type Script } from './script/script.ts';
@@ -42,18 +43,26 @@ export async function run(invocation: Invocation<SimulateFlags>): Promise<ExitCo
 /** Reads cluster and script, plays them, and says what happened. */
 async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<ExitCode> {
   const { flags, output } = invocation;
-  const limits = (flags.failIf ?? []).map(parseFailIf);
   const format = await readFormat(flags.output);
   const script = await scriptOf(flags);
+  const conditions = conditionsOf(flags, script);
   const source = await sourceOf(invocation);
   if (!isWhole(source, flags, output)) return exitCode.error;
-  const policies = policiesOf(flags, script, source);
-  const result = play(source, { script, policies }, flags, limits);
+  const variants = variantsIn(flags, script, source);
+  const result = play(source, { script, variants }, flags, conditions);
   if (flags.report !== undefined)
     await write(flags.report, await reportPage(simulationDocument(result)));
   output.write(await printAnswer(answerOf(result), format, flags.headers !== false));
   for (const note of source.notes) output.err(`Note: ${printable(note)}`);
-  return reportLimits(result, limits, output);
+  return reportLimits(result, output);
+}
+
+/** The conditions of --fail-if, which may name the runs that there will be. */
+function conditionsOf(flags: SimulateFlags, script: Script): readonly FailIf[] {
+  const { failIf = [], variant = [] } = flags;
+  const mustName = variant.length > 0;
+  const names = mustName ? variant.map(({ name }) => name) : rulesIn(flags, script);
+  return failIf.map((text) => parseFailIf(text, { names, mustName }));
 }
 
 async function scriptOf({ script, until }: SimulateFlags): Promise<Script> {
@@ -92,23 +101,37 @@ function isWhole({ missing }: ClusterSource, { partial }: SimulateFlags, output:
   return partial === true;
 }
 
+/** What is played beside each other: variants, or the rules of the script and maybe the other ones. */
+function variantsIn(
+  flags: SimulateFlags,
+  script: Script,
+  source: ClusterSource,
+): readonly Variant[] {
+  const policies = policiesOf(flags, script, source);
+  const [own = 'precise', ...others] = rulesIn(flags, script);
+  const { variant = [] } = flags;
+  if (variant.length > 0) return variantsOf(variant, { own, policies, now: source.startsAt });
+  return [own, ...others].map((semantics) => ({ name: semantics, semantics, policies }));
+}
+
+/** Whose rules are played where no variant is named. */
+function rulesIn({ compare }: SimulateFlags, { engine }: Script): readonly Semantics[] {
+  const own = engine.semantics ?? 'precise';
+  return compare ? [own, other(own)] : [own];
+}
+
 function play(
   source: ClusterSource,
-  { script, policies }: { readonly script: Script; readonly policies: readonly PolicyObject[] },
+  { script, variants }: { readonly script: Script; readonly variants: readonly Variant[] },
   flags: SimulateFlags,
-  limits: readonly FailIf[],
+  conditions: readonly FailIf[],
 ): Result {
-  const { seed, until, compare } = flags;
-  const own = script.engine.semantics ?? 'precise';
-  const all: readonly Semantics[] = compare ? [own, other(own)] : [own];
-  const runs = all.map((semantics) => {
-    return withSummary(simulate({ source, script, policies, seed, until, semantics }), until);
+  const { seed, until } = flags;
+  const runs = variants.map(({ name, semantics, policies }) => {
+    return withSummary(simulate({ source, script, policies, seed, until, semantics }), until, name);
   });
-  const [first] = runs;
-  const judged = limits.flatMap((limit) =>
-    first ? [judgeFailIf(limit, first.summary, first.recording)] : [],
-  );
-  return { source, script: flags.script ?? null, seed, until, runs, limits: judged };
+  const limits = conditions.map((condition) => condition.judge(runs));
+  return { source, script: flags.script ?? null, seed, until, runs, limits };
 }
 
 function other(semantics: Semantics): Semantics {
@@ -125,17 +148,12 @@ function answerOf(result: Result): Answer {
   };
 }
 
-function reportLimits(result: Result, limits: readonly FailIf[], output: Output): ExitCode {
-  let isCrossed = false;
-  for (const [index, limit] of limits.entries()) {
-    const outcome = result.limits[index];
-    if (!outcome?.exceeded) continue;
-    isCrossed = true;
-    output.err(
-      `limit crossed: ${printable(limit.text)}: ${outcome.worst} had ${valueText(limit, outcome.value)}`,
-    );
+function reportLimits({ limits }: Result, output: Output): ExitCode {
+  const crossed = limits.filter(({ exceeded }) => exceeded);
+  for (const { limit, readings } of crossed) {
+    output.err(`limit crossed: ${printable(limit)}: ${printable(readingsText(readings))}`);
   }
-  return isCrossed ? exitCode.exceeded : exitCode.done;
+  return crossed.length > 0 ? exitCode.exceeded : exitCode.done;
 }
 
 /** A report holds data of a cluster: only its owner may read it, also where the file existed. */

@@ -7,6 +7,7 @@ import {
 import { type Millis, parseDuration } from '@taintmgr/core/time';
 import { collect } from '../../cli/connection-flags.ts';
 import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
+import { addVariant, type VariantFlag } from './input/variants.ts';
 
 /** The command line of `simulate`. */
 export interface SimulateFlags extends OutputFlags {
@@ -15,6 +16,7 @@ export interface SimulateFlags extends OutputFlags {
   readonly policy?: readonly string[] | undefined;
   readonly until: Millis;
   readonly seed: number;
+  readonly variant?: readonly VariantFlag[] | undefined;
   readonly compare?: true | undefined;
   readonly failIf?: readonly string[] | undefined;
   readonly report?: string | undefined;
@@ -33,6 +35,7 @@ const ofScripts = [
   'policy',
   'until',
   'seed',
+  'variant',
   'compare',
   'failIf',
   'report',
@@ -46,7 +49,14 @@ EvictionPolicies, NodeTaintRules and EvictionPauses are in force, those of --pol
 Examples:
   kubectl get ns,nodes,pods,pdb,leases,deploy,rs,sts,ds,jobs -A -o json > cluster.json
   kubectl taintmgr simulate -f cluster.json --script outage.yaml --until 1h --report outage.html
-  kubectl taintmgr simulate --script outage.yaml --compare --fail-if 'unavailable(shop/web) > 30%'
+  kubectl taintmgr simulate --script outage.yaml --compare --fail-if 'down(shop/web) > 30%'
+  kubectl taintmgr simulate -f cluster.json --script outage.yaml --variant A=policies --variant B=new \
+    --fail-if 'downtime(shop/web, B) > downtime(shop/web, A)'
+
+--variant NAME=PATH plays a file or directory of policies in a copy of its own, with the same events
+and the same seed; they count before those of --policy, script and cluster. In place of a path:
+kube-controller-manager for its rules, unchanged for what is in force without a variant. What the
+others have more or less than the first is shown beside it.
   kubectl taintmgr simulate --replay flight.jsonl
 
 --replay reads what taintmgr-controller --flight-record has written, gives the same events to the
@@ -76,11 +86,19 @@ export function simulateCommand(): CommandUnknownOpts {
         .argParser(seedOf)
         .default(1),
     )
+    .addOption(
+      new Option(
+        '--variant <name=path>',
+        'also play it with these policies, kube-controller-manager or unchanged; may be repeated',
+      )
+        .argParser(addVariant)
+        .conflicts('compare'),
+    )
     .option('--compare', 'also simulate kube-controller-manager 1.36 in the same cluster')
     .addOption(
       new Option(
         '--fail-if <limit>',
-        "exit with 2 when it is so, e.g. 'unavailable(shop/web) > 30%'; may be repeated",
+        "exit with 2 when it is so, e.g. 'downtime(shop/web) > 30s'; may be repeated",
       ).argParser(collect),
     )
     .option('--report <file>', 'also write a page for a browser')

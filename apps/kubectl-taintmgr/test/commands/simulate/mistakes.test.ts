@@ -14,7 +14,7 @@ describe('mistakes', () => {
       'events:\n- at: soon\n  cordon: {node: zone-a-1}\n- at: 1m\n  cordon: {zones: a}\n',
       [
         '2:7: events[0].at: want a duration such as 90s, 5m or 1h30m, got "soon"',
-        '5:12: events[1].cordon.zones: unknown field; want node, nodes, zone, selector',
+        '5:12: events[1].cordon.zones: unknown field, did you mean zone? want node, nodes, zone, selector',
       ],
     ],
     [
@@ -210,10 +210,13 @@ describe('--fail-if', () => {
     ['unavailable(*/*) >= 2', 2, /had 2$/m],
     ['below(shop/web) > 1m', 2, /shop\/web had 5m/],
     ['evictions(shop/*) > 100', 0, /^$/],
-    ['unavailable(shop/wbe) > 1', 1, /no workload shop\/wbe; there are .*shop\/web/],
-    ['unavailable(shop/web) < 1', 1, /want METRIC\(NAMESPACE\/NAME\) > VALUE/],
-    ['evictions(shop/web) > 3%', 1, /want a number to compare with/],
-    ['sorrow(shop/web) > 3', 1, /want one of unavailable, evictions, unplaced, refusals, below/],
+    [
+      'unavailable(shop/wbe) > 1',
+      1,
+      /no workload shop\/wbe, did you mean shop\/web\? there are .*shop\/web/,
+    ],
+    ['evictions(shop/web) > 3%', 1, /column 23: want a number to compare with/],
+    ['sorrow(shop/web) > 3', 1, /column 1: no metric sorrow; want down, downtime, /],
   ];
   for (const [limit, code, err] of cases) {
     it(limit, async () => {

@@ -266,7 +266,7 @@ events:
       for (const { setAt, dueAt } of deadlines) assert.ok(Math.abs(dueAt - setAt - 300) <= 1);
     }
     const { out } = await run('simulate', '-f', source, '--compare', '--until', '1m');
-    assert.match(out, /UNAVAILABLE UPSTREAM-1\.36/);
+    assert.match(out, /^Deployment shop\/web +upstream-1\.36 +0 /m);
     assert.match(out, /^upstream-1\.36: 0 evictions/m);
   });
 });

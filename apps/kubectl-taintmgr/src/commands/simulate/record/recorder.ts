@@ -12,6 +12,7 @@ import {
   type PodName,
   type RefusalTrack,
 } from './evictions.ts';
+import { Machines } from './machines.ts';
 import { NodeTimelines, type NodeTrack } from './nodes.ts';
 import { type Timeline, Timelines } from './timelines.ts';
 import { WorkloadTimelines, type WorkloadTrack } from './workloads.ts';
@@ -63,6 +64,7 @@ export class RunRecorder {
   readonly #nodes = new NodeTimelines();
   readonly #zones = new Timelines<{ readonly name: string }, RecordedZone>();
   readonly #workloads: WorkloadTimelines;
+  readonly #machines: Machines;
   readonly #budgets = new Timelines<BudgetId, BudgetState>();
   readonly #log: EvictionLog;
   readonly #workloadNames = new Map<string, string | null>();
@@ -92,6 +94,9 @@ export class RunRecorder {
       (instant) => this.#secondsOf(instant),
     );
     this.#workloads = new WorkloadTimelines(api);
+    this.#machines = new Machines((at, pod, change) => {
+      this.#workloads.countServing(at, pod, change);
+    });
     for (const node of api.list('nodes')) this.#noteNode(0, node);
     for (const pod of api.list('pods')) this.#notePod(0, pod, null);
     for (const budget of api.list('poddisruptionbudgets')) this.#noteBudget(0, budget);
@@ -135,6 +140,11 @@ export class RunRecorder {
     const taints: readonly { readonly effect: string }[] = node.spec?.taints ?? [];
     if (taints.some(isNoExecute)) this.#tainted.add(node.metadata.name);
     this.#nodes.record(at, node);
+  }
+
+  /** A machine has died, or is back. */
+  noteMachine(node: string, runs: boolean): void {
+    this.#machines.noteMachine(this.#now, node, runs);
   }
 
   recording(): Recording {
@@ -181,7 +191,10 @@ export class RunRecorder {
     const before = pod && previous && pod.metadata.uid !== previous.metadata.uid ? null : previous;
     if (pod && !before) this.#workloadNames.set(uidOf(pod), this.#workloads.nameOf(pod));
     const [is, was] = [isReady(pod), isReady(before)];
-    if (is !== was) this.#workloads.countReady(at, any, is ? 1 : -1);
+    if (is !== was) {
+      this.#workloads.countReady(at, any, is ? 1 : -1);
+      this.#machines.noteReady(at, any, is);
+    }
     const [now, then] = [placeOf(pod), placeOf(before)];
     if (now !== then) {
       if (then !== null) this.#nodes.countPod(at, then, -1);

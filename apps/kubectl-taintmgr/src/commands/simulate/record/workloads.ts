@@ -1,6 +1,6 @@
-// How many pods of each workload but Jobs are ready during a run.
+// How many pods of each workload but Jobs are ready during a run, and how many really serve.
 import type { Change, ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
-import { type Timeline, Timelines } from './timelines.ts';
+import { type Step, type Timeline, Timelines } from './timelines.ts';
 
 /** How many pods a workload wants, and how many are there and ready. */
 interface WorkloadState {
@@ -15,11 +15,15 @@ interface WorkloadId {
 }
 
 /** A workload and how available it was. */
-export type WorkloadTrack = Timeline<WorkloadId, WorkloadState>;
+export interface WorkloadTrack extends Timeline<WorkloadId, WorkloadState> {
+  /** How many pods really serve: those that are ready, but for machines that are dead. */
+  readonly serving: readonly Step<{ readonly pods: number }>[];
+}
 
 interface Workload extends WorkloadId {
   wanted: number;
   ready: number;
+  serving: number;
 }
 
 const wanting: Readonly<Record<string, (object: KubeObject) => number>> = {
@@ -34,6 +38,7 @@ export class WorkloadTimelines {
   readonly #api: ClusterApi;
   readonly #workloads = new Map<string, Workload>();
   readonly #timelines = new Timelines<WorkloadId, WorkloadState>();
+  readonly #serving = new Timelines<object, { readonly pods: number }>();
 
   /** Begins with what is there: pods of owners that are not known want to stay as many. */
   constructor(api: ClusterApi) {
@@ -70,6 +75,14 @@ export class WorkloadTimelines {
     this.#write(at, workload);
   }
 
+  /** A pod has begun to serve (1), or serves no more (-1). */
+  countServing(at: number, pod: KubeObject, change: 1 | -1): void {
+    const workload = this.#workloadOf(pod);
+    if (!workload) return;
+    workload.serving += change;
+    this.#write(at, workload);
+  }
+
   /** `Deployment shop/web`; null for pods of no workload that is counted. */
   nameOf(pod: KubeObject): string | null {
     const workload = this.#workloadOf(pod);
@@ -82,15 +95,19 @@ export class WorkloadTimelines {
   }
 
   tracks(): readonly WorkloadTrack[] {
+    const serving = this.#serving.inOrder();
     return this.#timelines
       .inOrder()
+      .map((track, index) => ({ ...track, serving: serving[index]?.states ?? [] }))
       .filter(({ states }) => states.some(({ wanted, ready }) => wanted > 0 || ready > 0));
   }
 
-  #write(at: number, { wanted, ready, ...id }: Workload): void {
+  #write(at: number, { wanted, ready, serving, ...id }: Workload): void {
     const key = `${id.namespace}/${id.name}/${id.kind}`;
     this.#timelines.add(key, id);
     this.#timelines.push(at, key, { wanted, ready });
+    this.#serving.add(key, {});
+    this.#serving.push(at, key, { pods: serving });
   }
 
   /** The workload of a pod: what owns it, or what owns that. */
@@ -112,7 +129,10 @@ export class WorkloadTimelines {
 
   #workload(kind: string, namespace: string, name: string): Workload {
     const key = `${kind} ${namespace}/${name}`;
-    const workload = this.#workloads.get(key) ?? { kind, namespace, name, wanted: 0, ready: 0 };
+    const workload = this.#workloads.get(key) ?? {
+      ...{ kind, namespace, name },
+      ...{ wanted: 0, ready: 0, serving: 0 },
+    };
     this.#workloads.set(key, workload);
     return workload;
   }

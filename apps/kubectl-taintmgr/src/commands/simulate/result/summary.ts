@@ -2,22 +2,23 @@ import { countBy } from '../../../render/count.ts';
 import type { BudgetTrack, Recording, UnplacedTrack } from '../record/recorder.ts';
 import type { Step } from '../record/timelines.ts';
 import type { WorkloadTrack } from '../record/workloads.ts';
+import { type Downtime, downtimeOf, tenths, thousandths } from './downtime.ts';
 import { type EvictionLoop, loopsOf } from './loops.ts';
 
-/** How bad it got for a workload. */
-export interface WorkloadSummary {
+/** How bad it got for a workload: what was really down, and what Kubernetes had noticed of it. */
+export interface WorkloadSummary extends Downtime {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
   /** Pods it wanted at the end. */
   readonly wanted: number;
-  /** The most pods that were missing at once. */
+  /** The most pods that Kubernetes counted as missing at once. */
   readonly unavailableMax: number;
-  /** The largest share that was missing, in percent of what was wanted then. */
+  /** The largest share of them, in percent of what was wanted then. */
   readonly unavailablePercentMax: number;
-  /** When the most were missing; null: never any. */
+  /** When those were the most; null: never any. */
   readonly worstAt: number | null;
-  /** How long some were missing, in all. */
+  /** How long there were some, in all. */
   readonly unavailableSeconds: number;
   readonly evictions: number;
 }
@@ -80,10 +81,11 @@ function isNoExecute(taint: string): boolean {
 }
 
 function workloadSummary(
-  { kind, namespace, name, states }: WorkloadTrack,
+  track: WorkloadTrack,
   evicted: ReadonlyMap<string, number>,
   end: number,
 ): WorkloadSummary {
+  const { kind, namespace, name, states } = track;
   let worst = { missing: 0, at: null as number | null };
   let share = 0;
   for (const { at, wanted, ready } of states) {
@@ -100,6 +102,7 @@ function workloadSummary(
     unavailablePercentMax: tenths(share),
     worstAt: worst.at,
     unavailableSeconds: secondsIn(states, end, ({ wanted, ready }) => ready < wanted),
+    ...downtimeOf(track, end),
     evictions: evicted.get(`${kind} ${namespace}/${name}`) ?? 0,
   };
 }
@@ -127,7 +130,7 @@ function secondsIn<State extends object>(
   const seconds = states.map((state, index) => {
     return isMeant(state) ? (states[index + 1]?.at ?? end) - state.at : 0;
   });
-  return Number(seconds.reduce((sum, one) => sum + one, 0).toFixed(3));
+  return thousandths(seconds.reduce((sum, one) => sum + one, 0));
 }
 
 /** Of pods with and without a node: the most without one at any instant. */
@@ -144,8 +147,4 @@ export function mostAtOnce(tracks: readonly Pick<UnplacedTrack, 'from' | 'until'
     most = Math.max(most, now);
   }
   return most;
-}
-
-function tenths(value: number): number {
-  return Math.round(value * 10) / 10;
 }

@@ -189,10 +189,9 @@ function addNode(body: Field, members: Members): ScriptAction {
     targets: null,
     adds: { metadata: { name, labels: shown } },
     undo: null,
-    apply: ({ cluster }) => {
-      if (cluster.api.get('nodes', '', name)) throw new StageFault(`node ${name} is there already`);
+    apply: (stage) => {
       const plain = taints.map((taint) => ({ ...taint }) as { readonly [field: string]: Json });
-      cluster.addNode({ name, ...places, labels, taints: plain, capacity });
+      stage.add({ name, ...places, labels, taints: plain, capacity });
     },
   };
 }

@@ -24,7 +24,7 @@ export interface RunOptions {
 }
 
 /** Something of the script that was done. */
-interface PlayedEvent {
+export interface PlayedEvent {
   readonly at: number;
   readonly text: string;
   /** The line of the script. */
@@ -63,11 +63,13 @@ export function simulate(options: RunOptions): Run {
     runUntilIdle(source, cluster, agents);
   }
   const startsAt = clock.now();
-  recorder = new RunRecorder(cluster.api, agents.engine, semantics);
-  const play = new Play(new Stage(cluster), script);
+  const recording = new RunRecorder(cluster.api, agents.engine, semantics);
+  recorder = recording;
+  const stage = new Stage(cluster, (node, runs) => recording.noteMachine(node, runs));
+  const play = new Play(stage, script);
   if (!source.isNew) agents.start();
   agents.runUntil(startsAt + until);
-  return { semantics, startsAt, playedEvents: play.playedEvents, recording: recorder.recording() };
+  return { semantics, startsAt, playedEvents: play.playedEvents, recording: recording.recording() };
 }
 
 /** In a cluster of kube-controller-manager kubelets see to it, in their way. */

@@ -1,4 +1,10 @@
-import type { Cluster, Kubelet, KubeObject, NodeConditionType } from '@taintmgr/sim-cluster';
+import type {
+  Cluster,
+  Kubelet,
+  KubeObject,
+  NodeConditionType,
+  NodeDescription,
+} from '@taintmgr/sim-cluster';
 import { zoneLabel } from '../../../cluster/facts.ts';
 
 /** What an event wants of the cluster and cannot have. */
@@ -18,14 +24,17 @@ const kubeletsBackMs = 2_001;
  */
 export class Stage {
   readonly cluster: Cluster;
+  readonly #onMachine: (node: string, runs: boolean) => void;
   /** Nodes that events have disconnected, and how often for each cause. */
   readonly #disconnected = new Map<string, Map<DisconnectCause, number>>();
   /** Conditions that events have set, by node. */
   readonly #conditions = new Map<string, Map<NodeConditionType, boolean>>();
   #outages = 0;
 
-  constructor(cluster: Cluster) {
+  /** `onMachine` hears when a machine dies, and when it is back. */
+  constructor(cluster: Cluster, onMachine: (node: string, runs: boolean) => void) {
     this.cluster = cluster;
+    this.#onMachine = onMachine;
   }
 
   /** The API for whoever writes to it from outside. Throws StageFault while nobody can. */
@@ -60,6 +69,7 @@ export class Stage {
     this.#kubelet(name).stop();
     const causes = this.#disconnected.get(name) ?? new Map<DisconnectCause, number>();
     this.#disconnected.set(name, causes.set(cause, (causes.get(cause) ?? 0) + 1));
+    if (cause === 'kubelet') this.#onMachine(name, false);
   }
 
   /** Ends one disconnection for a cause, or (`all`) every one; the node is back when none is left. */
@@ -68,6 +78,7 @@ export class Stage {
     const left = all ? 0 : (causes?.get(cause) ?? 1) - 1;
     if (left > 0) causes?.set(cause, left);
     else causes?.delete(cause);
+    if (cause === 'kubelet' && left <= 0) this.#onMachine(name, true);
     if (causes && causes.size > 0) return;
     this.#disconnected.delete(name);
     this.#resume(name);
@@ -95,6 +106,17 @@ export class Stage {
     this.#disconnected.delete(name);
     this.#conditions.delete(name);
     this.cluster.removeNode(name);
+    this.#onMachine(name, false);
+  }
+
+  /** Adds a machine. */
+  add(node: NodeDescription): void {
+    const { name } = node;
+    if (this.cluster.api.get('nodes', '', name)) {
+      throw new StageFault(`node ${name} is there already`);
+    }
+    this.cluster.addNode(node);
+    this.#onMachine(name, true);
   }
 
   /** Nothing and nobody gets through to the API server, or everybody does again. */

@@ -21,7 +21,7 @@ import {
 import { showAbout, showEvictions, showLimits, showSummary } from './tables.js';
 
 function showRuns() {
-  const choices = data.runs.map(({ semantics }, index) => {
+  const choices = data.runs.map(({ name }, index) => {
     const input = element('input', { type: 'radio', name: 'run', value: index });
     input.checked = index === state.run;
     input.addEventListener('change', () => {
@@ -30,7 +30,7 @@ function showRuns() {
       byId('detail').textContent = '';
       showRun();
     });
-    return element('label', {}, input, ` ${semantics}`);
+    return element('label', {}, input, ` ${name}`);
   });
   byId('runs').append(...choices);
   byId('runs').hidden = data.runs.length < 2;

@@ -54,8 +54,8 @@ export function showSummary() {
   const others = data.runs.map((_, index) => index).filter((index) => index !== state.run);
   const heads = ['workload', 'wanted', 'most unavailable', 'share', 'at', 'for', 'evictions'];
   const beside = others.flatMap((index) => {
-    const { semantics } = data.runs[index];
-    return [`most unavailable, ${semantics}`, `evictions, ${semantics}`];
+    const { name } = data.runs[index];
+    return [`most unavailable, ${name}`, `evictions, ${name}`];
   });
   const rows = summary.workloads.map((workload, index) => {
     const path = `${base}.workloads.${index}`;
@@ -118,10 +118,10 @@ function besideCells(other, workload) {
 
 export function showLimits() {
   if (data.limits.length === 0) return;
-  const rows = data.limits.map(({ limit, worst, exceeded }, index) => [
+  const rows = data.limits.map(({ limit, readings, exceeded }, index) => [
     cell(limit),
-    cell(worst),
-    numberCell(number(`limits.${index}.value`)),
+    cell(readings.map(({ worst, variant }) => `${worst} in ${variant}`).join(', ')),
+    numberCell(...readings.map((_, at) => number(`limits.${index}.readings.${at}.value`))),
     element('td', exceeded ? { class: 'crossed' } : {}, exceeded ? '✕ crossed' : '✓ kept'),
   ]);
   byId('limits').replaceChildren(table('Limits', ['limit', 'worst', 'value', ''], rows));

@@ -1,0 +1,108 @@
+// How long pods of a workload were really down: the sums, the longest gap, and when it was over.
+import type { Step } from '../record/timelines.ts';
+import type { WorkloadTrack } from '../record/workloads.ts';
+
+/** A time without a break in which some pod was missing. */
+interface Gap {
+  readonly from: number;
+  readonly seconds: number;
+}
+
+/** How bad it was for whoever needs the pods; Kubernetes may have noticed less of it, and later. */
+export interface Downtime {
+  /** The most pods that were down at once. */
+  readonly downMax: number;
+  /** The largest share that was down, in percent of what was wanted then. */
+  readonly downPercentMax: number;
+  /** When the most were down; null: never any. */
+  readonly downWorstAt: number | null;
+  /** How long some pod was down, in all. */
+  readonly downSeconds: number;
+  /** How long all were down, in all. */
+  readonly outageSeconds: number;
+  /** How much was lost: one pod that is down for a minute is one. */
+  readonly podMinutesLost: number;
+  /** The longest time without a break in which some pod was down; null: there was none. */
+  readonly longestGap: Gap | null;
+  /** Since when all were back; null: none was down, or some are at the end. */
+  readonly overAt: number | null;
+  /** How many are down at the end. */
+  readonly downAtEnd: number;
+}
+
+interface Down {
+  readonly wanted: number;
+  readonly down: number;
+}
+
+/** The down pods of a workload, from instant to instant. */
+function downSteps({ states, serving }: WorkloadTrack): readonly Step<Down>[] {
+  const instants = [...new Set([...states, ...serving].map(({ at }) => at))].sort((a, b) => a - b);
+  let [state, count] = [0, 0];
+  return instants.map((at) => {
+    while ((states[state + 1]?.at ?? Number.POSITIVE_INFINITY) <= at) state++;
+    while ((serving[count + 1]?.at ?? Number.POSITIVE_INFINITY) <= at) count++;
+    const wanted = states[state]?.wanted ?? 0;
+    return { at, wanted, down: Math.max(0, wanted - (serving[count]?.pods ?? 0)) };
+  });
+}
+
+/** What a workload has been through up to `end`, in seconds. */
+export function downtimeOf(track: WorkloadTrack, end: number): Downtime {
+  const steps = downSteps(track).filter(({ at }) => at < end);
+  const spans = steps.map((step, index) => {
+    return { ...step, seconds: (steps[index + 1]?.at ?? end) - step.at };
+  });
+  const sumOf = (amount: (span: (typeof spans)[number]) => number): number =>
+    spans.reduce((sum, span) => sum + amount(span), 0);
+  const gaps = gapsOf(steps, end);
+  const worst = spans.reduce((one, two) => (two.down > one.down ? two : one), noSpan);
+  const downAtEnd = steps.at(-1)?.down ?? 0;
+  const last = gaps.at(-1);
+  return {
+    downMax: worst.down,
+    downPercentMax: tenths(Math.max(0, ...steps.map(shareOf))),
+    downWorstAt: worst.down > 0 ? worst.at : null,
+    downSeconds: thousandths(sumOf(({ down, seconds }) => (down > 0 ? seconds : 0))),
+    outageSeconds: thousandths(
+      sumOf(({ down, wanted, seconds }) => (down > 0 && down >= wanted ? seconds : 0)),
+    ),
+    podMinutesLost: thousandths(sumOf(({ down, seconds }) => down * seconds) / 60),
+    longestGap: gaps.reduce<Gap | null>(
+      (one, two) => (one === null || two.seconds > one.seconds ? two : one),
+      null,
+    ),
+    overAt: last && downAtEnd === 0 ? thousandths(last.from + last.seconds) : null,
+    downAtEnd,
+  };
+}
+
+const noSpan = { at: 0, wanted: 0, down: 0, seconds: 0 };
+
+function shareOf({ wanted, down }: Down): number {
+  return down === 0 ? 0 : (100 * down) / wanted;
+}
+
+function gapsOf(steps: readonly Step<Down>[], end: number): readonly Gap[] {
+  const gaps: Gap[] = [];
+  let from: number | null = null;
+  const close = (at: number): void => {
+    if (from !== null) gaps.push({ from, seconds: thousandths(at - from) });
+    from = null;
+  };
+  for (const { at, down } of steps) {
+    if (down === 0) close(at);
+    else from ??= at;
+  }
+  close(end);
+  return gaps;
+}
+
+export function tenths(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+/** Times are in milliseconds at the finest. */
+export function thousandths(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}

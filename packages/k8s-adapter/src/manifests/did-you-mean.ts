@@ -1,0 +1,27 @@
+// What somebody may have meant who wrote a name that is not there.
+import { distance } from 'fastest-levenshtein';
+
+/** So many letters may be wrong, of a third of the word at most. */
+const wrongMax = 3;
+
+/** The name that is nearest to a word; null: none is near. Upper and lower case are one. */
+function nearest(word: string, names: readonly string[]): string | null {
+  const candidates = names.map((name) => {
+    const length = Math.max(word.length, name.length);
+    return {
+      name,
+      wrong: distance(word.toLowerCase(), name.toLowerCase()),
+      most: Math.min(wrongMax, Math.floor(length / 3)),
+      longer: Math.abs(word.length - name.length),
+    };
+  });
+  const near = candidates.filter(({ wrong, most }) => wrong <= most);
+  near.sort((one, other) => one.wrong - other.wrong || one.longer - other.longer);
+  return near[0]?.name ?? null;
+}
+
+/** `, did you mean zone?`, or nothing where no name is near. */
+export function didYouMean(word: string, names: readonly string[]): string {
+  const name = nearest(word, names);
+  return name === null ? '' : `, did you mean ${name}?`;
+}
