@@ -26,14 +26,15 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './drain': {
     values: `
-      DrainMachine budgetsOver drainFaultText drainFlag drainHeartbeatMs drainStaleMs drainText
-      filterPod isShut nodeDrainer operatorOf planDrain predictBlockers resolveDrainConfig`,
+      DrainMachine SoloDrain budgetsOver drainFaultText drainFlag drainHeartbeatMs drainStaleMs drainText
+      filterPod isShut looksAtAllPods nodeDrainer operatorOf planDrain predictBlockers
+      resolveDrainConfig soloDrainConfig`,
     types: `
       AskForDrain Budget Departure DrainCommand DrainCondition DrainConfig DrainFailure DrainFault DrainFilterResult
       DrainNode DrainNodePhase DrainNote DrainOptions DrainPlan DrainPod DrainPodState DrainQuestion
       DrainStop DrainTarget ForeignDeletion GuardDrain NodeDrainCommand NodeDrainNodeState NodeDrainPhase
       NodeDrainPodState NodeDrainState NodeDrainWrite PlanInput PlanPod PlannedPod PredictedBlocker
-      PredictionSite RenewMark Respect RestartRollout SetDrainConditions TaintNode WriteDrainNode`,
+      PredictionSite RenewMark Respect RestartRollout SetDrainConditions SoloDrainCommand TaintNode WriteDrainNode`,
   },
   './lifecycle': {
     values: `

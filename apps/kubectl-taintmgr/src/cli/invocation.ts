@@ -11,6 +11,8 @@ export interface GlobalFlags extends ExtraConnectionFlags {
 /** One run of a command: what the command line says, and what it needs of the process. */
 export interface Invocation<Flags> {
   readonly flags: Flags & GlobalFlags & Readonly<Record<string, unknown>>;
+  /** The flags that the command line has, by the names that `flags` has them by. */
+  readonly given: ReadonlySet<string>;
   readonly output: Output;
   /** Aborted by Ctrl-C. */
   readonly interrupt: AbortSignal;

@@ -38,13 +38,15 @@ export class Registry {
     load: () => Promise<{ readonly run: Run<Flags, Args> }>,
   ): void {
     this.addGroup(parent, command);
-    command.action(async (...given: readonly unknown[]) => {
+    command.action(async (...passed: readonly unknown[]) => {
       // Commander passes the arguments, then the flags, then the command.
-      const args = given.slice(0, -2) as readonly unknown[] as Args;
+      const args = passed.slice(0, -2) as readonly unknown[] as Args;
       const flags = command.optsWithGlobals() as Invocation<Flags>['flags'];
       const { output, interrupt } = this.#surroundings;
+      const given = givenFlags(command);
       const { run } = await load();
-      this.#end(await run({ flags, output: colored(output, flags.color), interrupt }, ...args));
+      const shown = colored(output, flags.color);
+      this.#end(await run({ flags, given, output: shown, interrupt }, ...args));
     });
   }
 
@@ -55,4 +57,9 @@ export class Registry {
       .copyInheritedSettings(parent)
       .showHelpAfterError(`See ${fullNameOf(command)} --help.`);
   }
+}
+
+function givenFlags(command: CommandUnknownOpts): ReadonlySet<string> {
+  const names = command.options.map((option) => option.attributeName());
+  return new Set(names.filter((name) => command.getOptionValueSource(name) === 'cli'));
 }

@@ -57,7 +57,32 @@ describe('wrong command lines', () => {
       "error: too many arguments for 'node'. Expected 1 argument but got 2: n1, n2.\n" +
         'See kubectl taintmgr explain node --help.',
     ],
-    ['drain-by-taint', `error: missing required argument 'taint'\n${drainHelp}`],
+    ['drain-by-taint', 'error: name a taint, such as maintenance=kernel, or give --filename'],
+    [
+      'drain-by-taint -f drain.yaml n1',
+      'error: --filename and the argument n1 exclude each other: the file says it',
+    ],
+    [
+      'drain-by-taint -f drain.yaml --max-parallel-nodes=1',
+      'error: --filename and --max-parallel-nodes exclude each other: the file says it, in spec.limits.nodesAtOnce',
+    ],
+    [
+      'drain-by-taint -f /nope.yaml',
+      "error: --filename: ENOENT: no such file or directory, open '/nope.yaml'",
+    ],
+    [
+      'drain-by-taint a:NoExecute n1 --max-unavailable=1 --pod-selector=app=web',
+      'error: --pod-selector and --max-unavailable exclude each other: it counts all pods of a workload',
+    ],
+    [
+      'drain-by-taint a:NoExecute n1 --heed=cni',
+      "error: option '--heed <annotation>' argument 'cni' is invalid. " +
+        `Want cluster-autoscaler.kubernetes.io/safe-to-evict or karpenter.sh/do-not-disrupt.\n${drainHelp}`,
+    ],
+    [
+      'drain-by-taint a:NoExecute n1 --last-pods=app=web',
+      'error: --last-pods: got "app=web", want NAMESPACE, NAMESPACE/SELECTOR such as logging/app=shipper, or /SELECTOR',
+    ],
     [
       'drain-by-taint a:NoExecute n1 --tiemout 5s',
       `error: unknown option '--tiemout'\n(Did you mean --timeout?)\n${drainHelp}`,
@@ -114,7 +139,7 @@ describe('wrong command lines', () => {
     [
       'drain-by-taint a:NoExecute n1 --max-parallel-nodes=-1',
       "error: option '--max-parallel-nodes <number>' argument '-1' is invalid. " +
-        `Want a whole number from 0.\n${drainHelp}`,
+        `Want a whole number from 0, or a part such as 25%.\n${drainHelp}`,
     ],
     ['undo drain-1', 'error: no drain "drain-1" found; there are no drains to undo'],
     ['undo drain-1 nope', 'Error from server (NotFound): nodes "nope" not found'],

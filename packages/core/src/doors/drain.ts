@@ -45,6 +45,15 @@ export type {
   TaintNode,
 } from '../drain/state.ts';
 
+// Carrying out what a NodeDrain says, for one run of a program.
+
+export {
+  looksAtAllPods,
+  SoloDrain,
+  type SoloDrainCommand,
+  soloDrainConfig,
+} from '../drain/objects/solo.ts';
+
 // Carrying out NodeDrains of the cluster.
 
 export type {

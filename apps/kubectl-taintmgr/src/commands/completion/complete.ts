@@ -65,6 +65,7 @@ const fileFlags: readonly string[] = [
   '--cache-dir',
   '--directory',
   '--policy',
+  '--filename',
 ];
 
 /**

@@ -20,6 +20,7 @@ import { renderLeft } from './failure-report.ts';
 import { isBegun, isNotDrained } from './outcome.ts';
 import { Progress } from './progress.ts';
 import { type DrainEnd, runDrain } from './run.ts';
+import type { DrainSettings } from './settings.ts';
 import { stopHint, stopText, takeTaintsBack } from './stop.ts';
 
 /** Nobody waits longer for a drain to say that it has ended. */
@@ -40,7 +41,7 @@ export async function carryOut(drain: Drain, plan: DrainPlan): Promise<DrainRepo
   const progress = new Progress(audience, Date.now(), alreadySaid(plan));
   const { client } = connection;
   const options = {
-    ...{ config, podSelector, interrupt, policies: drain.policies },
+    ...{ config, podSelector, interrupt, policies: drain.policies, drain: settings.drain },
     taint: (nodeName: string) => taintAtItsTurn(drain, nodeName, changes),
     renew: (nodeName: string) => changeNode(client, nodeName, renewing(wanted)),
     end: (nodeName: string, isDrained: boolean) =>
@@ -63,7 +64,7 @@ async function offerUndo(
 ): Promise<string | null> {
   const { wanted, output, settings } = drain;
   const isFailure = result !== 'Drained' && result !== 'Interrupted';
-  const nodes = settings.flags.rollbackOnFailure && isFailure ? machine.nodes() : [];
+  const nodes = settings.drain.rollsBack && isFailure ? machine.nodes() : [];
   const rolledBack = new Set(nodes.filter(isNotDrained).map(({ name }) => name));
   await rollBack(drain, rolledBack);
   const vanished = new Set(
@@ -86,7 +87,7 @@ async function offerUndo(
 async function cordonNodes(drain: Drain): Promise<Map<string, NodeChanges>> {
   const { connection, survey, wanted, output, settings } = drain;
   const changes = new Map<string, NodeChanges>();
-  if (!wanted.cordon) return changes;
+  if (!wanted.cordon || cordonsAtTurn(settings)) return changes;
   try {
     for (const { node } of survey.nodes) {
       const change = await changeNode(connection.client, node.name, cordoning(wanted));
@@ -96,7 +97,7 @@ async function cordonNodes(drain: Drain): Promise<Map<string, NodeChanges>> {
     return changes;
   } catch (error) {
     const changed = [...changes].filter(([, { id }]) => id !== null).map(([name]) => name);
-    if (settings.flags.rollbackOnFailure) await rollBack(drain, changed);
+    if (settings.drain.rollsBack) await rollBack(drain, changed);
     else if (changed.length > 0) output.err(`hint: to undo: kubectl taintmgr undo ${wanted.id}`);
     throw error;
   }
@@ -107,10 +108,18 @@ async function taintAtItsTurn(
   nodeName: string,
   changes: Map<string, NodeChanges>,
 ): Promise<void> {
-  const { connection, wanted } = drain;
-  const change = await changeNode(connection.client, nodeName, tainting(wanted, Date.now()));
-  const cordoned = changes.get(nodeName)?.cordoned === true;
+  const { connection, wanted, settings } = drain;
+  const isWith = wanted.cordon && cordonsAtTurn(settings);
+  const how = isWith ? 'withCordon' : 'cordonedBefore';
+  const change = await changeNode(connection.client, nodeName, tainting(wanted, Date.now(), how));
+  if (isWith) sayChange(drain, nodeName, 'cordoned', change);
+  const cordoned = change.cordoned || changes.get(nodeName)?.cordoned === true;
   changes.set(nodeName, { ...change, cordoned });
+}
+
+/** No node is cordoned while a window or a gate may keep it from its turn. */
+function cordonsAtTurn({ drain: { cordon, windows, gates } }: DrainSettings): boolean {
+  return cordon === 'atTurn' || windows.length > 0 || gates.length > 0;
 }
 
 /**

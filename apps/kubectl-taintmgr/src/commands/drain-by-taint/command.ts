@@ -7,7 +7,6 @@ import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
-import { namedNodes } from '../../cluster/named-nodes.ts';
 import { ClusterReader, selected } from '../../cluster/reader.ts';
 import { whoAmI } from '../../cluster/rights.ts';
 import { surveyNodes } from '../../cluster/survey.ts';
@@ -24,6 +23,7 @@ import type { DrainFlags } from './flags.ts';
 import { newDrainName } from './name.ts';
 import { exitCodes } from './outcome.ts';
 import { renderPlan } from './plan-table.ts';
+import { waitLines, wavesOf } from './plan-waves.ts';
 import { readDrainPolicies } from './policies.ts';
 import {
   anotherDrainFault,
@@ -32,12 +32,13 @@ import {
   refuseNodeName,
   rightsFault,
 } from './refusals.ts';
-import { readSettings } from './settings.ts';
+import { readRequest } from './settings.ts';
+import { nobodyMatches, readTargets } from './targets.ts';
 
 /** `drain-by-taint TAINT [NODE...]`: plans, refuses or carries out, and says how it ended. */
 export async function run(
   invocation: Invocation<DrainFlags>,
-  taintText: string,
+  taintText: string | undefined,
   nodeNames: readonly string[],
 ): Promise<ExitCode> {
   const { flags, output, interrupt } = invocation;
@@ -47,23 +48,20 @@ export async function run(
   }
   const alone = (['detach', 'name'] as const).find((flag) => flags[flag] !== undefined);
   if (alone) throw new UsageError(`--${alone} is only there with --server-side`);
-  const request = readSettings(taintText, flags, output);
+  const request = await readRequest(invocation, taintText, nodeNames);
+  refuseTogether(flags);
   const format = await readFormat(flags.output);
   return await withConnection(invocation, async (connection) => {
     const reader = new ClusterReader(connection.client, flags.chunkSize);
-    if (nodeNames.length === 0 && flags.selector === undefined) {
-      throw new UsageError('name the nodes to drain, or give --selector');
-    }
-    const targets = await namedNodes(reader, nodeNames, flags.selector);
+    const targets = await readTargets(reader, request);
     const { podSelector = '' } = flags;
     if (targets.length === 0) {
       await selected('--pod-selector', podSelector, () => reader.podsOn([], podSelector));
-      const selector = JSON.stringify(flags.selector);
-      output.err(`No nodes match --selector ${selector}; nothing was changed`);
+      output.err(nobodyMatches(flags));
       return exitCode.done;
     }
     const startedAt = Date.now();
-    await refuseNodeName(reader, taintText);
+    if (taintText !== undefined) await refuseNodeName(reader, taintText);
     const survey = await selected('--pod-selector', podSelector, () =>
       surveyNodes(reader, targets, podSelector),
     );
@@ -78,7 +76,7 @@ export async function run(
       survey,
       config,
       wanted: {
-        ...wantedOn(targets, settings.taint, flags.cordon !== false, startedAt),
+        ...wantedOn(targets, settings.taint, request.drain.cordon !== 'never', startedAt),
         by: (await whoAmI(connection.client)) ?? '',
       },
       output,
@@ -90,6 +88,17 @@ export async function run(
   });
 }
 
+function refuseTogether({ podSelector, maxUnavailable, restartSingleReplicas }: DrainFlags): void {
+  if (podSelector === undefined) return;
+  const other = [
+    maxUnavailable !== undefined ? '--max-unavailable' : null,
+    restartSingleReplicas ? '--restart-single-replicas' : null,
+  ].find((flag) => flag !== null);
+  if (!other) return;
+  const why = 'it counts all pods of a workload';
+  throw new UsageError(`--pod-selector and ${other} exclude each other: ${why}`);
+}
+
 async function planAndDrain(drain: Drain, format: Format, headers: boolean): Promise<ExitCode> {
   const { survey, config, settings, output, startedAt, policies } = drain;
   const plan = planOf(survey, config, policies.events, startedAt);
@@ -98,7 +107,9 @@ async function planAndDrain(drain: Drain, format: Format, headers: boolean): Pro
   const effect = effectLine(settings);
   if (format.kind === 'table' && (missing !== null || isDryRun)) {
     const options = { wide: format.wide, headers };
-    const lines = [renderPlan(plan, startedAt, options, survey.budgets !== null)];
+    const knowsBudgets = survey.budgets !== null;
+    const lines = [renderPlan(plan, startedAt, options, knowsBudgets, wavesOf(config))];
+    if (headers) lines.push(...waitLines(settings.drain));
     output.out([...lines, ...(headers && effect !== null ? [effect] : [])].join('\n'));
   } else if (effect !== null) {
     output.err(effect);
@@ -119,7 +130,7 @@ function perform(drain: Drain, plan: DrainPlan): Promise<DrainReport> {
 }
 
 function refused(drain: Drain, { pods }: DrainPlan, message: string): DrainReport {
-  const nodes = plannedOutcomes(drain.survey.nodes, pods, new Map());
+  const nodes = plannedOutcomes(drain.config.targets, pods, new Map());
   return drainReport(drain, 'Refused', nodes, { message });
 }
 

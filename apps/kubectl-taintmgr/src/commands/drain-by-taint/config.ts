@@ -1,17 +1,10 @@
 // What the drain machine is configured with, from the flags and from what was read.
 import type { Event } from '@taintmgr/core';
-import {
-  type DrainConfig,
-  type DrainPlan,
-  planDrain,
-  type Respect,
-  resolveDrainConfig,
-} from '@taintmgr/core/drain';
+import { type DrainConfig, type DrainPlan, planDrain, soloDrainConfig } from '@taintmgr/core/drain';
 import { fieldManager } from '../../cluster/change-node.ts';
 import type { PodFacts } from '../../cluster/facts.ts';
 import type { ClusterReader } from '../../cluster/reader.ts';
 import type { NodeSurvey } from '../../cluster/survey.ts';
-import type { DrainFlags } from './flags.ts';
 import type { DrainSettings } from './settings.ts';
 
 /** It sees a mark at once; what it has sent until then shows within this time. */
@@ -21,36 +14,26 @@ const besideController = { handoverMs: 5_000, partners: ['taintmgr-controller'] 
 export async function readConfig(
   reader: ClusterReader,
   { nodes, pods, evictor }: NodeSurvey,
-  { taint, budgets, flags }: DrainSettings,
+  { taint, budgets, drain, flags }: DrainSettings,
 ): Promise<DrainConfig> {
-  const { skipWaitForDeleteTimeout: skip, gracePeriod, timeout } = flags;
   const leaving = pods.flatMap(({ pod }) => (pod.deletionTimestamp === null ? [] : pod.uid));
-  return resolveDrainConfig({
-    targets: nodes.map(({ node: { name, zone = '' } }) => {
-      return {
-        name,
-        zone,
-        ...(flags.zoneSerial && { wave: { name: zone, nodesAtOnceMax: null } }),
-      };
-    }),
+  const isBesideController = evictor.heedsDrains && taint.effect === 'NoExecute';
+  // A NodeDrain always leaves pods of DaemonSets; durations on the command line are exact.
+  const ignoreDaemonSets = flags.ignoreDaemonsets === true || flags.filename !== undefined;
+  const facts = nodes.map(({ node }) => node);
+  return soloDrainConfig({ ...drain, taint }, facts, {
     goneDaemonSets: await goneDaemonSets(reader, pods),
     leaving: new Set(leaving),
-    taint,
     fieldManager,
-    marksNodes: true,
-    ...(evictor.heedsDrains && taint.effect === 'NoExecute' && besideController),
+    partners: [],
+    ...(isBesideController && besideController),
     budgets,
-    respect: respectOf(flags),
     filters: {
-      force: flags.force === true,
-      ignoreDaemonSets: flags.ignoreDaemonsets === true,
-      deleteEmptyDirData: flags.deleteEmptydirData === true,
+      force: drain.takesUnmanaged,
+      ignoreDaemonSets,
+      deleteEmptyDirData: drain.takesEmptyDir,
     },
-    skipTerminatingMs: skip === 0 ? null : skip * 1000,
-    gracePeriodSeconds: gracePeriod < 0 ? null : gracePeriod,
-    nodeTimeoutMs: timeout === 0 ? null : timeout,
-    nodesAtOnceMax: flags.maxParallelNodes,
-    podsAtOnceMax: flags.maxParallelPods,
+    ...(flags.timeout > 0 && { nodeTimeoutMs: flags.timeout }),
     once: flags.once === true,
   });
 }
@@ -73,16 +56,13 @@ export function planOf(
   return planDrain(now, {
     config,
     policies,
-    nodes: nodes.map(({ node }) => node),
+    nodes: config.targets.flatMap(
+      ({ name }) => nodes.find(({ node }) => node.name === name)?.node ?? [],
+    ),
     pods,
     budgets: isOvertaken ? [] : budgets,
     nodeAnswers: (name) => ready.get(name) !== 'Unknown',
   });
-}
-
-function respectOf({ now, ignoreTolerations }: DrainFlags): Respect {
-  if (ignoreTolerations) return 'nothing';
-  return now ? 'limitless' : 'tolerations';
 }
 
 /** The DaemonSets that pods name and that are not there, as `namespace/name`. */

@@ -1,7 +1,6 @@
 // The outcome of a drain as json and yaml.
-import type { DrainMachine, DrainPod, PlannedPod } from '@taintmgr/core/drain';
+import type { DrainConfig, DrainMachine, DrainPod, PlannedPod } from '@taintmgr/core/drain';
 import { formatTime, type Instant } from '@taintmgr/core/time';
-import type { NodeFacts } from '../../cluster/facts.ts';
 import { apiVersion, blockerDocument, taintDocument } from '../../report/documents.ts';
 import type { DrainResult } from './outcome.ts';
 import { goesAnyway } from './plan-table.ts';
@@ -13,6 +12,8 @@ import { deleterText } from './stop.ts';
 export interface NodeOutcome {
   readonly name: string;
   readonly zone: string;
+  /** Left out: the drain has no waves. */
+  readonly wave?: string | undefined;
   readonly phase: string;
   readonly reason?: string | undefined;
   readonly cordoned: boolean;
@@ -79,11 +80,12 @@ type Changes = ReadonlyMap<string, Pick<NodeOutcome, 'cordoned' | 'tainted'>>;
 
 /** What a drain that was carried out made of its nodes. */
 export function outcomes(machine: DrainMachine, changes: Changes): readonly NodeOutcome[] {
-  return machine.nodes().map(({ name, zone, phase }) => {
+  return machine.nodes().map(({ name, zone, wave, phase }) => {
     const pods = machine.pods().filter(({ pod }) => pod.nodeName === name);
     return {
       name,
       zone,
+      wave: wave.name || undefined,
       phase: capital(phase.kind),
       reason: phase.kind === 'failed' ? phase.why : undefined,
       ...changesOf(name, changes),
@@ -96,15 +98,16 @@ export function outcomes(machine: DrainMachine, changes: Changes): readonly Node
 
 /** What a drain would make of its nodes. */
 export function plannedOutcomes(
-  targets: readonly NodeFacts[],
+  targets: DrainConfig['targets'],
   pods: readonly PlannedPod[],
   changes: Changes,
 ): readonly NodeOutcome[] {
-  return targets.map(({ node: { name, zone = '' } }) => {
+  return targets.map(({ name, zone, wave }) => {
     const here = pods.filter(({ pod }) => pod.nodeName === name);
     return {
       name,
       zone,
+      wave: wave?.name || undefined,
       phase: 'Planned',
       ...changesOf(name, changes),
       total: here.filter(({ fate }) => ['evict', 'leaving'].includes(fate.kind)).length,
@@ -134,6 +137,7 @@ function podDocument(pod: DrainPod): object {
     goneAt: state.kind === 'gone' ? formatTime(state.at) : undefined,
     deletedBy: deletedBy(pod),
     ...(isToGo(pod) && { attempts: tries, deleted }),
+    heldBy: state.kind === 'gone' ? undefined : pod.hold?.message,
     blocker: state.kind === 'gone' ? undefined : (blocker ?? undefined),
   };
 }

@@ -24,7 +24,7 @@ export async function dryRun(drain: Drain, plan: DrainPlan): Promise<DrainReport
   }
   const isRefused = settings.dryRun === 'server' && (await askServer(drain, plan));
   const result = isRefused || cannotFinish(plan) ? 'Blocked' : 'Planned';
-  return drainReport(drain, result, plannedOutcomes(survey.nodes, plan.pods, changes));
+  return drainReport(drain, result, plannedOutcomes(drain.config.targets, plan.pods, changes));
 }
 
 /**
@@ -51,8 +51,9 @@ async function askServer(drain: Drain, plan: DrainPlan): Promise<boolean> {
 
 /** Why the API server would refuse the eviction now; null when it would not. */
 async function refusalOf({ connection, settings }: Drain, pod: Pod): Promise<string | null> {
-  const { flags, budgets } = settings;
-  const grace = flags.gracePeriod < 0 ? {} : { gracePeriodSeconds: flags.gracePeriod };
+  const { drain, budgets } = settings;
+  const { gracePeriodSeconds } = drain;
+  const grace = gracePeriodSeconds === null ? {} : { gracePeriodSeconds };
   const options = { ...grace, dryRun: true };
   const request = budgets.kind === 'ignore' ? deletePodRequest : evictPodRequest;
   try {

@@ -5,6 +5,7 @@ import {
   Option,
 } from '@commander-js/extra-typings';
 import { parseDuration } from '@taintmgr/core/time';
+import { collect } from '../../cli/connection-flags.ts';
 import { dryRunOption } from '../../cli/dry-run-flag.ts';
 import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
 import { addPolicyFlag, type PolicyFlag } from '../../cli/policy-flag.ts';
@@ -29,19 +30,43 @@ export interface DrainFlags extends OutputFlags, PolicyFlag {
   readonly now?: true | undefined;
   readonly ignoreTolerations?: true | undefined;
   readonly pdbPolicy?: string | undefined;
-  readonly maxParallelNodes: number;
+  /** A part, such as `25%`, is one of the nodes of a wave; 0: all. */
+  readonly maxParallelNodes: number | string;
+  readonly heldUpNodes: number;
   readonly maxParallelPods: number;
+  /** A part is one of the pods of a workload. */
+  readonly maxUnavailable?: number | string | undefined;
   readonly zoneSerial?: true | undefined;
+  /** Label selectors. */
+  readonly wave?: readonly string[] | undefined;
+  readonly byPriority?: true | undefined;
+  /** `NAMESPACE`, `NAMESPACE/SELECTOR` or `/SELECTOR`. */
+  readonly lastPods?: readonly string[] | undefined;
+  /** Milliseconds. */
+  readonly waitCompleted?: number | undefined;
+  /** Milliseconds. */
+  readonly waitDetached?: number | undefined;
+  readonly restartSingleReplicas?: true | undefined;
+  readonly heed?: readonly string[] | undefined;
+  readonly pauseLabel?: string | undefined;
   readonly once?: true | undefined;
   readonly rollbackOnFailure?: true | undefined;
   /** False with --no-cordon. */
   readonly cordon?: boolean | undefined;
   readonly allowOverlap?: true | undefined;
   readonly ignorePolicies?: true | undefined;
+  /** A file with a NodeDrain; `-`: standard input. */
+  readonly filename?: string | undefined;
   readonly serverSide?: true | undefined;
   readonly detach?: true | undefined;
   readonly name?: string | undefined;
 }
+
+/** Annotations of others that hold a pod of a drain. */
+const heededAnnotations: readonly string[] = [
+  'cluster-autoscaler.kubernetes.io/safe-to-evict',
+  'karpenter.sh/do-not-disrupt',
+];
 
 const asKubectl = 'As kubectl drain:';
 const ours = 'Beyond kubectl drain:';
@@ -59,7 +84,9 @@ Examples:
   kubectl taintmgr drain-by-taint maintenance=kernel node-1 --ignore-daemonsets --dry-run=server
   kubectl taintmgr drain-by-taint maintenance=kernel -l pool=blue --ignore-daemonsets --timeout=10m
   kubectl taintmgr drain-by-taint maintenance=kernel:NoSchedule -l pool=blue --zone-serial --pdb-policy=delete-after:1h
-  kubectl taintmgr drain-by-taint maintenance=kernel -l pool=blue --server-side --detach`;
+  kubectl taintmgr drain-by-taint maintenance=kernel -l pool=blue --wave ring=canary --max-parallel-nodes=25%
+  kubectl taintmgr drain-by-taint maintenance=kernel -l pool=blue --server-side --detach
+  kubectl taintmgr drain-by-taint -f nodedrain.yaml --dry-run=client`;
 
 /** `drain-by-taint`, as its help shows it. */
 export function drainCommand(): CommandUnknownOpts {
@@ -69,12 +96,13 @@ export function drainCommand(): CommandUnknownOpts {
       'cordon and taint nodes and evict the pods that do not tolerate it, each when its toleration expires, respecting PodDisruptionBudgets',
     )
     .argument(
-      '<taint>',
-      'key[=value]; with :NoSchedule or :NoExecute to choose the effect yourself',
+      '[taint]',
+      'key[=value]; with :NoSchedule or :NoExecute to choose the effect yourself; or give --filename',
     )
     .argument('[nodes...]', 'names of the nodes; or give --selector')
     .addHelpText('after', help);
-  for (const option of [...kubectlOptions(), ...ownOptions()]) command.addOption(option);
+  const options = [...kubectlOptions(), ...orderOptions(), ...ownOptions()];
+  for (const option of options) command.addOption(option);
   addPolicyFlag(command);
   return addOutputFlags(command);
 }
@@ -113,6 +141,57 @@ function kubectlOptions(): readonly Option[] {
   return options.map((option) => option.helpGroup(asKubectl));
 }
 
+/** How much at once, and in which order. */
+function orderOptions(): readonly Option[] {
+  const options = [
+    new Option(
+      '--max-parallel-nodes <number>',
+      'nodes to drain at a time, or 25% of a wave; 0: all',
+    )
+      .argParser(naturalOrPart)
+      .default(1),
+    new Option(
+      '--held-up-nodes <number>',
+      'nodes that do not count in that, where for a minute nothing but blocked pods is left',
+    )
+      .argParser(natural)
+      .default(1),
+    new Option('--max-parallel-pods <number>', 'pods to evict at a time; 0: no limit')
+      .argParser(natural)
+      .default(0),
+    new Option(
+      '--max-unavailable <number>',
+      'pods of a workload, or 25% of them, that may be unavailable for the next to be evicted',
+    ).argParser(naturalOrPart),
+    new Option('--zone-serial', 'finish one zone before the next; stop after one that failed'),
+    new Option(
+      '--wave <selector>',
+      'finish the nodes with these labels before the others; may be repeated; stop after a wave that failed',
+    ).argParser(collect),
+    new Option('--by-priority', 'on each node, evict pods of a lower priority before others'),
+    new Option(
+      '--last-pods <namespace/selector>',
+      'on each node, evict these pods when all others are gone; may be repeated; one of both is enough',
+    ).argParser(collect),
+    new Option('--wait-completed <duration>', 'let pods of Jobs finish for so long').argParser(
+      duration,
+    ),
+    new Option(
+      '--wait-detached <duration>',
+      'evict the pods of a StatefulSet one after the other, the next when the volumes of the one before are detached; for so long',
+    ).argParser(duration),
+    new Option(
+      '--restart-single-replicas',
+      'restart the rollout of Deployments of one pod, so that another is ready first',
+    ),
+    new Option('--heed <annotation>', 'leave pods that have it; may be repeated')
+      .choices(heededAnnotations)
+      .argParser(heeded),
+    new Option('--pause-label <key>', 'leave nodes that have this label'),
+  ];
+  return options.map((option) => option.helpGroup(ours));
+}
+
 function ownOptions(): readonly Option[] {
   const options = [
     new Option('--now', 'do not wait for tolerations to expire'),
@@ -121,13 +200,6 @@ function ownOptions(): readonly Option[] {
       '--pdb-policy <policy>',
       'respect (the default): retry until PodDisruptionBudgets allow it; delete-after:DURATION: then delete; ignore: delete at once',
     ),
-    new Option('--max-parallel-nodes <number>', 'nodes to drain at a time; 0: all')
-      .argParser(natural)
-      .default(1),
-    new Option('--max-parallel-pods <number>', 'pods to evict at a time; 0: no limit')
-      .argParser(natural)
-      .default(0),
-    new Option('--zone-serial', 'finish one zone before the next; stop after one that failed'),
     new Option('--once', 'try each pod once'),
     new Option('--rollback-on-failure', 'undo the changes on nodes that could not be drained'),
     new Option('--no-cordon', 'add the taint without cordoning'),
@@ -144,6 +216,10 @@ function ownOptions(): readonly Option[] {
       'create a NodeDrain, which taintmgr-controller carries out, and follow it; Ctrl-C leaves it running',
     ),
     new Option('--detach', 'with --server-side: do not follow it'),
+    new Option(
+      '-f, --filename <file>',
+      'drain as the NodeDrain of this file says, instead of TAINT, NODE and most flags; -: standard input',
+    ),
     new Option('--name <name>', 'with --server-side: the name of the NodeDrain'),
   ];
   return options.map((option) => option.helpGroup(ours));
@@ -157,6 +233,17 @@ function integer(text: string): number {
 function natural(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Want a whole number from 0.');
+}
+
+function naturalOrPart(text: string): number | string {
+  if (/^(100|[1-9]\d?)%$/.test(text)) return text;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Want a whole number from 0, or a part such as 25%.');
+}
+
+function heeded(text: string, before: readonly string[] = []): readonly string[] {
+  if (heededAnnotations.includes(text)) return [...before, text];
+  throw new InvalidArgumentError(`Want ${heededAnnotations.join(' or ')}.`);
 }
 
 function duration(text: string): number {

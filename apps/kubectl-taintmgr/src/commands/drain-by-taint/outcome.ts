@@ -33,6 +33,7 @@ const failures: readonly (readonly [why: DrainFailure, result: DrainResult])[] =
   ['AnotherDrain', 'Failed'],
   ['Blocked', 'Blocked'],
   ['TimedOut', 'TimedOut'],
+  ['StepTimedOut', 'TimedOut'],
   ['NotBegun', 'Blocked'],
 ];
 

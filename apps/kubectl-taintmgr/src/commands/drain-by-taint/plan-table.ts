@@ -11,18 +11,32 @@ import { count, countBy } from '../../render/count.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
 import { blockersText, graceText, ownerText } from '../../report/words.ts';
 
-/** The plan as a table of what goes, and a line about what stays. */
+/** Nodes that are finished before the next are begun. */
+export interface PlannedWave {
+  /** What is said above its pods. */
+  readonly title: string;
+  readonly nodes: ReadonlySet<string>;
+}
+
+/** The plan as a table of what goes, of each wave, and a line about what stays. */
 export function renderPlan(
   { pods }: DrainPlan,
   now: Instant,
   { wide, headers }: TableOptions,
   knowsBudgets: boolean = true,
+  waves: readonly PlannedWave[] = [],
 ): string {
   const shown = pods.filter(({ fate }) => isRow(fate));
-  const table = renderColumns(planColumns(now, knowsBudgets), shown, { wide, headers });
-  if (!headers) return table;
-  const staying = stayingLine(pods);
-  return [shown.length === 0 ? 'No pods to evict.' : table, ...staying].join('\n');
+  const tableOf = (rows: readonly PlannedPod[]): string =>
+    renderColumns(planColumns(now, knowsBudgets), rows, { wide, headers });
+  if (!headers) return tableOf(shown);
+  const bodyOf = (rows: readonly PlannedPod[]): string =>
+    rows.length === 0 ? 'No pods to evict.' : tableOf(rows);
+  const ofWaves = waves.flatMap(({ title, nodes }) => {
+    return [title, bodyOf(shown.filter(({ pod }) => nodes.has(pod.nodeName)))];
+  });
+  const tables = waves.length === 0 ? [bodyOf(shown)] : ofWaves;
+  return [...tables, ...stayingLine(pods)].join('\n');
 }
 
 /** What goes, is waited for, or is in the way; what stays is counted in one line. */

@@ -60,20 +60,27 @@ export function progressLine(now: Instant, machine: DrainMachine): string {
 function partsOf(now: Instant, pods: readonly DrainPod[]): readonly string[] {
   const inState = (...kinds: readonly DrainPodState['kind'][]): readonly DrainPod[] =>
     pods.filter(({ state }) => kinds.includes(state.kind));
-  const waiting = inState('waiting');
+  const heldBack = inState('queued', 'waiting').filter(({ hold }) => hold !== null);
+  const waiting = inState('waiting').filter(({ hold }) => hold === null);
   const held = inState('blocked', 'failed');
   const paused = inState('queued').filter((pod) => pauseOf(pod) !== null);
   const names = [...new Set(paused.map(pauseOf))].join(', ');
   const parts = [
     [waiting, `waiting for tolerations to expire${nextText(now, waiting)}`],
     [paused, `held by ${names}`],
-    [inState('queued').filter((pod) => pauseOf(pod) === null), 'waiting for their turn'],
+    [heldBack, 'held back'],
+    [inState('queued').filter(isInTurn), 'waiting for their turn'],
     [inState('requested', 'accepted'), 'being evicted'],
     [inState('terminating'), 'terminating'],
     [held, `blocked${budgetsText(held)}${longestText(now, held)}`],
     [inState('givenUp'), 'given up'],
   ] as const;
   return parts.filter(([some]) => some.length > 0).map(([some, what]) => `${some.length} ${what}`);
+}
+
+/** Whether its turn is all that a pod waits for. */
+function isInTurn(pod: DrainPod): boolean {
+  return pauseOf(pod) === null && pod.hold === null;
 }
 
 /** The pause that holds a pod, as `pause network-work`; null: none does. */

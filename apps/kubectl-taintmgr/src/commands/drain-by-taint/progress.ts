@@ -87,6 +87,23 @@ export class Progress {
     }
   }
 
+  /** What nodes and pods wait for, beside their turn; '' stands for all nodes. */
+  holds(nodes: ReadonlyMap<string, string>, machine: DrainMachine): void {
+    const pods = machine.pods().flatMap(({ pod, hold, state }) => {
+      const isHeld = hold !== null && (state.kind === 'queued' || state.kind === 'waiting');
+      return isHeld ? [[`hold/${pod.uid}`, `${whereOf(pod)} stays for now`, hold.message]] : [];
+    });
+    const all = Array.from(nodes, ([name, message]) => {
+      return [`hold/node/${name}`, name === '' ? 'the drain' : `node ${name}`, message];
+    });
+    for (const [subject = '', who, message = ''] of [...all, ...pods]) {
+      if (this.#said.get(subject) === message) continue;
+      this.#said.set(subject, message);
+      const about = message.startsWith('waits for') ? `${who} ` : `${who}: `;
+      this.#warn(`${about}${printable(message)}`);
+    }
+  }
+
   /** The API server did not answer, or refused. */
   disconnected(message: string): void {
     if (this.#disconnection === message) return;

@@ -1,6 +1,13 @@
 // Runs the drain machine against the cluster.
 import type { Command, Event } from '@taintmgr/core';
-import { type DrainConfig, DrainMachine, type DrainNote } from '@taintmgr/core/drain';
+import {
+  type DrainConfig,
+  type DrainMachine,
+  type DrainNote,
+  looksAtAllPods,
+  SoloDrain,
+} from '@taintmgr/core/drain';
+import type { NodeDrain } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import { drive, Loop, type LoopOptions, type Machine, type Notice } from '@taintmgr/k8s-adapter';
 import type { Connection } from '../../cli/connection.ts';
@@ -10,6 +17,8 @@ import type { Progress } from './progress.ts';
 import { Tainter, type TainterOptions } from './tainter.ts';
 
 export interface DrainRunOptions extends Omit<TainterOptions, 'onMistake'> {
+  /** What is asked for, and what that comes to here. */
+  readonly drain: NodeDrain;
   readonly config: DrainConfig;
   readonly podSelector: string | undefined;
   readonly policies: DrainPolicies;
@@ -61,7 +70,12 @@ export async function runDrain(
   return run.ending();
 }
 
-function loopOptions({ config, podSelector }: DrainRunOptions): Omit<LoopOptions, 'machine'> {
+function loopOptions({
+  config,
+  drain,
+  podSelector,
+}: DrainRunOptions): Omit<LoopOptions, 'machine'> {
+  const takesAll = looksAtAllPods(drain);
   const names = new Set(config.targets.map(({ name }) => name));
   const [only] = names;
   const isOne = names.size === 1;
@@ -70,16 +84,17 @@ function loopOptions({ config, podSelector }: DrainRunOptions): Omit<LoopOptions
     component: 'kubectl-taintmgr',
     ...(isOne && { nodes: { fieldSelector: `metadata.name=${only}` } }),
     pods: {
-      ...(isOne && { fieldSelector: `spec.nodeName=${only}` }),
+      ...(isOne && !takesAll && { fieldSelector: `spec.nodeName=${only}` }),
       ...(podSelector !== undefined && { labelSelector: podSelector }),
     },
     acceptsNode: ({ name }) => names.has(name),
-    acceptsPod: ({ nodeName }) => names.has(nodeName),
+    acceptsPod: ({ nodeName }) => takesAll || names.has(nodeName),
   };
 }
 
 /** The drain machine, with its progress reported and its taints put on. */
 class DrainRun implements Machine {
+  readonly #solo: SoloDrain;
   readonly #machine: DrainMachine;
   readonly #progress: Progress;
   readonly #tainter: Tainter;
@@ -92,12 +107,13 @@ class DrainRun implements Machine {
   #refusal: string | null = null;
 
   constructor(
-    { config, policies }: Pick<DrainRunOptions, 'config' | 'policies'>,
+    { drain, config, policies }: Pick<DrainRunOptions, 'drain' | 'config' | 'policies'>,
     progress: Progress,
     tainter: Tainter,
     stop: () => void,
   ) {
-    this.#machine = new DrainMachine(config);
+    this.#solo = new SoloDrain(drain, config);
+    this.#machine = this.#solo.machine;
     this.#first = [...policies.events];
     this.#progress = progress;
     this.#tainter = tainter;
@@ -107,8 +123,9 @@ class DrainRun implements Machine {
 
   handle(now: Instant, event: Event): readonly Command[] {
     const machine = this.#machine;
-    for (const first of this.#first.splice(0)) machine.handle(now, first);
-    const commands = machine.handle(now, event);
+    for (const first of this.#first.splice(0)) this.#solo.handle(now, first);
+    const commands = this.#solo.handle(now, event);
+    if (event.kind === 'tick') this.#progress.holds(this.#solo.holds(), machine);
     for (const note of machine.takeNotes()) this.#note(note);
     if (machine.synced) this.showCounts(now);
     if (machine.finished) this.end(resultOf(machine));
@@ -129,7 +146,7 @@ class DrainRun implements Machine {
   }
 
   nextWake(): Instant | null {
-    return this.#machine.synced ? this.#machine.nextWake() : this.#syncBy;
+    return this.#machine.synced ? this.#solo.nextWake() : this.#syncBy;
   }
 
   /** The first reason to end counts. */

@@ -4,18 +4,16 @@ import { parseTaint, type Taint } from '@taintmgr/core';
 import type { BudgetPolicy } from '@taintmgr/core/policy';
 import { parseDuration } from '@taintmgr/core/time';
 import { type DryRun, readDryRun } from '../../cli/dry-run-flag.ts';
-import type { Output } from '../../cli/output.ts';
+import type { Invocation } from '../../cli/invocation.ts';
 import { readKeyAndValue } from '../../cli/taint-argument.ts';
 import { UsageError } from '../../usage-error.ts';
+import { readDrainFile, refuseBesideFile, refuseServerFields } from './drain-file.ts';
 import type { DrainFlags } from './flags.ts';
+import { type NodeDrainRead, nodeDrainManifest, type WantedTaint } from './manifest.ts';
+import { newDrainName } from './name.ts';
 
-/** The taint as the command line says; `effect` null: whichever is safe on this cluster. */
-interface WantedTaint extends Pick<Taint, 'key' | 'value'> {
-  readonly effect: string | null;
-}
-
-/** What a drain is to do, as the command line says, but for its nodes. */
-export interface DrainRequest {
+/** What a drain is to do, as the command line or a file says. */
+export interface DrainRequest extends NodeDrainRead {
   readonly taint: WantedTaint;
   readonly dryRun: DryRun;
   readonly budgets: BudgetPolicy;
@@ -29,18 +27,43 @@ export interface DrainSettings extends Omit<DrainRequest, 'taint'> {
   readonly effectReason: string | null;
 }
 
-/** Reads the command line. Throws UsageError and RangeError naming the flag or the taint. */
-export function readSettings(taintText: string, flags: DrainFlags, output: Output): DrainRequest {
-  const budgets = readBudgets(flags);
-  if (flags.once && budgets.kind === 'deleteAfter') {
-    throw new UsageError('--once and --pdb-policy=delete-after exclude each other: one try is all');
+/** Reads the command line, or the file that it names. Throws UsageError and RangeError naming what is wrong. */
+export async function readRequest(
+  { flags, given, output }: Pick<Invocation<DrainFlags>, 'flags' | 'given' | 'output'>,
+  taintText: string | undefined,
+  nodeNames: readonly string[],
+): Promise<DrainRequest> {
+  const dryRun = readDryRun(flags.dryRun, ['none', 'server', 'client'], output);
+  if (flags.filename !== undefined) {
+    refuseBesideFile(given, [taintText, ...nodeNames]);
+    const read = await readDrainFile(flags.filename);
+    if (!flags.serverSide) refuseServerFields(read);
+    const { taint, budgets: kind, deleteAfterMs } = read.drain;
+    const budgets: BudgetPolicy =
+      kind === 'deleteAfter' ? { kind, afterMs: deleteAfterMs ?? 0 } : { kind };
+    refuseOnce(flags, budgets);
+    return { taint, dryRun, budgets, flags, ...read };
   }
-  return {
-    taint: readDrainTaint(taintText),
-    dryRun: readDryRun(flags.dryRun, ['none', 'server', 'client'], output),
-    budgets,
-    flags,
-  };
+  if (taintText === undefined) {
+    throw new UsageError('name a taint, such as maintenance=kernel, or give --filename');
+  }
+  const budgets = readBudgets(flags);
+  refuseOnce(flags, budgets);
+  const taint = readDrainTaint(taintText);
+  if (nodeNames.length === 0 && flags.selector === undefined) {
+    throw new UsageError('name the nodes to drain, or give --selector');
+  }
+  if (nodeNames.length > 0 && flags.selector !== undefined) {
+    throw new UsageError('cannot specify both a node name and a --selector option');
+  }
+  const names = nodeNames.map((text) => text.replace(/^(node|nodes|no)\//, ''));
+  const asked = { taint, flags, budgets, given, name: flags.name ?? newDrainName(Date.now()) };
+  return { taint, dryRun, budgets, flags, ...nodeDrainManifest({ ...asked, nodeNames: names }) };
+}
+
+function refuseOnce({ once }: DrainFlags, { kind }: BudgetPolicy): void {
+  if (!once || kind !== 'deleteAfter') return;
+  throw new UsageError('--once and --pdb-policy=delete-after exclude each other: one try is all');
 }
 
 function readDrainTaint(text: string): WantedTaint {

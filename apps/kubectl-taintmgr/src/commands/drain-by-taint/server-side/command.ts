@@ -5,7 +5,6 @@ import { type ExitCode, exitCode } from '../../../cli/exit.ts';
 import type { Invocation } from '../../../cli/invocation.ts';
 import { type Output, warn } from '../../../cli/output.ts';
 import { drainControllerFault, readDrainControllers } from '../../../cluster/drain-controllers.ts';
-import { namedNodes } from '../../../cluster/named-nodes.ts';
 import {
   createNodeDrain,
   type NodeDrainObject,
@@ -17,27 +16,26 @@ import { readFormat } from '../../../render/format.ts';
 import { printAnswer } from '../../../render/printer.ts';
 import { UsageError } from '../../../usage-error.ts';
 import type { DrainFlags } from '../flags.ts';
-import { newDrainName } from '../name.ts';
 import { overlapFault, refuseNodeName } from '../refusals.ts';
-import { type DrainRequest, readSettings } from '../settings.ts';
+import { type DrainRequest, readRequest } from '../settings.ts';
+import { nobodyMatches, readTargets } from '../targets.ts';
 import { followDrain } from './follow.ts';
-import { nodeDrainManifest, refuseLocalFlags } from './manifest.ts';
+import { refuseLocalFlags } from './local-flags.ts';
 
 const dryRunTexts = { none: '', server: ' (server dry run)', client: ' (dry run)' } as const;
 
 /** Makes the object, and follows it where nobody says --detach. */
 export async function runOnServer(
   invocation: Invocation<DrainFlags>,
-  taintText: string,
+  taintText: string | undefined,
   nodeNames: readonly string[],
 ): Promise<ExitCode> {
   const { flags, output } = invocation;
-  const request = readSettings(taintText, flags, output);
-  const { dryRun } = request;
-  const format = await readFormat(flags.output);
   refuseLocalFlags(flags);
-  const names = nodeNames.map((text) => text.replace(/^(node|nodes|no)\//, ''));
-  const name = flags.name ?? newDrainName(Date.now());
+  const request = await readRequest(invocation, taintText, nodeNames);
+  const { dryRun, manifest } = request;
+  const { name } = request.drain;
+  const format = await readFormat(flags.output);
   const isTable = format.kind === 'table';
   const print = async (object: object): Promise<void> => {
     if (isTable) return;
@@ -46,12 +44,8 @@ export async function runOnServer(
     output.write(await printAnswer(answer, format, flags.headers !== false));
   };
   const say = isTable ? output.out : output.err;
-  if (names.length === 0 && flags.selector === undefined) {
-    throw new UsageError('name the nodes to drain, or give --selector');
-  }
-  const manifest = nodeDrainManifest(name, request, names);
   return await withConnection(invocation, async (connection) => {
-    const hasNodes = await checkNodes(connection, taintText, names, flags, output);
+    const hasNodes = await checkNodes(connection, taintText, request, output);
     if (!hasNodes) return exitCode.done;
     if (dryRun !== 'client') await refuseInTheWay(connection, request, output);
     const object =
@@ -92,18 +86,20 @@ function undoHint(name: string): string {
 /** Whether there are nodes to drain, as far as we may see them. Throws ApiError for one that is not there. */
 async function checkNodes(
   { client }: Connection,
-  taintText: string,
-  names: readonly string[],
-  { selector, chunkSize }: DrainFlags,
+  taintText: string | undefined,
+  request: DrainRequest,
   output: Output,
 ): Promise<boolean> {
-  const reader = new ClusterReader(client, chunkSize);
+  const { flags, drain } = request;
+  // It is there to wait for the first node that matches.
+  if (drain.takesLaterNodes) return true;
+  const reader = new ClusterReader(client, flags.chunkSize);
   const found = await reader.ifAllowed(async () => {
-    await refuseNodeName(reader, taintText);
-    return await namedNodes(reader, names, selector);
+    if (taintText !== undefined) await refuseNodeName(reader, taintText);
+    return await readTargets(reader, request);
   });
   if (found === null || found.length > 0) return true;
-  output.err(`No nodes match --selector ${JSON.stringify(selector)}; nothing was changed`);
+  output.err(nobodyMatches(flags));
   return false;
 }
 
