@@ -19,7 +19,7 @@ import type { ReadinessHold, ZoneStatus } from './lifecycle/reason.ts';
 import { UpstreamLifecycleMachine } from './lifecycle/upstream/machine.ts';
 import { zoneHold } from './lifecycle/zone-hold.ts';
 import type { LimitStatus } from './policy/limit.ts';
-import { type Change, Store } from './store.ts';
+import { type Change, type KnownPause, Store } from './store.ts';
 
 /**
  * The eviction engine: events in, commands out. It does no I/O, reads no clock and never waits;
@@ -45,8 +45,8 @@ export interface Engine {
   counts(): Counts;
   /** What the policies, taint rules and pauses of the cluster and of files come to. */
   policyCounts(now: Instant): PolicyCounts;
-  /** The names of the pauses in force. */
-  pauses(): readonly string[];
+  /** The pauses that are there, by their names; those that are over hold nothing any more. */
+  pauses(): readonly KnownPause[];
   /** How takeover is going; null: we decide about all pods. */
   takeover(): TakeoverStatus | null;
 }
@@ -109,9 +109,8 @@ export function createEngine(options: Partial<Config> = {}): Engine {
       }),
     pauses: () =>
       Array.from(store.pauses())
-        .filter(({ pause, isOver }) => !isOver && pause.zone === undefined)
-        .map(({ pause }) => pause.name)
-        .sort(),
+        .filter(({ pause }) => pause.zone === undefined)
+        .sort((a, b) => (a.pause.name < b.pause.name ? -1 : 1)),
   };
 }
 

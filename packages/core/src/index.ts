@@ -55,6 +55,10 @@ export { describePodView } from './model/pod-view.ts';
 
 export { type AllPodsNeed, allPodsNeeds, concernsPods } from './pod-needs.ts';
 
+// What holds deadlines.
+
+export type { KnownPause } from './store.ts';
+
 // Taints, tolerations and selectors.
 
 export { type LabelExpression, type LabelSelector, selects } from './model/selector.ts';

@@ -46,6 +46,13 @@ export type Change =
   /** The time of a pause is over; it is still there. */
   | { readonly kind: 'pauseEnd'; readonly pause: EvictionPause };
 
+/** A pause that is there. */
+export interface KnownPause {
+  readonly pause: EvictionPause;
+  /** Its time is over: it holds nothing any more. */
+  readonly isOver: boolean;
+}
+
 /** What the machines may do with the store: read it. */
 export interface StoreView {
   /** For instants that the API stores, or is to store. */
@@ -64,8 +71,8 @@ export interface StoreView {
   daemonSetsIn(namespace: string): Iterable<DaemonSet>;
   /** The eviction policies, in the order in which they count. */
   policies(): readonly EvictionPolicy[];
-  /** The pauses that are there, with whether their time is over. */
-  pauses(): Iterable<{ readonly pause: EvictionPause; readonly isOver: boolean }>;
+  /** The pauses that are there. */
+  pauses(): Iterable<KnownPause>;
   /** Null: the namespace is not known. */
   namespaceLabels(name: string): Labels | null;
   namespaces(): Iterable<readonly [name: string, labels: Labels]>;
@@ -140,7 +147,7 @@ export class Store implements StoreView {
     return this.#policies.policies;
   }
 
-  pauses(): Iterable<{ readonly pause: EvictionPause; readonly isOver: boolean }> {
+  pauses(): Iterable<KnownPause> {
     const policies = this.#policies;
     return Array.from(policies.pauses, (pause) => ({ pause, isOver: policies.isOver(pause.name) }));
   }

@@ -11,7 +11,8 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       readyOf resolveConfig selects toleratesTaint webhookDenial zoneName`,
     types: `
       AllPodsNeed AttemptState Blocker BudgetNumbers Cause Command Config Counts DaemonSet Decision
-      Disruption DrainMarkName Engine Event EvictionCommand Explanation LabelExpression LabelSelector Labels
+      Disruption DrainMarkName Engine Event EvictionCommand Explanation KnownPause LabelExpression
+      LabelSelector Labels
       Lease LifecycleReport LimitCommand LimitReport MatchOptions Namespace Node NodeCommand
       NodeCondition NodeExplanation NodeInput NodeRef Notice ObservedTaint Outcome Owner PastPause
       Pod PodExplanation PodInput PodRef PodReport PodView PodViews PolicyCounts Quantity Reason

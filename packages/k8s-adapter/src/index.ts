@@ -89,6 +89,7 @@ export {
   selectsNamespaces,
 } from './manifests/events.ts';
 export { holdingPause, isHoldingPause, readFollowed } from './manifests/followed.ts';
+export { pauseRecords } from './manifests/pause-records.ts';
 export {
   type KubeletAddress,
   pressureNodeFromJson,

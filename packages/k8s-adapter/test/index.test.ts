@@ -54,6 +54,7 @@ it('opens exactly these', () => {
     'objectRequest',
     'ownConditionType',
     'ownTaintKey',
+    'pauseRecords',
     'podFromJson',
     'podsPath',
     'policyEvent',

@@ -6,6 +6,7 @@ import {
   type ApiRequest,
   type Notice,
   type PublishOptions,
+  pauseRecords,
   type StatedStatus,
   taintManagersPath,
 } from '@taintmgr/k8s-adapter';
@@ -97,6 +98,7 @@ export class PublishedStatus {
     const { pods, ...counts } = running.counts();
     const knowsAllPods = running.podScope() === 'all';
     const limits = running.limits(now);
+    const pauses = running.pauses();
     const tripped = limits.filter((limit) => limit.tripped);
     return {
       zones: running.zones(now).map(({ name, state, ready, notReady, rate, hold }) => {
@@ -111,7 +113,8 @@ export class PublishedStatus {
       rates: limits.flatMap(({ id, oneAt }) => {
         return oneAt === undefined ? [] : [{ name: id, oneAt: formatTimeMillis(oneAt) }];
       }),
-      pauses: running.pauses(),
+      pauses: pauses.flatMap(({ pause, isOver }) => (isOver ? [] : [pause.name])),
+      pauseRecords: pauseRecords(pauses.map(({ pause }) => pause)),
     };
   }
 }

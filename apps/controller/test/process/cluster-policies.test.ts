@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { customResourceDefinitions } from '@taintmgr/core/policy';
-import { installDefinitions, node, pod, type Rule } from '@taintmgr/sim-cluster';
+import {
+  installDefinitions,
+  namespace,
+  node,
+  pod,
+  type Rule,
+  toleration,
+} from '@taintmgr/sim-cluster';
 import { type RunningProcess, startProcess } from '../harness/running-process.ts';
 import { startTestApi, type TestApi } from '../harness/test-api.ts';
 
@@ -66,6 +73,32 @@ describe('policies of the cluster', () => {
     await controller.saw('evicted', { pod: 'default/other' });
     await controller.stop();
     assert.ok(cluster.api.get('pods', 'default', 'kept'));
+  });
+
+  it('give back the time of a pause that was deleted while no controller ran', async (t) => {
+    const cluster = await startCluster(t);
+    const tolerations = [{ ...toleration('bad:NoExecute', 3) }];
+    const spec = { nodeName: 'n1', terminationGracePeriodSeconds: 0, tolerations };
+    cluster.api.delete('pods', 'default', 'other');
+    for (const name of ['held', 'running']) {
+      cluster.api.create('namespaces', namespace(name));
+      cluster.api.create('pods', pod(name, name, { spec }));
+    }
+    create(cluster, 'EvictionPause', 'night', { scope: { namespaces: ['held'] } });
+    const first = await start(t, cluster);
+    await first.saw('publishing status');
+    // Then the other one's time would be over too.
+    await first.saw('evicted', { pod: 'running/running' });
+    await first.stop();
+    const [manager] = cluster.api.list('taintmanagers.taintmgr.dev');
+    assert.match(JSON.stringify(manager), /"pauseRecords":\[{"name":"night"/);
+    cluster.api.delete(plurals.EvictionPause, '', 'night');
+    const resumedAt = Date.now();
+    const second = await start(t, cluster);
+    await second.saw('evicted', { pod: 'held/held' });
+    const took = Date.now() - resumedAt;
+    assert.ok(took >= 2_900, `evicted ${took} ms after the pause was deleted`);
+    await second.stop();
   });
 
   it('are not looked at where it is told so', async (t) => {

@@ -209,6 +209,57 @@ it('an engine that sees a taint late gives the same time back as one that saw it
   );
 });
 
+/** When each pod goes that is to go, in the same order always. */
+function remaining(world: World, engine: Engine, now: number): readonly (number | null)[] {
+  return world.pods.map(({ namespace, name: podName }) => {
+    const told = engine.explain(now, { kind: 'pod', namespace, name: podName });
+    assert.ok(told?.kind === 'pod');
+    return told.remaining;
+  });
+}
+
+it('what a pause held goes later, never earlier, where it was deleted while nobody looked', () => {
+  let later = 0;
+  fc.assert(
+    fc.property(steps, fc.nat(), fc.array(name), fc.integer({ min: 1, max: 90 }), (...drawn) => {
+      const [before, at, resumed, goneForS] = drawn;
+      const world = new World();
+      let now = begin;
+      const death = at % before.length;
+      for (const { waitS, act: one } of before.slice(0, death + 1)) {
+        now += waitS * secondMs;
+        for (const event of world.do(now, one)) world.engine.handle(now, event);
+        for (const event of world.write(now)) world.engine.handle(now, event);
+      }
+      // The leader dies; what it remembers is what was there. The one that lives on stands for what is due.
+      const remembered = [...world.pauses.values()];
+      for (const [index, known] of remembered.entries()) {
+        if (!resumed.some((one) => one === known.name)) continue;
+        now += Math.floor((goneForS * secondMs) / (index + 1));
+        for (const event of world.do(now, { kind: 'resume', name: known.name }))
+          world.engine.handle(now, event);
+      }
+      now += goneForS * secondMs;
+      const started = createEngine();
+      for (const known of remembered.filter((one) => !world.pauses.has(one.name))) {
+        const pause = { ...known, name: `gone/${known.name}` };
+        started.handle(now, { kind: 'pauseUpsert', pause });
+        started.handle(now, { kind: 'pauseDelete', name: pause.name });
+      }
+      startIn(world, started, now);
+      for (const engine of [world.engine, started]) engine.handle(now, { kind: 'tick' });
+      const [due, given] = [remaining(world, world.engine, now), remaining(world, started, now)];
+      for (const [index, one] of given.entries()) {
+        const other = due[index] ?? 0;
+        assert.ok(one === null ? due[index] === null : one >= other, `${one} before ${other}`);
+        if (one !== null && one > other) later += 1;
+      }
+    }),
+    { numRuns: 300 },
+  );
+  assert.ok(later > 0, 'nothing was drawn in which the end of a pause was not known');
+});
+
 const spans = fc.array(
   fc.record({ from: fc.nat(50), length: fc.oneof(fc.constant(null), fc.nat(20)) }),
   { maxLength: 5 },

@@ -2,6 +2,7 @@
 import type { Command, Event } from '@taintmgr/core';
 import { FollowedObjects } from '../manifests/followed-objects.ts';
 import { engineSources, type SourceOptions } from './engine-sources.ts';
+import { GonePauses } from './gone-pauses.ts';
 import { ControlLoop } from './loop.ts';
 import type { LoopNotice, LoopSettings, Machine } from './loop-parts.ts';
 import {
@@ -9,6 +10,7 @@ import {
   type EngineProcedureOptions,
   engineProcedures,
 } from './procedures/engine.ts';
+import type { PublishOptions } from './status-publisher.ts';
 
 export interface LoopOptions extends SourceOptions, LoopSettings, EngineProcedureOptions {
   /** The engine, or what stands around it. */
@@ -22,15 +24,38 @@ export type Notice = LoopNotice | EngineNotice;
 export class Loop extends ControlLoop<Event, Command, EngineNotice> {
   constructor(options: LoopOptions) {
     const followed = new FollowedObjects();
+    const { publish } = options;
+    const remembering = publish && { remembering: publish.name };
+    const sources = engineSources({ ...options, ...remembering }, followed);
+    const gone = sources.find((source) => source instanceof GonePauses);
     super({
       ...options,
-      sources: engineSources(options, followed),
-      ...(options.publish && { publish: { followed, ...options.publish } }),
+      sources,
+      ...(publish && { publish: { followed, ...publish, status: remembered(publish, gone) } }),
       procedures: engineProcedures(options),
       isUrgent,
+      isUrgentEvent,
       eventOf: (notice) => (notice.kind === 'limitRecord' ? notice : null),
     });
   }
+}
+
+/** What the engine has not heard of yet stays written down. */
+function remembered(
+  { status }: PublishOptions,
+  gone: GonePauses | undefined,
+): PublishOptions['status'] {
+  return (now) => {
+    const said = status(now);
+    const { unreported = [] } = gone ?? {};
+    if (unreported.length === 0) return said;
+    return { ...said, pauseRecords: [...unreported, ...(said.pauseRecords ?? [])] };
+  };
+}
+
+/** A pause that is gone in the next moment has to be remembered, and one that is gone not. */
+function isUrgentEvent({ kind }: Event): boolean {
+  return kind === 'pauseUpsert' || kind === 'pauseDelete';
 }
 
 /** Whether others wait for what this changes in the heartbeat. */

@@ -27,6 +27,7 @@ import {
 } from '../proto/list-requests.ts';
 import { Reflector, type ReflectorOptions } from '../proto/reflector.ts';
 import { clusterPolicies } from './cluster-policies.ts';
+import { GonePauses } from './gone-pauses.ts';
 import { policySource } from './policy-source.ts';
 
 /** Which collections are read, and what of them. */
@@ -49,6 +50,8 @@ export interface SourceOptions {
   readonly clusterPolicies?: boolean;
   /** And NodeDrains; false when left out. */
   readonly nodeDrains?: boolean;
+  /** The TaintManager that remembers pauses for whoever starts when they are gone; left out: none does. */
+  readonly remembering?: string;
   /** Read only the pods that something may have to be done about; left out: all of them. */
   readonly podWatch?: Partial<PodWatch>;
   /** List once, watch nothing, change nothing. */
@@ -84,10 +87,16 @@ export function engineSources(
       ? [allPods.pods(nodesAndPods(nodes, byNode))]
       : [nodes, sourceOf(podReflector(options), podEvent)];
   if (policies.length > 0) sources.unshift(policySource(policies));
-  if (followsCluster) {
-    const { nodeDrains = false } = options;
-    const given = { random: shared.random, watch: shared.watch, nodeDrains };
-    sources.push(...clusterPolicies({ ...given, files: policies, allPods, followed }));
+  const { nodeDrains = false, remembering } = options;
+  const given = { random: shared.random, watch: shared.watch, nodeDrains };
+  const ofCluster = followsCluster
+    ? clusterPolicies({ ...given, files: policies, allPods, followed })
+    : [];
+  sources.push(...ofCluster);
+  if (remembering !== undefined) {
+    const { random } = shared;
+    const known = { others: ofCluster, files: policies, followed };
+    sources.push(new GonePauses({ random, manager: remembering, ...known }));
   }
   if (followsCluster || policies.some(selectsNamespaces)) sources.push(namespaceSource(shared));
   if (leases) {

@@ -64,6 +64,8 @@ export interface LoopParts<E extends OfKind, C extends OfKind, N extends OfKind>
   readonly eventOf?: (notice: N | LoopNotice) => E | null;
   /** Whether others wait for what is published with it; left out: they never do. */
   readonly isUrgent?: (notice: N | LoopNotice) => boolean;
+  /** The same of what a source tells the machine, once everything has been read. */
+  readonly isUrgentEvent?: (event: E) => boolean;
   /** Change nothing in the cluster. */
   readonly readOnly?: boolean;
 }

@@ -279,12 +279,18 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   #read(now: Instant, input: ReflectorInput): void {
     for (const source of this.#parts.sources) {
       for (const effect of source.handle(now, input)) {
-        if (!isSourceEffect(effect)) this.#pass(now, effect);
+        if (!isSourceEffect(effect)) this.#passFrom(now, effect);
         else if (effect.kind === 'synced') this.#sourceSynced(now, source);
         else this.#actions.push(effect);
       }
     }
     this.#lookAtView(now);
+  }
+
+  #passFrom(now: Instant, event: E): void {
+    this.#pass(now, event);
+    const isUrgent = this.synced && this.#parts.isUrgentEvent?.(event);
+    if (isUrgent) this.#perform(now, this.#duties.hurry(now));
   }
 
   #sourceSynced(now: Instant, source: Source<E>): void {

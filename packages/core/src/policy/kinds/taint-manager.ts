@@ -130,6 +130,32 @@ export const taintManagerStatus = {
       maxItems: 64,
       items: { type: 'string', maxLength: 253 },
     },
+    pauseRecords: {
+      type: 'array',
+      description:
+        'What holds deadlines now: whoever starts when it is gone gives back the time that it took.',
+      maxItems: 64,
+      mapKeys: ['name'],
+      items: {
+        type: 'object',
+        required: ['name'],
+        properties: {
+          name: { type: 'string', description: 'The name of the pause.', maxLength: 316 },
+          uid: { type: 'string', description: 'Left out: that of a file.', maxLength: 128 },
+          since: {
+            type: 'shared',
+            name: 'time',
+            description: 'Since when it holds; left out: nobody knows.',
+          },
+          until: { type: 'shared', name: 'time', description: 'When it ends by itself.' },
+          scope: {
+            type: 'string',
+            description: 'What it holds, as JSON; left out: everything, for all we know.',
+            maxLength: 4096,
+          },
+        },
+      },
+    },
     evictors: {
       type: 'array',
       description: 'Who else evicts here.',
