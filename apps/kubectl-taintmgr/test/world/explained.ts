@@ -4,10 +4,11 @@ import type { Node, Pod } from '@taintmgr/core';
 import { actorOf, type DutyVerdict, type Evictors } from '@taintmgr/k8s-adapter';
 import type { ForecastSurvey } from '../../src/cluster/survey.ts';
 import { nodeAnswer } from '../../src/commands/explain/node-answer.ts';
+import type { Subject } from '../../src/commands/explain/subject.ts';
 import { plain } from '../../src/render/style.ts';
 import { Explainer } from '../../src/report/explainer.ts';
 import { type Notes, notesOn } from '../../src/report/notes.ts';
-import { type QuestionFlags, readQuestion } from '../../src/report/question.ts';
+import { type Question, type QuestionFlags, readQuestion } from '../../src/report/question.ts';
 import { reportOn } from '../../src/report/report.ts';
 import { nobody, nodeFactsOf, podFactsOf, surveyOf } from './values.ts';
 
@@ -31,6 +32,19 @@ export function explain(survey: ForecastSurvey, flags: QuestionFlags = {}): Expl
     document: answer.document,
     ...notesOn(survey, report, question),
   };
+}
+
+/** What a subject says of all nodes of a survey. */
+export async function answerOf(
+  subjectOf: (question: Question) => Subject,
+  survey: ForecastSurvey,
+): Promise<Pick<Explained, 'text' | 'document'>> {
+  const question = readQuestion({});
+  const explainer = new Explainer(question);
+  explainer.take(survey);
+  const context = { survey, question, paint: plain };
+  const answer = await subjectOf(question).answer(reportOn(survey, explainer), context);
+  return { text: answer.table({ wide: false, headers: true }), document: answer.document };
 }
 
 /** One node and its pods, where taintmgr-controller evicts. */

@@ -1,6 +1,5 @@
 // The pods of a node as a table.
 import { formatTaint } from '@taintmgr/core';
-import { drainText, nodeDrainer } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
 import type { Evictor } from '../../cluster/evictors.ts';
 import { type Field, renderFields } from '../../render/fields.ts';
@@ -8,6 +7,7 @@ import { printable } from '../../render/printable.ts';
 import type { Paint, Tone } from '../../render/style.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
 import { type DecisionName, decisionName, decisionNames } from '../../report/documents.ts';
+import { nodeEvictedBy } from '../../report/evicted-by.ts';
 import { type NodeReport, type PodReport, tally } from '../../report/report.ts';
 import {
   ago,
@@ -15,7 +15,6 @@ import {
   deadlineText,
   decisionWithTime,
   decisive,
-  evictorText,
   graceText,
   healthText,
   heldText,
@@ -56,11 +55,10 @@ export function renderNode(
 
 /** `Name:`, `Ready:` and so on. */
 function nodeHead(report: NodeReport, { now, evictor }: PodColumns): readonly string[] {
-  const { facts, leaseRenewedAt, drains, zone, forecast } = report;
+  const { facts, leaseRenewedAt, zone, forecast } = report;
   const lease = leaseRenewedAt === null ? '' : `, lease renewed ${ago(now, leaseRenewedAt)}`;
   const health = forecast && healthText(forecast, now);
   const state = forecast ? `: ${zoneText(forecast)}` : '';
-  const evictedBy = drains.length > 0 ? drainsText(drains) : evictorText(evictor);
   return renderFields([
     ['Name', facts.node.name],
     ['Ready', `${readyText(facts, now)}${lease}`],
@@ -68,20 +66,8 @@ function nodeHead(report: NodeReport, { now, evictor }: PodColumns): readonly st
     ...(zone ? [['Zone', `${zone.name}, ${notReadyText(zone)}${state}`] as const] : []),
     ...(facts.cordoned ? [['Cordoned', 'yes'] as const] : []),
     ...taintFields(report, now),
-    ['Evicted by', evictedBy],
+    ['Evicted by', nodeEvictedBy(report, evictor)],
   ]);
-}
-
-/** Whether a drain still runs its marks do not say. */
-function drainsText(drains: NodeReport['drains']): string {
-  const [objects, others] = [true, false].map((isObject) =>
-    drains.filter(({ by }) => (by === nodeDrainer) === isObject),
-  );
-  const names = (objects ?? []).map(drainText);
-  const ids = (others ?? []).map(({ id }) => id).join(', ');
-  return [...names, ...(ids === '' ? [] : [`drain-by-taint (${ids}), as long as it runs`])].join(
-    ', ',
-  );
 }
 
 /** `1 of 24 nodes not ready` */

@@ -6,6 +6,7 @@ import { count } from '../../render/count.ts';
 import type { Answer } from '../../render/printer.ts';
 import { type Column, renderColumns } from '../../render/table.ts';
 import { taintDocument } from '../../report/documents.ts';
+import { nodesEvictedBy } from '../../report/evicted-by.ts';
 import {
   hypotheticalTaints,
   matchesTaint,
@@ -14,7 +15,7 @@ import {
   type TaintPattern,
 } from '../../report/question.ts';
 import type { NodeReport } from '../../report/report.ts';
-import { ago, evictorText, none, tallyText } from '../../report/words.ts';
+import { ago, none, tallyText } from '../../report/words.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { AnswerContext, Subject } from './subject.ts';
 import { nodesAnswer, tallyColumns, tallyOf } from './zone.ts';
@@ -67,7 +68,9 @@ function taintAnswer(
     const table = renderColumns(foundColumns(at, after), all, options);
     if (!options.headers) return table;
     const counts = `${count(nodes.length, 'node')}; ${tallyText(tallyOf(nodes, after))}`;
-    return [table, '', counts, `Evicted by: ${evictorText(context.survey.evictor)}`].join('\n');
+    return [table, '', counts, `Evicted by: ${nodesEvictedBy(nodes, context.survey.evictor)}`].join(
+      '\n',
+    );
   });
 }
 

@@ -8,14 +8,15 @@ import type { Answer } from '../../render/printer.ts';
 import { type Column, renderColumns } from '../../render/table.ts';
 import {
   apiVersion,
-  evictorDocument,
   nodeDocument,
+  nodeEvictorDocument,
   tallyDocument,
   zoneDocument,
 } from '../../report/documents.ts';
+import { nodesEvictedBy, nodesEvictorDocument } from '../../report/evicted-by.ts';
 import { mattersIn, type Question } from '../../report/question.ts';
 import { type NodeReport, type Tally, tally } from '../../report/report.ts';
-import { ago, asOf, evictorText, none, soon, tallyText, zoneText } from '../../report/words.ts';
+import { ago, asOf, none, soon, tallyText, zoneText } from '../../report/words.ts';
 import { UsageError } from '../../usage-error.ts';
 import { podNames } from './node-answer.ts';
 import { notReadyText } from './node-table.ts';
@@ -60,7 +61,7 @@ function zoneAnswer(name: string, nodes: readonly NodeReport[], context: AnswerC
     const head = renderFields([
       ['Zone', `${full}, ${notReadyText(counts)}${state}`],
       ['Taints', taintedText(nodes)],
-      ['Evicted by', evictorText(survey.evictor)],
+      ['Evicted by', nodesEvictedBy(nodes, survey.evictor)],
     ]);
     return [...head, '', table, '', tallyText(tallyOf(nodes, question.after))].join('\n');
   });
@@ -78,7 +79,8 @@ export function nodesAnswer(
   const documents = (): readonly object[] =>
     nodes.map((node) => {
       const { name, uid } = node.facts.node;
-      return { name, uid, ...nodeDocument(node, at, after) };
+      const drained = node.drains.length > 0 ? nodeEvictorDocument(node, evictor) : {};
+      return { name, uid, ...drained, ...nodeDocument(node, at, after) };
     });
   return {
     get document() {
@@ -87,7 +89,7 @@ export function nodesAnswer(
         kind,
         metadata: { name },
         ...asOf(at, after),
-        ...evictorDocument(evictor),
+        ...nodesEvictorDocument(nodes, evictor),
         ...about,
         nodes: documents(),
         summary: tallyDocument(tallyOf(nodes, after)),

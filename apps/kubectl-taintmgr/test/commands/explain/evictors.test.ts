@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import type { Node } from '@taintmgr/core';
 import { policyApiVersion } from '@taintmgr/core/policy';
 import { actorOf, type Evictors } from '@taintmgr/k8s-adapter';
 import { type Json, node as nodeObject, pod as podObject, toleration } from '@taintmgr/sim-cluster';
 import { followed, noPolicies } from '../../../src/cluster/policies.ts';
 import type { ForecastSurvey } from '../../../src/cluster/survey.ts';
-import { acts, by, explain, may, survey, withUpstream } from '../../world/explained.ts';
+import type { Subject } from '../../../src/commands/explain/subject.ts';
+import { taintSubject } from '../../../src/commands/explain/taint.ts';
+import { zoneSubject } from '../../../src/commands/explain/zone.ts';
+import type { Question } from '../../../src/report/question.ts';
+import { acts, answerOf, by, explain, may, survey, withUpstream } from '../../world/explained.ts';
 import { run } from '../../world/run.ts';
 import { ago } from '../../world/shop-cluster.ts';
 import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
@@ -158,13 +163,18 @@ describe('a drain by a NoExecute taint, at work', () => {
     pod('agent', ofDaemonSet),
   ].map((one) => podFactsOf(one));
   /** Its last sign of life is so old. */
-  const drained = (seconds: number, fields: Partial<ForecastSurvey> = {}): ForecastSurvey => {
+  const drained = (
+    seconds: number,
+    fields: Partial<ForecastSurvey> = {},
+    ...others: readonly Node[]
+  ): ForecastSurvey => {
     const heartbeat = new Date(now - seconds * 1000).toISOString();
     const drain = { id: 'd1', taint: bad, by: 'ann', heartbeat };
     const mark = { ...drain, tainted: true, cordoned: true, run: 'r' };
     const annotations = { 'taintmgr.dev/drain': JSON.stringify([mark]) };
     const one = { ...node('n1', taint(bad, 41)), drains: [drain] };
-    return surveyOf([nodeFactsOf(one, { annotations })], pods, fields);
+    const nodes = [nodeFactsOf(one, { annotations }), ...others.map((other) => nodeFactsOf(other))];
+    return surveyOf(nodes, pods, fields);
   };
   const heeding = (from: ForecastSurvey): ForecastSurvey => {
     return { ...from, evictor: { ...from.evictor, heedsDrains: true } };
@@ -198,6 +208,32 @@ describe('a drain by a NoExecute taint, at work', () => {
     assert.deepEqual(evictor, { name: 'drain-by-taint', source, sure: false });
     const evictedBy = found.map((one: { readonly evictedBy?: string }) => one.evictedBy);
     assert.deepEqual(evictedBy, ['drain-by-taint', 'drain-by-taint', undefined, undefined]);
+  });
+
+  it('is named for its nodes where the question is about a taint or a zone', async () => {
+    const pattern = { key: 'bad', value: null, effect: null };
+    const subjects: readonly ((question: Question) => Subject)[] = [
+      (question) => taintSubject('bad', pattern, question),
+      (question) => zoneSubject('z1', question),
+    ];
+    const evictedBy = (text: string): string | undefined => /Evicted by: +(.*)/.exec(text)?.[1];
+    const more = ['n2', 'n3'].map((name) => node(name, taint(bad, 41)));
+    for (const subject of subjects) {
+      const alone = await answerOf(subject, heeding(drained(10, {}, node('n9'))));
+      assert.equal(evictedBy(alone.text), 'drain-by-taint (d1), as long as it runs');
+      assert.equal(Object(alone.document).evictor.name, 'drain-by-taint');
+      const both = await answerOf(subject, heeding(drained(10, {}, ...more)));
+      assert.equal(
+        evictedBy(both.text),
+        'drain-by-taint (d1), as long as it runs, on n1; taintmgr-controller on the others',
+      );
+      const { evictor, nodes } = Object(both.document);
+      assert.equal(evictor.name, 'taintmgr-controller');
+      const names = nodes.map((one: { evictor?: { name: string } }) => one.evictor?.name);
+      assert.deepEqual(names, ['drain-by-taint', undefined, undefined]);
+      const nobodyDrains = await answerOf(subject, drained(10, {}, ...more));
+      assert.equal(evictedBy(nobodyDrains.text), 'taintmgr-controller');
+    }
   });
 
   it('is the one who acts where nobody else does', () => {
