@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { startReplica } from '../harness/replica.ts';
-import { begun, pause, published, startController, takeoverFlags } from './takeover-controller.ts';
-import { TakeoverWorld, tokenOf, users } from './takeover-world.ts';
+import {
+  assertEvicted,
+  assertSpared,
+  assertSparedAnew,
+  beatOf,
+  dateMarks,
+  holding,
+  published,
+  takeoverFlags,
+  upset,
+} from './takeover-controller.ts';
+import { TakeoverWorld } from './takeover-world.ts';
 
 // A clock is set while a controller with --takeover runs, over HTTPS.
 
@@ -11,8 +21,7 @@ const setClock = new URL('../harness/set-clock.ts', import.meta.url).href;
 
 /** How far the last heartbeat is from the clock of the API server. */
 function ageOf(world: TakeoverWorld): number {
-  const { renewTime } = published(world);
-  return world.clock.now() - Date.parse(renewTime ?? assert.fail('there is no heartbeat'));
+  return world.clock.now() - beatOf(world);
 }
 
 describe('the clock of our machine is set while the controller runs', { concurrency: true }, () => {
@@ -27,8 +36,7 @@ describe('the clock of our machine is set while the controller runs', { concurre
       const replica = startReplica(t, world.kubeconfig('controller'), flags, runner);
       await replica.saw('publishing status');
       await world.untilPolicies(true, 'later');
-      world.manager.start();
-      world.taint();
+      upset(world);
       replica.strike('SIGUSR2');
       const what = by > 0 ? 'went ' : 'was set back by ';
       await replica.saw(`the clock of this machine ${what}`);
@@ -40,28 +48,12 @@ describe('the clock of our machine is set while the controller runs', { concurre
       // Who is due goes by our hand, and nobody else does.
       world.pod('in', 'due');
       await world.deleted('in', 'due');
-      const evictions = world.asked.filter(({ path }) => path.endsWith('/eviction'));
-      assert.deepEqual(
-        evictions.map(({ path, user }) => [path.split('/').at(-2), user]),
-        [['due', users.controller]],
-      );
+      assertEvicted(world, 'due');
       assert.equal(world.isDeleted('in', 'later'), false);
       await replica.stop();
     });
   }
 });
-
-/** kube-controller-manager goes by the clock of the control plane. */
-function shareClock(world: TakeoverWorld): void {
-  world.change((request) => {
-    const { method, path, body } = request;
-    const isMark = tokenOf(request) === 'manager' && method === 'PATCH' && path.includes('/pods/');
-    if (!isMark || body === null) return request;
-    const dated = /(?<="lastTransitionTime":")[^"]+/;
-    const now = new Date(world.clock.now()).toISOString().replace(/[.]\d+/, '');
-    return { ...request, body: String(body).replace(dated, now) };
-  });
-}
 
 describe('the clock of the control plane is set while the controller runs', {
   concurrency: true,
@@ -72,25 +64,18 @@ describe('the clock of the control plane is set while the controller runs', {
     [10 * minute, 40_000],
   ] as const) {
     it(`by ${by / minute} min: refused again within ${within / 1000} s`, async (t) => {
-      const world = await TakeoverWorld.start(t);
-      shareClock(world);
-      world.pod('in', 'kept');
-      pause(world);
-      const controller = await startController(t, world);
-      await begun(world, controller, 'kept');
-      world.manager.start();
-      world.taint();
-      await world.refused('in', 'kept');
+      // kube-controller-manager goes by the clock of the control plane.
+      const { world, controller } = await holding(t, 'kept', {
+        before: (one) => dateMarks(one, () => one.clock.now()),
+      });
+      upset(world);
+      await assertSpared(world, 'kept');
       world.clock.ahead = by;
       const since = Date.now();
       await world.untilPolicies(true, 'kept');
       assert.ok(Date.now() - since < within, `${Date.now() - since} ms`);
       assert.ok(Math.abs(ageOf(world)) < minute);
-      await world.manager.stop();
-      const tries = world.marks('in', 'kept').length;
-      world.manager.start();
-      await world.refused('in', 'kept', tries + 5);
-      assert.equal(world.isDeleted('in', 'kept'), false);
+      await assertSparedAnew(world, 'kept');
       await controller.stop();
     });
   }

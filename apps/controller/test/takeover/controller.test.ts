@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
+  assertEvicted,
+  assertSpared,
   begun,
   bindings,
   eventsOn,
+  holding,
   pause,
   policies,
   published,
+  resume,
   startController,
+  upset,
 } from './takeover-controller.ts';
 import { TakeoverWorld, users } from './takeover-world.ts';
 
@@ -16,34 +21,24 @@ import { TakeoverWorld, users } from './takeover-world.ts';
 
 describe('a controller with --takeover', () => {
   it('1, 2: spares what it holds, says so, evicts when it may, and leaves others alone', async (t) => {
-    const world = await TakeoverWorld.start(t);
-    world.pod('in', 'kept');
-    world.pod('out', 'gone');
-    pause(world);
-    const controller = await startController(t, world);
-    await begun(world, controller, 'kept');
-    world.manager.start();
-    world.taint();
+    const { world, controller } = await holding(t, 'kept', {
+      before: (one) => one.pod('out', 'gone'),
+    });
+    upset(world);
     await world.deleted('out', 'gone');
-    await world.refused('in', 'kept');
+    await assertSpared(world, 'kept');
     const held =
       'TaintManagerEvictionHeld: taintmgr decides about Pod in/kept, not kube-controller-manager: ' +
       'deadlines are paused by audit until that is resumed';
     await world.until(() => eventsOn(world, 'kept').includes(held));
-    assert.equal(world.isDeleted('in', 'kept'), false);
     await world.until(() => published(world).takeover?.spared === 1);
     const { byNamespace, policyVersion, drift } = published(world).takeover ?? {};
     assert.deepEqual(byNamespace, [{ name: 'in', spared: 1, held: 1, evicted: 0, letThrough: 0 }]);
     assert.equal(policyVersion, '1');
     assert.deepEqual(drift ?? [], []);
-    world.api.delete('evictionpauses.taintmgr.dev', '', 'audit');
+    resume(world);
     await world.deleted('in', 'kept');
-    const path = '/api/v1/namespaces/in/pods/kept/eviction';
-    const evictions = world.asked.filter((one) => one.path.startsWith(path));
-    assert.deepEqual(
-      evictions.map(({ user, status }) => [user, status]),
-      [[users.controller, 201]],
-    );
+    assertEvicted(world, 'kept');
     assert.equal(eventsOn(world, 'kept').filter((one) => one.includes('Held')).length, 1);
     await controller.stop();
   });
@@ -92,27 +87,22 @@ describe('a controller with --takeover', () => {
     world.manager.start();
     await world.deleted('in', 'due');
     await controller.stop();
-    assert.equal(world.asked.filter(({ path }) => path.endsWith('/eviction')).length, 0);
+    assertEvicted(world);
   });
 
   it('9: lets a pod be whose namespace is opted out', async (t) => {
-    const world = await TakeoverWorld.start(t);
-    world.pod('in', 'kept');
-    pause(world);
-    const controller = await startController(t, world);
-    await begun(world, controller, 'kept');
-    world.manager.start();
-    world.taint();
-    await world.refused('in', 'kept');
+    const { world, controller } = await holding(t, 'kept');
+    upset(world);
+    await assertSpared(world, 'kept');
     const one = world.api.get('namespaces', '', 'in') ?? assert.fail();
     world.api.update('namespaces', { ...one, metadata: { ...one.metadata, labels: {} } });
-    world.api.delete('evictionpauses.taintmgr.dev', '', 'audit');
+    resume(world);
     // kube-controller-manager has forgotten it, and looks again where something changes.
     world.taint(false);
     world.taint();
     await world.deleted('in', 'kept');
     await controller.stop();
-    assert.equal(world.asked.filter(({ path }) => path.endsWith('/eviction')).length, 0);
+    assertEvicted(world);
   });
 
   it('11: takes its mark away when an eviction was called off, and the next veto works', async (t) => {
@@ -133,10 +123,8 @@ describe('a controller with --takeover', () => {
     assert.equal(isMarked(), false);
     pause(world);
     await controller.saw('eviction cancelled', {}, 1);
-    world.manager.start();
-    world.taint();
-    await world.refused('in', 'kept');
-    assert.equal(world.isDeleted('in', 'kept'), false);
+    upset(world);
+    await assertSpared(world, 'kept');
     await controller.stop();
   });
 });
@@ -162,19 +150,14 @@ describe('readiness with --takeover', () => {
       while ((await mark()) !== status) await world.passed(50);
     };
     assert.equal(await mark(), 200);
-    world.api.create('evictionpauses.taintmgr.dev', {
-      apiVersion: 'taintmgr.dev/v1alpha1',
-      kind: 'EvictionPause',
-      metadata: { name: 'network' },
-      spec: { reason: 'network work', deadlines: false, readiness: true },
-    });
+    pause(world, 'network', { reason: 'network work', deadlines: false, readiness: true });
     await world.until(() => published(world).takeover?.holdReadiness !== undefined);
     assert.deepEqual(published(world).takeover?.holdReadiness, {
       ...{ reason: 'pause network: network work', all: true, zones: [], nodes: [] },
     });
     await marked(403);
     const releasedAt = performance.now();
-    world.api.delete('evictionpauses.taintmgr.dev', '', 'network');
+    resume(world, 'network');
     await world.until(() => published(world).takeover?.holdReadiness === undefined);
     await marked(200);
     assert.ok(performance.now() - releasedAt < 5000);

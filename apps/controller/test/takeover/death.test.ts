@@ -2,28 +2,22 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { startReplica } from '../harness/replica.ts';
 import {
+  assertSpared,
+  beatOf,
+  evictions,
+  holding,
   pause,
-  published,
-  startController,
+  restartManager,
+  resume,
   startReplicaOf,
   takeoverFlags,
+  upset,
 } from './takeover-controller.ts';
 import { mark, TakeoverWorld, tokenOf, users } from './takeover-world.ts';
 
 // Who decides when controllers with --takeover die, or when there are two of them, over HTTPS.
 
 const minute = 60_000;
-
-/** When the leader last wrote its status. */
-function beatOf(world: TakeoverWorld): number {
-  return Date.parse(published(world).renewTime ?? assert.fail('there is no heartbeat'));
-}
-
-/** kube-controller-manager starts anew, as its timers end at another time than the heartbeat. */
-async function restartManager(world: TakeoverWorld): Promise<void> {
-  await world.manager.stop();
-  world.manager.start();
-}
 
 describe('the controller dies', () => {
   it('kill -9: pods are spared until its last heartbeat is a minute old, and not longer', async (t) => {
@@ -34,9 +28,8 @@ describe('the controller dies', () => {
     const replica = startReplica(t, world.kubeconfig('controller'), flags);
     await replica.saw('publishing status');
     await world.untilPolicies(true, 'kept');
-    world.manager.start();
-    world.taint();
-    await world.refused('in', 'kept');
+    upset(world);
+    await assertSpared(world, 'kept');
     replica.strike('SIGKILL');
     const beat = beatOf(world);
     // To the second, by the mark's own time.
@@ -47,11 +40,10 @@ describe('the controller dies', () => {
       answers.push((await world.ask('admin', 'PATCH', path, body, 'strategic-merge-patch')).status);
     }
     assert.deepEqual(answers, [403, 200]);
-    // 55 s later it is refused as ever, whatever makes it try.
+    // 55 s later it is refused as ever; its timers end at another time, so it starts anew.
     world.clock.ahead = beat + 55_000 - Date.now();
     await restartManager(world);
-    await world.refused('in', 'kept', 10);
-    assert.equal(world.isDeleted('in', 'kept'), false);
+    await assertSpared(world, 'kept', 10);
     // A minute later it decides again.
     world.clock.ahead = beat + minute + 3000 - Date.now();
     await restartManager(world);
@@ -60,13 +52,9 @@ describe('the controller dies', () => {
   });
 
   it('there are two leaders for a moment: nobody is deleted by kube-controller-manager', async (t) => {
-    const world = await TakeoverWorld.start(t);
-    world.pod('in', 'kept');
-    world.pod('out', 'gone');
-    pause(world);
-    const first = await startController(t, world);
-    await first.saw('publishing status');
-    await world.untilPolicies(true, 'kept');
+    const { world, controller: first } = await holding(t, 'kept', {
+      before: (one) => one.pod('out', 'gone'),
+    });
     // Somebody deletes the lease, and the leader hears nothing of leases any more.
     const isLease = (path: string): boolean => path.includes('/leases/');
     world.refuse((request) => tokenOf(request) === 'controller' && isLease(request.path));
@@ -77,16 +65,14 @@ describe('the controller dies', () => {
     const hasLost = (): boolean =>
       first.lines.some(({ msg }) => msg === 'no longer the leader, standing by');
     assert.equal(hasLost(), false);
-    world.manager.start();
-    world.taint();
+    upset(world);
     await world.deleted('out', 'gone');
-    await world.refused('in', 'kept');
-    assert.equal(world.isDeleted('in', 'kept'), false);
-    world.api.delete('evictionpauses.taintmgr.dev', '', 'audit');
+    await assertSpared(world, 'kept');
+    resume(world);
     await world.deleted('in', 'kept');
     assert.equal(hasLost(), false);
     // Both may have asked; the pod went once, by a request of ours.
-    const asked = world.asked.filter(({ path }) => path.includes('/pods/kept/eviction'));
+    const asked = evictions(world);
     assert.ok(asked.length > 0 && asked.every(({ user }) => user === users.controller));
     const removals = world.asked.filter(
       ({ method, path, user }) =>

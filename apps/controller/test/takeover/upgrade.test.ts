@@ -3,85 +3,68 @@ import { describe, it } from 'node:test';
 import { takeoverVersionAnnotation } from '@taintmgr/k8s-adapter';
 import type { ApiRequest, KubeObject } from '@taintmgr/sim-cluster';
 import { ask } from '../harness/https-client.ts';
-import { begun, pause, policies, published, startController } from './takeover-controller.ts';
-import { TakeoverWorld, tokenOf } from './takeover-world.ts';
+import {
+  assertSpared,
+  changeMarks,
+  evictions,
+  holding,
+  letThroughText,
+  openPages,
+  policies,
+  published,
+  restartManager,
+  resume,
+  startController,
+  upset,
+} from './takeover-controller.ts';
+import { TakeoverWorld } from './takeover-world.ts';
 
 // What is restarted, upgraded or removed under a controller with --takeover, over HTTPS.
 
 const definition = 'taintmanagers.taintmgr.dev';
-const open = '--authorization-always-allow-paths=/*';
 
 function policyIn(world: TakeoverWorld): KubeObject {
   return world.api.get(policies, '', 'taintmgr-takeover') ?? assert.fail('there is no policy');
 }
 
-/** kube-controller-manager's requests for pods come with another body. */
-function changeMarks(world: TakeoverWorld, how: (body: string) => string): void {
-  world.change((request) => {
-    const isMark = tokenOf(request) === 'manager' && request.path.includes('/pods/');
-    return isMark && request.body !== null ? { ...request, body: how(`${request.body}`) } : request;
-  });
-}
-
-function evictionsAsked(world: TakeoverWorld): number {
-  return world.asked.filter(({ path }) => path.endsWith('/eviction')).length;
-}
-
 describe('the API server', () => {
   it('restarts: it refuses as soon as it serves, and nothing is deleted in between', async (t) => {
-    const world = await TakeoverWorld.start(t);
-    world.pod('in', 'kept');
-    world.pod('in', 'later', {
-      tolerations: [{ key: 'bad', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 2 }],
+    const toleration = { key: 'bad', operator: 'Exists', effect: 'NoExecute' };
+    const tolerations = [{ ...toleration, tolerationSeconds: 2 }];
+    const { world, controller } = await holding(t, 'kept', {
+      before: (one) => one.pod('in', 'later', { tolerations }),
     });
-    pause(world);
-    const controller = await startController(t, world);
-    await begun(world, controller, 'kept');
-    world.manager.start();
-    world.taint();
-    await world.refused('in', 'kept');
+    upset(world);
+    await assertSpared(world, 'kept');
     await world.manager.stop();
     await world.restart();
     const before = world.marks('in', 'later').length;
     world.manager.start();
     await world.refused('in', 'kept', 10);
     // It counts the seconds anew, against an API server that has just begun.
-    await world.refused('in', 'later', before + 5);
-    assert.deepEqual(
-      ['kept', 'later'].map((name) => world.isDeleted('in', name)),
-      [false, false],
-    );
-    world.api.delete('evictionpauses.taintmgr.dev', '', 'audit');
+    await assertSpared(world, 'later', before + 5);
+    await assertSpared(world, 'kept', 10);
+    resume(world);
     await world.deleted('in', 'kept');
     await world.deleted('in', 'later');
-    assert.ok(evictionsAsked(world) >= 2);
+    assert.ok(evictions(world).length >= 2);
     await controller.stop();
   });
 
   it('restarts, and knows no heartbeat at first: lets through, and that is told', async (t) => {
-    const world = await TakeoverWorld.start(t);
-    world.pod('in', 'gone');
-    pause(world);
-    const controller = await startController(t, world);
-    await begun(world, controller, 'gone');
-    world.manager.start();
-    world.taint();
-    await world.refused('in', 'gone');
+    const { world, controller } = await holding(t, 'gone');
+    upset(world);
+    await assertSpared(world, 'gone');
     // Connections and watches begin anew; who loses his lease meanwhile begins anew, too.
     await world.restart(10_000);
-    await world.manager.stop();
-    world.manager.start();
+    await restartManager(world);
     await world.deleted('in', 'gone');
-    await controller.saw(
-      'kube-controller-manager was let through with pod in/gone, whose namespace is taken over: ' +
-        'the heartbeat was late, the policies were not in force, or its clock is off by more than 1m',
-    );
+    await controller.saw(letThroughText('gone'));
     await world.until(() => published(world).takeover?.letThrough === 1);
     await world.passed(10_000);
     world.pod('in', 'kept');
-    await world.refused('in', 'kept');
-    assert.equal(world.isDeleted('in', 'kept'), false);
-    assert.equal(evictionsAsked(world), 0);
+    await assertSpared(world, 'kept');
+    assert.equal(evictions(world).length, 0);
     await controller.stop();
   });
 
@@ -89,7 +72,7 @@ describe('the API server', () => {
     const world = await TakeoverWorld.start(t);
     world.pod('in', 'gone');
     world.change((request) => withoutMatchConditions(request));
-    const controller = await startController(t, world, open);
+    const controller = await startController(t, world, openPages);
     await controller.saw('an object of takeover is not as it was written', {
       object: 'validatingadmissionpolicy/taintmgr-takeover',
     });
@@ -100,10 +83,9 @@ describe('the API server', () => {
     );
     const health = await ask(controller.port, '/healthz?verbose');
     assert.match(health.body, /^\[-\]takeover failed/m);
-    world.manager.start();
-    world.taint();
+    upset(world);
     await world.deleted('in', 'gone');
-    assert.equal(evictionsAsked(world), 0);
+    assert.equal(evictions(world).length, 0);
     await controller.stop();
   });
 
@@ -116,10 +98,9 @@ describe('the API server', () => {
     const controller = await startController(t, world);
     await controller.saw('could not look after the policies of takeover');
     await world.until(() => published(world).takeover?.enabled === false);
-    world.manager.start();
-    world.taint();
+    upset(world);
     await world.deleted('in', 'gone');
-    assert.equal(evictionsAsked(world), 0);
+    assert.equal(evictions(world).length, 0);
     await controller.stop();
   });
 });
@@ -135,14 +116,9 @@ function withoutMatchConditions(request: ApiRequest): ApiRequest {
 
 describe('kube-controller-manager', () => {
   it('writes another reason: it is let through, and that is told', async (t) => {
-    const world = await TakeoverWorld.start(t);
+    const { world, controller } = await holding(t, 'gone');
     changeMarks(world, (body) => body.replace('DeletionByTaintManager', 'DeletionByTaint'));
-    world.pod('in', 'gone');
-    pause(world);
-    const controller = await startController(t, world);
-    await begun(world, controller, 'gone');
-    world.manager.start();
-    world.taint();
+    upset(world);
     await world.deleted('in', 'gone');
     await controller.saw(
       'kube-controller-manager was let through with pod in/gone, whose namespace is taken over: ' +
@@ -153,57 +129,44 @@ describe('kube-controller-manager', () => {
   });
 
   it('says more in its mark: it is refused', async (t) => {
-    const world = await TakeoverWorld.start(t);
+    const { world, controller } = await holding(t, 'kept');
     changeMarks(world, (body) =>
       body.replace('"type":"DisruptionTarget"', '"observedGeneration":1,"type":"DisruptionTarget"'),
     );
-    world.pod('in', 'kept');
-    pause(world);
-    const controller = await startController(t, world);
-    await begun(world, controller, 'kept');
-    world.manager.start();
-    world.taint();
-    await world.refused('in', 'kept');
-    assert.equal(world.isDeleted('in', 'kept'), false);
+    upset(world);
+    await assertSpared(world, 'kept');
     await controller.stop();
   });
 });
 
 describe('taintmgr', () => {
   it('is upgraded: the policies of the version before are put right', async (t) => {
-    const world = await TakeoverWorld.start(t);
-    world.installPolicies();
-    const { metadata, ...rest } = structuredClone(policyIn(world));
-    const old = { ...metadata, annotations: { [takeoverVersionAnnotation]: '0' } };
-    rest.spec.matchConditions = rest.spec.matchConditions.slice(1);
-    world.api.update(policies, { ...rest, metadata: old });
-    world.pod('in', 'kept');
-    pause(world);
-    const controller = await startController(t, world);
-    await begun(world, controller, 'kept');
+    const { world, controller } = await holding(t, 'kept', {
+      before: (one) => {
+        one.installPolicies();
+        const { metadata, ...rest } = structuredClone(policyIn(one));
+        const old = { ...metadata, annotations: { [takeoverVersionAnnotation]: '0' } };
+        rest.spec.matchConditions = rest.spec.matchConditions.slice(1);
+        one.api.update(policies, { ...rest, metadata: old });
+      },
+    });
     const { annotations } = policyIn(world).metadata;
     assert.equal(annotations?.[takeoverVersionAnnotation], '1');
     assert.match(
       controller.lines.map(({ drift }) => String(drift ?? '')).join(),
       /metadata\.annotations\[taintmgr\.dev\/takeover-version\] is "0", not "1"/,
     );
-    world.manager.start();
-    world.taint();
-    await world.refused('in', 'kept');
+    upset(world);
+    await assertSpared(world, 'kept');
     await world.until(() => published(world).takeover?.policyVersion === '1');
     await controller.stop();
   });
 
   it('loses the kind of its heartbeat: nothing is refused until it is there again', async (t) => {
-    const world = await TakeoverWorld.start(t);
-    world.pod('in', 'first');
-    pause(world);
-    const controller = await startController(t, world);
-    await begun(world, controller, 'first');
+    const { world, controller } = await holding(t, 'first');
     world.api.delete('customresourcedefinitions', '', definition);
     await world.untilPolicies(false, 'first');
-    world.manager.start();
-    world.taint();
+    upset(world);
     await world.deleted('in', 'first');
     await controller.saw('status is not published: the cluster has no TaintManager kind', {
       again: 'the next heartbeat',
@@ -214,9 +177,8 @@ describe('taintmgr', () => {
     await controller.saw('publishing status', {}, 2);
     await world.untilPolicies(true, 'second');
     world.taint();
-    await world.refused('in', 'second');
-    assert.equal(world.isDeleted('in', 'second'), false);
-    assert.equal(evictionsAsked(world), 0);
+    await assertSpared(world, 'second');
+    assert.equal(evictions(world).length, 0);
     await controller.stop();
   });
 });
