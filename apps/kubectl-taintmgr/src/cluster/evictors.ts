@@ -17,6 +17,8 @@ export interface Evictor extends Actor {
   readonly asksBudgets: boolean | null;
   /** Whether taintmgr-controller leaves the pods of a drain's taint to the drain; left out: no. */
   readonly heedsDrains?: boolean;
+  /** Whether it evicts where namespaces are taken over, and kube-controller-manager elsewhere; left out: no. */
+  readonly takesOver?: true;
   /** Limits whose rates are in use, as its leader publishes them; left out: not known. */
   readonly rates?: readonly RateInUse[];
   /** The zones that it holds, as its leader publishes them; left out: none, or not known. */
@@ -54,8 +56,10 @@ export async function readEvictor(
   if (!settings) return { ...actor, asksBudgets: null };
   const since = published?.startedAt ?? lease.lease.acquiredAt;
   const heedsDrains = published?.features.includes(drainMarksFeature) === true;
+  const isBeside = settings.engine.takeover && upstreamVerdict(evictors).kind !== 'doesNotAct';
+  const evictor = withSettings(actor, settings, since);
   return {
-    ...withSettings(actor, settings, since),
+    ...(isBeside ? takingOver(evictor, evictors) : evictor),
     ...(heedsDrains && { heedsDrains }),
     ...(published?.rates && { rates: published.rates }),
     ...(published?.heldZones && { heldZones: published.heldZones }),
@@ -71,6 +75,14 @@ function withSettings(actor: Actor, settings: OwnSettings, since: Instant | null
   const upstreamSince = actor.name === 'both' ? actor.upstreamSince : since;
   const rules = 'kube-controller-manager';
   return { ...actor, settings, rules, upstreamSince, asksBudgets: false };
+}
+
+/** With --takeover each decides about pods of its own. */
+function takingOver(evictor: Evictor, evictors: Evictors): Evictor {
+  const taintmgr = { ...evictors.taintmgr, kind: 'doesNotAct' } as const;
+  const { upstreamSince } = actorOf({ ...evictors, taintmgr });
+  const name = 'taintmgr-controller';
+  return { ...evictor, name, rules: name, takesOver: true, upstreamSince };
 }
 
 /** Whether kube-controller-manager evicts for taints, and how that is known. */

@@ -138,7 +138,7 @@ export async function surveyForecast(
     begun.policies,
   ]);
   const kept = limits === 'forbidden' ? null : limits;
-  const { rules } = rest.evictor;
+  const { rules, takesOver = false } = rest.evictor;
   const isOurs = rules !== 'kube-controller-manager';
   const starts = isOurs ? await withOwnStarts(reader, nodes, reader.now()) : { nodes, unsure: [] };
   const crowd = isOurs ? await readCrowd(reader, policies, starts.nodes, options.isWhatIf) : null;
@@ -147,7 +147,7 @@ export async function surveyForecast(
     past: null,
     ...(crowd && { crowd }),
   };
-  const isUpstream = rules !== 'taintmgr-controller';
+  const isUpstream = rules !== 'taintmgr-controller' || takesOver;
   return isUpstream ? await withPast(reader, read) : read;
 }
 

@@ -105,7 +105,8 @@ export class Explainer {
     for (const { pod } of pods) {
       for (const engine of this.#engines()) engine.handle(now, { kind: 'podUpsert', pod });
     }
-    const isAsked = this.#question.compare || evictor.rules !== 'taintmgr-controller';
+    const isOurs = evictor.rules === 'taintmgr-controller' && !evictor.takesOver;
+    const isAsked = this.#question.compare || !isOurs;
     this.#upstream = isAsked ? this.#forecast(now, given, true) : null;
     this.#upstreamPresent = isAsked && this.#present ? this.#forecast(now, given, false) : null;
     this.#limits = this.#limitsOf(now, given);
@@ -164,6 +165,7 @@ export class Explainer {
     const own = this.#drained.get(pod.nodeName)?.decision(engineSays.decision, facts);
     const ours = own ? withDecision(engineSays, own, at) : engineSays;
     const { rules = 'taintmgr-controller', name = 'nobody' } = this.#evictor ?? {};
+    const { takesOver = false } = this.#evictor ?? {};
     if (isByDrain(ours.decision) && ours.decision.kind !== 'keep') {
       return { explanation: ours, evictor: 'drain-by-taint', isEstimate: false };
     }
@@ -178,13 +180,15 @@ export class Explainer {
       evictor: isNamed && ours.decision.kind !== 'keep' ? 'taintmgr-controller' : null,
       isEstimate: false,
     };
-    const byTaints = rules === 'taintmgr-controller' ? null : upstream?.decisionOn(at, facts);
+    // With takeover whose namespace is not taken over is kube-controller-manager's, and nobody else is.
+    const isTheirs = takesOver ? isLeftToManager(ours.decision) : rules !== 'taintmgr-controller';
+    const byTaints = isTheirs ? upstream?.decisionOn(at, facts) : null;
     const theirs = this.#withLegacy(byTaints, facts);
     if (!theirs || pod.deletionTimestamp !== null) return byOurs;
     if (rules === 'both' && isSooner(ours.decision, theirs)) return byOurs;
     return {
       explanation: withDecision(ours, theirs, at),
-      evictor: isNamed && theirs.kind === 'evict' ? upstreamOf(name) : null,
+      evictor: isNamed && theirs.kind === 'evict' ? upstreamOf(name, takesOver) : null,
       isEstimate: theirs.kind === 'evict' && theirs.deadline > at,
     };
   }
@@ -323,8 +327,13 @@ function engineConfig({ settings, asksBudgets }: Evictor): Partial<Config> {
 }
 
 /** Who keeps timers as kube-controller-manager does: that one, or ours by its rules. */
-function upstreamOf(name: Evictor['name']): PodEvictor {
-  return name === 'taintmgr-controller' ? name : 'kube-controller-manager';
+function upstreamOf(name: Evictor['name'], takesOver: boolean): PodEvictor {
+  return name === 'taintmgr-controller' && !takesOver ? name : 'kube-controller-manager';
+}
+
+/** Whether the engine leaves the pod to kube-controller-manager, as its namespace is not taken over. */
+function isLeftToManager({ because }: Decision): boolean {
+  return because[0]?.code === 'NotTakenOver';
 }
 
 function explainPod(

@@ -58,7 +58,9 @@ export function isOpenEnded(limit: LimitedTime | null): boolean {
 }
 
 /** `kube-controller-manager`; `nobody, as far as leases and pods tell` */
-export function evictorText({ name, source, sure }: Evictor): string {
+export function evictorText({ name, source, sure, takesOver }: Evictor): string {
+  if (takesOver)
+    return `${name} in namespaces that are taken over, kube-controller-manager in others`;
   switch (name) {
     case 'both':
       return 'kube-controller-manager and taintmgr-controller, whichever comes first';

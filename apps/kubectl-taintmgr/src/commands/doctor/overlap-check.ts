@@ -4,8 +4,13 @@ import type { Survey } from '../../cluster/survey.ts';
 import { type Finding, findingsOf } from './finding.ts';
 
 /** The check whether two controllers evict the same pods, or none. */
-export function checkOverlap({ evictors }: Survey): readonly Finding[] {
+export function checkOverlap({ evictors, evictor }: Survey): readonly Finding[] {
   const finding = findingsOf('overlap');
+  if (evictor.takesOver && evictors.taintmgr.evidence.length === 1) {
+    const who = verdictText(evictors.taintmgr, 'runs with --takeover');
+    const other = 'kube-controller-manager evicts in namespaces that are not taken over';
+    return [finding('OK', `taintmgr-controller ${who}: ${other}`)];
+  }
   const answer = taintEvictors(evictors);
   const { taintmgr } = evictors;
   if (answer.kind === 'nobody') {

@@ -57,6 +57,7 @@ function managerLines(now: Instant, manager: TaintManager): readonly string[] {
   const shown = settingsShown.flatMap((flag) => {
     return settings[flag] === undefined ? [] : [`--${flag}=${settings[flag]}`];
   });
+  const takeover = settings.takeover === 'true' ? ['--takeover'] : [];
   if (isResigned) return [printable(`${label}${who} stopped leading ${heard}`)];
   if (!isFresh(manager, now)) {
     const age = renewedAt === null ? 'lately' : `for ${formatDuration(now - renewedAt)}`;
@@ -67,7 +68,7 @@ function managerLines(now: Instant, manager: TaintManager): readonly string[] {
   return [
     `${label}${who} ${isDry ? 'keeps score' : 'leads'}${since}, heartbeat ${heard}`,
     ...(isDry ? [`${indent}see: kubectl taintmgr status --shadow`] : []),
-    ...(shown.length === 0 ? [] : [`${indent}${shown.join(' ')}`]),
+    ...(shown.length === 0 ? [] : [`${indent}${[...shown, ...takeover].join(' ')}`]),
     ...troubles.map((text) => `${indent}${text}`),
   ].map(printable);
 }

@@ -18,7 +18,7 @@ const rules = { comparisonOperators: false };
 
 /**
  * Of the pods of a namespace those that are due by kube-controller-manager's rules, as far as the times
- * that taints carry say; where a taint carries none, its time counts as over.
+ * that taints carry say, static pods left out; where a taint carries none, its time counts as over.
  */
 export function duePods(
   pods: readonly Pod[],
@@ -28,9 +28,10 @@ export function duePods(
   const byName = new Map(nodes.map(({ node }) => [node.name, node]));
   return pods.flatMap((pod) => {
     const taints = byName.get(pod.nodeName)?.taints ?? [];
-    const isLeaving = pod.deletionTimestamp !== null;
+    // Of a static pod the API has an image only: it would come back, and the pod itself never goes.
+    const isOut = pod.deletionTimestamp !== null || pod.mirror;
     const ending = taints.filter(({ effect }) => effect === 'NoExecute');
-    if (isLeaving || ending.length === 0) return [];
+    if (isOut || ending.length === 0) return [];
     const due = dueAt(pod, ending);
     if (due === 'never' || (due !== null && due > now)) return [];
     return [{ pod, dueAt: due, why: `for ${ending.map(({ key }) => key).join(', ')}` }];

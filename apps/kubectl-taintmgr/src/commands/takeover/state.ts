@@ -41,6 +41,8 @@ export interface TakeoverState {
   readonly policies: Policies;
   /** Namespaces with the label, in order. */
   readonly namespaces: readonly string[];
+  /** Those whose label has another value, which counts for nothing, as `name=value`. */
+  readonly mislabelled: readonly string[];
 }
 
 const someone = { manager: 'taintmgr', users: [''] };
@@ -54,8 +56,12 @@ export async function readState(client: ApiClient): Promise<TakeoverState> {
   const options = installedOptions(policy, binding);
   const live = [policy, readiness, binding, readinessBinding];
   const named = all.filter(({ name }) => options === null || name === options.manager);
-  const selector = `${takeoverLabel.key}=${takeoverLabel.value}`;
-  const labelled = await client.list(namespacesPath, { labelSelector: selector });
+  const labelled = await client.list(namespacesPath, { labelSelector: takeoverLabel.key });
+  const namespaces = labelled
+    .filter((one) => !isEnding(one))
+    .map((one) => ({ name: nameOf(one), value: labelValue(one) }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const isMeant = ({ value }: { readonly value: string }): boolean => value === takeoverLabel.value;
   return {
     now: serverTime ?? Date.now(),
     manager: named.find(({ takeover }) => takeover?.enabled) ?? named[0] ?? null,
@@ -64,10 +70,10 @@ export async function readState(client: ApiClient): Promise<TakeoverState> {
       version: installedVersion(policy),
       drift: takeoverManifests(options ?? someone).flatMap((wanted, i) => driftOf(live[i], wanted)),
     },
-    namespaces: labelled
-      .filter((one) => !isEnding(one))
-      .map(nameOf)
-      .sort(),
+    namespaces: namespaces.filter(isMeant).map(({ name }) => name),
+    mislabelled: namespaces
+      .filter((one) => !isMeant(one) && one.value !== 'disabled')
+      .map(({ name, value }) => `${name}=${value}`),
   };
 }
 
@@ -132,11 +138,19 @@ function noKind(error: unknown): { readonly value: unknown; readonly serverTime:
 }
 
 interface Named {
-  readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
+  readonly metadata: {
+    readonly name: string;
+    readonly deletionTimestamp?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
 }
 
 function nameOf(object: unknown): string {
   return (object as Named).metadata.name;
+}
+
+function labelValue(object: unknown): string {
+  return (object as Named).metadata.labels?.[takeoverLabel.key] ?? '';
 }
 
 function isEnding(object: unknown): boolean {

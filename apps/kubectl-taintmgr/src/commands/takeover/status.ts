@@ -1,5 +1,6 @@
 // Says how takeover stands, and what it has done in each namespace.
 import { formatDuration } from '@taintmgr/core/time';
+import { takeoverLabel } from '@taintmgr/k8s-adapter';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
@@ -76,8 +77,18 @@ function headLines(state: TakeoverState, isUsed: boolean): readonly string[] {
     `heartbeat: ${who}`,
     `policies: ${policiesText(policies)}`,
     ...(hold ? [`readiness is held: ${hold.reason}`] : []),
+    ...mislabelledLines(state),
     '',
   ];
+}
+
+/** A namespace that somebody has labelled by hand. */
+function mislabelledLines({ mislabelled }: TakeoverState): readonly string[] {
+  const { key, value } = takeoverLabel;
+  return mislabelled.map((one) => {
+    const [name, found] = one.split('=');
+    return `not taken over: namespace ${name} has ${key}=${found}, and ${value} alone counts`;
+  });
 }
 
 function worksText(isUsed: boolean): string {
@@ -119,6 +130,7 @@ function documentOf(state: TakeoverState, rows: readonly Row[]): object {
     policies,
     ...(manager?.takeover?.holdReadiness && { holdReadiness: manager.takeover.holdReadiness }),
     namespaces: rows,
+    mislabelled: state.mislabelled,
     killSwitch,
   };
 }

@@ -251,6 +251,39 @@ shop        4        1      3         0
     assert.deepEqual(namespaces[1], { name: 'shop', ...counts });
   });
 
+  it('status names namespaces whose label has a value that counts for nothing', async () => {
+    const { api } = cluster();
+    for (const [name, value] of [
+      ['shop', 'true'],
+      ['cart', 'disabled'],
+    ] as const) {
+      const found = api.get('namespaces', '', name) ?? assert.fail();
+      const labels = { ...found.metadata.labels, 'taintmgr.dev/takeover': value };
+      api.update('namespaces', { ...found, metadata: { ...found.metadata, labels } });
+    }
+    const { out } = await run('takeover', 'status');
+    const lines = out.split('\n').filter((line) => line.startsWith('not taken over'));
+    assert.deepEqual(lines, [
+      'not taken over: namespace shop has taintmgr.dev/takeover=true, and enabled alone counts',
+    ]);
+    assert.match(out, /No namespace is taken over/);
+    const { mislabelled } = JSON.parse((await run('takeover', 'status', '-o', 'json')).out);
+    assert.deepEqual(mislabelled, ['shop=true']);
+  });
+
+  it('disable leaves static pods where they are', async () => {
+    const { api } = cluster();
+    const annotations = { 'kubernetes.io/config.mirror': 'abc' };
+    const proxy = pod('shop', 'proxy', { spec: { nodeName: 'n1' } });
+    api.create('pods', { ...proxy, metadata: { ...proxy.metadata, annotations } });
+    await run('takeover', 'enable', 'shop', '--yes');
+    setTaint(cluster(), 'bad');
+    const { code, err } = await run('takeover', 'disable', 'shop', '--yes');
+    assert.equal(code, 0, err);
+    assert.match(err, /: web \(for bad\)\n/);
+    assert.deepEqual([isGoing('shop', 'web'), isGoing('shop', 'proxy')], [true, false]);
+  });
+
   it('disable evicts what was held, names what is left, and takes the label off', async () => {
     const { api } = cluster();
     const labels = { app: 'db' };

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { DutyVerdict, Evictors } from '@taintmgr/k8s-adapter';
+import { readEvictor } from '../../src/cluster/evictors.ts';
+import { noPolicies } from '../../src/cluster/policies.ts';
+import type { ForecastSurvey } from '../../src/cluster/survey.ts';
+import { taintManagersIn } from '../../src/cluster/taint-managers.ts';
+import { checkOverlap } from '../../src/commands/doctor/overlap-check.ts';
+import { explain, may } from '../world/explained.ts';
+import {
+  nobody,
+  node,
+  nodeFactsOf,
+  now,
+  pod,
+  podFactsOf,
+  surveyOf,
+  taint,
+  tolerates,
+} from '../world/values.ts';
+
+// What is said where the leader runs with --takeover: each decides about namespaces of its own.
+
+const holder = 'cp_1';
+const lease = {
+  ...{ namespace: 'kube-system', name: 'taintmgr-controller', uid: 'u', resourceVersion: '1' },
+  ...{ holder, duration: 15_000, renewedAt: now, acquiredAt: null },
+};
+const ours = {
+  ...({ kind: 'acts', who: holder } as const),
+  evidence: [{ kind: 'lease', lease, life: 'alive', age: 1000 } as const],
+};
+const acts: DutyVerdict = {
+  ...({ kind: 'acts', who: 'cp' } as const),
+  evidence: [
+    { kind: 'lease', lease: { ...lease, name: 'kcm' }, life: 'alive', age: 1000 } as const,
+  ],
+};
+
+/** A node tainted 40 s ago, where shop is taken over or not, and kube-controller-manager does as told. */
+async function surveyWith(isTakenOver: boolean, manager: DutyVerdict): Promise<ForecastSurvey> {
+  const upstream = { ...nobody.upstream, 'taint-eviction-controller': manager };
+  const evictors: Evictors = { upstream, taintmgr: ours };
+  const published = {
+    ...{ apiVersion: 'taintmgr.dev/v1alpha1', kind: 'TaintManager' },
+    metadata: { name: 'taintmgr', uid: 'u1' },
+    status: {
+      ...{ leader: holder, renewTime: new Date(now).toISOString() },
+      settings: { mode: 'evict', takeover: 'true' },
+    },
+  };
+  const evictor = await readEvictor(
+    evictors,
+    {
+      taintManagers: () => Promise.resolve(taintManagersIn([published])),
+      podObject: () => Promise.resolve(null),
+    },
+    now,
+  );
+  const labels: Record<string, string> = isTakenOver ? { 'taintmgr.dev/takeover': 'enabled' } : {};
+  const policies = { ...noPolicies, namespaces: [{ name: 'shop', labels }] };
+  const nodes = [nodeFactsOf(node('n1', taint('bad:NoExecute', 40)))];
+  const pods = [podFactsOf(pod('web-0', tolerates('bad', 63)))];
+  return surveyOf(nodes, pods, { evictors, evictor, policies });
+}
+
+/** Who evicts here, the pod's DECISION and IN, and who makes it go. */
+function said(from: ForecastSurvey): readonly string[] {
+  const { text, document } = explain(from);
+  const lines = text.split('\n');
+  const [, who] = (lines.find((line) => line.startsWith('Evicted by')) ?? '').split(/ {2,}/);
+  const [, , decision, left] = (lines.find((line) => line.includes('web-0')) ?? '').split(/ {2,}/);
+  const { pods } = Object(document);
+  return [who ?? '', `${decision} ${left}`, String(pods[0].evictedBy)];
+}
+
+const each =
+  'taintmgr-controller in namespaces that are taken over, kube-controller-manager in others';
+
+describe('a controller with --takeover', () => {
+  for (const [name, manager] of [
+    ['may evict', may],
+    ['evicts', acts],
+  ] as const) {
+    it(`where kube-controller-manager ${name}: each has its own pods`, async () => {
+      assert.deepEqual(said(await surveyWith(true, manager)), [
+        ...[each, 'Evict 24s', 'taintmgr-controller'],
+      ]);
+      assert.deepEqual(said(await surveyWith(false, manager)), [
+        ...[each, 'Evict ~24s', 'kube-controller-manager'],
+      ]);
+    });
+
+    it(`where kube-controller-manager ${name}: two evict, and that is as it should be`, async () => {
+      const [finding, ...others] = checkOverlap(await surveyWith(true, manager));
+      assert.equal(finding?.level, 'OK');
+      assert.match(finding?.message ?? '', /^taintmgr-controller runs with --takeover \(cp_1/);
+      assert.match(finding?.message ?? '', /evicts in namespaces that are not taken over$/);
+      assert.deepEqual(others, []);
+    });
+  }
+
+  it('is alone where kube-controller-manager is known to leave taints alone', async () => {
+    const { 'taint-eviction-controller': absent } = nobody.upstream;
+    assert.deepEqual(said(await surveyWith(false, absent)), [
+      ...['taintmgr-controller', 'Keep -', 'undefined'],
+    ]);
+  });
+});
