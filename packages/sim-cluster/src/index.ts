@@ -21,7 +21,12 @@ export type { Machine, NodeConditionType, NodeDescription } from './kubelet/node
 export type { PodEnd } from './kubelet/pod-status.ts';
 export type { StatsFault } from './kubelet/stats-faults.ts';
 export type { Summary } from './kubelet/summary.ts';
-export type { KubeletTiming, RangeMs } from './kubelet/timing.ts';
+export {
+  defaultTiming,
+  type KubeletTiming,
+  type PodTiming,
+  type RangeMs,
+} from './kubelet/timing.ts';
 export type { Amount, Growth } from './kubelet/usage.ts';
 
 // Objects to put into it.

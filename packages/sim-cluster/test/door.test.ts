@@ -6,7 +6,7 @@ import * as door from '../src/index.ts';
 
 const values = `
   ApiError ApiHistory ApiServer Checkers Cluster LifecycleCheckers NodeDrainCheckers PressureChecker RealClock
-  TaintManagerStandIn TakeoverCheckers VirtualClock createCertificate daemonSet deployment encodeFrame
+  TaintManagerStandIn TakeoverCheckers VirtualClock createCertificate daemonSet defaultTiming deployment encodeFrame
   encodeObject evictionDefaults installDefinitions job kubeconfigText lifecycleDefaults namespace node pdb pod
   seededRandom serviceAccountUser startEmbedded startHttps statefulSet taint threeZones
   toleration withSystemPods writeKubeconfig`;
@@ -17,7 +17,7 @@ const types = `
   EmbeddedCluster EmbeddedOptions Exchange Fault FaultRule Faults Growth HttpsOptions
   HttpsServer Json KubeObject KubeconfigOptions Kubelet KubeletTiming LifecycleTerms LoadReport
   Machine NodeConditionType NodeDescription NodeStats NodeUsage ObjectMeta OwnerReference
-  PauseScope Pauses PodEnd PodUsage PolicyTerm PressureTerms Random RangeMs RateTerm Replica
+  PauseScope Pauses PodEnd PodTiming PodUsage PolicyTerm PressureTerms Random RangeMs RateTerm Replica
   ResponseSink Right Rule ServiceTime StatsFault Status StatusDetails Summary
   TaintManagerOptions Terms TimedToleration Timer Tokens Topology Unloaded User Violation
   WindowTerm WorkloadOptions`;

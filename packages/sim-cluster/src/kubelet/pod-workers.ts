@@ -13,7 +13,7 @@ import {
   runningStatus,
   type StartedPod,
 } from './pod-status.ts';
-import { drawMs, type KubeletTiming } from './timing.ts';
+import { drawMs, type KubeletTiming, type PodTiming } from './timing.ts';
 
 /** The node on which the pods run. */
 export interface PodHost {
@@ -110,7 +110,7 @@ export class PodWorkers {
 
   #create(key: string, pod: KubeObject, now: string): void {
     this.#report(pod, creatingStatus(pod, this.#host.hostIp, now));
-    this.#start(key, pod, drawMs(this.#host.random, this.#host.timing.podStartMs));
+    this.#start(key, pod, drawMs(this.#host.random, this.#timingOf(pod).podStartMs));
   }
 
   /** Its containers start when its volumes are attached. */
@@ -166,12 +166,14 @@ export class PodWorkers {
 
   /** Lets the containers stop by themselves within the grace period, a shortened one included. */
   #stopContainers(key: string, pod: KubeObject, stage: Stage | null): void {
-    const { random, timing } = this.#host;
+    const { random } = this.#host;
     const graceMs = 1000 * (pod.metadata.deletionGracePeriodSeconds ?? 0);
     const killMs = this.#now() + graceMs;
     if (stage?.kind === 'stopping' && stage.untilMs <= killMs) return;
     const exitMs =
-      stage?.kind === 'stopping' ? killMs : this.#now() + drawMs(random, timing.podStopMs);
+      stage?.kind === 'stopping'
+        ? killMs
+        : this.#now() + drawMs(random, this.#timingOf(pod).podStopMs);
     const untilMs = Math.min(exitMs, killMs);
     const service = pod.spec.restartPolicy === 'Always';
     const exitCode = untilMs === killMs ? exitKilled : service ? 0 : exitTerminated;
@@ -204,6 +206,11 @@ export class PodWorkers {
     const stage = this.#workers.get(key)?.stage;
     if (stage && 'timer' in stage) stage.timer?.cancel();
     this.#workers.delete(key);
+  }
+
+  #timingOf(pod: KubeObject): PodTiming {
+    const { timing } = this.#host;
+    return timing.ofPod?.(pod) ?? timing;
   }
 
   #now(): number {

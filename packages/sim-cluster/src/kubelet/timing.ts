@@ -1,19 +1,26 @@
 // How long things take on a node, between a least and a most.
 import { type Random, randomInteger } from '../kernel/prng.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 
 /** The least and the most of a duration that differs from time to time, in milliseconds. */
 export type RangeMs = readonly [least: number, most: number];
 
+/** How long a pod takes to start and to stop. */
+export interface PodTiming {
+  /** From binding to all containers ready. */
+  readonly podStartMs: RangeMs;
+  /** From the request to stop to the exit of the containers; the grace period cuts it short. */
+  readonly podStopMs: RangeMs;
+}
+
 /** How long things take on a node. */
-export interface KubeletTiming {
+export interface KubeletTiming extends PodTiming {
   /** Between two renewals of the lease, and between two looks at the node's status. */
   readonly heartbeatMs: number;
   /** From registration to Ready. */
   readonly startupMs: RangeMs;
-  /** From binding to all containers running. */
-  readonly podStartMs: RangeMs;
-  /** From the request to stop to the exit of the containers; the grace period cuts it short. */
-  readonly podStopMs: RangeMs;
+  /** How long it takes a certain pod; left out: as long as all. */
+  readonly ofPod?: (pod: KubeObject) => PodTiming;
 }
 
 /** A small cluster with images at hand. */

@@ -59,7 +59,13 @@ const conditions: Shape = [
   `),
 ];
 
-const container: Shape = { name: 'all', image: () => 'redacted', resources: 'all' };
+/** How long a container takes to be ready and to stop, not how that is found out. */
+const probe: Shape = whole('initialDelaySeconds periodSeconds failureThreshold successThreshold');
+const container: Shape = {
+  ...{ name: 'all', image: () => 'redacted', resources: 'all' },
+  ...{ startupProbe: probe, readinessProbe: probe },
+  lifecycle: { preStop: { sleep: whole('seconds') } },
+};
 
 /** Whether its data is lost with the pod is all that matters about a volume. */
 const volume: Shape = { name: 'all', emptyDir: () => ({}) };
@@ -82,7 +88,7 @@ const ofWorkload: Shape = {
       revisionHistoryLimit progressDeadlineSeconds completions parallelism completionMode
       backoffLimit suspend
     `),
-    template: { metadata: whole('labels'), spec: podSpec },
+    template: { metadata: { ...whole('labels'), annotations }, spec: podSpec },
   },
   status: {
     ...whole(`

@@ -12,6 +12,7 @@ interface Document {
   readonly complete: boolean;
   readonly missing: readonly string[];
   readonly notes: readonly string[];
+  readonly assumptions: readonly { readonly workload: string; readonly start: object }[];
   readonly runs: readonly RunDocument[];
 }
 
@@ -32,6 +33,7 @@ interface RunDocument {
       readonly unavailableMax: number;
       readonly unavailablePercentMax: number;
       readonly worstAt: number | null;
+      readonly longestGap: { readonly seconds: number } | null;
       readonly evictions: number;
     }[];
   };
@@ -330,6 +332,25 @@ describe('a snapshot', () => {
       (await run('simulate', '-f', source, '--partial', '-o', 'json')).out,
     );
     assert.deepEqual([complete, missing.length], [false, 1]);
+  });
+
+  it('says how long its pods are taken to need, by probes as the command snapshot leaves them', async () => {
+    const probed = structuredClone(snapshot) as {
+      items: { kind?: string; spec: { template?: { spec: object }; containers?: object[] } }[];
+    };
+    for (const { kind, spec } of probed.items) {
+      const { containers } = (kind === 'Pod' ? spec : (spec.template?.spec ?? {})) as typeof spec;
+      for (const container of kind === 'Pod' || kind === 'Deployment' ? (containers ?? []) : []) {
+        Object.assign(container, { readinessProbe: { initialDelaySeconds: 40 } });
+      }
+    }
+    const source = file('probed.json', JSON.stringify(probed));
+    const { assumptions, runs } = await simulated(source, script);
+    const web = assumptions.find(({ workload }) => workload === 'Deployment shop/web');
+    assert.deepEqual(web?.start, { leastSeconds: 40.5, mostSeconds: 52, from: 'probes' });
+    const { longestGap } = runs[0]?.summary.workloads.find(({ name }) => name === 'web') ?? {};
+    const seconds = longestGap?.seconds ?? 0;
+    assert.ok(seconds >= 40.5 && seconds < 53, `${seconds}`);
   });
 
   it('may be yaml, and of several documents', async () => {

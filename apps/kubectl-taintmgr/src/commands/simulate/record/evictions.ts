@@ -6,16 +6,11 @@ import {
   type Reason,
 } from '@taintmgr/core';
 import { describePressureReason } from '@taintmgr/core/pressure';
+import type { Instant } from '@taintmgr/core/time';
 import type { Notice, PressureNotice } from '@taintmgr/k8s-adapter';
-
-/** The pod that something is about. */
-export interface PodName {
-  readonly namespace: string;
-  readonly pod: string;
-  readonly node: string;
-  /** `Deployment shop/web`; null: none that is counted. */
-  readonly workload: string | null;
-}
+import { HoldLog, type HoldTrack, heldByLimit, heldByPause } from './holds.ts';
+import type { Open, PodName } from './pod-name.ts';
+import { relativeText } from './texts.ts';
 
 type How = 'delete' | 'evict' | 'pressure';
 
@@ -55,11 +50,10 @@ export interface FailureTrack extends PodName {
   readonly message: string;
 }
 
+type NamedPod = Pick<PodRef, 'namespace' | 'name' | 'uid' | 'nodeName'>;
+
 /** What is known of a pod beside its name. */
 type KnownPod = Pick<EvictionTrack, 'workload' | 'arrivedAt'>;
-
-/** A track that is still being written. */
-export type Open<Track> = { -readonly [Key in keyof Track]: Track[Key] };
 
 /** Records what the controller does about pods during a run. */
 export class EvictionLog {
@@ -70,11 +64,18 @@ export class EvictionLog {
   readonly #open = new Map<string, Open<DeadlineTrack>>();
   readonly #refused = new Map<string, Open<RefusalTrack>>();
   readonly #knownOf: (uid: string) => KnownPod;
-  readonly #secondsOf: (instant: number) => number;
+  readonly #startsAt: Instant;
+  readonly #holds = new HoldLog();
 
-  constructor(knownOf: (uid: string) => KnownPod, secondsOf: (instant: number) => number) {
+  /** Times count from `startsAt`. */
+  constructor(knownOf: (uid: string) => KnownPod, startsAt: Instant) {
     this.#knownOf = knownOf;
-    this.#secondsOf = secondsOf;
+    this.#startsAt = startsAt;
+  }
+
+  /** Pods that were held back. */
+  get holds(): readonly HoldTrack[] {
+    return this.#holds.holds;
   }
 
   notice(at: number, notice: Notice | PressureNotice): void {
@@ -86,10 +87,27 @@ export class EvictionLog {
       const { pod, because } = notice.command;
       this.#finished(at, pod, 'pressure', because.map(describePressureReason), notice.outcome);
     }
-    if (notice.kind !== 'report' || notice.report.kind !== 'deadline') return;
-    const { pod, to, because } = notice.report;
-    this.#close(at, pod.uid, to === null ? 'cancelled' : 'moved');
-    if (to !== null) this.#begin(at, pod, to, because);
+    if (notice.kind !== 'report') return;
+    const { report } = notice;
+    if (report.kind === 'queued') {
+      const { pod, hit } = report;
+      this.#holds.hold(at, pod.uid, this.#named(pod), heldByLimit(hit));
+    } else if (report.kind === 'deadline') {
+      const { pod, to, because } = report;
+      this.#close(at, pod.uid, to === null ? 'cancelled' : 'moved');
+      if (to !== null) this.#begin(at, pod, to, because);
+      else this.#holds.release(at, pod.uid);
+    }
+  }
+
+  /** Whether a pause holds a pod, as an explanation has it: that is not reported. */
+  followPause(at: number, { pod, decision }: PodExplanation): void {
+    const holder = decision.kind === 'pause' ? heldByPause(decision.because) : null;
+    if (!holder) this.#holds.release(at, pod.uid, 'pause');
+    else {
+      const text = relativeText(holder.text, this.#startsAt);
+      this.#holds.hold(at, pod.uid, this.#named(pod), { ...holder, text });
+    }
   }
 
   /** The deadline of a pod as an explanation has it, for engines that do not report deadlines. */
@@ -106,11 +124,16 @@ export class EvictionLog {
   /** A pod is no more. */
   gone(at: number, uid: string): void {
     this.#close(at, uid, 'cancelled');
+    this.#holds.release(at, uid);
+  }
+
+  #secondsOf(instant: Instant): number {
+    return (instant - this.#startsAt) / 1000;
   }
 
   #begin(at: number, pod: PodRef, to: number, because: readonly Reason[]): void {
     const times = { setAt: at, dueAt: this.#secondsOf(to), endedAt: null };
-    const texts = because.map(describeReason);
+    const texts = this.#relative(because.map(describeReason));
     const track = { ...this.#named(pod), ...times, end: 'pending' as const, because: texts };
     this.#open.set(pod.uid, track);
     this.deadlines.push(track);
@@ -124,13 +147,20 @@ export class EvictionLog {
     open.end = end;
   }
 
+  #relative(texts: readonly string[]): readonly string[] {
+    return texts.map((text) => relativeText(text, this.#startsAt));
+  }
+
   #finished(at: number, pod: PodRef, how: How, because: readonly string[], outcome: Outcome): void {
+    // Whatever came of it, it was let through.
+    this.#holds.release(at, pod.uid);
     if (outcome.kind === 'done') {
       // A deadline that is now is not reported: another taint came, which the pod does not tolerate.
       const isEarly = (this.#open.get(pod.uid)?.dueAt ?? at) > at;
       this.#close(at, pod.uid, isEarly ? 'moved' : 'evicted');
       const { arrivedAt } = this.#knownOf(pod.uid);
-      this.evictions.push({ at, ...this.#named(pod), arrivedAt, how, because });
+      const texts = this.#relative(because);
+      this.evictions.push({ at, ...this.#named(pod), arrivedAt, how, because: texts });
     } else if (outcome.kind === 'blocked') {
       this.#refuse(at, pod, budgetOf(outcome), outcome.message);
     } else if (outcome.kind === 'failed') {
@@ -153,7 +183,7 @@ export class EvictionLog {
     this.refusals.push(track);
   }
 
-  #named({ namespace, name, uid, nodeName }: PodRef): PodName {
+  #named({ namespace, name, uid, nodeName }: NamedPod): PodName {
     return { namespace, pod: name, node: nodeName, workload: this.#knownOf(uid).workload };
   }
 }

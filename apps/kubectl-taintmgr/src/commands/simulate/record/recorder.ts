@@ -3,17 +3,18 @@ import type { Instant } from '@taintmgr/core/time';
 import type { Notice, PressureNotice } from '@taintmgr/k8s-adapter';
 import type { ApiServer, Change, KubeObject } from '@taintmgr/sim-cluster';
 import type { Condition } from '../../../cluster/objects.ts';
+import type { PodTimes } from '../times/pod-times.ts';
 import {
   type DeadlineTrack,
   EvictionLog,
   type EvictionTrack,
   type FailureTrack,
-  type Open,
-  type PodName,
   type RefusalTrack,
 } from './evictions.ts';
+import type { HoldTrack } from './holds.ts';
 import { Machines } from './machines.ts';
 import { NodeTimelines, type NodeTrack } from './nodes.ts';
+import type { Open, PodName } from './pod-name.ts';
 import { type Timeline, Timelines } from './timelines.ts';
 import { WorkloadTimelines, type WorkloadTrack } from './workloads.ts';
 import { isOfZones, type RecordedZone, recordedZone, type ZoneTrack } from './zones.ts';
@@ -48,9 +49,20 @@ export interface Recording {
   readonly budgets: readonly BudgetTrack[];
   readonly deadlines: readonly DeadlineTrack[];
   readonly evictions: readonly EvictionTrack[];
+  readonly holds: readonly HoldTrack[];
   readonly refusals: readonly RefusalTrack[];
   readonly failures: readonly FailureTrack[];
   readonly unplaced: readonly UnplacedTrack[];
+}
+
+export interface RecorderOptions {
+  readonly api: ApiServer;
+  readonly engine: Engine;
+  readonly semantics: Config['semantics'];
+  /** How long pods take to start again when their machine is back. */
+  readonly times: PodTimes;
+  /** Whether there are pauses, whose pods have to be asked for. */
+  readonly hasPauses: () => boolean;
 }
 
 /** Between two looks at what is not reported. */
@@ -73,6 +85,7 @@ export class RunRecorder {
   readonly #unplaced: Open<UnplacedTrack>[] = [];
   readonly #openUnplaced = new Map<string, Open<UnplacedTrack>>();
 
+  readonly #hasPauses: () => boolean;
   readonly #reportsDeadlines: boolean;
   /** Nodes with NoExecute taints, where deadlines have to be asked for. */
   readonly #tainted = new Set<string>();
@@ -81,9 +94,10 @@ export class RunRecorder {
    * Begins with the cluster as it is now. An engine under `upstream-1.36` does not report deadlines:
    * it is asked once a second.
    */
-  constructor(api: ApiServer, engine: Engine, semantics: Config['semantics']) {
+  constructor({ api, engine, semantics, times, hasPauses }: RecorderOptions) {
     this.#api = api;
     this.#engine = engine;
+    this.#hasPauses = hasPauses;
     this.#reportsDeadlines = semantics === 'precise';
     this.#startsAt = api.clock.now();
     this.#log = new EvictionLog(
@@ -91,12 +105,17 @@ export class RunRecorder {
         workload: this.#workloadNames.get(uid) ?? null,
         arrivedAt: this.#arrivals.get(uid) ?? 0,
       }),
-      (instant) => this.#secondsOf(instant),
+      this.#startsAt,
     );
     this.#workloads = new WorkloadTimelines(api);
-    this.#machines = new Machines((at, pod, change) => {
-      this.#workloads.countServing(at, pod, change);
-    });
+    this.#machines = new Machines(
+      (at, pod, change) => this.#workloads.countServing(at, pod, change),
+      // Half of the time that it may take, so that nothing has to be drawn.
+      (pod, then) => {
+        const [least, most] = times.of(pod).podStartMs;
+        api.clock.after((least + most) / 2, () => then(this.#now));
+      },
+    );
     for (const node of api.list('nodes')) this.#noteNode(0, node);
     for (const pod of api.list('pods')) this.#notePod(0, pod, null);
     for (const budget of api.list('poddisruptionbudgets')) this.#noteBudget(0, budget);
@@ -115,23 +134,26 @@ export class RunRecorder {
   #noteZones(): void {
     for (const zone of this.#engine.zones(this.#api.clock.now())) {
       this.#zones.add(zone.name, { name: zone.name });
-      this.#zones.push(this.#now, zone.name, recordedZone(zone));
+      this.#zones.push(this.#now, zone.name, recordedZone(zone, this.#startsAt));
     }
   }
 
   /** Not everything about zones is reported: upstream semantics report nothing. */
   #lookAround(): void {
     this.#noteZones();
-    if (!this.#reportsDeadlines) this.#followDeadlines();
+    if (!this.#reportsDeadlines || this.#hasPauses()) this.#followPods();
     this.#api.clock.after(lookPeriodMs, () => this.#lookAround());
   }
 
-  #followDeadlines(): void {
+  #followPods(): void {
     for (const name of this.#tainted) {
       const answer = this.#engine.explain(this.#api.clock.now(), { kind: 'node', name });
       if (answer?.kind !== 'node') continue;
-      for (const pod of answer.pods) this.#log.follow(this.#now, pod);
-      const isOver = !answer.pods.some(({ decision }) => decision.kind === 'evict');
+      for (const pod of answer.pods) {
+        if (this.#reportsDeadlines) this.#log.followPause(this.#now, pod);
+        else this.#log.follow(this.#now, pod);
+      }
+      const isOver = answer.pods.every(({ decision }) => decision.kind === 'keep');
       if (isOver && !answer.node.taints.some(isNoExecute)) this.#tainted.delete(name);
     }
   }
@@ -148,7 +170,7 @@ export class RunRecorder {
   }
 
   recording(): Recording {
-    const { evictions, deadlines, refusals, failures } = this.#log;
+    const { evictions, deadlines, holds, refusals, failures } = this.#log;
     return {
       zones: this.#zones.inOrder(),
       nodes: this.#nodes.tracks(),
@@ -156,6 +178,7 @@ export class RunRecorder {
       budgets: this.#budgets.all(),
       deadlines,
       evictions,
+      holds,
       refusals,
       failures,
       unplaced: this.#unplaced,

@@ -1,5 +1,7 @@
 import type { LifecycleReport } from '@taintmgr/core';
 import { describeHold, type ZoneStatus } from '@taintmgr/core/lifecycle';
+import type { Instant } from '@taintmgr/core/time';
+import { relativeText } from './texts.ts';
 import type { Timeline } from './timelines.ts';
 
 /** How a zone is doing, as the controller sees it. */
@@ -24,8 +26,11 @@ export function isOfZones(report: { readonly kind: string }): boolean {
 const zoneReports: readonly LifecycleReport['kind'][] = ['zone', 'zoneHold', 'nodeUnreachable'];
 
 /** What of a zone is recorded. */
-export function recordedZone({ state, ready, notReady, rate, hold }: ZoneStatus): RecordedZone {
-  const held = hold && describeHold(hold);
+export function recordedZone(
+  { state, ready, notReady, rate, hold }: ZoneStatus,
+  startsAt: Instant,
+): RecordedZone {
+  const held = hold && relativeText(describeHold(hold), startsAt);
   // Upstream counts in 32-bit floats.
   return { state: state ?? 'Unknown', ready, notReady, rate: Number(rate.toFixed(6)), held };
 }

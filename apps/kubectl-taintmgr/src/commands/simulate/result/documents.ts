@@ -4,6 +4,7 @@ import { apiVersion } from '../../../report/documents.ts';
 import type { Recording } from '../record/recorder.ts';
 import type { ClusterSource } from '../source/source.ts';
 import type { PlayedEvent, Run, Semantics } from '../stage/run.ts';
+import type { Assumption } from '../times/pod-times.ts';
 import { type Differences, differencesOf } from './differences.ts';
 import type { FailIfOutcome } from './fail-if/condition.ts';
 import { type Summary, summarize } from './summary.ts';
@@ -51,6 +52,8 @@ export interface SimulationDocument {
   readonly complete: boolean;
   readonly missing: readonly string[];
   readonly notes: readonly string[];
+  /** How long the pods of each workload were taken to need, and who says so. */
+  readonly assumptions: readonly Assumption[];
   /** The conditions of --fail-if, in their order. */
   readonly limits: readonly FailIfOutcome[];
   /** The variants in the order in which they were named. */
@@ -83,6 +86,7 @@ export function simulationDocument(result: Result): SimulationDocument {
     complete: source.missing.length === 0,
     missing: source.missing,
     notes: source.notes,
+    assumptions: first?.assumptions ?? [],
     limits,
     runs: runs.map((run) => runDocument(run, first)),
   };

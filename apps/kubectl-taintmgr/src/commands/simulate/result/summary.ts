@@ -2,6 +2,7 @@ import { countBy } from '../../../render/count.ts';
 import type { BudgetTrack, Recording, UnplacedTrack } from '../record/recorder.ts';
 import type { Step } from '../record/timelines.ts';
 import type { WorkloadTrack } from '../record/workloads.ts';
+import { type Cause, causesOf } from './causes.ts';
 import { type Downtime, downtimeOf, tenths, thousandths } from './downtime.ts';
 import { type EvictionLoop, loopsOf } from './loops.ts';
 
@@ -40,6 +41,8 @@ export interface Summary {
   readonly evictions: number;
   /** Pods that came back to where they were evicted from, again and again. */
   readonly loops: readonly EvictionLoop[];
+  /** What kept pods from leaving, or from coming back. */
+  readonly causes: readonly Cause[];
   /** Evictions that failed otherwise than by a budget. */
   readonly failures: number;
   readonly refusals: number;
@@ -60,6 +63,7 @@ export function summarize(recording: Recording, end: number): Summary {
   return {
     evictions: evictions.length,
     loops: loopsOf(evictions),
+    causes: causesOf(recording),
     failures: failures.length,
     refusals: refusals.reduce((sum, { count }) => sum + count, 0),
     nodesTainted: nodes.filter(({ states }) => {

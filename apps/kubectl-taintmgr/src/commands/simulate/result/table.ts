@@ -3,6 +3,8 @@ import { formatDuration } from '@taintmgr/core/time';
 import { count } from '../../../render/count.ts';
 import { type Column, renderColumns, type TableOptions } from '../../../render/table.ts';
 import { none } from '../../../report/words.ts';
+import { assumedLines } from './assumed-lines.ts';
+import { causeTable } from './cause-table.ts';
 import { paired } from './differences.ts';
 import type { Result, RunResult } from './documents.ts';
 import { loopLines, seconds, totals, unplacedText } from './lines.ts';
@@ -18,9 +20,11 @@ export function simulationTable(result: Result, options: TableOptions): string {
     headline(result, first),
     renderRows(workloadColumns, runs, ({ workloads }) => workloads, options),
     renderRows(budgetColumns, runs, ({ budgets }) => budgets, options),
+    causeTable(runs, options),
     ...runs.map((run) => unplacedText(run, runs.length > 1)),
     ...(options.wide ? [timeline(first, options)] : []),
     runs.flatMap((run) => [totals(run), ...loopLines(run)]).join('\n'),
+    assumedLines(first.assumptions).join('\n'),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
 }

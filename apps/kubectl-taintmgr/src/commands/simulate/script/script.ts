@@ -9,7 +9,10 @@ import {
   policiesOf,
   readPositioned,
 } from '@taintmgr/k8s-adapter/manifests';
-import { actions, type ScriptAction } from './actions.ts';
+import { keyOf } from '../input/names.ts';
+import type { SaidTimes } from '../times/pod-times.ts';
+import { rangeOf } from '../times/ranges.ts';
+import { actions, required, type ScriptAction } from './actions.ts';
 import { engineShape, pressureShape } from './config-shape.ts';
 
 /** One event of a script. Times are in milliseconds after the beginning. */
@@ -32,6 +35,13 @@ export interface Script {
   readonly pressure: Partial<PressureConfig> | null;
   /** Its policies, taint rules and pauses, of which those hold from `startsAt` that do not say since when. */
   readonly policies: (startsAt: Instant) => readonly PlacedPolicy[];
+  /** How long pods of workloads such as `shop/web` take to start and to stop. */
+  readonly times: ReadonlyMap<string, ScriptTimes>;
+}
+
+/** The same of one workload, and where it stands. */
+interface ScriptTimes extends SaidTimes {
+  readonly field: Field;
 }
 
 export const emptyScript: Script = {
@@ -39,6 +49,7 @@ export const emptyScript: Script = {
   engine: {},
   pressure: null,
   policies: () => [],
+  times: new Map(),
 };
 
 const timing = ['at', 'lasts', 'stagger', 'every', 'times'];
@@ -50,6 +61,7 @@ export function readScript(file: string, text: string, until: Millis): Script {
   const root = readPositioned(file, text);
   const faults: string[] = [];
   const events: ScriptEvent[] = [];
+  const times = new Map<string, ScriptTimes>();
   let manifests: readonly Field[] = [];
   let { engine, pressure } = emptyScript;
   attempt(faults, () => {
@@ -59,6 +71,7 @@ export function readScript(file: string, text: string, until: Millis): Script {
       'engine',
       'pressure',
       'policies',
+      'times',
       'events',
     ]);
     manifests = members.get('policies')?.items() ?? [];
@@ -72,6 +85,9 @@ export function readScript(file: string, text: string, until: Millis): Script {
         (pressure = readConfig(agent, pressureShape, resolvePressureConfig));
       attempt(faults, read);
     }
+    for (const field of members.get('times')?.items() ?? []) {
+      attempt(faults, () => readTimes(field, times));
+    }
     for (const field of members.get('events')?.items() ?? []) {
       attempt(faults, () => events.push(...readEvent(field, until)));
     }
@@ -82,7 +98,22 @@ export function readScript(file: string, text: string, until: Millis): Script {
     faults.push(...idle.map(({ field }) => field.fault(nobodyActs).message));
   }
   if (faults.length > 0) throw new FaultyFile(faults);
-  return { events, engine, pressure, policies: (startsAt) => policiesOf(manifests, startsAt) };
+  const policies = (startsAt: Instant) => policiesOf(manifests, startsAt);
+  return { events, engine, pressure, policies, times };
+}
+
+/** How long the pods of one workload take. */
+function readTimes(field: Field, times: Map<string, ScriptTimes>): void {
+  const members = field.members(['workload', 'start', 'stop']);
+  const [namespace, name] = keyOf(required(field, members, 'workload'));
+  const [start, stop] = ['start', 'stop'].map((what) => {
+    const member = members.get(what);
+    return member ? rangeOf(member) : null;
+  });
+  if (!start && !stop) throw field.fault('want start, stop or both');
+  const key = `${namespace}/${name}`;
+  if (times.has(key)) throw field.fault(`times of ${key} are said already`);
+  times.set(key, { field, start: start ?? null, stop: stop ?? null });
 }
 
 /** Lets a part of a file be wrong without the rest going unread. */

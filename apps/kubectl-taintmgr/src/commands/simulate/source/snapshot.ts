@@ -3,6 +3,8 @@ import { type Instant, parseTime } from '@taintmgr/core/time';
 import { FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
 import { Cluster, type KubeObject, type Unloaded, VirtualClock } from '@taintmgr/sim-cluster';
 import { count, countBy } from '../../../render/count.ts';
+import { observedStarts } from '../times/observed.ts';
+import { PodTimes } from '../times/pod-times.ts';
 import { namespaceFaults, takePolicies } from './policies.ts';
 import type { ClusterSource } from './source.ts';
 
@@ -21,12 +23,13 @@ const seedForLook = 1;
 export function snapshotSource({ name, values, places }: SnapshotOptions): ClusterSource {
   const startsAt = latestTime(values);
   const { objects: policies, notes, others: snapshot } = takePolicies(values);
-  const make: ClusterSource['make'] = (clock, seed) =>
+  const make: ClusterSource['make'] = (clock, seed, times = new PodTimes()) =>
     new Cluster({
       clock,
       seed,
       snapshot,
       adopt: true,
+      timing: { ofPod: (pod) => times.of(pod) },
       without: ['nodeLifecycleStandIn'],
       apiServer: { brief: true },
     });
@@ -53,6 +56,7 @@ export function snapshotSource({ name, values, places }: SnapshotOptions): Clust
       ...ownerNotes(api.list('pods'), api),
       ...ruleNotes(api.list('pods')),
     ],
+    observed: observedStarts(api.list('pods')),
     make,
   };
 }

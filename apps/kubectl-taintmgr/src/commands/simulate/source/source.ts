@@ -1,6 +1,7 @@
 import type { PolicyObject } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
-import type { Cluster, VirtualClock } from '@taintmgr/sim-cluster';
+import type { Cluster, RangeMs, VirtualClock } from '@taintmgr/sim-cluster';
+import type { PodTimes } from '../times/pod-times.ts';
 
 /** Where a simulation begins: a cluster that can be built again for each run. */
 export interface ClusterSource {
@@ -15,5 +16,8 @@ export interface ClusterSource {
   readonly policies: readonly PolicyObject[];
   /** What the simulation does not know of what is there. */
   readonly notes: readonly string[];
-  readonly make: (clock: VirtualClock, seed: number) => Cluster;
+  /** How long pods of workloads took to start in it, as far as one can see. */
+  readonly observed: ReadonlyMap<string, RangeMs>;
+  /** `times`: how long pods take in it; left out: as they say themselves. */
+  readonly make: (clock: VirtualClock, seed: number, times?: PodTimes) => Cluster;
 }

@@ -21,6 +21,8 @@ import {
 import { amountsOf, keyOf, labelsOf, labelValueOf, nameOf } from '../input/names.ts';
 import { budgetFields, budgetSpec, required, taintOf } from '../script/actions.ts';
 import { attempt } from '../script/script.ts';
+import { PodTimes, timeAnnotations } from '../times/pod-times.ts';
+import { rangeNotation, rangeOf } from '../times/ranges.ts';
 import type { ClusterSource } from './source.ts';
 
 const startsAt: Instant = Date.parse('2026-01-01T00:00:00Z');
@@ -35,6 +37,8 @@ const workloadFields = [
   'tolerations',
   'nodeSelector',
   'gracePeriodSeconds',
+  'startTime',
+  'stopTime',
   'budget',
 ];
 
@@ -75,17 +79,19 @@ export function topologySource(file: string, [root]: readonly Field[]): ClusterS
     missing: [],
     policies: [],
     notes: [],
+    observed: new Map(),
     make: maker(parts),
   };
 }
 
 function maker({ nodes, workloads, budgets }: Parts): ClusterSource['make'] {
-  return (clock, seed) => {
+  return (clock, seed, times = new PodTimes()) => {
     const topology = { region: '', zones: [], nodesPerZone: 0, workloads, budgets };
     const cluster = new Cluster({
       clock,
       seed,
       topology,
+      timing: { ofPod: (pod) => times.of(pod) },
       without: ['nodeLifecycleStandIn'],
       apiServer: { brief: true },
     });
@@ -140,10 +146,12 @@ function readWorkload(field: Field, parts: Parts): void {
     },
   };
   const { trial, workloads, budgets } = parts;
-  const workload =
+  const workload = withTimes(
+    members,
     kind === 'Job'
       ? job(namespace, name, secondsOf(members), options)
-      : builders[kind](namespace, name, options);
+      : builders[kind](namespace, name, options),
+  );
   tryOut(field, trial, `${kind.toLowerCase()}s`, workload);
   workloads.push(workload);
   const budgetField = members.get('budget');
@@ -151,6 +159,18 @@ function readWorkload(field: Field, parts: Parts): void {
   const budget = readBudget(budgetField, namespace, name);
   tryOut(budgetField, trial, 'poddisruptionbudgets', budget);
   budgets.push(budget);
+}
+
+/** The workload with pods that take so long to start and to stop. */
+function withTimes(members: ReadonlyMap<string, Field>, workload: KubeObject): KubeObject {
+  const times = (['start', 'stop'] as const).flatMap((what) => {
+    const field = members.get(`${what}Time`);
+    return field ? [[timeAnnotations[what], rangeNotation(rangeOf(field))] as const] : [];
+  });
+  if (times.length === 0) return workload;
+  const { template } = workload.spec;
+  const metadata = { ...template.metadata, annotations: Object.fromEntries(times) };
+  return { ...workload, spec: { ...workload.spec, template: { ...template, metadata } } };
 }
 
 /** What an API server refuses is a fault of the place in the file. */

@@ -1,12 +1,13 @@
 import type { Config } from '@taintmgr/core';
 import type { PolicyObject } from '@taintmgr/core/policy';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
-import { FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
+import { didYouMean, FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
 import { ApiError, type Cluster, VirtualClock } from '@taintmgr/sim-cluster';
 import { type Recording, RunRecorder, unplacedMessage } from '../record/recorder.ts';
 import type { Script, ScriptEvent } from '../script/script.ts';
 import { type Targets, targetsOf, targetsText } from '../script/targets.ts';
 import type { ClusterSource } from '../source/source.ts';
+import { type Assumption, PodTimes } from '../times/pod-times.ts';
 import { Agents } from './agents.ts';
 import { Stage, StageFault } from './stage.ts';
 
@@ -35,6 +36,8 @@ export interface PlayedEvent {
 export interface Run {
   readonly semantics: Semantics;
   readonly startsAt: number;
+  /** How long pods were taken to need. */
+  readonly assumptions: readonly Assumption[];
   readonly playedEvents: readonly PlayedEvent[];
   readonly recording: Recording;
 }
@@ -46,7 +49,8 @@ const idleLookMs = 1_000;
 export function simulate(options: RunOptions): Run {
   const { source, script, policies, seed, until, semantics } = options;
   const clock = new VirtualClock(source.startsAt);
-  const cluster = source.make(clock, seed);
+  const times = new PodTimes(script.times, source.observed);
+  const cluster = source.make(clock, seed, times);
   let recorder: RunRecorder | null = null;
   const agents = new Agents({
     cluster,
@@ -63,13 +67,41 @@ export function simulate(options: RunOptions): Run {
     runUntilIdle(source, cluster, agents);
   }
   const startsAt = clock.now();
-  const recording = new RunRecorder(cluster.api, agents.engine, semantics);
+  const assumptions = assumptionsOf(cluster, script, times);
+  const recording = new RunRecorder({
+    ...{ api: cluster.api, engine: agents.engine, semantics, times },
+    hasPauses: () => policies.some(({ kind }) => kind === 'EvictionPause'),
+  });
   recorder = recording;
   const stage = new Stage(cluster, (node, runs) => recording.noteMachine(node, runs));
   const play = new Play(stage, script);
   if (!source.isNew) agents.start();
   agents.runUntil(startsAt + until);
-  return { semantics, startsAt, playedEvents: play.playedEvents, recording: recording.recording() };
+  const { playedEvents } = play;
+  return { semantics, startsAt, assumptions, playedEvents, recording: recording.recording() };
+}
+
+const timed = ['deployments', 'statefulsets', 'daemonsets', 'replicasets'];
+
+/** What is assumed of the workloads that are there. Throws FaultyFile where the script means another. */
+function assumptionsOf(
+  { api }: Cluster,
+  { times: said }: Script,
+  times: PodTimes,
+): readonly Assumption[] {
+  const workloads = timed
+    .flatMap((resource) => api.list(resource))
+    .filter(({ metadata }) => !metadata.ownerReferences?.some(({ controller }) => controller));
+  const names = workloads.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+  const faults = Array.from(said).flatMap(([name, { field }]) => {
+    if (names.includes(name)) return [];
+    const meant = didYouMean(name, names) || ';';
+    return [
+      field.fault(`there is no workload ${name}${meant} there are ${names.join(', ')}`).message,
+    ];
+  });
+  if (faults.length > 0) throw new FaultyFile(faults);
+  return workloads.map((workload) => times.assumed(workload));
 }
 
 /** In a cluster of kube-controller-manager kubelets see to it, in their way. */

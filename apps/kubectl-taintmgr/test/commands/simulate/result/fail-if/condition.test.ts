@@ -12,7 +12,7 @@ import { summarize } from '../../../../../src/commands/simulate/result/summary.t
 
 const nothing: Recording = {
   ...{ zones: [], nodes: [], workloads: [], budgets: [], deadlines: [] },
-  ...{ evictions: [], refusals: [], failures: [], unplaced: [] },
+  ...{ evictions: [], holds: [], refusals: [], failures: [], unplaced: [] },
 };
 
 /** `shop/web` wants 10 pods, of which `down` do not serve from 10 s to `until`; `shop/db` is well. */
