@@ -115,7 +115,7 @@ export { taintManagersPath } from './proto/taint-manager-requests.ts';
 export { treeFault } from './proto/tree.ts';
 export type { Access, Authorization, TlsMaterial } from './transport/access.ts';
 export { HttpTransport } from './transport/http-transport.ts';
-export type { Sink, Transport } from './transport/sink.ts';
+export { giveAnswer, type Sink, type Transport } from './transport/sink.ts';
 
 // Who else evicts here.
 

@@ -38,6 +38,7 @@ it('opens exactly these', () => {
     'flightLine',
     'flightLineFrom',
     'getNodeRequest',
+    'giveAnswer',
     'holdingPause',
     'installedOptions',
     'installedVersion',

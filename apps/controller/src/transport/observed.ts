@@ -1,4 +1,4 @@
-import type { ApiRequest, Transport } from '@taintmgr/k8s-adapter';
+import { type ApiRequest, giveAnswer, type Transport } from '@taintmgr/k8s-adapter';
 
 /** Notified of requests to the API server. Times are in seconds. */
 export interface RequestObserver {
@@ -37,6 +37,11 @@ export function observed(transport: Transport, observer: RequestObserver): Trans
         end: () => {
           if (!isWatch(request)) observer.received(method, bytes);
           sink.end();
+        },
+        answer: (status, headers, body) => {
+          answered(String(status));
+          if (!isWatch(request)) observer.received(method, body.length);
+          giveAnswer(sink, status, headers, body);
         },
         alive: (age) => sink.alive(age),
         failed: (message, stage) => {

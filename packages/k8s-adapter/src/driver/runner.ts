@@ -2,6 +2,7 @@ import type { Event } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import type { Notice } from '../controller/engine-loop.ts';
 import type { LoopAction, LoopInput, RunningLoop } from '../controller/loop-parts.ts';
+import { endsExchange } from '../proto/exchange.ts';
 import { inputSink, type Transport } from '../transport/sink.ts';
 import type { LoopClock } from './loop-clock.ts';
 
@@ -60,7 +61,7 @@ export class Runner<E = Event, N = Notice> {
 
   #step(input: LoopInput<E>): void {
     const { clock } = this.#options;
-    if (input.kind === 'end' || input.kind === 'failed') this.#hangUps.delete(input.id);
+    if (endsExchange(input) && 'id' in input) this.#hangUps.delete(input.id);
     // Before anything is done: a machine that was suspended may have slept through its lease.
     const by = clock.step();
     const now = clock.now();

@@ -14,6 +14,14 @@ export type ExchangeInput =
       readonly headers: ResponseHeaders;
     }
   | { readonly kind: 'chunk'; readonly id: string; readonly data: Uint8Array | string }
+  /** `head`, `chunk` and `end` in one, where an answer came as a whole: as most do. */
+  | {
+      readonly kind: 'answer';
+      readonly id: string;
+      readonly status: number;
+      readonly headers: ResponseHeaders;
+      readonly data: Uint8Array;
+    }
   /** The whole answer, or an event of a watch, of a server in the same process: JSON to read only. */
   | { readonly kind: 'value'; readonly id: string; readonly value: unknown }
   | { readonly kind: 'end'; readonly id: string }
@@ -31,7 +39,23 @@ export type ExchangeInput =
     };
 
 /** What is heard of the answer itself. */
-export type StreamInput = Exclude<ExchangeInput, { readonly kind: 'alive' }>;
+export type StreamInput = Exclude<ExchangeInput, { readonly kind: 'alive' | 'answer' }>;
+
+type WholeAnswer = Extract<ExchangeInput, { readonly kind: 'answer' }>;
+
+/** What such an answer is to those who take it part by part. */
+export function partsOf({ id, status, headers, data }: WholeAnswer): readonly StreamInput[] {
+  return [
+    { kind: 'head', id, status, headers },
+    { kind: 'chunk', id, data },
+    { kind: 'end', id },
+  ];
+}
+
+/** Whether nothing more comes after it. */
+export function endsExchange({ kind }: { readonly kind: string }): boolean {
+  return kind === 'end' || kind === 'failed' || kind === 'answer';
+}
 
 /** Bytes of one answer, where nothing else is said: far above 500 pods of the usual size. */
 const bytesMaxDefault = 64 * mebibyte;
@@ -69,6 +93,10 @@ export class AnswerCollector {
         return this.#append(input.data);
       case 'end':
         return this.#complete();
+      case 'answer':
+        this.#status = input.status;
+        this.#headers = input.headers;
+        return this.#append(input.data) ?? this.#complete();
       case 'failed': {
         const { message, stage } = input;
         return { kind: 'none', message, ...(stage && { stage }) };

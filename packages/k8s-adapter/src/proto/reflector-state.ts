@@ -1,6 +1,6 @@
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Random } from './backoff.ts';
-import type { AnswerCollector } from './exchange.ts';
+import { type AnswerCollector, type ExchangeInput, endsExchange } from './exchange.ts';
 import { ProtobufWatchDecoder, type WatchDecoder } from './watch-decoder.ts';
 
 /** A request under way and what was heard of it. */
@@ -77,6 +77,12 @@ const bookmarkMsMax: Millis = 90_000;
 /** One of them may be missing. */
 const quietMsMax: Millis = 150_000;
 
+/** What a watch sends in the beginning, or after a quiet time, may be what was missed before. */
+const catchUpMs: Millis = 1000;
+const quietMs: Millis = 5000;
+/** A watch that ends sooner, with nothing in it, is not opened again at once. */
+const watchMsMin: Millis = 1000;
+
 const streamSecondsMin = 300;
 
 /** After which the server is to end a stream: 5 to 10 minutes, so that not all are opened at once. */
@@ -108,6 +114,37 @@ export function watchingFrom(
 export function overdueAt(state: Open): Instant {
   const watched = state.kind === 'Watching' && state.status !== null;
   return state.heardAt + (watched ? quietMsMax : answerMsMax);
+}
+
+/** When a tick would do something; null: only the server can. */
+export function wakeOf(state: ReflectorState): Instant | null {
+  if (state.kind === 'Waiting') return state.until;
+  return isOpen(state) ? overdueAt(state) : null;
+}
+
+/** When what comes has not waited any more, of a stream that says something now. */
+export function caughtUpAt(now: Instant): Instant {
+  return now + catchUpMs;
+}
+
+/** Takes down that something came, and how far the answer is. */
+export function noteHeard(now: Instant, state: Open, input: ExchangeInput): void {
+  const wasQuiet = now - state.heardAt >= quietMs;
+  state.heardAt = now;
+  // The stream, or this process, may have stood still: what comes now may have waited.
+  if (wasQuiet && state.kind === 'Watching') state.caughtUpAt = caughtUpAt(now);
+  state.ended = endsExchange(input);
+  if (input.kind === 'head' || input.kind === 'answer') state.status = input.status;
+}
+
+/** Whether a watch that has ended may be opened again at once. */
+export function hasLived(now: Instant, { progressed, openedAt }: Watching): boolean {
+  return progressed || now - openedAt >= watchMsMin;
+}
+
+/** Whether it is the request that is under way in this state. */
+export function isOf(state: ReflectorState, id: string): boolean {
+  return isOpen(state) && state.id === id;
 }
 
 /** Where to go on after a failure of the connection. */

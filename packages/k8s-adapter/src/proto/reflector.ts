@@ -1,8 +1,8 @@
-import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
+import { formatDuration, type Instant } from '@taintmgr/core/time';
 import { type Failure, failureOf, isTooLong, noAnswer, succeeded } from './answer.ts';
 import type { ApiRequest } from './api-request.ts';
 import { Backoff } from './backoff.ts';
-import { AnswerCollector, type ExchangeInput, type StreamInput } from './exchange.ts';
+import { AnswerCollector, type ExchangeInput, partsOf, type StreamInput } from './exchange.ts';
 import { Inventory } from './inventory.ts';
 import { listPage } from './list-page.ts';
 import { listRequest, listStreamRequest, watchRequest } from './list-requests.ts';
@@ -12,10 +12,13 @@ import { Freshness } from './reflector-freshness.ts';
 import { listed, type ReflectorNotice } from './reflector-notice.ts';
 import type { ReflectorEffect, ReflectorInput, ReflectorOptions } from './reflector-options.ts';
 import {
+  caughtUpAt,
   formatStatuses,
+  hasLived,
   isComplete,
   isForeign,
   isGood,
+  isOf,
   isOpen,
   isStreaming,
   type Listing,
@@ -23,6 +26,7 @@ import {
   type Next,
   nextAfter,
   nextAfterFault,
+  noteHeard,
   type Open,
   overdueAt,
   type ReflectorState,
@@ -33,6 +37,7 @@ import {
   streamSeconds,
   unableStatuses,
   type Watching,
+  wakeOf,
   watchingFrom,
 } from './reflector-state.ts';
 import { JsonWatchDecoder, watchDecoderFor } from './watch-decoder.ts';
@@ -41,11 +46,8 @@ import { type CollectionEvent, isOlder, type WatchEvent, watchEventIn } from './
 export type { ReflectorEffect, ReflectorInput, ReflectorNotice, ReflectorOptions };
 
 const pageLimitMax = 500;
-/** What a watch sends in the beginning, or after a quiet time, may be what was missed before. */
-const catchUpMs: Millis = 1000;
-const quietMs: Millis = 5000;
-/** A watch that ends sooner, with nothing in it, is not opened again at once. */
-const watchMsMin: Millis = 1000;
+const none: readonly never[] = [];
+
 /**
  * Follows one collection: a list, then watches from its resourceVersion on, each from where the one
  * before got to. What it gives is a chain of differences without a gap, however often the connection
@@ -120,21 +122,25 @@ export class Reflector<T> {
 
   /** When a tick would do something; null: only the server can. */
   nextWake(): Instant | null {
-    const state = this.#state;
-    if (state.kind === 'Waiting') return state.until;
-    return isOpen(state) ? overdueAt(state) : null;
+    return wakeOf(this.#state);
   }
 
   /** Takes one input. Those of a request that is not the current one are ignored. */
   handle(now: Instant, input: ReflectorInput): readonly ReflectorEffect<T>[] {
-    this.#state = this.#next(now, input);
+    // Most of what is heard is of other collections.
+    if ('id' in input && !isOf(this.#state, input.id)) return none;
+    if (input.kind !== 'answer' || this.#state.kind === 'Listing') this.#take(now, input);
+    else for (const part of partsOf(input)) this.#take(now, part);
     const effects = this.#effects;
     this.#effects = [];
     return effects;
   }
 
-  #next(now: Instant, input: ReflectorInput): ReflectorState {
-    const state = this.#state;
+  #take(now: Instant, input: ReflectorInput): void {
+    this.#state = this.#next(now, this.#state, input);
+  }
+
+  #next(now: Instant, state: ReflectorState, input: ReflectorInput): ReflectorState {
     switch (input.kind) {
       case 'start':
         return state.kind === 'Idle' ? this.#list(now) : state;
@@ -162,13 +168,10 @@ export class Reflector<T> {
       if (isComplete(now, state, now - input.age)) this.#freshness.hear(now - input.age);
       return state;
     }
-    const wasQuiet = now - state.heardAt >= quietMs;
-    state.heardAt = now;
-    // The stream, or this process, may have stood still: what comes now may have waited.
-    if (wasQuiet && state.kind === 'Watching') state.caughtUpAt = now + catchUpMs;
-    state.ended = input.kind === 'end' || input.kind === 'failed';
-    if (input.kind === 'head') state.status = input.status;
-    if (isGood(state) && state.kind !== 'Listing') return this.#receiveStream(now, state, input);
+    noteHeard(now, state, input);
+    if (isGood(state) && state.kind !== 'Listing' && input.kind !== 'answer') {
+      return this.#receiveStream(now, state, input);
+    }
     const answer = state.collector.take(input);
     if (!answer) return state;
     if (state.kind === 'Listing' && succeeded(answer)) return this.#page(now, state, answer.body);
@@ -283,7 +286,7 @@ export class Reflector<T> {
   }
 
   #watching(now: Instant, state: Watching): Watching {
-    state.caughtUpAt = now + catchUpMs;
+    state.caughtUpAt = caughtUpAt(now);
     this.#failing = false;
     const { resourceVersion } = state;
     this.#notice({ kind: 'watching', resource: this.resource, resourceVersion });
@@ -344,8 +347,7 @@ export class Reflector<T> {
     if (state.kind === 'Loading') {
       return this.#broken(now, state, noAnswer('the list ended early'), relist);
     }
-    const lived = state.progressed || now - state.openedAt >= watchMsMin;
-    if (lived) return this.#watch(now, state);
+    if (hasLived(now, state)) return this.#watch(now, state);
     return this.#recover(now, state, noAnswer('the watch ended at once'), nextAfter(state));
   }
 

@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { Millis } from '@taintmgr/core/time';
 import type { ResponseHeaders } from '../proto/answer.ts';
 import type { ApiRequest } from '../proto/api-request.ts';
-import type { Sink } from './sink.ts';
+import { giveAnswer, type Sink } from './sink.ts';
 
 /**
  * A request as it goes out: with the server's base path and all its headers, in lower case, but for the
@@ -85,6 +85,15 @@ export class Call {
 
   data(chunk: Uint8Array): void {
     if (this.#open) this.#sink.data(chunk);
+  }
+
+  /** `head`, `data` and `end` in one. */
+  answer(status: number, headers: ResponseHeaders, body: Uint8Array): void {
+    const isWhole = this.#open && (headers['content-encoding'] ?? 'identity') === 'identity';
+    if (isWhole) {
+      this.#open = false;
+      giveAnswer(this.#sink, status, headers, body);
+    } else this.head(status, headers);
   }
 
   /** What the server had sent `age` ago has come. */

@@ -7,7 +7,7 @@ import { askElsewhere } from './elsewhere.ts';
 import { describeError } from './errors.ts';
 import { defaultHttp2Timing, type Http2Timing } from './http2-connection.ts';
 import { Route } from './route.ts';
-import type { Sink, Transport } from './sink.ts';
+import { giveAnswer, type Sink, type Transport } from './sink.ts';
 
 /** How requests go out that are let in by one authorization. */
 interface Way {
@@ -135,6 +135,10 @@ export class HttpTransport implements Transport {
       },
       data: (chunk) => sink.data(chunk),
       end: () => sink.end(),
+      answer: (status, headers, body) => {
+        if (status === 401) this.#access.rejected();
+        giveAnswer(sink, status, headers, body);
+      },
       alive: (age) => sink.alive(age),
       failed: (message, stage) => sink.failed(message, stage),
     };

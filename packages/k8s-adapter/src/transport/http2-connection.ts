@@ -4,6 +4,7 @@ import type net from 'node:net';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
 import type { Call } from './call.ts';
 import { describeError } from './errors.ts';
+import { Heard } from './heard.ts';
 import type { RequestHeader } from './http2/frame-writer.ts';
 import { errorCodes, ProtocolError } from './http2/frames.ts';
 import { Streams } from './http2/streams.ts';
@@ -46,6 +47,7 @@ export class Http2Connection {
   #proven = false;
   /** Each call under way, with whether it went into a connection that had brought an answer. */
   readonly #calls = new Map<Call, boolean>();
+  readonly #heard = new Heard();
   #heardAt = performance.now();
   /** When each ping went out that is not answered. */
   readonly #pings: number[] = [];
@@ -104,14 +106,15 @@ export class Http2Connection {
     const id = this.#streams.request(this.#headersOf(call, bytes), bytes, {
       head: (status, headers) => {
         this.#proven = true;
-        call.head(status, headers);
+        this.#heard.head(call, status, headers);
       },
-      data: (chunk) => call.data(chunk),
+      data: (chunk) => this.#heard.data(call, chunk),
       end: () => {
+        this.#heard.end(call);
         this.#end(call);
-        call.end();
       },
       failed: (message, isUnsent) => {
+        this.#heard.deliver();
         this.#end(call);
         call.fail(message, isUnsent ? 'unsent' : 'unknown');
       },
@@ -161,6 +164,7 @@ export class Http2Connection {
       this.#flush();
       this.#socket.destroy();
     }
+    this.#heard.deliver();
   }
 
   /** All that is written in one turn goes together. */
@@ -257,6 +261,7 @@ export class Http2Connection {
   }
 
   #pong(): void {
+    this.#heard.deliver();
     const age = performance.now() - (this.#pings.shift() ?? this.#heardAt);
     for (const call of this.#calls.keys()) call.alive(age);
   }

@@ -11,6 +11,8 @@ export interface Sink {
   head(status: number, headers: ResponseHeaders): void;
   data(chunk: Uint8Array | string): void;
   end(): void;
+  /** `head`, `data` and `end` in one, where the answer came as a whole; left out: these. */
+  answer?(status: number, headers: ResponseHeaders, body: Uint8Array): void;
   /** The whole answer, or an event of a watch, as a value: of a server in the same process. */
   value?(value: unknown): void;
   /** Between `head` and the end, now and then: what had been sent `age` ago has all come. */
@@ -26,9 +28,26 @@ export function inputSink(id: string, hear: (input: ExchangeInput) => void): Sin
     data: (data) => hear({ kind: 'chunk', id, data }),
     value: (value) => hear({ kind: 'value', id, value }),
     end: () => hear({ kind: 'end', id }),
+    answer: (status, headers, data) => hear({ kind: 'answer', id, status, headers, data }),
     alive: (age) => hear({ kind: 'alive', id, age }),
     failed: (message, stage) => hear({ kind: 'failed', id, message, ...(stage && { stage }) }),
   };
+}
+
+/** Gives a sink an answer that came as a whole. */
+export function giveAnswer(
+  sink: Sink,
+  status: number,
+  headers: ResponseHeaders,
+  body: Uint8Array,
+): void {
+  if (sink.answer) {
+    sink.answer(status, headers, body);
+    return;
+  }
+  sink.head(status, headers);
+  if (body.length > 0) sink.data(body);
+  sink.end();
 }
 
 /** Sends requests to one API server. */

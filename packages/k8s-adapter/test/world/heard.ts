@@ -16,7 +16,7 @@ export function sink(onData: () => void = () => {}): Sink & Heard {
     over,
     head: (status) => void lines.push(`head ${status}`),
     data: (chunk) => {
-      lines.push(String(chunk));
+      lines.push(typeof chunk === 'string' ? chunk : new TextDecoder().decode(chunk));
       onData();
     },
     alive: () => {},

@@ -89,7 +89,8 @@ export class ServerClock {
   /** Takes what is heard, or that time passes; whether we believe something else now. */
   handle(now: Instant, input: Heard): boolean {
     switch (input.kind) {
-      case 'head': {
+      case 'head':
+      case 'answer': {
         const sentAt = this.#sentAt.get(input.id);
         this.#sentAt.delete(input.id);
         return sentAt !== undefined && this.#read(now, sentAt, input.status, input.headers);

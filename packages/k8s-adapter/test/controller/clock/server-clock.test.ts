@@ -86,4 +86,21 @@ describe("the API server's clock", () => {
       assert.equal(clock.handle(start + 5000, told), false, date);
     }
   });
+
+  it('is read from an answer that came as a whole, once', () => {
+    const clock = new ServerClock();
+    clock.follow(start, [{ kind: 'send', id: '1', request: { path: '/' } }]);
+    const headers = { date: new Date(start + 60_700).toUTCString() };
+    const answer = {
+      kind: 'answer',
+      id: '1',
+      status: 200,
+      headers,
+      data: new Uint8Array(),
+    } as const;
+    assert.equal(clock.handle(start + 300, answer), true);
+    assert.equal(clock.ahead, 59_700);
+    const later = { date: new Date(start + 120_000).toUTCString() };
+    assert.equal(clock.handle(start + 400, { ...answer, headers: later }), false);
+  });
 });

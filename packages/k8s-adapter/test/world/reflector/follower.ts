@@ -7,7 +7,7 @@ import {
   type ReflectorInput,
   type ReflectorNotice,
 } from '../../../src/proto/reflector.ts';
-import { inputSink } from '../../../src/transport/sink.ts';
+import { giveAnswer, inputSink, type Sink } from '../../../src/transport/sink.ts';
 import { LeaseCache, setbackOf, type Version, versionOf } from './lease-cache.ts';
 import { Leases } from './leases.ts';
 import type { Line } from './troubled-lines.ts';
@@ -18,6 +18,8 @@ const start = Date.parse('2026-01-01T00:00:00Z');
 export interface Mode {
   readonly streamLists: boolean;
   readonly protobuf: boolean;
+  /** Whether an answer that comes at once comes in one piece, as it does over HTTP/2. */
+  readonly whole?: boolean;
 }
 
 /** The ways in which everything about reflectors is tested. */
@@ -26,6 +28,8 @@ export const modes: readonly (readonly [string, Mode])[] = [
   ['lists streamed', { streamLists: true, protobuf: false }],
   ['lists in pages, watches in protobuf', { streamLists: false, protobuf: true }],
   ['lists streamed in protobuf', { streamLists: true, protobuf: true }],
+  ['lists in pages, in one piece', { streamLists: false, protobuf: true, whole: true }],
+  ['lists streamed, in one piece', { streamLists: true, protobuf: false, whole: true }],
 ];
 
 /**
@@ -45,8 +49,11 @@ export class Follower {
   readonly #cache = new LeaseCache();
   readonly #hangUps = new Map<string, () => void>();
 
-  constructor({ streamLists, protobuf }: Mode, historyLength = 1000) {
+  readonly #isWhole: boolean;
+
+  constructor({ streamLists, protobuf, whole = false }: Mode, historyLength = 1000) {
     const { clock } = this;
+    this.#isWhole = whole;
     this.leases = new Leases({ clock, historyLength, protobuf });
     this.reflector = new Reflector({
       resource: 'leases',
@@ -111,8 +118,16 @@ export class Follower {
       case 'send': {
         this.requests.push(effect.request.path);
         const heard = inputSink(effect.id, (input) => this.feed(input));
-        const sink: ExchangeSink = { ...heard, reset: () => heard.failed('connection reset') };
+        const gathered = this.#isWhole ? new Gathered(heard) : null;
+        const told = gathered ?? heard;
+        const sink: ExchangeSink = {
+          head: (status, headers) => told.head(status, headers),
+          data: (chunk) => told.data(chunk),
+          end: () => told.end(),
+          reset: () => told.failed('connection reset'),
+        };
         this.#hangUps.set(effect.id, this.line(this.api.exchange)(effect.request, sink));
+        gathered?.release();
         break;
       }
       case 'abort':
@@ -127,6 +142,51 @@ export class Follower {
       default:
         this.#cache.take(effect);
         this.told.push(effect.kind);
+    }
+  }
+}
+
+/** Holds back what comes while a request is sent, and tells it in one piece. */
+class Gathered {
+  readonly #sink: Sink;
+  #isHeld = true;
+  #head: Parameters<Sink['head']> | null = null;
+  readonly #parts: Uint8Array[] = [];
+  #isOver = false;
+
+  constructor(sink: Sink) {
+    this.#sink = sink;
+  }
+
+  head(...head: Parameters<Sink['head']>): void {
+    if (this.#isHeld) this.#head = head;
+    else this.#sink.head(...head);
+  }
+
+  data(chunk: Uint8Array | string): void {
+    if (this.#isHeld) this.#parts.push(Buffer.from(chunk));
+    else this.#sink.data(chunk);
+  }
+
+  end(): void {
+    if (this.#isHeld) this.#isOver = true;
+    else this.#sink.end();
+  }
+
+  failed(message: string): void {
+    this.release();
+    this.#sink.failed(message);
+  }
+
+  release(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    const bytes = Buffer.concat(this.#parts);
+    if (this.#head && this.#isOver) giveAnswer(this.#sink, ...this.#head, bytes);
+    else {
+      if (this.#head) this.#sink.head(...this.#head);
+      if (bytes.length > 0) this.#sink.data(bytes);
+      if (this.#isOver) this.#sink.end();
     }
   }
 }
