@@ -1,3 +1,4 @@
+import { afterEach, beforeEach } from 'node:test';
 import { customResourceDefinitions } from '@taintmgr/core/policy';
 import { takeoverManifests } from '@taintmgr/k8s-adapter';
 import { installDefinitions, type KubeObject, node, pod } from '@taintmgr/sim-cluster';
@@ -8,7 +9,7 @@ const upstream = 'system:serviceaccount:kube-system:node-controller';
 const managers = 'taintmanagers.taintmgr.dev';
 
 /** A cluster with our kinds, a node and some pods; who it belongs to is said by the test. */
-export async function startTakeoverCluster(): Promise<TestCluster> {
+async function startTakeoverCluster(): Promise<TestCluster> {
   const cluster = await startTestCluster(null);
   const { api } = cluster;
   await installDefinitions(api, customResourceDefinitions());
@@ -28,6 +29,17 @@ export async function startTakeoverCluster(): Promise<TestCluster> {
     api.create('pods', pod(namespace, 'web', { spec: { nodeName: 'n1' } }));
   }
   return cluster;
+}
+
+/** One for each test, at which commands are pointed. */
+export function useTakeoverCluster(): () => TestCluster {
+  let cluster: TestCluster;
+  beforeEach(async () => {
+    cluster = await startTakeoverCluster();
+    process.env.KUBECONFIG = cluster.kubeconfig;
+  });
+  afterEach(() => cluster.stop());
+  return () => cluster;
 }
 
 /** The policies, as the controller installs them. */

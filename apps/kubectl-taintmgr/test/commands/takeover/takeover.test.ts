@@ -4,31 +4,14 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { loadKubeconfig, UpstreamManager } from '@taintmgr/k8s-adapter';
 import { pdb, pod } from '@taintmgr/sim-cluster';
 import { run, start } from '../../world/run.ts';
-import { type TestCluster, until } from '../../world/test-cluster.ts';
-import {
-  beat,
-  installPolicies,
-  labelOf,
-  setTaint,
-  startTakeoverCluster,
-  us,
-} from './taken-over.ts';
+import { until } from '../../world/test-cluster.ts';
+import { beat, installPolicies, labelOf, setTaint, us, useTakeoverCluster } from './taken-over.ts';
 
 const killSwitch =
   'kubectl label namespaces -l taintmgr.dev/takeover=enabled taintmgr.dev/takeover-';
 
-function useCluster(): () => TestCluster {
-  let cluster: TestCluster;
-  beforeEach(async () => {
-    cluster = await startTakeoverCluster();
-    process.env.KUBECONFIG = cluster.kubeconfig;
-  });
-  afterEach(() => cluster.stop());
-  return () => cluster;
-}
-
 describe('takeover where nothing is there to take over', () => {
-  const cluster = useCluster();
+  const cluster = useTakeoverCluster();
 
   it('says what is missing, and changes nothing', async () => {
     const { out, code } = await run('takeover', 'status');
@@ -104,7 +87,7 @@ describe('takeover where nothing is there to take over', () => {
 });
 
 describe('takeover beside a leader that takes over', () => {
-  const cluster = useCluster();
+  const cluster = useTakeoverCluster();
   let manager: UpstreamManager;
   beforeEach(async () => {
     installPolicies(cluster());
@@ -201,74 +184,6 @@ stop it everywhere at once: ${killSwitch}
     assert.match(unknown.err, /namespaces "nowhere" not found/);
     assert.equal(labelOf(cluster(), 'shop'), undefined);
     assert.deepEqual(scratch(), []);
-  });
-
-  it('status says how long a heartbeat that is late still counts', async () => {
-    beat(cluster(), { enabled: true });
-    const ready = await run('takeover', 'status');
-    assert.match(ready.out, /^takeover is ready: .*\n(.*\n)*\nNo namespace is taken over: /);
-    beat(cluster(), { enabled: true }, 40_000);
-    const late = await run('takeover', 'status');
-    assert.match(late.out, /^takeover ends in (2[01]|1[5-9])s, if no heartbeat comes: then kube-/);
-    assert.match(late.out, /\n {2}taintmgr last wrote its status (39|4\d)s ago\n/);
-    beat(cluster(), { enabled: true }, 70_000);
-    const over = await run('takeover', 'status');
-    assert.match(over.out, /^takeover does not work: kube-controller-manager evicts as ever\n/);
-  });
-
-  it('status says that nobody knows where a policy was changed', async () => {
-    const { api } = cluster();
-    const plural = 'validatingadmissionpolicybindings';
-    const found = api.get(plural, '', 'taintmgr-readiness') ?? assert.fail('there is no binding');
-    api.update(plural, { ...found, spec: { ...found.spec, validationActions: ['Warn'] } });
-    const { out } = await run('takeover', 'status');
-    const [headline, obstacle] = out.split('\n');
-    assert.equal(headline, 'takeover may not work: the policies are not as they should be');
-    assert.match(obstacle ?? '', /taintmgr-readiness: spec\.validationActions\[0\] is "Warn", not/);
-  });
-
-  it('status says what it has done in each namespace', async () => {
-    await run('takeover', 'enable', 'shop', 'cart', '--yes');
-    const counts = { spared: 4, held: 1, evicted: 3, letThrough: 0 };
-    const holdReadiness = { reason: 'zone a is cut off', all: true };
-    const byNamespace = [{ name: 'shop', ...counts }];
-    beat(cluster(), { enabled: true, byNamespace, holdReadiness });
-    const { out } = await run('takeover', 'status');
-    assert.equal(
-      out.replace(/ \d+s ago/, ' 0s ago'),
-      `takeover works: kube-controller-manager is refused evictions in the namespaces below
-heartbeat: cp-1 last wrote its status 0s ago
-policies: version 1, as they should be
-readiness is held: zone a is cut off
-
-NAMESPACE   SPARED   HELD   EVICTED   LET-THROUGH
-cart        0        0      0         0
-shop        4        1      3         0
-`,
-    );
-    const { works, namespaces } = JSON.parse((await run('takeover', 'status', '-o', 'json')).out);
-    assert.equal(works, true);
-    assert.deepEqual(namespaces[1], { name: 'shop', ...counts });
-  });
-
-  it('status names namespaces whose label has a value that counts for nothing', async () => {
-    const { api } = cluster();
-    for (const [name, value] of [
-      ['shop', 'true'],
-      ['cart', 'disabled'],
-    ] as const) {
-      const found = api.get('namespaces', '', name) ?? assert.fail();
-      const labels = { ...found.metadata.labels, 'taintmgr.dev/takeover': value };
-      api.update('namespaces', { ...found, metadata: { ...found.metadata, labels } });
-    }
-    const { out } = await run('takeover', 'status');
-    const lines = out.split('\n').filter((line) => line.startsWith('not taken over'));
-    assert.deepEqual(lines, [
-      'not taken over: namespace shop has taintmgr.dev/takeover=true, and enabled alone counts',
-    ]);
-    assert.match(out, /No namespace is taken over/);
-    const { mislabelled } = JSON.parse((await run('takeover', 'status', '-o', 'json')).out);
-    assert.deepEqual(mislabelled, ['shop=true']);
   });
 
   it('disable leaves static pods where they are', async () => {
