@@ -1,5 +1,6 @@
 import type { Outcome } from './attempt/outcome.ts';
 import type { Millis } from './kernel/time.ts';
+import type { EvictionRequest } from './model/eviction-request.ts';
 import type { Namespace } from './model/namespace.ts';
 import type { Lease, Node } from './model/node.ts';
 import type { DaemonSet, Pod } from './model/pod.ts';
@@ -47,6 +48,13 @@ export type Event =
       readonly kind: 'limitRecord';
       readonly record: LimitRecord | null;
       readonly resume: ResumeRequest | null;
+    }
+  /** What `readEvictionRequests` has found; `isServed`: whether the cluster has them. */
+  | {
+      readonly kind: 'evictionRequests';
+      readonly drain: string;
+      readonly isServed: boolean;
+      readonly requests: readonly EvictionRequest[];
     }
   /** The outcome of the command with this id. */
   | { readonly kind: 'result'; readonly id: string; readonly outcome: Outcome }

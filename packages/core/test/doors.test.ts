@@ -33,9 +33,10 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
     types: `
       AskForDrain Budget Departure DrainCommand DrainCondition DrainConfig DrainFailure DrainFault DrainFilterResult
       DrainNode DrainNodePhase DrainNote DrainOptions DrainPlan DrainPod DrainPodState DrainQuestion
-      DrainStop DrainTarget ForeignDeletion GuardDrain NodeDrainCommand NodeDrainNodeState NodeDrainPhase
+      DrainStop DrainTarget EvictionRequest ForeignDeletion GuardDrain NodeDrainCommand NodeDrainNodeState NodeDrainPhase
       NodeDrainPodState NodeDrainState NodeDrainWrite PlanInput PlanPod PlannedPod PredictedBlocker
-      PredictionSite RenewMark Respect RestartRollout SetDrainConditions SoloDrainCommand TaintNode WriteDrainNode`,
+      PredictionSite ReadEvictionRequests RenewMark Respect RestartRollout SetDrainConditions SoloDrainCommand
+      TaintNode WriteDrainNode WriteEvictionRequest`,
   },
   './lifecycle': {
     values: `

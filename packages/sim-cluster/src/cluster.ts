@@ -1,6 +1,7 @@
 import { ApiServer, type ApiServerOptions } from './api/api-server.ts';
 import { AttachDetach, type AttachTiming } from './controllers/attach-detach.ts';
 import type { Controller, ControllerContext } from './controllers/controller.ts';
+import { EvictionRequests } from './controllers/eviction-requests.ts';
 import { GarbageCollector } from './controllers/garbage-collector.ts';
 import { isIdle } from './controllers/idle.ts';
 import { Lookup } from './controllers/lookup.ts';
@@ -40,7 +41,8 @@ export type ClusterPart =
   | 'namespaces'
   | 'publishedObjects'
   | 'policyStatus'
-  | 'volumes';
+  | 'volumes'
+  | 'evictionRequests';
 
 type MakePart = (context: ControllerContext, options: ClusterOptions) => readonly Controller[];
 
@@ -62,6 +64,8 @@ const makeParts: Readonly<Record<ClusterPart, MakePart>> = {
     new VolumeBinder(context),
     new AttachDetach(context, attachTiming),
   ],
+  evictionRequests: (context, { evictionRequestMs }) =>
+    evictionRequestMs === undefined ? [] : [new EvictionRequests(context, evictionRequestMs)],
   publishedObjects: (context, { ca }) => (ca ? [new PublishedObjects(context, ca)] : []),
 };
 
@@ -109,6 +113,11 @@ export interface ClusterOptions {
   readonly without?: readonly ClusterPart[];
   readonly timing?: Partial<KubeletTiming>;
   readonly attachTiming?: AttachTiming;
+  /**
+   * Whoever answers EvictionRequests takes so long; left out: nobody answers them. The cluster serves
+   * them when their definition is installed.
+   */
+  readonly evictionRequestMs?: number;
   /**
    * After this long without a heartbeat the stand-in for a node lifecycle controller gives a node
    * the taint unreachable:NoExecute. Left out: an unreachable node stays as it is.

@@ -3,6 +3,7 @@ import type { Notice } from '@taintmgr/k8s-adapter';
 import { errorOf, type Line, line } from './line.ts';
 
 type DrainWrite = Extract<Notice, { kind: 'drainWriteFinished' }>;
+type RequestNotice = Extract<Notice, { kind: 'evictionRequests' | 'evictionRequestWritten' }>;
 type RestartRollout = Extract<DrainWrite['command'], { kind: 'restartRollout' }>;
 
 const texts = {
@@ -39,6 +40,26 @@ export function drainLine({ command, outcome, left }: DrainWrite): Line {
       return line('warn', 'could not write on the node of a drain', fields);
     }
   }
+}
+
+/** What a drain asks of those who answer for pods, and of what others ask of them. */
+export function requestLine(notice: RequestNotice): Line {
+  if (notice.kind === 'evictionRequests') {
+    const { drain, isServed, requests } = notice;
+    if (isServed)
+      return line('debug', 'read EvictionRequests', { drain, requests: requests.length });
+    return line('debug', 'the cluster has no EvictionRequests', { drain });
+  }
+  const { command, outcome } = notice;
+  const { drain, write } = command;
+  const isCreation = write.kind === 'create';
+  const target = isCreation ? write.pod : write;
+  const fields = { drain, [isCreation ? 'pod' : 'request']: `${target.namespace}/${target.name}` };
+  if (outcome.kind === 'done') {
+    const text = isCreation ? 'requested the eviction of a pod' : 'took an EvictionRequest back';
+    return line('info', text, fields);
+  }
+  return line('warn', 'could not write an EvictionRequest', { ...fields, error: errorOf(outcome) });
 }
 
 function restartLine({ drain, pod, owner }: RestartRollout, outcome: DrainWrite['outcome']): Line {

@@ -13,7 +13,7 @@ import {
   type Notice,
   type PublisherNotice,
 } from '@taintmgr/k8s-adapter';
-import { drainLine } from './drain.ts';
+import { drainLine, requestLine } from './drain.ts';
 import { lifecycleLine, nodeWriteLine } from './lifecycle.ts';
 import { heldLine, limitRecordLine, limitTrippedLine } from './limits.ts';
 import { errorOf, formatWait, type Line, line, type NamedPod, podFields } from './line.ts';
@@ -54,6 +54,9 @@ export function lineOf(notice: Notice, now: number): Line {
     }
     case 'commandFinished':
       return evictedLine(notice.command.pod, notice);
+    case 'evictionRequests':
+    case 'evictionRequestWritten':
+      return requestLine(notice);
     case 'drainWriteFinished':
       return drainLine(notice);
     case 'taintStartsKept':

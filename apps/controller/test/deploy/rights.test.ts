@@ -6,6 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { customResourceDefinitions } from '@taintmgr/core/policy';
 import {
   type EmbeddedCluster,
+  evictionRequestDefinition,
   installDefinitions,
   type KubeObject,
   namespace,
@@ -192,7 +193,12 @@ function resourceOf(kind: string): string {
 async function drainOne(
   { cluster }: EmbeddedCluster,
   controller: RunningProcess,
-  { restarts, says, volumes }: Readonly<Record<'restarts' | 'says' | 'volumes', boolean>>,
+  {
+    restarts,
+    says,
+    volumes,
+    asks,
+  }: Readonly<Record<'restarts' | 'says' | 'volumes' | 'asks', boolean>>,
 ): Promise<void> {
   const { api } = cluster;
   const resource = 'nodedrains.taintmgr.dev';
@@ -201,11 +207,19 @@ async function drainOne(
     withoutController: true,
     ...(restarts && { singleReplicas: 'RolloutRestart' }),
     ...(volumes && { waitDetached: { timeout: '1m' } }),
+    ...(asks && { evictBy: 'EvictionRequest' }),
   };
   const nodeConditions = says ? 'Publish' : 'Ignore';
-  const spec = { nodes: ['a-3'], taint, pods, nodeConditions, timeouts: { rollout: '1s' } };
+  const spec = {
+    nodes: ['a-3'],
+    taint,
+    pods,
+    nodeConditions,
+    timeouts: { rollout: '1s', evictionRequest: '1s' },
+  };
   if (restarts) await runSingle(cluster);
   if (volumes) await runSet(cluster);
+  if (asks) await installDefinitions(api, [evictionRequestDefinition()]);
   const named = {
     apiVersion: 'taintmgr.dev/v1alpha1',
     kind: 'NodeDrain',
@@ -213,6 +227,7 @@ async function drainOne(
   };
   api.create(resource, { ...named, spec });
   if (restarts) await controller.saw('a Deployment starts another pod before this one goes');
+  if (asks) await controller.saw('requested the eviction of a pod');
   await controller.saw('evicted', { pod: 'shop/lost' });
   await when(cluster, () => {
     const status: { readonly phase?: unknown } = api.get(resource, '', 'one')?.status ?? {};
@@ -270,6 +285,7 @@ describe('the rights of deploy/', () => {
     ['modes/delete', 'components/node-drains', 'components/rollout-restart'],
     ['modes/delete', 'components/node-drains', 'components/node-conditions'],
     ['modes/delete', 'components/node-drains', 'components/volumes'],
+    ['modes/delete', 'components/node-drains', 'components/eviction-requests'],
     ['modes/delete', 'components/takeover'],
     ['modes/evict', 'components/takeover'],
   ];
@@ -300,7 +316,8 @@ describe('the rights of deploy/', () => {
       if (folders.includes('components/node-drains')) {
         const says = folders.includes('components/node-conditions');
         const volumes = folders.includes('components/volumes');
-        await drainOne(embedded, controller, { restarts, says, volumes });
+        const asks = folders.includes('components/eviction-requests');
+        await drainOne(embedded, controller, { restarts, says, volumes, asks });
       }
       if (folders.includes('components/node-lifecycle')) {
         embedded.cluster.node('a-3').stop();

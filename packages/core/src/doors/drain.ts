@@ -63,9 +63,11 @@ export type {
   GuardDrain,
   NodeDrainCommand,
   NodeDrainWrite,
+  ReadEvictionRequests,
   RestartRollout,
   SetDrainConditions,
   WriteDrainNode,
+  WriteEvictionRequest,
 } from '../drain/objects/command.ts';
 export type {
   NodeDrainNodeState,
@@ -73,6 +75,7 @@ export type {
   NodeDrainPodState,
   NodeDrainState,
 } from '../drain/objects/state.ts';
+export type { EvictionRequest } from '../model/eviction-request.ts';
 
 // Which pods are left alone or in the way, as kubectl drain has it.
 

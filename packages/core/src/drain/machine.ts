@@ -30,6 +30,7 @@ import {
   type DrainNote,
   type DrainPod,
   type DrainStop,
+  isDone,
   isStaying,
   type TaintNode,
 } from './state.ts';
@@ -134,6 +135,13 @@ export class DrainMachine {
   /** Ends every node that is not done with: its time is over. */
   giveUp(now: Instant): void {
     this.#nodes.stop(now, 'TimedOut');
+  }
+
+  /** Whether a pod is to go, or goes, and its node is being drained. */
+  isGoing(uid: string): boolean {
+    const known = this.#pods.get(uid);
+    if (!known || isStaying(known) || isDone(known.state)) return false;
+    return this.#nodes.isBegun(known.pod.nodeName);
   }
 
   /** What becomes of a pod as things are. */

@@ -12,6 +12,7 @@ import {
   type DrainNodePhase,
   type DrainNote,
   type DrainPod,
+  isBegun,
   isDone,
   isEnded,
   type TaintNode,
@@ -114,6 +115,10 @@ export class DrainNodes {
 
   isPending(name: string): boolean {
     return this.#phase(name).kind === 'pending';
+  }
+
+  isBegun(name: string): boolean {
+    return isBegun(this.#phase(name));
   }
 
   isDraining(name: string): boolean {

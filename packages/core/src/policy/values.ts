@@ -114,6 +114,10 @@ export interface NodeDrain {
   /** After the others of their node, one group after the other. */
   readonly lastPods: readonly PodGroup[];
   readonly gracePeriodSeconds: number | null;
+  /** Whether pods are asked to go by EvictionRequests, where the cluster has them. */
+  readonly requestsEvictions: boolean;
+  /** For so long, and then by the other ways; null: for ever. */
+  readonly requestTimeoutMs: Millis | null;
   readonly budgets: 'respect' | 'deleteAfter' | 'ignore';
   /** For `deleteAfter`: how long they are asked. */
   readonly deleteAfterMs: Millis | null;

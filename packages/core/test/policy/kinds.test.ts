@@ -235,6 +235,8 @@ describe('NodeDrain and TaintManager', () => {
         isByPriority: false,
         lastPods: [],
         gracePeriodSeconds: null,
+        requestsEvictions: false,
+        requestTimeoutMs: null,
         budgets: 'respect',
         deleteAfterMs: null,
         isZoneByZone: false,

@@ -35,7 +35,7 @@ export class Loop extends ControlLoop<Event, Command, EngineNotice> {
       procedures: engineProcedures(options),
       isUrgent,
       isUrgentEvent,
-      eventOf: (notice) => (notice.kind === 'limitRecord' ? notice : null),
+      eventOf: (notice) => (isEvent(notice) ? notice : null),
     });
   }
 }
@@ -56,6 +56,11 @@ function remembered(
 /** A pause that is gone in the next moment has to be remembered, and one that is gone not. */
 function isUrgentEvent({ kind }: Event): boolean {
   return kind === 'pauseUpsert' || kind === 'pauseDelete';
+}
+
+/** What the machine hears of too. */
+function isEvent(notice: Notice): notice is Extract<Notice, Event> {
+  return notice.kind === 'limitRecord' || notice.kind === 'evictionRequests';
 }
 
 /** Whether others wait for what this changes in the heartbeat. */

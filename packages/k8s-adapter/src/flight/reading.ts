@@ -36,6 +36,7 @@ const members: Readonly<Record<Event['kind'], Readonly<Record<string, string>>>>
   leadership: { held: 'boolean' },
   resumeEvictions: {},
   limitRecord: {},
+  evictionRequests: { drain: 'string', isServed: 'boolean' },
   result: { id: 'string', outcome: 'object' },
   tick: {},
 };

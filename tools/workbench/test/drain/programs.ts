@@ -54,7 +54,7 @@ export class WatchedCluster {
 export async function startCluster(
   t: TestContext,
   topology: Topology,
-  options: Pick<ClusterOptions, 'attachTiming'> = {},
+  options: Pick<ClusterOptions, 'attachTiming' | 'evictionRequestMs'> = {},
 ): Promise<WatchedCluster> {
   const cluster = new Cluster({ clock: new RealClock(), seed: 1, timing, topology, ...options });
   await installDefinitions(cluster.api, customResourceDefinitions());

@@ -69,6 +69,7 @@ export function refuseServerFields({ drain }: NodeDrainRead): void {
     [drain.takesLaterNodes, 'spec.laterNodes: Drain'],
     [drain.isPaused, 'spec.paused: true'],
     [drain.publishesConditions, 'spec.nodeConditions: Publish'],
+    [drain.requestsEvictions, 'spec.pods.evictBy: EvictionRequest'],
   ] as const;
   const found = fields.find(([isAsked]) => isAsked);
   if (found) throw new UsageError(`--filename: ${found[1]} is only there with --server-side`);

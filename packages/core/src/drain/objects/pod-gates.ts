@@ -1,11 +1,14 @@
 // What of a NodeDrain is asked, one after the other, before a pod of it goes.
+
 import type { Outcome } from '../../attempt/outcome.ts';
+import type { Event } from '../../event.ts';
 import { earliest, type Instant } from '../../kernel/time.ts';
 import type { Pod } from '../../model/pod.ts';
 import type { NodeDrain } from '../../policy/values.ts';
 import type { StoreView } from '../../store.ts';
 import type { PodGate } from '../pod-gate.ts';
 import type { NodeDrainCommand } from './command.ts';
+import { EvictionRequests } from './eviction-requests.ts';
 import { RolloutRestarts } from './rollout-restarts.ts';
 import { VolumeWaits } from './volume-waits.ts';
 import type { Workloads } from './workloads.ts';
@@ -18,6 +21,7 @@ export interface GateSite {
   readonly idOf: (id: string) => string;
   /** The nodes whose turn has come. */
   readonly nodes: () => readonly string[];
+  readonly isGoing: (podUid: string) => boolean;
 }
 
 /** Limits over all drains, volumes of StatefulSets, restarts of rollouts: whichever of them it asks for. */
@@ -27,9 +31,12 @@ export class DrainGates implements PodGate {
   readonly #restarts: RolloutRestarts | null;
   /** Null: volumes are not waited for. */
   readonly #volumes: VolumeWaits | null;
+  /** Null: nobody is asked but the API server. */
+  readonly #requests: EvictionRequests | null;
   readonly #first: PodGate;
 
-  constructor(drain: NodeDrain, { store, workloads, idOf, nodes }: GateSite) {
+  constructor(now: Instant, drain: NodeDrain, given: GateSite) {
+    const { store, workloads, idOf, nodes, isGoing } = given;
     this.#drain = drain;
     const { waitDetached, rolloutTimeoutMs, skipTerminatingMs, maxUnavailable } = drain;
     const limits = workloads.gate(maxUnavailable);
@@ -42,7 +49,11 @@ export class DrainGates implements PodGate {
       rolloutTimeoutMs === null
         ? null
         : new RolloutRestarts(rolloutTimeoutMs, { ...site, gate, prefix: idOf('restart') });
-    this.#first = this.#restarts ?? gate;
+    const { requestsEvictions, requestTimeoutMs: timeoutMs, podsAtOnceMax: max } = drain;
+    const first = this.#restarts ?? gate;
+    const asks = { ...site, gate: first, prefix: idOf('request'), drain, timeoutMs, max, isGoing };
+    this.#requests = requestsEvictions ? new EvictionRequests(now, asks) : null;
+    this.#first = this.#requests ?? first;
   }
 
   holdOf(now: Instant, pod: Pod): string | null {
@@ -62,19 +73,43 @@ export class DrainGates implements PodGate {
     const { name: drain, uid } = this.#drain;
     const restarts = this.#restarts?.take(now) ?? [];
     const volumes = this.#volumes?.take(now) ?? [];
+    const requests = this.#requests?.take(now) ?? [];
     return [
+      ...requests.map((one) => ({ ...one, drain, uid })),
       ...restarts.map((restart) => ({ ...restart, drain, uid })),
       ...volumes.map((one) => (one.kind === 'recordEvent' ? one : { ...one, drain })),
     ];
   }
 
+  /** What takes back what was asked of others. */
+  undo(now: Instant): readonly NodeDrainCommand[] {
+    const { name: drain, uid } = this.#drain;
+    return (this.#requests?.undo(now) ?? []).map((one) => ({ ...one, drain, uid }));
+  }
+
+  /** Whether nothing of the drain is left with others. */
+  get isUndone(): boolean {
+    return this.#requests?.isUndone ?? true;
+  }
+
+  /** What people are to know of the drain. */
+  get remarks(): readonly string[] {
+    return [this.#requests?.remark ?? null].filter((one) => one !== null);
+  }
+
+  hear(event: Extract<Event, { kind: 'evictionRequests' }>): void {
+    if (event.drain === this.#drain.name) this.#requests?.hear(event);
+  }
+
   /** Takes a result; whether it is of one of these. */
   settle(now: Instant, id: string, outcome: Outcome): boolean {
     const isRestart = this.#restarts?.settle(now, id, outcome) === true;
-    return isRestart || this.#volumes?.settle(now, id, outcome) === true;
+    if (isRestart || this.#requests?.settle(now, id, outcome) === true) return true;
+    return this.#volumes?.settle(now, id, outcome) === true;
   }
 
   nextWake(): Instant | null {
-    return earliest([this.#restarts?.nextWake() ?? null, this.#volumes?.nextWake() ?? null]);
+    const gates = [this.#requests, this.#restarts, this.#volumes];
+    return earliest(gates.map((gate) => gate?.nextWake() ?? null));
   }
 }

@@ -60,8 +60,12 @@ export class NodeDrainRun {
     const leaving = pods.flatMap(({ uid, deletionTimestamp }) =>
       deletionTimestamp === null ? [] : uid,
     );
-    const site = { idOf: (id: string) => this.#idOf(id), nodes: () => this.#begunNodes() };
-    this.#gates = new DrainGates(drain, { ...surroundings, ...site });
+    this.#gates = new DrainGates(now, drain, {
+      ...surroundings,
+      idOf: (id) => this.#idOf(id),
+      nodes: () => this.#begunNodes(),
+      isGoing: (uid) => this.#machine.isGoing(uid),
+    });
     const config = drainConfigOf(drain, new Set(leaving));
     this.#machine = new DrainMachine(config, this.#gates);
     this.#writes = new DrainWrites(this.#idOf('write'));
@@ -107,6 +111,7 @@ export class NodeDrainRun {
       machine: this.#machine,
       holds: this.#holds.all,
       closed: this.#holds.closed,
+      remarks: this.#gates.remarks,
       waitsSince: (name) => this.#holds.waitsSince(name),
       wall: (at) => clock.wall(at),
       now,
@@ -135,6 +140,10 @@ export class NodeDrainRun {
       case 'result':
         this.#answered(now, event.id, event.outcome);
         return;
+      case 'evictionRequests':
+        this.#actAt = now;
+        this.#gates.hear(event);
+        return;
       case 'tick':
         return;
       default:
@@ -150,7 +159,8 @@ export class NodeDrainRun {
     else if (!drain.isGuarded) this.#writes.want(now, { kind: 'guard', isGuarded: true });
     const isOn = !drain.isDeleted && drain.isGuarded;
     const commands = isOn ? this.#carryOn(now) : [];
-    const asked = isOn ? this.#gates.take(now) : [];
+    const gates = this.#gates;
+    const asked = isOn ? gates.take(now) : drain.isDeleted ? gates.undo(now) : [];
     const conditions = this.#conditions.act(now, drain, this.#machine.nodes());
     return [...commands, ...asked, ...conditions, ...this.#write(now)];
   }
@@ -165,7 +175,7 @@ export class NodeDrainRun {
       this.#conditions.nextWake(),
       isOn ? this.#machine.nextWake() : null,
       isOn && !this.#machine.finished ? this.#holds.nextWake() : null,
-      isOn ? this.#gates.nextWake() : null,
+      isOn || isDeleted ? this.#gates.nextWake() : null,
       isOn && until !== null && !this.#machine.finished ? clock.when(until) : null,
     ]);
   }
@@ -251,6 +261,7 @@ export class NodeDrainRun {
     const marked = nodes.flatMap(({ name }) => (this.#isMarked(name) ? name : []));
     for (const name of [...open, ...marked]) this.#wantOn(now, name, { kind: 'undo' });
     if (open.length > 0 || marked.length > 0 || this.#conditions.isOpen) return;
+    if (!this.#gates.isUndone) return;
     if (this.#drain.isGuarded) this.#writes.want(now, { kind: 'guard', isGuarded: false });
   }
 

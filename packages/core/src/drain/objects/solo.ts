@@ -52,11 +52,12 @@ export class SoloDrain {
     this.#names = new Set(config.targets.map(({ name }) => name));
     const store: StoreView = this.#store;
     this.#workloads = new Workloads(store);
-    this.#gates = new DrainGates(drain, {
+    this.#gates = new DrainGates(Number.NEGATIVE_INFINITY, drain, {
       store,
       workloads: this.#workloads,
       idOf: (id) => `solo/${id}`,
       nodes: () => this.#begunNodes(),
+      isGoing: (uid) => this.machine.isGoing(uid),
     });
     this.machine = new DrainMachine(config, this.#gates);
     // Who begins it has looked for other drains, and for pods that must not go.

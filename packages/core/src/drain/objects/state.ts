@@ -72,6 +72,8 @@ export interface StateInput {
   readonly holds: ReadonlyMap<string, DrainHold>;
   /** What holds all nodes that wait for their turn; null: nothing. */
   readonly closed: DrainHold | null;
+  /** What people are to know of the drain as a whole. */
+  readonly remarks: readonly string[];
   /** By our own time. */
   readonly waitsSince: (node: string) => Instant | null;
   readonly wall: (at: Instant) => Instant;
@@ -106,6 +108,7 @@ export function stateOf(input: StateInput): NodeDrainState {
       reason === '' || reason === closed?.reason ? [] : [`node ${name}: ${message || reason}`],
     ),
     ...blocked.map((pod) => `pod ${podName(pod.pod)}: ${pod.blocker?.message ?? holdOf(pod)}`),
+    ...input.remarks,
   ];
   const phase = phaseOf(input, nodes, left);
   const ends = nodes.flatMap(({ endedAt }) => endedAt ?? []);

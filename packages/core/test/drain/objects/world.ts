@@ -14,7 +14,13 @@ import {
   type PodInput,
   type PodRef,
 } from '@taintmgr/core';
-import type { DrainCondition, DrainQuestion, NodeDrainState } from '@taintmgr/core/drain';
+import type {
+  DrainCondition,
+  DrainQuestion,
+  EvictionRequest,
+  NodeDrainState,
+  WriteEvictionRequest,
+} from '@taintmgr/core/drain';
 import { type NodeDrain, readManifest } from '@taintmgr/core/policy';
 
 const apiVersion = 'taintmgr.dev/v1alpha1';
@@ -41,6 +47,12 @@ export class World {
   /** What it hears that it asks of others; '': nothing, ever. */
   answers = (_: DrainQuestion): Outcome | '' => ({ kind: 'done' });
   engine: Engine = createEngine({ nodeDrains: true, mode: 'evict' });
+  /** EvictionRequests of the cluster; null: it has none. */
+  requests: EvictionRequest[] | null = [];
+  /** What becomes of their creation. */
+  creations: Outcome = { kind: 'done' };
+  /** What becomes of lists of them. */
+  lists: Outcome = { kind: 'done' };
   readonly #drains = new Map<string, NodeDrain>();
 
   /** Nodes of such names, with a pod each that nobody owns; or such nodes and pods. */
@@ -149,6 +161,16 @@ export class World {
       this.tell({ kind: 'nodeUpsert', node: next });
     } else if (command.kind === 'recordEvent') {
       this.onEvent(command);
+    } else if (command.kind === 'readEvictionRequests') {
+      const { id, drain } = command;
+      const [isServed, requests] = [this.requests !== null, [...(this.requests ?? [])]];
+      if (this.lists.kind === 'done')
+        this.tell({ kind: 'evictionRequests', drain, isServed, requests });
+      this.tell({ kind: 'result', id, outcome: this.lists });
+      return;
+    } else if (command.kind === 'writeEvictionRequest') {
+      this.tell({ kind: 'result', id: command.id, outcome: this.#writeRequest(command) });
+      return;
     } else if (command.kind === 'restartRollout') {
       this.log.push(`restart ${command.owner.name}`);
       this.tell({ kind: 'result', id: command.id, outcome: this.restarts });
@@ -176,6 +198,22 @@ export class World {
       const outcome = isQuestion ? this.answers(command.question) : ({ kind: 'done' } as const);
       if (outcome !== '') this.tell({ kind: 'result', id: command.id, outcome });
     }
+  }
+
+  #writeRequest({ write, uid: drain }: WriteEvictionRequest): Outcome {
+    if (write.kind === 'withdraw') {
+      this.log.push(`withdraw ${write.name}`);
+      this.requests = this.requests?.filter(({ name }) => name !== write.name) ?? null;
+      return { kind: 'done' };
+    }
+    const { namespace, name, uid: podUid } = write.pod;
+    this.log.push(`request ${name}`);
+    if (!this.requests) return { kind: 'failed', status: 404, message: 'no API', retryAfter: null };
+    if (this.creations.kind !== 'done') return this.creations;
+    const request = { namespace, podUid, drain, name: `of-${name}`, failed: null };
+    const asked = { requester: 'taintmgr.dev/node-drain', intent: 'Eviction' } as const;
+    this.requests.push({ ...request, ...asked });
+    return { kind: 'done' };
   }
 
   #setConditions(name: string, conditions: readonly DrainCondition[]): void {

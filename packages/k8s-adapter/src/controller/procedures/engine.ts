@@ -15,6 +15,11 @@ import {
 import { conditionsSetting } from './drain-conditions.ts';
 import { drainAsking } from './drain-question.ts';
 import { type DrainWriteNotice, drainGuarding, drainNodeWriting } from './drain-write.ts';
+import {
+  type EvictionRequestNotice,
+  evictionRequestsReading,
+  evictionRequestWriting,
+} from './eviction-requests.ts';
 import { type LimitRecordNotice, LimitRecords } from './limit-record.ts';
 import { beginNodeWrite, continueNodeWrite } from './node-write.ts';
 import {
@@ -54,6 +59,7 @@ export type EngineNotice =
   | { readonly kind: 'markRefused'; readonly command: Removal; readonly message: string }
   | UnmarkNotice
   | DrainWriteNotice
+  | EvictionRequestNotice
   | LimitRecordNotice;
 
 export interface EngineProcedureOptions {
@@ -87,6 +93,8 @@ export function engineProcedures(
     setDrainConditions: conditionsSetting,
     askForDrain: (command, { wall }) => drainAsking(command, wall),
     restartRollout: rolloutRestarting,
+    readEvictionRequests: evictionRequestsReading,
+    writeEvictionRequest: evictionRequestWriting,
     changeTaints: writing,
     setNodeConditions: writing,
     setNodeLabels: writing,

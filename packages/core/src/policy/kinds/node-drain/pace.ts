@@ -105,6 +105,12 @@ export const paceFields = {
     description: 'How long is waited.',
     default: {},
     properties: {
+      evictionRequest: {
+        type: 'shared',
+        name: 'duration',
+        description:
+          'For pods.evictBy EvictionRequest: how long whoever answers for a pod has; left out: for ever.',
+      },
       node: {
         type: 'shared',
         name: 'duration',

@@ -37,6 +37,21 @@ export const podFields = {
         enum: ['Evict', 'RolloutRestart'],
         default: 'Evict',
       },
+      evictBy: {
+        type: 'string',
+        description:
+          'EvictionAPI: by pods/eviction. EvictionRequest: where the cluster has lifecycle.k8s.io/v1alpha1, whoever answers for a pod is asked to move it, for as long as timeouts.evictionRequest says; else by pods/eviction. It cannot be changed.',
+        enum: ['EvictionAPI', 'EvictionRequest'],
+        default: 'EvictionAPI',
+        rules: [
+          {
+            cel: 'self == oldSelf',
+            message: 'cannot be changed: delete the drain, which undoes it, and make another',
+            // What is read has no past.
+            holds: (): boolean => true,
+          },
+        ],
+      },
       waitCompleted: {
         type: 'object',
         description:

@@ -37,6 +37,8 @@ export function nodeDrainOf(
     isByPriority: pods.order === 'ByPriority',
     lastPods: (pods.last ?? []).map(groupOf),
     gracePeriodSeconds: pods.gracePeriodSeconds ?? null,
+    requestsEvictions: pods.evictBy === 'EvictionRequest',
+    requestTimeoutMs: durationOf(timeouts.evictionRequest),
     budgets: budgetPolicies[budgets.policy],
     deleteAfterMs: durationOf(budgets.deleteAfter),
     isZoneByZone: spec.order === 'ByZone',

@@ -1,0 +1,246 @@
+// Asks by EvictionRequests that pods leave, where the cluster has them, and heeds those of others.
+import { KeyedWrites } from '../../attempt/keyed-writes.ts';
+import { isSetback, type Outcome } from '../../attempt/outcome.ts';
+import type { Event } from '../../event.ts';
+import { Schedule } from '../../kernel/schedule.ts';
+import { earliest, formatTime, type Instant, type Millis } from '../../kernel/time.ts';
+import type { EvictionRequest } from '../../model/eviction-request.ts';
+import { type Pod, type PodRef, podRef } from '../../model/pod.ts';
+import type { StoreView } from '../../store.ts';
+import type { PodGate } from '../pod-gate.ts';
+import type { ReadEvictionRequests, WriteEvictionRequest } from './command.ts';
+import { RequestView } from './request-view.ts';
+
+const retry = { retryWaitMsMin: 1_000, retryWaitMsMax: 30_000, confirmationWaitMs: 10_000 };
+const writesMax = 20;
+
+/** What these requests go by. */
+export interface RequestSite {
+  readonly store: StoreView;
+  /** Is asked before a pod is asked to go. */
+  readonly gate: PodGate;
+  /** Begins the id of every command. */
+  readonly prefix: string;
+  readonly drain: { readonly name: string; readonly uid: string };
+  /** How long whoever answers for a pod has; null: for ever. */
+  readonly timeoutMs: Millis | null;
+  /** Requests at one time; 0: no limit. */
+  readonly max: number;
+  /** Whether the pod is to go still, and its node is being drained. */
+  readonly isGoing: (podUid: string) => boolean;
+}
+
+type Command =
+  | Omit<ReadEvictionRequests, 'drain' | 'uid'>
+  | Omit<WriteEvictionRequest, 'drain' | 'uid'>;
+
+/**
+ * A pod that has a request is held, and goes by the doing of whoever answers it. A request is taken
+ * back when its pod is gone or is not to go any more. All of it shows in the cluster: ours bear the uid
+ * of the drain, and whoever begins anew goes by that. Where the API is not there, where nobody moves the
+ * pod, or its time is over, pods go as though there were no requests.
+ */
+export class EvictionRequests implements PodGate {
+  readonly #site: RequestSite;
+  readonly #view: RequestView;
+  readonly #writes: KeyedWrites;
+  /** The pods that are asked to go, and until when, by uid. */
+  readonly #asked = new Map<string, { readonly pod: PodRef; readonly until: Instant | null }>();
+  /** What was not granted last, by uid. */
+  readonly #troubles = new Map<string, string>();
+  /** Pods for which requests have led to nothing. */
+  readonly #givenUp = new Set<string>();
+  /** What each write under way is about. */
+  readonly #sent = new Map<string, { readonly uid: string; readonly isCreation: boolean }>();
+  readonly #timeouts = new Schedule();
+  /** Everything is taken back, as a list later than this one has to show; null: nothing is. */
+  #undoneAfter: number | null = null;
+  /** Whether pods were asked about since the last tick, and whether lists are of use. */
+  #hasAsked = false;
+  #isNeeded = true;
+
+  constructor(now: Instant, site: RequestSite) {
+    this.#site = site;
+    this.#view = new RequestView(`${site.prefix}list`, now);
+    this.#writes = new KeyedWrites({ ...retry, prefix: `${site.prefix}write`, max: writesMax });
+  }
+
+  /** What people are to know of the drain; null: nothing. */
+  get remark(): string | null {
+    if (this.#view.isServed === false)
+      return 'the cluster has no EvictionRequests (lifecycle.k8s.io/v1alpha1): pods are evicted by pods/eviction';
+    const isStuck = this.#undoneAfter !== null && !this.isUndone;
+    return isStuck ? `EvictionRequests are to be taken back first: ${this.#view.trouble}` : null;
+  }
+
+  /** Whether nothing of the drain is left, by a list that was asked for since. */
+  get isUndone(): boolean {
+    const { listed } = this.#view;
+    const isNew = this.#undoneAfter !== null && listed > this.#undoneAfter;
+    return isNew && this.#sent.size === 0 && this.#ours().length === 0;
+  }
+
+  holdOf(now: Instant, pod: Pod): string | null {
+    const { gate, max, store, timeoutMs } = this.#site;
+    this.#hasAsked = true;
+    if (this.#view.isServed === false || this.#givenUp.has(pod.uid)) return gate.holdOf(now, pod);
+    if (!this.#view.isKnown(now))
+      return `waits to hear whether others move it: ${this.#view.trouble}`;
+    const found = this.#view.of(pod.uid);
+    const mine = found.find((one) => this.#isOurs(one));
+    if (mine && mine.failed !== null) return this.#giveUp(now, pod);
+    const asked = this.#asked.get(pod.uid);
+    if (asked) {
+      if (asked.until !== null && asked.until <= now) return this.#giveUp(now, pod);
+      return this.#words(pod.uid, asked.until);
+    }
+    const other = found.find((one) => !this.#isOurs(one) && isOpen(one));
+    if (other && !mine) return othersWords(other);
+    const hold = mine ? null : gate.holdOf(now, pod);
+    if (hold !== null) return hold;
+    const open = [...this.#asked.keys()].filter((uid) => store.pod(uid)).length;
+    if (max > 0 && open >= max) return `waits for its turn (limits.podsAtOnce: ${max})`;
+    gate.sent(now, pod);
+    const until = timeoutMs === null ? null : now + timeoutMs;
+    this.#asked.set(pod.uid, { pod: podRef(pod), until });
+    if (until !== null) this.#timeouts.set(pod.uid, until);
+    this.#writes.notice(now, pod.uid);
+    return this.#words(pod.uid, until);
+  }
+
+  sent(now: Instant, pod: Pod): void {
+    this.#site.gate.sent(now, pod);
+  }
+
+  answered(uid: string, outcome: Outcome): void {
+    this.#site.gate.answered(uid, outcome);
+  }
+
+  hear({ isServed, requests }: Extract<Event, { kind: 'evictionRequests' }>): void {
+    this.#view.hear(isServed, requests);
+  }
+
+  /** What is to be read and written now. */
+  take(now: Instant): readonly Command[] {
+    while (this.#timeouts.takeDue(now) !== null);
+    for (const [uid] of this.#asked) if (!this.#isWanted(uid)) this.#withdraw(now, uid);
+    for (const { podUid } of this.#ours()) if (!this.#isWanted(podUid)) this.#notice(now, podUid);
+    this.#isNeeded = this.#needsLists();
+    this.#hasAsked = false;
+    const id = this.#isNeeded ? this.#view.takeDue(now) : null;
+    const list = id === null ? [] : [{ kind: 'readEvictionRequests', id } as const];
+    return [...list, ...this.#write(now)];
+  }
+
+  /** Everything is taken back from now on. */
+  undo(now: Instant): readonly Command[] {
+    if (this.#undoneAfter === null) this.#listAnew(now);
+    return this.isUndone ? [] : this.take(now);
+  }
+
+  /** Takes a result; whether it is of one of these. */
+  settle(now: Instant, id: string, outcome: Outcome): boolean {
+    if (this.#view.settle(now, id, outcome)) return true;
+    const sent = this.#sent.get(id);
+    if (!sent) return false;
+    this.#sent.delete(id);
+    this.#writes.settle(now, id, outcome);
+    const { uid, isCreation } = sent;
+    if (isSetback(outcome)) this.#troubles.set(uid, outcome.message);
+    else this.#troubles.delete(uid);
+    if (!isSetback(outcome) && !isCreation) this.#view.drop(uid, this.#site.drain.uid);
+    // A creation may show late, or the API may be gone.
+    if (this.#undoneAfter !== null) this.#listAnew(now);
+    else this.#view.doubt(now);
+    return true;
+  }
+
+  nextWake(): Instant | null {
+    const lists = this.isUndone || !this.#isNeeded ? null : this.#view.nextWake();
+    return earliest([lists, this.#writes.nextWake(), this.#timeouts.next()]);
+  }
+
+  #write(now: Instant): readonly Command[] {
+    return Array.from(this.#writes.takeDue(now)).flatMap((uid): readonly Command[] => {
+      const mine = this.#view.of(uid).find((one) => this.#isOurs(one));
+      const asked = this.#asked.get(uid);
+      const isWanted = this.#isWanted(uid) && asked !== undefined;
+      if (isWanted === (mine !== undefined) || this.#view.isServed === false) {
+        this.#writes.forget(uid);
+        return [];
+      }
+      const id = this.#writes.begin(uid);
+      this.#sent.set(id, { uid, isCreation: isWanted });
+      const kind = 'writeEvictionRequest' as const;
+      if (isWanted) return [{ kind, id, write: { kind: 'create', pod: asked.pod } }];
+      const { namespace = '', name = '' } = mine ?? {};
+      return [{ kind, id, write: { kind: 'withdraw', namespace, name } }];
+    });
+  }
+
+  /** It is asked for no more, and goes by the other ways. */
+  #giveUp(now: Instant, pod: Pod): string | null {
+    this.#givenUp.add(pod.uid);
+    this.#withdraw(now, pod.uid);
+    return this.#site.gate.holdOf(now, pod);
+  }
+
+  /** What was written last may not show yet: it is looked for in the next list. */
+  #withdraw(now: Instant, uid: string): void {
+    if (this.#asked.delete(uid) && this.#site.store.pod(uid)) {
+      this.#site.gate.answered(uid, { kind: 'changed', message: 'it is not asked to go any more' });
+    }
+    this.#timeouts.cancel(uid);
+    this.#view.doubt(now);
+    this.#notice(now, uid);
+  }
+
+  /** At once, unless it is being written, or was refused and waits. */
+  #notice(now: Instant, uid: string): void {
+    if (!this.#writes.isUnderWay(uid) && !this.#writes.failures(uid))
+      this.#writes.postpone(uid, now);
+  }
+
+  #listAnew(now: Instant): void {
+    this.#undoneAfter = this.#view.asked;
+    this.#view.doubt(now);
+  }
+
+  #needsLists(): boolean {
+    if (this.#undoneAfter !== null || this.#view.listed === 0) return true;
+    return this.#hasAsked || this.#asked.size > 0 || this.#ours().length > 0;
+  }
+
+  #isWanted(uid: string): boolean {
+    const { store, isGoing } = this.#site;
+    if (this.#undoneAfter !== null || this.#givenUp.has(uid)) return false;
+    return store.pod(uid) !== null && isGoing(uid);
+  }
+
+  #ours(): readonly EvictionRequest[] {
+    return this.#view.all().filter((one) => this.#isOurs(one));
+  }
+
+  #isOurs({ drain }: EvictionRequest): boolean {
+    return drain === this.#site.drain.uid;
+  }
+
+  #words(uid: string, until: Instant | null): string {
+    const trouble = this.#troubles.get(uid);
+    const what =
+      trouble === undefined
+        ? 'its eviction is requested (EvictionRequest)'
+        : `its eviction could not be requested: ${trouble}`;
+    if (until === null) return what;
+    return `${what}; by pods/eviction at ${formatTime(this.#site.store.clock.wall(until))}`;
+  }
+}
+
+/** Whether somebody works on it, as far as it says. */
+function isOpen({ intent, failed }: EvictionRequest): boolean {
+  return intent === 'Eviction' && failed === null;
+}
+
+function othersWords({ requester, name }: EvictionRequest): string {
+  return `somebody else is moving it: ${requester} has requested its eviction (EvictionRequest ${name})`;
+}

@@ -1,0 +1,112 @@
+// Which EvictionRequests there are, as they were listed last.
+import { isSetback, type Outcome } from '../../attempt/outcome.ts';
+import type { Instant, Millis } from '../../kernel/time.ts';
+import type { EvictionRequest } from '../../model/eviction-request.ts';
+
+/** How often they are listed while that matters; and the age from which a list counts no more. */
+const listEveryMs: Millis = 5_000;
+const listAgeMsMax: Millis = 45_000;
+
+/** They are listed again and again: they are few, and one list shows ours and those of others. */
+export class RequestView {
+  readonly #prefix: string;
+  #count = 0;
+  #byPod = new Map<string, EvictionRequest[]>();
+  /** Null: nobody has answered. */
+  #isServed: boolean | null = null;
+  #listedAt: Instant | null = null;
+  /** Which of the lists that were asked for counts; 0: none. */
+  #listed = 0;
+  /** Whether something was written since it was asked for. */
+  #isDoubted = false;
+  /** When the list was asked for that is under way; null: none is. */
+  #askedAt: Instant | null = null;
+  #pendingId = '';
+  #nextAt: Instant;
+  #trouble = 'it is not known yet';
+
+  constructor(prefix: string, now: Instant) {
+    this.#prefix = prefix;
+    this.#nextAt = now;
+  }
+
+  /** Whether the cluster has the API; null: nobody knows. */
+  get isServed(): boolean | null {
+    return this.#isServed;
+  }
+
+  /** Why nobody knows what there is. */
+  get trouble(): string {
+    return this.#trouble;
+  }
+
+  /** How many lists were asked for. */
+  get asked(): number {
+    return this.#count;
+  }
+
+  /** Which of them was answered last; 0: none. */
+  get listed(): number {
+    return this.#listed;
+  }
+
+  isKnown(now: Instant): boolean {
+    return this.#listedAt !== null && now < this.#listedAt + listAgeMsMax;
+  }
+
+  of(podUid: string): readonly EvictionRequest[] {
+    return this.#byPod.get(podUid) ?? [];
+  }
+
+  all(): readonly EvictionRequest[] {
+    return [...this.#byPod.values()].flat();
+  }
+
+  /** The id of the list that is to be asked for now; null: none is. */
+  takeDue(now: Instant): string | null {
+    if (this.#askedAt !== null || now < this.#nextAt) return null;
+    this.#askedAt = now;
+    this.#isDoubted = false;
+    this.#pendingId = `${this.#prefix}-${++this.#count}`;
+    return this.#pendingId;
+  }
+
+  /** What a list has found; its result follows. */
+  hear(isServed: boolean, requests: readonly EvictionRequest[]): void {
+    this.#isServed = isServed;
+    this.#byPod = new Map();
+    for (const request of requests) {
+      this.#byPod.set(request.podUid, [...this.of(request.podUid), request]);
+    }
+  }
+
+  /** Whether it was the result of a list. */
+  settle(now: Instant, id: string, outcome: Outcome): boolean {
+    if (id !== this.#pendingId || this.#askedAt === null) return false;
+    if (isSetback(outcome)) this.#trouble = outcome.message;
+    else {
+      this.#listedAt = this.#askedAt;
+      this.#listed = this.#count;
+    }
+    this.#askedAt = null;
+    this.#nextAt = this.#isDoubted ? now : now + listEveryMs;
+    return true;
+  }
+
+  /** It is listed at once: what is known may not hold. */
+  doubt(now: Instant): void {
+    this.#isDoubted = true;
+    this.#nextAt = Math.min(this.#nextAt, now);
+  }
+
+  /** It was taken back. */
+  drop(podUid: string, drain: string): void {
+    const left = this.of(podUid).filter((one) => one.drain !== drain);
+    if (left.length > 0) this.#byPod.set(podUid, left);
+    else this.#byPod.delete(podUid);
+  }
+
+  nextWake(): Instant | null {
+    return this.#askedAt === null ? this.#nextAt : null;
+  }
+}

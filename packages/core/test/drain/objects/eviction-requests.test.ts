@@ -1,0 +1,209 @@
+// A NodeDrain that asks by EvictionRequests, and heeds those of others.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { EvictionRequest } from '@taintmgr/core/drain';
+import type { NodeDrain } from '@taintmgr/core/policy';
+import { drainOf, World } from './world.ts';
+
+const names = ['db', 'web'];
+
+function drain(spec: object = {}, metadata: object = {}): NodeDrain {
+  const pods = { withoutController: true, evictBy: 'EvictionRequest' };
+  return drainOf({ nodes: ['n1'], pods, ...spec }, metadata);
+}
+
+/** A node with two pods. */
+function world(given: NodeDrain = drain()): World {
+  const pods = names.map((name) => ({ name, uid: name, nodeName: 'n1' }));
+  return new World(given, [{ name: 'n1' }], pods);
+}
+
+function requestOf(podUid: string, given: Partial<EvictionRequest> = {}): EvictionRequest {
+  return {
+    ...{ namespace: 'shop', name: `of-${podUid}`, podUid, requester: 'acme.io/mover' },
+    ...{ intent: 'Eviction', drain: null, failed: null, ...given },
+  };
+}
+
+const of = (given: World): readonly string[] =>
+  given.log.filter((line) => /^(request|withdraw|evict) /.test(line));
+
+describe('a NodeDrain with evictBy EvictionRequest', () => {
+  it('requests the eviction of each pod, once, and waits for whoever answers', () => {
+    const given = world();
+    given.pass(600_000);
+    assert.deepEqual(of(given), ['request db', 'request web']);
+    assert.deepEqual(given.state().blockers, [
+      'pod shop/db: its eviction is requested (EvictionRequest)',
+      'pod shop/web: its eviction is requested (EvictionRequest)',
+    ]);
+  });
+
+  it('takes back a request when its pod is gone', () => {
+    const given = world();
+    given.pass(10_000);
+    for (const name of names) given.remove(name);
+    given.pass(20_000);
+    assert.deepEqual(of(given).slice(2).toSorted(), ['withdraw of-db', 'withdraw of-web']);
+    assert.equal(given.state().phase, 'Drained');
+    assert.equal(given.state().podsGone, 2);
+    assert.deepEqual(given.requests, []);
+  });
+
+  it('lists nothing any more when it is done', () => {
+    const given = world();
+    given.pass(10_000);
+    for (const name of names) given.remove(name);
+    given.pass(60_000);
+    assert.equal(given.engine.nextWake(), null);
+  });
+
+  it('takes all back when it is undone, and only then lets the object go', () => {
+    const given = world();
+    given.pass(10_000);
+    given.lists = { kind: 'failed', status: 503, message: 'away', retryAfter: null };
+    given.declare({ ...drain(), isGuarded: true, isDeleted: true });
+    given.pass(30_000);
+    assert.equal(given.log.includes('let go'), false);
+    assert.deepEqual(given.state().blockers.slice(-1), [
+      'EvictionRequests are to be taken back first: away',
+    ]);
+    given.lists = { kind: 'done' };
+    given.pass(30_000);
+    assert.equal(given.log.at(-1), 'let go');
+    assert.deepEqual(given.requests, []);
+  });
+
+  it('takes them back where its node fails', () => {
+    const given = world(drain({ timeouts: { node: '1m' } }));
+    given.pass(90_000);
+    assert.equal(given.state().phase, 'TimedOut');
+    assert.deepEqual(given.requests, []);
+  });
+
+  it('takes one back whose pod is not to go any more', () => {
+    const given = world();
+    given.pass(10_000);
+    const tolerations = [{ key: 'work', operator: 'Exists' }];
+    given.show({ name: 'db', uid: 'db', nodeName: 'n1', tolerations });
+    given.pass(10_000);
+    assert.deepEqual(of(given).slice(2), ['withdraw of-db']);
+    assert.deepEqual(
+      given.requests?.map(({ name }) => name),
+      ['of-web'],
+    );
+  });
+
+  it('evicts by pods/eviction where the cluster has no such API, and says so', () => {
+    const given = world();
+    given.requests = null;
+    given.refuses.add('db');
+    given.pass(20_000);
+    assert.deepEqual(of(given), ['evict web']);
+    assert.match(given.state().blockers.at(-1) ?? '', /^the cluster has no EvictionRequests/);
+  });
+
+  it('goes on by pods/eviction when the API vanishes', () => {
+    const given = world();
+    given.pass(10_000);
+    given.requests = null;
+    given.pass(10_000);
+    assert.deepEqual(of(given).slice(2), ['evict db', 'evict web']);
+  });
+
+  it('says why a request was refused, asks again, and gives up when its time is over', () => {
+    const given = world(drain({ timeouts: { evictionRequest: '1m' } }));
+    given.creations = { kind: 'failed', status: 403, message: 'no right', retryAfter: null };
+    given.pass(30_000);
+    const [first = ''] = given.state().blockers;
+    assert.match(first, /^pod shop\/db: its eviction could not be requested: no right; by pods/);
+    assert.ok(of(given).length > 4);
+    given.pass(40_000);
+    assert.deepEqual(of(given).slice(-2), ['evict db', 'evict web']);
+  });
+
+  it('evicts a pod that nobody managed to move, and takes the request back', () => {
+    const given = world();
+    given.pass(10_000);
+    given.requests = (given.requests ?? []).map((one) =>
+      one.podUid === 'db' ? { ...one, failed: 'NoFurtherResponder' } : one,
+    );
+    given.pass(10_000);
+    assert.deepEqual(of(given).slice(2), ['evict db', 'withdraw of-db']);
+  });
+
+  it('does not evict what others have requested, until they withdraw', () => {
+    const given = world();
+    given.requests = [requestOf('db')];
+    given.pass(60_000);
+    assert.deepEqual(of(given), ['request web']);
+    const [first] = given.state().blockers;
+    assert.equal(
+      first,
+      'pod shop/db: somebody else is moving it: acme.io/mover has requested its eviction (EvictionRequest of-db)',
+    );
+    given.requests = given.requests.map((one) => ({ ...one, intent: 'Withdrawn' }));
+    given.pass(10_000);
+    assert.ok(of(given).includes('request db'));
+  });
+
+  it('holds everything while nobody knows what there is', () => {
+    const given = world();
+    given.lists = { kind: 'failed', status: 403, message: 'no right', retryAfter: null };
+    given.pass(60_000);
+    assert.deepEqual(of(given), []);
+    const [first] = given.state().blockers;
+    assert.equal(first, 'pod shop/db: waits to hear whether others move it: no right');
+  });
+
+  it('a new leader finds what the first one has requested, and requests nothing twice', () => {
+    const given = world();
+    given.pass(10_000);
+    given.start();
+    given.pass(60_000);
+    assert.deepEqual(of(given), ['request db', 'request web']);
+    for (const name of names) given.remove(name);
+    given.pass(20_000);
+    assert.deepEqual(given.requests, []);
+  });
+
+  it('a new leader takes back what was requested for a pod that is gone by now', () => {
+    const given = world();
+    given.pass(10_000);
+    given.pods.delete('db');
+    given.start();
+    given.pass(30_000);
+    assert.deepEqual(of(given).slice(2), ['withdraw of-db']);
+  });
+
+  it('a new leader takes all back of a drain that was deleted meanwhile', () => {
+    const given = world();
+    given.pass(10_000);
+    given.declare({ ...drain(), isGuarded: true, isDeleted: true });
+    given.start();
+    given.pass(30_000);
+    assert.deepEqual(given.requests, []);
+    assert.equal(given.log.at(-1), 'let go');
+  });
+
+  it('leaves the requests of other drains and of people alone', () => {
+    const given = world();
+    given.requests = [requestOf('other', { drain: 'u2' }), requestOf('gone')];
+    given.pass(10_000);
+    given.declare({ ...drain(), isGuarded: true, isDeleted: true });
+    given.pass(30_000);
+    assert.deepEqual(
+      given.requests.map(({ podUid }) => podUid),
+      ['other', 'gone'],
+    );
+  });
+
+  it('has no more requests at one time than limits.podsAtOnce', () => {
+    const given = world(drain({ limits: { podsAtOnce: 1 } }));
+    given.pass(30_000);
+    assert.deepEqual(of(given), ['request db']);
+    given.remove('db');
+    given.pass(20_000);
+    assert.ok(of(given).includes('request web'));
+  });
+});

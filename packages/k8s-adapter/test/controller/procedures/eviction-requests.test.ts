@@ -1,0 +1,142 @@
+// How EvictionRequests are listed, made and taken back, by the requests that are sent and their answers.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Outcome } from '@taintmgr/core';
+import type { WriteEvictionRequest } from '@taintmgr/core/drain';
+import {
+  evictionRequestsReading,
+  evictionRequestWriting,
+} from '../../../src/controller/procedures/eviction-requests.ts';
+import type { Answer } from '../../../src/proto/answer.ts';
+
+const command = { id: 'c1', drain: 'kernel', uid: 'u1' };
+const pod = { namespace: 'shop', name: 'web', uid: 'p1', nodeName: 'n1' };
+
+/** What each request was, what the machine hears of, and the outcome. */
+interface Played {
+  readonly requests: readonly string[];
+  readonly notice: object | null;
+  readonly outcome: Outcome;
+}
+
+function play(
+  task: ReturnType<typeof evictionRequestsReading>,
+  answers: readonly (readonly [status: number, body: object])[],
+): Played {
+  const requests: string[] = [];
+  let step = task.first;
+  for (const [status, body] of answers) {
+    assert.ok(step.kind === 'send');
+    requests.push(`${step.request.method} ${step.request.path}`);
+    const answer: Answer = { kind: 'response', status, headers: {}, body: JSON.stringify(body) };
+    step = step.onAnswer(answer, 0);
+  }
+  assert.ok(step.kind === 'finished');
+  return { requests, notice: task.ended(step.outcome, 0, null), outcome: step.outcome };
+}
+
+const list = '/apis/lifecycle.k8s.io/v1alpha1/evictionrequests?limit=500';
+
+describe('EvictionRequests that are listed', () => {
+  it('come page by page, ours with the uid of their drain', () => {
+    const spec = { target: { pod: { name: 'web', uid: 'p1' } }, requesterName: 'a.io/b' };
+    const labels = { 'taintmgr.dev/nodedrain': 'u1' };
+    const ours = {
+      metadata: { namespace: 'shop', name: 'one', labels },
+      spec: { ...spec, intent: 'Eviction' },
+    };
+    const failed = { type: 'Failed', status: 'True', reason: 'NoFurtherResponder', message: '' };
+    const theirs = {
+      metadata: { namespace: 'shop', name: 'two' },
+      spec: { ...spec, intent: 'Withdrawn' },
+      status: { conditions: [failed] },
+    };
+    const { requests, notice } = play(
+      evictionRequestsReading({ kind: 'readEvictionRequests', ...command }),
+      [
+        [200, { metadata: { continue: 'more' }, items: [ours] }],
+        [200, { items: [theirs, {}] }],
+      ],
+    );
+    assert.deepEqual(requests, [`GET ${list}`, `GET ${list}&continue=more`]);
+    const common = { namespace: 'shop', podUid: 'p1', requester: 'a.io/b' };
+    assert.deepEqual(notice, {
+      ...{ kind: 'evictionRequests', drain: 'kernel', isServed: true },
+      requests: [
+        { ...common, name: 'one', intent: 'Eviction', drain: 'u1', failed: null },
+        { ...common, name: 'two', intent: 'Withdrawn', drain: null, failed: 'NoFurtherResponder' },
+        {
+          ...{ namespace: '', name: '', podUid: '', requester: '' },
+          ...{ intent: 'Eviction', drain: null, failed: null },
+        },
+      ],
+    });
+  });
+
+  it('are none where the cluster does not have them', () => {
+    const reading = evictionRequestsReading({ kind: 'readEvictionRequests', ...command });
+    const { notice, outcome } = play(reading, [[404, {}]]);
+    const found = { isServed: false, requests: [] };
+    assert.deepEqual(notice, { kind: 'evictionRequests', drain: 'kernel', ...found });
+    assert.deepEqual(outcome, { kind: 'done' });
+  });
+
+  it('are unknown where that was not allowed', () => {
+    const reading = evictionRequestsReading({ kind: 'readEvictionRequests', ...command });
+    const { notice, outcome } = play(reading, [[403, { message: 'no right' }]]);
+    assert.equal(notice, null);
+    assert.equal(outcome.kind === 'failed' && outcome.status, 403);
+  });
+});
+
+describe('an EvictionRequest of ours', () => {
+  const one = '/apis/lifecycle.k8s.io/v1alpha1/namespaces/shop/evictionrequests';
+  const create = { kind: 'create', pod } as const;
+  const withdraw = { kind: 'withdraw', namespace: 'shop', name: 'drain-u1.p1' } as const;
+  const write = (given: WriteEvictionRequest['write'], status: number, reason = ''): Played =>
+    play(evictionRequestWriting({ kind: 'writeEvictionRequest', ...command, write: given }), [
+      [status, { kind: 'Status', status: 'Failure', reason, message: reason }],
+    ]);
+
+  it('is named by drain and pod, and says whose it is', () => {
+    const task = evictionRequestWriting({
+      kind: 'writeEvictionRequest',
+      ...command,
+      write: create,
+    });
+    assert.ok(task.first.kind === 'send');
+    assert.equal(task.first.request.path, `${one}?fieldManager=taintmgr-controller`);
+    assert.deepEqual(JSON.parse(task.first.request.body ?? ''), {
+      apiVersion: 'lifecycle.k8s.io/v1alpha1',
+      kind: 'EvictionRequest',
+      metadata: {
+        namespace: 'shop',
+        name: 'drain-u1.p1',
+        labels: { 'taintmgr.dev/nodedrain': 'u1' },
+      },
+      spec: {
+        target: { pod: { name: 'web', uid: 'p1' } },
+        requesterName: 'taintmgr.dev/node-drain',
+        intent: 'Eviction',
+      },
+    });
+  });
+
+  it('is there already, or gone already: that is as well', () => {
+    assert.deepEqual(write(create, 409, 'AlreadyExists').outcome, { kind: 'done' });
+    const { requests, outcome } = write(withdraw, 404, 'NotFound');
+    assert.deepEqual(requests, [`DELETE ${one}/drain-u1.p1`]);
+    assert.deepEqual(outcome, { kind: 'done' });
+  });
+
+  it('was refused: the outcome says so', () => {
+    for (const [given, status] of [
+      [create, 404],
+      [create, 403],
+      [withdraw, 403],
+    ] as const) {
+      const { outcome } = write(given, status);
+      assert.equal(outcome.kind === 'failed' && outcome.status, status);
+    }
+  });
+});

@@ -1,0 +1,112 @@
+// A NodeDrain that asks by EvictionRequests, beside whoever answers them, as the real kubectl shows it.
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { execute, withoutKubectl } from '@taintmgr/kubectl-taintmgr/test/world/plugin.ts';
+import {
+  deployment,
+  evictionRequestDefinition,
+  installDefinitions,
+  type Topology,
+} from '@taintmgr/sim-cluster';
+import { startCluster, startController, until, type WatchedCluster } from './programs.ts';
+
+const topology: Topology = {
+  region: 'r',
+  zones: ['a'],
+  nodesPerZone: 2,
+  workloads: [deployment('shop', 'web', { replicas: 4 })],
+  budgets: [],
+};
+
+const resource = 'evictionrequests.lifecycle.k8s.io';
+
+function drainOf(name: string): object {
+  const taint = { key: 'maintenance' };
+  const spec = { nodes: ['a-1'], taint, pods: { evictBy: 'EvictionRequest' } };
+  return { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'NodeDrain', metadata: { name }, spec };
+}
+
+class World {
+  readonly watched: WatchedCluster;
+
+  private constructor(watched: WatchedCluster) {
+    this.watched = watched;
+  }
+
+  static async start(t: TestContext, evictionRequestMs: number): Promise<World> {
+    const watched = await startCluster(t, topology, { evictionRequestMs });
+    await installDefinitions(watched.cluster.api, [evictionRequestDefinition()]);
+    return new World(watched);
+  }
+
+  async kubectl(line: string, input: object = {}): Promise<string> {
+    const env = { ...process.env, KUBECONFIG: this.watched.kubeconfig };
+    const { out, err } = await execute('kubectl', line.split(' '), env, JSON.stringify(input));
+    return `${out}${err}`.trim();
+  }
+
+  get requests(): number {
+    return this.watched.cluster.api.list(resource).length;
+  }
+
+  /** Which pods our controller has removed by itself. */
+  get removed(): number {
+    const { removals } = this.watched;
+    return [...removals.values()].filter((by) => by.includes('taintmgr-controller')).length;
+  }
+}
+
+describe('a NodeDrain and EvictionRequests', { skip: withoutKubectl }, () => {
+  it('takes them back when it is undone', async (t) => {
+    const world = await World.start(t, 3_600_000);
+    await startController(t, world.watched);
+    await world.kubectl('apply -f -', drainOf('kernel'));
+    await until('the requests', () => world.requests > 0);
+    const shown = await world.kubectl(
+      'get evictionrequests -n shop -o jsonpath={.items[0].spec.requesterName}/{.items[0].spec.intent}',
+    );
+    assert.equal(shown, 'taintmgr.dev/node-drain/Eviction');
+    const waits = 'get nodedrain kernel -o jsonpath={.status.blockers[0]}';
+    await until('the status', () => {
+      const { api } = world.watched.cluster;
+      return (api.get('nodedrains.taintmgr.dev', '', 'kernel')?.status?.blockers ?? []).length > 0;
+    });
+    assert.match(await world.kubectl(waits), /its eviction is requested \(EvictionRequest\)$/);
+    await world.kubectl('delete nodedrain kernel --timeout=60s');
+    assert.equal(world.requests, 0);
+    assert.equal(world.watched.isDrained('a-1'), false);
+    assert.equal(world.removed, 0);
+  });
+
+  it('leaves pods to whoever answers, also when the leader is killed in between', async (t) => {
+    const world = await World.start(t, 6_000);
+    const first = await startController(t, world.watched);
+    await world.kubectl('apply -f -', drainOf('kernel'));
+    await until('the first request', () => world.requests > 0);
+    first.child.kill('SIGKILL');
+    await first.ended;
+    await startController(t, world.watched);
+    const waited = await world.kubectl(
+      'wait --for=condition=Drained nodedrain/kernel --timeout=60s',
+    );
+    assert.equal(waited, 'nodedrain.taintmgr.dev/kernel condition met');
+    await until('no request', () => world.requests === 0);
+    assert.equal(world.removed, 0);
+  });
+
+  it('goes on by pods/eviction when the API vanishes, and says so', async (t) => {
+    const world = await World.start(t, 3_600_000);
+    await startController(t, world.watched);
+    await world.kubectl('apply -f -', drainOf('kernel'));
+    await until('the requests', () => world.requests > 0);
+    await world.kubectl(`delete crd ${resource}`);
+    const waited = await world.kubectl(
+      'wait --for=condition=Drained nodedrain/kernel --timeout=60s',
+    );
+    assert.equal(waited, 'nodedrain.taintmgr.dev/kernel condition met');
+    assert.ok(world.removed > 0);
+    const said = await world.kubectl('get nodedrain kernel -o jsonpath={.status.blockers}');
+    assert.match(said, /the cluster has no EvictionRequests/);
+    await world.kubectl('delete nodedrain kernel --timeout=60s');
+  });
+});
