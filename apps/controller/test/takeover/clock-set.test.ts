@@ -58,12 +58,9 @@ describe('the clock of our machine is set while the controller runs', { concurre
 describe('the clock of the control plane is set while the controller runs', {
   concurrency: true,
 }, () => {
-  // It is believed at once where it went back, and after half a minute where it went ahead.
-  for (const [by, within] of [
-    [-10 * minute, 5_000],
-    [10 * minute, 40_000],
-  ] as const) {
-    it(`by ${by / minute} min: refused again within ${within / 1000} s`, async (t) => {
+  // Where it went ahead evictions go by it after half a minute only; heartbeats are dated by it at once.
+  for (const by of [-10 * minute, 10 * minute]) {
+    it(`by ${by / minute} min: refused again within 8 s`, async (t) => {
       // kube-controller-manager goes by the clock of the control plane.
       const { world, controller } = await holding(t, 'kept', {
         before: (one) => dateMarks(one, () => one.clock.now()),
@@ -73,7 +70,7 @@ describe('the clock of the control plane is set while the controller runs', {
       world.clock.ahead = by;
       const since = Date.now();
       await world.untilPolicies(true, 'kept');
-      assert.ok(Date.now() - since < within, `${Date.now() - since} ms`);
+      assert.ok(Date.now() - since < 8_000, `${Date.now() - since} ms`);
       assert.ok(Math.abs(ageOf(world)) < minute);
       await assertSparedAnew(world, 'kept');
       await controller.stop();

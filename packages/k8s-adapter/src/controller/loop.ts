@@ -21,6 +21,9 @@ import { StaleView } from './stale-view.ts';
 import { loopConditions } from './status-conditions.ts';
 import type { PolicyState } from './takeover/installer.ts';
 
+/** By so much heartbeats have to be dated otherwise than before to be written at once. */
+const beatApartMsMin: Millis = 10_000;
+
 type Leadership = Extract<LoopEvent, { kind: 'leadership' }>;
 
 /**
@@ -45,6 +48,8 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   readonly #view: StaleView;
   readonly #serverClock = new ServerClock();
   readonly #clockWatch: ClockWatch;
+  /** How far heartbeats are dated from what else goes by the server's clock. */
+  #beatApart: Millis = 0;
   readonly #hold = new Hold<E | LoopEvent>();
   /** What nextWake() answers until something is heard; undefined: not asked since. */
   #wake: Instant | null | undefined;
@@ -201,12 +206,22 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   #readServerClock(now: Instant, input: LoopInput<E>): void {
     const isNews = this.#serverClock.handle(now, input);
     const { ahead, isKnown } = this.#serverClock;
+    if (input.kind === 'head' || input.kind === 'answer') this.#dateAnew(now);
     const held = this.#hold.end(now, isKnown);
     if (isNews) {
       this.#pass(now, { kind: 'clock', ahead });
       this.#noticeClock(now, this.#clockWatch.server(ahead));
     }
     for (const event of held) this.#pass(now, event);
+  }
+
+  /** Where the server's clock was set, the last heartbeat is dated by another one. */
+  #dateAnew(now: Instant): void {
+    const apart = this.#serverClock.latest(now) - this.#serverClock.wall(now);
+    const isSet = Math.abs(apart - this.#beatApart) >= beatApartMsMin;
+    if (!isSet) return;
+    this.#beatApart = apart;
+    if (this.synced) this.#perform(now, this.#duties.hurry(now));
   }
 
   /** People look at Events before they look at logs. */

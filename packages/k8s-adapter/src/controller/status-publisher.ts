@@ -13,7 +13,7 @@ import {
   createTaintManagerRequest,
   replaceTaintManagerStatusRequest,
 } from '../proto/taint-manager-requests.ts';
-import type { WallClock } from './clock/server-clock.ts';
+import type { BeatClock } from './clock/server-clock.ts';
 import { PolicyStatuses, type PolicyWrite } from './policy-statuses.ts';
 import { type Obstacle, obstacleOf, type PublisherNotice } from './publisher-notice.ts';
 import { type DatedCondition, dated, type StatedCondition } from './status-conditions.ts';
@@ -39,7 +39,7 @@ export interface PublishOptions {
 }
 
 export interface StatusPublisherOptions extends PublishOptions {
-  readonly clock: WallClock;
+  readonly clock: BeatClock;
   /** Whether admission policies go by it: then whatever is in the way, each period sees a try. */
   readonly isVital: boolean;
   /** Asked before each request. */
@@ -209,7 +209,7 @@ export class StatusPublisher {
     const wall = clock.wall(now);
     const { conditions: stated, ...said } = this.#options.status(now);
     const status = {
-      renewTime: formatMicroTime(wall),
+      renewTime: formatMicroTime(clock.latest(now)),
       leader: identity,
       startedAt: formatTime(since),
       ...said,

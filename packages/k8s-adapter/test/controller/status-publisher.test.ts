@@ -29,7 +29,7 @@ class Stage {
       name: 'taintmgr',
       identity,
       isVital,
-      clock: { wall: (now) => now + 500 },
+      clock: { wall: (now) => now + 500, latest: (now) => now + 500 },
       leads: () => this.leads,
       conditions: () => this.conditions,
       status: () => ({ conditions: [], ...this.said }),

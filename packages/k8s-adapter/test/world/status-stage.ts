@@ -44,7 +44,7 @@ export class Stage {
       name: 'taintmgr',
       identity: 'a',
       isVital: false,
-      clock: { wall: (now) => now },
+      clock: { wall: (now) => now, latest: (now) => now },
       leads: () => this.leads,
       conditions: () => [],
       status: () => ({ conditions: [] }),

@@ -14,6 +14,9 @@ type Outgoing =
 /** What is written down is dated by it. */
 export type WallClock = Pick<ServerClock, 'wall'>;
 
+/** Heartbeats are dated by it. */
+export type BeatClock = Pick<ServerClock, 'wall' | 'latest'>;
+
 /** Where no server is asked: `now` is what clocks show. */
 export const ownWallClock: WallClock = { wall: (now) => now };
 
@@ -55,6 +58,20 @@ export class ServerClock {
   /** What the server's clock shows at `now`. */
   wall(now: Instant): Instant {
     return now + this.#ahead;
+  }
+
+  /**
+   * What it shows at `now` by its last two answers of different seconds, where these agree; else as
+   * `wall`. For what makes nobody act early: after the server's clock was set forward a heartbeat that
+   * is dated by `wall` is too old for it, until the answers before count no more.
+   */
+  latest(now: Instant): Instant {
+    const [before, last] = this.#readings.slice(-2);
+    if (!before || !last) return this.wall(now);
+    const least = Math.max(before.least, last.least);
+    const most = Math.min(before.most, last.most);
+    const isAsBelieved = least <= this.#ahead && this.#ahead <= most;
+    return least > most || isAsBelieved ? this.wall(now) : now + least + slackMs;
   }
 
   /** When a tick would change what we believe; null: only an answer can. */

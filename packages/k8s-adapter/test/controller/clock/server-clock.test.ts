@@ -67,6 +67,51 @@ describe("the API server's clock", () => {
     it(name, () => assert.equal(clockAfter(...exchanges).ahead, ahead));
   }
 
+  const latest: readonly (readonly [string, readonly Told[], number])[] = [
+    ['one answer alone', [{ sent: 3000, heard: 3000, server: 603_000 }], 0],
+    [
+      'two of the same second',
+      [
+        { sent: 3000, heard: 3000, server: 603_000 },
+        { sent: 3500, heard: 3500, server: 603_500 },
+      ],
+      0,
+    ],
+    [
+      'two that do not agree',
+      [
+        { sent: 3000, heard: 3000, server: 603_000 },
+        { sent: 5000, heard: 5000, server: 905_000 },
+      ],
+      0,
+    ],
+    [
+      'two that agree',
+      [
+        { sent: 3000, heard: 3000, server: 603_000 },
+        { sent: 5000, heard: 5000, server: 605_000 },
+      ],
+      600_000,
+    ],
+    [
+      'two that agree with what is believed',
+      [
+        { sent: 3000, heard: 3000, server: 3000 },
+        { sent: 5000, heard: 5000, server: 5400 },
+      ],
+      0,
+    ],
+  ];
+  for (const [name, exchanges, ahead] of latest) {
+    it(`dates heartbeats by what was set forward after ${name}: ${ahead} ms`, () => {
+      const before = { sent: 0, heard: 0, server: 0 };
+      const { heard } = exchanges.at(-1) ?? before;
+      const clock = clockAfter(before, ...exchanges);
+      assert.equal(clock.latest(start + heard) - (start + heard), ahead);
+      assert.equal(clock.ahead, 0, 'nothing else goes by it yet');
+    });
+  }
+
   it('that contradicts itself is settled by time alone', () => {
     const clock = clockAfter(
       { sent: 0, heard: 0, server: 0 },
