@@ -193,14 +193,15 @@ export class Explainer {
     };
   }
 
-  /** In the legacy mode pods go without a taint, and no taints are written. */
+  /** In the legacy mode pods go without a taint too; whichever comes first counts. */
   #withLegacy(decision: Decision | null | undefined, facts: PodFacts): Decision | null {
     const { evictor, nodes, leases } = this.#given ?? {};
-    const isAsked = evictor && isLegacy(evictor) && decision?.kind !== 'evict';
+    const isAsked = evictor && isLegacy(evictor);
     const node = nodes?.find((one) => one.node.name === facts.pod.nodeName);
     const legacy = isAsked && node && leases;
     const found = legacy ? legacyDecision(evictor, node, facts, leases.get(node.node.name)) : null;
-    return found ?? decision ?? null;
+    const isFirst = decision?.kind !== 'evict' || isEarlier(found, decision);
+    return (isFirst ? found : null) ?? decision ?? null;
   }
 
   /** Whoever runs with other settings than before is another one, and what it has seen is not known. */
@@ -361,6 +362,10 @@ function withDecision(ours: PodExplanation, decision: Decision, at: Instant): Po
 function remainingIn(decision: Decision, at: Instant): number | null {
   if (decision.kind === 'pause') return decision.remaining;
   return decision.kind === 'evict' ? decision.deadline - at : null;
+}
+
+function isEarlier(one: Decision | null, other: Extract<Decision, { kind: 'evict' }>): boolean {
+  return one?.kind === 'evict' && one.deadline < other.deadline;
 }
 
 /** Whether both go at the same time, as far as times in whole seconds can tell. */

@@ -20,7 +20,8 @@ export function isNotReady({ ready }: NodeFacts): boolean {
 /**
  * What becomes of a pod: it goes so long after its node said that it is not ready, or was last heard
  * of, and no earlier than so long after the controller began. The nodes of a zone wait for each other,
- * so it may be later. Null: it stays.
+ * so it may be later. The controller looks once in a period: it sees a change half of one late on
+ * average, and that the time is over half of one later. Null: it stays.
  */
 export function legacyDecision(
   evictor: Evictor,
@@ -31,14 +32,13 @@ export function legacyDecision(
   const { settings, upstreamSince } = evictor;
   if (ready.since === null || ready.status === 'True' || !settings) return null;
   if (pod.deletionTimestamp !== null || pod.owner?.kind === 'DaemonSet') return null;
-  const { podEvictionTimeoutMs, nodeMonitorGracePeriodMs } = resolveLifecycleConfig(
-    settings.lifecycle,
-  );
+  const { podEvictionTimeoutMs, nodeMonitorGracePeriodMs, nodeMonitorPeriodMs } =
+    resolveLifecycleConfig(settings.lifecycle);
   const changedAt = endOfSecond(ready.since);
   const heardAt = typeof lease === 'number' ? lease : changedAt - nodeMonitorGracePeriodMs;
   const seenAt = ready.status === 'Unknown' ? Math.min(heardAt, changedAt) : changedAt;
   const since: Instant = Math.max(seenAt, upstreamSince ?? seenAt);
-  const deadline = since + podEvictionTimeoutMs;
+  const deadline = since + podEvictionTimeoutMs + nodeMonitorPeriodMs;
   const reason = { nodeName: node.name, ready: ready.status, since, deadline };
   return { kind: 'evict', deadline, because: [{ code: 'NodeNotReady', ...reason }] };
 }

@@ -130,7 +130,8 @@ function evictorNotes(
   if (compare) return [`times of UPSTREAM are ${estimates}`];
   if (!goes) return [];
   const who = taintEvictors(evictors);
-  const isEstimated = pods.some((pod) => pod.isEstimate);
+  // Times that limits make are estimates too, and have a note of their own.
+  const isEstimated = pods.some((pod) => pod.isEstimate && pod.limit === null);
   const isVain = policies.length > 0 && evictor.name === 'kube-controller-manager';
   const doubt = [
     ...(isVain ? ['kube-controller-manager evicts here and knows no policies'] : []),

@@ -48,18 +48,18 @@ const unknown = { status: 'Unknown', since: now - 31_000, reason: 'NodeStatusUnk
 describe('the legacy mode', () => {
   it('deletes the pods of a node that is not ready for so long, and spares DaemonSets', () => {
     const [web, agent] = said(notReady);
-    assert.match(web ?? '', /^web \| Evict \| ~1m30s \| <none> \| node n1 /);
+    assert.match(web ?? '', /^web \| Evict \| ~1m35s \| <none> \| node n1 /);
     assert.match(agent ?? '', /^agent \| Keep \| - /);
   });
 
   it('counts from when a node was last heard of', () => {
     const [web] = said(unknown, { lease: now - 75_000 });
-    assert.match(web ?? '', /^web \| Evict \| ~45s \| /);
+    assert.match(web ?? '', /^web \| Evict \| ~50s \| /);
   });
 
   it('counts from when the controller began, if that was later', () => {
     const [web] = said(notReady, { since: now - 10_000 });
-    assert.match(web ?? '', /^web \| Evict \| ~1m50s \| /);
+    assert.match(web ?? '', /^web \| Evict \| ~1m55s \| /);
   });
 
   it('keeps pods of nodes that are ready, and all where taints are written', () => {

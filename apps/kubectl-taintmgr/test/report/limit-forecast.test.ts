@@ -72,9 +72,9 @@ describe('the forecast of limits', () => {
     });
     const rates = [{ id: 'total policy=p', oneAt: now + seconds(4) }];
     const evictor = { ...read.evictor, settings: { ...settings, policies: [] }, rates };
-    const rows = explain({ ...read, evictor })
-      .text.split('\n')
-      .slice(-4);
+    const { text, notes } = explain({ ...read, evictor });
+    assert.ok(!notes.some((note) => note.includes('kube-controller-manager')), notes.join('\n'));
+    const rows = text.split('\n').slice(-4);
     assert.deepEqual(
       rows.map((line) => line.split(/ {2,}/).slice(0, 5).join(' | ')),
       [

@@ -1,5 +1,6 @@
 // The evictors of prediction runs: each is a program of its own in the cluster.
 import { type Config, createEngine, type Engine } from '@taintmgr/core';
+import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
 import { formatTimeMillis, type Instant } from '@taintmgr/core/time';
 import { Loop, type PublishOptions, type StatedStatus, VirtualDriver } from '@taintmgr/k8s-adapter';
 import {
@@ -38,10 +39,18 @@ const leaseName = 'taintmgr-controller';
 /** How taintmgr-controller runs, as its flags say it. */
 export type OurSettings = Pick<Partial<Config>, 'mode' | 'semantics'>;
 
+/** The legacy mode: pods of nodes that are not ready are deleted, and no taints are written. */
+export interface LegacySettings {
+  readonly podEvictionTimeoutSeconds: number;
+  readonly gracePeriodSeconds: number;
+  readonly monitorPeriodSeconds: number;
+}
+
 /** taintmgr-controller with its lease and its pod, from whose flags its settings can be seen. */
-export function ours(settings: OurSettings): MakeEvictor {
+export function ours(settings: OurSettings, legacy?: LegacySettings): MakeEvictor {
   return (cluster, clock, exchangeWith) => {
-    const machine = createEngine({ ...settings, keepLimits: true });
+    const lifecycle = legacy && { lifecycle: legacyConfig(legacy) };
+    const machine = createEngine({ ...settings, ...lifecycle, keepLimits: true });
     const exchange: Exchange = (request, sink) => {
       const own = {
         'user-agent': 'taintmgr-controller/0',
@@ -55,9 +64,10 @@ export function ours(settings: OurSettings): MakeEvictor {
     const publish: PublishOptions = {
       name: 'taintmgr',
       identity: `${podName}_1`,
-      status: (now) => statusOf(machine, settings, now),
+      status: (now) => statusOf(machine, settings, now, legacy),
     };
-    const loop = new Loop({ machine, random, clusterPolicies, limitsLease, publish });
+    const read = { leases: legacy !== undefined, daemonSets: legacy !== undefined };
+    const loop = new Loop({ machine, random, clusterPolicies, limitsLease, publish, ...read });
     const driver = new VirtualDriver({ loop, exchange, clock, onNotice: () => {} });
     return {
       start: () => {
@@ -71,18 +81,42 @@ export function ours(settings: OurSettings): MakeEvictor {
 }
 
 /** What its leader publishes, as far as predictions go by it. */
-function statusOf(machine: Engine, settings: OurSettings, now: Instant): StatedStatus {
+function statusOf(
+  machine: Engine,
+  settings: OurSettings,
+  now: Instant,
+  legacy?: LegacySettings,
+): StatedStatus {
   const rates = machine.limits(now).flatMap(({ id, oneAt }) => {
     return oneAt === undefined ? [] : [{ name: id, oneAt: formatTimeMillis(oneAt) }];
   });
-  const controllers = ['taint-eviction-controller'];
+  const watching = legacy ? ['node-lifecycle-controller'] : [];
+  const controllers = ['taint-eviction-controller', ...watching];
   return {
     version: '0',
-    settings: { ...settings },
+    settings: { ...settings, ...(legacy && legacyFlags(legacy)) },
     policies: [],
     controllers,
     rates,
     conditions: [],
+  };
+}
+
+function legacyConfig(legacy: LegacySettings): Partial<LifecycleConfig> {
+  return {
+    enforcement: 'pods',
+    podEvictionTimeoutMs: legacy.podEvictionTimeoutSeconds * 1000,
+    nodeMonitorGracePeriodMs: legacy.gracePeriodSeconds * 1000,
+    nodeMonitorPeriodMs: legacy.monitorPeriodSeconds * 1000,
+  };
+}
+
+function legacyFlags(legacy: LegacySettings): Readonly<Record<string, string>> {
+  return {
+    'nodeLifecycle.enforcement': 'pods',
+    'nodeLifecycle.podEvictionTimeout': `${legacy.podEvictionTimeoutSeconds}s`,
+    'node-monitor-grace-period': `${legacy.gracePeriodSeconds}s`,
+    'node-monitor-period': `${legacy.monitorPeriodSeconds}s`,
   };
 }
 

@@ -92,6 +92,13 @@ interface Span {
   readonly to: number;
 }
 
+/** A kubelet that sends no heartbeat from one second on; its node is unknown at another. */
+interface Loss {
+  readonly node: string;
+  readonly at: number;
+  readonly knownAt: number;
+}
+
 /** What a run has beside the scenario. */
 export interface Circumstances {
   /** The API server keeps no state but the present one; a real one keeps those of five minutes. */
@@ -102,6 +109,8 @@ export interface Circumstances {
   readonly pause?: Span;
   /** No pod can be deleted or evicted for so long: the API server answers 500. */
   readonly outage?: Span;
+  /** Nodes whose kubelets stop, and when that is known for sure. */
+  readonly lost?: readonly Loss[];
   /** Who goes when depends on all pods: whatever happens to one matters to each. */
   readonly isShared?: boolean;
 }
@@ -142,7 +151,11 @@ class PredictionStage {
     this.#cluster = new Cluster({
       clock: this.#clock,
       seed: 1,
-      without: ['workloads', 'garbageCollection'],
+      without: [
+        ...(['workloads', 'garbageCollection'] as const),
+        // Who deletes the pods of nodes that are not ready watches over the nodes too.
+        ...(circumstances.lost ? (['nodeLifecycleStandIn'] as const) : []),
+      ],
       topology: {
         region: 'r',
         zones: ['z'],
@@ -179,10 +192,10 @@ class PredictionStage {
     this.#evictor.start();
   }
 
-  /** Policies are there before anybody looks. */
+  /** Policies are there before anybody looks; which mode is played only the TaintManager says. */
   #install(): void {
-    const { policies, pause } = this.#circumstances;
-    if (!policies && !pause) return;
+    const { policies, pause, lost } = this.#circumstances;
+    if (!policies && !pause && !lost) return;
     const { api } = this.#cluster;
     for (const definition of customResourceDefinitions()) {
       api.create('customresourcedefinitions', structuredClone(definition) as object as KubeObject);
@@ -238,7 +251,8 @@ class PredictionStage {
     for (const { at, node, taints } of taintings) {
       if (at === second) this.#taint(node, taints);
     }
-    const { pause } = this.#circumstances;
+    const { pause, lost = [] } = this.#circumstances;
+    for (const { node, at } of lost) if (at === second) this.#cluster.node(node).stop();
     if (second === pause?.from) api.create(pausesResource, pauseObject);
     if (second === pause?.to) api.delete(pausesResource, '', pauseName);
     if (second === restartSeconds) this.#evictor.restart?.stop();
@@ -246,7 +260,7 @@ class PredictionStage {
   }
 
   result(): PredictionRun {
-    const { pause, outage, isShared = false } = this.#circumstances;
+    const { pause, outage, isShared = false, lost = [] } = this.#circumstances;
     const restart = { from: restartSeconds, to: restartSeconds + restartLastsSeconds };
     const spans = [pause, outage, this.#evictor.restart && restart];
     const others = isShared ? cast.flatMap(touchesOf) : [];
@@ -254,7 +268,9 @@ class PredictionStage {
     const stories = cast.map((pod): PodStory => {
       const removedAt = this.#removed.get(pod.name) ?? null;
       const until = removedAt ?? this.#clock.now();
-      const touchedAt = lastTouch(pod, until, touches);
+      const ofNode = lost.filter(({ node }) => node === pod.node);
+      const losses = ofNode.flatMap(({ at, knownAt }) => [at, knownAt]);
+      const touchedAt = lastTouch(pod, until, [...touches, ...losses]);
       const said = this.#said.get(pod.name) ?? [];
       const fair = said.filter(
         ({ at }) => at > touchedAt && (removedAt === null || at < removedAt),

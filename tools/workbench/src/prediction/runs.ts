@@ -67,6 +67,20 @@ export const predictionCases: readonly PredictionCase[] = [
     shareMin: { last: 0.95, first: 0.95 },
   },
   {
+    name: 'taintmgr-controller, the legacy mode',
+    make: ours(
+      { mode: 'delete', semantics: 'upstream-1.36' },
+      { podEvictionTimeoutSeconds: 40, gracePeriodSeconds: 20, monitorPeriodSeconds: 1 },
+    ),
+    circumstances: {
+      lost: [
+        { node: 'z-5', at: 12, knownAt: 34 },
+        { node: 'z-1', at: 70, knownAt: 92 },
+      ],
+    },
+    shareMin: { last: 0.95, first: 0.95 },
+  },
+  {
     name: 'kube-controller-manager, DELETE fails',
     make: upstream,
     circumstances: { outage: { from: 29, to: 36 } },

@@ -15,9 +15,13 @@ import type { PolicyFlags } from './flags.ts';
 import { type PolicySurvey, readPolicyQuestion, surveyPolicies } from './survey.ts';
 
 /** `explain policy POD|NODE`: which EvictionPolicy counts, and why the others do not. */
-export async function run(invocation: Invocation<PolicyFlags>, text: string): Promise<ExitCode> {
+export async function run(
+  invocation: Invocation<PolicyFlags>,
+  subject: string,
+  name?: string,
+): Promise<ExitCode> {
   const { flags, output } = invocation;
-  const question = readPolicyQuestion(text);
+  const question = readPolicyQuestion(name === undefined ? subject : `${subject}/${name}`);
   const format = await readFormat(flags.output);
   const files = await readPolicyFlag(flags);
   return await withConnection(invocation, async ({ client, cluster }) => {

@@ -10,6 +10,7 @@ export function policyCommand(): CommandUnknownOpts {
   const command = new Command('policy')
     .description('say which EvictionPolicy counts for a pod or the pods of a node, and why')
     .argument('<subject>', 'NAME or pod/NAME of a pod, or node/NAME')
+    .argument('[name]', 'the name, where only pod or node stands before it')
     .addHelpText('after', '\nExample:\n  kubectl taintmgr explain policy pod/db-0 -n shop');
   addPolicyFlag(command);
   return addOutputFlags(command);

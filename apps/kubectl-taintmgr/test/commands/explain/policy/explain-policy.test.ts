@@ -121,6 +121,16 @@ describe('explain policy', () => {
     assert.match(await answer('node/n2'), /The node has no NoExecute taint: no policy is asked\./);
   });
 
+  it('takes the kind and the name apart, as kubectl does', async () => {
+    assert.equal(await answer('node', 'n1'), await answer('node/n1'));
+    assert.equal(await answer('pod', 'kept'), await answer('pod/kept'));
+    const { err, code } = await run('explain', 'policy', 'service', 'n1');
+    assert.deepEqual(
+      [code, err],
+      [1, 'error: got "service/n1", want NAME, pod/NAME or node/NAME\n'],
+    );
+  });
+
   it('has a document with every verdict, and names what counts', async () => {
     const { pods, subject } = JSON.parse(await answer('kept', '-o', 'json'));
     assert.deepEqual(subject, { kind: 'pod', name: 'kept' });
