@@ -276,8 +276,15 @@ export class DrainMachine {
     } else if (!tried) {
       // When its time is over shows when the taint is there.
       const due = this.#nodes.isTainted(pod.nodeName) ? fate.at : null;
-      this.#pods.put(pod, outOfTurn, { because, due });
+      this.#pods.put(pod, outOfTurn, { because, due, hold: this.#stillOn(now, pod) });
     }
+  }
+
+  /** What held a pod when its turn came, if it does so still. */
+  #stillOn(now: Instant, pod: Pod): DrainPod['hold'] {
+    const hold = this.#pods.get(pod.uid)?.hold ?? null;
+    const found = hold && this.#holdOn(now, pod);
+    return hold && found ? { ...hold, message: found.message } : null;
   }
 
   #skipIfLong(now: Instant, pod: Pod, known: DrainPod): void {
@@ -347,11 +354,7 @@ export class DrainMachine {
 
   /** Whether something holds a pod whose turn it is. */
   #isHeldBack(now: Instant, pod: Pod, known: DrainPod): boolean {
-    const { store } = this.#decider;
-    const begunAt = this.#nodes.begunAt(pod.nodeName);
-    const { waitCompleted: wait, heeds } = this.#config;
-    const rules = { store, begunAt, wait, gate: this.#gate, heeds };
-    const found = holdOn(now, pod, rules);
+    const found = this.#holdOn(now, pod);
     if (found === null) return false;
     const { message, until } = found;
     const since = known.hold?.since ?? now;
@@ -361,6 +364,13 @@ export class DrainMachine {
     const heldUp = since + heldUpMs;
     if (heldUp > now && heldUp < (until ?? noLimit)) this.#pods.schedule.set(pod.uid, heldUp);
     return true;
+  }
+
+  #holdOn(now: Instant, pod: Pod): ReturnType<typeof holdOn> {
+    const { store } = this.#decider;
+    const begunAt = this.#nodes.begunAt(pod.nodeName);
+    const { waitCompleted: wait, heeds } = this.#config;
+    return holdOn(now, pod, { store, begunAt, wait, gate: this.#gate, heeds });
   }
 
   #queue(now: Instant): Queue {

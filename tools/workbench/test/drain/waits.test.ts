@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
-import { execute, withoutKubectl } from '@taintmgr/kubectl-taintmgr/test/world/plugin.ts';
+import { withoutKubectl } from '@taintmgr/kubectl-taintmgr/test/world/plugin.ts';
 import { deployment, type Topology } from '@taintmgr/sim-cluster';
-import { freePort, start, startCluster, until, type WatchedCluster } from './programs.ts';
+import { World } from './world.ts';
 
 const topology: Topology = {
   region: 'r',
@@ -14,48 +14,6 @@ const topology: Topology = {
   workloads: [deployment('shop', 'web', { replicas: 4 })],
   budgets: [],
 };
-
-/** A cluster, a controller that carries out NodeDrains, and kubectl. */
-class World {
-  readonly #watched: WatchedCluster;
-  readonly #out: () => string;
-
-  private constructor(watched: WatchedCluster, out: () => string) {
-    this.#watched = watched;
-    this.#out = out;
-  }
-
-  static async start(t: TestContext): Promise<World> {
-    const watched = await startCluster(t, topology);
-    const flags = ['--mode=evict', '--controllers=node-drain-controller', '-v=4'];
-    const address = ['--bind-address=127.0.0.1', `--secure-port=${await freePort()}`];
-    const { out } = start(t, 'controller', watched.kubeconfig, ...flags, ...address);
-    return new World(watched, out);
-  }
-
-  /** What kubectl prints. */
-  async kubectl(line: string, input: object = {}): Promise<string> {
-    const env = { ...process.env, KUBECONFIG: this.#watched.kubeconfig };
-    const { out, err } = await execute('kubectl', line.split(' '), env, JSON.stringify(input));
-    return `${out}${err}`.trim();
-  }
-
-  /** Until the first thing that stands in the drain's way is this. */
-  async blockedBy(pattern: RegExp): Promise<void> {
-    const { api } = this.#watched.cluster;
-    const first = (): string =>
-      api.get('nodedrains.taintmgr.dev', '', 'kernel')?.status?.blockers?.[0] ?? '';
-    await until(
-      `${pattern}`,
-      () => pattern.test(first()),
-      () => `${first()}\n${this.#out()}`,
-    );
-  }
-
-  isDrained(node: string): boolean {
-    return this.#watched.isDrained(node);
-  }
-}
 
 /** A Prometheus of one alert, while that fires. */
 async function startPrometheus(t: TestContext): Promise<{ readonly url: string; fires: boolean }> {
@@ -85,7 +43,7 @@ describe('a NodeDrain that waits for others', () => {
   it('waits for its window, its gate, and the steps before and after a node', {
     skip: withoutKubectl,
   }, async (t) => {
-    const world = await World.start(t);
+    const world = await World.start(t, topology);
     const prometheus = await startPrometheus(t);
     const spec = {
       nodes: ['a-1'],

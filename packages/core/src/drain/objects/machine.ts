@@ -121,9 +121,10 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
     const older = Array.from(this.#runs.values()).find(
       (run) => isOlder(run.drain, drain) && run.isOpenOn(name),
     );
+    // Ours too: who has ended shows it later, and until then nobody else may write on the node.
     const working = this.#working
       .on(name)
-      .find((one) => one.drain.id !== drain.name && !one.isStale && !this.#runs.has(one.drain.id));
+      .find((one) => one.drain.id !== drain.name && !one.isStale);
     const other = older?.drain.name ?? working?.drain.id;
     if (other === undefined) return null;
     return { reason: 'AnotherDrain', message: `drain ${other} is at work there` };

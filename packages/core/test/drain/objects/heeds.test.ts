@@ -43,6 +43,27 @@ describe('a NodeDrain and annotations of others', () => {
     world.pass(60_000);
     assert.deepEqual(world.log, ['guard', 'taint n1', 'evict web', 'evict batch', 'end n1']);
   });
+
+  it('does not name it any more when it is taken off while a gate holds the pods', () => {
+    const open = {
+      apiVersion: 'v1',
+      kind: 'Node',
+      name: 'n2',
+      annotation: { key: 'a', value: 'b' },
+    };
+    const gates = [{ name: 'weekend', object: open }];
+    const spec = { nodes: ['n1'], gates, whileClosed: 'HoldPods', heeds: { podAnnotations: both } };
+    const pod = { name: 'batch', nodeName: 'n1' };
+    const world = new World(drainOf(spec), [{ name: 'n1' }], [{ ...pod, doNotDisrupt: true }]);
+    world.pass(10_000);
+    assert.match(JSON.stringify(world.state().pods), /its annotation/);
+    world.answers = () => ({ kind: 'changed', message: 'it is closed' });
+    world.pass(10_000);
+    world.show(pod);
+    world.pass(1_000);
+    assert.deepEqual(world.log, ['guard', 'taint n1']);
+    assert.doesNotMatch(JSON.stringify(world.state().pods), /its annotation/);
+  });
 });
 
 describe('a NodeDrain and the label that pauses nodes', () => {

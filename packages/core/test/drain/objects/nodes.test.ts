@@ -166,6 +166,20 @@ describe('two NodeDrains', () => {
     assert.deepEqual(cluster.traces(), []);
   });
 
+  it('of one node: the other waits until the first shows there that it has ended', () => {
+    const drains = [disk(), drainOf({ nodes: ['n1'] }, first)];
+    const cluster = new SharedCluster(drains, ['n1']);
+    const failed = { kind: 'failed', status: 500, message: 'no', retryAfter: null } as const;
+    cluster.answers.set('end n1', failed);
+    cluster.pass(5_000);
+    assert.equal(cluster.phases('kernel'), 'n1 Drained');
+    assert.equal(cluster.phases('disk'), 'n1 Held');
+    assert.deepEqual(cluster.traces(), ['n1 cordon work mark of kernel']);
+    cluster.answers.clear();
+    cluster.pass(60_000);
+    assert.equal(cluster.phases('disk'), 'n1 Drained');
+  });
+
   it('by one taint: the second waits until the first is undone', () => {
     const second = disk({ taint: { key: 'work' }, cordon: 'AtStart' });
     const drains = [drainOf({ nodes: ['n1'], cordon: 'Never' }, first), second];
