@@ -207,6 +207,11 @@ export class Cluster {
     this.#kubelets.reportRenewals(report);
   }
 
+  /** Writes down the renewals that were reported so far: somebody is going to read leases. */
+  writeRenewals(): void {
+    this.#kubelets.writeRenewals();
+  }
+
   /** The kubelet of a node. Throws for a node that has none. */
   node(name: string): Kubelet {
     const kubelet = this.#kubelets.get(name);

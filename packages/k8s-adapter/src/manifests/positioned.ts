@@ -45,7 +45,8 @@ export function readAllPositioned(file: string, text: string): readonly Field[] 
   const options = { lineCounter: lines, prettyErrors: false };
   const parsed = parseAllDocuments(text, options);
   const documents = 'empty' in parsed ? [] : parsed;
-  const errors = documents.flatMap((document) => document.errors);
+  // The first is what is wrong; what follows in its document mostly comes of it.
+  const errors = documents.flatMap((document) => document.errors.slice(0, 1));
   if (errors.length > 0) {
     throw new FaultyFile(errors.map((error) => syntaxFault(file, lines, error)));
   }

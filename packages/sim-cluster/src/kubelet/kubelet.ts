@@ -126,7 +126,7 @@ export class Kubelet {
 
   /** Stops everything: no heartbeats, no pod starts, no pod ends, until `resume`. */
   stop(): void {
-    this.#writeLast();
+    this.writeRenewal();
     this.#state = 'stopped';
     this.#timer?.cancel();
     this.#timer = null;
@@ -243,7 +243,7 @@ export class Kubelet {
   }
 
   /** Nothing is reported any more, so that what is stored has to say it. */
-  #writeLast(): void {
+  writeRenewal(): void {
     if (this.#unwrittenAt === null) return;
     const { api } = this.#context;
     const lease = api.get('leases', leaseNamespace, this.nodeName);

@@ -41,6 +41,11 @@ export class Kubelets {
     this.#reportRenewal = report;
   }
 
+  /** Writes down what was reported in place of being written. */
+  writeRenewals(): void {
+    for (const kubelet of this.#kubelets.values()) kubelet.writeRenewal();
+  }
+
   /** The kubelet of that node, or null. */
   get(nodeName: string): Kubelet | null {
     return this.#kubelets.get(nodeName) ?? null;

@@ -154,6 +154,36 @@ events:
     );
   });
 
+  it('a restart: deadlines go on where they were, and begin anew with kube-controller-manager', async () => {
+    // The pod tolerates the taint of 60 s for 100 s. The controller is away from 100 s to 110 s. Ours
+    // evicts it at 160 s, or at the end of that second, of which nobody knows when in it the taint was
+    // put on; the other rules count from 110 s: at 210 s. Each successor is ready 20 s later.
+    const [ours, others] = await played(
+      `- {name: a, zone: a, count: 1}
+workloads:
+- {kind: Deployment, name: shop/web, replicas: 1, startTime: 20s, tolerations: [{key: x, operator: Exists, effect: NoExecute, tolerationSeconds: 100}]}
+`,
+      `events:
+- {at: 10s, addNode: {name: spare, zone: b}}
+- {at: 60s, taint: {node: a-1, taint: "x:NoExecute"}}
+- {at: 100s, restartController: {}, lasts: 10s}
+`,
+      '--compare',
+    );
+    assert.ok(ours && others);
+    const at = ({ evictions }: RunDocument): readonly number[] =>
+      evictions.map((one) => Math.floor(one.at));
+    assert.ok([160, 161].includes(at(ours)[0] ?? 0), `${at(ours)}`);
+    assert.deepEqual([at(ours).length, at(others)], [1, [210]]);
+    for (const one of [ours, others]) {
+      const { downSeconds, longestGap } = workload(one, 'web');
+      assert.deepEqual(
+        [Math.floor(downSeconds), Math.floor(longestGap?.from ?? 0)],
+        [20, ...at(one)],
+      );
+    }
+  });
+
   it('A against B: what a policy gives beside what it costs', async () => {
     // The machine dies at 60 s for 300 s. A keeps its pod: it is down until the machine is back, at
     // 360 s, and has started again, at 390 s: 330 s. B evicts it when the node is tainted: 50 s after the

@@ -26,14 +26,64 @@ describe('mistakes', () => {
       'nobody',
       'events:\n- {at: 1m, cordon: {node: nobody}}\n- {at: 1m, cordon: {zone: nowhere}}\n',
       [
-        '2:3: events[0]: there is no node nobody',
-        '3:3: events[1]: no node is meant by zone nowhere',
+        '2:3: events[0]: there is no node nobody; there are zone-a-1, zone-a-2, zone-b-1, zone-b-2, zone-c-1, zone-c-2',
+        '3:3: events[1]: no node is meant by zone nowhere; there are zone-a, zone-b, zone-c',
+      ],
+    ],
+    [
+      'what is not there, and what is',
+      'times:\n- {workload: shop/wbe, start: 60s}\nevents:\n- {at: 1m, scale: {workload: shop/lon, replicas: 2}}\n' +
+        '- {at: 1m, scale: {workload: infra/agent, replicas: 2}}\n- {at: 1m, setBudget: {budget: shop/wbe, maxUnavailable: 1}}\n' +
+        '- {at: 1m, cordon: {zone: zone-d}}\n',
+      [
+        '2:3: times[0]: there is no workload shop/wbe, did you mean shop/web? there are shop/lone, shop/web, infra/agent',
+      ],
+    ],
+    [
+      'what events are about',
+      'events:\n- {at: 1m, scale: {workload: shop/lon, replicas: 2}}\n' +
+        '- {at: 1m, scale: {workload: infra/agent, replicas: 2}}\n- {at: 1m, setBudget: {budget: shop/wbe, maxUnavailable: 1}}\n' +
+        '- {at: 1m, cordon: {zone: zone-d}}\n- {at: 1m, cordon: {node: zone-a-3}}\n',
+      [
+        '2:30: events[0].scale.workload: there is no workload that scales shop/lon, did you mean shop/lone? there are shop/lone, shop/web',
+        '3:30: events[1].scale.workload: there is no workload that scales infra/agent; there are shop/lone, shop/web',
+        '4:32: events[2].setBudget.budget: there is no budget shop/wbe, did you mean shop/web? there are shop/lone, shop/web',
+        '5:3: events[3]: no node is meant by zone zone-d, did you mean zone-a? there are zone-a, zone-b, zone-c',
+        '6:3: events[4]: there is no node zone-a-3, did you mean zone-a-1? there are zone-a-1, zone-a-2, zone-b-1, zone-b-2, zone-c-1, zone-c-2',
       ],
     ],
     [
       'refused while it runs',
-      'events:\n- {at: 1m, scale: {workload: shop/nothing, replicas: 2}}\n',
-      ['2:3: events[0]: at 1m: there is no deployments, statefulsets, replicasets shop/nothing'],
+      'events:\n- {at: 1m, resume: {pause: work}}\n',
+      ['2:3: events[0]: at 1m: there is no pause work at this time'],
+    ],
+    [
+      'what the controller goes through',
+      'events:\n- {at: 1m, stepClock: {by: soon}}\n- {at: 1m, slowApi: {delay: 0}}\n- {at: 1m, resume: {}}\n' +
+        '- {at: 1m, restartControler: {}}\n- {at: 1m, pause: {deadlines: never}}\n- {at: 1m, failover: {}, lasts: soon}\n',
+      [
+        '2:28: events[0].stepClock.by: want a time such as 10m, or -10m to set it back',
+        '3:29: events[1].slowApi.delay: want a time such as 2s',
+        '4:20: events[2].resume: want one of pause, limits',
+        '5:12: events[3].restartControler: unknown field, did you mean restartController? want at, lasts, stagger, every, times, ' +
+          'taint, untaint, stopKubelet, resumeKubelet, loseNetwork, restoreNetwork, setCondition, cordon, uncordon, addNode, ' +
+          'removeNode, apiOutage, scale, leakMemory, setBudget, restartController, failover, pause, resume, stepClock, slowApi',
+        '6:31: events[4].pause.deadlines: Invalid value: "string": events[4].pause.deadlines in body must be of type boolean: "string"',
+        '7:33: events[5].lasts: want a duration such as 90s, 5m or 1h30m, got "soon"',
+      ],
+    ],
+    [
+      'a bracket that is missing, in one line',
+      'events:\n- {at: 1m, cordon: {node: zone-a-1}\n- {at: 2m, cordon: {node: zone-a-1}}\n',
+      ['3:1: Flow map in block collection must be sufficiently indented and end with a }'],
+    ],
+    [
+      'a time that is none',
+      'times:\n- {workload: shop/web, start: 90s-60s}\n- {workload: shop/web}\nevents: []\n',
+      [
+        '2:31: times[0].start: want a time such as 60s, or a least and a most such as 60s-90s, got "90s-60s"',
+        '3:3: times[1]: want start, stop or both',
+      ],
     ],
     [
       'a write while nobody can write',

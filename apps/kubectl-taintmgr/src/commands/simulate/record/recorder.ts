@@ -1,4 +1,5 @@
-import type { Config, Engine } from '@taintmgr/core';
+import type { Config, Explanation, Subject } from '@taintmgr/core';
+import type { ZoneStatus } from '@taintmgr/core/lifecycle';
 import type { Instant } from '@taintmgr/core/time';
 import type { Notice, PressureNotice } from '@taintmgr/k8s-adapter';
 import type { ApiServer, Change, KubeObject } from '@taintmgr/sim-cluster';
@@ -55,14 +56,19 @@ export interface Recording {
   readonly unplaced: readonly UnplacedTrack[];
 }
 
+/** Whom the recorder asks for what nobody reports. */
+interface Controller {
+  readonly hasPauses: boolean;
+  explain(subject: Subject): Explanation;
+  zones(): readonly ZoneStatus[];
+}
+
 export interface RecorderOptions {
   readonly api: ApiServer;
-  readonly engine: Engine;
+  readonly controller: Controller;
   readonly semantics: Config['semantics'];
   /** How long pods take to start again when their machine is back. */
   readonly times: PodTimes;
-  /** Whether there are pauses, whose pods have to be asked for. */
-  readonly hasPauses: () => boolean;
 }
 
 /** Between two looks at what is not reported. */
@@ -71,7 +77,7 @@ const lookPeriodMs = 1_000;
 /** Records everything that changes during a run. */
 export class RunRecorder {
   readonly #api: ApiServer;
-  readonly #engine: Engine;
+  readonly #controller: Controller;
   readonly #startsAt: Instant;
   readonly #nodes = new NodeTimelines();
   readonly #zones = new Timelines<{ readonly name: string }, RecordedZone>();
@@ -85,7 +91,6 @@ export class RunRecorder {
   readonly #unplaced: Open<UnplacedTrack>[] = [];
   readonly #openUnplaced = new Map<string, Open<UnplacedTrack>>();
 
-  readonly #hasPauses: () => boolean;
   readonly #reportsDeadlines: boolean;
   /** Nodes with NoExecute taints, where deadlines have to be asked for. */
   readonly #tainted = new Set<string>();
@@ -94,10 +99,9 @@ export class RunRecorder {
    * Begins with the cluster as it is now. An engine under `upstream-1.36` does not report deadlines:
    * it is asked once a second.
    */
-  constructor({ api, engine, semantics, times, hasPauses }: RecorderOptions) {
+  constructor({ api, controller, semantics, times }: RecorderOptions) {
     this.#api = api;
-    this.#engine = engine;
-    this.#hasPauses = hasPauses;
+    this.#controller = controller;
     this.#reportsDeadlines = semantics === 'precise';
     this.#startsAt = api.clock.now();
     this.#log = new EvictionLog(
@@ -132,7 +136,7 @@ export class RunRecorder {
   }
 
   #noteZones(): void {
-    for (const zone of this.#engine.zones(this.#api.clock.now())) {
+    for (const zone of this.#controller.zones()) {
       this.#zones.add(zone.name, { name: zone.name });
       this.#zones.push(this.#now, zone.name, recordedZone(zone, this.#startsAt));
     }
@@ -141,13 +145,13 @@ export class RunRecorder {
   /** Not everything about zones is reported: upstream semantics report nothing. */
   #lookAround(): void {
     this.#noteZones();
-    if (!this.#reportsDeadlines || this.#hasPauses()) this.#followPods();
+    if (!this.#reportsDeadlines || this.#controller.hasPauses) this.#followPods();
     this.#api.clock.after(lookPeriodMs, () => this.#lookAround());
   }
 
   #followPods(): void {
     for (const name of this.#tainted) {
-      const answer = this.#engine.explain(this.#api.clock.now(), { kind: 'node', name });
+      const answer = this.#controller.explain({ kind: 'node', name });
       if (answer?.kind !== 'node') continue;
       for (const pod of answer.pods) {
         if (this.#reportsDeadlines) this.#log.followPause(this.#now, pod);

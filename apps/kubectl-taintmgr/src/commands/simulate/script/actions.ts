@@ -5,30 +5,9 @@ import type { Json, KubeObject, NodeConditionType } from '@taintmgr/sim-cluster'
 import { zoneLabel } from '../../../cluster/facts.ts';
 import { amountsOf, keyOf, labelsOf, labelValueOf, nameOf } from '../input/names.ts';
 import { type DisconnectCause, type Stage, StageFault } from '../stage/stage.ts';
-import { readTargets, type Targets, targetFields, targetsText } from './targets.ts';
-
-/** What an event does. */
-export interface ScriptAction {
-  /** In words, for the timeline. */
-  readonly text: string;
-  /** Null: it is about no nodes, and done once. */
-  readonly targets: Targets | null;
-  /** `node` is '' where it is about none. Throws StageFault and ApiError. */
-  readonly apply: (stage: Stage, node: string) => void;
-  /** What ends it after `lasts`; null: it does not end. */
-  readonly undo: { readonly text: string; readonly apply: ScriptAction['apply'] } | null;
-  /** The node that it adds. */
-  readonly adds?: KubeObject;
-  /** Whether only the node pressure agent acts on it. */
-  readonly needsPressure?: true;
-}
-
-type Members = ReadonlyMap<string, Field>;
-
-interface ActionKind {
-  readonly fields: readonly string[];
-  readonly read: (body: Field, members: Members) => ScriptAction;
-}
+import { type ActionKind, type Members, onNodes, required, type ScriptAction } from './action.ts';
+import { controllerActions } from './controller-actions.ts';
+import { targetFields } from './targets.ts';
 
 const conditionTypes: readonly NodeConditionType[] = [
   'Ready',
@@ -101,32 +80,8 @@ export const actions: Readonly<Record<string, ActionKind>> = {
   scale: { fields: ['workload', 'replicas'], read: scale },
   leakMemory: { fields: ['workload', 'pods', 'perSecond', 'until'], read: leakMemory },
   setBudget: { fields: ['budget', ...budgetFields], read: setBudget },
+  ...controllerActions,
 };
-
-/** A member that must be there. */
-export function required(body: Field, members: Members, name: string): Field {
-  const field = members.get(name);
-  if (!field) throw body.fault(`${name} is missing`);
-  return field;
-}
-
-function onNodes(
-  body: Field,
-  members: Members,
-  [verb, undoing]: readonly [string, string],
-  apply: ScriptAction['apply'],
-  undo: ScriptAction['apply'] | null,
-  rest = '',
-): ScriptAction {
-  const targets = readTargets(body, members);
-  const text = (what: string): string => `${what} ${targetsText(targets)}${rest}`;
-  return {
-    text: text(verb),
-    targets,
-    apply,
-    undo: undo && { text: text(undoing), apply: undo },
-  };
-}
 
 function disconnect(cause: DisconnectCause, verb: string, undoing: string): ActionKind {
   const begin: ScriptAction['apply'] = (stage, node) => stage.disconnect(node, cause);
@@ -199,11 +154,13 @@ function addNode(body: Field, members: Members): ScriptAction {
 const scalable = ['deployments', 'statefulsets', 'replicasets'] as const;
 
 function scale(body: Field, members: Members): ScriptAction {
-  const [namespace, name] = keyOf(required(body, members, 'workload'));
+  const field = required(body, members, 'workload');
+  const [namespace, name] = keyOf(field);
   const replicas = required(body, members, 'replicas').wholeNumber(0);
   return {
     text: `scale ${namespace}/${name} to ${replicas}`,
     targets: null,
+    about: { field, what: 'workload that scales', name: `${namespace}/${name}` },
     undo: null,
     apply: ({ api }) => {
       const resource = scalable.find((one) => api.get(one, namespace, name));
@@ -217,12 +174,14 @@ function scale(body: Field, members: Members): ScriptAction {
 }
 
 function setBudget(body: Field, members: Members): ScriptAction {
-  const [namespace, name] = keyOf(required(body, members, 'budget'));
+  const field = required(body, members, 'budget');
+  const [namespace, name] = keyOf(field);
   const set = budgetSpec(body, members);
   const [[limit, value] = []] = Object.entries(set);
   return {
     text: `set ${limit} of budget ${namespace}/${name} to ${value}`,
     targets: null,
+    about: { field, what: 'budget', name: `${namespace}/${name}` },
     undo: null,
     apply: ({ api }) => {
       const object = api.get('poddisruptionbudgets', namespace, name);
@@ -254,6 +213,7 @@ function leakMemory(body: Field, members: Members): ScriptAction {
   return {
     text: `${pods} of ${namespace}/${name} leak memory`,
     targets: null,
+    about: { field: workload, what: 'workload', name: `${namespace}/${name}` },
     undo: null,
     needsPressure: true,
     apply: (stage) => {

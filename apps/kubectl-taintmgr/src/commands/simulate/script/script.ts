@@ -12,7 +12,8 @@ import {
 import { keyOf } from '../input/names.ts';
 import type { SaidTimes } from '../times/pod-times.ts';
 import { rangeOf } from '../times/ranges.ts';
-import { actions, required, type ScriptAction } from './actions.ts';
+import { required, type ScriptAction } from './action.ts';
+import { actions } from './actions.ts';
 import { engineShape, pressureShape } from './config-shape.ts';
 
 /** One event of a script. Times are in milliseconds after the beginning. */
@@ -166,7 +167,7 @@ function readEvent(field: Field, until: Millis): readonly ScriptEvent[] {
   if (first >= until) throw at.fault('is not before the end of the simulation (--until)');
   const action = readAction(field, members);
   const lastsField = members.get('lasts');
-  const lasts = lastsField?.duration() ?? null;
+  const lasts = lastsField?.duration() ?? action.lastsUsual ?? null;
   if (lasts !== null && !action.undo) throw lastsField?.fault('what this event does has no end');
   const stagger = members.get('stagger')?.duration() ?? 0;
   const times = members.get('times')?.wholeNumber(1) ?? 1;

@@ -19,7 +19,8 @@ import {
   VirtualClock,
 } from '@taintmgr/sim-cluster';
 import { amountsOf, keyOf, labelsOf, labelValueOf, nameOf } from '../input/names.ts';
-import { budgetFields, budgetSpec, required, taintOf } from '../script/actions.ts';
+import { required } from '../script/action.ts';
+import { budgetFields, budgetSpec, taintOf } from '../script/actions.ts';
 import { attempt } from '../script/script.ts';
 import { PodTimes, timeAnnotations } from '../times/pod-times.ts';
 import { rangeNotation, rangeOf } from '../times/ranges.ts';

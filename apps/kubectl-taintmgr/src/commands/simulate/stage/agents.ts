@@ -1,99 +1,84 @@
-import { type Config, createEngine, type Engine } from '@taintmgr/core';
-import type { PolicyObject } from '@taintmgr/core/policy';
+// All of ours that works in a simulated cluster, on the clock that all share.
 import { createPressureMachine, type PressureConfig } from '@taintmgr/core/pressure';
 import { earliest, type Instant } from '@taintmgr/core/time';
-import {
-  Loop,
-  type Notice,
-  PressureLoop,
-  type PressureNotice,
-  VirtualDriver,
-} from '@taintmgr/k8s-adapter';
-import { type Cluster, seededRandom, type VirtualClock } from '@taintmgr/sim-cluster';
+import { PressureLoop, type PressureNotice, VirtualDriver } from '@taintmgr/k8s-adapter';
+import { type Random, seededRandom, type VirtualClock } from '@taintmgr/sim-cluster';
+import { Controller, type ControllerOptions } from './controller.ts';
 
-export interface AgentsOptions {
-  readonly cluster: Cluster;
-  readonly clock: VirtualClock;
+export interface AgentsOptions extends Omit<ControllerOptions, 'random' | 'onNotice'> {
   readonly seed: number;
-  readonly config: Partial<Config>;
-  readonly policies: readonly PolicyObject[];
   /** Null: nobody watches what nodes run out of. */
   readonly pressure: Partial<PressureConfig> | null;
-  readonly onNotice: (notice: Notice | PressureNotice) => void;
+  readonly onNotice: (
+    notice: Parameters<ControllerOptions['onNotice']>[0] | PressureNotice,
+  ) => void;
 }
 
 /** One loop that is driven on the clock that all share. */
 interface Driven {
-  readonly loop: { nextWake(): Instant | null };
   readonly driver: {
     feed(input: { readonly kind: 'start' }): void;
+    nextWake(): Instant | null;
     runUntil(instant: Instant): void;
   };
 }
 
-/** All of ours that works in the cluster: the engine, and the node pressure agent beside it. */
+/** All of ours that works in the cluster: the controller, and the node pressure agent beside it. */
 export class Agents {
-  readonly engine: Engine;
+  readonly controller: Controller;
   readonly #clock: VirtualClock;
-  readonly #driven: readonly Driven[];
+  readonly #restarts: boolean;
+  readonly #agents: readonly Driven[];
 
   constructor(options: AgentsOptions) {
-    const { cluster, clock, seed, config, policies, pressure, onNotice } = options;
-    this.engine = createEngine({ lifecycle: {}, ...config });
+    const { clock, seed, pressure, restarts } = options;
     this.#clock = clock;
-    const { exchange } = cluster;
+    this.#restarts = restarts;
     const random = seededRandom(seed);
-    const loop = new Loop({
-      machine: this.engine,
-      random,
-      policies,
-      leases: true,
-      // Nothing is under way between this API server and the engine: what was heard is what there is.
-      viewAgeMsMax: Number.POSITIVE_INFINITY,
-      daemonSets: config.lifecycle?.enforcement === 'pods',
-    });
-    const driver = new VirtualDriver({ loop, exchange, clock, onNotice, values: true });
-    // The engine hears of them at once, by a shorter way than over writes, watches and readers.
-    cluster.reportRenewals((nodeName, renewedAt) => {
-      if (!loop.synced || loop.cutOffSince !== null) return false;
-      driver.feed({
-        kind: 'event',
-        event: { kind: 'leaseUpsert', lease: { nodeName, renewedAt } },
-      });
-      return true;
-    });
-    const driven: Driven[] = [{ loop, driver }];
-    if (pressure) {
-      const machine = createPressureMachine(pressure);
-      const agent = new PressureLoop({ machine, random, watches: () => true });
-      driven.push({
-        loop: agent,
-        driver: new VirtualDriver({ loop: agent, exchange, clock, onNotice, values: true }),
-      });
-    }
-    this.#driven = driven;
+    this.controller = new Controller({ ...options, random });
+    this.#agents = pressure ? [pressureAgent(options, pressure, random)] : [];
   }
 
   start(): void {
-    for (const { driver } of this.#driven) driver.feed({ kind: 'start' });
+    this.controller.start();
+    for (const { driver } of this.#agents) driver.feed({ kind: 'start' });
   }
 
   /** Moves time to `instant`; everybody does what is due on the way at its own instant. */
   runUntil(instant: Instant): void {
     const [only, another] = this.#driven;
-    if (only && !another) {
+    // Alone, and never replaced, it goes all the way by itself.
+    if (only && !another && !this.#restarts) {
       only.driver.runUntil(instant);
       return;
     }
     for (let next = this.#nextWake(); next !== null && next <= instant; next = this.#nextWake()) {
-      for (const { driver } of this.#driven) driver.runUntil(next);
+      const driven = this.#driven;
+      if (driven.length === 0) this.#clock.advanceTo(next);
+      for (const { driver } of driven) driver.runUntil(next);
     }
     this.#clock.advanceTo(instant);
   }
 
+  /** Who works now: it may be another one at any time. */
+  get #driven(): readonly Driven[] {
+    return [...this.controller.processes, ...this.#agents];
+  }
+
   #nextWake(): Instant | null {
-    const all = [this.#clock, ...this.#driven.map(({ loop }) => loop)].map((one) => one.nextWake());
-    const wake = earliest(all);
+    const wakes = this.#driven.map(({ driver }) => driver.nextWake());
+    const wake = earliest([this.#clock.nextWake(), ...wakes]);
     return wake === null ? null : Math.max(this.#clock.now(), wake);
   }
+}
+
+function pressureAgent(
+  { cluster, clock, onNotice }: AgentsOptions,
+  config: Partial<PressureConfig>,
+  random: Random,
+): Driven {
+  const machine = createPressureMachine(config);
+  const loop = new PressureLoop({ machine, random, watches: () => true });
+  const { exchange } = cluster;
+  return { driver: new VirtualDriver({ loop, exchange, clock, onNotice, values: true }) };
 }

@@ -1,15 +1,16 @@
 import type { Config } from '@taintmgr/core';
 import type { PolicyObject } from '@taintmgr/core/policy';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
-import { didYouMean, FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
-import { ApiError, type Cluster, VirtualClock } from '@taintmgr/sim-cluster';
+import { FaultyFile } from '@taintmgr/k8s-adapter/manifests';
+import { type Cluster, VirtualClock } from '@taintmgr/sim-cluster';
 import { type Recording, RunRecorder, unplacedMessage } from '../record/recorder.ts';
-import type { Script, ScriptEvent } from '../script/script.ts';
-import { type Targets, targetsOf, targetsText } from '../script/targets.ts';
+import type { Script } from '../script/script.ts';
 import type { ClusterSource } from '../source/source.ts';
 import { type Assumption, PodTimes } from '../times/pod-times.ts';
 import { Agents } from './agents.ts';
-import { Stage, StageFault } from './stage.ts';
+import { thereAre } from './meant.ts';
+import { Play, type PlayedEvent } from './play.ts';
+import { Stage } from './stage.ts';
 
 /** Whose rules the controller follows. */
 export type Semantics = Config['semantics'];
@@ -22,14 +23,6 @@ export interface RunOptions {
   readonly semantics: Semantics;
   /** Of the files of --policy. */
   readonly policies: readonly PolicyObject[];
-}
-
-/** Something of the script that was done. */
-export interface PlayedEvent {
-  readonly at: number;
-  readonly text: string;
-  /** The line of the script. */
-  readonly line: number;
 }
 
 /** One run of a simulation from beginning to end. */
@@ -58,6 +51,7 @@ export function simulate(options: RunOptions): Run {
     seed,
     config: { ...script.engine, semantics },
     policies,
+    restarts: script.events.some(({ action }) => action.restarts),
     pressure: pressureAs(semantics, script),
     onNotice: (notice) => recorder?.notice(notice),
   });
@@ -69,11 +63,11 @@ export function simulate(options: RunOptions): Run {
   const startsAt = clock.now();
   const assumptions = assumptionsOf(cluster, script, times);
   const recording = new RunRecorder({
-    ...{ api: cluster.api, engine: agents.engine, semantics, times },
-    hasPauses: () => policies.some(({ kind }) => kind === 'EvictionPause'),
+    ...{ api: cluster.api, controller: agents.controller, semantics, times },
   });
   recorder = recording;
-  const stage = new Stage(cluster, (node, runs) => recording.noteMachine(node, runs));
+  const onMachine = (node: string, runs: boolean): void => recording.noteMachine(node, runs);
+  const stage = new Stage(cluster, agents.controller, onMachine);
   const play = new Play(stage, script);
   if (!source.isNew) agents.start();
   agents.runUntil(startsAt + until);
@@ -95,10 +89,7 @@ function assumptionsOf(
   const names = workloads.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
   const faults = Array.from(said).flatMap(([name, { field }]) => {
     if (names.includes(name)) return [];
-    const meant = didYouMean(name, names) || ';';
-    return [
-      field.fault(`there is no workload ${name}${meant} there are ${names.join(', ')}`).message,
-    ];
+    return [field.fault(`there is no workload ${name}${thereAre(name, names)}`).message];
   });
   if (faults.length > 0) throw new FaultyFile(faults);
   return workloads.map((workload) => times.assumed(workload));
@@ -124,93 +115,4 @@ function runUntilIdle({ name }: ClusterSource, cluster: Cluster, agents: Agents)
     ? `pod ${waiting.metadata.namespace}/${waiting.metadata.name}: ${message}`
     : 'something does not get ready';
   throw new FaultyFile([`${name}: not at rest after ${formatDuration(idleMsMax)}: ${why}`]);
-}
-
-/** The events of a script on their way. */
-class Play {
-  readonly playedEvents: PlayedEvent[] = [];
-  readonly #stage: Stage;
-  readonly #startsAt: number;
-
-  /** Throws FaultyFile for events about what is not there. */
-  constructor(stage: Stage, { events }: Script) {
-    this.#stage = stage;
-    const { clock } = stage.cluster.api;
-    this.#startsAt = clock.now();
-    const faults = new Set(events.flatMap((event) => unmeant(event, stage.cluster, events)));
-    if (faults.size > 0) throw new FaultyFile([...faults]);
-    for (const event of events) clock.after(event.at, () => this.#begin(event));
-  }
-
-  #begin({ field, action, lasts, stagger }: ScriptEvent): void {
-    const { targets, apply, undo } = action;
-    const { cluster } = this.#stage;
-    const names = targets ? targetsOf(targets, cluster) : [''];
-    if (names.length === 0) throw new FaultyFile([nobody(field, targets)]);
-    const { clock } = cluster.api;
-    for (const [index, name] of names.entries()) {
-      const act = (): void => this.#do(field, () => apply(this.#stage, name));
-      const end = (): void => this.#do(field, () => undo?.apply(this.#stage, name));
-      const one = stagger > 0 && names.length > 1 ? ` (${name})` : '';
-      const note = (text: string): void => this.#note(field, `${text}${one}`);
-      const isNoted = one !== '' || index === 0;
-      const begin = (): void => {
-        act();
-        if (isNoted) note(action.text);
-      };
-      if (index * stagger === 0) begin();
-      else clock.after(index * stagger, begin);
-      if (lasts === null || !undo) continue;
-      clock.after(index * stagger + lasts, () => {
-        end();
-        if (isNoted) note(undo.text);
-      });
-    }
-  }
-
-  /** What the cluster refuses ends the simulation: what would follow is not what was asked for. */
-  #do(field: Field, work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      const isRefusal = error instanceof ApiError || error instanceof StageFault;
-      if (!isRefusal) throw error;
-      const now = this.#now;
-      throw new FaultyFile([
-        field.fault(`at ${formatDuration(now * 1000)}: ${error.message}`).message,
-      ]);
-    }
-  }
-
-  #note(field: Field, text: string): void {
-    this.playedEvents.push({ at: this.#now, text, line: field.line });
-  }
-
-  get #now(): number {
-    return (this.#stage.cluster.api.clock.now() - this.#startsAt) / 1000;
-  }
-}
-
-/** The faults of an event that names nodes which are not there and never will be. */
-function unmeant(
-  { field, action: { targets } }: ScriptEvent,
-  cluster: Cluster,
-  events: readonly ScriptEvent[],
-): readonly string[] {
-  if (!targets) return [];
-  const added = events.flatMap(({ action }) => action.adds ?? []);
-  if (targets.kind !== 'names') {
-    const found = targetsOf(targets, cluster).length + added.length;
-    return found > 0 ? [] : [nobody(field, targets)];
-  }
-  const { api } = cluster;
-  const isThere = (name: string): boolean =>
-    api.get('nodes', '', name) !== null || added.some(({ metadata }) => metadata.name === name);
-  return targets.names
-    .filter((name) => !isThere(name))
-    .map((name) => field.fault(`there is no node ${name}`).message);
-}
-
-function nobody(field: Field, targets: Targets | null): string {
-  return field.fault(`no node is meant by ${targets ? targetsText(targets) : 'it'}`).message;
 }

@@ -1,3 +1,4 @@
+import type { Millis } from '@taintmgr/core/time';
 import type {
   Cluster,
   Kubelet,
@@ -6,6 +7,7 @@ import type {
   NodeDescription,
 } from '@taintmgr/sim-cluster';
 import { zoneLabel } from '../../../cluster/facts.ts';
+import type { Controller } from './controller.ts';
 
 /** What an event wants of the cluster and cannot have. */
 export class StageFault extends Error {
@@ -24,16 +26,24 @@ const kubeletsBackMs = 2_001;
  */
 export class Stage {
   readonly cluster: Cluster;
+  /** Of ours; what else acts on the cluster does so by itself. */
+  readonly controller: Controller;
   readonly #onMachine: (node: string, runs: boolean) => void;
   /** Nodes that events have disconnected, and how often for each cause. */
   readonly #disconnected = new Map<string, Map<DisconnectCause, number>>();
   /** Conditions that events have set, by node. */
   readonly #conditions = new Map<string, Map<NodeConditionType, boolean>>();
+  readonly #slow: { readonly ms: Millis; readonly end: () => void }[] = [];
   #outages = 0;
 
   /** `onMachine` hears when a machine dies, and when it is back. */
-  constructor(cluster: Cluster, onMachine: (node: string, runs: boolean) => void) {
+  constructor(
+    cluster: Cluster,
+    controller: Controller,
+    onMachine: (node: string, runs: boolean) => void,
+  ) {
     this.cluster = cluster;
+    this.controller = controller;
     this.#onMachine = onMachine;
   }
 
@@ -94,6 +104,11 @@ export class Stage {
     this.#restoreConditions(name);
   }
 
+  /** Sets the clock of a machine; what its kubelet writes from now on is off by so much. */
+  setClock(name: string, byMs: Millis): void {
+    this.#kubelet(name).setClockSkew(byMs);
+  }
+
   setCondition(name: string, type: NodeConditionType, status: boolean): void {
     const conditions = this.#conditions.get(name) ?? new Map<NodeConditionType, boolean>();
     this.#conditions.set(name, conditions.set(type, status));
@@ -135,6 +150,17 @@ export class Stage {
         for (const name of this.#conditions.keys()) this.#restoreConditions(name);
       });
     }
+  }
+
+  /** Requests arrive late by so much, until as often `speedUp` by the same was called. */
+  slowDown(ms: Millis): void {
+    const end = this.cluster.api.faults.add({ fault: { kind: 'delay', ms } });
+    this.#slow.push({ ms, end });
+  }
+
+  speedUp(ms: Millis): void {
+    const at = this.#slow.findIndex((one) => one.ms === ms);
+    for (const { end } of at < 0 ? [] : this.#slow.splice(at, 1)) end();
   }
 
   #restoreConditions(name: string): void {
