@@ -6,12 +6,17 @@ import type { Call } from './call.ts';
 interface Part {
   head: { readonly status: number; readonly headers: ResponseHeaders } | null;
   readonly chunks: Uint8Array[];
+  length: number;
   isOver: boolean;
 }
 
+/** Answers to writes are small, and nobody has use for a part of one: so much of it waits for the rest. */
+const heldBytesMax = 64 * 1024;
+
 /**
  * Parts of answers, kept until deliver(). A watch under load, and nearly every answer to a write, comes
- * in several frames at once: whoever listens does its work once for all of them.
+ * in several frames at once: whoever listens does its work once for all of them. What answers a write
+ * is told when it is complete.
  */
 export class Heard {
   /** In the order in which the first part of each came. */
@@ -22,19 +27,26 @@ export class Heard {
   }
 
   data(call: Call, chunk: Uint8Array): void {
-    this.#partOf(call).chunks.push(chunk);
+    const part = this.#partOf(call);
+    part.chunks.push(chunk);
+    part.length += chunk.length;
   }
 
   end(call: Call): void {
     this.#partOf(call).isOver = true;
   }
 
-  /** Gives on what has come. */
-  deliver(): void {
-    if (this.#parts.size === 0) return;
-    const parts = [...this.#parts];
-    this.#parts.clear();
-    for (const [call, { head, chunks, isOver }] of parts) {
+  /** Nobody waits for it any more. */
+  forget(call: Call): void {
+    this.#parts.delete(call);
+  }
+
+  /** Gives on what has come; with `isLast` also what would wait for more. */
+  deliver(isLast = false): void {
+    for (const [call, part] of this.#parts) {
+      if (!isLast && waitsForMore(call, part)) continue;
+      this.#parts.delete(call);
+      const { head, chunks, isOver } = part;
       if (head && isOver) call.answer(head.status, head.headers, joinBytes(chunks));
       else {
         if (head) call.head(head.status, head.headers);
@@ -47,8 +59,12 @@ export class Heard {
   #partOf(call: Call): Part {
     const known = this.#parts.get(call);
     if (known) return known;
-    const part: Part = { head: null, chunks: [], isOver: false };
+    const part: Part = { head: null, chunks: [], length: 0, isOver: false };
     this.#parts.set(call, part);
     return part;
   }
+}
+
+function waitsForMore({ request }: Call, { head, length, isOver }: Part): boolean {
+  return head !== null && !isOver && request.method !== 'GET' && length <= heldBytesMax;
 }

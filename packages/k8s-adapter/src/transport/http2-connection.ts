@@ -114,12 +114,13 @@ export class Http2Connection {
         this.#end(call);
       },
       failed: (message, isUnsent) => {
-        this.#heard.deliver();
+        this.#heard.deliver(true);
         this.#end(call);
         call.fail(message, isUnsent ? 'unsent' : 'unknown');
       },
     });
     call.carriedBy(() => {
+      this.#heard.forget(call);
       this.#streams.cancel(id);
       this.#end(call);
     });
@@ -184,6 +185,7 @@ export class Http2Connection {
 
   #closed(): void {
     this.#drain();
+    this.#heard.deliver(true);
     for (const [call, wasProven] of [...this.#calls]) {
       this.#end(call);
       call.fail(this.#why, wasProven ? 'stale' : 'unknown');

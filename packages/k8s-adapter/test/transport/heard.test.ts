@@ -8,9 +8,9 @@ import { inputSink } from '../../src/transport/sink.ts';
 const headers = { 'content-type': 'text/plain' };
 
 /** A call, and what is heard of it in words. */
-function callOf(id: string, told: string[]): Call {
+function callOf(id: string, told: string[], method: 'GET' | 'PATCH' = 'GET'): Call {
   const sink = inputSink(id, (input) => told.push(words(input)));
-  const request = { method: 'GET', path: '/', headers: {}, body: null } as const;
+  const request = { method, path: '/', headers: {}, body: null };
   return new Call(request, sink, () => {});
 }
 
@@ -78,4 +78,52 @@ it('refuses an answer that is encoded as nobody asked for', () => {
   heard.end(call);
   heard.deliver();
   assert.deepEqual(told, ['a failed the answer is encoded as gzip, which nobody asked for']);
+});
+
+it('tells the answer to a write when it is complete, in whatever pieces it came', () => {
+  const told: string[] = [];
+  const [heard, call] = [new Heard(), callOf('a', told, 'PATCH')];
+  heard.head(call, 200, headers);
+  heard.deliver();
+  heard.data(call, Buffer.from('done'));
+  heard.deliver();
+  assert.deepEqual(told, []);
+  heard.end(call);
+  heard.deliver();
+  assert.deepEqual(told, ['a answer done']);
+});
+
+it('tells a long answer to a write as it comes', () => {
+  const told: string[] = [];
+  const [heard, call] = [new Heard(), callOf('a', told, 'PATCH')];
+  heard.head(call, 200, headers);
+  heard.data(call, Buffer.from('x'.repeat(70_000)));
+  heard.deliver();
+  assert.deepEqual(told, ['a head', `a chunk ${'x'.repeat(70_000)}`]);
+});
+
+it('tells what came of a write whose answer breaks off, so that it is not sent again', () => {
+  const told: string[] = [];
+  let carried = 0;
+  const sink = inputSink('a', (input) => told.push(words(input)));
+  const request = { method: 'PATCH', path: '/', headers: {}, body: '{}' } as const;
+  const call = new Call(request, sink, () => {
+    carried += 1;
+  });
+  call.start();
+  const heard = new Heard();
+  heard.head(call, 200, headers);
+  heard.deliver();
+  heard.deliver(true);
+  call.fail('gone', 'stale');
+  assert.deepEqual([told, carried], [['a head', 'a failed gone'], 1]);
+});
+
+it('forgets what nobody waits for', () => {
+  const told: string[] = [];
+  const [heard, call] = [new Heard(), callOf('a', told, 'PATCH')];
+  heard.head(call, 200, headers);
+  heard.forget(call);
+  heard.deliver(true);
+  assert.deepEqual(told, []);
 });

@@ -130,6 +130,8 @@ export class ServerClock {
     const bounds = { least: dated - now - slackMs, most: dated + 1000 - sentAt + slackMs };
     const last = this.#readings.at(-1);
     if (last && now < last.since + readingsEveryMs) {
+      // Most answers say nothing more exact than the one before.
+      if (bounds.least <= last.least && bounds.most >= last.most) return false;
       this.#readings[this.#readings.length - 1] = { ...last, ...both(last, bounds) };
     } else this.#readings.push({ since: now, ...bounds });
     return this.#review(now);

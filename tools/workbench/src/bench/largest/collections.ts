@@ -166,7 +166,8 @@ export class Collections {
     headers: IncomingHttpHeaders,
   ): Promise<void> {
     const body = await bodyOf(stream);
-    if (body === null) return;
+    // Where the client gave up, a part of it may be all there is.
+    if (body === null || stream.aborted) return;
     if (!this.#world.exists(ref)) {
       answer(stream, 404, status(404, 'NotFound'));
       return;
