@@ -17,10 +17,13 @@ import { Stage, start } from '../seeds/stage.ts';
 
 const second = 1000;
 const minute = 60_000;
-/** A status is written once a second, one request after the other. */
-const lagMs = 6 * second;
-/** Longer than it takes to elect another leader, who reads everything first. */
-const leaderlessMs = 60 * second;
+/**
+ * A status is written once a second, when the answer to the one before has come. Less than this would ask
+ * that a write never takes longer than the second in which it was begun.
+ */
+const lagMs = 3 * second;
+/** Another leader waits until the lease is over (15 s), tries every 2 s, and reads everything first. */
+const leaderlessMs = 30 * second;
 /** Without requests of its own, so that a leader that was cut off has time to find out. */
 const recoveryMs = 40 * second;
 
@@ -44,10 +47,21 @@ const topology: Topology = {
 const spec = {
   nodeSelector: { matchLabels: { pool: 'old' } },
   taint: { key: 'maintenance', value: 'kernel' },
-  order: 'ByZone',
   cordon: 'AtTurn',
-  limits: { nodesAtOnce: 4, heldUpNodes: 2 },
+  waves: [
+    { name: 'canary', nodeSelector: { matchLabels: { ring: '0' } }, nodesAtOnce: 2 },
+    { name: 'early', nodeSelector: { matchLabels: { ring: '1' } } },
+    { name: 'rest', nodeSelector: { matchLabels: { ring: '2' } } },
+  ],
+  limits: { nodesAtOnce: '15%', heldUpNodes: 2 },
 };
+
+/** The nodes of each wave, how many go at once, and what the status calls it. */
+const waves = [
+  { name: 'canary', size: 6, atOnce: 2 },
+  { name: 'early', size: 21, atOnce: 3 },
+  { name: 'rest', size: 33, atOnce: 4 },
+] as const;
 
 /** What came of it. */
 export interface RollingDrain {
@@ -71,10 +85,15 @@ export class RollingStory {
   readonly #draw: Draw;
   readonly #faults: string[] = [];
   /** Pods that have still to leave, at each look of late. */
-  #truths: readonly Truth[] = [];
+  #truths: Truth[] = [];
+  /** The nodes that the status does not say to be drained. */
+  #open: ReadonlySet<string> = new Set();
   /** Until then the status may be older than usual. */
   #excusedUntil = 0;
   #looks = 0;
+  /** Which wave a node is in. */
+  readonly #rings = new Map<string, number>();
+  readonly #tainted = new Set<string>();
   /** As they are now, by their uids. */
   readonly #pods = new Map<string, KubeObject>();
 
@@ -88,6 +107,7 @@ export class RollingStory {
       const { uid = '' } = object.metadata;
       if (type === 'DELETED') this.#pods.delete(uid);
       else this.#pods.set(uid, object);
+      this.#sample();
     });
     const { apiHistory } = this.#checkers;
     const config = { mode: 'evict', taintEviction: false, nodeDrains: true } as const;
@@ -107,9 +127,12 @@ export class RollingStory {
     installKinds(api);
     for (const controller of this.#stage.controllers) this.#stage.start(controller);
     this.#stage.passUntil(start + minute);
-    for (const node of api.list('nodes')) {
-      if (node.metadata.name.startsWith('spare')) continue;
-      const labels = { ...node.metadata.labels, pool: 'old' };
+    const old = api.list('nodes').filter(({ metadata }) => !metadata.name.startsWith('spare'));
+    const rings = waves.flatMap(({ size }, ring) => Array.from({ length: size }, () => ring));
+    for (const node of old) {
+      const [ring = 0] = rings.splice(this.#draw.between(0, rings.length - 1), 1);
+      this.#rings.set(node.metadata.name, ring);
+      const labels = { ...node.metadata.labels, pool: 'old', ring: String(ring) };
       api.update('nodes', { ...node, metadata: { ...node.metadata, labels } });
     }
     api.create(nodeDrains, {
@@ -199,15 +222,13 @@ export class RollingStory {
   #look(): void {
     this.#looks += 1;
     this.#budgets();
+    this.#order();
     const now = this.#clock.now();
     const status = this.#status();
     const pods = [...this.#pods.values()].filter(({ spec: { nodeName } }) => nodeName);
-    const open = new Set(
-      (status?.nodeStates ?? [])
-        .filter(({ phase }: NodeState) => phase !== 'Drained')
-        .map(({ name }: NodeState) => name),
-    );
-    for (const { name, phase, endedAt = '' } of (status?.nodeStates ?? []) as NodeState[]) {
+    const states: readonly NodeState[] = status?.nodeStates ?? [];
+    this.#open = new Set(states.flatMap(({ name, phase }) => (phase === 'Drained' ? [] : name)));
+    for (const { name, phase, endedAt = '' } of states) {
       if (phase !== 'Drained') continue;
       const left = pods.find(
         ({ spec: { nodeName }, metadata }) =>
@@ -215,20 +236,59 @@ export class RollingStory {
       );
       if (left) this.#fault(`${name} is said to be drained, and has ${left.metadata.name}`);
     }
-    const left = pods.filter(({ spec: { nodeName } }) => open.has(nodeName ?? '')).length;
-    this.#truths = [...this.#truths, { at: now, left }].filter(({ at }) => at > now - lagMs);
+    this.#sample();
+    this.#truths = this.#truths.filter(({ at }) => at > now - lagMs);
     if (now < this.#excusedUntil || !status) {
       if (!status && now >= this.#excusedUntil) this.#fault('there is no status');
       return;
     }
-    // Between two looks pods come and go.
-    const counts = this.#truths.map((truth) => truth.left);
-    const isTrue =
-      status.podsLeft >= Math.min(...counts) - 1 && status.podsLeft <= Math.max(...counts) + 1;
+    this.#wave(status);
+    const counts = this.#truths.map(({ left }) => left);
+    const isTrue = status.podsLeft >= Math.min(...counts) && status.podsLeft <= Math.max(...counts);
     if (!isTrue) {
-      const seen = counts.join(', ');
+      const seen = [...new Set(counts)].join(', ');
       this.#fault(`podsLeft is ${status.podsLeft}, and was ${seen}`);
     }
+  }
+
+  /** How many pods have still to leave, as the API server has it; between two looks pods come and go. */
+  #sample(): void {
+    const left = Array.from(this.#pods.values()).filter(({ spec: { nodeName } }) => {
+      return this.#open.has(nodeName ?? '');
+    });
+    this.#truths.push({ at: this.#clock.now(), left: left.length });
+  }
+
+  /** No wave begins before the one before is empty, and no more nodes of it at once than it may have. */
+  #order(): void {
+    const nodes = this.#cluster.api.list('nodes');
+    const full = new Set(Array.from(this.#pods.values(), ({ spec }) => spec.nodeName));
+    for (const { metadata, spec } of nodes) {
+      const isTainted = spec.taints?.some(
+        ({ key }: { readonly key: string }) => key === 'maintenance',
+      );
+      if (!isTainted || this.#tainted.has(metadata.name)) continue;
+      this.#tainted.add(metadata.name);
+      const ring = this.#rings.get(metadata.name) ?? -1;
+      const early = [...this.#rings].filter(([, one]) => one < ring).map(([name]) => name);
+      const open = early.find((name) => !this.#tainted.has(name) || full.has(name));
+      if (open)
+        this.#fault(`${metadata.name} has begun, and ${open} of an earlier wave is not done`);
+    }
+    for (const [ring, { name, atOnce }] of waves.entries()) {
+      const begun = [...this.#tainted].filter(
+        (one) => this.#rings.get(one) === ring && full.has(one),
+      );
+      // Two more may be held up.
+      if (begun.length > atOnce + 2) this.#fault(`${name}: ${begun.join(', ')} at once`);
+    }
+  }
+
+  /** The wave that the status names is that of the nodes that are under way. */
+  #wave({ wave, nodeStates = [] }: { wave?: string; nodeStates?: NodeState[] }): void {
+    const open = nodeStates.filter(({ phase }) => phase === 'Draining').map(({ name }) => name);
+    const meant = open.find((name) => waves[this.#rings.get(name) ?? 0]?.name !== wave);
+    if (meant) this.#fault(`the wave is said to be ${wave}, and ${meant} is drained`);
   }
 
   /** Of no workload fewer pods are ready than its budget wants. */
