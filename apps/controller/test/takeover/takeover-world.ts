@@ -99,8 +99,16 @@ export class TakeoverWorld {
     this.api = this.#apiServer(1000);
   }
 
-  /** `ahead`: how far the clock of the control plane is ahead of ours. */
-  static async start(t: TestContext, rights: Rights = {}, ahead = 0): Promise<TakeoverWorld> {
+  /**
+   * `ahead`: how far the clock of the control plane is ahead of ours. `watching`: whether
+   * kube-controller-manager watches over nodes too, and how.
+   */
+  static async start(
+    t: TestContext,
+    rights: Rights = {},
+    ahead = 0,
+    watching: ConstructorParameters<typeof UpstreamManager>[1] = {},
+  ): Promise<TakeoverWorld> {
     const world = new TakeoverWorld(rights);
     world.clock.ahead = ahead;
     const { api } = world;
@@ -112,7 +120,7 @@ export class TakeoverWorld {
     world.url = server.url;
     world.#directory = mkdtempSync(join(tmpdir(), 'taintmgr-takeover-test-'));
     const { access } = await loadKubeconfig({ kubeconfig: world.kubeconfig('manager') });
-    const manager = new UpstreamManager(access);
+    const manager = new UpstreamManager(access, watching);
     world.#manager = manager;
     t.after(async () => {
       await manager.stop();

@@ -1,5 +1,6 @@
 // The taint eviction of kube-controller-manager 1.36.2 as a client of its own, to try things against.
 import { createEngine } from '@taintmgr/core';
+import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
 import { Loop } from '../controller/engine-loop.ts';
 import { drive } from '../driver/driver.ts';
 import type { Random } from '../proto/backoff.ts';
@@ -16,8 +17,8 @@ export interface UpstreamLoopOptions {
   readonly random: Random;
   /** Who it is in the lease that it acts by, another one with each start; left out: it needs none. */
   readonly identity?: string;
-  /** Whether it watches over nodes too, as the node-lifecycle-controller does; false when left out. */
-  readonly nodes?: boolean;
+  /** How it watches over nodes, as the node-lifecycle-controller does; left out: not at all. */
+  readonly nodes?: Partial<LifecycleConfig>;
 }
 
 /**
@@ -26,25 +27,27 @@ export interface UpstreamLoopOptions {
  * deletes it, and where it may not, it tries five times and forgets the pod. Its timers are in its
  * memory: another loop knows none of them.
  */
-export function upstreamLoop({ identity, random, nodes = false }: UpstreamLoopOptions): Loop {
+export function upstreamLoop({ identity, random, nodes }: UpstreamLoopOptions): Loop {
   const machine = createEngine({
     semantics: 'upstream-1.36',
     leader: identity === undefined,
-    lifecycle: nodes ? {} : null,
+    lifecycle: nodes ?? null,
   });
   const election = identity === undefined ? {} : { election: { lease, identity } };
   const component = 'taint-eviction-controller';
-  return new Loop({ machine, random, component, leases: nodes, ...election });
+  return new Loop({ machine, random, component, leases: nodes !== undefined, ...election });
 }
 
 /** The same as a running program, in real time. */
 export class UpstreamManager {
   readonly #access: Access;
+  readonly #watching: Pick<UpstreamLoopOptions, 'nodes'>;
   #starts = 0;
   #life: { readonly end: AbortController; readonly over: Promise<void> } | null = null;
 
-  constructor(access: Access) {
+  constructor(access: Access, watching: Pick<UpstreamLoopOptions, 'nodes'> = {}) {
     this.#access = access;
+    this.#watching = watching;
   }
 
   /** Begins with empty hands. */
@@ -53,7 +56,8 @@ export class UpstreamManager {
     const end = new AbortController();
     const transport = new HttpTransport(this.#access, upstreamUserAgent);
     this.#starts += 1;
-    const loop = upstreamLoop({ identity: `control-plane_${this.#starts}`, random: Math.random });
+    const identity = `control-plane_${this.#starts}`;
+    const loop = upstreamLoop({ identity, random: Math.random, ...this.#watching });
     const over = drive({ loop, transport, signal: end.signal, onNotice: () => {} }).finally(() =>
       transport.close(),
     );

@@ -33,7 +33,7 @@ export class StandIn {
     const { clock, random, onNotice } = this.#options;
     const clocks = new MachineClock(clock);
     clocks.set(offMs);
-    const loop = upstreamLoop({ random, nodes: true });
+    const loop = upstreamLoop({ random, nodes: {} });
     const exchange = this.#line();
     this.#driver = new VirtualDriver({ loop, clock, exchange, onNotice, clocks });
     this.#driver.feed({ kind: 'start' });
