@@ -1,5 +1,5 @@
 import type { Command, Engine, Event, Node, Outcome, Pod } from '@taintmgr/core';
-import type { LimitHit } from '@taintmgr/core/policy';
+import type { LimitHit, LimitRecord } from '@taintmgr/core/policy';
 
 /** When every world begins. */
 const start = 1_700_000_000_000;
@@ -33,6 +33,8 @@ export class World {
   readonly #pods = new Map<string, Pod>();
   readonly #leaving = new Map<string, number>();
   #synced = false;
+  /** What is written of limits; null: nothing yet. */
+  #record: LimitRecord | null = null;
 
   constructor(engine: Engine) {
     this.engine = engine;
@@ -47,6 +49,12 @@ export class World {
     const pod: Pod = { ...aPod, namespace, name, uid: fullName, nodeName, ...more };
     this.#pods.set(fullName, pod);
     this.tell({ kind: 'podUpsert', pod });
+  }
+
+  /** Somebody else deletes it. */
+  deletePod(fullName: string): void {
+    this.#pods.delete(fullName);
+    this.tell({ kind: 'podDelete', uid: fullName });
   }
 
   taint(nodeName: string, key: string, timeAdded: number | null = null): void {
@@ -107,6 +115,9 @@ export class World {
     for (const command of commands) {
       if (command.kind !== 'deletePod' && command.kind !== 'evictPod') {
         this.told.push(command);
+        if (command.kind === 'keepLimits') this.#record = command.record;
+        if (command.kind === 'readLimits')
+          this.tell({ kind: 'limitRecord', record: this.#record, resume: null });
         if ('id' in command) this.#answer(command.id, { kind: 'done' });
         continue;
       }

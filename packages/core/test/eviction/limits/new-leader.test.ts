@@ -1,0 +1,74 @@
+// A new leader goes on within the windows of the one before: however often leaders change, no window
+// sees more evictions than its share of the pods that there were when it began.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { createEngine, type Engine } from '@taintmgr/core';
+import type { LimitRule } from '@taintmgr/core/policy';
+import fc from 'fast-check';
+import { World } from './limit-world.ts';
+
+const windowMs = 30_000;
+const lengthSeconds = 100;
+
+const story = fc.record({
+  percent: fc.constantFrom(10, 20, 34),
+  podsOnNode: fc.integer({ min: 2, max: 6 }),
+  /** When each node is tainted, in seconds. */
+  taints: fc.array(fc.nat(60), { minLength: 3, maxLength: 5 }),
+  /** When another engine takes over. */
+  leaders: fc.array(fc.nat(lengthSeconds), { minLength: 1, maxLength: 5 }),
+  /** Whether a pod that goes is replaced, elsewhere. */
+  isReplaced: fc.boolean(),
+  /** When somebody deletes a pod that stays, and when pods come. */
+  scaledDown: fc.array(fc.nat(lengthSeconds), { maxLength: 4 }),
+});
+
+it('however often leaders change, a window sees no more than its share', () => {
+  let goes = 0;
+  fc.assert(
+    fc.property(story, ({ percent, podsOnNode, taints, leaders, isReplaced, scaledDown }) => {
+      const limit: LimitRule = { per: 'total', percent, windowMs, onLimit: 'queue' };
+      const engine = (): Engine => createEngine({ limits: [limit], keepLimits: true });
+      const world = new World(engine());
+      let there = 0;
+      const add = (name: string, node: string): void => {
+        world.pod(name, node, { boundAt: world.now });
+        there += 1;
+      };
+      world.onGone = (name) => {
+        there -= 1;
+        if (isReplaced) add(`${name}-again`, 'spare');
+      };
+      world.node('spare');
+      for (const [index] of taints.entries()) {
+        world.node(`n${index}`);
+        for (let pod = 0; pod < podsOnNode; pod++) add(`shop/p${index}-${pod}`, `n${index}`);
+      }
+      for (const [index] of scaledDown.entries()) add(`shop/extra-${index}`, 'spare');
+      world.tell({ kind: 'synced' });
+      /** How many pods there are, and have gone, at the end of each second; ends of windows do not count. */
+      const seen = [{ there, gone: 0 }];
+      for (let second = 0; second < lengthSeconds; second++) {
+        for (const [index, at] of taints.entries())
+          if (at === second) world.taint(`n${index}`, 'wrong');
+        for (const [index, at] of scaledDown.entries()) {
+          if (at !== second) continue;
+          world.deletePod(`shop/extra-${index}`);
+          there -= 1;
+        }
+        if (leaders.includes(second)) world.takeOver(engine());
+        world.pass(1);
+        seen.push({ there, gone: world.evicted.length });
+        const first = seen[Math.max(0, seen.length - windowMs / 1000)] ?? assert.fail();
+        const begin = Math.max(0, seen.indexOf(first) - 2);
+        const size = Math.max(...seen.slice(begin, begin + 3).map((one) => one.there));
+        const most = Math.max(1, Math.floor((size * percent) / 100 + 1e-9));
+        const evicted = world.evicted.length - first.gone;
+        assert.ok(evicted <= most, `${evicted} of ${size} by second ${second + 1}`);
+      }
+      goes += world.evicted.length;
+    }),
+    { numRuns: 150 },
+  );
+  assert.ok(goes > 100, `${goes}`);
+});
