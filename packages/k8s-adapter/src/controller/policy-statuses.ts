@@ -37,6 +37,8 @@ interface Written {
   readonly sentAt: Instant;
   /** Until then it is left alone. */
   readonly notBefore: Instant;
+  /** The object as it was heard of then; null: it was gone. */
+  readonly object: FollowedObject | null;
 }
 
 /** From one look at all of them to the next, and so between two writes of one. */
@@ -55,7 +57,7 @@ const slowMs: Millis = 60_000;
  * status, and those that have it otherwise are written, one after another, first whoever waits longest. What counts as what an
  * object has is what was written last; before the first write, what was read. So nothing is written
  * twice, also not by the next leader, and what somebody else writes there stands until there is
- * something new to say.
+ * something new to say, for a minute at most: two that disagree do not write all the time.
  *
  * Nothing waits for it. What is refused is tried again once a minute, for all objects of the kind.
  */
@@ -117,8 +119,9 @@ export class PolicyStatuses {
     if (!write) return null;
     this.#queue = others;
     this.#sentAt = now;
-    const { uid, status } = write;
-    this.#written.set(keyOf(write), { uid, status, sentAt: now, notBefore: now });
+    const { kind, name, uid, status } = write;
+    const object = this.#options.followed.get(kind, name);
+    this.#written.set(keyOf(write), { uid, status, sentAt: now, notBefore: now, object });
     return write;
   }
 
@@ -139,7 +142,8 @@ export class PolicyStatuses {
     const isOfKind = failure.status === 403 || (why === 'notInstalled' && failure.name === '');
     const wait = why === 'failed' ? Math.max(failedMs, failure.retryAfter ?? 0) : slowMs;
     const until = now + wait;
-    this.#written.set(keyOf(write), { uid, status: undefined, sentAt: now, notBefore: until });
+    const failed = { status: undefined, sentAt: now, notBefore: until, object: null };
+    this.#written.set(keyOf(write), { uid, ...failed });
     // It is gone, or another has its name, which we are about to hear.
     const isGone = (why === 'notInstalled' && !isOfKind) || isTestFailed(failure);
     if (isGone) return null;
@@ -184,11 +188,18 @@ export class PolicyStatuses {
     if (now < Math.max(written?.notBefore ?? now, this.#obstacles.get(kind)?.until ?? now)) {
       return null;
     }
-    const known = written?.status ?? object.status;
+    const isOurs = written !== null && !isUndone(now, object, written);
+    const known = isOurs ? (written.status ?? object.status) : object.status;
     const status = policyStatus(object, counts, wall, known);
     if (status === null || canonical(status) === canonical(known)) return null;
     return { kind, name, uid, status };
   }
+}
+
+/** Whether it was heard of since, and has had another status than the one we wrote for long. */
+function isUndone(now: Instant, object: FollowedObject, written: Written): boolean {
+  if (now < written.sentAt + slowMs || object === written.object) return false;
+  return canonical(object.status) !== canonical(written.status);
 }
 
 /** The API server names no field where the uid of a JSON patch is not that of the object. */

@@ -201,14 +201,32 @@ describe('when a status is written', () => {
     assert.deepEqual(next.pass(60), []);
   });
 
-  it('is not to undo what somebody else wrote, before there is something new to say', () => {
+  it('is written again after a minute where somebody took it away, and once', () => {
+    const stage = new Stage();
+    stage.put('EvictionPolicy', 'spot', { action: 'Evict' });
+    stage.lead();
+    stage.pass(1);
+    const before = stage.status('EvictionPolicy', 'spot');
+    stage.stored.delete('EvictionPolicy/spot');
+    stage.put('EvictionPolicy', 'spot', { action: 'Evict' });
+    assert.deepEqual(stage.pass(58), []);
+    assert.deepEqual(stage.pass(4), ['60s spot']);
+    assert.deepEqual(
+      Object.keys(Object(stage.status('EvictionPolicy', 'spot'))),
+      Object.keys(Object(before)),
+    );
+    stage.put('EvictionPolicy', 'spot', { action: 'Evict' });
+    assert.deepEqual(stage.pass(300), []);
+  });
+
+  it('is not to undo at once what somebody else wrote, before there is something new to say', () => {
     const stage = new Stage();
     stage.put('EvictionPolicy', 'spot', { action: 'Evict' });
     stage.lead();
     stage.pass(1);
     stage.stored.set('EvictionPolicy/spot', { pending: 999 });
     stage.put('EvictionPolicy', 'spot', { action: 'Evict' });
-    assert.deepEqual(stage.pass(60), []);
+    assert.deepEqual(stage.pass(50), []);
     stage.pod('late', 'n2');
     assert.equal(stage.pass(3).length, 1);
   });
