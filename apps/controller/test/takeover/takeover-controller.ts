@@ -24,7 +24,7 @@ export interface Scene {
   readonly controller: RunningProcess;
 }
 
-export interface SceneOptions {
+interface SceneOptions {
   /** How far the clock of the control plane is ahead of ours; 0 when left out. */
   readonly ahead?: number;
   readonly flags?: readonly string[];
@@ -153,7 +153,7 @@ export function eventsOn(world: TakeoverWorld, pod: string): readonly string[] {
     .map(({ reason, message }) => `${reason}: ${message}`);
 }
 
-export interface Published {
+interface Published {
   readonly renewTime?: string;
   readonly conditions?: readonly { readonly type: string; readonly message: string }[];
   readonly zones?: readonly { readonly name: string; readonly heldSince?: string }[];

@@ -17,7 +17,7 @@ const watching = {
 const flags = ['--node-monitor-period=1s', '--node-monitor-grace-period=4s'];
 
 /** A world of such nodes and a controller that takes over. */
-export interface UnreachableScene extends Scene {
+interface UnreachableScene extends Scene {
   readonly nodes: UnreachableNodes;
 }
 
