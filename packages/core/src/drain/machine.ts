@@ -137,6 +137,15 @@ export class DrainMachine {
     this.#nodes.stop(now, 'TimedOut');
   }
 
+  /** Takes back that nodes have begun which still have pods; which they are. */
+  rollBack(): readonly string[] {
+    const names = this.#nodes.rollBack(this.#pods);
+    for (const known of names.flatMap((name) => this.#pods.on(name))) {
+      this.#pods.put(known.pod, known.state, { hold: null });
+    }
+    return names;
+  }
+
   /** Whether a pod is to go, or goes, and its node is being drained. */
   isGoing(uid: string): boolean {
     const known = this.#pods.get(uid);
@@ -283,7 +292,9 @@ export class DrainMachine {
   /** What held a pod when its turn came, if it does so still. */
   #stillOn(now: Instant, pod: Pod): DrainPod['hold'] {
     const hold = this.#pods.get(pod.uid)?.hold ?? null;
-    const found = hold && this.#holdOn(now, pod);
+    // The gate may ask others for the pod: not while it must not go.
+    const mayGo = this.#nodes.mayEvict(now, pod.nodeName);
+    const found = hold && this.#holdOn(now, pod, mayGo ? this.#gate : openGate);
     return hold && found ? { ...hold, message: found.message } : null;
   }
 
@@ -366,11 +377,11 @@ export class DrainMachine {
     return true;
   }
 
-  #holdOn(now: Instant, pod: Pod): ReturnType<typeof holdOn> {
+  #holdOn(now: Instant, pod: Pod, gate = this.#gate): ReturnType<typeof holdOn> {
     const { store } = this.#decider;
     const begunAt = this.#nodes.begunAt(pod.nodeName);
     const { waitCompleted: wait, heeds } = this.#config;
-    return holdOn(now, pod, { store, begunAt, wait, gate: this.#gate, heeds });
+    return holdOn(now, pod, { store, begunAt, wait, gate, heeds });
   }
 
   #queue(now: Instant): Queue {

@@ -125,6 +125,21 @@ export class DrainNodes {
     return this.#phase(name).kind === 'draining';
   }
 
+  /** Those that have begun and still have pods are as before their turn; what is written on them is not ours. */
+  rollBack(pods: DrainPods): readonly string[] {
+    const begun = [...this.#phases.keys()].filter((name) => {
+      return this.isBegun(name) && pods.on(name).some(({ state }) => !isDone(state));
+    });
+    for (const name of begun) {
+      this.#writes.forget(name);
+      this.#claims?.forget(name);
+      this.#isMarked.delete(name);
+      this.#wasTainted.delete(name);
+      this.#phases.set(name, { kind: 'pending' });
+    }
+    return begun;
+  }
+
   /** Whether its pods may be evicted now. */
   mayEvict(now: Instant, name: string): boolean {
     if (this.#isPaused || !this.isDraining(name) || this.#held.pods.has(name)) return false;

@@ -60,6 +60,8 @@ export interface Node extends NodeRef {
   readonly taintsWrittenAt?: Instant | null;
   /** When the machine itself goes, e.g. a spot instance; null or left out: nobody said. */
   readonly deadline?: Instant | null;
+  /** Its annotation karpenter.sh/do-not-disrupt is "true"; left out: it is not. */
+  readonly doNotDisrupt?: boolean;
   /** The drains that evict its pods, one for each taint at most; left out: none. */
   readonly drains?: readonly WorkingDrain[];
   /** The drains that have set something on it, at work or not; left out: none. */

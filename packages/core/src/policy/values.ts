@@ -91,6 +91,8 @@ export interface NodeDrain {
   readonly nodes: readonly string[] | null;
   readonly selector: LabelSelector | null;
   readonly takesLaterNodes: boolean;
+  /** Of those that the selector matches only nodes for which somebody has planned maintenance. */
+  readonly takesPlannedNodesOnly: boolean;
   /** `timeAdded` is null. */
   readonly taint: Taint;
   readonly cordon: 'atStart' | 'atTurn' | 'never';
@@ -141,6 +143,8 @@ export interface NodeDrain {
     | 'cluster-autoscaler.kubernetes.io/safe-to-evict'
     | 'karpenter.sh/do-not-disrupt'
   )[];
+  /** Whether karpenter.sh/do-not-disrupt on a node holds it. */
+  readonly heedsNodes: boolean;
   /** A label that holds a node for as long as it is there; null: none. */
   readonly pauseLabel: string | null;
   /** Whether it says on nodes, by conditions, how far it is, and heeds those of others. */
@@ -151,6 +155,8 @@ export interface NodeDrain {
   readonly gates: readonly DrainGate[];
   /** Outside its windows, and while a gate is closed: whether nodes that have begun are finished. */
   readonly finishesNodes: boolean;
+  /** Or else: what was set on those that still have pods is taken back, and they begin anew. */
+  readonly rollsBackWhenClosed: boolean;
   /** What a node waits for once it is tainted, before its pods go. */
   readonly beforeNode: readonly DrainHook[];
   /** What it waits for when they are gone, before it counts as drained. */

@@ -105,6 +105,7 @@ const readNode = onceEach((value: unknown): Node => {
     createdAt: timeFromJson(metadata.creationTimestamp),
     conditions: asList(status.conditions).map(conditionFromJson),
     deadline: timeFromJson(annotations[deadlineAnnotation]),
+    ...(annotations[doNotDisruptAnnotation] === 'true' && { doNotDisrupt: true }),
     taintsWrittenAt: writtenAt,
     ...(taintStarts && { taintStarts }),
     ...(past.length > 0 && { pastPauses: past }),

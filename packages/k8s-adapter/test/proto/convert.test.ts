@@ -184,6 +184,7 @@ describe('nodeFromJson', () => {
       { deadline: Date.parse('2026-01-01') },
     ],
     ['no time', { 'taintmgr.dev/deadline': 'tomorrow' }, { deadline: null }],
+    ['left alone', { 'karpenter.sh/do-not-disrupt': 'true' }, { doNotDisrupt: true }],
   ];
   for (const [name, given, expected] of annotations) {
     it(`reads our annotations: ${name}`, () => {

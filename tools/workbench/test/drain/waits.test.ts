@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { withoutKubectl } from '@taintmgr/kubectl-taintmgr/test/world/plugin.ts';
 import { deployment, type Topology } from '@taintmgr/sim-cluster';
+import { until } from './programs.ts';
 import { World } from './world.ts';
 
 const topology: Topology = {
@@ -89,5 +90,49 @@ describe('a NodeDrain that waits for others', () => {
     await world.kubectl('delete nodedrain kernel');
     const takenBack = 'wait --for=condition=Drained=false node/a-1 --timeout=60s';
     assert.equal(await world.kubectl(takenBack), 'node/a-1 condition met');
+  });
+
+  it('takes a node back when its gate closes in the middle, and begins it anew', {
+    skip: withoutKubectl,
+  }, async (t) => {
+    const world = await World.start(t, topology);
+    const selector = { matchLabels: { app: 'web' } };
+    const budget = {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name: 'web', namespace: 'shop' },
+      spec: { minAvailable: 4, selector },
+    };
+    await world.kubectl('apply -f -', budget);
+    const annotation = { key: 'example.com/open', value: 'yes' };
+    const gate = { name: 'fleet', object: { ...object, name: 'a-2', annotation } };
+    const drain = {
+      apiVersion: 'taintmgr.dev/v1alpha1',
+      kind: 'NodeDrain',
+      metadata: { name: 'kernel' },
+      spec: {
+        ...{ nodes: ['a-1'], taint: { key: 'maintenance' } },
+        ...{ gates: [gate], whileClosed: 'RollBack' },
+      },
+    };
+    await world.kubectl('annotate node a-2 example.com/open=yes');
+    await world.kubectl('apply -f -', drain);
+    await world.blockedBy(/^pod shop\/web-.* needs 4 healthy pods and has 4/);
+    const set = 'get node a-1 -o jsonpath={.spec.taints[*].key}/{.spec.unschedulable}';
+    assert.match(await world.kubectl(set), /maintenance.*\/true$/);
+    await world.kubectl('annotate node a-2 --overwrite example.com/open=no');
+    await world.blockedBy(/^waits for gate fleet: annotation .* is "no", want "yes"$/);
+    await until('the node to be taken back', () => !world.isTainted('a-1'));
+    assert.equal(await world.kubectl(set), '/');
+    assert.equal(
+      await world.kubectl('get nodedrain kernel -o jsonpath={.status.phase}'),
+      'Blocked',
+    );
+    await world.kubectl('delete pdb web -n shop');
+    await world.kubectl('annotate node a-2 --overwrite example.com/open=yes');
+    const waited = await world.kubectl(
+      'wait --for=condition=Drained nodedrain/kernel --timeout=60s',
+    );
+    assert.equal(waited, 'nodedrain.taintmgr.dev/kernel condition met');
   });
 });

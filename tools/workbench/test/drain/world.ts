@@ -50,6 +50,11 @@ export class World {
     );
   }
 
+  isTainted(node: string): boolean {
+    const spec = this.api.get('nodes', '', node)?.spec;
+    return spec?.taints !== undefined || spec?.unschedulable === true;
+  }
+
   isDrained(node: string): boolean {
     return this.#watched.isDrained(node);
   }

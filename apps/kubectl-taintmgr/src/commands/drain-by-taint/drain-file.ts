@@ -70,6 +70,8 @@ export function refuseServerFields({ drain }: NodeDrainRead): void {
     [drain.isPaused, 'spec.paused: true'],
     [drain.publishesConditions, 'spec.nodeConditions: Publish'],
     [drain.requestsEvictions, 'spec.pods.evictBy: EvictionRequest'],
+    [drain.rollsBackWhenClosed, 'spec.whileClosed: RollBack'],
+    [drain.takesPlannedNodesOnly, 'spec.maintenancePlanned: Require'],
   ] as const;
   const found = fields.find(([isAsked]) => isAsked);
   if (found) throw new UsageError(`--filename: ${found[1]} is only there with --server-side`);

@@ -85,7 +85,11 @@ export class DrainConditions {
     this.#seen.set(name, key);
     const message = `NodeDrain ${drain.name}`;
     const before = this.#set.get(name) ?? {};
-    const said = phase ? statesOf(phase) : { ...before, ...oursOf(conditions, message) };
+    // One that begins anew is not being drained for now, if we have said so.
+    const begun = phase?.kind === 'pending' ? before : {};
+    const said = phase
+      ? { ...begun, ...statesOf(phase) }
+      : { ...before, ...oursOf(conditions, message) };
     const changed = Object.entries(said).filter(([type, status]) => {
       const found = conditions.find((one) => one.type === type);
       if (before[type] !== undefined && status === 'False') return true;
@@ -127,6 +131,13 @@ function statesOf({ kind }: DrainNodePhase): States {
 function oursOf(conditions: readonly NodeCondition[], message: string): States {
   const ours = conditions.filter((one) => one.reason === reason && one.message === message);
   return Object.fromEntries(ours.map(({ type }) => [type, 'False']));
+}
+
+/** Whether somebody else says that the node is to be maintained. */
+export function isPlannedByOthers({ conditions = [] }: Node): boolean {
+  return conditions.some((one) => {
+    return one.type === 'MaintenancePlanned' && one.status === 'True' && one.reason !== reason;
+  });
 }
 
 /** Who else says that the node is being drained; null: nobody. */

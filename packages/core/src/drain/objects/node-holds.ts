@@ -50,6 +50,16 @@ export class DrainHolds {
     return this.#waiting.closed;
   }
 
+  /** Whether that is known, and not only that nobody answers. */
+  get isSurelyClosed(): boolean {
+    return this.#waiting.isSurelyClosed;
+  }
+
+  /** The node begins anew, when it does. */
+  forget(name: string): void {
+    this.#waits.forget(name);
+  }
+
   /** What holds each node, wherever it is. */
   get all(): Holds {
     const { pods, ends } = this.#waiting;
@@ -114,8 +124,13 @@ export class DrainHolds {
   }
 
   /** Somebody keeps the node from all drains that heed it. */
-  #pauseOn({ labels = {} }: Node): DrainHold | null {
-    const { pauseLabel } = this.#drain;
+  #pauseOn({ labels = {}, doNotDisrupt }: Node): DrainHold | null {
+    const { pauseLabel, heedsNodes } = this.#drain;
+    if (heedsNodes && doNotDisrupt === true)
+      return {
+        reason: 'NodePaused',
+        message: 'its annotation karpenter.sh/do-not-disrupt is true',
+      };
     if (pauseLabel === null || labels[pauseLabel] === undefined) return null;
     return { reason: 'NodePaused', message: `it has the label ${pauseLabel}` };
   }

@@ -3,7 +3,6 @@ import type { Outcome } from '../../attempt/outcome.ts';
 import type { Event } from '../../event.ts';
 import { earliest, type Instant } from '../../kernel/time.ts';
 import type { Node } from '../../model/node.ts';
-import { selects } from '../../model/selector.ts';
 import type { NodeDrain } from '../../policy/values.ts';
 import { DrainMachine } from '../machine.ts';
 import { type DrainNodePhase, isEnded } from '../state.ts';
@@ -11,7 +10,15 @@ import type { NodeDrainCommand, NodeDrainWrite } from './command.ts';
 import { DrainConditions } from './conditions.ts';
 import { DrainHolds, type HoldSurroundings } from './node-holds.ts';
 import { DrainGates } from './pod-gates.ts';
-import { begunWith, drainConfigOf, missingTargets, nodesOf, targetOf } from './settings.ts';
+import { RollBacks } from './roll-backs.ts';
+import {
+  begunWith,
+  drainConfigOf,
+  isMeant,
+  missingTargets,
+  nodesOf,
+  targetOf,
+} from './settings.ts';
 import { type NodeDrainState, stateOf } from './state.ts';
 import type { Workloads } from './workloads.ts';
 import { type DrainWrite, DrainWrites } from './writes.ts';
@@ -46,6 +53,7 @@ export class NodeDrainRun {
   readonly #undone = new Set<string>();
   /** Nodes that were cordoned at the start: nobody who uncordons one is fought. */
   readonly #cordoned = new Set<string>();
+  readonly #rollBacks: RollBacks;
   /** By the cluster's clock. */
   #startedAt: Instant | null;
   #actAt: Instant | null;
@@ -70,7 +78,18 @@ export class NodeDrainRun {
     this.#machine = new DrainMachine(config, this.#gates);
     this.#writes = new DrainWrites(this.#idOf('write'));
     this.#conditions = new DrainConditions(this.#idOf(''), store);
-    this.#holds = new DrainHolds(drain, this.#idOf(''), this.#machine, surroundings);
+    this.#holds = new DrainHolds(drain, this.#idOf(''), this.#machine, {
+      ...surroundings,
+      holdOf: (one, node) => this.#rollBacks.holdOf(node.name) ?? surroundings.holdOf(one, node),
+    });
+    this.#rollBacks = new RollBacks({
+      machine: this.#machine,
+      isMarked: (name) => this.#isMarked(name),
+      forget: (name) => {
+        this.#holds.forget(name);
+        this.#cordoned.delete(name);
+      },
+    });
     this.#startedAt = drain.startedAt;
     this.#actAt = now;
     this.#feedPolicies(now);
@@ -181,11 +200,14 @@ export class NodeDrainRun {
   }
 
   #carryOn(now: Instant): readonly NodeDrainCommand[] {
-    const { until, cordon, isPaused } = this.#drain;
+    const { until, cordon, isPaused, rollsBackWhenClosed } = this.#drain;
     const { clock } = this.#surroundings.store;
     if (until !== null && now >= clock.when(until)) this.#machine.giveUp(now);
     this.#machine.pause(isPaused);
     this.#holds.look(now);
+    const rollsBack = rollsBackWhenClosed && this.#holds.isSurelyClosed;
+    if (rollsBack && this.#rollBacks.begin()) this.#holds.look(now);
+    for (const name of this.#rollBacks.open()) this.#wantOn(now, name, { kind: 'undo' });
     const isOpen = !isPaused && this.#holds.closed === null;
     if (cordon === 'atStart' && isOpen) this.#cordonAll(now);
     const commands = this.#machine.handle(now, { kind: 'tick' });
@@ -198,7 +220,10 @@ export class NodeDrainRun {
       if (command.kind === 'recordEvent') return command;
       const id = this.#idOf(command.id);
       if (command.kind === 'taintNode' || command.kind === 'renewMark') {
-        if (command.kind === 'taintNode') this.#startedAt ??= clock.wall(now);
+        if (command.kind === 'taintNode') {
+          this.#startedAt ??= clock.wall(now);
+          this.#undone.delete(command.nodeName);
+        }
         const isTaint = command.kind === 'taintNode';
         const isCordoned = cordon !== 'never';
         const write: NodeDrainWrite = isTaint
@@ -312,7 +337,10 @@ export class NodeDrainRun {
     if (ended) {
       const { wrote, isDone } = ended;
       const isUndone = isDone && wrote.kind === 'node' && wrote.write.kind === 'undo';
-      if (isUndone) this.#undone.add(wrote.nodeName);
+      if (isUndone) {
+        this.#undone.add(wrote.nodeName);
+        this.#rollBacks.written(wrote.nodeName);
+      }
       return;
     }
     this.#sent.delete(id);
@@ -341,9 +369,8 @@ export class NodeDrainRun {
 
   /** Until it has begun, a drain takes the nodes that there are; then those alone, if nothing else is said. */
   #addLater(now: Instant, node: Node): void {
-    const { takesLaterNodes, selector } = this.#drain;
-    const isOpen = takesLaterNodes || this.#startedAt === null;
-    if (isOpen && selector && selects(selector, node.labels ?? {})) this.#add(now, node);
+    const isOpen = this.#drain.takesLaterNodes || this.#startedAt === null;
+    if (isOpen && isMeant(this.#drain, node)) this.#add(now, node);
     else this.#releaseStray(now, node.name);
   }
 

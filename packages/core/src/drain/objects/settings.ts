@@ -7,6 +7,7 @@ import type { KnownDrainNode, NodeDrain } from '../../policy/values.ts';
 import type { StoreView } from '../../store.ts';
 import { type DrainConfig, type DrainTarget, resolveDrainConfig } from '../config.ts';
 import type { DrainFailure, DrainNodePhase } from '../state.ts';
+import { isPlannedByOthers } from './conditions.ts';
 import { inWaves, waveOf } from './waves.ts';
 
 /** Our name in metadata.managedFields. */
@@ -55,21 +56,27 @@ export function nodesOf(
   begunWith: ReadonlySet<string>,
   store: StoreView,
 ): readonly Node[] {
-  const { nodes, selector, takesLaterNodes } = drain;
+  const { nodes, takesLaterNodes } = drain;
   if (nodes)
     return inWaves(
       drain,
       nodes.flatMap((name) => store.node(name) ?? []),
     );
   const takesOthers = takesLaterNodes || begunWith.size === 0;
-  const meant = Array.from(store.nodes()).filter(({ name, labels = {} }) => {
-    if (begunWith.has(name)) return true;
-    return takesOthers && selector !== null && selects(selector, labels);
+  const meant = Array.from(store.nodes()).filter((node) => {
+    if (begunWith.has(node.name)) return true;
+    return takesOthers && isMeant(drain, node);
   });
   return inWaves(
     drain,
     meant.sort((a, b) => (a.name < b.name ? -1 : 1)),
   );
+}
+
+/** Whether the selector is for the node, and somebody has planned its maintenance where that is asked for. */
+export function isMeant({ selector, takesPlannedNodesOnly }: NodeDrain, node: Node): boolean {
+  if (selector === null || !selects(selector, node.labels ?? {})) return false;
+  return !takesPlannedNodesOnly || isPlannedByOthers(node);
 }
 
 /** The nodes of a selector that a drain began with, as its status has them; none: it has not begun. */

@@ -15,6 +15,8 @@ type WaitingNode = DrainNode & { readonly isEmpty: boolean };
 export interface Waits {
   /** Why no node begins; null: they may. */
   readonly closed: DrainHold | null;
+  /** Whether that is known, and not only that nobody answers. */
+  readonly isSurelyClosed: boolean;
   /** Nodes whose pods stay for now. */
   readonly pods: ReadonlyMap<string, DrainHold>;
   /** Nodes that are not done with though their pods are gone. */
@@ -25,10 +27,19 @@ export interface Waits {
 
 export const nothingAwaited: Waits = {
   closed: null,
+  isSurelyClosed: false,
   pods: new Map(),
   ends: new Map(),
   late: new Map(),
 };
+
+/** What keeps nodes from beginning, and whether that is known for sure. */
+interface Closed {
+  readonly hold: DrainHold | null;
+  readonly isSure: boolean;
+}
+
+const nothingClosed: Closed = { hold: null, isSure: false };
 
 /** The cluster's clock and ours. */
 interface Clock {
@@ -82,7 +93,7 @@ export class DrainWaits {
     const open = this.#nodesOf(machine).filter(({ phase }) => !isEnded(phase));
     const isWaiting = open.some(({ phase }) => phase.kind === 'pending');
     const asksGates = isWaiting || (!this.#drain.finishesNodes && open.length > 0);
-    const closed = asksGates ? this.#closed(now, asked) : null;
+    const { hold: closed, isSure } = asksGates ? this.#closed(now, asked) : nothingClosed;
     const pods = new Map<string, DrainHold>();
     const ends = new Map<string, DrainHold>();
     const late = new Map<string, string>();
@@ -90,7 +101,9 @@ export class DrainWaits {
     for (const node of open) {
       const { name } = node;
       const before = this.#before(now, node, asked);
-      const hold = before.hold ?? (this.#drain.finishesNodes ? null : closed);
+      const isLeftToSteps = this.#drain.afterNode.length > 0 && node.isEmpty;
+      const isFinished = this.#drain.finishesNodes || isLeftToSteps;
+      const hold = before.hold ?? (isFinished ? null : closed);
       if (hold) pods.set(name, hold);
       const after = this.#after(now, node, asked);
       if (after.hold) ends.set(name, after.hold);
@@ -98,7 +111,7 @@ export class DrainWaits {
       if (message !== null) late.set(name, message);
     }
     this.#questions.keep(asked);
-    return { closed, pods, ends, late };
+    return { closed, isSurelyClosed: isSure, pods, ends, late };
   }
 
   /** Whether pods are gone is looked at only where it matters. */
@@ -108,28 +121,30 @@ export class DrainWaits {
     return machine.nodes().map((node) => ({ ...node, isEmpty: !left.has(node.name) }));
   }
 
-  #closed(now: Instant, asked: Set<string>): DrainHold | null {
+  /** Its steps are to be done again: what was set on the node is taken back. */
+  forget(name: string): void {
+    this.#emptySince.delete(name);
+    for (const key of this.#done) if (key.endsWith(`/${name}`)) this.#done.delete(key);
+  }
+
+  #closed(now: Instant, asked: Set<string>): Closed {
     const { windows, gates } = this.#drain;
     if (windows.length > 0) {
       const known = this.#ask(now, 'windows', { kind: 'windows', windows }, asked);
       if (known.kind !== 'yes') {
-        return { reason: 'OutsideWindow', message: `waits for its window: ${known.message}` };
+        const message = `waits for its window: ${known.message}`;
+        return { hold: { reason: 'OutsideWindow', message }, isSure: known.kind === 'no' };
       }
     }
     const holds = gates.map((gate, i) => this.#closedBy(now, `gate/${i}`, gate, asked));
-    return holds.find((hold) => hold !== null) ?? null;
+    return holds.find(({ hold }) => hold !== null) ?? nothingClosed;
   }
 
-  #closedBy(
-    now: Instant,
-    key: string,
-    { name, opensOn }: DrainGate,
-    asked: Set<string>,
-  ): DrainHold | null {
+  #closedBy(now: Instant, key: string, { name, opensOn }: DrainGate, asked: Set<string>): Closed {
     const known = this.#ask(now, key, opensOn, asked);
-    if (known.kind === 'yes') return null;
+    if (known.kind === 'yes') return nothingClosed;
     const message = `waits for gate ${name}: ${known.message}`;
-    return { reason: 'GateClosed', message };
+    return { hold: { reason: 'GateClosed', message }, isSure: known.kind === 'no' };
   }
 
   #before(now: Instant, node: WaitingNode, asked: Set<string>): StepsLeft {

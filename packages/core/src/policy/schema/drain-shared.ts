@@ -189,6 +189,13 @@ export const drainSchemas = {
           enum: ['cluster-autoscaler.kubernetes.io/safe-to-evict', 'karpenter.sh/do-not-disrupt'],
         },
       },
+      nodeAnnotations: {
+        type: 'array',
+        description:
+          'Annotations that hold a node as the pauseLabel does: do-not-disrupt where it is "true".',
+        maxItems: 1,
+        items: { type: 'string', enum: ['karpenter.sh/do-not-disrupt'] },
+      },
       pauseLabel: {
         type: 'string',
         description:

@@ -198,6 +198,18 @@ describe('a NodeDrain with evictBy EvictionRequest', () => {
     );
   });
 
+  it('requests nothing while it is paused, whatever happens to its pods', () => {
+    const given = world();
+    given.requests = [requestOf('db'), requestOf('web')];
+    given.pass(10_000);
+    given.declare({ ...drain({ paused: true }), isGuarded: true, generation: 2 });
+    given.requests = [];
+    given.pass(10_000);
+    for (const name of names) given.show({ name, uid: name, nodeName: 'n1', labels: { a: 'b' } });
+    given.pass(60_000);
+    assert.deepEqual(of(given), []);
+  });
+
   it('has no more requests at one time than limits.podsAtOnce', () => {
     const given = world(drain({ limits: { podsAtOnce: 1 } }));
     given.pass(30_000);

@@ -49,6 +49,13 @@ export const nodeFields = {
     enum: ['Drain', 'Leave'],
     default: 'Leave',
   },
+  maintenancePlanned: {
+    type: 'string',
+    description:
+      'Require: of the nodes of the nodeSelector only those whose condition MaintenancePlanned (KEP-5683) somebody has set True.',
+    enum: ['Ignore', 'Require'],
+    default: 'Ignore',
+  },
   cordon: {
     type: 'string',
     description:

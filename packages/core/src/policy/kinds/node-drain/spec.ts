@@ -26,6 +26,17 @@ export const nodeDrainSpec: {
         (nodes !== undefined) !== (nodeSelector !== undefined),
     },
     {
+      cel: "self.maintenancePlanned == 'Ignore' || has(self.nodeSelector)",
+      message: 'want maintenancePlanned Require only with a nodeSelector',
+      holds: ({
+        maintenancePlanned,
+        nodeSelector,
+      }: {
+        maintenancePlanned: string;
+        nodeSelector?: unknown;
+      }): boolean => maintenancePlanned === 'Ignore' || nodeSelector !== undefined,
+    },
+    {
       cel: "self.laterNodes == 'Leave' || has(self.nodeSelector)",
       message: 'want laterNodes Drain only with a nodeSelector',
       holds: ({

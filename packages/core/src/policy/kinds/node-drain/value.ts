@@ -25,6 +25,7 @@ export function nodeDrainOf(
     nodes: spec.nodes ?? null,
     selector: spec.nodeSelector ?? null,
     takesLaterNodes,
+    takesPlannedNodesOnly: spec.maintenancePlanned === 'Require',
     taint: { ...taint, timeAdded: null },
     cordon: cordons[spec.cordon],
     tolerations: tolerations[spec.tolerations],

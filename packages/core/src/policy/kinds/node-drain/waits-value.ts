@@ -7,17 +7,19 @@ import type { NodeDrainSpec } from './spec.ts';
 type Waits = Pick<
   NodeDrain,
   | 'heeds'
+  | 'heedsNodes'
   | 'pauseLabel'
   | 'publishesConditions'
   | 'windows'
   | 'gates'
   | 'finishesNodes'
+  | 'rollsBackWhenClosed'
   | 'beforeNode'
   | 'afterNode'
 >;
 
 export function drainWaitsOf({
-  heeds: { podAnnotations: heeds = [], pauseLabel },
+  heeds: { podAnnotations: heeds = [], nodeAnnotations = [], pauseLabel },
   nodeConditions,
   windows = [],
   gates = [],
@@ -26,13 +28,14 @@ export function drainWaitsOf({
   afterNode = [],
 }: NodeDrainSpec): Waits {
   return {
-    ...{ heeds, pauseLabel: pauseLabel ?? null },
+    ...{ heeds, heedsNodes: nodeAnnotations.length > 0, pauseLabel: pauseLabel ?? null },
     publishesConditions: nodeConditions === 'Publish',
     windows: windows.map(({ schedule, timeZone, duration }) => ({
       ...{ schedule, timeZone, lengthMs: durationOf(duration) ?? 0 },
     })),
     gates: gates.map(gateOf),
     finishesNodes: whileClosed === 'FinishNodes',
+    rollsBackWhenClosed: whileClosed === 'RollBack',
     beforeNode: beforeNode.map(hookOf),
     afterNode: afterNode.map(hookOf),
   };

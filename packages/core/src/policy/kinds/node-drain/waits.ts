@@ -24,8 +24,8 @@ export const waitFields = {
   whileClosed: {
     type: 'string',
     description:
-      'What becomes of nodes that have begun when all windows close, or a gate does. FinishNodes: they are finished. HoldPods: no further pod leaves until they open.',
-    enum: ['FinishNodes', 'HoldPods'],
+      'What becomes of nodes that have begun when all windows close, or a gate does. FinishNodes: they are finished. HoldPods: no further pod leaves until they open. RollBack: the taint and cordon of nodes that still have pods are taken back, and they begin anew.',
+    enum: ['FinishNodes', 'HoldPods', 'RollBack'],
     default: 'FinishNodes',
   },
   beforeNode: {

@@ -1,0 +1,162 @@
+// A NodeDrain that takes nodes back when its window closes.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Outcome } from '@taintmgr/core';
+import { drainOf, World } from './world.ts';
+
+const closed: Outcome = { kind: 'changed', message: 'opens at two' };
+const windows = [{ schedule: '0 2 * * *', duration: '1h' }];
+const spec = { nodes: ['n1', 'n2'], windows, whileClosed: 'RollBack' };
+
+/** Its pod is refused, so that it is not done when the window closes. */
+function started(given: object = {}): World {
+  const world = new World(drainOf({ ...spec, ...given }), ['n1', 'n2']);
+  world.refuses.add('on-n1');
+  world.pass(10_000);
+  return world;
+}
+
+function close(world: World, outcome: Outcome = closed): void {
+  world.answers = ({ kind }) => (kind === 'windows' ? outcome : { kind: 'done' });
+}
+
+describe('a NodeDrain with whileClosed RollBack', () => {
+  it('takes back what it has set on a node that still has pods, and begins anew', () => {
+    const world = started();
+    assert.deepEqual(world.log, ['guard', 'taint n1']);
+    close(world);
+    world.pass(20_000);
+    assert.deepEqual(world.log.slice(2), ['undo n1']);
+    const [n1] = world.state().nodes;
+    assert.deepEqual([n1?.phase, n1?.reason], ['Held', 'OutsideWindow']);
+    assert.deepEqual(world.nodes.get('n1')?.taints, []);
+    world.refuses.clear();
+    world.pass(60_000);
+    assert.deepEqual(world.log.slice(3), []);
+    world.answers = () => ({ kind: 'done' });
+    world.pass(60_000);
+    assert.deepEqual(world.log.slice(3), [
+      ...['taint n1', 'evict on-n1', 'end n1'],
+      ...['taint n2', 'evict on-n2', 'end n2'],
+    ]);
+    assert.equal(world.state().phase, 'Drained');
+  });
+
+  it('says by its conditions that it is not drained for now', () => {
+    const world = started({ nodeConditions: 'Publish' });
+    close(world);
+    world.pass(20_000);
+    assert.ok(world.log.includes('n1 DrainInProgress=False'));
+    const conditions = world.nodes.get('n1')?.conditions ?? [];
+    const isTrue = conditions.filter(({ status }) => status === 'True').map(({ type }) => type);
+    assert.deepEqual(isTrue, ['MaintenancePlanned']);
+  });
+
+  it('holds and takes nothing back where nobody knows whether it is closed', () => {
+    const world = started();
+    close(world, { kind: 'failed', status: null, message: 'away', retryAfter: null });
+    world.pass(60_000);
+    world.refuses.clear();
+    world.pass(600_000);
+    assert.deepEqual(world.log, ['guard', 'taint n1']);
+  });
+
+  it('leaves a node to the steps after it when its pods are gone', () => {
+    const object = { apiVersion: 'v1', kind: 'Node', name: '{node}' };
+    const step = { name: 'upgrade', object: { ...object, condition: { type: 'Upgraded' } } };
+    const world = new World(drainOf({ ...spec, afterNode: [step] }), ['n1', 'n2']);
+    const waits: Outcome = { kind: 'changed', message: 'it is not upgraded' };
+    world.answers = ({ kind }) => (kind === 'object' ? waits : { kind: 'done' });
+    world.pass(10_000);
+    world.answers = ({ kind }) => (kind === 'object' ? waits : closed);
+    world.pass(60_000);
+    assert.deepEqual(world.log, ['guard', 'taint n1', 'evict on-n1']);
+    assert.equal(world.state().nodes[0]?.reason, 'AfterNode');
+  });
+
+  it('asks again for the steps before a node', () => {
+    const object = { apiVersion: 'v1', kind: 'Node', name: '{node}' };
+    const step = { name: 'backup', object: { ...object, condition: { type: 'BackedUp' } } };
+    const world = started({ beforeNode: [step] });
+    close(world);
+    world.pass(20_000);
+    world.refuses.clear();
+    const notYet: Outcome = { kind: 'changed', message: 'not backed up' };
+    world.answers = ({ kind }) => (kind === 'object' ? notYet : { kind: 'done' });
+    world.pass(60_000);
+    assert.deepEqual(world.log.slice(3), ['taint n1']);
+    assert.equal(world.state().nodes[0]?.reason, 'BeforeNode');
+  });
+
+  it('another leader takes back what the first one could not', () => {
+    const world = started();
+    const status = { nodeStates: [{ name: 'n1', phase: 'Held' }], observedGeneration: 1 };
+    close(world);
+    world.declare(drainOf(spec, { finalizers: ['taintmgr.dev/undo-drain'] }, status));
+    world.start();
+    world.pass(20_000);
+    assert.deepEqual(world.log.slice(2), ['undo n1']);
+  });
+
+  it('is deleted in the middle: nothing is left', () => {
+    const world = started();
+    close(world);
+    world.pass(20_000);
+    world.answers = () => ({ kind: 'done' });
+    world.pass(20_000);
+    assert.equal(world.log.at(-1), 'taint n1');
+    world.declare({ ...drainOf(spec), isGuarded: true, isDeleted: true });
+    world.pass(20_000);
+    assert.deepEqual(world.log.slice(-2), ['undo n1', 'let go']);
+  });
+});
+
+describe('nodes for which somebody has planned maintenance', () => {
+  const condition = { type: 'MaintenancePlanned', status: 'True', reason: 'Fleet', message: '' };
+  const planned = { ...condition, heartbeatAt: null, transitionAt: null };
+  const pool = { labels: { pool: 'blue' } };
+  const required = { maintenancePlanned: 'Require', nodeSelector: { matchLabels: pool.labels } };
+
+  it('are the only ones that a drain takes that requires it', () => {
+    const nodes = [
+      { name: 'n1', ...pool },
+      { name: 'n2', ...pool, conditions: [planned] },
+      { name: 'n3', ...pool, conditions: [{ ...planned, reason: 'NodeDrain' }] },
+      { name: 'n4', conditions: [planned] },
+    ];
+    const world = new World(drainOf(required), nodes);
+    world.pass(10_000);
+    assert.deepEqual(world.log, ['guard', 'taint n2', 'end n2']);
+  });
+
+  it('are taken when it is planned, with laterNodes Drain', () => {
+    const world = new World(drainOf({ ...required, laterNodes: 'Drain' }), [
+      { name: 'n1', ...pool },
+    ]);
+    world.pass(10_000);
+    assert.deepEqual(world.state().blockers, ['no node matches its nodeSelector']);
+    const n1 = world.nodes.get('n1') ?? assert.fail();
+    world.showNode({ ...n1, conditions: [planned] });
+    world.pass(10_000);
+    assert.equal(world.log.at(-1), 'end n1');
+  });
+});
+
+describe('karpenter.sh/do-not-disrupt on a node', () => {
+  const heeds = { nodeAnnotations: ['karpenter.sh/do-not-disrupt'] };
+
+  it('holds it where that is heeded', () => {
+    const nodes = [{ name: 'n1', doNotDisrupt: true }, { name: 'n2' }];
+    const world = new World(drainOf({ nodes: ['n1', 'n2'], heeds }), nodes);
+    world.pass(10_000);
+    assert.deepEqual(world.log, ['guard', 'taint n2', 'end n2']);
+    const message = 'node n1: its annotation karpenter.sh/do-not-disrupt is true';
+    assert.deepEqual(world.state().blockers, [message]);
+  });
+
+  it('does not where it is not', () => {
+    const world = new World(drainOf({ nodes: ['n1'] }), [{ name: 'n1', doNotDisrupt: true }]);
+    world.pass(10_000);
+    assert.equal(world.state().phase, 'Drained');
+  });
+});
