@@ -154,7 +154,8 @@ export class Cluster {
     this.#populationDelayMs = timing.startupMs[1] + populationDelayMs;
     const lookup = new Lookup(this.api);
     const named = (manager: string): ControllerContext => ({ api: this.api.as(manager), lookup });
-    this.#kubelets = new Kubelets(named('kubelet'), seed, timing);
+    const isBrief = options.apiServer?.brief ?? false;
+    this.#kubelets = new Kubelets(named('kubelet'), seed, { timing, isBrief });
     this.api.connectNodes((name) => this.#kubelets.get(name)?.dial() ?? 'refused');
     const parts = Object.keys(makeParts) as readonly ClusterPart[];
     const made = parts

@@ -34,6 +34,8 @@ export interface KubeletOptions {
   /** Counts from 1; decides the addresses of the node and its pods. */
   readonly index: number;
   readonly timing: KubeletTiming;
+  /** Whether it writes no more than a simulation looks at: see BriefWrites. */
+  readonly isBrief: boolean;
   /** Reports renewals that need not be written; whether somebody took it. */
   readonly reportRenewal: ReportRenewal;
 }
@@ -100,6 +102,7 @@ export class Kubelet {
       hostIp: this.#hostIp,
       timing,
       random: this.#random,
+      isBrief: options.isBrief,
       now: () => this.#now(),
       nextPodIp: () => `10.${128 + (index >> 8)}.${index & 255}.${2 + (this.#podCount++ % 253)}`,
     });

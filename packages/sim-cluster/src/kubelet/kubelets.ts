@@ -1,8 +1,7 @@
 import type { ControllerContext } from '../controllers/controller.ts';
 import { seedFor } from '../kernel/hash.ts';
-import { Kubelet, type ReportRenewal } from './kubelet.ts';
+import { Kubelet, type KubeletOptions, type ReportRenewal } from './kubelet.ts';
 import type { NodeDescription } from './node-status.ts';
-import type { KubeletTiming } from './timing.ts';
 
 const followed = new Set(['pods']);
 
@@ -10,16 +9,20 @@ const followed = new Set(['pods']);
 export class Kubelets {
   readonly #context: ControllerContext;
   readonly #seed: number;
-  readonly #timing: KubeletTiming;
+  readonly #common: Pick<KubeletOptions, 'timing' | 'isBrief'>;
   readonly #kubelets = new Map<string, Kubelet>();
   #count = 0;
   #reportRenewal: ReportRenewal = () => false;
   #unsubscribe: (() => void) | null = null;
 
-  constructor(context: ControllerContext, seed: number, timing: KubeletTiming) {
+  constructor(
+    context: ControllerContext,
+    seed: number,
+    common: Pick<KubeletOptions, 'timing' | 'isBrief'>,
+  ) {
     this.#context = context;
     this.#seed = seed;
-    this.#timing = timing;
+    this.#common = common;
   }
 
   start(): void {
@@ -63,7 +66,7 @@ export class Kubelets {
     const seed = seedFor(this.#seed, `kubelet/${node.name}`);
     const index = ++this.#count;
     const kubelet = new Kubelet(this.#context, {
-      ...{ node, seed, index, timing: this.#timing },
+      ...{ node, seed, index, ...this.#common },
       reportRenewal: (nodeName, renewedAt) => this.#reportRenewal(nodeName, renewedAt),
     });
     this.#kubelets.set(node.name, kubelet);

@@ -8,6 +8,8 @@ export interface StartedPod {
   readonly containerIds: readonly string[];
   /** In the format of the field. */
   readonly startedAt: string;
+  /** What has not been written yet of how it came to its node; null: that is written. */
+  readonly accepted: { readonly hostIp: string; readonly at: string } | null;
 }
 
 /** How a pod's containers ended. */
@@ -85,6 +87,7 @@ export function runningStatus(pod: KubeObject, started: StartedPod, now: string)
     ...pod.status,
     observedGeneration: pod.metadata.generation,
     phase: 'Running',
+    ...acceptedFields(pod, started),
     podIP: started.podIp,
     podIPs: [{ ip: started.podIp }],
     conditions: withReadiness(pod, runningConditions, now),
@@ -100,6 +103,12 @@ export function runningStatus(pod: KubeObject, started: StartedPod, now: string)
       state: { running: { startedAt: started.startedAt } },
     })),
   };
+}
+
+function acceptedFields(pod: KubeObject, { accepted }: StartedPod): object {
+  if (!accepted) return {};
+  const { hostIp, at } = accepted;
+  return { hostIP: hostIp, hostIPs: [{ ip: hostIp }], startTime: pod.status?.startTime ?? at };
 }
 
 /** The last status of a pod: Succeeded when its containers exited with 0, Failed otherwise. */

@@ -21,6 +21,8 @@ export interface PodHost {
   readonly hostIp: string;
   readonly timing: KubeletTiming;
   readonly random: Random;
+  /** Whether nobody looks at pods whose containers are being made: that much is not written. */
+  readonly isBrief: boolean;
   /** By the machine's own clock. */
   now(): number;
   nextPodIp(): string;
@@ -109,16 +111,17 @@ export class PodWorkers {
   }
 
   #create(key: string, pod: KubeObject, now: string): void {
-    this.#report(pod, creatingStatus(pod, this.#host.hostIp, now));
-    this.#start(key, pod, drawMs(this.#host.random, this.#timingOf(pod).podStartMs));
+    const { hostIp, isBrief, random } = this.#host;
+    if (!isBrief) this.#report(pod, creatingStatus(pod, hostIp, now));
+    this.#start(key, pod, now, drawMs(random, this.#timingOf(pod).podStartMs));
   }
 
   /** Its containers start when its volumes are attached. */
-  #start(key: string, pod: KubeObject, delayMs: number): void {
-    const { random, hostIp } = this.#host;
+  #start(key: string, pod: KubeObject, acceptedAt: string, delayMs: number): void {
+    const { random, hostIp, isBrief } = this.#host;
     const timer = this.#after(delayMs, () => {
       if (!this.#hasVolumes(pod)) {
-        this.#start(key, pod, volumesAgainMs);
+        this.#start(key, pod, acceptedAt, volumesAgainMs);
         return;
       }
       const containers: readonly unknown[] = pod.spec.containers ?? [];
@@ -126,6 +129,7 @@ export class PodWorkers {
         podIp: pod.spec.hostNetwork ? hostIp : this.#host.nextPodIp(),
         containerIds: containers.map(() => randomDigits(random, 64)),
         startedAt: formatTime(this.#now()),
+        accepted: isBrief ? { hostIp, at: acceptedAt } : null,
       });
     });
     this.#enter(key, pod, { kind: 'creating', timer });
@@ -251,5 +255,6 @@ function startedBefore(pod: KubeObject, now: string): StartedPod {
     podIp: pod.status?.podIP ?? '',
     containerIds: statuses.map(({ containerID }) => (containerID ?? '').replace(/^.*:\/\//, '')),
     startedAt: statuses[0]?.state?.running?.startedAt ?? pod.status?.startTime ?? now,
+    accepted: null,
   };
 }
