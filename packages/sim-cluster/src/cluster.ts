@@ -11,6 +11,7 @@ import { PodCollector } from './controllers/pod-collector.ts';
 import { conditionOf, isReady } from './controllers/pods.ts';
 import { PolicyStatus } from './controllers/policy-status.ts';
 import { PublishedObjects } from './controllers/published-objects.ts';
+import { Settling } from './controllers/settling.ts';
 import { StandAside } from './controllers/stand-aside.ts';
 import { UnreachableNodes } from './controllers/unreachable-nodes.ts';
 import { VolumeBinder } from './controllers/volume-binder.ts';
@@ -24,6 +25,7 @@ import { Kubelets } from './kubelet/kubelets.ts';
 import type { NodeDescription } from './kubelet/node-status.ts';
 import { defaultTiming, type KubeletTiming } from './kubelet/timing.ts';
 import type { KubeObject } from './objects/kube-object.ts';
+import type { Taint } from './objects/tolerations.ts';
 import { resources } from './resources/resources.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { type Topology, topologyNodes, topologyObjects } from './topology.ts';
@@ -141,6 +143,9 @@ export class Cluster {
   readonly #kubelets: Kubelets;
   readonly #controllers: readonly Controller[];
   readonly #aside: StandAside;
+  readonly #settling = new Settling();
+  #settles = false;
+  #holdsBack = false;
   #population: Timer | null = null;
   #isPopulated = false;
 
@@ -153,7 +158,10 @@ export class Cluster {
     this.#objects = topology ? topologyObjects(topology) : [];
     this.#populationDelayMs = timing.startupMs[1] + populationDelayMs;
     const lookup = new Lookup(this.api);
-    const named = (manager: string): ControllerContext => ({ api: this.api.as(manager), lookup });
+    const settling = this.#settling;
+    const named = (manager: string): ControllerContext => {
+      return { api: this.api.as(manager), lookup, settling };
+    };
     const isBrief = options.apiServer?.brief ?? false;
     this.#kubelets = new Kubelets(named('kubelet'), seed, { timing, isBrief });
     this.api.connectNodes((name) => this.#kubelets.get(name)?.dial() ?? 'refused');
@@ -252,8 +260,35 @@ export class Cluster {
     );
   }
 
+  /**
+   * Lets a cluster of a topology come to rest by the short way: what is on the way is not written until
+   * `endSettling` is called. `holdsBack`: nor do watches hear of pods before. That is for a simulation in
+   * which nobody decides about pods; where a node has a taint NoExecute somebody may, and all is told.
+   */
+  settle(holdsBack: boolean): void {
+    this.#settles = true;
+    this.#holdsBack = holdsBack;
+  }
+
+  /** The cluster is at rest, or never will be: from now on all is written and told. */
+  endSettling(): void {
+    this.#settles = false;
+    if (!this.#settling.isOn) return;
+    this.#settling.end();
+    this.api.release();
+  }
+
+  #beginSettling(): void {
+    const { api } = this;
+    if (!this.#settles || api.list('pods').length > 0) return;
+    if (api.list('nodes').some(hasNoExecute)) return;
+    this.#settling.begin();
+    if (this.#holdsBack) api.holdBack('pods');
+  }
+
   #populate(): void {
     this.#isPopulated = true;
+    this.#beginSettling();
     for (const object of this.#objects) this.#createMissing(object);
   }
 
@@ -264,6 +299,11 @@ export class Cluster {
     if (this.api.get(resource.plural, namespace, name)) return;
     this.api.create(resource.plural, object);
   }
+}
+
+function hasNoExecute({ spec }: KubeObject): boolean {
+  const taints: readonly Taint[] = spec?.taints ?? [];
+  return taints.some(({ effect }) => effect === 'NoExecute');
 }
 
 /** The machines behind the stored nodes, but for those without a heartbeat. */

@@ -180,6 +180,18 @@ export class ApiServer implements ClusterApi {
     this.#backend.store.compact();
   }
 
+  /**
+   * Watches hear nothing of a resource of which nothing is there yet, until `release` tells them what has
+   * come to be: for a simulation that has not begun.
+   */
+  holdBack(resource: string): void {
+    this.#backend.store.holdBack(resource);
+  }
+
+  release(): void {
+    this.#backend.store.release();
+  }
+
   /** Sets how many past changes of each resource are kept. */
   setHistoryLength(length: number): void {
     this.#backend.store.setHistoryLength(length);

@@ -7,9 +7,12 @@ interface PodVolume {
   readonly persistentVolumeClaim?: { readonly claimName?: string };
 }
 
+const none: readonly never[] = [];
+
 /** The names of the claims that a pod has. */
 export function claimsOf({ spec }: KubeObject): readonly string[] {
-  const volumes: readonly PodVolume[] = spec?.volumes ?? [];
+  const volumes: readonly PodVolume[] | undefined = spec?.volumes;
+  if (volumes === undefined) return none;
   return volumes.flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []);
 }
 

@@ -149,6 +149,10 @@ export class DisruptionController extends Controller {
     const budget = api.get(budgetsPlural, namespace, name);
     const tracked = this.#budgets.get(namespace)?.get(key);
     if (!budget || !tracked) return;
+    if (this.settling.isOn && isOnTheWay(budget, tracked)) {
+      this.settling.leaveOut(this.queue, key);
+      return;
+    }
     const findScale = (owner: OwnerReference, ns: string): Scale | null => this.#scale(owner, ns);
     const status = budgetStatus(budget, tracked.pods, findScale, api.clock.now());
     if (!equal(status, budget.status)) api.update(budgetsPlural, { ...budget, status }, 'status');
@@ -166,6 +170,11 @@ export class DisruptionController extends Controller {
     if (above?.kind === 'Deployment') return this.#scale(above, namespace);
     return { uid: owner.uid, replicas: object.spec.replicas ?? 1 };
   }
+}
+
+/** Whether pods of the budget are not ready yet, and it has been seen to before. */
+function isOnTheWay({ metadata, status }: KubeObject, { pods }: Tracked): boolean {
+  return pods.healthy < pods.size && status?.observedGeneration === metadata.generation;
 }
 
 function isMatched(requirements: readonly Requirement[] | null, pod: KubeObject): boolean {

@@ -66,8 +66,9 @@ export class Watch {
       this.#sentRv = this.#startRv;
       this.#sendMissed(sink);
     } else this.#sentRv = store.rv;
+    const resources = new Set([this.#resource.storeKey]);
     const stops = [
-      store.subscribe((change) => this.#send(change, sink), new Set([this.#resource.storeKey])),
+      store.subscribe((change) => this.#send(change, sink), resources, true),
       this.#endWithDefinition(sink),
     ];
     this.#unsubscribe = () => {

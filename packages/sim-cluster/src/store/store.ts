@@ -15,6 +15,8 @@ export interface StoreOptions {
 interface Listener {
   hear(change: Recorded): void;
   readonly resources: ReadonlySet<string> | null;
+  /** Whether it can wait for changes that are held back. */
+  readonly canWait: boolean;
 }
 
 /**
@@ -30,6 +32,7 @@ export class Store {
   readonly #listeners = new Set<Listener>();
   /** Who hears of changes of each resource, in the order of all. */
   readonly #hearing = new Map<string, readonly Listener[]>();
+  #heldBack: string | null = null;
   readonly #unpublished: Recorded[] = [];
   #publishing = false;
 
@@ -80,10 +83,14 @@ export class Store {
 
   /**
    * Calls `hear` after each write, in the order of writes, until the result is called. `resources`:
-   * of these alone; left out: of all.
+   * of these alone; left out: of all. `canWait`: see `holdBack`.
    */
-  subscribe(hear: Listener['hear'], resources: ReadonlySet<string> | null = null): () => void {
-    const listener = { hear, resources };
+  subscribe(
+    hear: Listener['hear'],
+    resources: ReadonlySet<string> | null = null,
+    canWait = false,
+  ): () => void {
+    const listener = { hear, resources, canWait };
     this.#listeners.add(listener);
     this.#hearing.clear();
     return () => {
@@ -95,10 +102,35 @@ export class Store {
   #listenersTo(resource: string): readonly Listener[] {
     const known = this.#hearing.get(resource);
     if (known) return known;
-    const isHeard = ({ resources }: Listener): boolean => resources?.has(resource) ?? true;
+    const isHeld = resource === this.#heldBack;
+    const isHeard = ({ resources, canWait }: Listener): boolean =>
+      (resources?.has(resource) ?? true) && !(isHeld && canWait);
     const hearing = [...this.#listeners].filter(isHeard);
     this.#hearing.set(resource, hearing);
     return hearing;
+  }
+
+  /** From now on those who can wait hear nothing of a resource of which nothing is there, until `release`. */
+  holdBack(resource: string): void {
+    this.#heldBack = resource;
+    this.#hearing.clear();
+  }
+
+  /** Those who can wait hear of what there is, as if each object had come with its last write. */
+  release(): void {
+    const resource = this.#heldBack;
+    if (resource === null) return;
+    this.#heldBack = null;
+    this.#hearing.clear();
+    const collection = this.collection(resource);
+    const additions = collection.list('').map((object): Recorded => {
+      const { namespace = '', name, resourceVersion } = object.metadata;
+      const key = collection.keyOf(namespace, name);
+      return { type: 'ADDED', resource, key, object, previous: null, rv: Number(resourceVersion) };
+    });
+    additions.sort((a, b) => a.rv - b.rv);
+    const waiting = this.#listenersTo(resource).filter(({ canWait }) => canWait);
+    for (const addition of additions) for (const listener of waiting) listener.hear(addition);
   }
 
   /** Forgets past states and events up to now, as a compaction does. */

@@ -20,6 +20,10 @@ export const deploymentKind: WorkloadKind = {
   kind: 'Deployment',
   resource: 'deployments',
   creates: 'replicasets',
+  onTheWay: ({ lookup, settling }, deployment) => {
+    const [set, another] = lookup.ownedBy(deployment, 'replicasets');
+    return (!another && settling.reachedBy(set?.metadata.uid ?? '')) || null;
+  },
   sync: syncDeployment,
 };
 

@@ -57,8 +57,12 @@ export function simulate(options: RunOptions): Run {
   });
   cluster.start();
   if (source.isNew) {
+    // The legacy rules look at pods as soon as these have nodes.
+    if (!mayTaint(options)) cluster.settle(semantics === 'precise');
     agents.start();
     runUntilIdle(source, cluster, agents);
+    cluster.endSettling();
+    agents.runUntil(clock.now());
   }
   const startsAt = clock.now();
   const assumptions = assumptionsOf(cluster, script, times);
@@ -93,6 +97,14 @@ function assumptionsOf(
   });
   if (faults.length > 0) throw new FaultyFile(faults);
   return workloads.map((workload) => times.assumed(workload));
+}
+
+/** Whether anybody may decide about pods, or taint nodes that are all right, before the script begins. */
+function mayTaint({ policies, script }: RunOptions): boolean {
+  const others = policies.filter(
+    ({ kind }) => kind !== 'EvictionPolicy' && kind !== 'EvictionPause',
+  );
+  return others.length > 0 || Boolean(script.pressure);
 }
 
 /** In a cluster of kube-controller-manager kubelets see to it, in their way. */
