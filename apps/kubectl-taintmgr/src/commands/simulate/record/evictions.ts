@@ -1,15 +1,10 @@
-import {
-  describeReason,
-  type Outcome,
-  type PodExplanation,
-  type PodRef,
-  type Reason,
-} from '@taintmgr/core';
+import type { Outcome, PodExplanation, PodRef, Reason } from '@taintmgr/core';
 import { describePressureReason } from '@taintmgr/core/pressure';
 import type { Instant } from '@taintmgr/core/time';
 import type { Notice, PressureNotice } from '@taintmgr/k8s-adapter';
 import { HoldLog, type HoldTrack, heldByLimit, heldByPause } from './holds.ts';
 import type { Open, PodName } from './pod-name.ts';
+import { type RecordedReason, recordedReason } from './reasons.ts';
 import { relativeText } from './texts.ts';
 
 type How = 'delete' | 'evict' | 'pressure';
@@ -22,6 +17,8 @@ export interface EvictionTrack extends PodName {
   /** By a delete, by the eviction API, which asks the budgets, or for what its node ran out of. */
   readonly how: How;
   readonly because: readonly string[];
+  /** The same as data; for what its node ran out of there is none. */
+  readonly reasons: readonly RecordedReason[];
 }
 
 /** The time a pod was given, and how that ended. */
@@ -32,6 +29,8 @@ export interface DeadlineTrack extends PodName {
   readonly endedAt: number | null;
   readonly end: 'evicted' | 'moved' | 'cancelled' | 'pending';
   readonly because: readonly string[];
+  /** The same as data. */
+  readonly reasons: readonly RecordedReason[];
 }
 
 /** Evictions of a pod that a disruption budget refused, one after the other. */
@@ -66,6 +65,7 @@ export class EvictionLog {
   readonly #knownOf: (uid: string) => KnownPod;
   readonly #startsAt: Instant;
   readonly #holds = new HoldLog();
+  readonly #reasons = new Map<string, RecordedReason>();
 
   /** Times count from `startsAt`. */
   constructor(knownOf: (uid: string) => KnownPod, startsAt: Instant) {
@@ -82,10 +82,13 @@ export class EvictionLog {
     if (notice.kind === 'commandFinished') {
       const { pod, kind, because } = notice.command;
       const how = kind === 'evictPod' ? 'evict' : 'delete';
-      this.#finished(at, pod, how, because.map(describeReason), notice.outcome);
+      const reasons = because.map((reason) => this.#reason(reason));
+      this.#finished(at, pod, how, reasons, notice.outcome);
     } else if (notice.kind === 'evictionFinished') {
       const { pod, because } = notice.command;
-      this.#finished(at, pod, 'pressure', because.map(describePressureReason), notice.outcome);
+      const texts = because.map(describePressureReason);
+      const { outcome } = notice;
+      this.#finished(at, pod, 'pressure', [], outcome, texts);
     }
     if (notice.kind !== 'report') return;
     const { report } = notice;
@@ -133,8 +136,10 @@ export class EvictionLog {
 
   #begin(at: number, pod: PodRef, to: number, because: readonly Reason[]): void {
     const times = { setAt: at, dueAt: this.#secondsOf(to), endedAt: null };
-    const texts = this.#relative(because.map(describeReason));
-    const track = { ...this.#named(pod), ...times, end: 'pending' as const, because: texts };
+    const reasons = because.map((reason) => this.#reason(reason));
+    const texts = reasons.map(({ text }) => text);
+    const end = 'pending' as const;
+    const track = { ...this.#named(pod), ...times, end, because: texts, reasons };
     this.#open.set(pod.uid, track);
     this.deadlines.push(track);
   }
@@ -147,11 +152,23 @@ export class EvictionLog {
     open.end = end;
   }
 
-  #relative(texts: readonly string[]): readonly string[] {
-    return texts.map((text) => relativeText(text, this.#startsAt));
+  /** Most reasons are those of many pods. */
+  #reason(reason: Reason): RecordedReason {
+    const recorded = recordedReason(reason, this.#startsAt);
+    const key = JSON.stringify(recorded);
+    const known = this.#reasons.get(key);
+    if (!known) this.#reasons.set(key, recorded);
+    return known ?? recorded;
   }
 
-  #finished(at: number, pod: PodRef, how: How, because: readonly string[], outcome: Outcome): void {
+  #finished(
+    at: number,
+    pod: PodRef,
+    how: How,
+    reasons: readonly RecordedReason[],
+    outcome: Outcome,
+    because: readonly string[] = reasons.map(({ text }) => text),
+  ): void {
     // Whatever came of it, it was let through.
     this.#holds.release(at, pod.uid);
     if (outcome.kind === 'done') {
@@ -159,8 +176,7 @@ export class EvictionLog {
       const isEarly = (this.#open.get(pod.uid)?.dueAt ?? at) > at;
       this.#close(at, pod.uid, isEarly ? 'moved' : 'evicted');
       const { arrivedAt } = this.#knownOf(pod.uid);
-      const texts = this.#relative(because);
-      this.evictions.push({ at, ...this.#named(pod), arrivedAt, how, because: texts });
+      this.evictions.push({ at, ...this.#named(pod), arrivedAt, how, because, reasons });
     } else if (outcome.kind === 'blocked') {
       this.#refuse(at, pod, budgetOf(outcome), outcome.message);
     } else if (outcome.kind === 'failed') {

@@ -16,6 +16,7 @@ import type { HoldTrack } from './holds.ts';
 import { Machines } from './machines.ts';
 import { NodeTimelines, type NodeTrack } from './nodes.ts';
 import type { Open, PodName } from './pod-name.ts';
+import { PodLog, type PodTrack } from './pods.ts';
 import { type Timeline, Timelines } from './timelines.ts';
 import { WorkloadTimelines, type WorkloadTrack } from './workloads.ts';
 import { isOfZones, type RecordedZone, recordedZone, type ZoneTrack } from './zones.ts';
@@ -48,6 +49,8 @@ export interface Recording {
   readonly nodes: readonly NodeTrack[];
   readonly workloads: readonly WorkloadTrack[];
   readonly budgets: readonly BudgetTrack[];
+  /** Every pod on every node on which it was. */
+  readonly pods: readonly PodTrack[];
   readonly deadlines: readonly DeadlineTrack[];
   readonly evictions: readonly EvictionTrack[];
   readonly holds: readonly HoldTrack[];
@@ -83,6 +86,7 @@ export class RunRecorder {
   readonly #zones = new Timelines<{ readonly name: string }, RecordedZone>();
   readonly #workloads: WorkloadTimelines;
   readonly #machines: Machines;
+  readonly #pods = new PodLog();
   readonly #budgets = new Timelines<BudgetId, BudgetState>();
   readonly #log: EvictionLog;
   readonly #workloadNames = new Map<string, string | null>();
@@ -113,7 +117,10 @@ export class RunRecorder {
     );
     this.#workloads = new WorkloadTimelines(api);
     this.#machines = new Machines(
-      (at, pod, change) => this.#workloads.countServing(at, pod, change),
+      (at, pod, change) => {
+        this.#workloads.countServing(at, pod, change);
+        this.#pods.serves(at, pod, change > 0);
+      },
       // Half of the time that it may take, so that nothing has to be drawn.
       (pod, then) => {
         const [least, most] = times.of(pod).podStartMs;
@@ -180,6 +187,7 @@ export class RunRecorder {
       nodes: this.#nodes.tracks(),
       workloads: this.#workloads.tracks(),
       budgets: this.#budgets.all(),
+      pods: this.#pods.pods,
       deadlines,
       evictions,
       holds,
@@ -217,12 +225,17 @@ export class RunRecorder {
     if (!any) return;
     const before = pod && previous && pod.metadata.uid !== previous.metadata.uid ? null : previous;
     if (pod && !before) this.#workloadNames.set(uidOf(pod), this.#workloads.nameOf(pod));
+    const [now, then] = [placeOf(pod), placeOf(before)];
     const [is, was] = [isReady(pod), isReady(before)];
+    if (pod && now !== null && now !== then) {
+      this.#pods.arrived(at, pod, this.#workloadNames.get(uidOf(pod)) ?? null);
+    }
     if (is !== was) {
       this.#workloads.countReady(at, any, is ? 1 : -1);
       this.#machines.noteReady(at, any, is);
     }
-    const [now, then] = [placeOf(pod), placeOf(before)];
+    if (pod?.metadata.deletionTimestamp !== undefined) this.#pods.stopping(at, pod);
+    if (then !== null && now === null) this.#pods.left(at, any);
     if (now !== then) {
       if (then !== null) this.#nodes.countPod(at, then, -1);
       if (now !== null) this.#nodes.countPod(at, now, 1);

@@ -24,6 +24,8 @@ interface Workload extends WorkloadId {
   wanted: number;
   ready: number;
   serving: number;
+  /** Of a DaemonSet: pods of nodes that are new, which were never ready. Nobody misses them. */
+  fresh: number;
 }
 
 const wanting: Readonly<Record<string, (object: KubeObject) => number>> = {
@@ -63,7 +65,10 @@ export class WorkloadTimelines {
     if (!wanted || ownerOf(object)) return;
     const { name, namespace = '' } = object.metadata;
     const workload = this.#workload(object.kind ?? '', namespace, name);
+    const before = workload.wanted;
     workload.wanted = type === 'DELETED' ? 0 : wanted(object);
+    const more = at > 0 && workload.kind === 'DaemonSet' ? workload.wanted - before : 0;
+    workload.fresh = Math.max(0, workload.fresh + more);
     this.#write(at, workload);
   }
 
@@ -72,6 +77,7 @@ export class WorkloadTimelines {
     const workload = this.#workloadOf(pod);
     if (!workload) return;
     workload.ready += change;
+    if (change > 0) workload.fresh = Math.max(0, workload.fresh - 1);
     this.#write(at, workload);
   }
 
@@ -102,7 +108,8 @@ export class WorkloadTimelines {
       .filter(({ states }) => states.some(({ wanted, ready }) => wanted > 0 || ready > 0));
   }
 
-  #write(at: number, { wanted, ready, serving, ...id }: Workload): void {
+  #write(at: number, { wanted: all, ready, serving, fresh, ...id }: Workload): void {
+    const wanted = all - fresh;
     const key = `${id.namespace}/${id.name}/${id.kind}`;
     this.#timelines.add(key, id);
     this.#timelines.push(at, key, { wanted, ready });
@@ -131,7 +138,7 @@ export class WorkloadTimelines {
     const key = `${kind} ${namespace}/${name}`;
     const workload = this.#workloads.get(key) ?? {
       ...{ kind, namespace, name },
-      ...{ wanted: 0, ready: 0, serving: 0 },
+      ...{ wanted: 0, ready: 0, serving: 0, fresh: 0 },
     };
     this.#workloads.set(key, workload);
     return workload;

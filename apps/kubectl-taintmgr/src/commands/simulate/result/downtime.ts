@@ -49,7 +49,7 @@ function downSteps({ states, serving }: WorkloadTrack): readonly Step<Down>[] {
 
 /** What a workload has been through up to `end`, in seconds. */
 export function downtimeOf(track: WorkloadTrack, end: number): Downtime {
-  const steps = downSteps(track).filter(({ at }) => at < end);
+  const steps = lasting(downSteps(track).filter(({ at }) => at < end));
   const spans = steps.map((step, index) => {
     return { ...step, seconds: (steps[index + 1]?.at ?? end) - step.at };
   });
@@ -75,6 +75,17 @@ export function downtimeOf(track: WorkloadTrack, end: number): Downtime {
     overAt: last && downAtEnd === 0 ? thousandths(last.from + last.seconds) : null,
     downAtEnd,
   };
+}
+
+/** Controllers need milliseconds to see that a node is gone, for which nobody misses its pods. */
+const shortestSeconds = 0.1;
+
+/** Without those that the next one ends at once. */
+function lasting(steps: readonly Step<Down>[]): readonly Step<Down>[] {
+  return steps.filter(({ at }, index) => {
+    const next = steps[index + 1];
+    return next === undefined || next.at - at >= shortestSeconds;
+  });
 }
 
 const noSpan = { at: 0, wanted: 0, down: 0, seconds: 0 };
