@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { build, defineConfig, type Options } from 'tsup';
+import { pageParts } from '../../packages/page/src/build.ts';
 
 await rm('dist', { recursive: true, force: true });
 
@@ -21,6 +22,17 @@ const noProcesses: Plugin = {
       return importer.includes('commander') ? { path: 'nothing', namespace: 'empty' } : undefined;
     });
     bundler.onLoad({ filter: /./, namespace: 'empty' }, () => ({ contents: '' }));
+  },
+};
+
+/** The page of `simulate --report` is in the bundle as it was built, without what builds it. */
+const builtPage: Plugin = {
+  name: 'built-page',
+  setup(bundler) {
+    bundler.onLoad({ filter: /packages[/\\]page[/\\]src[/\\]build\.ts$/ }, async () => {
+      const parts = JSON.stringify(await pageParts());
+      return { contents: `export const pageParts = () => Promise.resolve(${parts});` };
+    });
   },
 };
 
@@ -45,7 +57,7 @@ export default defineConfig({
   outDir: modules,
   format: 'esm',
   dts: false,
-  esbuildPlugins: [noProcesses],
+  esbuildPlugins: [noProcesses, builtPage],
   esbuildOptions: (options) => {
     options.conditions = ['@taintmgr/source'];
   },
@@ -54,9 +66,6 @@ export default defineConfig({
     await rm(modules, { recursive: true });
     for (const part of parts) await inOnePart(part);
     await writeFile('dist/digests.json', JSON.stringify(await digestsOf(parts)));
-    // The page of `simulate --report` is put together when it is written.
-    await cp('src/commands/simulate/result/page/assets', 'dist/assets', { recursive: true });
-    await writeFile('dist/assets/package.json', '{ "type": "module" }\n');
   },
 });
 
@@ -99,7 +108,7 @@ async function inOnePart(command: string): Promise<void> {
     format: 'cjs',
     splitting: false,
     outExtension: () => ({ js: '.js' }),
-    esbuildPlugins: [noProcesses, onlyCommand(command)],
+    esbuildPlugins: [noProcesses, builtPage, onlyCommand(command)],
     esbuildOptions: (options, context) => {
       asInCommonJs(options, context);
       options.conditions = ['@taintmgr/source'];

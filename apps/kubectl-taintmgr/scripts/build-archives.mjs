@@ -1,5 +1,5 @@
-// Builds the archives that krew downloads: the plugin as one program, what it reads beside itself, and
-// the license. For the machine this runs on, or for those that are named, as krew names them. Prints
+// Builds the archives that krew downloads: the plugin as one program, and the
+// license. For the machine this runs on, or for those that are named, as krew names them. Prints
 // the path of each archive.
 //
 //   npm run -w apps/kubectl-taintmgr archives -- [linux-amd64 linux-arm64 windows-amd64 ...]
@@ -14,7 +14,6 @@ import { archiveOf, nameOf, ownPlatform, platforms } from './platforms.mjs';
 const app = fileURLToPath(new URL('..', import.meta.url));
 const root = join(app, '../..');
 const archives = join(app, 'archives');
-const pageAssets = 'src/commands/simulate/result/page/assets';
 
 const names = process.argv.slice(2);
 mkdirSync(archives, { recursive: true });
@@ -34,7 +33,6 @@ function buildArchive(platform) {
   try {
     const buildProgram = join(app, 'scripts/build-program.mjs');
     run(process.execPath, buildProgram, join(content, 'kubectl-taintmgr'), platform.node);
-    cpSync(join(app, pageAssets), join(content, 'assets'), { recursive: true });
     cpSync(join(app, 'LICENSE'), join(content, 'LICENSE'));
     const archive = join(archives, archiveOf(platform, manifest.version));
     run('tar', '-czf', archive, '-C', content, ...readdirSync(content));

@@ -98,8 +98,8 @@ async function use(PATH) {
     say('kubectl taintmgr explain node: answers');
     const page = join(home, 'page.html');
     await kubectl('taintmgr', 'simulate', '--until=1m', '--partial', `--report=${page}`);
-    assert.match(readFileSync(page, 'utf8'), /<style>\n/);
-    say('kubectl taintmgr simulate --report: finds the parts of its page');
+    assert.match(readFileSync(page, 'utf8'), /<style>[^<]/);
+    say('kubectl taintmgr simulate --report: has the page in it');
     await kubectl('taintmgr', 'completion', 'install');
     const words = await kubectl('__complete', 'taintmgr', 'explain', 'node', '');
     assert.match(words, /^a-1\na-2\n/);

@@ -16,7 +16,6 @@ import { type Variant, variantsOf } from './input/variants.ts';
 import { replayCommand } from './replay/command.ts';
 import { type Result, simulationDocument, withSummary } from './result/documents.ts';
 import { type FailIf, parseFailIf, readingsText } from './result/fail-if/condition.ts';
-import { reportPage } from './result/page/page.ts';
 import { simulationTable } from './result/table.ts';
 import { emptyScript, readScript, type Script } from './script/script.ts';
 import { liveSource } from './source/live.ts';
@@ -50,8 +49,7 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
   if (!isWhole(source, flags, output)) return exitCode.error;
   const variants = variantsIn(flags, script, source);
   const result = play(source, { script, variants }, flags, conditions);
-  if (flags.report !== undefined)
-    await write(flags.report, await reportPage(simulationDocument(result)));
+  if (flags.report !== undefined) await write(flags.report, await reportPage(result));
   output.write(await printAnswer(answerOf(result), format, flags.headers !== false));
   for (const note of source.notes) output.err(`Note: ${printable(note)}`);
   return reportLimits(result, output);
@@ -154,6 +152,12 @@ function reportLimits({ limits }: Result, output: Output): ExitCode {
     output.err(`limit crossed: ${printable(limit)}: ${printable(readingsText(readings))}`);
   }
   return crossed.length > 0 ? exitCode.exceeded : exitCode.done;
+}
+
+/** The page is loaded by those alone who want it. */
+async function reportPage(result: Result): Promise<string> {
+  const { pageHtml } = await import('@taintmgr/page');
+  return pageHtml(simulationDocument(result));
 }
 
 /** A report holds data of a cluster: only its owner may read it, also where the file existed. */

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { formatDuration } from '@taintmgr/core/time';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { launchBrowser } from '../../../world/browser.ts';
 import { run } from '../../../world/run.ts';
 
-// The page of --report in a real browser: whatever it shows is held against the json of the same
-// simulation. The names of what is simulated try to become markup.
+// The page of --report in a real browser, held against the json of the same simulation. The names of
+// what is simulated try to become markup.
 
 const topology = `
 apiVersion: taintmgr.dev/v1alpha1
@@ -28,20 +28,27 @@ events:
 - {at: 1m, taint: {node: zone-a-1, taint: 'kernel=old:NoExecute'}, lasts: 10m}
 - {at: 5m, stopKubelet: {zone: zone-b}, lasts: 10m}
 `;
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-let directory = '';
-/** What of the document is looked at by name. Times are seconds, null where it goes on. */
+interface Eviction {
+  readonly at: number;
+  readonly namespace: string;
+  readonly pod: string;
+  readonly because: readonly string[];
+}
+
+/** What of the document is looked at by name. Times are seconds. */
 interface Document {
   readonly runs: readonly {
-    readonly nodes: readonly { readonly states: readonly { at: number; ready: string }[] }[];
-    readonly evictions: readonly { readonly at: number; readonly because: readonly string[] }[];
-    readonly deadlines: readonly { readonly setAt: number; readonly endedAt: number | null }[];
-    readonly unplaced: readonly { readonly from: number; readonly until: number | null }[];
-    readonly events: readonly { readonly text: string }[];
-    readonly refusals: readonly unknown[];
+    readonly name: string;
+    readonly evictions: readonly Eviction[];
+    readonly summary: {
+      readonly workloads: readonly { readonly name: string; readonly downMax: number }[];
+    };
   }[];
 }
 
+let directory = '';
 let browser: Browser;
 let page: Page;
 let url = '';
@@ -71,9 +78,11 @@ after(async () => {
   if (directory) rmSync(directory, { recursive: true });
 });
 
+type Options = Parameters<Browser['newPage']>[0];
+
 /** A new window with the page, which notes every error and every wish to load something. */
-async function opened(options: Parameters<Browser['newPage']>[0] = {}): Promise<Page> {
-  const opening = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
+async function opened(options: Options = {}, fragment = ''): Promise<Page> {
+  const opening = await browser.newPage({ viewport: { width: 1400, height: 900 }, ...options });
   opening.on('pageerror', (error) => faults.push(error.message));
   opening.on('console', (message) => {
     if (message.type() !== 'log') faults.push(message.text());
@@ -83,154 +92,192 @@ async function opened(options: Parameters<Browser['newPage']>[0] = {}): Promise<
     void dialog.dismiss();
   });
   opening.on('request', (request) => {
-    if (request.url() !== url) faults.push(`wants ${request.url()}`);
+    if (!request.url().startsWith(url)) faults.push(`wants ${request.url()}`);
   });
-  await opening.goto(url);
+  await opening.goto(`${url}${fragment}`);
+  await opening.locator('.labels li').first().waitFor();
   return opening;
-}
-
-interface Shown {
-  readonly path: string;
-  readonly format: string;
-  readonly text: string | null;
-}
-
-/** Every number on the page, held against the document; how many there are. */
-async function checkNumbers(): Promise<number> {
-  const shown: readonly Shown[] = await page.locator('[data-path]').evaluateAll((nodes) =>
-    nodes.map((node) => ({
-      path: node.getAttribute('data-path') ?? '',
-      format: node.getAttribute('data-format') ?? '',
-      text: node.textContent,
-    })),
-  );
-  for (const { path, format, text } of shown) {
-    const value = path.split('.').reduce<unknown>((inner, step) => Object(inner)[step], data);
-    const wanted = format === 'duration' ? formatDuration(Number(value) * 1000) : String(value);
-    assert.equal(text, value === null ? '–' : wanted, path);
-  }
-  return shown.length;
 }
 
 async function textOf(place: Locator): Promise<string> {
   return (await place.textContent()) ?? assert.fail('no text');
 }
 
-async function counts(): Promise<Readonly<Record<string, number>>> {
-  const entries = await page.locator('[data-count]').evaluateAll((nodes) =>
-    nodes.map((node) => {
-      return [node.getAttribute('data-count') ?? '', Number(node.textContent)] as const;
-    }),
-  );
-  return Object.fromEntries(entries);
+function fragmentOf(of: Page): URLSearchParams {
+  return new URLSearchParams(new URL(of.url()).hash.slice(1));
 }
 
-/** What the counts at that second have to be, by the document. */
-function countsAt(index: number, at: number): Readonly<Record<string, number>> {
-  const { nodes, evictions, deadlines, unplaced } = data.runs[index] ?? assert.fail('no run');
-  const isNow = (from: number, until: number | null): boolean =>
-    from <= at && (until === null || until > at);
-  const nodesThat = (ready: string): number =>
-    nodes.filter(({ states }) => {
-      return states.findLast((state) => state.at <= at)?.ready === ready;
-    }).length;
-  return {
-    'evicted so far': evictions.filter((one) => one.at <= at).length,
-    'deadlines running': deadlines.filter((one) => {
-      return isNow(one.setAt, one.endedAt);
-    }).length,
-    'fit nowhere': unplaced.filter((one) => {
-      return isNow(one.from, one.until);
-    }).length,
-    'nodes ready': nodesThat('True'),
-    'nodes not ready': nodesThat('False'),
-    'nodes unknown': nodesThat('Unknown'),
-  };
+/** What the chart shows of the time, by the address. */
+async function viewOf(of: Page): Promise<readonly number[]> {
+  await of.evaluate('new Promise(requestAnimationFrame)');
+  return (fragmentOf(of).get('t') ?? '0-1800').split('-').map(Number);
 }
 
-async function scrubTo(at: number): Promise<void> {
-  await page.locator('#scrubber').fill(String(at));
-  assert.equal(await textOf(page.locator('#clock')), formatDuration(at * 1000));
+function lane(of: Page, name: string): Locator {
+  return of.locator('.label.lane button.name', { hasText: name });
+}
+
+async function boxOf(place: Locator): Promise<{ x: number; y: number; width: number }> {
+  return (await place.boundingBox()) ?? assert.fail('it is not shown');
 }
 
 describe('the page of a simulation', () => {
-  it('loads without an error and without asking for anything', async () => {
-    assert.match(await textOf(page.locator('#about')), /<script>alert\(1\)</);
-    assert.ok((await page.locator('#chart [data-mark]').count()) > 5);
+  it('opens with the result and the chart, and asks for nothing', async () => {
+    const [first, other] = data.runs;
+    const most = first?.summary.workloads.find(({ name }) => name === 'web')?.downMax;
+    const sentence = await textOf(page.locator('h1'));
+    assert.match(
+      sentence,
+      new RegExp(`^precise: shop/web is down for .*at most ${most} of 12 pods`),
+    );
+    assert.match(sentence, /after “.*” at 0:\d\d:\d\d/);
+    assert.match(sentence, new RegExp(`; ${other?.name}: `));
+    assert.match(await textOf(page.locator('.about')), /<script>alert\(1\)</);
+    const { y } = await boxOf(page.locator('.content canvas'));
+    assert.ok(y < 300, `the chart begins at ${y}`);
     assert.deepEqual(faults, []);
   });
 
-  it('shows the numbers of the json, at any time and for each run', async () => {
-    for (const index of [0, 1]) {
-      await page.locator(`#runs input[value="${index}"]`).check();
-      for (const at of [0, 61, 400, 1000, 1800]) {
-        await scrubTo(at);
-        assert.ok((await checkNumbers()) > 25);
-        assert.deepEqual(await counts(), countsAt(index, at), `at ${at} of run ${index}`);
-      }
-    }
-    await page.locator('#runs input[value="0"]').check();
-  });
-
-  it('moves the time by the keys of a slider', async () => {
-    await scrubTo(100);
-    await page.locator('#scrubber').press('ArrowRight');
-    assert.equal(await textOf(page.locator('#clock')), '1m41s');
-    await page.locator('#scrubber').press('End');
-    assert.equal(await textOf(page.locator('#clock')), '30m');
-  });
-
-  it('goes from mark to mark by keyboard and says what each one is', async () => {
-    const detail = page.locator('#detail');
-    await page.locator('#chart').press('Home');
-    assert.match(await textOf(detail), /^1m: taint zone-a-1: kernel=old:NoExecute \(line 4/);
-    const count = await page.locator('#chart [data-mark]').count();
-    const said: string[] = [];
-    for (let step = 0; step < count; step++) {
-      said.push(await textOf(detail));
-      await page.locator('#chart').press('ArrowRight');
-    }
-    assert.equal(new Set(said).size, count);
-    assert.equal(await page.locator('#chart').getAttribute('aria-valuenow'), String(count));
-    const all = said.join('\n');
-    const { events, evictions, refusals } = data.runs[0] ?? assert.fail('no run');
-    for (const { text } of events) assert.ok(all.includes(text), text);
-    assert.ok(evictions.length > 0 && refusals.length > 0);
-    assert.ok(all.includes(evictions[0]?.because[0] ?? assert.fail('no reason')));
-    assert.match(all, /refused .*by budget shop\/web/);
-    await page.locator('#chart').press('ArrowLeft');
-    assert.equal(await textOf(detail), said.at(-2));
-  });
-
-  it('says on hover what it says by keyboard', async () => {
-    const mark = page.locator('#chart .mark.eviction').first();
-    await mark.hover();
-    const text = await textOf(page.locator('#tooltip'));
-    assert.match(text, /shop\/web-\S+: evict, no toleration for kernel=old:NoExecute/);
-    await mark.click();
-    assert.equal(await textOf(page.locator('#detail')), text);
-  });
-
-  it('fits a telephone, is dark where that is wished, and prints', async () => {
-    const phone = await opened({ viewport: { width: 390, height: 800 }, colorScheme: 'dark' });
-    const background = await phone.evaluate('getComputedStyle(document.body).backgroundColor');
-    assert.equal(background, 'rgb(20, 22, 26)');
-    assert.ok(Number(await phone.evaluate('document.documentElement.scrollWidth')) <= 390);
-    await phone.emulateMedia({ media: 'print' });
-    assert.equal(
-      await phone.evaluate('getComputedStyle(document.body).backgroundColor'),
-      'rgb(255, 255, 255)',
+  it('has a policy by hashes, and nothing that is not in it', () => {
+    const html = readFileSync(new URL(url), 'utf8');
+    const policy = /Content-Security-Policy" content="([^"]*)"/.exec(html)?.[1] ?? '';
+    assert.match(
+      policy,
+      /^default-src 'none'; script-src 'sha256-[^']*'; style-src 'sha256-[^']*'/,
     );
-    assert.equal(await phone.locator('#scrubber').isVisible(), false);
-    // What is printed says whose rules it shows, of which the other ones are left out.
-    const rules = await phone
-      .locator('#runs label')
-      .evaluateAll((labels) =>
-        labels.filter((label) => label.checkVisibility()).map((label) => label.textContent?.trim()),
-      );
-    assert.deepEqual(rules, ['precise']);
-    assert.ok((await phone.pdf()).length > 10_000);
-    await phone.close();
+    assert.doesNotMatch(policy, /unsafe/);
+  });
+
+  it('says why at a click on a mark, in the words of the json', async () => {
+    const eviction = data.runs[0]?.evictions[0] ?? assert.fail('none');
+    const canvas = page.locator('.content canvas');
+    const { x, y, width } = await boxOf(canvas);
+    const row = await boxOf(lane(page, 'shop/web').first());
+    const place = x + (eviction.at / 1800) * (width - 30);
+    await page.mouse.click(place, Math.max(y, row.y) + 30);
+    const why = await textOf(page.locator('.why'));
+    assert.ok(why.includes(`${eviction.namespace}/${eviction.pod} evicted`), why);
+    assert.ok(why.includes(eviction.because.join('; ')), why);
+    const at = Number(fragmentOf(page).get('at'));
+    assert.ok(Math.abs(at - eviction.at) < 10, `pinned at ${at}`);
+    await page.getByRole('button', { name: 'Close' }).click();
+    assert.equal(await page.locator('.why').count(), 0);
+  });
+
+  it('lists all that happened in a lane, by keyboard', async () => {
+    await lane(page, 'shop/web').first().press('Enter');
+    const why = await textOf(page.locator('.why'));
+    for (const { pod, because } of data.runs[0]?.evictions ?? [])
+      assert.ok(why.includes(`shop/${pod} evicted`) && why.includes(because.join('; ')), pod);
+    await page.locator('.scroller').press('Escape');
+    assert.equal(await page.locator('.why').count(), 0);
+  });
+
+  it('goes from mark to mark by N and P', async () => {
+    const own = await opened();
+    const scroller = own.locator('.scroller');
+    await scroller.press('n');
+    assert.match(
+      await textOf(own.locator('.why')),
+      /0:01:00.*taint zone-a-1: kernel=old:NoExecute/,
+    );
+    const first = fragmentOf(own).get('at');
+    await scroller.press('n');
+    assert.notEqual(fragmentOf(own).get('at'), first);
+    await scroller.press('p');
+    assert.equal(fragmentOf(own).get('at'), first);
+    await own.close();
+  });
+
+  it('zooms by wheel, keys, buttons and brush, moves by dragging, and shows all again', async () => {
+    const own = await opened();
+    const lengthOf = async (): Promise<number> => {
+      const [from = 0, until = 0] = await viewOf(own);
+      return until - from;
+    };
+    const { x, y, width } = await boxOf(own.locator('.content canvas'));
+    await own.mouse.move(x + width / 2, y + 60);
+    await own.keyboard.down('Control');
+    await own.mouse.wheel(0, -300);
+    await own.keyboard.up('Control');
+    const afterWheel = await lengthOf();
+    assert.ok(afterWheel < 1500, `${afterWheel}`);
+    const [before = 0] = await viewOf(own);
+    await own.mouse.down();
+    await own.mouse.move(x + width / 2 + 100, y + 60, { steps: 4 });
+    await own.mouse.up();
+    const [dragged = 0] = await viewOf(own);
+    assert.ok(dragged < before, `${dragged} of ${before}`);
+    await own.locator('.scroller').press('w');
+    assert.ok((await lengthOf()) < afterWheel);
+    await own.locator('.scroller').press('0');
+    assert.equal(await lengthOf(), 1800);
+    await own.getByRole('button', { name: 'Zoom in' }).click();
+    assert.equal(await lengthOf(), 900);
+    await own.getByRole('button', { name: 'All', exact: true }).click();
+    const strip = await boxOf(own.locator('.overview svg'));
+    const toPixels = (seconds: number) => strip.x + (seconds / 1800) * (strip.width - 30);
+    // A handle of the brush, from the end to the middle.
+    await own.mouse.move(toPixels(1800), strip.y + 15);
+    await own.mouse.down();
+    await own.mouse.move(toPixels(900), strip.y + 15, { steps: 4 });
+    await own.mouse.up();
+    const [from = 1, until = 0] = await viewOf(own);
+    assert.ok(from < 2 && Math.abs(until - 900) < 10, `${from}-${until}`);
+    await own.close();
+  });
+
+  it('opens zones, nodes and pods, finds them, and is the same at its address', async () => {
+    const own = await opened();
+    await own.getByRole('button', { name: 'zone-a: what is in it' }).click();
+    await own.getByRole('button', { name: 'zone-a-1: what is in it' }).click();
+    const pods = own.locator('.label.depth-2');
+    assert.ok((await pods.count()) > 0);
+    await own.getByRole('button', { name: 'Zoom in' }).click();
+    const fragment = new URL(own.url()).hash;
+    const again = await opened({}, fragment);
+    assert.equal(await again.locator('.label.depth-2').count(), await pods.count());
+    assert.deepEqual(await viewOf(again), await viewOf(own));
+    await again.getByLabel('Find').fill('zone-a-1');
+    const labels = await again.locator('.label.lane .text').allTextContents();
+    assert.ok(labels.length > 0 && labels.some((text) => text.includes('zone-a-1')));
+    assert.equal(await lane(again, 'infra/agent').count(), 0);
+    await own.close();
+    await again.close();
+  });
+
+  const sizes = [
+    [1400, 900],
+    [800, 900],
+    [390, 844],
+  ] as const;
+  for (const [width, height] of sizes) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      it(`is accessible and fits at ${width}x${height}, ${colorScheme}`, async () => {
+        const own = await opened({ viewport: { width, height }, colorScheme });
+        await lane(own, 'shop/web').first().click();
+        const wide = await own.evaluate('document.documentElement.scrollWidth');
+        assert.ok(Number(wide) <= width, `${wide} pixels wide`);
+        // The policy of the page lets nothing in: a debugger may.
+        await own.evaluate(axe);
+        const findings = await own.evaluate(
+          'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => ' +
+            '`${id}: ${nodes.map(({ html }) => html).join(" ")}`))',
+        );
+        assert.deepEqual(findings, []);
+        await own.close();
+      });
+    }
+  }
+
+  it('prints light, with all lanes', async () => {
+    const own = await opened({ colorScheme: 'dark', viewport: { width: 800, height: 500 } });
+    await own.emulateMedia({ media: 'print' });
+    const background = await own.evaluate('getComputedStyle(document.body).backgroundColor');
+    assert.equal(background, 'rgb(255, 255, 255)');
+    assert.equal(await own.locator('.controls').isVisible(), false);
+    assert.ok((await own.pdf()).length > 10_000);
+    await own.close();
     assert.deepEqual(faults, []);
   });
 });

@@ -1,0 +1,45 @@
+// The legend: only what there is in the lanes.
+import type { Row } from '../model/row.ts';
+
+const fills = [
+  ['down', 'down'],
+  ['unknown', 'unreachable'],
+  ['gone', 'node gone'],
+  ['tainted', 'NoExecute taint'],
+  ['pending', 'eviction pending'],
+  ['held', 'held back'],
+  ['noroom', 'no room'],
+] as const;
+const shapes = [
+  ['evicted', 'evicted'],
+  ['refused', 'refused by a budget'],
+  ['event', 'event of the script'],
+] as const;
+
+export function Legend({ rows }: { readonly rows: readonly Row[] }) {
+  const used = new Set<string>();
+  for (const { area, bars, marks } of rows) {
+    if (area && area.most > 0) used.add(area.fill);
+    for (const { fill } of bars) used.add(fill);
+    for (const { shape } of marks) used.add(shape);
+    for (const { noticed, allowed, value } of area?.steps ?? []) {
+      if (noticed !== null && noticed !== value) used.add('noticed');
+      if (allowed !== null) used.add('budget');
+    }
+  }
+  const items = [
+    ...fills,
+    ['noticed', 'what Kubernetes knows of'] as const,
+    ['budget', 'what the budget allows'] as const,
+    ...shapes,
+  ].filter(([name]) => used.has(name));
+  return (
+    <ul class="legend" aria-label="Legend">
+      {items.map(([name, text]) => (
+        <li key={name}>
+          <i class={`swatch ${name}`} /> {text}
+        </li>
+      ))}
+    </ul>
+  );
+}

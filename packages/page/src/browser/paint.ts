@@ -1,0 +1,198 @@
+// Draws lanes on a canvas: areas, bars and marks, and the lines of time.
+import type { ScaleLinear } from 'd3-scale';
+import type { Area, Fill, Mark, Row, Shape } from '../model/row.ts';
+
+/** Seconds to pixels. */
+export type TimeScale = ScaleLinear<number, number>;
+
+/** Colours by name, as the style has them. */
+export type Colours = (name: string) => string;
+
+export function coloursOf(element: Element): Colours {
+  const style = getComputedStyle(element);
+  const known = new Map<string, string>();
+  return (name) => {
+    const found = known.get(name) ?? style.getPropertyValue(`--${name}`).trim();
+    known.set(name, found);
+    return found;
+  };
+}
+
+export interface Brush {
+  readonly context: CanvasRenderingContext2D;
+  readonly x: TimeScale;
+  readonly end: number;
+  readonly colours: Colours;
+}
+
+/** A row from `top` on. */
+export function paintRow(brush: Brush, row: Row, top: number): void {
+  const { context, x, colours } = brush;
+  const [left = 0, right = 0] = x.range();
+  const bottom = top + row.height;
+  context.strokeStyle = colours('rule');
+  context.lineWidth = 1;
+  context.beginPath();
+  context.moveTo(left, bottom - 0.5);
+  context.lineTo(right, bottom - 0.5);
+  context.stroke();
+  if (row.kind !== 'lane') return;
+  const inside = { top: top + 3, height: row.height - 6 };
+  if (row.area) paintArea(brush, row.area, inside);
+  paintBars(brush, row, inside);
+  paintMarks(brush, row.marks, row.area ? bottom - 8 : top + row.height / 2);
+}
+
+interface Place {
+  readonly top: number;
+  readonly height: number;
+}
+
+function paintArea({ context, x, end, colours }: Brush, area: Area, { top, height }: Place): void {
+  const y = (value: number): number => top + height - (value / Math.max(1, area.most)) * height;
+  const [from = 0, until = 0] = x.domain();
+  const shown = area.steps.flatMap((step, index) => {
+    const next = area.steps[index + 1]?.at ?? end;
+    return next < from || step.at > until ? [] : [{ step, next }];
+  });
+  context.fillStyle = fillOf(context, area.fill, colours);
+  for (const { step, next } of shown) {
+    if (step.value === 0) continue;
+    const left = x(step.at);
+    context.fillRect(left, y(step.value), Math.max(1.5, x(next) - left), y(0) - y(step.value));
+  }
+  const line = (valueOf: (step: Area['steps'][number]) => number | null, colour: string): void => {
+    context.strokeStyle = colour;
+    context.beginPath();
+    for (const { step, next } of shown) {
+      const value = valueOf(step);
+      if (value === null) {
+        context.stroke();
+        context.beginPath();
+        continue;
+      }
+      context.lineTo(x(step.at), y(value));
+      context.lineTo(x(next), y(value));
+    }
+    context.stroke();
+  };
+  context.lineWidth = 1.5;
+  if (shown.some(({ step }) => step.noticed !== null && step.noticed !== step.value))
+    line(({ noticed, value }) => (noticed || value ? noticed : null), colours('ink'));
+  context.setLineDash([5, 4]);
+  line(({ allowed }) => allowed, colours('budget'));
+  context.setLineDash([]);
+  if (area.most === 0) return;
+  const [, right = 0] = x.range();
+  context.font = font;
+  context.fillStyle = colours('quiet');
+  context.fillText(String(area.most), right + 4, top + 9);
+}
+
+/** Of the numbers that say how much the height of a lane is. */
+const font = '11px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
+
+function paintBars({ context, x, colours }: Brush, { bars }: Row, { top, height }: Place): void {
+  const [left = 0, right = 0] = x.range();
+  for (const bar of bars) {
+    const start = Math.max(left, x(bar.from));
+    const stop = Math.min(right, x(bar.until));
+    if (stop < left || start > right) continue;
+    context.fillStyle = fillOf(context, bar.fill, colours);
+    const y = top + bar.top * height;
+    context.fillRect(start, y, Math.max(1.5, stop - start), (bar.bottom - bar.top) * height);
+  }
+}
+
+function paintMarks({ context, x, colours }: Brush, marks: readonly Mark[], y: number): void {
+  const [left = 0, right = 0] = x.range();
+  let last = Number.NEGATIVE_INFINITY;
+  let shape: Shape | null = null;
+  for (const mark of marks) {
+    const place = x(mark.at);
+    // Of those that would hide each other the first is drawn; whoever zooms in sees them all.
+    if (place < left || place > right || (mark.shape === shape && place - last < 5)) continue;
+    paintMark(context, mark.shape, place, y, colours);
+    [last, shape] = [place, mark.shape];
+  }
+}
+
+export function paintMark(
+  context: CanvasRenderingContext2D,
+  shape: Shape,
+  x: number,
+  y: number,
+  colours: Colours,
+): void {
+  context.beginPath();
+  if (shape === 'refused') {
+    context.moveTo(x - 4, y - 4);
+    context.lineTo(x + 4, y + 4);
+    context.moveTo(x + 4, y - 4);
+    context.lineTo(x - 4, y + 4);
+    context.strokeStyle = colours('held');
+    context.lineWidth = 2;
+    context.stroke();
+    return;
+  }
+  const corners = shape === 'event' ? triangle : diamond;
+  for (const [right, down] of corners) context.lineTo(x + right, y + down);
+  context.closePath();
+  context.fillStyle = colours('ink');
+  context.strokeStyle = colours('paper');
+  context.lineWidth = 1.5;
+  context.stroke();
+  context.fill();
+}
+
+const triangle = [
+  [-6, -5],
+  [6, -5],
+  [0, 6],
+] as const;
+const diamond = [
+  [0, -5.5],
+  [5.5, 0],
+  [0, 5.5],
+  [-5.5, 0],
+] as const;
+
+const patterns = new Map<string, CanvasPattern>();
+
+/** Fills differ in more than their colour: what is unknown, held or without room is hatched. */
+export function fillOf(
+  context: CanvasRenderingContext2D,
+  fill: Fill,
+  colours: Colours,
+): string | CanvasPattern {
+  const colour = colours(fill);
+  const slope = slopes[fill];
+  if (slope === undefined) return colour;
+  const known = patterns.get(`${fill} ${colour}`);
+  if (known) return known;
+  const tile = new OffscreenCanvas(6, 6);
+  const pen = tile.getContext('2d');
+  if (!pen) return colour;
+  pen.fillStyle = colour;
+  pen.globalAlpha = 0.35;
+  pen.fillRect(0, 0, 6, 6);
+  pen.globalAlpha = 1;
+  pen.strokeStyle = colour;
+  pen.lineWidth = 2;
+  for (const shift of [-6, 0, 6]) {
+    pen.moveTo(shift, slope > 0 ? 0 : 6);
+    pen.lineTo(shift + 6, slope > 0 ? 6 : 0);
+  }
+  pen.stroke();
+  const pattern = context.createPattern(tile, 'repeat');
+  if (!pattern) return colour;
+  patterns.set(`${fill} ${colour}`, pattern);
+  return pattern;
+}
+
+const slopes: Readonly<Partial<Record<Fill, number>>> = {
+  unknown: 1,
+  held: -1,
+  noroom: 1,
+  gone: -1,
+};

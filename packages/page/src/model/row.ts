@@ -1,0 +1,94 @@
+// A lane of the chart as data: what is drawn in it, and what is said of each thing.
+
+export type Fill = 'down' | 'unknown' | 'gone' | 'tainted' | 'pending' | 'held' | 'noroom';
+export type Shape = 'event' | 'evicted' | 'refused';
+
+/** What is said of a thing where somebody asks why: a title, then terms and texts. */
+export interface About {
+  readonly at: number;
+  readonly title: string;
+  readonly facts: readonly (readonly [string, string])[];
+}
+
+export interface Bar {
+  readonly from: number;
+  readonly until: number;
+  readonly fill: Fill;
+  /** Where in the lane it lies, as shares of its height. */
+  readonly top: number;
+  readonly bottom: number;
+  readonly about: () => About;
+}
+
+export interface Mark {
+  readonly at: number;
+  readonly shape: Shape;
+  readonly about: () => About;
+}
+
+export interface AreaStep {
+  readonly at: number;
+  readonly value: number;
+  /** What Kubernetes had noticed of it; null: it is the same. */
+  readonly noticed: number | null;
+  /** What a budget allows; null: there is none. */
+  readonly allowed: number | null;
+}
+
+/** A number over time. */
+export interface Area {
+  readonly steps: readonly AreaStep[];
+  readonly most: number;
+  readonly fill: Fill;
+  readonly about: (step: AreaStep, until: number) => About;
+}
+
+export type RowKind = 'heading' | 'lane' | 'fold';
+
+export interface Row {
+  readonly key: string;
+  readonly kind: RowKind;
+  readonly depth: number;
+  readonly label: string;
+  /** Beside the label: what it comes down to. */
+  readonly note: string;
+  /** A variant, where it is one of several lanes of the same thing. */
+  readonly variant: string | null;
+  /** Null: there is nothing in it to open. */
+  readonly isOpen: boolean | null;
+  readonly height: number;
+  readonly area: Area | null;
+  readonly bars: readonly Bar[];
+  readonly marks: readonly Mark[];
+}
+
+export const heights = { heading: 30, lane: 24, fold: 26, area: 40 } as const;
+
+/** A row with nothing in it but what is given. */
+export function rowOf(given: Pick<Row, 'key' | 'label'> & Partial<Row>): Row {
+  const { kind = 'lane', area = null } = given;
+  return {
+    kind,
+    depth: 0,
+    note: '',
+    variant: null,
+    isOpen: null,
+    height: area ? heights.area : heights[kind],
+    area,
+    bars: [],
+    marks: [],
+    ...given,
+  };
+}
+
+/** All that is said of a row, in the order of time. */
+export function aboutsOf({ area, bars, marks }: Row, end: number): readonly About[] {
+  const steps = area
+    ? area.steps.flatMap((step, index) => {
+        const isWorth = step.value > 0 || (area.steps[index - 1]?.value ?? 0) > 0;
+        return isWorth ? [area.about(step, area.steps[index + 1]?.at ?? end)] : [];
+      })
+    : [];
+  const all = [...steps, ...[...bars, ...marks].map(({ about }) => about())];
+  return all.sort((one, other) => one.at - other.at);
+}

@@ -1,0 +1,102 @@
+// All lanes of the chart, from what was done to what came of it.
+import type { PageInput, RunInput } from '../input.ts';
+import { zoneRows } from './nodes.ts';
+import { type About, type Area, type AreaStep, type Bar, type Row, rowOf } from './row.ts';
+import { countsOf } from './steps.ts';
+import { count, span } from './words.ts';
+import { workloadRows } from './workloads.ts';
+
+/** What of the page decides which lanes there are. */
+export interface Choice {
+  /** The variant whose zones and nodes are shown. */
+  readonly run: number;
+  readonly opened: ReadonlySet<string>;
+  /** What labels and what is said must contain; '': everything. */
+  readonly query: string;
+}
+
+export function rowsOf(input: PageInput, { run: index, opened, query }: Choice): readonly Row[] {
+  const run = input.runs[index] ?? input.runs[0];
+  if (!run) return [];
+  const end = input.untilSeconds;
+  // What is searched for may be folded.
+  const open = query === '' ? opened : everything;
+  const rows = [
+    ...eventRows(input),
+    ...workloadRows(input, open),
+    ...input.runs.flatMap((one) => causeRows(one, end, input.runs.length > 1)),
+    ...zoneRows(run, end, open),
+  ];
+  return query === '' ? rows : matching(rows, query.toLowerCase());
+}
+
+const everything: ReadonlySet<string> = Object.assign(new Set<string>(), { has: () => true });
+
+function matching(rows: readonly Row[], query: string): readonly Row[] {
+  return rows.filter(({ kind, label, variant, key }) => {
+    const text = `${label} ${variant ?? ''} ${key}`.toLowerCase();
+    return kind === 'lane' && text.includes(query);
+  });
+}
+
+function eventRows(input: PageInput): readonly Row[] {
+  const events = input.runs[0]?.events ?? [];
+  if (events.length === 0) return [];
+  const marks = events.map(({ at, text, line }) => {
+    const about = (): About => ({ at, title: text, facts: [['line of the script', `${line}`]] });
+    return { at, shape: 'event', about } as const;
+  });
+  return [rowOf({ key: 'events', label: 'Script', note: count(events.length, 'event'), marks })];
+}
+
+/** What held pods up: a lane for each limit, pause, zone and budget, and one for pods without room. */
+function causeRows(run: RunInput, end: number, isMany: boolean): readonly Row[] {
+  const variant = isMany ? run.name : null;
+  const held = new Map<string, Bar[]>();
+  for (const { kind, name, workload, pods, from, until, text } of run.summary.causes) {
+    if (kind === 'room') continue;
+    const label = kind === 'failure' ? 'failed requests' : `${kind} ${name}`;
+    const about = (): About => ({
+      at: from,
+      title: `${label}${workload === null ? '' : ` keeps ${count(pods, 'pod')} of ${workload}`}`,
+      facts: [
+        ['why', text],
+        ['from', span(from, until)],
+      ],
+    });
+    const bars = held.get(label) ?? [];
+    const place = { top: 0.2, bottom: 0.8 };
+    bars.push({ from, until: Math.max(until ?? end, from + 1), fill: 'held', ...place, about });
+    held.set(label, bars);
+  }
+  const rows = Array.from(held, ([label, bars]) =>
+    rowOf({ key: `c ${run.name} ${label}`, label, variant, bars }),
+  );
+  const room = roomRow(run, end, variant);
+  if (rows.length === 0 && !room) return [];
+  const title = `What kept pods${variant === null ? '' : `: ${variant}`}`;
+  const heading = rowOf({ key: `causes ${run.name}`, kind: 'heading', label: title });
+  return [heading, ...rows, ...(room ? [room] : [])];
+}
+
+function roomRow(run: RunInput, end: number, variant: string | null): Row | null {
+  if (run.unplaced.length === 0) return null;
+  const spans = run.unplaced.map(({ from, until }) => ({ from, until: until ?? end }));
+  const steps = countsOf(spans).map(({ at, value }) => {
+    return { at, value, noticed: null, allowed: null };
+  });
+  const most = Math.max(...steps.map(({ value }) => value));
+  const messageAt = (at: number): string =>
+    run.unplaced.find(({ from, until }) => from <= at && (until ?? end) > at)?.message ?? '';
+  const about = ({ at, value }: AreaStep, until: number): About => ({
+    at,
+    title: `${count(value, 'pod')} without room on any node`,
+    facts: [
+      ['why', messageAt(at)],
+      ['from', span(at, until)],
+    ],
+  });
+  const area: Area = { steps, most, fill: 'noroom', about };
+  const note = `${count(most, 'pod')} at once`;
+  return rowOf({ key: `room ${run.name}`, label: 'Pending: no room', note, variant, area });
+}

@@ -1,0 +1,61 @@
+// The result of a simulation in words: what is down, for how long, and since what was done.
+import type { PageInput, RunInput, WorkloadTotals } from '../input.ts';
+import { clock, count, duration, more } from './words.ts';
+import { byHarm, shortName, workloadKey } from './workloads.ts';
+
+/** The sentence that the page opens with. */
+export function sentenceOf(input: PageInput): string {
+  const [run] = input.runs;
+  const worst = byHarm(input)[0];
+  if (!run || !worst) return 'There is nothing in this cluster that could be down.';
+  const own = totalsOf(run, worst);
+  const others = input.runs.slice(1).map((other) => {
+    return `; ${other.name}: ${lossOf(totalsOf(other, worst), own)}`;
+  });
+  const name = input.runs.length > 1 ? `${run.name}: ` : '';
+  if (!own || own.downMax === 0) {
+    const text = `${name}no pod of ${shortName(worst)} is ever down`;
+    const evictions = others.length > 0 ? '' : `; ${count(run.summary.evictions, 'eviction')}`;
+    return `${capital(text)}${evictions}${others.join('')}.`;
+  }
+  const end = own.overAt === null ? ', and not over at the end' : '';
+  const most = `at most ${own.downMax} of ${own.wanted} pods`;
+  const head = `${name}${shortName(own)} is down for ${duration(own.downSeconds)}, ${most}${end}`;
+  return `${head}${causeOf(run, own)}${others.join('')}.`;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** What else is down in the first run. */
+export function besides(input: PageInput): string {
+  const [run] = input.runs;
+  const [, ...others] = byHarm(input);
+  const down = others.flatMap((one) => (run ? (totalsOf(run, one) ?? []) : []));
+  const texts = down
+    .filter(({ downMax }) => downMax > 0)
+    .map((one) => {
+      return `${shortName(one)} ${one.downMax} of ${one.wanted} for ${duration(one.downSeconds)}`;
+    });
+  return texts.length === 0 ? '' : `Also down: ${texts.join('; ')}.`;
+}
+
+function totalsOf(run: RunInput, workload: WorkloadTotals): WorkloadTotals | null {
+  const key = workloadKey(workload);
+  return run.summary.workloads.find((one) => workloadKey(one) === key) ?? null;
+}
+
+function lossOf(other: WorkloadTotals | null, first: WorkloadTotals | null): string {
+  if (!other || other.downMax === 0) return 'never';
+  const difference = more(other.downSeconds, first?.downSeconds ?? 0);
+  const time = `${duration(other.downSeconds)}${difference && ` (${difference})`}`;
+  return `${time}, at most ${other.downMax} of ${other.wanted}`;
+}
+
+/** What the script did last before the longest gap began. */
+function causeOf(run: RunInput, { longestGap }: WorkloadTotals): string {
+  if (!longestGap) return '';
+  const event = run.events.findLast(({ at }) => at <= longestGap.from);
+  return event ? `, after “${event.text}” at ${clock(event.at)}` : '';
+}

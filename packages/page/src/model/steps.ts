@@ -1,0 +1,48 @@
+// Numbers that change in steps, put side by side.
+
+export interface Step {
+  readonly at: number;
+}
+
+/** The instants at which any of the series changes, in order, each once. */
+export function instantsOf(...series: readonly (readonly Step[])[]): readonly number[] {
+  return [...new Set(series.flat().map(({ at }) => at))].sort((one, other) => one - other);
+}
+
+/** Reads a series at instants that only grow; null before its first step. */
+export function readerOf<Item extends Step>(series: readonly Item[]): (at: number) => Item | null {
+  let next = 0;
+  return (at) => {
+    while (next < series.length && (series[next]?.at ?? 0) <= at) next++;
+    return series[next - 1] ?? null;
+  };
+}
+
+/** How many of some spans last, from instant to instant. */
+export function countsOf(
+  spans: readonly { readonly from: number; readonly until: number }[],
+): readonly { readonly at: number; readonly value: number }[] {
+  const changes = new Map<number, number>();
+  for (const { from, until } of spans) {
+    changes.set(from, (changes.get(from) ?? 0) + 1);
+    changes.set(until, (changes.get(until) ?? 0) - 1);
+  }
+  let value = 0;
+  const instants = [...changes].sort(([one], [other]) => one - other);
+  return instants.map(([at, change]) => {
+    value += change;
+    return { at, value };
+  });
+}
+
+/** Spans of a series of states in which something holds. */
+export function spansWhere<Item extends Step>(
+  series: readonly Item[],
+  end: number,
+  holds: (state: Item) => boolean,
+): readonly { readonly from: number; readonly until: number; readonly state: Item }[] {
+  return series.flatMap((state, index) => {
+    const until = series[index + 1]?.at ?? end;
+    return holds(state) && until > state.at ? [{ from: state.at, until, state }] : [];
+  });
+}

@@ -1,0 +1,143 @@
+// The lanes of workloads: how many of their pods are down, beside what their budget allows.
+import type { PageInput, RunInput, WorkloadInput, WorkloadTotals } from '../input.ts';
+import { barsOf, historiesBy, marksOf, podKey } from './pods.ts';
+import { type Area, type AreaStep, type Row, rowOf } from './row.ts';
+import { instantsOf, readerOf } from './steps.ts';
+import { duration, more, span } from './words.ts';
+
+type Opened = ReadonlySet<string>;
+
+export function workloadKey({ kind, namespace, name }: WorkloadTotals | WorkloadInput): string {
+  return `${kind} ${namespace}/${name}`;
+}
+
+/** Those of the first run by harm; pods of DaemonSets cannot go elsewhere, and come after the others. */
+export function byHarm(input: PageInput): readonly WorkloadTotals[] {
+  const harm = new Map<string, number>();
+  for (const { summary } of input.runs) {
+    for (const one of summary.workloads) {
+      const key = workloadKey(one);
+      harm.set(key, Math.max(harm.get(key) ?? 0, one.podMinutesLost + one.evictions / 1e6));
+    }
+  }
+  const rank = (one: WorkloadTotals): number => {
+    const value = harm.get(workloadKey(one)) ?? 0;
+    return one.kind === 'DaemonSet' ? Math.min(value, 1e-7) : value;
+  };
+  return [...(input.runs[0]?.summary.workloads ?? [])].sort((a, b) => rank(b) - rank(a));
+}
+
+/** Whether anything happened to it in any run. */
+function isTouched(input: PageInput, key: string): boolean {
+  return input.runs.some(({ summary }) =>
+    summary.workloads.some((one) => {
+      return workloadKey(one) === key && (one.downMax > 0 || one.evictions > 0);
+    }),
+  );
+}
+
+export function workloadRows(input: PageInput, opened: Opened): readonly Row[] {
+  const all = byHarm(input);
+  const touched = all.filter((one) => isTouched(input, workloadKey(one)));
+  const calm = all.filter((one) => !touched.includes(one));
+  const heading = rowOf({ key: 'workloads', kind: 'heading', label: 'Workloads: pods down' });
+  const rows = touched.flatMap((one) => rowsOf(input, one, opened));
+  if (calm.length === 0) return [heading, ...rows];
+  const isOpen = opened.has('calm-workloads');
+  const label = `${calm.length} more, to which nothing happens`;
+  const fold = rowOf({ key: 'calm-workloads', kind: 'fold', label, isOpen });
+  const shown = isOpen
+    ? calm.map((one) => rowOf({ key: `w ${workloadKey(one)}`, label: workloadKey(one), depth: 1 }))
+    : [];
+  return [heading, ...rows, fold, ...shown];
+}
+
+function rowsOf(input: PageInput, totals: WorkloadTotals, opened: Opened): readonly Row[] {
+  const key = workloadKey(totals);
+  const isMany = input.runs.length > 1;
+  const areas = input.runs.map((run) => areaOf(run, key));
+  const most = Math.max(1, ...areas.map((area) => area?.most ?? 0));
+  const first = input.runs[0]?.summary.workloads.find((one) => workloadKey(one) === key);
+  return input.runs.flatMap((run, index) => {
+    const own = run.summary.workloads.find((one) => workloadKey(one) === key);
+    const area = areas[index];
+    if (!area || !own) return [];
+    const rowKey = `w${index} ${key}`;
+    const row = rowOf({
+      key: rowKey,
+      label: shortName(totals),
+      note: noteOf(own, index === 0 ? null : (first ?? null)),
+      variant: isMany ? run.name : null,
+      isOpen: own.evictions > 0 ? opened.has(rowKey) : null,
+      area: { ...area, most },
+      marks: marksOf(historiesBy(run, ({ workload }) => workload ?? '').get(key) ?? nothing),
+    });
+    return row.isOpen ? [row, ...podRows(run, input.untilSeconds, rowKey, key)] : [row];
+  });
+}
+
+const nothing = { deadlines: [], holds: [], refusals: [], evictions: [] };
+
+/** `shop/web`, and what it is where it is no Deployment. */
+export function shortName({ kind, namespace, name }: WorkloadTotals | WorkloadInput): string {
+  return kind === 'Deployment' ? `${namespace}/${name}` : `${namespace}/${name} (${kind})`;
+}
+
+function noteOf(own: WorkloadTotals, first: WorkloadTotals | null): string {
+  if (own.downMax === 0) return 'never down';
+  const difference = first ? more(own.downSeconds, first.downSeconds) : '';
+  const time = `${duration(own.downSeconds)}${difference && ` (${difference})`}`;
+  return `${own.downMax} of ${own.wanted}, ${time}`;
+}
+
+/** How many pods are down, what was noticed of it, and what its budget allows. */
+function areaOf(run: RunInput, key: string): Area | null {
+  const track = run.workloads.find((one) => workloadKey(one) === key);
+  if (!track) return null;
+  const budget = run.budgets.find(
+    ({ namespace, name }) => namespace === track.namespace && name === track.name,
+  );
+  const [stateAt, servingAt] = [readerOf(track.states), readerOf(track.serving)];
+  const budgetAt = readerOf(budget?.states ?? []);
+  const steps: AreaStep[] = [];
+  let wanted = 0;
+  for (const at of instantsOf(track.states, track.serving, budget?.states ?? [])) {
+    const state = stateAt(at);
+    wanted = state?.wanted ?? 0;
+    const limit = budgetAt(at);
+    steps.push({
+      at,
+      value: Math.max(0, wanted - (servingAt(at)?.pods ?? 0)),
+      noticed: Math.max(0, wanted - (state?.ready ?? 0)),
+      allowed: limit ? Math.max(0, wanted - limit.desired) : null,
+    });
+  }
+  const most = Math.max(0, ...steps.flatMap(({ value, allowed }) => [value, allowed ?? 0]));
+  const about = (step: AreaStep, until: number) => aboutStep(track, step, until, wanted);
+  return { steps, most, fill: 'down', about };
+}
+
+function aboutStep(track: WorkloadInput, step: AreaStep, until: number, wanted: number) {
+  const { at, value, noticed, allowed } = step;
+  return {
+    at,
+    title: `${shortName(track)}: ${value === 0 ? 'none' : value} of ${wanted} down`,
+    facts: [
+      ['from', span(at, until)],
+      ['noticed', `${noticed ?? value}`],
+      ...(allowed === null ? [] : [['allowed', `${allowed} by its budget`] as const]),
+    ] as const,
+  };
+}
+
+/** The pods of a workload to which something happened. */
+function podRows(run: RunInput, end: number, parent: string, key: string): readonly Row[] {
+  const histories = historiesBy(run, (pod) => (pod.workload === key ? podKey(pod) : ''));
+  return Array.from(histories).flatMap(([pod, history]) => {
+    if (pod === '') return [];
+    const bars = barsOf(history, end);
+    return [
+      rowOf({ key: `${parent} ${pod}`, label: pod, depth: 1, bars, marks: marksOf(history) }),
+    ];
+  });
+}
