@@ -11,9 +11,10 @@ import { CapturedOutput } from '../apps/kubectl-taintmgr/test/world/captured-out
 
 const scenarios = fileURLToPath(new URL('../docs/scenarios/', import.meta.url));
 const pictured = 'zone-outage';
-/** Pictures are of this size, of the timeline with this mark chosen. */
-const viewport = { width: 1200, height: 860 };
-const markText = 'shop/web';
+/** Pictures are of this size, with this zone open and the first eviction of this workload chosen. */
+const viewport = { width: 1400, height: 900 };
+const zone = 'zone-b';
+const workload = 'shop/web';
 
 const { values, positionals } = parseArgs({
   options: { screenshots: { type: 'boolean', default: false } },
@@ -39,14 +40,14 @@ async function makePage(line: string): Promise<void> {
   process.stdout.write(`${page}\n`);
 }
 
-/** By keyboard, as one who reads the page would. */
-async function chooseMark(page: Page): Promise<void> {
-  const chart = page.locator('#chart');
-  await chart.press('Home');
+/** Opens what a reader would, and asks why. */
+async function chooseEviction(page: Page): Promise<void> {
+  await page.getByRole('button', { name: `${zone}: what is in it` }).click();
+  const scroller = page.locator('.scroller');
   for (;;) {
-    const said = (await page.locator('#detail').textContent()) ?? '';
-    if (said.includes(markText)) return;
-    await chart.press('ArrowRight');
+    await scroller.press('n');
+    const said = (await page.locator('.why').textContent()) ?? '';
+    if (said.includes(`${workload}-`)) return;
   }
 }
 
@@ -56,8 +57,7 @@ async function takePictures(): Promise<void> {
     for (const colorScheme of ['light', 'dark'] as const) {
       const page = await browser.newPage({ viewport, colorScheme });
       await page.goto(pathToFileURL(join(folder, `${pictured}.html`)).href);
-      await page.locator('#timeline').evaluate((element) => element.scrollIntoView());
-      await chooseMark(page);
+      await chooseEviction(page);
       const path = `${pictured}-${colorScheme}.png`;
       await page.screenshot({ path });
       process.stdout.write(`${join(relative('../..', '.'), path)}\n`);

@@ -64,6 +64,9 @@ export const houses: Readonly<Record<string, House>> = {
       'kernel/',
     ],
   },
+  'packages/page/src': {
+    floors: ['index.ts', 'html.ts', 'build.ts', 'browser/', 'model/', 'input.ts'],
+  },
   'apps/controller/src': {
     floors: [
       'main.ts',

@@ -37,7 +37,7 @@ export function repository(root: string): Tree {
 }
 
 export function sourcesOf(tree: Tree): readonly string[] {
-  return tree.files.filter((file) => /\.(ts|mjs)$/.test(file));
+  return tree.files.filter((file) => /\.(tsx?|mjs)$/.test(file));
 }
 
 /** The code with blanks where its comments were, line by line. */

@@ -62,7 +62,7 @@ function Workloads({ input }: { readonly input: PageInput }) {
         {rows.map(({ index, run, own, key }) => (
           <tr key={key}>
             <th scope="row">
-              {index === 0 ? shortName(own) : <span class="same">{shortName(own)}</span>}
+              <span class={index === 0 ? '' : 'same'}>{shortName(own)}</span>
             </th>
             {isMany && <td class="variant-name">{run.name}</td>}
             <td>{own.downMax === 0 ? '–' : `${own.downMax} of ${own.wanted}`}</td>

@@ -61,11 +61,11 @@ function paintArea({ context, x, end, colours }: Brush, area: Area, { top, heigh
     const left = x(step.at);
     context.fillRect(left, y(step.value), Math.max(1.5, x(next) - left), y(0) - y(step.value));
   }
-  const line = (valueOf: (step: Area['steps'][number]) => number | null, colour: string): void => {
+  const line = (numberOf: (step: Area['steps'][number]) => number | null, colour: string): void => {
     context.strokeStyle = colour;
     context.beginPath();
     for (const { step, next } of shown) {
-      const value = valueOf(step);
+      const value = numberOf(step);
       if (value === null) {
         context.stroke();
         context.beginPath();
