@@ -152,8 +152,10 @@ export class Watch {
   }
 
   #bookmark(sink: WatchSink): void {
-    const { rv } = this.#backend.store;
-    if (rv <= this.#sentRv) return;
+    const { store } = this.#backend;
+    const { rv } = store;
+    // What is held back is older than that, and has yet to be heard.
+    if (rv <= this.#sentRv || store.isHeldBack(this.#resource.storeKey)) return;
     this.#sentRv = rv;
     sink.bookmark(String(rv), false);
   }

@@ -116,6 +116,11 @@ export class Store {
     this.#hearing.clear();
   }
 
+  /** Whether those who can wait hear nothing of a resource. */
+  isHeldBack(resource: string): boolean {
+    return this.#heldBack === resource;
+  }
+
   /** Those who can wait hear of what there is, as if each object had come with its last write. */
   release(): void {
     const resource = this.#heldBack;
