@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { build, defineConfig, type Options } from 'tsup';
-import { pageParts } from '../../packages/page/src/build.ts';
+import { pageParts } from '@taintmgr/page/build';
 
 await rm('dist', { recursive: true, force: true });
 

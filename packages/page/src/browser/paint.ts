@@ -117,7 +117,7 @@ function paintMarks({ context, x, colours }: Brush, marks: readonly Mark[], y: n
   }
 }
 
-export function paintMark(
+function paintMark(
   context: CanvasRenderingContext2D,
   shape: Shape,
   x: number,
@@ -160,7 +160,7 @@ const diamond = [
 const patterns = new Map<string, CanvasPattern>();
 
 /** Fills differ in more than their colour: what is unknown, held or without room is hatched. */
-export function fillOf(
+function fillOf(
   context: CanvasRenderingContext2D,
   fill: Fill,
   colours: Colours,

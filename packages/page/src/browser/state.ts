@@ -10,7 +10,7 @@ export interface View {
 }
 
 /** What the panel says why of. */
-export interface Chosen {
+interface Chosen {
   readonly title: string;
   readonly abouts: readonly About[];
 }

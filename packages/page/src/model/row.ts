@@ -43,7 +43,7 @@ export interface Area {
   readonly about: (step: AreaStep, until: number) => About;
 }
 
-export type RowKind = 'heading' | 'lane' | 'fold';
+type RowKind = 'heading' | 'lane' | 'fold';
 
 export interface Row {
   readonly key: string;
@@ -62,7 +62,7 @@ export interface Row {
   readonly marks: readonly Mark[];
 }
 
-export const heights = { heading: 30, lane: 24, fold: 26, area: 40 } as const;
+const heights = { heading: 30, lane: 24, fold: 26, area: 40 } as const;
 
 /** A row with nothing in it but what is given. */
 export function rowOf(given: Pick<Row, 'key' | 'label'> & Partial<Row>): Row {

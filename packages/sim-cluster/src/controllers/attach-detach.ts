@@ -14,7 +14,7 @@ export interface AttachTiming {
   readonly detachMs: number;
 }
 
-export const defaultAttachTiming: AttachTiming = { attachMs: 500, detachMs: 1_000 };
+const defaultAttachTiming: AttachTiming = { attachMs: 500, detachMs: 1_000 };
 
 /**
  * Attaches the volumes of pods to their nodes, and detaches them once no pod of the node has them and
