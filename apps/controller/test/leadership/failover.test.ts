@@ -21,7 +21,8 @@ const flags = [
 ];
 const synced = 'caches synced';
 const seeds = [1, 2];
-const timeout = 60_000;
+/** Ends what hangs. How soon the other one takes over is asserted. */
+const timeout = 180_000;
 
 interface Started {
   readonly world: FailoverWorld;
