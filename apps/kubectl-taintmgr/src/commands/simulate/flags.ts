@@ -7,7 +7,7 @@ import {
 import { type Millis, parseDuration } from '@taintmgr/core/time';
 import { collect } from '../../cli/connection-flags.ts';
 import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
-import { addVariant, type VariantFlag } from './input/variants.ts';
+import { addVariant, type VariantFlag } from './variant-flag.ts';
 
 /** The command line of `simulate`. */
 export interface SimulateFlags extends OutputFlags {

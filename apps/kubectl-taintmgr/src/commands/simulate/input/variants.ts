@@ -1,50 +1,18 @@
 // What --variant names: policies, or whose rules, that are played beside each other from the same start.
 
-import { InvalidArgumentError } from '@commander-js/extra-typings';
 import type { PolicyObject } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import { PolicyPathError, readPolicyFiles } from '@taintmgr/k8s-adapter/manifests';
 import { filesFirst } from '../../../cluster/policies.ts';
 import { UsageError } from '../../../usage-error.ts';
 import type { Semantics } from '../stage/run.ts';
-
-/** `--variant NAME=PATH`, as it is given. */
-export interface VariantFlag {
-  readonly name: string;
-  /** A file or directory with policies, or one of the reserved words. */
-  readonly from: string;
-}
+import { unchangedWord, upstreamWord, type VariantFlag } from '../variant-flag.ts';
 
 /** One of the runs that are compared. */
 export interface Variant {
   readonly name: string;
   readonly semantics: Semantics;
   readonly policies: readonly PolicyObject[];
-}
-
-/** The rules of kube-controller-manager, in place of a file. */
-const upstreamWord = 'kube-controller-manager';
-/** What is in force without a variant, in place of a file. */
-const unchangedWord = 'unchanged';
-
-const namePattern = /^[A-Za-z][\w.-]{0,39}$/;
-
-/** Reads one `--variant` beside those before it. Throws InvalidArgumentError. */
-export function addVariant(
-  text: string,
-  before: readonly VariantFlag[] = [],
-): readonly VariantFlag[] {
-  const at = text.indexOf('=');
-  const [name, from] = [text.slice(0, at), text.slice(at + 1)];
-  if (at < 0 || !namePattern.test(name) || from === '') {
-    const names = 'a NAME of at most 40 letters, digits, "_", "-" and "."';
-    const reserved = `${unchangedWord} or ${upstreamWord}`;
-    throw new InvalidArgumentError(`Want NAME=FILE or NAME=DIRECTORY, ${names}, or ${reserved}.`);
-  }
-  if (before.some((one) => one.name === name)) {
-    throw new InvalidArgumentError(`There is a variant ${name} already.`);
-  }
-  return [...before, { name, from }];
 }
 
 /** What is in force in each variant: what its own files say counts before all others. */
