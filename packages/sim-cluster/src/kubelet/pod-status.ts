@@ -90,7 +90,7 @@ export function runningStatus(pod: KubeObject, started: StartedPod, now: string)
     ...acceptedFields(pod, started),
     podIP: started.podIp,
     podIPs: [{ ip: started.podIp }],
-    conditions: withReadiness(pod, runningConditions, now),
+    conditions: withReadiness(pod, runningConditions, now, started.accepted?.at),
     containerStatuses: containers(pod).map(({ name, image }, index) => ({
       name,
       image: image ?? '',
@@ -146,18 +146,23 @@ function withReadiness(
   pod: KubeObject,
   readiness: ReadyConditions,
   now: string,
+  /** When the kubelet accepted it, where that was not written then. */
+  acceptedAt = now,
 ): readonly Condition[] {
   const conditions: Condition[] = [...(pod.status?.conditions ?? [])];
   const observedGeneration = pod.metadata.generation;
+  // A pod that was loaded without PodScheduled was bound before it started.
+  const since: Readonly<Record<string, string>> = {
+    PodScheduled: pod.status?.startTime ?? now,
+    Initialized: acceptedAt,
+  };
   for (const [type, isTrue, why] of [...readiness, ['PodScheduled', true] as const]) {
     const status = isTrue ? 'True' : 'False';
     const reason = why ? { reason: why } : {};
     const message =
       why === 'ContainersNotReady' ? { message: unreadyContainers(containers(pod)) } : {};
     const condition = { type, status, observedGeneration, ...reason, ...message };
-    // A pod that was loaded without it was bound before it started.
-    const since = type === 'PodScheduled' ? (pod.status?.startTime ?? now) : now;
-    setCondition(conditions, condition, since);
+    setCondition(conditions, condition, since[type] ?? now);
   }
   return conditions;
 }

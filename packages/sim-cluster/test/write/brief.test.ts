@@ -20,12 +20,19 @@ const compared = [
   'poddisruptionbudgets',
 ];
 
-/** The objects of a cluster as they would be sent, without who owns their fields. */
+/**
+ * The objects of a cluster as they would be sent, without who owns their fields
+ * and how many writes there were before.
+ */
 function asSent({ api }: Cluster): readonly unknown[] {
   return compared.flatMap((plural) => {
     return api.list(plural).map((object) => {
       const { value } = decodeAs(storedResource(plural), object);
-      const { managedFields: _owners, ...metadata } = (value as KubeObject).metadata;
+      const {
+        managedFields: _owners,
+        resourceVersion: _writes,
+        ...metadata
+      } = (value as KubeObject).metadata;
       return { ...value, metadata };
     });
   });
@@ -44,7 +51,8 @@ function play(cluster: Cluster, clock: VirtualClock, look: (cluster: Cluster) =>
   assert.ok(first && second);
   evict(api, first.metadata.namespace ?? '', first.metadata.name);
   api.delete('pods', second.metadata.namespace ?? '', second.metadata.name);
-  pass(1);
+  // Until what takes the place of both runs: that containers are being made is not written.
+  pass(10);
   const [node] = api.list('nodes');
   assert.ok(node);
   cluster.node(node.metadata.name).stop();
@@ -68,7 +76,8 @@ function run(brief: boolean): readonly (readonly unknown[])[] {
 }
 
 describe('the short way of writing', () => {
-  it('leaves the same objects, by the same number of writes', () => {
+  // It leaves out that containers are being made.
+  it('leaves the same objects, whatever is not written on the way', () => {
     const [short, long] = [run(true), run(false)];
     for (const [index, look] of long.entries()) assert.deepEqual(short[index], look);
   });
