@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { build, defineConfig, type Options } from 'tsup';
 import { pageParts } from '@taintmgr/page/build';
+import { build, defineConfig, type Options } from 'tsup';
 
 await rm('dist', { recursive: true, force: true });
 
