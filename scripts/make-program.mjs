@@ -23,6 +23,7 @@ import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { inject } from 'postject';
 import { build } from 'tsup';
+import { builtPage } from '../packages/page/src/bundled.ts';
 
 /** The npm packages that hold nothing but a Node; programs for a Mac must be signed on one. */
 const nodePackages = {
@@ -128,6 +129,7 @@ async function bundleInto(outDir, name, file) {
     esbuildPlugins: [
       { name: 'parts', setup: leaveParts },
       { name: 'unused-parts', setup: dropUnusedParts },
+      builtPage,
     ],
     esbuildOptions: (options) => {
       options.conditions = ['@taintmgr/source'];

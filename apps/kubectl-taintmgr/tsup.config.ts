@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { pageParts } from '@taintmgr/page/build';
+import { builtPage } from '@taintmgr/page/bundled';
 import { build, defineConfig, type Options } from 'tsup';
 
 await rm('dist', { recursive: true, force: true });
@@ -22,17 +22,6 @@ const noProcesses: Plugin = {
       return importer.includes('commander') ? { path: 'nothing', namespace: 'empty' } : undefined;
     });
     bundler.onLoad({ filter: /./, namespace: 'empty' }, () => ({ contents: '' }));
-  },
-};
-
-/** The page of `simulate --report` is in the bundle as it was built, without what builds it. */
-const builtPage: Plugin = {
-  name: 'built-page',
-  setup(bundler) {
-    bundler.onLoad({ filter: /packages[/\\]page[/\\]src[/\\]build\.ts$/ }, async () => {
-      const parts = JSON.stringify(await pageParts());
-      return { contents: `export const pageParts = () => Promise.resolve(${parts});` };
-    });
   },
 };
 
