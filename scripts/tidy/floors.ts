@@ -65,7 +65,7 @@ export const houses: Readonly<Record<string, House>> = {
     ],
   },
   'packages/page/src': {
-    floors: ['index.ts', 'html.ts', 'build.ts', 'browser/', 'model/', 'input.ts'],
+    floors: ['index.ts', 'html.ts bundled.ts', 'build.ts', 'browser/', 'model/', 'input.ts'],
   },
   'apps/controller/src': {
     floors: [
