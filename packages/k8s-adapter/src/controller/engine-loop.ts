@@ -1,6 +1,7 @@
 // The controller of the engine: taint eviction and node lifecycle behind one loop.
 import type { Command, Event } from '@taintmgr/core';
 import { FollowedObjects } from '../manifests/followed-objects.ts';
+import { withEarlier } from '../manifests/pause-records.ts';
 import { engineSources, type SourceOptions } from './engine-sources.ts';
 import { GonePauses } from './gone-pauses.ts';
 import { ControlLoop } from './loop.ts';
@@ -49,7 +50,7 @@ function remembered(
     const said = status(now);
     const { unreported = [] } = gone ?? {};
     if (unreported.length === 0) return said;
-    return { ...said, pauseRecords: [...unreported, ...(said.pauseRecords ?? [])] };
+    return { ...said, pauseRecords: withEarlier(unreported, said.pauseRecords ?? []) };
   };
 }
 

@@ -56,6 +56,32 @@ function times(since: Instant, until: Instant | null): Pick<PauseRecord, 'since'
   };
 }
 
+/**
+ * What an earlier leader wrote down and the engine has not heard of yet, beside what holds now. A pause
+ * that was made anew since has the same name: the earlier one is told apart by its mark.
+ */
+export function withEarlier(
+  earlier: readonly PauseRecord[],
+  now: readonly PauseRecord[],
+): readonly PauseRecord[] {
+  const byName = new Map(now.map((record) => [record.name, record]));
+  const differing = earlier.flatMap((record) => {
+    const same = byName.get(record.name);
+    if (!same) return [record];
+    return isSame(record, same) ? [] : [{ ...record, name: goneName(record.name) }];
+  });
+  return [...differing, ...now];
+}
+
+function isSame(a: PauseRecord, b: PauseRecord): boolean {
+  return a.uid === b.uid && a.scope === b.scope && a.since === b.since;
+}
+
+/** A name that no object of the cluster has. */
+function goneName(name: string): string {
+  return name.startsWith('gone/') ? name : `gone/${name}`;
+}
+
 /** What a TaintManager of the API server remembers; anything may be in it. */
 export function recordsIn(object: unknown): readonly PauseRecord[] {
   const { pauseRecords: list } = asRecord(asRecord(object).status);
@@ -80,7 +106,7 @@ export function isStillThere(record: PauseRecord, pause: EvictionPause | null): 
 /** What was held, by a name that no object of the cluster has. */
 export function pauseOf({ name, uid = '', since, until, scope }: PauseRecord): EvictionPause {
   return {
-    name: `gone/${name}`,
+    name: goneName(name),
     uid,
     scope: scope === undefined ? everything : scopeOf(scope),
     readiness: false,

@@ -5,7 +5,7 @@ import { type EvictionPause, fittedStatus, readManifest } from '@taintmgr/core/p
 import { engineSources } from '../../src/controller/engine-sources.ts';
 import { GonePauses } from '../../src/controller/gone-pauses.ts';
 import { FollowedObjects } from '../../src/manifests/followed-objects.ts';
-import { type PauseRecord, pauseRecords } from '../../src/manifests/pause-records.ts';
+import { type PauseRecord, pauseRecords, withEarlier } from '../../src/manifests/pause-records.ts';
 import type { Source, SourceEffect } from '../../src/pod-watch/source.ts';
 
 // A pause that the leader remembers, and that is gone at the next start, is told as one that ends now.
@@ -196,6 +196,25 @@ describe('what is written of pauses', () => {
     };
     assert.deepEqual(records.at(-1), last);
     assert.deepEqual(fittedStatus('TaintManager', { pauseRecords: records }).leftOut, {});
+  });
+
+  it('keeps what the engine has not heard of, once, beside a pause of its name', () => {
+    const [there, anew, other] = pauseRecords([
+      pause('night', night),
+      pause('night', night, 'u2'),
+      pause('day', night),
+    ]);
+    assert.ok(there && anew && other);
+    assert.deepEqual(withEarlier([there, other], [there]), [other, there]);
+    // Each start is killed before the engine has heard: the name does not grow.
+    let records = withEarlier([there], [anew]);
+    for (let restart = 0; restart < 20; restart += 1) records = withEarlier(records, [anew]);
+    assert.deepEqual(records, [{ ...there, name: 'gone/night' }, anew]);
+    assert.deepEqual(fittedStatus('TaintManager', { pauseRecords: records }).leftOut, {});
+    const start = new Start();
+    start.remembered(records);
+    start.read(pauseManifest('night', night, 'u2'));
+    assert.deepEqual(namesOf(start), ['+night', '+gone/night', '-gone/night']);
   });
 
   it('leaves a scope out that is too long', () => {

@@ -50,7 +50,7 @@ Examples:
   kubectl get ns,nodes,pods,pdb,leases,deploy,rs,sts,ds,jobs -A -o json > cluster.json
   kubectl taintmgr simulate -f cluster.json --script outage.yaml --until 1h --report outage.html
   kubectl taintmgr simulate --script outage.yaml --compare --fail-if 'down(shop/web) > 30%'
-  kubectl taintmgr simulate -f cluster.json --script outage.yaml --variant A=policies --variant B=new \
+  kubectl taintmgr simulate -f cluster.json --script outage.yaml --variant A=policies --variant B=new \\
     --fail-if 'downtime(shop/web, B) > downtime(shop/web, A)'
 
 --variant NAME=PATH plays a file or directory of policies in a copy of its own, with the same events

@@ -11,6 +11,7 @@ import {
 } from '../../../src/commands/drain-by-taint/flag-fields.ts';
 import { type DrainFlags, drainCommand } from '../../../src/commands/drain-by-taint/flags.ts';
 import { readRequest } from '../../../src/commands/drain-by-taint/settings.ts';
+import { CapturedOutput } from '../../world/captured-output.ts';
 
 const page = readFileSync(new URL('../../../../../docs/drain-flags.md', import.meta.url), 'utf8');
 
@@ -83,11 +84,7 @@ async function requestOf(line: string): Promise<{ readonly manifest: object }> {
   const given = new Set(names.filter((name) => command.getOptionValueSource(name) === 'cli'));
   const flags = command.opts() as DrainFlags & Parameters<typeof readRequest>[0]['flags'];
   const [taint, ...nodes] = command.args;
-  const ignored = (): void => {};
-  const output = { out: ignored, err: ignored } as unknown as Parameters<
-    typeof readRequest
-  >[0]['output'];
-  return await readRequest({ flags, given, output }, taint, nodes);
+  return await readRequest({ flags, given, output: new CapturedOutput() }, taint, nodes);
 }
 
 function valueAt(object: unknown, path: string): unknown {
@@ -113,7 +110,9 @@ interface Definition {
 }
 
 function allFields(): readonly string[] {
-  const definitions = customResourceDefinitions().map(({ spec }) => spec as unknown as Definition);
+  const definitions = customResourceDefinitions().map(({ spec }): Definition => {
+    return JSON.parse(JSON.stringify(spec));
+  });
   const definition = definitions.find(({ names }) => names.kind === 'NodeDrain');
   const schema = definition?.versions[0]?.schema.openAPIV3Schema;
   return fieldsOf(schema?.properties?.spec ?? assert.fail(), 'spec');
