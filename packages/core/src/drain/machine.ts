@@ -5,25 +5,18 @@ import type { Event } from '../event.ts';
 import type { Reason } from '../eviction/reason.ts';
 import { earliest, type Instant } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';
-import { type Pod, podRef } from '../model/pod.ts';
+import type { Pod } from '../model/pod.ts';
 import { formatTaint } from '../model/taint-spec.ts';
 import type { RenewMark } from './claims.ts';
 import type { DrainConfig, DrainTarget } from './config.ts';
 import { carriesTaint, DrainDecider } from './decide.ts';
-import { taintDeletionOf } from './departure.ts';
 import { type Fate, fateOf, skipAt } from './fate.ts';
-import { holdOn } from './holds.ts';
 import { DrainNodes, type NodeHolds } from './nodes.ts';
+import { OtherEvictors } from './other-evictors.ts';
 import { openGate, type PodGate } from './pod-gate.ts';
+import { PodTurns } from './pod-turns.ts';
 import { DrainPods } from './pods.ts';
-import {
-  countUnderWay,
-  heldUpAt,
-  heldUpMs,
-  isNodeHeldUp,
-  podsInTurn,
-  type Queue,
-} from './queue.ts';
+import { heldUpAt } from './queue.ts';
 import { DrainRequests } from './requests.ts';
 import {
   type DrainNode,
@@ -35,7 +28,6 @@ import {
   type TaintNode,
 } from './state.ts';
 
-const noLimit = Number.POSITIVE_INFINITY;
 const outOfTurn = { kind: 'queued', hit: null } as const;
 
 /** What a drain asks for. */
@@ -60,29 +52,29 @@ export type DrainCommand = PodCommand<Reason> | RecordPodEvent<Reason> | TaintNo
  */
 export class DrainMachine {
   readonly #config: DrainConfig;
-  readonly #gate: PodGate;
   readonly #decider: DrainDecider;
   readonly #nodes: DrainNodes;
   readonly #pods = new DrainPods();
   readonly #requests: DrainRequests;
+  readonly #turns: PodTurns;
+  readonly #others: OtherEvictors;
   #synced = false;
-  #stop: DrainStop | null = null;
   #notes: DrainNote[] = [];
   /** When there is something to do that no schedule names; null: nothing. */
   #actAt: Instant | null = null;
 
   constructor(config: DrainConfig, gate: PodGate = openGate) {
     this.#config = config;
-    this.#gate = gate;
     this.#decider = new DrainDecider(config.taint, config.respect);
     const note = (one: DrainNote): void => {
       this.#notes.push(one);
     };
     this.#nodes = new DrainNodes(config, note);
     const { store } = this.#decider;
-    this.#requests = new DrainRequests(config, {
-      ...{ store, nodes: this.#nodes, pods: this.#pods, gate, note },
-    });
+    const site = { store, nodes: this.#nodes, pods: this.#pods, gate, note };
+    this.#requests = new DrainRequests(config, site);
+    this.#turns = new PodTurns(config, { ...site, requests: this.#requests });
+    this.#others = new OtherEvictors(config, site);
   }
 
   /** The target nodes, in their order. */
@@ -107,7 +99,7 @@ export class DrainMachine {
 
   /** Why the drain was stopped; null: it was not. */
   get stop(): DrainStop | null {
-    return this.#stop;
+    return this.#others.stop;
   }
 
   /** One more node, after the others; what is known of it comes with events. */
@@ -179,7 +171,7 @@ export class DrainMachine {
         break;
       case 'podUpsert':
         this.#reconsider(now, event.pod);
-        this.#followDisruption(now, event.pod);
+        this.#others.follow(now, event.pod);
         break;
       case 'podDelete':
         this.#vanished(now, event.uid);
@@ -217,7 +209,7 @@ export class DrainMachine {
 
   #act(now: Instant): readonly DrainCommand[] {
     this.#actAt = null;
-    const taints = this.#nodes.begin(now, this.#heldUpNodes(now));
+    const taints = this.#nodes.begin(now, this.#turns.heldUpNodes(now));
     for (
       let uid = this.#pods.schedule.takeDue(now);
       uid !== null;
@@ -226,7 +218,7 @@ export class DrainMachine {
       this.#wake(now, uid);
     }
     const hasExpired = this.#nodes.expire(now, this.#pods);
-    const commands = this.#dispatch(now);
+    const commands = this.#turns.dispatch(now);
     // The next node has its turn at once.
     if (this.#nodes.end(now, this.#pods) || hasExpired) this.#actAt = now;
     return [...taints, ...commands];
@@ -285,17 +277,8 @@ export class DrainMachine {
     } else if (!tried) {
       // When its time is over shows when the taint is there.
       const due = this.#nodes.isTainted(pod.nodeName) ? fate.at : null;
-      this.#pods.put(pod, outOfTurn, { because, due, hold: this.#stillOn(now, pod) });
+      this.#pods.put(pod, outOfTurn, { because, due, hold: this.#turns.stillOn(now, pod) });
     }
-  }
-
-  /** What held a pod when its turn came, if it does so still. */
-  #stillOn(now: Instant, pod: Pod): DrainPod['hold'] {
-    const hold = this.#pods.get(pod.uid)?.hold ?? null;
-    // The gate may ask others for the pod: not while it must not go.
-    const mayGo = this.#nodes.mayEvict(now, pod.nodeName);
-    const found = hold && this.#holdOn(now, pod, mayGo ? this.#gate : openGate);
-    return hold && found ? { ...hold, message: found.message } : null;
   }
 
   #skipIfLong(now: Instant, pod: Pod, known: DrainPod): void {
@@ -311,32 +294,6 @@ export class DrainMachine {
     }
   }
 
-  /** Records which program removes a pod; the drain stops for one that asks no budgets. */
-  #followDisruption(now: Instant, pod: Pod): void {
-    const { disruption } = pod;
-    const { nodeName } = pod;
-    if (!disruption || !this.#nodes.has(nodeName)) return;
-    const known = this.#pods.get(pod.uid);
-    const by = taintDeletionOf(disruption, known?.deleted === true, this.#config);
-    // What was marked before the taint came is of another taint.
-    const isNews = by !== null && !known?.taken && !this.#nodes.isPending(nodeName);
-    if (known) this.#pods.put(pod, known.state, { disruption, taken: known.taken ?? by });
-    if (isNews && this.#stopsForOthers && this.#stop === null)
-      this.#stopFor(now, { pod: podRef(pod), by });
-  }
-
-  /** Whether it matters that another controller deletes pods: for our taint, without asking budgets. */
-  get #stopsForOthers(): boolean {
-    const { taint, budgets } = this.#config;
-    return taint.effect === 'NoExecute' && budgets.kind !== 'ignore';
-  }
-
-  #stopFor(now: Instant, stop: DrainStop): void {
-    this.#stop = stop;
-    this.#notes.push({ kind: 'stopped', stop });
-    this.#nodes.stop(now, 'ForeignEviction');
-  }
-
   /** It is gone. The answer to a request that is out may say who deleted it. */
   #vanished(now: Instant, uid: string): void {
     const known = this.#pods.get(uid);
@@ -345,56 +302,5 @@ export class DrainMachine {
     if (known.awaitsAnswer) this.#pods.put(known.pod, known.state, { vanishedAt: now });
     else if (isStaying(known)) this.#pods.delete(uid);
     else this.#requests.gone(now, known);
-  }
-
-  /** Sends what is due on the nodes whose turn it is, the longest due first, as far as there is room. */
-  #dispatch(now: Instant): readonly DrainCommand[] {
-    const { podsAtOnceMax } = this.#config;
-    const queue = this.#queue(now);
-    let room = podsAtOnceMax === 0 ? noLimit : podsAtOnceMax - countUnderWay(now, queue);
-    const commands: DrainCommand[] = [];
-    for (const waiting of podsInTurn(this.#nodes.list(), queue)) {
-      if (room <= 0 || !this.#requests.hasRoom) break;
-      const pod = this.#decider.store.pod(waiting.pod.uid);
-      if (!pod || this.#isHeldBack(now, pod, waiting)) continue;
-      commands.push(...this.#requests.send(now, pod, waiting));
-      room -= 1;
-    }
-    return commands;
-  }
-
-  /** Whether something holds a pod whose turn it is. */
-  #isHeldBack(now: Instant, pod: Pod, known: DrainPod): boolean {
-    const found = this.#holdOn(now, pod);
-    if (found === null) return false;
-    const { message, until } = found;
-    const since = known.hold?.since ?? now;
-    const state = until === null ? outOfTurn : ({ kind: 'waiting', since: now, until } as const);
-    this.#pods.put(pod, state, { hold: { message, since } });
-    // Then its node leaves its place to others.
-    const heldUp = since + heldUpMs;
-    if (heldUp > now && heldUp < (until ?? noLimit)) this.#pods.schedule.set(pod.uid, heldUp);
-    return true;
-  }
-
-  #holdOn(now: Instant, pod: Pod, gate = this.#gate): ReturnType<typeof holdOn> {
-    const { store } = this.#decider;
-    const begunAt = this.#nodes.begunAt(pod.nodeName);
-    const { waitCompleted: wait, heeds } = this.#config;
-    return holdOn(now, pod, { store, begunAt, wait, gate, heeds });
-  }
-
-  #queue(now: Instant): Queue {
-    const mayEvict = (name: string): boolean => this.#nodes.mayEvict(now, name);
-    const { store } = this.#decider;
-    return { pods: this.#pods, store, order: this.#config.podOrder, mayEvict };
-  }
-
-  /** The nodes on which nothing is left but what is held up. */
-  #heldUpNodes(now: Instant): ReadonlySet<string> {
-    if (this.#config.heldUpNodesMax === 0) return new Set();
-    const nodes = this.#nodes.list().filter(({ phase }) => phase.kind === 'draining');
-    const heldUp = nodes.filter(({ name }) => isNodeHeldUp(now, name, this.#queue(now)));
-    return new Set(heldUp.map(({ name }) => name));
   }
 }

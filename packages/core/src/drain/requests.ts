@@ -20,7 +20,8 @@ import type { DrainNote, DrainPod } from './state.ts';
 
 const never = Number.POSITIVE_INFINITY;
 
-type PodRequest = PodCommand<Reason> | RecordPodEvent<Reason>;
+/** What makes a pod leave, and tells of it. */
+export type PodRequest = PodCommand<Reason> | RecordPodEvent<Reason>;
 
 /** What the requests are about. */
 export interface RequestSite {
