@@ -1,6 +1,6 @@
 import type { Config } from '@taintmgr/core';
 import type { PolicyObject } from '@taintmgr/core/policy';
-import { formatDuration, type Millis } from '@taintmgr/core/time';
+import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import { FaultyFile } from '@taintmgr/k8s-adapter/manifests';
 import { type Cluster, VirtualClock } from '@taintmgr/sim-cluster';
 import { type Recording, RunRecorder, unplacedMessage } from '../record/recorder.ts';
@@ -40,43 +40,74 @@ const idleLookMs = 1_000;
 
 /** Plays the script in the cluster with the real engine. Throws FaultyFile. */
 export function simulate(options: RunOptions): Run {
-  const { source, script, policies, seed, until, semantics } = options;
-  const clock = new VirtualClock(source.startsAt);
-  const times = new PodTimes(script.times, source.observed);
-  const cluster = source.make(clock, seed, times);
-  let recorder: RunRecorder | null = null;
-  const agents = new Agents({
-    cluster,
-    clock,
-    seed,
-    config: { ...script.engine, semantics },
-    policies,
-    restarts: script.events.some(({ action }) => action.restarts),
-    pressure: pressureAs(semantics, script),
-    onNotice: (notice) => recorder?.notice(notice),
-  });
-  cluster.start();
-  if (source.isNew) {
-    // The legacy rules look at pods as soon as these have nodes.
-    if (!mayTaint(options)) cluster.settle(semantics === 'precise');
-    agents.start();
-    runUntilIdle(source, cluster, agents);
-    cluster.endSettling();
-    agents.runUntil(clock.now());
+  const simulation = new Simulation(options);
+  simulation.runUntil(options.until);
+  return simulation.result();
+}
+
+/** A cluster that is at rest, and the script on its way through it. */
+export class Simulation {
+  readonly cluster: Cluster;
+  readonly #semantics: Semantics;
+  readonly #agents: Agents;
+  readonly #startsAt: Instant;
+  readonly #assumptions: readonly Assumption[];
+  readonly #recorder: RunRecorder;
+  readonly #play: Play;
+
+  /** Throws FaultyFile. */
+  constructor(options: RunOptions) {
+    const { source, script, policies, seed, semantics } = options;
+    const clock = new VirtualClock(source.startsAt);
+    const times = new PodTimes(script.times, source.observed);
+    const cluster = source.make(clock, seed, times);
+    let recorder: RunRecorder | null = null;
+    const agents = new Agents({
+      cluster,
+      clock,
+      seed,
+      config: { ...script.engine, semantics },
+      policies,
+      restarts: script.events.some(({ action }) => action.restarts),
+      pressure: pressureAs(semantics, script),
+      onNotice: (notice) => recorder?.notice(notice),
+    });
+    cluster.start();
+    if (source.isNew) {
+      // The legacy rules look at pods as soon as these have nodes.
+      if (!mayTaint(options)) cluster.settle(semantics === 'precise');
+      agents.start();
+      runUntilIdle(source, cluster, agents);
+      cluster.endSettling();
+      agents.runUntil(clock.now());
+    }
+    const { controller } = agents;
+    this.#startsAt = clock.now();
+    this.#assumptions = assumptionsOf(cluster, script, times);
+    const recording = new RunRecorder({ api: cluster.api, controller, semantics, times });
+    recorder = recording;
+    const onMachine = (node: string, runs: boolean): void => recording.noteMachine(node, runs);
+    this.#play = new Play(new Stage(cluster, controller, onMachine), script);
+    if (!source.isNew) agents.start();
+    [this.cluster, this.#agents, this.#recorder] = [cluster, agents, recording];
+    this.#semantics = semantics;
   }
-  const startsAt = clock.now();
-  const assumptions = assumptionsOf(cluster, script, times);
-  const recording = new RunRecorder({
-    ...{ api: cluster.api, controller: agents.controller, semantics, times },
-  });
-  recorder = recording;
-  const onMachine = (node: string, runs: boolean): void => recording.noteMachine(node, runs);
-  const stage = new Stage(cluster, agents.controller, onMachine);
-  const play = new Play(stage, script);
-  if (!source.isNew) agents.start();
-  agents.runUntil(startsAt + until);
-  const { playedEvents } = play;
-  return { semantics, startsAt, assumptions, playedEvents, recording: recording.recording() };
+
+  /** What happens up to so long after the beginning. Throws FaultyFile. */
+  runUntil(after: Millis): void {
+    this.#agents.runUntil(this.#startsAt + after);
+  }
+
+  /** What has happened so far; a run that goes on adds to it. */
+  result(): Run {
+    return {
+      semantics: this.#semantics,
+      startsAt: this.#startsAt,
+      assumptions: this.#assumptions,
+      playedEvents: this.#play.playedEvents,
+      recording: this.#recorder.recording(),
+    };
+  }
 }
 
 const timed = ['deployments', 'statefulsets', 'daemonsets', 'replicasets'];
