@@ -17,9 +17,9 @@ describe('kubectl on a cluster at work', { skip: withoutKubectl }, () => {
       topology: threeZones,
       timing: { startupMs: [1, 1], podStartMs: [1, 50], podStopMs: [1, 50], heartbeatMs: 1000 },
     });
-    await ok('wait --for=create deployment/web -n shop --timeout=30s');
-    await ok('rollout status deployment/web -n shop --timeout=30s');
-    await ok('wait --for=jsonpath={.status.readyReplicas}=3 statefulset/db -n shop --timeout=30s');
+    await ok('wait --for=create deployment/web -n shop --timeout=150s');
+    await ok('rollout status deployment/web -n shop --timeout=150s');
+    await ok('wait --for=jsonpath={.status.readyReplicas}=3 statefulset/db -n shop --timeout=150s');
   });
   after(async () => {
     await embedded.stop();
@@ -99,13 +99,13 @@ describe('kubectl on a cluster at work', { skip: withoutKubectl }, () => {
   }
 
   it('drain: respects the budget, waits for the pods, and names what it leaves', async () => {
-    const refused = await kubectl.run('drain zone-a-1 --timeout=20s');
+    const refused = await kubectl.run('drain zone-a-1 --timeout=150s');
     assert.equal(refused.code, 1);
     assert.match(
       refused.err,
       /cannot delete DaemonSet-managed Pods \(use --ignore-daemonsets to ignore\): infra\/node-agent-/,
     );
-    const drained = await ok('drain zone-a-1 --ignore-daemonsets --timeout=30s');
+    const drained = await ok('drain zone-a-1 --ignore-daemonsets --timeout=150s');
     assert.match(drained, /^(node\/zone-a-1 already cordoned\n)/);
     assert.match(drained, /\nnode\/zone-a-1 drained\n$/);
     const left = await ok('get pods -A --field-selector=spec.nodeName=zone-a-1 --no-headers');
@@ -127,34 +127,34 @@ describe('kubectl on a cluster at work', { skip: withoutKubectl }, () => {
       'deployment.apps/api patched\n',
     );
     assert.match(
-      await ok('rollout status deploy/api -n shop --timeout=30s'),
+      await ok('rollout status deploy/api -n shop --timeout=150s'),
       /deployment "api" successfully rolled out\n$/,
     );
     assert.match(
       await ok('set image deploy/api -n shop *=x:2'),
       /deployment\.apps\/api image updated\n/,
     );
-    await ok('rollout status deploy/api -n shop --timeout=30s');
+    await ok('rollout status deploy/api -n shop --timeout=150s');
     assert.match(await ok('rollout history deploy/api -n shop'), /\n1 .*\n2 .*\n3 /);
   });
 
   it('get -w -o name and wait --for=delete see a pod go', async () => {
     const lines = kubectl.start('get pods -n shop -l app=db -w -o name');
     await lines.next(/^pod\/db-2$/);
-    const waiting = ok('wait --for=delete pod/db-2 -n shop --timeout=30s');
+    const waiting = ok('wait --for=delete pod/db-2 -n shop --timeout=150s');
     assert.equal(await ok('delete pod db-2 -n shop --wait=false'), 'pod "db-2" deleted\n');
     await lines.next(/^pod\/db-2$/);
     lines.stop();
     // It may have been replaced before kubectl first looked, and is then another pod.
     assert.match(await waiting, /^(pod\/db-2 condition met\n)?$/);
     assert.equal(
-      await ok('wait --for=condition=Ready pod/db-2 -n shop --timeout=30s'),
+      await ok('wait --for=condition=Ready pod/db-2 -n shop --timeout=150s'),
       'pod/db-2 condition met\n',
     );
   });
 
   it('delete ns: everything in it goes, then the namespace', async () => {
-    assert.equal(await ok('delete ns shop --timeout=60s'), 'namespace "shop" deleted\n');
+    assert.equal(await ok('delete ns shop --timeout=150s'), 'namespace "shop" deleted\n');
     const { code, err } = await kubectl.run('get ns shop');
     assert.deepEqual(
       [code, err],

@@ -53,7 +53,7 @@ describe('kubectl on custom resources', { skip: withoutKubectl }, () => {
   before(async () => {
     embedded = await startEmbedded({ kubeconfig: kubectl.kubeconfig });
     await ok('apply -f -', definition);
-    await ok('wait --for=condition=Established crd/widgets.example.com --timeout=10s');
+    await ok('wait --for=condition=Established crd/widgets.example.com --timeout=150s');
   });
   after(async () => {
     await embedded.stop();
@@ -89,7 +89,7 @@ describe('kubectl on custom resources', { skip: withoutKubectl }, () => {
   });
 
   it('deletes them with their definition', async () => {
-    await ok('delete crd widgets.example.com --timeout=20s');
+    await ok('delete crd widgets.example.com --timeout=150s');
     assert.equal((await kubectl.run('get wd')).code, 1);
   });
 });

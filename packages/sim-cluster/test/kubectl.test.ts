@@ -257,7 +257,7 @@ spec:
 
   it('wait for a condition', async () => {
     assert.equal(
-      await ok('wait --for=condition=Ready node/n1 --timeout=10s'),
+      await ok('wait --for=condition=Ready node/n1 --timeout=150s'),
       'node/n1 condition met\n',
     );
   });
@@ -312,7 +312,7 @@ spec:
     assert.match(refused.err, /Cannot evict pod as it would violate the pod's disruption budget/);
     assert.equal(api.get('nodes', '', 'n2')?.spec.unschedulable, true);
     budget({ currentHealthy: 2, desiredHealthy: 0, disruptionsAllowed: 2 });
-    assert.match(await ok('drain n2 --force --timeout=30s'), /node\/n2 drained\n$/);
+    assert.match(await ok('drain n2 --force --timeout=150s'), /node\/n2 drained\n$/);
     assert.deepEqual(
       Object.keys(api.get('poddisruptionbudgets', 'default', 'kept')?.status.disruptedPods),
       ['k1', 'k2'],
@@ -324,7 +324,7 @@ spec:
     api.create('nodes', node('n3'));
     api.create('pods', podNamed('k3', { nodeName: 'n3' }));
     assert.match(
-      await ok('drain n3 --force --disable-eviction --timeout=30s'),
+      await ok('drain n3 --force --disable-eviction --timeout=150s'),
       /node\/n3 drained\n$/,
     );
   });

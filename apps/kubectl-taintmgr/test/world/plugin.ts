@@ -6,7 +6,8 @@ import type { Result } from './run.ts';
 
 // The plugin as a user has it: an executable on PATH that the machine's own kubectl finds.
 
-const timeout = 60_000;
+/** Longer than anything that is run here says that it waits itself. */
+const timeout = 240_000;
 
 /** Runs a program to its end. */
 export function execute(

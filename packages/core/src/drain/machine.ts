@@ -138,6 +138,11 @@ export class DrainMachine {
     return names;
   }
 
+  /** Whether the node's turn has come, and it is not done with. */
+  isBegun(nodeName: string): boolean {
+    return this.#nodes.isBegun(nodeName);
+  }
+
   /** Whether a pod is to go, or goes, and its node is being drained. */
   isGoing(uid: string): boolean {
     const known = this.#pods.get(uid);

@@ -56,6 +56,8 @@ export class DrainNodes {
   /** Nodes that had the taint when their turn came, and those whose mark has been written. */
   readonly #wasTainted = new Set<string>();
   readonly #isMarked = new Set<string>();
+  /** Open nodes whose first write is not answered: pods that went now could come to rest there. */
+  readonly #tainting = new Set<string>();
 
   constructor(config: DrainConfig, note: (note: DrainNote) => void) {
     this.#config = config;
@@ -135,6 +137,7 @@ export class DrainNodes {
       this.#claims?.forget(name);
       this.#isMarked.delete(name);
       this.#wasTainted.delete(name);
+      this.#tainting.delete(name);
       this.#phases.set(name, { kind: 'pending' });
     }
     return begun;
@@ -143,6 +146,7 @@ export class DrainNodes {
   /** Whether its pods may be evicted now. */
   mayEvict(now: Instant, name: string): boolean {
     if (this.#isPaused || !this.isDraining(name) || this.#held.pods.has(name)) return false;
+    if (this.#tainting.size > 0) return false;
     return this.#claims?.holds(now, name) ?? true;
   }
 
@@ -207,6 +211,7 @@ export class DrainNodes {
     const ended = this.#writes.settle(now, id, outcome);
     const name = ended?.key ?? this.#claims?.answered(now, id, outcome);
     if (name == null) return;
+    this.#tainting.delete(name);
     if (outcome.kind === 'changed') {
       this.#end(name, failed('AnotherDrain', now, outcome.message));
     } else if (isSetback(outcome)) {
@@ -283,6 +288,7 @@ export class DrainNodes {
 
   #taint(name: string, since: Instant, now: Instant): void {
     this.#phases.set(name, { kind: 'tainting', since });
+    if (!this.isTainted(name)) this.#tainting.add(name);
     this.#writes.notice(now, name);
   }
 
@@ -297,12 +303,14 @@ export class DrainNodes {
     if (phase.kind !== 'tainting' || !this.isTainted(name)) return;
     if (this.#claims && !this.#isMarked.has(name)) return;
     this.#writes.forget(name);
+    this.#tainting.delete(name);
     this.#phases.set(name, { kind: 'draining', since: phase.since });
     this.#note({ kind: 'nodeBegun', node: name, wasTainted: this.#wasTainted.has(name) });
   }
 
   #end(name: string, phase: DrainNodePhase): void {
     this.#writes.forget(name);
+    this.#tainting.delete(name);
     this.#claims?.forget(name);
     this.#phases.set(name, phase);
     this.#note({ kind: 'nodeEnded', node: name, phase });

@@ -72,7 +72,7 @@ describe('a NodeDrain and EvictionRequests', { skip: withoutKubectl }, () => {
       return (api.get('nodedrains.taintmgr.dev', '', 'kernel')?.status?.blockers ?? []).length > 0;
     });
     assert.match(await world.kubectl(waits), /its eviction is requested \(EvictionRequest\)$/);
-    await world.kubectl('delete nodedrain kernel --timeout=60s');
+    await world.kubectl('delete nodedrain kernel --timeout=150s');
     assert.equal(world.requests, 0);
     assert.equal(world.watched.isDrained('a-1'), false);
     assert.equal(world.removed, 0);
@@ -87,7 +87,7 @@ describe('a NodeDrain and EvictionRequests', { skip: withoutKubectl }, () => {
     await first.ended;
     await startController(t, world.watched);
     const waited = await world.kubectl(
-      'wait --for=condition=Drained nodedrain/kernel --timeout=60s',
+      'wait --for=condition=Drained nodedrain/kernel --timeout=150s',
     );
     assert.equal(waited, 'nodedrain.taintmgr.dev/kernel condition met');
     await until('no request', () => world.requests === 0);
@@ -101,12 +101,12 @@ describe('a NodeDrain and EvictionRequests', { skip: withoutKubectl }, () => {
     await until('the requests', () => world.requests > 0);
     await world.kubectl(`delete crd ${resource}`);
     const waited = await world.kubectl(
-      'wait --for=condition=Drained nodedrain/kernel --timeout=60s',
+      'wait --for=condition=Drained nodedrain/kernel --timeout=150s',
     );
     assert.equal(waited, 'nodedrain.taintmgr.dev/kernel condition met');
     assert.ok(world.removed > 0);
     const said = await world.kubectl('get nodedrain kernel -o jsonpath={.status.blockers}');
     assert.match(said, /the cluster has no EvictionRequests/);
-    await world.kubectl('delete nodedrain kernel --timeout=60s');
+    await world.kubectl('delete nodedrain kernel --timeout=150s');
   });
 });

@@ -31,7 +31,7 @@ const drainOf = (name: string, spec: object): object => {
   };
 };
 const wait = (what: string, of: string): string =>
-  `wait --for=condition=${what} ${of} --timeout=60s`;
+  `wait --for=condition=${what} ${of} --timeout=150s`;
 
 async function apply(world: World, ...objects: readonly object[]): Promise<void> {
   for (const object of objects)
@@ -40,7 +40,7 @@ async function apply(world: World, ...objects: readonly object[]): Promise<void>
 
 async function pods(world: World): Promise<void> {
   const ready = await world.kubectl(
-    'wait --for=condition=Ready pod --all -n default --timeout=60s',
+    'wait --for=condition=Ready pod --all -n default --timeout=150s',
   );
   assert.match(ready, /condition met/);
 }

@@ -23,7 +23,8 @@ import {
 /** Who has asked for the removal of a pod, by the pod's uid or, where none is named, its name. */
 export type Removals = ReadonlyMap<string, readonly string[]>;
 
-const waitMsMax = 60_000;
+/** Longer than anything takes: only what hangs is ended by it. */
+const waitMsMax = 180_000;
 const lookEveryMs = 20;
 const timing = { startupMs: [50, 100], podStartMs: [50, 150], podStopMs: [50, 150] } as const;
 

@@ -67,7 +67,7 @@ describe('drain-by-taint --server-side', () => {
       '',
     ]);
     assert.equal(err, 'hint: to undo: kubectl taintmgr undo kernel\n');
-    const wait = ['wait', '--for=condition=Drained', 'nodedrain/kernel', '--timeout=10s'];
+    const wait = ['wait', '--for=condition=Drained', 'nodedrain/kernel', '--timeout=150s'];
     const waited = await execute('kubectl', wait);
     assert.equal(waited.out, 'nodedrain.taintmgr.dev/kernel condition met\n', waited.err);
     assert.ok(watched.isDrained('a-1') && watched.isDrained('a-2'));

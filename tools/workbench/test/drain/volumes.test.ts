@@ -76,7 +76,7 @@ describe('a NodeDrain and the volumes of a StatefulSet', { skip: withoutKubectl 
       'get nodedrain kernel -o jsonpath={.status.pods[?(@.pod=="shop/db-1")].message}',
     );
     assert.match(message, /^waits for volume/);
-    const waited = await kubectl('wait --for=condition=Drained nodedrain/kernel --timeout=60s');
+    const waited = await kubectl('wait --for=condition=Drained nodedrain/kernel --timeout=150s');
     assert.equal(waited, 'nodedrain.taintmgr.dev/kernel condition met');
     assert.deepEqual(removals, ['db-0: 2 attached', 'db-1: 1 attached']);
   });

@@ -126,7 +126,7 @@ describe('a NodeDrain with waves', () => {
     });
     const wide = await kubectl('get', 'nodedrain', 'kernel', '-o', 'wide', '--no-headers');
     assert.match(wide, /^kernel +\w+ +maintenance +4 +[23] +\d+ +the others +/);
-    const wait = ['wait', '--for=condition=Drained', 'nodedrain/kernel', '--timeout=50s'];
+    const wait = ['wait', '--for=condition=Drained', 'nodedrain/kernel', '--timeout=150s'];
     assert.equal(await kubectl(...wait), 'nodedrain.taintmgr.dev/kernel condition met\n');
     const tainted = observer.events.filter((event) => event.startsWith('tainted'));
     assert.deepEqual(tainted.slice(0, 2), ['tainted b-1', 'tainted b-2']);
@@ -145,7 +145,7 @@ describe('a NodeDrain with waves', () => {
       .filter(({ metadata }) => metadata.labels?.app === 'single');
     assert.match(single?.spec.nodeName, /^c-/);
     assert.equal(
-      await kubectl('delete', 'nodedrain', 'kernel', '--timeout=20s'),
+      await kubectl('delete', 'nodedrain', 'kernel', '--timeout=150s'),
       'nodedrain.taintmgr.dev "kernel" deleted\n',
     );
     for (const { spec } of watched.cluster.api.list('nodes')) {

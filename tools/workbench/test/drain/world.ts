@@ -38,6 +38,11 @@ export class World {
     return this.#out();
   }
 
+  /** The drain as the cluster has it, and what the controller has logged: for a failure. */
+  async drainAsIs(): Promise<string> {
+    return `${await this.kubectl('get nodedrain kernel -o yaml')}\n${this.log}`;
+  }
+
   /** Until the first thing that stands in the drain's way is this. */
   async blockedBy(pattern: RegExp): Promise<void> {
     const { api } = this.#watched.cluster;

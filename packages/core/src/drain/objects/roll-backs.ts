@@ -7,6 +7,8 @@ export interface RollBackSite {
   readonly machine: DrainMachine;
   /** Whether the node shows something of the drain. */
   readonly isMarked: (nodeName: string) => boolean;
+  /** Whether something of the drain is being taken off the node. */
+  readonly isUndoing: (nodeName: string) => boolean;
   /** What is known of how far the node has come is no more. */
   readonly forget: (nodeName: string) => void;
 }
@@ -55,7 +57,7 @@ export class RollBacks {
   }
 
   holdOf(name: string): DrainHold | null {
-    if (!this.#nodes.has(name)) return null;
+    if (!this.#nodes.has(name) && !this.#site.isUndoing(name)) return null;
     return { reason: 'RollingBack', message: 'what was set on it is taken back first' };
   }
 }

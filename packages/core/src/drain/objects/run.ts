@@ -8,6 +8,7 @@ import { DrainMachine } from '../machine.ts';
 import { type DrainNodePhase, isEnded } from '../state.ts';
 import type { NodeDrainCommand, NodeDrainWrite } from './command.ts';
 import { DrainConditions } from './conditions.ts';
+import { StartCordons } from './cordons.ts';
 import { DrainHolds, type HoldSurroundings } from './node-holds.ts';
 import { DrainGates } from './pod-gates.ts';
 import { RollBacks } from './roll-backs.ts';
@@ -44,6 +45,8 @@ export class NodeDrainRun {
   readonly #writes: DrainWrites;
   readonly #gates: DrainGates;
   readonly #begunWith: ReadonlySet<string>;
+  /** Pods that had left each node when this run began: what its status says later counts ours too. */
+  readonly #goneBefore: ReadonlyMap<string, number>;
   readonly #holds: DrainHolds;
   readonly #conditions: DrainConditions;
   readonly #targets = new Set<string>();
@@ -51,8 +54,7 @@ export class NodeDrainRun {
   readonly #sent = new Set<string>();
   /** Nodes on which nothing of the drain was left when they were last written. */
   readonly #undone = new Set<string>();
-  /** Nodes that were cordoned at the start: nobody who uncordons one is fought. */
-  readonly #cordoned = new Set<string>();
+  readonly #cordons: StartCordons;
   readonly #rollBacks: RollBacks;
   /** By the cluster's clock. */
   #startedAt: Instant | null;
@@ -63,6 +65,7 @@ export class NodeDrainRun {
     this.#surroundings = surroundings;
     const { store } = surroundings;
     this.#begunWith = surroundings.begunWith ?? begunWith(drain);
+    this.#goneBefore = new Map(drain.known.map(({ name, podsGone }) => [name, podsGone]));
     const nodes = nodesOf(drain, this.#begunWith, store);
     const pods = nodes.flatMap(({ name }) => [...store.podsOn(name)]);
     const leaving = pods.flatMap(({ uid, deletionTimestamp }) =>
@@ -80,15 +83,24 @@ export class NodeDrainRun {
     this.#conditions = new DrainConditions(this.#idOf(''), store);
     this.#holds = new DrainHolds(drain, this.#idOf(''), this.#machine, {
       ...surroundings,
-      holdOf: (one, node) => this.#rollBacks.holdOf(node.name) ?? surroundings.holdOf(one, node),
+      holdOf: (one, node) =>
+        this.#rollBacks.holdOf(node.name) ?? this.#cordons.hold ?? surroundings.holdOf(one, node),
     });
     this.#rollBacks = new RollBacks({
       machine: this.#machine,
       isMarked: (name) => this.#isMarked(name),
+      isUndoing: (name) => this.#writes.isUndoing(name),
       forget: (name) => {
         this.#holds.forget(name);
-        this.#cordoned.delete(name);
+        this.#cordons.forget(name);
       },
+    });
+    this.#cordons = new StartCordons({
+      machine: this.#machine,
+      node: (name) => store.node(name),
+      isMarked: (name) => this.#isMarked(name),
+      isAlone: () => this.#targets.size === 1,
+      want: (at, name) => this.#wantOn(at, name, { kind: 'cordon' }),
     });
     this.#startedAt = drain.startedAt;
     this.#actAt = now;
@@ -137,7 +149,7 @@ export class NodeDrainRun {
       startedAt: this.#startedAt,
       isUndoing: this.#drain.isDeleted,
       isPaused: this.#drain.isPaused,
-      goneBefore: new Map(this.#drain.known.map(({ name, podsGone }) => [name, podsGone])),
+      goneBefore: this.#goneBefore,
     });
   }
 
@@ -209,7 +221,8 @@ export class NodeDrainRun {
     if (rollsBack && this.#rollBacks.begin()) this.#holds.look(now);
     for (const name of this.#rollBacks.open()) this.#wantOn(now, name, { kind: 'undo' });
     const isOpen = !isPaused && this.#holds.closed === null;
-    if (cordon === 'atStart' && isOpen) this.#cordonAll(now);
+    const cordons = cordon === 'atStart' && isOpen && this.#cordons.begin(now, this.#holds.all);
+    if (cordons) this.#holds.look(now);
     const commands = this.#machine.handle(now, { kind: 'tick' });
     const questions = this.#holds.ask(now);
     for (const note of this.#machine.takeNotes()) {
@@ -242,22 +255,9 @@ export class NodeDrainRun {
     return nodes.map(({ name }) => name);
   }
 
-  /** Once: what somebody takes off after that stays off. */
-  #cordonAll(now: Instant): void {
-    const holds = this.#holds.all;
-    for (const { name, phase } of this.#machine.nodes()) {
-      const node = phase.kind === 'pending' ? this.#surroundings.store.node(name) : null;
-      if (!node || node.unschedulable === true) continue;
-      if (this.#cordoned.has(name) || this.#isMarked(name)) continue;
-      // What is set on it before that one is done would be written down as that one's.
-      if (holds.get(name)?.reason === 'AnotherDrain') continue;
-      this.#cordoned.add(name);
-      this.#wantOn(now, name, { kind: 'cordon' });
-    }
-  }
-
   /** What is written on a node that is done with. */
   #ended(now: Instant, nodeName: string, phase: DrainNodePhase): void {
+    this.#cordons.forget(nodeName);
     if (phase.kind === 'failed' && this.#drain.rollsBack) {
       this.#wantOn(now, nodeName, { kind: 'undo' });
     } else if (phase.kind === 'failed' && phase.why === 'ForeignEviction') {
@@ -320,7 +320,10 @@ export class NodeDrainRun {
   #isNeeded(wanted: DrainWrite, hasSucceeded: boolean): boolean {
     if (wanted.kind === 'guard') return this.#drain.isGuarded !== wanted.isGuarded;
     const { nodeName, write } = wanted;
-    return !hasSucceeded || (write.kind === 'undo' && this.#isMarked(nodeName));
+    if (write.kind !== 'undo') return !hasSucceeded;
+    // A mark on a node that has begun anew is a new one.
+    if (!this.#drain.isDeleted && this.#machine.isBegun(nodeName)) return false;
+    return !hasSucceeded || this.#isMarked(nodeName);
   }
 
   #nodeCommand(id: string, nodeName: string, write: NodeDrainWrite): NodeDrainCommand {
@@ -336,6 +339,9 @@ export class NodeDrainRun {
     const ended = this.#writes.settle(now, id, outcome);
     if (ended) {
       const { wrote, isDone } = ended;
+      if (wrote.kind === 'node' && wrote.write.kind === 'cordon') {
+        this.#cordons.settle(now, wrote.nodeName, outcome);
+      }
       const isUndone = isDone && wrote.kind === 'node' && wrote.write.kind === 'undo';
       if (isUndone) {
         this.#undone.add(wrote.nodeName);

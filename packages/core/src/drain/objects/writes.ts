@@ -42,6 +42,13 @@ export class DrainWrites {
     this.#keyed.notice(now, key);
   }
 
+  /** Whether what the drain has set on a node is to be taken back, and is not yet. */
+  isUndoing(nodeName: string): boolean {
+    const wanted = this.#wanted.get(nodeName);
+    const isUndo = wanted?.kind === 'node' && wanted.write.kind === 'undo';
+    return isUndo && this.#keyed.failures(nodeName) !== 0;
+  }
+
   /** Writes that are due; `isNeeded`: whether one that has succeeded, or has not yet, is of use. */
   take(
     now: Instant,

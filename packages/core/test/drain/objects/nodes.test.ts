@@ -142,6 +142,19 @@ describe('the counts of a NodeDrain', () => {
   });
 });
 
+describe('the counts of a NodeDrain that reads its own status', () => {
+  it('count each pod once', () => {
+    const cluster = new SharedCluster([drainOf({ nodes: ['n1', 'n2'] })], ['n1', 'n2']);
+    cluster.answers.set('evict on-n2', blocked);
+    for (let i = 0; i < 3; i++) {
+      cluster.pass(10_000);
+      const { nodes: known, startedAt } = cluster.state();
+      cluster.declare({ ...cluster.drain(), known, startedAt, observedGeneration: 1 });
+      assert.deepEqual([cluster.state().podsGone, cluster.state().podsLeft], [1, 1]);
+    }
+  });
+});
+
 describe('two NodeDrains', () => {
   const other = { name: 'disk', uid: 'u2', creationTimestamp: '1970-01-01T00:00:05Z' };
   const first = { creationTimestamp: '1970-01-01T00:00:01Z' };

@@ -42,6 +42,19 @@ describe('a NodeDrain with whileClosed RollBack', () => {
     assert.equal(world.state().phase, 'Drained');
   });
 
+  it('takes a node back once, however soon that begins anew', () => {
+    const world = started();
+    const until = world.now + 7_000;
+    world.answers = ({ kind }) =>
+      kind === 'windows' && world.now < until ? { ...closed, until } : { kind: 'done' };
+    world.pass(60_000);
+    assert.deepEqual(world.log.slice(2, 4), ['undo n1', 'taint n1']);
+    assert.equal(world.log.lastIndexOf('undo n1'), 2);
+    world.refuses.clear();
+    world.pass(60_000);
+    assert.equal(world.state().phase, 'Drained');
+  });
+
   it('says by its conditions that it is not drained for now', () => {
     const world = started({ nodeConditions: 'Publish' });
     close(world);

@@ -36,7 +36,9 @@ export class SharedCluster {
   readonly answers = new Map<string, Outcome>();
   /** Results that are held back while this is true. */
   holdsAnswers = false;
-  readonly #held: Event[] = [];
+  /** What is done only when answers are given; by its words in the log. */
+  readonly slow = new Set<string>();
+  readonly #held: (() => void)[] = [];
   engine: Engine = createEngine({ nodeDrains: true, mode: 'evict' });
 
   constructor(drains: readonly NodeDrain[], names: readonly string[]) {
@@ -118,7 +120,8 @@ export class SharedCluster {
   /** Gives the answers that were held back. */
   answer(): void {
     this.holdsAnswers = false;
-    for (const event of this.#held.splice(0)) this.tell(event);
+    this.slow.clear();
+    for (const give of this.#held.splice(0)) give();
   }
 
   /** Lets so many milliseconds pass; fewer than all that is due may be done in them. */
@@ -185,10 +188,16 @@ export class SharedCluster {
     const words = wordsOf(command);
     if (words !== null) this.log.push(words);
     const outcome = this.answers.get(words ?? '') ?? { kind: 'done' };
-    if (outcome.kind === 'done') this.#perform(command);
-    const event: Event = { kind: 'result', id, outcome };
-    if (this.holdsAnswers) this.#held.push(event);
-    else this.tell(event);
+    const perform = (): void => {
+      if (outcome.kind === 'done') this.#perform(command);
+    };
+    const answer = (): void => this.tell({ kind: 'result', id, outcome });
+    if (this.slow.has(words ?? '')) this.#held.push(perform, answer);
+    else {
+      perform();
+      if (this.holdsAnswers) this.#held.push(answer);
+      else answer();
+    }
   }
 
   #perform(command: Command): void {
