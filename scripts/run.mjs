@@ -44,7 +44,8 @@ const wantsPage = args.some((arg) => arg.startsWith('--report'));
 
 /** Each task is either a program of ours (`main`) or commands run one after the other (`steps`). */
 const tasks = {
-  demo: { needs: ['runtime'], main: 'tools/workbench/src/demo/main.ts' },
+  // Its page is built when it is written.
+  demo: { needs: ['everything'], main: 'tools/workbench/src/demo/main.ts' },
   cluster: { needs: ['runtime'], main: 'tools/workbench/src/cluster/main.ts' },
   controller: { needs: ['runtime'], main: 'apps/controller/src/main.ts' },
   // From source, a page is built when it is written.

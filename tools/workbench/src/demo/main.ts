@@ -1,43 +1,45 @@
-// `npm run demo`: a cluster, the controller, and what happens on screen.
+// `npm run demo`: the same hour under kube-controller-manager's rules and under ours, in one minute.
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { runController } from '@taintmgr/controller/src/process/run-controller.ts';
 import { stopSignal } from '@taintmgr/controller/src/process/stop-signal.ts';
-import { version } from '@taintmgr/controller/src/version.ts';
-import { ApiClient, HttpTransport, loadKubeconfig } from '@taintmgr/k8s-adapter';
-import { type EmbeddedCluster, startEmbedded } from '@taintmgr/sim-cluster';
-import { Expectations, type Result } from './expectations.ts';
-import { noticeText } from './notice-text.ts';
-import { playScenario } from './scenario.ts';
+import { readPolicyFiles } from '@taintmgr/k8s-adapter/manifests';
+import { simulationDocument } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/result/documents.ts';
+import { readScript } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/script/script.ts';
+import { readSource } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/source/read.ts';
+import { renderTable } from '@taintmgr/kubectl-taintmgr/src/render/table.ts';
+import { keep } from './keep.ts';
+import { race } from './race.ts';
+import { type Score, scoresOf } from './scoreboard.ts';
 import { Screen } from './screen.ts';
-import { topology } from './topology.ts';
+import { Side } from './side.ts';
+import { hour } from './story.ts';
 
-const usage = `Shows what taintmgr does, on an embedded cluster, in half a minute.
+const usage = `The same hour twice, in one minute: on the left a cluster under kube-controller-manager's rules, on the
+right one with taintmgr. A zone loses its power, the controllers are restarted, a health checker taints every
+node, and a new kernel comes to each node. Ends with a scoreboard that is checked, and a page of both.
 
 Usage: npm run demo [-- flags]
 
-  --keep          leave the cluster and the controller running afterwards
-  --seed NUMBER   seed of the cluster; default 1
+  --keep          then start a cluster with the controller, for your own kubectl
+  --speed NUMBER  how many times faster than a clock, or max; default 60 on a terminal, else max
+  --seed NUMBER   seed of the clusters; default 1
   -h, --help      print this help and exit
 `;
 
-/** Everything in the demo takes seconds, where a real cluster takes its time. */
-const pace = {
-  nodeMonitorGraceMs: 3000,
-  timing: {
-    heartbeatMs: 1000,
-    startupMs: [200, 800],
-    podStartMs: [300, 1000],
-    podStopMs: [200, 800],
-  },
-} as const;
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+const files = { topology: 'docs/scenarios/three-zones.yaml', script: 'docs/scenarios/demo.yaml' };
+const page = 'reports/demo.html';
 /** Exit code after Ctrl-C. */
 const interrupted = 130;
-const waitMsMax = 30_000;
-const lookEveryMs = 50;
+const speedUsual = 60;
 
 interface Flags {
   readonly keep: boolean;
   readonly seed: number;
+  /** Null: as suits who looks at it. */
+  readonly speed: number | null;
 }
 
 process.exitCode = await main();
@@ -45,113 +47,69 @@ process.exitCode = await main();
 async function main(): Promise<number> {
   const flags = readFlags();
   if (typeof flags === 'number') return flags;
-  const embedded = await startEmbedded({ topology, seed: flags.seed, ...pace });
   const stop = new AbortController();
   stopSignal(interrupted, () => stop.abort());
-  const screen = new Screen(embedded.cluster);
-  try {
-    const controller = startController(embedded, screen, stop.signal);
-    const results = await Promise.race([play(embedded, screen, stop.signal), controller]);
-    screen.close();
-    const code = results ? summarize(results) : interrupted;
-    if (flags.keep && results) {
-      inviteToTry(embedded);
-      await controller;
-    }
-    stop.abort();
-    await controller;
-    return code;
-  } finally {
-    screen.close();
-    await embedded.stop();
-  }
+  const isKept = await play(flags, stop.signal);
+  if (isKept === null) return interrupted;
+  if (flags.keep) await keep(flags.seed, stop.signal);
+  return isKept ? 0 : 1;
 }
 
-/** The real controller, over HTTPS, asking disruption budgets. */
-async function startController(
-  { kubeconfig }: EmbeddedCluster,
-  screen: Screen,
-  signal: AbortSignal,
-): Promise<null> {
-  await runController({
-    cluster: await loadKubeconfig({ kubeconfig }),
-    engine: { mode: 'evict' },
-    signal,
-    onNotice: (notice, now) => {
-      const text = noticeText(notice, now);
-      if (text !== null) screen.line('controller', text);
-    },
+/** Whether all promises were kept; null: interrupted. */
+async function play({ seed, speed }: Flags, signal: AbortSignal): Promise<boolean | null> {
+  const source = await readSource(join(root, files.topology));
+  const script = readScript(files.script, await readFile(join(root, files.script), 'utf8'), hour);
+  const policies = readPolicyFiles([], source.startsAt, script.policies(source.startsAt));
+  const shared = { source, script, policies, seed, until: hour };
+  const screen = new Screen();
+  const left = new Side('kube-controller-manager', 'kube-controller-manager', {
+    ...shared,
+    semantics: 'upstream-1.36',
   });
-  return null;
-}
-
-async function play(
-  { cluster, kubeconfig }: EmbeddedCluster,
-  screen: Screen,
-  signal: AbortSignal,
-): Promise<readonly Result[]> {
-  const expectations = new Expectations();
-  cluster.api.subscribe(({ resource, object }) => {
-    expectations.observe(resource, object, cluster.api.clock.now());
-  });
-  const { access } = await loadKubeconfig({ kubeconfig });
-  const transport = new HttpTransport(access, `taintmgr-demo/${version}`);
-  const client = new ApiClient({ transport, server: access.server, signal });
-  screen.line(
-    'scenario',
-    'a cluster of three zones starts: nine nodes, five workloads, one budget',
+  const right = new Side('taintmgr', 'taintmgr', { ...shared, semantics: 'precise' });
+  const sides = [left, right];
+  const usual = screen.isLive ? speedUsual : Number.POSITIVE_INFINITY;
+  const sums = await race({ sides, screen, speed: speed ?? usual, signal });
+  screen.close();
+  const [ofLeft, ofRight] = sums ?? [];
+  if (!ofLeft || !ofRight) return null;
+  const scores = scoresOf(
+    { summaries: ofLeft, deadlines: left.recording.deadlines },
+    { summaries: ofRight, deadlines: right.recording.deadlines },
   );
-  await until('the cluster to be up', () => cluster.isIdle());
-  screen.line('scenario', `up: ${cluster.api.list('pods').length} pods run`);
-  await playScenario({
-    cluster,
-    client,
-    expectations,
-    until,
-    say: (text) => screen.line('scenario', text),
-    pause: (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000)),
-  });
-  transport.close();
-  return expectations.results();
+  const runs = sides.map((side) => side.result());
+  const named = { ...source, name: files.topology };
+  const result = { source: named, script: files.script, seed, until: hour, runs, limits: [] };
+  const { pageHtml } = await import('@taintmgr/page');
+  await write(join(root, page), await pageHtml(simulationDocument(result)));
+  return conclude(scores);
 }
 
-function until(what: string, condition: () => boolean): Promise<void> {
-  const lastLook = Date.now() + waitMsMax;
-  return new Promise((resolve, reject) => {
-    const look = (): void => {
-      if (condition()) resolve();
-      else if (Date.now() < lastLook) setTimeout(look, lookEveryMs);
-      else reject(new Error(`waited ${waitMsMax / 1000} s for ${what}`));
-    };
-    look();
-  });
+async function write(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text);
 }
 
-/** Prints expectation beside outcome; the exit code. */
-function summarize(results: readonly Result[]): number {
-  const lines = results.map(({ ok, name, nodeName, expected, happened }) => {
-    const pod = `${name} on ${nodeName}`.padEnd(42);
-    return `${ok ? 'ok   ' : 'WRONG'}  ${pod} ${happened.padEnd(20)} expected: ${expected}`;
-  });
-  const count = (start: string): number =>
-    results.filter(({ happened }) => happened.startsWith(start)).length;
-  const wrong = results.filter(({ ok }) => !ok).length;
-  const counts = `${count('evicted')} evicted, ${count('kept')} kept, ${count('called off')} called off`;
-  const end = wrong === 0 ? 'as expected' : `${wrong} not as expected`;
-  process.stdout.write(`\n${lines.join('\n')}\n\n${counts}: ${end}\n`);
-  return wrong === 0 ? 0 : 1;
-}
-
-function inviteToTry({ kubeconfig }: EmbeddedCluster): void {
+/** Prints the scoreboard and what to do next; whether all is as promised. */
+function conclude(scores: readonly Score[]): boolean {
+  const head = ['', 'KUBE-CONTROLLER-MANAGER', 'TAINTMGR', ''];
+  const rows = scores.map(({ what, left, right, isKept }) => [
+    ...[what, left, right],
+    isKept ? 'ok' : 'WRONG',
+  ]);
+  const isKept = scores.every((score) => score.isKept);
+  const play = `simulate -f ${files.topology} --script ${files.script} --until 1h`;
   process.stdout.write(`
-The cluster and the controller stay up until Ctrl-C. In another terminal:
+${renderTable(head, rows)}
 
-  export KUBECONFIG=${kubeconfig}
-  kubectl get nodes,pods,pdb -A -o wide
-  kubectl taint nodes zone-c-1 maintenance=kernel:NoSchedule maintenance=kernel:NoExecute
-  npm run -s kubectl-taintmgr -- explain node zone-c-1
+${isKept ? 'as promised' : 'NOT as promised'}; the hour, pod by pod, for a browser: ${relative(process.cwd(), join(root, page))}
 
+Try:
+  npm run -s kubectl-taintmgr -- ${play} --compare
+  npm run -s kubectl-taintmgr -- ${play} -o wide
+  npm run demo -- --keep
 `);
+  return isKept;
 }
 
 /** The exit code instead where there is nothing to play. */
@@ -159,18 +117,26 @@ function readFlags(): Flags | number {
   const options = {
     keep: { type: 'boolean', default: false },
     seed: { type: 'string', default: '1' },
+    speed: { type: 'string' },
     help: { type: 'boolean', short: 'h' },
   } as const;
   try {
-    const { keep, seed, help } = parseArgs({ options }).values;
+    const { keep: isKept, seed, speed, help } = parseArgs({ options }).values;
     if (help) {
       process.stdout.write(usage);
       return 0;
     }
     if (!/^\d{1,9}$/.test(seed)) throw new Error(`--seed: got "${seed}", want a whole number`);
-    return { keep, seed: Number(seed) };
+    return { keep: isKept, seed: Number(seed), speed: speed === undefined ? null : speedOf(speed) };
   } catch (error) {
     process.stderr.write(`error: ${error instanceof Error ? error.message : error}\n`);
     return 1;
   }
+}
+
+function speedOf(text: string): number {
+  if (text === 'max') return Number.POSITIVE_INFINITY;
+  const speed = Number(text);
+  if (speed >= 1 && speed <= 10_000) return speed;
+  throw new Error(`--speed: got "${text}", want a number from 1 to 10000, or max`);
 }

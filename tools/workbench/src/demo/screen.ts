@@ -1,68 +1,77 @@
+// Where the demo is shown: a board that is drawn in place on a terminal, plain lines otherwise.
 import { styleText } from 'node:util';
-import type { Cluster, KubeObject } from '@taintmgr/sim-cluster';
+import { formatDuration, type Millis } from '@taintmgr/core/time';
 import { createLogUpdate } from 'log-update';
+import { board, type Titled } from './columns.ts';
 
-/** Where a line comes from: the scenario, or the controller. */
-export type Voice = 'scenario' | 'controller';
+/** Narrower, or with fewer rows, there is no room for two sides. */
+const [columnsMin, columnsMax, rowsMin] = [80, 150, 24];
+const linesShown = 4;
+/** The longer name of a side. */
+const whoWidth = 'kube-controller-manager'.length;
 
-const linesShown = 14;
-const refreshMs = 250;
+interface Said {
+  readonly line: string;
+  readonly isScene: boolean;
+}
 
-/**
- * Shows the demo: a board of nodes and the last lines on a terminal, plain lines otherwise. Every
- * line stands in the scrollback at the end.
- */
+/** Every line that was said stands in the scrollback at the end. */
 export class Screen {
-  readonly #startedAt = Date.now();
-  readonly #cluster: Cluster;
   readonly #isLive: boolean;
-  readonly #lines: string[] = [];
   readonly #live = createLogUpdate(process.stdout);
-  readonly #timer: NodeJS.Timeout | null;
+  readonly #lines: Said[] = [];
   #isOpen = true;
 
-  constructor(cluster: Cluster) {
-    this.#cluster = cluster;
-    // A terminal may not say how large it is: nothing could be shown in place then.
-    this.#isLive = process.stdout.isTTY === true && process.stdout.columns > 0;
-    this.#timer = this.#isLive ? setInterval(() => this.#draw(), refreshMs) : null;
+  constructor() {
+    const { isTTY, columns = 0, rows = 0 } = process.stdout;
+    this.#isLive = isTTY === true && columns >= columnsMin && rows >= rowsMin;
   }
 
-  line(voice: Voice, text: string): void {
-    const time = `+${((Date.now() - this.#startedAt) / 1000).toFixed(1)}s`.padStart(6);
-    const line = `${time}  ${voice === 'scenario' ? '» ' : '  '}${text}`;
-    this.#lines.push(voice === 'scenario' ? styleText('bold', line) : line);
-    if (this.#isLive) this.#draw();
-    else process.stdout.write(`${line}\n`);
+  /** Whether somebody watches, so that it has to take its time. */
+  get isLive(): boolean {
+    return this.#isLive;
+  }
+
+  /** `who`: a side; left out: what happens to both. */
+  line(after: Millis, text: string, who?: string): void {
+    const time = formatDuration(Math.round(after / 1000) * 1000).padStart(6);
+    const line = `${time}  ${who === undefined ? '»' : who.padEnd(whoWidth)}  ${text}`;
+    const said = { line, isScene: who === undefined };
+    if (this.#isLive) this.#lines.push(said);
+    else process.stdout.write(`${styled(said)}\n`);
+  }
+
+  /** `scene`: what goes on. */
+  draw(after: Millis, until: Millis, scene: string, sides: readonly Titled[]): void {
+    if (!this.#isLive) return;
+    const columns = Math.min(process.stdout.columns, columnsMax);
+    const time = ` ${formatDuration(after)} of ${formatDuration(until)} `;
+    const room = Math.max(10, columns - time.length - scene.length - 3);
+    const done = Math.round((room * after) / until);
+    const progress = `${styleText('cyan', '━'.repeat(done))}${styleText('dim', '─'.repeat(room - done))}`;
+    this.#live(
+      [
+        `${progress}${time} ${styleText('bold', scene)}`,
+        '',
+        ...board(sides, columns),
+        '',
+        ...this.#lines.slice(-linesShown).map((said) => styled(said, columns)),
+      ].join('\n'),
+    );
   }
 
   /** Leaves all lines behind, without the board. */
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    if (this.#timer) clearInterval(this.#timer);
     if (!this.#isLive) return;
     this.#live.clear();
     this.#live.done();
-    process.stdout.write(`${this.#lines.join('\n')}\n`);
-  }
-
-  #draw(): void {
-    const nodes = this.#cluster.api.list('nodes').map((node) => boardLine(this.#cluster, node));
-    this.#live([...nodes, '', ...this.#lines.slice(-linesShown)].join('\n'));
+    process.stdout.write(`${this.#lines.map((said) => styled(said)).join('\n')}\n`);
   }
 }
 
-/** One letter for each pod of a node, and the taints. */
-function boardLine(cluster: Cluster, node: KubeObject): string {
-  const { name } = node.metadata;
-  const pods = cluster.api.list('pods').filter(({ spec }) => spec.nodeName === name);
-  const marks = pods.map((pod) => {
-    const app = pod.metadata.labels?.app ?? '?';
-    return pod.metadata.deletionTimestamp ? styleText('dim', `(${app})`) : app;
-  });
-  const taints: readonly { key: string; effect: string }[] = node.spec.taints ?? [];
-  const named = taints.filter(({ effect }) => effect === 'NoExecute').map(({ key }) => key);
-  const taint = named.length > 0 ? styleText('yellow', `${named.join(', ')}:NoExecute`) : '';
-  return `${name}  ${taint === '' ? ' ' : '!'}  ${marks.join(' ')}  ${taint}`;
+function styled({ line, isScene }: Said, columns: number = line.length): string {
+  const text = line.slice(0, columns);
+  return isScene ? styleText('bold', text) : text;
 }

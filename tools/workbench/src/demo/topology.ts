@@ -7,18 +7,9 @@ import {
   toleration,
 } from '@taintmgr/sim-cluster';
 
-/**
- * The taints that the demo puts on nodes. NoExecute makes pods leave, each workload in its own way;
- * NoSchedule keeps those from coming back that tolerate the other for a while.
- */
-export const maintenance = [
-  { key: 'maintenance', value: 'kernel', effect: 'NoSchedule' },
-  { key: 'maintenance', value: 'kernel', effect: 'NoExecute' },
-] as const;
-
 const unreachable = 'node.kubernetes.io/unreachable:NoExecute';
 
-/** The demo's cluster: three zones of three nodes with one workload for each kind of toleration. */
+/** The cluster of `npm run demo -- --keep`: three zones of three nodes with one workload for each kind of toleration. */
 export const topology: Topology = {
   region: 'region-1',
   zones: ['zone-a', 'zone-b', 'zone-c'],

@@ -1,0 +1,145 @@
+// One side of the demo: a simulation that is driven bit by bit, and how it is doing now.
+import type { Millis } from '@taintmgr/core/time';
+import type { Recording } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/record/recorder.ts';
+import type { RunResult } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/result/documents.ts';
+import { withSummary } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/result/documents.ts';
+import type { Summary } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/result/summary.ts';
+import {
+  type RunOptions,
+  Simulation,
+} from '@taintmgr/kubectl-taintmgr/src/commands/simulate/stage/run.ts';
+
+/** How a node is doing. */
+type NodeMark = 'ready' | 'tainted' | 'down';
+
+interface ZoneView {
+  readonly name: string;
+  readonly nodes: readonly NodeMark[];
+}
+
+export interface WorkloadView {
+  readonly name: string;
+  readonly wanted: number;
+  /** Pods that really serve: none of a machine that is dead. */
+  readonly serving: number;
+  /** How many its budget asks for; null: it has none. */
+  readonly needed: number | null;
+}
+
+/** Pods of a workload on a node that have some time left. */
+export interface DeadlineView {
+  readonly workload: string;
+  readonly node: string;
+  readonly pods: number;
+  /** Seconds, and how many they were given at first. */
+  readonly left: number;
+  readonly given: number;
+}
+
+/** How it is at a moment. */
+export interface SideView {
+  readonly zones: readonly ZoneView[];
+  readonly workloads: readonly WorkloadView[];
+  readonly deadlines: readonly DeadlineView[];
+  readonly evicted: number;
+  readonly held: number;
+  readonly refused: number;
+}
+
+/** A cluster and whose rules decide in it. */
+export class Side {
+  readonly title: string;
+  readonly #name: string;
+  readonly #simulation: Simulation;
+  /** How long each pod was given when it was first seen to have a deadline, in seconds. */
+  readonly #given = new Map<string, number>();
+  #after: Millis = 0;
+
+  /** `name`: what the run is called on the page. Throws FaultyFile. */
+  constructor(title: string, name: string, options: RunOptions) {
+    this.title = title;
+    this.#name = name;
+    this.#simulation = new Simulation(options);
+  }
+
+  runUntil(after: Millis): void {
+    this.#simulation.runUntil(after);
+    this.#after = after;
+  }
+
+  /** All that has happened so far. */
+  get recording(): Recording {
+    return this.#simulation.result().recording;
+  }
+
+  /** What it comes down to so far. */
+  summary(): Summary {
+    return this.result().summary;
+  }
+
+  result(): RunResult {
+    return withSummary(this.#simulation.result(), this.#after, this.#name);
+  }
+
+  view(): SideView {
+    const { recording } = this;
+    return {
+      zones: zonesOf(recording),
+      workloads: workloadsOf(recording),
+      deadlines: this.#deadlines(recording),
+      evicted: recording.evictions.length,
+      held: recording.holds.filter(({ until }) => until === null).length,
+      refused: recording.refusals.reduce((sum, { count }) => sum + count, 0),
+    };
+  }
+
+  #deadlines({ deadlines }: Recording): readonly DeadlineView[] {
+    const now = this.#after / 1000;
+    const groups = new Map<string, DeadlineView>();
+    for (const { namespace, pod, workload, node, setAt, dueAt, endedAt } of deadlines) {
+      const name = `${namespace}/${pod}`;
+      if (endedAt !== null) continue;
+      const given = Math.max(this.#given.get(name) ?? 0, dueAt - setAt);
+      this.#given.set(name, given);
+      const key = `${workload}\0${node}`;
+      const pods = (groups.get(key)?.pods ?? 0) + 1;
+      const left = Math.max(0, dueAt - now);
+      groups.set(key, { workload: nameIn(workload), node, pods, left, given });
+    }
+    return [...groups.values()].sort((a, b) => a.left - b.left);
+  }
+}
+
+/** `Deployment shop/web` is `shop/web`. */
+export function nameIn(workload: string | null): string {
+  return workload?.split(' ').at(-1) ?? 'pods';
+}
+
+function zonesOf({ nodes }: Recording): readonly ZoneView[] {
+  const zones = new Map<string, NodeMark[]>();
+  for (const { zone, states } of nodes) {
+    const state = states.at(-1);
+    if (!state || state.ready === 'Gone') continue;
+    const name = zone.split('/').at(-1) ?? zone;
+    const isTainted = state.taints.some((taint) => taint.endsWith(':NoExecute'));
+    const mark = state.ready !== 'True' ? 'down' : isTainted ? 'tainted' : 'ready';
+    zones.set(name, [...(zones.get(name) ?? []), mark]);
+  }
+  return Array.from(zones, ([name, marks]) => ({ name, nodes: marks }));
+}
+
+/** Those that a budget protects: what belongs to a node or cannot move is no news. */
+function workloadsOf({ workloads, budgets }: Recording): readonly WorkloadView[] {
+  return workloads.flatMap(({ namespace, name, states, serving }): readonly WorkloadView[] => {
+    const budget = budgets.find((one) => one.namespace === namespace && one.name === name);
+    if (!budget) return [];
+    return [
+      {
+        name: `${namespace}/${name}`,
+        wanted: states.at(-1)?.wanted ?? 0,
+        serving: serving.at(-1)?.pods ?? 0,
+        needed: budget.states.at(-1)?.desired ?? null,
+      },
+    ];
+  });
+}

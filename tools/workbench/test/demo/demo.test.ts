@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { readScript } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/script/script.ts';
+import { board } from '../../src/demo/columns.ts';
+import { type Played, scoresOf } from '../../src/demo/scoreboard.ts';
+import type { SideView } from '../../src/demo/side.ts';
+import { chapters, hour } from '../../src/demo/story.ts';
+
+// What the demo prints is the same each time; on a terminal two sides stand beside each other.
+
+const main = fileURLToPath(new URL('../../src/demo/main.ts', import.meta.url));
+const root = new URL('../../../../', import.meta.url);
+const transcripts = new URL('../testdata/demo/', import.meta.url);
+
+function same(printed: string, file: string): void {
+  const transcript = new URL(file, transcripts);
+  if (process.env.REWRITE === '1') writeFileSync(transcript, printed);
+  assert.equal(printed, readFileSync(transcript, 'utf8'));
+}
+
+/** Runs the demo as a program; without a terminal it prints lines. */
+async function demo(...args: readonly string[]): Promise<string> {
+  const program = ['-C', '@taintmgr/source', main, ...args];
+  const options = { cwd: fileURLToPath(root), env: { ...process.env, NO_COLOR: '1' } };
+  const { stdout } = await promisify(execFile)(process.execPath, program, options);
+  return stdout;
+}
+
+describe('npm run demo', () => {
+  it('plays the hour on both sides, and ends as promised', async () => {
+    const printed = await demo();
+    same(printed, 'plain.txt');
+    const page = readFileSync(new URL('reports/demo.html', root), 'utf8');
+    assert.match(page, /^<!doctype html>/i);
+  });
+
+  for (const [args, said] of [
+    [['--speed', '0'], '--speed: got "0", want a number from 1 to 10000, or max'],
+    [['--seed', 'x'], '--seed: got "x", want a whole number'],
+  ] as const) {
+    it(`refuses ${args.join(' ')}`, async () => {
+      await assert.rejects(demo(...args), { code: 1, stderr: `error: ${said}\n` });
+    });
+  }
+});
+
+it('each scene is something that the scenario does', () => {
+  const text = readFileSync(new URL('docs/scenarios/demo.yaml', root), 'utf8');
+  const { events } = readScript('demo.yaml', text, hour);
+  const minutes = new Set(events.flatMap(({ at, lasts }) => [at, at + (lasts ?? 0)]));
+  for (const { minute } of chapters.flatMap(({ scenes }) => scenes)) {
+    assert.ok(minutes.has(minute * 60_000), `minute ${minute}`);
+  }
+});
+
+describe('the scoreboard', () => {
+  const none = { evictions: 0, refusals: 0, workloads: [], budgets: [] };
+  const played: Played = { summaries: Array(chapters.length + 1).fill(none), deadlines: [] };
+
+  it('shows what is not as promised', () => {
+    const scores = scoresOf(played, played);
+    assert.equal(scores.length, 6);
+    assert.deepEqual(
+      scores.map(({ isKept }) => isKept),
+      Array(6).fill(false),
+    );
+  });
+
+  it('needs all chapters', () => {
+    assert.throws(() => scoresOf(played, { ...played, summaries: [] }), /was not played/);
+  });
+});
+
+describe('the board', () => {
+  const left: SideView = {
+    zones: [
+      { name: 'zone-a', nodes: ['ready', 'ready'] },
+      { name: 'zone-b', nodes: ['down', 'tainted'] },
+    ],
+    workloads: [
+      { name: 'shop/web', wanted: 30, serving: 20, needed: 29 },
+      { name: 'shop/db', wanted: 3, serving: 0, needed: 2 },
+    ],
+    deadlines: [
+      { workload: 'shop/web', node: 'zone-b-1', pods: 2, left: 155, given: 300 },
+      { workload: 'shop/db', node: 'zone-b-2', pods: 1, left: 300, given: 300 },
+    ],
+    evicted: 3,
+    held: 0,
+    refused: 0,
+  };
+  const right = { ...left, deadlines: [], evicted: 0, held: 30, refused: 12 };
+  const titled = [
+    { title: 'kube-controller-manager', view: left },
+    { title: 'taintmgr', view: right },
+  ];
+
+  it('has both sides in the columns of a terminal', () => {
+    const lines = board(titled, 80);
+    for (const line of lines) assert.ok(line.length <= 80, line);
+    same(`${lines.join('\n')}\n`, 'board.txt');
+  });
+});
