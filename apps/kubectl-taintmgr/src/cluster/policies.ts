@@ -70,9 +70,16 @@ export function withKnown(read: ClusterPolicies, before: ClusterPolicies): Clust
 }
 
 async function readKinds(reader: ClusterReader): Promise<readonly ReadKind[]> {
+  const asked = decidingKinds.map((kind) => {
+    const path = `/apis/${policyApiVersion}/${policyKinds[kind].plural}`;
+    const values = reader.objectsIfServed(path);
+    // What went wrong counts where the cluster has them.
+    values.catch(() => undefined);
+    return { kind, values };
+  });
   const isServed = await reader.serves(`/apis/${policyApiVersion}`);
   if (!isServed) return decidingKinds.map((kind) => ({ kind, objects: [], lack: 'missing' }));
-  return await Promise.all(decidingKinds.map((kind) => readKind(reader, kind)));
+  return await Promise.all(asked.map(({ kind, values }) => readKind(reader, kind, values)));
 }
 
 interface ReadKind {
@@ -83,10 +90,12 @@ interface ReadKind {
 }
 
 /** The definitions may be of another version, or one of them was deleted. */
-async function readKind(reader: ClusterReader, kind: DecidingKind): Promise<ReadKind> {
-  const path = `/apis/${policyApiVersion}/${policyKinds[kind].plural}`;
-  const read = async (): Promise<readonly unknown[] | 'missing'> =>
-    (await reader.objectsIfServed(path)) ?? 'missing';
+async function readKind(
+  reader: ClusterReader,
+  kind: DecidingKind,
+  asked: Promise<readonly unknown[] | null>,
+): Promise<ReadKind> {
+  const read = async (): Promise<readonly unknown[] | 'missing'> => (await asked) ?? 'missing';
   const values = (await reader.ifAllowed(read)) ?? 'hidden';
   if (values === 'hidden' || values === 'missing') return { kind, objects: [], lack: values };
   const objects = values.flatMap((value) => followed(kind, value).objects);

@@ -1,4 +1,5 @@
 // Single requests for commands, with errors in kubectl's words.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import { failureOf, succeeded } from '../proto/answer.ts';
 import { type ApiRequest, getRequest } from '../proto/api-request.ts';
@@ -21,6 +22,8 @@ export interface ApiClientOptions {
 }
 
 const requestMsMax: Millis = 30_000;
+/** To read more takes longer than a server nearby takes to answer. */
+const longText = 100_000;
 const pageLimit = 500;
 const listAttemptsMax = 3;
 
@@ -54,7 +57,10 @@ export class ApiClient {
       throw new ConnectionError(this.#options.server, answer.message, answer.stage);
     }
     if (!succeeded(answer)) throw new ApiError(failureOf(answer));
-    const value = parseJson(answer.body);
+    const { body } = answer;
+    // What shorter answers lead to is asked for before this one is read.
+    if (body.length > longText) await nextTurn();
+    const value = parseJson(body);
     if (value !== undefined) return { value, serverTime: httpDate(answer.headers.date) };
     throw new WrongServerError(this.#options.server, 'what answers there does not speak JSON');
   }

@@ -5,7 +5,13 @@ import path from 'node:path';
 import { type Millis, parseDuration } from '@taintmgr/core/time';
 import type { Access } from '../transport/access.ts';
 import { KubeconfigAccess } from './access.ts';
-import { clusterSettings, type Overrides, userSettings } from './entries.ts';
+import {
+  type ClusterSettings,
+  clusterSettings,
+  type Overrides,
+  type UserSettings,
+  userSettings,
+} from './entries.ts';
 import { KubeconfigError } from './error.ts';
 import { type Entry, type Kubeconfig, readKubeconfig, textOf } from './file.ts';
 
@@ -38,6 +44,11 @@ export interface ClusterConfig {
   readonly namespace: string;
   /** Time limit of one request, 0: none; null: not given. */
   readonly requestTimeout: Millis | null;
+  /**
+   * Whether nobody but the server is asked over TLS, and whom to believe there is said: of the
+   * authorities that everybody trusts none is needed.
+   */
+  readonly needsNoAuthorities: boolean;
 }
 
 interface Choice {
@@ -64,13 +75,24 @@ export async function loadKubeconfig(
   const { context, namespace, cluster, user } =
     isEmpty(config) && !options.server ? inCluster(config, surroundings) : choose(config, options);
   const settings = clusterSettings(cluster, options, surroundings.env);
-  const access = new KubeconfigAccess(settings, userSettings(user, options, settings));
+  const login = userSettings(user, options, settings);
+  const access = new KubeconfigAccess(settings, login);
   return {
     access,
+    needsNoAuthorities: needsNoAuthorities(settings, login),
     context,
     namespace: options.namespace || namespace || 'default',
     requestTimeout,
   };
+}
+
+/** Proxies and auth providers are asked over TLS too; credential plugins are processes of their own. */
+function needsNoAuthorities(
+  { skipTLSVerify, caData, caFile, proxyUrl }: ClusterSettings,
+  { authProvider }: UserSettings,
+): boolean {
+  const isSaid = skipTLSVerify || caData !== undefined || caFile !== undefined;
+  return isSaid && proxyUrl === undefined && authProvider === undefined;
 }
 
 /** The names in a section of the same files, as `--context` takes them. Throws KubeconfigError. */

@@ -65,6 +65,19 @@ describe('client', () => {
     ]);
   });
 
+  it('reads a long answer after the short ones that came with it', async () => {
+    const order: string[] = [];
+    const { api } = client((path, sink) => json(200, { text: 'x'.repeat(200_000) })(path, sink));
+    const short = client((path, sink) => json(200, {})(path, sink));
+    const next = async (): Promise<void> => {
+      await short.api.get('/first');
+      await short.api.get('/second');
+      order.push('what the short one leads to');
+    };
+    await Promise.all([api.get('/long').then(() => order.push('the long one')), next()]);
+    assert.deepEqual(order, ['what the short one leads to', 'the long one']);
+  });
+
   it('starts a list over when the server forgets it, three times at most', async () => {
     const expired = { reason: 'Expired', message: 'The provided continue parameter is too old' };
     const { api, asked } = client((path, sink) => {

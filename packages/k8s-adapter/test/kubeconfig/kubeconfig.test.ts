@@ -300,6 +300,46 @@ describe('kubeconfig refuses', () => {
   }
 });
 
+const cluster = (fields: string): string => prod.replace('{server: "https://prod:6443/"', fields);
+const withAuthority = cluster('{certificate-authority-data: QQ==, server: "https://prod:6443/"');
+
+const authorities: readonly (readonly [name: string, given: Case, isNone: boolean])[] = [
+  ['where the cluster names its own', { files: { '.kube/config': withAuthority } }, true],
+  [
+    'where the server is believed without',
+    { files: home, options: { insecureSkipTlsVerify: true } },
+    true,
+  ],
+  ['but where none is named', { files: home }, false],
+  [
+    'but for a proxy',
+    { files: { '.kube/config': withAuthority }, env: { HTTPS_PROXY: 'https://proxy:3128' } },
+    false,
+  ],
+  [
+    'but for an auth provider',
+    {
+      files: {
+        '.kube/config': withAuthority.replace(
+          '{token: prod-token}',
+          '{auth-provider: {name: oidc, config: {idp-issuer-url: "https://idp"}}}',
+        ),
+      },
+    },
+    false,
+  ],
+];
+
+describe('of the authorities that everybody trusts none is needed', () => {
+  for (const [name, given, isNone] of authorities) {
+    it(name, async (t) => {
+      const config = await load(t, given);
+      if (typeof config === 'string') assert.fail(config);
+      assert.equal(config.needsNoAuthorities, isNone);
+    });
+  }
+});
+
 describe('without a home', () => {
   const surroundings = { env: {}, home: null, serviceAccount: '/nowhere' };
 

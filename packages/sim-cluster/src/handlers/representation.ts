@@ -15,6 +15,17 @@ type Given = Readonly<Record<string, unknown>>;
 const metaVersion = 'meta.k8s.io/v1';
 const includeChoices = ['', 'Metadata', 'Object', 'None'] as const;
 
+const itemsOfLists = new WeakMap<KubeObject, Given>();
+
+/** As a list has it: without saying what it is. The same each time, so that its text can be kept. */
+function itemOf(view: KubeObject): Given {
+  const known = itemsOfLists.get(view);
+  if (known) return known;
+  const { kind: _kind, apiVersion: _version, ...item } = view;
+  if (Object.isFrozen(view)) itemsOfLists.set(view, Object.freeze(item));
+  return item;
+}
+
 /** Turns stored objects into the JSON a client asked for. */
 export class Presenter {
   readonly #resource: Resource;
@@ -89,10 +100,9 @@ export class Presenter {
     }
     const { listKind, custom } = this.#resource;
     const items = listed.items.map((stored) => {
+      const view = toView(this.#resource, stored);
       // Items of a custom kind say what they are.
-      if (custom) return toView(this.#resource, stored);
-      const { kind: _kind, apiVersion: _version, ...item } = toView(this.#resource, stored);
-      return item;
+      return custom ? view : itemOf(view);
     });
     return { kind: listKind, apiVersion: apiVersionOf(this.#resource), metadata, items };
   }

@@ -1,6 +1,7 @@
 import { AccessError, type ApiError, type Status } from '../objects/errors.ts';
 import { jsonOf } from '../objects/json.ts';
 import { encodeFrame, encodeObject, protobufType } from '../protobuf/encode.ts';
+import { keptText } from './kept-text.ts';
 import { yamlText, yamlType } from './yaml.ts';
 
 /** What a handler answers, and how that becomes a response. */
@@ -202,7 +203,7 @@ export function* listChunks(list: Readonly<Record<string, unknown>>): Generator<
   const items = entries as readonly unknown[];
   yield `${JSON.stringify(rest).slice(0, -1)},"${member}":[`;
   for (let at = 0; at < items.length; at += itemsPerChunk) {
-    const chunk = items.slice(at, at + itemsPerChunk).map((item) => jsonOf(item));
+    const chunk = items.slice(at, at + itemsPerChunk).map(keptText);
     yield `${at > 0 ? ',' : ''}${chunk.join(',')}`;
   }
   yield ']}\n';

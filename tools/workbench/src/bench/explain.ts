@@ -97,7 +97,11 @@ async function serve(pods: number): Promise<Served> {
   // Its timers keep no process alive; a server does.
   const served = await serveApi(cluster);
   await installDefinitions(api, customResourceDefinitions());
-  for (const [resource, object] of controllerObjects()) api.create(resource, object);
+  for (const [resource, object] of controllerObjects()) {
+    const created = api.create(resource, object);
+    // What a status says is taken by an update of it only.
+    if ('status' in object) api.update(resource, { ...created, status: object.status }, 'status');
+  }
   const close = async (): Promise<void> => {
     cluster.stop();
     await served.close();
