@@ -27,13 +27,13 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './drain': {
     values: `
-      DrainMachine SoloDrain budgetsOver drainFaultText drainFlag drainHeartbeatMs drainStaleMs drainText
-      filterPod isShut looksAtAllPods nodeDrainer operatorOf planDrain predictBlockers
+      DrainMachine SoloDrain budgetsOver describeEvictionRequest drainFaultText drainFlag drainHeartbeatMs drainStaleMs drainText
+      filterPod isOpenRequest isShut looksAtAllPods nodeDrainer operatorOf planDrain predictBlockers
       resolveDrainConfig soloDrainConfig`,
     types: `
       AskForDrain Budget Departure DrainCommand DrainCondition DrainConfig DrainFailure DrainFault DrainFilterResult
       DrainNode DrainNodePhase DrainNote DrainOptions DrainPlan DrainPod DrainPodState DrainQuestion
-      DrainStop DrainTarget EvictionRequest ForeignDeletion GuardDrain NodeDrainCommand NodeDrainNodeState NodeDrainPhase
+      DrainStop DrainTarget EvictionRequest EvictionResponder ForeignDeletion GuardDrain NodeDrainCommand NodeDrainNodeState NodeDrainPhase
       NodeDrainPodState NodeDrainState NodeDrainWrite PlanInput PlanPod PlannedPod PredictedBlocker
       PredictionSite ReadEvictionRequests RenewMark Respect RestartRollout SetDrainConditions SoloDrainCommand
       TaintNode WriteDrainNode WriteEvictionRequest`,

@@ -4,7 +4,7 @@
 
 export { Cluster, type ClusterOptions, type ClusterPart } from './cluster.ts';
 export type { AttachTiming } from './controllers/attach-detach.ts';
-export { evictionRequestDefinition } from './controllers/eviction-requests.ts';
+export { evictionDefinition, evictionRequestDefinition } from './controllers/eviction-requests.ts';
 export {
   type TaintManagerOptions,
   TaintManagerStandIn,

@@ -6,6 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { customResourceDefinitions } from '@taintmgr/core/policy';
 import {
   type EmbeddedCluster,
+  evictionDefinition,
   evictionRequestDefinition,
   installDefinitions,
   type KubeObject,
@@ -219,7 +220,7 @@ async function drainOne(
   };
   if (restarts) await runSingle(cluster);
   if (volumes) await runSet(cluster);
-  if (asks) await installDefinitions(api, [evictionRequestDefinition()]);
+  if (asks) await installDefinitions(api, [evictionRequestDefinition(), evictionDefinition()]);
   const named = {
     apiVersion: 'taintmgr.dev/v1alpha1',
     kind: 'NodeDrain',

@@ -1,8 +1,9 @@
-import type { Budget } from '@taintmgr/core/drain';
+import type { Budget, EvictionRequest } from '@taintmgr/core/drain';
 import { isWindowed, type PolicyObject } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import type { Evictors } from '@taintmgr/k8s-adapter/client';
 import { losesPods } from './drain-marks.ts';
+import { readEvictionRequests } from './eviction-requests.ts';
 import { type Evictor, readEvictor } from './evictors.ts';
 import { type NodeFacts, type PodFacts, zoneLabel } from './facts.ts';
 import { type KeptLimits, readLimits } from './limits.ts';
@@ -44,6 +45,8 @@ export interface ForecastSurvey extends NodeSurvey {
   readonly policies: ClusterPolicies;
   /** What nodes and pods were before, where that matters to whoever acts; null: not read. */
   readonly past: Past | null;
+  /** Which pods somebody is asked to move. */
+  readonly requests: readonly EvictionRequest[];
   /** Who else counts where limits do; left out: none does, or we may not see them all. */
   readonly crowd?: Crowd;
   /** Nodes whose taints were just written, and what was there before is not to be had. */
@@ -98,6 +101,7 @@ export interface Begun {
   readonly leases: Promise<ReadonlyMap<string, LeaseRenewal>>;
   readonly limits: Promise<KeptLimits | 'forbidden' | null>;
   readonly policies: Promise<ClusterPolicies>;
+  readonly requests: Promise<readonly EvictionRequest[]>;
 }
 
 /** Begins to read the pods on the nodes of these names, and what decides when they go. */
@@ -113,6 +117,7 @@ export function beginForecast(
     leases: reader.leasesRenewedAt(withPods),
     limits: readLimits(reader, reader.now()),
     policies: readClusterPolicies(reader, evictor, files),
+    requests: readEvictionRequests(reader),
     // Which takes longest: meanwhile the others are read.
     pods: reader.podsOn(withPods, podSelector),
   };
@@ -129,13 +134,14 @@ export async function surveyForecast(
   options: SurveyOptions = {},
 ): Promise<ForecastSurvey> {
   const begun = options.begun ?? beginForecast(reader, namesOf(withPods), options);
-  const [pods, rest, leases, zoneNodes, limits, policies] = await Promise.all([
+  const [pods, rest, leases, zoneNodes, limits, policies, requests] = await Promise.all([
     begun.pods,
     begun.anyway,
     begun.leases,
     readZones(reader, nodes),
     begun.limits,
     begun.policies,
+    begun.requests,
   ]);
   const kept = limits === 'forbidden' ? null : limits;
   const { rules, takesOver = false } = rest.evictor;
@@ -144,6 +150,7 @@ export async function surveyForecast(
   const crowd = isOurs ? await readCrowd(reader, policies, starts.nodes, options.isWhatIf) : null;
   const read = {
     ...{ at: reader.now(), pods, ...rest, ...starts, leases, zoneNodes, limits: kept, policies },
+    requests,
     past: null,
     ...(crowd && { crowd }),
   };

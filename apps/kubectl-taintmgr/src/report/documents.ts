@@ -11,6 +11,7 @@ import { describeHold, describeLifecycleReason, type Forecast } from '@taintmgr/
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import type { Evictor } from '../cluster/evictors.ts';
 import { isBare } from './bare-pods.ts';
+import { requestDocument } from './eviction-requests.ts';
 import type { LimitedTime } from './limit-forecast.ts';
 import { type NodeReport, type PodReport, type Tally, tally } from './report.ts';
 
@@ -119,6 +120,9 @@ export function podDocument(report: PodReport, at: Instant): object {
         }
       : undefined,
     present: present ? decisionDocument(present.decision, at) : undefined,
+    ...(report.requests.length > 0 && {
+      evictionRequests: report.requests.map(requestDocument),
+    }),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { NodeExplanation, PodExplanation } from '@taintmgr/core';
 import type { Comparison } from '@taintmgr/core/differences';
-import { type PredictedBlocker, predictBlockers } from '@taintmgr/core/drain';
+import { type EvictionRequest, type PredictedBlocker, predictBlockers } from '@taintmgr/core/drain';
 import { type Forecast, forecastOf } from '@taintmgr/core/lifecycle';
 import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
 import { drainedBy } from '../cluster/drain-marks.ts';
@@ -32,6 +32,8 @@ export interface PodReport {
   readonly knowsBudgets: boolean;
   /** When it is deleted whatever its budgets say; null: never, or none of them holds it. */
   readonly deletedAt: Instant | null;
+  /** That somebody is asked to move it. */
+  readonly requests: readonly EvictionRequest[];
 }
 
 /** Everything to be said about one node. */
@@ -155,6 +157,9 @@ function reportPod(
     blockers,
     knowsBudgets: !asks || survey.budgets !== null,
     deletedAt: deletedAt(judged, blockers),
+    requests: survey.requests.filter(({ podUid, intent }) => {
+      return podUid === pod.uid && intent === 'Eviction';
+    }),
   };
 }
 

@@ -100,6 +100,7 @@ export function surveyOf(
     evictors,
     evictor: { ...actorOf(evictors), asksBudgets: true },
     policies: noPolicies,
+    requests: [],
     past: null,
     limits: null,
     refused: [],

@@ -75,7 +75,12 @@ export type {
   NodeDrainPodState,
   NodeDrainState,
 } from '../drain/objects/state.ts';
-export type { EvictionRequest } from '../model/eviction-request.ts';
+export {
+  describeEvictionRequest,
+  type EvictionRequest,
+  type EvictionResponder,
+  isOpenRequest,
+} from '../model/eviction-request.ts';
 
 // Which pods are left alone or in the way, as kubectl drain has it.
 

@@ -1,4 +1,11 @@
 // An EvictionRequest of lifecycle.k8s.io: somebody asks whoever answers for a pod to move it.
+import { formatTime, type Instant, type Millis } from '../kernel/time.ts';
+
+/** After so long without a sign of life the next one has the turn, as Kubernetes 1.37 has it. */
+export const responderStaleMs: Millis = 20 * 60_000;
+
+/** By pods/eviction, as anybody could: Kubernetes appends it after all others. */
+const defaultResponder = 'imperative-eviction.k8s.io/evictor';
 
 /** The part of it that decisions need. */
 export interface EvictionRequest {
@@ -12,4 +19,54 @@ export interface EvictionRequest {
   readonly drain: string | null;
   /** That nobody works on it any more, and why; null: that is not said. */
   readonly failed: string | null;
+  /** By the cluster's clock; null: it does not say. */
+  readonly createdAt: Instant | null;
+  /** Whose turn it is to move the pod; null: nobody's, as far as the cluster says. */
+  readonly responder: EvictionResponder | null;
+}
+
+/** Who moves a pod that is asked for, as its Eviction says. */
+export interface EvictionResponder {
+  readonly name: string;
+  /** Its last sign of life, by the cluster's clock; null: it gave none. */
+  readonly heartbeatAt: Instant | null;
+  /** When it expects to be done; null: it does not say. */
+  readonly expectedAt: Instant | null;
+  /** What it says of its progress; '': nothing. */
+  readonly message: string;
+}
+
+/** Whether somebody works on it, or is about to, as far as it says. */
+export function isOpenRequest({ intent, failed }: EvictionRequest): boolean {
+  return intent === 'Eviction' && failed === null;
+}
+
+/**
+ * Until when it counts that somebody moves the pod, if no further sign of life comes; `seenAt`: since
+ * when it stands as it does, for those that do not say. Null: nobody moves it but by pods/eviction.
+ */
+export function movingUntil(request: EvictionRequest, seenAt: Instant): Instant | null {
+  const { responder, createdAt } = request;
+  if (!isOpenRequest(request) || responder?.name === defaultResponder) return null;
+  const since = responder ? responder.heartbeatAt : createdAt;
+  return (since ?? seenAt) + responderStaleMs;
+}
+
+/** Who asks, who answers, and how far that one is. */
+export function describeEvictionRequest({
+  requester,
+  name,
+  responder,
+  failed,
+}: EvictionRequest): string {
+  const asked = `${requester} has requested its eviction (EvictionRequest ${name})`;
+  if (failed !== null) return `${asked}, and nobody managed to move it: ${failed}`;
+  if (!responder) return `${asked}; nobody has answered yet`;
+  const { heartbeatAt, expectedAt, message } = responder;
+  const said = [
+    ...(message === '' ? [] : [message]),
+    heartbeatAt === null ? 'no sign of life yet' : `last heard of at ${formatTime(heartbeatAt)}`,
+    ...(expectedAt === null ? [] : [`expects to be done by ${formatTime(expectedAt)}`]),
+  ];
+  return `${asked}; ${responder.name} answers: ${said.join(', ')}`;
 }

@@ -1,20 +1,21 @@
-// EvictionRequests of lifecycle.k8s.io/v1alpha1 (alpha in Kubernetes 1.37): how ours are written, and all are read.
+// The requests that find, make and take back EvictionRequests of lifecycle.k8s.io/v1alpha1 (alpha in Kubernetes 1.37).
 import type { PodRef } from '@taintmgr/core';
-import type { EvictionRequest } from '@taintmgr/core/drain';
 import { type ApiRequest, getRequest, objectRequest, withQuery } from '../proto/api-request.ts';
-import { asList, asRecord, asText, type JsonRecord } from '../proto/json.ts';
 
 const apiVersion = 'lifecycle.k8s.io/v1alpha1';
 /** On requests of ours: the uid of the NodeDrain that they are of. */
-const drainLabel = 'taintmgr.dev/nodedrain';
-const requesterName = 'taintmgr.dev/node-drain';
+export const drainLabel: string = 'taintmgr.dev/nodedrain';
+const requester = 'taintmgr.dev/node-drain';
 const fieldManager = 'taintmgr-controller';
 const pageSize = 500;
 
-/** A page of all of them, in all namespaces. */
-export function listEvictionRequests(token = ''): ApiRequest {
+/** Asks what the cluster has of the group: whoever is known may ask that. */
+export const lifecyclePath: string = `/apis/${apiVersion}`;
+
+/** A page of all of a kind, in all namespaces: who asks, or who answers. */
+export function listLifecycle(kind: 'evictionrequests' | 'evictions', token = ''): ApiRequest {
   const query = { limit: pageSize, ...(token !== '' && { continue: token }) };
-  return getRequest(`/apis/${apiVersion}/evictionrequests`, query);
+  return getRequest(`${lifecyclePath}/${kind}`, query);
 }
 
 /** For a pod and a drain there is one: its name says which. */
@@ -27,7 +28,7 @@ export function createEvictionRequest(drainUid: string, pod: PodRef): ApiRequest
       ...{ namespace, name: `drain-${drainUid}.${uid}` },
       labels: { [drainLabel]: drainUid },
     },
-    spec: { target: { pod: { name, uid } }, requesterName, intent: 'Eviction' },
+    spec: { target: { pod: { name, uid } }, requester, intent: 'Eviction' },
   });
 }
 
@@ -39,26 +40,6 @@ export function deleteEvictionRequest(namespace: string, name: string): ApiReque
   });
 }
 
-export function evictionRequestsOf({ items }: JsonRecord): readonly EvictionRequest[] {
-  return asList(items).map((item) => evictionRequestFrom(asRecord(item)));
-}
-
-function evictionRequestFrom({ metadata, spec, status }: JsonRecord): EvictionRequest {
-  const { namespace, name, labels } = asRecord(metadata);
-  const { target, requesterName: requester, intent } = asRecord(spec);
-  const conditions = asList(asRecord(status).conditions).map(asRecord);
-  const failed = conditions.find((one) => one.type === 'Failed' && one.status === 'True');
-  return {
-    namespace: asText(namespace),
-    name: asText(name),
-    podUid: asText(asRecord(asRecord(target).pod).uid),
-    requester: asText(requester),
-    intent: intent === 'Withdrawn' ? 'Withdrawn' : 'Eviction',
-    drain: asText(asRecord(labels)[drainLabel]) || null,
-    failed: failed ? asText(failed.message) || asText(failed.reason) : null,
-  };
-}
-
 function pathOf(namespace: string): string {
-  return `/apis/${apiVersion}/namespaces/${encodeURIComponent(namespace)}/evictionrequests`;
+  return `${lifecyclePath}/namespaces/${encodeURIComponent(namespace)}/evictionrequests`;
 }

@@ -10,41 +10,54 @@ const followed = new Set([resource, 'pods', 'poddisruptionbudgets']);
 /** A pod that a budget keeps is looked at again after so long. */
 const lookAgainMs = 2_000;
 
+const text = { type: 'string' } as const;
+const fixed = { rule: 'self == oldSelf', message: 'field is immutable' };
+const pod = { type: 'object', required: ['name', 'uid'], properties: { name: text, uid: text } };
+const target = { type: 'object', properties: { pod }, 'x-kubernetes-validations': [fixed] };
+
 /**
  * EvictionRequests of lifecycle.k8s.io/v1alpha1, as Kubernetes 1.37 has them behind a feature gate.
  * Where a cluster is to serve them, install it; where they are to vanish, delete it.
  */
 export function evictionRequestDefinition(): KubeObject {
-  const text = { type: 'string' } as const;
-  const pod = { type: 'object', required: ['name', 'uid'], properties: { name: text, uid: text } };
-  const fixed = { rule: 'self == oldSelf', message: 'field is immutable' };
-  const spec = {
+  return definitionOf('EvictionRequest', {
     type: 'object',
-    required: ['target', 'requesterName', 'intent'],
+    required: ['target', 'requester', 'intent'],
     properties: {
-      target: { type: 'object', properties: { pod }, 'x-kubernetes-validations': [fixed] },
-      requesterName: {
+      target,
+      requester: {
         ...{ type: 'string', pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?/.+$' },
         'x-kubernetes-validations': [fixed],
       },
       intent: { type: 'string', enum: ['Eviction', 'Withdrawn'] },
     },
-  };
+  });
+}
+
+/** Evictions of the same API: in their status stands who answers for a pod, and how far that one is. */
+export function evictionDefinition(): KubeObject {
+  return definitionOf('Eviction', { type: 'object', required: ['target'], properties: { target } });
+}
+
+function definitionOf(kind: string, spec: KubeObject['spec']): KubeObject {
   const status = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
   const schema = {
     openAPIV3Schema: { type: 'object', required: ['spec'], properties: { spec, status } },
   };
-  const kind = 'EvictionRequest';
-  const plural = 'evictionrequests';
+  const singular = kind.toLowerCase();
+  const plural = `${singular}s`;
   const version = { name: 'v1alpha1', served: true, storage: true };
   const approved = 'https://github.com/kubernetes/enhancements/pull/4565';
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: resource, annotations: { 'api-approved.kubernetes.io': approved } },
+    metadata: {
+      name: `${plural}.lifecycle.k8s.io`,
+      annotations: { 'api-approved.kubernetes.io': approved },
+    },
     spec: {
       group: 'lifecycle.k8s.io',
-      names: { kind, listKind: `${kind}List`, plural, singular: 'evictionrequest' },
+      names: { kind, listKind: `${kind}List`, plural, singular },
       scope: 'Namespaced',
       versions: [{ ...version, schema, subresources: { status: {} } }],
     },
@@ -121,7 +134,7 @@ export class EvictionRequests extends Controller {
 
   #report(request: KubeObject, reason: string): void {
     const { status } = request;
-    const condition = { type: 'Evicted', status: 'True', reason, message: '' };
+    const condition = { type: 'TargetEvicted', status: 'True', reason, message: '' };
     const old: Parameters<typeof withCondition>[0] = status?.conditions;
     if (old?.some(({ type }) => type === condition.type)) return;
     const conditions = withCondition(old, condition, formatTime(this.api.clock.now()));

@@ -4,6 +4,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { execute, withoutKubectl } from '@taintmgr/kubectl-taintmgr/test/world/plugin.ts';
 import {
   deployment,
+  evictionDefinition,
   evictionRequestDefinition,
   installDefinitions,
   type Topology,
@@ -33,9 +34,13 @@ class World {
     this.watched = watched;
   }
 
-  static async start(t: TestContext, evictionRequestMs: number): Promise<World> {
-    const watched = await startCluster(t, topology, { evictionRequestMs });
-    await installDefinitions(watched.cluster.api, [evictionRequestDefinition()]);
+  static async start(t: TestContext, evictionRequestMs?: number): Promise<World> {
+    const answers = evictionRequestMs === undefined ? {} : { evictionRequestMs };
+    const watched = await startCluster(t, topology, answers);
+    await installDefinitions(watched.cluster.api, [
+      evictionRequestDefinition(),
+      evictionDefinition(),
+    ]);
     return new World(watched);
   }
 
@@ -63,7 +68,7 @@ describe('a NodeDrain and EvictionRequests', { skip: withoutKubectl }, () => {
     await world.kubectl('apply -f -', drainOf('kernel'));
     await until('the requests', () => world.requests > 0);
     const shown = await world.kubectl(
-      'get evictionrequests -n shop -o jsonpath={.items[0].spec.requesterName}/{.items[0].spec.intent}',
+      'get evictionrequests -n shop -o jsonpath={.items[0].spec.requester}/{.items[0].spec.intent}',
     );
     assert.equal(shown, 'taintmgr.dev/node-drain/Eviction');
     const waits = 'get nodedrain kernel -o jsonpath={.status.blockers[0]}';
@@ -108,5 +113,56 @@ describe('a NodeDrain and EvictionRequests', { skip: withoutKubectl }, () => {
     const said = await world.kubectl('get nodedrain kernel -o jsonpath={.status.blockers}');
     assert.match(said, /the cluster has no EvictionRequests/);
     await world.kubectl('delete nodedrain kernel --timeout=150s');
+  });
+
+  it('by pods/eviction leaves a pod to whoever else moves it', async (t) => {
+    const world = await World.start(t);
+    const { cluster } = world.watched;
+    const { metadata, spec: where } = cluster.api.list('pods', 'shop')[0] ?? assert.fail();
+    const { name, uid, namespace } = metadata;
+    const [apiVersion, target] = ['lifecycle.k8s.io/v1alpha1', { pod: { name, uid } }];
+    const named = { apiVersion, metadata: { namespace, name: 'of-web' } };
+    const spec = { target, requester: 'acme.io/mover', intent: 'Eviction' };
+    await world.kubectl('create -f -', { ...named, kind: 'EvictionRequest', spec });
+    await world.kubectl('create -f -', { ...named, kind: 'Eviction', spec: { target } });
+    const responder = 'vm.example.com/migrator';
+    const heartbeatTime = new Date().toISOString();
+    const status = {
+      targetResponders: [{ name: responder, priority: 10_000, state: 'Active' }],
+      responders: [{ name: responder, heartbeatTime, message: 'copied 40 %' }],
+    };
+    const patch = JSON.stringify({ status });
+    await world.kubectl(
+      `patch evictions.lifecycle.k8s.io of-web -n shop --type=merge --subresource=status -p ${patch.replaceAll(' ', '_')}`,
+    );
+    await startController(t, world.watched);
+    const kernel = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'NodeDrain' };
+    await world.kubectl('apply -f -', {
+      ...{ ...kernel, metadata: { name: 'kernel' } },
+      spec: { nodes: [where.nodeName], taint: { key: 'maintenance' } },
+    });
+    await until('the others', () => {
+      const pods = cluster.api.list('pods', 'shop');
+      return pods.filter((pod) => pod.spec.nodeName === where.nodeName).length === 1;
+    });
+    const waits = 'get nodedrain kernel -o jsonpath={.status.blockers[0]}';
+    await until('the status', () => {
+      const { blockers = [] } =
+        cluster.api.get('nodedrains.taintmgr.dev', '', 'kernel')?.status ?? {};
+      return String(blockers[0]).includes('answers');
+    });
+    assert.match(
+      await world.kubectl(waits),
+      new RegExp(
+        `^pod shop/${name}: somebody else is moving it: acme.io/mover has requested its eviction ` +
+          `.EvictionRequest of-web.; ${responder} answers: copied_40_%, last heard of at `,
+      ),
+    );
+    assert.notEqual(cluster.api.get('pods', 'shop', name), null);
+    await world.kubectl('delete evictionrequest of-web -n shop');
+    const waited = await world.kubectl(
+      'wait --for=condition=Drained nodedrain/kernel --timeout=60s',
+    );
+    assert.equal(waited, 'nodedrain.taintmgr.dev/kernel condition met');
   });
 });

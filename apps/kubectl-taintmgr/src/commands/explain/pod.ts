@@ -1,7 +1,9 @@
 import { describeReason, formatTaint, type Reason } from '@taintmgr/core';
+import { describeEvictionRequest } from '@taintmgr/core/drain';
 import { formatDuration, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import { type ForecastSurvey, surveyForecast } from '../../cluster/survey.ts';
 import { renderFields } from '../../render/fields.ts';
+import { printable } from '../../render/printable.ts';
 import type { Answer } from '../../render/printer.ts';
 import { renderTable, type TableOptions } from '../../render/table.ts';
 import { isBare } from '../../report/bare-pods.ts';
@@ -96,7 +98,7 @@ function describePod(
   { survey, question, paint }: AnswerContext,
   { headers }: TableOptions,
 ): string {
-  const { facts, explanation, present, upstream, blockers } = report;
+  const { facts, explanation, present, upstream, blockers, requests } = report;
   const { pod } = facts;
   const { after } = question;
   const at = survey.at + after;
@@ -118,6 +120,9 @@ function describePod(
     ...(present ? [['Present', decisionText(present.decision, survey.at, 0)] as const] : []),
     ...(upstream ? [['Upstream', upstreamLine(upstream, at, after)] as const] : []),
     ...blockedBy.map((text, index) => [index === 0 ? 'Blocked by' : '', text] as const),
+    ...requests.map((one, index) => {
+      return [index === 0 ? 'Requests' : '', printable(describeEvictionRequest(one))] as const;
+    }),
   ]).join('\n');
   const rows = explanation.decision.because.flatMap((reason, index) => {
     return taintRow(reason, index === 0, survey.at, after);

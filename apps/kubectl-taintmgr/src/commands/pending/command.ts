@@ -39,7 +39,7 @@ export async function run(invocation: Invocation<PendingFlags>): Promise<ExitCod
       flags.sortBy,
     );
     const shown = rows.map(({ pod }) => pod);
-    const columns = pendingColumns(survey.at);
+    const columns = pendingColumns(survey.at, shown);
     const answer: Answer = {
       document: {
         apiVersion,

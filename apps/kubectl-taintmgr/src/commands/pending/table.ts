@@ -1,6 +1,8 @@
+import { isOpenRequest } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
 import type { Column } from '../../render/table.ts';
 import { podDocument, taintDocument } from '../../report/documents.ts';
+import { requestersText } from '../../report/eviction-requests.ts';
 import type { PodReport } from '../../report/report.ts';
 import {
   becauseText,
@@ -19,8 +21,12 @@ export function pendingDocument(report: PodReport, now: Instant): object {
   return { ...podDocument(report, now), taint };
 }
 
-/** A line for each pod. */
-export function pendingColumns(now: Instant): readonly Column<PodReport>[] {
+/** A line for each pod; who has requested evictions only where somebody has. */
+export function pendingColumns(
+  now: Instant,
+  pods: readonly PodReport[],
+): readonly Column<PodReport>[] {
+  const isRequested = pods.some(({ requests }) => requests.some(isOpenRequest));
   return [
     ['NAMESPACE', ({ facts }) => facts.pod.namespace],
     ['POD', ({ facts }) => facts.pod.name],
@@ -28,6 +34,9 @@ export function pendingColumns(now: Instant): readonly Column<PodReport>[] {
     ['IN', (pod) => timeLeftOf(pod, 0)],
     ['TAINT', (pod) => decisive(pod).taint],
     ['BLOCKED BY', (pod) => heldText(pod, now)],
+    ...(isRequested
+      ? [['REQUESTED BY', ({ requests }: PodReport) => requestersText(requests)] as const]
+      : []),
     ['EVICTED BY', ({ evictor }) => evictor ?? none, 'wide'],
     ['DUE', ({ explanation }) => deadlineText(explanation.decision), 'wide'],
     ['TOLERATION', (pod) => decisive(pod).toleration, 'wide'],

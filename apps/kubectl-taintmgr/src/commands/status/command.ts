@@ -1,3 +1,4 @@
+import { isOpenRequest } from '@taintmgr/core/drain';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
@@ -42,6 +43,7 @@ export async function run(invocation: Invocation<StatusFlags>): Promise<ExitCode
       pauses,
       managers,
       nodeDrains,
+      requests: survey.requests.filter(isOpenRequest),
     };
     const answer = {
       document: statusDocument(status),

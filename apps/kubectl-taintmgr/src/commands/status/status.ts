@@ -1,5 +1,5 @@
 import { zoneName } from '@taintmgr/core';
-import { drainStaleMs } from '@taintmgr/core/drain';
+import { drainStaleMs, type EvictionRequest } from '@taintmgr/core/drain';
 import { resolveLifecycleConfig, type ZoneState, zoneState } from '@taintmgr/core/lifecycle';
 import type { EvictionPause } from '@taintmgr/core/policy';
 import { earliest, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
@@ -18,6 +18,7 @@ import type { TrippedLimit } from '../../cluster/limits.ts';
 import type { NodeDrainObject } from '../../cluster/node-drains.ts';
 import { isFresh, type TaintManager } from '../../cluster/taint-managers.ts';
 import { apiVersion, evictorDocument } from '../../report/documents.ts';
+import { requestDocument } from '../../report/eviction-requests.ts';
 import { trippedDocument } from '../../report/limits.ts';
 import { isPaused, type NodeReport, type PodReport, runningWaits } from '../../report/report.ts';
 import { asOf } from '../../report/words.ts';
@@ -68,6 +69,8 @@ export interface Status {
   readonly pauses: readonly EvictionPause[];
   /** What leaders publish of themselves. */
   readonly managers: readonly TaintManager[];
+  /** Those by which somebody is asked to move a pod. */
+  readonly requests: readonly EvictionRequest[];
 }
 
 /** Counts what was read, zone by zone in the order of their names. */
@@ -75,7 +78,7 @@ export function statusOf(
   { at, evictors, evictor }: Pick<Status, 'at' | 'evictors' | 'evictor'>,
   nodes: readonly NodeFacts[],
   reports: readonly NodeReport[],
-): Omit<Status, 'tripped' | 'pauses' | 'managers' | 'nodeDrains'> {
+): Omit<Status, 'tripped' | 'pauses' | 'managers' | 'nodeDrains' | 'requests'> {
   const byName = new Map(reports.map((report) => [report.facts.node.name, report] as const));
   const zones = new Map<string, NodeFacts[]>();
   for (const facts of nodes) {
@@ -132,7 +135,7 @@ function zoneCounts(
 /** The status as a document. */
 export function statusDocument(status: Status): object {
   const { at, evictors, evictor, zones, drains, running, clocks } = status;
-  const { tripped, pauses, managers, nodeDrains } = status;
+  const { tripped, pauses, managers, nodeDrains, requests } = status;
   return {
     apiVersion,
     kind: 'Status',
@@ -158,6 +161,11 @@ export function statusDocument(status: Status): object {
       trippedLimits: tripped.map(trippedDocument),
     }),
     ...(pauses.length > 0 && { pauses: pauses.map(pauseDocument) }),
+    ...(requests.length > 0 && {
+      evictionRequests: requests.map((one) => {
+        return { namespace: one.namespace, ...requestDocument(one) };
+      }),
+    }),
   };
 }
 

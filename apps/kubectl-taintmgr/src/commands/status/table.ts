@@ -10,6 +10,7 @@ import { isFresh, type TaintManager } from '../../cluster/taint-managers.ts';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import { type Column, renderColumns, renderTable, type TableOptions } from '../../render/table.ts';
+import { renderRequests } from '../../report/eviction-requests.ts';
 import { ago, none, soon } from '../../report/words.ts';
 import { renderNodeDrains } from './node-drains.ts';
 import { renderPauses } from './pauses.ts';
@@ -22,7 +23,8 @@ const labelWidth = 27;
 
 /** Who evicts, the zones, and the drains that have left marks. */
 export function renderStatus(status: Status, { wide, headers }: TableOptions): string {
-  const { at, evictors, zones, running, clocks, tripped, pauses, managers, nodeDrains } = status;
+  const { at, evictors, zones, running, clocks, tripped, pauses, managers } = status;
+  const { nodeDrains, requests } = status;
   const objects = new Set(nodeDrains.map(({ metadata }) => metadata.name));
   const drains = status.drains.filter(({ id }) => !objects.has(id));
   const table = renderColumns(zoneColumns, zones, { wide, headers });
@@ -35,6 +37,7 @@ export function renderStatus(status: Status, { wide, headers }: TableOptions): s
     '',
     zones.length === 0 ? 'No nodes found.' : table,
     ...(nodeDrains.length === 0 ? [] : ['', renderNodeDrains(at, nodeDrains)]),
+    ...(requests.length === 0 ? [] : ['', renderRequests(requests)]),
     ...(drains.length === 0 ? [] : ['', renderDrains(drains, wide)]),
     ...(running.length === 0 ? [] : ['', renderRunning(at, running)]),
     ...(tripped.length === 0 ? [] : ['', renderTripped(at, tripped)]),

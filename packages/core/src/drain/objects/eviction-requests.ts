@@ -9,6 +9,7 @@ import { type Pod, type PodRef, podRef } from '../../model/pod.ts';
 import type { StoreView } from '../../store.ts';
 import type { PodGate } from '../pod-gate.ts';
 import type { ReadEvictionRequests, WriteEvictionRequest } from './command.ts';
+import { OtherMovers } from './other-movers.ts';
 import { RequestView } from './request-view.ts';
 
 const retry = { retryWaitMsMin: 1_000, retryWaitMsMax: 30_000, confirmationWaitMs: 10_000 };
@@ -43,6 +44,7 @@ type Command =
 export class EvictionRequests implements PodGate {
   readonly #site: RequestSite;
   readonly #view: RequestView;
+  readonly #movers: OtherMovers;
   readonly #writes: KeyedWrites;
   /** The pods that are asked to go, and until when, by uid. */
   readonly #asked = new Map<string, { readonly pod: PodRef; readonly until: Instant | null }>();
@@ -62,6 +64,7 @@ export class EvictionRequests implements PodGate {
   constructor(now: Instant, site: RequestSite) {
     this.#site = site;
     this.#view = new RequestView(`${site.prefix}list`, now);
+    this.#movers = new OtherMovers(site);
     this.#writes = new KeyedWrites({ ...retry, prefix: `${site.prefix}write`, max: writesMax });
   }
 
@@ -94,8 +97,8 @@ export class EvictionRequests implements PodGate {
       if (asked.until !== null && asked.until <= now) return this.#giveUp(now, pod);
       return this.#words(pod.uid, asked.until);
     }
-    const other = found.find((one) => !this.#isOurs(one) && isOpen(one));
-    if (other && !mine) return othersWords(other);
+    const moved = mine ? null : this.#movers.holdOf(now, pod.uid, found);
+    if (moved !== null) return moved;
     const hold = mine ? null : gate.holdOf(now, pod);
     if (hold !== null) return hold;
     const open = [...this.#asked.keys()].filter((uid) => store.pod(uid)).length;
@@ -234,13 +237,4 @@ export class EvictionRequests implements PodGate {
     if (until === null) return what;
     return `${what}; by pods/eviction at ${formatTime(this.#site.store.clock.wall(until))}`;
   }
-}
-
-/** Whether somebody works on it, as far as it says. */
-function isOpen({ intent, failed }: EvictionRequest): boolean {
-  return intent === 'Eviction' && failed === null;
-}
-
-function othersWords({ requester, name }: EvictionRequest): string {
-  return `somebody else is moving it: ${requester} has requested its eviction (EvictionRequest ${name})`;
 }

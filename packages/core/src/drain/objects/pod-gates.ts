@@ -9,6 +9,7 @@ import type { StoreView } from '../../store.ts';
 import type { PodGate } from '../pod-gate.ts';
 import type { NodeDrainCommand } from './command.ts';
 import { EvictionRequests } from './eviction-requests.ts';
+import { OtherRequests } from './other-movers.ts';
 import { RolloutRestarts } from './rollout-restarts.ts';
 import { VolumeWaits } from './volume-waits.ts';
 import type { Workloads } from './workloads.ts';
@@ -33,6 +34,8 @@ export class DrainGates implements PodGate {
   readonly #volumes: VolumeWaits | null;
   /** Null: nobody is asked but the API server. */
   readonly #requests: EvictionRequests | null;
+  /** Null: those who are asked by ours know of those of others. */
+  readonly #others: OtherRequests | null;
   readonly #first: PodGate;
 
   constructor(now: Instant, drain: NodeDrain, given: GateSite) {
@@ -53,7 +56,8 @@ export class DrainGates implements PodGate {
     const first = this.#restarts ?? gate;
     const asks = { ...site, gate: first, prefix: idOf('request'), drain, timeoutMs, max, isGoing };
     this.#requests = requestsEvictions ? new EvictionRequests(now, asks) : null;
-    this.#first = this.#requests ?? first;
+    this.#others = requestsEvictions ? null : new OtherRequests(now, asks);
+    this.#first = this.#requests ?? this.#others ?? first;
   }
 
   holdOf(now: Instant, pod: Pod): string | null {
@@ -73,7 +77,7 @@ export class DrainGates implements PodGate {
     const { name: drain, uid } = this.#drain;
     const restarts = this.#restarts?.take(now) ?? [];
     const volumes = this.#volumes?.take(now) ?? [];
-    const requests = this.#requests?.take(now) ?? [];
+    const requests = this.#requests?.take(now) ?? this.#others?.take(now) ?? [];
     return [
       ...requests.map((one) => ({ ...one, drain, uid })),
       ...restarts.map((restart) => ({ ...restart, drain, uid })),
@@ -84,6 +88,7 @@ export class DrainGates implements PodGate {
   /** What takes back what was asked of others. */
   undo(now: Instant): readonly NodeDrainCommand[] {
     const { name: drain, uid } = this.#drain;
+    this.#others?.rest();
     return (this.#requests?.undo(now) ?? []).map((one) => ({ ...one, drain, uid }));
   }
 
@@ -94,22 +99,26 @@ export class DrainGates implements PodGate {
 
   /** What people are to know of the drain. */
   get remarks(): readonly string[] {
-    return [this.#requests?.remark ?? null].filter((one) => one !== null);
+    const remarks = [this.#requests?.remark ?? null, this.#others?.remark ?? null];
+    return remarks.filter((one) => one !== null);
   }
 
   hear(event: Extract<Event, { kind: 'evictionRequests' }>): void {
-    if (event.drain === this.#drain.name) this.#requests?.hear(event);
+    if (event.drain !== this.#drain.name) return;
+    this.#requests?.hear(event);
+    this.#others?.hear(event);
   }
 
   /** Takes a result; whether it is of one of these. */
   settle(now: Instant, id: string, outcome: Outcome): boolean {
     const isRestart = this.#restarts?.settle(now, id, outcome) === true;
-    if (isRestart || this.#requests?.settle(now, id, outcome) === true) return true;
+    const requests = this.#requests ?? this.#others;
+    if (isRestart || requests?.settle(now, id, outcome) === true) return true;
     return this.#volumes?.settle(now, id, outcome) === true;
   }
 
   nextWake(): Instant | null {
-    const gates = [this.#requests, this.#restarts, this.#volumes];
+    const gates = [this.#requests, this.#others, this.#restarts, this.#volumes];
     return earliest(gates.map((gate) => gate?.nextWake() ?? null));
   }
 }

@@ -24,10 +24,22 @@ export class RequestView {
   #pendingId = '';
   #nextAt: Instant;
   #trouble = 'it is not known yet';
+  #hasFailed = false;
+  #answeredAt: Instant | null = null;
+  /** Whether the cluster has none, or they may not be seen: that does not change soon. */
+  #isAbsent = false;
+  readonly #absentEveryMs: Millis;
 
-  constructor(prefix: string, now: Instant) {
+  /** `absentEveryMs`: how often it is looked where the cluster has none, or they may not be seen. */
+  constructor(prefix: string, now: Instant, absentEveryMs: Millis = listEveryMs) {
     this.#prefix = prefix;
     this.#nextAt = now;
+    this.#absentEveryMs = absentEveryMs;
+  }
+
+  /** Whether the last list that was asked for did not come. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
   }
 
   /** Whether the cluster has the API; null: nobody knows. */
@@ -48,6 +60,12 @@ export class RequestView {
   /** Which of them was answered last; 0: none. */
   get listed(): number {
     return this.#listed;
+  }
+
+  /** Whether a list was answered lately, by what there is, that there is none, or by a refusal. */
+  isAnswered(now: Instant): boolean {
+    const ageMsMax = this.#isAbsent ? this.#absentEveryMs : listAgeMsMax;
+    return this.#answeredAt !== null && now < this.#answeredAt + ageMsMax;
   }
 
   isKnown(now: Instant): boolean {
@@ -83,13 +101,17 @@ export class RequestView {
   /** Whether it was the result of a list. */
   settle(now: Instant, id: string, outcome: Outcome): boolean {
     if (id !== this.#pendingId || this.#askedAt === null) return false;
+    this.#hasFailed = isSetback(outcome);
     if (isSetback(outcome)) this.#trouble = outcome.message;
     else {
       this.#listedAt = this.#askedAt;
       this.#listed = this.#count;
     }
     this.#askedAt = null;
-    this.#nextAt = this.#isDoubted ? now : now + listEveryMs;
+    this.#answeredAt = now;
+    this.#isAbsent = isRefusal(outcome) || (!this.#hasFailed && this.#isServed === false);
+    const waitMs = this.#isAbsent ? this.#absentEveryMs : listEveryMs;
+    this.#nextAt = this.#isDoubted ? now : now + waitMs;
     return true;
   }
 
@@ -109,4 +131,9 @@ export class RequestView {
   nextWake(): Instant | null {
     return this.#askedAt === null ? this.#nextAt : null;
   }
+}
+
+/** Rights do not come by asking again soon. */
+function isRefusal(outcome: Outcome): boolean {
+  return outcome.kind === 'failed' && (outcome.status === 401 || outcome.status === 403);
 }

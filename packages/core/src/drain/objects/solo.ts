@@ -82,6 +82,7 @@ export class SoloDrain {
     this.#actAt = now;
     if (event.kind === 'podUpsert' && !this.#names.has(event.pod.nodeName)) return [];
     if (event.kind === 'result' && this.#isAnswered(now, event)) return [];
+    if (event.kind === 'evictionRequests') this.#gates.hear(event);
     return this.machine.handle(now, event);
   }
 

@@ -21,7 +21,8 @@ function world(given: NodeDrain = drain()): World {
 function requestOf(podUid: string, given: Partial<EvictionRequest> = {}): EvictionRequest {
   return {
     ...{ namespace: 'shop', name: `of-${podUid}`, podUid, requester: 'acme.io/mover' },
-    ...{ intent: 'Eviction', drain: null, failed: null, ...given },
+    ...{ intent: 'Eviction', drain: null, failed: null },
+    ...{ createdAt: 0, responder: null, ...given },
   };
 }
 
@@ -140,7 +141,7 @@ describe('a NodeDrain with evictBy EvictionRequest', () => {
     const [first] = given.state().blockers;
     assert.equal(
       first,
-      'pod shop/db: somebody else is moving it: acme.io/mover has requested its eviction (EvictionRequest of-db)',
+      'pod shop/db: somebody else is moving it: acme.io/mover has requested its eviction (EvictionRequest of-db); nobody has answered yet',
     );
     given.requests = given.requests.map((one) => ({ ...one, intent: 'Withdrawn' }));
     given.pass(10_000);

@@ -53,6 +53,8 @@ export class World {
   creations: Outcome = { kind: 'done' };
   /** What becomes of lists of them. */
   lists: Outcome = { kind: 'done' };
+  /** How many lists of them were asked for. */
+  listed = 0;
   readonly #drains = new Map<string, NodeDrain>();
 
   /** Nodes of such names, with a pod each that nobody owns; or such nodes and pods. */
@@ -163,6 +165,7 @@ export class World {
       this.onEvent(command);
     } else if (command.kind === 'readEvictionRequests') {
       const { id, drain } = command;
+      this.listed += 1;
       const [isServed, requests] = [this.requests !== null, [...(this.requests ?? [])]];
       if (this.lists.kind === 'done')
         this.tell({ kind: 'evictionRequests', drain, isServed, requests });
@@ -212,7 +215,8 @@ export class World {
     if (this.creations.kind !== 'done') return this.creations;
     const request = { namespace, podUid, drain, name: `of-${name}`, failed: null };
     const asked = { requester: 'taintmgr.dev/node-drain', intent: 'Eviction' } as const;
-    this.requests.push({ ...request, ...asked });
+    const fresh = { createdAt: this.now, responder: null };
+    this.requests.push({ ...request, ...asked, ...fresh });
     return { kind: 'done' };
   }
 

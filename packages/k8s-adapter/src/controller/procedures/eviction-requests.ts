@@ -1,14 +1,21 @@
 // How a NodeDrain lists EvictionRequests, makes its own, and takes them back.
 import type { Command, Event, Outcome } from '@taintmgr/core';
-import type { EvictionRequest } from '@taintmgr/core/drain';
 import {
   createEvictionRequest,
   deleteEvictionRequest,
-  evictionRequestsOf,
-  listEvictionRequests,
+  lifecyclePath,
+  listLifecycle,
 } from '../../drain/eviction-request.ts';
-import { answerValue, failureOf, succeeded } from '../../proto/answer.ts';
-import { asRecord, asText } from '../../proto/json.ts';
+import { evictionRequestsFrom, servedKinds } from '../../drain/moved-pods.ts';
+import {
+  type Answer,
+  answerValue,
+  type Failure,
+  failureOf,
+  succeeded,
+} from '../../proto/answer.ts';
+import { getRequest } from '../../proto/api-request.ts';
+import { asList, asRecord, asText } from '../../proto/json.ts';
 import {
   failedBy,
   failedUnasked,
@@ -22,6 +29,8 @@ import {
 type ReadRequests = Extract<Command, { kind: 'readEvictionRequests' }>;
 type WriteRequest = Extract<Command, { kind: 'writeEvictionRequest' }>;
 
+const done = finish({ kind: 'done' });
+
 export type EvictionRequestNotice =
   /** What there is; the machine hears of it too. */
   | Extract<Event, { kind: 'evictionRequests' }>
@@ -31,30 +40,58 @@ export type EvictionRequestNotice =
       readonly outcome: Outcome;
     };
 
-/** Page by page; a cluster without the API says so by 404. */
+type State =
+  | { readonly kind: 'discovery' }
+  | { readonly kind: 'requests'; readonly hasEvictions: boolean }
+  | { readonly kind: 'evictions' };
+type Step = StateStep<State>;
+
+/** Asks first whether there are any: then page by page who asks, and who answers. */
 export function evictionRequestsReading({ id, drain }: ReadRequests): Task<EvictionRequestNotice> {
-  let requests: readonly EvictionRequest[] = [];
-  let isServed = true;
-  const first = send<null>(null, listEvictionRequests());
+  const found = { isServed: true, requests: [] as unknown[], evictions: [] as unknown[] };
+  const next = (state: State, answer: Answer): Step => {
+    if (!succeeded(answer)) return refused(state, failureOf(answer), found);
+    const body = asRecord(answerValue(answer));
+    if (state.kind === 'discovery') {
+      const kinds = servedKinds(body);
+      found.isServed = kinds.has('evictionrequests');
+      const hasEvictions = kinds.has('evictions');
+      return found.isServed ? page({ kind: 'requests', hasEvictions }) : done;
+    }
+    found[state.kind].push(...asList(body.items));
+    const token = asText(asRecord(body.metadata).continue);
+    if (token !== '') return page(state, token);
+    return state.kind === 'requests' && state.hasEvictions && found.requests.length > 0
+      ? page({ kind: 'evictions' })
+      : done;
+  };
   return {
     ...{ kind: 'task', id, deposed: failedUnasked, outlastsStop: false },
-    first: stepsFrom(first, (_, answer): StateStep<null> => {
-      if (!succeeded(answer)) {
-        const failure = failureOf(answer);
-        if (failure.status !== 404) return finish(failedBy(failure));
-        isServed = false;
-        requests = [];
-        return finish({ kind: 'done' });
-      }
-      const page = asRecord(answerValue(answer));
-      requests = [...requests, ...evictionRequestsOf(page)];
-      const token = asText(asRecord(page.metadata).continue);
-      if (token !== '') return send<null>(null, listEvictionRequests(token));
-      return finish({ kind: 'done' });
-    }),
-    ended: (outcome) =>
-      outcome.kind === 'done' ? { kind: 'evictionRequests', drain, isServed, requests } : null,
+    first: stepsFrom(send<State>({ kind: 'discovery' }, getRequest(lifecyclePath)), next),
+    ended: (outcome) => {
+      if (outcome.kind !== 'done') return null;
+      const requests = evictionRequestsFrom(found.requests, found.evictions);
+      return { kind: 'evictionRequests', drain, isServed: found.isServed, requests };
+    },
   };
+}
+
+function page(state: Exclude<State, { kind: 'discovery' }>, token = ''): Step {
+  const kind = state.kind === 'requests' ? 'evictionrequests' : 'evictions';
+  return send<State>(state, listLifecycle(kind, token));
+}
+
+/** Who answers is worth knowing, and not needed. */
+function refused(
+  { kind }: State,
+  failure: Failure,
+  found: { isServed: boolean; requests: unknown[] },
+): Step {
+  if (kind === 'evictions' && [403, 404].includes(failure.status ?? 0)) return done;
+  if (failure.status !== 404) return finish(failedBy(failure));
+  found.isServed = false;
+  found.requests = [];
+  return done;
 }
 
 /** One that is there already is ours by its name; one that is gone is taken back. */

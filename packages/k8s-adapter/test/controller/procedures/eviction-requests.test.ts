@@ -35,55 +35,119 @@ function play(
   return { requests, notice: task.ended(step.outcome, 0, null), outcome: step.outcome };
 }
 
-const list = '/apis/lifecycle.k8s.io/v1alpha1/evictionrequests?limit=500';
+const group = '/apis/lifecycle.k8s.io/v1alpha1';
+const list = `${group}/evictionrequests?limit=500`;
+const evictions = `${group}/evictions?limit=500`;
+const kinds = (...names: string[]): readonly [number, object] => [
+  200,
+  { resources: names.map((name) => ({ name })) },
+];
+
+const reading = (): ReturnType<typeof evictionRequestsReading> =>
+  evictionRequestsReading({ kind: 'readEvictionRequests', ...command });
 
 describe('EvictionRequests that are listed', () => {
+  const spec = { target: { pod: { name: 'web', uid: 'p1' } }, requester: 'a.io/b' };
+  const creationTimestamp = '1970-01-01T00:00:05Z';
+  const labels = { 'taintmgr.dev/nodedrain': 'u1' };
+  const ours = {
+    metadata: { namespace: 'shop', name: 'one', labels, creationTimestamp },
+    spec: { ...spec, intent: 'Eviction' },
+  };
+  const common = { namespace: 'shop', podUid: 'p1', requester: 'a.io/b', responder: null };
+  const one = { ...common, name: 'one', intent: 'Eviction', drain: 'u1', failed: null };
+
   it('come page by page, ours with the uid of their drain', () => {
-    const spec = { target: { pod: { name: 'web', uid: 'p1' } }, requesterName: 'a.io/b' };
-    const labels = { 'taintmgr.dev/nodedrain': 'u1' };
-    const ours = {
-      metadata: { namespace: 'shop', name: 'one', labels },
-      spec: { ...spec, intent: 'Eviction' },
-    };
     const failed = { type: 'Failed', status: 'True', reason: 'NoFurtherResponder', message: '' };
     const theirs = {
       metadata: { namespace: 'shop', name: 'two' },
       spec: { ...spec, intent: 'Withdrawn' },
       status: { conditions: [failed] },
     };
-    const { requests, notice } = play(
-      evictionRequestsReading({ kind: 'readEvictionRequests', ...command }),
-      [
-        [200, { metadata: { continue: 'more' }, items: [ours] }],
-        [200, { items: [theirs, {}] }],
-      ],
-    );
-    assert.deepEqual(requests, [`GET ${list}`, `GET ${list}&continue=more`]);
-    const common = { namespace: 'shop', podUid: 'p1', requester: 'a.io/b' };
+    const { requests, notice } = play(reading(), [
+      kinds('evictionrequests'),
+      [200, { metadata: { continue: 'more' }, items: [ours] }],
+      [200, { items: [theirs, {}] }],
+    ]);
+    assert.deepEqual(requests, [`GET ${group}`, `GET ${list}`, `GET ${list}&continue=more`]);
+    const why = 'NoFurtherResponder';
+    const withdrawn = { intent: 'Withdrawn', drain: null, failed: why, createdAt: null };
     assert.deepEqual(notice, {
       ...{ kind: 'evictionRequests', drain: 'kernel', isServed: true },
       requests: [
-        { ...common, name: 'one', intent: 'Eviction', drain: 'u1', failed: null },
-        { ...common, name: 'two', intent: 'Withdrawn', drain: null, failed: 'NoFurtherResponder' },
+        { ...one, createdAt: 5000 },
+        { ...common, name: 'two', ...withdrawn },
         {
-          ...{ namespace: '', name: '', podUid: '', requester: '' },
-          ...{ intent: 'Eviction', drain: null, failed: null },
+          ...{ namespace: '', name: '', podUid: '', requester: '', createdAt: null },
+          ...{ intent: 'Eviction', drain: null, failed: null, responder: null },
         },
       ],
     });
   });
 
-  it('are none where the cluster does not have them', () => {
-    const reading = evictionRequestsReading({ kind: 'readEvictionRequests', ...command });
-    const { notice, outcome } = play(reading, [[404, {}]]);
-    const found = { isServed: false, requests: [] };
-    assert.deepEqual(notice, { kind: 'evictionRequests', drain: 'kernel', ...found });
+  it('come with whoever answers for their pods, as Evictions say', () => {
+    const eviction = {
+      spec: { target: { pod: { name: 'web', uid: 'p1' } } },
+      status: {
+        targetResponders: [
+          { name: 'a.io/first', state: 'Interrupted' },
+          { name: 'a.io/second', state: 'Active' },
+        ],
+        responders: [
+          { name: 'a.io/first', message: 'gave up' },
+          {
+            ...{ name: 'a.io/second', heartbeatTime: '1970-01-01T00:01:00Z', message: 'half' },
+            expectedCompletionTime: '1970-01-01T00:02:00Z',
+          },
+        ],
+      },
+    };
+    const { requests, notice } = play(reading(), [
+      kinds('evictionrequests', 'evictions'),
+      [200, { items: [ours] }],
+      [200, { items: [eviction, {}] }],
+    ]);
+    assert.deepEqual(requests, [`GET ${group}`, `GET ${list}`, `GET ${evictions}`]);
+    const times = { heartbeatAt: 60_000, expectedAt: 120_000 };
+    const responder = { name: 'a.io/second', ...times, message: 'half' };
+    assert.deepEqual(notice, {
+      ...{ kind: 'evictionRequests', drain: 'kernel', isServed: true },
+      requests: [{ ...one, createdAt: 5000, responder }],
+    });
+  });
+
+  it('come without whoever answers where that may not be seen', () => {
+    const { notice, outcome } = play(reading(), [
+      kinds('evictionrequests', 'evictions'),
+      [200, { items: [ours] }],
+      [403, { message: 'no right' }],
+    ]);
     assert.deepEqual(outcome, { kind: 'done' });
+    assert.deepEqual(notice, {
+      ...{ kind: 'evictionRequests', drain: 'kernel', isServed: true },
+      requests: [{ ...one, createdAt: 5000 }],
+    });
+  });
+
+  it('are none where the cluster does not have them', () => {
+    const found = { isServed: false, requests: [] };
+    const answers: (readonly [number, object])[][] = [
+      [[404, {}]],
+      [kinds('others')],
+      [kinds('evictionrequests'), [404, {}]],
+    ];
+    for (const one of answers) {
+      const { notice, outcome } = play(reading(), one);
+      assert.deepEqual(notice, { kind: 'evictionRequests', drain: 'kernel', ...found });
+      assert.deepEqual(outcome, { kind: 'done' });
+    }
   });
 
   it('are unknown where that was not allowed', () => {
-    const reading = evictionRequestsReading({ kind: 'readEvictionRequests', ...command });
-    const { notice, outcome } = play(reading, [[403, { message: 'no right' }]]);
+    const { notice, outcome } = play(reading(), [
+      kinds('evictionrequests'),
+      [403, { message: 'no right' }],
+    ]);
     assert.equal(notice, null);
     assert.equal(outcome.kind === 'failed' && outcome.status, 403);
   });
@@ -116,7 +180,7 @@ describe('an EvictionRequest of ours', () => {
       },
       spec: {
         target: { pod: { name: 'web', uid: 'p1' } },
-        requesterName: 'taintmgr.dev/node-drain',
+        requester: 'taintmgr.dev/node-drain',
         intent: 'Eviction',
       },
     });

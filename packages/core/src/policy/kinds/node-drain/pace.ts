@@ -109,7 +109,7 @@ export const paceFields = {
         type: 'shared',
         name: 'duration',
         description:
-          'For pods.evictBy EvictionRequest: how long whoever answers for a pod has; left out: for ever.',
+          'How long whoever answers for a pod has to move it, where this drain or somebody else has asked for that by an EvictionRequest; left out: for ever.',
       },
       node: {
         type: 'shared',
