@@ -8,11 +8,11 @@ const story = { story: 'drains' } as const;
 
 export const nodeDrainSabotages: Readonly<Record<string, Planted>> = {
   'takes the mark of its drain for that of another': {
-    ...{ ...story, seed: 7, breaks: ['comes to an end'] },
+    ...{ ...story, seed: 13, breaks: ['comes to an end'] },
     sabotage: { machine: (engine) => telling(engine, withoutDrain) },
   },
   'begins with all nodes of a drain at once': {
-    ...{ ...story, seed: 2, breaks: ['keeps to its limits'] },
+    ...{ ...story, seed: 3, breaks: ['keeps to its limits'] },
     sabotage: { machine: (engine) => told(engine, { nodesAtOnceMax: 0 }) },
   },
   'deletes pods of a drain without asking': {
@@ -20,15 +20,31 @@ export const nodeDrainSabotages: Readonly<Record<string, Planted>> = {
     sabotage: { machine: (engine) => told(engine, { budgets: 'ignore' }) },
   },
   'drains pods that nobody recreates': {
-    ...{ ...story, seed: 8, breaks: ['leaves pods that nobody recreates'] },
+    ...{ ...story, seed: 5, breaks: ['leaves pods that nobody recreates'] },
     sabotage: { machine: (engine) => told(engine, { takesUnmanaged: true }) },
   },
   'says that a drain has ended on a node where it goes on': {
-    ...{ ...story, seed: 11, breaks: ['evicts where it shows that it is at work'] },
+    ...{ ...story, seed: 5, breaks: ['evicts where it shows that it is at work'] },
     sabotage: { machine: (engine) => telling(engine, ended) },
   },
+  'minds no waves': {
+    ...{ ...story, seed: 8, breaks: ['keeps to its waves'] },
+    sabotage: { machine: (engine) => told(engine, { waves: [], nodesAtOnceMax: 2 }) },
+  },
+  'minds no windows': {
+    ...{ ...story, seed: 4, breaks: ['keeps to its windows'] },
+    sabotage: { machine: (engine) => told(engine, { windows: [] }) },
+  },
+  'waits for no steps before a node': {
+    ...{ ...story, seed: 5, breaks: ['waits for steps of others'] },
+    sabotage: { machine: (engine) => told(engine, { beforeNode: [] }) },
+  },
+  'lets last pods go with the others': {
+    ...{ ...story, seed: 33, breaks: ['keeps its last pods'] },
+    sabotage: { machine: (engine) => told(engine, { lastPods: [] }) },
+  },
   'leaves cordons behind when a drain is undone': {
-    ...{ ...story, seed: 2, breaks: ['is undone'] },
+    ...{ ...story, seed: 3, breaks: ['is undone'] },
     sabotage: { machine: (engine) => telling(engine, untainted) },
   },
 };

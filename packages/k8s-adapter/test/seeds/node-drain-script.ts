@@ -1,5 +1,5 @@
 // What may happen to NodeDrains that controllers carry out, and to what they set on nodes.
-import type { KubeObject } from '@taintmgr/sim-cluster';
+import type { Json, KubeObject } from '@taintmgr/sim-cluster';
 import type { Draw } from './draw.ts';
 import { put } from './own-kinds.ts';
 import { type Actions, current } from './script.ts';
@@ -15,7 +15,16 @@ export const nodeDrainActions: Actions = [
   [3, deleteDrain],
   [4, cordon],
   [3, uncordon],
+  [4, turnGate],
+  [8, finishStep],
+  [2, keepNode],
 ];
+
+/** What gates and steps of others look at. */
+const gate = 'example.com/gate';
+const steps = ['example.com/before', 'example.com/after'] as const;
+const keep = 'example.com/keep';
+const nodeNamed = { apiVersion: 'v1', kind: 'Node' };
 
 function putDrain({ api, nodeNames }: Story, draw: Draw): string {
   const name = draw.of(names);
@@ -29,18 +38,69 @@ function putDrain({ api, nodeNames }: Story, draw: Draw): string {
     taint: { key: draw.of(['work', 'work', 'disk']), effect: draw.of(['NoSchedule', 'NoExecute']) },
     cordon: draw.of(['AtStart', 'AtTurn', 'AtTurn', 'Never']),
     tolerations: draw.of(['Respect', 'NoWait', 'Ignore']),
-    pods: { withoutController: draw.chance(0.5), withEmptyDir: true },
+    pods: drawPods(draw),
     ...(draw.chance(0.3) && { budgets: { policy: 'DeleteAfter', deleteAfter: '40s' } }),
     ...(draw.chance(0.3) && { order: 'ByZone' }),
     limits: drawLimits(draw),
     ...(draw.chance(0.3) && { timeouts: { node: draw.of(['30s', '2m']) } }),
     ...(draw.chance(0.3) && { onFailure: 'RollBack' }),
+    ...drawWaves(nodeNames, draw),
+    ...drawWaits(nodeNames, draw),
   });
 }
 
-function drawLimits(draw: Draw): { readonly [limit: string]: number } {
+/** In which order: nodes by their names, whatever other labels they have. */
+function drawWaves(nodeNames: readonly string[], draw: Draw): { readonly waves?: Json } {
+  if (!draw.chance(0.3)) return {};
+  const waves = ['first', 'second'].map((name) => {
+    const drawn = nodeNames.filter(() => draw.chance(0.4));
+    const values = drawn.length > 0 ? drawn : [draw.of(nodeNames)];
+    const nodeSelector = {
+      matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values }],
+    };
+    return { name, nodeSelector };
+  });
+  return { waves };
+}
+
+/** What a drain waits for, and whom it leaves alone. */
+function drawWaits(nodeNames: readonly string[], draw: Draw): { readonly [field: string]: Json } {
+  const window = { schedule: '*/8 * * * *', timeZone: 'Etc/UTC', duration: '2m' };
+  const annotation = { key: gate, value: 'open' };
+  const object = { ...nodeNamed, name: draw.of(nodeNames), annotation };
   return {
-    nodesAtOnce: draw.of([1, 1, 2, 0]),
+    ...(draw.chance(0.2) && { windows: [window] }),
+    ...(draw.chance(0.15) && { gates: [{ name: 'gate', object }] }),
+    ...(draw.chance(0.3) && { whileClosed: 'HoldPods' }),
+    ...(draw.chance(0.2) && { beforeNode: [drawStep(steps[0], draw)] }),
+    ...(draw.chance(0.15) && { afterNode: [drawStep(steps[1], draw)] }),
+    ...(draw.chance(0.2) && { heeds: { pauseLabel: keep } }),
+    ...(draw.chance(0.2) && { nodeConditions: 'Publish' }),
+  };
+}
+
+function drawStep(key: string, draw: Draw): { readonly [field: string]: Json } {
+  const object = { ...nodeNamed, name: '{node}', annotation: { key, value: 'done' } };
+  const timeout = draw.chance(0.5) ? { timeout: '45s', onTimeout: draw.of(['Fail', 'GoOn']) } : {};
+  return { name: key, object, ...timeout };
+}
+
+function drawPods(draw: Draw): { readonly [field: string]: Json } {
+  const last = [{ podSelector: { matchLabels: { app: 'web' } } }];
+  return {
+    withoutController: draw.chance(0.5),
+    withEmptyDir: true,
+    ...(draw.chance(0.25) && { last }),
+    ...(draw.chance(0.15) && { order: 'ByPriority' }),
+    ...(draw.chance(0.15) && { waitCompleted: { timeout: '1m' } }),
+    ...(draw.chance(0.15) && { singleReplicas: 'RolloutRestart' }),
+  };
+}
+
+function drawLimits(draw: Draw): { readonly [limit: string]: number | string } {
+  return {
+    ...(draw.chance(0.2) && { maxUnavailable: draw.of([1, '50%']) }),
+    nodesAtOnce: draw.of([1, 1, 2, 0, '50%']),
     heldUpNodes: draw.of([0, 0, 1]),
     podsAtOnce: draw.of([0, 0, 2]),
   };
@@ -101,8 +161,59 @@ function setCordon({ api }: Story, draw: Draw, isCordoned: boolean): string {
   return `${isCordoned ? 'cordon' : 'uncordon'} ${node.metadata.name}`;
 }
 
-/** People hold no drain back any more: neither by a pause nor by budgets. */
+/** A gate opens or closes. */
+function turnGate({ api }: Story, draw: Draw): string {
+  const node = drawNode(api, draw);
+  if (!node) return 'no node with a gate';
+  const state = draw.of(['open', 'open', 'closed']);
+  annotate(api, node, { [gate]: state });
+  return `gate of ${node.metadata.name} ${state}`;
+}
+
+/** Somebody has done a step before or after a node, or has to do it again. */
+function finishStep({ api }: Story, draw: Draw): string {
+  const node = drawNode(api, draw);
+  if (!node) return 'no node with a step';
+  const step = draw.of(steps);
+  const state = draw.of(['done', 'done', 'to do']);
+  annotate(api, node, { [step]: state });
+  return `${step} of ${node.metadata.name} ${state}`;
+}
+
+function keepNode({ api }: Story, draw: Draw): string {
+  const node = drawNode(api, draw);
+  if (!node) return 'no node to keep';
+  const { [keep]: kept, ...others } = node.metadata.labels ?? {};
+  setLabels(api, node, kept === undefined ? { ...others, [keep]: '' } : others);
+  return `${kept === undefined ? 'keep' : 'keep no more'} ${node.metadata.name}`;
+}
+
+function drawNode(api: Story['api'], draw: Draw): KubeObject | null {
+  const nodes = api.list('nodes');
+  return nodes.length === 0 ? null : draw.of(nodes);
+}
+
+function annotate(api: Story['api'], node: KubeObject, added: Record<string, string>): void {
+  const { metadata } = current(node);
+  const annotations = { ...metadata.annotations, ...added };
+  api.as('kubectl').update('nodes', { ...node, metadata: { ...metadata, annotations } });
+}
+
+function setLabels(api: Story['api'], node: KubeObject, labels: Record<string, string>): void {
+  const { metadata } = current(node);
+  api.as('kubectl').update('nodes', { ...node, metadata: { ...metadata, labels } });
+}
+
+/** People hold no drain back any more: neither by a pause nor by budgets, gates, steps and labels. */
 export function letGo({ api }: Story): void {
+  for (const { metadata } of api.list('nodes')) {
+    const done = Object.fromEntries(steps.map((step) => [step, 'done']));
+    const node = api.get('nodes', '', metadata.name);
+    if (node) annotate(api, node, { ...done, [gate]: 'open' });
+    const { [keep]: kept, ...others } = metadata.labels ?? {};
+    const now = kept === undefined ? null : api.get('nodes', '', metadata.name);
+    if (now) setLabels(api, now, others);
+  }
   for (const drain of api.list(nodeDrains)) {
     if (drain.spec.paused !== true || drain.metadata.deletionTimestamp) continue;
     api.update(nodeDrains, { ...drain, spec: { ...drain.spec, paused: false } });

@@ -4,29 +4,19 @@ import type { KubeObject } from '../objects/kube-object.ts';
 import type { ClusterApi } from '../store/cluster-api.ts';
 import { ApiHistory } from './api-history.ts';
 import type { Call } from './call.ts';
+import { isAtWork, marksOf } from './node-drain-marks.ts';
+import { NodeDrainOrder } from './node-drain-order.ts';
 import { ObjectHistory, type ObservedChange } from './object-history.ts';
 import type { Violation } from './terms.ts';
 
 const resource = 'nodedrains.taintmgr.dev';
-const annotation = 'taintmgr.dev/drain';
 /** A client may not have heard of a change for so long: a watch that stalls is found out after 150 s. */
 const unheardMs = 200_000;
-/** A drain that has given no sign of life for so long is not at work. */
-const staleMs = 60_000;
 
 interface Taint {
   readonly key: string;
   readonly value?: string;
   readonly effect: string;
-}
-
-interface Mark {
-  readonly id: string;
-  readonly by?: string;
-  readonly taint: string;
-  readonly cordoned?: boolean;
-  readonly heartbeat?: string;
-  readonly ended?: boolean;
 }
 
 /** What a NodeDrain said from an instant on. */
@@ -51,10 +41,14 @@ export class NodeDrainCheckers {
   readonly #violations: Violation[] = [];
   readonly #versions = new Map<string, Version[]>();
   readonly #nodes = new Map<string, NodeRecord>();
+  readonly #order: NodeDrainOrder;
 
   constructor(api: ClusterApi, apiHistory: ApiHistory = new ApiHistory(api.clock)) {
     this.apiHistory = apiHistory;
     this.#api = api;
+    this.#order = new NodeDrainOrder(api, (invariant, evidence) =>
+      this.#report(invariant, evidence),
+    );
     this.#history = new ObjectHistory(api, apiHistory, (change) => this.#observe(change));
   }
 
@@ -114,6 +108,7 @@ export class NodeDrainCheckers {
     const known = this.#recordOf(name);
     const before = known.object;
     known.object = object;
+    if (object) this.#order.look(at, object);
     if (!object || !before) {
       known.ours.clear();
       known.isCordonOfOthers = object?.spec.unschedulable === true;
@@ -121,7 +116,7 @@ export class NodeDrainCheckers {
     }
     if (by) {
       this.#cordon(name, before, object, known);
-      this.#taints(at, name, before, object, known);
+      this.#taints(at, name, before, object, known, by);
       this.#limits(at, object);
     } else {
       const now = new Set(taintsOf(object).map(timedTextOf));
@@ -152,6 +147,7 @@ export class NodeDrainCheckers {
     before: KubeObject,
     object: KubeObject,
     known: NodeRecord,
+    by: Call,
   ): void {
     const [old, now] = [before, object].map((one) => new Set(taintsOf(one).map(textOf)));
     for (const taint of now ?? []) {
@@ -159,6 +155,10 @@ export class NodeDrainCheckers {
       known.ours.add(taint);
       const mark = marksOf(object).find((one) => one.taint === taint);
       const isMeant = mark && this.#recent(mark.id, at).some((spec) => isFor(spec, object));
+      const isBegun = marksOf(before).some(({ id }) => id === mark?.id);
+      if (mark && isMeant && !isBegun) {
+        this.#order.begun(by.sentAt, object, mark.id, this.#recent(mark.id, at));
+      }
       const isBack = marksOf(before).some((one) => one.taint !== taint) && !mark;
       if (!isMeant && !isBack) this.#report('taints nodes of its drains alone', `${name} ${taint}`);
     }
@@ -187,7 +187,8 @@ export class NodeDrainCheckers {
     }
   }
 
-  #pod(at: number, { metadata, spec }: KubeObject, { kind, uid }: Call): void {
+  #pod(at: number, pod: KubeObject, { kind, uid }: Call): void {
+    const { metadata, spec } = pod;
     if ((kind !== 'evictPod' && kind !== 'deletePod') || uid !== metadata.uid) return;
     const states = this.#history.pod(metadata.uid ?? '');
     const isFirst = states.filter(({ object }) => object?.metadata.deletionTimestamp).length <= 1;
@@ -204,6 +205,7 @@ export class NodeDrainCheckers {
     if (kind === 'deletePod' && !specs.some(deletes)) this.#report('asks budgets', name);
     const unmanaged = ({ pods }: KubeObject['spec']): boolean => pods?.withoutController === true;
     if (!owner && !specs.some(unmanaged)) this.#report('leaves pods that nobody recreates', name);
+    for (const { id } of drains) this.#order.left(at, pod, id, this.#recent(id, at));
   }
 
   #isDone({ name, generation }: KubeObject['metadata'], status: KubeObject['status']): void {
@@ -253,17 +255,6 @@ function timedTextOf(taint: Taint & { readonly timeAdded?: string }): string {
 /** Key and effect of a taint's text. */
 function keyOf(text: string): string {
   return text.replace(/=[^:]*/, '');
-}
-
-function marksOf({ metadata }: KubeObject): readonly Mark[] {
-  return JSON.parse(metadata.annotations?.[annotation] ?? '[]');
-}
-
-function isAtWork(node: KubeObject, id: string, at: number): boolean {
-  return marksOf(node).some((mark) => {
-    const heartbeat = Date.parse(mark.heartbeat ?? '');
-    return mark.id === id && !mark.ended && at - heartbeat < staleMs;
-  });
 }
 
 /** Whether a NodeDrain is for a node by its name or its labels. */
