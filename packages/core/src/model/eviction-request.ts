@@ -2,7 +2,7 @@
 import { formatTime, type Instant, type Millis } from '../kernel/time.ts';
 
 /** After so long without a sign of life the next one has the turn, as Kubernetes 1.37 has it. */
-export const responderStaleMs: Millis = 20 * 60_000;
+const responderStaleMs: Millis = 20 * 60_000;
 
 /** By pods/eviction, as anybody could: Kubernetes appends it after all others. */
 const defaultResponder = 'imperative-eviction.k8s.io/evictor';
