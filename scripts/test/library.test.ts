@@ -55,7 +55,7 @@ for (const readme of ['README.md', 'packages/core/README.md']) {
 for (const runtime of runtimes) {
   describe(`on ${runtime.name}`, () => {
     for (const [index, name] of programs.entries()) {
-      it(`${name} prints what the page shows`, { timeout: 60_000 }, async (t) => {
+      it(`${name} prints what the page shows`, { timeout: 180_000 }, async (t) => {
         const { printed = '' } = examplesOf(page)[index] ?? {};
         const play = name === 'follow-a-cluster' ? follow : run;
         const actual = await play(t, runtime, sourceOf(name), printed);

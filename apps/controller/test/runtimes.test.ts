@@ -16,7 +16,8 @@ import { startTestApi } from './harness/test-api.ts';
 
 const everything: Rule = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
 const admin: User = { name: 'admin', groups: ['system:masters'], rules: [] };
-const timeout = 60_000;
+/** Ends what hangs. */
+const timeout = 240_000;
 
 function testdata(name: string): string {
   return fileURLToPath(new URL(`./testdata/server/tls/${name}`, import.meta.url));

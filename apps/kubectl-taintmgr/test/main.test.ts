@@ -82,7 +82,7 @@ describe('kubectl taintmgr', { skip: withoutKubectl }, () => {
       /^node\/go-1 cordoned\nnode\/go-1 tainted\npod\/web-\S+ evicted .*\nnode\/go-1 drained \(1 pod\)\n$/,
     );
     assert.match(drained.err, /^hint: .*\n$/);
-    const late = await kubectl(`drain-by-taint ${maintenance} stay-1 --timeout=1s`);
+    const late = await kubectl(`drain-by-taint ${maintenance} stay-1 --timeout=5s`);
     assert.deepEqual([late.code, late.out], [3, 'node/stay-1 cordoned\nnode/stay-1 tainted\n']);
     assert.match(late.err, /^error: not drained within --timeout/);
     const wrong = await kubectl('explain node go-1 --context=nope');

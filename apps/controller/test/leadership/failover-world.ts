@@ -50,6 +50,8 @@ export class FailoverWorld {
   /** How many DELETEs were accepted, by uid. */
   readonly accepted = new Map<string, number>();
   readonly claims: Claim[] = [];
+  /** When somebody read who holds it. */
+  readonly leaseReads: number[] = [];
   /** How many pods are being marked, and not yet told to leave. */
   marking = 0;
   #podChanges = 0;
@@ -171,6 +173,9 @@ export class FailoverWorld {
 
   readonly #exchange: Exchange = (request, sink) => {
     const { method, path, body } = request;
+    if (method === 'GET' && path.includes(`/leases/${lease.name}`)) {
+      this.leaseReads.push(Date.now());
+    }
     const isMark = method === 'PATCH' && path.endsWith('/status');
     const isRemoval = method === 'DELETE' && path.includes('/pods/');
     if (!isMark && !isRemoval) return this.api.exchange(request, sink);

@@ -9,8 +9,8 @@ import { FailoverWorld } from './failover-world.ts';
 
 const leaseMs = 3_000;
 const retryMs = 500;
-/** What a busy machine may add to any wait. */
-const slackMs = 1_500;
+/** Who waits for the lease looks no more often than this: one look before it runs, one after. */
+const looksMax = leaseMs / retryMs + 2;
 const concurrent = 50;
 const flags = [
   `--concurrent-evictions=${concurrent}`,
@@ -22,7 +22,7 @@ const flags = [
 const synced = 'caches synced';
 const seeds = [1, 2];
 /** Ends what hangs. How soon the other one takes over is asserted. */
-const timeout = 180_000;
+const timeout = 600_000;
 
 interface Started {
   readonly world: FailoverWorld;
@@ -68,14 +68,15 @@ function assertHarmless({ due, removedAt, accepted }: FailoverWorld): void {
 }
 
 /** The lease goes over to the other one as soon as it may, and no sooner. */
-function assertTakeover({ claims }: FailoverWorld, struckAt: number): void {
+function assertTakeover({ claims, leaseReads }: FailoverWorld, struckAt: number): void {
   const at = claims.findIndex(({ holder }) => holder !== claims[0]?.holder);
   const [before, after] = [claims[at - 1], claims[at]];
   assert.ok(before && after, 'nobody took over');
   const sinceRenewal = after.at - before.at;
   assert.ok(sinceRenewal >= leaseMs, `taken ${sinceRenewal} ms after a renewal`);
-  const sinceStrike = after.at - struckAt;
-  assert.ok(sinceStrike <= leaseMs + retryMs + slackMs, `taken ${sinceStrike} ms after it fell`);
+  // However slow the machine is: a look takes half a second at least.
+  const looks = leaseReads.filter((at) => at > struckAt && at <= after.at).length;
+  assert.ok(looks > 0 && looks <= looksMax, `taken at look ${looks} after it fell`);
 }
 
 describe('two replicas', () => {

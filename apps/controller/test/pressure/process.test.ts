@@ -59,7 +59,7 @@ async function startCluster(t: TestContext): Promise<EmbeddedCluster> {
 
 describe('node-pressure-controller', () => {
   it('evicts once it is elected, tells so, and the node is tainted', {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async (t) => {
     const { cluster, kubeconfig } = await startCluster(t);
     const tainted = new Promise<void>((resolve) => {
@@ -84,7 +84,7 @@ describe('node-pressure-controller', () => {
 
   for (const dryRun of ['client', 'server']) {
     it(`--dry-run=${dryRun} says what would go, once, and changes nothing`, {
-      timeout: 60_000,
+      timeout: 180_000,
     }, async (t) => {
       const { cluster, kubeconfig } = await startCluster(t);
       const before = structuredClone(cluster.api.list('pods'));
@@ -103,7 +103,7 @@ describe('node-pressure-controller', () => {
   }
 
   it('has rights enough by deploy/, and each of them is made use of in some mode', {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async (t) => {
     const unused = [];
     for (const mode of ['modes/evict', 'modes/delete']) {

@@ -203,7 +203,7 @@ describe('runController', () => {
     const { access } = await loadKubeconfig({ kubeconfig: cluster.kubeconfig });
     const transport = new HttpTransport(access, 'test');
     t.after(() => transport.close());
-    const signal = AbortSignal.timeout(10_000);
+    const signal = AbortSignal.timeout(120_000);
     const client = new ApiClient({ transport, server: access.server, requestTimeout: 0, signal });
     await client.send(resumeLimitsRequest(limitsLease, { limits: ['total'], by: 'ada' }));
     await second.saw('commandFinished');

@@ -60,7 +60,7 @@ describe('the clock of the control plane is set while the controller runs', {
 }, () => {
   // Where it went ahead evictions go by it after half a minute only; heartbeats are dated by it at once.
   for (const by of [-10 * minute, 10 * minute]) {
-    it(`by ${by / minute} min: refused again within 8 s`, async (t) => {
+    it(`by ${by / minute} min: refused again before evictions go by it`, async (t) => {
       // kube-controller-manager goes by the clock of the control plane.
       const { world, controller } = await holding(t, 'kept', {
         before: (one) => dateMarks(one, () => one.clock.now()),
@@ -70,7 +70,8 @@ describe('the clock of the control plane is set while the controller runs', {
       world.clock.ahead = by;
       const since = Date.now();
       await world.untilPolicies(true, 'kept');
-      assert.ok(Date.now() - since < 8_000, `${Date.now() - since} ms`);
+      // Some 5 s where nothing else runs on the machine.
+      assert.ok(Date.now() - since < 20_000, `${Date.now() - since} ms`);
       assert.ok(Math.abs(ageOf(world)) < minute);
       await assertSparedAnew(world, 'kept');
       await controller.stop();

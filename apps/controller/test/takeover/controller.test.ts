@@ -160,7 +160,8 @@ describe('readiness with --takeover', () => {
     resume(world, 'network');
     await world.until(() => published(world).takeover?.holdReadiness === undefined);
     await marked(200);
-    assert.ok(performance.now() - releasedAt < 5000);
+    // Well below the minute after which the policies would give way by themselves.
+    assert.ok(performance.now() - releasedAt < 20_000);
     await controller.stop();
   });
 });

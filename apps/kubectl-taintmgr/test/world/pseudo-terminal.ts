@@ -12,7 +12,8 @@ const hasTerminal = /util-linux/.test((await execute('script', ['--version'])).o
 export const withoutTerminal: string | false =
   withoutKubectl || (!hasTerminal && 'there is no script of util-linux on PATH');
 
-const timeout = 60_000;
+/** Ends what hangs. */
+const timeout = 240_000;
 
 /** The character that begins every escape sequence. */
 export const escapeCharacter: string = '\u001b';

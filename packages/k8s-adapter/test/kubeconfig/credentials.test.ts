@@ -118,7 +118,7 @@ echo '{"kind":"ExecCredential","status":{"token":"'"$token"'"}}'
   });
 
   it('do not come from a plugin that hangs: it ends, and what it has started, with the command', {
-    timeout: 20_000,
+    timeout: 120_000,
   }, async (t) => {
     const folder = mkdtempSync(path.join(tmpdir(), 'taintmgr-'));
     t.after(() => rmSync(folder, { recursive: true }));

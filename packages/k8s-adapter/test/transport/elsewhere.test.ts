@@ -10,7 +10,7 @@ import { get, sink } from '../world/heard.ts';
 async function ask(
   path: string,
   answer: RequestListener,
-  timeoutMs = 10_000,
+  timeoutMs = 60_000,
 ): Promise<readonly string[]> {
   const server = createServer(answer).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));

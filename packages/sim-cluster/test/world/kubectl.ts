@@ -19,7 +19,7 @@ function run(
   env = process.env,
 ): Promise<Result> {
   return new Promise((resolve) => {
-    const child = execFile(command, args, { env, timeout: 60_000 }, (error, out, err) => {
+    const child = execFile(command, args, { env, timeout: 240_000 }, (error, out, err) => {
       const code = error ? (typeof error.code === 'number' ? error.code : -1) : 0;
       resolve({ code, out, err: error && code === -1 ? `${err}${error.message}` : err });
     });

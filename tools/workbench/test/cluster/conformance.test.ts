@@ -11,7 +11,7 @@ const program = fileURLToPath(new URL('../../src/cluster/main.ts', import.meta.u
 const checks = fileURLToPath(new URL('../testdata/cluster/custom-resources.mjs', import.meta.url));
 
 function start(t: TestContext, ...args: readonly string[]): ChildProcess {
-  const child = spawn(process.execPath, args, { timeout: 240_000 });
+  const child = spawn(process.execPath, args, { timeout: 600_000 });
   t.after(() => child.kill());
   return child;
 }

@@ -30,7 +30,7 @@ interface Ended {
 /** Runs it until it ends or has said where its kubeconfig is. */
 function run(t: TestContext, ...args: readonly string[]): Promise<Ended> {
   const child = spawn(process.execPath, ['-C', '@taintmgr/source', program, ...args], {
-    timeout: 30_000,
+    timeout: 180_000,
   });
   t.after(() => child.kill());
   return new Promise((resolve) => {

@@ -80,7 +80,7 @@ describe('doctor', () => {
   });
 
   it('names nodes that drains have changed', async () => {
-    await run('drain-by-taint', 'x:NoSchedule', 'n1', '--no-cordon', '--force', '--timeout=1s');
+    await run('drain-by-taint', 'x:NoSchedule', 'n1', '--no-cordon', '--force', '--timeout=4s');
     const [drain] = (await findings()).filter((line) => / drains /.test(line));
     assert.match(drain ?? '', /^INFO drains drain-\S+: has changed n1, started \d+s ago$/);
   });

@@ -127,7 +127,7 @@ const cases: readonly Case[] = [
   { name: 'grace', flags: ['--grace-period=7'], objects: web, evicted: ['web'], succeeds: true },
   {
     name: 'timeout',
-    flags: ['--timeout=1s'],
+    flags: ['--timeout=5s'],
     objects: (zone) => [app(zone, 'web'), app(zone, 'api')],
     budget: true,
     evicted: ['api'],

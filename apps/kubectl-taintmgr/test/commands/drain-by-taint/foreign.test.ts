@@ -69,7 +69,7 @@ for (const lease of [true, false]) {
         'maintenance=kernel',
         '-l',
         zone.selector,
-        '--timeout=2s',
+        '--timeout=4s',
       );
       assert.equal(code, 2, err);
       const why = lease ? 'may evict for NoExecute taints here' : 'is unknown: it shows neither';

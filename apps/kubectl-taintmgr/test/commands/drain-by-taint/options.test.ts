@@ -78,7 +78,7 @@ function deletionsIn(zone: string): { readonly uids: string[]; readonly forget: 
 const linesOf = (out: string, pattern: RegExp): readonly string[] =>
   out.split('\n').filter((line) => pattern.test(line));
 
-describe('the flags of drain-by-taint', { concurrency: true }, () => {
+describe('the flags of drain-by-taint', { concurrency: 4 }, () => {
   it('--now waits for nobody, and leaves who tolerates the taint without limit', async () => {
     const zone = new Scenario(cluster, 'now');
     const cache = zone.pod('cache').metadata.name;
@@ -218,7 +218,7 @@ describe('the flags of drain-by-taint', { concurrency: true }, () => {
 
   it('-o json is one document, with the result as its contract; the rest goes to stderr', async () => {
     const zone = new Scenario(cluster, 'doc');
-    const { code, out, err } = await drain('-l', zone.selector, '--timeout=2s', '-o', 'json');
+    const { code, out, err } = await drain('-l', zone.selector, '--timeout=5s', '-o', 'json');
     assert.equal(code, 3);
     assert.match(err, /^node\/doc-1 cordoned$/m);
     const { kind, spec, status } = JSON.parse(out);

@@ -59,7 +59,7 @@ describe('drain-by-taint with a failing API server', () => {
       cluster.api.faults.down = false;
     });
     const { output, result } = start(
-      ['drain-by-taint', maintenance, 'away-1', '--timeout=2s'],
+      ['drain-by-taint', maintenance, 'away-1', '--timeout=5s'],
       true,
     );
     await output.saw(/waiting for tolerations to expire/);

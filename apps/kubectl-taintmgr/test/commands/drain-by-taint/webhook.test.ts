@@ -60,11 +60,11 @@ describe('drain-by-taint where a webhook keeps evictions for itself', () => {
       const release = cluster.api.faults.add({ fault, resource: 'pods/eviction', name });
       const deletions = asked(name);
       const args = ['drain-by-taint', 'maintenance=kernel:NoSchedule', '-l', scenario.selector];
-      const { code: exit, err } = steady(await run(...args, '--timeout=2s'));
+      const { code: exit, err } = steady(await run(...args, '--timeout=5s'));
       release();
       const words = `admission webhook "${webhook}" denied the request${message ? `: ${message}` : ' without explanation'}`;
       assert.ok(err.includes(`may be moved by somebody else: ${words}\n`), err);
-      // Its own patience: one try in these two seconds, and none of the retries of an error.
+      // Its own patience: one try in these five seconds, and none of the retries of an error.
       assert.ok(err.includes(`${words} (1 try)`), err);
       assert.deepEqual([exit, deletions], [2, []]);
     });
@@ -76,7 +76,7 @@ describe('drain-by-taint where a webhook keeps evictions for itself', () => {
     const fault = { kind: 'deny', webhook: 'w.example.com', code: 429, message: 'later' } as const;
     cluster.api.faults.add({ fault, resource: 'pods/eviction', name });
     const args = ['drain-by-taint', 'maintenance=kernel:NoSchedule', '-l', scenario.selector];
-    const { code, out, err } = await run(...args, '--pdb-policy=delete-after:1s', '--timeout=20s');
+    const { code, out, err } = await run(...args, '--pdb-policy=delete-after:1s', '--timeout=120s');
     assert.equal(code, 0, err);
     assert.match(out, new RegExp(`^pod/${name} deleted `, 'm'));
   });

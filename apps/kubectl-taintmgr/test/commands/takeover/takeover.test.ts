@@ -217,7 +217,7 @@ stop it everywhere at once: ${killSwitch}
       /^namespace shop: 2 pods; what kube-controller-manager wanted to evict is evicted first, as far as PodDisruptionBudgets allow: db \(for bad\), web \(for bad\)\n$/,
     );
     assert.equal(isGoing('shop', 'web'), false);
-    const { code, out, err } = await run('takeover', 'disable', 'shop', '--yes', '--timeout=1s');
+    const { code, out, err } = await run('takeover', 'disable', 'shop', '--yes', '--timeout=5s');
     assert.equal(out, 'namespace/shop unlabeled\n');
     assert.match(err, /\nWarning: pod shop\/db is left: .*disruption budget/);
     assert.match(err, /kube-controller-manager has forgotten what is left/);
@@ -284,7 +284,7 @@ stop it everywhere at once: ${killSwitch}
     it('says what failed where nobody decides, and takes everything away', async () => {
       manager.start();
       const { code, out } = await run(
-        ...['takeover', 'verify', '--node', 'n1', '--yes', '--timeout=8s', '-o', 'json'],
+        ...['takeover', 'verify', '--node', 'n1', '--yes', '--timeout=15s', '-o', 'json'],
       );
       const { passed, cases } = JSON.parse(out);
       assert.deepEqual(

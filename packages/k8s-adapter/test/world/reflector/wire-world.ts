@@ -24,7 +24,7 @@ import { type Order, type Report, speed } from './reflector-runtime.ts';
 import type { Line } from './troubled-lines.ts';
 
 const program = fileURLToPath(new URL('reflector-runtime.ts', import.meta.url));
-const patienceMs = 30_000;
+const patienceMs = 120_000;
 
 /** The time of the reflectors, in which the server lives too. */
 class FastClock implements Clock {
