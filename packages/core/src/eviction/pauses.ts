@@ -58,7 +58,7 @@ export class Pauses {
       const { taintKeys, namespaces } = span.pause.scope;
       return goneAt === null || to === null || to <= from
         ? []
-        : [{ from, to, taintKeys, namespaces }];
+        : [{ from, to, taintKeys, namespaces, pause: identityOf(span.pause) }];
     });
     return fewer(gone.sort((a, b) => a.from - b.from));
   }
@@ -161,26 +161,39 @@ function fewer(pauses: readonly PastPause[]): readonly PastPause[] {
     Math.min(...oldest.map((one) => one.from)),
     Math.max(...oldest.map((one) => one.to)),
   ];
-  return [{ from, to, taintKeys: [], namespaces: [] }, ...pauses.slice(oldest.length)];
+  return [{ from, to, taintKeys: [], namespaces: [], pause: '' }, ...pauses.slice(oldest.length)];
 }
 
 /** What an earlier run has written down; a clock that was wrong must not hold a pod for ever. */
-function remembered({ from, to, ...held }: PastPause, wall: Instant): readonly Span[] {
+function remembered(
+  { from, to, taintKeys, namespaces, pause: uid }: PastPause,
+  wall: Instant,
+): readonly Span[] {
   const end = Math.min(to, wall);
   if (from >= end) return [];
-  const scope = { ...held, zones: [], nodes: null };
-  const none = { name: '', uid: '', readiness: false, deadlines: true, reason: '' };
+  const scope = { taintKeys, namespaces, zones: [], nodes: null };
+  const none = { name: '', uid, readiness: false, deadlines: true, reason: '' };
   const pause = { ...none, scope, until: end, since: from };
   // What was written down of starts counts it already.
   return [{ pause, from, to: end, goneAt: Number.NEGATIVE_INFINITY }];
 }
 
-/** Up to when a pause that is gone is among those that were written down with the starts. */
+/** Which pause it is: one that is gone has a name of its own where the leader remembered it. */
+function identityOf({ uid, name }: EvictionPause): string {
+  return uid === '' ? name.replace(/^gone\//, '') : uid;
+}
+
+/**
+ * Up to when a pause that is gone is among those that were written down with the starts. What another
+ * one held at the same time does not count: where this one was still there, the starts were written
+ * down without the time that it took.
+ */
 function countedUpTo({ pause, from, to }: Gone, written: readonly PastPause[]): Instant {
   const { taintKeys, namespaces } = pause.scope;
   const isPart = (few: readonly string[], all: readonly string[]): boolean =>
     all.length === 0 || JSON.stringify(few) === JSON.stringify(all);
   return written
+    .filter((one) => one.pause !== '' && one.pause === identityOf(pause))
     .filter((one) => isPart(taintKeys, one.taintKeys) && isPart(namespaces, one.namespaces))
     .filter((one) => one.from <= from && from < one.to)
     .reduce((at, one) => Math.max(at, Math.min(one.to, to)), from);

@@ -9,4 +9,6 @@ export interface PastPause {
   readonly taintKeys: readonly string[];
   /** Patterns; empty: for pods of all namespaces. */
   readonly namespaces: readonly string[];
+  /** Which pause it was: its uid, or the name of one of a file; empty: nobody knows, or several. */
+  readonly pause: string;
 }

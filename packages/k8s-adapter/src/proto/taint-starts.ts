@@ -72,7 +72,7 @@ export function pastPauses(annotation: unknown): readonly PastPause[] {
       const [from, to] = [timeFromJson(pause.from), timeFromJson(pause.to)];
       if (from === null || to === null || from >= to) return [];
       const [taintKeys, namespaces] = [textsOf(pause.taintKeys), textsOf(pause.namespaces)];
-      return [{ from, to, taintKeys, namespaces }];
+      return [{ from, to, taintKeys, namespaces, pause: asText(pause.pause) }];
     });
 }
 
@@ -90,11 +90,12 @@ export function formatStarts(
   const entries = Object.entries(starts ?? {}).map(([taint, at]) => [taint, formatTimeMillis(at)]);
   const written =
     writtenAt === null || starts === null ? {} : { [writtenKey]: formatTimeMillis(writtenAt) };
-  const past = pauses.map(({ from, to, taintKeys, namespaces }) => ({
+  const past = pauses.map(({ from, to, taintKeys, namespaces, pause }) => ({
     from: formatTimeMillis(from),
     to: formatTimeMillis(to),
     ...(taintKeys.length > 0 && { taintKeys }),
     ...(namespaces.length > 0 && { namespaces }),
+    ...(pause !== '' && { pause }),
   }));
   const gone = past.length > 0 ? { [pausesKey]: past } : {};
   return JSON.stringify({ ...written, ...Object.fromEntries(entries), ...gone });

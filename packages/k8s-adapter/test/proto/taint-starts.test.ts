@@ -97,8 +97,8 @@ describe('the starts that are written down', () => {
 
   it('stand beside the pauses that are gone, which hold whenever the taints were written', () => {
     const pauses = [
-      { from: instant(3), to: instant(5), taintKeys: [], namespaces: ['shop'] },
-      { from: instant(6), to: instant(7), taintKeys: ['a'], namespaces: [] },
+      { from: instant(3), to: instant(5), taintKeys: [], namespaces: ['shop'], pause: 'u1' },
+      { from: instant(6), to: instant(7), taintKeys: ['a'], namespaces: [], pause: '' },
     ];
     const both = formatStarts(starts, instant(2), pauses) ?? '';
     for (const second of [2, 9]) {

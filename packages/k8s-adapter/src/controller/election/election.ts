@@ -77,6 +77,9 @@ interface Observation {
   readonly since: Instant;
 }
 
+/** Whoever ends gives in after so many. */
+const conflictsMax = 3;
+
 /**
  * Leader election on a Lease, with the rules of client-go. The holder renews it every retry period;
  * the others look at it more often than that and take it when it is given back, or when it has not
@@ -105,6 +108,8 @@ export class Election {
   #observed: Observation | null = null;
   #attemptedAt: Instant = Number.NEGATIVE_INFINITY;
   #failing = '';
+  /** How often giving the lease back met with a conflict. */
+  #conflicts = 0;
   readonly #options: ElectionOptions;
   readonly #timing: ElectionTiming;
   readonly #requestMs: Millis;
@@ -275,7 +280,9 @@ export class Election {
       const failure = failureOf(answer);
       // Somebody else wrote, or our own earlier write went through though we never heard of it.
       const outdated = failure.status === 409 || failure.status === 404;
-      return outdated && !fresh ? this.#read(now) : this.#fail(now, failure);
+      return outdated && (!fresh || this.#mayReadAgain())
+        ? this.#read(now)
+        : this.#fail(now, failure);
     }
     if (this.#stopping) return { kind: 'Stopped' };
     this.#failing = '';
@@ -285,6 +292,13 @@ export class Election {
     this.#renewedAt = sentAt;
     if (!led) this.#turn(true);
     return this.#wait(now);
+  }
+
+  /** A renewal that was given up may arrive after what was read to give the lease back. */
+  #mayReadAgain(): boolean {
+    if (!this.#stopping || this.#conflicts === conflictsMax) return false;
+    this.#conflicts += 1;
+    return true;
   }
 
   #observe(now: Instant, lease: Lease): Observation {

@@ -132,7 +132,8 @@ describe('a standby', () => {
         const took = takeover(at, seed, (leader) => leader.stop());
         assert.ok(took <= retry + latency, `${took} ms`);
       }),
-      { numRuns: 60 },
+      // A renewal is under way at that instant, and arrives after the lease was read to give it back.
+      { numRuns: 60, examples: [[31_000, 1]] },
     );
   });
 
