@@ -163,6 +163,8 @@ export interface NodeDrain {
   readonly afterNode: readonly DrainHook[];
   /** How far it was when its status was written last, by node. */
   readonly known: readonly KnownDrainNode[];
+  /** StatefulSets (`namespace/name`) that waited for volumes, as its status has them. */
+  readonly volumeWaits: readonly { readonly statefulSet: string; readonly since: Instant }[];
   readonly startedAt: Instant | null;
   /** The generation that the status is of; null: it says nothing. */
   readonly observedGeneration: number | null;

@@ -262,6 +262,7 @@ describe('NodeDrain and TaintManager', () => {
         beforeNode: [],
         afterNode: [],
         known: [],
+        volumeWaits: [],
         startedAt: null,
         observedGeneration: null,
         isOver: false,

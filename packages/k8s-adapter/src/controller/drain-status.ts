@@ -9,9 +9,10 @@ type DrainStatus = Omit<StatusOf['NodeDrain'], 'observedGeneration' | 'condition
 const nodesMax = 1000;
 const podsMax = 100;
 const blockersMax = 32;
+const volumeWaitsMax = 100;
 
 export function drainStatus(state: NodeDrainState): DrainStatus {
-  const { phase, nodes, podsGone, podsLeft, pods, blockers } = state;
+  const { phase, nodes, podsGone, podsLeft, pods, blockers, volumeWaits } = state;
   const all = podsGone + podsLeft;
   return {
     phase,
@@ -38,6 +39,11 @@ export function drainStatus(state: NodeDrainState): DrainStatus {
       ...(hold !== '' && { message: hold }),
       ...(blocker && { verdict: blocker.verdict, message: blocker.message }),
     })),
+    ...(volumeWaits.length > 0 && {
+      volumeWaits: volumeWaits.slice(0, volumeWaitsMax).map(({ statefulSet, since }) => {
+        return { statefulSet, since: formatTime(since) };
+      }),
+    }),
     blockers: blockers.slice(0, blockersMax),
   };
 }

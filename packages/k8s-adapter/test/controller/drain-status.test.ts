@@ -19,6 +19,7 @@ function large(nodes: number, pods: number): NodeDrainState {
     pods: Array.from({ length: pods }, (_, index) => {
       return { node: 'node-1', pod: `shop/web-${index}`, state: 'blocked', blocker, hold: '' };
     }),
+    volumeWaits: [{ statefulSet: 'shop/db', since: 5000 }],
     blockers: Array.from({ length: pods }, (_, index) => `pod shop/web-${index}: ${message}`),
   };
 }
@@ -31,6 +32,8 @@ describe('the status of a NodeDrain', () => {
     assert.equal(status.pods?.length, 100);
     assert.equal(status.blockers?.length, 32);
     assert.equal(status.nodeStates?.length, 1000);
+    const since = '1970-01-01T00:00:05Z';
+    assert.deepEqual(status.volumeWaits, [{ statefulSet: 'shop/db', since }]);
     // The API server takes 1.5 MB.
     assert.ok(JSON.stringify(status).length < 700_000);
   });

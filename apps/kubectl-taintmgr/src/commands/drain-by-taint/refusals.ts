@@ -1,7 +1,13 @@
 // Why a drain does not begin: flags that are missing, other controllers, rights that are missing.
 import { formatTaint, type Taint } from '@taintmgr/core';
-import { type DrainPlan, drainFlag, drainStaleMs, nodeDrainer } from '@taintmgr/core/drain';
-import type { BudgetPolicy } from '@taintmgr/core/policy';
+import {
+  type DrainPlan,
+  drainFlag,
+  drainStaleMs,
+  nodeDrainer,
+  type PlannedPod,
+} from '@taintmgr/core/drain';
+import type { BudgetPolicy, NodeDrain } from '@taintmgr/core/policy';
 import { formatDuration } from '@taintmgr/core/time';
 import { getNodeRequest, taintEvictors } from '@taintmgr/k8s-adapter';
 import { type DrainMark, drainName, isAtWork, readMarks } from '@taintmgr/k8s-adapter/drain';
@@ -138,6 +144,31 @@ function needsOf({ settings, survey }: Drain, { pods }: DrainPlan): readonly Nee
     { right: rightOf('patch nodes'), places: nodeNames },
     { right: rightOf('create pods/eviction'), places: kind === 'ignore' ? [] : inNamespaces },
     { right: rightOf('delete pods'), places: kind === 'respect' ? [] : inNamespaces },
+    ...workloadNeeds(settings.drain, going),
+  ];
+}
+
+const rolloutRights = ['get replicasets.apps', 'get deployments.apps', 'patch deployments.apps'];
+const setRights = ['get statefulsets.apps', 'list persistentvolumeclaims'];
+const volumeRights = ['get persistentvolumes', 'list volumeattachments.storage.k8s.io'];
+
+/** What restarts of rollouts and waits for volumes need, where there are pods that they are for. */
+function workloadNeeds(
+  { rolloutTimeoutMs, waitDetached }: NodeDrain,
+  going: readonly PlannedPod[],
+): readonly Need[] {
+  const placesOf = (kind: string): Need['places'] => {
+    const owned = going.filter(({ pod: { owner } }) => owner?.kind === kind);
+    const namespaces = new Set(owned.map(({ pod }) => pod.namespace));
+    return [...namespaces].sort().map((namespace) => ({ namespace }));
+  };
+  const needs = (rights: readonly string[], places: Need['places']): readonly Need[] =>
+    rights.map((right) => ({ right: rightOf(right), places }));
+  const sets = waitDetached === null ? [] : placesOf('StatefulSet');
+  return [
+    ...needs(rolloutRights, rolloutTimeoutMs === null ? [] : placesOf('ReplicaSet')),
+    ...needs(setRights, sets),
+    ...needs(volumeRights, sets.length === 0 ? [] : [{}]),
   ];
 }
 

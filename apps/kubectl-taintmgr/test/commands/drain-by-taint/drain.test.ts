@@ -171,6 +171,11 @@ describe('drain-by-taint', { concurrency: 4 }, () => {
       '--token=cannotEvict --pdb-policy=delete-after:1h',
       'create pods/eviction -n rights, delete pods -n rights',
     ],
+    [
+      'rights',
+      '--token=cannotEvict --restart-single-replicas',
+      'create pods/eviction -n rights, get replicasets.apps -n rights, get deployments.apps -n rights, patch deployments.apps -n rights',
+    ],
     ['deaf', '--token=cannotWatch', 'watch nodes/NODE, watch pods, create pods/eviction -n deaf'],
     [
       'meek',

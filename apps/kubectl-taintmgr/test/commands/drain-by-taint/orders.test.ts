@@ -207,6 +207,23 @@ describe('drain-by-taint --filename', () => {
     cluster.api.update('nodes', { ...object, metadata: { ...object.metadata, annotations: all } });
   };
 
+  it('ends with exit code 3 where only a step of others was late', async () => {
+    const object = {
+      ...{ apiVersion: 'v1', kind: 'Node', name: '{node}' },
+      annotation: { key: 'example.com/never', value: 'done' },
+    };
+    const path = fileOf({
+      nodeSelector: { matchLabels: { 'kubernetes.io/hostname': 'file-4' } },
+      ...{ windows: undefined, gates: undefined, waves: undefined, onFailure: 'RollBack' },
+      beforeNode: [{ name: 'late', object, timeout: '1s' }],
+    });
+    const { code, out } = await drain('-f', path, '-o', 'json');
+    assert.equal(code, 3);
+    const { status } = JSON.parse(out);
+    assert.equal(status.result, 'TimedOut');
+    assert.equal(status.nodes[0].reason, 'StepTimedOut');
+  });
+
   it('plans and drains as the file says, and waits for what the file waits for', async () => {
     const path = fileOf({});
     const plan = await drain('-f', path, '--dry-run=client');

@@ -46,7 +46,9 @@ export class DrainGates implements PodGate {
     const site = { store, workloads, nodes, skipTerminatingMs };
     this.#volumes =
       waitDetached &&
-      new VolumeWaits(waitDetached, { ...site, gate: limits, prefix: idOf('volumes') });
+      new VolumeWaits(waitDetached, {
+        ...{ ...site, gate: limits, prefix: idOf('volumes'), known: drain.volumeWaits },
+      });
     const gate = this.#volumes ?? limits;
     this.#restarts =
       rolloutTimeoutMs === null
@@ -95,6 +97,11 @@ export class DrainGates implements PodGate {
   /** Whether nothing of the drain is left with others. */
   get isUndone(): boolean {
     return this.#requests?.isUndone ?? true;
+  }
+
+  /** The StatefulSets that wait for volumes, and since when, by our own time. */
+  get volumeWaits(): VolumeWaits['waits'] {
+    return this.#volumes?.waits ?? [];
   }
 
   /** What people are to know of the drain. */

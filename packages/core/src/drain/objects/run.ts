@@ -143,6 +143,7 @@ export class NodeDrainRun {
       holds: this.#holds.all,
       closed: this.#holds.closed,
       remarks: this.#gates.remarks,
+      volumeWaits: this.#gates.volumeWaits,
       waitsSince: (name) => this.#holds.waitsSince(name),
       wall: (at) => clock.wall(at),
       now,

@@ -22,7 +22,11 @@ export interface NodeDrainState {
   readonly pods: readonly NodeDrainPodState[];
   /** What stands in its way, in words. */
   readonly blockers: readonly string[];
+  /** StatefulSets that wait for volumes, as `namespace/name`. */
+  readonly volumeWaits: VolumeWaitTimes;
 }
+
+type VolumeWaitTimes = readonly { readonly statefulSet: string; readonly since: Instant }[];
 
 export type NodeDrainPhase =
   | 'Pending'
@@ -75,6 +79,8 @@ export interface StateInput {
   /** What people are to know of the drain as a whole. */
   readonly remarks: readonly string[];
   /** By our own time. */
+  readonly volumeWaits: VolumeWaitTimes;
+  /** By our own time. */
   readonly waitsSince: (node: string) => Instant | null;
   readonly wall: (at: Instant) => Instant;
   readonly now: Instant;
@@ -125,6 +131,7 @@ export function stateOf(input: StateInput): NodeDrainState {
       phase === 'Running' ? expectedEnd(wall(now), startedAt, podsGone, left.length) : null,
     pods: [...blocked, ...left.filter((pod) => !isStuck(pod))].map(podState),
     blockers,
+    volumeWaits: input.volumeWaits.map((one) => ({ ...one, since: wall(one.since) })),
   };
 }
 

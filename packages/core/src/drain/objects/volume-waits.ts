@@ -7,7 +7,7 @@ import type { Reason } from '../../eviction/reason.ts';
 import { Schedule } from '../../kernel/schedule.ts';
 import { earliest, formatTime, type Instant } from '../../kernel/time.ts';
 import { type Pod, type PodRef, podRef } from '../../model/pod.ts';
-import type { WaitDetached } from '../../policy/values.ts';
+import type { NodeDrain, WaitDetached } from '../../policy/values.ts';
 import type { StoreView } from '../../store.ts';
 import { skipAt } from '../fate.ts';
 import type { PodGate } from '../pod-gate.ts';
@@ -24,6 +24,8 @@ export interface VolumeSite {
   /** The nodes whose turn has come, those that are done with too. */
   readonly nodes: () => readonly string[];
   readonly skipTerminatingMs: number | null;
+  /** What another leader has found to wait, by the cluster's clock. */
+  readonly known: NodeDrain['volumeWaits'];
 }
 
 type Asked = Extract<DrainQuestion, { kind: 'volumes' }>;
@@ -31,7 +33,7 @@ type Asked = Extract<DrainQuestion, { kind: 'volumes' }>;
 /**
  * Whether volumes are detached is asked anew for each pod, of the cluster as it is: a volume of the set
  * is on one of our nodes, and the pod that had it is not. So a leader that begins anew waits for what
- * another one has begun. What nobody knows is as good as attached.
+ * another one has begun, and since when that one did, by the status. What nobody knows is as good as attached.
  */
 export class VolumeWaits implements PodGate {
   readonly #wait: WaitDetached;
@@ -56,6 +58,16 @@ export class VolumeWaits implements PodGate {
     this.#wait = wait;
     this.#site = site;
     this.#questions = new Questions(site.prefix, (wall) => site.store.clock.when(wall));
+    for (const { statefulSet, since } of site.known) {
+      this.#ends.set(statefulSet, site.store.clock.when(since) + wait.timeoutMs);
+    }
+  }
+
+  /** The sets that wait, and since when. */
+  get waits(): readonly { readonly statefulSet: string; readonly since: Instant }[] {
+    return Array.from(this.#ends, ([statefulSet, end]) => {
+      return { statefulSet, since: end - this.#wait.timeoutMs };
+    });
   }
 
   holdOf(now: Instant, pod: Pod): string | null {

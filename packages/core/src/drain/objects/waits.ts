@@ -106,7 +106,8 @@ export class DrainWaits {
       const hold = before.hold ?? (isFinished ? null : closed);
       if (hold) pods.set(name, hold);
       const after = this.#after(now, node, asked);
-      if (after.hold) ends.set(name, after.hold);
+      const end = after.hold ?? before.hold;
+      if (end) ends.set(name, end);
       const message = before.late ?? after.late;
       if (message !== null) late.set(name, message);
     }

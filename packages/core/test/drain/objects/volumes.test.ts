@@ -47,6 +47,30 @@ const evicted = (given: World): readonly string[] =>
   given.log.filter((line) => line.startsWith('evict'));
 
 describe('a NodeDrain that waits for volumes', () => {
+  it('has its time from when another leader began to wait, by the status', () => {
+    const given = world({ timeout: '5m', onTimeout: 'GoOn' });
+    attach(given);
+    given.world.pass(240_000);
+    const [wait] = given.world.state().volumeWaits;
+    assert.deepEqual(wait?.statefulSet, 'shop/db');
+    assert.ok(wait.since < 5_000);
+    const since = '1970-01-01T00:00:00Z';
+    const nodeStates = [{ name: 'n1', phase: 'Draining', startedAt: since }];
+    const status = { startedAt: since, phase: 'Running', observedGeneration: 1, nodeStates };
+    const volumeWaits = [{ statefulSet: 'shop/db', since }];
+    const pods = {
+      withoutController: true,
+      waitDetached: { timeout: '5m', onTimeout: 'GoOn' },
+    };
+    const metadata = { finalizers: ['taintmgr.dev/undo-drain'] };
+    given.world.declare(drainOf({ nodes: ['n1'], pods }, metadata, { ...status, volumeWaits }));
+    given.world.start();
+    given.world.pass(50_000);
+    assert.deepEqual(evicted(given.world), ['evict web', 'evict db-0']);
+    given.world.pass(15_000);
+    assert.ok(evicted(given.world).includes('evict db-1'));
+  });
+
   it('asks for nothing, and lets all go, where that is not said', () => {
     const { world: given, asked } = world(null);
     given.pass(1_000);

@@ -174,6 +174,17 @@ describe('a NodeDrain with steps of others', () => {
     assert.equal(world.state().phase, 'Drained');
   });
 
+  it('waits for steps before a node that has no pods too: it is not drained without them', () => {
+    let isReady = false;
+    const world = worldOf({ nodes: ['n1'], beforeNode }, () => (isReady ? yes : no('it is False')));
+    world.remove('on-n1');
+    passTo(world, 20_000);
+    assert.deepEqual(nodeStates(world), ['Draining BeforeNode']);
+    isReady = true;
+    passTo(world, 40_000);
+    assert.deepEqual(nodeStates(world), ['Drained']);
+  });
+
   it('fails the node when its time is over, and goes on with the next', () => {
     const world = worldOf({ beforeNode }, (question) =>
       nameOf(question) === 'n2' ? yes : no('it is False'),

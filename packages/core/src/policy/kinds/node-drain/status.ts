@@ -90,6 +90,20 @@ export const nodeDrainStatus = {
         },
       },
     },
+    volumeWaits: {
+      type: 'array',
+      description: 'StatefulSets whose next pod waits until volumes are detached.',
+      maxItems: 100,
+      items: {
+        type: 'object',
+        description: 'Such a StatefulSet.',
+        required: ['statefulSet', 'since'],
+        properties: {
+          statefulSet: { type: 'string', description: 'namespace/name', maxLength: 320 },
+          since: { type: 'shared', name: 'time', description: 'Since when it waits.' },
+        },
+      },
+    },
     blockers: {
       type: 'array',
       description: 'What stands in its way, the first of it.',

@@ -55,6 +55,10 @@ export function nodeDrainOf(
     isPaused: spec.paused,
     ...drainWaitsOf(spec),
     known: (status?.nodeStates ?? []).map(knownNode),
+    volumeWaits: (status?.volumeWaits ?? []).flatMap(({ statefulSet, since }) => {
+      const at = timeOf(since);
+      return at === null ? [] : [{ statefulSet, since: at }];
+    }),
     startedAt: timeOf(status?.startedAt),
     observedGeneration,
     isOver: hasEnded && observedGeneration === generation && !takesLaterNodes,
