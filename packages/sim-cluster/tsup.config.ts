@@ -1,7 +1,7 @@
 import { defineConfig } from 'tsup';
 
 export default defineConfig({
-  entry: ['src/index.ts'],
+  entry: ['src/index.ts', 'src/https/certificate.ts'],
   format: 'esm',
   target: 'es2023',
   platform: 'node',

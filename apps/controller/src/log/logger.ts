@@ -14,22 +14,53 @@ export interface LogOptions {
 
 /** A logger whose lines go to `write`, each with its line end. */
 export function createLogger({ format, verbose, write }: LogOptions): Logger {
+  const time = timeText();
   const options = {
     base: null,
     level: verbose ? 'debug' : 'info',
-    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    timestamp: () => `,"time":"${time()}"`,
     formatters: { level: (level: string) => ({ level }) },
   };
-  const shape = format === 'json' ? (line: string) => line : textLine;
-  return pino(options, { write: (line) => write(disarmed(shape(line))) });
+  if (format === 'json') return pino(options, { write: (line) => write(disarmed(line)) });
+  return pino({
+    ...options,
+    hooks: {
+      // A text needs no JSON on its way.
+      logMethod([first, second], _method, level) {
+        const [given, message] = isFields(first) ? [first, second] : [{}, first];
+        const fields = { ...this.bindings(), ...given };
+        const label = String(this.levels.labels[level]);
+        write(disarmed(textLine(`${time()} ${label.toUpperCase().padEnd(5)} ${message}`, fields)));
+      },
+    },
+  });
+}
+
+/** The time as text, which many lines share in a mass eviction. */
+function timeText(): () => string {
+  let [at, text] = [0, ''];
+  return () => {
+    const now = Date.now();
+    if (now !== at) [at, text] = [now, new Date(now).toISOString()];
+    return text;
+  };
+}
+
+function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }
 
 /** `2026-01-02T03:04:05.678Z INFO  evicting pod  pod=shop/web-0 because="no toleration for ..."` */
-function textLine(json: string): string {
-  const { time, level, msg, ...fields }: Record<string, unknown> = JSON.parse(json);
-  const pairs = Object.entries(fields).map(([name, value]) => `${name}=${quoted(value)}`);
-  const head = `${time} ${String(level).toUpperCase().padEnd(5)} ${msg}`;
-  return pairs.length === 0 ? `${head}\n` : `${head}  ${pairs.join(' ')}\n`;
+function textLine(head: string, fields: Readonly<Record<string, unknown>>): string {
+  let line = head;
+  let gap = '  ';
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
+    if (value === undefined) continue;
+    line += `${gap}${name}=${quoted(value)}`;
+    gap = ' ';
+  }
+  return `${line}\n`;
 }
 
 /** Bare where that is unambiguous, else as JSON, which escapes most control characters. */

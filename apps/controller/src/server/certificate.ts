@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { hostname, networkInterfaces } from 'node:os';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
-import { createCertificate } from '@taintmgr/sim-cluster';
+// Not from the door of the package: behind it is a whole cluster, which nobody needs to serve.
+import { createCertificate } from '@taintmgr/sim-cluster/certificate';
 import { SettingError } from '../flags/setting-error.ts';
 import { isAnyAddress } from './listen.ts';
 

@@ -1,5 +1,5 @@
 import type { Reason, Report } from '@taintmgr/core';
-import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Notice } from '@taintmgr/k8s-adapter';
 
 /** What is waiting at one moment. */
@@ -77,5 +77,10 @@ export class PendingEvictions {
 
 /** When the first reason made a pod due; null where none names a time. */
 export function dueAt(because: readonly Reason[]): Instant | null {
-  return earliest(because.map((reason) => ('deadline' in reason ? reason.deadline : null)));
+  let due: Instant | null = null;
+  for (const reason of because) {
+    const at = 'deadline' in reason ? reason.deadline : null;
+    if (at !== null && (due === null || at < due)) due = at;
+  }
+  return due;
 }

@@ -37,6 +37,23 @@ describe('log lines', () => {
     });
   }
 
+  it('what all lines of a child have comes first, and what is not there is left out', () => {
+    const lines: string[] = [];
+    const write = (line: string): void => void lines.push(line);
+    for (const format of ['text', 'json'] as const) {
+      const log = createLogger({ format, verbose: false, write }).child({ dryRun: 'server' });
+      log.warn({ pod: 'shop/web-0', why: undefined }, 'hello');
+      log.info('bye');
+    }
+    const texts = lines.map((line) => line.replace(/\d{4}-\S{18}Z/, 'T'));
+    assert.deepEqual(texts, [
+      'T WARN  hello  dryRun=server pod=shop/web-0\n',
+      'T INFO  bye  dryRun=server\n',
+      '{"level":"warn","time":"T","dryRun":"server","pod":"shop/web-0","msg":"hello"}\n',
+      '{"level":"info","time":"T","dryRun":"server","msg":"bye"}\n',
+    ]);
+  });
+
   it('debug lines only when asked for', () => {
     const lines: string[] = [];
     const write = (line: string): void => void lines.push(line);

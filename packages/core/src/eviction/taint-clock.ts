@@ -155,7 +155,8 @@ export function countsFrom({ start, startSource }: ObservedTaint): Instant {
 
 /** The same taint as an earlier run found that it counts for pods of a namespace. */
 export function countedFor(observed: ObservedTaint, namespace: string | null): ObservedTaint {
-  const { byNamespace = {}, namespacesKeptAt, taint } = observed;
+  const { byNamespace, namespacesKeptAt, taint } = observed;
+  if (!byNamespace) return observed;
   const isOther = namespace !== null && Object.hasOwn(byNamespace, namespace);
   const written = isOther ? byNamespace[namespace] : undefined;
   if (written === undefined) return observed;

@@ -27,7 +27,8 @@ export type Answer =
       readonly isTooLong?: true;
     };
 
-type Responded = Extract<Answer, { kind: 'response' }>;
+/** An answer of the server. */
+export type Responded = Extract<Answer, { kind: 'response' }>;
 
 /** How far a request came that failed, where that is not the connection itself. */
 export type FailureStage = 'login';

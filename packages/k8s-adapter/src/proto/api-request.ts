@@ -20,12 +20,33 @@ export interface Elsewhere {
   readonly timeoutMs: Millis;
 }
 
-/** What bodies in JSON are made of, for a server in the same process: it needs no text of them. */
-const values = new WeakMap<ApiRequest, object>();
+class Given {
+  constructor(object: object) {
+    // biome-ignore lint/correctness/noConstructorReturn: what is given gets a private field
+    return object;
+  }
+}
+
+/**
+ * What a body in JSON is made of, for a server in the same process: it needs no text of it. It is a private
+ * field of the request, which nobody else sees: a WeakMap of all requests costs more than they do.
+ */
+class WithValue extends Given {
+  readonly #value: object;
+
+  constructor(request: ApiRequest, value: object) {
+    super(request);
+    this.#value = value;
+  }
+
+  static bodyOf(request: ApiRequest): object | undefined {
+    return #value in request ? request.#value : undefined;
+  }
+}
 
 /** The body as the value that it was made of; undefined: it is none, or has been text from the start. */
 export function bodyValueOf(request: ApiRequest): object | undefined {
-  return values.get(request);
+  return WithValue.bodyOf(request);
 }
 
 /** A request that is to be sent, or hung up. What is heard of it comes back under its id. */
@@ -80,12 +101,13 @@ function headersOf(content: Content): Headers {
 
 /** The request, whose answer nobody reads where all went well: less for both sides to write and send. */
 export function unread(request: ApiRequest): ApiRequest {
-  const { method, path } = request;
   const known = unreadHeaders.get(request.headers);
   const headers = known ?? { ...request.headers, accept: metadataOnly };
   if (!known) unreadHeaders.set(request.headers, headers);
   const value = bodyValueOf(request);
-  return value ? requestOf(method, path, headers, value) : { ...request, headers };
+  const changed = { ...request, headers };
+  if (value) new WithValue(changed, value);
+  return changed;
 }
 
 /** POST, PUT or DELETE with an object. */
@@ -161,19 +183,7 @@ function requestOf(
   headers: ApiRequest['headers'],
   value: object,
 ): ApiRequest {
-  let text: string | null = null;
-  const body = (): string => {
-    text ??= JSON.stringify(value);
-    return text;
-  };
-  const request: ApiRequest = {
-    method,
-    path,
-    headers,
-    get body() {
-      return body();
-    },
-  };
-  values.set(request, value);
+  const request: ApiRequest = { method, path, headers, body: JSON.stringify(value) };
+  new WithValue(request, value);
   return request;
 }

@@ -1,6 +1,6 @@
 // Puts the parts of an answer together.
 import type { Millis } from '@taintmgr/core/time';
-import type { Answer, FailureStage, ResponseHeaders } from './answer.ts';
+import type { Answer, FailureStage, Responded, ResponseHeaders } from './answer.ts';
 import { isProtobuf, joinBytes, objectFromProtobuf } from './protobuf.ts';
 
 export const mebibyte: number = 2 ** 20;
@@ -117,29 +117,40 @@ export class AnswerCollector {
 
   #complete(): Answer {
     if (this.#status === 0) return { kind: 'none', message: 'the answer ended before it began' };
-    const [headers, text, parts, value] = [this.#headers, this.#text, this.#parts, this.#value];
-    if (value !== undefined) {
-      const body = (): string => JSON.stringify(value);
-      return {
-        kind: 'response',
-        status: this.#status,
-        headers,
-        value,
-        get body() {
-          return body();
-        },
-      };
-    }
-    return {
-      kind: 'response',
-      status: this.#status,
-      headers,
-      // Read by those who want it: most answers to writes say no more than that all went well.
-      get body() {
-        const bytes = joinBytes(parts);
-        const read = isProtobuf(headers) ? objectFromProtobuf(bytes) : null;
-        return read ? JSON.stringify(read) : text + decoder.decode(bytes);
-      },
-    };
+    const [value, text, parts] = [this.#value, this.#text, this.#parts];
+    return new Collected(this.#status, this.#headers, { value, text, parts });
+  }
+}
+
+interface Content {
+  /** Undefined: it did not come as a value. */
+  readonly value: unknown;
+  readonly text: string;
+  readonly parts: readonly Uint8Array[];
+}
+
+/** A whole answer, read by those who want it: most say no more than that all went well. */
+class Collected implements Responded {
+  readonly kind = 'response';
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  readonly #content: Content;
+
+  constructor(status: number, headers: ResponseHeaders, content: Content) {
+    this.status = status;
+    this.headers = headers;
+    this.#content = content;
+  }
+
+  get value(): unknown {
+    return this.#content.value;
+  }
+
+  get body(): string {
+    const { value, text, parts } = this.#content;
+    if (value !== undefined) return JSON.stringify(value);
+    const bytes = joinBytes(parts);
+    const read = isProtobuf(this.headers) ? objectFromProtobuf(bytes) : null;
+    return read ? JSON.stringify(read) : text + decoder.decode(bytes);
   }
 }

@@ -34,7 +34,7 @@ export class ProtobufReader {
     if (this.#at >= this.#end) return null;
     const tag = this.#varint();
     this.#wire = tag % 8;
-    return Math.floor(tag / 8);
+    return (tag - this.#wire) / 8;
   }
 
   skip(): void {
@@ -114,6 +114,12 @@ export class ProtobufReader {
   }
 
   #varint(): number {
+    const first = this.#at < this.#end ? this.#bytes[this.#at] : undefined;
+    // Nearly all are small.
+    if (first !== undefined && first < 0x80) {
+      this.#at += 1;
+      return first;
+    }
     let value = 0;
     let scale = 1;
     for (let count = 0; count < safeBytes; count++) {

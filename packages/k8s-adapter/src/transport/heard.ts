@@ -5,18 +5,25 @@ import type { Call } from './call.ts';
 
 interface Part {
   head: { readonly status: number; readonly headers: ResponseHeaders } | null;
-  readonly chunks: Uint8Array[];
+  chunks: Uint8Array[];
   length: number;
   isOver: boolean;
+  /** So much of it is told at a time. */
+  pieceBytes: number;
 }
 
 /** Answers to writes are small, and nobody has use for a part of one: so much of it waits for the rest. */
 const heldBytesMax = 64 * 1024;
+/** So much of a watch at first, and twice as much each time as long as more of it waits. */
+const pieceBytesMin = 8 * 1024;
+/** What has piled up is told at once: a list of a million pods is not to wait in memory. */
+const waitingBytesMax = 1024 * 1024;
 
 /**
  * Parts of answers, kept until deliver(). A watch under load, and nearly every answer to a write, comes
  * in several frames at once: whoever listens does its work once for all of them. What answers a write
- * is told when it is complete.
+ * is told when it is complete. A taint on many nodes comes in one piece too, and the work that it makes would keep
+ * answers waiting: what watches bring beyond a few kilobytes is told bit by bit, with what else comes in between.
  */
 export class Heard {
   /** In the order in which the first part of each came. */
@@ -41,25 +48,56 @@ export class Heard {
     this.#parts.delete(call);
   }
 
+  /** Gives on what has come, of long parts of watches a piece; whether more is to be told soon. */
+  deliverSome(): boolean {
+    let isMore = false;
+    for (const [call, part] of this.#parts) {
+      if (!isLong(call, part) || waitsForMore(call, part)) this.#deliver(call, part);
+      else {
+        this.#deliverPiece(call, part);
+        isMore = true;
+      }
+    }
+    return isMore;
+  }
+
   /** Gives on what has come; with `isLast` also what would wait for more. */
   deliver(isLast = false): void {
     for (const [call, part] of this.#parts) {
-      if (!isLast && waitsForMore(call, part)) continue;
-      this.#parts.delete(call);
-      const { head, chunks, isOver } = part;
-      if (head && isOver) call.answer(head.status, head.headers, joinBytes(chunks));
-      else {
-        if (head) call.head(head.status, head.headers);
-        if (chunks.length > 0) call.data(joinBytes(chunks));
-        if (isOver) call.end();
-      }
+      this.#deliver(call, part, isLast);
     }
+  }
+
+  #deliver(call: Call, part: Part, isLast = false): void {
+    if (!isLast && waitsForMore(call, part)) return;
+    this.#parts.delete(call);
+    const { head, chunks, isOver } = part;
+    if (head && isOver) call.answer(head.status, head.headers, joinBytes(chunks));
+    else {
+      if (head) call.head(head.status, head.headers);
+      if (chunks.length > 0) call.data(joinBytes(chunks));
+      if (isOver) call.end();
+    }
+  }
+
+  #deliverPiece(call: Call, part: Part): void {
+    const { head, pieceBytes } = part;
+    const bytes = joinBytes(part.chunks);
+    part.head = null;
+    part.chunks = [bytes.subarray(pieceBytes)];
+    part.length -= pieceBytes;
+    part.pieceBytes *= 2;
+    if (head) call.head(head.status, head.headers);
+    call.data(bytes.subarray(0, pieceBytes));
   }
 
   #partOf(call: Call): Part {
     const known = this.#parts.get(call);
     if (known) return known;
-    const part: Part = { head: null, chunks: [], length: 0, isOver: false };
+    const part: Part = {
+      ...{ head: null, chunks: [], length: 0, isOver: false },
+      pieceBytes: pieceBytesMin,
+    };
     this.#parts.set(call, part);
     return part;
   }
@@ -67,4 +105,9 @@ export class Heard {
 
 function waitsForMore({ request }: Call, { head, length, isOver }: Part): boolean {
   return head !== null && !isOver && request.method !== 'GET' && length <= heldBytesMax;
+}
+
+function isLong({ request }: Call, { length, pieceBytes }: Part): boolean {
+  const isPiled = length > pieceBytes && length <= waitingBytesMax;
+  return isPiled && /[?&]watch=(true|1)(&|$)/.test(request.path);
 }

@@ -55,6 +55,7 @@ export class Http2Connection {
   #idle: NodeJS.Timeout | null = null;
   #draining = false;
   #isFlushing = false;
+  #isDelivering = false;
   #why = 'the connection was closed';
 
   /** `authority`: host and port, as requests name them. */
@@ -165,14 +166,27 @@ export class Http2Connection {
       this.#flush();
       this.#socket.destroy();
     }
-    this.#heard.deliver();
+    this.#deliver();
   }
 
-  /** All that is written in one turn goes together. */
+  /** What waits is told when what else has come was looked at. */
+  #deliver(): void {
+    if (!this.#heard.deliverSome() || this.#isDelivering) return;
+    this.#isDelivering = true;
+    setImmediate(() => {
+      this.#isDelivering = false;
+      this.#deliver();
+    });
+  }
+
+  /**
+   * All that is written in one turn of the event loop goes together: to write costs more than what is
+   * written, and the loop thinks of new requests when it has taken in all answers.
+   */
   #flushSoon(): void {
     if (this.#isFlushing) return;
     this.#isFlushing = true;
-    process.nextTick(() => {
+    setImmediate(() => {
       this.#isFlushing = false;
       this.#flush();
     });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { ExchangeInput } from '../../src/proto/exchange.ts';
 import { Call } from '../../src/transport/call.ts';
 import { Heard } from '../../src/transport/heard.ts';
@@ -126,4 +126,93 @@ it('forgets what nobody waits for', () => {
   heard.forget(call);
   heard.deliver(true);
   assert.deepEqual(told, []);
+});
+
+const watchPath = '/api/v1/nodes?watch=true&resourceVersion=7';
+
+/** So many bytes, each with the number of its kilobyte. */
+function kilobytes(count: number): Buffer {
+  return Buffer.from(Array.from({ length: count * 1024 }, (_, at) => at >> 10));
+}
+
+/** A watch, and the parts that are told of it. */
+function watchOf(told: Uint8Array[], path = watchPath): Call {
+  const sink = inputSink('watch', (input) => {
+    if (input.kind === 'chunk') told.push(Buffer.from(input.data));
+  });
+  return new Call({ method: 'GET', path, headers: {}, body: null }, sink, () => {});
+}
+
+describe('a long part of a watch', () => {
+  it('is told bit by bit, twice as much each time, and an answer in between', () => {
+    const [told, answers]: [Uint8Array[], string[]] = [[], []];
+    const [heard, watch, patch] = [new Heard(), watchOf(told), callOf('a', answers, 'PATCH')];
+    heard.data(watch, kilobytes(30));
+    heard.data(watch, kilobytes(10));
+    assert.equal(heard.deliverSome(), true);
+    heard.head(patch, 200, headers);
+    heard.end(patch);
+    heard.data(watch, kilobytes(1));
+    assert.equal(heard.deliverSome(), true);
+    assert.deepEqual(answers, ['a answer ']);
+    assert.equal(heard.deliverSome(), false);
+    assert.deepEqual(
+      told.map(({ length }) => length / 1024),
+      [8, 16, 17],
+    );
+    const whole = Buffer.concat([kilobytes(30), kilobytes(10), kilobytes(1)]);
+    assert.deepEqual(Buffer.concat(told), whole);
+    assert.equal(heard.deliverSome(), false);
+  });
+
+  it('comes before the end of the watch', () => {
+    const told: string[] = [];
+    const sink = inputSink('a', ({ kind }) => told.push(kind));
+    const request = { method: 'GET', path: watchPath, headers: {}, body: null } as const;
+    const [heard, call] = [new Heard(), new Call(request, sink, () => {})];
+    heard.head(call, 200, headers);
+    heard.data(call, kilobytes(9));
+    heard.deliverSome();
+    heard.end(call);
+    heard.deliverSome();
+    assert.deepEqual(told, ['head', 'chunk', 'chunk', 'end']);
+  });
+
+  it('is told at once where the connection ends, or where it says that all has come', () => {
+    const told: Uint8Array[] = [];
+    const [heard, watch] = [new Heard(), watchOf(told)];
+    heard.data(watch, kilobytes(40));
+    heard.deliverSome();
+    heard.deliver();
+    assert.deepEqual(
+      told.map(({ length }) => length / 1024),
+      [8, 32],
+    );
+  });
+
+  it('is told at once where so much has piled up that it would fill the memory', () => {
+    const told: Uint8Array[] = [];
+    const [heard, watch] = [new Heard(), watchOf(told)];
+    heard.data(watch, kilobytes(1025));
+    assert.equal(heard.deliverSome(), false);
+    assert.deepEqual(told, [kilobytes(1025)]);
+  });
+
+  it('is not cut where it is a list: nobody has use for a part of one', () => {
+    const told: Uint8Array[] = [];
+    const [heard, list] = [new Heard(), watchOf(told, '/api/v1/nodes?limit=500')];
+    heard.data(list, kilobytes(40));
+    assert.equal(heard.deliverSome(), false);
+    assert.deepEqual(told, [kilobytes(40)]);
+  });
+
+  it('is not told any more where nobody waits for it', () => {
+    const told: Uint8Array[] = [];
+    const [heard, watch] = [new Heard(), watchOf(told)];
+    heard.data(watch, kilobytes(40));
+    heard.deliverSome();
+    heard.forget(watch);
+    assert.equal(heard.deliverSome(), false);
+    assert.equal(told.length, 1);
+  });
 });
