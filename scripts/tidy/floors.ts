@@ -65,7 +65,15 @@ export const houses: Readonly<Record<string, House>> = {
     ],
   },
   'packages/page/src': {
-    floors: ['index.ts', 'html.ts bundled.ts', 'build.ts', 'browser/', 'model/', 'input.ts'],
+    floors: [
+      'index.ts',
+      'html.ts bundled.ts',
+      'build.ts',
+      'browser/',
+      'model/ history.ts',
+      'live.ts',
+      'input.ts',
+    ],
   },
   'apps/controller/src': {
     floors: [

@@ -36,6 +36,7 @@ import {
 } from './commands/takeover/flags.ts';
 import { undoCommand } from './commands/undo/flags.ts';
 import { versionCommand } from './commands/version/flags.ts';
+import { webCommand } from './commands/web/flags.ts';
 
 /** What kubectl_complete-taintmgr runs, with the words that were typed; nobody types it. */
 const completeCommand = '__complete';
@@ -112,6 +113,7 @@ function addOthers(program: CommandUnknownOpts, registry: Registry): void {
   registry.add(program, simulateCommand(), () => import('./commands/simulate/command.ts'));
   registry.add(program, pendingCommand(), () => import('./commands/pending/command.ts'));
   registry.add(program, statusCommand(), () => import('./commands/status/command.ts'));
+  registry.add(program, webCommand(), () => import('./commands/web/command.ts'));
   registry.add(program, pauseCommand(), () => import('./commands/pause/command.ts'));
   registry.add(program, resumeCommand(), () => import('./commands/resume/command.ts'));
   addTakeover(registry.addGroup(program, takeoverGroup()), registry);

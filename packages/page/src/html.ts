@@ -1,14 +1,39 @@
 // Puts the page together: one HTML file that needs nothing but itself.
 import { createHash } from 'node:crypto';
-import { pageParts } from './build.ts';
+import { type PageParts, pageParts } from './build.ts';
 import type { PageInput } from './input.ts';
+
+/** A page, and what the browser may do with it. */
+export interface LivePage {
+  readonly html: string;
+  /** For the header Content-Security-Policy. */
+  readonly policy: string;
+}
 
 /**
  * Style, script and data are in it; its policy lets the browser run these alone, by their hashes, and
  * load nothing. Nothing of the data becomes markup: the script puts it there as text.
  */
 export async function pageHtml(input: PageInput): Promise<string> {
-  const parts = await pageParts();
+  return htmlOf(await pageParts(), input, { title: 'taintmgr simulation', connects: false }).html;
+}
+
+/** The page of a live cluster, whose states come from `stream`, an address beside its own. */
+export async function livePage(stream: string): Promise<LivePage> {
+  return htmlOf(await pageParts(), { stream }, { title: 'taintmgr', connects: true });
+}
+
+interface Shown {
+  readonly title: string;
+  /** Whether it asks the server that it came from for data. */
+  readonly connects: boolean;
+}
+
+function htmlOf(
+  parts: PageParts,
+  input: PageInput | { readonly stream: string },
+  { title, connects }: Shown,
+): LivePage {
   // Within a script element only this could end it.
   const data = JSON.stringify(input).replaceAll('<', '\\u003c');
   const script = parts.script.replaceAll('</script', '<\\/script');
@@ -16,27 +41,29 @@ export async function pageHtml(input: PageInput): Promise<string> {
     "default-src 'none'",
     `script-src ${hashOf(script)}`,
     `style-src ${hashOf(parts.style)}`,
+    ...(connects ? ["connect-src 'self'"] : []),
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
-  return `<!doctype html>
+  const html = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>taintmgr simulation</title>
+<title>${title}</title>
 <style>${parts.style}</style>
 </head>
 <body>
 <div id="page"></div>
-<noscript>This page draws its charts by a script, which is in it. It loads nothing.</noscript>
+<noscript>This page draws its charts by a script, which is in it. It loads no other.</noscript>
 <script type="application/json" id="data">${data}</script>
 <script type="module">${script}</script>
 </body>
 </html>
 `;
+  return { html, policy: `${policy}; frame-ancestors 'none'` };
 }
 
 function hashOf(text: string): string {

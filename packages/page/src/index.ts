@@ -1,3 +1,13 @@
 // The door of the page: what it takes, and how it is made.
-export { pageHtml } from './html.ts';
+export { LiveHistory } from './history.ts';
+export { type LivePage, livePage, pageHtml } from './html.ts';
 export type { PageInput } from './input.ts';
+export type {
+  LiveAction,
+  LiveHold,
+  LiveInput,
+  LiveMoment,
+  LiveNode,
+  LivePod,
+  LiveZone,
+} from './live.ts';

@@ -1,4 +1,4 @@
-// What the page shows: a simulation as its JSON says it, later what a live cluster streams.
+// What the page of a simulation shows: the simulation as its JSON says it.
 
 interface Step {
   readonly at: number;
@@ -50,7 +50,7 @@ export interface NodeInput {
   })[];
 }
 
-interface ZoneInput {
+export interface ZoneInput {
   readonly name: string;
   readonly states: readonly (Step & { readonly state: string; readonly held: string | null })[];
 }
@@ -63,13 +63,15 @@ export interface DeadlineInput extends PodOnNode {
   readonly setAt: number;
   readonly dueAt: number;
   readonly endedAt: number | null;
-  readonly end: 'evicted' | 'moved' | 'cancelled' | 'pending';
+  /** Of a live cluster: `running`, until `endedAt` at the earliest. */
+  readonly end: 'evicted' | 'moved' | 'cancelled' | 'pending' | 'running';
   readonly because: readonly string[];
 }
 
 export interface EvictionInput extends PodOnNode {
   readonly at: number;
-  readonly how: 'delete' | 'evict' | 'pressure';
+  /** Of a live cluster: `seen`, as it is gone. */
+  readonly how: 'delete' | 'evict' | 'pressure' | 'seen';
   readonly because: readonly string[];
 }
 

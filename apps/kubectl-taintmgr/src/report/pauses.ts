@@ -1,6 +1,17 @@
 // What a pause holds, in words.
 import type { LabelExpression, LabelSelector } from '@taintmgr/core';
-import type { EvictionPause } from '@taintmgr/core/policy';
+import type { EvictionPause, PolicyObject } from '@taintmgr/core/policy';
+import type { Instant } from '@taintmgr/core/time';
+
+/** Those that are not over at `at`. */
+export function pausesInForce(
+  objects: readonly PolicyObject[],
+  at: Instant,
+): readonly EvictionPause[] {
+  return objects.flatMap(({ kind, value }) => {
+    return kind === 'EvictionPause' && (value.until === null || value.until > at) ? [value] : [];
+  });
+}
 
 /** `all evictions`; `evictions in zone eu/a, for taint maintenance`; `evictions and node health`. */
 export function pausedText({

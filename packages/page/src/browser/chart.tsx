@@ -3,18 +3,17 @@ import { useSignal, useSignalEffect } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
 import { aboutsOf, type Row } from '../model/row.ts';
-import { clock } from '../model/words.ts';
 import { drawChart } from './draw.ts';
 import { useGestures } from './gestures.ts';
 import { hitsOf } from './hit.ts';
 import { onKey } from './keys.ts';
 import { LaneLabel } from './label.tsx';
 import { rowAt, type Size, scaleOf, topsOf, useSize } from './layout.ts';
-import type { PageState } from './state.ts';
+import type { ChartState } from './state.ts';
 
 const keysText = 'Keys: W and S zoom, A and D move, 0 shows all, N and P go from mark to mark';
 
-export function Chart({ state }: { readonly state: PageState }) {
+export function Chart({ state }: { readonly state: ChartState }) {
   const scroller = useRef<HTMLElement>(null);
   const lanes = useRef<HTMLCanvasElement>(null);
   const axis = useRef<HTMLCanvasElement>(null);
@@ -62,7 +61,7 @@ export function Chart({ state }: { readonly state: PageState }) {
 }
 
 interface LanesProps {
-  readonly state: PageState;
+  readonly state: ChartState;
   readonly size: Size;
   readonly children: ComponentChildren;
 }
@@ -84,7 +83,7 @@ function Lanes({ state, size: { scrolled, height }, children }: LanesProps) {
             top={tops[first + index] ?? 0}
             state={state}
             choose={(chosen) => {
-              const abouts = aboutsOf(chosen, state.end.value);
+              const abouts = aboutsOf(chosen, state.end.value, state.clock);
               state.chosen.value = { title: nameOf(chosen), abouts };
             }}
           />
@@ -95,28 +94,29 @@ function Lanes({ state, size: { scrolled, height }, children }: LanesProps) {
 }
 
 /** The time under the pointer, else the one that is pinned. */
-function Instant({ state: { pinned, hover } }: { readonly state: PageState }) {
+function Instant({ state: { pinned, hover, clock, startsAt } }: { readonly state: ChartState }) {
   const at = hover.value ?? pinned.value;
-  return <span class="pinned">{at === null ? 'h:mm:ss' : clock(Math.round(at * 10) / 10)}</span>;
+  const unit = startsAt === null ? 'h:mm:ss' : 'hh:mm:ss';
+  return <span class="pinned">{at === null ? unit : clock(Math.round(at * 10) / 10)}</span>;
 }
 
 function nameOf({ label, variant }: Row): string {
   return variant === null ? label : `${label}, ${variant}`;
 }
 
-function timeOf(event: MouseEvent, state: PageState, width: number): number {
+function timeOf(event: MouseEvent, state: ChartState, width: number): number {
   const box = (event.currentTarget as Element).getBoundingClientRect();
   const at = scaleOf(state, width).invert(event.clientX - box.left);
   return Math.min(state.end.value, Math.max(0, at));
 }
 
 /** Pins an instant, and says what is there. */
-function chooseAt(event: MouseEvent, at: number, state: PageState, size: Size): void {
+function chooseAt(event: MouseEvent, at: number, state: ChartState, size: Size): void {
   const box = (event.currentTarget as Element).getBoundingClientRect();
   const rows = state.rows.value;
   const row = rows[rowAt(topsOf(rows), event.clientY - box.top + size.scrolled)];
   state.pinned.value = at;
   if (row?.kind !== 'lane') return;
-  const abouts = hitsOf(row, at, scaleOf(state, size.width), state.end.value);
+  const abouts = hitsOf(row, at, state, size.width);
   state.chosen.value = { title: nameOf(row), abouts };
 }

@@ -4,12 +4,12 @@ import { select } from 'd3-selection';
 import { zoom, zoomIdentity } from 'd3-zoom';
 import type { RefObject } from 'preact';
 import { margin, type Size } from './layout.ts';
-import { type PageState, within } from './state.ts';
+import { type ChartState, within } from './state.ts';
 
 /** d3-zoom works on the whole time, and the view is what it leaves visible. */
 export function useGestures(
   canvas: RefObject<HTMLCanvasElement | null>,
-  state: PageState,
+  state: ChartState,
   size: Signal<Size>,
 ): void {
   useSignalEffect(() => {
@@ -33,7 +33,7 @@ export function useGestures(
       .on('zoom', ({ transform, sourceEvent }) => {
         if (!sourceEvent) return;
         const { k, x } = transform;
-        state.view.value = within((-x / k / wide) * end, end / k, end);
+        state.ownView.value = within((-x / k / wide) * end, end / k, end);
       });
     const place = select<HTMLCanvasElement, unknown>(element).call(behaviour);
     place.on('dblclick.zoom', null);

@@ -1,22 +1,26 @@
 // What of a lane lies under a point.
 import type { About, Row } from '../model/row.ts';
-import type { TimeScale } from './paint.ts';
+import { scaleOf } from './layout.ts';
+import type { ChartState } from './state.ts';
 
 /** Pixels beside a mark that still mean it. */
 const reach = 8;
 
 /** What is there, the nearest thing first: marks, then bars, then the area. */
-export function hitsOf(row: Row, at: number, x: TimeScale, end: number): readonly About[] {
+export function hitsOf(row: Row, at: number, state: ChartState, width: number): readonly About[] {
+  const { clock } = state;
+  const x = scaleOf(state, width);
   const place = x(at);
   const marks = row.marks.filter((mark) => Math.abs(x(mark.at) - place) <= reach);
-  if (marks.length > 0) return marks.map(({ about }) => about());
+  if (marks.length > 0) return marks.map(({ about }) => about(clock));
   const bars = row.bars.filter(({ from, until }) => {
     return x(from) - 2 <= place && Math.max(x(until), x(from) + 3) >= place;
   });
   const shortest = [...bars].sort((one, two) => one.until - one.from - (two.until - two.from));
-  if (shortest.length > 0) return shortest.map(({ about }) => about());
+  if (shortest.length > 0) return shortest.map(({ about }) => about(clock));
   const { area } = row;
   const index = area ? area.steps.findLastIndex((step) => step.at <= at) : -1;
   const step = area?.steps[index];
-  return area && step ? [area.about(step, area.steps[index + 1]?.at ?? end)] : [];
+  const until = area?.steps[index + 1]?.at ?? state.end.value;
+  return area && step ? [area.about(step, until, clock)] : [];
 }

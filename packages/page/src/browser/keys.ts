@@ -1,8 +1,7 @@
 // What keys do in the chart.
-import { clock } from '../model/words.ts';
-import { moved, type PageState, within, zoomed } from './state.ts';
+import { type ChartState, moved, within, zoomed } from './state.ts';
 
-export function onKey(event: KeyboardEvent, state: PageState): void {
+export function onKey(event: KeyboardEvent, state: ChartState): void {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const { from, until } = state.view.value;
   const middle = state.pinned.value ?? (from + until) / 2;
@@ -18,7 +17,7 @@ export function onKey(event: KeyboardEvent, state: PageState): void {
     n: () => toMark(state, 1),
     p: () => toMark(state, -1),
     0: () => {
-      state.view.value = { from: 0, until: state.end.value };
+      state.ownView.value = null;
     },
     Escape: () => {
       state.chosen.value = null;
@@ -31,7 +30,7 @@ export function onKey(event: KeyboardEvent, state: PageState): void {
 }
 
 /** Pins the next mark of all lanes, or the one before. */
-function toMark(state: PageState, direction: 1 | -1): void {
+function toMark(state: ChartState, direction: 1 | -1): void {
   const at = state.pinned.value ?? (direction > 0 ? -1 : Number.POSITIVE_INFINITY);
   const marks = state.rows.value.flatMap((row) => row.marks.map((mark) => ({ row, mark })));
   const beyond = marks.filter(({ mark }) => (direction > 0 ? mark.at > at : mark.at < at));
@@ -42,11 +41,11 @@ function toMark(state: PageState, direction: 1 | -1): void {
   );
   const there = beyond.filter(({ mark }) => mark.at === next);
   const abouts = new Map(
-    there.map(({ mark }) => mark.about()).map((about) => [about.title, about]),
+    there.map(({ mark }) => mark.about(state.clock)).map((about) => [about.title, about]),
   );
   state.pinned.value = next;
-  state.chosen.value = { title: clock(next), abouts: [...abouts.values()] };
+  state.chosen.value = { title: state.clock(next), abouts: [...abouts.values()] };
   const { from, until } = state.view.value;
   if (next < from || next > until)
-    state.view.value = within(next - (until - from) / 2, until - from, state.end.value);
+    state.ownView.value = within(next - (until - from) / 2, until - from, state.end.value);
 }

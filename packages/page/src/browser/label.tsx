@@ -1,11 +1,11 @@
 // The name of a lane: a button that opens it, or says all that happened in it.
 import type { Row } from '../model/row.ts';
-import { type PageState, toggle } from './state.ts';
+import { type ChartState, toggle } from './state.ts';
 
 interface LaneLabelProps {
   readonly row: Row;
   readonly top: number;
-  readonly state: PageState;
+  readonly state: ChartState;
   readonly choose: (row: Row) => void;
 }
 

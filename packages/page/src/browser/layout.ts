@@ -6,7 +6,7 @@ import type { RefObject } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Row } from '../model/row.ts';
 import type { TimeScale } from './paint.ts';
-import type { PageState } from './state.ts';
+import type { ChartState } from './state.ts';
 
 /** What of the lanes is seen, in pixels. */
 export interface Size {
@@ -20,7 +20,7 @@ export const margin = 30;
 
 const byTop = bisector((top: number) => top).right;
 
-export function scaleOf(state: PageState, width: number): TimeScale {
+export function scaleOf(state: ChartState, width: number): TimeScale {
   const { from, until } = state.view.value;
   return scaleLinear([from, until], [0, Math.max(1, width - margin)]);
 }

@@ -7,6 +7,7 @@ const fills = [
   ['gone', 'node gone'],
   ['tainted', 'NoExecute taint'],
   ['pending', 'eviction pending'],
+  ['leaving', 'terminating'],
   ['held', 'held back'],
   ['noroom', 'no room'],
 ] as const;
@@ -16,7 +17,13 @@ const shapes = [
   ['event', 'event of the script'],
 ] as const;
 
-export function Legend({ rows }: { readonly rows: readonly Row[] }) {
+interface LegendProps {
+  readonly rows: readonly Row[];
+  /** What is called otherwise here. */
+  readonly texts?: Readonly<Record<string, string>>;
+}
+
+export function Legend({ rows, texts = {} }: LegendProps) {
   const used = new Set<string>();
   for (const { area, bars, marks } of rows) {
     if (area && area.most > 0) used.add(area.fill);
@@ -37,7 +44,7 @@ export function Legend({ rows }: { readonly rows: readonly Row[] }) {
     <ul class="legend" aria-label="Legend">
       {items.map(([name, text]) => (
         <li key={name}>
-          <i class={`swatch ${name}`} /> {text}
+          <i class={`swatch ${name}`} /> {texts[name] ?? text}
         </li>
       ))}
     </ul>

@@ -1,8 +1,7 @@
-// What of the page is looked at: in signals, and in the fragment of its address.
+// What of a chart is looked at, whatever it shows: in signals, and in the fragment of the address.
 import { computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import type { PageInput } from '../input.ts';
 import type { About, Row } from '../model/row.ts';
-import { rowsOf } from '../model/rows.ts';
+import type { Clock } from '../model/words.ts';
 
 export interface View {
   readonly from: number;
@@ -15,57 +14,75 @@ interface Chosen {
   readonly abouts: readonly About[];
 }
 
-export interface PageState {
-  readonly input: Signal<PageInput>;
+export interface ChartState {
+  /** The time that the chart is about goes from 0 to this. */
   readonly end: ReadonlySignal<number>;
-  readonly view: Signal<View>;
+  /** What of it is shown. */
+  readonly view: ReadonlySignal<View>;
+  /** What the user has chosen of it; null: nothing yet. */
+  readonly ownView: Signal<View | null>;
   /** Where the pointer is; null: nowhere. */
   readonly hover: Signal<number | null>;
   readonly pinned: Signal<number | null>;
   readonly opened: Signal<ReadonlySet<string>>;
   readonly query: Signal<string>;
-  readonly run: Signal<number>;
   readonly chosen: Signal<Chosen | null>;
   readonly rows: ReadonlySignal<readonly Row[]>;
+  /** The present; null: it is about no present. */
+  readonly now: ReadonlySignal<number | null>;
+  readonly clock: Clock;
+  /** Where seconds count from, in milliseconds of the calendar; null: in no calendar. */
+  readonly startsAt: number | null;
 }
+
+/** What the address says of it; a page may have more in it. */
+export type Addressed = Pick<ChartState, 'ownView' | 'pinned' | 'opened' | 'query'>;
 
 /** The shortest time that fills the chart, in seconds. */
 const spanMin = 0.5;
 
-/** A later stream sets `input` again and again. */
-export function stateOf(input: Signal<PageInput>): PageState {
-  const end = computed(() => Math.max(1, input.value.untilSeconds));
-  const fragment = new URLSearchParams(location.hash.slice(1));
-  const [from = 0, until = end.value] = (fragment.get('t') ?? '').split('-').map(Number);
+/** What is looked at by the address. */
+export function addressed(fragment: URLSearchParams): Addressed {
+  const [from = Number.NaN, until = Number.NaN] = (fragment.get('t') ?? '').split('-').map(Number);
   const at = Number.parseFloat(fragment.get('at') ?? '');
-  const opened = signal<ReadonlySet<string>>(new Set(fragment.getAll('open')));
-  const query = signal(fragment.get('q') ?? '');
-  const run = signal(Number(fragment.get('run') ?? 0) || 0);
-  const rows = computed(() => {
-    return rowsOf(input.value, { run: run.value, opened: opened.value, query: query.value });
-  });
-  const isView = fragment.has('t') && from >= 0 && until > from && until <= end.value;
-  const state: PageState = {
-    ...{ input, end, opened, query, run, rows },
-    view: signal(isView ? { from, until } : { from: 0, until: end.value }),
-    hover: signal<number | null>(null),
+  return {
+    ownView: signal(from >= 0 && until > from ? { from, until } : null),
+    opened: signal<ReadonlySet<string>>(new Set(fragment.getAll('open'))),
+    query: signal(fragment.get('q') ?? ''),
     pinned: signal(Number.isFinite(at) ? at : null),
-    chosen: signal<Chosen | null>(null),
   };
-  effect(() => keepInAddress(state));
-  return state;
 }
 
-function keepInAddress({ view, end, pinned, opened, query, run }: PageState): void {
-  const { from, until } = view.value;
-  const fragment = new URLSearchParams();
-  if (from > 0 || until < end.value) fragment.set('t', `${tidy(from)}-${tidy(until)}`);
-  if (pinned.value !== null) fragment.set('at', tidy(pinned.value));
-  if (run.value > 0) fragment.set('run', String(run.value));
-  if (query.value !== '') fragment.set('q', query.value);
-  for (const key of opened.value) fragment.append('open', key);
-  const hash = fragment.size === 0 ? location.pathname : `#${fragment}`;
-  history.replaceState(null, '', hash);
+/** What the chart shows: what was chosen as far as there is such a time, else `home`. */
+export function viewOf(
+  { ownView }: Addressed,
+  end: ReadonlySignal<number>,
+  home: ReadonlySignal<View>,
+): ReadonlySignal<View> {
+  return computed(() => {
+    const own = ownView.value;
+    return own && own.from < end.value
+      ? within(own.from, own.until - own.from, end.value)
+      : home.value;
+  });
+}
+
+/** Keeps it in the address, with what else the page has there. */
+export function keepInAddress(
+  { ownView, end, pinned, opened, query }: ChartState,
+  more: () => Readonly<Record<string, string>>,
+): void {
+  effect(() => {
+    const fragment = new URLSearchParams();
+    const { from = 0, until = end.value } = ownView.value ?? {};
+    if (from > 0 || until < end.value) fragment.set('t', `${tidy(from)}-${tidy(until)}`);
+    if (pinned.value !== null) fragment.set('at', tidy(pinned.value));
+    for (const [name, value] of Object.entries(more())) fragment.set(name, value);
+    if (query.value !== '') fragment.set('q', query.value);
+    for (const key of opened.value) fragment.append('open', key);
+    const hash = fragment.size === 0 ? location.pathname : `#${fragment}`;
+    history.replaceState(null, '', hash);
+  });
 }
 
 function tidy(seconds: number): string {
@@ -80,17 +97,17 @@ export function within(from: number, length: number, end: number): View {
 }
 
 /** Nearer by a factor above one, around an instant that stays where it is. */
-export function zoomed({ view, end }: PageState, factor: number, around: number): void {
+export function zoomed({ view, ownView, end }: ChartState, factor: number, around: number): void {
   const { from, until } = view.value;
   const length = (until - from) / factor;
   const share = (around - from) / (until - from);
-  view.value = within(around - share * length, length, end.value);
+  ownView.value = within(around - share * length, length, end.value);
 }
 
 /** Later by a share of what is shown. */
-export function moved({ view, end }: PageState, share: number): void {
+export function moved({ view, ownView, end }: ChartState, share: number): void {
   const { from, until } = view.value;
-  view.value = within(from + share * (until - from), until - from, end.value);
+  ownView.value = within(from + share * (until - from), until - from, end.value);
 }
 
 export function toggle(opened: Signal<ReadonlySet<string>>, key: string): void {

@@ -1,11 +1,10 @@
 // The panel that says why: what is chosen in the chart, in the words of the JSON.
 import { useEffect, useRef } from 'preact/hooks';
-import { clock } from '../model/words.ts';
-import type { PageState } from './state.ts';
+import type { ChartState } from './state.ts';
 
 const shownMax = 100;
 
-export function Why({ state }: { readonly state: PageState }) {
+export function Why({ state }: { readonly state: ChartState }) {
   const chosen = state.chosen.value;
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -38,7 +37,7 @@ export function Why({ state }: { readonly state: PageState }) {
                   state.pinned.value = about.at;
                 }}
               >
-                {clock(about.at)}
+                {state.clock(about.at)}
               </button>{' '}
               {about.title}
             </h3>

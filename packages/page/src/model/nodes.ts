@@ -1,6 +1,6 @@
 // The lanes of zones, their nodes, and the pods on them.
 import type { NodeInput, RunInput } from '../input.ts';
-import { barsOf, historiesBy, marksOf, type PodHistory, podKey } from './pods.ts';
+import { barsOf, historiesBy, marksOf, type PodEvents, type PodHistory, podKey } from './pods.ts';
 import {
   type About,
   type Area,
@@ -11,9 +11,12 @@ import {
   rowOf,
 } from './row.ts';
 import { countsOf, spansWhere } from './steps.ts';
-import { count, span } from './words.ts';
+import { type Clock, count, span } from './words.ts';
 
 type Opened = ReadonlySet<string>;
+
+/** What of a run is about zones and nodes. */
+export type NodeEvents = PodEvents & Pick<RunInput, 'zones' | 'nodes'>;
 
 const nothing: PodHistory = { deadlines: [], holds: [], refusals: [], evictions: [] };
 
@@ -24,7 +27,7 @@ interface NodeWithHistory {
 }
 
 /** Zones by harm; under those that are open their nodes, under those their pods. */
-export function zoneRows(run: RunInput, end: number, opened: Opened): readonly Row[] {
+export function zoneRows(run: NodeEvents, end: number, opened: Opened): readonly Row[] {
   const histories = historiesBy(run, ({ node }) => node);
   const zones = new Map<string, NodeWithHistory[]>();
   for (const node of run.nodes) {
@@ -53,7 +56,7 @@ function harmOf(node: NodeInput, { evictions, refusals, holds }: PodHistory, end
 }
 
 function rowsOfZone(
-  run: RunInput,
+  run: NodeEvents,
   zone: string,
   nodes: readonly NodeWithHistory[],
   end: number,
@@ -105,9 +108,9 @@ function areaOf(zone: string, nodes: readonly NodeWithHistory[], end: number): A
   const steps = countsOf(spans).map(({ at, value }) => {
     return { at, value, noticed: null, allowed: null };
   });
-  const about = ({ at, value }: AreaStep, until: number): About => {
+  const about = ({ at, value }: AreaStep, until: number, clock: Clock): About => {
     const title = `${zone || 'no zone'}: ${value} of ${nodes.length} nodes not ready`;
-    return { at, title, facts: [['from', span(at, until)]] };
+    return { at, title, facts: [['from', span(clock, at, until)]] };
   };
   const most = Math.max(0, ...steps.map(({ value }) => value));
   return { steps, most, fill: 'unknown', about };
@@ -125,7 +128,9 @@ function taintsOfZone(
   const steps = countsOf(spans);
   return spansWhere(steps, end, ({ value }) => value > 0).map(({ from, until, state }) => {
     const title = `${zone || 'no zone'}: ${state.value} of ${nodes.length} nodes tainted NoExecute`;
-    const about = (): About => ({ at: from, title, facts: [['from', span(from, until)]] });
+    const about = (clock: Clock): About => {
+      return { at: from, title, facts: [['from', span(clock, from, until)]] };
+    };
     return { from, until, fill: 'tainted', top: 0, bottom: 0.14, about };
   });
 }
@@ -135,15 +140,18 @@ function evictionsOf(nodes: readonly NodeWithHistory[]): PodHistory {
 }
 
 /** When unreachable nodes of a zone are not tainted. */
-function holdsOfZone(run: RunInput, zone: string, end: number): readonly Bar[] {
+function holdsOfZone(run: NodeEvents, zone: string, end: number): readonly Bar[] {
   const states = run.zones.find(({ name }) => name === zone)?.states ?? [];
   return spansWhere(states, end, ({ held }) => held !== null).map(({ from, until, state }) => {
-    const facts = [
-      ['why', state.held ?? ''],
-      ['zone is', state.state],
-      ['held', span(from, until)],
-    ] as const;
-    const about = () => ({ at: from, title: `${zone}: no node is tainted`, facts });
+    const about = (clock: Clock): About => ({
+      at: from,
+      title: `${zone}: no node is tainted`,
+      facts: [
+        ['why', state.held ?? ''],
+        ['zone is', state.state],
+        ['held', span(clock, from, until)],
+      ],
+    });
     return { from, until, fill: 'held', top: 0.82, bottom: 1, about };
   });
 }
@@ -168,7 +176,7 @@ function rowsOfNode(
     marks: marksOf(history),
   });
   if (!row.isOpen) return [row];
-  const pods = historiesOf(history);
+  const pods = historiesBy(history, podKey);
   const rows = Array.from(pods, ([pod, one]) =>
     rowOf({
       key: `${key} ${pod}`,
@@ -181,26 +189,19 @@ function rowsOfNode(
   return [row, ...rows];
 }
 
-function historiesOf(history: PodHistory): ReadonlyMap<string, PodHistory> {
-  const none = { workloads: [], budgets: [], zones: [], nodes: [], events: [] };
-  const rest = { failures: [], unplaced: [], summary: emptySummary, name: '' };
-  return historiesBy({ ...none, ...rest, ...history }, podKey);
-}
-
-const emptySummary = { evictions: 0, refusals: 0, nodesTainted: 0, workloads: [], causes: [] };
-
 /** Above: how the node is; a strip at the top: that it has NoExecute taints. */
 function statesOf(node: NodeInput, end: number): readonly Bar[] {
   const unwell = spansWhere(node.states, end, ({ ready }) => ready !== 'True');
   const tainted = spansWhere(node.states, end, ({ taints }) => taints.some(isNoExecute));
   const aboutOf =
-    (from: number, until: number, state: NodeInput['states'][number]) => (): About => ({
+    (from: number, until: number, state: NodeInput['states'][number]) =>
+    (clock: Clock): About => ({
       at: from,
       title: `${node.name}: ${state.ready === 'Gone' ? 'gone' : `Ready=${state.ready}`}`,
       facts: [
         ['taints', state.taints.join(', ') || 'none'],
         ...(state.cordoned ? [['cordoned', 'yes'] as const] : []),
-        ['from', span(from, until)],
+        ['from', span(clock, from, until)],
       ],
     });
   return [

@@ -8,7 +8,10 @@ import type {
   RunInput,
 } from '../input.ts';
 import type { About, Bar, Mark } from './row.ts';
-import { clock, duration, span } from './words.ts';
+import { type Clock, duration, span } from './words.ts';
+
+/** What of a run is about pods. */
+export type PodEvents = Pick<RunInput, 'deadlines' | 'holds' | 'refusals' | 'evictions'>;
 
 /** What is known of some pods. */
 export interface PodHistory {
@@ -20,7 +23,7 @@ export interface PodHistory {
 
 /** The histories of a run under keys of pods, such as their nodes. */
 export function historiesBy(
-  run: RunInput,
+  run: PodEvents,
   keyOf: (pod: PodOnNode) => string,
 ): ReadonlyMap<string, PodHistory> {
   const histories = new Map<string, PodHistory>();
@@ -50,7 +53,7 @@ export function barsOf({ deadlines, holds }: PodHistory, end: number): readonly 
     key: string,
     pod: PodOnNode,
     bar: Omit<Bar, 'about'>,
-    about: (pods: readonly string[]) => About,
+    about: (pods: readonly string[], clock: Clock) => About,
   ): void => {
     if (bar.until <= bar.from) return;
     const known = bars.get(key);
@@ -59,19 +62,19 @@ export function barsOf({ deadlines, holds }: PodHistory, end: number): readonly 
       return;
     }
     const pods = [podKey(pod)];
-    bars.set(key, { ...bar, pods, about: () => about(pods) });
+    bars.set(key, { ...bar, pods, about: (clock) => about(pods, clock) });
   };
   for (const one of deadlines) {
-    const until = Math.min(end, one.endedAt ?? Math.max(one.dueAt, end));
+    const until = one.endedAt ?? end;
     const key = `due ${one.setAt} ${until} ${one.dueAt} ${one.because.join()}`;
     const bar = { from: one.setAt, until, fill: 'pending', top: 0.3, bottom: 0.62 } as const;
-    add(key, one, bar, (pods) => aboutDeadline(one, pods));
+    add(key, one, bar, (pods, clock) => aboutDeadline(one, pods, clock));
   }
   for (const one of holds) {
     const key = `hold ${one.kind} ${one.name} ${one.from} ${one.until}`;
     const until = one.until ?? end;
     const bar = { from: one.from, until, fill: 'held', top: 0.66, bottom: 0.94 } as const;
-    add(key, one, bar, (pods) => aboutHold(one, pods));
+    add(key, one, bar, (pods, clock) => aboutHold(one, pods, clock));
   }
   return [...bars.values()];
 }
@@ -82,7 +85,7 @@ export function marksOf({ evictions, refusals }: PodHistory): readonly Mark[] {
       return { at: one.at, shape: 'evicted', about: () => aboutEviction(one) };
     }),
     ...refusals.map((one): Mark => {
-      return { at: one.firstAt, shape: 'refused', about: () => aboutRefusal(one) };
+      return { at: one.firstAt, shape: 'refused', about: (clock) => aboutRefusal(one, clock) };
     }),
   ].sort((one, other) => one.at - other.at);
 }
@@ -92,10 +95,12 @@ const ends = {
   moved: 'moved to another time',
   cancelled: 'cancelled: the pod may stay',
   pending: 'runs on at the end',
+  running: 'not yet',
 } as const;
 
-function aboutDeadline(one: DeadlineInput, pods: readonly string[]): About {
+function aboutDeadline(one: DeadlineInput, pods: readonly string[], clock: Clock): About {
   const { setAt, dueAt, endedAt, end, because, node } = one;
+  const hasEnded = endedAt !== null && end !== 'running';
   return {
     at: setAt,
     title: `${listed(pods)}: to leave at ${clock(dueAt)}`,
@@ -103,12 +108,12 @@ function aboutDeadline(one: DeadlineInput, pods: readonly string[]): About {
       ['why', because.join('; ')],
       ['node', node],
       ['deadline', `${clock(dueAt)}, set at ${clock(setAt)}: ${duration(dueAt - setAt)} later`],
-      ['outcome', endedAt === null ? ends[end] : `${ends[end]}, at ${clock(endedAt)}`],
+      ['outcome', hasEnded ? `${ends[end]}, at ${clock(endedAt)}` : ends[end]],
     ],
   };
 }
 
-function aboutHold(one: HoldInput, pods: readonly string[]): About {
+function aboutHold(one: HoldInput, pods: readonly string[], clock: Clock): About {
   const { kind, name, from, until, text, node } = one;
   return {
     at: from,
@@ -116,7 +121,7 @@ function aboutHold(one: HoldInput, pods: readonly string[]): About {
     facts: [
       ['why', text],
       ['node', node],
-      ['held', span(from, until)],
+      ['held', span(clock, from, until)],
     ],
   };
 }
@@ -125,12 +130,13 @@ const hows = {
   delete: 'deleted',
   evict: 'by the eviction API, which asks budgets',
   pressure: 'for what its node ran out of',
+  seen: 'it is gone, and its time was over; by which request this page cannot see',
 } as const;
 
 function aboutEviction({ at, namespace, pod, node, how, because, workload }: EvictionInput): About {
   return {
     at,
-    title: `${namespace}/${pod} evicted`,
+    title: `${namespace}/${pod} ${how === 'seen' ? 'has left' : 'evicted'}`,
     facts: [
       ['why', because.join('; ')],
       ['node', node],
@@ -140,7 +146,7 @@ function aboutEviction({ at, namespace, pod, node, how, because, workload }: Evi
   };
 }
 
-function aboutRefusal(one: RefusalInput): About {
+function aboutRefusal(one: RefusalInput, clock: Clock): About {
   const { namespace, pod, node, budget, firstAt, lastAt, count, message } = one;
   const times = count === 1 ? '1 attempt' : `${count} attempts, the last at ${clock(lastAt)}`;
   return {

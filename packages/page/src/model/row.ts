@@ -1,6 +1,15 @@
 // A lane of the chart as data: what is drawn in it, and what is said of each thing.
+import type { Clock } from './words.ts';
 
-export type Fill = 'down' | 'unknown' | 'gone' | 'tainted' | 'pending' | 'held' | 'noroom';
+export type Fill =
+  | 'down'
+  | 'unknown'
+  | 'gone'
+  | 'tainted'
+  | 'pending'
+  | 'leaving'
+  | 'held'
+  | 'noroom';
 export type Shape = 'event' | 'evicted' | 'refused';
 
 /** What is said of a thing where somebody asks why: a title, then terms and texts. */
@@ -17,13 +26,13 @@ export interface Bar {
   /** Where in the lane it lies, as shares of its height. */
   readonly top: number;
   readonly bottom: number;
-  readonly about: () => About;
+  readonly about: (clock: Clock) => About;
 }
 
 export interface Mark {
   readonly at: number;
   readonly shape: Shape;
-  readonly about: () => About;
+  readonly about: (clock: Clock) => About;
 }
 
 export interface AreaStep {
@@ -40,7 +49,7 @@ export interface Area {
   readonly steps: readonly AreaStep[];
   readonly most: number;
   readonly fill: Fill;
-  readonly about: (step: AreaStep, until: number) => About;
+  readonly about: (step: AreaStep, until: number, clock: Clock) => About;
 }
 
 type RowKind = 'heading' | 'lane' | 'fold';
@@ -82,13 +91,13 @@ export function rowOf(given: Pick<Row, 'key' | 'label'> & Partial<Row>): Row {
 }
 
 /** All that is said of a row, in the order of time. */
-export function aboutsOf({ area, bars, marks }: Row, end: number): readonly About[] {
+export function aboutsOf({ area, bars, marks }: Row, end: number, clock: Clock): readonly About[] {
   const steps = area
     ? area.steps.flatMap((step, index) => {
         const isWorth = step.value > 0 || (area.steps[index - 1]?.value ?? 0) > 0;
-        return isWorth ? [area.about(step, area.steps[index + 1]?.at ?? end)] : [];
+        return isWorth ? [area.about(step, area.steps[index + 1]?.at ?? end, clock)] : [];
       })
     : [];
-  const all = [...steps, ...[...bars, ...marks].map(({ about }) => about())];
+  const all = [...steps, ...[...bars, ...marks].map(({ about }) => about(clock))];
   return all.sort((one, other) => one.at - other.at);
 }

@@ -3,7 +3,7 @@ import type { PageInput, RunInput } from '../input.ts';
 import { zoneRows } from './nodes.ts';
 import { type About, type Area, type AreaStep, type Bar, type Row, rowOf } from './row.ts';
 import { countsOf } from './steps.ts';
-import { count, span } from './words.ts';
+import { type Clock, count, span } from './words.ts';
 import { workloadRows } from './workloads.ts';
 
 /** What of the page decides which lanes there are. */
@@ -32,7 +32,8 @@ export function rowsOf(input: PageInput, { run: index, opened, query }: Choice):
 
 const everything: ReadonlySet<string> = Object.assign(new Set<string>(), { has: () => true });
 
-function matching(rows: readonly Row[], query: string): readonly Row[] {
+/** The lanes that a search leaves. */
+export function matching(rows: readonly Row[], query: string): readonly Row[] {
   return rows.filter(({ kind, label, variant, key }) => {
     const text = `${label} ${variant ?? ''} ${key}`.toLowerCase();
     return kind === 'lane' && text.includes(query);
@@ -56,12 +57,12 @@ function causeRows(run: RunInput, end: number, isMany: boolean): readonly Row[] 
   for (const { kind, name, workload, pods, from, until, text } of run.summary.causes) {
     if (kind === 'room') continue;
     const label = kind === 'failure' ? 'failed requests' : `${kind} ${name}`;
-    const about = (): About => ({
+    const about = (clock: Clock): About => ({
       at: from,
       title: `${label}${workload === null ? '' : ` keeps ${count(pods, 'pod')} of ${workload}`}`,
       facts: [
         ['why', text],
-        ['from', span(from, until)],
+        ['from', span(clock, from, until)],
       ],
     });
     const bars = held.get(label) ?? [];
@@ -88,12 +89,12 @@ function roomRow(run: RunInput, end: number, variant: string | null): Row | null
   const most = Math.max(...steps.map(({ value }) => value));
   const messageAt = (at: number): string =>
     run.unplaced.find(({ from, until }) => from <= at && (until ?? end) > at)?.message ?? '';
-  const about = ({ at, value }: AreaStep, until: number): About => ({
+  const about = ({ at, value }: AreaStep, until: number, clock: Clock): About => ({
     at,
     title: `${count(value, 'pod')} without room on any node`,
     facts: [
       ['why', messageAt(at)],
-      ['from', span(at, until)],
+      ['from', span(clock, at, until)],
     ],
   });
   const area: Area = { steps, most, fill: 'noroom', about };

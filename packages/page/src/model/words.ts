@@ -6,8 +6,17 @@ export function duration(seconds: number): string {
   return formatDuration(Math.round(seconds * 1000));
 }
 
+/** How an instant is written: after the beginning, or as a clock on the wall shows it. */
+export interface Clock {
+  (seconds: number): string;
+  /** What is written after the beginning of something that is not over. */
+  readonly openEnd: string;
+}
+
 /** `0:06:39` after the beginning, with thousandths where there are any. */
-export function clock(seconds: number): string {
+export const clock: Clock = Object.assign(timeAfter, { openEnd: 'to the end' });
+
+function timeAfter(seconds: number): string {
   const whole = Math.floor(seconds);
   const rest = Math.round((seconds - whole) * 1000);
   const two = (value: number): string => String(value).padStart(2, '0');
@@ -16,8 +25,8 @@ export function clock(seconds: number): string {
 }
 
 /** `0:06:39 – 0:08:00` */
-export function span(from: number, until: number | null): string {
-  return until === null ? `${clock(from)} to the end` : `${clock(from)} – ${clock(until)}`;
+export function span(clock: Clock, from: number, until: number | null): string {
+  return until === null ? `${clock(from)} ${clock.openEnd}` : `${clock(from)} – ${clock(until)}`;
 }
 
 export function count(amount: number, noun: string): string {

@@ -1,9 +1,9 @@
 // The lanes of workloads: how many of their pods are down, beside what their budget allows.
 import type { PageInput, RunInput, WorkloadInput, WorkloadTotals } from '../input.ts';
 import { barsOf, historiesBy, marksOf, podKey } from './pods.ts';
-import { type Area, type AreaStep, type Row, rowOf } from './row.ts';
+import { type About, type Area, type AreaStep, type Row, rowOf } from './row.ts';
 import { instantsOf, readerOf } from './steps.ts';
-import { duration, more, span } from './words.ts';
+import { type Clock, duration, more, span } from './words.ts';
 
 type Opened = ReadonlySet<string>;
 
@@ -113,17 +113,26 @@ function areaOf(run: RunInput, key: string): Area | null {
     });
   }
   const most = Math.max(0, ...steps.flatMap(({ value, allowed }) => [value, allowed ?? 0]));
-  const about = (step: AreaStep, until: number) => aboutStep(track, step, until, wanted);
+  const about: Area['about'] = (step, until, clock) => {
+    return aboutStep(track, { step, until, wanted, clock });
+  };
   return { steps, most, fill: 'down', about };
 }
 
-function aboutStep(track: WorkloadInput, step: AreaStep, until: number, wanted: number) {
+interface StepOf {
+  readonly step: AreaStep;
+  readonly until: number;
+  readonly wanted: number;
+  readonly clock: Clock;
+}
+
+function aboutStep(track: WorkloadInput, { step, until, wanted, clock }: StepOf): About {
   const { at, value, noticed, allowed } = step;
   return {
     at,
     title: `${shortName(track)}: ${value === 0 ? 'none' : value} of ${wanted} down`,
     facts: [
-      ['from', span(at, until)],
+      ['from', span(clock, at, until)],
       ['noticed', `${noticed ?? value}`],
       ...(allowed === null ? [] : [['allowed', `${allowed} by its budget`] as const]),
     ] as const,

@@ -3,6 +3,7 @@ import { formatDuration, type Instant, parseTime } from '@taintmgr/core/time';
 import type { NodeDrainObject } from '../../cluster/node-drains.ts';
 import { printable } from '../../render/printable.ts';
 import { renderTable } from '../../render/table.ts';
+import { blockerOf, phaseOf } from '../../report/node-drains.ts';
 import { none } from '../../report/words.ts';
 
 /** A line for each. */
@@ -21,16 +22,4 @@ export function renderNodeDrains(at: Instant, drains: readonly NodeDrainObject[]
 export function nodeDrainDocument({ metadata, status }: NodeDrainObject): object {
   const { conditions: _, pods: _pods, ...said } = status ?? {};
   return { name: metadata.name, ...said };
-}
-
-/** One that nobody has begun with has no status. */
-function phaseOf({ metadata, status }: NodeDrainObject): string {
-  if (metadata.deletionTimestamp !== undefined) return 'Undoing';
-  return status?.phase ?? 'Pending';
-}
-
-function blockerOf({ status }: NodeDrainObject): string {
-  const [first, ...more] = status?.blockers ?? [];
-  if (first === undefined) return none;
-  return more.length > 0 ? `${first} (and ${more.length} more)` : first;
 }

@@ -1,20 +1,10 @@
 // The pauses that hold evictions, in lines and as documents.
-import type { EvictionPause, PolicyObject } from '@taintmgr/core/policy';
+import type { EvictionPause } from '@taintmgr/core/policy';
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import { printable } from '../../render/printable.ts';
 import { renderTable } from '../../render/table.ts';
 import { pausedText } from '../../report/pauses.ts';
 import { ago } from '../../report/words.ts';
-
-/** Those that are not over at `at`. */
-export function pausesInForce(
-  objects: readonly PolicyObject[],
-  at: Instant,
-): readonly EvictionPause[] {
-  return objects.flatMap(({ kind, value }) => {
-    return kind === 'EvictionPause' && (value.until === null || value.until > at) ? [value] : [];
-  });
-}
 
 /** What somebody can do about them stands below. */
 export function renderPauses(at: Instant, pauses: readonly EvictionPause[]): string {

@@ -1,13 +1,10 @@
-import { zoneName } from '@taintmgr/core';
 import { drainStaleMs, type EvictionRequest } from '@taintmgr/core/drain';
-import { resolveLifecycleConfig, type ZoneState, zoneState } from '@taintmgr/core/lifecycle';
 import type { EvictionPause } from '@taintmgr/core/policy';
-import { earliest, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
+import { formatTime, type Instant } from '@taintmgr/core/time';
 import { type DutyVerdict, type Evictors, verdictText } from '@taintmgr/k8s-adapter';
 import type { ClockEvent } from '../../cluster/clock-events.ts';
 import {
   drainsOn,
-  losesPods,
   type MarkedDrain,
   type RunningDrain,
   runningDrains,
@@ -20,34 +17,11 @@ import { isFresh, type TaintManager } from '../../cluster/taint-managers.ts';
 import { apiVersion, evictorDocument } from '../../report/documents.ts';
 import { requestDocument } from '../../report/eviction-requests.ts';
 import { trippedDocument } from '../../report/limits.ts';
-import { isPaused, type NodeReport, type PodReport, runningWaits } from '../../report/report.ts';
+import type { NodeReport } from '../../report/report.ts';
 import { asOf } from '../../report/words.ts';
+import { type ZoneCounts, zonesIn } from '../../report/zones.ts';
 import { nodeDrainDocument } from './node-drains.ts';
 import { pauseDocument } from './pauses.ts';
-
-/** A pod that should have ended so long ago is stuck. */
-const stuckAfterMs: Millis = 60_000;
-
-/** How one zone is doing. */
-export interface ZoneCounts {
-  readonly name: string;
-  readonly state: ZoneState;
-  readonly nodes: number;
-  readonly notReady: number;
-  /** Nodes with NoExecute taints. */
-  readonly tainted: number;
-  /** Pods that are to go, and of those the ones that should have gone. */
-  readonly pending: number;
-  readonly overdue: number;
-  /** Pods that pauses hold. */
-  readonly paused: number;
-  /** Pods that are due and that something would hold back. */
-  readonly blocked: number;
-  /** Pods that should have ended and have not. */
-  readonly stuck: number;
-  /** Time left to the next that goes; null: none does. */
-  readonly next: Millis | null;
-}
 
 /** How a cluster is doing. */
 export interface Status {
@@ -79,56 +53,14 @@ export function statusOf(
   nodes: readonly NodeFacts[],
   reports: readonly NodeReport[],
 ): Omit<Status, 'tripped' | 'pauses' | 'managers' | 'nodeDrains' | 'requests'> {
-  const byName = new Map(reports.map((report) => [report.facts.node.name, report] as const));
-  const zones = new Map<string, NodeFacts[]>();
-  for (const facts of nodes) {
-    const name = zoneName(facts.node.labels ?? {}) || (facts.node.zone ?? '');
-    zones.set(name, [...(zones.get(name) ?? []), facts]);
-  }
-  const { settings } = evictor;
-  const { unhealthyZoneThreshold } = resolveLifecycleConfig(
-    settings?.watchesNodes ? settings.lifecycle : {},
-  );
-  const inOrder = [...zones].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     at,
     evictors,
     evictor,
-    zones: inOrder.map(([name, members]) => {
-      const pods = members.flatMap(({ node }) => byName.get(node.name)?.pods ?? []);
-      return zoneCounts(at, name, members, pods, unhealthyZoneThreshold);
-    }),
+    zones: zonesIn({ at, evictor }, nodes, reports),
     drains: drainsOn(nodes),
     running: runningDrains(nodes),
     clocks: [],
-  };
-}
-
-function zoneCounts(
-  at: Instant,
-  name: string,
-  nodes: readonly NodeFacts[],
-  pods: readonly PodReport[],
-  unhealthyZoneThreshold: number,
-): ZoneCounts {
-  const notReady = nodes.filter(({ ready }) => ready.status !== 'True').length;
-  const waits = runningWaits(pods);
-  const isDue = ({ explanation }: PodReport): boolean =>
-    !isPaused({ explanation }) && explanation.remaining !== null && explanation.remaining < 1000;
-  const isStuck = ({ facts: { pod } }: PodReport): boolean =>
-    pod.deletionTimestamp !== null && at - pod.deletionTimestamp > stuckAfterMs;
-  return {
-    name,
-    state: zoneState({ ready: nodes.length - notReady, notReady }, unhealthyZoneThreshold),
-    nodes: nodes.length,
-    notReady,
-    tainted: nodes.filter(losesPods).length,
-    pending: waits.length,
-    overdue: waits.filter((wait) => wait <= -1000).length,
-    paused: pods.filter(isPaused).length,
-    blocked: pods.filter((pod) => isDue(pod) && pod.blockers.length > 0).length,
-    stuck: pods.filter(isStuck).length,
-    next: earliest(waits),
   };
 }
 

@@ -12,9 +12,10 @@ import { printable } from '../../render/printable.ts';
 import { type Column, renderColumns, renderTable, type TableOptions } from '../../render/table.ts';
 import { renderRequests } from '../../report/eviction-requests.ts';
 import { ago, none, soon } from '../../report/words.ts';
+import type { ZoneCounts } from '../../report/zones.ts';
 import { renderNodeDrains } from './node-drains.ts';
 import { renderPauses } from './pauses.ts';
-import type { Status, ZoneCounts } from './status.ts';
+import type { Status } from './status.ts';
 
 const nodesShownMax = 3;
 const clocksShownMax = 3;

@@ -1,18 +1,23 @@
-// The whole page: the result, the chart, why, and the numbers.
-import { besides, sentenceOf } from '../model/sentence.ts';
-import { duration } from '../model/words.ts';
-import { Chart } from './chart.tsx';
-import { Legend } from './legend.tsx';
+// The page of a simulation: the result, the chart, why, and the numbers.
+import { useMemo } from 'preact/hooks';
+import type { PageInput } from '../../input.ts';
+import { besides, sentenceOf } from '../../model/sentence.ts';
+import { instantsOf, readerOf } from '../../model/steps.ts';
+import { duration } from '../../model/words.ts';
+import { Chart } from '../chart.tsx';
+import { Find, Hint, Zoom } from '../controls.tsx';
+import { Legend } from '../legend.tsx';
+import { Overview } from '../overview.tsx';
+import { Why } from '../why.tsx';
 import { Numbers } from './numbers.tsx';
-import { Overview } from './overview.tsx';
-import { type PageState, zoomed } from './state.ts';
-import { Why } from './why.tsx';
+import type { PageState } from './state.ts';
 
 export function App({ state }: { readonly state: PageState }) {
   const input = state.input.value;
   const { source, script, seed, untilSeconds, missing } = input;
   const events = script === undefined ? 'without events' : `with ${script}`;
   const others = besides(input);
+  const down = useMemo(() => downOf(input), [input]);
   return (
     <main>
       <header class="result">
@@ -28,7 +33,7 @@ export function App({ state }: { readonly state: PageState }) {
       <Controls state={state} />
       <div class={state.chosen.value ? 'chart-and-why open' : 'chart-and-why'}>
         <div class="chart-side">
-          <Overview state={state} />
+          <Overview state={state} label="pods down" fill="down" steps={down} />
           <Chart state={state} />
           <Legend rows={state.rows.value} />
         </div>
@@ -41,22 +46,9 @@ export function App({ state }: { readonly state: PageState }) {
 
 function Controls({ state }: { readonly state: PageState }) {
   const { runs } = state.input.value;
-  const { from, until } = state.view.value;
-  const zoomBy = (factor: number) => () =>
-    zoomed(state, factor, state.pinned.value ?? (from + until) / 2);
   return (
     <div class="controls">
-      <label>
-        Find{' '}
-        <input
-          type="search"
-          placeholder="workload, node, pod"
-          value={state.query.value}
-          onInput={(event) => {
-            state.query.value = event.currentTarget.value;
-          }}
-        />
-      </label>
+      <Find state={state} />
       {runs.length > 1 && (
         <label>
           Nodes of{' '}
@@ -74,23 +66,32 @@ function Controls({ state }: { readonly state: PageState }) {
           </select>
         </label>
       )}
-      <span class="zoom">
-        <button type="button" aria-label="Zoom in" onClick={zoomBy(2)}>
-          +
-        </button>
-        <button type="button" aria-label="Zoom out" onClick={zoomBy(0.5)}>
-          −
-        </button>
+      <Zoom state={state}>
         <button
           type="button"
           onClick={() => {
-            state.view.value = { from: 0, until: state.end.value };
+            state.ownView.value = null;
           }}
         >
           All
         </button>
-      </span>
-      <span class="hint">Drag to move, Ctrl and wheel to zoom, click for why</span>
+      </Zoom>
+      <Hint />
     </div>
   );
+}
+
+/** How many pods of all workloads are down, in the first run. */
+function downOf(input: PageInput): readonly { readonly at: number; readonly value: number }[] {
+  const tracks = input.runs[0]?.workloads ?? [];
+  const readers = tracks.map(({ states, serving }) => {
+    return [readerOf(states), readerOf(serving)] as const;
+  });
+  const series = tracks.flatMap(({ states, serving }) => [states, serving]);
+  return instantsOf(...series).map((at) => {
+    const down = readers.map(([stateAt, servingAt]) => {
+      return Math.max(0, (stateAt(at)?.wanted ?? 0) - (servingAt(at)?.pods ?? 0));
+    });
+    return { at, value: down.reduce((sum, one) => sum + one, 0) };
+  });
 }

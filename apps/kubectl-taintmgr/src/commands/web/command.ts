@@ -1,0 +1,41 @@
+// `web`: the page of the cluster as it is, served on loopback until Ctrl-C.
+import { LiveHistory, livePage } from '@taintmgr/page';
+import { withConnection } from '../../cli/connection.ts';
+import { type ExitCode, exitCode } from '../../cli/exit.ts';
+import type { Invocation } from '../../cli/invocation.ts';
+import { warn } from '../../cli/output.ts';
+import { readPolicyFlag } from '../../cli/policy-flag.ts';
+import { openBrowser } from './browser.ts';
+import { feedOf } from './feed.ts';
+import type { WebFlags } from './flags.ts';
+import { startWeb } from './server.ts';
+import { Streams } from './streams.ts';
+
+/** The address of the stream, beside that of the page. */
+const stream = 'events';
+
+export async function run(invocation: Invocation<WebFlags>): Promise<ExitCode> {
+  const { flags, output, interrupt } = invocation;
+  const policies = await readPolicyFlag(flags);
+  return await withConnection(invocation, async ({ client, cluster }) => {
+    const { context, access } = cluster;
+    const history = new LiveHistory(context || access.server, Date.now());
+    const streams = new Streams();
+    const feed = feedOf(client, { history, streams }, policies);
+    // A cluster that cannot be read is told at once, not on a page.
+    const [page] = await Promise.all([livePage(stream), feed.read()]);
+    const server = await startWeb(flags.port, page, streams);
+    try {
+      output.out(server.address);
+      output.err('Open this address in a browser; it works once. Ctrl-C ends it.');
+      if (flags.open) {
+        const why = (error: Error): void => warn(output, `no browser opens: ${error.message}`);
+        await openBrowser(server.address).catch(why);
+      }
+      await feed.follow(interrupt);
+    } finally {
+      server.close();
+    }
+    return exitCode.interrupted;
+  });
+}

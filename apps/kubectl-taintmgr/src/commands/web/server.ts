@@ -1,0 +1,105 @@
+// Serves the page and its stream on loopback, to one session.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { LivePage } from '@taintmgr/page';
+import { UsageError } from '../../usage-error.ts';
+import { Session } from './session.ts';
+import type { Streams } from './streams.ts';
+
+const host = '127.0.0.1';
+const connectionsMax = 32;
+const headMsMax = 10_000;
+
+/** No other site may put it into a frame, load it, or learn where it is. */
+const everywhere = {
+  'cache-control': 'no-store',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+} as const;
+
+/** A running server. */
+export interface WebServer {
+  /** What the user opens. */
+  readonly address: string;
+  close(): void;
+}
+
+/** Begins to serve. Throws UsageError where the port is taken. */
+export async function startWeb(port: number, page: LivePage, streams: Streams): Promise<WebServer> {
+  const server = createServer({ headersTimeout: headMsMax, requestTimeout: headMsMax });
+  server.maxConnections = connectionsMax;
+  const session = new Session(await listen(server, port));
+  server.on('request', (request, response) =>
+    answer(request, response, { session, page, streams }),
+  );
+  return {
+    address: session.address,
+    close: () => {
+      streams.close();
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+interface Served {
+  readonly session: Session;
+  readonly page: LivePage;
+  readonly streams: Streams;
+}
+
+function answer(request: IncomingMessage, response: ServerResponse, served: Served): void {
+  const { session, page, streams } = served;
+  const admission = session.judge(request);
+  if (admission.kind === 'out') {
+    const allow = admission.status === 405 ? { allow: 'GET' } : {};
+    say(response, admission.status, admission.message, allow);
+    return;
+  }
+  const { pathname } = new URL(request.url ?? '/', `http://${host}`);
+  if (pathname === '/') {
+    response.writeHead(200, {
+      ...everywhere,
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': page.policy,
+      ...(admission.cookie !== null && { 'set-cookie': admission.cookie }),
+    });
+    response.end(page.html);
+  } else if (pathname === '/events') {
+    const last = request.headers['last-event-id'];
+    stream(response, streams, typeof last === 'string' ? last : undefined);
+  } else {
+    say(response, 404, 'there is no such page here');
+  }
+}
+
+function stream(response: ServerResponse, streams: Streams, lastId: string | undefined): void {
+  response.setHeader('content-type', 'text/event-stream');
+  for (const [name, value] of Object.entries(everywhere)) response.setHeader(name, value);
+  if (streams.open(response, lastId)) return;
+  response.removeHeader('content-type');
+  say(response, 429, 'too many windows look at this already: close one');
+}
+
+function say(
+  response: ServerResponse,
+  status: number,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const type = { 'content-type': 'text/plain; charset=utf-8' };
+  response.writeHead(status, { ...everywhere, ...type, ...headers });
+  response.end(`${message}\n`);
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => {
+      reject(new UsageError(`--port: got ${port}, want a free one (${error.message})`));
+    });
+    server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
+  });
+}

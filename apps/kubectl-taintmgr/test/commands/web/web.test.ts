@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { after, before, describe, it } from 'node:test';
+import { pod, toleration } from '@taintmgr/sim-cluster';
+import axeCore from 'axe-core';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import { launchBrowser } from '../../world/browser.ts';
+import { type Running, run, start } from '../../world/run.ts';
+import { fillShop, renewLeases } from '../../world/shop-cluster.ts';
+import { startTestCluster, type TestCluster, until } from '../../world/test-cluster.ts';
+
+// The live page of a cluster in which nobody acts, in a real browser.
+
+let cluster: TestCluster;
+let web: Running;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let renewing: NodeJS.Timeout;
+const faults: string[] = [];
+
+before(async () => {
+  cluster = await startTestCluster(null);
+  fillShop(cluster);
+  renewLeases(cluster);
+  renewing = setInterval(() => renewLeases(cluster), 2000);
+  web = start(['web', '--kubeconfig', cluster.kubeconfig]);
+  await until('the address', () => web.output.outText.includes('\n'));
+  browser = await launchBrowser();
+  context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
+});
+after(async () => {
+  clearInterval(renewing);
+  web?.interrupt();
+  await browser?.close();
+  await cluster?.stop();
+});
+
+function address(): string {
+  return web.output.outText.trim();
+}
+
+/** A window of the browser that was let in. */
+async function opened(url: string = new URL('/', address()).href): Promise<Page> {
+  const opening = await context.newPage();
+  opening.on('pageerror', (error) => faults.push(error.message));
+  opening.on('console', (message) => faults.push(message.text()));
+  await opening.goto(url);
+  await opening.locator('.labels li').first().waitFor();
+  return opening;
+}
+
+function lane(of: Page, name: string): Locator {
+  return of.locator('.label.lane button.name', { hasText: name });
+}
+
+async function textOf(place: Locator): Promise<string> {
+  return (await place.textContent()) ?? assert.fail('no text');
+}
+
+/** The status of the answer to a request that no browser sends. */
+async function statusOf(path: string, options: object = {}): Promise<number | undefined> {
+  const sent = request(new URL(path, address()), options);
+  sent.end();
+  const [response] = await once(sent, 'response');
+  response.resume();
+  return response.statusCode;
+}
+
+describe('web', () => {
+  it('serves nobody without its token, under another name, or who wants to write', async () => {
+    assert.match(address(), /^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{43}$/);
+    assert.equal(await statusOf('/'), 403);
+    assert.equal(await statusOf('/events'), 403);
+    assert.equal(await statusOf(address(), { headers: { host: 'evil.example' } }), 403);
+    assert.equal(await statusOf(address(), { method: 'POST' }), 405);
+    assert.match(web.output.errText, /^Open this address in a browser; it works once\. Ctrl-C/);
+  });
+
+  it('says first who is due, who is next and who acts', async () => {
+    page = await opened(address());
+    const sentence = await textOf(page.locator('h1'));
+    assert.match(
+      sentence,
+      /^\d pods are due and blocked; next to leave: shop\/db-0 on node-a1, in 4d\d+h\.$/,
+    );
+    assert.match(await textOf(page.locator('.about')), /evicted by: taintmgr-controller\./);
+    const row = page.locator('tr', { hasText: 'shop/web-1' });
+    assert.match(await textOf(row), /overdue by 2d3h.*node-a1.*taintmgr-controller.*PDB web/);
+    assert.equal(new URL(page.url()).search, '', 'the token is not in the address any more');
+  });
+
+  it('works once by its address, and for this browser goes on', async () => {
+    assert.equal(await statusOf(address()), 403);
+    const again = await opened();
+    assert.match(await textOf(again.locator('h1')), /next to leave/);
+    await again.close();
+  });
+
+  it('may run nothing but what is in it', async () => {
+    const response = (await page.request.get(new URL('/', address()).href)) ?? assert.fail();
+    const policy = response.headers()['content-security-policy'] ?? '';
+    assert.match(
+      policy,
+      /^default-src 'none'; script-src 'sha256-[^']*'; style-src 'sha256-[^']*'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+    );
+    assert.equal(response.headers()['access-control-allow-origin'], undefined);
+  });
+
+  it('says why at a click, in the words of explain', async () => {
+    await lane(page, 'shop/web-1').click();
+    const why = await textOf(page.locator('.why'));
+    const explained = await run(
+      'explain',
+      'pod',
+      'web-1',
+      '-n',
+      'shop',
+      '--kubeconfig',
+      cluster.kubeconfig,
+    );
+    for (const text of [
+      'no toleration for maintenance=kernel:NoExecute',
+      'The disruption budget web needs 3 healthy pods',
+    ]) {
+      assert.ok(why.includes(text), why);
+      assert.ok(explained.out.includes(text), explained.out);
+    }
+    assert.match(why, /evicted bytaintmgr-controller/);
+    await page.getByRole('button', { name: 'Close' }).click();
+  });
+
+  it('shows a pod that is to leave when it comes, and that it left when it is gone', async () => {
+    const spec = {
+      nodeName: 'node-a1',
+      tolerations: [{ ...toleration('maintenance:NoExecute', 200_000) }],
+    };
+    cluster.api.create('pods', pod('shop', 'late-1', { labels: { app: 'late' }, spec }));
+    await lane(page, 'shop/late-1').waitFor();
+    assert.match(await textOf(lane(page, 'shop/late-1')), /in 2d\d+h/);
+    cluster.api.delete('pods', 'shop', 'late-1', { gracePeriodSeconds: 0 });
+    await lane(page, 'shop/late-1').waitFor({ state: 'detached' });
+    await lane(page, 'What changed').click();
+    assert.match(await textOf(page.locator('.why')), /shop\/late-1 is to leave no more/);
+    await page.getByRole('button', { name: 'Close' }).click();
+  });
+
+  it('shows taints that come, and a zone when it is opened', async () => {
+    await page.getByRole('button', { name: 'r1/zone-b: what is in it' }).click();
+    const node = cluster.api.get('nodes', '', 'node-b2') ?? assert.fail('no node');
+    const taints = [{ key: 'live', value: 'test', effect: 'NoExecute' }];
+    cluster.api.update('nodes', { ...node, spec: { ...node.spec, taints } });
+    await page.locator('.label.depth-1', { hasText: 'node-b2' }).waitFor();
+    await lane(page, 'What changed').click();
+    await page
+      .locator('.why', { hasText: 'node node-b2 has the taint live=test:NoExecute' })
+      .waitFor();
+    await page.getByRole('button', { name: 'Close' }).click();
+  });
+
+  it('follows the present until one looks elsewhere, and again after Now', async () => {
+    const now = page.getByRole('button', { name: 'Now', exact: true });
+    assert.equal(await now.getAttribute('aria-pressed'), 'true');
+    await page.getByRole('button', { name: 'All', exact: true }).click();
+    assert.equal(await now.getAttribute('aria-pressed'), 'false');
+    await now.click();
+    assert.equal(await now.getAttribute('aria-pressed'), 'true');
+    assert.doesNotMatch(page.url(), /t=/);
+  });
+
+  it('says that it is stale while the API server is away, and goes on when it is back', async () => {
+    const stale = page.locator('.stale');
+    assert.equal(await stale.count(), 0);
+    cluster.api.faults.down = true;
+    await stale.waitFor();
+    assert.match(await textOf(stale), /^Stale since \d\d:\d\d:\d\d .*the cluster cannot be read/);
+    assert.ok((await lane(page, 'shop/web-1').count()) > 0, 'what was read last stands');
+    cluster.api.faults.down = false;
+    await stale.waitFor({ state: 'detached' });
+    await lane(page, 'What changed').click();
+    assert.match(await textOf(page.locator('.why')), /the API server answers again/);
+    await page.getByRole('button', { name: 'Close' }).click();
+  });
+
+  for (const [width, height] of [
+    [1400, 900],
+    [390, 844],
+  ] as const) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      it(`is accessible and fits at ${width}x${height}, ${colorScheme}`, async () => {
+        const own = await opened();
+        await own.setViewportSize({ width, height });
+        await own.emulateMedia({ colorScheme });
+        await lane(own, 'shop/web-1').click();
+        const wide = await own.evaluate('document.documentElement.scrollWidth');
+        assert.ok(Number(wide) <= width, `${wide} pixels wide`);
+        await own.evaluate(axeCore.source);
+        const findings = await own.evaluate(
+          'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => ' +
+            '[id, ...nodes.map(({ html }) => html)].join(" ")))',
+        );
+        assert.deepEqual(findings, []);
+        await own.close();
+      });
+    }
+  }
+
+  it('ends with 130 at Ctrl-C, changed nothing, and the page says that it is old', async () => {
+    assert.deepEqual(faults, []);
+    web.interrupt();
+    const { code } = await web.result;
+    assert.equal(code, 130);
+    const writes = cluster.answers.filter((line) => !line.startsWith('GET '));
+    assert.deepEqual(writes, []);
+    await page.locator('.stale', { hasText: 'nothing is heard of the program' }).waitFor();
+  });
+
+  it('refuses a port that is taken, and one that is none', async () => {
+    const { port } = new URL(cluster.url);
+    const taken = await run('web', '--port', port, '--kubeconfig', cluster.kubeconfig);
+    assert.equal(taken.code, 1);
+    assert.match(taken.err, /^error: --port: got \d+, want a free one \(.*EADDRINUSE/);
+    const none = await run('web', '--port', '70000', '--kubeconfig', cluster.kubeconfig);
+    assert.equal(none.code, 1);
+    assert.match(none.err, /70000.*Want a whole number from 0 to 65535/);
+  });
+});

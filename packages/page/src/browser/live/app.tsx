@@ -1,0 +1,100 @@
+// The page of a live cluster: what is next, the chart around the present, why, and the numbers.
+import { liveCounts, liveSentence } from '../../model/live/pods.ts';
+import { toLeave } from '../../model/live/times.ts';
+import { duration } from '../../model/words.ts';
+import { Chart } from '../chart.tsx';
+import { Find, Hint, Zoom } from '../controls.tsx';
+import { Legend } from '../legend.tsx';
+import { Overview } from '../overview.tsx';
+import { Why } from '../why.tsx';
+import { LiveNumbers } from './numbers.tsx';
+import type { LiveState } from './state.ts';
+
+export function LiveApp({ state }: { readonly state: LiveState }) {
+  const input = state.input.value;
+  const now = state.now.value;
+  return (
+    <main>
+      <header class="result">
+        <h1>{liveSentence(input, now)}</h1>
+        <p>{liveCounts(input)}</p>
+        <p class="about">
+          {input.source}, evicted by: {input.evictedBy}. Open since {state.clock(input.openedAt)},
+          times of this machine.
+        </p>
+        <Stale state={state} />
+        {input.warnings.map((text) => (
+          <p key={text} class="warning">
+            Warning: {text}
+          </p>
+        ))}
+      </header>
+      <Controls state={state} />
+      <div class={state.chosen.value ? 'chart-and-why open' : 'chart-and-why'}>
+        <div class="chart-side">
+          <Overview
+            state={state}
+            label="pods to leave"
+            fill="pending"
+            steps={toLeave(input, now)}
+          />
+          <Chart state={state} />
+          <Legend rows={state.rows.value} texts={texts} />
+        </div>
+        <Why state={state} />
+      </div>
+      <LiveNumbers state={state} />
+    </main>
+  );
+}
+
+const texts = { event: 'something changed', evicted: 'has left' };
+
+/** What is shown is old: said where it is seen, and to those who listen. */
+function Stale({ state }: { readonly state: LiveState }) {
+  const { lost } = state.input.value;
+  const unheard = state.unheard.value;
+  const now = state.now.value;
+  if (unheard)
+    return (
+      <p class="stale" role="status">
+        Stale since {state.clock(unheard.since)}: nothing is heard of the program that serves this
+        page. It ended, or this machine cannot reach it.
+      </p>
+    );
+  if (!lost) return null;
+  return (
+    <p class="stale" role="status">
+      Stale since {state.clock(lost.since)} ({duration(Math.max(0, Math.floor(now - lost.since)))}):
+      the cluster cannot be read, and is asked again and again. {lost.message}
+    </p>
+  );
+}
+
+function Controls({ state }: { readonly state: LiveState }) {
+  return (
+    <div class="controls">
+      <Find state={state} />
+      <Zoom state={state}>
+        <button
+          type="button"
+          aria-pressed={state.ownView.value === null}
+          onClick={() => {
+            state.ownView.value = null;
+          }}
+        >
+          Now
+        </button>
+        <button
+          type="button"
+          onClick={() => {
+            state.ownView.value = { from: 0, until: state.end.value };
+          }}
+        >
+          All
+        </button>
+      </Zoom>
+      <Hint />
+    </div>
+  );
+}

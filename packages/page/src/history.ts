@@ -1,0 +1,299 @@
+// Remembers what was seen of a live cluster since its page was opened, from one look to the next.
+import { formatDuration } from '@taintmgr/core/time';
+import type { DeadlineInput, EvictionInput, HoldInput, NodeInput, ZoneInput } from './input.ts';
+import type {
+  LiveAction,
+  LiveEvent,
+  LiveInput,
+  LiveMoment,
+  LiveNode,
+  LivePod,
+  LiveRecord,
+} from './live.ts';
+
+/** So much of each kind is kept; what is older is forgotten. */
+const keptMax = 2000;
+/** Left of the opening, so that the line of now is seen at once. */
+const beforeOpeningMs = 60_000;
+/** Estimates move by less all the time. */
+const sameDeadlineSeconds = 2;
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** A pod that is to leave, and what of the record is about it. */
+interface Followed {
+  pod: LivePod;
+  deadline: Mutable<DeadlineInput> | null;
+  readonly holds: Map<string, Mutable<HoldInput>>;
+}
+
+/**
+ * Takes the state of a cluster again and again, and gives what the page shows. It has no clock: each
+ * moment says when it is. What went on between two looks it cannot know.
+ */
+export class LiveHistory {
+  readonly #source: string;
+  readonly #startsAt: number;
+  readonly #openedAt: number;
+  readonly #zones = new Map<
+    string,
+    Mutable<ZoneInput> & { states: ZoneInput['states'][number][] }
+  >();
+  readonly #nodes = new Map<
+    string,
+    Mutable<NodeInput> & { states: NodeInput['states'][number][] }
+  >();
+  readonly #pods = new Map<string, Followed>();
+  #deadlines: Mutable<DeadlineInput>[] = [];
+  #holds: Mutable<HoldInput>[] = [];
+  #evictions: EvictionInput[] = [];
+  #events: LiveEvent[] = [];
+  #isCut = false;
+  #moment: LiveMoment | null = null;
+  #lost: LiveInput['lost'] = null;
+
+  /** `openedAt`: milliseconds of the calendar. */
+  constructor(source: string, openedAt: number) {
+    this.#source = source;
+    this.#openedAt = openedAt;
+    this.#startsAt = openedAt - beforeOpeningMs;
+  }
+
+  /** The present state; what is not in it is gone. */
+  take(given: LiveMoment): void {
+    const moment = this.#inSeconds(given);
+    const { at } = moment;
+    const before = this.#moment;
+    if (this.#lost) this.#note(at, `the API server answers again, after ${this.#lostFor(at)}`);
+    this.#lost = null;
+    this.#takeNodes(at, moment.nodes, before === null);
+    this.#takeZones(at, moment);
+    if (before) this.#compareActions(at, before.actions, moment.actions);
+    this.#takePods(at, moment);
+    this.#moment = moment;
+    this.#forget();
+  }
+
+  /** The cluster cannot be read since then; what was read last stands. */
+  lose(atMs: number, message: string): void {
+    const since = this.#lost?.since ?? this.#seconds(atMs);
+    if (!this.#lost) this.#note(since, `the cluster cannot be read: ${message}`);
+    this.#lost = { since, message };
+  }
+
+  /** What the page shows; null: nothing was read yet. */
+  input(): LiveInput | null {
+    if (!this.#moment) return null;
+    const { at, ...moment } = this.#moment;
+    return {
+      ...moment,
+      source: this.#source,
+      startsAt: this.#startsAt,
+      openedAt: this.#seconds(this.#openedAt),
+      now: at,
+      lost: this.#lost,
+      record: this.#record(),
+    };
+  }
+
+  #record(): LiveRecord {
+    return {
+      zones: [...this.#zones.values()],
+      nodes: [...this.#nodes.values()],
+      deadlines: this.#deadlines,
+      holds: this.#holds,
+      evictions: this.#evictions,
+      events: this.#events,
+      isCut: this.#isCut,
+    };
+  }
+
+  #takeNodes(at: number, nodes: readonly LiveNode[], isFirst: boolean): void {
+    const from = isFirst ? 0 : at;
+    const names = new Set(nodes.map(({ name }) => name));
+    for (const { name, zone, ready, cordoned, taints } of nodes) {
+      const known = this.#nodes.get(name);
+      const last = known?.states.at(-1);
+      const state = { at: from, ready, cordoned, taints };
+      if (!known) this.#nodes.set(name, { name, zone, states: [state] });
+      if (!known && !isFirst) this.#note(at, `node ${name} is new`);
+      if (!known || !last || isSame(last, state)) continue;
+      known.states.push(state);
+      for (const text of nodeTexts(name, last, state)) this.#note(at, text);
+    }
+    for (const { name, states } of this.#nodes.values()) {
+      if (names.has(name) || states.at(-1)?.ready === 'Gone') continue;
+      states.push({ at, ready: 'Gone', cordoned: false, taints: [] });
+      this.#note(at, `node ${name} is gone`);
+    }
+  }
+
+  #takeZones(at: number, { zones }: LiveMoment): void {
+    for (const { name, state, held } of zones) {
+      const known = this.#zones.get(name);
+      const last = known?.states.at(-1);
+      if (!known) this.#zones.set(name, { name, states: [{ at, state, held }] });
+      if (!last || !known || (last.state === state && last.held === held)) continue;
+      known.states.push({ at, state, held });
+      if (last.state !== state)
+        this.#note(at, `zone ${name || 'without a name'}: ${last.state}, now ${state}`);
+      if (last.held !== held)
+        this.#note(at, held === null ? `zone ${name} is no longer held` : `zone ${name}: ${held}`);
+    }
+  }
+
+  #compareActions(at: number, before: readonly LiveAction[], actions: readonly LiveAction[]): void {
+    const keyOf = ({ kind, name }: LiveAction): string => `${kind} ${name}`;
+    const [old, present] = [before, actions].map((list) => new Set(list.map(keyOf)));
+    for (const one of actions)
+      if (!old?.has(keyOf(one))) this.#note(at, `${keyOf(one)} begins: ${one.text}`);
+    for (const one of before)
+      if (!present?.has(keyOf(one))) this.#note(at, `${keyOf(one)} is over`);
+  }
+
+  #takePods(at: number, { pods, nodes, podsLeftOut }: LiveMoment): void {
+    const present = new Set(pods.map(({ uid }) => uid));
+    for (const pod of pods) this.#follow(at, pod);
+    // Which of those that are left out are still there nobody can tell.
+    if (podsLeftOut > 0) return;
+    for (const [uid, followed] of this.#pods) {
+      if (present.has(uid)) continue;
+      this.#pods.delete(uid);
+      this.#leave(at, followed, nodes);
+    }
+  }
+
+  #follow(at: number, pod: LivePod): void {
+    const known = this.#pods.get(pod.uid);
+    const followed = known ?? { pod, deadline: null, holds: new Map() };
+    followed.pod = pod;
+    this.#pods.set(pod.uid, followed);
+    this.#followDeadline(at, followed);
+    this.#followHolds(at, followed);
+  }
+
+  #followDeadline(at: number, followed: Followed): void {
+    const { pod, deadline } = followed;
+    // Its time has come: what is shown from here on is that it terminates.
+    if (pod.state === 'terminating') {
+      if (deadline?.end === 'running') Object.assign(deadline, { endedAt: at, end: 'evicted' });
+      return;
+    }
+    const isSameTime =
+      deadline && pod.dueAt !== null && Math.abs(deadline.dueAt - pod.dueAt) < sameDeadlineSeconds;
+    if (isSameTime && deadline.end === 'running') return;
+    if (deadline?.end === 'running') Object.assign(deadline, { endedAt: at, end: 'moved' });
+    followed.deadline = null;
+    if (pod.dueAt === null) return;
+    const { namespace, pod: name, workload, node, because, dueAt, setAt } = pod;
+    const where = { namespace, pod: name, workload, node };
+    const running = { endedAt: null, end: 'running', because } as const;
+    followed.deadline = { ...where, setAt: setAt ?? at, dueAt, ...running };
+    this.#deadlines.push(followed.deadline);
+  }
+
+  #followHolds(at: number, { pod, holds }: Followed): void {
+    const isDue = pod.state === 'paused' || (pod.dueAt !== null && pod.dueAt <= at);
+    const present = isDue || pod.state === 'terminating' ? pod.holds : [];
+    const keys = new Set(present.map(({ kind, name }) => `${kind} ${name}`));
+    for (const [key, hold] of holds) {
+      if (keys.has(key)) continue;
+      hold.until = at;
+      holds.delete(key);
+    }
+    const { namespace, pod: name, workload, node } = pod;
+    for (const one of present) {
+      const key = `${one.kind} ${one.name}`;
+      const known = holds.get(key);
+      if (known) {
+        known.text = one.text;
+        continue;
+      }
+      const hold = { namespace, pod: name, workload, node, ...one, from: at, until: null };
+      holds.set(key, hold);
+      this.#holds.push(hold);
+    }
+  }
+
+  /** It is not among those that are to leave any more: it has left, or may stay. */
+  #leave(at: number, { pod, deadline, holds }: Followed, nodes: readonly LiveNode[]): void {
+    for (const hold of holds.values()) hold.until = at;
+    const { namespace, pod: name, workload, node, state, because, dueAt } = pod;
+    const isOver = state === 'terminating' || (dueAt !== null && dueAt <= at);
+    const isThere = nodes.some((one) => one.name === node);
+    const hasLeft = isOver && isThere;
+    if (deadline?.end === 'running')
+      Object.assign(deadline, { endedAt: at, end: hasLeft ? 'evicted' : 'cancelled' });
+    const full = `${namespace}/${name}`;
+    if (!hasLeft) {
+      this.#note(at, isThere ? `${full} is to leave no more` : `${full} is gone with ${node}`);
+      return;
+    }
+    this.#note(at, `${full} has left ${node}`);
+    this.#evictions.push({ at, how: 'seen', because, namespace, pod: name, workload, node });
+  }
+
+  #note(at: number, text: string): void {
+    this.#events.push({ at, text });
+  }
+
+  #forget(): void {
+    const cut = <T>(list: T[]): T[] => {
+      if (list.length <= keptMax) return list;
+      this.#isCut = true;
+      return list.slice(-keptMax);
+    };
+    this.#events = cut(this.#events);
+    this.#evictions = cut(this.#evictions);
+    this.#holds = cut(this.#holds);
+    this.#deadlines = cut(this.#deadlines);
+    for (const node of this.#nodes.values()) node.states = cut(node.states);
+  }
+
+  #lostFor(at: number): string {
+    return formatDuration(Math.max(0, at - (this.#lost?.since ?? at)) * 1000);
+  }
+
+  #seconds(millis: number): number {
+    return Math.round(millis - this.#startsAt) / 1000;
+  }
+
+  #inSeconds(moment: LiveMoment): LiveMoment {
+    const seconds = (millis: number | null) => (millis === null ? null : this.#seconds(millis));
+    return {
+      ...moment,
+      at: this.#seconds(moment.at),
+      pods: moment.pods.map((pod) => {
+        return { ...pod, setAt: seconds(pod.setAt), dueAt: seconds(pod.dueAt) };
+      }),
+      actions: moment.actions.map((one) => {
+        return { ...one, from: seconds(one.from), until: seconds(one.until) };
+      }),
+    };
+  }
+}
+
+type NodeState = NodeInput['states'][number];
+
+function isSame(one: NodeState, other: NodeState): boolean {
+  return (
+    one.ready === other.ready &&
+    one.cordoned === other.cordoned &&
+    one.taints.join() === other.taints.join()
+  );
+}
+
+/** What has changed about a node. */
+function nodeTexts(name: string, before: NodeState, now: NodeState): readonly string[] {
+  const added = now.taints.filter((taint) => !before.taints.includes(taint));
+  const removed = before.taints.filter((taint) => !now.taints.includes(taint));
+  const isBack = before.ready === 'Gone';
+  return [
+    ...(before.ready !== now.ready ? [`node ${name}: Ready=${now.ready}`] : []),
+    ...(isBack ? [] : added.map((taint) => `node ${name} has the taint ${taint}`)),
+    ...(isBack ? [] : removed.map((taint) => `node ${name} has lost the taint ${taint}`)),
+    ...(before.cordoned === now.cordoned
+      ? []
+      : [`node ${name} is ${now.cordoned ? 'cordoned' : 'open again'}`]),
+  ];
+}

@@ -1,0 +1,118 @@
+// What the live page shows: how a cluster is, who is to leave it when, and what was seen of it since the page was opened.
+import type {
+  DeadlineInput,
+  EvictionInput,
+  HoldInput,
+  NodeInput,
+  PodOnNode,
+  ZoneInput,
+} from './input.ts';
+
+/** What keeps a pod that is due, or would. */
+export interface LiveHold {
+  /** `budget`, `limit`, `pause`, `finalizers`, `node`. */
+  readonly kind: string;
+  readonly name: string;
+  /** In the words of explain. */
+  readonly text: string;
+}
+
+/** A pod that is to leave, or is on its way out. */
+export interface LivePod extends PodOnNode {
+  readonly uid: string;
+  /** `paused`: it has `remainingSeconds` when the pause is over. */
+  readonly state: 'waits' | 'paused' | 'terminating';
+  /** Since when its time counts, and when it is due; null: nobody can tell. */
+  readonly setAt: number | null;
+  readonly dueAt: number | null;
+  readonly remainingSeconds: number | null;
+  /** Timers that nobody can read decide. */
+  readonly isEstimate: boolean;
+  /** Who makes it go; null: nobody does, or nobody can tell. */
+  readonly evictor: string | null;
+  readonly because: readonly string[];
+  readonly holds: readonly LiveHold[];
+}
+
+/** How one zone is doing; the numbers are those of `status`. */
+export interface LiveZone {
+  readonly name: string;
+  readonly state: string;
+  /** Why none of its nodes is tainted; null: they are. */
+  readonly held: string | null;
+  readonly nodes: number;
+  readonly notReady: number;
+  readonly tainted: number;
+  readonly pending: number;
+  readonly overdue: number;
+  readonly paused: number;
+  readonly blocked: number;
+  readonly stuck: number;
+}
+
+/** A node as it is. */
+export interface LiveNode {
+  readonly name: string;
+  readonly zone: string;
+  readonly ready: 'True' | 'False' | 'Unknown';
+  readonly cordoned: boolean;
+  readonly taints: readonly string[];
+}
+
+/** A pause, a limit that counts, or a drain. */
+export interface LiveAction {
+  readonly kind: 'pause' | 'limit' | 'drain';
+  readonly name: string;
+  readonly from: number | null;
+  /** When it ends by itself, as far as that is known. */
+  readonly until: number | null;
+  readonly text: string;
+}
+
+/** How a cluster is at one moment. Who makes one has times in milliseconds of the calendar. */
+export interface LiveMoment {
+  readonly at: number;
+  /** Who acts on NoExecute taints. */
+  readonly evictedBy: string;
+  /** What a reader should know before believing it. */
+  readonly warnings: readonly string[];
+  readonly notes: readonly string[];
+  readonly zones: readonly LiveZone[];
+  readonly nodes: readonly LiveNode[];
+  readonly pods: readonly LivePod[];
+  /** How many pods more are to leave than `pods` has. */
+  readonly podsLeftOut: number;
+  readonly actions: readonly LiveAction[];
+}
+
+/** Something that happened. */
+export interface LiveEvent {
+  readonly at: number;
+  readonly text: string;
+}
+
+/** What was seen since the page was opened. */
+export interface LiveRecord {
+  readonly zones: readonly ZoneInput[];
+  readonly nodes: readonly NodeInput[];
+  readonly deadlines: readonly DeadlineInput[];
+  readonly holds: readonly HoldInput[];
+  readonly evictions: readonly EvictionInput[];
+  readonly events: readonly LiveEvent[];
+  /** Whether the oldest of it was forgotten, as there is only room for so much. */
+  readonly isCut: boolean;
+}
+
+/** All that the page gets, at first and after each change. Times are seconds after `startsAt`. */
+export interface LiveInput extends Omit<LiveMoment, 'at'> {
+  /** The cluster, as the user calls it. */
+  readonly source: string;
+  /** Where seconds count from, in milliseconds of the calendar. */
+  readonly startsAt: number;
+  readonly openedAt: number;
+  /** When the cluster was read last. */
+  readonly now: number;
+  /** Since when it cannot be read; null: it can. */
+  readonly lost: { readonly since: number; readonly message: string } | null;
+  readonly record: LiveRecord;
+}

@@ -1,0 +1,89 @@
+// The pods that are to leave a live cluster: in which order, and what is said of each.
+import type { LiveInput, LivePod } from '../../live.ts';
+import { duration } from '../words.ts';
+
+/** The next first; those that a pause holds after them, and those that terminate last. */
+export function inOrder(pods: readonly LivePod[]): readonly LivePod[] {
+  const ranks = { waits: 0, paused: 1, terminating: 2 } as const;
+  const dueAt = (pod: LivePod): number => pod.dueAt ?? Number.MAX_VALUE;
+  return [...pods].sort((a, b) => {
+    const byState = ranks[a.state] - ranks[b.state];
+    return byState || dueAt(a) - dueAt(b) || (nameOf(a) < nameOf(b) ? -1 : 1);
+  });
+}
+
+export function nameOf({ namespace, pod }: LivePod): string {
+  return `${namespace}/${pod}`;
+}
+
+/** Whether its time is over and it is still there. */
+export function isDue({ state, dueAt }: LivePod, now: number): boolean {
+  return state === 'waits' && dueAt !== null && dueAt - now < 1;
+}
+
+/** `in 2m54s`, `now`, `overdue by 5s`, `paused, 3m left`. */
+export function whenText(pod: LivePod, now: number): string {
+  const { state, dueAt, remainingSeconds, isEstimate } = pod;
+  if (state === 'terminating') return 'terminating';
+  if (state === 'paused') {
+    const left = remainingSeconds ?? 0;
+    return left > 0 ? `paused, ${duration(Math.floor(left))} left` : 'paused, due after it';
+  }
+  if (dueAt === null) return 'at an unknown time';
+  const left = Math.floor(dueAt - now);
+  if (left >= 1) return `in ${isEstimate ? '~' : ''}${duration(left)}`;
+  return left >= -1 ? 'now' : `overdue by ${duration(-left)}`;
+}
+
+/** What keeps it, in few words; '': nothing does. */
+export function heldBy({ holds }: LivePod): string {
+  return holds.map(({ kind, name }) => (name === '' ? kind : `${kind} ${name}`)).join(', ');
+}
+
+/** What the page says first. */
+export function liveSentence({ pods, now }: LiveInput, atNow: number = now): string {
+  const waiting = inOrder(pods).filter(({ state }) => state === 'waits');
+  const due = waiting.filter((pod) => isDue(pod, atNow));
+  const blocked = due.filter(({ holds }) => holds.length > 0);
+  const next = waiting.find((pod) => !isDue(pod, atNow) && pod.dueAt !== null);
+  const parts = [
+    ...(due.length > 0 ? [`${podsAre(due.length)} due${blockedText(due, blocked)}`] : []),
+    ...(next ? [`next to leave: ${nameOf(next)} on ${next.node}, ${whenText(next, atNow)}`] : []),
+  ];
+  if (parts.length === 0) return others(pods);
+  const text = parts.join('; ');
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+function others(pods: readonly LivePod[]): string {
+  const paused = pods.filter(({ state }) => state === 'paused').length;
+  if (paused > 0) return `${podsAre(paused)} held by a pause, and no other is to leave.`;
+  if (pods.length > 0) return `${podsAre(pods.length)} on the way out, and no other is to leave.`;
+  return 'No pod is to leave.';
+}
+
+function podsAre(amount: number): string {
+  return amount === 1 ? '1 pod is' : `${amount} pods are`;
+}
+
+function blockedText(due: readonly LivePod[], blocked: readonly LivePod[]): string {
+  if (blocked.length === 0) return '';
+  if (blocked.length < due.length) return `, ${blocked.length} of them blocked`;
+  return ' and blocked';
+}
+
+/** How many are how far. */
+export function liveCounts({ pods, podsLeftOut, nodes }: LiveInput): string {
+  const number = (state: LivePod['state']) => pods.filter((pod) => pod.state === state).length;
+  const tainted = nodes.filter(({ taints }) =>
+    taints.some((taint) => taint.endsWith(':NoExecute')),
+  );
+  const unready = nodes.filter(({ ready }) => ready !== 'True').length;
+  return [
+    `${number('waits') + podsLeftOut} to leave`,
+    `${number('paused')} paused`,
+    `${number('terminating')} terminating`,
+    `${tainted.length} of ${nodes.length} nodes tainted NoExecute`,
+    `${unready} not ready`,
+  ].join(', ');
+}

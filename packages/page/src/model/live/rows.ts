@@ -1,0 +1,168 @@
+// The lanes of a live cluster: what happened, who is to leave, what keeps them, drains, zones.
+import type { DeadlineInput, EvictionInput, PodOnNode } from '../../input.ts';
+import type { LiveAction, LiveInput, LivePod } from '../../live.ts';
+import { zoneRows } from '../nodes.ts';
+import { barsOf, marksOf } from '../pods.ts';
+import { type About, type Bar, type Row, rowOf } from '../row.ts';
+import { matching } from '../rows.ts';
+import { type Clock, count } from '../words.ts';
+import { heldBy, inOrder, isDue, nameOf, whenText } from './pods.ts';
+
+/** Room for a name and a note below it. */
+const height = 36;
+/** So many pods have a lane before one asks for more. */
+const shownMax = 60;
+
+/** What decides which lanes there are. */
+export interface LiveChoice {
+  readonly now: number;
+  readonly opened: ReadonlySet<string>;
+  readonly query: string;
+}
+
+export function liveRows(input: LiveInput, { now, opened, query }: LiveChoice): readonly Row[] {
+  const open = query === '' ? opened : everything;
+  const { zones, nodes, holds, evictions } = input.record;
+  const deadlines = input.record.deadlines.map((one) => untilNow(one, now));
+  const rows = [
+    ...eventRows(input),
+    ...podRows(input, now, open),
+    ...leftRows(input, now, open),
+    ...actionRows(input, now, 'What keeps pods', ['pause', 'limit']),
+    ...actionRows(input, now, 'Drains', ['drain']),
+    ...zoneRows({ zones, nodes, deadlines, holds, evictions, refusals: [] }, now, open),
+  ];
+  return query === '' ? rows : matching(rows, query.toLowerCase());
+}
+
+const everything: ReadonlySet<string> = Object.assign(new Set<string>(), { has: () => true });
+
+/** A deadline that runs is drawn to when it is over, and to the present where it is overdue. */
+export function untilNow(one: DeadlineInput, now: number): DeadlineInput {
+  return one.end === 'running' ? { ...one, endedAt: Math.max(one.dueAt, now) } : one;
+}
+
+function eventRows({ record }: LiveInput): readonly Row[] {
+  const { events, isCut } = record;
+  const marks = events.map(({ at, text }) => {
+    return { at, shape: 'event', about: (): About => ({ at, title: text, facts: [] }) } as const;
+  });
+  const cut = isCut ? ', older ones left out' : '';
+  const note = events.length === 0 ? 'nothing yet' : `${count(events.length, 'change')}${cut}`;
+  return [rowOf({ key: 'events', label: 'What changed', note, marks, height })];
+}
+
+function podRows(input: LiveInput, now: number, opened: ReadonlySet<string>): readonly Row[] {
+  const pods = inOrder(input.pods);
+  const heading = rowOf({ key: 'pods', kind: 'heading', label: 'Pods to leave, the next first' });
+  const isOpen = opened.has('more-pods');
+  const shown = isOpen ? pods : pods.slice(0, shownMax);
+  const rows = shown.map((pod) => podRow(pod, input, now));
+  const more = pods.length - shownMax;
+  const fold = rowOf({
+    key: 'more-pods',
+    kind: 'fold',
+    label: `${count(more, 'pod')} more`,
+    isOpen,
+  });
+  if (pods.length === 0) return [heading, rowOf({ key: 'no-pods', label: 'none', height })];
+  return [heading, ...rows, ...(more > 0 ? [fold] : [])];
+}
+
+function podRow(pod: LivePod, { record }: LiveInput, now: number): Row {
+  const isOwn = isOf(pod);
+  // Of the one that runs explain says more.
+  const deadlines = record.deadlines.filter((one) => isOwn(one) && one.end !== 'running');
+  const history = { deadlines, holds: record.holds.filter(isOwn), refusals: [], evictions: [] };
+  const held = heldBy(pod);
+  const isHeld = held !== '' && (isDue(pod, now) || pod.state !== 'waits');
+  return rowOf({
+    key: `p ${nameOf(pod)}`,
+    label: nameOf(pod),
+    note: isHeld ? `${whenText(pod, now)}: ${held}` : whenText(pod, now),
+    height,
+    bars: [waitOf(pod, now), ...barsOf(history, now)],
+  });
+}
+
+function isOf({ namespace, pod }: LivePod | EvictionInput): (one: PodOnNode) => boolean {
+  return (one) => one.pod === pod && one.namespace === namespace;
+}
+
+/** How long it waits for its time, or for its end. */
+function waitOf(pod: LivePod, now: number): Bar {
+  const fill = pod.state === 'terminating' ? 'leaving' : 'pending';
+  const from = Math.min(pod.setAt ?? now - 1, now - 1);
+  const until = Math.max(pod.dueAt ?? now, now);
+  return { from, until, fill, top: 0.3, bottom: 0.62, about: (clock) => aboutPod(pod, clock) };
+}
+
+/** Those that have left, the last first. */
+function leftRows({ record }: LiveInput, now: number, opened: ReadonlySet<string>): readonly Row[] {
+  const left = record.evictions.slice(-shownMax).reverse();
+  if (left.length === 0) return [];
+  const isOpen = opened.has('left');
+  const label = `${count(left.length, 'pod')} that left since this page was opened`;
+  const fold = rowOf({ key: 'left', kind: 'fold', label, isOpen });
+  const rows = left.map((eviction) => {
+    const isOwn = isOf(eviction);
+    const deadlines = record.deadlines.filter(isOwn).map((one) => untilNow(one, now));
+    const holds = record.holds.filter(isOwn);
+    const history = { deadlines, holds, refusals: [], evictions: [eviction] };
+    const name = `${eviction.namespace}/${eviction.pod}`;
+    const [bars, marks] = [barsOf(history, now), marksOf(history)];
+    return rowOf({ key: `left ${name} ${eviction.at}`, label: name, depth: 1, bars, marks });
+  });
+  return [fold, ...(isOpen ? rows : [])];
+}
+
+/** All that explain says of it. */
+function aboutPod(pod: LivePod, clock: Clock): About {
+  const { dueAt, setAt, because, node, evictor, holds, workload, state } = pod;
+  const isWaiting = state === 'waits' && dueAt !== null;
+  return {
+    at: setAt ?? dueAt ?? 0,
+    title: `${nameOf(pod)}: ${isWaiting ? `due at ${clock(dueAt)}` : state}`,
+    facts: [
+      ['why', because.join('; ')],
+      ['evicted by', evictor ?? 'nobody, as far as anybody can tell'],
+      ['node', node],
+      ...(setAt === null ? [] : [['counts since', clock(setAt)] as const]),
+      ['of', workload ?? 'no workload'],
+      ...holds.map(({ text }) => ['kept by', text] as const),
+    ],
+  };
+}
+
+function actionRows(
+  { actions }: LiveInput,
+  now: number,
+  title: string,
+  kinds: readonly LiveAction['kind'][],
+): readonly Row[] {
+  const meant = actions.filter(({ kind }) => kinds.includes(kind));
+  if (meant.length === 0) return [];
+  const rows = meant.map((one) => {
+    const { kind, name, text } = one;
+    const [from, until] = [one.from ?? 0, Math.max(now, one.until ?? now)];
+    const about = (clock: Clock): About => ({
+      at: from,
+      title: `${kind} ${name}`,
+      facts: [
+        ['what', text],
+        ['since', one.from === null ? 'unknown' : clock(one.from)],
+        ['until', one.until === null ? 'somebody ends it' : clock(one.until)],
+      ],
+    });
+    const fill = kind === 'drain' ? 'pending' : 'held';
+    const bar: Bar = { from, until, fill, top: 0.2, bottom: 0.8, about };
+    return rowOf({
+      key: `a ${kind} ${name}`,
+      label: `${kind} ${name}`,
+      note: text,
+      bars: [bar],
+      height,
+    });
+  });
+  return [rowOf({ key: `heading ${title}`, kind: 'heading', label: title }), ...rows];
+}

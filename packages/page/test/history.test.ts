@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { LiveHistory, type LiveInput, type LiveMoment, type LivePod } from '@taintmgr/page';
+
+// A history is opened at 10:00:00; seconds count from a minute before, so that is 60.
+
+const opened = Date.parse('2026-11-23T10:00:00Z');
+const instant = (seconds: number): number => opened - 60_000 + seconds * 1000;
+
+const node: LiveMoment['nodes'][number] = {
+  ...{ name: 'a-1', zone: 'a', ready: 'True', cordoned: false, taints: ['kernel:NoExecute'] },
+};
+const zone: LiveMoment['zones'][number] = {
+  ...{ name: 'a', state: 'Normal', held: null, nodes: 1, notReady: 0, tainted: 1, pending: 1 },
+  ...{ overdue: 0, paused: 0, blocked: 0, stuck: 0 },
+};
+const web: LivePod = {
+  ...{ uid: 'u1', namespace: 'shop', pod: 'web-1', node: 'a-1', workload: 'ReplicaSet shop/web' },
+  ...{ state: 'waits', setAt: instant(50), dueAt: instant(100), remainingSeconds: null },
+  ...{ isEstimate: false, evictor: 'taintmgr-controller', because: ['no toleration'], holds: [] },
+};
+const budget = { kind: 'PDB', name: 'web', text: 'PDB web (needs time)' };
+
+function moment(seconds: number, given: Partial<LiveMoment> = {}): LiveMoment {
+  return {
+    ...{ at: instant(seconds), evictedBy: 'taintmgr-controller', warnings: [], notes: [] },
+    ...{ zones: [zone], nodes: [node], pods: [web], podsLeftOut: 0, actions: [], ...given },
+  };
+}
+
+/** What is shown after some looks. */
+function after(...moments: readonly LiveMoment[]): LiveInput {
+  const history = new LiveHistory('test', opened);
+  for (const one of moments) history.take(one);
+  return history.input() ?? assert.fail('nothing was read');
+}
+
+const textsOf = ({ record }: LiveInput): readonly (readonly [number, string])[] =>
+  record.events.map(({ at, text }) => [at, text] as const);
+
+describe('the history of a live cluster', () => {
+  it('counts seconds from a minute before it was opened, and knows nothing before it has read', () => {
+    assert.equal(new LiveHistory('test', opened).input(), null);
+    const { startsAt, openedAt, now, pods, record } = after(moment(61));
+    assert.deepEqual({ startsAt, openedAt, now }, { startsAt: instant(0), openedAt: 60, now: 61 });
+    assert.deepEqual([pods[0]?.setAt, pods[0]?.dueAt], [50, 100]);
+    assert.deepEqual(record.events, []);
+    const [running] = record.deadlines;
+    assert.deepEqual([running?.setAt, running?.dueAt, running?.end], [50, 100, 'running']);
+  });
+
+  it('says that a pod has left when it is gone after its time, and nothing of who did it', () => {
+    const input = after(moment(61), moment(99), moment(101, { pods: [] }));
+    assert.deepEqual(textsOf(input), [[101, 'shop/web-1 has left a-1']]);
+    const [{ end, endedAt } = assert.fail()] = input.record.deadlines;
+    assert.deepEqual({ end, endedAt }, { end: 'evicted', endedAt: 101 });
+    const [{ how, at } = assert.fail()] = input.record.evictions;
+    assert.deepEqual({ how, at }, { how: 'seen', at: 101 });
+  });
+
+  it('says that a pod is to leave no more when it is gone from the list before its time', () => {
+    const input = after(moment(61), moment(99, { pods: [] }));
+    assert.deepEqual(textsOf(input), [[99, 'shop/web-1 is to leave no more']]);
+    assert.equal(input.record.deadlines[0]?.end, 'cancelled');
+    assert.deepEqual(input.record.evictions, []);
+  });
+
+  it('says that a pod is gone with its node', () => {
+    const input = after(moment(61), moment(101, { pods: [], nodes: [] }));
+    assert.deepEqual(textsOf(input), [
+      [101, 'node a-1 is gone'],
+      [101, 'shop/web-1 is gone with a-1'],
+    ]);
+    assert.equal(input.record.nodes[0]?.states.at(-1)?.ready, 'Gone');
+  });
+
+  it('ends a deadline when the pod terminates, and the pod has left when it is gone', () => {
+    const leaving: LivePod = { ...web, state: 'terminating', dueAt: null };
+    const input = after(moment(61), moment(102, { pods: [leaving] }), moment(130, { pods: [] }));
+    const [{ end, endedAt } = assert.fail()] = input.record.deadlines;
+    assert.deepEqual({ end, endedAt }, { end: 'evicted', endedAt: 102 });
+    assert.deepEqual(textsOf(input), [[130, 'shop/web-1 has left a-1']]);
+  });
+
+  it('begins another deadline where the time moves, and none where an estimate wavers', () => {
+    const at = (seconds: number): LivePod => ({ ...web, dueAt: instant(seconds) });
+    const looks = [moment(62, { pods: [at(101.5)] }), moment(63, { pods: [at(400)] })];
+    const { record } = after(moment(61), ...looks);
+    assert.deepEqual(
+      record.deadlines.map(({ dueAt, end, endedAt }) => [dueAt, end, endedAt]),
+      [
+        [100, 'moved', 63],
+        [400, 'running', null],
+      ],
+    );
+  });
+
+  it('holds begin when a pod is due, not before, and end with what held it', () => {
+    const blocked = { pods: [{ ...web, holds: [budget] }] };
+    const looks = [moment(61, blocked), moment(104, blocked), moment(110)];
+    const { record } = after(...looks);
+    const [{ kind, name, from, until } = assert.fail(), ...more] = record.holds;
+    assert.deepEqual(
+      { kind, name, from, until },
+      { kind: 'PDB', name: 'web', from: 104, until: 110 },
+    );
+    assert.equal(more.length, 0);
+  });
+
+  it('tells of taints, readiness, cordons, zones, pauses and drains that come and go', () => {
+    const ill = { ...node, ready: 'Unknown' as const, cordoned: true, taints: [] };
+    const pause = {
+      kind: 'pause',
+      name: 'night',
+      from: null,
+      until: null,
+      text: 'holds all',
+    } as const;
+    const input = after(
+      moment(61),
+      moment(70, { nodes: [ill], zones: [{ ...zone, state: 'FullDisruption' }], actions: [pause] }),
+      moment(80, { zones: [{ ...zone, held: 'nodes not ready: all' }] }),
+    );
+    assert.deepEqual(
+      textsOf(input).map(([at, text]) => `${at} ${text}`),
+      [
+        '70 node a-1: Ready=Unknown',
+        '70 node a-1 has lost the taint kernel:NoExecute',
+        '70 node a-1 is cordoned',
+        '70 zone a: Normal, now FullDisruption',
+        '70 pause night begins: holds all',
+        '80 node a-1: Ready=True',
+        '80 node a-1 has the taint kernel:NoExecute',
+        '80 node a-1 is open again',
+        '80 zone a: FullDisruption, now Normal',
+        '80 zone a: nodes not ready: all',
+        '80 pause night is over',
+      ],
+    );
+    assert.equal(input.record.nodes[0]?.states.length, 3);
+  });
+
+  it('keeps what was read last while the cluster is away, and says since when', () => {
+    const history = new LiveHistory('test', opened);
+    history.take(moment(61));
+    history.lose(instant(70), 'connection refused');
+    history.lose(instant(75), 'connection reset');
+    const lost = history.input();
+    assert.deepEqual(lost?.lost, { since: 70, message: 'connection reset' });
+    assert.deepEqual([lost?.now, lost?.pods.length], [61, 1]);
+    history.take(moment(80));
+    const found = history.input() ?? assert.fail();
+    assert.equal(found.lost, null);
+    assert.deepEqual(textsOf(found), [
+      [70, 'the cluster cannot be read: connection refused'],
+      [80, 'the API server answers again, after 10s'],
+    ]);
+  });
+
+  it('says nothing of pods that may only have no room in the list', () => {
+    const input = after(moment(61), moment(101, { pods: [], podsLeftOut: 1 }));
+    assert.deepEqual(textsOf(input), []);
+  });
+
+  it('forgets the oldest, and says so', () => {
+    const moments = Array.from({ length: 2100 }, (_, index) => {
+      return moment(61 + index, { nodes: [{ ...node, cordoned: index % 2 === 1 }] });
+    });
+    const { record } = after(...moments);
+    assert.equal(record.events.length, 2000);
+    assert.equal(record.isCut, true);
+    assert.equal(record.nodes[0]?.states.length, 2000);
+  });
+});
