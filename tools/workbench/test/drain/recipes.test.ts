@@ -10,7 +10,8 @@ import {
   withoutKubectl,
 } from '@taintmgr/kubectl-taintmgr/test/world/plugin.ts';
 import { playTranscript } from '@taintmgr/kubectl-taintmgr/test/world/transcript.ts';
-import { deployment, job, pdb, statefulSet, type Topology } from '@taintmgr/sim-cluster';
+import { deployment, job, namespace, pdb, type Topology } from '@taintmgr/sim-cluster';
+import { PostgresOperator, VirtualMachine } from './operators.ts';
 import { freePort, start, startCluster, until, type WatchedCluster } from './programs.ts';
 
 const page = new URL('../../../../docs/drains/README.md', import.meta.url);
@@ -20,12 +21,8 @@ const topology: Topology = {
   region: 'r',
   zones: ['a', 'b'],
   nodesPerZone: 4,
-  workloads: [
-    deployment('shop', 'web', { replicas: 6 }),
-    statefulSet('data', 'main', on('a-3')),
-    job('work', 'report', 25, on('a-4')),
-  ],
-  budgets: [pdb('shop', 'web', { maxUnavailable: 1 }), pdb('data', 'main', { minAvailable: 1 })],
+  workloads: [deployment('shop', 'web', { replicas: 6 }), job('work', 'report', 25, on('a-4'))],
+  budgets: [pdb('shop', 'web', { maxUnavailable: 1 })],
 };
 const pools: Readonly<Record<string, string>> = {
   ...{ 'a-1': 'blue', 'b-1': 'blue', 'a-2': 'spot', 'b-2': 'spot' },
@@ -54,27 +51,18 @@ async function open(t: TestContext): Promise<WatchedCluster> {
   return watched;
 }
 
-/** As an operator: where it sees the taint it moves what the budget protects. */
-function switchOver({ cluster: { api } }: WatchedCluster): void {
-  api.subscribe(({ resource, object }) => {
-    if (resource !== 'nodes' || object.metadata.name !== 'a-3') return;
-    const keys = (object.spec.taints ?? []).map(({ key }: { readonly key: string }) => key);
-    if (!keys.includes('node.example.com/drain')) return;
-    if (api.get('poddisruptionbudgets', 'data', 'main')) {
-      setTimeout(() => {
-        if (api.get('poddisruptionbudgets', 'data', 'main'))
-          api.delete('poddisruptionbudgets', 'data', 'main');
-      }, 0);
-    }
-  });
-}
-
 describe('docs/drains', { skip: withoutKubectl }, () => {
   it('README.md', async (t) => {
     const watched = await open(t);
-    switchOver(watched);
+    watched.cluster.api.create('namespaces', namespace('data'));
+    const database = new PostgresOperator(watched, ['a-3', 'b-3']);
+    const machine = new VirtualMachine(watched, 'a-3');
+    const migrated = machine.migrate();
     const cwd = new URL('.', page).pathname;
     await playTranscript(page, (line) => execute('sh', ['-c', `cd '${cwd}' && ${line}`]));
+    await migrated;
+    assert.deepEqual(database.done, ['switched over', 'made another replica']);
+    assert.deepEqual(machine.done, ['asked', 'migrated']);
     for (const name of Object.keys(pools)) {
       const isUndone = pools[name] === 'blue';
       assert.ok(isUndone || watched.isDrained(name, 'report'), name);
