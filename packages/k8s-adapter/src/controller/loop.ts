@@ -53,6 +53,8 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   readonly #hold = new Hold<E | LoopEvent>();
   /** What nextWake() answers until something is heard; undefined: not asked since. */
   #wake: Instant | null | undefined;
+  /** The same of all but the machine: events that come to nothing leave it as it is. */
+  #wakeOfOthers: Instant | null | undefined;
 
   constructor(parts: LoopParts<E, C, N>) {
     const { election, random, component = 'taintmgr', mayAct = () => true } = parts;
@@ -126,11 +128,16 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   }
 
   #earliestWake(): Instant | null {
-    const { sources, machine } = this.#parts;
-    const heard = this.#hold.isOn ? this.#hold : machine;
-    const running = this.#phase === 'running' ? [heard, this.#view] : [];
+    if (this.#wakeOfOthers === undefined) this.#wakeOfOthers = this.#earliestOfOthers();
+    if (this.#phase !== 'running') return this.#wakeOfOthers;
+    const heard = this.#hold.isOn ? this.#hold : this.#parts.machine;
+    return earliest([this.#wakeOfOthers, heard.nextWake()]);
+  }
+
+  #earliestOfOthers(): Instant | null {
+    const running = this.#phase === 'running' ? [this.#view] : [];
     const own = this.#election ? [this.#election, this.#duties] : [this.#duties];
-    const all = [...sources, this.#executor, ...own, ...running, this.#serverClock];
+    const all = [...this.#parts.sources, this.#executor, ...own, ...running, this.#serverClock];
     return earliest(all.map((one) => one.nextWake()));
   }
 
@@ -139,6 +146,8 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   }
 
   handle(now: Instant, input: LoopInput<E>): readonly LoopAction<N | LoopNotice>[] {
+    // An event is for the machine; what it commands, if anything, concerns others (see #pass).
+    if (input.kind !== 'event' || this.#election) this.#wakeOfOthers = undefined;
     if (input.kind === 'clockStep') this.#step(now, input.by);
     // Time may have ended our leadership: that comes before anything else is done.
     this.#elect(now, input);
@@ -179,8 +188,10 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
         break;
       case 'event':
         // Leadership from outside is leave to act; where there are elections, once elected.
-        if (isLeadership(input.event)) this.#lead(now, input.event.held, this.#elected);
-        else this.#pass(now, input.event);
+        if (isLeadership(input.event)) {
+          this.#wakeOfOthers = undefined;
+          this.#lead(now, input.event.held, this.#elected);
+        } else this.#pass(now, input.event);
         break;
       case 'clockStep': // a matter of elections and clocks, which have taken it already
         break;
@@ -327,6 +338,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   #pass(now: Instant, event: E | LoopEvent): void {
     if (this.#phase !== 'running' || this.#hold.takes(event)) return;
     for (const command of this.#parts.machine.handle(now, event)) {
+      this.#wakeOfOthers = undefined;
       const isStale = (nodeName: string): boolean => this.#view.isStale(now, nodeName);
       this.#perform(now, this.#executor.execute(now, command, isStale));
     }

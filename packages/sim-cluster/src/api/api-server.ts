@@ -32,7 +32,7 @@ export interface ApiServerOptions {
   readonly serviceMs?: ServiceTime;
   /** The resourceVersion of the empty store; default 1000. */
   readonly startRv?: number;
-  /** How many past changes of each resource are kept for watches and paging; default 16384. */
+  /** How many past changes of each resource are kept for watches and paging; default 16384, with `brief` 4096. */
   readonly historyLength?: number;
   /** How long an Event is kept that nobody writes any more; default an hour. */
   readonly eventTtlMs?: number;
@@ -58,6 +58,8 @@ export interface ApiServerOptions {
 
 const startRv = 1000;
 const historyLength = 16_384;
+/** In a simulation watches are in the same process, and never far behind. */
+const briefHistoryLength = 4_096;
 const eventTtlMs = 3_600_000;
 const presetNamespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system'] as const;
 
@@ -85,7 +87,7 @@ export class ApiServer implements ClusterApi {
     this.#paramsSyncMs = options.paramsSyncMs ?? 0;
     const store = new Store({
       startRv: options.startRv ?? startRv,
-      historyLength: options.historyLength ?? historyLength,
+      historyLength: options.historyLength ?? (options.brief ? briefHistoryLength : historyLength),
     });
     const served = new ServedResources();
     const tokens = options.tokens ? new Map(options.tokens) : null;

@@ -19,13 +19,19 @@ export function randomInteger(random: Random, low: number, high: number): number
   return low + Math.floor(random() * (high - low));
 }
 
-const hexDigits = '0123456789abcdef';
+/** The character codes of the hexadecimal digits. */
+const hexCodes: readonly number[] = [...'0123456789abcdef'].map((digit) => digit.charCodeAt(0));
 
-/** So many hexadecimal digits drawn from `random`. */
+/**
+ * So many hexadecimal digits drawn from `random`. They are put together at once: a text to which each is
+ * added is kept by engines as a chain of its parts, which for the id of a container is 1.6 kB.
+ */
 export function randomDigits(random: Random, length: number): string {
-  let text = '';
-  for (let count = 0; count < length; count++) text += hexDigits[randomInteger(random, 0, 16)];
-  return text;
+  const codes: number[] = [];
+  for (let count = 0; count < length; count++) {
+    codes.push(hexCodes[randomInteger(random, 0, 16)] as number);
+  }
+  return String.fromCharCode(...codes);
 }
 
 /** A version 4 UUID drawn from `random`. */

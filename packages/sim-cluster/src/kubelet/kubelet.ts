@@ -6,6 +6,7 @@ import type { Timer } from '../kernel/clock.ts';
 import { type Random, seededRandom } from '../kernel/prng.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatMicroTime, formatTime } from '../objects/time.ts';
+import type { Heartbeats } from './heartbeats.ts';
 import { defaultKubeletConfig, KubeletServer } from './kubelet-server.ts';
 import { NodeStats } from './node-stats.ts';
 import {
@@ -34,6 +35,8 @@ export interface KubeletOptions {
   /** Counts from 1; decides the addresses of the node and its pods. */
   readonly index: number;
   readonly timing: KubeletTiming;
+  /** When it is to renew its lease and look at its node's status. */
+  readonly heartbeats: Heartbeats;
   /** Whether it writes no more than a simulation looks at: see BriefWrites. */
   readonly isBrief: boolean;
   /** Reports renewals that need not be written; whether somebody took it. */
@@ -80,6 +83,8 @@ export class Kubelet {
   #lease: KubeObject | null = null;
   /** The last renewal, where it was reported in place of being written. */
   #unwrittenAt: number | null = null;
+  /** Whether its lease and its node may be others than at the last heartbeat. */
+  #isNews = true;
   #timer: Timer | null = null;
   #state: KubeletState = 'stopped';
   #clockSkewMs = 0;
@@ -141,7 +146,7 @@ export class Kubelet {
   renewLeaseOnly(): void {
     this.stop();
     this.#state = 'leaseOnly';
-    this.#beat();
+    this.#beginBeating();
   }
 
   /** Works again: lease, status and pods are seen to at once, as after a restart. */
@@ -182,18 +187,28 @@ export class Kubelet {
     if (claimsOf(pod).length > 0) this.#queue.add('status');
   }
 
+  /** Its lease or its node has changed, be it by itself. */
+  noticeOwn(): void {
+    this.#isNews = true;
+  }
+
   #beginWork(): void {
     this.#report = { ...this.#report, Ready: true };
-    this.#beat();
+    this.#beginBeating();
     this.#pods.start();
   }
 
+  #beginBeating(): void {
+    this.#isNews = true;
+    this.#beat();
+    this.#timer?.cancel();
+    this.#timer = this.#options.heartbeats.begin(() => this.#beat());
+  }
+
   #beat(): void {
-    this.#queue.add('lease');
-    if (this.isRunning) this.#queue.add('status');
-    this.#timer = this.#context.api.clock.after(this.#options.timing.heartbeatMs, () =>
-      this.#beat(),
-    );
+    if (this.#isNews || !this.#reportRenewal()) this.#queue.add('lease');
+    if (this.isRunning && (this.#isNews || this.#isStatusDue)) this.#queue.add('status');
+    this.#isNews = false;
   }
 
   #perform(task: string): void {
@@ -212,15 +227,10 @@ export class Kubelet {
 
   #renewLease(): void {
     const { api } = this.#context;
-    const now = this.#now();
     const lease = api.get('leases', leaseNamespace, this.nodeName);
-    if (lease && lease === this.#lease && this.#options.reportRenewal(this.nodeName, now)) {
-      this.#unwrittenAt = now;
-      api.skipVersion();
-      return;
-    }
+    if (lease && lease === this.#lease && this.#reportRenewal()) return;
     this.#unwrittenAt = null;
-    const renewTime = formatMicroTime(now);
+    const renewTime = formatMicroTime(this.#now());
     if (lease) {
       this.#lease = api.update('leases', { ...lease, spec: { ...lease.spec, renewTime } });
       return;
@@ -245,6 +255,15 @@ export class Kubelet {
     });
   }
 
+  /** Reports that the lease, which is as it was written, would be renewed; whether that will do. */
+  #reportRenewal(): boolean {
+    const now = this.#now();
+    if (!this.#lease || !this.#options.reportRenewal(this.nodeName, now)) return false;
+    this.#unwrittenAt = now;
+    this.#context.api.skipVersion();
+    return true;
+  }
+
   /** Nothing is reported any more, so that what is stored has to say it. */
   writeRenewal(): void {
     if (this.#unwrittenAt === null) return;
@@ -260,16 +279,19 @@ export class Kubelet {
     const { api } = this.#context;
     const node = api.get('nodes', '', this.nodeName);
     if (!node) return;
-    const nowMs = api.clock.now();
-    const isDue = nowMs - this.#reportedMs >= statusReportMs;
     const volumesInUse = this.#volumesInUse(node);
-    if (!isDue && !volumesInUse && this.#isReported(node)) return;
+    if (!this.#isStatusDue && !volumesInUse && this.#isReported(node)) return;
     const stored = node.status?.conditions ?? [];
     const now = formatTime(this.#now());
     const conditions = reportedConditions(stored, this.#report, now, this.#reported);
     const status = { ...node.status, conditions, ...(volumesInUse && { volumesInUse }) };
     api.update('nodes', { ...node, status }, 'status');
-    this.#reportedMs = nowMs;
+    this.#reportedMs = api.clock.now();
+  }
+
+  /** Whether a status that has not changed is to be posted again. */
+  get #isStatusDue(): boolean {
+    return this.#context.api.clock.now() - this.#reportedMs >= statusReportMs;
   }
 
   /** The volumes that pods of the node have; null: as it is stored. */

@@ -1,15 +1,18 @@
 import type { ControllerContext } from '../controllers/controller.ts';
 import { seedFor } from '../kernel/hash.ts';
+import type { Change } from '../store/cluster-api.ts';
+import { Heartbeats } from './heartbeats.ts';
 import { Kubelet, type KubeletOptions, type ReportRenewal } from './kubelet.ts';
 import type { NodeDescription } from './node-status.ts';
 
-const followed = new Set(['pods']);
+const followed = new Set(['pods', 'nodes', 'leases']);
 
-/** All kubelets of the cluster; a change of a pod goes to its node's kubelet only. */
+/** All kubelets of the cluster; a change goes to the kubelet that it concerns, and to no other. */
 export class Kubelets {
   readonly #context: ControllerContext;
   readonly #seed: number;
   readonly #common: Pick<KubeletOptions, 'timing' | 'isBrief'>;
+  readonly #heartbeats: Heartbeats;
   readonly #kubelets = new Map<string, Kubelet>();
   #count = 0;
   #reportRenewal: ReportRenewal = () => false;
@@ -23,14 +26,18 @@ export class Kubelets {
     this.#context = context;
     this.#seed = seed;
     this.#common = common;
+    this.#heartbeats = new Heartbeats(context.api.clock, common.timing.heartbeatMs);
   }
 
   start(): void {
-    this.#unsubscribe ??= this.#context.api.subscribe(({ object, key }) => {
-      if (!object.spec.nodeName) return;
-      this.#kubelets.get(object.spec.nodeName)?.noticePod(key, object);
-    }, followed);
+    this.#unsubscribe ??= this.#context.api.subscribe((change) => this.#notice(change), followed);
     for (const kubelet of this.#kubelets.values()) kubelet.start();
+  }
+
+  #notice({ resource, object, key }: Change): void {
+    if (resource === 'pods') {
+      if (object.spec.nodeName) this.#kubelets.get(object.spec.nodeName)?.noticePod(key, object);
+    } else this.#kubelets.get(object.metadata.name)?.noticeOwn();
   }
 
   stop(): void {
@@ -66,7 +73,7 @@ export class Kubelets {
     const seed = seedFor(this.#seed, `kubelet/${node.name}`);
     const index = ++this.#count;
     const kubelet = new Kubelet(this.#context, {
-      ...{ node, seed, index, ...this.#common },
+      ...{ node, seed, index, heartbeats: this.#heartbeats, ...this.#common },
       reportRenewal: (nodeName, renewedAt) => this.#reportRenewal(nodeName, renewedAt),
     });
     this.#kubelets.set(node.name, kubelet);

@@ -1,24 +1,25 @@
-/** The second that was written last: much happens within one. */
-let written = { second: Number.NaN, text: '' };
+/** The second that was written last, and the time in it: much happens within one. */
+let written = { second: Number.NaN, text: '', time: '' };
 
 /** Date and time of an instant, to the second. */
-function wholeSeconds(milliseconds: number): string {
+function wholeSeconds(milliseconds: number): typeof written {
   const second = Math.floor(milliseconds / 1000);
   if (second !== written.second) {
-    written = { second, text: new Date(milliseconds).toISOString().slice(0, 19) };
+    const text = new Date(milliseconds).toISOString().slice(0, 19);
+    written = { second, text, time: `${text}Z` };
   }
-  return written.text;
+  return written;
 }
 
 /** `metav1.Time` as it is written: RFC 3339, whole seconds, UTC. */
 export function formatTime(milliseconds: number): string {
-  return `${wholeSeconds(milliseconds)}Z`;
+  return wholeSeconds(milliseconds).time;
 }
 
 /** `metav1.MicroTime` as it is written: exactly six fractional digits. */
 export function formatMicroTime(milliseconds: number): string {
   const millis = Math.trunc(milliseconds) - Math.floor(milliseconds / 1000) * 1000;
-  return `${wholeSeconds(milliseconds)}.${String(millis).padStart(3, '0')}000Z`;
+  return `${wholeSeconds(milliseconds).text}.${String(millis).padStart(3, '0')}000Z`;
 }
 
 const rfc3339Pattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)$/;

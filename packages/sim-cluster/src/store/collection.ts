@@ -136,6 +136,9 @@ export class Collection {
     }
     if (change.type === 'DELETED') this.#delete(change);
     else this.#set(change);
+    if (this.#indexed && change.type !== 'DELETED' && (isMoved || !previous)) {
+      this.#indexUnder(this.#indexed(change.object), key);
+    }
     this.history.push(change);
   }
 
@@ -143,7 +146,6 @@ export class Collection {
     const entry = this.#objects.get(key);
     if (entry) entry.object = object;
     else this.#add({ key, object });
-    if (this.#indexed) this.#indexUnder(this.#indexed(object), key);
   }
 
   #add(entry: Entry): void {

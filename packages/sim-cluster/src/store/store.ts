@@ -71,6 +71,14 @@ export class Store {
     return this.#commit(resource, previous ? 'MODIFIED' : 'ADDED', object, previous);
   }
 
+  /**
+   * The same for a next state that nobody but the store has got, and that the cluster's own parts have
+   * written: they are known not to change what they read, so that it is not frozen.
+   */
+  putOwn(resource: string, object: KubeObject, previous: KubeObject): KubeObject {
+    return this.#commit(resource, 'MODIFIED', object, previous, false);
+  }
+
   /** Leaves out a resourceVersion: something happened of which nothing is kept. */
   skipVersion(): void {
     this.#rv++;
@@ -155,10 +163,12 @@ export class Store {
     type: Change['type'],
     object: KubeObject,
     previous: KubeObject | null,
+    freezes = true,
   ): KubeObject {
     const rv = ++this.#rv;
     const metadata = { ...object.metadata, resourceVersion: String(rv) };
-    const stored = freeze({ ...object, metadata });
+    const stored = { ...object, metadata };
+    if (freezes) freeze(stored);
     const collection = this.collection(resource);
     const key = collection.keyOf(metadata.namespace ?? '', metadata.name);
     const change: Recorded = { type, resource, object: stored, previous, rv, key };

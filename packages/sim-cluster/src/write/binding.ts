@@ -46,7 +46,7 @@ export function bindPod(
   }
   const bound = boundTo(pod, to.name, formatTime(backend.clock.now()));
   if (isBrief && !dryRun) {
-    backend.store.put('pods', bound, pod);
+    backend.store.putOwn('pods', bound, pod);
     return;
   }
   const next = canonical(pods, bound, pod);

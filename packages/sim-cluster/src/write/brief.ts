@@ -104,7 +104,7 @@ export class BriefWrites {
   }
 
   #put(storeKey: string, next: KubeObject, previous: KubeObject): KubeObject {
-    return this.#backend.store.put(storeKey, next, previous);
+    return this.#backend.store.putOwn(storeKey, next, previous);
   }
 }
 

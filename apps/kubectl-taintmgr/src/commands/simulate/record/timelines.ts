@@ -27,7 +27,7 @@ export class Timelines<Id extends object, State extends object> {
     if (!states) return;
     if (states.at(-1)?.at === at) states.pop();
     const last = states.at(-1);
-    if (!isDeepStrictEqual(last, { ...state, at: last?.at })) states.push({ at, ...state });
+    if (!last || !isSame(last, state)) states.push({ at, ...state });
   }
 
   all(): readonly Timeline<Id, State>[] {
@@ -39,6 +39,16 @@ export class Timelines<Id extends object, State extends object> {
     const keyed = [...this.#byKey].sort(([one], [other]) => natural(one, other));
     return keyed.map(([, timeline]) => timeline);
   }
+}
+
+/** Whether two states, of one kind, say the same: their members are plain values, or lists and maps of them. */
+function isSame<State extends object>(one: State, other: State): boolean {
+  for (const key in other) {
+    const [mine, theirs] = [one[key], other[key]];
+    if (mine === theirs) continue;
+    if (typeof theirs !== 'object' || !isDeepStrictEqual(mine, theirs)) return false;
+  }
+  return true;
 }
 
 const digits = /(\d+)/;

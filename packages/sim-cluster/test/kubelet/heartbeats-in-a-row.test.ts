@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { VirtualClock } from '../../src/kernel/clock.ts';
+import { Heartbeats } from '../../src/kubelet/heartbeats.ts';
+
+test('each beats with its own phase, one period apart', () => {
+  const clock = new VirtualClock(0);
+  const heartbeats = new Heartbeats(clock, 10_000);
+  const heard: string[] = [];
+  const follow = (name: string) => heartbeats.begin(() => heard.push(`${name} ${clock.now()}`));
+  follow('a');
+  clock.advanceTo(3_000);
+  const second = follow('b');
+  follow('c');
+  clock.advanceTo(13_000);
+  assert.deepEqual(heard, ['a 10000', 'b 13000', 'c 13000']);
+  second.cancel();
+  second.cancel();
+  clock.advanceTo(29_999);
+  assert.deepEqual(heard.slice(3), ['a 20000', 'c 23000']);
+});
+
+test('one that ends another ends it at once, and one that begins anew waits for a period', () => {
+  const clock = new VirtualClock(0);
+  const heartbeats = new Heartbeats(clock, 1_000);
+  const heard: string[] = [];
+  heartbeats.begin(() => {
+    heard.push(`a ${clock.now()}`);
+    if (clock.now() === 1_000) other.cancel();
+    if (clock.now() === 2_000) heartbeats.begin(() => heard.push(`c ${clock.now()}`));
+  });
+  const other = heartbeats.begin(() => heard.push(`b ${clock.now()}`));
+  clock.advanceTo(3_500);
+  assert.deepEqual(heard, ['a 1000', 'a 2000', 'a 3000', 'c 3000']);
+});
+
+test('nothing waits when all are over, and it can begin again', () => {
+  const clock = new VirtualClock(0);
+  const heartbeats = new Heartbeats(clock, 1_000);
+  let count = 0;
+  const beats = [heartbeats.begin(() => count++), heartbeats.begin(() => count++)];
+  clock.advanceTo(5_500);
+  assert.equal(count, 10);
+  for (const beat of beats) beat.cancel();
+  assert.equal(clock.nextWake(), null);
+  clock.advanceTo(7_000);
+  heartbeats.begin(() => count++);
+  clock.advanceTo(9_000);
+  assert.equal(count, 12);
+});
