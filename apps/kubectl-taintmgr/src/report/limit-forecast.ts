@@ -57,14 +57,18 @@ const anything = {
   ...{ key: '', operator: 'Exists', value: '', effect: '' },
   tolerationSeconds: null,
 } as const;
+/** Who is not ready for longer may never be. */
+const startMsMax: Millis = 5 * 60_000;
+/** Who ends for longer than its grace period may be there for ever. */
+const endMsMax: Millis = 60_000;
 /** Less is no wait: a limit is written down before pods go. */
 const waitMsMin: Millis = 1_000;
 
 /**
  * What the controller's engine would do from now on if nothing happened but what it does itself: each
  * eviction is accepted at once, and another pod is ready in its place; one that budgets hold back stays.
- * What its
- * limits have counted so far is read where it keeps that; how much of a rate is used up it keeps to itself.
+ * Pods that start at present are ready as well, and those that end are gone. What its limits have
+ * counted so far is read where it keeps that; how much of a rate is used up it keeps to itself.
  */
 export class LimitForecast {
   readonly #cluster: LimitedCluster;
@@ -81,7 +85,7 @@ export class LimitForecast {
     this.#cluster = cluster;
     this.#latest = now;
     const isCounted = countedIn(cluster);
-    const counting = pods.filter((facts) => !isCounted(facts));
+    const counting = pods.flatMap((facts) => (isCounted(facts) ? [] : (settled(facts, now) ?? [])));
     this.#facts = new Map(counting.map((facts) => [facts.pod.uid, facts] as const));
     this.#engine = createEngine({
       ...config,
@@ -113,8 +117,17 @@ export class LimitForecast {
     const goesAt = this.#wentAt.get(uid) ?? null;
     if (goesAt !== null && goesAt - now < waitMsMin) return null;
     const tripped = hit.tripped && goesAt === null;
-    const notBefore = goesAt ?? (tripped ? now : this.#latest);
+    const notBefore = goesAt ?? (tripped || this.#waitsForPods(uid) ? now : this.#latest);
     return { id: limitId(hit), tripped, goesAt, notBefore };
+  }
+
+  /** Whether no time that passes makes room for it, but others that become available. */
+  #waitsForPods(uid: string): boolean {
+    const pod = this.#facts.get(uid)?.pod;
+    const { namespace, name } = pod ?? { namespace: '', name: '' };
+    const explanation = this.#engine.explain(this.#latest, { kind: 'pod', namespace, name });
+    const attempt = explanation?.kind === 'pod' ? explanation.attempt : null;
+    return attempt?.kind === 'queued' && attempt.hit !== null && attempt.roomAt === null;
   }
 
   /** Those that are due, and that nothing but limits may hold back. */
@@ -216,6 +229,15 @@ function countedIn({ now, events }: LimitedCluster): (facts: PodFacts) => boolea
     if (deletionTimestamp === null || disruption === undefined) return false;
     return deletionTimestamp - gracePeriodSeconds * 1000 > now - windowMs;
   };
+}
+
+/** The pod once those that start are ready, and those that end are gone, which is taken to be at once. */
+function settled(facts: PodFacts, now: Instant): PodFacts | null {
+  const { pod, createdAt } = facts;
+  const { deletionTimestamp } = pod;
+  if (deletionTimestamp !== null) return deletionTimestamp + endMsMax < now ? facts : null;
+  const isStarting = pod.ready === 'False' && createdAt !== null && now - createdAt < startMsMax;
+  return isStarting ? { ...facts, pod: { ...pod, ready: 'True' } } : facts;
 }
 
 function homesAmong(nodes: readonly Node[]): ReadonlyMap<string, string> {

@@ -48,7 +48,7 @@ export function timeLeftOf(
 ): string {
   if (remaining === null) return '-';
   const text = timeLeftThen(remaining, after);
-  if (isOpenEnded(limit)) return `>${text}`;
+  if (isOpenEnded(limit)) return remaining < 1000 ? 'unknown' : `>${text}`;
   return isEstimate && remaining >= 1000 ? `~${text}` : text;
 }
 
@@ -223,6 +223,8 @@ export function limitLine({ id, tripped, goesAt, notBefore }: LimitedTime, at: I
   const name = `limit ${printable(id)} of taintmgr-controller`;
   if (tripped)
     return `${name}, which has tripped: until somebody runs: kubectl taintmgr resume '${id}'`;
+  if (goesAt === null && notBefore <= at)
+    return `${name}: it waits until other pods are available, and nobody can tell when`;
   if (goesAt === null) return `${name}: not before ${formatTime(notBefore)}, then by the limit`;
   return `${name}: the pod goes in about ${formatDuration(goesAt - at)}, when it is its turn`;
 }

@@ -6,7 +6,16 @@ import { policyEvent, readSettings } from '@taintmgr/k8s-adapter';
 import { noPolicies } from '../../src/cluster/policies.ts';
 import { type LimitedCluster, LimitForecast } from '../../src/report/limit-forecast.ts';
 import { explain } from '../world/explained.ts';
-import { node, nodeFactsOf, now, pod, podFactsOf, surveyOf, taint } from '../world/values.ts';
+import {
+  node,
+  nodeFactsOf,
+  now,
+  pod,
+  podFactsOf,
+  surveyOf,
+  taint,
+  tolerates,
+} from '../world/values.ts';
 
 // When pods go that limits hold back: the engine of the controller is played forward.
 
@@ -149,6 +158,37 @@ describe('the forecast of limits', () => {
       'a: total policy=p not before 0 ms',
       'down: -',
     ]);
+  });
+
+  it('does not take what comes hours later for what it waits for', () => {
+    const others = [
+      pod('down', { nodeName: 'n2', ready: 'False' }),
+      pod('patient', tolerates('a', 10 * 3600)),
+    ];
+    assert.deepEqual(forecast(['a'], [one], { others }).slice(0, 1), [
+      'a: total policy=p not before 0 ms',
+    ]);
+  });
+
+  it('takes pods that have just begun to start for ready, and those that end for gone', () => {
+    const record = counted({ evicted: [[now - seconds(1), 1]] });
+    const starting = { ...podFactsOf(pod('b', { nodeName: 'n2', ready: 'False' })) };
+    const pods = [
+      podFactsOf(pod('a')),
+      { ...starting, createdAt: now - seconds(1) },
+      podFactsOf(pod('ends', { nodeName: 'n2', deletionTimestamp: now + seconds(20) })),
+    ];
+    const without = forecast(['a'], [one], { record });
+    assert.deepEqual(without, ['a: total policy=p in 59000 ms']);
+    assert.deepEqual(forecast(['a'], [one], { record, pods }), without);
+    const old = [...pods.slice(0, 1), { ...starting, createdAt: now - seconds(600) }];
+    const unknown = ['a: total policy=p not before 0 ms'];
+    assert.deepEqual(forecast(['a'], [one], { record, pods: old }), unknown);
+    const stuck = pod('stuck', { nodeName: 'n2', deletionTimestamp: now - seconds(600) });
+    assert.deepEqual(
+      forecast(['a'], [one], { record, pods: [podFactsOf(pod('a')), podFactsOf(stuck)] }),
+      unknown,
+    );
   });
 
   it('lets nobody wait for a pod that budgets hold back', () => {
