@@ -6,6 +6,7 @@ import {
   actorOf,
   type DutyVerdict,
   type Evictors,
+  type Evidence,
   taintEvictors,
 } from '@taintmgr/k8s-adapter/client';
 import { type OwnSettings, publishedSettings, settingsInFlags } from './own-settings.ts';
@@ -33,6 +34,31 @@ interface Reader {
 }
 
 /**
+ * The same with leaders that hold no lease, as without leader election, and are known by what they
+ * publish. Where there is a lease, it says who leads.
+ */
+export function withPublished(
+  evictors: Evictors,
+  managers: readonly TaintManager[],
+  now: Instant,
+): Evictors {
+  const { kind, evidence } = evictors.taintmgr;
+  if (kind === 'acts' || evidence.some((one) => one.kind === 'lease')) return evictors;
+  const acting = managers.filter((manager) => {
+    const { controllers, shadow } = manager;
+    return isFresh(manager, now) && shadow === null && controllers.includes(taintController);
+  });
+  if (acting.length === 0) return evictors;
+  const published = acting.map(({ name, leader, startedAt, renewedAt }): Evidence => {
+    return { kind: 'published', name, leader, startedAt, age: now - (renewedAt ?? now) };
+  });
+  const who = acting.map(({ name, leader }) => `${leader}, TaintManager ${name}`).join('; ');
+  return { ...evictors, taintmgr: { kind: 'acts', who, evidence: published } };
+}
+
+const taintController = 'taint-eviction-controller';
+
+/**
  * Reads what `evictors` leave open: how our controller evicts, where it does. What its leader
  * publishes counts before the flags of its pod, which may have others from a file or its environment.
  */
@@ -44,17 +70,15 @@ export async function readEvictor(
   const actor = actorOf(evictors);
   if (actor.name === 'nobody') return { ...actor, asksBudgets: false };
   if (evictors.taintmgr.kind !== 'acts') return { ...actor, asksBudgets: null };
-  const [lease] = evictors.taintmgr.evidence.filter((one) => one.kind === 'lease');
-  if (!lease) return { ...actor, asksBudgets: null };
-  // A holder is called after its pod.
-  const { namespace, holder } = lease.lease;
+  const leader = leaderIn(evictors.taintmgr);
+  if (!leader) return { ...actor, asksBudgets: null };
+  const { holder } = leader;
   const managers = await reader.taintManagers();
   const published = managers.find((one) => one.leader === holder && isFresh(one, now));
   const settings =
-    (published && publishedSettings(published)) ??
-    settingsInFlags(await reader.podObject(namespace, holder.replace(/_[^_]*$/, '')));
+    (published && publishedSettings(published)) ?? settingsInFlags(await leaderPod(reader, leader));
   if (!settings) return { ...actor, asksBudgets: null };
-  const since = published?.startedAt ?? lease.lease.acquiredAt;
+  const since = published?.startedAt ?? leader.since;
   const heedsDrains = published?.features.includes(drainMarksFeature) === true;
   const isBeside = settings.engine.takeover && upstreamVerdict(evictors).kind !== 'doesNotAct';
   const evictor = withSettings(actor, settings, since);
@@ -64,6 +88,32 @@ export async function readEvictor(
     ...(published?.rates && { rates: published.rates }),
     ...(published?.heldZones && { heldZones: published.heldZones }),
   };
+}
+
+/** Who leads taintmgr-controller. */
+interface Leader {
+  readonly holder: string;
+  /** Where its lease is; null: it holds none. */
+  readonly namespace: string | null;
+  readonly since: Instant | null;
+}
+
+function leaderIn({ evidence }: DutyVerdict): Leader | null {
+  for (const one of evidence) {
+    if (one.kind === 'lease') {
+      const { holder, namespace, acquiredAt } = one.lease;
+      return { holder, namespace, since: acquiredAt };
+    }
+    if (one.kind === 'published') {
+      return { holder: one.leader, namespace: null, since: one.startedAt };
+    }
+  }
+  return null;
+}
+
+/** A holder is called after its pod. */
+async function leaderPod(reader: Reader, { holder, namespace }: Leader): Promise<unknown> {
+  return namespace === null ? null : reader.podObject(namespace, holder.replace(/_[^_]*$/, ''));
 }
 
 /** By kube-controller-manager's rules it keeps its timers in memory as that one does. */

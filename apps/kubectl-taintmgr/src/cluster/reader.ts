@@ -15,6 +15,7 @@ import {
 } from '@taintmgr/k8s-adapter/client';
 import { UsageError } from '../usage-error.ts';
 import { type ClockEvent, clockEventsIn } from './clock-events.ts';
+import { withPublished } from './evictors.ts';
 import { budgetFacts, type NodeFacts, nodeFacts, type PodFacts, podFacts } from './facts.ts';
 import type { LeaseObject, ObjectMeta } from './objects.ts';
 import { pausesPath } from './pauses.ts';
@@ -214,9 +215,13 @@ export class ClusterReader {
     return leases?.filter((lease) => lease !== null) ?? null;
   }
 
-  /** Who evicts here; what we may not read is unknown, and needs no warning. */
-  async evictors(): Promise<Evictors> {
-    return await this.#search.find();
+  /**
+   * Who evicts here; what we may not read is unknown, and needs no warning. `managers` are what
+   * leaders publish, where that is being read already.
+   */
+  async evictors(managers = this.taintManagers()): Promise<Evictors> {
+    const [found, published] = await Promise.all([this.#search.find(), managers]);
+    return withPublished(found, published, this.now());
   }
 
   /** What leaders publish of themselves; nothing where there is no such kind, or no right. */

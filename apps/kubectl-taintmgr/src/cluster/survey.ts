@@ -195,7 +195,7 @@ type Anyway = Pick<Survey, 'budgets' | 'evictors' | 'evictor' | 'refused'>;
 async function readAnyway(reader: ClusterReader): Promise<Anyway> {
   // Where our controller acts they are needed, and to wait until that is known takes a round trip.
   const managers = reader.taintManagers();
-  const [budgets, evictors] = await Promise.all([reader.budgets(), reader.evictors(), managers]);
+  const [budgets, evictors] = await Promise.all([reader.budgets(), reader.evictors(managers)]);
   const read = {
     taintManagers: () => managers,
     podObject: (namespace: string, name: string) => reader.podObject(namespace, name),

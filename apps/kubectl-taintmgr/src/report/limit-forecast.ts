@@ -85,7 +85,7 @@ export class LimitForecast {
     this.#cluster = cluster;
     this.#latest = now;
     const isCounted = countedIn(cluster);
-    const counting = pods.flatMap((facts) => (isCounted(facts) ? [] : (settled(facts, now) ?? [])));
+    const counting = pods.flatMap((facts) => (isCounted(facts) ? [] : (asSoon(facts, now) ?? [])));
     this.#facts = new Map(counting.map((facts) => [facts.pod.uid, facts] as const));
     this.#engine = createEngine({
       ...config,
@@ -232,7 +232,7 @@ function countedIn({ now, events }: LimitedCluster): (facts: PodFacts) => boolea
 }
 
 /** The pod once those that start are ready, and those that end are gone, which is taken to be at once. */
-function settled(facts: PodFacts, now: Instant): PodFacts | null {
+function asSoon(facts: PodFacts, now: Instant): PodFacts | null {
   const { pod, createdAt } = facts;
   const { deletionTimestamp } = pod;
   if (deletionTimestamp !== null) return deletionTimestamp + endMsMax < now ? facts : null;

@@ -70,6 +70,8 @@ function sourceText(evidence: readonly Evidence[]): string {
         return one.life === 'alive' ? [`lease ${one.lease.namespace}/${one.lease.name}`] : [];
       case 'pod':
         return [`pod ${one.namespace}/${one.name}`];
+      case 'published':
+        return [`TaintManager ${one.name}`];
       case 'embedded':
         return [`version ${one.version}`];
       case 'forbidden':

@@ -34,6 +34,16 @@ export type Evidence =
       readonly age: Millis | null;
     }
   | { readonly kind: 'noLease'; readonly name: string }
+  /** The leader of taintmgr-controller says so itself, by the heartbeat of its TaintManager. */
+  | {
+      readonly kind: 'published';
+      readonly name: string;
+      readonly leader: string;
+      /** Since when it leads; null: it does not say. */
+      readonly startedAt: Instant | null;
+      /** How long ago it last said so. */
+      readonly age: Millis;
+    }
   /** A pod that runs it; `says`: the flag that decides about the duty, null: its default does. */
   | {
       readonly kind: 'pod';

@@ -138,6 +138,8 @@ function signsOf(evidence: readonly Evidence[]): string {
         return ['no leader election lease'];
       case 'pod':
         return [`pod ${one.namespace}/${one.name}`];
+      case 'published':
+        return [`${one.leader}, TaintManager ${one.name}, heartbeat ${ago(one.age)}`];
       default:
         return [];
     }

@@ -51,7 +51,9 @@ function tracesOf(evictors: Evictors): string | null {
     ['kube-controller-manager', upstreamVerdict(evictors)],
     ['taintmgr-controller', evictors.taintmgr],
   ] as const;
-  const isTrace = ({ kind }: Evidence): boolean => kind === 'lease' || kind === 'pod';
+  const isTrace = ({ kind }: Evidence): boolean => {
+    return kind === 'lease' || kind === 'pod' || kind === 'published';
+  };
   const lines = verdicts
     .filter(([, { evidence }]) => evidence.some(isTrace))
     .map(([name, verdict]) => `${name}: ${verdictText(verdict)}`);

@@ -1,0 +1,86 @@
+// A controller without leader election holds no lease: that it acts is known by its heartbeat.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { customResourceDefinitions } from '@taintmgr/core/policy';
+import { installDefinitions, type KubeObject, node, pod } from '@taintmgr/sim-cluster';
+import { run } from '../world/run.ts';
+import { startTestCluster, type TestCluster } from '../world/test-cluster.ts';
+
+const controllers = ['taint-eviction-controller', 'node-lifecycle-controller'];
+const settings = { mode: 'evict', 'leader-elect': 'false', 'dry-run': 'none' };
+
+/** What the leader `cp-1_7` published so many seconds ago. */
+function publish({ api }: TestCluster, seconds: number, fields: object = {}): void {
+  const at = (ms: number): string => new Date(ms).toISOString().replace('Z', '000Z');
+  const renewTime = at(Date.now() - seconds * 1000);
+  const status = {
+    leader: 'cp-1_7',
+    startedAt: at(0),
+    renewTime,
+    settings,
+    controllers,
+    ...fields,
+  };
+  const known = api.get('taintmanagers.taintmgr.dev', '', 'taintmgr');
+  const object = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'TaintManager' };
+  const created =
+    known ??
+    api.create('taintmanagers.taintmgr.dev', { ...object, metadata: { name: 'taintmgr' } });
+  api.update('taintmanagers.taintmgr.dev', { ...created, status } as KubeObject, 'status');
+}
+
+async function evictedBy(): Promise<string> {
+  const { code, out, err } = await run('explain', 'node', 'n1');
+  assert.equal(code, 0, err);
+  assert.equal(err.includes('nobody here evicts'), out.includes('nobody, as far'), err);
+  return /Evicted by:\s+(.*)/.exec(out)?.[1] ?? '';
+}
+
+describe('a leader without a lease', () => {
+  let cluster: TestCluster;
+  before(async () => {
+    cluster = await startTestCluster(null);
+    process.env.KUBECONFIG = cluster.kubeconfig;
+    const { api } = cluster;
+    await installDefinitions(api, customResourceDefinitions());
+    api.create('nodes', node('n1', { spec: { taints: [{ key: 'bad', effect: 'NoExecute' }] } }));
+    api.create('pods', pod('default', 'a', { spec: { nodeName: 'n1' } }));
+  });
+  after(() => cluster.stop());
+
+  it('acts as long as its heartbeat is fresh', async () => {
+    publish(cluster, 3);
+    assert.equal(await evictedBy(), 'taintmgr-controller');
+    const { out } = await run('status');
+    assert.match(
+      out,
+      /taintmgr-controller: +runs \(cp-1_7, TaintManager taintmgr, heartbeat \d+s ago\)/,
+    );
+    publish(cluster, 60);
+    assert.equal(await evictedBy(), 'nobody, as far as leases and pods tell');
+  });
+
+  it('does not act where it keeps a score only, or leaves taints to others', async () => {
+    publish(cluster, 3, { controllers: ['node-drain-controller'] });
+    assert.equal(await evictedBy(), 'nobody, as far as leases and pods tell');
+    publish(cluster, 3, {
+      conditions: [
+        {
+          type: 'Leading',
+          status: 'False',
+          message: '',
+          reason: 'Stopped',
+          lastTransitionTime: new Date(0).toISOString(),
+        },
+      ],
+    });
+    assert.equal(await evictedBy(), 'nobody, as far as leases and pods tell');
+  });
+
+  it('is named to who would put a NoExecute taint on a node beside it', async () => {
+    publish(cluster, 3);
+    const drain = ['drain-by-taint', 'x=y:NoExecute', 'n1', '--force'];
+    const { out, err } = await run(...drain, '--dry-run=client');
+    assert.match(`${out}${err}`, /taintmgr-controller \(cp-1_7, TaintManager taintmgr\)/);
+  });
+});
