@@ -9,7 +9,7 @@ import { drawLifecycle, drawUpstream } from './node-config.ts';
 import { deleteDrains, letGo, nodeDrainActions } from './node-drain-script.ts';
 import { machineActions, nodeActions } from './node-script.ts';
 import { pauseActions } from './pause-script.ts';
-import { policyActions } from './policy-script.ts';
+import { policyActions, teamActions } from './policy-script.ts';
 import { agentConfig, leakActions } from './pressure-script.ts';
 import { ruleActions } from './rule-script.ts';
 import { type Actions, podActions } from './script.ts';
@@ -45,6 +45,8 @@ export interface Plot {
   readonly cast: (draw: Draw) => Cast;
   /** What may happen and how likely each is; each story has one of these themes. */
   readonly themes: Readonly<Record<string, Actions>>;
+  /** A theme that one story in so many has, in the place of theirs; left out: none. */
+  readonly seldom?: { readonly theme: string; readonly actions: Actions };
   /** When the cluster is up. */
   readonly begin?: (story: Story, draw: Draw) => void;
   /** What else ends with all trouble. */
@@ -71,9 +73,19 @@ function times(factor: number, actions: Actions): Actions {
   return actions.map(([weight, action]) => [weight * factor, action]);
 }
 
+const seldomEvery = 16;
+
+/** What may happen in the story of a seed. */
+export function actionsOf(name: StoryName, seed: number): Actions {
+  const { themes, seldom } = plots[name];
+  const theme = themeOf(name, seed);
+  return (theme === seldom?.theme ? seldom.actions : themes[theme]) ?? [];
+}
+
 /** The theme that a seed's story has. */
 export function themeOf(name: StoryName, seed: number): string {
-  const { themes, purpose } = plots[name];
+  const { themes, seldom, purpose } = plots[name];
+  if (seldom && seed % seldomEvery === seldomEvery / 2) return seldom.theme;
   return new Draw(seed, purpose + 11).of(Object.keys(themes));
 }
 
@@ -189,6 +201,7 @@ export const plots: Readonly<Record<StoryName, Plot>> = {
       drains: [...common, ...times(3, drainActions), ...times(0.3, policyActions)],
       all: [...common, ...policyActions, ...pauseActions, ...ruleActions, ...drainActions],
     },
+    seldom: { theme: 'namespaces', actions: [...common, ...teamActions] },
     restMs: [
       [5, 20_000],
       [1, 400_000],

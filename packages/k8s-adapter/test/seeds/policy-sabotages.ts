@@ -49,6 +49,13 @@ export const policySabotages: Readonly<Record<string, Planted>> = {
     breaks: [...otherPolicy, 'overdue'],
     sabotage: { machine: (engine) => without(engine, ({ kind }) => kind === 'policyDelete') },
   },
+  'does not hear that namespaces change': {
+    story: 'policies',
+    theme: 'namespaces',
+    seed: 280,
+    breaks: ['evicts what a policy keeps', 'before its deadline', 'overdue'],
+    sabotage: { machine: hearsNamespacesOnce },
+  },
   'goes on beside a policy that it cannot read': {
     ...story,
     seed: 194,
@@ -68,6 +75,16 @@ export const policySabotages: Readonly<Record<string, Planted>> = {
     },
   },
 };
+
+/** Of each namespace it knows how it was at first. */
+function hearsNamespacesOnce(engine: Engine): Machine {
+  const heard = new Set<string>();
+  return without(engine, (event) => {
+    if (event.kind !== 'namespaceUpsert') return false;
+    const { name } = event.namespace;
+    return heard.size === heard.add(name).size;
+  });
+}
 
 type PolicyEvent = Extract<Event, { readonly kind: 'policyUpsert' }>;
 

@@ -14,7 +14,25 @@ export const policyActions: Actions = [
   [2, labelNamespace],
 ];
 
+/** The same where all that matters is to which team a namespace belongs. */
+export const teamActions: Actions = [
+  [10, putTeamPolicy],
+  [2, deletePolicy],
+  [12, labelNamespace],
+];
+
 const names = ['a', 'b', 'c', 'd'] as const;
+
+function putTeamPolicy({ api }: Story, draw: Draw): string {
+  const action = draw.of(['Keep', 'Keep', 'Delete', 'Evict']);
+  const spec = {
+    priority: draw.of([0, 5]),
+    match: { namespaceSelector: { matchLabels: drawTeam(draw) } },
+    action,
+    ...(action !== 'Keep' && { minTaintAge: draw.of(['0s', '10s', '40s']) }),
+  };
+  return put(api, policies, 'EvictionPolicy', draw.of(names), spec);
+}
 
 function putPolicy({ api }: Story, draw: Draw): string {
   return put(api, policies, 'EvictionPolicy', draw.of(names), drawPolicySpec(draw));

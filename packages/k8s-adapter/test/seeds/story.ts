@@ -16,7 +16,7 @@ import { Drains } from './drain-script.ts';
 import { Draw } from './draw.ts';
 import type { Troubles } from './faults.ts';
 import { installKinds } from './own-kinds.ts';
-import { type Cast, type Plot, plots, type StoryName, themeOf } from './plots.ts';
+import { actionsOf, type Cast, type Plot, plots, type StoryName } from './plots.ts';
 import { pressureTerms } from './pressure-script.ts';
 import type { Sabotage } from './sabotage.ts';
 import { type Actions, pause } from './script.ts';
@@ -49,7 +49,7 @@ export class Story {
 
   constructor(name: StoryName, seed: number, sabotage: Sabotage = {}) {
     this.#plot = plots[name];
-    this.#actions = this.#plot.themes[themeOf(name, seed)] ?? [];
+    this.#actions = actionsOf(name, seed);
     const { purpose } = this.#plot;
     this.#draw = new Draw(seed, purpose);
     this.cast = this.#plot.cast(new Draw(seed, purpose + 1));
