@@ -184,13 +184,13 @@ export class ZoneLimiter {
   /** When a turn may come, or a hold ends. */
   nextWake(now: Instant): Instant | null {
     if (this.#isDirty) return now;
-    const wakes: (Instant | null)[] = [this.#guard.nextWake(now)];
-    if (this.#isHeldByGuard()) wakes.push(this.#guard.nextWake(now) ?? now);
+    // Asked with every event, and most are about pods.
+    let wake = this.#guard.nextWake(now) ?? (this.#isHeldByGuard() ? now : null);
     for (const zone of this.#zones.values()) {
       if (zone.hold || zone.waiting.size === 0) continue;
-      wakes.push(zone.bucket.readyAt(now));
+      wake = earliest([wake, zone.bucket.readyAt(now)]);
     }
-    return earliest(wakes);
+    return wake;
   }
 
   /** Why nothing about a node may be done for its zone's sake; null: it may. */

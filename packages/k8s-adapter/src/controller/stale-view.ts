@@ -56,9 +56,8 @@ export class StaleView {
 
   /** Whether what we know is too old to remove a pod of the node without looking again. */
   isStale(now: Instant, nodeName: string): boolean {
-    const heard = this.#sources.map(
-      (source) => source.heardAt(nodeName) ?? Number.NEGATIVE_INFINITY,
-    );
-    return now < this.#doubtfulUntil || now - Math.min(...heard) > this.#ageMsMax;
+    if (now < this.#doubtfulUntil) return true;
+    const oldest = now - this.#ageMsMax;
+    return this.#sources.some((source) => (source.heardAt(nodeName) ?? oldest - 1) < oldest);
   }
 }
