@@ -30,7 +30,8 @@ async function ask(t: TestContext, cluster: object): Promise<unknown> {
   const { access } = await loadKubeconfig({ kubeconfig });
   const transport = new HttpTransport(access, 'taintmgr/test');
   t.after(() => transport.close());
-  const api = new ApiClient({ transport, server: access.server });
+  // What makes a SOCKS connection is loaded first, which takes seconds on a busy machine.
+  const api = new ApiClient({ transport, server: access.server, requestTimeout: 180_000 });
   return [await api.get('/one'), await api.get('/two')];
 }
 
