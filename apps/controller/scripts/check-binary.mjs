@@ -12,7 +12,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import manifest from '../package.json' with { type: 'json' };
 
-const timeLimitMs = 60_000;
+const timeLimitMs = 240_000;
 const app = fileURLToPath(new URL('..', import.meta.url));
 const cwd = mkdtempSync(join(tmpdir(), 'taintmgr-binary-'));
 const surroundings = { cwd, env: { HOME: cwd, TMPDIR: cwd } };

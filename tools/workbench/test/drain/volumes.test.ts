@@ -30,7 +30,7 @@ const waiting = /^pod shop\/db-1: waits for volume pvc-\S+ of pod db-0 to detach
 
 /** A set of two pods on one node, another node, and a controller that carries out NodeDrains. */
 async function start(t: TestContext): Promise<WatchedCluster> {
-  const attachTiming = { attachMs: 100, detachMs: 4_000 };
+  const attachTiming = { attachMs: 100, detachMs: 10_000 };
   const watched = await startCluster(t, topology, { attachTiming });
   watched.cluster.addNode({ name: 'a-2', region: 'r', zone: 'a' });
   await until('the second node', () => watched.cluster.isIdle());

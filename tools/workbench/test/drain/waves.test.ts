@@ -97,7 +97,8 @@ async function place({ cluster }: WatchedCluster): Promise<void> {
   api.create('deployments', deployment('shop', 'single', { replicas: 1 }));
   api.create('poddisruptionbudgets', pdb('shop', 'single', { minAvailable: 1 }));
   const inA = { nodeSelector: { [zone]: 'a' } };
-  api.create('jobs', job('shop', 'report', 8, { podSpec: { ...inA, restartPolicy: 'Never' } }));
+  // So long that it still runs when its node's turn has come, on a slow machine too.
+  api.create('jobs', job('shop', 'report', 25, { podSpec: { ...inA, restartPolicy: 'Never' } }));
   const runs = (app: string): boolean =>
     api.list('pods').some((pod) => pod.metadata.labels?.app === app && isReady(pod));
   await until('the workloads to run', () => runs('single') && runs('report'));
