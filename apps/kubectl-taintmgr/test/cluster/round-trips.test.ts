@@ -65,6 +65,7 @@ it('explain node asks for everything as soon as it can', async () => {
         '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager',
         '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/taintmgr-controller-limits',
         '/apis/coordination.k8s.io/v1/namespaces/taintmgr-system/leases/taintmgr-controller-limits',
+        '/apis/lifecycle.k8s.io/v1alpha1',
         '/apis/policy/v1/poddisruptionbudgets',
         '/apis/taintmgr.dev/v1alpha1',
         '/apis/taintmgr.dev/v1alpha1/evictionpauses',
