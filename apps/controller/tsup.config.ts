@@ -1,3 +1,4 @@
+import { builtPage } from '@taintmgr/page/bundled';
 import { defineConfig } from 'tsup';
 
 // A bundle with everything in it: what is published needs no dependencies and starts fast.
@@ -10,6 +11,7 @@ export default defineConfig({
   clean: true,
   minify: true,
   noExternal: [/.*/],
+  esbuildPlugins: [builtPage],
   // Some of the bundled libraries are CommonJS and call require for Node's own modules.
   banner: {
     js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",

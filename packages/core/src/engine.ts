@@ -18,6 +18,7 @@ import { readinessHold } from './lifecycle/readiness-hold.ts';
 import type { ReadinessHold, ZoneStatus } from './lifecycle/reason.ts';
 import { UpstreamLifecycleMachine } from './lifecycle/upstream/machine.ts';
 import { zoneHold } from './lifecycle/zone-hold.ts';
+import type { Node } from './model/node.ts';
 import type { LimitStatus } from './policy/limit.ts';
 import { type Change, type KnownPause, Store } from './store.ts';
 
@@ -43,6 +44,8 @@ export interface Engine {
   limits(now: Instant): readonly LimitStatus[];
   /** How many nodes and pods there are, and how far evictions are. */
   counts(): Counts;
+  /** The nodes that are known. */
+  nodes(): readonly Node[];
   /** What the policies, taint rules and pauses of the cluster and of files come to. */
   policyCounts(now: Instant): PolicyCounts;
   /** The pauses that are there, by their names; those that are over hold nothing any more. */
@@ -101,6 +104,7 @@ export function createEngine(options: Partial<Config> = {}): Engine {
     zones: (now) => lifecycle?.zones(now) ?? [],
     limits: (now) => eviction.limits(now),
     counts: () => countsOf(store, eviction),
+    nodes: () => [...store.nodes()],
     takeover: () => takeover && { ...takeover.counts(), readinessHold: hold },
     policyCounts: (now) =>
       policyCountsOf(now, {

@@ -125,6 +125,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
           zones: (now) => engine.zones(now),
           limits: (now) => engine.limits(now),
           counts: () => engine.counts(),
+          nodes: () => engine.nodes(),
           pauses: () => engine.pauses(),
           takeover: () => {
             const [counts, policies] = [engine.takeover(), loop.policies];

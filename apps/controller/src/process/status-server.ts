@@ -22,6 +22,7 @@ import { createChecks } from '../server/checks.ts';
 import { explainHandler } from '../server/explainz.ts';
 import { createGate, type Gate, openGate } from '../server/gate.ts';
 import { healthHandlers, type OnLook } from '../server/health.ts';
+import { pageHandlers } from '../server/live/page.ts';
 import { LogThrottle } from '../server/log-throttle.ts';
 import { type Facts, type Flag, flagsHandler, statusHandler } from '../server/pages.ts';
 import {
@@ -221,18 +222,22 @@ async function clusterOf(
 }
 
 function createRoutes(options: StatusOptions): ReadonlyMap<string, Handler> {
-  const { stats, metrics, facts, choices, log } = options;
+  const { stats, metrics, facts, choices, cluster, log } = options;
   const onLook = both(metrics.onLook, logChanges(log));
   const health = Object.entries(createChecks(stats)).flatMap(([name, checks]) => [
     ...healthHandlers(name, checks, onLook),
   ]);
   const paths = [...healthPaths, '/metrics', '/metrics/slis'];
-  paths.push('/explainz', '/flagz', '/statusz');
+  paths.push('/explainz', '/flagz', '/statusz', '/ui');
   return new Map<string, Handler>([
     ...health,
     ['/metrics', metricsHandler(metrics.registry)],
     ['/metrics/slis', metricsHandler(metrics.slis)],
     ['/explainz', explainHandler(stats)],
+    ...pageHandlers(stats, {
+      source: cluster.access.server,
+      isDryRun: choices.settings.dryRun !== 'none',
+    }),
     ['/flagz', flagsHandler(flagsOf(choices))],
     ['/statusz', statusHandler(stats, facts, paths.toSorted())],
   ]);

@@ -7,6 +7,8 @@ export interface Inquiry {
   readonly query: URLSearchParams;
   /** The header Accept; '' without. */
   readonly accept: string;
+  /** What a stream was heard of last, by the header Last-Event-ID; left out: nothing. */
+  readonly lastEventId?: string;
 }
 
 /** HTTP answers as values. */

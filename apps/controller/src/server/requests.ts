@@ -61,7 +61,9 @@ async function answerOf(
   const handler = routes.get(path);
   if (!handler) return errorAnswer('404 page not found', 404);
   if (method !== 'GET' && method !== 'HEAD') return errorAnswer('405 method not allowed', 405);
-  return handler({ path, query, accept: headers.accept ?? '' });
+  const last = headers['last-event-id'];
+  const lastEventId = typeof last === 'string' ? { lastEventId: last } : {};
+  return handler({ path, query, accept: headers.accept ?? '', ...lastEventId });
 }
 
 function send({ answer, keepAlive }: Reply, { method }: IncomingMessage, to: ServerResponse): void {

@@ -1,4 +1,11 @@
-import type { Counts, Explanation, KnownPause, Subject, TakeoverStatus } from '@taintmgr/core';
+import type {
+  Counts,
+  Explanation,
+  KnownPause,
+  Node,
+  Subject,
+  TakeoverStatus,
+} from '@taintmgr/core';
 import type { ZoneStatus } from '@taintmgr/core/lifecycle';
 import type { LimitStatus } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
@@ -17,6 +24,8 @@ export interface RunningController {
   limits(now: Instant): readonly LimitStatus[];
   /** How many nodes and pods there are, and how far evictions are. */
   counts(): Counts;
+  /** The nodes that are known. */
+  nodes(): readonly Node[];
   /** The pauses that are there, by their names. */
   pauses(): readonly KnownPause[];
   /** What was handed over to it, and how its policies are; null: there is no takeover. */

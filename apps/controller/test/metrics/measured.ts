@@ -22,6 +22,7 @@ export const idle: RunningController = {
   leader: () => '',
   zones: () => [],
   counts: () => createEngine().counts(),
+  nodes: () => [],
   pauses: () => [],
   explain: () => null,
   nextWake: () => null,

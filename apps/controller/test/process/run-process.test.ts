@@ -104,6 +104,10 @@ describe('what is served', () => {
       ['admin', '/explainz?pod=default/later', 200],
       ['admin', '/explainz?pod=default/other', 404],
       ['admin', '/explainz', 400],
+      ['', '/ui', 403],
+      ['prometheus', '/ui/events', 403],
+      ['admin', '/ui', 200],
+      ['admin', '/ui/events', 200],
       ['stranger', '/readyz', 401],
     ];
     for (const [token, path, status] of cases) {

@@ -44,6 +44,7 @@ function statsOf(situation: Situation): ProcessStats {
     leader: () => situation.leader ?? '',
     zones: () => [],
     counts: () => createEngine().counts(),
+    nodes: () => [],
     pauses: () => [],
     explain: () => null,
     podScope: () => 'all',

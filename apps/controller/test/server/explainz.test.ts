@@ -71,6 +71,7 @@ async function ask(
       explain: (_, subject) => engine.explain(now, subject),
       zones: () => engine.zones(now),
       counts: () => engine.counts(),
+      nodes: () => engine.nodes(),
       pauses: () => engine.pauses(),
       podScope: () => podScope,
       status: () => [],

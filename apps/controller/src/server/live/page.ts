@@ -1,0 +1,98 @@
+// /ui: the live page of what this process decides. It writes nothing.
+import type { Millis } from '@taintmgr/core/time';
+import type { LiveHistory, LiveInput } from '@taintmgr/page';
+import type { ProcessStats } from '../../stats/process-stats.ts';
+import { type Answer, errorAnswer, type Handler } from '../answer.ts';
+import { momentOf } from './moment.ts';
+
+export interface PageOptions {
+  /** The cluster, as the page calls it. */
+  readonly source: string;
+  readonly isDryRun: boolean;
+}
+
+const path = '/ui';
+/** However many look, the state is made anew no more often. */
+const lookEveryMs: Millis = 2000;
+/** When nobody has looked for so long, what was seen is forgotten. */
+const keptMs: Millis = 60_000;
+
+const headers = {
+  'cache-control': 'no-store',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+} as const;
+
+/** The page, and the state that its browser asks for again and again. `passed`: only measures. */
+export function pageHandlers(
+  stats: ProcessStats,
+  options: PageOptions,
+  passed: () => Millis = () => performance.now(),
+): ReadonlyMap<string, Handler> {
+  const states = new States(stats, options, passed);
+  return new Map<string, Handler>([
+    [path, livePageAnswer],
+    [`${path}/events`, ({ lastEventId }) => states.answer(lastEventId)],
+  ]);
+}
+
+/** Whoever never opens it never loads it. */
+async function livePageAnswer(): Promise<Answer> {
+  const { livePage } = await import('@taintmgr/page');
+  const { html, policy } = await livePage('ui/events');
+  const type = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy };
+  return { status: 200, headers: { ...headers, ...type }, body: html };
+}
+
+/** What was seen since somebody opened the page. */
+class States {
+  readonly #stats: ProcessStats;
+  readonly #options: PageOptions;
+  readonly #passed: () => Millis;
+  #history: LiveHistory | null = null;
+  #madeAt: Millis = Number.NEGATIVE_INFINITY;
+  #askedAt: Millis = Number.NEGATIVE_INFINITY;
+  #revision = 0;
+  /** Without its time. */
+  #json = '';
+  #state: LiveInput | null = null;
+
+  constructor(stats: ProcessStats, options: PageOptions, passed: () => Millis) {
+    this.#stats = stats;
+    this.#options = options;
+    this.#passed = passed;
+  }
+
+  /** A stream that ends after one event: the browser asks again after a while, and says what it has. */
+  async answer(lastEventId: string | undefined): Promise<Answer> {
+    const { running, startedAt } = this.#stats;
+    if (!running) return errorAnswer('not started yet', 503);
+    const asked = this.#passed();
+    if (asked - this.#askedAt > keptMs) this.#history = null;
+    this.#askedAt = asked;
+    if (!this.#history || asked - this.#madeAt >= lookEveryMs) {
+      this.#madeAt = asked;
+      const { LiveHistory } = await import('@taintmgr/page');
+      this.#history ??= new LiveHistory(this.#options.source, running.wall());
+      this.#history.take(momentOf(this.#stats, running, this.#options.isDryRun));
+      this.#keep(this.#history);
+    }
+    const id = `${startedAt.getTime()}-${this.#revision}`;
+    const event =
+      lastEventId === id
+        ? `event: now\ndata: ${this.#state?.now}\n\n`
+        : `id: ${id}\nevent: state\ndata: ${JSON.stringify(this.#state)}\n\n`;
+    const type = { 'content-type': 'text/event-stream' };
+    const body = `retry: ${lookEveryMs}\n\n${event}`;
+    return { status: 200, headers: { ...headers, ...type }, body };
+  }
+
+  #keep(history: LiveHistory): void {
+    this.#state = history.input();
+    const json = JSON.stringify({ ...this.#state, now: 0 });
+    if (json !== this.#json) this.#revision += 1;
+    this.#json = json;
+  }
+}
