@@ -21,26 +21,30 @@ export class Subject {
   ended: string | null = null;
   /** Its last words. */
   readonly log: string[] = [];
-  /** How many of our requests to its server came to nothing. */
+  /** How many of our requests to its server came to nothing, since it answered the first. */
   unanswered = 0;
+  #hasAnswered = false;
   readonly #port: number;
   readonly #child: ChildProcess;
   readonly #line: Duplex;
   readonly #readings: AsyncIterator<string>;
 
-  /** Starts it on a port that is free; `logFile` is where all that it says goes, '' for nowhere. */
-  static async start(kubeconfig: string, logFile: string): Promise<Subject> {
-    return new Subject(kubeconfig, await freePort(), logFile);
+  /**
+   * Starts it on a port that is free, with takeover or else with the node lifecycle; `logFile` is where
+   * all that it says goes, '' for nowhere.
+   */
+  static async start(kubeconfig: string, takesOver: boolean, logFile: string): Promise<Subject> {
+    return new Subject(kubeconfig, takesOver, await freePort(), logFile);
   }
 
-  constructor(kubeconfig: string, port: number, logFile: string) {
+  constructor(kubeconfig: string, takesOver: boolean, port: number, logFile: string) {
     this.#port = port;
     const measured = ['--expose-gc', '--report-exclude-network', '--import', probe];
     const flags = ['-C', '@taintmgr/source', ...measured, program];
     const served = ['--bind-address=127.0.0.1', `--secure-port=${port}`];
     const open = '--authorization-always-allow-paths=/*';
     const own = ['--kubeconfig', kubeconfig, ...served, open, '--logging-format=json'];
-    const what = ['--controllers=taint-eviction-controller'];
+    const what = takesOver ? ['--takeover', '--controllers=*,-node-lifecycle-controller'] : [];
     this.#child = spawn(process.execPath, [...flags, ...own, ...what], {
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     });
@@ -63,7 +67,9 @@ export class Subject {
   /** Asks its server for everything, and then how it is doing; null: it has ended. */
   async read(): Promise<Reading | null> {
     for (const path of paths) {
-      if (!(await isAnswered(this.#port, path))) this.unanswered += 1;
+      const isThere = await isAnswered(this.#port, path);
+      if (!isThere && this.#hasAnswered) this.unanswered += 1;
+      this.#hasAnswered ||= isThere;
     }
     this.#line.write('\n');
     const { done, value } = await this.#readings.next();

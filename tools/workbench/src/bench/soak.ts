@@ -1,14 +1,16 @@
-// The whole controller as a process, for a long time: 500 changes a second, nodes that are tainted
-// and untainted, an API server with faults, and somebody who reads its metrics. A line each minute,
+// The whole controller as a process, for a long time: both controllers, 500 changes a second, nodes that are
+// tainted and untainted, policies and pauses that come and go, an API server with faults, and somebody
+// who reads its metrics. --takeover: with takeover in place of the node lifecycle. A line each minute,
 // and at the end whether memory stayed flat, connections were kept in bounds, no rejection was left
 // unhandled (it ends the process) and every pod left that was due.
-// node -C @taintmgr/source tools/workbench/src/bench/soak.ts [--minutes 30] [--seed 1] [--log FILE]
+// node -C @taintmgr/source tools/workbench/src/bench/soak.ts [--minutes 30] [--seed 1] [--takeover] [--log FILE]
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { seededRandom } from '@taintmgr/sim-cluster';
 import { mega } from './measure.ts';
 import { createApi, serveApi } from './served-api.ts';
 import { Churn } from './soak-churn.ts';
+import { startLife } from './soak-life.ts';
 import type { Reading } from './soak-probe.ts';
 import { Subject } from './soak-subject.ts';
 
@@ -20,17 +22,26 @@ const recoveryMs = 60_000;
 const memoryGrowthMax = 1.1;
 const socketGrowthMax = 2;
 
-async function soak(minutes: number, seed: number, logFile: string): Promise<void> {
+interface Options {
+  readonly minutes: number;
+  readonly seed: number;
+  readonly takesOver: boolean;
+  readonly logFile: string;
+}
+
+async function soak({ minutes, seed, takesOver, logFile }: Options): Promise<void> {
   const random = seededRandom(seed);
   const api = createApi({ random });
   const { kubeconfig, close } = await serveApi(api);
   const churn = new Churn(api, random);
-  const subject = await Subject.start(kubeconfig, logFile);
+  const endLife = await startLife(api);
+  const subject = await Subject.start(kubeconfig, takesOver, logFile);
   const stopChurn = churn.start();
   const readings = await watch(subject, churn, minutes);
   churn.calm();
   const overdue = await rest(churn);
   stopChurn();
+  endLife();
   await subject.stop();
   await close();
   judge(subject, readings, overdue);
@@ -128,7 +139,14 @@ const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '30' },
     seed: { type: 'string', default: '1' },
+    takeover: { type: 'boolean', default: false },
     log: { type: 'string', default: '' },
   },
 });
-await soak(Number(values.minutes), Number(values.seed), values.log);
+const { minutes, seed, takeover, log } = values;
+await soak({
+  minutes: Number(minutes),
+  seed: Number(seed),
+  takesOver: takeover,
+  logFile: log,
+});
