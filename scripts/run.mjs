@@ -54,6 +54,14 @@ const tasks = {
     main: 'apps/kubectl-taintmgr/src/main.ts',
   },
   prediction: { needs: ['everything'], main: 'tools/workbench/src/prediction/main.ts' },
+  // Those of the README and of docs, anew.
+  pictures: {
+    needs: ['everything'],
+    steps: [
+      [join(bin, 'node'), ...source, 'scripts/scenarios.ts', '--screenshots'],
+      [join(bin, 'node'), ...source, 'scripts/recording.ts'],
+    ],
+  },
   scenarios: { needs: ['everything'], main: 'scripts/scenarios.ts' },
   seeds: { needs: ['everything'], main: 'scripts/seeds.ts' },
   bench: {

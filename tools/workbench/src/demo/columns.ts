@@ -3,10 +3,11 @@ import { styleText } from 'node:util';
 import { formatDuration } from '@taintmgr/core/time';
 import type { DeadlineView, SideView, WorkloadView } from './side.ts';
 
-type Style = Parameters<typeof styleText>[0];
+/** How a piece of text looks. */
+export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red' | 'cyan';
 /** A piece of a line: what it says and how it looks. */
 type Span = readonly [text: string, style?: Style];
-type Line = readonly Span[];
+export type Line = readonly Span[];
 
 /** Between the sides. */
 const gutter = ' │ ';
@@ -18,17 +19,25 @@ export interface Titled {
   readonly view: SideView;
 }
 
-/** The board in so many columns of a terminal; each line ends where its side does. */
-export function board(sides: readonly Titled[], columns: number): readonly string[] {
+/** The board in so many columns of a terminal. */
+export function boardLines(sides: readonly Titled[], columns: number): readonly Line[] {
   const width = Math.floor((columns - gutter.length * (sides.length - 1)) / sides.length);
   const blocks = sides.map((side) => blockOf(side, width));
   const height = Math.max(...blocks.map((block) => block.length));
   return Array.from({ length: height }, (_, row) =>
-    blocks
-      .map((block) => fitted(block[row] ?? [], width))
-      .join(gutter)
-      .trimEnd(),
+    blocks.flatMap((block, index): Line => {
+      const between: Line = index > 0 ? [[gutter, 'dim']] : [];
+      return [...between, ...fitted(block[row] ?? [], width)];
+    }),
   );
+}
+
+/** The same, painted. */
+export function board(sides: readonly Titled[], columns: number): readonly string[] {
+  return boardLines(sides, columns).map((line) => {
+    const texts = line.map(([text, style]) => (style ? styleText(style, text) : text));
+    return texts.join('').trimEnd();
+  });
 }
 
 function blockOf({ title, view }: Titled, width: number): readonly Line[] {
@@ -77,12 +86,13 @@ function workloadLine({ name, wanted, serving, needed }: WorkloadView, width: nu
   const end = ` ${serving}/${wanted}${isBelow ? ` needs ${needed}` : ''}`;
   const room = Math.max(4, width - nameWidth - ' 30/30 needs 29'.length);
   const full = Math.round((room * serving) / Math.max(1, wanted));
+  const count: Span = isBelow ? [end, style] : [end];
   return [
     [name.padEnd(nameWidth)],
     ['█'.repeat(full), style],
     ['░'.repeat(room - full), 'dim'],
-    [end, isBelow ? style : undefined],
-  ].map(([text = '', look]) => (look ? [text, look as Style] : [text]));
+    count,
+  ];
 }
 
 const nameWidth = 10;
@@ -97,12 +107,13 @@ function deadlineLine({ workload, node, pods, left, given }: DeadlineView, width
 }
 
 /** The line in exactly so many columns; every character of the board is one column wide. */
-function fitted(line: Line, width: number): string {
+function fitted(line: Line, width: number): Line {
   let room = width;
-  const parts = line.map(([text, style]) => {
+  const spans = line.flatMap(([text, style]): Line => {
     const cut = text.slice(0, room);
     room -= cut.length;
-    return style && cut !== '' ? styleText(style, cut) : cut;
+    if (cut === '') return [];
+    return [style ? [cut, style] : [cut]];
   });
-  return `${parts.join('')}${' '.repeat(room)}`;
+  return [...spans, [' '.repeat(room)]];
 }

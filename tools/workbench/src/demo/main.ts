@@ -1,19 +1,15 @@
 // `npm run demo`: the same hour under kube-controller-manager's rules and under ours, in one minute.
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { stopSignal } from '@taintmgr/controller/src/process/stop-signal.ts';
-import { readPolicyFiles } from '@taintmgr/k8s-adapter/manifests';
 import { simulationDocument } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/result/documents.ts';
-import { readScript } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/script/script.ts';
-import { readSource } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/source/read.ts';
 import { renderTable } from '@taintmgr/kubectl-taintmgr/src/render/table.ts';
 import { keep } from './keep.ts';
 import { race } from './race.ts';
 import { type Score, scoresOf } from './scoreboard.ts';
 import { Screen } from './screen.ts';
-import { Side } from './side.ts';
+import { files, root, startSides } from './sides.ts';
 import { hour } from './story.ts';
 
 const usage = `The same hour twice, in one minute: on the left a cluster under kube-controller-manager's rules, on the
@@ -28,8 +24,6 @@ Usage: npm run demo [-- flags]
   -h, --help      print this help and exit
 `;
 
-const root = fileURLToPath(new URL('../../../../', import.meta.url));
-const files = { topology: 'docs/scenarios/three-zones.yaml', script: 'docs/scenarios/demo.yaml' };
 const page = 'reports/demo.html';
 /** Exit code after Ctrl-C. */
 const interrupted = 130;
@@ -57,16 +51,8 @@ async function main(): Promise<number> {
 
 /** Whether all promises were kept; null: interrupted. */
 async function play({ seed, speed }: Flags, signal: AbortSignal): Promise<boolean | null> {
-  const source = await readSource(join(root, files.topology));
-  const script = readScript(files.script, await readFile(join(root, files.script), 'utf8'), hour);
-  const policies = readPolicyFiles([], source.startsAt, script.policies(source.startsAt));
-  const shared = { source, script, policies, seed, until: hour };
+  const { source, left, right } = await startSides(seed);
   const screen = new Screen();
-  const left = new Side('kube-controller-manager', 'kube-controller-manager', {
-    ...shared,
-    semantics: 'upstream-1.36',
-  });
-  const right = new Side('taintmgr', 'taintmgr', { ...shared, semantics: 'precise' });
   const sides = [left, right];
   const usual = screen.isLive ? speedUsual : Number.POSITIVE_INFINITY;
   const sums = await race({ sides, screen, speed: speed ?? usual, signal });
@@ -78,8 +64,7 @@ async function play({ seed, speed }: Flags, signal: AbortSignal): Promise<boolea
     { summaries: ofRight, deadlines: right.recording.deadlines },
   );
   const runs = sides.map((side) => side.result());
-  const named = { ...source, name: files.topology };
-  const result = { source: named, script: files.script, seed, until: hour, runs, limits: [] };
+  const result = { source, script: files.script, seed, until: hour, runs, limits: [] };
   const { pageHtml } = await import('@taintmgr/page');
   await write(join(root, page), await pageHtml(simulationDocument(result)));
   return conclude(scores);

@@ -6,8 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { readScript } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/script/script.ts';
 import { board } from '../../src/demo/columns.ts';
+import { recording } from '../../src/demo/recording.ts';
 import { type Played, scoresOf } from '../../src/demo/scoreboard.ts';
 import type { SideView } from '../../src/demo/side.ts';
+import { startSides } from '../../src/demo/sides.ts';
 import { chapters, hour } from '../../src/demo/story.ts';
 
 // What the demo prints is the same each time; on a terminal two sides stand beside each other.
@@ -36,6 +38,11 @@ describe('npm run demo', () => {
     same(printed, 'plain.txt');
     const page = readFileSync(new URL('reports/demo.html', root), 'utf8');
     assert.match(page, /^<!doctype html>/i);
+  });
+
+  it('moves in the README as it does on a terminal', async () => {
+    const drawn = recording(await startSides(1));
+    assert.equal(drawn, readFileSync(new URL('docs/demo.svg', root), 'utf8'), 'npm run pictures');
   });
 
   for (const [args, said] of [
