@@ -9,7 +9,12 @@ const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 
 /** Starts the browser of this machine. Throws where there is none: a page is never left unseen. */
 export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: browserPath(), args: ['--no-sandbox'] });
+  return chromium.launch({
+    executablePath: browserPath(),
+    args: ['--no-sandbox'],
+    // A machine may be busy.
+    timeout: 180_000,
+  });
 }
 
 function browserPath(): string {

@@ -106,11 +106,14 @@ describe('drain-by-taint --server-side', () => {
       err,
       /^interrupted; nodedrain.taintmgr.dev\/kernel goes on\nhint: to follow: kub/m,
     );
+    // The other pod of the node goes first.
+    const { api } = watched.cluster;
+    const phase = (): unknown => api.get('nodedrains.taintmgr.dev', '', 'kernel')?.status?.phase;
+    await until('nothing to go on but that', () => phase() === 'Blocked');
     const status = await plugin('status');
     assert.match(status.out, /^kernel +Blocked +0 of 1 .*pod shop\/db-\d: The disruption budget/m);
     const explained = await plugin(`explain node ${node}`);
     assert.match(explained.out, /^Evicted by: +NodeDrain kernel$/m);
-    const { api } = watched.cluster;
     const budget = api.get('poddisruptionbudgets', 'shop', 'db') ?? assert.fail();
     api.update('poddisruptionbudgets', { ...budget, spec: { ...budget.spec, minAvailable: 1 } });
     await until('the drain to end', () => watched.isDrained(node));

@@ -83,6 +83,7 @@ type Options = Parameters<Browser['newPage']>[0];
 /** A new window with the page, which notes every error and every wish to load something. */
 async function opened(options: Options = {}, fragment = ''): Promise<Page> {
   const opening = await browser.newPage({ viewport: { width: 1400, height: 900 }, ...options });
+  opening.setDefaultTimeout(120_000);
   opening.on('pageerror', (error) => faults.push(error.message));
   opening.on('console', (message) => {
     if (message.type() !== 'log') faults.push(message.text());
