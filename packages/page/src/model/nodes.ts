@@ -96,9 +96,15 @@ function rowsOfZone(
 }
 
 function noteOf(nodes: readonly NodeWithHistory[], { most }: Area): string {
-  const evictions = nodes.reduce((sum, { history }) => sum + history.evictions.length, 0);
+  const { evictions } = evictionsOf(nodes);
   const down = most > 0 ? `${most} of ${nodes.length} not ready` : `${count(nodes.length, 'node')}`;
-  return evictions === 0 ? down : `${down}, ${count(evictions, 'eviction')}`;
+  return evictions.length === 0 ? down : `${down}, ${leftText(evictions)}`;
+}
+
+/** By what they left a live page cannot see. */
+function leftText(evictions: PodHistory['evictions']): string {
+  const isSeen = evictions.some(({ how }) => how === 'seen');
+  return isSeen ? `${count(evictions.length, 'pod')} left` : count(evictions.length, 'eviction');
 }
 
 function areaOf(zone: string, nodes: readonly NodeWithHistory[], end: number): Area {
@@ -170,7 +176,7 @@ function rowsOfNode(
     key,
     depth: 1,
     label: node.name,
-    note: evictions.length === 0 ? '' : count(evictions.length, 'eviction'),
+    note: evictions.length === 0 ? '' : leftText(evictions),
     isOpen: hasPods ? opened.has(key) : null,
     bars: [...statesOf(node, end), ...barsOf(history, end)],
     marks: marksOf(history),
