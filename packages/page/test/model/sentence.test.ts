@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { besides, sentenceOf } from '../../src/model/sentence.ts';
+import { run, simulation, totals } from '../world/simulation.ts';
+
+const down = {
+  ...{ wanted: 30, downMax: 10, downSeconds: 399, podMinutesLost: 61, overAt: 519 },
+  longestGap: { from: 120, seconds: 399 },
+};
+const events = [
+  { at: 0, text: 'set the budget', line: 1 },
+  { at: 120, text: 'stop zone-b', line: 2 },
+  { at: 500, text: 'start zone-b', line: 3 },
+];
+
+describe('the sentence of the page', () => {
+  for (const [name, input, expected] of [
+    ['nobody is there', simulation(run()), 'There is nothing in this cluster that could be down.'],
+    [
+      'nothing is down',
+      simulation(run({ summary: [totals('web')] })),
+      'No pod of shop/web is ever down; 0 evictions.',
+    ],
+    [
+      'something is down, and over',
+      simulation(run({ events, summary: [totals('web', down)] })),
+      'shop/web is down for 6m39s, at most 10 of 30 pods, after “stop zone-b” at 0:02:00.',
+    ],
+    [
+      'it is not over',
+      simulation(run({ summary: [totals('db', { ...down, kind: 'StatefulSet', overAt: null })] })),
+      'shop/db (StatefulSet) is down for 6m39s, at most 10 of 30 pods, and not over at the end.',
+    ],
+    [
+      'there are variants',
+      simulation(
+        run({ name: 'A', summary: [totals('web', { ...down, longestGap: null })] }),
+        run({ name: 'B', summary: [totals('web', { ...down, downSeconds: 341 })] }),
+        run({ name: 'C', summary: [totals('web')] }),
+      ),
+      'A: shop/web is down for 6m39s, at most 10 of 30 pods; B: 5m41s (−58s), at most 10 of 30; C: never.',
+    ],
+  ] as const) {
+    it(`says so when ${name}`, () => assert.equal(sentenceOf(input), expected));
+  }
+
+  it('names what else is down', () => {
+    const summary = [
+      totals('web', down),
+      totals('api', { downMax: 1, downSeconds: 4 }),
+      totals('ok'),
+    ];
+    assert.equal(besides(simulation(run({ summary }))), 'Also down: shop/api 1 of 3 for 4s.');
+  });
+});

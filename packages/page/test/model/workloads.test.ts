@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Row } from '../../src/model/row.ts';
+import { byHarm, workloadRows } from '../../src/model/workloads.ts';
+import { run, simulation, totals } from '../world/simulation.ts';
+
+const evicted = {
+  ...{ namespace: 'shop', pod: 'web-1', workload: 'Deployment shop/web', node: 'n1', at: 60 },
+  ...{ how: 'evict', because: ['no toleration for a:NoExecute'] },
+} as const;
+
+/** Three pods of web, of which two are down from 60 to 90 and one is noticed; the budget allows one. */
+const web = run({
+  summary: [
+    totals('calm'),
+    totals('web', { downMax: 2, downSeconds: 30, podMinutesLost: 1, evictions: 1 }),
+  ],
+  workloads: [
+    {
+      ...{ kind: 'Deployment', namespace: 'shop', name: 'web' },
+      states: [
+        { at: 0, wanted: 3, ready: 3 },
+        { at: 70, wanted: 3, ready: 2 },
+        { at: 90, wanted: 3, ready: 3 },
+      ],
+      serving: [
+        { at: 0, pods: 3 },
+        { at: 60, pods: 1 },
+        { at: 90, pods: 3 },
+      ],
+    },
+  ],
+  budgets: [{ namespace: 'shop', name: 'web', states: [{ at: 0, healthy: 3, desired: 2 }] }],
+  evictions: [evicted],
+});
+
+const labels = (rows: readonly Row[]): readonly string[] =>
+  rows.map(({ label, note, variant }) => [label, note, variant ?? ''].join('|'));
+
+describe('the lanes of workloads', () => {
+  it('come by harm, those of nodes last, and what is calm is folded', () => {
+    const agents = totals('agent', { kind: 'DaemonSet', podMinutesLost: 99, downMax: 1 });
+    const api = totals('api', { podMinutesLost: 2, downMax: 1, downSeconds: 5 });
+    const input = simulation(run({ ...web, summary: [...web.summary.workloads, agents, api] }));
+    assert.deepEqual(
+      byHarm(input).map(({ name }) => name),
+      ['api', 'web', 'agent', 'calm'],
+    );
+    assert.deepEqual(labels(workloadRows(input, new Set())), [
+      'Workloads: pods down||',
+      'shop/web|2 of 3, 30s|',
+      '1 more, to which nothing happens||',
+    ]);
+    const [, , , calm] = workloadRows(input, new Set(['calm-workloads']));
+    assert.equal(calm?.label, 'Deployment shop/calm');
+  });
+
+  it('have what is down, what was noticed of it, and what the budget allows', () => {
+    const [, row] = workloadRows(simulation(web), new Set());
+    assert.deepEqual(row?.area?.steps, [
+      { at: 0, value: 0, noticed: 0, allowed: 1 },
+      { at: 60, value: 2, noticed: 0, allowed: 1 },
+      { at: 70, value: 2, noticed: 1, allowed: 1 },
+      { at: 90, value: 0, noticed: 0, allowed: 1 },
+    ]);
+    assert.equal(row.area.most, 2);
+    assert.deepEqual(
+      row.marks.map(({ at, shape }) => [at, shape]),
+      [[60, 'evicted']],
+    );
+  });
+
+  it('open into the pods to which something happened', () => {
+    const [, closed] = workloadRows(simulation(web), new Set());
+    assert.equal(closed?.isOpen, false);
+    const rows = workloadRows(simulation(web), new Set(['w0 Deployment shop/web']));
+    assert.equal(rows[2]?.label, 'shop/web-1');
+  });
+
+  it('stand one above the other for variants, on one scale, with the difference', () => {
+    const worse = run({
+      ...web,
+      name: 'B',
+      summary: [totals('web', { downMax: 2, downSeconds: 42 })],
+    });
+    const rows = workloadRows(
+      simulation(run({ ...web, name: 'A', summary: web.summary.workloads }), worse),
+      new Set(),
+    );
+    assert.deepEqual(labels(rows.slice(1, 3)), [
+      'shop/web|2 of 3, 30s|A',
+      'shop/web|2 of 3, 42s (+12s)|B',
+    ]);
+    assert.deepEqual(
+      rows.slice(1, 3).map((row) => row.area?.most),
+      [2, 2],
+    );
+  });
+});
