@@ -204,7 +204,7 @@ function setLabels(api: Story['api'], node: KubeObject, labels: Record<string, s
   api.as('kubectl').update('nodes', { ...node, metadata: { ...metadata, labels } });
 }
 
-/** People hold no drain back any more: neither by a pause nor by budgets, gates, steps and labels. */
+/** People hold no drain back any more: neither by a pause nor by budgets, limits of workloads, gates, steps and labels. */
 export function letGo({ api }: Story): void {
   for (const { metadata } of api.list('nodes')) {
     const done = Object.fromEntries(steps.map((step) => [step, 'done']));
@@ -215,8 +215,11 @@ export function letGo({ api }: Story): void {
     if (now) setLabels(api, now, others);
   }
   for (const drain of api.list(nodeDrains)) {
-    if (drain.spec.paused !== true || drain.metadata.deletionTimestamp) continue;
-    api.update(nodeDrains, { ...drain, spec: { ...drain.spec, paused: false } });
+    const { paused, limits = {}, ...spec } = drain.spec;
+    const { maxUnavailable, ...others } = limits;
+    if (drain.metadata.deletionTimestamp || (paused !== true && maxUnavailable === undefined))
+      continue;
+    api.update(nodeDrains, { ...drain, spec: { ...spec, paused: false, limits: others } });
   }
   for (const { metadata } of api.list('poddisruptionbudgets')) {
     api.delete('poddisruptionbudgets', metadata.namespace ?? '', metadata.name);

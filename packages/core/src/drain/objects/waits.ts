@@ -156,6 +156,7 @@ export class DrainWaits {
 
   #after(now: Instant, node: WaitingNode, asked: Set<string>): StepsLeft {
     const { name, phase, isEmpty } = node;
+    if (this.#drain.afterNode.length === 0) return { hold: null, late: null };
     const isDraining = phase.kind === 'draining';
     if (!isEmpty) this.#emptySince.delete(name);
     else if (isDraining && !this.#emptySince.has(name)) this.#emptySince.set(name, now);

@@ -145,6 +145,7 @@ describe('a NodeDrain with steps of others', () => {
       ready.has(nameOf(question)) ? yes : no('it is False'),
     );
     passTo(world, 20_000);
+    assert.equal(world.state().nodes[0]?.waitsSince, null);
     assert.deepEqual(world.log, ['taint n1']);
     assert.deepEqual(nodeStates(world), ['Draining BeforeNode', 'Pending']);
     const words =
