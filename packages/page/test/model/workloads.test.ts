@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { EvictionInput } from '../../src/input.ts';
 import type { Row } from '../../src/model/row.ts';
 import { byHarm, workloadRows } from '../../src/model/workloads.ts';
 import { run, simulation, totals } from '../world/simulation.ts';
 
-const evicted = {
-  ...{ namespace: 'shop', pod: 'web-1', workload: 'Deployment shop/web', node: 'n1', at: 60 },
-  ...{ how: 'evict', because: ['no toleration for a:NoExecute'] },
-} as const;
+const evicted: EvictionInput = {
+  namespace: 'shop',
+  pod: 'web-1',
+  workload: 'Deployment shop/web',
+  node: 'n1',
+  at: 60,
+  how: 'evict',
+  because: ['no toleration for a:NoExecute'],
+};
 
 /** Three pods of web, of which two are down from 60 to 90 and one is noticed; the budget allows one. */
 const web = run({
