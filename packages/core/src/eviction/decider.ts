@@ -167,7 +167,8 @@ export class Decider {
     [decisive]: readonly Reason[],
   ): boolean {
     if (isUnconfirmed || this.#store.podView(pod.nodeName) !== 'watched') return true;
-    if ('setback' in state) return state.setback.kind === 'changed';
+    if ('setback' in state && state.setback.kind === 'changed') return true;
+    // Each time: the drain may have gone on since.
     return decisive !== undefined && 'staleDrain' in decisive;
   }
 
