@@ -6,7 +6,8 @@ import { withSummary } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/re
 import type { Summary } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/result/summary.ts';
 import {
   type RunOptions,
-  Simulation,
+  type Simulation,
+  startSimulation,
 } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/stage/run.ts';
 
 /** How a node is doing. */
@@ -59,7 +60,7 @@ export class Side {
   constructor(title: string, name: string, options: RunOptions) {
     this.title = title;
     this.#name = name;
-    this.#simulation = new Simulation(options);
+    this.#simulation = startSimulation(options);
   }
 
   runUntil(after: Millis): void {

@@ -14,14 +14,20 @@ import { UsageError } from '../../usage-error.ts';
 import type { SimulateFlags } from './flags.ts';
 import { type Variant, variantsOf } from './input/variants.ts';
 import { replayCommand } from './replay/command.ts';
-import { type Result, simulationDocument, withSummary } from './result/documents.ts';
+import {
+  type Result,
+  type RunResult,
+  simulationDocument,
+  withSummary,
+} from './result/documents.ts';
 import { type FailIf, parseFailIf, readingsText } from './result/fail-if/condition.ts';
 import { simulationTable } from './result/table.ts';
 import { emptyScript, readScript, type Script } from './script/script.ts';
 import { liveSource } from './source/live.ts';
 import { readSource, readText } from './source/read.ts';
 import type { ClusterSource } from './source/source.ts';
-import { type Semantics, simulate } from './stage/run.ts';
+import type { Semantics } from './stage/run.ts';
+import { watched } from './watched.ts';
 
 /** So many missing things are named. */
 const missingShown = 20;
@@ -48,7 +54,7 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
   const source = await sourceOf(invocation);
   if (!isWhole(source, flags, output)) return exitCode.error;
   const variants = variantsIn(flags, script, source);
-  const result = play(source, { script, variants }, flags, conditions);
+  const result = await play(source, { script, variants }, invocation, conditions);
   if (flags.report !== undefined) await write(flags.report, await reportPage(result));
   output.write(await printAnswer(answerOf(result), format, flags.headers !== false));
   for (const note of source.notes) output.err(`Note: ${printable(note)}`);
@@ -118,16 +124,20 @@ function rulesIn({ compare }: SimulateFlags, { engine }: Script): readonly Seman
   return compare ? [own, other(own)] : [own];
 }
 
-function play(
+async function play(
   source: ClusterSource,
   { script, variants }: { readonly script: Script; readonly variants: readonly Variant[] },
-  flags: SimulateFlags,
+  { flags, output, interrupt }: Invocation<SimulateFlags>,
   conditions: readonly FailIf[],
-): Result {
+): Promise<Result> {
   const { seed, until } = flags;
-  const runs = variants.map(({ name, semantics, policies }) => {
-    return withSummary(simulate({ source, script, policies, seed, until, semantics }), until, name);
-  });
+  const runs: RunResult[] = [];
+  const audience = { live: await output.live(), interrupt };
+  for (const { name, semantics, policies } of variants) {
+    const options = { source, script, policies, seed, until, semantics };
+    const what = variants.length > 1 ? `${name}: ` : '';
+    runs.push(withSummary(await watched(options, what, audience), until, name));
+  }
   const limits = conditions.map((condition) => condition.judge(runs));
   return { source, script: flags.script ?? null, seed, until, runs, limits };
 }

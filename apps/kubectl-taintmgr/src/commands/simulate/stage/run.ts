@@ -37,60 +37,94 @@ export interface Run {
 
 const idleMsMax = 600_000;
 const idleLookMs = 1_000;
+/** Of a run, so much is played in one piece. */
+const pieceMs: Millis = 10_000;
 
 /** Plays the script in the cluster with the real engine. Throws FaultyFile. */
 export function simulate(options: RunOptions): Run {
-  const simulation = new Simulation(options);
-  simulation.runUntil(options.until);
+  return finished(played(options));
+}
+
+/**
+ * The same piece by piece: whoever drives it can do something else in between. Yields how far it is;
+ * null: the cluster is still coming to rest. Throws FaultyFile.
+ */
+export function* played(options: RunOptions): Generator<Millis | null, Run> {
+  const simulation = yield* atRest(options);
+  for (let after = 0; after < options.until; ) {
+    after = Math.min(options.until, after + pieceMs);
+    simulation.runUntil(after);
+    yield after;
+  }
   return simulation.result();
+}
+
+/** The simulation with its cluster at rest. Throws FaultyFile. */
+export function startSimulation(options: RunOptions): Simulation {
+  return finished(atRest(options));
+}
+
+function finished<T>(work: Generator<unknown, T>): T {
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+  }
+}
+
+function* atRest(options: RunOptions): Generator<null, Simulation> {
+  const { source, script, policies, seed, semantics } = options;
+  const clock = new VirtualClock(source.startsAt);
+  const times = new PodTimes(script.times, source.observed);
+  const cluster = source.make(clock, seed, times);
+  const recorders: RunRecorder[] = [];
+  const agents = new Agents({
+    cluster,
+    clock,
+    seed,
+    config: { ...script.engine, semantics },
+    policies,
+    restarts: script.events.some(({ action }) => action.restarts),
+    pressure: pressureAs(semantics, script),
+    onNotice: (notice) => recorders[0]?.notice(notice),
+  });
+  cluster.start();
+  if (source.isNew) {
+    // The legacy rules look at pods as soon as these have nodes.
+    if (!mayTaint(options)) cluster.settle(semantics === 'precise');
+    agents.start();
+    yield* comeToRest(source, cluster, agents);
+    cluster.endSettling();
+    agents.runUntil(clock.now());
+  }
+  const simulation = new Simulation(options, { cluster, agents, times });
+  recorders.push(simulation.recorder);
+  if (!source.isNew) agents.start();
+  return simulation;
+}
+
+interface Rested {
+  readonly cluster: Cluster;
+  readonly agents: Agents;
+  readonly times: PodTimes;
 }
 
 /** A cluster that is at rest, and the script on its way through it. */
 export class Simulation {
-  readonly cluster: Cluster;
+  readonly recorder: RunRecorder;
   readonly #semantics: Semantics;
   readonly #agents: Agents;
   readonly #startsAt: Instant;
   readonly #assumptions: readonly Assumption[];
-  readonly #recorder: RunRecorder;
   readonly #play: Play;
 
-  /** Throws FaultyFile. */
-  constructor(options: RunOptions) {
-    const { source, script, policies, seed, semantics } = options;
-    const clock = new VirtualClock(source.startsAt);
-    const times = new PodTimes(script.times, source.observed);
-    const cluster = source.make(clock, seed, times);
-    let recorder: RunRecorder | null = null;
-    const agents = new Agents({
-      cluster,
-      clock,
-      seed,
-      config: { ...script.engine, semantics },
-      policies,
-      restarts: script.events.some(({ action }) => action.restarts),
-      pressure: pressureAs(semantics, script),
-      onNotice: (notice) => recorder?.notice(notice),
-    });
-    cluster.start();
-    if (source.isNew) {
-      // The legacy rules look at pods as soon as these have nodes.
-      if (!mayTaint(options)) cluster.settle(semantics === 'precise');
-      agents.start();
-      runUntilIdle(source, cluster, agents);
-      cluster.endSettling();
-      agents.runUntil(clock.now());
-    }
+  constructor({ script, semantics }: RunOptions, { cluster, agents, times }: Rested) {
     const { controller } = agents;
-    this.#startsAt = clock.now();
+    this.#startsAt = cluster.api.clock.now();
     this.#assumptions = assumptionsOf(cluster, script, times);
-    const recording = new RunRecorder({ api: cluster.api, controller, semantics, times });
-    recorder = recording;
-    const onMachine = (node: string, runs: boolean): void => recording.noteMachine(node, runs);
+    const recorder = new RunRecorder({ api: cluster.api, controller, semantics, times });
+    const onMachine = (node: string, runs: boolean): void => recorder.noteMachine(node, runs);
     this.#play = new Play(new Stage(cluster, controller, onMachine), script);
-    if (!source.isNew) agents.start();
-    [this.cluster, this.#agents, this.#recorder] = [cluster, agents, recording];
-    this.#semantics = semantics;
+    [this.recorder, this.#agents, this.#semantics] = [recorder, agents, semantics];
   }
 
   /** What happens up to so long after the beginning. Throws FaultyFile. */
@@ -105,7 +139,7 @@ export class Simulation {
       startsAt: this.#startsAt,
       assumptions: this.#assumptions,
       playedEvents: this.#play.playedEvents,
-      recording: this.#recorder.recording(),
+      recording: this.recorder.recording(),
     };
   }
 }
@@ -145,12 +179,17 @@ function pressureAs(semantics: Semantics, { pressure }: Script): Script['pressur
 }
 
 /** Lets a cluster that is made up come to rest. */
-function runUntilIdle({ name }: ClusterSource, cluster: Cluster, agents: Agents): void {
+function* comeToRest(
+  { name }: ClusterSource,
+  cluster: Cluster,
+  agents: Agents,
+): Generator<null, void> {
   const { clock } = cluster.api;
   const latest = clock.now() + idleMsMax;
   while (clock.now() < latest) {
     agents.runUntil(clock.now() + idleLookMs);
     if (cluster.isIdle()) return;
+    yield null;
   }
   const waiting = cluster.api.list('pods').find((pod) => unplacedMessage(pod) !== null);
   const message = waiting ? unplacedMessage(waiting) : null;
