@@ -77,6 +77,8 @@ function assertTakeover({ claims, leaseReads }: FailoverWorld, struckAt: number)
   assert.ok(before && after, 'nobody took over');
   const sinceRenewal = after.at - before.at;
   assert.ok(sinceRenewal >= leaseMs, `taken ${sinceRenewal} ms after a renewal`);
+  // A machine that is too slow may have cost the leader its lease before it was struck.
+  if (after.at <= struckAt) return;
   // However slow the machine is: what is counted is looks.
   const looks = leaseReads.filter((at) => at > struckAt && at <= after.at).length;
   assert.ok(looks > 0 && looks <= looksMax, `taken at look ${looks} after it fell`);
