@@ -6,6 +6,10 @@ export default defineConfig({
   target: 'es2023',
   platform: 'neutral',
   dts: false,
-  sourcemap: true,
   clean: true,
+  // Names stay, for stack traces.
+  esbuildOptions: (options) => {
+    options.minifySyntax = true;
+    options.minifyWhitespace = true;
+  },
 });

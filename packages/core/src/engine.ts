@@ -79,6 +79,10 @@ export function createEngine(options: Partial<Config> = {}): Engine {
     if (JSON.stringify(hold) === before) return [];
     return [{ kind: 'report', report: { kind: 'readinessHold', hold } }];
   };
+  const followPauses = (now: Instant, nodes: readonly Command[]): readonly Command[] =>
+    nodes
+      .flatMap((command) => pauseOf(store.clock.wall(now), command))
+      .flatMap((pause) => eviction.handle(now, pause, listOf(store.apply(now, pause))));
   let latest = Number.NEGATIVE_INFINITY;
   return {
     handle(now, event) {
@@ -87,9 +91,7 @@ export function createEngine(options: Partial<Config> = {}): Engine {
       const changes = joined([store.endPauses(now), listOf(store.apply(now, event))]);
       simulated?.handle(now, event, changes);
       const nodes = lifecycle?.handle(now, event, changes) ?? [];
-      const pauses = nodes
-        .flatMap((command) => pauseOf(store.clock.wall(now), command))
-        .flatMap((pause) => eviction.handle(now, pause, listOf(store.apply(now, pause))));
+      const pauses = nodes.length === 0 ? nothing : followPauses(now, nodes);
       const drained = drains?.handle(now, event, changes) ?? [];
       if (event.kind === 'leadership' && !config.taintEviction) return [...nodes, ...drained];
       const evictions = eviction.handle(now, event, changes);

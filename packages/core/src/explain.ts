@@ -135,8 +135,9 @@ function remainingAt(now: Instant, decision: Decision): Millis | null {
 }
 
 function byDeadline(a: PodExplanation, b: PodExplanation): number {
-  const [left, right] = [a, b].map(({ remaining }) => remaining ?? Number.POSITIVE_INFINITY);
-  if (left !== right) return (left ?? 0) < (right ?? 0) ? -1 : 1;
+  const left = a.remaining ?? Number.POSITIVE_INFINITY;
+  const right = b.remaining ?? Number.POSITIVE_INFINITY;
+  if (left !== right) return left < right ? -1 : 1;
   return nameOf(a) < nameOf(b) ? -1 : 1;
 }
 

@@ -28,6 +28,14 @@ export {
   predictBlockers,
 } from '../drain/predicted-blockers.ts';
 
+// What is told of pods that an admission webhook keeps for itself.
+
+export {
+  interceptedReason,
+  interceptionIn,
+  interceptionRepeatMs,
+} from '../eviction/interception.ts';
+
 // Carrying it out.
 
 export type { RenewMark } from '../drain/claims.ts';

@@ -13,7 +13,7 @@ import type { Pod } from '../model/pod.ts';
 
 /** What would hold a pod back, known before the first try. */
 export interface PredictedBlocker {
-  readonly code: 'Budget' | 'TwoBudgets' | 'Finalizers' | 'NodeLost';
+  readonly code: 'Budget' | 'TwoBudgets' | 'Intercepted' | 'Finalizers' | 'NodeLost';
   readonly verdict: BlockerVerdict;
   /** As the API server would say it, where it would. */
   readonly message: string;
@@ -33,6 +33,8 @@ export interface PredictionSite {
   readonly finalizers: readonly string[];
   /** Whether its kubelet answers; null: not known. */
   readonly nodeAnswers: boolean | null;
+  /** What the API server said when a webhook kept the pod's last eviction; left out: none has. */
+  readonly intercepted?: string | undefined;
 }
 
 /**
@@ -43,6 +45,10 @@ export function predictBlockers(pod: Pod, site: PredictionSite): readonly Predic
   const blockers: PredictedBlocker[] = [];
   const budget = site.budgets && isUnderBudgets(pod) ? budgetBlocker(pod, site.budgets) : null;
   if (budget) blockers.push(budget);
+  if (site.intercepted !== undefined) {
+    const message = site.intercepted;
+    blockers.push({ code: 'Intercepted', verdict: 'othersAct', message, budgets: [] });
+  }
   if (site.finalizers.length > 0) {
     const message = `the pod stays until ${site.finalizers.join(', ')} is removed from its finalizers`;
     blockers.push({ code: 'Finalizers', verdict: 'needsTime', message, budgets: [] });

@@ -54,27 +54,27 @@ interface Judged {
  * deadline by the policy that counts for pod and taint (taint-reason.ts), and the earliest of those
  * that run acts, by its own policy: a taint whose policy keeps the pod, or whose deadline is paused,
  * does not hold up another. Times kept in whole seconds count from their end, so that no pod goes
- * earlier than it may. The machine that acts and everyone who explains call this.
+ * earlier than it may. The machine that acts and everyone who explains call this. `concerns` is asked
+ * only where taints matter to the pod: most changes of a mass eviction are of pods that go already.
  */
 export function decide(
   pod: Pod,
   node: Node | null,
-  concerns: readonly Concern[],
+  concerns: () => readonly Concern[],
   options: DecideOptions,
 ): Decision {
   const exempt = exemption(pod, node, options.leave);
   if (exempt) return { kind: 'keep', because: [exempt] };
-  const judged = concerns.map((concern) => judge(pod, concern, options));
+  const judged = concerns().map((concern) => judge(pod, concern, options));
   const [first] = judged;
   if (!first) return { kind: 'keep', because: [{ code: 'NoTaint' }] };
-  const acting = earliestOf(judged);
-  const reasons = inOrder(acting ?? earliestHeld(judged) ?? first, judged);
+  const [acting, held] = [earliestOf(judged), earliestHeld(judged)];
+  const reasons = inOrder(acting ?? held ?? first, judged);
   if (options.leave.returningDaemonSetPods && isReturning(pod, reasons)) {
     const isStaying = judged.every(({ deadline }) => deadline >= endOfTime);
     const because = isStaying ? reasons : [{ code: 'ReturningDaemonSetPod' } as const, ...reasons];
     return { kind: 'keep', because };
   }
-  const held = earliestHeld(judged);
   if (acting) {
     const because = held ? [...reasons, pausedReason(held.hold)] : reasons;
     return { kind: 'evict', deadline: acting.deadline, because };
@@ -84,8 +84,10 @@ export function decide(
   return { kind: 'pause', remaining: remainingOf(held), because };
 }
 
-function judge(pod: Pod, { paused, ...of }: Concern, options: DecideOptions): Judged {
-  const reason = taintReason({ ...of, pod, pauses: paused.past }, options);
+function judge(pod: Pod, concern: Concern, options: DecideOptions): Judged {
+  const { paused, observed, governance, isOurs, drain } = concern;
+  const of = { pod, observed, governance, isOurs, drain, pauses: paused.past };
+  const reason = taintReason(of, options);
   const deadline = deadlineOf(reason);
   return { reason, deadline, hold: deadline < endOfTime ? paused.hold : null };
 }
@@ -94,14 +96,25 @@ type Held = Judged & { readonly hold: Hold };
 
 /** The earliest deadline that runs; null: there is none. */
 function earliestOf(judged: readonly Judged[]): Judged | null {
-  const running = judged.filter(({ deadline, hold }) => deadline < endOfTime && !hold);
-  return running.reduce<Judged | null>((a, b) => (a && a.deadline <= b.deadline ? a : b), null);
+  let first: Judged | null = null;
+  for (const one of judged) {
+    const runs = one.deadline < endOfTime && !one.hold;
+    if (runs && (first === null || one.deadline < first.deadline)) first = one;
+  }
+  return first;
 }
 
 /** Of those that stand still the one with the least time left; null: none does. */
 function earliestHeld(judged: readonly Judged[]): Held | null {
-  const held = judged.flatMap((one) => (one.hold ? [{ ...one, hold: one.hold }] : []));
-  return held.reduce<Held | null>((a, b) => (a && remainingOf(a) <= remainingOf(b) ? a : b), null);
+  let least: Held | null = null;
+  for (const one of judged) {
+    if (isHeld(one) && (least === null || remainingOf(one) < remainingOf(least))) least = one;
+  }
+  return least;
+}
+
+function isHeld(judged: Judged): judged is Held {
+  return judged.hold !== null;
 }
 
 function remainingOf({ reason, deadline, hold }: Held): Millis {
@@ -109,6 +122,7 @@ function remainingOf({ reason, deadline, hold }: Held): Millis {
 }
 
 function inOrder({ reason: first }: Judged, judged: readonly Judged[]): readonly TaintReason[] {
+  if (judged.length === 1) return [first];
   return [first, ...judged.flatMap(({ reason }) => (reason === first ? [] : [reason]))];
 }
 

@@ -12,6 +12,7 @@ import type { StoreView } from '../store.ts';
 import type { EvictionConfig } from './config.ts';
 import { type Concern, type Decision, decide, type LeaveOptions } from './decide.ts';
 import type { Drains } from './drains.ts';
+import type { Interception } from './interception.ts';
 import { cutAt, givenBack, heldSince, takenBack } from './paused-time.ts';
 import type { Pauses } from './pauses.ts';
 import type { Reason } from './reason.ts';
@@ -34,6 +35,8 @@ export interface EvictionAttempt extends Attempt {
   readonly deadline: Instant | null;
   /** The one before was accepted, and the pod was never seen to leave. */
   readonly isUnconfirmed?: boolean;
+  /** What was told of a webhook that keeps the pod. */
+  readonly interception?: Interception;
 }
 
 /** Gathers what the pure functions need to know about a pod, and asks them. */
@@ -64,17 +67,21 @@ export class Decider {
   decide(pod: Pod): Decision {
     const { nodeName, namespace } = pod;
     const isOurs = this.isOurs(namespace);
-    const concerns = this.#taints.of(nodeName).map((observed): Concern => {
-      const { key } = observed.taint;
-      const governance = this.#governanceOf(pod, observed.taint);
-      const counted = this.counted(nodeName, observed, namespace);
-      const { hold } = this.#pauses.of(nodeName, key, namespace, counted.keptAt);
-      const paused = heldSince(this.#pauses.of(nodeName, key, namespace), hold);
-      const drain = this.#drains?.of(nodeName, formatTaint(observed.taint)) ?? null;
-      return { observed: counted, paused, governance, isOurs, drain };
-    });
+    const concerns = (): readonly Concern[] =>
+      this.#taints.of(nodeName).map((observed) => this.#concern(pod, observed, isOurs));
     const options = isOurs ? this.#config : { ...this.#config, leave: nobody };
     return decide(pod, this.#store.node(nodeName), concerns, options);
+  }
+
+  #concern(pod: Pod, observed: ObservedTaint, isOurs: boolean): Concern {
+    const { nodeName, namespace } = pod;
+    const { key } = observed.taint;
+    const governance = this.#governanceOf(pod, observed.taint);
+    const counted = this.counted(nodeName, observed, namespace);
+    const { hold } = this.#pauses.of(nodeName, key, namespace, counted.keptAt);
+    const paused = heldSince(this.#pauses.of(nodeName, key, namespace), hold);
+    const drain = this.#drains?.of(nodeName, formatTaint(observed.taint)) ?? null;
+    return { observed: counted, paused, governance, isOurs, drain };
   }
 
   /** Whether we decide about the pods of a namespace. */
@@ -89,6 +96,7 @@ export class Decider {
   counted(nodeName: string, observed: ObservedTaint, namespace: string | null): ObservedTaint {
     const known = countedFor(observed, namespace);
     const { past } = this.#pauses.of(nodeName, known.taint.key, namespace, known.keptAt);
+    if (past.length === 0) return known;
     return later(known, (start) => givenBack(start, past));
   }
 

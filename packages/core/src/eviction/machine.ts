@@ -13,18 +13,19 @@ import {
 } from '../attempt/state.ts';
 import type { Event } from '../event.ts';
 import { assert } from '../kernel/assert.ts';
-import { Schedule } from '../kernel/schedule.ts';
 import { earliest, type Instant } from '../kernel/time.ts';
 import { hasSameLabels } from '../model/node.ts';
 import type { Pod, PodRef } from '../model/pod.ts';
 import type { LimitStatus } from '../policy/limit.ts';
 import type { Change, StoreView } from '../store.ts';
+import { Attempts } from './attempts.ts';
 import type { MachineCommand } from './command.ts';
 import type { EvictionConfig } from './config.ts';
 import type { Decision } from './decide.ts';
 import { Decider, type EvictionAttempt } from './decider.ts';
 import { Drains } from './drains.ts';
 import type { EvictionMachine } from './eviction-machine.ts';
+import { interceptionEvent, interceptionNews } from './interception.ts';
 import { EvictionLimits, isNews } from './limits/limits.ts';
 import { Pauses } from './pauses.ts';
 import { cancelEvent, evictionEvent, nodeEndEvent } from './pod-events.ts';
@@ -69,8 +70,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   readonly #taints = new TaintClock();
   readonly #pauses: Pauses;
   readonly #drains = new Drains();
-  readonly #attempts = new Map<string, EvictionAttempt>();
-  readonly #schedule = new Schedule();
+  readonly #attempts = new Attempts();
   readonly #pace: Pace;
   #synced = false;
   #leader: boolean;
@@ -100,7 +100,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     const drains = this.#drains.nextWake();
     if (!this.#mayAct()) return drains;
     const evictions = this.#pace.hasRoom
-      ? [this.#schedule.next(), this.#limits.queue.nextWake()]
+      ? [this.#attempts.nextWake(), this.#limits.queue.nextWake()]
       : [];
     const records = [this.#starts.nextWake(), this.#limits.record.nextWake()];
     return earliest([...evictions, ...records, drains]);
@@ -120,7 +120,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   }
 
   attemptOn({ uid }: PodRef): AttemptState | null {
-    return this.#attempts.get(uid)?.state ?? null;
+    return this.#attempts.stateOf(uid);
   }
 
   limits(now: Instant): readonly LimitStatus[] {
@@ -250,14 +250,13 @@ export class PreciseEvictionMachine implements EvictionMachine {
   }
 
   #waitFor(now: Instant, uid: string, deadline: Instant): void {
-    const until = this.#store.clock.when(deadline);
-    this.#put(uid, { ...untried, deadline, state: { kind: 'waiting', since: now, until } });
+    this.#attempts.wait(now, uid, deadline, this.#store.clock.when(deadline));
+    this.#limits.queue.delete(uid);
   }
 
   /** The cluster's clock was corrected: what waits by it is scheduled anew. */
   #retime(now: Instant): void {
-    for (const [uid, { state, deadline }] of this.#attempts) {
-      if (deadline === null || !isPending(state)) continue;
+    for (const [uid, deadline, state] of this.#attempts.pending()) {
       const isOver = deadline <= this.#wall(now);
       if (state.kind === 'waiting' || !isOver) this.#waitFor(now, uid, deadline);
     }
@@ -284,7 +283,6 @@ export class PreciseEvictionMachine implements EvictionMachine {
   #drop(now: Instant, pod: Pod, cause: Cause, because: readonly Reason[]): void {
     const { state = null, deadline = null } = this.#attempts.get(pod.uid) ?? {};
     this.#attempts.delete(pod.uid);
-    this.#schedule.cancel(pod.uid);
     const leaves = cause === 'PodDeleted' || pod.deletionTimestamp !== null;
     const setback = state && 'setback' in state ? state.setback : null;
     this.#limits.drop(now, pod.uid, leaves, setback);
@@ -295,7 +293,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   /** Sends what is due and may go, and writes down what has to be. */
   #act(now: Instant): void {
     while (this.#pace.hasRoom) {
-      const uid = this.#schedule.takeDue(now);
+      const uid = this.#attempts.takeDue(now);
       if (uid === null) break;
       this.#actOn(now, uid);
     }
@@ -366,26 +364,21 @@ export class PreciseEvictionMachine implements EvictionMachine {
     if (uid === null || attempt?.state.kind !== 'requested' || attempt.state.id !== id) return;
     if (!isSetback(outcome)) {
       this.#limits.accepted(now, uid);
-      this.#put(uid, { ...attempt, state: accepted(now, this.#config) });
+      this.#attempts.put(uid, { ...attempt, state: accepted(now, this.#config) });
+      this.#limits.queue.delete(uid);
       return;
     }
     const pod = this.#known(uid);
     this.#limits.failed(now, uid, outcome);
     const escalateAt = this.#decider.escalationAt(this.#wall(now), pod, attempt.deadline);
     const failed = setBack(now, uid, attempt, outcome, escalateAt, this.#config);
-    this.#put(uid, { ...attempt, ...failed });
+    const news = interceptionNews(now, attempt.interception, outcome);
+    this.#attempts.put(uid, { ...attempt, ...failed, ...(news && { interception: news }) });
+    this.#limits.queue.delete(uid);
     this.#reconsider(now, pod, 'EvictionFailed');
     if (this.attemptOn(pod) !== failed.state) return;
     this.#commands.push(retryReport(pod, attempt.tries, this.#wall(failed.state.until), outcome));
-  }
-
-  #put(
-    uid: string,
-    attempt: EvictionAttempt & { readonly state: { readonly until: Instant } },
-  ): void {
-    this.#attempts.set(uid, attempt);
-    this.#limits.queue.delete(uid);
-    this.#schedule.set(uid, attempt.state.until);
+    if (news) this.#commands.push(interceptionEvent(pod, news));
   }
 
   #known(uid: string): Pod {

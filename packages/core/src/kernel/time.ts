@@ -12,9 +12,11 @@ export function finite(instant: Instant | null | undefined): Instant | null {
 }
 
 /** The first of these instants; null: none of them is one. */
-export function earliest(instants: Iterable<Instant | null>): Instant | null {
+export function earliest(instants: readonly (Instant | null)[]): Instant | null {
   let first: Instant | null = null;
-  for (const instant of instants) {
+  // Asked at each event of several lists: an iterator of each would be a tenth of all garbage.
+  for (let at = 0; at < instants.length; at++) {
+    const instant = instants[at] ?? null;
     if (instant !== null && (first === null || instant < first)) first = instant;
   }
   return first;

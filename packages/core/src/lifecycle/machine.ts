@@ -11,19 +11,22 @@ import type { Change, StoreView } from '../store.ts';
 import type { LifecycleCommand } from './command.ts';
 import { ConditionRules, type RuleStatus } from './condition-rules.ts';
 import type { LifecycleConfig } from './config.ts';
-import { decideNoExecute, type NoExecuteDecision } from './decide.ts';
+import type { NoExecuteDecision } from './decide.ts';
 import { HealthStore, type NodeHeartbeats } from './health.ts';
 import type { LifecycleMachine } from './lifecycle-machine.ts';
 import { needsOf, noExecuteNeed } from './needs.ts';
 import { nodeEvent } from './node-events.ts';
+import { nodeHealth } from './node-health.ts';
 import { NodeWriter } from './node-writer.ts';
+import { decideUnlessPaused } from './paused-decision.ts';
 import { ReadinessMarker } from './readiness.ts';
-import { markPause, taintPause } from './readiness-pauses.ts';
+import { markPause } from './readiness-pauses.ts';
 import type { LifecycleReport, NodeHealth, ZoneStatus } from './reason.ts';
 import { recoveryOf } from './recovery.ts';
-import { reasonAtWallTime, reportAtWallTime, zoneAtWallTime } from './wall-times.ts';
+import { reportAtWallTime, zoneAtWallTime } from './wall-times.ts';
 import { ZoneLimiter } from './zone-limiter.ts';
 
+const beforeAll: Instant = Number.MIN_SAFE_INTEGER;
 /** Called so much later than was asked for, we did not listen meanwhile. */
 const standstillMs: Millis = 5_000;
 
@@ -39,7 +42,7 @@ const standstillMs: Millis = 5_000;
  *      conditions, labels, taints NoSchedule, taints NoExecute, taints of rules. Each is derived from
  *      what the node is and what it should be, never from what was done before, so whatever is lost
  *      or undone by somebody else is found again. A node has one write under way at a time.
- *   4. Turns. New taints NoExecute wait in the queue of their zone, and are put on one by one.
+ *   4. Turns. New taints NoExecute wait in the queue of their zone; each goes before all other writes.
  *   5. Pods of unreachable nodes are marked not ready.
  *
  * What is decided about taints goes by the condition Ready as the API has it: first missing heartbeats are
@@ -98,10 +101,12 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
 
   nextWake(): Instant | null {
     if (!this.#mayAct) return null;
-    const wakes = [this.#limiter.nextWake(this.#now), this.#readiness.nextWake()];
-    if (this.#isViewCurrent) wakes.push(this.#health.nextWake());
-    if (this.#writer.room > 0) wakes.push(this.#due.next());
-    return earliest(wakes);
+    return earliest([
+      this.#limiter.nextWake(this.#now, this.#writer.room > 0),
+      this.#readiness.nextWake(),
+      this.#isViewCurrent ? this.#health.nextWake() : null,
+      this.#writer.room > 0 ? this.#due.next() : null,
+    ]);
   }
 
   zones(now: Instant): readonly ZoneStatus[] {
@@ -114,25 +119,9 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
 
   healthOf(now: Instant, node: Node): NodeHealth {
     const record = this.#health.recordOf(node.name);
-    const turn = this.#limiter.turnOf(now, node.name);
-    const hold = turn && this.#limiter.holdOn(node.name);
-    const queued =
-      turn?.at != null ? [{ code: 'Queued', place: turn.place, at: turn.at } as const] : [];
     const because = record ? this.#decide(now, node, record).because : [];
-    const isUnreachable = record === null || record.unreachableAt !== null;
-    const { clock } = this.#store;
-    const atWall = (at: Instant | null): Instant | null => at && clock.wall(at);
-    return {
-      heardAt: atWall(record?.heardAt ?? null),
-      unreachableAt: atWall(isUnreachable ? null : this.#health.unreachableAfter(record)),
-      leaseRenewedAt: this.#store.lease(node.name)?.renewedAt ?? null,
-      taintAt: atWall(turn?.at ?? null),
-      place: turn?.place ?? null,
-      because: [
-        ...because,
-        ...[...queued, ...(hold ? [hold] : [])].map((reason) => reasonAtWallTime(reason, clock)),
-      ],
-    };
+    const [store, health, limiter] = [this.#store, this.#health, this.#limiter];
+    return nodeHealth(now, node.name, { store, health, limiter, because });
   }
 
   get #mayAct(): boolean {
@@ -253,15 +242,34 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     this.#reviewZones(now);
     // Then no node waits for its turn either, and no pod may be marked.
     if (this.#config.observes) while (this.#due.takeDue(now) !== null);
+    this.#takeTurns(now);
     while (this.#writer.room > 0) {
       const name = this.#due.takeDue(now);
       if (name === null) break;
-      const node = this.#store.node(name);
-      const record = this.#health.recordOf(name);
-      if (node && record) this.#tend(now, node, record);
+      this.#look(now, name);
+    }
+    this.#takeTurns(now);
+    this.#commands.push(...this.#readiness.write(now));
+  }
+
+  /**
+   * Turns come before all other writes: zones let few nodes have one, and a zone of thousands needs
+   * minutes for the rest.
+   */
+  #takeTurns(now: Instant): void {
+    const isDue = (name: string): boolean => (this.#due.at(name) ?? now + 1) <= now;
+    while (this.#writer.room > 0) {
+      const name = this.#limiter.next(now).find(isDue);
+      if (name === undefined) break;
+      this.#due.cancel(name);
+      this.#look(now, name);
     }
     for (const name of this.#limiter.take(now, this.#writer.room)) this.#turn(now, name);
-    this.#commands.push(...this.#readiness.write(now));
+  }
+
+  #look(now: Instant, name: string): void {
+    const [node, record] = [this.#store.node(name), this.#health.recordOf(name)];
+    if (node && record) this.#tend(now, node, record);
   }
 
   #judgeHeartbeats(now: Instant): void {
@@ -291,7 +299,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     const { reports, affected, isOver } = this.#limiter.review(now);
     for (const report of reports) this.#report(reportAtWallTime(report, this.#store.clock));
     for (const name of affected) {
-      this.#due.set(name, now);
+      this.#lookSoon(now, name);
       this.#readiness.noticeNode(now, name);
     }
     if (isOver) this.#forgive(now);
@@ -313,7 +321,9 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     this.#writer.confirm(name, needed);
     const at =
       (next ?? isTurn) ? this.#writer.readyAt(now, name, next?.write ?? 'noExecute') : null;
-    if (isTurn && at !== null && at <= now) this.#limiter.wait(name, this.#since(now, node));
+    // It waits since it stopped being ready, as far as that is known.
+    const since = this.#store.clock.since(now, readyOf(node.conditions)?.transitionAt);
+    if (isTurn && at !== null && at <= now) this.#limiter.wait(name, since);
     else this.#limiter.leave(name);
     if (next && at !== null && at <= now) this.#commands.push(this.#writer.begin(name, next));
     const later = at !== null && at > now ? at : null;
@@ -341,7 +351,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     }
     const { name, write, retryAt } = ended;
     const node = this.#store.node(name);
-    this.#due.set(name, now);
+    this.#lookSoon(now, name);
     if (this.#turns.delete(name)) this.#limiter.settle(name, outcome);
     if (!node) return;
     if (write === 'conditions' && outcome.kind === 'done') {
@@ -359,13 +369,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
   #decide(now: Instant, node: Node, record: NodeHeartbeats): NoExecuteDecision {
     const recovery = recoveryOf(now, record, this.#config);
     const circumstances = { record, recovery, isAllDown: this.#limiter.isAllDown };
-    const { because, ...decision } = decideNoExecute(node, circumstances);
-    const atWall = because.map((reason) => reasonAtWallTime(reason, this.#store.clock));
-    const key = decision.kind === 'taint' ? decision.add[0]?.key : undefined;
-    const pause = key === undefined ? null : taintPause(this.#store, node, key);
-    if (!pause) return { ...decision, because: atWall };
-    const paused = { code: 'ReadinessPaused', pause: pause.name, until: pause.until } as const;
-    return { ...decision, kind: 'keep', add: [], because: [...atWall, paused] };
+    return decideUnlessPaused(this.#store, node, circumstances);
   }
 
   /** Whether pauses and the zone of its node let a pod be marked not ready. */
@@ -376,14 +380,14 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     return hold === null || hold.code === 'ZoneStopped' || hold.code === 'RateZero';
   }
 
-  /** Since when a node waits: since it stopped being ready, as far as that is known. */
-  #since(now: Instant, { conditions }: Node): Instant {
-    return this.#store.clock.since(now, readyOf(conditions)?.transitionAt);
-  }
-
   #touch(now: Instant, name: string): void {
     this.#moved.add(name);
-    this.#due.set(name, now);
+    this.#lookSoon(now, name);
+  }
+
+  /** What was begun is brought to its end first: else each node waits for the first write of all. */
+  #lookSoon(now: Instant, name: string): void {
+    this.#due.set(name, this.#writer.hasBegun(name) ? beforeAll : now);
   }
 
   #report(report: LifecycleReport): void {

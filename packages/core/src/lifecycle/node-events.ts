@@ -4,14 +4,18 @@ import type { NodeNotice } from './command.ts';
 
 // Reasons and messages are kube-controller-manager's, so that what people search for is found.
 
-const nodeTexts = {
-  RegisteredNode: (name: string) => `Node ${name} event: Registered Node ${name} in Controller`,
-  RemovingNode: (name: string) => `Node ${name} event: Removing Node ${name} from Controller`,
-  NodeNotReady: (name: string) => `Node ${name} status is now: NodeNotReady`,
-  DeletingAllPods: (name: string) => `Node ${name} event: Deleting all Pods from Node ${name}.`,
-} as const;
+export type NodeEventReason =
+  | 'RegisteredNode'
+  | 'RemovingNode'
+  | 'NodeNotReady'
+  | 'DeletingAllPods';
 
-export type NodeEventReason = keyof typeof nodeTexts;
+const nodeTexts: Readonly<Record<NodeEventReason, (name: string) => string>> = {
+  RegisteredNode: (name) => `Node ${name} event: Registered Node ${name} in Controller`,
+  RemovingNode: (name) => `Node ${name} event: Removing Node ${name} from Controller`,
+  NodeNotReady: (name) => `Node ${name} status is now: NodeNotReady`,
+  DeletingAllPods: (name) => `Node ${name} event: Deleting all Pods from Node ${name}.`,
+};
 
 /** The Event about a node. */
 export function nodeEvent(node: NodeRef, reason: NodeEventReason): NodeNotice {

@@ -36,6 +36,11 @@ export class NodeWriter {
     return this.#writes.room;
   }
 
+  /** Whether something was begun on the node, and nobody has looked since whether that is all. */
+  hasBegun(name: string): boolean {
+    return this.#last.has(name);
+  }
+
   /** When a node may be written to for this purpose; null: something is under way there. */
   readyAt(now: Instant, name: string, write: NodeWrite): Instant | null {
     if (this.#writes.isUnderWay(name)) return null;

@@ -160,17 +160,26 @@ export class ZoneLimiter {
     this.#zoneOf(name)?.waiting.cancel(name);
   }
 
-  /** The nodes whose turn it is, at most so many; each has taken its zone's token. */
+  /** The nodes whose turn it is: the first of each zone that has a token. */
+  next(now: Instant): readonly string[] {
+    return this.#ready(now).map(({ name }) => name);
+  }
+
+  /** Takes the turns of at most so many, and the tokens of their zones. */
   take(now: Instant, max: number): readonly string[] {
-    const names: string[] = [];
-    for (const zone of this.#zones.values()) {
-      const name = zone.hold ? null : zone.waiting.first();
-      if (name === null || names.length === max || zone.bucket.readyAt(now) !== now) continue;
+    const turns = this.#ready(now).slice(0, max);
+    for (const { name, zone } of turns) {
       zone.waiting.cancel(name);
       zone.bucket.take();
-      names.push(name);
     }
-    return names;
+    return turns.map(({ name }) => name);
+  }
+
+  #ready(now: Instant): readonly { readonly name: string; readonly zone: Zone }[] {
+    return [...this.#zones.values()].flatMap((zone) => {
+      const name = zone.hold ? null : zone.waiting.first();
+      return name !== null && zone.bucket.readyAt(now) === now ? [{ name, zone }] : [];
+    });
   }
 
   /** What came of a turn; one that was refused leaves its token. */
@@ -181,11 +190,12 @@ export class ZoneLimiter {
     if (result === 'refused') zone?.bucket.giveBack();
   }
 
-  /** When a turn may come, or a hold ends. */
-  nextWake(now: Instant): Instant | null {
+  /** When a turn may come, where there is room for it, or a hold ends. */
+  nextWake(now: Instant, hasRoom: boolean): Instant | null {
     if (this.#isDirty) return now;
     // Asked with every event, and most are about pods.
     let wake = this.#guard.nextWake(now) ?? (this.#isHeldByGuard() ? now : null);
+    if (!hasRoom) return wake;
     for (const zone of this.#zones.values()) {
       if (zone.hold || zone.waiting.size === 0) continue;
       wake = earliest([wake, zone.bucket.readyAt(now)]);

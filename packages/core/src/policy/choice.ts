@@ -59,9 +59,18 @@ export function choosePolicy(
   taint: Taint,
   subject: PolicySubject,
 ): PolicyChoice {
+  const forTaint = policies.filter(({ match }) => matchesTaint(match, taint));
+  return chooseAmong(forTaint, subject);
+}
+
+/** The same of policies that are all for the taint. */
+export function chooseAmong(
+  policies: readonly EvictionPolicy[],
+  subject: PolicySubject,
+): PolicyChoice {
   for (const policy of policies) {
     if (policy.action === null) continue;
-    const fit = fitOf(policy.match, taint, subject);
+    const fit = podFit(policy.match, subject);
     if (fit === 'matches') return { counts: policy, undecided: null };
     if (fit === 'unknownNamespace') return { counts: null, undecided: policy };
   }

@@ -3,7 +3,7 @@ import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Labels } from '../model/selector.ts';
 import type { Taint } from '../model/taint.ts';
-import { choosePolicy, type PolicyChoice } from './choice.ts';
+import { chooseAmong, choosePolicy, type PolicyChoice } from './choice.ts';
 import { NodePolicies } from './node-policies.ts';
 import type { EvictionPolicy } from './values.ts';
 
@@ -35,8 +35,10 @@ export class PodPolicies {
     if (!isSame) this.#known.set(pod, current);
     const found = current.byTaint.get(taint);
     if (found) return found;
-    const here = node ? this.#nodePolicies.of(policies, node, taint) : policies;
-    const choice = choosePolicy(here, taint, { pod, node, namespaceLabels });
+    const subject = { pod, node, namespaceLabels };
+    const choice = node
+      ? chooseAmong(this.#nodePolicies.of(policies, node, taint), subject)
+      : choosePolicy(policies, taint, subject);
     current.byTaint.set(taint, choice);
     return choice;
   }

@@ -290,8 +290,8 @@ describe('what no kind has', () => {
   const want =
     'want EvictionPolicy, NodeTaintRule, EvictionPause, NodeDrain, TaintManager of taintmgr.dev/v1alpha1';
   const cases: readonly (readonly [string, unknown, readonly string[]])[] = [
-    ['nothing', null, [`got kind nothing of nothing, ${want}`]],
-    ['a list', [], [`got kind nothing of nothing, ${want}`]],
+    ['nothing', null, [`got no kind and no apiVersion, ${want}`]],
+    ['a list', [], [`got no kind and no apiVersion, ${want}`]],
     [
       'another kind',
       { apiVersion, kind: 'Pause' },

@@ -1,14 +1,15 @@
-// One NodeDrain that is being carried out: its drain machine, what it writes on nodes, and its undoing.
+// One NodeDrain that is being carried out: its drain machine, what keeps nodes waiting, and its undoing.
 import type { Outcome } from '../../attempt/outcome.ts';
 import type { Event } from '../../event.ts';
 import { earliest, type Instant } from '../../kernel/time.ts';
 import type { Node } from '../../model/node.ts';
 import type { NodeDrain } from '../../policy/values.ts';
 import { DrainMachine } from '../machine.ts';
-import { type DrainNodePhase, isEnded } from '../state.ts';
+import { isEnded } from '../state.ts';
 import type { NodeDrainCommand, NodeDrainWrite } from './command.ts';
 import { DrainConditions } from './conditions.ts';
 import { StartCordons } from './cordons.ts';
+import { DrainMarks } from './marks.ts';
 import { DrainHolds, type HoldSurroundings } from './node-holds.ts';
 import { DrainGates } from './pod-gates.ts';
 import { RollBacks } from './roll-backs.ts';
@@ -22,7 +23,6 @@ import {
 } from './settings.ts';
 import { type NodeDrainState, stateOf } from './state.ts';
 import type { Workloads } from './workloads.ts';
-import { type DrainWrite, DrainWrites } from './writes.ts';
 
 /** What a run asks of others. */
 export interface RunSurroundings extends HoldSurroundings {
@@ -42,7 +42,7 @@ export class NodeDrainRun {
   #drain: NodeDrain;
   readonly #machine: DrainMachine;
   readonly #surroundings: RunSurroundings;
-  readonly #writes: DrainWrites;
+  readonly #marks: DrainMarks;
   readonly #gates: DrainGates;
   readonly #begunWith: ReadonlySet<string>;
   /** Pods that had left each node when this run began: what its status says later counts ours too. */
@@ -50,10 +50,6 @@ export class NodeDrainRun {
   readonly #holds: DrainHolds;
   readonly #conditions: DrainConditions;
   readonly #targets = new Set<string>();
-  /** Writes of the drain machine on nodes that are under way. */
-  readonly #sent = new Set<string>();
-  /** Nodes on which nothing of the drain was left when they were last written. */
-  readonly #undone = new Set<string>();
   readonly #cordons: StartCordons;
   readonly #rollBacks: RollBacks;
   /** By the cluster's clock. */
@@ -79,7 +75,12 @@ export class NodeDrainRun {
     });
     const config = drainConfigOf(drain, new Set(leaving));
     this.#machine = new DrainMachine(config, this.#gates);
-    this.#writes = new DrainWrites(this.#idOf('write'));
+    this.#marks = new DrainMarks({
+      store,
+      machine: this.#machine,
+      drain: () => this.#drain,
+      prefix: this.#idOf('write'),
+    });
     this.#conditions = new DrainConditions(this.#idOf(''), store);
     this.#holds = new DrainHolds(drain, this.#idOf(''), this.#machine, {
       ...surroundings,
@@ -88,8 +89,8 @@ export class NodeDrainRun {
     });
     this.#rollBacks = new RollBacks({
       machine: this.#machine,
-      isMarked: (name) => this.#isMarked(name),
-      isUndoing: (name) => this.#writes.isUndoing(name),
+      isMarked: (name) => this.#marks.isOn(name),
+      isUndoing: (name) => this.#marks.isUndoing(name),
       forget: (name) => {
         this.#holds.forget(name);
         this.#cordons.forget(name);
@@ -98,9 +99,9 @@ export class NodeDrainRun {
     this.#cordons = new StartCordons({
       machine: this.#machine,
       node: (name) => store.node(name),
-      isMarked: (name) => this.#isMarked(name),
+      isMarked: (name) => this.#marks.isOn(name),
       isAlone: () => this.#targets.size === 1,
-      want: (at, name) => this.#wantOn(at, name, { kind: 'cordon' }),
+      want: (at, name) => this.#marks.want(at, name, { kind: 'cordon' }),
     });
     this.#startedAt = drain.startedAt;
     this.#actAt = now;
@@ -188,13 +189,13 @@ export class NodeDrainRun {
     this.#actAt = null;
     const drain = this.#drain;
     if (drain.isDeleted) this.#undo(now);
-    else if (!drain.isGuarded) this.#writes.want(now, { kind: 'guard', isGuarded: true });
+    else if (!drain.isGuarded) this.#marks.guard(now, true);
     const isOn = !drain.isDeleted && drain.isGuarded;
     const commands = isOn ? this.#carryOn(now) : [];
     const gates = this.#gates;
     const asked = isOn ? gates.take(now) : drain.isDeleted ? gates.undo(now) : [];
     const conditions = this.#conditions.act(now, drain, this.#machine.nodes());
-    return [...commands, ...asked, ...conditions, ...this.#write(now)];
+    return [...commands, ...asked, ...conditions, ...this.#marks.take(now)];
   }
 
   nextWake(): Instant | null {
@@ -203,7 +204,7 @@ export class NodeDrainRun {
     const { clock } = this.#surroundings.store;
     return earliest([
       this.#actAt,
-      this.#writes.nextWake(),
+      this.#marks.nextWake(),
       this.#conditions.nextWake(),
       isOn ? this.#machine.nextWake() : null,
       isOn && !this.#machine.finished ? this.#holds.nextWake() : null,
@@ -220,31 +221,29 @@ export class NodeDrainRun {
     this.#holds.look(now);
     const rollsBack = rollsBackWhenClosed && this.#holds.isSurelyClosed;
     if (rollsBack && this.#rollBacks.begin()) this.#holds.look(now);
-    for (const name of this.#rollBacks.open()) this.#wantOn(now, name, { kind: 'undo' });
+    for (const name of this.#rollBacks.open()) this.#marks.want(now, name, { kind: 'undo' });
     const isOpen = !isPaused && this.#holds.closed === null;
     const cordons = cordon === 'atStart' && isOpen && this.#cordons.begin(now, this.#holds.all);
     if (cordons) this.#holds.look(now);
     const commands = this.#machine.handle(now, { kind: 'tick' });
     const questions = this.#holds.ask(now);
     for (const note of this.#machine.takeNotes()) {
-      if (note.kind === 'stopped') this.#takeTaintsBack(now);
-      else if (note.kind === 'nodeEnded') this.#ended(now, note.node, note.phase);
+      if (note.kind === 'stopped') this.#marks.takeTaintsBack(now);
+      else if (note.kind === 'nodeEnded') {
+        this.#cordons.forget(note.node);
+        this.#marks.end(now, note.node, note.phase);
+      }
     }
     const asIs = commands.map((command): NodeDrainCommand => {
       if (command.kind === 'recordEvent') return command;
       const id = this.#idOf(command.id);
       if (command.kind === 'taintNode' || command.kind === 'renewMark') {
-        if (command.kind === 'taintNode') {
-          this.#startedAt ??= clock.wall(now);
-          this.#undone.delete(command.nodeName);
-        }
         const isTaint = command.kind === 'taintNode';
-        const isCordoned = cordon !== 'never';
+        if (isTaint) this.#startedAt ??= clock.wall(now);
         const write: NodeDrainWrite = isTaint
-          ? { kind: 'taint', cordon: isCordoned }
+          ? { kind: 'taint', cordon: cordon !== 'never' }
           : { kind: 'renew' };
-        this.#sent.add(id);
-        return this.#nodeCommand(id, command.nodeName, write);
+        return this.#marks.send(id, command.nodeName, write);
       }
       return { ...command, id };
     });
@@ -256,80 +255,16 @@ export class NodeDrainRun {
     return nodes.map(({ name }) => name);
   }
 
-  /** What is written on a node that is done with. */
-  #ended(now: Instant, nodeName: string, phase: DrainNodePhase): void {
-    this.#cordons.forget(nodeName);
-    if (phase.kind === 'failed' && this.#drain.rollsBack) {
-      this.#wantOn(now, nodeName, { kind: 'undo' });
-    } else if (phase.kind === 'failed' && phase.why === 'ForeignEviction') {
-      this.#wantOn(now, nodeName, { kind: 'untaint' });
-    } else if (phase.kind !== 'vanished') {
-      this.#wantOn(now, nodeName, { kind: 'end', isDrained: phase.kind === 'drained' });
-    }
-  }
-
-  /** Somebody else evicts for the taint and asks no budgets: until it is gone. */
-  #takeTaintsBack(now: Instant): void {
-    for (const { name } of this.#machine.nodes()) {
-      if (this.#isMarked(name)) this.#wantOn(now, name, { kind: 'untaint' });
-    }
-  }
-
-  /**
-   * Every node that shows a mark of ours is taken back, and every one that may have got one that is not
-   * seen yet; then the object may go.
-   */
+  /** Once nothing of it is left on nodes and elsewhere, the object may go. */
   #undo(now: Instant): void {
-    if (this.#sent.size > 0) return;
-    const begun = this.#machine.nodes().filter(({ phase }) => phase.kind !== 'pending');
-    const open = begun.flatMap(({ name }) => (this.#undone.has(name) ? [] : name));
-    const nodes = Array.from(this.#surroundings.store.nodes());
-    const marked = nodes.flatMap(({ name }) => (this.#isMarked(name) ? name : []));
-    for (const name of [...open, ...marked]) this.#wantOn(now, name, { kind: 'undo' });
-    if (open.length > 0 || marked.length > 0 || this.#conditions.isOpen) return;
-    if (!this.#gates.isUndone) return;
-    if (this.#drain.isGuarded) this.#writes.want(now, { kind: 'guard', isGuarded: false });
-  }
-
-  #isMarked(nodeName: string): boolean {
-    const { drainMarks = [] } = this.#surroundings.store.node(nodeName) ?? {};
-    return drainMarks.some(({ id }) => id === this.#drain.name);
+    if (!this.#marks.undo(now) || this.#conditions.isOpen || !this.#gates.isUndone) return;
+    if (this.#drain.isGuarded) this.#marks.guard(now, false);
   }
 
   /** A node that was taken out of the drain has nothing of it any more. */
   #releaseStray(now: Instant, nodeName: string): void {
-    if (this.#targets.has(nodeName) || !this.#isMarked(nodeName)) return;
-    this.#wantOn(now, nodeName, { kind: 'undo' });
-  }
-
-  #wantOn(now: Instant, nodeName: string, write: NodeDrainWrite): void {
-    this.#writes.want(now, { kind: 'node', nodeName, write });
-  }
-
-  #write(now: Instant): readonly NodeDrainCommand[] {
-    const started = this.#writes.take(now, (wanted, hasSucceeded) => {
-      return this.#isNeeded(wanted, hasSucceeded);
-    });
-    return started.map(({ id, wanted }): NodeDrainCommand => {
-      if (wanted.kind === 'node') return this.#nodeCommand(id, wanted.nodeName, wanted.write);
-      const { name: drain, uid } = this.#drain;
-      return { kind: 'guardDrain', id, drain, uid, isGuarded: wanted.isGuarded };
-    });
-  }
-
-  /** Whether a write that succeeded does not show yet, or one that did not is still of use. */
-  #isNeeded(wanted: DrainWrite, hasSucceeded: boolean): boolean {
-    if (wanted.kind === 'guard') return this.#drain.isGuarded !== wanted.isGuarded;
-    const { nodeName, write } = wanted;
-    if (write.kind !== 'undo') return !hasSucceeded;
-    // A mark on a node that has begun anew is a new one.
-    if (!this.#drain.isDeleted && this.#machine.isBegun(nodeName)) return false;
-    return !hasSucceeded || this.#isMarked(nodeName);
-  }
-
-  #nodeCommand(id: string, nodeName: string, write: NodeDrainWrite): NodeDrainCommand {
-    const { name: drain, uid, taint } = this.#drain;
-    return { kind: 'writeDrainNode', id, nodeName, drain, uid, taint, write };
+    if (this.#targets.has(nodeName) || !this.#marks.isOn(nodeName)) return;
+    this.#marks.want(now, nodeName, { kind: 'undo' });
   }
 
   #answered(now: Instant, id: string, outcome: Outcome): void {
@@ -337,20 +272,14 @@ export class NodeDrainRun {
     if (this.#holds.answered(now, id, outcome)) return;
     if (this.#conditions.settle(now, id, outcome)) return;
     if (this.#gates.settle(now, id, outcome)) return;
-    const ended = this.#writes.settle(now, id, outcome);
+    const ended = this.#marks.settle(now, id, outcome);
     if (ended) {
       const { wrote, isDone } = ended;
-      if (wrote.kind === 'node' && wrote.write.kind === 'cordon') {
-        this.#cordons.settle(now, wrote.nodeName, outcome);
-      }
-      const isUndone = isDone && wrote.kind === 'node' && wrote.write.kind === 'undo';
-      if (isUndone) {
-        this.#undone.add(wrote.nodeName);
-        this.#rollBacks.written(wrote.nodeName);
-      }
+      if (wrote.kind !== 'node') return;
+      if (wrote.write.kind === 'cordon') this.#cordons.settle(now, wrote.nodeName, outcome);
+      if (isDone && wrote.write.kind === 'undo') this.#rollBacks.written(wrote.nodeName);
       return;
     }
-    this.#sent.delete(id);
     const prefix = this.#idOf('');
     if (!id.startsWith(prefix)) return;
     this.#machine.handle(now, { kind: 'result', id: id.slice(prefix.length), outcome });
@@ -369,8 +298,8 @@ export class NodeDrainRun {
     this.#machine.handle(now, { kind: 'nodeUpsert', node });
     for (const pod of store.podsOn(node.name))
       this.#machine.handle(now, { kind: 'podUpsert', pod });
-    if (target.phase && isEnded(target.phase) && this.#isMarked(node.name)) {
-      this.#ended(now, node.name, target.phase);
+    if (target.phase && isEnded(target.phase) && this.#marks.isOn(node.name)) {
+      this.#marks.end(now, node.name, target.phase);
     }
   }
 

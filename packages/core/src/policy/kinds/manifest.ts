@@ -49,8 +49,9 @@ function kindOf(name: unknown): KindName | null {
 }
 
 function foreign({ kind, apiVersion }: Readonly<Record<string, unknown>>): Judged<never> {
-  const got = [kind, apiVersion].map((part) => JSON.stringify(part) ?? 'nothing').join(' of ');
-  const text = `got kind ${got}, want ${kindNames.join(', ')} of ${policyApiVersion}`;
+  const what = kind === undefined ? 'no kind' : `kind ${JSON.stringify(kind)}`;
+  const of = apiVersion === undefined ? ' and no apiVersion' : ` of ${JSON.stringify(apiVersion)}`;
+  const text = `got ${what}${of}, want ${kindNames.join(', ')} of ${policyApiVersion}`;
   return { kind: 'refused', faults: [{ path: ['kind'], text, endsChecks: true }] };
 }
 

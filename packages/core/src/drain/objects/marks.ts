@@ -1,0 +1,135 @@
+// What a NodeDrain sets on nodes, and takes back: taint, cordon and mark; and the finalizer of its object.
+import type { Outcome } from '../../attempt/outcome.ts';
+import type { Instant } from '../../kernel/time.ts';
+
+import type { NodeDrain } from '../../policy/values.ts';
+import type { StoreView } from '../../store.ts';
+import type { DrainMachine } from '../machine.ts';
+import type { DrainNodePhase } from '../state.ts';
+import type { NodeDrainCommand, NodeDrainWrite } from './command.ts';
+import { type DrainWrite, DrainWrites } from './writes.ts';
+
+/** What it goes by. */
+export interface MarkSite {
+  readonly store: Pick<StoreView, 'node' | 'nodes'>;
+  readonly machine: Pick<DrainMachine, 'nodes' | 'isBegun'>;
+  readonly drain: () => NodeDrain;
+  /** Begins the ids of its writes. */
+  readonly prefix: string;
+}
+
+/** Marks of other drains are not touched; what was written is believed once it is seen on the node. */
+export class DrainMarks {
+  readonly #site: MarkSite;
+  readonly #writes: DrainWrites;
+  /** Writes of the drain machine on nodes that are under way. */
+  readonly #sent = new Set<string>();
+  /** Nodes on which nothing of the drain was left when they were last written. */
+  readonly #undone = new Set<string>();
+
+  constructor(site: MarkSite) {
+    this.#site = site;
+    this.#writes = new DrainWrites(site.prefix);
+  }
+
+  isOn(nodeName: string): boolean {
+    const { drainMarks = [] } = this.#site.store.node(nodeName) ?? {};
+    return drainMarks.some(({ id }) => id === this.#site.drain().name);
+  }
+
+  /** Whether something of the drain is being taken off the node. */
+  isUndoing(nodeName: string): boolean {
+    return this.#writes.isUndoing(nodeName);
+  }
+
+  /** Until it is written, or of no use any more. */
+  want(now: Instant, nodeName: string, write: NodeDrainWrite): void {
+    this.#writes.want(now, { kind: 'node', nodeName, write });
+  }
+
+  /** The object stays until all is undone; or may go. */
+  guard(now: Instant, isGuarded: boolean): void {
+    this.#writes.want(now, { kind: 'guard', isGuarded });
+  }
+
+  /** A write of the drain machine, which answers for it itself. */
+  send(id: string, nodeName: string, write: NodeDrainWrite): NodeDrainCommand {
+    if (write.kind === 'taint') this.#undone.delete(nodeName);
+    this.#sent.add(id);
+    return this.#command(id, nodeName, write);
+  }
+
+  /** The writes that are due. */
+  take(now: Instant): readonly NodeDrainCommand[] {
+    const started = this.#writes.take(now, (wanted, hasSucceeded) => {
+      return this.#isNeeded(wanted, hasSucceeded);
+    });
+    return started.map(({ id, wanted }): NodeDrainCommand => {
+      if (wanted.kind === 'node') return this.#command(id, wanted.nodeName, wanted.write);
+      const { name: drain, uid } = this.#site.drain();
+      return { kind: 'guardDrain', id, drain, uid, isGuarded: wanted.isGuarded };
+    });
+  }
+
+  /** What has ended of `want`ed writes; null: the result is of none, but may be of one that was `send`. */
+  settle(now: Instant, id: string, outcome: Outcome): ReturnType<DrainWrites['settle']> {
+    const ended = this.#writes.settle(now, id, outcome);
+    if (!ended) this.#sent.delete(id);
+    else if (ended.isDone && ended.wrote.kind === 'node' && ended.wrote.write.kind === 'undo') {
+      this.#undone.add(ended.wrote.nodeName);
+    }
+    return ended;
+  }
+
+  nextWake(): Instant | null {
+    return this.#writes.nextWake();
+  }
+
+  /** What is written on a node that is done with. */
+  end(now: Instant, nodeName: string, phase: DrainNodePhase): void {
+    if (phase.kind === 'failed' && this.#site.drain().rollsBack) {
+      this.want(now, nodeName, { kind: 'undo' });
+    } else if (phase.kind === 'failed' && phase.why === 'ForeignEviction') {
+      this.want(now, nodeName, { kind: 'untaint' });
+    } else if (phase.kind !== 'vanished') {
+      this.want(now, nodeName, { kind: 'end', isDrained: phase.kind === 'drained' });
+    }
+  }
+
+  /** Somebody else evicts for the taint and asks no budgets: until it is gone. */
+  takeTaintsBack(now: Instant): void {
+    for (const { name } of this.#site.machine.nodes()) {
+      if (this.isOn(name)) this.want(now, name, { kind: 'untaint' });
+    }
+  }
+
+  /**
+   * Every node that shows a mark of ours is taken back, and every one that may have got one that is not
+   * seen yet. Whether nothing is left.
+   */
+  undo(now: Instant): boolean {
+    if (this.#sent.size > 0) return false;
+    const begun = this.#site.machine.nodes().filter(({ phase }) => phase.kind !== 'pending');
+    const open = begun.flatMap(({ name }) => (this.#undone.has(name) ? [] : name));
+    const nodes = Array.from(this.#site.store.nodes());
+    const marked = nodes.flatMap(({ name }) => (this.isOn(name) ? name : []));
+    for (const name of [...open, ...marked]) this.want(now, name, { kind: 'undo' });
+    return open.length === 0 && marked.length === 0;
+  }
+
+  /** Whether a write that succeeded does not show yet, or one that did not is still of use. */
+  #isNeeded(wanted: DrainWrite, hasSucceeded: boolean): boolean {
+    const drain = this.#site.drain();
+    if (wanted.kind === 'guard') return drain.isGuarded !== wanted.isGuarded;
+    const { nodeName, write } = wanted;
+    if (write.kind !== 'undo') return !hasSucceeded;
+    // A mark on a node that has begun anew is a new one.
+    if (!drain.isDeleted && this.#site.machine.isBegun(nodeName)) return false;
+    return !hasSucceeded || this.isOn(nodeName);
+  }
+
+  #command(id: string, nodeName: string, write: NodeDrainWrite): NodeDrainCommand {
+    const { name: drain, uid, taint } = this.#site.drain();
+    return { kind: 'writeDrainNode', id, nodeName, drain, uid, taint, write };
+  }
+}

@@ -1,0 +1,57 @@
+// The attempts of the eviction machine, by the uid of their pods, and when each is looked at next.
+import { type AttemptState, isPending, untried } from '../attempt/state.ts';
+import { Schedule } from '../kernel/schedule.ts';
+import type { Instant } from '../kernel/time.ts';
+import type { EvictionAttempt } from './decider.ts';
+
+/** An attempt whose state ends by itself. */
+type Timed = EvictionAttempt & { readonly state: { readonly until: Instant } };
+
+export class Attempts {
+  readonly #attempts = new Map<string, EvictionAttempt>();
+  readonly #schedule = new Schedule();
+
+  get(uid: string): EvictionAttempt | undefined {
+    return this.#attempts.get(uid);
+  }
+
+  stateOf(uid: string): AttemptState | null {
+    return this.#attempts.get(uid)?.state ?? null;
+  }
+
+  /** It is looked at when it was to be before. */
+  set(uid: string, attempt: EvictionAttempt): void {
+    this.#attempts.set(uid, attempt);
+  }
+
+  /** It is looked at when its state ends. */
+  put(uid: string, attempt: Timed): void {
+    this.#attempts.set(uid, attempt);
+    this.#schedule.set(uid, attempt.state.until);
+  }
+
+  /** `until`: when the deadline is, by the machine's own clock. */
+  wait(now: Instant, uid: string, deadline: Instant, until: Instant): void {
+    this.put(uid, { ...untried, deadline, state: { kind: 'waiting', since: now, until } });
+  }
+
+  delete(uid: string): void {
+    this.#attempts.delete(uid);
+    this.#schedule.cancel(uid);
+  }
+
+  /** Those with a deadline that have not been sent, and their deadlines. */
+  *pending(): Iterable<readonly [uid: string, deadline: Instant, state: AttemptState]> {
+    for (const [uid, { state, deadline }] of this.#attempts) {
+      if (deadline !== null && isPending(state)) yield [uid, deadline, state];
+    }
+  }
+
+  takeDue(now: Instant): string | null {
+    return this.#schedule.takeDue(now);
+  }
+
+  nextWake(): Instant | null {
+    return this.#schedule.next();
+  }
+}
