@@ -10,7 +10,9 @@ import { Cluster, type ClusterOptions } from './cluster.ts';
 import { createCertificate } from './https/certificate.ts';
 import { writeKubeconfig } from './https/kubeconfig.ts';
 import { startHttps } from './https/server.ts';
+import { callOverHttps } from './https/webhook-call.ts';
 import { RealClock } from './kernel/clock.ts';
+import { threeZones } from './topology.ts';
 
 export interface EmbeddedOptions
   extends Omit<ClusterOptions, 'ca' | 'clock' | 'seed' | 'apiServer'> {
@@ -38,6 +40,25 @@ export interface EmbeddedCluster {
   stop(): Promise<void>;
 }
 
+/** What works in a cluster beside the API server, by the names that programs give it. */
+export const topologies: Readonly<
+  Record<'empty' | 'three-zones', Pick<EmbeddedOptions, 'topology' | 'without'>>
+> = {
+  empty: {
+    without: [
+      'nodeLifecycleStandIn',
+      'workloads',
+      'scheduler',
+      'disruption',
+      'garbageCollection',
+      'namespaces',
+      'policyStatus',
+      'volumes',
+    ],
+  },
+  'three-zones': { topology: threeZones },
+};
+
 /** Starts a cluster on the machine's clock and serves its API on the loopback interface. */
 export async function startEmbedded(options: EmbeddedOptions = {}): Promise<EmbeddedCluster> {
   const { seed = 1, port = 0, token = randomBytes(16).toString('hex'), ...rest } = options;
@@ -46,6 +67,7 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
   const tokens = new Map([...users, [token, admin]]);
   const apiServer = {
     tokens,
+    callWebhook: callOverHttps,
     ...(serviceMs ? { serviceMs } : {}),
     ...(parseYaml ? { parseYaml } : {}),
   };

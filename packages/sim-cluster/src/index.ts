@@ -10,7 +10,12 @@ export {
   TaintManagerStandIn,
 } from './controllers/taint-manager-stand-in.ts';
 export { installDefinitions } from './crd/install.ts';
-export { type EmbeddedCluster, type EmbeddedOptions, startEmbedded } from './embedded.ts';
+export {
+  type EmbeddedCluster,
+  type EmbeddedOptions,
+  startEmbedded,
+  topologies,
+} from './embedded.ts';
 export { type Topology, threeZones, withSystemPods } from './topology.ts';
 export type { LoadReport, Unloaded } from './write/load.ts';
 
@@ -50,6 +55,7 @@ export type { TimedToleration } from './objects/tolerations.ts';
 
 // The API server: by calls, and by requests as values.
 
+export type { CallWebhook, WebhookCall, WebhookOutcome } from './admission/webhooks/call.ts';
 export { ApiServer, type ApiServerOptions } from './api/api-server.ts';
 export type { ServiceTime } from './api/serve.ts';
 export type { DialedRequest, DialNode } from './handlers/node-proxy.ts';
@@ -78,6 +84,7 @@ export {
 } from './https/certificate.ts';
 export { type KubeconfigOptions, kubeconfigText, writeKubeconfig } from './https/kubeconfig.ts';
 export { type HttpsOptions, type HttpsServer, startHttps } from './https/server.ts';
+export { callOverHttps } from './https/webhook-call.ts';
 
 // Checkers of a client: whether it kept its promises.
 

@@ -6,14 +6,14 @@ import * as door from '../src/index.ts';
 
 const values = `
   ApiError ApiHistory ApiServer Checkers Cluster LifecycleCheckers NodeDrainCheckers PressureChecker RealClock
-  TaintManagerStandIn TakeoverCheckers VirtualClock createCertificate daemonSet defaultTiming deployment encodeFrame
+  TaintManagerStandIn TakeoverCheckers VirtualClock callOverHttps createCertificate daemonSet defaultTiming deployment encodeFrame
   encodeObject evictionDefaults evictionDefinition evictionRequestDefinition installDefinitions job kubeconfigText lifecycleDefaults
   namespace node pdb pod
   seededRandom serviceAccountUser startEmbedded startHttps statefulSet taint threeZones
-  toleration withSystemPods writeKubeconfig`;
+  toleration topologies withSystemPods writeKubeconfig`;
 
 const types = `
-  Access Amount ApiRequest ApiServerOptions AttachTiming Cause Certificate CertificateSubject Change Clock
+  Access Amount ApiRequest ApiServerOptions AttachTiming CallWebhook Cause Certificate CertificateSubject Change Clock
   ClusterApi ClusterOptions ClusterPart Decision DeleteOptions Denial DialNode DialedRequest
   EmbeddedCluster EmbeddedOptions Exchange Fault FaultRule Faults Growth HttpsOptions
   HttpsServer Json KubeObject KubeconfigOptions Kubelet KubeletTiming LifecycleTerms LoadReport
@@ -21,7 +21,7 @@ const types = `
   PauseScope Pauses PodEnd PodTiming PodUsage PolicyTerm PressureTerms Random RangeMs RateTerm Replica
   ResponseSink Right Rule ServiceTime StatsFault Status StatusDetails Summary
   TaintManagerOptions Terms TimedToleration Timer Tokens Topology Unloaded User Violation
-  WindowTerm WorkloadOptions`;
+  WebhookCall WebhookOutcome WindowTerm WorkloadOptions`;
 
 it('the package offers exactly these values and types', () => {
   const source = readFileSync(new URL('../src/index.ts', import.meta.url), 'utf8');

@@ -31,7 +31,8 @@ export function dynamic(object: KubeObject | null): CelValue {
   return toCel('dyn', object as Json);
 }
 
-function requestJson(request: AdmissionRequest, { user }: Writer): Json {
+/** What is said of a request, beside its objects. */
+export function requestJson(request: AdmissionRequest, { user }: Writer): Json {
   const { subresource, namespace, name, operation } = request;
   const asked = request.asked ?? request;
   return {

@@ -38,17 +38,23 @@ export interface CompiledPolicy {
   readonly annotations: readonly { readonly key: string; readonly value: Expression }[];
 }
 
+/** An expression ready to be asked; `variables` is the type of those that it may use, null: none. */
+export function compileExpression(
+  text: string,
+  names: Names,
+  variables: CelObject | null = null,
+): Expression {
+  const checked = checkExpression(text, '', names, variables);
+  if ('program' in checked) return { text, evaluate: checked.program.evaluate };
+  const error = checked.cause.message;
+  return { text, evaluate: () => ({ error }) };
+}
+
 /** Compiles a stored policy. */
 export function compilePolicy({ metadata, spec }: KubeObject): CompiledPolicy {
   const params = spec.paramKind !== undefined;
   const declared = declareVariables(spec.variables ?? [], params, '');
   const all: Names = { params, authorizer: true };
-  const compiled = (text: string, names: Names, variables: CelObject | null): Expression => {
-    const checked = checkExpression(text, '', names, variables);
-    if ('program' in checked) return { text, evaluate: checked.program.evaluate };
-    const error = checked.cause.message;
-    return { text, evaluate: () => ({ error }) };
-  };
   const conditions: readonly { readonly expression: string }[] = spec.matchConditions ?? [];
   const validations: readonly Validation[] = spec.validations ?? [];
   const annotations: readonly { readonly key: string; readonly valueExpression: string }[] =
@@ -58,19 +64,19 @@ export function compilePolicy({ metadata, spec }: KubeObject): CompiledPolicy {
     ignoresFailures: spec.failurePolicy === 'Ignore',
     constraints: spec.matchConstraints ?? {},
     paramKind: spec.paramKind ?? null,
-    conditions: conditions.map(({ expression }) => compiled(expression, all, null)),
+    conditions: conditions.map(({ expression }) => compileExpression(expression, all)),
     variables: declared.variables,
     variablesType: declared.type,
     validations: validations.map((given) => ({
       given,
-      expression: compiled(given.expression, all, declared.type),
+      expression: compileExpression(given.expression, all, declared.type),
       message: given.messageExpression
-        ? compiled(given.messageExpression, { params, authorizer: false }, declared.type)
+        ? compileExpression(given.messageExpression, { params, authorizer: false }, declared.type)
         : null,
     })),
     annotations: annotations.map(({ key, valueExpression }) => ({
       key,
-      value: compiled(valueExpression, all, declared.type),
+      value: compileExpression(valueExpression, all, declared.type),
     })),
   };
 }

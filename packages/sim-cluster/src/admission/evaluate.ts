@@ -21,7 +21,7 @@ const nothing: Verdict = { decisions: [], annotations: [] };
 /** Judges; `bindings` holds the parameter too. */
 export function evaluatePolicy(policy: CompiledPolicy, bindings: Bindings): Verdict {
   // The conditions do not see the namespace.
-  const held = evaluateConditions(policy, { ...bindings, namespaceObject: null });
+  const held = evaluateConditions(policy.conditions, { ...bindings, namespaceObject: null });
   if (held === false) return nothing;
   if (held !== true) return { decisions: [failed(policy, held)], annotations: [] };
   const whole = withVariables(policy, bindings);
@@ -37,7 +37,10 @@ export function evaluatePolicy(policy: CompiledPolicy, bindings: Bindings): Verd
 }
 
 /** Whether all hold, or what went wrong; one that does not hold wins over one that fails. */
-function evaluateConditions({ conditions }: CompiledPolicy, bindings: Bindings): boolean | string {
+export function evaluateConditions(
+  conditions: readonly Expression[],
+  bindings: Bindings,
+): boolean | string {
   const errors: string[] = [];
   for (const condition of conditions) {
     const found = condition.evaluate(bindings);

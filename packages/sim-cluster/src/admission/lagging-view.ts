@@ -21,6 +21,10 @@ export class LaggingView {
     this.#unsubscribe = store.subscribe((change) => this.#learn(change), new Set([resource]));
   }
 
+  get isEmpty(): boolean {
+    return this.#objects.size === 0;
+  }
+
   get(namespace: string, name: string): KubeObject | null {
     return this.#objects.get(objectKey(namespace, name)) ?? null;
   }

@@ -23,6 +23,19 @@ export function isExempt({ resource: { group, plural } }: AdmissionRequest): boo
   return group === 'admissionregistration.k8s.io' && exempt.has(plural);
 }
 
+const webhookKinds: ReadonlySet<string> = new Set([
+  'validatingwebhookconfigurations',
+  'mutatingwebhookconfigurations',
+]);
+
+/** Whether webhooks are never asked about it. */
+export function isAdmissionConfiguration(request: AdmissionRequest): boolean {
+  const { group, plural } = request.resource;
+  return (
+    isExempt(request) || (group === 'admissionregistration.k8s.io' && webhookKinds.has(plural))
+  );
+}
+
 /**
  * The request as it is meant, or null when it is not; no rules at all mean every request. One that is
  * meant in another version or group only is given as that: `others` are the resources under which

@@ -8,6 +8,7 @@ import { type Resource, storageOf } from '../resources/resource.ts';
 import type { ServedResources } from '../resources/served.ts';
 import type { Store } from '../store/store.ts';
 import type { Verdict as Answer, Question } from '../validation/policy/authorizer.ts';
+import type { MatchResources } from '../validation/policy/match-resources.ts';
 import { type Bindings, dynamic, requestBindings } from './bindings.ts';
 import type { CompiledPolicy } from './compiled-policy.ts';
 import { evaluatePolicy, type Verdict } from './evaluate.ts';
@@ -89,7 +90,7 @@ export class PolicyAdmission implements Admission {
     const others = this.#othersThan(request.resource);
     const shared = new Map<Resource, Bindings>();
     const bindingsOf = (shown: AdmissionRequest): Bindings => {
-      const known = shared.get(shown.resource) ?? this.#bindings(shown, writer);
+      const known = shared.get(shown.resource) ?? this.bindings(shown, writer);
       shared.set(shown.resource, known);
       return known;
     };
@@ -143,13 +144,19 @@ export class PolicyAdmission implements Admission {
     return denials;
   }
 
+  /** The request as somebody is shown it who is asked about such requests; null: he is not asked. */
+  shownTo(constraints: MatchResources, request: AdmissionRequest): AdmissionRequest | null {
+    return matched(constraints, request, this.#labelsOf, this.#othersThan(request.resource));
+  }
+
   /** The other resources under which the same objects are served. */
   #othersThan(resource: Resource): readonly Resource[] {
     const storage = storageOf(resource);
     return this.#served.all.filter((one) => one !== resource && storageOf(one) === storage);
   }
 
-  #bindings(request: AdmissionRequest, writer: Writer): Bindings {
+  /** What expressions see of a request, but for parameters. */
+  bindings(request: AdmissionRequest, writer: Writer): Bindings {
     const isNamespace = request.resource.plural === 'namespaces';
     const namespace = isNamespace ? null : this.#namespaceNamed(request.namespace);
     return requestBindings(request, writer, namespace, (question) =>

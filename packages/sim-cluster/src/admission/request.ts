@@ -2,6 +2,7 @@
 import type { User } from '../auth/authorizer.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import type { Resource } from '../resources/resource.ts';
+import type { WebhookAnswers } from './webhooks/answers.ts';
 
 type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
 
@@ -31,10 +32,15 @@ export interface Writer {
   readonly user: User;
   /** True for one who deletes a collection: its objects are judged without their names. */
   readonly isCollection?: boolean;
+  /** What webhooks have answered so far; left out: they are not asked. */
+  readonly answers?: WebhookAnswers;
   warn(text: string): void;
 }
 
-/** Whether a change may be stored. Throws ApiError when it may not. */
+/**
+ * Whether a change may be stored. Throws ApiError when it may not, and Unanswered while somebody has to be
+ * asked.
+ */
 export interface Admission {
   judge(request: AdmissionRequest, writer: Writer): void;
 }

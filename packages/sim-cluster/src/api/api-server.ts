@@ -1,4 +1,7 @@
 import { PolicyAdmission } from '../admission/policy-admission.ts';
+import type { Admission } from '../admission/request.ts';
+import { type CallWebhook, unreachable } from '../admission/webhooks/call.ts';
+import { WebhookAdmission } from '../admission/webhooks/webhook-admission.ts';
 import { Access } from '../auth/access.ts';
 import type { Tokens } from '../auth/authenticator.ts';
 import { Definitions } from '../crd/life-cycle.ts';
@@ -54,6 +57,8 @@ export interface ApiServerOptions {
    * server that finds them stored; default 0.
    */
   readonly paramsSyncMs?: number;
+  /** Reaches admission webhooks; left out: none can be reached. */
+  readonly callWebhook?: CallWebhook;
 }
 
 const startRv = 1000;
@@ -95,8 +100,16 @@ export class ApiServer implements ClusterApi {
     const { clock, random } = options;
     const { access } = this;
     this.policies = new PolicyAdmission({ store, clock, access, served });
-    const { brief: isBrief = false } = options;
-    this.#backend = { store, served, clock, random, admission: this.policies, isBrief };
+    const { brief: isBrief = false, callWebhook: call = unreachable } = options;
+    const { policies } = this;
+    const webhooks = new WebhookAdmission({ store, clock, random, policies, call });
+    const admission: Admission = {
+      judge: (request, writer) => {
+        policies.judge(request, writer);
+        webhooks.judge(request, writer);
+      },
+    };
+    this.#backend = { store, served, clock, random, admission, isBrief };
     this.#brief = isBrief ? new BriefWrites(this.#backend) : null;
     this.#direct = directApi(this.#backend, unknownManager);
     new Definitions(this.#backend);
@@ -112,6 +125,7 @@ export class ApiServer implements ClusterApi {
       faults: this.faults,
       dialNode: (nodeName) => this.#dialNode(nodeName),
       watchers: this.watchers,
+      hasWebhooks: () => !webhooks.isEmpty,
       issueToken: (token, user, lifetimeMs) => {
         tokens?.set(token, user);
         clock.after(lifetimeMs, () => tokens?.delete(token));

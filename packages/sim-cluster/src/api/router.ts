@@ -1,4 +1,5 @@
 // Sends each request to its handler, once it is authenticated and allowed.
+import type { WebhookAnswers } from '../admission/webhooks/answers.ts';
 import type { Access } from '../auth/access.ts';
 import { authenticate, type IssueToken, type Tokens } from '../auth/authenticator.ts';
 import type { Attributes, User } from '../auth/authorizer.ts';
@@ -53,8 +54,16 @@ export interface RouterOptions {
   readonly protobuf: boolean;
 }
 
-/** Answers a request: who asks, may he, what for. Throws ApiError for every refusal. */
-export function route(options: RouterOptions, request: ApiRequest, info: RequestInfo): Answer {
+/**
+ * Answers a request: who asks, may he, what for. Throws ApiError for every refusal, and Unanswered while
+ * webhooks have to be asked.
+ */
+export function route(
+  options: RouterOptions,
+  request: ApiRequest,
+  info: RequestInfo,
+  answers: WebhookAnswers,
+): Answer {
   const { tokens, access } = options;
   const asking = authenticate(tokens, request.headers);
   const user = impersonated(access, asking, request.headers);
@@ -72,7 +81,7 @@ export function route(options: RouterOptions, request: ApiRequest, info: Request
     const decision = access.judge(user, creates);
     if (!decision.grant) throw refusal(user, creates, decision.reason);
   }
-  const call: Call = { request, info, user };
+  const call: Call = { request, info, user, answers };
   return info.resource
     ? routeResource(options, call, info.resource)
     : handlePath(call, options.backend.served);

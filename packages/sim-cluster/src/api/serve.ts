@@ -1,7 +1,10 @@
+import { Unanswered, WebhookAnswers } from '../admission/webhooks/answers.ts';
 import { bodyText, mediaType } from '../handlers/body.ts';
 import { type RequestInfo, readRequest } from '../handlers/request.ts';
 import type { Clock, Timer } from '../kernel/clock.ts';
-import { ApiError, deniedByWebhook } from '../objects/errors.ts';
+import { type Random, replaying } from '../kernel/prng.ts';
+import { ApiError } from '../objects/errors.ts';
+import { deniedByWebhook } from '../objects/webhook-errors.ts';
 import { type Answer, errorReply, type Reply, type Stream } from '../wire/answer.ts';
 import type { ApiRequest, Exchange, ResponseSink } from '../wire/exchange.ts';
 import { needsProtobuf, prefersProtobuf } from '../wire/negotiation.ts';
@@ -18,6 +21,8 @@ export interface ServeOptions extends RouterOptions {
   readonly faults: Faults;
   readonly parseYaml: ParseYaml | null;
   readonly serviceMs: ServiceTime | null;
+  /** Whether there are webhooks, so that a write may be worked out more than once. */
+  readonly hasWebhooks: () => boolean;
 }
 
 const yamlTypes: readonly string[] = ['application/yaml', 'application/apply-patch+yaml'];
@@ -87,8 +92,8 @@ class Connection {
     this.#inProtobuf =
       needsProtobuf(headers) || (this.#options.protobuf && prefersProtobuf(headers));
     this.#common = { 'audit-id': request.headers['audit-id'] || this.#options.nextAuditId() };
-    const carryOut = (): Answer =>
-      this.#attempt(() => route(this.#options, this.#inJson(request), info));
+    const work = this.#worker(request, info);
+    const carryOut = (): Answer => this.#attempt(work);
     const fault = this.#options.faults.strike(info);
     const serve = (): void => {
       if (!fault) this.#deliver(carryOut());
@@ -97,6 +102,19 @@ class Connection {
     const ms = this.#options.serviceMs?.(info) ?? 0;
     if (ms > 0) this.#after(ms, serve);
     else serve();
+  }
+
+  /** What works the request out: anew each time it is called, with the same uids and names. */
+  #worker(request: ApiRequest, info: RequestInfo): () => Answer {
+    const answers = new WebhookAnswers();
+    const { backend, hasWebhooks } = this.#options;
+    const draws: (() => Random) | null = hasWebhooks() ? replaying(backend.random) : null;
+    return () => {
+      const options = draws
+        ? { ...this.#options, backend: { ...backend, random: draws() } }
+        : this.#options;
+      return route(options, this.#inJson(request), info, answers);
+    };
   }
 
   /** With a body of YAML in JSON; what is no YAML is left for those who say why. */
@@ -116,8 +134,7 @@ class Connection {
         this.#break('reset');
         break;
       case 'lose':
-        carryOut();
-        this.#break('reset');
+        this.#lose(carryOut());
         break;
       case 'delay':
         this.#after(fault.ms, () => this.#deliver(carryOut()));
@@ -127,7 +144,7 @@ class Connection {
         break;
       case 'deny': {
         const { webhook, code, message } = fault;
-        this.#deliver(errorReply(deniedByWebhook(webhook, code, message), this.#inProtobuf));
+        this.#deliver(errorReply(deniedByWebhook(webhook, { code, message }), this.#inProtobuf));
         break;
       }
       case 'cut':
@@ -145,6 +162,12 @@ class Connection {
     }
   }
 
+  /** It is carried out to its end, and nobody hears of it. */
+  #lose(answer: Answer): void {
+    if (answer.kind !== 'asking') this.#break('reset');
+    else this.#cleanups.push(answer.ask(() => this.#lose(this.#attempt(answer.answer))));
+  }
+
   #muteAfter(ms: number): void {
     this.#cleanups.push(this.#options.faults.track(() => this.#break('reset')));
     if (ms <= 0) this.#isMute = true;
@@ -158,6 +181,7 @@ class Connection {
     try {
       return answer();
     } catch (error) {
+      if (error instanceof Unanswered) return { kind: 'asking', ask: error.ask, answer };
       if (error instanceof ApiError) return errorReply(error, this.#inProtobuf);
       throw error;
     }
@@ -170,6 +194,9 @@ class Connection {
         break;
       case 'later':
         this.#after(answer.delayMs, () => this.#deliver(this.#attempt(answer.answer)));
+        break;
+      case 'asking':
+        this.#cleanups.push(answer.ask(() => this.#deliver(this.#attempt(answer.answer))));
         break;
       case 'stream':
         this.#stream(answer);

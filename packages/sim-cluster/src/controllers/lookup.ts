@@ -9,6 +9,11 @@ export interface Dependent {
   readonly object: KubeObject;
 }
 
+/** The same in the state that it has now. */
+interface Kept extends Dependent {
+  object: KubeObject;
+}
+
 /** How many pods of an owner count as its replicas, and how many of those are ready. */
 interface Replicas {
   readonly active: number;
@@ -27,7 +32,7 @@ const ownedResources = ['pods', 'replicasets', 'leases'] as const;
  */
 export class Lookup {
   readonly #podsOnNode = new Map<string, Map<string, KubeObject>>();
-  readonly #dependents = new Map<string, Map<string, Dependent>>();
+  readonly #dependents = new Map<string, Map<string, Kept>>();
   readonly #replicas = new Map<string, Replicas>();
   readonly #ownersElsewhere: ReadonlySet<string>;
 
@@ -43,8 +48,7 @@ export class Lookup {
       if (previous && (type === 'DELETED' || !isAtOnePlace(previous, object))) {
         this.#leave(resource, key, previous, type === 'DELETED' ? null : object);
       }
-      if (resource === 'pods' && previous) this.#count(previous, -1);
-      if (resource === 'pods' && type !== 'DELETED') this.#count(object, 1);
+      if (resource === 'pods') this.#recount(previous, type === 'DELETED' ? null : object);
       if (type !== 'DELETED') this.#add(resource, key, object);
     }, new Set(ownedResources));
   }
@@ -71,6 +75,13 @@ export class Lookup {
   /** How many replicas an owner of pods has. */
   replicasOf(owner: KubeObject): Replicas {
     return this.#replicas.get(owner.metadata.uid ?? '') ?? noReplicas;
+  }
+
+  /** Most changes of a pod change nothing of how it counts. */
+  #recount(previous: KubeObject | null, next: KubeObject | null): void {
+    if (previous && next && countsAlike(previous, next)) return;
+    if (previous) this.#count(previous, -1);
+    if (next) this.#count(next, 1);
   }
 
   #count(pod: KubeObject, by: 1 | -1): void {
@@ -107,7 +118,11 @@ export class Lookup {
       entry(this.#podsOnNode, object.spec.nodeName).set(key, object);
     }
     for (const { uid } of object.metadata.ownerReferences ?? []) {
-      entry(this.#dependents, uid).set(memberOf(resource, key, object), { resource, object });
+      const dependents = entry(this.#dependents, uid);
+      const member = memberOf(resource, key, object);
+      const known = dependents.get(member);
+      if (known?.resource === resource) known.object = object;
+      else dependents.set(member, { resource, object });
     }
   }
 
@@ -131,6 +146,14 @@ function memberOf(resource: string, key: string, { metadata }: KubeObject): stri
 function isAtOnePlace(previous: KubeObject, next: KubeObject): boolean {
   const isOwnedAlike = previous.metadata.ownerReferences === next.metadata.ownerReferences;
   return isOwnedAlike && previous.spec?.nodeName === next.spec?.nodeName;
+}
+
+function countsAlike(previous: KubeObject, next: KubeObject): boolean {
+  return (
+    previous.metadata.ownerReferences === next.metadata.ownerReferences &&
+    isActive(previous) === isActive(next) &&
+    isReady(previous) === isReady(next)
+  );
 }
 
 function entry<V>(index: Map<string, Map<string, V>>, key: string): Map<string, V> {

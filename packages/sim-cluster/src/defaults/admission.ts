@@ -10,7 +10,8 @@ interface MatchResources {
   readonly excludeResourceRules?: readonly Rule[];
 }
 
-const withScope = (rules: readonly Rule[]): readonly Rule[] =>
+/** Rules with the scope that each has where it says none. */
+export const withScope = (rules: readonly Rule[]): readonly Rule[] =>
   rules.map((rule) => ({ ...rule, scope: rule.scope ?? '*' }));
 
 function matchResources(given: MatchResources): object {

@@ -84,18 +84,24 @@ const workloadDefaults: Readonly<Record<string, Spec>> = {
   },
 };
 
-/** Members that the decoder writes as `{}` when absent and that must still get their default. */
-const emptyIsAbsent = ['strategy', 'updateStrategy'] as const;
-
 /** A new workload with its defaults and an empty status. */
 export function admitWorkload(workload: KubeObject): KubeObject {
-  const given = { ...workload.spec };
-  for (const member of emptyIsAbsent) if (!given[member]?.type) delete given[member];
   const isJob = workload.kind === 'Job';
-  const spec = { ...workloadDefaults[workload.kind ?? ''], ...given };
+  const defaults = workloadDefaults[workload.kind ?? ''] ?? {};
+  const spec = { ...defaults, ...workload.spec };
+  for (const member of ['strategy', 'updateStrategy'] as const) {
+    if (defaults[member]) spec[member] = withStrategyDefaults(spec[member], defaults[member]);
+  }
   const defaulted = withTemplateDefaults(spec, isJob ? 'Never' : 'Always');
   const admitted = { ...workload, spec: defaulted, status: {} };
   return isJob ? withJobSelector(admitted) : admitted;
+}
+
+/** Each number of a rolling update has its default, also where the type is left out. */
+function withStrategyDefaults(given: Spec, defaults: Spec): Spec {
+  const type = given.type || defaults.type;
+  if (type !== defaults.type) return given;
+  return { ...given, type, rollingUpdate: { ...defaults.rollingUpdate, ...given.rollingUpdate } };
 }
 
 /** A Job selects its pods by its own uid unless the client selects by hand. */

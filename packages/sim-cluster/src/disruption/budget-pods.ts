@@ -50,8 +50,9 @@ export class BudgetPods {
   /** Takes a pod in the state that it has now. */
   set(key: string, pod: KubeObject): void {
     const before = this.#pods.get(key);
-    if (before) this.#count(before, -1);
     this.#pods.set(key, pod);
+    if (before && countsAlike(before, pod)) return;
+    if (before) this.#count(before, -1);
     this.#count(pod, 1);
   }
 
@@ -72,6 +73,14 @@ export class BudgetPods {
     if (owned.pods > 0) this.#owners.set(owner.uid, owned);
     else this.#owners.delete(owner.uid);
   }
+}
+
+/** Most changes of a pod change nothing of what is counted. */
+function countsAlike(before: KubeObject, pod: KubeObject): boolean {
+  return (
+    before.metadata.ownerReferences === pod.metadata.ownerReferences &&
+    isHealthy(before) === isHealthy(pod)
+  );
 }
 
 /** Whether a budget counts the pod as there. */

@@ -1,5 +1,5 @@
 import { Controller } from '../controllers/controller.ts';
-import { controllerOf, keyOf, splitKey } from '../controllers/pods.ts';
+import { controllerOf, keyOf } from '../controllers/pods.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject, OwnerReference } from '../objects/kube-object.ts';
 import { labelSelectorRequirements, matchesLabels, type Requirement } from '../selectors/labels.ts';
@@ -145,9 +145,8 @@ export class DisruptionController extends Controller {
 
   protected override sync(key: string): void {
     const { api } = this;
-    const [namespace, name] = splitKey(key);
-    const budget = api.get(budgetsPlural, namespace, name);
-    const tracked = this.#budgets.get(namespace)?.get(key);
+    const budget = api.find(budgetsPlural, key);
+    const tracked = budget && this.#of(budget).get(key);
     if (!budget || !tracked) return;
     if (this.settling.isOn && isOnTheWay(budget, tracked)) {
       this.settling.leaveOut(this.queue, key);

@@ -92,8 +92,8 @@ export function warned<T>(warnings: readonly string[], action: () => T): T {
 }
 
 /** Who writes, for those who judge; what they have to say is added to the warnings. */
-export function writerOf({ user }: Call, warnings: string[]): Writer {
-  return { user, warn: (text) => warnings.push(text) };
+export function writerOf({ user, answers }: Call, warnings: string[]): Writer {
+  return { user, answers, warn: (text) => warnings.push(text) };
 }
 
 /** Who writes: `fieldManager`, or else the User-Agent up to the first slash. */

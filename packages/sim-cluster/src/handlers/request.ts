@@ -1,3 +1,4 @@
+import type { WebhookAnswers } from '../admission/webhooks/answers.ts';
 import type { User } from '../auth/authorizer.ts';
 import type { ApiRequest } from '../wire/exchange.ts';
 import { flag } from '../wire/list-options.ts';
@@ -30,6 +31,8 @@ export interface Call {
   readonly request: ApiRequest;
   readonly info: RequestInfo;
   readonly user: User;
+  /** What webhooks have answered to it so far. */
+  readonly answers: WebhookAnswers;
 }
 
 /** Reads the request line. */

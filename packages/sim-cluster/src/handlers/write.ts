@@ -69,7 +69,9 @@ export function handleDelete(call: ResourceCall): Answer {
   const request = readDeleteOptions(call);
   const warnings: string[] = [];
   const writer = writerOf(call, warnings);
-  const { object, gone } = deleteObject(backend, resource, targetOf(call), request, writer);
+  const { object, gone } = warned(warnings, () =>
+    deleteObject(backend, resource, targetOf(call), request, writer),
+  );
   if (!gone || resource.showsDeleted) return objectReply(call, 200, object, warnings);
   const status = deleted(resource, path.name, object.metadata.uid ?? '');
   return statusReply(200, status, warnings);
@@ -81,12 +83,18 @@ export function handleDeleteCollection(call: ResourceCall): Answer {
   const request = readDeleteOptions(call);
   validateDeleteRequest(request);
   const presenter = presenterOf(call);
-  const listed = listObjects(backend.store, resource, path.namespace, readListOptions(info.query));
+  const list = readListOptions(info.query);
+  const listed = call.answers.once(() =>
+    listObjects(backend.store, resource, path.namespace, list),
+  );
   const warnings: string[] = [];
   const writer = { ...writerOf(call, warnings), isCollection: true };
   for (const { metadata } of listed.items) {
     const target = { namespace: metadata.namespace ?? '', name: metadata.name };
-    deleteObject(backend, resource, target, request, writer);
+    // It may have gone while webhooks were asked about the one before.
+    if (storedIn({ ...call, path: { ...path, ...target } })) {
+      deleteObject(backend, resource, target, request, writer);
+    }
   }
   const answer = listReply(call, presenter, listed);
   return warnings.reduce((warned, text) => withWarning(warned, text), answer);
@@ -143,7 +151,7 @@ export function handleEviction(call: ResourceCall): Answer {
   const dryRun = call.info.query.getAll('dryRun').filter((value) => value !== '');
   const writer = writerOf(call, warnings);
   const asked = { ...object, kind: 'Eviction', apiVersion: 'policy/v1' };
-  evictPod(call.backend, targetOf(call), asked, dryRun, writer);
+  warned(warnings, () => evictPod(call.backend, targetOf(call), asked, dryRun, writer));
   return statusReply(201, created(), warnings);
 }
 
@@ -155,7 +163,9 @@ export function handleBinding(call: ResourceCall): Answer {
   const target = targetOf(call);
   checkSubresourceName(target, asked);
   const writer = writerOf(call, warnings);
-  judgeSubresource(call.backend, 'binding', asked, { target, dryRun, writer });
+  warned(warnings, () =>
+    judgeSubresource(call.backend, 'binding', asked, { target, dryRun, writer }),
+  );
   bindPod(call.backend, target, object.target ?? {}, { dryRun });
   return statusReply(201, created(), warnings);
 }

@@ -14,6 +14,20 @@ export function seededRandom(seed: number): Random {
   };
 }
 
+/** What is drawn from `random`, from its beginning each time the result is called. */
+export function replaying(random: Random): () => Random {
+  const drawn: number[] = [];
+  return () => {
+    let at = 0;
+    return () => {
+      const number = drawn[at] ?? random();
+      drawn[at] = number;
+      at += 1;
+      return number;
+    };
+  };
+}
+
 /** An integer in [low, high). */
 export function randomInteger(random: Random, low: number, high: number): number {
   return low + Math.floor(random() * (high - low));

@@ -16,7 +16,10 @@ interface Beat extends Timer {
 export class Heartbeats {
   readonly #clock: Clock;
   readonly #periodMs: number;
-  /** In the order in which they are due; those before `#first` have had their turn. */
+  /**
+   * In the order in which they are due, from `#first` to the end and on from the beginning: who has had its
+   * turn is the last one where it stands.
+   */
   #row: Beat[] = [];
   #first = 0;
   /** How many are not over. */
@@ -28,18 +31,36 @@ export class Heartbeats {
     this.#periodMs = periodMs;
   }
 
-  /** Calls `work` after each period, until it is cancelled. */
-  begin(work: () => void): Timer {
-    const beat: Beat = {
-      at: this.#clock.now() + this.#periodMs,
-      work,
-      isOver: false,
-      cancel: () => this.#end(beat),
-    };
+  /**
+   * Calls `work` after each period, until it is cancelled; `firstMs`: when for the first time, which is a
+   * period at most.
+   */
+  begin(work: () => void, firstMs: number = this.#periodMs): Timer {
+    const at = this.#clock.now() + firstMs;
+    const beat: Beat = { at, work, isOver: false, cancel: () => this.#end(beat) };
     this.#alive++;
-    this.#row.push(beat);
-    this.#timer ??= this.#clock.after(this.#periodMs, () => this.#run());
+    if (firstMs < this.#periodMs) this.#insert(beat);
+    else {
+      // Nobody is due later: it comes before the one that is due next.
+      this.#row.splice(this.#first, 0, beat);
+      this.#first = (this.#first + 1) % this.#row.length;
+      this.#timer ??= this.#clock.after(firstMs, () => this.#run());
+    }
     return beat;
+  }
+
+  /** Puts it before the first one that is due later. */
+  #insert(beat: Beat): void {
+    const inOrder = [...this.#row.slice(this.#first), ...this.#row.slice(0, this.#first)];
+    const row = inOrder.filter(({ isOver }) => !isOver);
+    const later = row.findIndex(({ at }) => at > beat.at);
+    const index = later < 0 ? row.length : later;
+    row.splice(index, 0, beat);
+    this.#row = row;
+    this.#first = 0;
+    if (index > 0) return;
+    this.#timer?.cancel();
+    this.#timer = this.#clock.after(beat.at - this.#clock.now(), () => this.#run());
   }
 
   #end(beat: Beat): void {
@@ -53,25 +74,21 @@ export class Heartbeats {
   #run(): void {
     const now = this.#clock.now();
     for (let next = this.#next(); next && next.at <= now; next = this.#next()) {
-      this.#first++;
       next.at = now + this.#periodMs;
-      this.#row.push(next);
+      this.#first = (this.#first + 1) % this.#row.length;
       next.work();
     }
-    this.#forgetPast();
     const next = this.#next();
     this.#timer = next ? this.#clock.after(next.at - now, () => this.#run()) : null;
   }
 
   /** The first that is still to come. */
   #next(): Beat | undefined {
-    while (this.#row[this.#first]?.isOver) this.#first++;
-    return this.#row[this.#first];
-  }
-
-  #forgetPast(): void {
-    if (this.#first * 2 < this.#row.length) return;
-    this.#row = this.#row.slice(this.#first);
-    this.#first = 0;
+    for (let next = this.#row[this.#first]; next; next = this.#row[this.#first]) {
+      if (!next.isOver) return next;
+      this.#row.splice(this.#first, 1);
+      if (this.#first === this.#row.length) this.#first = 0;
+    }
+    return undefined;
   }
 }

@@ -3,7 +3,8 @@ import { attachedTo, claimsOf, volumeOnNode, volumesOf } from '../controllers/vo
 import { WorkQueue } from '../controllers/work-queue.ts';
 import type { DialNode } from '../handlers/node-proxy.ts';
 import type { Timer } from '../kernel/clock.ts';
-import { type Random, seededRandom } from '../kernel/prng.ts';
+import { seedFor } from '../kernel/hash.ts';
+import { type Random, randomInteger, seededRandom } from '../kernel/prng.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatMicroTime, formatTime } from '../objects/time.ts';
 import type { Heartbeats } from './heartbeats.ts';
@@ -129,7 +130,9 @@ export class Kubelet {
     this.#state = 'working';
     this.#queue.add('register');
     const startupMs = drawMs(this.#random, this.#options.timing.startupMs);
-    this.#timer = this.#context.api.clock.after(startupMs, () => this.#beginWork());
+    this.#timer = this.#context.api.clock.after(startupMs, () =>
+      this.#beginWork(this.#firstBeatMs()),
+    );
   }
 
   /** Stops everything: no heartbeats, no pod starts, no pod ends, until `resume`. */
@@ -192,17 +195,24 @@ export class Kubelet {
     this.#isNews = true;
   }
 
-  #beginWork(): void {
+  #beginWork(firstBeatMs?: number): void {
     this.#report = { ...this.#report, Ready: true };
-    this.#beginBeating();
+    this.#beginBeating(firstBeatMs);
     this.#pods.start();
   }
 
-  #beginBeating(): void {
+  /** When it renews after its first heartbeat; drawn apart from all that its seed draws otherwise. */
+  #firstBeatMs(): number | undefined {
+    const { seed, timing } = this.#options;
+    if (!timing.spreadsHeartbeats) return undefined;
+    return randomInteger(seededRandom(seedFor(seed, 'heartbeat')), 1, timing.heartbeatMs + 1);
+  }
+
+  #beginBeating(firstBeatMs?: number): void {
     this.#isNews = true;
     this.#beat();
     this.#timer?.cancel();
-    this.#timer = this.#options.heartbeats.begin(() => this.#beat());
+    this.#timer = this.#options.heartbeats.begin(() => this.#beat(), firstBeatMs);
   }
 
   #beat(): void {

@@ -17,6 +17,11 @@ export interface PodTiming {
 export interface KubeletTiming extends PodTiming {
   /** Between two renewals of the lease, and between two looks at the node's status. */
   readonly heartbeatMs: number;
+  /**
+   * Whether kubelets renew at moments of their own within that time, as those of machines that were started
+   * at different times; left out: each that time after it has begun.
+   */
+  readonly spreadsHeartbeats?: boolean;
   /** From registration to Ready. */
   readonly startupMs: RangeMs;
   /** How long it takes a certain pod; left out: as long as all. */

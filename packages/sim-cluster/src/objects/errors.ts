@@ -304,12 +304,6 @@ export function evictionBlocked(message: string, retryAfterSeconds?: number): Ap
   );
 }
 
-/** A refusal by an admission webhook, which chooses the status; the server begins the sentence. */
-export function deniedByWebhook(webhook: string, code: number, message: string): ApiError {
-  const what = `admission webhook "${webhook}" denied the request`;
-  return new ApiError(code, null, message ? `${what}: ${message}` : `${what} without explanation`);
-}
-
 /** 200 of a DELETE that removed an object without showing it. */
 export function deleted(resource: ResourceName, name: string, uid: string): Status {
   return {

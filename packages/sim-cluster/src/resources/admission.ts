@@ -1,11 +1,14 @@
-// Admission policies and what binds them.
+// Admission policies, what binds them, and webhooks.
 import { admitBinding, admitNewPolicy, admitPolicy } from '../defaults/admission.ts';
+import { admitWebhooks } from '../defaults/webhooks.ts';
 import {
   validatingAdmissionPolicy,
   validatingAdmissionPolicyBinding,
 } from '../schema/admission.ts';
+import { validatingWebhookConfiguration } from '../schema/webhooks.ts';
 import { validateBinding } from '../validation/policy/binding.ts';
 import { validatePolicy } from '../validation/policy/policy.ts';
+import { validateWebhooks } from '../validation/webhooks.ts';
 import { defineResource, type Resource, statusSubresource } from './resource.ts';
 
 const common = {
@@ -16,7 +19,7 @@ const common = {
   unconditionalUpdate: false,
 } as const;
 
-/** ValidatingAdmissionPolicies and their bindings. */
+/** ValidatingAdmissionPolicies, their bindings, ValidatingWebhookConfigurations. */
 export const admissionResources: readonly Resource[] = [
   defineResource({
     ...common,
@@ -38,5 +41,16 @@ export const admissionResources: readonly Resource[] = [
     admit: admitBinding,
     derive: admitBinding,
     validate: validateBinding,
+  }),
+  defineResource({
+    ...common,
+    plural: 'validatingwebhookconfigurations',
+    kind: 'ValidatingWebhookConfiguration',
+    singular: 'validatingwebhookconfiguration',
+    schema: validatingWebhookConfiguration,
+    generation: 'whole',
+    admit: admitWebhooks,
+    derive: admitWebhooks,
+    validate: validateWebhooks,
   }),
 ];

@@ -62,6 +62,14 @@ const rows: readonly StoredOnly[] = [
   },
   {
     group: 'networking.k8s.io',
+    kind: 'NetworkPolicy',
+    plural: 'networkpolicies',
+    short: 'netpol',
+    members: 'spec',
+    counted: true,
+  },
+  {
+    group: 'networking.k8s.io',
     kind: 'ServiceCIDR',
     cluster: true,
     members: 'spec status',

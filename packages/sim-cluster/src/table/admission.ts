@@ -43,3 +43,21 @@ export const policyBindingPrinter: Printer = {
     return [binding.metadata.name, policyName, ref, age(binding, now)];
   },
 };
+
+/** ValidatingWebhookConfigurations as kubectl prints them. */
+export const webhooksPrinter: Printer = {
+  columns: [
+    nameColumn,
+    column(
+      'Webhooks',
+      'Webhooks indicates the number of webhooks registered in this configuration',
+      'integer',
+    ),
+    ageColumn,
+  ],
+  cells: ({ metadata, webhooks = [] }, now) => [
+    metadata.name,
+    webhooks.length,
+    age({ metadata }, now),
+  ],
+};

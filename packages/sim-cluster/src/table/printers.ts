@@ -1,6 +1,6 @@
 // Tables of any kind as kubectl asks for them; kinds without columns of their own show name and
 // age.
-import { policyBindingPrinter, policyPrinter } from './admission.ts';
+import { policyBindingPrinter, policyPrinter, webhooksPrinter } from './admission.ts';
 import { age, ageColumn, dateColumn, nameColumn, type Printer } from './columns.ts';
 import {
   budgetPrinter,
@@ -53,6 +53,7 @@ const printers: Readonly<Record<string, Printer>> = {
   services: servicePrinter,
   validatingadmissionpolicies: policyPrinter,
   validatingadmissionpolicybindings: policyBindingPrinter,
+  validatingwebhookconfigurations: webhooksPrinter,
   endpoints: endpointsPrinter,
   endpointslices: endpointSlicePrinter,
   configmaps: configMapPrinter,

@@ -5,7 +5,7 @@ import { keptText } from './kept-text.ts';
 import { yamlText, yamlType } from './yaml.ts';
 
 /** What a handler answers, and how that becomes a response. */
-export type Answer = Reply | Stream | Later;
+export type Answer = Reply | Stream | Later | Asking;
 
 /** A whole response. */
 export interface Reply {
@@ -36,6 +36,14 @@ interface Emit {
 interface Later {
   readonly kind: 'later';
   readonly delayMs: number;
+  readonly answer: () => Answer;
+}
+
+/** A response that is decided when others have been asked, unless the client leaves. */
+interface Asking {
+  readonly kind: 'asking';
+  /** Asks them, then calls `done`; returns how to give up. */
+  readonly ask: (done: () => void) => () => void;
   readonly answer: () => Answer;
 }
 
@@ -95,7 +103,7 @@ function warningHeader(warnings: readonly string[]): string {
 
 /** The same answer with one more warning; what is decided later goes without. */
 export function withWarning<T extends Answer>(answer: T, text: string): T {
-  if (answer.kind === 'later') return answer;
+  if (answer.kind === 'later' || answer.kind === 'asking') return answer;
   const before = answer.headers.warning;
   const warning = `${before ? `${before}, ` : ''}${warningHeader([text])}`;
   return { ...answer, headers: { ...answer.headers, warning } };

@@ -13,7 +13,8 @@ export interface ApiRequest {
 
 /**
  * Where the answer goes. `head` is called once and first, `data` any number of times, `end` once
- * and last unless the client aborts. Everything but a watch is finished before `exchange` returns.
+ * and last unless the client aborts. Everything but a watch is
+ * finished before `exchange` returns, unless a read waits for a version or a write for webhooks.
  */
 export interface ResponseSink {
   head(status: number, headers: Readonly<Record<string, string>>): void;

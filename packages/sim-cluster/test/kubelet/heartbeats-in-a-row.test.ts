@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { VirtualClock } from '../../src/kernel/clock.ts';
 import { Heartbeats } from '../../src/kubelet/heartbeats.ts';
 
@@ -47,4 +48,56 @@ test('nothing waits when all are over, and it can begin again', () => {
   heartbeats.begin(() => count++);
   clock.advanceTo(9_000);
   assert.equal(count, 12);
+});
+
+test('one with a first time of its own beats from then on, one period apart', () => {
+  const clock = new VirtualClock(0);
+  const heartbeats = new Heartbeats(clock, 10_000);
+  const heard: string[] = [];
+  const follow = (name: string, firstMs?: number) =>
+    heartbeats.begin(() => heard.push(`${name} ${clock.now()}`), firstMs);
+  follow('a');
+  follow('b', 4_000);
+  follow('c', 7_000).cancel();
+  follow('d', 7_000);
+  clock.advanceTo(20_000);
+  assert.deepEqual(heard, ['b 4000', 'd 7000', 'a 10000', 'b 14000', 'd 17000', 'a 20000']);
+});
+
+test('they beat as if each had a timer of its own', () => {
+  const periodMs = 100;
+  const beat = fc.record({
+    begins: fc.integer({ min: 0, max: 500 }),
+    first: fc.option(fc.integer({ min: 1, max: periodMs }), { nil: undefined }),
+    lasts: fc.integer({ min: 1, max: 600 }),
+  });
+  const play = (
+    beats: readonly { begins: number; first?: number | undefined; lasts: number }[],
+  ) => {
+    const clock = new VirtualClock(0);
+    const heartbeats = new Heartbeats(clock, periodMs);
+    const heard: string[] = [];
+    for (const [name, { begins, first, lasts }] of beats.entries()) {
+      clock.after(begins, () => {
+        const one = heartbeats.begin(() => heard.push(`${clock.now()} ${name}`), first);
+        clock.after(lasts - 0.5, () => one.cancel());
+      });
+    }
+    clock.advanceTo(1_500);
+    return heard.toSorted();
+  };
+  const twin = (beats: Parameters<typeof play>[0]): readonly string[] =>
+    beats
+      .flatMap(({ begins, first = periodMs, lasts }, name) => {
+        const times: string[] = [];
+        for (let after = first; after < lasts; after += periodMs) {
+          times.push(`${begins + after} ${name}`);
+        }
+        return times;
+      })
+      .toSorted();
+  const property = fc.property(fc.array(beat, { maxLength: 12 }), (beats) => {
+    assert.deepEqual(play(beats), twin(beats));
+  });
+  fc.assert(property, { numRuns: 500 });
 });

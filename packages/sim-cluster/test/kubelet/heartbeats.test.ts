@@ -217,6 +217,19 @@ describe('a zone', () => {
   });
 });
 
+it('kubelets renew in step, or each at a moment of its own', () => {
+  const phases = (spreadsHeartbeats: boolean): readonly number[] => {
+    const topology = { ...small(['a']), nodesPerZone: 40 };
+    const timing = { spreadsHeartbeats };
+    const running = virtualCluster({ topology, timing, ...withoutLifecycle });
+    running.pass(25_000);
+    const seconds = running.api.list('leases').map(({ spec }) => Date.parse(spec.renewTime) / 1000);
+    return [...new Set(seconds.map((second) => Math.floor(second) % 10))];
+  };
+  assert.ok(phases(false).length <= 3, 'as long as starting takes');
+  assert.ok(phases(true).length >= 8, 'over the whole period');
+});
+
 it('a lease goes with its node, and comes back for the node that takes its name', () => {
   const running = virtualCluster({ topology: small(['a']), ...withoutLifecycle });
   const { api, cluster, pass } = running;

@@ -49,6 +49,15 @@ describe('a Deployment', () => {
     assert.equal(conditionOf({ metadata: { name: '' }, status }, 'Available')?.status, 'True');
   });
 
+  it('keeps the numbers of a rolling update whose type is left out, and gets the others', () => {
+    const { api } = start();
+    const made = deployment('default', 'api', { replicas: 1 });
+    const strategy = { rollingUpdate: { maxSurge: 0 } };
+    const { spec } = api.create('deployments', { ...made, spec: { ...made.spec, strategy } });
+    const rollingUpdate = { maxSurge: 0, maxUnavailable: '25%' };
+    assert.deepEqual(spec.strategy, { type: 'RollingUpdate', rollingUpdate });
+  });
+
   it('gets a pod back on another node when one leaves a tainted node', () => {
     const { api, untilIdle } = start();
     const [lost] = podsOf(api, 'web').filter(({ spec }) => spec.nodeName === 'b-1');

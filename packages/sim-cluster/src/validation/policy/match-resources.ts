@@ -44,7 +44,8 @@ function known(field: string, value: string, all: readonly string[]): readonly C
   return all.includes(value) ? [] : [notSupported(field, value, all)];
 }
 
-function validateRule(rule: ResourceRule, field: string): readonly Cause[] {
+/** The rules for one rule at `field`. */
+export function validateRule(rule: ResourceRule, field: string): readonly Cause[] {
   const { resources = [], resourceNames = [], scope = '' } = rule;
   const { operations: asked = [] } = rule;
   return [

@@ -44,7 +44,7 @@ export function validatePolicy(policy: KubeObject): readonly Cause[] {
     ...known('spec.failurePolicy', spec.failurePolicy, failurePolicies),
     ...(params ? validateParamKind(spec.paramKind) : []),
     ...validateConstraints(spec.matchConstraints),
-    ...validateConditions(spec.matchConditions ?? [], params),
+    ...validateConditions(spec.matchConditions ?? [], 'spec.matchConditions', params),
     ...given.flatMap((variable, at) => validateVariable(variable, at, declared.causes)),
     ...validateContent(policy, params, declared.type),
   ];
@@ -83,9 +83,14 @@ function wrongIn(
   return 'cause' in checked ? [checked.cause] : [];
 }
 
-function validateConditions(conditions: readonly Named[], params: boolean): readonly Cause[] {
+/** The rules for the conditions at `list`; `params`: they may name parameters. */
+export function validateConditions(
+  conditions: readonly Named[],
+  list: string,
+  params: boolean,
+): readonly Cause[] {
   return conditions.flatMap(({ name, expression }, at) => {
-    const field = `spec.matchConditions[${at}]`;
+    const field = `${list}[${at}]`;
     const names = { params, authorizer: true };
     const isDouble = conditions.findIndex((other) => other.name === name) < at;
     const errors = name === '' ? [] : qualifiedNameErrors(name);
