@@ -1,7 +1,8 @@
 // Puts the page together: one HTML file that needs nothing but itself.
 import { createHash } from 'node:crypto';
 import { type PageParts, pageParts } from './build.ts';
-import type { PageInput } from './input.ts';
+import type { PageInput, WhatIfOrigin } from './input.ts';
+import type { LiveSource } from './live.ts';
 
 /** A page, and what the browser may do with it. */
 export interface LivePage {
@@ -18,9 +19,19 @@ export async function pageHtml(input: PageInput): Promise<string> {
   return htmlOf(await pageParts(), input, { title: 'taintmgr simulation', connects: false }).html;
 }
 
-/** The page of a live cluster, whose states come from `stream`, an address beside its own. */
-export async function livePage(stream: string): Promise<LivePage> {
-  return htmlOf(await pageParts(), { stream }, { title: 'taintmgr', connects: true });
+/**
+ * The page of a live cluster, whose states come from `stream`, an address beside its own. `whatIf`: where
+ * it asks what would happen; left out: nobody answers that.
+ */
+export async function livePage(stream: string, whatIf?: string): Promise<LivePage> {
+  const source = { stream, ...(whatIf !== undefined && { whatIf }) };
+  return htmlOf(await pageParts(), source, { title: 'taintmgr', connects: true });
+}
+
+/** The page of a simulation that was asked for on the page of a live cluster. */
+export async function whatIfPage(input: PageInput, asked: WhatIfOrigin): Promise<LivePage> {
+  const shown = { title: 'taintmgr what if', connects: false };
+  return htmlOf(await pageParts(), { ...input, asked }, shown);
 }
 
 interface Shown {
@@ -31,7 +42,7 @@ interface Shown {
 
 function htmlOf(
   parts: PageParts,
-  input: PageInput | { readonly stream: string },
+  input: PageInput | LiveSource,
   { title, connects }: Shown,
 ): LivePage {
   // Within a script element only this could end it.

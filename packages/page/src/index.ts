@@ -1,6 +1,6 @@
 // The door of the page: what it takes, and how it is made.
 export { LiveHistory } from './history.ts';
-export { type LivePage, livePage, pageHtml } from './html.ts';
+export { type LivePage, livePage, pageHtml, whatIfPage } from './html.ts';
 export type { PageInput } from './input.ts';
 export type {
   LiveAction,
@@ -11,3 +11,4 @@ export type {
   LivePod,
   LiveZone,
 } from './live.ts';
+export { type WhatIf, type WhatIfLine, whatIfEvents } from './what-if.ts';

@@ -56,6 +56,8 @@ export interface ZoneInput {
 }
 
 interface BudgetInput extends Named {
+  /** Whose pods it selects, as `Deployment shop/web`. */
+  readonly workloads: readonly string[];
   readonly states: readonly (Step & { readonly healthy: number; readonly desired: number })[];
 }
 
@@ -104,6 +106,8 @@ interface CauseInput {
 /** One variant. Times are seconds after the beginning; null stands for what does not end. */
 export interface RunInput {
   readonly name: string;
+  /** Whose rules are played. */
+  readonly semantics: 'precise' | 'upstream-1.36';
   readonly events: readonly (Step & { readonly text: string; readonly line: number })[];
   readonly workloads: readonly WorkloadInput[];
   readonly budgets: readonly BudgetInput[];
@@ -113,6 +117,8 @@ export interface RunInput {
   readonly evictions: readonly EvictionInput[];
   readonly holds: readonly HoldInput[];
   readonly refusals: readonly RefusalInput[];
+  /** Every pod on every node on which it was. */
+  readonly pods: readonly PodOnNode[];
   readonly failures: readonly (PodOnNode & Step & { readonly message: string })[];
   readonly unplaced: readonly (Pod & {
     readonly from: number;
@@ -134,6 +140,14 @@ interface AssumedTime {
   readonly from: string;
 }
 
+/** Where a simulation was asked for. */
+export interface WhatIfOrigin {
+  /** The page of the cluster. */
+  readonly address: string;
+  /** What prints the same in a terminal. */
+  readonly command: string;
+}
+
 /** All that the page knows. */
 export interface PageInput {
   readonly source: string;
@@ -150,4 +164,6 @@ export interface PageInput {
   }[];
   readonly limits: readonly { readonly limit: string; readonly exceeded: boolean }[];
   readonly runs: readonly RunInput[];
+  /** Left out: it was not asked for on a page. */
+  readonly asked?: WhatIfOrigin;
 }

@@ -8,6 +8,13 @@ import type {
   ZoneInput,
 } from './input.ts';
 
+/** What is in the page of a live cluster before anything is streamed: addresses beside its own. */
+export interface LiveSource {
+  readonly stream: string;
+  /** Where it asks what would happen; left out: nobody answers that here. */
+  readonly whatIf?: string;
+}
+
 /** What keeps a pod that is due, or would. */
 export interface LiveHold {
   /** `budget`, `limit`, `pause`, `finalizers`, `node`. */

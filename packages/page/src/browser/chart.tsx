@@ -9,6 +9,7 @@ import { hitsOf } from './hit.ts';
 import { onKey } from './keys.ts';
 import { LaneLabel } from './label.tsx';
 import { rowAt, type Size, scaleOf, topsOf, useSize } from './layout.ts';
+import { usePaper } from './paper.tsx';
 import type { ChartState } from './state.ts';
 
 const keysText = 'Keys: W and S zoom, A and D move, 0 shows all, N and P go from mark to mark';
@@ -18,7 +19,9 @@ export function Chart({ state }: { readonly state: ChartState }) {
   const lanes = useRef<HTMLCanvasElement>(null);
   const axis = useRef<HTMLCanvasElement>(null);
   const size = useSignal<Size>({ width: 0, height: 0, scrolled: 0 });
+  const paper = useRef<HTMLDivElement>(null);
   useSize(scroller, size);
+  usePaper(paper, state);
   useGestures(lanes, state, size);
   useGestures(axis, state, size);
   useSignalEffect(() => {
@@ -41,6 +44,7 @@ export function Chart({ state }: { readonly state: ChartState }) {
         tabIndex={0}
         onKeyDown={(event) => onKey(event, state)}
       >
+        {state.rows.value.length === 0 && <p>Search and filter leave nothing.</p>}
         <Lanes state={state} size={size.value}>
           <canvas
             ref={lanes}
@@ -56,6 +60,7 @@ export function Chart({ state }: { readonly state: ChartState }) {
           />
         </Lanes>
       </section>
+      <div class="on-paper" ref={paper} />
     </div>
   );
 }

@@ -4,7 +4,7 @@ import { type Colours, coloursOf, paintRow, type TimeScale } from './paint.ts';
 import type { ChartState } from './state.ts';
 import { ticksOf } from './ticks.ts';
 
-const axisHeight = 22;
+export const axisHeight = 22;
 /** Pixels on each side of the present in which no other time is written. */
 const nowRoom = 44;
 
@@ -19,14 +19,10 @@ export function drawChart({ lanes, axis }: Canvases, state: ChartState, size: Si
   const colours = coloursOf(lanes.canvas);
   fit(lanes, width, height);
   fit(axis, width, axisHeight);
-  drawTimes({ lanes, axis }, x, state, { width, colours });
+  drawLines(lanes, x, state, { width, colours });
+  drawTimes(axis, x, state, { width, colours });
   const rows = state.rows.value;
   const tops = topsOf(rows);
-  const now = state.now.value;
-  if (now !== null && x(now) >= 0 && x(now) <= width) {
-    lanes.fillStyle = colours('ink');
-    lanes.fillRect(Math.round(x(now)) - 1, 0, 2, lanes.canvas.height);
-  }
   const brush = { context: lanes, x, end: state.end.value, colours };
   for (let index = rowAt(tops, scrolled); index < rows.length; index++) {
     const [row, top = 0] = [rows[index], tops[index]];
@@ -45,23 +41,42 @@ export function drawChart({ lanes, axis }: Canvases, state: ChartState, size: Si
   }
 }
 
-function drawTimes(
-  { lanes, axis }: Canvases,
+interface Look {
+  readonly width: number;
+  readonly colours: Colours;
+}
+
+/** A line through the lanes for each time of the axis, and one for the present. */
+export function drawLines(
+  context: CanvasRenderingContext2D,
   x: TimeScale,
-  state: ChartState,
-  { width, colours }: { readonly width: number; readonly colours: Colours },
+  { now: { value: now }, view, startsAt }: ChartState,
+  { width, colours }: Look,
 ): void {
-  const now = state.now.value;
+  context.fillStyle = colours('rule');
+  for (const tick of ticksOf(view.value, width, startsAt)) {
+    context.fillRect(Math.round(x(tick)), 0, 1, context.canvas.height);
+  }
+  if (now === null || x(now) < 0 || x(now) > width) return;
+  context.fillStyle = colours('ink');
+  context.fillRect(Math.round(x(now)) - 1, 0, 2, context.canvas.height);
+}
+
+/** The times on the axis. */
+export function drawTimes(
+  axis: CanvasRenderingContext2D,
+  x: TimeScale,
+  { now: { value: now }, view, startsAt, clock }: ChartState,
+  { width, colours }: Look,
+): void {
   axis.font = getComputedStyle(axis.canvas).font;
   axis.fillStyle = colours('quiet');
-  lanes.fillStyle = colours('rule');
-  for (const tick of ticksOf(state.view.value, width, state.startsAt)) {
+  for (const tick of ticksOf(view.value, width, startsAt)) {
     const place = x(tick);
-    lanes.fillRect(Math.round(place), 0, 1, lanes.canvas.height);
     // The word at the line of now needs the place.
     if (now !== null && Math.abs(x(now) - place) < nowRoom) continue;
     axis.textAlign = place < 24 ? 'left' : 'center';
-    axis.fillText(state.clock(tick), place, 15);
+    axis.fillText(clock(tick), place, 15);
   }
   if (now === null) return;
   axis.fillStyle = colours('ink');
@@ -70,9 +85,13 @@ function drawTimes(
 }
 
 /** Sharp on screens with many pixels, and empty. */
-function fit(context: CanvasRenderingContext2D, width: number, height: number): void {
+export function fit(
+  context: CanvasRenderingContext2D,
+  width: number,
+  height: number,
+  ratio: number = globalThis.devicePixelRatio || 1,
+): void {
   const { canvas } = context;
-  const ratio = globalThis.devicePixelRatio || 1;
   const [wide, tall] = [Math.round(width * ratio), Math.round(height * ratio)];
   if (canvas.width !== wide) canvas.width = wide;
   if (canvas.height !== tall) canvas.height = tall;

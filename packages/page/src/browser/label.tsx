@@ -21,7 +21,7 @@ export function LaneLabel({ row, top, state, choose }: LaneLabelProps) {
   }
   const open = () => toggle(state.opened, key);
   return (
-    <li class={`label ${kind} depth-${depth}`} style={place}>
+    <li class={`label ${kind} depth-${depth} ${isOpen === null ? 'closed' : ''}`} style={place}>
       {isOpen !== null && (
         <button
           type="button"

@@ -37,36 +37,25 @@ export function rowAt(tops: number[], place: number): number {
   return Math.max(0, byTop(tops, place) - 1);
 }
 
-/** Follows what is seen: also when the window changes, and in print, where all is. */
+/** Follows what is seen: also when the window changes. */
 export function useSize(scroller: RefObject<HTMLElement | null>, size: Signal<Size>): void {
   useEffect(() => {
     const box = scroller.current;
     if (!box) return;
-    let isPrinting = false;
     const look = () => {
       const labels = Number.parseFloat(getComputedStyle(box).getPropertyValue('--labels'));
       const width = Math.max(50, box.clientWidth - labels);
-      const height = isPrinting ? box.scrollHeight : box.clientHeight;
-      size.value = { width, height, scrolled: isPrinting ? 0 : box.scrollTop };
+      size.value = { width, height: box.clientHeight, scrolled: box.scrollTop };
     };
-    const print = (on: boolean) => () => {
-      isPrinting = on;
-      look();
-    };
-    const [before, after] = [print(true), print(false)];
     const observer = new ResizeObserver(look);
     observer.observe(box);
     box.addEventListener('scroll', look, { passive: true });
     const dark = matchMedia('(prefers-color-scheme: dark)');
     dark.addEventListener('change', look);
-    addEventListener('beforeprint', before);
-    addEventListener('afterprint', after);
     look();
     return () => {
       observer.disconnect();
       dark.removeEventListener('change', look);
-      removeEventListener('beforeprint', before);
-      removeEventListener('afterprint', after);
     };
   }, []);
 }

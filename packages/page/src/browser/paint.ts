@@ -61,8 +61,7 @@ function paintArea({ context, x, end, colours }: Brush, area: Area, { top, heigh
     const left = x(step.at);
     context.fillRect(left, y(step.value), Math.max(1.5, x(next) - left), y(0) - y(step.value));
   }
-  const line = (numberOf: (step: Area['steps'][number]) => number | null, colour: string): void => {
-    context.strokeStyle = colour;
+  const path = (numberOf: (step: Area['steps'][number]) => number | null): void => {
     context.beginPath();
     for (const { step, next } of shown) {
       const value = numberOf(step);
@@ -76,7 +75,16 @@ function paintArea({ context, x, end, colours }: Brush, area: Area, { top, heigh
     }
     context.stroke();
   };
-  context.lineWidth = 1.5;
+  // On a border of paper a line is seen on every fill.
+  const line = (numberOf: (step: Area['steps'][number]) => number | null, colour: string): void => {
+    const dash = context.getLineDash();
+    context.setLineDash([]);
+    [context.strokeStyle, context.lineWidth] = [colours('paper'), 4];
+    path(numberOf);
+    context.setLineDash(dash);
+    [context.strokeStyle, context.lineWidth] = [colour, 1.5];
+    path(numberOf);
+  };
   if (shown.some(({ step }) => step.noticed !== null && step.noticed !== step.value))
     line(({ noticed, value }) => (noticed || value ? noticed : null), colours('ink'));
   context.setLineDash([5, 4]);
@@ -98,9 +106,13 @@ function paintBars({ context, x, colours }: Brush, { bars }: Row, { top, height 
     const start = Math.max(left, x(bar.from));
     const stop = Math.min(right, x(bar.until));
     if (stop < left || start > right) continue;
+    const [y, wide] = [top + bar.top * height, Math.max(1.5, stop - start)];
+    const tall = (bar.bottom - bar.top) * height;
+    // One that lies on another stands on paper.
+    context.fillStyle = colours('paper');
+    if (tall < height) context.fillRect(start, y - 1, wide, tall + 2);
     context.fillStyle = fillOf(context, bar.fill, colours);
-    const y = top + bar.top * height;
-    context.fillRect(start, y, Math.max(1.5, stop - start), (bar.bottom - bar.top) * height);
+    context.fillRect(start, y, wide, tall);
   }
 }
 
@@ -112,7 +124,9 @@ function paintMarks({ context, x, colours }: Brush, marks: readonly Mark[], y: n
     const place = x(mark.at);
     // Of those that would hide each other the first is drawn; whoever zooms in sees them all.
     if (place < left || place > right || (mark.shape === shape && place - last < 5)) continue;
-    paintMark(context, mark.shape, place, y, colours);
+    // Whole also at the edges.
+    const seen = Math.min(right, Math.max(left + markHalf, place));
+    paintMark(context, mark.shape, seen, y, colours);
     [last, shape] = [place, mark.shape];
   }
 }
@@ -130,9 +144,13 @@ function paintMark(
     context.lineTo(x + 4, y + 4);
     context.moveTo(x + 4, y - 4);
     context.lineTo(x - 4, y + 4);
-    context.strokeStyle = colours('held');
-    context.lineWidth = 2;
-    context.stroke();
+    for (const [colour, wide] of [
+      ['paper', 5],
+      ['held', 2],
+    ] as const) {
+      [context.strokeStyle, context.lineWidth] = [colours(colour), wide];
+      context.stroke();
+    }
     return;
   }
   const corners = shape === 'event' ? triangle : diamond;
@@ -144,6 +162,9 @@ function paintMark(
   context.stroke();
   context.fill();
 }
+
+/** Pixels on each side of its middle. */
+const markHalf = 6;
 
 const triangle = [
   [-6, -5],

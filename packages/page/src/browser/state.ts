@@ -1,5 +1,6 @@
 // What of a chart is looked at, whatever it shows: in signals, and in the fragment of the address.
 import { computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import type { Filter } from '../model/filter.ts';
 import type { About, Row } from '../model/row.ts';
 import type { Clock } from '../model/words.ts';
 
@@ -26,6 +27,7 @@ export interface ChartState {
   readonly pinned: Signal<number | null>;
   readonly opened: Signal<ReadonlySet<string>>;
   readonly query: Signal<string>;
+  readonly filter: Signal<Filter>;
   readonly chosen: Signal<Chosen | null>;
   readonly rows: ReadonlySignal<readonly Row[]>;
   /** The present; null: it is about no present. */
@@ -36,7 +38,7 @@ export interface ChartState {
 }
 
 /** What the address says of it; a page may have more in it. */
-export type Addressed = Pick<ChartState, 'ownView' | 'pinned' | 'opened' | 'query'>;
+export type Addressed = Pick<ChartState, 'ownView' | 'pinned' | 'opened' | 'query' | 'filter'>;
 
 /** The shortest time that fills the chart, in seconds. */
 const spanMin = 0.5;
@@ -49,8 +51,15 @@ export function addressed(fragment: URLSearchParams): Addressed {
     ownView: signal(from >= 0 && until > from ? { from, until } : null),
     opened: signal<ReadonlySet<string>>(new Set(fragment.getAll('open'))),
     query: signal(fragment.get('q') ?? ''),
+    filter: signal(filterIn(fragment)),
     pinned: signal(Number.isFinite(at) ? at : null),
   };
+}
+
+function filterIn(fragment: URLSearchParams): Filter {
+  const text = (name: string): string => fragment.get(name) ?? '';
+  const isHarmOnly = fragment.has('harmed');
+  return { namespace: text('ns'), zone: text('zone'), outcome: text('pods'), isHarmOnly };
 }
 
 /** What the chart shows: what was chosen as far as there is such a time, else `home`. */
@@ -67,17 +76,16 @@ export function viewOf(
   });
 }
 
-/** Keeps it in the address, with what else the page has there. */
-export function keepInAddress(
-  { ownView, end, pinned, opened, query }: ChartState,
-  more: () => Readonly<Record<string, string>>,
-): void {
+/** Keeps it in the address. */
+export function keepInAddress({ ownView, end, pinned, opened, query, filter }: ChartState): void {
   effect(() => {
     const fragment = new URLSearchParams();
     const { from = 0, until = end.value } = ownView.value ?? {};
     if (from > 0 || until < end.value) fragment.set('t', `${tidy(from)}-${tidy(until)}`);
     if (pinned.value !== null) fragment.set('at', tidy(pinned.value));
-    for (const [name, value] of Object.entries(more())) fragment.set(name, value);
+    const { namespace, zone, outcome, isHarmOnly } = filter.value;
+    const chosen = { ns: namespace, zone, pods: outcome, harmed: isHarmOnly ? 'only' : '' };
+    for (const [name, value] of Object.entries(chosen)) if (value) fragment.set(name, value);
     if (query.value !== '') fragment.set('q', query.value);
     for (const key of opened.value) fragment.append('open', key);
     const hash = fragment.size === 0 ? location.pathname : `#${fragment}`;

@@ -63,6 +63,8 @@ export interface Row {
   readonly note: string;
   /** A variant, where it is one of several lanes of the same thing. */
   readonly variant: string | null;
+  /** Whether nothing happens in it. */
+  readonly isCalm: boolean;
   /** Null: there is nothing in it to open. */
   readonly isOpen: boolean | null;
   readonly height: number;
@@ -81,6 +83,7 @@ export function rowOf(given: Pick<Row, 'key' | 'label'> & Partial<Row>): Row {
     depth: 0,
     note: '',
     variant: null,
+    isCalm: false,
     isOpen: null,
     height: area ? heights.area : heights[kind],
     area,

@@ -1,42 +1,57 @@
 // All lanes of the chart, from what was done to what came of it.
 import type { PageInput, RunInput } from '../input.ts';
-import { zoneRows } from './nodes.ts';
 import { type About, type Area, type AreaStep, type Bar, type Row, rowOf } from './row.ts';
 import { countsOf } from './steps.ts';
 import { type Clock, count, span } from './words.ts';
 import { workloadRows } from './workloads.ts';
+import { zoneRows } from './zones.ts';
 
-/** What of the page decides which lanes there are. */
+/** What decides which lanes there are. */
 export interface Choice {
-  /** The variant whose zones and nodes are shown. */
-  readonly run: number;
   readonly opened: ReadonlySet<string>;
   /** What labels and what is said must contain; '': everything. */
   readonly query: string;
+  /** Without what nothing happens in. */
+  readonly isHarmOnly: boolean;
 }
 
-export function rowsOf(input: PageInput, { run: index, opened, query }: Choice): readonly Row[] {
-  const run = input.runs[index] ?? input.runs[0];
-  if (!run) return [];
+export function rowsOf(input: PageInput, { opened, query, isHarmOnly }: Choice): readonly Row[] {
+  const { runs } = input;
+  if (runs.length === 0) return [];
   const end = input.untilSeconds;
+  const isMany = runs.length > 1;
   // What is searched for may be folded.
   const open = query === '' ? opened : everything;
   const rows = [
     ...eventRows(input),
     ...workloadRows(input, open),
-    ...input.runs.flatMap((one) => causeRows(one, end, input.runs.length > 1)),
-    ...zoneRows(run, end, open),
+    ...runs.flatMap((one) => causeRows(one, end, isMany)),
+    ...zoneRows(
+      runs.map((run) => ({ ...run, variant: isMany ? run.name : null })),
+      end,
+      open,
+    ),
   ];
-  return query === '' ? rows : matching(rows, query.toLowerCase());
+  return matching(rows, { query, isHarmOnly });
 }
 
 const everything: ReadonlySet<string> = Object.assign(new Set<string>(), { has: () => true });
 
-/** The lanes that a search leaves. */
-export function matching(rows: readonly Row[], query: string): readonly Row[] {
-  return rows.filter(({ kind, label, variant, key }) => {
+/** The lanes that a search and a filter leave. */
+export function matching(
+  rows: readonly Row[],
+  { query, isHarmOnly }: Pick<Choice, 'query' | 'isHarmOnly'>,
+): readonly Row[] {
+  const wanted = query.toLowerCase();
+  const found = rows.filter(({ kind, label, variant, key, isCalm }) => {
+    if (isHarmOnly && isCalm) return false;
     const text = `${label} ${variant ?? ''} ${key}`.toLowerCase();
-    return kind === 'lane' && text.includes(query);
+    return wanted === '' || (kind === 'lane' && text.includes(wanted));
+  });
+  // A heading under which nothing is left says nothing.
+  return found.filter(({ kind }, index) => {
+    const next = found[index + 1];
+    return kind !== 'heading' || (next !== undefined && next.kind !== 'heading');
   });
 }
 

@@ -16,7 +16,7 @@ export function sentenceOf(input: PageInput): string {
   if (!own || own.downMax === 0) {
     const text = `${name}no pod of ${shortName(worst)} is ever down`;
     const evictions = others.length > 0 ? '' : `; ${count(run.summary.evictions, 'eviction')}`;
-    return `${capital(text)}${evictions}${others.join('')}.`;
+    return `${name === '' ? capital(text) : text}${evictions}${others.join('')}.`;
   }
   const end = own.overAt === null ? ', and not over at the end' : '';
   const most = `at most ${own.downMax} of ${own.wanted} pods`;

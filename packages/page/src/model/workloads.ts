@@ -45,9 +45,13 @@ export function workloadRows(input: PageInput, opened: Opened): readonly Row[] {
   if (calm.length === 0) return [heading, ...rows];
   const isOpen = opened.has('calm-workloads');
   const label = `${calm.length} more, to which nothing happens`;
-  const fold = rowOf({ key: 'calm-workloads', kind: 'fold', label, isOpen });
+  const isCalm = true;
+  const fold = rowOf({ key: 'calm-workloads', kind: 'fold', label, isOpen, isCalm });
   const shown = isOpen
-    ? calm.map((one) => rowOf({ key: `w ${workloadKey(one)}`, label: workloadKey(one), depth: 1 }))
+    ? calm.map((one) => {
+        const label = workloadKey(one);
+        return rowOf({ key: `w ${label}`, label, depth: 1, isCalm });
+      })
     : [];
   return [heading, ...rows, fold, ...shown];
 }
@@ -90,13 +94,19 @@ function noteOf(own: WorkloadTotals, first: WorkloadTotals | null): string {
   return `${own.downMax} of ${own.wanted}, ${time}`;
 }
 
+/** The budget that is about this workload and no other: its line is one of this lane. */
+function budgetOf({ budgets }: RunInput, key: string): RunInput['budgets'][number] | null {
+  const own = budgets.filter(({ workloads }) => workloads.length === 1 && workloads[0] === key);
+  const desired = ({ states }: (typeof own)[number]): number => states.at(-1)?.desired ?? 0;
+  // Of several the strictest counts.
+  return own.sort((one, other) => desired(other) - desired(one))[0] ?? null;
+}
+
 /** How many pods are down, what was noticed of it, and what its budget allows. */
 function areaOf(run: RunInput, key: string): Area | null {
   const track = run.workloads.find((one) => workloadKey(one) === key);
   if (!track) return null;
-  const budget = run.budgets.find(
-    ({ namespace, name }) => namespace === track.namespace && name === track.name,
-  );
+  const budget = budgetOf(run, key);
   const [stateAt, servingAt] = [readerOf(track.states), readerOf(track.serving)];
   const budgetAt = readerOf(budget?.states ?? []);
   const steps: AreaStep[] = [];

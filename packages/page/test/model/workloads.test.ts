@@ -36,7 +36,23 @@ const web = run({
       ],
     },
   ],
-  budgets: [{ namespace: 'shop', name: 'web', states: [{ at: 0, healthy: 3, desired: 2 }] }],
+  budgets: [
+    {
+      ...{ namespace: 'shop', name: 'at-least-two', workloads: ['Deployment shop/web'] },
+      states: [{ at: 0, healthy: 3, desired: 2 }],
+    },
+    // Of two the strictest is drawn, and none that is about others as well.
+    {
+      ...{ namespace: 'shop', name: 'web', workloads: ['Deployment shop/web'] },
+      states: [{ at: 0, healthy: 3, desired: 1 }],
+    },
+    {
+      namespace: 'shop',
+      name: 'all',
+      workloads: ['Deployment shop/web', 'Deployment shop/api'],
+      states: [{ at: 0, healthy: 6, desired: 6 }],
+    },
+  ],
   evictions: [evicted],
 });
 

@@ -17,8 +17,17 @@ type SaidRun = Partial<Omit<RunInput, 'summary'>> & {
 export function run(said: SaidRun = {}): RunInput {
   const { summary = [], ...rest } = said;
   return {
-    ...{ name: 'precise', events: [], workloads: [], budgets: [], zones: [], nodes: [] },
-    ...{ deadlines: [], evictions: [], holds: [], refusals: [], failures: [], unplaced: [] },
+    ...{ name: 'precise', semantics: 'precise', events: [], workloads: [], budgets: [] },
+    ...{ zones: [], nodes: [] },
+    ...{
+      deadlines: [],
+      evictions: [],
+      holds: [],
+      refusals: [],
+      failures: [],
+      unplaced: [],
+      pods: [],
+    },
     ...rest,
     summary: { evictions: 0, refusals: 0, nodesTainted: 0, causes: [], workloads: summary },
   };

@@ -1,16 +1,25 @@
 // The page of a live cluster: what is next, the chart around the present, why, and the numbers.
+import { liveOutcomes, livePlacesOf } from '../../model/filter.ts';
 import { liveCounts, liveSentence } from '../../model/live/pods.ts';
 import { toLeave } from '../../model/live/times.ts';
 import { duration } from '../../model/words.ts';
 import { Chart } from '../chart.tsx';
 import { Find, Hint, Zoom } from '../controls.tsx';
+import { Filters } from '../filters.tsx';
 import { Legend } from '../legend.tsx';
 import { Overview } from '../overview.tsx';
 import { Why } from '../why.tsx';
 import { LiveNumbers } from './numbers.tsx';
 import type { LiveState } from './state.ts';
+import { WhatIfForm } from './what-if.tsx';
 
-export function LiveApp({ state }: { readonly state: LiveState }) {
+interface LiveAppProps {
+  readonly state: LiveState;
+  /** Where to ask what would happen; null: nobody answers that. */
+  readonly whatIf: string | null;
+}
+
+export function LiveApp({ state, whatIf }: LiveAppProps) {
   const input = state.input.value;
   const now = state.now.value;
   return (
@@ -29,6 +38,7 @@ export function LiveApp({ state }: { readonly state: LiveState }) {
           </p>
         ))}
       </header>
+      {whatIf !== null && <WhatIfForm input={input} address={whatIf} />}
       <Controls state={state} />
       <div class={state.chosen.value ? 'chart-and-why open' : 'chart-and-why'}>
         <div class="chart-side">
@@ -44,6 +54,12 @@ export function LiveApp({ state }: { readonly state: LiveState }) {
         <Why state={state} />
       </div>
       <LiveNumbers state={state} />
+      {whatIf === null && (
+        <p class="about">
+          What would happen if a zone or a node failed: ask on the page of{' '}
+          <code>kubectl taintmgr web</code>.
+        </p>
+      )}
     </main>
   );
 }
@@ -75,6 +91,7 @@ function Controls({ state }: { readonly state: LiveState }) {
   return (
     <div class="controls">
       <Find state={state} />
+      <Filters state={state} {...livePlacesOf(state.input.value)} outcomes={liveOutcomes} />
       <Zoom state={state}>
         <button
           type="button"

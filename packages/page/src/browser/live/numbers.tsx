@@ -8,7 +8,7 @@ import type { LiveState } from './state.ts';
 const shownMax = 100;
 
 export function LiveNumbers({ state }: { readonly state: LiveState }) {
-  const { zones, notes, actions } = state.input.value;
+  const { zones, notes, actions } = state.shown.value;
   return (
     <section class="numbers">
       <h2>To leave</h2>
@@ -48,7 +48,7 @@ function Wide({
 }
 
 function Pods({ state }: { readonly state: LiveState }) {
-  const { pods, podsLeftOut } = state.input.value;
+  const { pods, podsLeftOut } = state.shown.value;
   const now = state.now.value;
   const rest = pods.length - shownMax + podsLeftOut;
   if (pods.length === 0) return <p>No pod is to leave.</p>;

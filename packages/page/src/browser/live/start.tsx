@@ -1,20 +1,21 @@
 // Starts the page of a live cluster: it waits for the first state, then shows it and each that follows.
 import { computed, effect, signal } from '@preact/signals';
 import { render } from 'preact';
+import type { LiveSource } from '../../live.ts';
 import { liveSentence } from '../../model/live/pods.ts';
 import { LiveApp } from './app.tsx';
 import { liveStateOf } from './state.ts';
 import { listen, type Stream } from './stream.ts';
 
-export function startLive(place: Element, address: string): void {
-  const stream = listen(address);
+export function startLive(place: Element, source: LiveSource): void {
+  const stream = listen(source.stream);
   const unheard = computed(() => stream.unheardSince.value !== null);
   let isShown = false;
   effect(() => {
     if (stream.input.value === null) render(<Waiting isUnheard={unheard.value} />, place);
     else if (!isShown) {
       isShown = true;
-      show(place, stream);
+      show(place, stream, source.whatIf ?? null);
     }
   });
 }
@@ -32,7 +33,7 @@ function Waiting({ isUnheard }: { readonly isUnheard: boolean }) {
   );
 }
 
-function show(place: Element, stream: Stream): void {
+function show(place: Element, stream: Stream, whatIf: string | null): void {
   const first = stream.input.peek();
   if (!first) return;
   const input = signal(first);
@@ -47,5 +48,5 @@ function show(place: Element, stream: Stream): void {
     const since = stream.unheardSince.value;
     state.unheard.value = since === null ? null : { since };
   });
-  render(<LiveApp state={state} />, place);
+  render(<LiveApp state={state} whatIf={whatIf} />, place);
 }

@@ -1,11 +1,13 @@
 // The page of a simulation: the result, the chart, why, and the numbers.
 import { useMemo } from 'preact/hooks';
-import type { PageInput } from '../../input.ts';
+import type { PageInput, WhatIfOrigin } from '../../input.ts';
+import { outcomes, placesOf } from '../../model/filter.ts';
 import { besides, sentenceOf } from '../../model/sentence.ts';
 import { instantsOf, readerOf } from '../../model/steps.ts';
 import { duration } from '../../model/words.ts';
 import { Chart } from '../chart.tsx';
 import { Find, Hint, Zoom } from '../controls.tsx';
+import { Filters } from '../filters.tsx';
 import { Legend } from '../legend.tsx';
 import { Overview } from '../overview.tsx';
 import { Why } from '../why.tsx';
@@ -26,9 +28,13 @@ export function App({ state }: { readonly state: PageState }) {
         {missing.length > 0 && (
           <p class="crossed">A part of the cluster only: {missing.join('; ')}</p>
         )}
-        <p class="about">
-          {duration(untilSeconds)} of {source} {events}, seed {seed}
-        </p>
+        {input.asked ? (
+          <Asked asked={input.asked} />
+        ) : (
+          <p class="about">
+            {duration(untilSeconds)} of {source} {events}, seed {seed}
+          </p>
+        )}
       </header>
       <Controls state={state} />
       <div class={state.chosen.value ? 'chart-and-why open' : 'chart-and-why'}>
@@ -39,33 +45,28 @@ export function App({ state }: { readonly state: PageState }) {
         </div>
         <Why state={state} />
       </div>
-      <Numbers input={input} />
+      <Numbers input={state.shown.value} />
     </main>
   );
 }
 
+/** The way back to the page that asked, and the same for a terminal. */
+function Asked({ asked: { address, command } }: { readonly asked: WhatIfOrigin }) {
+  return (
+    <p class="about">
+      What if, played in a copy of the cluster; <a href={address}>back to the cluster as it is</a>.
+      The same in a terminal: <code>{command}</code>
+    </p>
+  );
+}
+
 function Controls({ state }: { readonly state: PageState }) {
-  const { runs } = state.input.value;
+  const input = state.input.value;
+  const places = useMemo(() => placesOf(input), [input]);
   return (
     <div class="controls">
       <Find state={state} />
-      {runs.length > 1 && (
-        <label>
-          Nodes of{' '}
-          <select
-            value={String(state.run.value)}
-            onChange={(event) => {
-              state.run.value = Number(event.currentTarget.value);
-            }}
-          >
-            {runs.map(({ name }, index) => (
-              <option key={name} value={String(index)}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
+      <Filters state={state} {...places} outcomes={outcomes} />
       <Zoom state={state}>
         <button
           type="button"

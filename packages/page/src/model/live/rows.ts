@@ -1,11 +1,11 @@
 // The lanes of a live cluster: what happened, who is to leave, what keeps them, drains, zones.
 import type { DeadlineInput, EvictionInput, PodOnNode } from '../../input.ts';
 import type { LiveAction, LiveInput, LivePod } from '../../live.ts';
-import { zoneRows } from '../nodes.ts';
 import { barsOf, marksOf } from '../pods.ts';
 import { type About, type Bar, type Row, rowOf } from '../row.ts';
 import { matching } from '../rows.ts';
 import { type Clock, count } from '../words.ts';
+import { zoneRows } from '../zones.ts';
 import { heldBy, inOrder, isDue, nameOf, whenText } from './pods.ts';
 
 /** Room for a name and a note below it. */
@@ -18,21 +18,27 @@ export interface LiveChoice {
   readonly now: number;
   readonly opened: ReadonlySet<string>;
   readonly query: string;
+  /** Without what nothing happens in. */
+  readonly isHarmOnly: boolean;
 }
 
-export function liveRows(input: LiveInput, { now, opened, query }: LiveChoice): readonly Row[] {
+export function liveRows(
+  input: LiveInput,
+  { now, opened, query, isHarmOnly }: LiveChoice,
+): readonly Row[] {
   const open = query === '' ? opened : everything;
   const { zones, nodes, holds, evictions } = input.record;
   const deadlines = input.record.deadlines.map((one) => untilNow(one, now));
+  const run = { variant: null, zones, nodes, deadlines, holds, evictions, refusals: [] };
   const rows = [
     ...eventRows(input),
     ...podRows(input, now, open),
     ...leftRows(input, now, open),
     ...actionRows(input, now, 'What keeps pods', ['pause', 'limit']),
     ...actionRows(input, now, 'Drains', ['drain']),
-    ...zoneRows({ zones, nodes, deadlines, holds, evictions, refusals: [] }, now, open),
+    ...zoneRows([run], now, open, 'now'),
   ];
-  return query === '' ? rows : matching(rows, query.toLowerCase());
+  return matching(rows, { query, isHarmOnly });
 }
 
 const everything: ReadonlySet<string> = Object.assign(new Set<string>(), { has: () => true });

@@ -27,7 +27,8 @@ function after(...moments: readonly Partial<LiveMoment>[]): LiveInput {
 
 function rows(input: LiveInput, given: { opened?: readonly string[]; query?: string } = {}) {
   const { opened = [], query = '' } = given;
-  return liveRows(input, { now: input.now, opened: new Set(opened), query });
+  const choice = { opened: new Set(opened), query, isHarmOnly: false };
+  return liveRows(input, { now: input.now, ...choice });
 }
 
 function labelled(all: readonly Row[], label: string): Row {
@@ -78,7 +79,7 @@ describe('the lanes of a live cluster', () => {
     const all = rows(input, { opened: ['left', 'z a'] });
     labelled(all, '1 pod that left since this page was opened');
     assert.equal(labelled(all, 'shop/web-1').marks[0]?.at, 170);
-    assert.equal(labelled(all, 'a').note, '1 node, 1 pod left');
+    assert.equal(labelled(all, 'a').note, '1 of 1 tainted, 1 pod left');
   });
 
   it('show pauses, limits and drains, and are found by their names', () => {

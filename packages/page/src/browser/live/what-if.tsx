@@ -1,0 +1,180 @@
+// Asks what would happen to the cluster as it is now: a form, how far the answer is, and its page.
+import { type Signal, useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import type { LiveInput } from '../../live.ts';
+import { type WhatIfEvent, type WhatIfLine, whatIfEvents } from '../../what-if.ts';
+import { linesOf } from './lines.ts';
+
+interface WhatIfProps {
+  readonly input: LiveInput;
+  /** Where to ask. */
+  readonly address: string;
+}
+
+/** How far an answer is. */
+type Answer =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'awaited'; readonly text: string; readonly stop: () => void }
+  | { readonly kind: 'failed'; readonly text: string; readonly next: string };
+
+const [first] = whatIfEvents;
+
+export function WhatIfForm({ input, address }: WhatIfProps) {
+  const event = useSignal<WhatIfEvent | undefined>(first);
+  const answer = useSignal<Answer>({ kind: 'none' });
+  const form = useRef<HTMLFormElement>(null);
+  const { hasPlace, hasTaint, hasEnd } = event.value ?? {};
+  const isAwaited = answer.value.kind === 'awaited';
+  return (
+    <details class="what-if">
+      <summary>What if …</summary>
+      <form
+        ref={form}
+        aria-label="What if"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (form.current) void ask(address, new FormData(form.current), answer);
+        }}
+      >
+        {hasPlace && <Where input={input} />}
+        <label>
+          What happens{' '}
+          <select
+            name="event"
+            value={event.value?.name}
+            onChange={({ currentTarget: { value } }) => {
+              event.value = whatIfEvents.find(({ name }) => name === value);
+            }}
+          >
+            {whatIfEvents.map(({ name, text }) => (
+              <option key={name} value={name}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </label>
+        {hasTaint && (
+          <label>
+            Taint <input name="taint" required placeholder="key=value:NoExecute" />
+          </label>
+        )}
+        {hasEnd && <Choice label="For" name="lasts" options={ends} usual="10m" />}
+        <Choice label="Look ahead" name="until" options={horizons} usual="30m" />
+        <label>
+          <input type="checkbox" name="both" value="on" /> compare taintmgr-controller with
+          kube-controller-manager
+        </label>
+        <button type="submit" disabled={isAwaited}>
+          Play it
+        </button>
+        <Outcome answer={answer.value} />
+      </form>
+      <p class="about">
+        Plays it in a copy of the cluster as it is now. Nothing is written to the cluster.
+      </p>
+    </details>
+  );
+}
+
+function Where({ input: { zones, nodes } }: Pick<WhatIfProps, 'input'>) {
+  const named = zones.filter(({ name }) => name !== '').map(({ name }) => `zone ${name}`);
+  const places = [...named, ...nodes.map(({ name }) => `node ${name}`)];
+  return (
+    <label>
+      Zone or node{' '}
+      <input name="where" list="places" required placeholder={places[0] ?? 'node NAME'} />
+      <datalist id="places">
+        {places.map((place) => (
+          <option key={place} value={place} />
+        ))}
+      </datalist>
+    </label>
+  );
+}
+
+type Options = readonly (readonly [value: string, text: string])[];
+
+const ends: Options = [
+  ['1m', '1 minute'],
+  ['5m', '5 minutes'],
+  ['10m', '10 minutes'],
+  ['30m', '30 minutes'],
+  ['', 'good'],
+];
+const horizons: Options = [
+  ['15m', '15 minutes'],
+  ['30m', '30 minutes'],
+  ['1h', '1 hour'],
+  ['2h', '2 hours'],
+  ['6h', '6 hours'],
+];
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly name: string;
+  readonly options: Options;
+  readonly usual: string;
+}
+
+function Choice({ label, name, options, usual }: ChoiceProps) {
+  return (
+    <label>
+      {label}{' '}
+      <select name={name}>
+        {options.map(([value, text]) => (
+          <option key={value} value={value} selected={value === usual}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Outcome({ answer }: { readonly answer: Answer }) {
+  if (answer.kind === 'none') return null;
+  if (answer.kind === 'awaited') {
+    return (
+      <>
+        <button type="button" onClick={answer.stop}>
+          Stop
+        </button>
+        <output>{answer.text}</output>
+      </>
+    );
+  }
+  return (
+    <p class="stale" role="alert">
+      {/[.?!]$/.test(answer.text) ? answer.text : `${answer.text}.`} {answer.next}
+    </p>
+  );
+}
+
+/** Asks, follows how far it is, and goes to the page of the answer. */
+async function ask(address: string, form: FormData, answer: Signal<Answer>): Promise<void> {
+  const query = new URLSearchParams();
+  for (const [name, value] of form) if (typeof value === 'string') query.set(name, value);
+  const away = new AbortController();
+  const stop = (): void => away.abort();
+  answer.value = { kind: 'awaited', text: 'the cluster is read', stop };
+  try {
+    const response = await fetch(`${address}?${query}`, { signal: away.signal });
+    for await (const line of linesOf<WhatIfLine>(response)) {
+      if (line.kind === 'progress') answer.value = { kind: 'awaited', text: line.text, stop };
+      else if (line.kind === 'error') answer.value = { ...line, kind: 'failed' };
+      else {
+        answer.value = { kind: 'none' };
+        location.assign(line.address);
+      }
+    }
+    if (answer.value.kind === 'awaited') answer.value = cutOff;
+  } catch {
+    answer.value = away.signal.aborted ? { kind: 'none' } : cutOff;
+  }
+}
+
+const cutOff: Answer = {
+  kind: 'failed',
+  text: 'The answer was cut off',
+  next: 'Is kubectl taintmgr web still running? Ask again, or start it anew.',
+};

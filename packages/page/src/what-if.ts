@@ -1,0 +1,50 @@
+// What can be asked on the page of a live cluster: what happens, where, and what comes back.
+
+/** What may happen, as the form lists it; in an address it goes by its name. */
+export interface WhatIfEvent {
+  readonly name: string;
+  readonly text: string;
+  /** Whether it happens to a zone or a node. */
+  readonly hasPlace: boolean;
+  /** Whether it is about a taint. */
+  readonly hasTaint: boolean;
+  /** Whether one says when it ends; what has no end of its own lasts to the end. */
+  readonly hasEnd: boolean;
+}
+
+const atPlace = { hasPlace: true, hasTaint: false, hasEnd: true } as const;
+const ofController = { hasPlace: false, hasTaint: false, hasEnd: false } as const;
+
+export const whatIfEvents: readonly WhatIfEvent[] = [
+  { ...atPlace, name: 'down', text: 'its machines die' },
+  { ...atPlace, name: 'cut-off', text: 'the control plane cannot reach it' },
+  { ...atPlace, name: 'taint', text: 'it gets a taint', hasTaint: true },
+  { ...atPlace, name: 'drain', text: 'it is drained, as by kubectl drain' },
+  { ...ofController, name: 'restart', text: 'the controller is restarted' },
+  { ...ofController, name: 'failover', text: 'the leader of the controller dies' },
+];
+
+/** A question, as the form has it and its address; '' is what was not said. */
+export interface WhatIf {
+  /** The name of a event. */
+  readonly event: string;
+  /** `zone NAME` or `node NAME`. */
+  readonly where: string;
+  /** `key=value:Effect` */
+  readonly taint: string;
+  /** `10m`; '': for good. */
+  readonly lasts: string;
+  /** How far to look ahead, `30m`. */
+  readonly until: string;
+  /** `on`: also by the rules of the one who does not act here. */
+  readonly both: string;
+}
+
+/** What comes back, one line of JSON after the other. */
+export type WhatIfLine =
+  /** How far it is. */
+  | { readonly kind: 'progress'; readonly text: string }
+  /** Where the page of the answer is, beside the one that asked. */
+  | { readonly kind: 'page'; readonly address: string }
+  /** Why there is none, and what to do. */
+  | { readonly kind: 'error'; readonly text: string; readonly next: string };
