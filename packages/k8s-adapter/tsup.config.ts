@@ -6,6 +6,5 @@ export default defineConfig({
   target: 'es2023',
   platform: 'node',
   dts: false,
-  sourcemap: true,
   clean: true,
 });

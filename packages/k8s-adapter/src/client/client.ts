@@ -3,7 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import { failureOf, succeeded } from '../proto/answer.ts';
 import { type ApiRequest, getRequest } from '../proto/api-request.ts';
-import { asList, asRecord, asText, parseJson } from '../proto/json.ts';
+import { parseJson } from '../proto/json.ts';
+import { type ListPage, parseList } from '../proto/json-list.ts';
 import { listRequest, type Selectors } from '../proto/list-requests.ts';
 import type { Transport } from '../transport/sink.ts';
 import { ApiError, ConnectionError, WrongServerError } from './errors.ts';
@@ -47,6 +48,13 @@ export class ApiClient {
   async ask(
     request: ApiRequest,
   ): Promise<{ readonly value: unknown; readonly serverTime: Instant | null }> {
+    const { text, serverTime } = await this.#text(request);
+    return { value: this.#inJson(parseJson(text)), serverTime };
+  }
+
+  async #text(
+    request: ApiRequest,
+  ): Promise<{ readonly text: string; readonly serverTime: Instant | null }> {
     const { transport, signal, requestTimeout } = this.#options;
     const limit = requestTimeout ?? requestMsMax;
     const answer = await exchange(transport, request, { limit, ...(signal && { signal }) });
@@ -60,8 +68,11 @@ export class ApiClient {
     const { body } = answer;
     // What shorter answers lead to is asked for before this one is read.
     if (body.length > longText) await nextTurn();
-    const value = parseJson(body);
-    if (value !== undefined) return { value, serverTime: httpDate(answer.headers.date) };
+    return { text: body, serverTime: httpDate(answer.headers.date) };
+  }
+
+  #inJson<T>(value: T | undefined): T {
+    if (value !== undefined) return value;
     throw new WrongServerError(this.#options.server, 'what answers there does not speak JSON');
   }
 
@@ -108,22 +119,24 @@ export class ApiClient {
   ): Promise<readonly T[]> {
     const objects: T[] = [];
     let limit = pageSize;
-    const ask = (continueToken: string): Promise<unknown> => {
+    const ask = (continueToken: string): Promise<string> => {
       const page = { ...selectors, ...(limit > 0 && { limit }), continueToken };
-      const answer = this.send(listRequest(path, page)).catch((error: unknown) => {
-        if (!(error instanceof TooLongError) || limit === 1) throw error;
-        limit = limit === 0 ? pageLimit : Math.trunc(limit / 2);
-        return ask(continueToken);
-      });
+      const answer = this.#text(listRequest(path, page)).then(
+        ({ text }) => text,
+        (error: unknown) => {
+          if (!(error instanceof TooLongError) || limit === 1) throw error;
+          limit = limit === 0 ? pageLimit : Math.trunc(limit / 2);
+          return ask(continueToken);
+        },
+      );
       // Until somebody waits for it.
       answer.catch(() => undefined);
       return answer;
     };
-    for (let asked: Promise<unknown> | null = ask(''); asked !== null; ) {
-      const page = asRecord(await asked);
-      const continueToken = asText(asRecord(page.metadata).continue);
-      asked = continueToken === '' ? null : ask(continueToken);
-      for (const item of asList(page.items)) objects.push(read(item));
+    for (let asked: Promise<string> | null = ask(''); asked !== null; ) {
+      const page: ListPage<T> = this.#inJson(parseList(await asked, read));
+      asked = page.continueToken === '' ? null : ask(page.continueToken);
+      for (const object of this.#inJson(page.items())) objects.push(object);
     }
     return objects;
   }

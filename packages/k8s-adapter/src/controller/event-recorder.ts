@@ -3,18 +3,12 @@ import { type Answer, type Failure, failureOf, succeeded } from '../proto/answer
 import type { RequestEffect } from '../proto/api-request.ts';
 import { Backoff, type Random } from '../proto/backoff.ts';
 import { Calls, type FinishedCall } from '../proto/calls.ts';
-import {
-  type ClusterEvent,
-  countEventRequest,
-  type EventSeries,
-  eventName,
-  postEventRequest,
-} from '../proto/event-requests.ts';
+import { type ClusterEvent, countEventRequest, postEventRequest } from '../proto/event-requests.ts';
 import type { ExchangeInput } from '../proto/exchange.ts';
 import { ownWallClock, type WallClock } from './clock/server-clock.ts';
+import { EventCorrelator, type Series } from './event-correlator.ts';
 import { EventQueue } from './event-queue.ts';
 import { EventTurn } from './event-turn.ts';
-import { RecentMap } from './recent-map.ts';
 
 export interface EventRecorderOptions {
   /** Who Kubernetes Events come from, where they do not say it themselves. */
@@ -45,26 +39,10 @@ export type EventRecorderNotice =
 
 type DropReason = 'queueFull' | 'stopped';
 
-/** Equal events, recorded as one Event object with a count. */
-interface Series extends EventSeries {
-  lastAt: Instant;
-  count: number;
-  /** The count that stands in the API; 0: no such object. */
-  written: number;
-  state: 'idle' | 'waiting' | 'underWay';
-  failures: number;
-}
-
 interface Purpose {
   readonly series: Series;
   readonly count: number;
   readonly sentAt: Instant;
-}
-
-/** How many events about one object may still be recorded. */
-interface Bucket {
-  tokens: number;
-  at: Instant;
 }
 
 /** As few at once, where that is enough; as many, where it takes them to be done in time. */
@@ -80,16 +58,11 @@ const reportDroppedMs: Millis = 10_000;
 const lastWordsMs: Millis = 8_000;
 /** How much the newest answer counts in how long answers take. */
 const newestShare = 0.2;
-/** As many series and objects as client-go remembers. */
-const rememberedMax = 4096;
-const burst = 25;
-const msPerToken: Millis = 300_000;
 const failuresMax = 12;
 
 /**
- * Records Kubernetes Events, best effort, with the limits of client-go: equal events become one
- * object whose count goes up, and one object is the subject of 25 requests at once and one more
- * every 5 minutes. While a request waits or is under way, further equal events join it.
+ * Records Kubernetes Events, best effort, with the limits of client-go (event-correlator.ts). While a
+ * request waits or is under way, further equal events join it.
  *
  * Events about pods yield to evictions (event-turn.ts) and are written in their order afterwards, as
  * many at once as it takes to be done within half a minute; a stop writes what waits before it is
@@ -114,9 +87,7 @@ export class EventRecorder {
   /** How many have waited at most since none did. */
   #waitingPeak = 0;
   readonly #turn: EventTurn;
-  readonly #series = new RecentMap<Series>(rememberedMax);
-  readonly #buckets = new RecentMap<Bucket>(rememberedMax);
-  readonly #component: string;
+  readonly #correlator: EventCorrelator;
   readonly #backoff: Backoff;
   readonly #clock: WallClock;
 
@@ -124,7 +95,7 @@ export class EventRecorder {
     const { component, random, clock = ownWallClock, turn = new EventTurn() } = options;
     this.#clock = clock;
     this.#turn = turn;
-    this.#component = component;
+    this.#correlator = new EventCorrelator(component, () => this.#nextSerial());
     this.#backoff = new Backoff(random);
   }
 
@@ -167,9 +138,7 @@ export class EventRecorder {
   /** Records an event, now or later. */
   record(now: Instant, event: ClusterEvent): readonly EventRecorderEffect[] {
     if (this.#endsAt !== null) return [];
-    const series = this.#seriesOf(now, event);
-    series.lastAt = this.#clock.wall(now);
-    series.count += 1;
+    const series = this.#correlator.count(this.#clock.wall(now), event);
     if (series.state === 'idle') this.#queue(now, series);
     return this.#proceed(now);
   }
@@ -198,25 +167,9 @@ export class EventRecorder {
     return this.#proceed(now);
   }
 
-  #seriesOf(now: Instant, event: ClusterEvent): Series {
-    const component = event.component ?? this.#component;
-    const key = `${component}\n${keyOf(event)}`;
-    return this.#series.getOrAdd(key, () => ({
-      name: eventName(event.subject.name, this.#clock.wall(now), this.#nextSerial()),
-      event,
-      component,
-      firstAt: this.#clock.wall(now),
-      lastAt: this.#clock.wall(now),
-      count: 0,
-      written: 0,
-      state: 'idle',
-      failures: 0,
-    }));
-  }
-
   #queue(now: Instant, series: Series): void {
     if (this.#waitingCount >= waitingMax) this.#drop(series);
-    else if (!this.#takeToken(now, series)) this.#lose(series, 'tooMany', null);
+    else if (!this.#correlator.admits(now, series)) this.#lose(series, 'tooMany', null);
     else {
       series.state = 'waiting';
       this.#queueOf(series).push(series);
@@ -226,17 +179,6 @@ export class EventRecorder {
 
   #queueOf({ event }: Series): EventQueue<Series> {
     return event.subject.kind === 'Pod' ? this.#waiting : this.#urgent;
-  }
-
-  #takeToken(now: Instant, { component, event }: Series): boolean {
-    const key = `${component}\n${subjectKeyOf(event)}`;
-    const bucket = this.#buckets.getOrAdd(key, () => ({ tokens: burst, at: now }));
-    // The tiny addition makes up for what binary fractions lose.
-    bucket.tokens = Math.min(burst, bucket.tokens + (now - bucket.at) / msPerToken + 1e-9);
-    bucket.at = now;
-    if (bucket.tokens < 1) return false;
-    bucket.tokens -= 1;
-    return true;
   }
 
   #proceed(now: Instant): readonly EventRecorderEffect[] {
@@ -382,13 +324,4 @@ function writeResult(answer: Answer, isNew: boolean): WriteResult {
   if (!isNew && status === 404) return 'expired';
   const passes = status === null || laterStatuses.includes(status) || status >= 500;
   return passes ? 'later' : 'refused';
-}
-
-function keyOf(event: ClusterEvent): string {
-  return [subjectKeyOf(event), event.type, event.reason, event.message].join('\n');
-}
-
-function subjectKeyOf({ subject }: ClusterEvent): string {
-  const { apiVersion, kind, namespace, name, uid } = subject;
-  return [apiVersion, kind, namespace, name, uid].join('\n');
 }

@@ -3,7 +3,7 @@ import type { Event } from '@taintmgr/core';
 import { earliest, type Instant } from '@taintmgr/core/time';
 import type { Notice } from '../controller/engine-loop.ts';
 import type { LoopInput, RunningLoop } from '../controller/loop-parts.ts';
-import { type ApiRequest, bodyValueOf } from '../proto/api-request.ts';
+import type { ApiRequest } from '../proto/api-request.ts';
 import type { Sink } from '../transport/sink.ts';
 import { LoopClock, type MachineClocks } from './loop-clock.ts';
 import { Runner } from './runner.ts';
@@ -103,7 +103,6 @@ export class VirtualDriver<E = Event, N = Notice> {
 }
 
 function withValue(request: ApiRequest): ExchangeRequest {
-  const { method, path, headers } = request;
-  const value = bodyValueOf(request);
+  const { method, path, headers, bodyValue: value } = request;
   return value ? { method, path, headers, body: null, value } : request;
 }

@@ -6,9 +6,6 @@ import { type Entry, textOf } from './file.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const schemes = ['http:', 'https:', 'socks5:'];
-const loopback = new net.BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
 
 /**
  * The proxy to a server, by kubectl's rules: proxy-url of the cluster, else HTTPS_PROXY (HTTP_PROXY
@@ -45,7 +42,7 @@ export function shownUrl(url: string): string {
 /** This machine itself is never asked for through a proxy that the environment names. */
 function isExcepted({ hostname, port, protocol }: URL, exceptions: string): boolean {
   const host = hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
-  if (host === 'localhost' || isIn(loopback, host)) return true;
+  if (host === 'localhost' || isLoopback(host)) return true;
   const actualPort = port || (protocol === 'https:' ? '443' : '80');
   return exceptions
     .split(',')
@@ -84,6 +81,10 @@ function coversAddress(address: string, bits: number | null, host: string): bool
   const list = new net.BlockList();
   list.addSubnet(address, bits ?? bitsMax, family);
   return isIn(list, host);
+}
+
+function isLoopback(host: string): boolean {
+  return coversAddress('127.0.0.0', 8, host) || coversAddress('::1', null, host);
 }
 
 function isIn(list: net.BlockList, host: string): boolean {

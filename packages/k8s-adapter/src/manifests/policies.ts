@@ -19,7 +19,8 @@ const kinds: readonly PolicyObject['kind'][] = decidingKinds;
  */
 export function policiesIn(file: string, text: string, now: Instant): readonly PlacedPolicy[] {
   const documents = readAllPositioned(file, text);
-  if (documents.length === 0) throw new FaultyFile([`${file}:1:1: the file is empty`]);
+  if (documents.length === 0)
+    throw new FaultyFile([`${file}:1:1: the file is empty, want ${kinds.join(', ')}`]);
   return policiesOf(documents, now);
 }
 

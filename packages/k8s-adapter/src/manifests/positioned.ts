@@ -31,10 +31,13 @@ export class FaultyFile extends Error {
   }
 }
 
-/** Reads YAML, or JSON as a part of it, so that every value knows its place. Throws FaultyFile. */
-export function readPositioned(file: string, text: string): Field {
+/**
+ * Reads YAML, or JSON as a part of it, so that every value knows its place; `want` says what should be in the
+ * file. Throws FaultyFile.
+ */
+export function readPositioned(file: string, text: string, want: string): Field {
   const [document, another] = readAllPositioned(file, text);
-  if (!document) throw new FaultyFile([`${file}:1:1: the file is empty`]);
+  if (!document) throw new FaultyFile([`${file}:1:1: the file is empty, want ${want}`]);
   if (another) throw new FaultyFile([another.fault('want one document').message]);
   return document;
 }

@@ -9,6 +9,11 @@ export interface ApiRequest {
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
+  /**
+   * What `body` is the JSON of, for a server in the same process, which needs no text. Left out: there is
+   * no body, or it was text from the start. Whoever sends another body leaves it out.
+   */
+  readonly bodyValue?: object;
   /** Another server than the API's, that the path is of; it is sent no credentials. */
   readonly elsewhere?: Elsewhere;
 }
@@ -18,35 +23,6 @@ export interface Elsewhere {
   /** `http://prometheus.monitoring:9090`, and the path before that of requests, if any. */
   readonly url: string;
   readonly timeoutMs: Millis;
-}
-
-class Given {
-  constructor(object: object) {
-    // biome-ignore lint/correctness/noConstructorReturn: what is given gets a private field
-    return object;
-  }
-}
-
-/**
- * What a body in JSON is made of, for a server in the same process: it needs no text of it. It is a private
- * field of the request, which nobody else sees: a WeakMap of all requests costs more than they do.
- */
-class WithValue extends Given {
-  readonly #value: object;
-
-  constructor(request: ApiRequest, value: object) {
-    super(request);
-    this.#value = value;
-  }
-
-  static bodyOf(request: ApiRequest): object | undefined {
-    return #value in request ? request.#value : undefined;
-  }
-}
-
-/** The body as the value that it was made of; undefined: it is none, or has been text from the start. */
-export function bodyValueOf(request: ApiRequest): object | undefined {
-  return WithValue.bodyOf(request);
 }
 
 /** A request that is to be sent, or hung up. What is heard of it comes back under its id. */
@@ -104,10 +80,9 @@ export function unread(request: ApiRequest): ApiRequest {
   const known = unreadHeaders.get(request.headers);
   const headers = known ?? { ...request.headers, accept: metadataOnly };
   if (!known) unreadHeaders.set(request.headers, headers);
-  const value = bodyValueOf(request);
-  const changed = { ...request, headers };
-  if (value) new WithValue(changed, value);
-  return changed;
+  const { method, path, bodyValue, elsewhere } = request;
+  if (!bodyValue || elsewhere) return { ...request, headers };
+  return requestOf(method, path, headers, bodyValue);
 }
 
 /** POST, PUT or DELETE with an object. */
@@ -177,13 +152,19 @@ function withBody(
   return requestOf(method, path, bodyHeaders[content], body);
 }
 
+/** The text is written when somebody wants it: a server in the same process never does. */
 function requestOf(
   method: ApiRequest['method'],
   path: string,
-  headers: ApiRequest['headers'],
-  value: object,
+  headers: Headers,
+  bodyValue: object,
 ): ApiRequest {
-  const request: ApiRequest = { method, path, headers, body: JSON.stringify(value) };
-  new WithValue(request, value);
-  return request;
+  let text: string | null = null;
+  return {
+    ...{ method, path, headers, bodyValue },
+    get body() {
+      text ??= JSON.stringify(bodyValue);
+      return text;
+    },
+  };
 }

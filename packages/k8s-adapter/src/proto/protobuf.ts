@@ -21,6 +21,8 @@ export function isProtobuf(headers: ResponseHeaders): boolean {
 
 /** The bytes of all, one after the other. */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
+  const [only] = parts;
+  if (only && parts.length === 1) return only;
   const [first = new Uint8Array(), ...rest] = parts.filter(({ length }) => length > 0);
   if (rest.length === 0) return first;
   const whole = new Uint8Array(rest.reduce((sum, { length }) => sum + length, first.length));
@@ -67,12 +69,12 @@ const watchEvent: Message = { 1: ['type', 'word'], 2: ['object', { 1: ['raw', 'b
 const envelope: Message = { 1: ['typeMeta', { 2: ['kind', 'word'] }], 2: ['raw', 'bytes'] };
 
 function readObject(bytes: Uint8Array, kinds: Kinds): JsonRecord | null {
-  if (!magic.every((byte, index) => bytes[index] === byte)) return null;
+  for (let at = 0; at < magic.length; at++) if (bytes[at] !== magic[at]) return null;
   const { typeMeta, raw } = read(new ProtobufReader(bytes, magic.length), envelope);
   const kind = asText(asRecord(typeMeta).kind);
   const message = kinds[kind];
   if (!message || !(raw instanceof Uint8Array)) return null;
-  return { kind, ...read(new ProtobufReader(raw), message) };
+  return read(new ProtobufReader(raw), message, { kind });
 }
 
 type Building = Record<string, unknown>;

@@ -1,13 +1,11 @@
 import { formatDuration, type Instant } from '@taintmgr/core/time';
 import { type Failure, failureOf, isTooLong, noAnswer, succeeded } from './answer.ts';
-import type { ApiRequest } from './api-request.ts';
 import { Backoff } from './backoff.ts';
-import { AnswerCollector, type ExchangeInput, partsOf, type StreamInput } from './exchange.ts';
+import { type ExchangeInput, partsOf, type StreamInput } from './exchange.ts';
 import { Inventory } from './inventory.ts';
 import { listPage } from './list-page.ts';
-import { listRequest, listStreamRequest, watchRequest } from './list-requests.ts';
-import { preferProtobuf } from './protobuf.ts';
 import { Absence, absence, mayMiss } from './reflector-absence.ts';
+import { type Asked, Asking } from './reflector-asking.ts';
 import { Freshness } from './reflector-freshness.ts';
 import { listed, type ReflectorNotice } from './reflector-notice.ts';
 import type { ReflectorEffect, ReflectorInput, ReflectorOptions } from './reflector-options.ts';
@@ -34,7 +32,6 @@ import {
   relistStatuses,
   type Stream,
   type Streaming,
-  streamSeconds,
   unableStatuses,
   type Watching,
   wakeOf,
@@ -45,7 +42,6 @@ import { type CollectionEvent, isOlder, type WatchEvent, watchEventIn } from './
 
 export type { ReflectorEffect, ReflectorInput, ReflectorNotice, ReflectorOptions };
 
-const pageLimitMax = 500;
 const none: readonly never[] = [];
 
 /**
@@ -63,24 +59,19 @@ const none: readonly never[] = [];
 export class Reflector<T> {
   #state: ReflectorState = { kind: 'Idle' };
   #effects: ReflectorEffect<T>[] = [];
-  #serial = 0;
   #synced = false;
   readonly #freshness = new Freshness();
   /** Whether nothing has been read or opened since something went wrong. */
   #failing = false;
   readonly #absence = new Absence();
-  /** Goes down where objects are so large that a page of them is more than we read. */
-  #pageLimit = pageLimitMax;
-  #lists: 'streamed' | 'pagedOnce' | 'paged';
-  #protobuf: boolean;
+  readonly #asking: Asking;
   readonly #options: ReflectorOptions<T>;
   readonly #inventory: Inventory<T>;
   readonly #backoff: Backoff;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
-    this.#lists = options.streamLists && options.watch ? 'streamed' : 'paged';
-    this.#protobuf = options.protobuf ?? false;
+    this.#asking = new Asking(options);
     this.#inventory = new Inventory(options.project);
     this.#backoff = new Backoff(options.random);
   }
@@ -175,9 +166,8 @@ export class Reflector<T> {
     const answer = state.collector.take(input);
     if (!answer) return state;
     if (state.kind === 'Listing' && succeeded(answer)) return this.#page(now, state, answer.body);
-    if (state.kind === 'Listing' && isTooLong(answer) && this.#pageLimit > 1) {
+    if (state.kind === 'Listing' && isTooLong(answer) && this.#asking.halvePages()) {
       this.#abort(state);
-      this.#pageLimit = Math.trunc(this.#pageLimit / 2);
       return this.#requestPage(now, state.continueToken);
     }
     return this.#refused(now, state, failureOf(answer));
@@ -188,12 +178,12 @@ export class Reflector<T> {
     if (mayMiss(this.#options, status) && state.kind !== 'Watching') {
       if (this.#absence.missed(now, this.size)) return this.#leaveAbsent(now, state, failure);
     }
-    if (this.#protobuf && isStreaming(state) && formatStatuses.includes(status)) {
+    if (this.#asking.protobuf && isStreaming(state) && formatStatuses.includes(status)) {
       this.#speakJson();
       return state.kind === 'Loading' ? this.#list(now) : this.#watch(now, state);
     }
     if (state.kind === 'Loading' && unableStatuses.includes(status)) {
-      this.#lists = 'paged';
+      this.#asking.lists = 'paged';
       this.#notice({ kind: 'pagedLists', resource: this.resource });
       return this.#list(now);
     }
@@ -214,19 +204,17 @@ export class Reflector<T> {
   #list(now: Instant): ReflectorState {
     this.#freshness.ask(now);
     this.#inventory.beginList(this.#options.reportsEarly);
-    return this.#lists === 'streamed' ? this.#load(now) : this.#requestPage(now, '');
-  }
-
-  #load(now: Instant): ReflectorState {
-    const { path, selectors, random } = this.#options;
-    const request = listStreamRequest(path, selectors, streamSeconds(random));
-    return { kind: 'Loading', decoder: new JsonWatchDecoder(), ...this.#stream(now, request) };
+    if (this.#asking.lists !== 'streamed') return this.#requestPage(now, '');
+    const stream = this.#begin(this.#asking.load(now));
+    return { kind: 'Loading', decoder: new JsonWatchDecoder(), ...stream };
   }
 
   #requestPage(now: Instant, continueToken: string): ReflectorState {
-    const { path, selectors } = this.#options;
-    const request = listRequest(path, { ...selectors, limit: this.#pageLimit, continueToken });
-    return { kind: 'Listing', continueToken, ...this.#open(now, request) };
+    return {
+      ...this.#begin(this.#asking.page(now, continueToken)),
+      kind: 'Listing',
+      continueToken,
+    };
   }
 
   #page(now: Instant, listing: Listing, body: string): ReflectorState {
@@ -247,7 +235,7 @@ export class Reflector<T> {
   #swap(absent: Failure | null = null): void {
     this.#freshness.read();
     this.#failing = false;
-    if (this.#lists === 'pagedOnce') this.#lists = 'streamed';
+    if (this.#asking.lists === 'pagedOnce') this.#asking.lists = 'streamed';
     const { reportsEarly } = this.#inventory;
     const changes = this.#inventory.endList();
     for (const change of changes) this.#effects.push(change);
@@ -263,10 +251,8 @@ export class Reflector<T> {
   // Watching
 
   #watch(now: Instant, { resourceVersion }: { resourceVersion: string }): ReflectorState {
-    const { path, selectors, random } = this.#options;
-    const timeoutSeconds = streamSeconds(random);
-    const request = watchRequest(path, { ...selectors, resourceVersion, timeoutSeconds });
-    return watchingFrom(this.#stream(now, request), new JsonWatchDecoder(), resourceVersion);
+    const stream = this.#begin(this.#asking.watch(now, resourceVersion));
+    return watchingFrom(stream, new JsonWatchDecoder(), resourceVersion);
   }
 
   #receiveStream(now: Instant, state: Streaming, input: StreamInput): ReflectorState {
@@ -357,28 +343,21 @@ export class Reflector<T> {
 
   /** A list that broke off, and one without an end from a server that never heard of such lists. */
   #broken(now: Instant, state: Open, failure: Failure, next: Next): ReflectorState {
-    if (state.kind === 'Loading' && isGood(state)) this.#lists = 'pagedOnce';
+    if (state.kind === 'Loading' && isGood(state)) this.#asking.lists = 'pagedOnce';
     return this.#recover(now, state, failure, next);
   }
 
   // What all share
 
-  #stream(now: Instant, request: ApiRequest): Stream {
-    return this.#open(now, this.#protobuf ? preferProtobuf(request) : request);
-  }
-
   /** The server, or something on the way to it, has no protobuf, or one that we do not read. */
   #speakJson(): void {
-    this.#protobuf = false;
+    this.#asking.protobuf = false;
     this.#notice({ kind: 'jsonOnly', resource: this.resource });
   }
 
-  #open(now: Instant, request: ApiRequest): Stream {
-    this.#serial += 1;
-    const id = `${this.#options.id ?? this.resource}/${this.#serial}`;
-    this.#effects.push({ kind: 'send', id, request });
-    const collector = new AnswerCollector();
-    return { id, collector, openedAt: now, heardAt: now, status: null, ended: false };
+  #begin({ stream, request }: Asked): Stream {
+    this.#effects.push({ kind: 'send', id: stream.id, request });
+    return stream;
   }
 
   #recover(now: Instant, state: Open, failure: Failure, next: Next): ReflectorState {

@@ -111,8 +111,9 @@ function isEndless(size: number | null): boolean {
 /** Of the frame at this place, with its length; null: that has not come yet. */
 function sizeOfFrame(bytes: Uint8Array, at: number, end: number): number | null {
   if (end < at + lengthBytes) return null;
-  const { buffer, byteOffset } = bytes;
-  return lengthBytes + new DataView(buffer, byteOffset + at).getUint32(0);
+  let length = 0;
+  for (let next = at; next < at + lengthBytes; next++) length = 256 * length + (bytes[next] ?? 0);
+  return lengthBytes + length;
 }
 
 /** The decoder for what the server sends, by its own word. */

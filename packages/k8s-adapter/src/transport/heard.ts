@@ -16,8 +16,10 @@ interface Part {
 const heldBytesMax = 64 * 1024;
 /** So much of a watch at first, and twice as much each time as long as more of it waits. */
 const pieceBytesMin = 8 * 1024;
-/** What has piled up is told at once: a list of a million pods is not to wait in memory. */
-const waitingBytesMax = 1024 * 1024;
+/** Taints of twenty nodes, with all the pods that they are decided about: more would keep answers waiting. */
+const pieceBytesMax = 64 * 1024;
+/** What has piled up beyond it is told too: a list of a million pods is not to wait in memory. */
+const waitingBytesMax = 2 * 1024 * 1024;
 
 /**
  * Parts of answers, kept until deliver(). A watch under load, and nearly every answer to a write, comes
@@ -81,14 +83,12 @@ export class Heard {
   }
 
   #deliverPiece(call: Call, part: Part): void {
-    const { head, pieceBytes } = part;
-    const bytes = joinBytes(part.chunks);
+    const { head, pieceBytes, length } = part;
     part.head = null;
-    part.chunks = [bytes.subarray(pieceBytes)];
-    part.length -= pieceBytes;
-    part.pieceBytes *= 2;
+    part.pieceBytes = Math.min(2 * pieceBytes, pieceBytesMax);
+    const piece = takePiece(part, Math.max(pieceBytes, length - waitingBytesMax));
     if (head) call.head(head.status, head.headers);
-    call.data(bytes.subarray(0, pieceBytes));
+    call.data(piece);
   }
 
   #partOf(call: Call): Part {
@@ -103,11 +103,21 @@ export class Heard {
   }
 }
 
+/** The first bytes of what has come, which leave it; there are more. */
+function takePiece(part: Part, bytes: number): Uint8Array {
+  const { chunks } = part;
+  let [count, taken] = [0, 0];
+  while (taken < bytes) taken += chunks[count++]?.length ?? 0;
+  const piece = joinBytes(chunks.splice(0, count));
+  if (taken > bytes) chunks.unshift(piece.subarray(bytes));
+  part.length -= bytes;
+  return piece.subarray(0, bytes);
+}
+
 function waitsForMore({ request }: Call, { head, length, isOver }: Part): boolean {
   return head !== null && !isOver && request.method !== 'GET' && length <= heldBytesMax;
 }
 
 function isLong({ request }: Call, { length, pieceBytes }: Part): boolean {
-  const isPiled = length > pieceBytes && length <= waitingBytesMax;
-  return isPiled && /[?&]watch=(true|1)(&|$)/.test(request.path);
+  return length > pieceBytes && /[?&]watch=(true|1)(&|$)/.test(request.path);
 }

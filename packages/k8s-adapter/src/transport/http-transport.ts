@@ -32,6 +32,7 @@ export class HttpTransport implements Transport {
   readonly #timing: Http2Timing;
   /** The path of the server's URL, which comes before that of each request. */
   readonly #prefix: string;
+  #onSent: (() => void) | null = null;
   #route: Route | null = null;
   #way: Way | null = null;
 
@@ -69,6 +70,14 @@ export class HttpTransport implements Transport {
       isWanted = false;
       call?.hangUp();
     };
+  }
+
+  /**
+   * Calls `work` once, when requests have gone out over a first connection, by HTTP/2: until they are
+   * answered there is time.
+   */
+  whenSent(work: () => void): void {
+    this.#onSent = work;
   }
 
   /** Closes the connections; call it when no request is under way. */
@@ -115,7 +124,11 @@ export class HttpTransport implements Transport {
       tls: secure ? tls : null,
       proxy,
     };
-    this.#route = new Route(endpoint, { tls, agent, proxy, timing: this.#timing });
+    const onSent = (): void => {
+      this.#onSent?.();
+      this.#onSent = null;
+    };
+    this.#route = new Route(endpoint, { tls, agent, proxy, timing: this.#timing, onSent });
     return this.#route;
   }
 

@@ -12,6 +12,8 @@ export interface RouteOptions {
   /** Makes the connections instead of us; null: we make them. */
   readonly agent: http.Agent | null;
   readonly timing: Http2Timing;
+  /** Called when what waited for a connection has gone out over one. */
+  readonly onSent: () => void;
 }
 
 /** As many as may carry calls at the same time; a hundred calls each. */
@@ -28,6 +30,7 @@ export class Route {
   readonly agent: http.Agent | null;
   readonly #endpoint: Endpoint;
   readonly #timing: Http2Timing;
+  readonly #onSent: () => void;
   readonly #connections = new Set<Http2Connection>();
   readonly #waiting = new Set<Call>();
   /** Whether calls go by HTTP/1.1, once that is loaded. */
@@ -37,12 +40,13 @@ export class Route {
   #dialling = false;
 
   constructor(endpoint: Endpoint, options: RouteOptions) {
-    const { tls, proxy, agent, timing } = options;
+    const { tls, proxy, agent, timing, onSent } = options;
     this.#endpoint = endpoint;
     this.tls = tls;
     this.proxy = proxy;
     this.agent = agent;
     this.#timing = timing;
+    this.#onSent = onSent;
     // Without TLS there is no ALPN, and an agent of others makes its own connections.
     if (agent || !endpoint.tls) this.#useHttp1(null);
   }
@@ -118,6 +122,8 @@ export class Route {
       const connection = new Http2Connection(authority, socket, { timing: this.#timing, onChange });
       this.#connections.add(connection);
       this.#serve();
+      // The connection writes at the end of this turn.
+      setImmediate(this.#onSent);
     } else this.#useHttp1(dialled);
   }
 

@@ -56,7 +56,7 @@ describe('policy files', () => {
     const want =
       'want EvictionPolicy, NodeTaintRule, EvictionPause, NodeDrain, TaintManager of taintmgr.dev/v1alpha1';
     assert.deepEqual(faultsOf([directory]), [
-      `/wrong/a.yaml:1:7: got kind "Pod" of nothing, ${want}`,
+      `/wrong/a.yaml:1:7: got kind "Pod" and no apiVersion, ${want}`,
       '/wrong/b.yaml:4:8: unknown field "specs"',
     ]);
   });

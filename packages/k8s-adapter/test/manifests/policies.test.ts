@@ -55,7 +55,11 @@ items:
   });
 
   const cases: readonly (readonly [string, string, readonly string[]])[] = [
-    ['nothing', '# nothing\n', ['a.yaml:1:1: the file is empty']],
+    [
+      'nothing',
+      '# nothing\n',
+      ['a.yaml:1:1: the file is empty, want EvictionPolicy, NodeTaintRule, EvictionPause'],
+    ],
     [
       'no YAML',
       'a: [\n',

@@ -190,12 +190,35 @@ describe('a long part of a watch', () => {
     );
   });
 
-  it('is told at once where so much has piled up that it would fill the memory', () => {
+  it('keeps an answer waiting for no more than a few dozen kilobytes', () => {
     const told: Uint8Array[] = [];
     const [heard, watch] = [new Heard(), watchOf(told)];
-    heard.data(watch, kilobytes(1025));
-    assert.equal(heard.deliverSome(), false);
-    assert.deepEqual(told, [kilobytes(1025)]);
+    for (let at = 0; at < 30; at++) heard.data(watch, kilobytes(10));
+    while (heard.deliverSome());
+    assert.deepEqual(
+      told.map(({ length }) => length / 1024),
+      [8, 16, 32, 64, 64, 64, 52],
+    );
+    const whole = Buffer.concat(Array.from({ length: 30 }, () => kilobytes(10)));
+    assert.deepEqual(Buffer.concat(told), whole);
+  });
+
+  it('is told up to what may wait where so much has piled up that it would fill the memory', () => {
+    const told: Uint8Array[] = [];
+    const [heard, watch] = [new Heard(), watchOf(told)];
+    heard.data(watch, kilobytes(2 * 1024 + 100));
+    assert.equal(heard.deliverSome(), true);
+    heard.data(watch, kilobytes(70));
+    assert.equal(heard.deliverSome(), true);
+    assert.deepEqual(
+      told.map(({ length }) => length / 1024),
+      [100, 70],
+    );
+    while (heard.deliverSome());
+    assert.deepEqual(
+      Buffer.concat(told),
+      Buffer.concat([kilobytes(2 * 1024 + 100), kilobytes(70)]),
+    );
   });
 
   it('is not cut where it is a list: nobody has use for a part of one', () => {

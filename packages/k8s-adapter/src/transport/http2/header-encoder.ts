@@ -35,6 +35,7 @@ export class HeaderEncoder {
 
   /** Comes before the first header of each request. */
   begin(out: ByteWriter): void {
+    if (this.#resized.length === 0) return;
     for (const size of new Set(this.#resized)) writeNumber(out, 5, 0x20, size);
     this.#resized = [];
   }

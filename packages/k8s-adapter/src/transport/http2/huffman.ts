@@ -16,34 +16,43 @@ const bitsOf: readonly number[] = [
 const bitsMax = 30;
 const end = bitsOf.length - 1;
 
+/** Where each bit leads from each place: to another place, or, if negative, to a byte. */
+let tree: Int16Array | null = null;
+
 /**
- * Where each bit leads from each place: to another place, or, if negative, to a byte. Shorter codes
- * come before longer ones, and those of one length in the order of their bytes.
+ * Shorter codes come before longer ones, and those of one length in the order of their bytes: so the
+ * places are found length by length, without a look at any code. It is grown when the first text comes.
  */
-const tree = new Int16Array(2 * bitsOf.length);
-
-function plant(): void {
-  let [code, places] = [0, 1];
+function grown(): Int16Array {
+  const byLength: number[][] = Array.from({ length: bitsMax + 1 }, () => []);
+  for (const [byte, bits] of bitsOf.entries()) byLength[bits]?.push(byte);
+  const ways = new Int16Array(2 * bitsOf.length);
+  let places = 1;
+  // Of one length the places that lead on follow each other, and so do the ways out of them.
+  let level = [0];
   for (let bits = 1; bits <= bitsMax; bits++) {
-    code *= 2;
-    for (let byte = 0; byte <= end; byte++) {
-      if (bitsOf[byte] !== bits) continue;
-      let place = 0;
-      for (let bit = bits - 1; bit > 0; bit--) {
-        const way = 2 * place + ((code >>> bit) & 1);
-        if (tree[way] === 0) tree[way] = places++;
-        place = tree[way] ?? 0;
+    const below: number[] = [];
+    const bytes = byLength[bits] ?? [];
+    let taken = 0;
+    for (const place of level) {
+      for (const way of [2 * place, 2 * place + 1]) {
+        const byte = bytes[taken++];
+        if (byte !== undefined) {
+          ways[way] = -1 - byte;
+          continue;
+        }
+        ways[way] = places;
+        below.push(places++);
       }
-      tree[2 * place + (code & 1)] = -1 - byte;
-      code += 1;
     }
+    level = below;
   }
+  return ways;
 }
-
-plant();
 
 /** The text, byte by byte; null where it is none. What is left of the last byte is ones. */
 export function huffmanText(bytes: Uint8Array, from: number, to: number): string | null {
+  tree ??= grown();
   const codes: number[] = [];
   let place = 0;
   let [bits, isPadding] = [0, true];
