@@ -6,6 +6,7 @@ import { type Checked, checkChoices } from './flags/checks.ts';
 import { type Choices, resolveChoices } from './flags/resolve.ts';
 import { batched } from './log/batched.ts';
 import { createLogger, type Logger } from './log/logger.ts';
+import { checkUrl } from './process/check-url.ts';
 import { keepHeapSmall } from './process/heap.ts';
 import { runProcess } from './process/run-process.ts';
 import { errorLines } from './process/start-errors.ts';
@@ -30,6 +31,10 @@ async function main(): Promise<void> {
   keepHeapSmall();
   const choices = resolveChoices(process.argv.slice(2), process.env);
   const { settings } = choices;
+  if (settings.checkUrl !== '') {
+    process.stdout.write(`${await checkUrl(settings.checkUrl)}\n`);
+    return;
+  }
   const checked = checkChoices(choices);
   const log = createLogger({
     format: settings.loggingFormat,

@@ -27,6 +27,19 @@ export function text(placeholder: string): Kind<string> {
   return { placeholder, want: 'text', parse: (value) => value, format: (value) => value };
 }
 
+/** An address of a server, without credentials; '' stands for none. */
+export const httpUrl: Kind<string> = {
+  placeholder: '<url>',
+  want: 'an http or https address without credentials, such as http://host:8081',
+  parse: (value) => (value === '' || isHttpUrl(value) ? value : null),
+  format: (value) => value,
+};
+
+function isHttpUrl(value: string): boolean {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  return url !== null && /^https?:$/.test(url.protocol) && url.username + url.password === '';
+}
+
 /** One of these words. */
 export function choice<const T extends string>(words: readonly T[]): Kind<T> {
   return {

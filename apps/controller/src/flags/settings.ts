@@ -10,6 +10,7 @@ import {
   duration,
   durationOrNever,
   fractionalNumber,
+  httpUrl,
   list,
   objectName,
   wholeNumber,
@@ -103,6 +104,17 @@ const general = {
   ),
 };
 
+const tracing = {
+  otlpEndpoint: setting(
+    'otlp-endpoint',
+    'tracing.endpoint',
+    httpUrl,
+    '',
+    'send traces of evictions to this collector, as http://collector:4318; by default where ' +
+      'OTEL_EXPORTER_OTLP_ENDPOINT says, and nowhere without it',
+  ),
+};
+
 const simulation = {
   simulate: setting(
     'simulate',
@@ -112,6 +124,16 @@ const simulation = {
     'run against an embedded cluster, started for the purpose',
   ),
   seed: setting('seed', null, wholeNumber(0), 1, 'seed of the embedded cluster'),
+};
+
+const asking = {
+  checkUrl: setting(
+    'check-url',
+    null,
+    httpUrl,
+    '',
+    'run no controller: ask this address for up to a minute until it answers 200, as helm test does',
+  ),
 };
 
 const inEviction = section('eviction');
@@ -275,6 +297,8 @@ const client = {
 export const groups: Readonly<Record<string, Readonly<Record<string, Setting<unknown>>>>> = {
   General: general,
   Simulation: simulation,
+  'Another controller': asking,
+  Traces: tracing,
   Eviction: eviction,
   'Node lifecycle': nodeLifecycle,
   'Node pressure': nodePressure,
@@ -289,6 +313,8 @@ export const groups: Readonly<Record<string, Readonly<Record<string, Setting<unk
 export const settings = {
   ...general,
   ...simulation,
+  ...asking,
+  ...tracing,
   ...eviction,
   ...nodeLifecycle,
   ...nodePressure,

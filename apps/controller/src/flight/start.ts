@@ -4,9 +4,9 @@ import { resolveLifecycleConfig } from '@taintmgr/core/lifecycle';
 import { flightApiVersion } from '@taintmgr/k8s-adapter';
 import type { Settings } from '../flags/settings.ts';
 import type { Logger } from '../log/logger.ts';
+import { flightMetrics } from '../metrics/flight.ts';
 import type { Meter } from '../metrics/meter.ts';
 import { version } from '../version.ts';
-import { flightMetrics } from './metrics.ts';
 import { FlightRecorder } from './recorder.ts';
 
 export interface FlightOptions {

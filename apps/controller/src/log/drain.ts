@@ -54,7 +54,8 @@ export function requestLine(notice: RequestNotice): Line {
   const { drain, write } = command;
   const isCreation = write.kind === 'create';
   const target = isCreation ? write.pod : write;
-  const fields = { drain, [isCreation ? 'pod' : 'request']: `${target.namespace}/${target.name}` };
+  const name = `${target.namespace}/${target.name}`;
+  const fields = isCreation ? { drain, pod: name } : { drain, request: name };
   if (outcome.kind === 'done') {
     const text = isCreation ? 'requested the eviction of a pod' : 'took an EvictionRequest back';
     return line('info', text, fields);

@@ -1,15 +1,20 @@
 import type { Outcome, PodRef } from '@taintmgr/core';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
+import type { Fields, Known } from './keys.ts';
 
 /** A log line before it is written. */
 export interface Line {
   readonly level: 'debug' | 'info' | 'warn';
   readonly message: string;
-  readonly fields: Readonly<Record<string, string | number>>;
+  readonly fields: Fields;
 }
 
 /** A line of these parts. */
-export function line(level: Line['level'], message: string, fields: Line['fields']): Line {
+export function line<const F extends Fields>(
+  level: Line['level'],
+  message: string,
+  fields: Known<F>,
+): Line {
   return { level, message, fields };
 }
 
@@ -22,11 +27,33 @@ export function formatWait(length: Millis): string {
 export type NamedPod = Pick<PodRef, 'namespace' | 'name' | 'nodeName'>;
 
 /** Which pod, and where. */
-export function podFields(pod: NamedPod): Line['fields'] {
+export function podFields(pod: NamedPod): Readonly<Record<'pod' | 'node', string>> {
   return { pod: `${pod.namespace}/${pod.name}`, node: pod.nodeName };
 }
 
 /** What went wrong with a request, in words. */
 export function errorOf(outcome: Outcome): string {
   return 'message' in outcome ? outcome.message : outcome.kind;
+}
+
+/** Whom an Event is about: kinds with a key of their own stand under it. */
+export function subjectFields(subject: {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+}): Fields {
+  const { kind, namespace, name } = subject;
+  const path = namespace === '' ? name : `${namespace}/${name}`;
+  switch (kind) {
+    case 'Pod':
+      return { pod: path };
+    case 'Node':
+      return { node: path };
+    case 'Lease':
+      return { lease: path };
+    case 'NodeDrain':
+      return { drain: path };
+    default:
+      return { object: `${kind} ${path}` };
+  }
 }

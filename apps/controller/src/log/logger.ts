@@ -1,9 +1,25 @@
-import { type Logger, pino } from 'pino';
+import { pino } from 'pino';
+import type { Known } from './keys.ts';
 
 /** How log lines are written: one logfmt-like line for people, or one JSON object a line. */
 export type LogFormat = 'text' | 'json';
 
-export type { Logger };
+/** Writes one line; a key that is not known does not compile. */
+interface Write {
+  <const F extends object>(fields: Known<F>, message: string): void;
+  (message: string): void;
+}
+
+/** Lines by their level. */
+export interface Logger {
+  readonly debug: Write;
+  readonly info: Write;
+  readonly warn: Write;
+  readonly error: Write;
+  readonly fatal: Write;
+  /** One whose lines have these fields too. */
+  child<const F extends object>(fields: Known<F>): Logger;
+}
 
 export interface LogOptions {
   readonly format: LogFormat;

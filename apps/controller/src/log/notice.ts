@@ -14,9 +14,18 @@ import {
   type PublisherNotice,
 } from '@taintmgr/k8s-adapter';
 import { drainLine, requestLine } from './drain.ts';
+import type { Fields } from './keys.ts';
 import { lifecycleLine, nodeWriteLine } from './lifecycle.ts';
 import { heldLine, limitRecordLine, limitTrippedLine } from './limits.ts';
-import { errorOf, formatWait, type Line, line, type NamedPod, podFields } from './line.ts';
+import {
+  errorOf,
+  formatWait,
+  type Line,
+  line,
+  type NamedPod,
+  podFields,
+  subjectFields,
+} from './line.ts';
 import { takeoverLine, unmarkedLine } from './takeover.ts';
 
 /** Log lines about notices of the loop. `now` is for times given as a wait. */
@@ -261,9 +270,8 @@ function why(because: readonly Reason[]): Line['fields'] {
   return because.length === 0 ? {} : { because: because.map(describeReason).join('; ') };
 }
 
-function eventFields({ subject, reason }: ClusterEvent): Line['fields'] {
-  const { kind, namespace, name } = subject;
-  return { [kind.toLowerCase()]: namespace === '' ? name : `${namespace}/${name}`, reason };
+function eventFields({ subject, reason }: ClusterEvent): Fields {
+  return { ...subjectFields(subject), reason };
 }
 
 const lostTexts = {

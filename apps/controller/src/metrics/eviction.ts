@@ -3,6 +3,7 @@
 import type { Report } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import type { Notice } from '@taintmgr/k8s-adapter';
+import type { Lateness } from '../stats/lateness.ts';
 import { dueAt, type PendingEvictions } from '../stats/pending-evictions.ts';
 import type { Meter } from './meter.ts';
 
@@ -11,13 +12,19 @@ const durationBuckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 120, 180, 2
 
 type Finished = Extract<Notice, { kind: 'commandFinished' }>;
 
+export interface EvictionMetricsOptions {
+  readonly pending: PendingEvictions;
+  readonly lateness: Lateness;
+  readonly dryRun: boolean;
+}
+
 /**
  * Counts evictions: under the names of kube-controller-manager's taint-eviction-controller, whose
  * durations are in seconds here as its HELP says, and what it does not count under names of ours.
  */
 export function evictionMetrics(
   meter: Meter,
-  { pending, dryRun }: { readonly pending: PendingEvictions; readonly dryRun: boolean },
+  { pending, lateness, dryRun }: EvictionMetricsOptions,
 ): (notice: Notice, now: Instant) => void {
   const deletions = meter.counter(
     'taint_eviction_controller_pod_deletions_total',
@@ -49,6 +56,15 @@ export function evictionMetrics(
     )
     .of({});
   waitingGauges(meter, pending);
+  const late = meter.counter(
+    'taintmgr_late_evictions_total',
+    'Evictions whose first request left more than 30 s after the pod was due, though no limit, pause, budget or failed try held it.',
+  );
+  meter.reading(
+    'taintmgr_lost_evictions',
+    'Pods due for more than 60 s that no limit, pause, budget or failed try holds and for whom nothing was sent.',
+    () => lateness.lost(),
+  );
   const countReport = reportCounters(meter);
   const finish = ({ command, outcome }: Finished, now: Instant): void => {
     const mode = command.kind === 'evictPod' ? 'evict' : 'delete';
@@ -61,6 +77,7 @@ export function evictionMetrics(
     if (due !== null) durations.observe(Math.max(0, now - due) / 1000);
   };
   return (notice, now) => {
+    if (lateness.observe(notice, now)) late.inc();
     if (notice.kind === 'commandFinished') finish(notice, now);
     if (notice.kind === 'report') countReport(notice.report);
     if (notice.kind !== 'commandSent') return;

@@ -5,6 +5,7 @@ import { Registry } from 'prom-client';
 import type { ControllerName } from '../flags/controllers.ts';
 import type { FeatureGates } from '../flags/feature-gates.ts';
 import type { OnLook } from '../server/health.ts';
+import { Lateness } from '../stats/lateness.ts';
 import type { ProcessStats } from '../stats/process-stats.ts';
 import type { RequestObserver } from '../transport/observed.ts';
 import { clockMetrics } from './clock.ts';
@@ -62,8 +63,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const requests = restClientMetrics(meter, host);
   const queues = workqueueMetrics(meter, pending, controllers);
   const nodes = nodeCollectorMetrics(meter, stats);
+  const wall = (): Instant => stats.running?.wall() ?? Date.now();
+  const lateness = new Lateness(() => stats.leadership.held, wall);
   const counters = [
-    evictionMetrics(meter, { pending, dryRun }),
+    evictionMetrics(meter, { pending, lateness, dryRun }),
     queues.onNotice,
     watchingMetrics(meter),
     clockMetrics(meter),

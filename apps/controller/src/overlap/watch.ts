@@ -11,6 +11,7 @@ import {
 } from '@taintmgr/k8s-adapter';
 import type { ControllerName } from '../flags/controllers.ts';
 import type { Leadership } from '../leadership/leadership.ts';
+import { subjectFields } from '../log/line.ts';
 import type { Logger } from '../log/logger.ts';
 import type { TakeoverScore } from '../stats/takeover-score.ts';
 import { version } from '../version.ts';
@@ -227,7 +228,7 @@ export class OverlapWatch {
     } as const;
     try {
       await this.#client.send(newEventRequest(event, 'taintmgr', Date.now()));
-      log.debug({ [kind.toLowerCase()]: `${namespace}/${name}`, reason }, 'recorded event');
+      log.debug({ ...subjectFields(subject), reason }, 'recorded event');
     } catch (error) {
       log.warn({ error: messageOf(error) }, 'could not record an Event about the overlap');
     }

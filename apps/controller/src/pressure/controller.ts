@@ -12,9 +12,9 @@ import { watchesNode } from '../flags/pressure/config.ts';
 import type { Settings } from '../flags/settings.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Meter } from '../metrics/meter.ts';
+import { pressureMetrics } from '../metrics/pressure.ts';
 import type { KubeletsConfig } from './kubelets.ts';
 import { pressureLine } from './log.ts';
-import { pressureMetrics } from './metrics.ts';
 
 export interface PressureControllerOptions {
   readonly config: Partial<PressureConfig>;

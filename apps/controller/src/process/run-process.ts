@@ -27,6 +27,7 @@ import { LoopLag } from '../stats/loop-lag.ts';
 import { PendingEvictions } from '../stats/pending-evictions.ts';
 import type { ProcessStats } from '../stats/process-stats.ts';
 import { TakeoverScore } from '../stats/takeover-score.ts';
+import { startTracing } from '../tracing/tracing.ts';
 import { dryRun } from '../transport/dry-run.ts';
 import { observed } from '../transport/observed.ts';
 import { rateLimited } from '../transport/rate-limited.ts';
@@ -55,13 +56,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   const { settings } = choices;
   const isDryRun = settings.dryRun !== 'none';
   const log = isDryRun ? options.log.child({ dryRun: settings.dryRun }) : options.log;
-  const { server } = cluster.access;
-  const { semantics, mode } = settings;
-  const controllers = checked.controllers.enabled.join(',');
-  log.info({ version, server, controllers, semantics, mode }, 'starting');
-  for (const controller of checked.controllers.disabled) {
-    log.info({ controller }, 'controller is disabled');
-  }
+  logStart(options, log);
   const loopLag = new LoopLag();
   // A lease is not held in thought.
   const electing = settings.leaderElect && !isDryRun;
@@ -71,23 +66,25 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
     stats,
     shadow: shadow && (() => shadow.report()),
     dryRun: isDryRun,
-    host: new URL(server).host,
+    host: new URL(cluster.access.server).host,
     controllers: checked.controllers.enabled,
     featureGates: checked.featureGates,
     lease: electing ? settings.resourceName : null,
   });
-  const { pressure: config } = checked;
+  const tracing = await startTracing(settings.otlpEndpoint, process.env, log);
   const { meter } = metrics;
-  const kubelets = config && (await kubeletsConfig(settings, cluster.access));
-  const pressure =
-    config && new PressureController({ config, settings, kubelets, meter, log, signal });
+  const pressure = await pressureOf(options, meter, log);
   const engine = engineConfig(choices, checked);
   const flight = startFlightRecorder({ settings, engine, meter, log });
   const facts = factsOf(options, stats, shadow);
   const connectivity = new ApiConnectivity();
   const onFailure = (error: Error, wait: Millis): void =>
     log.warn({ error: error.message, next: formatWait(wait) }, 'could not start, will try again');
-  const cleanups: Close[] = [async () => flight?.close(), async () => shadow?.close()];
+  const cleanups: Close[] = [
+    async () => tracing?.close(),
+    async () => flight?.close(),
+    async () => shadow?.close(),
+  ];
   try {
     cleanups.push(await startStatusServer({ choices, cluster, stats, metrics, facts, log }));
     const watch = (): Promise<OverlapWatch> => watchOverlaps(options, stats, metrics, log);
@@ -112,11 +109,12 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
         const recorded = metrics.timed(flight ? flight.around(machine) : machine);
         return shadow?.around(recorded, explain) ?? overlaps?.around(recorded) ?? recorded;
       },
-      outgoing: (transport) => outgoing(transport, choices, metrics),
+      outgoing: (transport) => outgoing(tracing?.around(transport) ?? transport, choices, metrics),
       ...(pressure && { beside: (transport, leads) => pressure.run(transport, leads) }),
       onNotice: (notice, now) => {
         if (notice.kind === 'elected') pressure?.elect(notice.held);
         published?.observe(notice);
+        tracing?.observe(notice);
         observe(notice, now, { log, stats, metrics, connectivity });
       },
       onStart: (running) => {
@@ -130,6 +128,25 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
     loopLag.stop();
     for (const close of cleanups.reverse()) await close();
   }
+}
+
+function logStart({ choices, checked, cluster }: ProcessOptions, log: Logger): void {
+  const { semantics, mode } = choices.settings;
+  const { enabled, disabled } = checked.controllers;
+  const { server } = cluster.access;
+  log.info({ version, server, controllers: enabled.join(','), semantics, mode }, 'starting');
+  for (const controller of disabled) log.info({ controller }, 'controller is disabled');
+}
+
+/** Null: it is not to run. */
+async function pressureOf(
+  { choices: { settings }, checked: { pressure: config }, cluster, signal }: ProcessOptions,
+  meter: Metrics['meter'],
+  log: Logger,
+): Promise<PressureController | null> {
+  if (!config) return null;
+  const kubelets = await kubeletsConfig(settings, cluster.access);
+  return new PressureController({ config, settings, kubelets, meter, log, signal });
 }
 
 /** The policies go by what this process publishes. */

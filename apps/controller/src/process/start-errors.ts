@@ -4,6 +4,7 @@ import { ConfigFileError } from '../flags/config-file.ts';
 import { PolicyFilesError } from '../flags/policy-files.ts';
 import { SettingError } from '../flags/setting-error.ts';
 import { OverlapError } from '../overlap/overlap.ts';
+import { CheckError } from './check-url.ts';
 
 const hints: Readonly<Record<number, string>> = {
   401: 'the credentials of the current context are not valid',
@@ -20,6 +21,7 @@ function hintFor(status: number): string | undefined {
 
 const knownErrors = [
   ApiError,
+  CheckError,
   ConnectionError,
   KubeconfigError,
   ConfigFileError,

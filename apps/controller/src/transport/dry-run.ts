@@ -48,7 +48,7 @@ function withDryRun(request: ApiRequest): ApiRequest {
     const options: object = body === null ? {} : JSON.parse(body);
     const headers = { ...request.headers, 'content-type': 'application/json' };
     const fields = { apiVersion: 'v1', kind: 'DeleteOptions', ...options, dryRun: ['All'] };
-    return { ...request, headers, body: JSON.stringify(fields) };
+    return { method, path, headers, body: JSON.stringify(fields) };
   }
   return { ...request, path: `${path}${path.includes('?') ? '&' : '?'}dryRun=All` };
 }

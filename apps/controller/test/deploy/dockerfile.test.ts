@@ -40,7 +40,7 @@ describe('the Dockerfile', () => {
       [
         'npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error',
         'node scripts/check-locked.mjs',
-        'npm run -s -w apps/controller binary',
+        'npm run -s -w apps/controller binary -- "linux-$(echo "$TARGETARCH" | sed s/amd64/x64/)" --node=/node',
       ],
     );
     assert.ok(existsSync(join(root, 'apps/controller', entry)), entry);
@@ -49,8 +49,9 @@ describe('the Dockerfile', () => {
   });
 
   it('takes what the binary script makes, and starts it', () => {
-    const [sources, built] = all('COPY');
+    const [sources, node, built] = all('COPY');
     assert.equal(sources, '. .');
+    assert.equal(node, '--from=node /usr/local/bin/node /node');
     const [from, to] = (built ?? '').replace(/^--from=build /, '').split(' ');
     assert.equal(from, join('/src', 'apps/controller', program));
     assert.deepEqual(JSON.parse(only('ENTRYPOINT')), [to]);
@@ -71,11 +72,15 @@ describe('the Dockerfile', () => {
   });
 
   it('is built on images with their digests alone', () => {
-    const images = all('FROM').map((image) => image.replace(/^\$\{(\w+)\}/, '<$1>'));
-    assert.deepEqual(images, ['<NODE_IMAGE> AS build', '<BASE_IMAGE>']);
+    const images = all('FROM').map((image) => image.replaceAll(/\$\{(\w+)\}/g, '<$1>'));
+    assert.deepEqual(images, [
+      '<NODE_IMAGE> AS node',
+      '--platform=<BUILDPLATFORM> <NODE_IMAGE> AS build',
+      '<BASE_IMAGE>',
+    ]);
     // Without a value of their own, or with one that has a digest.
     for (const argument of all('ARG')) {
-      assert.match(argument, /^(NODE|BASE)_IMAGE(=\S+@sha256:[0-9a-f]{64})?$/);
+      assert.match(argument, /^(TARGETARCH|(NODE|BASE)_IMAGE(=\S+@sha256:[0-9a-f]{64})?)$/);
     }
     const [check = ''] = all('RUN');
     const digest = `sha256:${'0'.repeat(64)}`;

@@ -67,7 +67,8 @@ export async function runSet(cluster: EmbeddedCluster['cluster']): Promise<void>
   await when(cluster, () => names.every((name) => isReady(cluster, name) && isBound(name)));
 }
 
-function isReady({ api }: EmbeddedCluster['cluster'], name: string): boolean {
+/** A pod of the namespace shop. */
+export function isReady({ api }: EmbeddedCluster['cluster'], name: string): boolean {
   const conditions: readonly { type: string; status: string }[] =
     api.get('pods', 'shop', name)?.status?.conditions ?? [];
   return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');

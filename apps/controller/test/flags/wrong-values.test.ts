@@ -65,6 +65,11 @@ const wrong: Readonly<Record<keyof Settings, readonly [value: string, want: stri
   verbosity: ['high', 'a whole number from 0'],
   simulate: ['maybe', aBoolean],
   seed: ['-1', 'a whole number from 0'],
+  otlpEndpoint: [
+    'collector:4318',
+    'an http or https address without credentials, such as http://host:8081',
+  ],
+  checkUrl: ['host:8081', 'an http or https address without credentials, such as http://host:8081'],
   mode: ['drop', 'delete or evict or evictThenDelete'],
   semantics: ['upstream', 'precise or upstream-1.36'],
   concurrentEvictions: ['0', 'a whole number from 1'],

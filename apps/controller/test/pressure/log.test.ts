@@ -4,8 +4,8 @@ import { resolvePressureSettings } from '@taintmgr/core/pressure';
 import type { PressureNotice } from '@taintmgr/k8s-adapter';
 import { Registry } from 'prom-client';
 import { Meter } from '../../src/metrics/meter.ts';
+import { pressureMetrics } from '../../src/metrics/pressure.ts';
 import { pressureLine } from '../../src/pressure/log.ts';
-import { pressureMetrics } from '../../src/pressure/metrics.ts';
 
 const pod = { namespace: 'shop', name: 'db', uid: 'u1', nodeName: 'n1' };
 const [threshold] = resolvePressureSettings({

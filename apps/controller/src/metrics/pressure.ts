@@ -1,5 +1,5 @@
 import type { PressureNotice } from '@taintmgr/k8s-adapter';
-import type { Meter } from '../metrics/meter.ts';
+import type { Meter } from './meter.ts';
 
 /** Metrics of node-pressure-controller. A dry run evicts nobody. */
 export function pressureMetrics(

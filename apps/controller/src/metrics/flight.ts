@@ -1,8 +1,16 @@
-import type { Meter } from '../metrics/meter.ts';
-import type { FlightRecorder } from './recorder.ts';
+import type { Meter } from './meter.ts';
+
+/** How the flight recorder is doing. */
+export interface FlightStats {
+  readonly active: boolean;
+  /** Bytes. */
+  readonly size: number;
+  /** Events that are missing. */
+  readonly lost: number;
+}
 
 /** Metrics of the flight recorder: how much is recorded, how much is missing. */
-export function flightMetrics(meter: Meter, recorder: FlightRecorder): void {
+export function flightMetrics(meter: Meter, recorder: FlightStats): void {
   meter.reading(
     'taintmgr_flight_record_active',
     '1: what happens is written to the flight record.',

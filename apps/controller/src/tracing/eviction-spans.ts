@@ -1,0 +1,132 @@
+// One span for each attempt to evict a pod, with the requests that it takes as its children.
+import {
+  context,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import { type ApiRequest, giveAnswer, type Notice, type Transport } from '@taintmgr/k8s-adapter';
+
+type Sent = Extract<Notice, { kind: 'commandSent' }>;
+type Finished = Extract<Notice, { kind: 'commandFinished' }>;
+
+/** Follows evictions from the command to its outcome. The executor limits how many there are at once. */
+export class EvictionSpans {
+  /** By the id of the command. */
+  readonly #spans = new Map<string, Span>();
+  /** By `namespace/name` of the pod: whose requests go out now. */
+  readonly #pods = new Map<string, Span>();
+  readonly #tracer: Tracer;
+
+  constructor(tracer: Tracer) {
+    this.#tracer = tracer;
+  }
+
+  observe(notice: Notice): void {
+    if (notice.kind === 'commandSent') this.#begin(notice);
+    if (notice.kind === 'commandFinished') this.#end(notice);
+  }
+
+  #begin({ command }: Sent): void {
+    const { pod, because } = command;
+    const [reason] = because;
+    const method = command.kind === 'evictPod' ? 'evict' : 'delete';
+    const span = this.#tracer.startSpan(`${method} pod`, {
+      kind: SpanKind.INTERNAL,
+      attributes: {
+        'k8s.namespace.name': pod.namespace,
+        'k8s.pod.name': pod.name,
+        'k8s.pod.uid': pod.uid,
+        'k8s.node.name': pod.nodeName,
+        'taintmgr.eviction.method': method,
+        ...(reason && { 'taintmgr.eviction.reason': reason.code }),
+        ...(reason && 'taint' in reason && { 'taintmgr.taint.key': reason.taint.key }),
+        ...(reason &&
+          'deadline' in reason &&
+          reason.deadline !== null && { 'taintmgr.eviction.due': textOf(reason.deadline) }),
+      },
+    });
+    this.#spans.set(command.id, span);
+    this.#pods.set(`${pod.namespace}/${pod.name}`, span);
+  }
+
+  #end({ command, outcome }: Finished): void {
+    const span = this.#spans.get(command.id);
+    if (!span) return;
+    const { namespace, name } = command.pod;
+    this.#spans.delete(command.id);
+    if (this.#pods.get(`${namespace}/${name}`) === span) this.#pods.delete(`${namespace}/${name}`);
+    span.setAttribute('taintmgr.eviction.outcome', outcome.kind);
+    if (outcome.kind === 'failed') {
+      span.setStatus({ code: SpanStatusCode.ERROR, message: outcome.message });
+    }
+    span.end();
+  }
+
+  /** A child for each request to a pod that is being evicted; others pass as they are. */
+  around(transport: Transport): Transport {
+    return {
+      send: (request, sink) => {
+        const parent = this.#parentOf(request);
+        if (!parent) return transport.send(request, sink);
+        const span = this.#request(request, parent);
+        const status = (code: number): void => {
+          span.setAttribute('http.response.status_code', code);
+          if (code >= 400) span.setStatus({ code: SpanStatusCode.ERROR });
+        };
+        const hangUp = transport.send(request, {
+          head: (code, headers) => {
+            status(code);
+            sink.head(code, headers);
+          },
+          data: (chunk) => sink.data(chunk),
+          end: () => {
+            span.end();
+            sink.end();
+          },
+          answer: (code, headers, body) => {
+            status(code);
+            span.end();
+            giveAnswer(sink, code, headers, body);
+          },
+          alive: (age) => sink.alive(age),
+          failed: (message, stage) => {
+            span.setAttribute('error.type', stage ?? 'connection');
+            span.setStatus({ code: SpanStatusCode.ERROR, message });
+            span.end();
+            sink.failed(message, stage);
+          },
+        });
+        return () => {
+          span.end();
+          hangUp();
+        };
+      },
+    };
+  }
+
+  #parentOf({ method, path }: ApiRequest): Span | undefined {
+    if (method === 'GET' || this.#pods.size === 0) return undefined;
+    const [, namespace, name] = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/?]+)/.exec(path) ?? [];
+    return this.#pods.get(`${namespace}/${name}`);
+  }
+
+  #request({ method, path }: ApiRequest, parent: Span): Span {
+    const [bare = ''] = path.split('?');
+    const subresource = bare.split('/')[7];
+    const what = subresource === undefined ? 'pods' : `pods/${subresource}`;
+    const attributes = { 'http.request.method': method, 'url.path': bare };
+    const within = trace.setSpan(context.active(), parent);
+    return this.#tracer.startSpan(
+      `${method} ${what}`,
+      { kind: SpanKind.CLIENT, attributes },
+      within,
+    );
+  }
+}
+
+function textOf(instant: number): string {
+  return new Date(instant).toISOString();
+}

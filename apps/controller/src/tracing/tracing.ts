@@ -1,0 +1,41 @@
+// Traces of evictions, for those who ask for them: nothing of it is loaded for others.
+import type { Notice, Transport } from '@taintmgr/k8s-adapter';
+import type { Logger } from '../log/logger.ts';
+
+/** What runs while there are traces. */
+export interface Tracing {
+  /** Hears of evictions. */
+  readonly observe: (notice: Notice) => void;
+  /** The transport with an eye on the requests of evictions. */
+  readonly around: (transport: Transport) => Transport;
+  /** Sends what has not been sent. Never rejects. */
+  readonly close: () => Promise<void>;
+}
+
+/** The standard variables by which OTLP is asked for. */
+const variables = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const;
+
+/**
+ * Begins, where an endpoint is named; null: there are no traces. `endpoint` is that of --otlp-endpoint,
+ * `http://collector:4318`; '': what the variables say.
+ */
+export async function startTracing(
+  endpoint: string,
+  environment: Readonly<Record<string, string | undefined>>,
+  log: Logger,
+): Promise<Tracing | null> {
+  const isNamed = endpoint !== '' || variables.some((name) => environment[name]);
+  if (!isNamed || environment.OTEL_SDK_DISABLED === 'true') return null;
+  const { startExporter } = await import('./otlp.ts');
+  const { EvictionSpans } = await import('./eviction-spans.ts');
+  const { tracer, close } = startExporter(endpoint, (error) =>
+    log.warn({ error }, 'could not send traces'),
+  );
+  const spans = new EvictionSpans(tracer);
+  log.info({ endpoint: endpoint || 'of the environment' }, 'sending traces of evictions');
+  return {
+    observe: (notice) => spans.observe(notice),
+    around: (transport) => spans.around(transport),
+    close,
+  };
+}

@@ -1,0 +1,76 @@
+// The choices that the chart and deploy/kustomize both have: components and the values that stand for them.
+
+/** Values by the folder below deploy/kustomize/components. */
+const components = {
+  'node-lifecycle': { nodeLifecycle: { enabled: true } },
+  'legacy-pods': { nodeLifecycle: { legacyPods: true } },
+  'node-pressure': { nodePressure: { enabled: true, source: 'proxy' } },
+  'node-pressure-kubelets': { nodePressure: { enabled: true, source: 'kubelet' } },
+  'node-drains': { nodeDrains: { enabled: true } },
+  'rollout-restart': { nodeDrains: { rolloutRestart: true } },
+  'node-conditions': { nodeDrains: { nodeConditions: true } },
+  volumes: { nodeDrains: { volumes: true } },
+  'eviction-requests': { nodeDrains: { evictionRequests: true } },
+  limits: { limits: { enabled: true } },
+  takeover: { takeover: { enabled: true } },
+  'guard-annotations': { guard: { enabled: true } },
+  'network-policy': { networkPolicy: { enabled: true } },
+} as const;
+
+export type Component = keyof typeof components;
+
+/** What each is of no use without. */
+const base: Partial<Record<Component, Component>> = {
+  'legacy-pods': 'node-lifecycle',
+  'rollout-restart': 'node-drains',
+  'node-conditions': 'node-drains',
+  volumes: 'node-drains',
+  'eviction-requests': 'node-drains',
+};
+/** What needs a mode that acts. */
+const acting: readonly Component[] = ['takeover', 'limits', 'node-drains'];
+
+const modes = ['observe', 'delete', 'evict', 'evict-then-delete'] as const;
+const all = Object.keys(components) as Component[];
+
+/** A way to run it. */
+export interface Way {
+  readonly mode: (typeof modes)[number];
+  readonly components: readonly Component[];
+}
+
+/** Each mode with nothing, with each component and what that needs, and with all that go together. */
+export const ways: readonly Way[] = modes.flatMap((mode) => {
+  const isPossible = (one: Component): boolean =>
+    mode !== 'observe' || !acting.includes(base[one] ?? one);
+  const possible = all.filter(isPossible);
+  const together = (without: readonly Component[]): readonly Component[] =>
+    possible.filter((one) => !without.includes(one));
+  return [
+    { mode, components: [] },
+    ...possible.map((one) => ({ mode, components: [...(base[one] ? [base[one]] : []), one] })),
+    { mode, components: together(['takeover', 'node-pressure-kubelets']) },
+    { mode, components: together(['node-lifecycle', 'legacy-pods', 'node-pressure']) },
+  ];
+});
+
+/** The folders of deploy/kustomize that are chosen. */
+export function foldersOf({ mode, components }: Way): readonly string[] {
+  return [`modes/${mode}`, ...components.map((one) => `components/${one}`)];
+}
+
+/** The values of the chart that are chosen. */
+export function valuesOf({ mode, components: chosen }: Way): Readonly<Record<string, unknown>> {
+  const values: Record<string, unknown> = { mode };
+  for (const one of chosen) {
+    for (const [name, fields] of Object.entries(components[one])) {
+      values[name] = { ...(values[name] as object | undefined), ...fields };
+    }
+  }
+  return values;
+}
+
+/** `evict with takeover` */
+export function titleOf({ mode, components }: Way): string {
+  return components.length === 0 ? mode : `${mode} with ${components.join(', ')}`;
+}

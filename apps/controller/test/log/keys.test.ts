@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { logKeys } from '../../src/log/keys.ts';
+import { line } from '../../src/log/line.ts';
+import { createLogger } from '../../src/log/logger.ts';
+
+const source = fileURLToPath(new URL('../../src/', import.meta.url));
+
+describe('keys of log lines', () => {
+  it('that are not known do not compile', () => {
+    const log = createLogger({ format: 'json', verbose: true, write: () => {} });
+    const fields = { pod: 'shop/web-0', nonsense: 1 };
+    // @ts-expect-error: as a literal
+    log.info({ nonsense: 1 }, 'evicted');
+    // @ts-expect-error: by way of a variable
+    log.info(fields, 'evicted');
+    // @ts-expect-error: in a line that is written later
+    line('info', 'evicted', fields);
+    // @ts-expect-error: for all lines of a logger
+    log.child(fields);
+  });
+
+  it('are all used', () => {
+    const files = globSync('**/*.ts', { cwd: source }).filter((name) => name !== 'log/keys.ts');
+    const text = files.map((name) => readFileSync(`${source}${name}`, 'utf8')).join('\n');
+    const unused = Object.keys(logKeys).filter((key) => !new RegExp(`\\b${key}\\b`).test(text));
+    assert.deepEqual(unused, []);
+  });
+});
