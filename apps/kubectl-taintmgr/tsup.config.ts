@@ -1,18 +1,47 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { builtPage } from '@taintmgr/page/bundled';
 import { build, defineConfig, type Options } from 'tsup';
+import { seldomLibraries } from './scripts/seldom-libraries.ts';
 
 await rm('dist', { recursive: true, force: true });
 
 type Plugin = NonNullable<Options['esbuildPlugins']>[number];
 
+const run = promisify(execFile);
+
 /** The bundle in ES modules, which only the second step reads. */
 const modules = 'dist/modules';
-/** The commands that have a file of their own. */
-const parts = ['explain', 'help'];
+/** The command that has a file of its own. */
+const alone = 'explain';
 /** What few log in with, and few megabytes: all bundles load it from the one place. */
 const pluginLogin = 'plugin-login';
+
+const seldomApart: Plugin = {
+  name: 'seldom-apart',
+  setup(bundler) {
+    bundler.onResolve(
+      { filter: new RegExp(`^(${seldomLibraries.join('|')})$`) },
+      ({ path, kind }) => {
+        return kind === 'entry-point' ? undefined : { path: `./${path}.js`, external: true };
+      },
+    );
+  },
+};
+
+/** What is a file of its own stays one. */
+const apart: Plugin = {
+  name: 'apart',
+  setup(bundler) {
+    const names = [...seldomLibraries, pluginLogin].join('|');
+    bundler.onResolve({ filter: new RegExp(`^\\./(${names})\\.js$`) }, ({ path }) => {
+      return { path, external: true };
+    });
+  },
+};
 
 /** Commander loads it for subcommands that are programs of their own. We have none. */
 const noProcesses: Plugin = {
@@ -46,17 +75,27 @@ export default defineConfig({
   outDir: modules,
   format: 'esm',
   dts: false,
-  esbuildPlugins: [noProcesses, builtPage],
+  esbuildPlugins: [noProcesses, builtPage, seldomApart],
   esbuildOptions: (options) => {
     options.conditions = ['@taintmgr/source'];
   },
   onSuccess: async () => {
-    await asCommonJs();
-    await rm(modules, { recursive: true });
-    for (const part of parts) await inOnePart(part);
-    await writeFile('dist/digests.json', JSON.stringify(await digestsOf(parts)));
+    await asCommonJs([`${modules}/*.js`]);
+    await asCommonJs(
+      Object.fromEntries(seldomLibraries.map((name) => [name, libraryFile(name)])),
+      true,
+    );
+    await inOnePart(alone);
+    await writeFile('dist/package.json', '{ "type": "commonjs" }\n');
+    await writeFile('dist/digests.json', JSON.stringify(await digestsOf([alone])));
+    const printHelp = ['-C', '@taintmgr/source', 'scripts/print-help.mjs'];
+    await writeFile('dist/help.txt', (await run(process.execPath, printHelp)).stdout);
   },
 });
+
+function libraryFile(name: string): string {
+  return fileURLToPath(import.meta.resolve(name));
+}
 
 /** What tells a file from one of another version. */
 async function digestsOf(names: readonly string[]): Promise<Record<string, string>> {
@@ -67,42 +106,44 @@ async function digestsOf(names: readonly string[]): Promise<Record<string, strin
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** The same files as CommonJS: no bundler cuts a bundle of that into parts. */
-async function asCommonJs(): Promise<void> {
+/** Files as CommonJS, alone or with all that they import: no bundler cuts a bundle of that into parts. */
+async function asCommonJs(entry: Options['entry'] & object, bundle = false): Promise<void> {
   await build({
     ...bundled,
-    entry: [`${modules}/*.js`],
+    entry,
     config: false,
     outDir: 'dist',
     format: 'cjs',
-    bundle: false,
+    bundle,
     splitting: false,
     outExtension: () => ({ js: '.js' }),
+    esbuildPlugins: [apart],
     esbuildOptions: asInCommonJs,
   });
-  await writeFile('dist/package.json', '{ "type": "commonjs" }\n');
 }
 
 /**
  * The program for those who ask for one command, which bin/ starts where it is named first: in one file
  * without the code of the others, since each part takes a while to find; bin/kept-code.js keeps it
- * compiled.
+ * compiled. A bundle in parts comes first, which leaves out what nobody uses: what is loaded when it is
+ * needed would be taken whole into a single file.
  */
 async function inOnePart(command: string): Promise<void> {
+  const folder = `${modules}/${command}`;
   await build({
     ...bundled,
-    entry: { [command]: 'src/main.ts' },
+    entry: { main: 'src/main.ts' },
     config: false,
-    outDir: 'dist',
-    format: 'cjs',
-    splitting: false,
-    outExtension: () => ({ js: '.js' }),
-    esbuildPlugins: [noProcesses, builtPage, onlyCommand(command)],
-    esbuildOptions: (options, context) => {
-      asInCommonJs(options, context);
+    outDir: folder,
+    format: 'esm',
+    minify: false,
+    esbuildPlugins: [noProcesses, builtPage, seldomApart, onlyCommand(command)],
+    esbuildOptions: (options) => {
       options.conditions = ['@taintmgr/source'];
     },
   });
+  await asCommonJs({ [command]: `${folder}/main.js` }, true);
+  await rm(modules, { recursive: true });
 }
 
 const asInCommonJs: NonNullable<Options['esbuildOptions']> = (options) => {

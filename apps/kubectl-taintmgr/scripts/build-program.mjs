@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { seldomLibraries } from './seldom-libraries.ts';
 
 const app = fileURLToPath(new URL('..', import.meta.url));
 const root = join(app, '../..');
@@ -13,8 +14,8 @@ const [program, ...platform] = process.argv.slice(2);
 if (!program) throw new Error('want: build-program.mjs PROGRAM [PLATFORM]');
 
 const parts = {
+  ...Object.fromEntries(seldomLibraries.map((name) => [name, join(app, `dist/${name}.js`)])),
   explain: join(app, 'dist/explain.js'),
-  help: join(app, 'dist/help.js'),
   'plugin-login': join(root, 'packages/k8s-adapter/src/kubeconfig/plugin-login.ts'),
 };
 if (!existsSync(parts.explain)) throw new Error('the package comes first: npm run build');

@@ -23,11 +23,11 @@ import manifest from '../package.json' with { type: 'json' };
 import { startTestCluster } from '../test/world/test-cluster.ts';
 import { krewManifest } from './krew-manifest.mjs';
 import { krewFaults } from './krew-rules.mjs';
-import { archiveOf, ownPlatform } from './platforms.mjs';
+import { archiveOf, ownPlatform } from './platforms.ts';
 
 const { version } = manifest;
 const home = mkdtempSync(join(tmpdir(), 'taintmgr-krew-'));
-const script = fileURLToPath(new URL('build-archives.mjs', import.meta.url));
+const script = fileURLToPath(new URL('../../../scripts/build-archives.mjs', import.meta.url));
 
 try {
   const archive = build();
@@ -39,10 +39,14 @@ try {
 }
 
 function build() {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, 'kubectl-taintmgr'], {
+    encoding: 'utf8',
+  });
   assert.equal(status, 0, stderr);
   const archive = stdout.trim();
-  say(`built ${archiveOf(ownPlatform, version)}, ${(statSync(archive).size / 1e6).toFixed(0)} MB`);
+  say(
+    `built ${archiveOf('kubectl-taintmgr', ownPlatform, version)}, ${(statSync(archive).size / 1e6).toFixed(0)} MB`,
+  );
   return archive;
 }
 
@@ -73,7 +77,9 @@ function install({ metadata, spec }, archive) {
   assert.equal(spawnSync('tar', ['-xzf', archive, '-C', staging]).status, 0);
   const installed = join(store, spec.version);
   renameSync(staging, installed);
-  assert.ok(existsSync(join(installed, 'LICENSE')));
+  for (const file of ['LICENSE', 'THIRD-PARTY-NOTICES']) {
+    assert.ok(existsSync(join(installed, file)), file);
+  }
   symlinkSync(relative(bin, join(installed, platform.bin)), join(bin, `kubectl-${metadata.name}`));
   say('installed as krew does: sha256, store, link, license');
   return bin;

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
-import { archiveOf, platforms } from './platforms.mjs';
+import { archiveOf, fileOf, platforms } from './platforms.ts';
 
+const program = 'kubectl-taintmgr';
 const template = new URL('../krew/taintmgr.yaml', import.meta.url);
 
 /**
@@ -12,7 +13,7 @@ const template = new URL('../krew/taintmgr.yaml', import.meta.url);
  */
 export function krewManifest({ version, folder, url, homepage }) {
   const found = platforms.filter((platform) =>
-    existsSync(join(folder, archiveOf(platform, version))),
+    existsSync(join(folder, archiveOf(program, platform, version))),
   );
   if (found.length === 0) throw new Error(`${folder} has no archives of version ${version}`);
   const { spec, ...head } = parse(readFileSync(template, 'utf8'));
@@ -22,13 +23,13 @@ export function krewManifest({ version, folder, url, homepage }) {
 }
 
 function entryOf(platform, { version, folder, url }) {
-  const archive = archiveOf(platform, version);
+  const archive = archiveOf(program, platform, version);
   const content = readFileSync(join(folder, archive));
-  const { os, arch, bin } = platform;
+  const { os, arch } = platform;
   return {
     selector: { matchLabels: { os, arch } },
     uri: url.replaceAll('{version}', version).replaceAll('{archive}', archive),
     sha256: createHash('sha256').update(content).digest('hex'),
-    bin,
+    bin: fileOf(program, platform),
   };
 }

@@ -3,11 +3,14 @@
 const { getAsset } = require('node:sea');
 const { runKept } = require('../bin/kept-code.js');
 const { start } = require('../bin/start.js');
+// With each item on one line.
+const help = require('../dist/help.txt');
 
 const digests = JSON.parse(getAsset('digests.json', 'utf8'));
 
 start(process.argv.slice(2), {
   part,
+  help: () => help,
   everything: (command) => {
     const { file, source, digest } = part('main');
     runKept(file, source, ['main', command, digest].filter((word) => word !== '').join('-'), load);

@@ -4,9 +4,9 @@ import { plainArguments } from './cli/arguments.ts';
 import { addConnectionFlags } from './cli/connection-flags.ts';
 import { type ExitCode, endingOf, exitCode } from './cli/exit.ts';
 import { helpLayout } from './cli/help.ts';
-import type { Invocation } from './cli/invocation.ts';
+import type { Invocation, Surroundings } from './cli/invocation.ts';
 import type { Output } from './cli/output.ts';
-import { Registry, type Surroundings } from './cli/registry.ts';
+import { Registry } from './cli/registry.ts';
 import { version } from './cli/version.ts';
 import { completionGroup, installCommand, scriptCommand } from './commands/completion/flags.ts';
 import { doctorCommand } from './commands/doctor/flags.ts';
@@ -51,9 +51,10 @@ export async function runProgram(
 ): Promise<ExitCode> {
   const { output, interrupt } = surroundings;
   let code: ExitCode = exitCode.done;
-  const registry = new Registry(surroundings, (how) => {
+  const end = (how: ExitCode): void => {
     code = how;
-  });
+  };
+  const registry = new Registry(surroundings, end, runProgram);
   try {
     const program = createProgram(output, registry, argv);
     if (argv[0] === completeCommand) {
@@ -69,6 +70,19 @@ export async function runProgram(
     if (ending.lines !== '') output.err(ending.lines);
     return ending.code === exitCode.error ? codeOfError(argv) : ending.code;
   }
+}
+
+/** The program's help in lines of at most so many columns. */
+export function programHelp(surroundings: Surroundings, columns: number): string {
+  return wholeProgram(surroundings)
+    .configureOutput({ getOutHelpWidth: () => columns })
+    .helpInformation();
+}
+
+/** The program with all its commands, none of which runs: for who reads their flags. */
+export function wholeProgram(surroundings: Surroundings): CommandUnknownOpts {
+  const registry = new Registry(surroundings, () => undefined, runProgram);
+  return createProgram(surroundings.output, registry, []);
 }
 
 /** The exit code for an error: with --exit-code, as with kubectl diff, 1 is an answer. */

@@ -1,6 +1,14 @@
 import type { ColorChoice } from '../render/style.ts';
 import type { ExtraConnectionFlags } from './connection-flags.ts';
+import type { ExitCode } from './exit.ts';
 import type { Output } from './output.ts';
+
+/** What the commands need from the process. */
+export interface Surroundings {
+  readonly output: Output;
+  /** Aborted by Ctrl-C. */
+  readonly interrupt: AbortSignal;
+}
 
 /** The flags that every command takes. */
 export interface GlobalFlags extends ExtraConnectionFlags {
@@ -16,4 +24,9 @@ export interface Invocation<Flags> {
   readonly output: Output;
   /** Aborted by Ctrl-C. */
   readonly interrupt: AbortSignal;
+  /**
+   * Runs another command, as the user would after this one: with the flags that this one was given for the
+   * program, such as those of the connection, and with what it writes and hears going elsewhere.
+   */
+  readonly rerun: (args: readonly string[], surroundings: Surroundings) => Promise<ExitCode>;
 }

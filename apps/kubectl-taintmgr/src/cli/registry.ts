@@ -1,15 +1,8 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { ExitCode } from './exit.ts';
-import type { Invocation } from './invocation.ts';
-import { colored, type Output } from './output.ts';
+import type { Invocation, Surroundings } from './invocation.ts';
+import { colored } from './output.ts';
 import { fullNameOf } from './position.ts';
-
-/** What the commands need from the process. */
-export interface Surroundings {
-  readonly output: Output;
-  /** Aborted by Ctrl-C. */
-  readonly interrupt: AbortSignal;
-}
 
 /** What is given to a command beside its flags. */
 type Argument = string | readonly string[] | undefined;
@@ -20,15 +13,20 @@ export type Run<Flags, Args extends readonly Argument[]> = (
   ...args: Args
 ) => ExitCode | Promise<ExitCode>;
 
+/** Runs a command line. */
+export type RunProgram = (argv: readonly string[], surroundings: Surroundings) => Promise<ExitCode>;
+
 /** Puts commands into the program and gives them what they need when they run. */
 export class Registry {
   readonly #surroundings: Surroundings;
   readonly #end: (code: ExitCode) => void;
+  readonly #program: RunProgram;
 
-  /** `end` gets the exit code of the command that ran. */
-  constructor(surroundings: Surroundings, end: (code: ExitCode) => void) {
+  /** `end` gets the exit code of the command that ran; `program` runs another one. */
+  constructor(surroundings: Surroundings, end: (code: ExitCode) => void, program: RunProgram) {
     this.#surroundings = surroundings;
     this.#end = end;
+    this.#program = program;
   }
 
   /** Adds a command; `load` gets its code when it runs. */
@@ -46,7 +44,10 @@ export class Registry {
       const given = givenFlags(command);
       const { run } = await load();
       const shown = colored(output, flags.color);
-      this.#end(await run({ flags, given, output: shown, interrupt }, ...args));
+      const shared = ofProgram(command);
+      const rerun: Invocation<Flags>['rerun'] = (words, surroundings) =>
+        this.#program([...shared, ...words], surroundings);
+      this.#end(await run({ flags, given, output: shown, interrupt, rerun }, ...args));
     });
   }
 
@@ -57,6 +58,19 @@ export class Registry {
       .copyInheritedSettings(parent)
       .showHelpAfterError(`See ${fullNameOf(command)} --help.`);
   }
+}
+
+/** The flags that were given for the program, as a command line has them. */
+function ofProgram(command: CommandUnknownOpts): readonly string[] {
+  if (command.parent) return ofProgram(command.parent);
+  return command.options.flatMap((option) => {
+    const name = option.attributeName();
+    if (command.getOptionValueSource(name) !== 'cli') return [];
+    const values: unknown = command.getOptionValue(name);
+    return [values].flat().map((value) => {
+      return value === true ? `${option.long}` : `${option.long}=${String(value)}`;
+    });
+  });
 }
 
 function givenFlags(command: CommandUnknownOpts): ReadonlySet<string> {

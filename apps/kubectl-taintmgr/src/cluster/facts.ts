@@ -48,7 +48,7 @@ export interface PodFacts {
 }
 
 const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
-const regionLabel = 'topology.kubernetes.io/region';
+export const regionLabel = 'topology.kubernetes.io/region';
 /** The label by which nodes of a zone are selected. */
 export const zoneLabel = 'topology.kubernetes.io/zone';
 

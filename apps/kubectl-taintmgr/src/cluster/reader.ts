@@ -165,8 +165,17 @@ export class ClusterReader {
 
   /** Whether a DaemonSet is there; true also where we may not see it. */
   async hasDaemonSet(namespace: string, name: string): Promise<boolean> {
-    const [ns, setName] = [namespace, name].map(encodeURIComponent);
-    const path = `/apis/apps/v1/namespaces/${ns}/daemonsets/${setName}`;
+    return await this.#has('/apis/apps/v1', 'daemonsets', namespace, name);
+  }
+
+  /** Whether a Service is there; true also where we may not see it. */
+  async hasService(namespace: string, name: string): Promise<boolean> {
+    return await this.#has('/api/v1', 'services', namespace, name);
+  }
+
+  async #has(root: string, plural: string, namespace: string, name: string): Promise<boolean> {
+    const [ns, objectName] = [namespace, name].map(encodeURIComponent);
+    const path = `${root}/namespaces/${ns}/${plural}/${objectName}`;
     const read = async (): Promise<boolean> =>
       (await ifThere(() => this.#client.get(path))) !== null;
     return (await this.ifAllowed(read)) ?? true;
@@ -236,6 +245,12 @@ export class ClusterReader {
     const selectors = { fieldSelector: 'involvedObject.kind=Lease' };
     const events = await unless(403, () => this.#list('/api/v1/events', selectors, asItIs), []);
     return clockEventsIn(events);
+  }
+
+  /** The Events with this reason; nothing where we may not see them. */
+  async eventsOf(reason: string): Promise<readonly unknown[]> {
+    const selectors = { fieldSelector: `reason=${reason}` };
+    return await unless(403, () => this.#list('/api/v1/events', selectors, asItIs), []);
   }
 
   /** A lease; null: there is none. */

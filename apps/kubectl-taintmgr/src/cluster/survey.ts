@@ -6,6 +6,7 @@ import { losesPods } from './drain-marks.ts';
 import { readEvictionRequests } from './eviction-requests.ts';
 import { type Evictor, readEvictor } from './evictors.ts';
 import { type NodeFacts, type PodFacts, zoneLabel } from './facts.ts';
+import { readInterceptions } from './interceptions.ts';
 import { type KeptLimits, readLimits } from './limits.ts';
 import { withOwnStarts } from './own-starts.ts';
 import { type Past, readPast } from './past.ts';
@@ -47,6 +48,8 @@ export interface ForecastSurvey extends NodeSurvey {
   readonly past: Past | null;
   /** Which pods somebody is asked to move. */
   readonly requests: readonly EvictionRequest[];
+  /** What the API server said of pods that admission webhooks keep for themselves, by uid; left out: of none. */
+  readonly intercepted?: ReadonlyMap<string, string>;
   /** Who else counts where limits do; left out: none does, or we may not see them all. */
   readonly crowd?: Crowd;
   /** Nodes whose taints were just written, and what was there before is not to be had. */
@@ -147,12 +150,16 @@ export async function surveyForecast(
   const { rules, takesOver = false } = rest.evictor;
   const isOurs = rules !== 'kube-controller-manager';
   const starts = isOurs ? await withOwnStarts(reader, nodes, reader.now()) : { nodes, unsure: [] };
-  const crowd = isOurs ? await readCrowd(reader, policies, starts.nodes, options.isWhatIf) : null;
+  const [crowd, intercepted] = await Promise.all([
+    isOurs ? readCrowd(reader, policies, starts.nodes, options.isWhatIf) : null,
+    isOurs && nodes.some(losesPods) ? readInterceptions(reader) : null,
+  ]);
   const read = {
     ...{ at: reader.now(), pods, ...rest, ...starts, leases, zoneNodes, limits: kept, policies },
     requests,
     past: null,
     ...(crowd && { crowd }),
+    ...(intercepted && { intercepted }),
   };
   const isUpstream = rules !== 'taintmgr-controller' || takesOver;
   return isUpstream ? await withPast(reader, read) : read;

@@ -1,7 +1,7 @@
 // Tables as kubectl prints them.
 import { eastAsianWidth } from 'get-east-asian-width';
 import { printable } from './printable.ts';
-import type { Paint, Tone } from './style.ts';
+import { type Paint, plain, type Tone } from './style.ts';
 
 /** Between two columns. */
 const gap = 3;
@@ -11,10 +11,10 @@ const widthMin = 3;
 /** Gives the text of a cell its colour. */
 type PaintCell = (text: string, row: number, column: number) => string;
 
-/** A text made harmless, and how many columns of a terminal it takes. */
-interface Cell {
-  readonly text: string;
-  readonly width: number;
+/** Texts made harmless, and how many columns of a terminal each takes; null: as many as it is long. */
+interface Row {
+  readonly texts: readonly string[];
+  readonly widths: readonly number[] | null;
 }
 
 /**
@@ -24,15 +24,13 @@ interface Cell {
 export function renderTable(
   head: readonly string[] | null,
   rows: readonly (readonly string[])[],
-  paint: PaintCell = (text) => text,
+  paint: PaintCell | null = null,
 ): string {
-  const heads = head?.map((text): Cell => ({ text, width: widthOf(text) })) ?? null;
-  const cells = rows.map((row) => row.map(cellOf));
-  const widths = columnWidths(heads ? [heads, ...cells] : cells);
-  const lines = cells.map((row, index) =>
-    alignedLine(row, widths, (text, column) => paint(text, index, column)),
-  );
-  return (heads ? [alignedLine(heads, widths, (text) => text), ...lines] : lines).join('\n');
+  const heads = head && { texts: head, widths: head.map(widthOf) };
+  const shown = rows.map(rowOf);
+  const widths = columnWidths(heads ? [heads, ...shown] : shown);
+  const lines = shown.map((row, index) => alignedLine(row, widths, paint, index));
+  return (heads ? [alignedLine(heads, widths, null, 0), ...lines] : lines).join('\n');
 }
 
 export interface TableOptions {
@@ -61,51 +59,63 @@ export function renderColumns<Row>(
   const shown = columns.filter(([, , when]) => wide || when !== 'wide');
   const heads = shown.map(([head]) => head);
   const cells = rows.map((row) => shown.map(([, cell]) => cell(row)));
-  const toned = painted ? heads.indexOf(painted.head) : -1;
-  return renderTable(headers ? heads : null, cells, (text, index, column) => {
-    const row = column === toned ? rows[index] : undefined;
-    const tone = painted && row !== undefined ? painted.tone(row) : null;
-    return painted && tone ? painted.paint(tone, text) : text;
-  });
+  return renderTable(headers ? heads : null, cells, painted && painterOf(painted, heads, rows));
 }
 
-/** Hardly anything is more than ASCII. */
-function cellOf(text: string): Cell {
-  if (isPlain(text)) return { text, width: text.length };
-  const harmless = printable(text);
-  return { text: harmless, width: widthOf(harmless) };
+/** Null: there are no colours. */
+function painterOf<R>(
+  { head, tone, paint }: Painted<R>,
+  heads: readonly string[],
+  rows: readonly R[],
+): PaintCell | null {
+  if (paint === plain) return null;
+  const toned = heads.indexOf(head);
+  return (text, index, column) => {
+    const row = column === toned ? rows[index] : undefined;
+    const found = row === undefined ? null : tone(row);
+    return found === null ? text : paint(found, text);
+  };
+}
+
+/** Hardly anything is more than ASCII: a row is looked at as a whole first. */
+function rowOf(texts: readonly string[]): Row {
+  if (isPlain(texts.join(''))) return { texts, widths: null };
+  const harmless = texts.map((text) => (isPlain(text) ? text : printable(text)));
+  return { texts: harmless, widths: harmless.map(widthOf) };
 }
 
 function isPlain(text: string): boolean {
   return /^[ -~]*$/.test(text);
 }
 
-function columnWidths(rows: readonly (readonly Cell[])[]): readonly number[] {
-  const widths: number[] = [];
-  for (const row of rows) {
-    for (let column = 0; column < row.length; column++) {
-      widths[column] = Math.max(widths[column] ?? widthMin, row[column]?.width ?? 0);
+function columnWidths(rows: readonly Row[]): readonly number[] {
+  const most: number[] = [];
+  for (const { texts, widths } of rows) {
+    for (let column = 0; column < texts.length; column++) {
+      const width = widths?.[column] ?? texts[column]?.length ?? 0;
+      if (width > (most[column] ?? 0)) most[column] = Math.max(width, widthMin);
+      else most[column] ??= widthMin;
     }
   }
-  return widths;
+  return most;
 }
 
 /** Spaces come after the colour, and none at the end of the line. */
 function alignedLine(
-  row: readonly Cell[],
-  widths: readonly number[],
-  paint: (text: string, column: number) => string,
+  { texts, widths }: Row,
+  columns: readonly number[],
+  paint: PaintCell | null,
+  index: number,
 ): string {
   let line = '';
   let owed = 0;
-  let column = 0;
-  for (const { text, width } of row) {
+  for (let column = 0; column < texts.length; column++) {
+    const text = texts[column] ?? '';
     if (text !== '') {
-      line += ' '.repeat(owed) + paint(text, column);
+      line += ' '.repeat(owed) + (paint ? paint(text, index, column) : text);
       owed = 0;
     }
-    owed += (widths[column] ?? 0) - width + gap;
-    column += 1;
+    owed += (columns[column] ?? 0) - (widths?.[column] ?? text.length) + gap;
   }
   return line;
 }

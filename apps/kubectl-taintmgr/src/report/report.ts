@@ -148,7 +148,13 @@ function reportPod(
   const nodeAnswers = ready?.since == null ? null : ready.status !== 'Unknown';
   const asks = asksBudgets(survey, judged);
   const budgets = asks ? survey.budgets : [];
-  const blockers = goes ? predictBlockers(pod, { budgets, finalizers, nodeAnswers }) : [];
+  const site = {
+    budgets,
+    finalizers,
+    nodeAnswers,
+    intercepted: interceptedBy(survey, judged, pod),
+  };
+  const blockers = goes ? predictBlockers(pod, site) : [];
   return {
     facts,
     ...judged,
@@ -161,6 +167,16 @@ function reportPod(
       return podUid === pod.uid && intent === 'Eviction';
     }),
   };
+}
+
+/** What a webhook said to our own controller, as long as the pod is due. */
+function interceptedBy(
+  { intercepted, at }: ForecastSurvey,
+  { evictor, explanation: { decision } }: Judged,
+  { uid }: PodFacts['pod'],
+): string | undefined {
+  const isDue = decision.kind === 'evict' && decision.deadline <= at;
+  return isDue && evictor === 'taintmgr-controller' ? intercepted?.get(uid) : undefined;
 }
 
 /** Whether whoever evicts a pod asks budgets, or may: what cannot be seen is assumed to. */
@@ -183,11 +199,10 @@ function deletedAt(
 }
 
 function byTimeLeft(a: PodReport, b: PodReport): number {
-  const [left, right] = [a, b].map(
-    ({ explanation }) => explanation.remaining ?? Number.POSITIVE_INFINITY,
-  );
+  const left = a.explanation.remaining ?? Number.POSITIVE_INFINITY;
+  const right = b.explanation.remaining ?? Number.POSITIVE_INFINITY;
   if (left === right) return 0;
-  return (left ?? 0) < (right ?? 0) ? -1 : 1;
+  return left < right ? -1 : 1;
 }
 
 function renewedAt(lease: LeaseRenewal | undefined): Instant | null {

@@ -18,7 +18,25 @@ export function verdictWarnings(pods: readonly PodReport[]): readonly string[] {
 
 /** What others see to. */
 export function verdictNotes(pods: readonly PodReport[]): readonly string[] {
-  return eachBudget(pods, ({ verdict }) => verdict === 'othersAct', operatorText).map(printable);
+  const isOperators = ({ verdict, budgets }: PredictedBlocker): boolean =>
+    verdict === 'othersAct' && budgets.length > 0;
+  return [...eachBudget(pods, isOperators, operatorText), ...interceptedTexts(pods)].map(printable);
+}
+
+/** One line for each thing that a webhook says. */
+function interceptedTexts(pods: readonly PodReport[]): readonly string[] {
+  const kept = new Map<string, string[]>();
+  for (const { facts, blockers } of pods) {
+    for (const { code, message } of blockers) {
+      if (code !== 'Intercepted') continue;
+      const { namespace, name } = facts.pod;
+      kept.set(message, [...(kept.get(message) ?? []), `${namespace}/${name}`]);
+    }
+  }
+  return Array.from(
+    kept,
+    ([message, names]) => `${podsText(names, 'that somebody else may move')}: ${message}`,
+  );
 }
 
 /** One line for each set of budgets that blocks a pod in such a way. */

@@ -6,6 +6,7 @@ import {
   type ObservedTaint,
   type Pod,
   type Toleration,
+  webhookDenial,
 } from '@taintmgr/core';
 import { type Budget, operatorOf, type PredictedBlocker } from '@taintmgr/core/drain';
 import { describeLifecycleReason, type Forecast } from '@taintmgr/core/lifecycle';
@@ -155,6 +156,8 @@ export function zoneText({ zone }: Forecast): string {
   return `${zone.state}, ${pace}`;
 }
 
+const interceptedText = 'somebody else may move it';
+
 const verdictTexts = {
   resolves: 'resolves',
   needsTime: 'needs time',
@@ -162,18 +165,20 @@ const verdictTexts = {
   never: 'needs action',
 } as const;
 
-/** `PDB web (needs time)`, `PDB db (its operator acts: Cluster/db)` */
+/** `PDB web (needs time)`, `PDB db (its operator acts: Cluster/db)`, `webhook (somebody else may move it)` */
 function blockerText({ code, verdict, budgets }: PredictedBlocker): string {
   const names = budgets.map(({ name }) => name).join(', ');
   const what = {
     Budget: `PDB ${names}`,
     TwoBudgets: `PDBs ${names}`,
+    Intercepted: 'webhook',
     Finalizers: 'finalizers',
     NodeLost: 'node unreachable',
   } as const;
   const operators = verdict === 'othersAct' ? budgets.flatMap(operatorName) : [];
   const who = operators.length === 0 ? '' : `: ${operators.join(', ')}`;
-  return `${what[code]} (${verdictTexts[verdict]}${who})`;
+  const text = code === 'Intercepted' ? interceptedText : verdictTexts[verdict];
+  return `${what[code]} (${text}${who})`;
 }
 
 function operatorName(budget: Budget): readonly string[] {
@@ -183,7 +188,12 @@ function operatorName(budget: Budget): readonly string[] {
 
 /** What blocks an eviction, in the API server's words, and what can be done where that is known. */
 export function blockerLine(blocker: PredictedBlocker): string {
-  const { remedy, message } = blocker;
+  const { remedy, message, code } = blocker;
+  const denial = code === 'Intercepted' ? webhookDenial(message) : null;
+  if (denial) {
+    const { webhook, words } = denial;
+    return printable(`webhook ${webhook} (${interceptedText}): ${words || 'without explanation'}`);
+  }
   const advice = remedy === undefined ? '' : `; ${remedyText}`;
   return `${blockerText(blocker)}: ${message}${advice}`;
 }

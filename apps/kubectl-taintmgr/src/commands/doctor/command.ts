@@ -9,6 +9,7 @@ import { type Answer, printAnswer } from '../../render/printer.ts';
 import { type Column, renderColumns } from '../../render/table.ts';
 import { apiVersion, evictorDocument } from '../../report/documents.ts';
 import { asOf, none } from '../../report/words.ts';
+import { UsageError } from '../../usage-error.ts';
 import {
   checkBarePods,
   checkBudgets,
@@ -24,6 +25,7 @@ import { checkOverlap } from './overlap-check.ts';
 import { checkRights } from './rights-check.ts';
 import { checkClock, checkServer } from './server-check.ts';
 import { checkSettings } from './settings-check.ts';
+import { checkWebhooks } from './webhooks-check.ts';
 
 type Check = (
   survey: Survey,
@@ -42,6 +44,7 @@ const checks: readonly Check[] = [
   checkTaints,
   checkStuckPods,
   checkBarePods,
+  checkWebhooks,
   checkDrains,
 ];
 
@@ -53,6 +56,11 @@ export async function run(invocation: Invocation<DoctorFlags>): Promise<ExitCode
 
 async function checkCluster(invocation: Invocation<DoctorFlags>): Promise<ExitCode> {
   const { flags, output } = invocation;
+  if (flags.output === 'sarif') {
+    throw new UsageError(
+      '-o sarif: want -f too, since findings in a cluster have no place in a file',
+    );
+  }
   const format = await readFormat(flags.output);
   return await withConnection(invocation, async (connection) => {
     const survey = await surveyCluster(new ClusterReader(connection.client));

@@ -12,11 +12,13 @@ export interface DoctorFlags extends OutputFlags {
 
 const help = `
 With -f no cluster is asked: the manifests are checked, among themselves, as a CI job does it. What is
-given there should be what is applied, so pipe the output of kustomize or helm into -f -.
+given there should be what is applied, so pipe the output of kustomize or helm into -f -. With -f there is
+-o sarif as well, for code scanning.
 
 Examples:
   kubectl taintmgr doctor
   kubectl taintmgr doctor -f deploy/ -R
+  kubectl taintmgr doctor -f deploy/ -R -o sarif > doctor.sarif
   kustomize build overlays/production | kubectl taintmgr doctor -f - -o json
 
 Exit codes:

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { readManifest } from '@taintmgr/core/policy';
+import { fileFault } from '../../cli/file-fault.ts';
 import { UsageError } from '../../usage-error.ts';
 import { flagFields, flagText } from './flag-fields.ts';
 import type { NodeDrainRead } from './manifest.ts';
@@ -13,7 +14,7 @@ export async function readDrainFile(path: string): Promise<NodeDrainRead> {
   // What reads YAML takes long to load.
   const { FaultyFile, readPositioned } = await import('@taintmgr/k8s-adapter/manifests');
   try {
-    const field = readPositioned(file, content.replace(/^\uFEFF/, ''));
+    const field = readPositioned(file, content.replace(/^\uFEFF/, ''), 'a NodeDrain');
     const judged = readManifest(field.value, Date.now());
     if (judged.kind === 'refused') {
       throw new FaultyFile(
@@ -35,8 +36,7 @@ async function contentOf(path: string): Promise<string> {
   try {
     return path === '-' ? await text(process.stdin) : await readFile(path, 'utf8');
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`--filename: ${why}`);
+    throw fileFault(`--filename ${path}`, error);
   }
 }
 

@@ -28,6 +28,7 @@ export async function explain(
     }
     // It loads the engine, which takes as long as the first answers.
     const load = () => import('./answering.ts');
+    connection.transport.whenSent(() => void load());
     const survey = await readSubject(subject, new ClusterReader(connection.client), question, load);
     const { Explainer, notesOn, podsIn, printAnswer, reportOn, writeNotes } = await load();
     const explainer = new Explainer(question);

@@ -22,7 +22,7 @@ import {
 } from './result/documents.ts';
 import { type FailIf, parseFailIf, readingsText } from './result/fail-if/condition.ts';
 import { simulationTable } from './result/table.ts';
-import { emptyScript, readScript, type Script } from './script/script.ts';
+import { emptyScript, readEvents, readScript, type Script } from './script/script.ts';
 import { liveSource } from './source/live.ts';
 import { readSource, readText } from './source/read.ts';
 import type { ClusterSource } from './source/source.ts';
@@ -50,8 +50,8 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
   const { flags, output } = invocation;
   const format = await readFormat(flags.output);
   const script = await scriptOf(flags);
-  const conditions = conditionsOf(flags, script);
   const source = await sourceOf(invocation);
+  const conditions = conditionsOf(flags, rulesIn(flags, script, source));
   if (!isWhole(source, flags, output)) return exitCode.error;
   const variants = variantsIn(flags, script, source);
   const result = await play(source, { script, variants }, invocation, conditions);
@@ -62,16 +62,26 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
 }
 
 /** The conditions of --fail-if, which may name the runs that there will be. */
-function conditionsOf(flags: SimulateFlags, script: Script): readonly FailIf[] {
+function conditionsOf(flags: SimulateFlags, rules: readonly Semantics[]): readonly FailIf[] {
   const { failIf = [], variant = [] } = flags;
   const mustName = variant.length > 0;
-  const names = mustName ? variant.map(({ name }) => name) : rulesIn(flags, script);
+  const names = mustName ? variant.map(({ name }) => name) : rules;
   return failIf.map((text) => parseFailIf(text, { names, mustName }));
 }
 
-async function scriptOf({ script, until }: SimulateFlags): Promise<Script> {
-  if (script === undefined) return emptyScript;
-  return readScript(script, await readText('--script', script), until);
+async function scriptOf({ script, event = [], until }: SimulateFlags): Promise<Script> {
+  const read =
+    script === undefined
+      ? emptyScript
+      : readScript(script, await readText('--script', script), until);
+  const own = event.flatMap((text) => readEvents('--event', text, until));
+  return { ...read, events: [...read.events, ...own] };
+}
+
+/** Where the events come from; null: there are none. */
+function scriptName({ script, event = [] }: SimulateFlags): string | null {
+  const names = [...(script === undefined ? [] : [script]), ...event];
+  return names.length === 0 ? null : names.join(' and ');
 }
 
 /** What is in force: by files, whose pauses hold from the start, and by the cluster that is copied. */
@@ -112,15 +122,19 @@ function variantsIn(
   source: ClusterSource,
 ): readonly Variant[] {
   const policies = policiesOf(flags, script, source);
-  const [own = 'precise', ...others] = rulesIn(flags, script);
+  const [own = 'precise', ...others] = rulesIn(flags, script, source);
   const { variant = [] } = flags;
   if (variant.length > 0) return variantsOf(variant, { own, policies, now: source.startsAt });
   return [own, ...others].map((semantics) => ({ name: semantics, semantics, policies }));
 }
 
 /** Whose rules are played where no variant is named. */
-function rulesIn({ compare }: SimulateFlags, { engine }: Script): readonly Semantics[] {
-  const own = engine.semantics ?? 'precise';
+function rulesIn(
+  { compare }: SimulateFlags,
+  { engine }: Script,
+  source: ClusterSource,
+): readonly Semantics[] {
+  const own = engine.semantics ?? source.engine?.semantics ?? 'precise';
   return compare ? [own, other(own)] : [own];
 }
 
@@ -139,7 +153,7 @@ async function play(
     runs.push(withSummary(await watched(options, what, audience), until, name));
   }
   const limits = conditions.map((condition) => condition.judge(runs));
-  return { source, script: flags.script ?? null, seed, until, runs, limits };
+  return { source, script: scriptName(flags), seed, until, runs, limits };
 }
 
 function other(semantics: Semantics): Semantics {

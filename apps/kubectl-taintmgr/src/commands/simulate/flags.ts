@@ -13,6 +13,7 @@ import { addVariant, type VariantFlag } from './variant-flag.ts';
 export interface SimulateFlags extends OutputFlags {
   readonly filename?: string | undefined;
   readonly script?: string | undefined;
+  readonly event?: readonly string[] | undefined;
   readonly policy?: readonly string[] | undefined;
   readonly until: Millis;
   readonly seed: number;
@@ -32,6 +33,7 @@ const seedMax = 2 ** 31;
 const ofScripts = [
   'filename',
   'script',
+  'event',
   'policy',
   'until',
   'seed',
@@ -44,11 +46,13 @@ const ofScripts = [
 
 const details = `
 Without -f the cluster of the current context is read once; nothing is ever written to it. Its
-EvictionPolicies, NodeTaintRules and EvictionPauses are in force, those of --policy before them.
+EvictionPolicies, NodeTaintRules and EvictionPauses are in force, those of --policy before them, and
+taintmgr-controller is set up as its leader there says.
 
 Examples:
   kubectl get ns,nodes,pods,pdb,leases,deploy,rs,sts,ds,jobs -A -o json > cluster.json
   kubectl taintmgr simulate -f cluster.json --script outage.yaml --until 1h --report outage.html
+  kubectl taintmgr simulate --event '{at: 1m, stopKubelet: {zone: zone-b}, lasts: 10m}'
   kubectl taintmgr simulate --script outage.yaml --compare --fail-if 'down(shop/web) > 30%'
   kubectl taintmgr simulate -f cluster.json --script outage.yaml --variant A=policies --variant B=new \\
     --fail-if 'downtime(shop/web, B) > downtime(shop/web, A)'
@@ -70,6 +74,12 @@ export function simulateCommand(): CommandUnknownOpts {
     .description('play taints and failures in a copy of a cluster, and see what would happen')
     .option('-f, --filename <file>', 'what kubectl get -o json or -o yaml printed, or a topology')
     .option('--script <file>', 'what happens, and when')
+    .addOption(
+      new Option(
+        '--event <event>',
+        "one event more, as in a script, e.g. '{at: 1m, drain: {node: node-1}}'; may be repeated",
+      ).argParser(collect),
+    )
     .addOption(
       new Option(
         '--policy <path>',

@@ -3,6 +3,7 @@ import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
+import { readPolicyFlag } from '../../cli/policy-flag.ts';
 import { listNodeDrains } from '../../cluster/node-drains.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { readFormat } from '../../render/format.ts';
@@ -19,6 +20,7 @@ import { renderStatus } from './table.ts';
 export async function run(invocation: Invocation<StatusFlags>): Promise<ExitCode> {
   const { flags, output } = invocation;
   const format = await readFormat(flags.output);
+  const files = await readPolicyFlag(flags);
   return await withConnection(invocation, async ({ client }) => {
     const reader = new ClusterReader(client);
     if (flags.shadow) {
@@ -27,7 +29,7 @@ export async function run(invocation: Invocation<StatusFlags>): Promise<ExitCode
       return exitCode.done;
     }
     const nodes = await reader.nodes();
-    const survey = await surveyPending(reader, nodes);
+    const survey = await surveyPending(reader, nodes, { files });
     const reports = reportOnPresent(survey).nodes;
     const [clocks, managers, nodeDrains] = await Promise.all([
       reader.clockEvents(),

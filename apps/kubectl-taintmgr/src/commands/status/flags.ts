@@ -1,8 +1,9 @@
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
+import { addPolicyFlag, type PolicyFlag } from '../../cli/policy-flag.ts';
 
 /** The command line of `status`. */
-export interface StatusFlags extends OutputFlags {
+export interface StatusFlags extends OutputFlags, PolicyFlag {
   readonly shadow?: true | undefined;
 }
 
@@ -17,5 +18,6 @@ export function statusCommand(): CommandUnknownOpts {
       '--shadow',
       'say instead what kube-controller-manager evicted, and what taintmgr would have done; a controller with --dry-run keeps score',
     );
+  addPolicyFlag(command);
   return addOutputFlags(command);
 }

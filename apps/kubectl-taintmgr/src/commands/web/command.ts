@@ -10,6 +10,7 @@ import { feedOf } from './feed.ts';
 import type { WebFlags } from './flags.ts';
 import { startWeb } from './server.ts';
 import { Streams } from './streams.ts';
+import { WhatIfAnswers } from './what-if/answers.ts';
 
 /** The address of the stream, beside that of the page. */
 const stream = 'events';
@@ -23,8 +24,16 @@ export async function run(invocation: Invocation<WebFlags>): Promise<ExitCode> {
     const streams = new Streams();
     const feed = feedOf(client, { history, streams }, policies);
     // A cluster that cannot be read is told at once, not on a page.
-    const [page] = await Promise.all([livePage(stream), feed.read()]);
-    const server = await startWeb(flags.port, page, streams);
+    const [page] = await Promise.all([livePage(stream, 'what-if'), feed.read()]);
+    const whatIf = new WhatIfAnswers({
+      ...{ rerun: invocation.rerun, interrupt },
+      asked: () => {
+        const look = feed.look();
+        const rules = look?.survey.evictor.rules ?? 'taintmgr-controller';
+        return { nodes: look?.nodes ?? [], rules, policies: flags.policy ?? [] };
+      },
+    });
+    const server = await startWeb(flags.port, { page, streams, whatIf });
     try {
       output.out(server.address);
       output.err('Open this address in a browser; it works once. Ctrl-C ends it.');

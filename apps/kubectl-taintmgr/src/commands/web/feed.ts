@@ -10,7 +10,7 @@ import { Explainer } from '../../report/explainer.ts';
 import { surveyPending } from '../../report/pending-survey.ts';
 import { present } from '../../report/question.ts';
 import { reportOn } from '../../report/report.ts';
-import { momentOf } from './moment.ts';
+import { type Look, momentOf } from './moment.ts';
 import type { Streams } from './streams.ts';
 
 const readEveryMs = 2000;
@@ -23,6 +23,8 @@ const restPerRead = 4;
 export interface Feed {
   /** Reads once; throws what reading throws. */
   read(): Promise<void>;
+  /** What was read last; null: nothing yet. */
+  look(): Look | null;
   /** Goes on until `interrupt`; what cannot be read is told on the page, and tried again. */
   follow(interrupt: AbortSignal): Promise<void>;
 }
@@ -35,6 +37,7 @@ export function feedOf(
   const search = new EvictorSearch(client);
   // It remembers since when a taint is there that does not say so itself.
   const explainer = new Explainer({ ...present, policies: files });
+  let look: Look | null = null;
   const publish = (): void => {
     const input = history.input();
     if (input) streams.publish(input);
@@ -44,11 +47,13 @@ export function feedOf(
     const [nodes, nodeDrains] = await Promise.all([reader.nodes(), listNodeDrains(client)]);
     const survey = await surveyPending(reader, nodes, { files });
     explainer.take(survey);
-    history.take(momentOf({ nodes, survey, report: reportOn(survey, explainer), nodeDrains }));
+    look = { nodes, survey, report: reportOn(survey, explainer), nodeDrains };
+    history.take(momentOf(look));
     publish();
   };
   return {
     read,
+    look: () => look,
     async follow(interrupt) {
       let restMs = readEveryMs;
       while (!interrupt.aborted) {

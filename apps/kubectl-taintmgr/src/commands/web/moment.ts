@@ -1,5 +1,5 @@
 // What the page is told of a cluster that was read: in the words of explain, pending and status.
-import { describeReason, formatTaint, type Reason } from '@taintmgr/core';
+import { describeReason, formatTaint, type Reason, webhookDenial } from '@taintmgr/core';
 import type { PredictedBlocker } from '@taintmgr/core/drain';
 import { describeHold } from '@taintmgr/core/lifecycle';
 import { formatDuration, parseTime } from '@taintmgr/core/time';
@@ -106,12 +106,14 @@ function holdsOf({ explanation, limit, blockers }: PodReport, at: number): reado
 const blockerKinds = {
   Budget: 'PDB',
   TwoBudgets: 'PDBs',
+  Intercepted: 'webhook',
   Finalizers: 'finalizers',
   NodeLost: 'node unreachable',
 } as const;
 
 function blockerHold(blocker: PredictedBlocker): LiveHold {
-  const name = blocker.budgets.map((budget) => budget.name).join(', ');
+  const budgets = blocker.budgets.map((budget) => budget.name).join(', ');
+  const name = budgets || (webhookDenial(blocker.message)?.webhook ?? '');
   return { kind: blockerKinds[blocker.code], name, text: blockerLine(blocker) };
 }
 

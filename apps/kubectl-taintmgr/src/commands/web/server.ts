@@ -5,6 +5,7 @@ import type { LivePage } from '@taintmgr/page';
 import { UsageError } from '../../usage-error.ts';
 import { Session } from './session.ts';
 import type { Streams } from './streams.ts';
+import type { WhatIfAnswers } from './what-if/answers.ts';
 
 const host = '127.0.0.1';
 const connectionsMax = 32;
@@ -28,52 +29,67 @@ export interface WebServer {
 }
 
 /** Begins to serve. Throws UsageError where the port is taken. */
-export async function startWeb(port: number, page: LivePage, streams: Streams): Promise<WebServer> {
+export async function startWeb(port: number, content: Content): Promise<WebServer> {
   const server = createServer({ headersTimeout: headMsMax, requestTimeout: headMsMax });
   server.maxConnections = connectionsMax;
   const session = new Session(await listen(server, port));
-  server.on('request', (request, response) =>
-    answer(request, response, { session, page, streams }),
-  );
+  server.on('request', (request, response) => answer(request, response, session, content));
   return {
     address: session.address,
     close: () => {
-      streams.close();
+      content.streams.close();
       server.close();
       server.closeAllConnections();
     },
   };
 }
 
-interface Served {
-  readonly session: Session;
+/** What is served. */
+export interface Content {
   readonly page: LivePage;
   readonly streams: Streams;
+  readonly whatIf: WhatIfAnswers;
 }
 
-function answer(request: IncomingMessage, response: ServerResponse, served: Served): void {
-  const { session, page, streams } = served;
+function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  session: Session,
+  { page, streams, whatIf }: Content,
+): void {
   const admission = session.judge(request);
   if (admission.kind === 'out') {
     const allow = admission.status === 405 ? { allow: 'GET' } : {};
     say(response, admission.status, admission.message, allow);
     return;
   }
-  const { pathname } = new URL(request.url ?? '/', `http://${host}`);
+  const { pathname, searchParams } = new URL(request.url ?? '/', `http://${host}`);
+  const answered = whatIf.page(pathname.replace(/^\/what-if\//, ''));
   if (pathname === '/') {
-    response.writeHead(200, {
-      ...everywhere,
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': page.policy,
-      ...(admission.cookie !== null && { 'set-cookie': admission.cookie }),
-    });
-    response.end(page.html);
+    const { cookie } = admission;
+    show(response, page, cookie === null ? {} : { 'set-cookie': cookie });
+  } else if (answered) {
+    show(response, answered);
+  } else if (pathname === '/what-if') {
+    void whatIf.answer(searchParams, response, everywhere);
+  } else if (pathname.startsWith('/what-if/')) {
+    say(response, 404, 'this answer is not kept any more: ask again on the page of the cluster');
   } else if (pathname === '/events') {
     const last = request.headers['last-event-id'];
     stream(response, streams, typeof last === 'string' ? last : undefined);
   } else {
     say(response, 404, 'there is no such page here');
   }
+}
+
+function show(
+  response: ServerResponse,
+  { html, policy }: LivePage,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const type = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy };
+  response.writeHead(200, { ...everywhere, ...type, ...headers });
+  response.end(html);
 }
 
 function stream(response: ServerResponse, streams: Streams, lastId: string | undefined): void {

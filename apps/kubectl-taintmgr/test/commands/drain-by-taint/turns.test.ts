@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { daemonSet, type Rule, toleration } from '@taintmgr/sim-cluster';
 import { type Result, run, start, steady } from '../../world/run.ts';
 import { app, inZone, Scenario } from '../../world/scenario.ts';
-import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
+import { startTestCluster, type TestCluster, until } from '../../world/test-cluster.ts';
 
 // A node is cordoned at the start of a drain and tainted at its turn: until then the DaemonSet
 // controller, which heeds a NoExecute taint, leaves its pods there.
@@ -59,6 +59,13 @@ function listen(zone: string): { readonly log: string[]; readonly stop: () => vo
   return { log, stop };
 }
 
+/** The DaemonSet controller has brought back what an earlier drain took away. */
+function hasDaemons(zone: string): boolean {
+  const pods = cluster.api.list('pods').filter(({ metadata }) => metadata.namespace === zone);
+  const daemons = pods.filter(({ metadata }) => metadata.labels?.app === 'agent');
+  return daemons.length === 3 && daemons.every(({ metadata }) => !metadata.deletionTimestamp);
+}
+
 const marksOf = (name: string): readonly { tainted: boolean; cordoned: boolean }[] =>
   JSON.parse(
     cluster.api.get('nodes', '', name)?.metadata.annotations?.['taintmgr.dev/drain'] ?? '[]',
@@ -67,6 +74,7 @@ const marksOf = (name: string): readonly { tainted: boolean; cordoned: boolean }
 describe('turns of a drain', () => {
   for (const flags of ['--zone-serial', '--max-parallel-nodes=1']) {
     it(`each node is tainted at its turn, and keeps its daemons until then: ${flags}`, async () => {
+      await until('each node has its daemon', () => hasDaemons('turns'));
       const { log, stop } = listen('turns');
       const nodes = ['turns-1', 'turns-2', 'turns-3'];
       const { code, out, err } = await command(

@@ -8,6 +8,7 @@ const { path, write: file } = temporaryFiles();
 
 describe('mistakes', () => {
   const cases: readonly (readonly [name: string, script: string, faults: readonly string[]])[] = [
+    ['nothing but words', '# later\n---\n', ['1:1: the file is empty, want a script with events']],
     ['no list', 'events: 5', ['1:9: events: want a list, got 5']],
     [
       'each with its place',
@@ -66,7 +67,7 @@ describe('mistakes', () => {
         '3:29: events[1].slowApi.delay: want a time such as 2s',
         '4:20: events[2].resume: want one of pause, limits',
         '5:12: events[3].restartControler: unknown field, did you mean restartController? want at, lasts, stagger, every, times, ' +
-          'taint, untaint, stopKubelet, resumeKubelet, loseNetwork, restoreNetwork, setCondition, cordon, uncordon, addNode, ' +
+          'taint, untaint, stopKubelet, resumeKubelet, loseNetwork, restoreNetwork, setCondition, cordon, uncordon, drain, addNode, ' +
           'removeNode, apiOutage, scale, leakMemory, setBudget, restartController, failover, pause, resume, stepClock, slowApi',
         '6:31: events[4].pause.deadlines: Invalid value: "string": events[4].pause.deadlines in body must be of type boolean: "string"',
         '7:33: events[5].lasts: want a duration such as 90s, 5m or 1h30m, got "soon"',
@@ -258,7 +259,7 @@ describe('--fail-if', () => {
     ['unavailable(shop/web) > 30%', 2, /^limit crossed: .*: shop\/web had 33\.3%$/m],
     ['unavailable(shop/web) > 40%', 0, /^$/],
     ['unavailable(*/*) >= 2', 2, /had 2$/m],
-    ['below(shop/web) > 1m', 2, /shop\/web had 5m/],
+    ['below(shop/web) > 1m', 2, /shop\/web had 4m5\ds/],
     ['evictions(shop/*) > 100', 0, /^$/],
     [
       'unavailable(shop/wbe) > 1',
@@ -278,9 +279,33 @@ describe('--fail-if', () => {
   }
 });
 
+it('names the place in an event of the command line', async () => {
+  const events = [
+    ['{at: 1m, drian: {node: zone-a-1}}', /^error: --event:1:10: drian: unknown field; want at, /],
+    ['{at: 1m, drain: {node: zone-x}}', /^error: --event:1:1: there is no node zone-x; there are /],
+    ['{at: 2h, failover: {}}', /^error: --event:1:6: at: is not before the end/],
+    ['nothing', /^error: --event:1:1: want an object, got "nothing"/],
+    ['', /^error: --event:1:1: the file is empty/],
+    [
+      '{at: 1m, leakMemory: {workload: shop/web, perSecond: 1Mi}}',
+      /^error: --event:1:1: .*nobody acts on it: add pressure/,
+    ],
+  ] as const;
+  for (const [event, expected] of events) {
+    const files = ['-f', file('topology.yaml', topology), '--event', event];
+    const { code, err } = await run('simulate', ...files);
+    assert.equal(code, 1, err);
+    assert.match(err, expected);
+  }
+});
+
 it('writes no page where nothing was simulated', async () => {
   const report = path('none.html');
-  const { code } = await run('simulate', '-f', file('empty.yaml', ''), '--report', report);
+  const { code, err } = await run('simulate', '-f', file('empty.yaml', ''), '--report', report);
   assert.equal(code, 1);
+  assert.match(
+    err,
+    /empty\.yaml:1:1: the file is empty, want what kubectl get -o json prints, or a Topology/,
+  );
   assert.throws(() => readFileSync(report), /ENOENT/);
 });

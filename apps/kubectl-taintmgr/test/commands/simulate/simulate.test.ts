@@ -89,9 +89,11 @@ describe('what happens', () => {
     );
     assert.equal(summary.nodesTainted, 2);
     // The grace period of 50 s began with the last heartbeat, up to 10 s before.
-    const found = nodes.find(({ name }) => name === 'zone-b-1')?.states[1];
-    assert.equal(found?.ready, 'Unknown');
-    assert.ok(found.at >= 160 && found.at <= 175, `found at ${found.at}`);
+    const found = nodes.flatMap(
+      ({ states }) => states.find(({ ready }) => ready === 'Unknown') ?? [],
+    );
+    assert.equal(found.length, 2);
+    for (const { at } of found) assert.ok(at >= 160 && at <= 175, `found at ${at}`);
     assert.ok(evictions.length >= 2 && evictions.every(({ node }) => node.startsWith('zone-b')));
     // The second in which the taint was put on counts from its end.
     const times = deadlines.map(({ setAt, dueAt }) => dueAt - setAt);
@@ -102,7 +104,7 @@ describe('what happens', () => {
     const web = summary.workloads.find(({ name }) => name === 'web');
     assert.equal(web?.unavailableMax, 2);
     assert.equal(web.unavailablePercentMax, 33.3);
-    assert.equal(web.worstAt, found.at);
+    assert.equal(web.worstAt, Math.max(...found.map(({ at }) => at)));
   });
 
   it('gives the same bytes for the same input and seed, and others for another seed', async () => {

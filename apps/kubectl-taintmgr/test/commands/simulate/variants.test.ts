@@ -82,7 +82,7 @@ describe('variants', () => {
     assert.equal(crossed.code, 2);
     assert.match(
       crossed.err,
-      /^limit crossed: downtime\(.*\): shop\/web had 15m1s in B, shop\/web had 6m\d+s in A$/m,
+      /^limit crossed: downtime\(.*\): shop\/web had 15m1s in B, shop\/web had 5m\d+s in A$/m,
     );
     const better = 'downtime(shop/web, A) > downtime(shop/web, B)';
     assert.equal((await played(...variants, '--fail-if', better)).code, 0);

@@ -156,6 +156,9 @@ stop it everywhere at once: ${killSwitch}
       const isLabelled = labelOf(cluster(), 'cart') === 'enabled';
       if (resource !== 'namespaces' || object.metadata.name !== 'cart' || !isLabelled) return;
       beat(cluster(), { enabled: true }, 120_000);
+      // The API server's own caches hear of label and heartbeat some ms later, in an order of their own.
+      const fault = { kind: 'delay', ms: 100 } as const;
+      cluster().api.faults.add({ fault, verbs: ['list'], resource: 'pods', times: 1 });
     });
     const { code, out, err } = await run('takeover', 'enable', 'cart', '--yes');
     stop();

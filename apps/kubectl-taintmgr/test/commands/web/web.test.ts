@@ -85,7 +85,7 @@ describe('web', () => {
       sentence,
       /^\d pods are due and blocked; next to leave: shop\/db-0 on node-a1, in 4d\d+h\.$/,
     );
-    assert.match(await textOf(page.locator('.about')), /evicted by: taintmgr-controller\./);
+    assert.match(await textOf(page.locator('.result .about')), /evicted by: taintmgr-controller\./);
     const row = page.locator('tr', { hasText: 'shop/web-1' });
     assert.match(await textOf(row), /overdue by 2d3h.*node-a1.*taintmgr-controller.*PDB web/);
     assert.equal(new URL(page.url()).search, '', 'the token is not in the address any more');
@@ -185,6 +185,7 @@ describe('web', () => {
 
   for (const [width, height] of [
     [1400, 900],
+    [800, 900],
     [390, 844],
   ] as const) {
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -205,6 +206,34 @@ describe('web', () => {
       });
     }
   }
+
+  it('prints the sentence, every lane and the tables, light also from a dark screen', async () => {
+    const own = await opened();
+    await own.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    await own.evaluate('dispatchEvent(new Event("beforeprint"))');
+    const lanes = await own.locator('.on-paper tbody th').allTextContents();
+    for (const name of ['What changed', 'shop/web-1', 'shop/db-0', 'r1/zone-a'])
+      assert.ok(
+        lanes.some((text) => text.startsWith(name)),
+        `${name} of ${lanes.join(' | ')}`,
+      );
+    for (const shown of ['h1', '.numbers table', '.legend'])
+      assert.ok(await own.locator(shown).first().isVisible(), shown);
+    assert.equal(await own.locator('.what-if').isVisible(), false);
+    const background = await own.evaluate('getComputedStyle(document.body).backgroundColor');
+    assert.equal(background, 'rgb(255, 255, 255)');
+    await own.close();
+  });
+
+  it('leaves by its filters what is blocked, and keeps them in its address', async () => {
+    const own = await opened(new URL('/#pods=blocked', address()).href);
+    const pods = await own.locator('.numbers tbody th').allTextContents();
+    assert.ok(pods.includes('shop/web-1') && !pods.includes('shop/db-0'), pods.join());
+    await own.getByRole('button', { name: 'Show all' }).click();
+    assert.equal(await lane(own, 'shop/db-0').count(), 1);
+    assert.equal(new URL(own.url()).hash, '');
+    await own.close();
+  });
 
   it('ends with 130 at Ctrl-C, changed nothing, and the page says that it is old', async () => {
     assert.deepEqual(faults, []);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { policyApiVersion, policyKinds } from '@taintmgr/core/policy';
 import { FaultyFile, type Field, readAllPositioned } from '@taintmgr/k8s-adapter/manifests';
-import { UsageError } from '../../../usage-error.ts';
+import { fileFault } from '../../../cli/file-fault.ts';
 
 /** One object of a file. */
 export interface Manifest {
@@ -164,8 +164,6 @@ async function readable<T>(path: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
-    throw new UsageError(`-f ${path}: ${code === 'ENOENT' ? 'no such file or folder' : message}`);
+    throw fileFault(`-f ${path}`, error, 'no such file or folder');
   }
 }

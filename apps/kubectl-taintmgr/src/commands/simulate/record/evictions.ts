@@ -51,6 +51,8 @@ export interface FailureTrack extends PodName {
 
 type NamedPod = Pick<PodRef, 'namespace' | 'name' | 'uid' | 'nodeName'>;
 
+const byDrain = 'its node is drained';
+
 /** What is known of a pod beside its name. */
 type KnownPod = Pick<EvictionTrack, 'workload' | 'arrivedAt'>;
 
@@ -124,6 +126,11 @@ export class EvictionLog {
     }
   }
 
+  /** A drain has asked for it; the controller has no part in that. */
+  drainAttempted(at: number, pod: NamedPod, outcome: Outcome): void {
+    this.#finished(at, pod, 'evict', [], outcome, [byDrain]);
+  }
+
   /** A pod is no more. */
   gone(at: number, uid: string): void {
     this.#close(at, uid, 'cancelled');
@@ -163,7 +170,7 @@ export class EvictionLog {
 
   #finished(
     at: number,
-    pod: PodRef,
+    pod: NamedPod,
     how: How,
     reasons: readonly RecordedReason[],
     outcome: Outcome,
@@ -184,7 +191,7 @@ export class EvictionLog {
     }
   }
 
-  #refuse(at: number, pod: PodRef, budgetName: string, message: string): void {
+  #refuse(at: number, pod: NamedPod, budgetName: string, message: string): void {
     const budget = `${pod.namespace}/${budgetName}`;
     const key = `${pod.uid} ${budget}`;
     const known = this.#refused.get(key);

@@ -1,10 +1,11 @@
-import type { Config, Explanation, Subject } from '@taintmgr/core';
+import type { Config, Explanation, Outcome, Subject } from '@taintmgr/core';
 import type { ZoneStatus } from '@taintmgr/core/lifecycle';
 import type { Instant } from '@taintmgr/core/time';
 import type { Notice, PressureNotice } from '@taintmgr/k8s-adapter';
 import type { ApiServer, Change, KubeObject } from '@taintmgr/sim-cluster';
 import type { Condition } from '../../../cluster/objects.ts';
 import type { PodTimes } from '../times/pod-times.ts';
+import { coveredBy } from './covered.ts';
 import {
   type DeadlineTrack,
   EvictionLog,
@@ -30,6 +31,8 @@ export interface BudgetState {
 interface BudgetId {
   readonly namespace: string;
   readonly name: string;
+  /** Whose pods it selects, as `Deployment shop/web`. */
+  readonly workloads: readonly string[];
 }
 
 /** A disruption budget and what became of it. */
@@ -180,6 +183,13 @@ export class RunRecorder {
     this.#machines.noteMachine(this.#now, node, runs);
   }
 
+  /** A drain has asked for a pod to be evicted. */
+  noteDrainAttempt({ metadata, spec }: KubeObject, outcome: Outcome): void {
+    const { namespace = '', name, uid = '' } = metadata;
+    const pod = { namespace, name, uid, nodeName: spec.nodeName };
+    this.#log.drainAttempted(this.#now, pod, outcome);
+  }
+
   recording(): Recording {
     const { evictions, deadlines, holds, refusals, failures } = this.#log;
     return {
@@ -262,11 +272,13 @@ export class RunRecorder {
     }
   }
 
-  #noteBudget(at: number, { metadata, status }: KubeObject): void {
-    const { name, namespace = '' } = metadata;
+  #noteBudget(at: number, budget: KubeObject): void {
+    const { name, namespace = '' } = budget.metadata;
     const key = `${namespace}/${name}`;
-    const { currentHealthy = 0, desiredHealthy = 0 } = status ?? {};
-    this.#budgets.add(key, { namespace, name });
+    const { currentHealthy = 0, desiredHealthy = 0 } = budget.status ?? {};
+    if (!this.#budgets.has(key)) {
+      this.#budgets.add(key, { namespace, name, workloads: coveredBy(budget, this.#api) });
+    }
     this.#budgets.push(at, key, { healthy: currentHealthy, desired: desiredHealthy });
   }
 }

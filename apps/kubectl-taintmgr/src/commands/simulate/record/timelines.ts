@@ -11,6 +11,10 @@ export type Timeline<Id, State> = Id & { readonly states: readonly Step<State>[]
 export class Timelines<Id extends object, State extends object> {
   readonly #byKey = new Map<string, Id & { readonly states: Step<State>[] }>();
 
+  has(key: string): boolean {
+    return this.#byKey.has(key);
+  }
+
   /** Begins a timeline; whether there was none. */
   add(key: string, id: Id): boolean {
     if (this.#byKey.has(key)) return false;

@@ -11,7 +11,7 @@ import {
   flightLineFrom,
 } from '@taintmgr/k8s-adapter';
 import { FaultyFile } from '@taintmgr/k8s-adapter/manifests';
-import { UsageError } from '../../../usage-error.ts';
+import { fileFault } from '../../../cli/file-fault.ts';
 
 /** What stands on one line of a flight record, from 1. */
 export type FlightLine =
@@ -64,7 +64,10 @@ export async function* readFlight(file: string): AsyncGenerator<FlightLine> {
     latest = found;
     yield { kind: 'step', line: number, step: found };
   }
-  if (number === 0) throw new FaultyFile([`${file}:1: the file is empty`]);
+  if (number === 0) {
+    const want = 'a recording of taintmgr-controller --flight-record';
+    throw new FaultyFile([`${file}:1: the file is empty, want ${want}`]);
+  }
 }
 
 /** What is wrong with a step after the one before it; null: nothing. */
@@ -119,10 +122,9 @@ async function* linesOf(file: string): AsyncGenerator<TextLine> {
       }
     }
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
+    const { code = '', message } = error as NodeJS.ErrnoException;
     if (code.startsWith('Z_')) throw new FaultyFile([`${file}:${number + 1}: ${message}`]);
-    throw new UsageError(`--replay ${file}: ${code === 'ENOENT' ? 'no such file' : message}`);
+    throw fileFault(`--replay ${file}`, error);
   }
   if (length > 0) yield { number: ++number, text: rest.join(''), isWhole: false };
 }

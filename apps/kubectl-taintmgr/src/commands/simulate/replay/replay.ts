@@ -47,7 +47,9 @@ export async function replay(file: string, interrupt: AbortSignal): Promise<Repl
 
 function headOf(file: string, line: FlightLine | undefined): FlightHead {
   if (line?.kind === 'head') return line.head;
-  throw new FaultyFile([`${file}:1: the file is empty`]);
+  throw new FaultyFile([
+    `${file}:1: the file is empty, want a recording of taintmgr-controller --flight-record`,
+  ]);
 }
 
 function engineOf(file: string, { engine }: FlightHead): Engine {

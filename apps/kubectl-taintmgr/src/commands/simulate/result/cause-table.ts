@@ -1,4 +1,5 @@
 // What kept pods from leaving, or from coming back, as a table.
+import { printable } from '../../../render/printable.ts';
 import { type Column, renderColumns, type TableOptions } from '../../../render/table.ts';
 import { none } from '../../../report/words.ts';
 import type { Cause, CauseKind } from './causes.ts';
@@ -14,14 +15,14 @@ const kindTexts: Readonly<Record<CauseKind, string>> = {
   failure: 'failed requests',
 };
 
-/** A text is cut off here but for -o wide: budgets and schedulers say much. */
-const textLengthMax = 80;
+/** A line is cut off here but for -o wide: budgets and schedulers say much. */
+const lineLengthMax = 118;
 
 interface Row extends Cause {
   readonly variant: string;
 }
 
-/** One row for each cause and workload; '' where nothing kept any pod. */
+/** One row for each cause and workload, and below them each reason once; '' where nothing kept any pod. */
 export function causeTable(runs: readonly RunResult[], options: TableOptions): string {
   const rows = runs.flatMap(({ name, summary }): readonly Row[] =>
     summary.causes.map((cause) => ({ ...cause, variant: name })),
@@ -29,17 +30,22 @@ export function causeTable(runs: readonly RunResult[], options: TableOptions): s
   if (rows.length === 0) return '';
   const variant: Column<Row> = ['VARIANT', (row) => row.variant];
   const columns: readonly Column<Row>[] = [
-    ['KEPT BY', ({ kind, name }) => `${kindTexts[kind]} ${name}`.trim()],
+    ['KEPT BY', causeText],
     ...(runs.length > 1 ? [variant] : []),
     ['WORKLOAD', ({ workload }) => workload ?? none],
     ['PODS', ({ pods }) => (pods === 0 ? none : String(pods))],
     ['FROM', ({ from }) => seconds(from)],
     ['UNTIL', ({ until }) => (until === null ? none : seconds(until))],
-    ['WHY', ({ text }) => shortened(text, options)],
   ];
-  return renderColumns(columns, rows, options);
+  const reasons = new Set(rows.map((row) => `  ${causeText(row)}: ${row.text}`));
+  const lines = [...reasons].map((line) => shortened(printable(line), options));
+  return [renderColumns(columns, rows, options), ...lines].join('\n');
 }
 
-function shortened(text: string, { wide }: TableOptions): string {
-  return wide || text.length <= textLengthMax ? text : `${text.slice(0, textLengthMax - 3)}...`;
+function causeText({ kind, name }: Cause): string {
+  return `${kindTexts[kind]} ${name}`.trim();
+}
+
+function shortened(line: string, { wide }: TableOptions): string {
+  return wide || line.length <= lineLengthMax ? line : `${line.slice(0, lineLengthMax - 3)}...`;
 }

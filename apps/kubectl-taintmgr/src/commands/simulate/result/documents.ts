@@ -43,7 +43,7 @@ export interface SimulationDocument {
   readonly kind: 'Simulation';
   /** The file or cluster it was played in. */
   readonly source: string;
-  /** The file of events; left out: none. */
+  /** The file of events, and the events of --event; left out: none. */
   readonly script?: string;
   readonly seed: number;
   /** The only instant of the calendar: where seconds count from. */

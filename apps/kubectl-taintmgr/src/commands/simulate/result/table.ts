@@ -50,8 +50,8 @@ interface RowColumn<Item> {
   /** What is compared with the first run; left out: nothing. */
   readonly amount?: (item: Item) => number;
   readonly unit?: 'seconds';
-  /** Whether it is shown of one run alone. */
-  readonly only?: 'single';
+  /** Shown of one run alone; `roomy`: of several where there is room. Left out: always. */
+  readonly only?: 'single' | 'roomy';
 }
 
 const workloadColumns: readonly RowColumn<WorkloadSummary>[] = [
@@ -81,6 +81,7 @@ const workloadColumns: readonly RowColumn<WorkloadSummary>[] = [
     text: ({ unavailableSeconds }) => secondsOrNone(unavailableSeconds || null),
     amount: ({ unavailableSeconds }) => unavailableSeconds,
     unit: 'seconds',
+    only: 'roomy',
   },
   {
     head: 'POD-MINUTES',
@@ -131,7 +132,9 @@ function renderRows<Item extends { readonly namespace: string; readonly name: st
       return same ? [{ variant: name, item: same, first: index === 0 ? null : item }] : [];
     }),
   );
-  const shown = columns.filter(({ only }) => isSingle || only === undefined).map(columnOf);
+  const isShown = ({ only }: RowColumn<Item>): boolean =>
+    isSingle || only === undefined || (only === 'roomy' && options.wide);
+  const shown = columns.filter(isShown).map(columnOf);
   const [name, ...others] = shown;
   const variant: Column<Row<Item>> = ['VARIANT', (row) => row.variant];
   const all = name && !isSingle ? [name, variant, ...others] : shown;

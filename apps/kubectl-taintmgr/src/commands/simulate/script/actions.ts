@@ -4,7 +4,13 @@ import type { Field } from '@taintmgr/k8s-adapter/manifests';
 import type { Json, KubeObject, NodeConditionType } from '@taintmgr/sim-cluster';
 import { zoneLabel } from '../../../cluster/facts.ts';
 import { amountsOf, keyOf, labelsOf, labelValueOf, nameOf } from '../input/names.ts';
-import { type DisconnectCause, type Stage, StageFault } from '../stage/stage.ts';
+import {
+  cordoned,
+  type DisconnectCause,
+  type Stage,
+  StageFault,
+  uncordoned,
+} from '../stage/stage.ts';
 import { type ActionKind, type Members, onNodes, required, type ScriptAction } from './action.ts';
 import { controllerActions } from './controller-actions.ts';
 import { targetFields } from './targets.ts';
@@ -62,6 +68,13 @@ export const actions: Readonly<Record<string, ActionKind>> = {
     fields: targetFields,
     read: (body, members) => onNodes(body, members, ['uncordon', ''], uncordon, null),
   },
+  drain: {
+    fields: targetFields,
+    read: (body, members) => {
+      const [begin, end] = [drain, endDrain];
+      return onNodes(body, members, ['drain', 'end of the drain of'], begin, end);
+    },
+  },
   addNode: { fields: ['name', 'zone', 'region', 'labels', 'taints', 'capacity'], read: addNode },
   removeNode: {
     fields: targetFields,
@@ -101,11 +114,19 @@ function reconnect(cause: DisconnectCause, verb: string): ActionKind {
 }
 
 function cordon(stage: Stage, node: string): void {
-  stage.changeSpec(node, (spec) => ({ ...spec, unschedulable: true }));
+  stage.changeSpec(node, cordoned);
 }
 
 function uncordon(stage: Stage, node: string): void {
-  stage.changeSpec(node, ({ unschedulable: _, ...spec }) => spec);
+  stage.changeSpec(node, uncordoned);
+}
+
+function drain(stage: Stage, node: string): void {
+  stage.drain(node);
+}
+
+function endDrain(stage: Stage, node: string): void {
+  stage.endDrain(node);
 }
 
 /** Reads a taint as kubectl writes it. */

@@ -59,7 +59,7 @@ const timesMax = 10_000;
 
 /** Reads a script; `until` is when the simulation ends. Throws FaultyFile with all that is wrong. */
 export function readScript(file: string, text: string, until: Millis): Script {
-  const root = readPositioned(file, text);
+  const root = readPositioned(file, text, 'a script with events');
   const faults: string[] = [];
   const events: ScriptEvent[] = [];
   const times = new Map<string, ScriptTimes>();
@@ -101,6 +101,19 @@ export function readScript(file: string, text: string, until: Millis): Script {
   if (faults.length > 0) throw new FaultyFile(faults);
   const policies = (startsAt: Instant) => policiesOf(manifests, startsAt);
   return { events, engine, pressure, policies, times };
+}
+
+/** What one event comes to, that is not in a script: it may be repeated. Throws FaultyFile. */
+export function readEvents(file: string, text: string, until: Millis): readonly ScriptEvent[] {
+  const faults: string[] = [];
+  const events: ScriptEvent[] = [];
+  attempt(faults, () =>
+    events.push(...readEvent(readPositioned(file, text, 'an event of a script'), until)),
+  );
+  const idle = events.filter(({ action }) => action.needsPressure);
+  faults.push(...idle.map(({ field }) => field.fault(nobodyActs).message));
+  if (faults.length > 0) throw new FaultyFile(faults);
+  return events;
 }
 
 /** How long the pods of one workload take. */

@@ -1,6 +1,10 @@
 // A live cluster as the beginning of a simulation.
 import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
 import { collections, listCollection } from '../../../cluster/collections.ts';
+import { type Evictor, readEvictor } from '../../../cluster/evictors.ts';
+import type { OwnSettings } from '../../../cluster/own-settings.ts';
+import { policiesInForce } from '../../../cluster/policies-in-force.ts';
+import { ClusterReader } from '../../../cluster/reader.ts';
 import { snapshotSource } from './snapshot.ts';
 import type { ClusterSource } from './source.ts';
 
@@ -20,5 +24,34 @@ export async function liveSource(client: ApiClient, context: string): Promise<Cl
     }
   }
   const source = snapshotSource({ name: context, values, places: null });
-  return { ...source, missing: [...refused, ...source.missing] };
+  const { settings } = await evictorIn(client);
+  const missing = [...refused, ...source.missing];
+  return settings ? { ...asRun(source, settings), missing } : { ...source, missing };
+}
+
+async function evictorIn(client: ApiClient): Promise<Evictor> {
+  const reader = new ClusterReader(client);
+  return await readEvictor(await reader.evictors(), reader);
+}
+
+/** As the controller runs that acts there, as far as that is known. */
+function asRun(source: ClusterSource, settings: OwnSettings): ClusterSource {
+  const { engine, mode, lifecycle, watchesNodes, unusable } = settings;
+  const { takeover: _, ...others } = engine;
+  const { objects, ofController, unknown } = policiesInForce(source.policies, settings);
+  const left = [...unusable, ...unknown.map((name) => `the policy ${name} of a file`)];
+  return {
+    ...source,
+    policies: objects,
+    engine: { ...others, ...(mode && { mode }), ...(watchesNodes && { lifecycle }) },
+    notes: [
+      ...(ofController.length === 0
+        ? source.notes
+        : [
+            ...source.notes,
+            `in force by files of taintmgr-controller: ${ofController.join(', ')}`,
+          ]),
+      ...left.map((what) => `taintmgr-controller runs with ${what}, which is not known here`),
+    ],
+  };
 }

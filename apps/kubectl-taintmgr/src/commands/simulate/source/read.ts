@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { FaultyFile, type Field, readAllPositioned } from '@taintmgr/k8s-adapter/manifests';
+import { fileFault } from '../../../cli/file-fault.ts';
 import { apiVersion } from '../../../report/documents.ts';
-import { UsageError } from '../../../usage-error.ts';
 import { snapshotSource } from './snapshot.ts';
 import type { ClusterSource } from './source.ts';
 import { topologySource } from './topology.ts';
@@ -12,7 +12,10 @@ export async function readSource(file: string): Promise<ClusterSource> {
   const isJson = /^\s*[[{]/.test(text);
   const documents = isJson ? [parseJson(file, text)] : readAllPositioned(file, text);
   const values = documents.map((document) => (isJson ? document : (document as Field).value));
-  if (values.length === 0) throw new FaultyFile([`${file}:1:1: the file is empty`]);
+  if (values.length === 0) {
+    const want = 'what kubectl get -o json prints, or a Topology';
+    throw new FaultyFile([`${file}:1:1: the file is empty, want ${want}`]);
+  }
   const places = (): readonly Field[] =>
     isJson ? readAllPositioned(file, text) : (documents as readonly Field[]);
   if (values.length === 1 && isTopology(values[0])) return topologySource(file, places());
@@ -24,9 +27,7 @@ export async function readText(flag: string, file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
-    throw new UsageError(`${flag} ${file}: ${code === 'ENOENT' ? 'no such file' : message}`);
+    throw fileFault(`${flag} ${file}`, error);
   }
 }
 

@@ -29,7 +29,7 @@ export function snapshotSource({ name, values, places }: SnapshotOptions): Clust
       seed,
       snapshot,
       adopt: true,
-      timing: { ofPod: (pod) => times.of(pod) },
+      timing: { spreadsHeartbeats: true, ofPod: (pod) => times.of(pod) },
       without: ['nodeLifecycleStandIn'],
       apiServer: { brief: true },
     });

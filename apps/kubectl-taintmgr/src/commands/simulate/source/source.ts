@@ -1,3 +1,4 @@
+import type { Config } from '@taintmgr/core';
 import type { PolicyObject } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import type { Cluster, RangeMs, VirtualClock } from '@taintmgr/sim-cluster';
@@ -14,6 +15,8 @@ export interface ClusterSource {
   readonly missing: readonly string[];
   /** The policies, taint rules and pauses that are in force in it. */
   readonly policies: readonly PolicyObject[];
+  /** How the controller that acts in it is set up; left out: that is not known, or none does. */
+  readonly engine?: Partial<Config>;
   /** What the simulation does not know of what is there. */
   readonly notes: readonly string[];
   /** How long pods of workloads took to start in it, as far as one can see. */

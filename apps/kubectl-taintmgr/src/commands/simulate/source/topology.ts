@@ -92,7 +92,7 @@ function maker({ nodes, workloads, budgets }: Parts): ClusterSource['make'] {
       clock,
       seed,
       topology,
-      timing: { ofPod: (pod) => times.of(pod) },
+      timing: { spreadsHeartbeats: true, ofPod: (pod) => times.of(pod) },
       without: ['nodeLifecycleStandIn'],
       apiServer: { brief: true },
     });

@@ -81,7 +81,7 @@ function* atRest(options: RunOptions): Generator<null, Simulation> {
     cluster,
     clock,
     seed,
-    config: { ...script.engine, semantics },
+    config: { ...source.engine, ...script.engine, semantics },
     policies,
     restarts: script.events.some(({ action }) => action.restarts),
     pressure: pressureAs(semantics, script),
@@ -122,8 +122,11 @@ export class Simulation {
     this.#startsAt = cluster.api.clock.now();
     this.#assumptions = assumptionsOf(cluster, script, times);
     const recorder = new RunRecorder({ api: cluster.api, controller, semantics, times });
-    const onMachine = (node: string, runs: boolean): void => recorder.noteMachine(node, runs);
-    this.#play = new Play(new Stage(cluster, controller, onMachine), script);
+    const stage = new Stage(cluster, controller, {
+      onMachine: (node, runs) => recorder.noteMachine(node, runs),
+      onDrainAttempt: (pod, outcome) => recorder.noteDrainAttempt(pod, outcome),
+    });
+    this.#play = new Play(stage, script);
     [this.recorder, this.#agents, this.#semantics] = [recorder, agents, semantics];
   }
 

@@ -8,6 +8,7 @@ import type {
 } from '@taintmgr/sim-cluster';
 import { zoneLabel } from '../../../cluster/facts.ts';
 import type { Controller } from './controller.ts';
+import { NodeDrain, type OnAttempt } from './node-drain.ts';
 
 /** What an event wants of the cluster and cannot have. */
 export class StageFault extends Error {
@@ -16,6 +17,14 @@ export class StageFault extends Error {
 
 /** Why a node is disconnected. */
 export type DisconnectCause = 'kubelet' | 'network';
+
+/** Who hears of what the cluster itself does not say. */
+export interface StageEvents {
+  /** A machine dies, or is back. */
+  readonly onMachine: (node: string, runs: boolean) => void;
+  /** A drain has asked for a pod to be evicted. */
+  readonly onDrainAttempt: OnAttempt;
+}
 
 /** The longest a kubelet takes to come back after the API server was away. */
 const kubeletsBackMs = 2_001;
@@ -28,7 +37,8 @@ export class Stage {
   readonly cluster: Cluster;
   /** Of ours; what else acts on the cluster does so by itself. */
   readonly controller: Controller;
-  readonly #onMachine: (node: string, runs: boolean) => void;
+  readonly #hears: StageEvents;
+  readonly #drains = new Map<string, NodeDrain>();
   /** Nodes that events have disconnected, and how often for each cause. */
   readonly #disconnected = new Map<string, Map<DisconnectCause, number>>();
   /** Conditions that events have set, by node. */
@@ -36,15 +46,10 @@ export class Stage {
   readonly #slow: { readonly ms: Millis; readonly end: () => void }[] = [];
   #outages = 0;
 
-  /** `onMachine` hears when a machine dies, and when it is back. */
-  constructor(
-    cluster: Cluster,
-    controller: Controller,
-    onMachine: (node: string, runs: boolean) => void,
-  ) {
+  constructor(cluster: Cluster, controller: Controller, hears: StageEvents) {
     this.cluster = cluster;
     this.controller = controller;
-    this.#onMachine = onMachine;
+    this.#hears = hears;
   }
 
   /** The API for whoever writes to it from outside. Throws StageFault while nobody can. */
@@ -79,7 +84,7 @@ export class Stage {
     this.#kubelet(name).stop();
     const causes = this.#disconnected.get(name) ?? new Map<DisconnectCause, number>();
     this.#disconnected.set(name, causes.set(cause, (causes.get(cause) ?? 0) + 1));
-    if (cause === 'kubelet') this.#onMachine(name, false);
+    if (cause === 'kubelet') this.#hears.onMachine(name, false);
   }
 
   /** Ends one disconnection for a cause, or (`all`) every one; the node is back when none is left. */
@@ -88,7 +93,7 @@ export class Stage {
     const left = all ? 0 : (causes?.get(cause) ?? 1) - 1;
     if (left > 0) causes?.set(cause, left);
     else causes?.delete(cause);
-    if (cause === 'kubelet' && left <= 0) this.#onMachine(name, true);
+    if (cause === 'kubelet' && left <= 0) this.#hears.onMachine(name, true);
     if (causes && causes.size > 0) return;
     this.#disconnected.delete(name);
     this.#resume(name);
@@ -102,6 +107,20 @@ export class Stage {
     if (this.#outages > 0) return;
     kubelet.resume();
     this.#restoreConditions(name);
+  }
+
+  /** As kubectl drain: cordons a node, and evicts what is on it. */
+  drain(name: string): void {
+    this.changeSpec(name, cordoned);
+    this.#drains.get(name)?.stop();
+    this.#drains.set(name, new NodeDrain(this.cluster, name, this.#hears.onDrainAttempt));
+  }
+
+  /** Nobody is asked for any more, and pods may come to the node again. */
+  endDrain(name: string): void {
+    this.#drains.get(name)?.stop();
+    this.#drains.delete(name);
+    this.changeSpec(name, uncordoned);
   }
 
   /** Sets the clock of a machine; what its kubelet writes from now on is off by so much. */
@@ -121,7 +140,7 @@ export class Stage {
     this.#disconnected.delete(name);
     this.#conditions.delete(name);
     this.cluster.removeNode(name);
-    this.#onMachine(name, false);
+    this.#hears.onMachine(name, false);
   }
 
   /** Adds a machine. */
@@ -131,7 +150,7 @@ export class Stage {
       throw new StageFault(`node ${name} is there already`);
     }
     this.cluster.addNode(node);
-    this.#onMachine(name, true);
+    this.#hears.onMachine(name, true);
   }
 
   /** Nothing and nobody gets through to the API server, or everybody does again. */
@@ -177,6 +196,14 @@ export class Stage {
       throw new StageFault(`node ${name} has no kubelet: it was not ready in the snapshot`);
     }
   }
+}
+
+export function cordoned(spec: KubeObject['spec']): object {
+  return { ...spec, unschedulable: true };
+}
+
+export function uncordoned({ unschedulable: _, ...spec }: KubeObject['spec']): object {
+  return spec;
 }
 
 function isOwnedBy({ metadata }: KubeObject, names: readonly string[]): boolean {

@@ -229,7 +229,11 @@ describe('a compressed recording', () => {
 
 describe('a recording', () => {
   const broken: readonly (readonly [what: string, lines: readonly string[], fault: string])[] = [
-    ['that is empty', [], '1: the file is empty'],
+    [
+      'that is empty',
+      [],
+      '1: the file is empty, want a recording of taintmgr-controller --flight-record',
+    ],
     [
       'that is something else',
       ['{"items": []}', ''],

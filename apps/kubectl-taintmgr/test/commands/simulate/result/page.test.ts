@@ -1,138 +1,38 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { pathToFileURL } from 'node:url';
-import axeCore from 'axe-core';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { launchBrowser } from '../../../world/browser.ts';
-import { run } from '../../../world/run.ts';
+import { readFileSync } from 'node:fs';
+import { before, describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import {
+  axeFindings,
+  boxOf,
+  fragmentOf,
+  lane,
+  reportPage,
+  textOf,
+  viewOf,
+} from '../../../world/report-page.ts';
 
-// The page of --report in a real browser, held against the json of the same simulation. The names of
-// what is simulated try to become markup.
+// The page of --report, held against the json of the same simulation.
 
-const topology = `
-apiVersion: taintmgr.dev/v1alpha1
-kind: Topology
-nodes:
-- {zone: zone-a, count: 3}
-- {zone: zone-b, count: 3}
-workloads:
-- {kind: Deployment, name: shop/web, replicas: 12, requests: {cpu: '1'}, budget: {maxUnavailable: 1}}
-- {kind: DaemonSet, name: infra/agent, tolerations: [{operator: Exists}]}
-`;
-const script = `
-engine: {mode: evict}
-events:
-- {at: 1m, taint: {node: zone-a-1, taint: 'kernel=old:NoExecute'}, lasts: 10m}
-- {at: 5m, stopKubelet: {zone: zone-b}, lasts: 10m}
-`;
-const axe = axeCore.source;
-
-interface Eviction {
-  readonly at: number;
-  readonly namespace: string;
-  readonly pod: string;
-  readonly because: readonly string[];
-}
-
-/** What of the document is looked at by name. Times are seconds. */
-interface Document {
-  readonly runs: readonly {
-    readonly name: string;
-    readonly evictions: readonly Eviction[];
-    readonly summary: {
-      readonly workloads: readonly { readonly name: string; readonly downMax: number }[];
-    };
-  }[];
-}
-
-let directory = '';
-let browser: Browser;
-let page: Page;
-let url = '';
-let data: Document;
-const faults: string[] = [];
-
-before(async () => {
-  browser = await launchBrowser();
-  directory = mkdtempSync(join(tmpdir(), 'simulate-page-'));
-  const file = (name: string, text: string): string => {
-    writeFileSync(join(directory, name), text);
-    return join(directory, name);
-  };
-  const source = file('<script>alert(1)<', topology);
-  const report = join(directory, 'report.html');
-  const files = ['-f', source, '--script', file('events.yaml', script)];
-  const limits = ['--fail-if', 'unavailable(shop/web) > 99%'];
-  const more = ['--compare', '--report', report, '-o', 'json'];
-  const { code, out, err } = await run('simulate', ...files, ...limits, ...more);
-  assert.equal(code, 0, err);
-  data = JSON.parse(out);
-  url = pathToFileURL(report).href;
-  page = await opened();
-});
-after(async () => {
-  await browser?.close();
-  if (directory) rmSync(directory, { recursive: true });
-});
-
-type Options = Parameters<Browser['newPage']>[0];
-
-/** A new window with the page, which notes every error and every wish to load something. */
-async function opened(options: Options = {}, fragment = ''): Promise<Page> {
-  const opening = await browser.newPage({ viewport: { width: 1400, height: 900 }, ...options });
-  opening.setDefaultTimeout(120_000);
-  opening.on('pageerror', (error) => faults.push(error.message));
-  opening.on('console', (message) => {
-    if (message.type() !== 'log') faults.push(message.text());
-  });
-  opening.on('dialog', (dialog) => {
-    faults.push(`dialog: ${dialog.message()}`);
-    void dialog.dismiss();
-  });
-  opening.on('request', (request) => {
-    if (!request.url().startsWith(url)) faults.push(`wants ${request.url()}`);
-  });
-  await opening.goto(`${url}${fragment}`);
-  await opening.locator('.labels li').first().waitFor();
-  return opening;
-}
-
-async function textOf(place: Locator): Promise<string> {
-  return (await place.textContent()) ?? assert.fail('no text');
-}
-
-function fragmentOf(of: Page): URLSearchParams {
-  return new URLSearchParams(new URL(of.url()).hash.slice(1));
-}
-
-/** What the chart shows of the time, by the address. */
-async function viewOf(of: Page): Promise<readonly number[]> {
-  await of.evaluate('new Promise(requestAnimationFrame)');
-  return (fragmentOf(of).get('t') ?? '0-1800').split('-').map(Number);
-}
-
-function lane(of: Page, name: string): Locator {
-  return of.locator('.label.lane button.name', { hasText: name });
-}
-
-async function boxOf(place: Locator): Promise<{ x: number; y: number; width: number }> {
-  return (await place.boundingBox()) ?? assert.fail('it is not shown');
-}
+const { url, data, faults, opened } = reportPage();
 
 describe('the page of a simulation', () => {
+  let page: Page;
+  before(async () => {
+    page = await opened();
+  });
+
   it('opens with the result and the chart, and asks for nothing', async () => {
-    const [first, other] = data.runs;
+    const [first, other] = data().runs;
     const most = first?.summary.workloads.find(({ name }) => name === 'web')?.downMax;
     const sentence = await textOf(page.locator('h1'));
     assert.match(
       sentence,
-      new RegExp(`^precise: shop/web is down for .*at most ${most} of 12 pods`),
+      new RegExp(`^taintmgr: shop/web is down for .*at most ${most} of 12 pods`),
     );
     assert.match(sentence, /after “.*” at 0:\d\d:\d\d/);
-    assert.match(sentence, new RegExp(`; ${other?.name}: `));
+    assert.equal(other?.name, 'upstream-1.36');
+    assert.match(sentence, /; kube-controller-manager: /);
     assert.match(await textOf(page.locator('.about')), /<script>alert\(1\)</);
     const { y } = await boxOf(page.locator('.content canvas'));
     assert.ok(y < 300, `the chart begins at ${y}`);
@@ -140,7 +40,7 @@ describe('the page of a simulation', () => {
   });
 
   it('has a policy by hashes, and nothing that is not in it', () => {
-    const html = readFileSync(new URL(url), 'utf8');
+    const html = readFileSync(new URL(url()), 'utf8');
     const policy = /Content-Security-Policy" content="([^"]*)"/.exec(html)?.[1] ?? '';
     assert.match(
       policy,
@@ -150,7 +50,7 @@ describe('the page of a simulation', () => {
   });
 
   it('says why at a click on a mark, in the words of the json', async () => {
-    const eviction = data.runs[0]?.evictions[0] ?? assert.fail('none');
+    const eviction = data().runs[0]?.evictions[0] ?? assert.fail('none');
     const canvas = page.locator('.content canvas');
     const { x, y, width } = await boxOf(canvas);
     const row = await boxOf(lane(page, 'shop/web').first());
@@ -168,7 +68,7 @@ describe('the page of a simulation', () => {
   it('lists all that happened in a lane, by keyboard', async () => {
     await lane(page, 'shop/web').first().press('Enter');
     const why = await textOf(page.locator('.why'));
-    for (const { pod, because } of data.runs[0]?.evictions ?? [])
+    for (const { pod, because } of data().runs[0]?.evictions ?? [])
       assert.ok(why.includes(`shop/${pod} evicted`) && why.includes(because.join('; ')), pod);
     await page.locator('.scroller').press('Escape');
     assert.equal(await page.locator('.why').count(), 0);
@@ -259,26 +159,9 @@ describe('the page of a simulation', () => {
         await lane(own, 'shop/web').first().click();
         const wide = await own.evaluate('document.documentElement.scrollWidth');
         assert.ok(Number(wide) <= width, `${wide} pixels wide`);
-        // The policy of the page lets nothing in: a debugger may.
-        await own.evaluate(axe);
-        const findings = await own.evaluate(
-          'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => ' +
-            '[id, ...nodes.map(({ html }) => html)].join(" ")))',
-        );
-        assert.deepEqual(findings, []);
+        assert.deepEqual(await axeFindings(own), []);
         await own.close();
       });
     }
   }
-
-  it('prints light, with all lanes', async () => {
-    const own = await opened({ colorScheme: 'dark', viewport: { width: 800, height: 500 } });
-    await own.emulateMedia({ media: 'print' });
-    const background = await own.evaluate('getComputedStyle(document.body).backgroundColor');
-    assert.equal(background, 'rgb(255, 255, 255)');
-    assert.equal(await own.locator('.controls').isVisible(), false);
-    assert.ok((await own.pdf()).length > 10_000);
-    await own.close();
-    assert.deepEqual(faults, []);
-  });
 });

@@ -37,7 +37,7 @@ function judged(name: string, down: number, until: number): Judged {
     ],
     budgets: [
       {
-        ...{ namespace: 'shop', name: 'web' },
+        ...{ namespace: 'shop', name: 'web', workloads: ['Deployment shop/web'] },
         states: [
           { at: 0, healthy: 10, desired: 9 },
           { at: 20, healthy: 7, desired: 9 },

@@ -1,0 +1,8 @@
+// Prints the program's help as bin/ keeps it ready: each item on one line.
+//
+//   node -C @taintmgr/source apps/kubectl-taintmgr/scripts/print-help.mjs
+import { processOutput } from '../src/cli/output.ts';
+import { programHelp } from '../src/program.ts';
+
+const interrupt = new AbortController().signal;
+process.stdout.write(programHelp({ output: processOutput(), interrupt }, Number.MAX_SAFE_INTEGER));

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { nodeFacts } from '../../../../src/cluster/facts.ts';
+import {
+  type Asked,
+  simulateArguments,
+  whatIfOf,
+} from '../../../../src/commands/web/what-if/question.ts';
+
+// What the form asks, as a command line; and what is said of a question that is wrong.
+
+function node(name: string, region: string, zone: string): Asked['nodes'][number] {
+  const labels = {
+    ...(region && { 'topology.kubernetes.io/region': region }),
+    ...(zone && { 'topology.kubernetes.io/zone': zone }),
+  };
+  return nodeFacts({ metadata: { name, labels, uid: name }, spec: {}, status: {} });
+}
+
+const asked: Asked = {
+  nodes: [
+    ...[node('a-1', 'r1', 'a'), node('b-1', 'r1', 'b'), node('b-2', 'r2', 'b')],
+    ...[node('c-1', '', 'c'), node('d-1', 'r3', '')],
+  ],
+  rules: 'taintmgr-controller',
+  policies: [],
+};
+
+const usual = 'event=down&where=zone+r1/a&until=30m';
+
+/** The command line of a question; what it does not say is as usual. */
+function words(query: string, of: Partial<Asked> = {}): readonly string[] {
+  const params = new URLSearchParams(usual);
+  for (const [name, value] of new URLSearchParams(query)) params.set(name, value);
+  return simulateArguments(whatIfOf(params), { ...asked, ...of });
+}
+
+const events: readonly (readonly [query: string, event: string])[] = [
+  ['lasts=10m', '{at: 1m, stopKubelet: {zone: a}, lasts: 10m}'],
+  ['lasts=', '{at: 1m, stopKubelet: {zone: a}}'],
+  ['event=cut-off&lasts=5m', '{at: 1m, loseNetwork: {zone: a}, lasts: 5m}'],
+  ['event=drain&where=node b-2', '{at: 1m, drain: {node: b-2}}'],
+  [
+    'event=taint&taint=x=y:NoExecute&lasts=90s',
+    '{at: 1m, taint: {zone: a, taint: "x=y:NoExecute"}, lasts: 1m30s}',
+  ],
+  ['event=restart&where=nowhere', '{at: 1m, restartController: {}}'],
+  ['event=failover', '{at: 1m, failover: {}}'],
+  ['where=zone c', '{at: 1m, stopKubelet: {zone: c}}'],
+  // Two regions have a zone of this name.
+  [
+    'where=zone r2/b',
+    '{at: 1m, stopKubelet: {selector: "topology.kubernetes.io/region=r2,topology.kubernetes.io/zone=b"}}',
+  ],
+  ['where=zone r3', '{at: 1m, stopKubelet: {selector: "topology.kubernetes.io/region=r3"}}'],
+];
+
+const faults: readonly (readonly [query: string, fault: string])[] = [
+  [
+    'event=explode',
+    'what happens: got "explode", want one of down, cut-off, taint, drain, restart, failover',
+  ],
+  [
+    'where=zone r1/aa',
+    'zone or node: got "zone r1/aa", want one of zone r1/a, zone r1/b, zone r2/b, zone c, zone r3, did you mean r1/a?',
+  ],
+  [
+    'where=node b1',
+    'zone or node: got "node b1", want one of node a-1, node b-1, node b-2, node c-1, node d-1, did you mean b-1?',
+  ],
+  ['where=', 'zone or node: got "", want one of zone r1/a, zone r1/b, zone r2/b, zone c, zone r3'],
+  [
+    'event=taint&taint=x',
+    'taint: got "x", want key=value:NoExecute, :NoSchedule or :PreferNoSchedule',
+  ],
+  ['lasts=ever', 'for: got "ever", want a time from 1m to 30m'],
+  ['lasts=31m', 'for: got "31m", want a time from 1m to 30m'],
+  ['until=25h', 'look ahead: got "25h", want a time from 1m to 1d'],
+  ['until=', 'look ahead: got "", want a time from 1m to 1d'],
+  ['both=maybe', 'compare: got "maybe", want on, or nothing'],
+];
+
+const kcm = 'kube-controller-manager';
+const variants: readonly (readonly [
+  query: string,
+  rules: Asked['rules'],
+  words: readonly string[],
+])[] = [
+  ['both=', 'taintmgr-controller', []],
+  ['both=on', 'taintmgr-controller', ['--compare']],
+  ['both=', kcm, ['--variant', `${kcm}=${kcm}`]],
+  ['both=on', kcm, ['--variant', `${kcm}=${kcm}`, '--variant', 'taintmgr-controller=unchanged']],
+  ['both=', 'both', []],
+];
+
+describe('a question of the page', () => {
+  for (const [query, event] of events) {
+    it(`${query} is the event ${event}`, () => {
+      assert.deepEqual(words(query), ['simulate', '--event', event, '--until', '30m']);
+    });
+  }
+
+  for (const [query, fault] of faults) {
+    it(`${query} is refused with what is allowed`, () => {
+      assert.throws(() => words(query), { name: 'UsageError', message: fault });
+    });
+  }
+
+  for (const [query, rules, expected] of variants) {
+    it(`${query}, where ${rules} acts, is played with ${expected.join(' ') || 'no variant'}`, () => {
+      assert.deepEqual(words(query, { rules }).slice(5), expected);
+    });
+  }
+
+  it('goes with the policies that the page was started with', () => {
+    const policies = ['a.yaml', 'folder'];
+    assert.deepEqual(words('', { policies }).slice(5), [
+      ...['--policy', 'a.yaml', '--policy', 'folder'],
+    ]);
+  });
+});

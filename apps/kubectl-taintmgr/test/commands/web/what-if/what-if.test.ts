@@ -1,0 +1,264 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { customResourceDefinitions } from '@taintmgr/core/policy';
+import type { WhatIfLine } from '@taintmgr/page';
+import { deployment, installDefinitions, pdb } from '@taintmgr/sim-cluster';
+import axeCore from 'axe-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { WhatIfAnswers } from '../../../../src/commands/web/what-if/answers.ts';
+import { runProgram } from '../../../../src/program.ts';
+import { launchBrowser } from '../../../world/browser.ts';
+import { type Running, start } from '../../../world/run.ts';
+import { startTestCluster, type TestCluster, until } from '../../../world/test-cluster.ts';
+
+// What would happen, asked on the page of a live cluster whose controller evicts by the eviction API.
+
+let cluster: TestCluster;
+let web: Running;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+const faults: string[] = [];
+
+before(async () => {
+  cluster = await startTestCluster({
+    ...{ region: 'r1', zones: ['a', 'b'], nodesPerZone: 2 },
+    workloads: [deployment('shop', 'web', { replicas: 4 })],
+    budgets: [pdb('shop', 'web', { maxUnavailable: 1 })],
+  });
+  await installDefinitions(cluster.api, customResourceDefinitions());
+  actAs('taintmgr-0', { mode: 'evict' });
+  web = start(['web', '--kubeconfig', cluster.kubeconfig]);
+  await until('the address', () => web.output.outText.includes('\n'));
+  browser = await launchBrowser();
+  context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
+  page = await context.newPage();
+  page.setDefaultTimeout(120_000);
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('console', (message) => faults.push(message.text()));
+  await page.goto(web.output.outText.trim());
+});
+after(async () => {
+  web?.interrupt();
+  await browser?.close();
+  await cluster?.stop();
+});
+
+/** taintmgr-controller leads, by its lease and by what it publishes. */
+function actAs(leader: string, settings: object): void {
+  const { api } = cluster;
+  const now = new Date().toISOString();
+  const renewed = now.replace('Z', '000Z');
+  const times = { leaseDurationSeconds: 3600, acquireTime: renewed, renewTime: renewed };
+  const metadata = { name: 'taintmgr-controller', namespace: 'kube-system' };
+  api.create('leases', { metadata, spec: { holderIdentity: leader, ...times } });
+  const managers = 'taintmanagers.taintmgr.dev';
+  const manager = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'TaintManager' };
+  const made = api.create(managers, { ...manager, metadata: { name: 'taintmgr' } });
+  const controllers = ['taint-eviction-controller'];
+  const status = { leader, renewTime: now, settings, controllers };
+  api.update(managers, { ...made, status }, 'status');
+}
+
+const form = () => page.getByRole('form', { name: 'What if' });
+
+async function ask(where: string, event: string): Promise<void> {
+  const isOpen = await form().isVisible();
+  if (!isOpen) await page.getByText('What if …').click();
+  await form().getByLabel('What happens').selectOption(event);
+  if (where !== '') await form().getByLabel('Zone or node').fill(where);
+  await form().getByRole('button', { name: 'Play it' }).click();
+}
+
+describe('what if', () => {
+  it('is played in a copy of the cluster, by the settings of who acts there, and has a page', async () => {
+    await ask('node a-1', 'it is drained, as by kubectl drain');
+    await page.waitForURL(/\/what-if\/1/);
+    assert.match(
+      (await page.locator('h1').textContent()) ?? '',
+      /^shop\/web is down for .*, after “drain a-1” at 0:01:00\.$/,
+    );
+    const command = (await page.locator('header code').textContent()) ?? '';
+    assert.equal(
+      command,
+      "kubectl taintmgr simulate --event '{at: 1m, drain: {node: a-1}, lasts: 10m}' --until 30m",
+    );
+    const response = await page.request.get(page.url());
+    const policy = response.headers()['content-security-policy'] ?? '';
+    assert.match(policy, /^default-src 'none'; script-src 'sha256-[^']*'; style-src 'sha256-/);
+    assert.doesNotMatch(policy, /connect-src/);
+    await page.getByRole('link', { name: 'back to the cluster as it is' }).click();
+    await page.locator('.what-if').waitFor();
+  });
+
+  it('is by the eviction API where the controller is set up so, and a taint is one', async () => {
+    await page.getByText('What if …').click();
+    await form().getByLabel('What happens').selectOption('it gets a taint');
+    await form().getByRole('textbox', { name: 'Taint' }).fill('kernel=old:NoExecute');
+    await ask('zone r1/a', 'it gets a taint');
+    await page.waitForURL(/\/what-if\/2/);
+    await page.locator('.labels li').first().waitFor();
+    await page.locator('.label.lane button.name', { hasText: 'shop/web' }).first().click();
+    const why = (await page.locator('.why').textContent()) ?? '';
+    assert.match(why, /evicted.*by the eviction API, which asks budgets/);
+    await page.getByRole('link', { name: 'back to the cluster as it is' }).click();
+  });
+
+  it('says what is wrong with a question, and what is allowed', async () => {
+    await ask('zone r1/c', 'its machines die');
+    const alert = form().getByRole('alert');
+    await alert.waitFor();
+    assert.equal(
+      await alert.textContent(),
+      'zone or node: got "zone r1/c", want one of zone r1/a, zone r1/b, did you mean r1/a? Change it, and ask again.',
+    );
+  });
+
+  it('asks for no place where there is none, and compares', async () => {
+    await form().getByLabel('What happens').selectOption('the controller is restarted');
+    assert.equal(await form().getByLabel('Zone or node').count(), 0);
+    await form().getByRole('checkbox').check();
+    await ask('', 'the controller is restarted');
+    await page.waitForURL(/\/what-if\/3/);
+    const text = (await page.locator('header').textContent()) ?? '';
+    assert.match(text, /^taintmgr: no pod of .*; kube-controller-manager: never/);
+    assert.match(text, /--event '\{at: 1m, restartController: \{\}\}' --until 30m --compare$/);
+    await page.goBack();
+    await page.locator('.what-if').waitFor();
+  });
+
+  it('is said to be busy to a second window, and stops when the first one goes away', async () => {
+    const other = await context.newPage();
+    await other.goto(new URL('/', page.url()).href);
+    const query = 'event=down&where=node+a-1&until=6h';
+    const busy = await other.evaluate(`(async () => {
+      const away = new AbortController();
+      const first = await fetch('what-if?${query}', { signal: away.signal });
+      const second = await fetch('what-if?${query}');
+      const said = [first.status, second.status, await second.text()];
+      away.abort();
+      return said;
+    })()`);
+    const next = {
+      kind: 'error',
+      text: 'another question is being played',
+      next: 'Wait until it is.',
+    };
+    assert.deepEqual(busy, [200, 429, `${JSON.stringify(next)}\n`]);
+    // The one that was stopped is in nobody's way.
+    await other.evaluate(`(async () => {
+      for (;;) {
+        const { status } = await fetch('what-if?event=nothing&until=1m');
+        if (status !== 429) return;
+      }
+    })()`);
+    await other.close();
+  });
+
+  it('is gone when there are many newer ones, and says so', async () => {
+    const response = await page.request.get(new URL('/what-if/77', page.url()).href);
+    assert.equal(response.status(), 404);
+    assert.match(await response.text(), /not kept any more: ask again/);
+  });
+
+  for (const [width, height] of [
+    [1400, 900],
+    [800, 900],
+    [390, 844],
+  ] as const) {
+    it(`is accessible and fits at ${width}x${height}`, async () => {
+      await page.goto(new URL('/', page.url()).href);
+      await page.setViewportSize({ width, height });
+      await page.locator('.what-if summary').click();
+      const wide = await page.evaluate('document.documentElement.scrollWidth');
+      assert.ok(Number(wide) <= width, `${wide} pixels wide`);
+      await page.evaluate(axeCore.source);
+      const findings = await page.evaluate(
+        'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => ' +
+          '[id, ...nodes.map(({ html }) => html)].join(" ")))',
+      );
+      assert.deepEqual(findings, []);
+    });
+  }
+
+  it('wrote nothing, and the page had no fault but the question that was wrong', () => {
+    assert.deepEqual(
+      cluster.answers.filter((line) => !line.startsWith('GET ')),
+      [],
+    );
+    assert.deepEqual(
+      faults.filter((text) => !/status of (400|429)/.test(text)),
+      [],
+    );
+  });
+});
+
+describe('the answers to what if', () => {
+  let server: Server;
+  let answers: WhatIfAnswers;
+  before(async () => {
+    server = createServer((request, response) => {
+      const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
+      void answers.answer(searchParams, response, {});
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+  });
+  after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+
+  async function answersTo(query: string): Promise<readonly WhatIfLine[]> {
+    const { port } = server.address() as AddressInfo;
+    const sent = get({ port, host: '127.0.0.1', path: `/?${query}` });
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    let text = '';
+    for await (const chunk of response.setEncoding('utf8')) text += chunk;
+    return text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  }
+
+  const question = 'event=failover&until=30m';
+  const asked = () => ({ nodes: [], rules: 'taintmgr-controller', policies: [] }) as const;
+
+  /** Those that run our commands on the cluster of that kubeconfig. */
+  function answersOf(kubeconfig: string, lastsMsMax?: number): WhatIfAnswers {
+    const interrupt = new AbortController().signal;
+    const rerun: ConstructorParameters<typeof WhatIfAnswers>[0]['rerun'] = (args, surroundings) =>
+      runProgram([`--kubeconfig=${kubeconfig}`, ...args], surroundings);
+    return new WhatIfAnswers({ rerun, interrupt, asked }, lastsMsMax);
+  }
+
+  it('end when they take too long, with a way that has no such end', async () => {
+    answers = answersOf(cluster.kubeconfig, 1);
+    const last = (await answersTo(question)).at(-1);
+    assert.deepEqual(last, {
+      kind: 'error',
+      text: 'it takes longer than 0s',
+      next: "Look less far ahead, or run it in a terminal: kubectl taintmgr simulate --event '{at: 1m, failover: {}}' --until 30m",
+    });
+  });
+
+  it('say why there is none in the words of the command', async () => {
+    answers = answersOf('/nowhere/kubeconfig');
+    const last = (await answersTo(question)).at(-1);
+    assert.ok(last?.kind === 'error');
+    assert.match(last.text, /\/nowhere\/kubeconfig/);
+    assert.match(last.next, /^The same in a terminal: kubectl taintmgr simulate/);
+  });
+
+  it('say how far they are, and keep the pages of the last eight', async () => {
+    answers = answersOf(cluster.kubeconfig);
+    for (let turn = 1; turn <= 9; turn++) {
+      const lines = await answersTo('event=failover&until=1m30s');
+      assert.deepEqual(lines.at(-1), { kind: 'page', address: `what-if/${turn}` });
+    }
+    assert.equal(answers.page('1'), null);
+    assert.match(answers.page('2')?.html ?? '', /^<!doctype html>/);
+  });
+});
