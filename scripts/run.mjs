@@ -29,6 +29,8 @@ const tests = ['packages/*', 'apps/*', 'tools/workbench', 'scripts'].map(
 // Node runs one file less at a time than there are processors, which is one on a machine with two.
 // Many files wait for most of their time: for a process, a socket, a clock that is real.
 const testConcurrency = `--test-concurrency=${availableParallelism() + 1}`;
+/** A file that waits for what never comes fails by its name, in place of keeping everybody waiting. */
+const testTimeout = `--test-timeout=${15 * 60_000}`;
 
 /** What to install before a task: a file that proves it is there, and the command that brings it. */
 const needs = {
@@ -81,6 +83,7 @@ const tasks = {
         ...source,
         '--test',
         testConcurrency,
+        testTimeout,
         ...(args.length > 0 ? args : tests),
       ],
     ],
@@ -100,6 +103,16 @@ const tasks = {
     needs: ['everything', 'runtimes'],
     steps: ['test:node', 'test:bun', 'test:deno'].map((script) => npmRun(script)),
   },
+  // Deno logs in to JSR by itself, in a workflow that may.
+  jsr: {
+    needs: ['runtimes'],
+    steps: [
+      [tool('deno'), args[0] ?? 'publish', '--config', 'packages/core/jsr.json', ...args.slice(1)],
+    ],
+  },
+  // Installs what a release has made, as people would.
+  'install:check': { needs: ['everything', 'runtimes'], main: 'scripts/install-check.ts' },
+  release: { needs: ['everything'], main: 'scripts/release.ts' },
   check: {
     needs: ['everything', 'runtimes'],
     // What .ci/run does, the quick steps first.
@@ -109,6 +122,8 @@ const tasks = {
     ]
       .map((script) => npmRun(script))
       .concat([
+        [...npmRun('release'), '--', '--dry-run', '--programs', 'none'],
+        npmRun('install:check'),
         npmRun('binary:check', '--workspace=apps/controller'),
         npmRun('krew:check', '--workspace=apps/kubectl-taintmgr'),
         npmRun('demo'),

@@ -1,14 +1,17 @@
 // Makes the page of every scenario in docs/scenarios, by the commands that stand there; with
-// --screenshots also the pictures of one of them, light and dark.
+// --screenshots that of one of them alone, and its pictures, light and dark.
 // npm run scenarios -- [FOLDER] [--screenshots]; the folder is `reports` when left out.
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { runProgram } from '../apps/kubectl-taintmgr/src/program.ts';
 import { launchBrowser, type Page } from '../apps/kubectl-taintmgr/test/world/browser.ts';
 import { CapturedOutput } from '../apps/kubectl-taintmgr/test/world/captured-output.ts';
+import { drawnBy, drawnFile } from './tidy/pictures.ts';
+import { repository } from './tidy/tree.ts';
 
+const root = fileURLToPath(new URL('..', import.meta.url));
 const scenarios = fileURLToPath(new URL('../docs/scenarios/', import.meta.url));
 const pictured = 'zone-outage';
 /** Pictures are of this size, with this zone open and the first eviction of this workload chosen. */
@@ -24,7 +27,8 @@ const folder = resolve(positionals[0] ?? 'reports');
 mkdirSync(folder, { recursive: true });
 process.chdir(scenarios);
 for (const line of readFileSync('README.md', 'utf8').matchAll(/^\$ kubectl taintmgr (.*)$/gm)) {
-  await makePage(line[1] ?? '');
+  const command = line[1] ?? '';
+  if (!values.screenshots || command.includes(`--script ${pictured}.yaml`)) await makePage(command);
 }
 if (values.screenshots) await takePictures();
 
@@ -62,6 +66,8 @@ async function takePictures(): Promise<void> {
       await page.screenshot({ path });
       process.stdout.write(`${join(relative('../..', '.'), path)}\n`);
     }
+    const drawn = drawnBy(repository(root));
+    writeFileSync(join(root, drawnFile), drawn);
   } finally {
     await browser.close();
   }

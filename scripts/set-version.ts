@@ -7,14 +7,16 @@ export const naming: readonly string[] = [
   'deploy/Dockerfile',
   'deploy/README.md',
   'deploy/kustomize/base/kustomization.yaml',
+  'packages/core/jsr.json',
 ];
 const names =
-  /(taintmgr-controller:|newTag: |kubectl-taintmgr-v)\d+\.\d+\.\d+(-(alpha|beta|rc)[\w.]*)?/g;
+  /("version": "|taintmgr-controller:|newTag: |kubectl-taintmgr-v)\d+\.\d+\.\d+(-(alpha|beta|rc)[\w.]*)?/g;
 
 export function withVersion(text: string, version: string): string {
   return text.replace(names, `$1${version}`);
 }
 
+// deploy/helm is made anew by npm run chart, which npm run version calls.
 if (import.meta.main) {
   const { version } = JSON.parse(readFileSync('packages/core/package.json', 'utf8'));
   for (const file of naming) writeFileSync(file, withVersion(readFileSync(file, 'utf8'), version));

@@ -6,6 +6,7 @@ import { floorsFaults, guideFaults, withFloors } from './tidy/architecture.ts';
 import { fileList, listFile, staleList, withoutHead } from './tidy/file-list.ts';
 import { importsUp } from './tidy/floors.ts';
 import { circles } from './tidy/imports.ts';
+import { oldPictures } from './tidy/pictures.ts';
 import { hasDependencies, impure } from './tidy/purity.ts';
 import { namesAMachine, tooLong } from './tidy/texts.ts';
 import { repository, sourcesOf } from './tidy/tree.ts';
@@ -24,6 +25,7 @@ const checks = [
   staleList,
   guideFaults,
   floorsFaults,
+  oldPictures,
 ];
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -6,6 +6,7 @@ import { fileList, listFile, staleList, withoutHead } from '../tidy/file-list.ts
 import { importsUp } from '../tidy/floors.ts';
 import { head } from '../tidy/heads.ts';
 import { circles } from '../tidy/imports.ts';
+import { drawnBy, drawnFile, oldPictures } from '../tidy/pictures.ts';
 import { hasDependencies, impure } from '../tidy/purity.ts';
 import { namesAMachine, tooLong } from '../tidy/texts.ts';
 import { type Fault, treeOf } from '../tidy/tree.ts';
@@ -247,4 +248,32 @@ test('ARCHITECTURE.md shows the floors that tidy keeps', () => {
     'ARCHITECTURE.md: shows other floors than scripts/tidy/floors.ts: run `npm run tidy -- --write`',
   ]);
   assert.equal(withFloors(old, house), page('kernel/'));
+});
+
+test('a picture is as old as the page, the scenario and what came of it', () => {
+  const texts = {
+    'packages/page/src/browser/paint.ts': 'one(); // why',
+    'packages/page/src/browser/live/app.tsx': 'live();',
+    'docs/scenarios/three-zones.yaml': 'nodes: 3',
+    'docs/scenarios/zone-outage.yaml': 'events: 1',
+    'docs/scenarios/README.md': 'words\n$ simulate --script zone-outage.yaml\n6m39s\n```\nmore',
+  };
+  const drawn = { ...texts, [drawnFile]: drawnBy(treeOf(texts)) };
+  assert.deepEqual(oldPictures(treeOf(drawn)), []);
+  const same = {
+    'packages/page/src/browser/paint.ts': 'one(); // another why',
+    'packages/page/src/browser/live/app.tsx': 'other();',
+    'docs/scenarios/README.md': `other ${texts['docs/scenarios/README.md']} and more`,
+  };
+  assert.deepEqual(oldPictures(treeOf({ ...drawn, ...same })), []);
+  const old = 'is older than the page or the scenario that it shows; npm run pictures';
+  const faults = ['light', 'dark'].map((name) => `docs/scenarios/zone-outage-${name}.png: ${old}`);
+  for (const changed of [
+    { 'packages/page/src/browser/paint.ts': 'two();' },
+    { 'docs/scenarios/zone-outage.yaml': 'events: 2' },
+    { 'docs/scenarios/README.md': texts['docs/scenarios/README.md'].replace('6m39s', '7m') },
+    { 'packages/page/src/model/new.ts': 'new();' },
+  ])
+    assert.deepEqual(lines(oldPictures(treeOf({ ...drawn, ...changed }))), faults);
+  assert.deepEqual(lines(oldPictures(treeOf(texts))), faults, 'nobody says what drew them');
 });

@@ -43,7 +43,7 @@ export const houses: Readonly<Record<string, House>> = {
   },
   'packages/sim-cluster/src': {
     floors: [
-      'index.ts',
+      'index.ts program/',
       'embedded.ts',
       'checkers/ cluster.ts https/',
       'topology.ts',
@@ -72,7 +72,7 @@ export const houses: Readonly<Record<string, House>> = {
       'browser/',
       'model/ history.ts',
       'live.ts',
-      'input.ts',
+      'input.ts what-if.ts',
     ],
   },
   'apps/controller/src': {
@@ -82,7 +82,7 @@ export const houses: Readonly<Record<string, House>> = {
       'flight/ pressure/',
       'metrics/',
       'overlap/ server/ shadow/',
-      'stats/',
+      'stats/ tracing/',
       'leadership/',
       'flags/ log/',
       'transport/',

@@ -3,7 +3,8 @@
 // controller is the one that is shipped, with both controllers on. Then a zone fails.
 // npm run bench -- largest; by hand `node -C @taintmgr/source tools/workbench/src/bench/largest.ts`
 // takes --percent 1,10,100 --pod-watch all,tainted-nodes --format json,protobuf --fail-seconds 180
-// --tolerate 30 --heap-mb 800 (--max-old-space-size) --profile FOLDER (of each phase), and flags of the controller behind --.
+// --tolerate 30 --heap-mb 800 (--max-old-space-size) --profile FOLDER (of each phase), --log FOLDER (what the controllers
+// say), and flags of the controller behind --.
 import { spawnSync } from 'node:child_process';
 import { loadavg } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
@@ -30,6 +31,7 @@ const { values, positionals } = parseArgs({
     tolerate: { type: 'string', default: '30' },
     'heap-mb': { type: 'string' },
     profile: { type: 'string' },
+    log: { type: 'string' },
   },
   allowPositionals: true,
 });
@@ -70,6 +72,7 @@ async function measure(percent: number, podWatch: string, format: string): Promi
     feeder.kubeconfig,
     heap === undefined ? [] : [`--max-old-space-size=${heap}`],
     [`--pod-watch=${podWatch}`, `--kube-api-content-type=${contentType(format)}`, ...positionals],
+    values.log === undefined ? null : `${values.log}/${percent}-${podWatch}.log`,
   );
   const syncMs = performance.now() - start;
   const synced = await controller.usage();
@@ -135,11 +138,14 @@ async function follow(
 }
 
 async function fail(title: string, feeder: Feeder, controller: Controller): Promise<void> {
+  const profile = profileOf(`${title.replaceAll(/\W+/g, '-')}-zone`);
+  if (profile !== null) await controller.usage('profile');
   const before: Usage = await controller.usage();
   feeder.order({ kind: 'fail' });
   await setTimeout(1000 * Number(values['fail-seconds']));
   const { writes, taintedAt } = await feeder.report();
   const after = await controller.usage();
+  if (profile !== null) await controller.usage({ file: profile });
   const count = (kind: string): string => short(writes[kind]?.count ?? 0);
   const [first] = taintedAt;
   const inMinute = taintedAt.filter((ms) => first !== undefined && ms < first + 60_000).length;

@@ -51,7 +51,17 @@ function outage(): PageInput {
   const tracks = Array.from(down, ([key, times]) => track(key, times, podsOf));
   const run: Run = {
     name: 'precise',
-    ...{ nodes, deadlines, evictions, holds: [], refusals: [], failures: [], unplaced: [] },
+    semantics: 'precise',
+    ...{
+      nodes,
+      deadlines,
+      evictions,
+      holds: [],
+      refusals: [],
+      failures: [],
+      unplaced: [],
+      pods: [],
+    },
     ...{ events: [], zones: [], budgets: [], workloads: tracks.map(({ workload }) => workload) },
     summary: {
       ...{ evictions: evictions.length, refusals: 0, nodesTainted: 500, causes: [] },

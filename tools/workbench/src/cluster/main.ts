@@ -4,6 +4,7 @@ import {
   type EmbeddedOptions,
   startEmbedded,
   threeZones,
+  topologies,
   withSystemPods,
 } from '@taintmgr/sim-cluster';
 import { parse } from 'yaml';
@@ -13,24 +14,9 @@ import { type ClusterFlags, parseClusterFlags } from './options.ts';
 import { readSnapshot } from './snapshot-file.ts';
 
 /** What works in the cluster beside the API server. */
-const topologies: Readonly<
+const workbenchTopologies: Readonly<
   Record<ClusterFlags['topology'], Pick<EmbeddedOptions, 'topology' | 'without' | 'adopt'>>
-> = {
-  empty: {
-    without: [
-      'nodeLifecycleStandIn',
-      'workloads',
-      'scheduler',
-      'disruption',
-      'garbageCollection',
-      'namespaces',
-      'policyStatus',
-      'volumes',
-    ],
-  },
-  'three-zones': { topology: threeZones },
-  snapshot: { adopt: true },
-};
+> = { ...topologies, snapshot: { adopt: true } };
 
 try {
   await main(parseClusterFlags(process.argv.slice(2)));
@@ -52,7 +38,7 @@ async function main({
     file === undefined ? { values: [], faults: [] } : await readSnapshot(file);
   const embedded = await startEmbedded({
     ...flags,
-    ...topologies[takeover ? 'three-zones' : topology],
+    ...workbenchTopologies[takeover ? 'three-zones' : topology],
     users: new Map(takeover ? [[managerToken, managerUser]] : []),
     ...(systemPods ? { topology: withSystemPods(threeZones) } : {}),
     snapshot: values,

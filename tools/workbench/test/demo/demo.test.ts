@@ -40,6 +40,12 @@ describe('npm run demo', () => {
     assert.match(page, /^<!doctype html>/i);
   });
 
+  it('keeps its promises with another seed', async () => {
+    const printed = await demo('--seed', '7');
+    assert.match(printed, /^as promised; /m);
+    assert.doesNotMatch(printed, /WRONG/);
+  });
+
   it('moves in the README as it does on a terminal', async () => {
     const drawn = recording(await startSides(1));
     assert.equal(drawn, readFileSync(new URL('docs/demo.svg', root), 'utf8'), 'npm run pictures');

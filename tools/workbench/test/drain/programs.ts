@@ -11,6 +11,7 @@ import { customResourceDefinitions } from '@taintmgr/core/policy';
 import {
   Cluster,
   type ClusterOptions,
+  callOverHttps,
   createCertificate,
   type Exchange,
   installDefinitions,
@@ -57,7 +58,9 @@ export async function startCluster(
   topology: Topology,
   options: Pick<ClusterOptions, 'attachTiming' | 'evictionRequestMs'> = {},
 ): Promise<WatchedCluster> {
-  const cluster = new Cluster({ clock: new RealClock(), seed: 1, timing, topology, ...options });
+  const apiServer = { callWebhook: callOverHttps };
+  const base = { clock: new RealClock(), seed: 1, timing, topology, apiServer };
+  const cluster = new Cluster({ ...base, ...options });
   await installDefinitions(cluster.api, customResourceDefinitions());
   const removals = new Map<string, string[]>();
   const certificate = createCertificate(Date.now());

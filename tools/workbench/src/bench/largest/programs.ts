@@ -1,6 +1,7 @@
 // The two processes of bench/largest.ts: the feeder, and the controller as it is shipped.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Order, Report } from './server.ts';
 import type { Size } from './world.ts';
@@ -61,11 +62,15 @@ async function nextOf<T>(lines: AsyncIterator<string>): Promise<T> {
   return JSON.parse(value);
 }
 
-/** The controller with flags of Node and of its own; resolves when it leads and has read everything. */
+/**
+ * The controller with flags of Node and of its own; resolves when it leads and has read everything.
+ * `log`: the file that its log goes to; null: to none.
+ */
 export async function startController(
   kubeconfig: string,
   nodeFlags: readonly string[],
   flags: readonly string[],
+  log: string | null,
 ): Promise<Controller> {
   const preload = ['--expose-gc', '--import', `${import.meta.dirname}/usage.mjs`];
   const own = ['--kubeconfig', kubeconfig, '--secure-port=0', ...flags];
@@ -73,6 +78,7 @@ export async function startController(
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   if (!child.stderr) throw new Error('no output');
+  if (log !== null) child.stderr.pipe(createWriteStream(log));
   const lines = createInterface(child.stderr);
   const left = new Set(['leader elected', 'synced']);
   const last: string[] = [];

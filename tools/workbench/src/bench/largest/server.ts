@@ -54,9 +54,12 @@ const collections = new Collections(world, (write: Write) => {
 const heart = new Heart(world, collections);
 
 const api = createApi();
-api.load(
-  namespaceNames().map((name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })),
+const { unloaded } = api.load(
+  namespaceNames().map((name) => {
+    return { apiVersion: 'v1', kind: 'Namespace', metadata: { name }, spec: {} };
+  }),
 );
+if (unloaded[0]) throw new Error(`namespace ${unloaded[0].name}: ${unloaded[0].reason}`);
 const certificate = createCertificate(Date.now());
 const server = createSecureServer({
   cert: certificate.certificate,

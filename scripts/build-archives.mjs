@@ -1,0 +1,88 @@
+// Builds the archives that people download, and krew with them: the plugin or the controller as one
+// program, its license and those of what is in it. For the machine this runs on, or for those that are
+// named, as Go and krew name them. Prints the path of each archive.
+//
+//   node scripts/build-archives.mjs kubectl-taintmgr|controller [--to FOLDER] [linux-amd64 ...]
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import {
+  archiveOf,
+  nameOf,
+  ownPlatform,
+  platforms,
+} from '../apps/kubectl-taintmgr/scripts/platforms.ts';
+import manifest from '../packages/core/package.json' with { type: 'json' };
+import { nodeLicense } from './node-programs.ts';
+import { bundledPackages, programs } from './release/bundled.ts';
+import { licenseFaults, noticesOf } from './release/licenses.ts';
+import { writeTarball } from './release/tarball.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** How each program is made: the name of the program, and who is run with its path and platform. */
+const makers = {
+  'kubectl-taintmgr': {
+    program: 'kubectl-taintmgr',
+    make: ['apps/kubectl-taintmgr/scripts/build-program.mjs'],
+  },
+  controller: {
+    program: 'taintmgr-controller',
+    make: ['scripts/make-program.mjs', 'apps/controller/src/main.ts'],
+  },
+};
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { to: { type: 'string' } },
+});
+const [app = '', ...names] = positionals;
+const { program, make } = makers[app] ?? fail(`no program "${app}"`, Object.keys(makers));
+const wanted = names.length > 0 ? names.map(platformOf) : [ownPlatform];
+const archives = resolve(values.to ?? join(root, 'apps', app, 'archives'));
+
+mkdirSync(archives, { recursive: true });
+run('npm', 'run', '-s', 'build', '-w', `apps/${app}`);
+const notices = await noticesText();
+for (const platform of wanted) process.stdout.write(`${await buildArchive(platform)}\n`);
+
+function platformOf(name) {
+  const found = platforms.find((platform) => nameOf(platform) === name);
+  return found ?? fail(`no platform "${name}"`, platforms.map(nameOf));
+}
+
+async function noticesText() {
+  const packages = await bundledPackages(programs[app]);
+  const faults = licenseFaults(packages);
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+  return `${noticesOf(packages)}\n${'-'.repeat(78)}\n\nNode.js ${process.versions.node}\nhttps://nodejs.org\n\n${nodeLicense()}`;
+}
+
+async function buildArchive(platform) {
+  const content = mkdtempSync(join(tmpdir(), 'taintmgr-archive-'));
+  try {
+    const [script, ...entry] = make;
+    run(process.execPath, script, ...entry, join(content, program), platform.node);
+    cpSync(join(root, 'LICENSE'), join(content, 'LICENSE'));
+    writeFileSync(join(content, 'THIRD-PARTY-NOTICES'), notices);
+    const archive = join(archives, archiveOf(program, platform, manifest.version));
+    await writeTarball(archive, content, readdirSync(content));
+    return archive;
+  } finally {
+    rmSync(content, { recursive: true });
+  }
+}
+
+/** Runs a program to its end; throws what it has to say where that is a failure. */
+function run(command, ...args) {
+  const { status, stderr, error } = spawnSync(command, args, { cwd: root, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${error?.message ?? stderr}`);
+}
+
+function fail(what, known) {
+  process.stderr.write(`error: ${what}; there are ${known.join(', ')}\n`);
+  return process.exit(1);
+}

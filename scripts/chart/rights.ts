@@ -1,0 +1,75 @@
+// Templates of the chart that deploy/kustomize has already: rights, and objects without settings. Each
+// file is taken over as it is, comments and all, under the condition that its folder stands for.
+import { readFileSync } from 'node:fs';
+
+const acts = 'include "taintmgr.acts" .';
+const asksKubelets = 'include "taintmgr.asksKubelets" .';
+
+/** Files of deploy/kustomize and when they are part of an installation; null: always. */
+const sources: readonly (readonly [file: string, when: string | null])[] = [
+  ['base/metrics-reader.yaml', null],
+  ['base/pauser.yaml', null],
+  ['base/policies.yaml', null],
+  ['base/roles.yaml', null],
+  ['acting/leader-election.yaml', acts],
+  ['acting/overlap.yaml', acts],
+  ['acting/status.yaml', acts],
+  ['modes/observe/cluster-role.yaml', 'eq .Values.mode "observe"'],
+  ['modes/observe/status.yaml', 'eq .Values.mode "observe"'],
+  ['modes/delete/cluster-role.yaml', 'eq .Values.mode "delete"'],
+  ['modes/evict/cluster-role.yaml', 'eq .Values.mode "evict"'],
+  ['modes/evict-then-delete/cluster-role.yaml', 'eq .Values.mode "evict-then-delete"'],
+  ['components/takeover/roles.yaml', '.Values.takeover.enabled'],
+  ['components/node-lifecycle/roles.yaml', '.Values.nodeLifecycle.enabled'],
+  ['components/legacy-pods/roles.yaml', '.Values.nodeLifecycle.legacyPods'],
+  ['parts/node-pressure/roles.yaml', '.Values.nodePressure.enabled'],
+  [
+    'components/node-pressure/roles.yaml',
+    'and .Values.nodePressure.enabled (eq .Values.nodePressure.source "proxy")',
+  ],
+  ['components/node-pressure-kubelets/roles.yaml', asksKubelets],
+  ['components/node-pressure-kubelets/service-account.yaml', asksKubelets],
+  ['components/node-drains/roles.yaml', '.Values.nodeDrains.enabled'],
+  ['components/rollout-restart/roles.yaml', '.Values.nodeDrains.rolloutRestart'],
+  ['components/node-conditions/roles.yaml', '.Values.nodeDrains.nodeConditions'],
+  ['components/volumes/roles.yaml', '.Values.nodeDrains.volumes'],
+  ['components/eviction-requests/roles.yaml', '.Values.nodeDrains.evictionRequests'],
+  ['components/limits/roles.yaml', '.Values.limits.enabled'],
+  ['components/guard-annotations/admission-policy.yaml', '.Values.guard.enabled'],
+];
+
+/** The templates by their names, `rights/acting-overlap.yaml`. */
+export function rightsTemplates(): ReadonlyMap<string, string> {
+  return new Map(
+    sources.map(([file, when]) => {
+      const yaml = readFileSync(`deploy/kustomize/${file}`, 'utf8');
+      const note = `# Made by npm run chart from deploy/kustomize/${file}.\n`;
+      const text = note + template(yaml, 'taintmgr.metadata');
+      const name = file.replace(/^(components|modes)\//, '').replaceAll('/', '-');
+      return [`rights/${name}`, conditional(text, when)];
+    }),
+  );
+}
+
+/** The templates of definitions, `crds/NAME.yaml`. */
+export function crdTemplates(files: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const definitions = [...files].filter(([name]) => name !== 'kustomization.yaml');
+  return new Map(
+    definitions.map(([name, yaml]) => [
+      `crds/${name}`,
+      conditional(template(yaml, 'taintmgr.crdMetadata'), '.Values.crds.install'),
+    ]),
+  );
+}
+
+function conditional(text: string, when: string | null): string {
+  return when === null ? text : `{{- if ${when} }}\n${text}{{- end }}\n`;
+}
+
+/** In the namespace of the release, with its labels and annotations, and nothing else changed. */
+function template(yaml: string, metadata: string): string {
+  if (yaml.includes('{{')) throw new Error('what is made a template must not look like one');
+  return yaml
+    .replaceAll('namespace: taintmgr-system', 'namespace: {{ .Release.Namespace | quote }}')
+    .replace(/^metadata:$/gm, `metadata:\n  {{- include "${metadata}" . | nindent 2 }}`);
+}

@@ -1,0 +1,233 @@
+// Installs what a release has made, as people would, and uses it: npm, npx, bunx and deno by name, from a registry
+// of these packages alone, into empty folders; with the real kubectl, against a simulated cluster. Prints what
+// it looked at; exits 1 at the first thing that is not as it should be.
+//
+//   npm run release -- --dry-run --programs none && npm run install:check
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import manifest from '../packages/core/package.json' with { type: 'json' };
+import { startEmbedded, topologies } from '../packages/sim-cluster/src/index.ts';
+import { type Registry, startRegistry } from './install-check/registry.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const release = join(root, 'release');
+const tool = (name: string): string => join(root, 'tools/runtimes/node_modules/.bin', name);
+/** Debian's, which has Debian's packages. */
+const python = existsSync('/usr/bin/python3') ? '/usr/bin/python3' : 'python3';
+const plugin = '@taintmgr/kubectl-taintmgr';
+const controller = '@taintmgr/controller';
+
+const timeLimitMs = 240_000;
+const home = mkdtempSync(join(tmpdir(), 'taintmgr-install-'));
+if (!existsSync(release)) {
+  process.stderr.write('error: there is no release; npm run release -- --dry-run makes one\n');
+  process.exit(1);
+}
+const registry = await startRegistry(release);
+const cluster = await startEmbedded({ ...topologies['three-zones'] });
+try {
+  await checkNpm(registry);
+  await checkByName('npx', ['npx', '--yes']);
+  await checkByName('bunx', [tool('bun'), 'x', '--bun']);
+  await checkByName('deno run', [tool('deno'), 'run', '--quiet', '-A'], 'npm:');
+  await checkLibrary();
+  await checkJsr();
+  await checkTestServer();
+  await checkExamples();
+} finally {
+  await cluster.stop();
+  await registry.stop();
+  rmSync(home, { recursive: true, force: true });
+}
+
+/** One package each, with nothing else that comes along, and kubectl finds the plugin. */
+async function checkNpm({ url }: Registry): Promise<void> {
+  const folder = emptyFolder('npm');
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
+  const added = await run(folder, 'npm', 'install', '--no-audit', '--no-fund', plugin, controller);
+  assert.match(added, /^added 2 packages in /m, `from ${url}: ${added}`);
+  const bin = join(folder, 'node_modules/.bin');
+  const explained = await run(folder, 'kubectl', 'taintmgr', 'explain', 'node', 'zone-a-1', {
+    PATH: `${bin}${delimiter}${process.env.PATH}`,
+  });
+  assert.match(explained, /^Name: +zone-a-1\n/);
+  say('npm install: two packages without dependencies; kubectl taintmgr explains a node');
+  await checkController('npm', folder, [join(bin, 'taintmgr-controller')]);
+}
+
+/** `npx @taintmgr/kubectl-taintmgr explain node`, and the controller likewise. */
+async function checkByName(
+  name: string,
+  command: readonly [string, ...string[]],
+  prefix = '',
+): Promise<void> {
+  const folder = emptyFolder(name.replace(' ', '-'));
+  const [program, ...first] = command;
+  const args = ['explain', 'node', 'zone-a-1'];
+  const explained = await run(folder, program, ...first, `${prefix}${plugin}`, ...args);
+  assert.match(explained, /^Name: +zone-a-1\n/);
+  say(`${name} ${prefix}${plugin} explain node: answers`);
+  await checkController(name, folder, [...command, `${prefix}${controller}`]);
+}
+
+/** Shadow mode, which changes nothing: it reads the cluster, and ends in order. */
+async function checkController(
+  name: string,
+  cwd: string,
+  [program = '', ...first]: readonly string[],
+): Promise<void> {
+  const flags = [`--kubeconfig=${cluster.kubeconfig}`, '--dry-run=client', '--secure-port=0'];
+  const more = ['--healthz-port=0', '--leader-elect=false', '--logging-format=json'];
+  const child = spawn(program, [...first, ...flags, ...more], {
+    cwd,
+    env: environment(),
+    stdio: ['ignore', 'ignore', 'pipe'],
+    // A group of its own, to which Ctrl-C goes as a terminal sends it: npx passes no signal on.
+    detached: true,
+    timeout: timeLimitMs,
+  });
+  const ended = once(child, 'close');
+  const messages = await messagesUntil(child, 'caches synced, evictions start');
+  await ended;
+  assert.equal(messages.at(-1), 'stopped', messages.join('\n'));
+  say(`${name}: the controller reads the cluster, and ends at Ctrl-C`);
+}
+
+async function messagesUntil(child: ChildProcess, last: string): Promise<readonly string[]> {
+  const messages: string[] = [];
+  for await (const line of createInterface({ input: child.stderr ?? assert.fail() })) {
+    const message = line.startsWith('{') ? JSON.parse(line).msg : line;
+    messages.push(message);
+    if (message === last && child.pid) process.kill(-child.pid, 'SIGINT');
+  }
+  return messages;
+}
+
+/** The example of the README, with the types that others get, and run. */
+async function checkLibrary(): Promise<void> {
+  const folder = emptyFolder('library');
+  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n');
+  await run(folder, 'npm', 'install', '--no-audit', '--no-fund', '@taintmgr/core');
+  cpSync(join(root, 'docs/library/embed.ts'), join(folder, 'embed.ts'));
+  const strict = [
+    '--strict',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2023',
+    '--types',
+    '',
+    '--noEmit',
+  ];
+  await run(folder, join(root, 'node_modules/.bin/tsc'), ...strict, 'embed.ts');
+  assert.match(await run(folder, process.execPath, 'embed.ts'), /^at 6000: deletePod$/m);
+  say('@taintmgr/core: its example compiles with its types, and runs');
+}
+
+/** JSR checks types, and that none of them has to be inferred. */
+async function checkJsr(): Promise<void> {
+  const flags = ['publish', '--dry-run', '--allow-dirty', '--config', 'packages/core/jsr.json'];
+  await run(root, tool('deno'), ...flags);
+  say('deno publish --dry-run: JSR would take @taintmgr/core');
+}
+
+/** `npx @taintmgr/sim-cluster -- COMMAND`; what it depends on comes from where npm has it. */
+async function checkTestServer(): Promise<void> {
+  const folder = emptyFolder('sim-cluster');
+  mkdirSync(join(folder, 'node_modules/@taintmgr'), { recursive: true });
+  for (const name of ['@marcbachmann/cel-js']) {
+    cpSync(join(root, 'node_modules', name), join(folder, 'node_modules', name), {
+      recursive: true,
+    });
+  }
+  const tarball = join(release, `taintmgr-sim-cluster-${manifest.version}.tgz`);
+  await run(folder, 'tar', '-xzf', tarball);
+  const program = join(folder, 'package/bin/sim-cluster.js');
+  const nodes = ['--topology', 'three-zones', '--', 'kubectl', 'get', 'nodes', '-o', 'name'];
+  const printed = await run(folder, process.execPath, program, ...nodes);
+  assert.equal(printed.split('\n').filter((line) => line.startsWith('node/')).length, 9);
+  say('sim-cluster -- kubectl get nodes: nine nodes');
+}
+
+/** Clients of others, where this machine has what they are written in. */
+async function checkExamples(): Promise<void> {
+  const examples = [
+    { name: 'go', has: ['go', 'version'], test: ['go', 'test', './...'] },
+    {
+      name: 'python',
+      has: [python, '-c', 'import kubernetes'],
+      test: [python, '-m', 'unittest', 'test_eviction.py'],
+    },
+  ] as const;
+  for (const { name, has, test } of examples) {
+    const [program, ...args] = has;
+    if (spawnSync(program, args, { stdio: 'ignore' }).status !== 0) {
+      say(`examples/test-server/${name}: not run, this machine has no ${has.join(' ')}`);
+      continue;
+    }
+    const server = join(root, 'packages/sim-cluster/bin/sim-cluster.js');
+    const flags = ['--topology', 'three-zones', '--', ...test];
+    await run(join(root, 'examples/test-server', name), process.execPath, server, ...flags);
+    say(`examples/test-server/${name}: passes`);
+  }
+}
+
+function emptyFolder(name: string): string {
+  const folder = join(home, name);
+  mkdirSync(folder);
+  return folder;
+}
+
+/** A home of its own, so that nothing comes from a cache. */
+function environment(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+  const { PATH } = process.env;
+  return {
+    PATH,
+    HOME: home,
+    TMPDIR: home,
+    KUBECONFIG: cluster.kubeconfig,
+    npm_config_registry: registry.url,
+    NPM_CONFIG_REGISTRY: registry.url,
+    BUN_CONFIG_REGISTRY: registry.url,
+    DENO_DIR: join(home, 'deno-cache'),
+    npm_config_cache: join(home, 'npm-cache'),
+    npm_config_update_notifier: 'false',
+    ...more,
+  };
+}
+
+/** Runs a program to its end, and gives what it prints; a record at the end is environment. */
+async function run(
+  cwd: string,
+  program: string,
+  ...rest: readonly (string | Readonly<Record<string, string>>)[]
+): Promise<string> {
+  const args = rest.filter((one) => typeof one === 'string');
+  const more = rest.find((one) => typeof one === 'object');
+  const child = spawn(program, args, {
+    cwd,
+    env: environment(more),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: timeLimitMs,
+  });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (chunk) => {
+    stdout += chunk;
+  });
+  child.stderr.setEncoding('utf8').on('data', (chunk) => {
+    stderr += chunk;
+  });
+  const [code] = await once(child, 'close');
+  assert.equal(code, 0, `${program} ${args.join(' ')}:\n${stdout}${stderr}`);
+  return stdout;
+}
+
+function say(text: string): void {
+  process.stdout.write(`install: ${text}\n`);
+}

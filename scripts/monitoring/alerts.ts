@@ -1,0 +1,108 @@
+// The alerts: what fires, when, how urgent it is, and where it is explained. A test plays each of them.
+
+/** One alert, as Prometheus has it. */
+export interface Alert {
+  /** Its page is docs/alerts/NAME.md. */
+  readonly name: string;
+  readonly expr: string;
+  readonly for: string;
+  /** critical: pods stay or go that should not. warning: somebody should look today. */
+  readonly severity: 'critical' | 'warning';
+  readonly summary: string;
+  readonly description: string;
+}
+
+/** One installation of a cluster: the replicas behind one Service, or one PodMonitor. */
+const installation = 'by (cluster, namespace, job)';
+
+export const alerts: readonly Alert[] = [
+  {
+    name: 'TaintmgrDown',
+    expr: 'absent(taintmgr_build_info)',
+    for: '5m',
+    severity: 'critical',
+    summary: 'No taintmgr-controller is there to be asked',
+    description: 'Prometheus has had no metrics of any replica for 5 minutes.',
+  },
+  {
+    name: 'TaintmgrNobodyActing',
+    expr: `max ${installation} (taintmgr_acting) == 0`,
+    for: '2m',
+    severity: 'critical',
+    summary: 'No replica of taintmgr-controller acts',
+    description:
+      'All replicas stand by: none holds the lease, or another program does the same work. Nobody is evicted by taintmgr.',
+  },
+  {
+    name: 'TaintmgrTwoActing',
+    expr: `sum ${installation} (taintmgr_acting) > 1`,
+    for: '1m',
+    severity: 'critical',
+    summary: 'More than one replica of taintmgr-controller acts',
+    description:
+      '{{ $value }} replicas act at once: limits count twice, and each writes what the other has written.',
+  },
+  {
+    name: 'TaintmgrOverlap',
+    expr: `max ${installation} (taintmgr_overlap) == 1`,
+    for: '1m',
+    severity: 'warning',
+    summary: 'Another program evicts for taints too',
+    description:
+      'taintmgr-controller stands by for it, or with --allow-overlap acts beside it. What the other evicts, no budget of taintmgr keeps.',
+  },
+  {
+    name: 'TaintmgrEvictionsLate',
+    expr: `sum ${installation} (increase(taintmgr_late_evictions_total[10m])) > 0`,
+    for: '0m',
+    severity: 'warning',
+    summary: 'Evictions are late for no reason',
+    description:
+      '{{ $value | humanize }} evictions of the last 10 minutes began more than 30 s after their pods were due, though nothing held them.',
+  },
+  {
+    name: 'TaintmgrEvictionsLost',
+    expr: `max ${installation} (taintmgr_lost_evictions) > 0`,
+    for: '1m',
+    severity: 'critical',
+    summary: 'Pods are due and nothing is done about them',
+    description:
+      '{{ $value }} pods have been due for more than a minute, nothing holds them, and no request was sent.',
+  },
+  {
+    name: 'TaintmgrEvictionsOverdue',
+    expr: `max ${installation} (taintmgr_overdue_evictions) > 0`,
+    for: '15m',
+    severity: 'warning',
+    summary: 'Pods stay on tainted nodes though they are due',
+    description:
+      '{{ $value }} pods are past their deadline: a PodDisruptionBudget, a webhook, a limit or a pause holds them.',
+  },
+  {
+    name: 'TaintmgrLimitTripped',
+    expr: `max by (cluster, namespace, job, limit) (taintmgr_limit_tripped) == 1`,
+    for: '0m',
+    severity: 'critical',
+    summary: 'A limit has tripped: evictions wait for somebody',
+    description:
+      'Limit {{ $labels.limit }} holds all evictions that it counts, until somebody resumes it.',
+  },
+  {
+    name: 'TaintmgrCacheStale',
+    expr: `max by (cluster, namespace, job, resource) (time() - taintmgr_watch_last_event_timestamp_seconds) > 300`,
+    for: '2m',
+    severity: 'warning',
+    summary: 'What taintmgr-controller knows of the cluster is old',
+    description:
+      'Nothing was heard of {{ $labels.resource }} for {{ $value | humanizeDuration }}; a watch that is well has a bookmark each minute.',
+  },
+  {
+    name: 'TaintmgrTakeoverNotInForce',
+    expr: `max ${installation} (taintmgr_takeover_policies_in_force) == 0`,
+    for: '2m',
+    severity: 'critical',
+    summary: 'kube-controller-manager is not kept from evicting',
+    description:
+      'The admission policies of takeover are not as they should be: in namespaces that were handed over pods go by its rules again.',
+  },
+];

@@ -1,0 +1,114 @@
+// docs/reference/flags.md: every flag and environment variable of both programs.
+import { connectionFlagName } from '../../apps/controller/src/flags/command-line.ts';
+import { removedFlags } from '../../apps/controller/src/flags/removed.ts';
+import { type Setting, variableOf } from '../../apps/controller/src/flags/setting.ts';
+import { groups } from '../../apps/controller/src/flags/settings.ts';
+import { processOutput } from '../../apps/kubectl-taintmgr/src/cli/output.ts';
+import { wholeProgram } from '../../apps/kubectl-taintmgr/src/program.ts';
+import { connectionFlags } from '../../packages/k8s-adapter/src/doors/command-line.ts';
+import { code, page, sentence, table } from './page.ts';
+import { variables } from './variables.ts';
+
+/** A command of the plugin, as its own library has it. */
+type PluginCommand = ReturnType<typeof wholeProgram>;
+type Option = PluginCommand['options'][number];
+
+/** The page. */
+export function flagsPage(): string {
+  return page(
+    'Flags and environment variables',
+    'The flags of [taintmgr-controller](#taintmgr-controller) and of [kubectl taintmgr](#kubectl-taintmgr), the [environment variables](#environment-variables) of both, and [flags of other programs](#flags-that-are-gone) that the controller knows the replacement of. `--help` of each command says the same.',
+    controllerPart(),
+    pluginPart(),
+    variablesPart(),
+    removedPart(),
+  );
+}
+
+function controllerPart(): string {
+  const parts = Object.entries(groups).map(([heading, group]) => {
+    const rows = Object.values(group).map(settingRow);
+    return `### ${heading}\n\n${table(['flag', 'default', 'field', 'what it does'], rows)}`;
+  });
+  const connection = connectionFlags.map((flag) => [
+    code(flag.flags),
+    code(variableOf(connectionFlagName(flag))),
+    sentence(flag.description),
+  ]);
+  return [
+    '## taintmgr-controller',
+    'Each flag is an environment variable too: `--kube-api-qps` is `TAINTMGR_KUBE_API_QPS`. Those with a field are in the [configuration file](configuration.md) as well. The first that is set counts: flag, variable, file, default.',
+    ...parts,
+    `### Connection\n\n${table(['flag', 'variable', 'what it does'], connection)}`,
+  ].join('\n\n');
+}
+
+function settingRow({
+  flag,
+  field,
+  kind,
+  initial,
+  description,
+}: Setting<unknown>): readonly string[] {
+  const short = flag === 'v' ? '-v, ' : '';
+  const shown = kind.format(initial);
+  return [
+    code(`${short}--${flag} ${kind.placeholder}`),
+    code(shown),
+    code(field ?? ''),
+    sentence(description),
+  ];
+}
+
+function pluginPart(): string {
+  const program = wholeProgram({
+    output: processOutput(),
+    interrupt: new AbortController().signal,
+  });
+  const commands = leavesOf(program).map((command) => {
+    const rows = command.options.filter(({ hidden }) => !hidden).map(optionRow);
+    const what = sentence(command.summary() || command.description());
+    const head = `### ${nameOf(command)}\n\n${what}: ${code(`${nameOf(command)} ${command.usage()}`)}`;
+    return rows.length === 0
+      ? head
+      : `${head}\n\n${table(['flag', 'default', 'what it does'], rows)}`;
+  });
+  const common = program.options.filter(({ hidden }) => !hidden).map(optionRow);
+  return [
+    '## kubectl taintmgr',
+    `These stand before or after any command:\n\n${table(['flag', 'default', 'what it does'], common)}`,
+    ...commands,
+  ].join('\n\n');
+}
+
+/** Those that do something, in the order of the help; what nobody types is left out. */
+function leavesOf(command: PluginCommand): readonly PluginCommand[] {
+  const shown = command.commands.filter((one) => !one.name().startsWith('_'));
+  return shown.flatMap((one) => (one.commands.length === 0 ? [one] : leavesOf(one)));
+}
+
+function nameOf(command: PluginCommand): string {
+  const names: string[] = [];
+  for (let at: PluginCommand | null = command; at; at = at.parent) names.unshift(at.name());
+  return names.join(' ');
+}
+
+function optionRow({ flags, defaultValue, description, argChoices }: Option): readonly string[] {
+  const shown = defaultValue === undefined ? '' : String(defaultValue);
+  const choices = argChoices ? ` (${argChoices.join(', ')})` : '';
+  return [code(flags), code(shown), sentence(`${description}${choices}`)];
+}
+
+function variablesPart(): string {
+  const rows = variables.map(({ name, who, what }) => [code(name), who, what]);
+  return `## Environment variables\n\nBeside \`TAINTMGR_*\` of the controller's flags:\n\n${table(['variable', 'read by', 'what it does'], rows)}`;
+}
+
+function removedPart(): string {
+  const rows = Object.entries(removedFlags).map(([flag, { since, instead }]) => [
+    code(`--${flag}`),
+    since,
+    sentence(instead),
+  ]);
+  return `## Flags that are gone\n\nOf earlier kube-controller-managers and kubelets. The controller refuses them and says what does their work; [history](../history.md) says why.\n\n${table(['flag', 'removed in', 'instead'], rows)}`;
+}

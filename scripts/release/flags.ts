@@ -1,0 +1,61 @@
+// The flags of `npm run release`.
+import { parseArgs } from 'node:util';
+import { type Target, targets } from './plan.ts';
+
+export interface ReleaseFlags {
+  /** Where what is made goes, from the root of the repository. */
+  readonly folder: string;
+  /** `OWNER/NAME` on GitHub. */
+  readonly repository: string;
+  /** For what machines programs are made: all that can be made here, this one, none. */
+  readonly programs: 'all' | 'own' | 'none';
+  /** A folder with archives that were made elsewhere, which this machine cannot make. */
+  readonly archives?: string | undefined;
+  /** Makes everything two times, and compares. */
+  readonly twice: boolean;
+  /** What is published; empty in a dry run, which makes a release and publishes nothing. */
+  readonly publish: readonly Target[];
+}
+
+const programs = ['all', 'own', 'none'] as const;
+
+/** Throws what is wrong, with what is allowed. */
+export function parseReleaseFlags(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): ReleaseFlags {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      'dry-run': { type: 'boolean', default: false },
+      publish: { type: 'string' },
+      folder: { type: 'string', default: 'release' },
+      repository: { type: 'string', default: env.GITHUB_REPOSITORY ?? 'taintmgr/taintmgr' },
+      programs: { type: 'string', default: 'all' },
+      archives: { type: 'string' },
+      twice: { type: 'boolean', default: false },
+    },
+  });
+  if (values['dry-run'] === (values.publish !== undefined)) {
+    throw new Error(
+      'want one of --dry-run, which makes a release and says where it would go, and --publish TARGET,...',
+    );
+  }
+  if (!/^[\w.-]+\/[\w.-]+$/.test(values.repository)) {
+    throw new Error(`--repository: got "${values.repository}", want OWNER/NAME`);
+  }
+  return {
+    folder: values.folder,
+    repository: values.repository,
+    programs: oneOf('--programs', values.programs, programs),
+    archives: values.archives,
+    twice: values.twice,
+    publish: (values.publish?.split(',') ?? []).map((one) => oneOf('--publish', one, targets)),
+  };
+}
+
+function oneOf<T extends string>(flag: string, value: string, allowed: readonly T[]): T {
+  const found = allowed.find((one) => one === value);
+  if (found !== undefined) return found;
+  throw new Error(`${flag}: got "${value}", want ${allowed.join(' or ')}`);
+}

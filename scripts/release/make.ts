@@ -1,0 +1,139 @@
+// Makes everything that a release has, in a folder of its own: a clean build, npm packages, programs,
+// the manifest of krew, the chart, what is in the programs, checksums.
+import { copyFileSync, existsSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { nameOf, ownPlatform, platforms } from '../../apps/kubectl-taintmgr/scripts/platforms.ts';
+import manifest from '../../packages/core/package.json' with { type: 'json' };
+import { makeable } from '../node-programs.ts';
+import { type Artifact, artifactOf, writeChecksums } from './artifacts.ts';
+import { bundledPackages, programs } from './bundled.ts';
+import type { ReleaseFlags } from './flags.ts';
+import { licenseFaults } from './licenses.ts';
+import { packPackage } from './packages.ts';
+import { run } from './run.ts';
+import { installedSbom, sbomOf } from './sbom.ts';
+import { writeTarball } from './tarball.ts';
+
+const { version } = manifest;
+const chart = 'deploy/helm/taintmgr';
+const libraries = ['packages/core', 'packages/sim-cluster', 'packages/k8s-adapter'];
+/** The controller runs in clusters, whose nodes are Linux. */
+const controllerSystems = ['linux'];
+
+type Say = (text: string) => void;
+type Program = keyof typeof programs;
+const programNames = Object.keys(programs) as Program[];
+
+/** Runs in the root of the repository. Throws what stands against a release. */
+export async function makeRelease(flags: ReleaseFlags, say: Say): Promise<readonly Artifact[]> {
+  const folder = resolve(flags.folder);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  say('a clean build');
+  for (const dist of globSync('{packages,apps}/*/dist')) rmSync(dist, { recursive: true });
+  run('.', 'npm', 'run', '-s', 'build', '--', '--force');
+  const files = [
+    ...(await makePackages(folder, flags.repository, say)),
+    ...(await makeSboms(folder, say)),
+    ...(await makePrograms(folder, flags, say)),
+    ...(await makeChart(folder, say)),
+  ];
+  const artifacts = files.map(artifactOf);
+  writeChecksums(folder, artifacts);
+  return artifacts;
+}
+
+async function makePackages(to: string, repository: string, say: Say): Promise<readonly string[]> {
+  say('npm packages');
+  const packed = libraries.map((folder) => packPackage({ folder, to, repository }));
+  for (const name of programNames) {
+    const bundled = await bundledPackages(programs[name]);
+    const faults = licenseFaults(bundled);
+    if (faults.length > 0) throw new Error(faults.join('\n'));
+    packed.push(packPackage({ folder: `apps/${name}`, to, repository, bundled }));
+  }
+  return packed;
+}
+
+async function makeSboms(to: string, say: Say): Promise<readonly string[]> {
+  say('what is in the programs');
+  const installed = installedSbom('.');
+  const seconds = Number(run('.', 'git', 'log', '-1', '--format=%ct'));
+  const committed = new Date(seconds * 1000).toISOString();
+  const files: string[] = [];
+  for (const name of programNames) {
+    const packages = await bundledPackages(programs[name]);
+    const node = process.versions.node;
+    const program = { name: `@taintmgr/${name}`, version, packages, node, committed };
+    const file = join(to, `${name}-${version}.cdx.json`);
+    writeFileSync(file, `${JSON.stringify(sbomOf(program, installed), null, 2)}\n`);
+    files.push(file);
+  }
+  return files;
+}
+
+/** Archives for the machines that programs can be made for here, and krew's manifest of them. */
+async function makePrograms(to: string, flags: ReleaseFlags, say: Say): Promise<readonly string[]> {
+  if (flags.programs === 'none') return [];
+  const wanted = flags.programs === 'own' ? [ownPlatform] : platforms;
+  const made = wanted.filter((one) => one !== undefined && makeable.includes(one.node));
+  const files: string[] = [];
+  for (const name of programNames) {
+    const names = made.flatMap((one) =>
+      one && (name !== 'controller' || controllerSystems.includes(one.os)) ? [nameOf(one)] : [],
+    );
+    say(`programs of ${name} for ${names.join(', ')}`);
+    const archives = ['scripts/build-archives.mjs', name, '--to', to, ...names];
+    files.push(
+      ...run('.', process.execPath, ...archives)
+        .trim()
+        .split('\n'),
+    );
+  }
+  files.push(...takeArchives(flags.archives, to));
+  for (const left of wanted.filter((one) => one && !made.includes(one))) {
+    if (left && !files.some((file) => file.endsWith(`-${nameOf(left)}.tar.gz`))) {
+      say(`${nameOf(left)}: no programs, they can be made on such a machine only`);
+    }
+  }
+  return [...files, krewManifest(to, flags.repository)];
+}
+
+/** Of this version, whatever else is there. */
+function takeArchives(from: string | undefined, to: string): readonly string[] {
+  if (from === undefined) return [];
+  return globSync(join(from, `*-v${version}-*.tar.gz`)).map((archive) => {
+    copyFileSync(archive, join(to, basename(archive)));
+    return join(to, basename(archive));
+  });
+}
+
+function krewManifest(folder: string, repository: string): string {
+  const home = `https://github.com/${repository}`;
+  const script = ['apps/kubectl-taintmgr/scripts/print-manifest.mjs', '--archives', folder];
+  const urls = ['--homepage', home, '--url', `${home}/releases/download/v{version}/{archive}`];
+  const file = join(folder, 'taintmgr.yaml');
+  writeFileSync(file, run('.', process.execPath, ...script, ...urls));
+  return file;
+}
+
+/** As `helm package` makes it: one folder by the name of the chart. */
+async function makeChart(to: string, say: Say): Promise<readonly string[]> {
+  if (!existsSync(chart)) return [];
+  say('the chart');
+  const file = join(to, `taintmgr-${version}.tgz`);
+  await writeTarball(file, join(chart, '..'), [basename(chart)]);
+  return [file];
+}
+
+/** What is not the same in two releases of the same sources; one line that says so where all is. */
+export function differences(
+  first: readonly Artifact[],
+  second: readonly Artifact[],
+): readonly string[] {
+  const sums = new Map(second.map(({ file, sha256 }) => [file, sha256]));
+  const other = first.filter(({ file, sha256 }) => sums.get(file) !== sha256);
+  return other.length === 0
+    ? [`made two times, with the same checksums: ${first.length} files`]
+    : other.map(({ file }) => `made two times, with two checksums: ${file}`);
+}

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { githubParser } from './github-parser.ts';
+
+// The action by GitHub's own parser, and what it runs, with the plugin of this clone.
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const action = readFileSync(join(root, 'action/action.yml'), 'utf8');
+const page = readFileSync(join(root, 'docs/integrations/github-action.md'), 'utf8');
+const { inputs, runs } = parse(action);
+const step = runs.steps.find(({ id }: { id?: string }) => id === 'check');
+const [, workflow = ''] = /```yaml\n([\s\S]*?)```/.exec(page) ?? [];
+const workflowFaults = await githubParser('parseWorkflow');
+const actionFaults = await githubParser('parseAction');
+
+interface Played {
+  readonly code: number | null;
+  readonly summary: string;
+  readonly output: string;
+  readonly printed: string;
+}
+
+/** Runs the step of the action as a runner does; `input` by the names of the action. */
+function play(t: TestContext, input: Readonly<Record<string, string>>): Played {
+  const folder = mkdtempSync(join(tmpdir(), 'taintmgr-action-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const [summary, output] = [join(folder, 'summary.md'), join(folder, 'output')];
+  const given = Object.entries<string>(step.env).map(([name, expression]) => {
+    const [, from = ''] = /^\$\{\{ inputs\.([\w-]+) \}\}$/.exec(expression) ?? assert.fail(name);
+    return [name, input[from] ?? inputs[from].default] as const;
+  });
+  const plugin = join(root, 'apps/kubectl-taintmgr/bin/kubectl-taintmgr');
+  const { status, stdout, stderr } = spawnSync('bash', ['-c', step.run], {
+    cwd: root,
+    encoding: 'utf8',
+    env: {
+      ...process.env,
+      ...Object.fromEntries(given),
+      GITHUB_ACTION_PATH: join(root, 'action'),
+      GITHUB_STEP_SUMMARY: summary,
+      GITHUB_OUTPUT: output,
+      KUBECONFIG: join(folder, 'none'),
+      KUBECTL_TAINTMGR: `${process.execPath} ${plugin}`,
+    },
+  });
+  const read = (file: string): string => {
+    try {
+      return readFileSync(file, 'utf8');
+    } catch {
+      return '';
+    }
+  };
+  const printed = `${stdout}${stderr}`;
+  return { code: status, summary: read(summary), output: read(output), printed };
+}
+
+const sarifIn = (t: TestContext): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'taintmgr-sarif-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  return join(folder, 'found.sarif');
+};
+
+describe('the action', () => {
+  it('is one, says the parser of GitHub', () => {
+    assert.deepEqual(actionFaults('action.yml', action), []);
+    assert.notDeepEqual(actionFaults('action.yml', action.replace('steps:', 'stepz:')), []);
+  });
+
+  it('is used on its page as it can be', () => {
+    assert.deepEqual(workflowFaults('page.yml', workflow), []);
+    const steps: readonly { uses: string; with?: object }[] = parse(workflow).jobs.check.steps;
+    const used = steps.find(({ uses }) => uses.includes('taintmgr/action@'));
+    for (const name of Object.keys(used?.with ?? {})) assert.ok(name in inputs, name);
+    for (const name of Object.keys(inputs)) assert.ok(page.includes(`| \`${name}\` |`), name);
+  });
+
+  it('hands each input to its script, and nothing into the script', () => {
+    const taken = Object.values<string>(step.env).map((one) => /inputs\.([\w-]+)/.exec(one)?.[1]);
+    assert.deepEqual(taken.sort(), Object.keys(inputs).sort());
+    assert.doesNotMatch(step.run, /\$\{\{/);
+  });
+
+  it('fails for manifests that block evictions, with a table and SARIF', (t) => {
+    const sarif = sarifIn(t);
+    const manifests = '\n  docs/commands/examples/shop.yaml\n';
+    const { code, summary, output, printed } = play(t, { manifests, sarif });
+    assert.equal(code, 1);
+    assert.match(summary, /^## Manifests\n\n```\nLEVEL +FILE +ABOUT/);
+    assert.match(summary, /FAIL +docs\/commands\/examples\/shop\.yaml:26 +pdb\/web -n shop/);
+    assert.match(
+      printed,
+      /^::error title=taintmgr::Manifests: 5 objects in 1 file: 3 errors, 1 warning$/m,
+    );
+    assert.equal(output, `sarif=${sarif}\n`);
+    assert.equal(JSON.parse(readFileSync(sarif, 'utf8')).runs[0].results.length, 4);
+  });
+
+  it('is content with good manifests, and writes SARIF without results', (t) => {
+    const sarif = sarifIn(t);
+    const manifests = 'docs/policies/10-unreachable.yaml\ndocs/policies/20-spot.yaml';
+    const { code, summary } = play(t, { manifests, sarif });
+    assert.equal(code, 0, summary);
+    assert.match(summary, /0 errors/);
+    const { results } = JSON.parse(readFileSync(sarif, 'utf8')).runs[0];
+    assert.ok(results.every(({ level }: { level: string }) => level !== 'error'));
+  });
+
+  it('says what it cannot read, and leaves no SARIF that is none', (t) => {
+    const sarif = sarifIn(t);
+    const { code, summary, output } = play(t, { manifests: 'no/such/file.yaml', sarif });
+    assert.equal(code, 1);
+    assert.match(summary, /error: -f no\/such\/file\.yaml: no such file or folder/);
+    assert.equal(output, '');
+    assert.throws(() => readFileSync(sarif));
+  });
+
+  it('plays an outage with policies, and fails where a limit is crossed', (t) => {
+    const cluster = 'docs/scenarios/three-zones.yaml';
+    const given = { cluster, script: 'docs/scenarios/zone-outage.yaml', until: '5m' };
+    const fine = play(t, { ...given, 'fail-if': 'unavailable(shop/*) > 100%' });
+    assert.equal(fine.code, 0, fine.printed);
+    assert.match(fine.summary, /^## Simulation\n/);
+    const crossed = play(t, {
+      ...given,
+      policies: 'docs/policies/10-unreachable.yaml',
+      'fail-if': 'unavailable(shop/*) > 100%\nunavailable(shop/*) > 10%',
+    });
+    assert.equal(crossed.code, 1);
+    assert.match(crossed.printed, /^::error title=taintmgr::Simulation: /m);
+  });
+
+  it('wants something to do', (t) => {
+    const { code, printed } = play(t, {});
+    assert.deepEqual(
+      [code, printed],
+      [1, '::error::taintmgr: want manifests to check, or a cluster to simulate\n'],
+    );
+  });
+});

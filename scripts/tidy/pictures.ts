@@ -1,0 +1,41 @@
+// Whether a picture in the documentation is as old as what it shows: the page, the scenario, and what came of that.
+import { createHash } from 'node:crypto';
+import { type Fault, type Tree, withoutComments } from './tree.ts';
+
+const folder = 'docs/scenarios';
+/** What drew the pictures, in one number: written with them by `npm run pictures`. */
+export const drawnFile = `${folder}/pictures.sha256`;
+const pictures = ['zone-outage-light.png', 'zone-outage-dark.png'];
+const scenario = ['three-zones.yaml', 'zone-outage.yaml'];
+const live = /^packages\/page\/src\/(browser|model)\/live\//;
+
+/** What pictures are drawn by, that is here. */
+export function drawnBy(tree: Tree): string {
+  const page = tree.files.filter((file) => {
+    return /^packages\/page\/src\/(browser|model)\//.test(file) && !live.test(file);
+  });
+  const hash = createHash('sha256');
+  for (const file of page) hash.update(codeIn(tree.read(file)));
+  for (const file of scenario) hash.update(tree.read(`${folder}/${file}`));
+  hash.update(answerIn(tree.read(`${folder}/README.md`)));
+  return `${hash.digest('hex')}\n`;
+}
+
+/** What the scenario prints, which a test holds against the command. */
+function answerIn(readme: string): string {
+  const from = readme.indexOf(`--script ${scenario[1]}`);
+  return from < 0 ? '' : readme.slice(from, readme.indexOf('```', from));
+}
+
+export function oldPictures(tree: Tree): readonly Fault[] {
+  if (tree.files.includes(drawnFile) && tree.read(drawnFile) === drawnBy(tree)) return [];
+  return pictures.map((picture) => {
+    const text = 'is older than the page or the scenario that it shows; npm run pictures';
+    return { file: `${folder}/${picture}`, text };
+  });
+}
+
+/** Without comments, and however its lines are broken. */
+function codeIn(text: string): string {
+  return withoutComments(text).replace(/\s+/g, ' ');
+}
