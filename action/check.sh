@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# What the action runs: `doctor -f` and `simulate`, with their tables in the summary of the job. The inputs are
+# in the environment (INPUT_*), since what stands in a workflow must not become a part of a script.
+# KUBECTL_TAINTMGR names another program than the one of npm, with its arguments.
+set -uo pipefail
+
+read -ra plugin <<<"${KUBECTL_TAINTMGR:-npx --yes @taintmgr/kubectl-taintmgr@${INPUT_VERSION:-latest}}"
+summary=${GITHUB_STEP_SUMMARY:-/dev/stdout}
+output=${GITHUB_OUTPUT:-/dev/null}
+failed=0
+
+if [ -z "${INPUT_MANIFESTS:-}${INPUT_CLUSTER:-}" ]; then
+  echo '::error::taintmgr: want manifests to check, or a cluster to simulate' >&2
+  exit 1
+fi
+
+# The lines of $1 that are not empty, each after the flag $2, in the array `flags`.
+flags_of() {
+  flags=()
+  local line
+  while IFS= read -r line; do
+    line="${line#"${line%%[![:space:]]*}"}"
+    line="${line%"${line##*[![:space:]]}"}"
+    [ -n "$line" ] && flags+=("$2" "$line")
+  done <<<"$1"
+}
+
+# Runs the plugin for the summary: a head, what it prints in a block, and on which exit codes it fails.
+report() {
+  local head=$1 text code
+  shift
+  text=$("${plugin[@]}" "$@" --color=never 2>&1)
+  code=$?
+  printf '## %s\n\n```\n%s\n```\n\n' "$head" "$text" >>"$summary"
+  printf '%s\n' "$text"
+  [ "$code" -eq 0 ] && return
+  failed=1
+  echo "::error title=taintmgr::$head: ${text##*$'\n'}"
+}
+
+if [ -n "${INPUT_MANIFESTS:-}" ]; then
+  flags_of "$INPUT_MANIFESTS" -f
+  sarif=${INPUT_SARIF:-taintmgr.sarif}
+  # What cannot be read is said by the table; code scanning refuses a file that is none.
+  if "${plugin[@]}" doctor "${flags[@]}" -R -o sarif >"$sarif" 2>/dev/null || [ -s "$sarif" ]; then
+    echo "sarif=$sarif" >>"$output"
+  else
+    rm -f "$sarif"
+  fi
+  report 'Manifests' doctor "${flags[@]}" -R
+fi
+
+if [ -n "${INPUT_CLUSTER:-}" ]; then
+  simulate=(simulate -f "$INPUT_CLUSTER" --until "${INPUT_UNTIL:-30m}")
+  [ -n "${INPUT_SCRIPT:-}" ] && simulate+=(--script "$INPUT_SCRIPT")
+  flags_of "${INPUT_POLICIES:-}" --policy
+  simulate+=("${flags[@]}")
+  flags_of "${INPUT_FAIL_IF:-}" --fail-if
+  simulate+=("${flags[@]}")
+  report 'Simulation' "${simulate[@]}"
+fi
+
+exit "$failed"

@@ -1,0 +1,3 @@
+module example.com/taintmgr/test-server
+
+go 1.19
