@@ -87,8 +87,9 @@ describe('a rolling drain by processes', () => {
       `${JSON.stringify(statusOf(watched))}\n${first.out()}\n${second.out()}`;
     await until('the first pod to go', () => statusOf(watched).podsGone > 0, all);
     first.child.kill('SIGKILL');
-    const third = await startController(t, watched);
     await until('the second to go on', () => second.out().includes('a drain'), all);
+    // Not before: it would stand for election, too.
+    const third = await startController(t, watched);
     api.faults.down = true;
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     api.faults.down = false;
