@@ -29,20 +29,23 @@ const decisions: Readonly<Record<string, Field>> = {
   ),
   takeover: group('Beside a kube-controller-manager that cannot be changed.', {
     enabled: flag(
-      'Decide in its place for namespaces labelled `taintmgr.dev/takeover=enabled`. Needs a mode that ' +
+      'Decide in the place of kube-controller-manager for namespaces labelled `taintmgr.dev/takeover=enabled`. Needs a mode that ' +
         'acts and Kubernetes 1.30, and goes without `nodeLifecycle.enabled`.',
       false,
     ),
   }),
   nodeLifecycle: group("The work of kube-controller-manager's node-lifecycle-controller.", {
-    enabled: flag('Taint nodes that fail.', false),
+    enabled: flag(
+      'Taint nodes that fail. Needs a kube-controller-manager that leaves it.',
+      false,
+    ),
     legacyPods: flag(
       'The rights of the legacy mode, which `config` chooses with `nodeLifecycle.enforcement: pods`.',
       false,
     ),
   }),
   nodePressure: group('Evictions from nodes that run short of memory, disk or processes.', {
-    enabled: flag('Evict them, before their kubelets have to.', false),
+    enabled: flag('Evict pods from nodes that run short, before their kubelets have to.', false),
     source: choice(
       'Who is asked what is used: `kubelet` asks kubelets directly with `nodes/stats` (Kubernetes 1.33 ' +
         'or newer, signed serving certificates); `proxy` works everywhere and takes `get` on ' +
@@ -56,18 +59,18 @@ const decisions: Readonly<Record<string, Field>> = {
     ),
   }),
   nodeDrains: group('Drains that are declared as NodeDrains. They need a mode that acts.', {
-    enabled: flag('Carry them out.', false),
+    enabled: flag('Carry out NodeDrains.', false),
     rolloutRestart: flag(
-      'They may restart rollouts of Deployments of a single pod (`pods.singleReplicas`).',
+      'Drains may restart rollouts of Deployments of a single pod (`pods.singleReplicas`).',
       false,
     ),
-    nodeConditions: flag('They may say on nodes how far they are (`nodeConditions`).', false),
-    volumes: flag('They may find out whether volumes are detached (`pods.waitDetached`).', false),
-    evictionRequests: flag('They see and make EvictionRequests (`pods.evictBy`).', false),
+    nodeConditions: flag('Drains may say on nodes how far they are (`nodeConditions`).', false),
+    volumes: flag('Drains may find out whether volumes are detached (`pods.waitDetached`).', false),
+    evictionRequests: flag('Drains see and make EvictionRequests (`pods.evictBy`).', false),
   }),
   limits: group('Limits of EvictionPolicies.', {
     enabled: flag(
-      'The rights that limits with a window need, so that what they count survives a restart.',
+      'Give the rights that limits with a window need: what they have counted survives a restart.',
       false,
     ),
   }),
@@ -87,18 +90,22 @@ const decisions: Readonly<Record<string, Field>> = {
 
 const program: Readonly<Record<string, Field>> = {
   image: group('What runs.', {
-    repository: text('Where the image is.', 'ghcr.io/taintmgr/taintmgr-controller', '[^\\s@]+'),
-    tag: text('Its tag; empty: the appVersion of the chart.', '', '[\\w][\\w.-]{0,127}|'),
+    repository: text(
+      'Where the image is, without its tag.',
+      'ghcr.io/taintmgr/taintmgr-controller',
+      '[^\\s@]+',
+    ),
+    tag: text('Tag of the image; empty: the appVersion of the chart.', '', '[\\w][\\w.-]{0,127}|'),
     digest: text(
-      'Its digest, `sha256:...`, which counts before the tag.',
+      'Digest of the image, `sha256:...`, which counts before the tag.',
       '',
       'sha256:[0-9a-f]{64}|',
     ),
-    pullPolicy: choice('When it is pulled.', ['IfNotPresent', 'Always', 'Never']),
+    pullPolicy: choice('When the image is pulled.', ['IfNotPresent', 'Always', 'Never']),
   }),
-  imagePullSecrets: objects('Secrets to pull it with, as `[{name: NAME}]`.'),
+  imagePullSecrets: objects('Secrets to pull the image with, as `[{name: NAME}]`.'),
   replicas: value(
-    'How many; one acts and the others stand by. null: 1 with `mode: observe`, else 2.',
+    'How many controllers; one acts and the others stand by. null: 1 with `mode: observe`, else 2.',
     null,
     { type: ['integer', 'null'], minimum: 0 },
   ),
@@ -108,8 +115,11 @@ const program: Readonly<Record<string, Field>> = {
     { type: 'object' },
   ),
   logging: group('Log lines.', {
-    format: choice('How they are written.', ['json', 'text']),
-    verbosity: value('From 2 on with every detail.', 0, { type: 'integer', minimum: 0 }),
+    format: choice('How log lines are written.', ['json', 'text']),
+    verbosity: value('How much the log says; from 2 on every detail.', 0, {
+      type: 'integer',
+      minimum: 0,
+    }),
   }),
   extraArgs: value('More flags of the controller, as `--kube-api-qps=50`.', [], {
     type: 'array',
@@ -119,24 +129,24 @@ const program: Readonly<Record<string, Field>> = {
 };
 
 const pods: Readonly<Record<string, Field>> = {
-  priorityClassName: text('Priority of its pods; empty: none.', 'system-cluster-critical'),
+  priorityClassName: text('Priority of the controller; empty: none.', 'system-cluster-critical'),
   resourceQuota: group('Some providers admit critical pods only where a quota names their class.', {
-    enabled: flag('Make that quota, for `priorityClassName`.', true),
+    enabled: flag('Make a ResourceQuota for pods of `priorityClassName`.', true),
   }),
   podDisruptionBudget: group('Of the controller itself.', {
     enabled: flag(
-      'At most one replica is away at a time; a drain of its node is never blocked.',
+      'Make a PodDisruptionBudget: at most one replica is away at a time, and no drain is blocked for good.',
       true,
     ),
   }),
-  nodeSelector: texts('Nodes it may run on.', { 'kubernetes.io/os': 'linux' }),
-  tolerations: objects('Taints it tolerates: it must not evict itself.', [
+  nodeSelector: texts('Nodes that the controller may run on.', { 'kubernetes.io/os': 'linux' }),
+  tolerations: objects('Taints that the controller tolerates: it must not evict itself.', [
     { key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' },
     { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
     { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' },
   ]),
   affinity: orDefault(
-    'Its affinity. null: rather not two replicas on one node; `{}`: none.',
+    'Affinity of the controller. null: rather not two replicas on one node; `{}`: none.',
     'object',
   ),
   topologySpreadConstraints: orDefault(
@@ -145,35 +155,39 @@ const pods: Readonly<Record<string, Field>> = {
   ),
   labels: texts('More labels of every object.'),
   annotations: texts('More annotations of every object.'),
-  podLabels: texts('More labels of its pods.'),
-  podAnnotations: texts('More annotations of its pods.'),
+  podLabels: texts("More labels of the controller's pods."),
+  podAnnotations: texts("More annotations of the controller's pods."),
   serviceAccount: group('The ServiceAccount taintmgr-controller, whose name others rely on.', {
-    annotations: texts('More annotations of it.'),
+    annotations: texts('More annotations of the ServiceAccount.'),
   }),
 };
 
 const watching: Readonly<Record<string, Field>> = {
   tracing: group('Traces of evictions, by OpenTelemetry.', {
     endpoint: text(
-      'Collector to send them to by OTLP over HTTP, as `http://collector:4318`; empty: none. With a ' +
+      'Collector to send traces to by OTLP over HTTP, as `http://collector:4318`; empty: none. With a ' +
         'NetworkPolicy, open the way there by `networkPolicy.extraEgress`.',
       '',
       'https?://[^\\s@]+|',
     ),
   }),
   metrics: group('Who reads /metrics.', {
-    readers: value('ServiceAccounts that may: these are bound to taintmgr-metrics-reader.', [], {
-      type: 'array',
-      items: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['name', 'namespace'],
-        properties: {
-          name: { type: 'string', minLength: 1, description: 'Name of the ServiceAccount.' },
-          namespace: { type: 'string', minLength: 1, description: 'Its namespace.' },
+    readers: value(
+      'ServiceAccounts that may read /metrics, as `[{name: NAME, namespace: NAMESPACE}]`.',
+      [],
+      {
+        type: 'array',
+        items: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['name', 'namespace'],
+          properties: {
+            name: { type: 'string', minLength: 1, description: 'Name of the ServiceAccount.' },
+            namespace: { type: 'string', minLength: 1, description: 'Its namespace.' },
+          },
         },
       },
-    }),
+    ),
     tlsSecretName: text(
       'Secret with `tls.crt` and `tls.key` to serve with; empty: a certificate of its own making.',
       '',
@@ -189,12 +203,12 @@ const watching: Readonly<Record<string, Field>> = {
     interval: text('How often metrics are read.', '30s', duration),
     labels: texts('More labels, which your Prometheus selects by.'),
     tokenSecret: group('Secret in the namespace of the release with the token to show.', {
-      name: text('Its name, needed for a PodMonitor.', ''),
-      key: text('Its key.', 'token'),
+      name: text('Name of the Secret with the token that Prometheus shows; needed for a PodMonitor.', ''),
+      key: text('Key of the token in that Secret.', 'token'),
     }),
   }),
   prometheusRule: group('The alerts of docs/alerts.', {
-    enabled: flag('Make a PrometheusRule.', false),
+    enabled: flag('Make a PrometheusRule with the alerts.', false),
     labels: texts('More labels, which your Prometheus selects by.'),
     runbookUrl: text(
       'Where the runbook pages are: the name of the alert and `.md` are put behind it.',
@@ -203,26 +217,29 @@ const watching: Readonly<Record<string, Field>> = {
     ),
   }),
   dashboard: group('The Grafana dashboard.', {
-    enabled: flag("Make a ConfigMap with it, for Grafana's sidecar.", false),
-    labels: texts('Labels by which the sidecar finds it.', { grafana_dashboard: '1' }),
-    annotations: texts('Annotations, by which the sidecar chooses a folder.'),
+    enabled: flag("Make a ConfigMap with the dashboard, for Grafana's sidecar.", false),
+    labels: texts('Labels by which the sidecar finds the ConfigMap.', { grafana_dashboard: '1' }),
+    annotations: texts('Annotations of the ConfigMap, by which the sidecar chooses a folder.'),
   }),
   networkPolicy: group('Who may reach the controller, and whom it may reach.', {
-    enabled: flag('Make a NetworkPolicy.', false),
-    metricsFrom: objects('Peers that may read metrics.', [
+    enabled: flag('Make a NetworkPolicy for the controller.', false),
+    metricsFrom: objects('Peers that may reach the port of the metrics.', [
       { namespaceSelector: { matchLabels: { metrics: 'enabled' } } },
     ]),
     apiServer: objects(
       'Peers that are the API server, as `[{ipBlock: {cidr: ...}}]`; empty: anyone.',
     ),
-    extraEgress: objects('More rules for outgoing connections.'),
+    extraEgress: objects('More rules for outgoing connections, as of a NetworkPolicy.'),
   }),
 };
 
 const definitions: Readonly<Record<string, Field>> = {
   crds: group('The definitions of EvictionPolicy and the other kinds.', {
-    install: flag('Install them, and bring them up to date with each upgrade.', true),
-    keep: flag('Leave them, and with them all policies, when the release is uninstalled.', true),
+    install: flag('Install the definitions, and bring them up to date with each upgrade.', true),
+    keep: flag(
+      'Leave the definitions, and with them all policies, when the release is uninstalled.',
+      true,
+    ),
   }),
 };
 

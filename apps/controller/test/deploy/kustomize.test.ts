@@ -216,9 +216,10 @@ describe('the objects of deploy/kustomize', () => {
     assert.deepEqual(rules, [{ apiGroups: [''], ...token, verbs: ['create'] }]);
   });
 
-  it('let the node of the only replica be drained', () => {
+  it('let the node of the only replica be drained, and that of one that is not ready', () => {
     const budget = all.objects.find(({ kind }) => kind === 'PodDisruptionBudget') ?? assert.fail();
     assert.equal(budget.spec.maxUnavailable, 1);
+    assert.equal(budget.spec.unhealthyPodEvictionPolicy, 'AlwaysAllow');
     assert.equal(budget.spec.minAvailable, undefined);
     assert.deepEqual(budget.spec.selector, deploymentOf(all).spec.selector);
   });
