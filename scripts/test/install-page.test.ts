@@ -14,7 +14,7 @@ import {
   withoutKubectl,
 } from '../../apps/kubectl-taintmgr/test/world/plugin.ts';
 import { terminal } from '../../apps/kubectl-taintmgr/test/world/terminal.ts';
-import { playTranscript } from '../../apps/kubectl-taintmgr/test/world/transcript.ts';
+import { durations, playTranscript } from '../../apps/kubectl-taintmgr/test/world/transcript.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const page = new URL('../../docs/install.md', import.meta.url);
@@ -27,11 +27,17 @@ const steady = (text: string): string =>
     .replace(/taintmgr-proof-\w+/g, 'taintmgr-proof-1')
     .replace(/drain-\d{8}-\d{6}-\w{4}/g, 'drain-1')
     .replace(/\b(web|api|report|node-agent|metrics)-\w+(-\w{5})?\b/g, '$1-1')
-    .replace(/\b(\d+m)?\d+(\.\d+)?s( ago)?\b/g, '1s$3')
+    .replace(durations, '1s')
     .replace(/^.*rollout to finish.*\n/gm, '')
-    .replace(/: \d+ pods, none/, ': 15 pods, none')
+    .replace(/^(namespace shop): \d+ pods,/gm, '$1: 15 pods,')
     .replace(/[-─]{4,}/g, '--')
-    .replace(/ {2,}/g, '  ');
+    .replace(/ {2,}/g, '  ')
+    .replace(/(?:^(?:1s ago|pod\/).*\n?)+/gm, inOneOrder);
+
+/** Pods that go at the same time go in any order. */
+function inOneOrder(lines: string): string {
+  return lines.trimEnd().split('\n').sort().concat('').join('\n');
+}
 
 class Programs {
   readonly #running: ChildProcess[] = [];

@@ -135,7 +135,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
           podScope: () => podScope,
           status: () => loop.status(),
           cutOffSince: () => loop.cutOffSince,
-          nextWake: () => loop.nextWake(),
+          lateBy: () => loop.lateBy(now()),
           now,
           wall: () => loop.wall(now()),
         });

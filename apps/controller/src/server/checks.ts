@@ -29,8 +29,7 @@ const livez: Readonly<Record<string, Look>> = {
   ping: () => null,
   /** The one timer that everything waits for has to come. */
   loop: ({ running }) => {
-    const wake = running?.nextWake() ?? null;
-    const late = running === null || wake === null ? 0 : running.now() - wake;
+    const late = running?.lateBy() ?? 0;
     return late > loopLateMsMax ? `its next step is ${formatDuration(late)} late` : null;
   },
   /** Every request has a time limit, so each eviction ends, well or not. */

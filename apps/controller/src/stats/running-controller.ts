@@ -8,7 +8,7 @@ import type {
 } from '@taintmgr/core';
 import type { ZoneStatus } from '@taintmgr/core/lifecycle';
 import type { LimitStatus } from '@taintmgr/core/policy';
-import type { Instant } from '@taintmgr/core/time';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import type { PodScope, PolicyState, ReflectorStatus } from '@taintmgr/k8s-adapter';
 
 /** A controller at work, as pages, metrics and health checks ask it. */
@@ -36,9 +36,9 @@ export interface RunningController {
   status(): readonly ReflectorStatus[];
   /** Since when it does not hear of changes in the cluster; null: it does, or has not begun. */
   cutOffSince(): Instant | null;
-  /** When it wants to act next; null: when it hears something. */
-  nextWake(): Instant | null;
-  /** Its own time, which nobody can set, and which is that of `explain`, `status` and `nextWake`. */
+  /** For how long its next step is due and has not come. */
+  lateBy(): Millis;
+  /** Its own time, which nobody can set, and which is that of `explain` and `status`. */
   now(): Instant;
   /** What the cluster's clock shows. */
   wall(): Instant;

@@ -13,7 +13,8 @@ interface Situation {
   readonly heard?: readonly (number | null)[];
   /** For so long no change has been heard of, in milliseconds. */
   readonly cutOff?: number;
-  readonly wakeIn?: number | null;
+  /** For how long its next step is due, in milliseconds. */
+  readonly late?: number;
   readonly lag?: number;
   readonly stepped?: number;
   readonly stopping?: boolean;
@@ -29,7 +30,7 @@ const now = 1_800_000_000_000;
 const minute = 60_000;
 
 function statsOf(situation: Situation): ProcessStats {
-  const { heard = [0, 0], wakeIn = null, lag = 0, stopping = false } = situation;
+  const { heard = [0, 0], late = 0, lag = 0, stopping = false } = situation;
   let passed = 0;
   const pending = new PendingEvictions(undefined, () => passed);
   if (situation.evicting !== undefined) pending.observe(sent, now);
@@ -51,7 +52,7 @@ function statsOf(situation: Situation): ProcessStats {
     cutOffSince: () => (situation.cutOff === undefined ? null : now - situation.cutOff),
     now: () => now,
     wall: () => now,
-    nextWake: () => (wakeIn === null ? null : now + wakeIn),
+    lateBy: () => late,
     status: () =>
       heard.map((age, index) => ({
         resource: ['nodes', 'pods'][index] ?? 'pods',
@@ -132,7 +133,7 @@ describe('health checks', () => {
     ['the clock went back', { stepped: -minute }, {}, {}],
     [
       'the timer never came',
-      { wakeIn: -2 * minute },
+      { late: 2 * minute },
       { loop: 'its next step is 2m late' },
       { loop: 'its next step is 2m late' },
     ],

@@ -76,7 +76,7 @@ async function ask(
       podScope: () => podScope,
       status: () => [],
       cutOffSince: () => null,
-      nextWake: () => engine.nextWake(),
+      lateBy: () => 0,
       now: () => now,
       wall: () => now,
     },

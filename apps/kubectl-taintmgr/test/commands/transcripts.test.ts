@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { installPlugin, withoutKubectl } from '../world/plugin.ts';
-import { fillShop, renewLeases } from '../world/shop-cluster.ts';
+import { fillShop, keepRenewing } from '../world/shop-cluster.ts';
 import { terminal } from '../world/terminal.ts';
 import { startTestCluster, type TestCluster } from '../world/test-cluster.ts';
 import { playTranscript } from '../world/transcript.ts';
@@ -32,29 +32,24 @@ const steady = (text: string): string =>
 
 describe('kubectl taintmgr on a cluster at rest', { skip: withoutKubectl, concurrency: 2 }, () => {
   let cluster: TestCluster;
+  let endRenewing = (): void => {};
   before(async () => {
     const reader = [{ verbs: ['get', 'list'], apiGroups: [''], resources: ['nodes', 'pods'] }];
     // Files are named as they are from the root of the repository.
     process.chdir(fileURLToPath(new URL('../../../../', import.meta.url)));
     cluster = await startTestCluster(null, { reader, blind: [] });
     fillShop(cluster);
+    endRenewing = keepRenewing(cluster);
     process.env.PATH = installPlugin(cluster.directory);
     process.env.HOME = cluster.directory;
     process.env.KUBECONFIG = cluster.kubeconfig;
   });
-  after(() => cluster.stop());
+  after(() => {
+    endRenewing();
+    return cluster.stop();
+  });
 
   for (const file of [...files, ...pages]) {
-    it(file.pathname.split('/').at(-1) ?? '', () => {
-      const play = terminal();
-      return playTranscript(
-        file,
-        async (line) => {
-          renewLeases(cluster);
-          return await play(line);
-        },
-        steady,
-      );
-    });
+    it(file.pathname.split('/').at(-1) ?? '', () => playTranscript(file, terminal(), steady));
   }
 });

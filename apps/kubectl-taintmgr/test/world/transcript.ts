@@ -14,6 +14,9 @@ const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 
 const seconds = /((?:remaining|next|last)Seconds"?: )-?\d+/g;
 
+/** How long something takes, or is ago: `3s`, `1.5s`, `2m`, `2m5s`. A slow machine needs minutes. */
+export const durations: RegExp = /\b(?:\d+m)?\d+(?:\.\d+)?s\b|\b\d+m\b/g;
+
 /** What no two runs have in common: times, uids, ports. */
 const normalize: Normalize = (text) =>
   text

@@ -55,6 +55,8 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   #wake: Instant | null | undefined;
   /** The same of all but the machine: events that come to nothing leave it as it is. */
   #wakeOfOthers: Instant | null | undefined;
+  /** When something was last heard. */
+  #heardAt: Instant = Number.NEGATIVE_INFINITY;
 
   constructor(parts: LoopParts<E, C, N>) {
     const { election, random, component = 'taintmgr', mayAct = () => true } = parts;
@@ -127,6 +129,15 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     return this.#wake;
   }
 
+  /**
+   * For how long a tick is due that has not come. What becomes known may have been due for days, and for
+   * the tick it is only now.
+   */
+  lateBy(now: Instant): Millis {
+    const wake = this.nextWake();
+    return wake === null ? 0 : Math.max(0, now - Math.max(wake, this.#heardAt));
+  }
+
   #earliestWake(): Instant | null {
     if (this.#wakeOfOthers === undefined) this.#wakeOfOthers = this.#earliestOfOthers();
     if (this.#phase !== 'running') return this.#wakeOfOthers;
@@ -146,6 +157,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   }
 
   handle(now: Instant, input: LoopInput<E>): readonly LoopAction<N | LoopNotice>[] {
+    this.#heardAt = now;
     // An event is for the machine; what it commands, if anything, concerns others (see #pass).
     if (input.kind !== 'event' || this.#election) this.#wakeOfOthers = undefined;
     if (input.kind === 'clockStep') this.#step(now, input.by);

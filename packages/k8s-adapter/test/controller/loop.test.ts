@@ -85,6 +85,28 @@ function describeAction(action: LoopAction<Notice>): string {
 const evictionOfA = ['sent deletePod a', 'call/1 PATCH /api/v1/namespaces/shop/pods/a/status'];
 
 describe('loop', () => {
+  it('is late since a tick is due for all it knows, and not since a pod is', () => {
+    const stage = new Stage();
+    const taints = [{ key: 'bad', effect: 'NoExecute', timeAdded: '2026-01-01T00:00:00Z' }];
+    stage.now += 7_200_000;
+    stage.feed({ kind: 'start' });
+    stage.answer('nodes/1', 200, listJson('10', { ...nodeJson('n1', '3'), spec: { taints } }));
+    const { loop, now } = stage;
+    assert.equal(loop.lateBy(now), 0);
+    const pods = JSON.stringify(listJson('11', podJson('a', 'n1', '5')));
+    for (const input of [
+      { kind: 'head', id: 'pods/1', status: 200, headers: {} },
+      { kind: 'chunk', id: 'pods/1', data: pods },
+      { kind: 'end', id: 'pods/1' },
+    ] as const)
+      loop.handle(now, input);
+    const wake = loop.nextWake() ?? assert.fail('nobody is due');
+    assert.ok(wake < now - 3_600_000, `due ${now - wake} ms ago`);
+    assert.deepEqual([loop.lateBy(now), loop.lateBy(now + 90_000)], [0, 90_000]);
+    loop.handle(now + 90_000, { kind: 'tick' });
+    assert.equal(loop.lateBy(now + 90_000), 0);
+  });
+
   it('lists, and acts when nodes and pods are both known', () => {
     const stage = new Stage();
     assert.deepEqual(stage.feed({ kind: 'start' }), [

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { daemonSet, deployment, pdb, type Topology, toleration } from '@taintmgr/sim-cluster';
 import {
-  freePort,
   type Program,
+  servesNobody,
   start,
   startCluster,
   until,
@@ -34,9 +34,8 @@ async function startController(
   { kubeconfig, cluster }: WatchedCluster,
   mode: string,
 ): Promise<Program> {
-  const flags = [`--mode=${mode}`, '--controllers=taint-eviction-controller', '-v=4'];
-  const address = ['--bind-address=127.0.0.1', `--secure-port=${await freePort()}`];
-  const controller = start(t, 'controller', kubeconfig, ...flags, ...address);
+  const flags = [`--mode=${mode}`, '--controllers=taint-eviction-controller', '-v=4', servesNobody];
+  const controller = start(t, 'controller', kubeconfig, ...flags);
   const isPublished = (): boolean =>
     cluster.api.list('taintmanagers.taintmgr.dev').some(({ status }) => status?.features);
   await until('the controller to publish what it heeds', isPublished, controller.out);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { execute, withoutKubectl } from '@taintmgr/kubectl-taintmgr/test/world/plugin.ts';
 import { statefulSet, type Topology } from '@taintmgr/sim-cluster';
-import { freePort, start, startCluster, until } from './programs.ts';
+import { servesNobody, start, startCluster, until } from './programs.ts';
 
 const topology: Topology = {
   region: 'r',
@@ -51,8 +51,7 @@ describe('a machine that is off', () => {
     api.create('nodetaintrules.taintmgr.dev', rule);
     const controllers = '--controllers=node-lifecycle-controller,taint-eviction-controller';
     const monitor = ['--node-monitor-period=200ms', '--node-monitor-grace-period=6s'];
-    const address = ['--bind-address=127.0.0.1', `--secure-port=${await freePort()}`];
-    const flags = ['--mode=delete', controllers, ...monitor, ...address];
+    const flags = ['--mode=delete', controllers, ...monitor, servesNobody];
     const controller = start(t, 'controller', kubeconfig, ...flags);
     await controller.saw(/became the leader/);
     const pod = (): { readonly node: string; readonly uid: string } => {

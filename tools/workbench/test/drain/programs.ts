@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -103,6 +102,9 @@ export interface Program {
   readonly ended: Promise<number | null>;
 }
 
+/** For a controller whose pages nobody asks for: it wants no port, which others may have. */
+export const servesNobody = '--secure-port=0';
+
 const apps = { controller: 'controller', plugin: 'kubectl-taintmgr' } as const;
 
 /** Starts one of our programs as its own process. */
@@ -143,9 +145,8 @@ export async function startController(
   { kubeconfig, cluster }: WatchedCluster,
   controllers = 'node-drain-controller,taint-eviction-controller',
 ): Promise<Program> {
-  const flags = ['--mode=evict', `--controllers=${controllers}`, '-v=4'];
-  const address = ['--bind-address=127.0.0.1', `--secure-port=${await freePort()}`];
-  const controller = start(t, 'controller', kubeconfig, ...flags, ...address);
+  const flags = ['--mode=evict', `--controllers=${controllers}`, '-v=4', servesNobody];
+  const controller = start(t, 'controller', kubeconfig, ...flags);
   const isPublished = (): boolean =>
     cluster.api.list('taintmanagers.taintmgr.dev').some(({ status }) => {
       const isThis = [...(status?.controllers ?? [])].sort().join() === controllers;
@@ -176,14 +177,4 @@ export async function until(
     assert.ok(Date.now() < lastLook, `waited ${waitMsMax / 1000} s for ${what}\n${given()}`);
     await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
   }
-}
-
-/** A port that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  assert.ok(address !== null && typeof address === 'object');
-  return address.port;
 }

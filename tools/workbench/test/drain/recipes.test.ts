@@ -12,7 +12,7 @@ import {
 import { playTranscript } from '@taintmgr/kubectl-taintmgr/test/world/transcript.ts';
 import { deployment, job, namespace, pdb, type Topology } from '@taintmgr/sim-cluster';
 import { PostgresOperator, VirtualMachine } from './operators.ts';
-import { freePort, start, startCluster, until, type WatchedCluster } from './programs.ts';
+import { servesNobody, start, startCluster, until, type WatchedCluster } from './programs.ts';
 
 const page = new URL('../../../../docs/drains/README.md', import.meta.url);
 
@@ -42,9 +42,8 @@ async function open(t: TestContext): Promise<WatchedCluster> {
   t.after(() => rmSync(directory, { recursive: true }));
   process.env.PATH = installPlugin(directory);
   process.env.KUBECONFIG = kubeconfig;
-  const flags = ['--mode=evictThenDelete', '--controllers=node-drain-controller'];
-  const address = ['--bind-address=127.0.0.1', `--secure-port=${await freePort()}`];
-  const controller = start(t, 'controller', kubeconfig, ...flags, ...address);
+  const flags = ['--mode=evictThenDelete', '--controllers=node-drain-controller', servesNobody];
+  const controller = start(t, 'controller', kubeconfig, ...flags);
   const isLed = (): boolean =>
     cluster.api.list('taintmanagers.taintmgr.dev').some(({ status }) => status?.renewTime);
   await until('the controller to lead', isLed, controller.out);

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { deployment, type KubeObject, pdb, type Topology } from '@taintmgr/sim-cluster';
 import {
-  freePort,
   type Program,
+  servesNobody,
   start,
   startCluster,
   until,
@@ -31,10 +31,9 @@ const topology: Topology = {
 };
 const nodes = ['a-1', 'a-2', 'b-1', 'b-2', 'c-1', 'c-2'];
 
-async function startController(t: TestContext, { kubeconfig }: WatchedCluster): Promise<Program> {
-  const flags = ['--mode=evict', '--controllers=node-drain-controller', ...election];
-  const address = ['--bind-address=127.0.0.1', `--secure-port=${await freePort()}`];
-  return start(t, 'controller', kubeconfig, ...flags, ...address);
+function startController(t: TestContext, { kubeconfig }: WatchedCluster): Program {
+  const flags = ['--mode=evict', '--controllers=node-drain-controller', ...election, servesNobody];
+  return start(t, 'controller', kubeconfig, ...flags);
 }
 
 function statusOf({ cluster }: WatchedCluster): KubeObject['status'] {
@@ -70,10 +69,10 @@ describe('a rolling drain by processes', () => {
   it('ends, though leaders are killed, the API server is away and a budget blocks', async (t) => {
     const watched = await startCluster(t, topology);
     const { api } = watched.cluster;
-    const first = await startController(t, watched);
+    const first = startController(t, watched);
     const isLed = (): boolean => api.get('leases', 'kube-system', 'taintmgr-controller') !== null;
     await until('a leader', isLed, first.out);
-    const second = await startController(t, watched);
+    const second = startController(t, watched);
     const spec = { nodes, taint: { key: 'maintenance' }, order: 'ByZone' };
     const made = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'NodeDrain', spec };
     api.create(drains, { ...made, metadata: { name: 'kernel' } });
@@ -89,7 +88,7 @@ describe('a rolling drain by processes', () => {
     first.child.kill('SIGKILL');
     await until('the second to go on', () => second.out().includes('a drain'), all);
     // Not before: it would stand for election, too.
-    const third = await startController(t, watched);
+    const third = startController(t, watched);
     api.faults.down = true;
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     api.faults.down = false;

@@ -2,7 +2,7 @@
 import type { TestContext } from 'node:test';
 import { execute } from '@taintmgr/kubectl-taintmgr/test/world/plugin.ts';
 import type { ApiServer, Topology } from '@taintmgr/sim-cluster';
-import { freePort, start, startCluster, until, type WatchedCluster } from './programs.ts';
+import { servesNobody, start, startCluster, until, type WatchedCluster } from './programs.ts';
 
 /** A cluster, a controller that carries out NodeDrains, and kubectl. */
 export class World {
@@ -16,9 +16,8 @@ export class World {
 
   static async start(t: TestContext, topology: Topology): Promise<World> {
     const watched = await startCluster(t, topology);
-    const flags = ['--mode=evict', '--controllers=node-drain-controller', '-v=4'];
-    const address = ['--bind-address=127.0.0.1', `--secure-port=${await freePort()}`];
-    const { out } = start(t, 'controller', watched.kubeconfig, ...flags, ...address);
+    const flags = ['--mode=evict', '--controllers=node-drain-controller', '-v=4', servesNobody];
+    const { out } = start(t, 'controller', watched.kubeconfig, ...flags);
     return new World(watched, out);
   }
 

@@ -60,7 +60,7 @@ function worldOf(engine: Engine | null, isDryRun = false): World {
       podScope: () => 'all',
       status: () => [],
       cutOffSince: () => null,
-      nextWake: () => engine.nextWake(),
+      lateBy: () => 0,
       now: () => now + passed,
       wall: () => now + passed,
     },

@@ -35,7 +35,7 @@ describe('policies in a cluster', { skip: withoutKubectl }, () => {
   });
 
   it('are as the page shows them', () => {
-    const steady = (text: string): string => text.replace(/ \d+m?s$/gm, ' 1s');
+    const steady = (text: string): string => text.replace(/ (\d+m)?\d+s$| \d+m$/gm, ' 1s');
     return playTranscript(page, terminal(), steady);
   });
   it('are of kinds that are installed twice without harm, and checked by a dry run', async () => {

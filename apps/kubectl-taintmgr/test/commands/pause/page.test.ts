@@ -2,36 +2,32 @@
 import { after, before, describe, it } from 'node:test';
 import { installPlugin, withoutKubectl } from '../../world/plugin.ts';
 import { run } from '../../world/run.ts';
-import { fillShop, renewLeases } from '../../world/shop-cluster.ts';
+import { fillShop, keepRenewing } from '../../world/shop-cluster.ts';
 import { terminal } from '../../world/terminal.ts';
 import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
-import { playTranscript } from '../../world/transcript.ts';
+import { durations, playTranscript } from '../../world/transcript.ts';
 
 const page = new URL('../../../../../docs/commands/pause.md', import.meta.url);
 
 describe('pause by kubectl', { skip: withoutKubectl }, () => {
   let cluster: TestCluster;
+  let endRenewing = (): void => {};
   before(async () => {
     cluster = await startTestCluster(null);
     fillShop(cluster);
+    endRenewing = keepRenewing(cluster);
     process.env.PATH = installPlugin(cluster.directory);
     process.env.HOME = cluster.directory;
     process.env.KUBECONFIG = cluster.kubeconfig;
     await run('install', 'crds');
   });
-  after(() => cluster.stop());
+  after(() => {
+    endRenewing();
+    return cluster.stop();
+  });
 
   it('is as the page shows it', () => {
-    const play = terminal();
-    const steady = (text: string): string =>
-      text.replace(/ \d+s( ago)?\b/g, ' 1s$1').replace(/ {2,}/g, '  ');
-    return playTranscript(
-      page,
-      async (line) => {
-        renewLeases(cluster);
-        return await play(line);
-      },
-      steady,
-    );
+    const steady = (text: string): string => text.replace(durations, '1s').replace(/ {2,}/g, '  ');
+    return playTranscript(page, terminal(), steady);
   });
 });

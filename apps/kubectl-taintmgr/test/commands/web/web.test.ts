@@ -7,7 +7,7 @@ import axeCore from 'axe-core';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { launchBrowser } from '../../world/browser.ts';
 import { type Running, run, start } from '../../world/run.ts';
-import { fillShop, renewLeases } from '../../world/shop-cluster.ts';
+import { fillShop, keepRenewing } from '../../world/shop-cluster.ts';
 import { startTestCluster, type TestCluster, until } from '../../world/test-cluster.ts';
 
 // The live page of a cluster in which nobody acts, in a real browser.
@@ -17,21 +17,20 @@ let web: Running;
 let browser: Browser;
 let context: BrowserContext;
 let page: Page;
-let renewing: NodeJS.Timeout;
+let endRenewing = (): void => {};
 const faults: string[] = [];
 
 before(async () => {
   cluster = await startTestCluster(null);
   fillShop(cluster);
-  renewLeases(cluster);
-  renewing = setInterval(() => renewLeases(cluster), 2000);
+  endRenewing = keepRenewing(cluster);
   web = start(['web', '--kubeconfig', cluster.kubeconfig]);
   await until('the address', () => web.output.outText.includes('\n'));
   browser = await launchBrowser();
   context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
 });
 after(async () => {
-  clearInterval(renewing);
+  endRenewing();
   web?.interrupt();
   await browser?.close();
   await cluster?.stop();
