@@ -35,10 +35,7 @@ const decisions: Readonly<Record<string, Field>> = {
     ),
   }),
   nodeLifecycle: group("The work of kube-controller-manager's node-lifecycle-controller.", {
-    enabled: flag(
-      'Taint nodes that fail. Needs a kube-controller-manager that leaves it.',
-      false,
-    ),
+    enabled: flag('Taint nodes that fail. Needs a kube-controller-manager that leaves it.', false),
     legacyPods: flag(
       'The rights of the legacy mode, which `config` chooses with `nodeLifecycle.enforcement: pods`.',
       false,
@@ -203,7 +200,10 @@ const watching: Readonly<Record<string, Field>> = {
     interval: text('How often metrics are read.', '30s', duration),
     labels: texts('More labels, which your Prometheus selects by.'),
     tokenSecret: group('Secret in the namespace of the release with the token to show.', {
-      name: text('Name of the Secret with the token that Prometheus shows; needed for a PodMonitor.', ''),
+      name: text(
+        'Name of the Secret with the token that Prometheus shows; needed for a PodMonitor.',
+        '',
+      ),
       key: text('Key of the token in that Secret.', 'token'),
     }),
   }),

@@ -1,9 +1,8 @@
-// docs/install.md: typed line by line into a cluster of its own. Kubelets there run no containers: what
-// the Deployment says is run as a process, with its arguments, its environment and its account.
+// docs/install.md: typed line by line into the cluster that it tells to start.
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -18,7 +17,6 @@ import { durations, playTranscript } from '../../apps/kubectl-taintmgr/test/worl
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const page = new URL('../../docs/install.md', import.meta.url);
-const deployment = '-n taintmgr-system get deployment taintmgr-controller';
 
 /** What is different each time: pods, times, who leads, and which pods were where. */
 const steady = (text: string): string =>
@@ -39,61 +37,32 @@ function inOneOrder(lines: string): string {
   return lines.trimEnd().split('\n').sort().concat('').join('\n');
 }
 
-class Programs {
-  readonly #running: ChildProcess[] = [];
-
-  /** Starts a program of ours; resolves when it has said this. */
-  async start(main: string, args: readonly string[], env: object, says: string): Promise<void> {
-    const own = ['-C', '@taintmgr/source', join(root, main)];
-    const child = spawn(process.execPath, [...own, ...args], { env: { ...process.env, ...env } });
-    this.#running.push(child);
-    let text = '';
-    await new Promise<void>((resolve, reject) => {
-      const hear = (chunk: Buffer): void => {
-        text += chunk;
-        if (text.includes(says)) resolve();
-      };
-      child.stdout.on('data', hear);
-      child.stderr.on('data', hear);
-      child.once('close', () => reject(new Error(`${main} ended: ${text}`)));
-    });
-  }
-
-  /** Ends the one that was started last. */
-  async endLast(): Promise<void> {
-    const child = this.#running.pop();
-    if (!child) return;
+/** The cluster of the page, as the page starts it; resolves when it serves. */
+async function startCluster(t: TestContext, kubeconfig: string): Promise<void> {
+  const [, line = ''] = /^ {4}npm run -s cluster -- (.*)$/m.exec(readFileSync(page, 'utf8')) ?? [];
+  const flags = line.replace('demo.kubeconfig', kubeconfig).split(' ');
+  const main = join(root, 'tools/workbench/src/cluster/main.ts');
+  const child = spawn(process.execPath, ['-C', '@taintmgr/source', main, ...flags]);
+  t.after(async () => {
     child.kill('SIGTERM');
     if (child.exitCode === null) await once(child, 'close');
-  }
-
-  async end(): Promise<void> {
-    while (this.#running.length > 0) await this.endLast();
-  }
+  });
+  let text = '';
+  await new Promise<void>((resolve, reject) => {
+    const hear = (chunk: Buffer): void => {
+      text += chunk;
+      if (text.includes('ready:')) resolve();
+    };
+    child.stdout.on('data', hear);
+    child.stderr.on('data', hear);
+    child.once('close', () => reject(new Error(`it ended: ${text}`)));
+  });
 }
 
 async function kubectl(line: string): Promise<string> {
   const { code, out, err } = await execute('sh', ['-c', `kubectl ${line}`]);
   assert.equal(code, 0, err);
   return out;
-}
-
-/** The container of the Deployment as a process, in place of the one that ran before. */
-async function runDeployment(programs: Programs, kubeconfig: string): Promise<void> {
-  const own = `${kubeconfig}-of-pod`;
-  copyFileSync(kubeconfig, own);
-  const token = await kubectl('-n taintmgr-system create token taintmgr-controller');
-  await kubectl(`config --kubeconfig ${own} set-credentials pod --token=${token}`);
-  await kubectl(`config --kubeconfig ${own} set-context --current --user=pod`);
-  const { spec } = JSON.parse(await kubectl(`${deployment} -o json`));
-  const [{ args, env }] = spec.template.spec.containers;
-  const variables = env.flatMap(({ name, value }: { name: string; value?: string }) =>
-    value === undefined ? [] : [[name, value]],
-  );
-  const ports = ['--secure-port=0', '--healthz-port=0'];
-  const main = 'apps/controller/src/main.ts';
-  const given = [...args, ...ports, `--kubeconfig=${own}`];
-  await programs.start(main, given, Object.fromEntries(variables), 'caches synced');
 }
 
 describe('docs/install.md', { skip: withoutKubectl }, () => {
@@ -105,29 +74,12 @@ describe('docs/install.md', { skip: withoutKubectl }, () => {
     process.env.HOME = directory;
     process.env.KUBECONFIG = kubeconfig;
     process.chdir(root);
-    const programs = new Programs();
-    t.after(() => programs.end());
-    const cluster = ['--takeover', '--port=0', `--kubeconfig=${kubeconfig}`];
-    await programs.start('tools/workbench/src/cluster/main.ts', cluster, {}, 'ready:');
+    await startCluster(t, kubeconfig);
     await kubectl('wait --for=create namespace/shop --timeout=60s');
     for (const workload of ['statefulset/db', 'deployment/api', 'deployment/web']) {
       await kubectl(`-n shop wait --for=create ${workload} --timeout=60s`);
       await kubectl(`-n shop rollout status ${workload} --timeout=60s`);
     }
-    const play = terminal();
-    let hasController = false;
-    await playTranscript(
-      page,
-      async (line) => {
-        const result = await play(line);
-        if (line.includes('rollout status')) {
-          if (hasController) await programs.endLast();
-          hasController = true;
-          await runDeployment(programs, kubeconfig);
-        }
-        return result;
-      },
-      steady,
-    );
+    await playTranscript(page, terminal(), steady);
   });
 });

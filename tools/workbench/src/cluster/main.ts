@@ -8,6 +8,7 @@ import {
   withSystemPods,
 } from '@taintmgr/sim-cluster';
 import { parse } from 'yaml';
+import { controllerToken, controllerUser, DeployedController } from './deployed.ts';
 import { reportLines } from './load-report.ts';
 import { managerToken, managerUser, startManager } from './managed.ts';
 import { type ClusterFlags, parseClusterFlags } from './options.ts';
@@ -31,6 +32,7 @@ async function main({
   snapshot: file,
   denyEviction,
   takeover = false,
+  runController = false,
   systemPods,
   ...flags
 }: ClusterFlags): Promise<void> {
@@ -39,7 +41,10 @@ async function main({
   const embedded = await startEmbedded({
     ...flags,
     ...workbenchTopologies[takeover ? 'three-zones' : topology],
-    users: new Map(takeover ? [[managerToken, managerUser]] : []),
+    users: new Map([
+      [managerToken, managerUser],
+      [controllerToken, controllerUser],
+    ]),
     ...(systemPods ? { topology: withSystemPods(threeZones) } : {}),
     snapshot: values,
     parseYaml: parseBody,
@@ -53,7 +58,9 @@ async function main({
     process.stderr.write(`${lines.join('\n')}\n`);
   }
   const manager = takeover ? await startManager(embedded) : null;
+  const controller = runController ? new DeployedController(embedded) : null;
   const stop = async (): Promise<void> => {
+    await controller?.stop();
     await manager?.stop();
     await embedded.stop();
   };

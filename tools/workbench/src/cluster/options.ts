@@ -12,6 +12,7 @@ export interface ClusterFlags {
   readonly systemPods: boolean;
   readonly denyEviction: readonly EvictionDenial[];
   readonly takeover?: boolean | undefined;
+  readonly runController?: boolean | undefined;
 }
 
 /** An admission webhook that refuses to evict the pods of one name. */
@@ -40,6 +41,7 @@ Examples:
   npm run -s cluster -- --snapshot FILE                      # as it was when it was taken
   npm run -s cluster -- --snapshot FILE --topology snapshot  # and goes on from there
   npm run -s cluster -- --takeover                           # docs/takeover.md
+  npm run -s cluster -- --takeover --run-controller          # docs/install.md
   npm run -s cluster -- --topology three-zones \\
     --deny-eviction 'db-0=429:evictions.example.com:it is being moved'`;
 
@@ -94,6 +96,10 @@ export function parseClusterFlags(
     .option(
       '--takeover',
       'three-zones as a managed cluster: beside them a kube-controller-manager that evicts',
+    )
+    .option(
+      '--run-controller',
+      'run the taintmgr-controller that is deployed into the cluster, as a process with its log here',
     )
     .addHelpText('after', details)
     .showHelpAfterError('See npm run -s cluster -- --help')
