@@ -4,6 +4,17 @@ interface Step {
   readonly at: number;
 }
 
+/** A reason as data, beside its text. */
+export interface ReasonInput {
+  /** `key=value:effect`; null: it is for no taint. */
+  readonly taint: string | null;
+  /** The toleration that counts; null: the pod has none. */
+  readonly toleration: string | null;
+  readonly tolerationSeconds: number | null;
+  /** Null: no policy decides. */
+  readonly policy: string | null;
+}
+
 /** A pod, and where it was. */
 interface Pod {
   readonly namespace: string;
@@ -75,6 +86,8 @@ export interface EvictionInput extends PodOnNode {
   /** Of a live cluster: `seen`, as it is gone. */
   readonly how: 'delete' | 'evict' | 'pressure' | 'seen';
   readonly because: readonly string[];
+  /** Of a live cluster: left out. */
+  readonly reasons?: readonly ReasonInput[];
 }
 
 export interface HoldInput extends PodOnNode {
@@ -90,6 +103,10 @@ export interface RefusalInput extends PodOnNode {
   readonly firstAt: number;
   readonly lastAt: number;
   readonly count: number;
+  readonly message: string;
+}
+
+export interface FailureInput extends PodOnNode, Step {
   readonly message: string;
 }
 
@@ -119,7 +136,7 @@ export interface RunInput {
   readonly refusals: readonly RefusalInput[];
   /** Every pod on every node on which it was. */
   readonly pods: readonly PodOnNode[];
-  readonly failures: readonly (PodOnNode & Step & { readonly message: string })[];
+  readonly failures: readonly FailureInput[];
   readonly unplaced: readonly (Pod & {
     readonly from: number;
     readonly until: number | null;

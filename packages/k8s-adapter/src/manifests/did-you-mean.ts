@@ -10,7 +10,7 @@ function nearest(word: string, names: readonly string[]): string | null {
     const length = Math.max(word.length, name.length);
     return {
       name,
-      wrong: distance(word.toLowerCase(), name.toLowerCase()),
+      wrong: wrongIn(word.toLowerCase(), name.toLowerCase()),
       most: Math.min(wrongMax, Math.floor(length / 3)),
       longer: Math.abs(word.length - name.length),
     };
@@ -18,6 +18,15 @@ function nearest(word: string, names: readonly string[]): string | null {
   const near = candidates.filter(({ wrong, most }) => wrong <= most);
   near.sort((one, other) => one.wrong - other.wrong || one.longer - other.longer);
   return near[0]?.name ?? null;
+}
+
+/** How many letters are wrong. Two that have changed places, as in `drian`, are one mistake. */
+function wrongIn(word: string, name: string): number {
+  const swapped = Array.from({ length: Math.max(0, word.length - 1) }, (_, at) => {
+    const [one = '', two = ''] = word.slice(at, at + 2);
+    return 1 + distance(`${word.slice(0, at)}${two}${one}${word.slice(at + 2)}`, name);
+  });
+  return Math.min(distance(word, name), ...swapped);
 }
 
 /** `, did you mean zone?`, or nothing where no name is near. */

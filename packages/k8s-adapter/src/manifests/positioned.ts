@@ -173,7 +173,7 @@ export class Field {
     allowed: readonly string[],
     renamed: ReadonlyMap<string, string> = new Map(),
   ): ReadonlyMap<string, Field> {
-    const members = this.entries();
+    const members = this.entries(`an object with ${allowed.join(', ')}`);
     for (const [key, field] of members) {
       if (allowed.includes(key)) continue;
       const want = renamed.get(key) ?? allowed.join(', ');
@@ -269,8 +269,8 @@ export class Field {
   }
 
   /** The members of an object, whatever their names are. */
-  entries(): ReadonlyMap<string, Field> {
-    if (!isMap(this.#node)) throw this.fault(`want an object, got ${this.#shown}`);
+  entries(want = 'an object'): ReadonlyMap<string, Field> {
+    if (!isMap(this.#node)) throw this.fault(`want ${want}, got ${this.#shown}`);
     return new Map(
       this.#node.items.map(({ key, value }) => {
         const name = String(isScalar(key) ? key.value : key);

@@ -2,10 +2,9 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
-import { aboutsOf, type Row } from '../model/row.ts';
+import { chooseAsked, chooseLane, choosePoint } from './choose.ts';
 import { drawChart } from './draw.ts';
 import { useGestures } from './gestures.ts';
-import { hitsOf } from './hit.ts';
 import { onKey } from './keys.ts';
 import { LaneLabel } from './label.tsx';
 import { rowAt, type Size, scaleOf, topsOf, useSize } from './layout.ts';
@@ -28,6 +27,10 @@ export function Chart({ state }: { readonly state: ChartState }) {
     const [context, onAxis] = [lanes.current?.getContext('2d'), axis.current?.getContext('2d')];
     if (!context || !onAxis || size.value.width === 0) return;
     drawChart({ lanes: context, axis: onAxis }, state, size.value);
+  });
+  useSignalEffect(() => {
+    const { width } = size.value;
+    if (width > 0 && state.asked.value !== '') chooseAsked(state, width);
   });
   const pointed = (event: MouseEvent): number => timeOf(event, state, size.value.width);
   return (
@@ -87,10 +90,7 @@ function Lanes({ state, size: { scrolled, height }, children }: LanesProps) {
             row={row}
             top={tops[first + index] ?? 0}
             state={state}
-            choose={(chosen) => {
-              const abouts = aboutsOf(chosen, state.end.value, state.clock);
-              state.chosen.value = { title: nameOf(chosen), abouts };
-            }}
+            choose={(chosen) => chooseLane(state, chosen)}
           />
         ))}
       </ul>
@@ -105,10 +105,6 @@ function Instant({ state: { pinned, hover, clock, startsAt } }: { readonly state
   return <span class="pinned">{at === null ? unit : clock(Math.round(at * 10) / 10)}</span>;
 }
 
-function nameOf({ label, variant }: Row): string {
-  return variant === null ? label : `${label}, ${variant}`;
-}
-
 function timeOf(event: MouseEvent, state: ChartState, width: number): number {
   const box = (event.currentTarget as Element).getBoundingClientRect();
   const at = scaleOf(state, width).invert(event.clientX - box.left);
@@ -120,8 +116,6 @@ function chooseAt(event: MouseEvent, at: number, state: ChartState, size: Size):
   const box = (event.currentTarget as Element).getBoundingClientRect();
   const rows = state.rows.value;
   const row = rows[rowAt(topsOf(rows), event.clientY - box.top + size.scrolled)];
-  state.pinned.value = at;
-  if (row?.kind !== 'lane') return;
-  const abouts = hitsOf(row, at, state, size.width);
-  state.chosen.value = { title: nameOf(row), abouts };
+  if (row?.kind === 'lane') choosePoint(state, row, at, size.width);
+  else state.pinned.value = at;
 }

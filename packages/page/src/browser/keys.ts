@@ -1,4 +1,5 @@
 // What keys do in the chart.
+import { chooseInstant } from './choose.ts';
 import { type ChartState, moved, within, zoomed } from './state.ts';
 
 export function onKey(event: KeyboardEvent, state: ChartState): void {
@@ -32,19 +33,14 @@ export function onKey(event: KeyboardEvent, state: ChartState): void {
 /** Pins the next mark of all lanes, or the one before. */
 function toMark(state: ChartState, direction: 1 | -1): void {
   const at = state.pinned.value ?? (direction > 0 ? -1 : Number.POSITIVE_INFINITY);
-  const marks = state.rows.value.flatMap((row) => row.marks.map((mark) => ({ row, mark })));
-  const beyond = marks.filter(({ mark }) => (direction > 0 ? mark.at > at : mark.at < at));
+  const marks = state.rows.value.flatMap((row) => row.marks);
+  const beyond = marks.filter((mark) => (direction > 0 ? mark.at > at : mark.at < at));
   if (beyond.length === 0) return;
-  const times = beyond.map(({ mark }) => mark.at);
+  const times = beyond.map((mark) => mark.at);
   const next = times.reduce((one, two) =>
     direction > 0 ? Math.min(one, two) : Math.max(one, two),
   );
-  const there = beyond.filter(({ mark }) => mark.at === next);
-  const abouts = new Map(
-    there.map(({ mark }) => mark.about(state.clock)).map((about) => [about.title, about]),
-  );
-  state.pinned.value = next;
-  state.chosen.value = { title: state.clock(next), abouts: [...abouts.values()] };
+  chooseInstant(state, next);
   const { from, until } = state.view.value;
   if (next < from || next > until)
     state.ownView.value = within(next - (until - from) / 2, until - from, state.end.value);

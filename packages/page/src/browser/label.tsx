@@ -10,7 +10,7 @@ interface LaneLabelProps {
 }
 
 export function LaneLabel({ row, top, state, choose }: LaneLabelProps) {
-  const { kind, key, depth, label, note, variant, isOpen, height } = row;
+  const { kind, key, depth, label, aside, note, variant, isAgain, isOpen, height } = row;
   const place = { top: `${top}px`, height: `${height}px` };
   if (kind === 'heading') {
     return (
@@ -34,8 +34,10 @@ export function LaneLabel({ row, top, state, choose }: LaneLabelProps) {
         </button>
       )}
       <button type="button" class="name" onClick={kind === 'fold' ? open : () => choose(row)}>
-        <span class="text">
-          {label} {variant !== null && <span class="variant">{variant}</span>}
+        <span class={isAgain ? 'text again' : 'text'}>
+          <span class="own">{label} </span>
+          {aside !== '' && <span class="aside">{aside} </span>}
+          {variant !== null && <span class="variant">{variant}</span>}
         </span>
         {note !== '' && <span class="note">{note}</span>}
       </button>

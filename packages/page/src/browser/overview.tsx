@@ -59,7 +59,7 @@ export function Overview({ state, label, fill, steps }: OverviewProps) {
   return (
     <div class="overview">
       <span>
-        {label}, ≤ {most}
+        {label}, at most {most}
       </span>
       <svg ref={place} height={height} aria-hidden="true">
         <path class={fill} d={`M0,${height}${path.join('')}L${x(state.end.value)},${height}Z`} />

@@ -67,7 +67,8 @@ function Paper({ rows, left }: PaperProps) {
   );
 }
 
-function PaperRow({ row: { kind, label, variant, note, depth } }: { readonly row: Row }) {
+function PaperRow({ row }: { readonly row: Row }) {
+  const { kind, label, aside, variant, note, depth } = row;
   if (kind === 'heading') {
     return (
       <tr class="heading">
@@ -81,7 +82,8 @@ function PaperRow({ row: { kind, label, variant, note, depth } }: { readonly row
   return (
     <tr>
       <th scope="row" class={`depth-${depth}`}>
-        {label} {variant !== null && <span class="variant">{variant}</span>}
+        {label} {aside !== '' && `${aside} `}
+        {variant !== null && <span class="variant">{variant}</span>}
         {note !== '' && <div class="note">{note}</div>}
       </th>
       <td>{kind === 'lane' && <canvas class="lane" />}</td>

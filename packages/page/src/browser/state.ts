@@ -13,6 +13,8 @@ export interface View {
 interface Chosen {
   readonly title: string;
   readonly abouts: readonly About[];
+  /** How it is found again by an address: `lane KEY`, `point KEY` at the pinned instant, or `instant`. */
+  readonly by: string;
 }
 
 export interface ChartState {
@@ -29,6 +31,8 @@ export interface ChartState {
   readonly query: Signal<string>;
   readonly filter: Signal<Filter>;
   readonly chosen: Signal<Chosen | null>;
+  /** What the address asks why of, until it is found; ''. */
+  readonly asked: Signal<string>;
   readonly rows: ReadonlySignal<readonly Row[]>;
   /** The present; null: it is about no present. */
   readonly now: ReadonlySignal<number | null>;
@@ -38,7 +42,10 @@ export interface ChartState {
 }
 
 /** What the address says of it; a page may have more in it. */
-export type Addressed = Pick<ChartState, 'ownView' | 'pinned' | 'opened' | 'query' | 'filter'>;
+export type Addressed = Pick<
+  ChartState,
+  'ownView' | 'pinned' | 'opened' | 'query' | 'filter' | 'asked'
+>;
 
 /** The shortest time that fills the chart, in seconds. */
 const spanMin = 0.5;
@@ -53,6 +60,7 @@ export function addressed(fragment: URLSearchParams): Addressed {
     query: signal(fragment.get('q') ?? ''),
     filter: signal(filterIn(fragment)),
     pinned: signal(Number.isFinite(at) ? at : null),
+    asked: signal(fragment.get('why') ?? ''),
   };
 }
 
@@ -77,16 +85,19 @@ export function viewOf(
 }
 
 /** Keeps it in the address. */
-export function keepInAddress({ ownView, end, pinned, opened, query, filter }: ChartState): void {
+export function keepInAddress(state: ChartState): void {
+  const { ownView, end, pinned, opened, query, filter, chosen, asked } = state;
   effect(() => {
     const fragment = new URLSearchParams();
     const { from = 0, until = end.value } = ownView.value ?? {};
     if (from > 0 || until < end.value) fragment.set('t', `${tidy(from)}-${tidy(until)}`);
     if (pinned.value !== null) fragment.set('at', tidy(pinned.value));
     const { namespace, zone, outcome, isHarmOnly } = filter.value;
-    const chosen = { ns: namespace, zone, pods: outcome, harmed: isHarmOnly ? 'only' : '' };
-    for (const [name, value] of Object.entries(chosen)) if (value) fragment.set(name, value);
+    const places = { ns: namespace, zone, pods: outcome, harmed: isHarmOnly ? 'only' : '' };
+    for (const [name, value] of Object.entries(places)) if (value) fragment.set(name, value);
     if (query.value !== '') fragment.set('q', query.value);
+    const why = chosen.value?.by ?? asked.value;
+    if (why !== '') fragment.set('why', why);
     for (const key of opened.value) fragment.append('open', key);
     const hash = fragment.size === 0 ? location.pathname : `#${fragment}`;
     history.replaceState(null, '', hash);

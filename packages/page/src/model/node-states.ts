@@ -1,6 +1,6 @@
 // How a node is, and how much of the time: what zones and nodes are judged by.
 import type { NodeInput, RunInput } from '../input.ts';
-import { historiesBy, type PodEvents, type PodHistory } from './pods.ts';
+import { historiesBy, nothing, type PodEvents, type PodHistory } from './pod-history.ts';
 import { countsOf, spansWhere } from './steps.ts';
 import { count } from './words.ts';
 
@@ -15,8 +15,6 @@ export interface NodeOfRun {
   readonly history: PodHistory;
   readonly harm: number;
 }
-
-const nothing: PodHistory = { deadlines: [], holds: [], refusals: [], evictions: [] };
 
 /** The nodes of a run with what became of their pods. */
 export function nodesOf(run: NodeEvents, end: number): readonly NodeOfRun[] {
@@ -50,6 +48,17 @@ export function hasNoExecute({ taints }: NodeState): boolean {
 
 export function evictionsOf(nodes: readonly NodeOfRun[]): PodHistory {
   return { ...nothing, evictions: nodes.flatMap(({ history }) => history.evictions) };
+}
+
+/** All that is known of the pods of these nodes. */
+export function historyOf(nodes: readonly NodeOfRun[]): PodHistory {
+  return {
+    deadlines: nodes.flatMap(({ history }) => history.deadlines),
+    holds: nodes.flatMap(({ history }) => history.holds),
+    refusals: nodes.flatMap(({ history }) => history.refusals),
+    evictions: nodes.flatMap(({ history }) => history.evictions),
+    failures: nodes.flatMap(({ history }) => history.failures),
+  };
 }
 
 /** Of a simulation the most at any time is told; of a live cluster how it is now. */

@@ -7,7 +7,8 @@ import {
   isUnready,
   type NodeOfRun,
 } from './node-states.ts';
-import { barsOf, historiesBy, marksOf, type PodHistory, podKey } from './pods.ts';
+import { historiesBy, type PodHistory, podKey } from './pod-history.ts';
+import { barsOf, marksOf } from './pods.ts';
 import { type About, type Bar, type Fill, type Row, rowOf } from './row.ts';
 import { spansWhere } from './steps.ts';
 import { type Clock, span } from './words.ts';
@@ -41,6 +42,7 @@ export function rowsOfNode(
       ...(variant !== null && { height: twoLines }),
       note: evictionsText([of], index === 0 ? null : [first.of]),
       isOpen: index === 0 ? isOpen : null,
+      isAgain: index > 0,
       isCalm: !runs.some((one) => isTouched(one.of)),
       bars: [...statesOf(node, end), ...barsOf(history, end)],
       marks: marksOf(history),

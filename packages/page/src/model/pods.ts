@@ -1,50 +1,9 @@
 // What became of pods, as bars and marks: the same texts as the JSON has.
-import type {
-  DeadlineInput,
-  EvictionInput,
-  HoldInput,
-  PodOnNode,
-  RefusalInput,
-  RunInput,
-} from '../input.ts';
+import type { DeadlineInput, HoldInput, PodOnNode, RefusalInput } from '../input.ts';
+import { aboutEviction } from './eviction.ts';
+import { type PodHistory, podKey } from './pod-history.ts';
 import type { About, Bar, Mark } from './row.ts';
 import { type Clock, duration, span } from './words.ts';
-
-/** What of a run is about pods. */
-export type PodEvents = Pick<RunInput, 'deadlines' | 'holds' | 'refusals' | 'evictions'>;
-
-/** What is known of some pods. */
-export interface PodHistory {
-  readonly deadlines: DeadlineInput[];
-  readonly holds: HoldInput[];
-  readonly refusals: RefusalInput[];
-  readonly evictions: EvictionInput[];
-}
-
-/** The histories of a run under keys of pods, such as their nodes. */
-export function historiesBy(
-  run: PodEvents,
-  keyOf: (pod: PodOnNode) => string,
-): ReadonlyMap<string, PodHistory> {
-  const histories = new Map<string, PodHistory>();
-  const of = (pod: PodOnNode): PodHistory => {
-    const key = keyOf(pod);
-    const known = histories.get(key);
-    if (known) return known;
-    const made: PodHistory = { deadlines: [], holds: [], refusals: [], evictions: [] };
-    histories.set(key, made);
-    return made;
-  };
-  for (const one of run.deadlines) of(one).deadlines.push(one);
-  for (const one of run.holds) of(one).holds.push(one);
-  for (const one of run.refusals) of(one).refusals.push(one);
-  for (const one of run.evictions) of(one).evictions.push(one);
-  return histories;
-}
-
-export function podKey({ namespace, pod }: PodOnNode): string {
-  return `${namespace}/${pod}`;
-}
 
 /** The bars of a history: deadlines that run, and what holds pods; one for those that are alike. */
 export function barsOf({ deadlines, holds }: PodHistory, end: number): readonly Bar[] {
@@ -79,10 +38,16 @@ export function barsOf({ deadlines, holds }: PodHistory, end: number): readonly 
   return [...bars.values()];
 }
 
-export function marksOf({ evictions, refusals }: PodHistory): readonly Mark[] {
+/** The marks of a history; `whole` has what else is known of its pods. */
+export function marksOf(
+  history: PodHistory,
+  whole: () => PodHistory = () => history,
+): readonly Mark[] {
+  const { evictions, refusals } = history;
   return [
     ...evictions.map((one): Mark => {
-      return { at: one.at, shape: 'evicted', about: () => aboutEviction(one) };
+      const about = (clock: Clock) => aboutEviction(one, whole(), clock);
+      return { at: one.at, shape: 'evicted', about };
     }),
     ...refusals.map((one): Mark => {
       return { at: one.firstAt, shape: 'refused', about: (clock) => aboutRefusal(one, clock) };
@@ -122,26 +87,6 @@ function aboutHold(one: HoldInput, pods: readonly string[], clock: Clock): About
       ['why', text],
       ['node', node],
       ['held', span(clock, from, until)],
-    ],
-  };
-}
-
-const hows = {
-  delete: 'deleted',
-  evict: 'by the eviction API, which asks budgets',
-  pressure: 'for what its node ran out of',
-  seen: 'it is gone, and its time was over; by which request this page cannot see',
-} as const;
-
-function aboutEviction({ at, namespace, pod, node, how, because, workload }: EvictionInput): About {
-  return {
-    at,
-    title: `${namespace}/${pod} ${how === 'seen' ? 'has left' : 'evicted'}`,
-    facts: [
-      ['why', because.join('; ')],
-      ['node', node],
-      ['of', workload ?? 'no workload'],
-      ['how', hows[how]],
     ],
   };
 }

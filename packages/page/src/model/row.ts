@@ -59,10 +59,14 @@ export interface Row {
   readonly kind: RowKind;
   readonly depth: number;
   readonly label: string;
+  /** What it is, where there is room; ''. */
+  readonly aside: string;
   /** Beside the label: what it comes down to. */
   readonly note: string;
   /** A variant, where it is one of several lanes of the same thing. */
   readonly variant: string | null;
+  /** Whether the lane above has the same name, of another variant. */
+  readonly isAgain: boolean;
   /** Whether nothing happens in it. */
   readonly isCalm: boolean;
   /** Null: there is nothing in it to open. */
@@ -81,8 +85,10 @@ export function rowOf(given: Pick<Row, 'key' | 'label'> & Partial<Row>): Row {
   return {
     kind,
     depth: 0,
+    aside: '',
     note: '',
     variant: null,
+    isAgain: false,
     isCalm: false,
     isOpen: null,
     height: area ? heights.area : heights[kind],

@@ -25,7 +25,7 @@ export function rowsOf(input: PageInput, { opened, query, isHarmOnly }: Choice):
   const rows = [
     ...eventRows(input),
     ...workloadRows(input, open),
-    ...runs.flatMap((one) => causeRows(one, end, isMany)),
+    ...runs.flatMap((one) => causeRows(one, end, isMany ? `: ${one.name}` : '')),
     ...zoneRows(
       runs.map((run) => ({ ...run, variant: isMany ? run.name : null })),
       end,
@@ -65,9 +65,11 @@ function eventRows(input: PageInput): readonly Row[] {
   return [rowOf({ key: 'events', label: 'Script', note: count(events.length, 'event'), marks })];
 }
 
-/** What held pods up: a lane for each limit, pause, zone and budget, and one for pods without room. */
-function causeRows(run: RunInput, end: number, isMany: boolean): readonly Row[] {
-  const variant = isMany ? run.name : null;
+/**
+ * What held pods up: a lane for each limit, pause, zone and budget, and one for pods without room. Whose they
+ * are stands in the heading above them.
+ */
+function causeRows(run: RunInput, end: number, whose: string): readonly Row[] {
   const held = new Map<string, Bar[]>();
   for (const { kind, name, workload, pods, from, until, text } of run.summary.causes) {
     if (kind === 'room') continue;
@@ -86,16 +88,16 @@ function causeRows(run: RunInput, end: number, isMany: boolean): readonly Row[] 
     held.set(label, bars);
   }
   const rows = Array.from(held, ([label, bars]) =>
-    rowOf({ key: `c ${run.name} ${label}`, label, variant, bars }),
+    rowOf({ key: `c ${run.name} ${label}`, label, bars }),
   );
-  const room = roomRow(run, end, variant);
+  const room = roomRow(run, end);
   if (rows.length === 0 && !room) return [];
-  const title = `What kept pods${variant === null ? '' : `: ${variant}`}`;
+  const title = `What kept pods${whose}`;
   const heading = rowOf({ key: `causes ${run.name}`, kind: 'heading', label: title });
   return [heading, ...rows, ...(room ? [room] : [])];
 }
 
-function roomRow(run: RunInput, end: number, variant: string | null): Row | null {
+function roomRow(run: RunInput, end: number): Row | null {
   if (run.unplaced.length === 0) return null;
   const spans = run.unplaced.map(({ from, until }) => ({ from, until: until ?? end }));
   const steps = countsOf(spans).map(({ at, value }) => {
@@ -114,5 +116,5 @@ function roomRow(run: RunInput, end: number, variant: string | null): Row | null
   });
   const area: Area = { steps, most, fill: 'noroom', about };
   const note = `${count(most, 'pod')} at once`;
-  return rowOf({ key: `room ${run.name}`, label: 'Pending: no room', note, variant, area });
+  return rowOf({ key: `room ${run.name}`, label: 'Pending: no room', note, area });
 }

@@ -20,7 +20,9 @@ export function sentenceOf(input: PageInput): string {
   }
   const end = own.overAt === null ? ', and not over at the end' : '';
   const most = `at most ${own.downMax} of ${own.wanted} pods`;
-  const head = `${name}${shortName(own)} is down for ${duration(own.downSeconds)}, ${most}${end}`;
+  // Down is a workload of which nothing is left.
+  const is = own.downMax < own.wanted ? 'is partly down' : 'is down';
+  const head = `${name}${shortName(own)} ${is} for ${duration(own.downSeconds)}, ${most}${end}`;
   return `${head}${causeOf(run, own)}${others.join('')}.`;
 }
 

@@ -1,6 +1,7 @@
 // The lanes of workloads: how many of their pods are down, beside what their budget allows.
 import type { PageInput, RunInput, WorkloadInput, WorkloadTotals } from '../input.ts';
-import { barsOf, historiesBy, marksOf, podKey } from './pods.ts';
+import { historiesBy, nothing, podKey } from './pod-history.ts';
+import { barsOf, marksOf } from './pods.ts';
 import { type About, type Area, type AreaStep, type Row, rowOf } from './row.ts';
 import { instantsOf, readerOf } from './steps.ts';
 import { type Clock, duration, more, span } from './words.ts';
@@ -69,7 +70,9 @@ function rowsOf(input: PageInput, totals: WorkloadTotals, opened: Opened): reado
     const rowKey = `w${index} ${key}`;
     const row = rowOf({
       key: rowKey,
-      label: shortName(totals),
+      label: `${totals.namespace}/${totals.name}`,
+      aside: totals.kind === 'Deployment' || index > 0 ? '' : `(${totals.kind})`,
+      isAgain: index > 0,
       note: noteOf(own, index === 0 ? null : (first ?? null)),
       variant: isMany ? run.name : null,
       isOpen: own.evictions > 0 ? opened.has(rowKey) : null,
@@ -79,8 +82,6 @@ function rowsOf(input: PageInput, totals: WorkloadTotals, opened: Opened): reado
     return row.isOpen ? [row, ...podRows(run, input.untilSeconds, rowKey, key)] : [row];
   });
 }
-
-const nothing = { deadlines: [], holds: [], refusals: [], evictions: [] };
 
 /** `shop/web`, and what it is where it is no Deployment. */
 export function shortName({ kind, namespace, name }: WorkloadTotals | WorkloadInput): string {
@@ -143,7 +144,7 @@ function aboutStep(track: WorkloadInput, { step, until, wanted, clock }: StepOf)
     title: `${shortName(track)}: ${value === 0 ? 'none' : value} of ${wanted} down`,
     facts: [
       ['from', span(clock, at, until)],
-      ['noticed', `${noticed ?? value}`],
+      ['noticed', `${noticed ?? value} by Kubernetes`],
       ...(allowed === null ? [] : [['allowed', `${allowed} by its budget`] as const]),
     ] as const,
   };

@@ -3,6 +3,7 @@
 import {
   evictionsOf,
   hasNoExecute,
+  historyOf,
   isTouched,
   isUnready,
   type NodeEvents,
@@ -88,7 +89,8 @@ function zoneLanes(
       isCalm,
       area: area && { ...area, most },
       bars: [...taintsOfZone(zone, nodes, end), ...holdsOfZone(run, zone, end)],
-      marks: marksOf(evictionsOf(nodes)),
+      isAgain: index > 0,
+      marks: marksOf(evictionsOf(nodes), () => historyOf(nodes)),
     });
   });
 }

@@ -24,12 +24,17 @@ describe('the sentence of the page', () => {
     [
       'something is down, and over',
       simulation(run({ events, summary: [totals('web', down)] })),
-      'shop/web is down for 6m39s, at most 10 of 30 pods, after “stop zone-b” at 0:02:00.',
+      'shop/web is partly down for 6m39s, at most 10 of 30 pods, after “stop zone-b” at 0:02:00.',
     ],
     [
       'it is not over',
       simulation(run({ summary: [totals('db', { ...down, kind: 'StatefulSet', overAt: null })] })),
-      'shop/db (StatefulSet) is down for 6m39s, at most 10 of 30 pods, and not over at the end.',
+      'shop/db (StatefulSet) is partly down for 6m39s, at most 10 of 30 pods, and not over at the end.',
+    ],
+    [
+      'nothing of it is left',
+      simulation(run({ summary: [totals('web', { ...down, downMax: 30 })] })),
+      'shop/web is down for 6m39s, at most 30 of 30 pods.',
     ],
     [
       'there are variants',
@@ -38,7 +43,7 @@ describe('the sentence of the page', () => {
         run({ name: 'B', summary: [totals('web', { ...down, downSeconds: 341 })] }),
         run({ name: 'C', summary: [totals('web')] }),
       ),
-      'A: shop/web is down for 6m39s, at most 10 of 30 pods; B: 5m41s (−58s), at most 10 of 30; C: never.',
+      'A: shop/web is partly down for 6m39s, at most 10 of 30 pods; B: 5m41s (−58s), at most 10 of 30; C: never.',
     ],
   ] as const) {
     it(`says so when ${name}`, () => assert.equal(sentenceOf(input), expected));

@@ -26,7 +26,7 @@ import { emptyScript, readEvents, readScript, type Script } from './script/scrip
 import { liveSource } from './source/live.ts';
 import { readSource, readText } from './source/read.ts';
 import type { ClusterSource } from './source/source.ts';
-import type { Semantics } from './stage/run.ts';
+import type { Run, Semantics } from './stage/run.ts';
 import { watched } from './watched.ts';
 
 /** So many missing things are named. */
@@ -50,6 +50,8 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
   const { flags, output } = invocation;
   const format = await readFormat(flags.output);
   const script = await scriptOf(flags);
+  // A cluster may take long to read.
+  conditionsOf(flags, null);
   const source = await sourceOf(invocation);
   const conditions = conditionsOf(flags, rulesIn(flags, script, source));
   if (!isWhole(source, flags, output)) return exitCode.error;
@@ -61,8 +63,8 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
   return reportLimits(result, output);
 }
 
-/** The conditions of --fail-if, which may name the runs that there will be. */
-function conditionsOf(flags: SimulateFlags, rules: readonly Semantics[]): readonly FailIf[] {
+/** The conditions of --fail-if, which may name the runs that there will be; null: that is not known yet. */
+function conditionsOf(flags: SimulateFlags, rules: readonly Semantics[] | null): readonly FailIf[] {
   const { failIf = [], variant = [] } = flags;
   const mustName = variant.length > 0;
   const names = mustName ? variant.map(({ name }) => name) : rules;
@@ -148,7 +150,10 @@ async function play(
   const runs: RunResult[] = [];
   const audience = { live: await output.live(), interrupt };
   for (const { name, semantics, policies } of variants) {
-    const options = { source, script, policies, seed, until, semantics };
+    const onStart = (run: Run): void => {
+      for (const condition of conditions) condition.check(withSummary(run, until, name));
+    };
+    const options = { source, script, policies, seed, until, semantics, onStart };
     const what = variants.length > 1 ? `${name}: ` : '';
     runs.push(withSummary(await watched(options, what, audience), until, name));
   }

@@ -279,12 +279,35 @@ describe('--fail-if', () => {
   }
 });
 
+it('reads conditions before the cluster, and looks for what they are about before it plays anything', async () => {
+  const wrong = await run('simulate', '-f', 'nowhere.yaml', '--fail-if', 'donwtime(shop/web) > 3s');
+  assert.deepEqual([wrong.code, wrong.out], [1, '']);
+  assert.match(wrong.err, /column 1: no metric donwtime, did you mean downtime\? want down, /);
+  // The event could not be played at its time.
+  const files = [
+    '-f',
+    file('topology.yaml', topology),
+    '--event',
+    '{at: 1m, resume: {pause: none}}',
+  ];
+  const { err } = await run('simulate', ...files, '--fail-if', 'down(shop/wbe) > 1');
+  assert.match(err, /^error: --fail-if .*no workload shop\/wbe, did you mean shop\/web\?/);
+  assert.match((await run('simulate', ...files)).err, /there is no pause none at this time/);
+});
+
 it('names the place in an event of the command line', async () => {
   const events = [
-    ['{at: 1m, drian: {node: zone-a-1}}', /^error: --event:1:10: drian: unknown field; want at, /],
+    [
+      '{at: 1m, drian: {node: zone-a-1}}',
+      /^error: --event:1:10: drian: unknown field, did you mean drain\? want at, /,
+    ],
     ['{at: 1m, drain: {node: zone-x}}', /^error: --event:1:1: there is no node zone-x; there are /],
     ['{at: 2h, failover: {}}', /^error: --event:1:6: at: is not before the end/],
-    ['nothing', /^error: --event:1:1: want an object, got "nothing"/],
+    ['nothing', /^error: --event:1:1: want an object with at, .*, drain, .*, got "nothing"/],
+    [
+      '{at: 1m, drain: zone-a-1}',
+      /^error: --event:1:17: drain: want an object with node, nodes, zone, selector, got "zone-a-1"/,
+    ],
     ['', /^error: --event:1:1: the file is empty/],
     [
       '{at: 1m, leakMemory: {workload: shop/web, perSecond: 1Mi}}',

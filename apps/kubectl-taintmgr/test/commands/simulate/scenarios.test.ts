@@ -40,6 +40,7 @@ it('every scenario says what happens, and makes its page', async () => {
     const report = args.at(args.indexOf('--report') + 1) ?? '';
     const result = await play(line);
     assert.ok(existsSync(report), report);
+    for (const text of result.out.split('\n')) assert.ok(text.length <= 100, text);
     played.push(args.at(args.indexOf('--script') + 1) ?? '');
     return result;
   });

@@ -82,9 +82,18 @@ function Controls({ state }: { readonly state: PageState }) {
   );
 }
 
-/** How many pods of all workloads are down, in the first run. */
-function downOf(input: PageInput): readonly { readonly at: number; readonly value: number }[] {
-  const tracks = input.runs[0]?.workloads ?? [];
+type Count = { readonly at: number; readonly value: number };
+
+/** How many pods of all workloads are down, in the variant that has most at that time. */
+function downOf({ runs }: PageInput): readonly Count[] {
+  const ofRuns = runs.map(downIn);
+  const readers = ofRuns.map((counts) => readerOf(counts));
+  return instantsOf(...ofRuns).map((at) => {
+    return { at, value: Math.max(0, ...readers.map((countAt) => countAt(at)?.value ?? 0)) };
+  });
+}
+
+function downIn({ workloads: tracks }: PageInput['runs'][number]): readonly Count[] {
   const readers = tracks.map(({ states, serving }) => {
     return [readerOf(states), readerOf(serving)] as const;
   });

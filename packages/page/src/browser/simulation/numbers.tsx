@@ -50,7 +50,11 @@ function Workloads({ input }: { readonly input: PageInput }) {
       <thead>
         <tr>
           <th scope="col">Workload</th>
-          {isMany && <th scope="col">Variant</th>}
+          {isMany && (
+            <th scope="col" class="variant-name">
+              Variant
+            </th>
+          )}
           {[...heads, 'Evictions'].map((head) => (
             <th key={head} scope="col">
               {head}
@@ -66,13 +70,17 @@ function Workloads({ input }: { readonly input: PageInput }) {
             </th>
             {isMany && <td class="variant-name">{run.name}</td>}
             <td>{own.downMax === 0 ? '–' : `${own.downMax} of ${own.wanted}`}</td>
-            <td>{own.downWorstAt === null ? '–' : clock(own.downWorstAt)}</td>
+            <td>{own.downWorstAt === null ? '–' : clock(Math.floor(own.downWorstAt))}</td>
             <td>{never(own.downSeconds, duration)}</td>
             <td>{never(own.longestGap?.seconds ?? null, duration)}</td>
             <td>{never(own.unavailableSeconds, duration)}</td>
             <td>{never(own.podMinutesLost, (value) => value.toFixed(1))}</td>
             <td>
-              {own.downMax === 0 ? '–' : own.overAt === null ? 'not over' : clock(own.overAt)}
+              {own.downMax === 0
+                ? '–'
+                : own.overAt === null
+                  ? 'not over'
+                  : clock(Math.floor(own.overAt))}
             </td>
             <td>{own.evictions === 0 ? '–' : own.evictions}</td>
           </tr>

@@ -1,6 +1,7 @@
 // The lanes of a live cluster: what happened, who is to leave, what keeps them, drains, zones.
 import type { DeadlineInput, EvictionInput, PodOnNode } from '../../input.ts';
 import type { LiveAction, LiveInput, LivePod } from '../../live.ts';
+import { nothing } from '../pod-history.ts';
 import { barsOf, marksOf } from '../pods.ts';
 import { type About, type Bar, type Row, rowOf } from '../row.ts';
 import { matching } from '../rows.ts';
@@ -79,7 +80,7 @@ function podRow(pod: LivePod, { record }: LiveInput, now: number): Row {
   const isOwn = isOf(pod);
   // Of the one that runs explain says more.
   const deadlines = record.deadlines.filter((one) => isOwn(one) && one.end !== 'running');
-  const history = { deadlines, holds: record.holds.filter(isOwn), refusals: [], evictions: [] };
+  const history = { ...nothing, deadlines, holds: record.holds.filter(isOwn) };
   const held = heldBy(pod);
   const isHeld = held !== '' && (isDue(pod, now) || pod.state !== 'waits');
   return rowOf({
@@ -114,7 +115,7 @@ function leftRows({ record }: LiveInput, now: number, opened: ReadonlySet<string
     const isOwn = isOf(eviction);
     const deadlines = record.deadlines.filter(isOwn).map((one) => untilNow(one, now));
     const holds = record.holds.filter(isOwn);
-    const history = { deadlines, holds, refusals: [], evictions: [eviction] };
+    const history = { ...nothing, deadlines, holds, evictions: [eviction] };
     const name = `${eviction.namespace}/${eviction.pod}`;
     const [bars, marks] = [barsOf(history, now), marksOf(history)];
     return rowOf({ key: `left ${name} ${eviction.at}`, label: name, depth: 1, bars, marks });

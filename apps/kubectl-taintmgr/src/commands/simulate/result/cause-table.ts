@@ -1,6 +1,7 @@
 // What kept pods from leaving, or from coming back, as a table.
 import { printable } from '../../../render/printable.ts';
 import { type Column, renderColumns, type TableOptions } from '../../../render/table.ts';
+import { wrapped } from '../../../render/wrapped.ts';
 import { none } from '../../../report/words.ts';
 import type { Cause, CauseKind } from './causes.ts';
 import type { RunResult } from './documents.ts';
@@ -14,9 +15,6 @@ const kindTexts: Readonly<Record<CauseKind, string>> = {
   room: 'no room',
   failure: 'failed requests',
 };
-
-/** A line is cut off here but for -o wide: budgets and schedulers say much. */
-const lineLengthMax = 118;
 
 interface Row extends Cause {
   readonly variant: string;
@@ -32,13 +30,15 @@ export function causeTable(runs: readonly RunResult[], options: TableOptions): s
   const columns: readonly Column<Row>[] = [
     ['KEPT BY', causeText],
     ...(runs.length > 1 ? [variant] : []),
-    ['WORKLOAD', ({ workload }) => workload ?? none],
+    ['WORKLOAD', ({ workload }) => workloadText(workload, options)],
     ['PODS', ({ pods }) => (pods === 0 ? none : String(pods))],
     ['FROM', ({ from }) => seconds(from)],
     ['UNTIL', ({ until }) => (until === null ? none : seconds(until))],
   ];
   const reasons = new Set(rows.map((row) => `  ${causeText(row)}: ${row.text}`));
-  const lines = [...reasons].map((line) => shortened(printable(line), options));
+  const lines = [...reasons].map((line) => {
+    return options.wide ? printable(line) : wrapped(printable(line), '    ');
+  });
   return [renderColumns(columns, rows, options), ...lines].join('\n');
 }
 
@@ -46,6 +46,8 @@ function causeText({ kind, name }: Cause): string {
   return `${kindTexts[kind]} ${name}`.trim();
 }
 
-function shortened(line: string, { wide }: TableOptions): string {
-  return wide || line.length <= lineLengthMax ? line : `${line.slice(0, lineLengthMax - 3)}...`;
+/** `Deployment shop/web`, or without its kind where there is less room. */
+function workloadText(workload: string | null, { wide }: TableOptions): string {
+  if (workload === null) return none;
+  return wide ? workload : workload.slice(workload.indexOf(' ') + 1);
 }

@@ -6,10 +6,13 @@ import type { RunResult } from './documents.ts';
 /** Of pods that fit nowhere, and of loops, so many are named. */
 const namedMax = 10;
 
-/** Which pods fitted on no node; '' where all did. */
-export function unplacedText({ name, summary, recording }: RunResult, isNamed: boolean): string {
+/** Which pods fitted on no node; none where all did. */
+export function unplacedLines(
+  { name, summary, recording }: RunResult,
+  isNamed: boolean,
+): readonly string[] {
   const { pods, atOnceMax, atEnd } = summary.unplaced;
-  if (pods === 0) return '';
+  if (pods === 0) return [];
   const where = isNamed ? `${name}: ` : '';
   const first = `${where}${count(pods, 'pod')} fitted on no node: ${atOnceMax} at once, ${atEnd} at the end`;
   const left = recording.unplaced.filter(({ until }) => until === null);
@@ -17,7 +20,7 @@ export function unplacedText({ name, summary, recording }: RunResult, isNamed: b
     return `  ${namespace}/${pod} since ${seconds(from)}: ${message}`;
   });
   const more = left.length - lines.length;
-  return [first, ...lines, ...(more > 0 ? [`  and ${more} more`] : [])].join('\n');
+  return [first, ...lines, ...(more > 0 ? [`  and ${more} more`] : [])];
 }
 
 /** `precise: 15 evictions, 0 refused by PDBs, 6 nodes tainted` */

@@ -1,6 +1,6 @@
 import type { EvictionTrack } from '../record/evictions.ts';
 
-/** Pods that were evicted from a node, came back to it, and were evicted again. */
+/** Pods that were evicted from a node, came back to it, and were evicted again for the same reason. */
 export interface EvictionLoop {
   readonly namespace: string;
   /** `db-0`: a pod that comes back under its name; else `Deployment shop/web`. */
@@ -9,7 +9,7 @@ export interface EvictionLoop {
   readonly evictions: number;
   readonly firstAt: number;
   readonly lastAt: number;
-  /** Why it was evicted the last time. */
+  /** Why it was evicted each time. */
   readonly because: readonly string[];
 }
 
@@ -20,7 +20,9 @@ const returnsMin = 2;
 export function loopsOf(evictions: readonly EvictionTrack[]): readonly EvictionLoop[] {
   const groups = new Map<string, [EvictionTrack, ...EvictionTrack[]]>();
   for (const eviction of evictions) {
-    const key = `${eviction.namespace}/${nameOf(eviction)} ${eviction.node}`;
+    // One reason and later another one are two stories, however often the pod came back.
+    const why = eviction.because.join();
+    const key = `${eviction.namespace}/${nameOf(eviction)} ${eviction.node} ${why}`;
     const known = groups.get(key);
     if (!known) groups.set(key, [eviction]);
     // Pods that were there beside the first go with it, and are no loop.
@@ -33,8 +35,7 @@ export function loopsOf(evictions: readonly EvictionTrack[]): readonly EvictionL
 function loopOf(group: readonly [EvictionTrack, ...EvictionTrack[]]): EvictionLoop {
   const [first] = group;
   const last = group.at(-1) ?? first;
-  const { namespace, node } = first;
-  const { because } = last;
+  const { namespace, node, because } = first;
   const times = { evictions: group.length, firstAt: first.at, lastAt: last.at };
   return { namespace, name: nameOf(first), node, ...times, because };
 }

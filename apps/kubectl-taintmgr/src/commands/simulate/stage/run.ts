@@ -23,6 +23,8 @@ export interface RunOptions {
   readonly semantics: Semantics;
   /** Of the files of --policy. */
   readonly policies: readonly PolicyObject[];
+  /** Looks at what there is before anything happens; what it throws ends the run. */
+  readonly onStart?: (run: Run) => void;
 }
 
 /** One run of a simulation from beginning to end. */
@@ -51,6 +53,7 @@ export function simulate(options: RunOptions): Run {
  */
 export function* played(options: RunOptions): Generator<Millis | null, Run> {
   const simulation = yield* atRest(options);
+  options.onStart?.(simulation.result());
   for (let after = 0; after < options.until; ) {
     after = Math.min(options.until, after + pieceMs);
     simulation.runUntil(after);

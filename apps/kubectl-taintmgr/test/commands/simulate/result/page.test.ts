@@ -28,7 +28,7 @@ describe('the page of a simulation', () => {
     const sentence = await textOf(page.locator('h1'));
     assert.match(
       sentence,
-      new RegExp(`^taintmgr: shop/web is down for .*at most ${most} of 12 pods`),
+      new RegExp(`^taintmgr: shop/web is partly down for .*at most ${most} of 12 pods`),
     );
     assert.match(sentence, /after “.*” at 0:\d\d:\d\d/);
     assert.equal(other?.name, 'upstream-1.36');
@@ -59,10 +59,18 @@ describe('the page of a simulation', () => {
     const why = await textOf(page.locator('.why'));
     assert.ok(why.includes(`${eviction.namespace}/${eviction.pod} evicted`), why);
     assert.ok(why.includes(eviction.because.join('; ')), why);
+    for (const fact of ['taintkernel=old:NoExecute', 'tolerationnone', 'policynone', 'attempts'])
+      assert.ok(why.includes(fact), `${fact} in ${why}`);
+    assert.match(why, /outcomeevicted, by the eviction API, which asks budgets/);
     const at = Number(fragmentOf(page).get('at'));
-    assert.ok(Math.abs(at - eviction.at) < 10, `pinned at ${at}`);
+    assert.equal(at, eviction.at, 'the mark itself is pinned');
+    const again = await opened({}, new URL(page.url()).hash);
+    assert.ok((await textOf(again.locator('.why'))).includes(`shop/${eviction.pod} evicted`));
+    assert.equal(new URL(again.url()).hash, new URL(page.url()).hash);
+    await again.close();
     await page.getByRole('button', { name: 'Close' }).click();
     assert.equal(await page.locator('.why').count(), 0);
+    assert.equal(fragmentOf(page).get('why'), null);
   });
 
   it('lists all that happened in a lane, by keyboard', async () => {
@@ -70,6 +78,9 @@ describe('the page of a simulation', () => {
     const why = await textOf(page.locator('.why'));
     for (const { pod, because } of data().runs[0]?.evictions ?? [])
       assert.ok(why.includes(`shop/${pod} evicted`) && why.includes(because.join('; ')), pod);
+    const again = await opened({}, new URL(page.url()).hash);
+    assert.equal(await textOf(again.locator('.why')), why);
+    await again.close();
     await page.locator('.scroller').press('Escape');
     assert.equal(await page.locator('.why').count(), 0);
   });
@@ -87,6 +98,9 @@ describe('the page of a simulation', () => {
     assert.notEqual(fragmentOf(own).get('at'), first);
     await scroller.press('p');
     assert.equal(fragmentOf(own).get('at'), first);
+    const again = await opened({}, new URL(own.url()).hash);
+    assert.equal(await textOf(again.locator('.why')), await textOf(own.locator('.why')));
+    await again.close();
     await own.close();
   });
 

@@ -6,7 +6,8 @@ import type { Notation } from './notation.ts';
 
 /** Which runs there are, and whether a condition has to say which it means. */
 export interface Runs {
-  readonly names: readonly string[];
+  /** Null: that hangs on a cluster which is not read yet. */
+  readonly names: readonly string[] | null;
   readonly mustName: boolean;
 }
 
@@ -41,7 +42,7 @@ export function callsIn(
     }
     const wrong = variantFault(variant, runs);
     if (wrong !== null) throw fault(second ?? column, wrong);
-    return { metric, subject, variant: variant ?? runs.names[0] ?? '', column };
+    return { metric, subject, variant: variant ?? runs.names?.[0] ?? '', column };
   };
   return metricNodes(root).map(({ metric, given, start }) => read(metric, given, start));
 }
@@ -65,6 +66,7 @@ function isNode(value: unknown): value is Node {
 }
 
 function variantFault(variant: string | null, { names, mustName }: Runs): string | null {
+  if (names === null) return null;
   const all = names.join(', ');
   if (variant === null) {
     return mustName && names.length > 1 ? `want a variant after the name, one of ${all}` : null;

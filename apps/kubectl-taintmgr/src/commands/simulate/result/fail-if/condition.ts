@@ -42,7 +42,9 @@ export interface Judged {
 
 /** A condition, such as `downtime(shop/web, B) > downtime(shop/web, A) + 30s`. */
 export interface FailIf {
-  /** Holds it against what happened. Throws UsageError where it is about nothing there. */
+  /** Throws UsageError where it is about nothing of a run that begins. */
+  check(run: Judged): void;
+  /** Holds it against what happened. */
   judge(runs: readonly Judged[]): FailIfOutcome;
 }
 
@@ -55,7 +57,7 @@ export function parseFailIf(text: string, runs: Runs): FailIf {
   let judged: readonly Judged[] = [];
   let readings: Reading[] = [];
   const environment = environmentOf((metric, subject, variant) => {
-    const run = judged.find(({ name }) => name === (variant ?? runs.names[0]));
+    const run = judged.find(({ name }) => name === (variant ?? runs.names?.[0]));
     return (unit) => {
       const reading = run && readingOf({ metric, subject, run, unit });
       if (!reading) throw fault(1, `nothing to measure for ${metric}(${subject})`);
@@ -67,8 +69,10 @@ export function parseFailIf(text: string, runs: Runs): FailIf {
   const calls = callsIn(parsed.ast, notation, runs, fault);
   if (calls.length === 0) throw fault(1, `want one of ${metricNames.join(', ')} in it`);
   return {
+    check: (run) => {
+      for (const call of calls) if (call.variant === run.name) checkSubject(call, run, fault);
+    },
     judge: (all) => {
-      for (const call of calls) checkSubject(call, all, fault);
       judged = all;
       readings = [];
       return { limit, exceeded: parsed({}) === true, readings };
@@ -91,13 +95,8 @@ function compiled(environment: Environment, notation: Notation, fault: Fault): P
 }
 
 /** Whether what a call is about is there, in the run that it is about. */
-function checkSubject(
-  { metric, subject, variant, column }: Call,
-  runs: readonly Judged[],
-  fault: Fault,
-): void {
-  const run = runs.find(({ name }) => name === variant);
-  const names = run ? measuredIn(metric, run).map(({ name }) => name) : [];
+function checkSubject({ metric, subject, column }: Call, run: Judged, fault: Fault): void {
+  const names = measuredIn(metric, run).map(({ name }) => name);
   if (names.some((name) => matches(subject, name))) return;
   const there = names.join(', ') || 'none';
   const what = `no ${metrics[metric]?.what ?? ''} ${subject}`;

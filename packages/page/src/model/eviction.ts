@@ -1,0 +1,92 @@
+// Why a pod was evicted, from the taint to what came of it: everything that is known of this one pod.
+import type { EvictionInput, PodOnNode, ReasonInput } from '../input.ts';
+import type { PodHistory } from './pod-history.ts';
+import type { About } from './row.ts';
+import { type Clock, duration, span } from './words.ts';
+
+type Fact = readonly [string, string];
+
+const outcomes = {
+  delete: 'deleted',
+  evict: 'evicted, by the eviction API, which asks budgets',
+  pressure: 'ended, for what its node ran out of',
+  seen: 'it is gone, and its time was over; by which request this page cannot see',
+} as const;
+
+/** What is said of an eviction; `history` is that of its pod, and maybe of others. */
+export function aboutEviction(one: EvictionInput, history: PodHistory, clock: Clock): About {
+  const { at, namespace, pod, node, how, because, workload, reasons } = one;
+  const own = ownHistory(one, history);
+  return {
+    at,
+    title: `${namespace}/${pod} ${how === 'seen' ? 'has left' : 'evicted'}`,
+    facts: [
+      ['why', because.join('; ')],
+      ...(reasons ? reasonFacts(reasons) : []),
+      ...deadlineFacts(own, clock),
+      ...own.holds.map((hold): Fact => {
+        return ['held', `by ${hold.kind} ${hold.name}, ${span(clock, hold.from, hold.until)}`];
+      }),
+      ...(how === 'seen' ? [] : attemptFacts(own, clock)),
+      ['outcome', outcomes[how]],
+      ['node', node],
+      ['of', workload ?? 'no workload'],
+    ],
+  };
+}
+
+/** What happened to this pod since it was evicted before, under the same name. */
+function ownHistory(one: EvictionInput, history: PodHistory): PodHistory {
+  const isOwn = (other: PodOnNode): boolean =>
+    other.pod === one.pod && other.namespace === one.namespace && other.node === one.node;
+  const evictions = history.evictions.filter((other) => isOwn(other) && other.at < one.at);
+  const since = Math.max(Number.NEGATIVE_INFINITY, ...evictions.map(({ at }) => at));
+  const isThen = (at: number): boolean => at > since && at <= one.at;
+  return {
+    evictions,
+    deadlines: history.deadlines.filter((other) => isOwn(other) && isThen(other.setAt)),
+    holds: history.holds.filter((other) => isOwn(other) && isThen(other.from)),
+    refusals: history.refusals.filter((other) => isOwn(other) && isThen(other.firstAt)),
+    failures: history.failures.filter((other) => isOwn(other) && isThen(other.at)),
+  };
+}
+
+function reasonFacts(reasons: readonly ReasonInput[]): readonly Fact[] {
+  const taints = reasons.flatMap(({ taint }) => taint ?? []);
+  if (taints.length === 0) return [];
+  const tolerations = reasons.map(({ toleration, tolerationSeconds }) => {
+    if (toleration === null) return 'none';
+    return tolerationSeconds === null
+      ? toleration
+      : `${toleration} for ${duration(tolerationSeconds)}`;
+  });
+  const policies = reasons.map(({ policy }) => policy ?? 'none');
+  const each = (all: readonly string[]): string => [...new Set(all)].join('; ');
+  return [
+    ['taint', each(taints)],
+    ['toleration', each(tolerations)],
+    ['policy', each(policies)],
+  ];
+}
+
+function deadlineFacts({ deadlines }: PodHistory, clock: Clock): readonly Fact[] {
+  const last = deadlines.at(-1);
+  if (!last) return [];
+  const { setAt, dueAt } = last;
+  const given = dueAt - setAt;
+  const later = given > 0 ? `: ${duration(given)} later` : ', at once';
+  return [['deadline', `${clock(dueAt)}, set at ${clock(setAt)}${later}`]];
+}
+
+function attemptFacts({ refusals, failures }: PodHistory, clock: Clock): readonly Fact[] {
+  const refused = refusals.reduce((sum, { count }) => sum + count, 0);
+  const attempts = String(refused + failures.length + 1);
+  return [
+    ['attempts', attempts],
+    ...refusals.map(({ budget, count, firstAt, lastAt, message }): Fact => {
+      const when = firstAt === lastAt ? clock(firstAt) : span(clock, firstAt, lastAt);
+      return ['budget', `${budget} refused ${count}, ${when}: ${message}`];
+    }),
+    ...failures.map(({ at, message }): Fact => ['failed', `${clock(at)}: ${message}`]),
+  ];
+}

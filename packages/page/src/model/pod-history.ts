@@ -1,0 +1,55 @@
+// What is known of some pods: their deadlines, what held them, and what came of it.
+import type {
+  DeadlineInput,
+  EvictionInput,
+  FailureInput,
+  HoldInput,
+  PodOnNode,
+  RefusalInput,
+  RunInput,
+} from '../input.ts';
+
+/** What of a run is about pods. */
+export type PodEvents = Pick<RunInput, 'deadlines' | 'holds' | 'refusals' | 'evictions'> &
+  Partial<Pick<RunInput, 'failures'>>;
+
+/** What is known of some pods. */
+export interface PodHistory {
+  readonly deadlines: DeadlineInput[];
+  readonly holds: HoldInput[];
+  readonly refusals: RefusalInput[];
+  readonly evictions: EvictionInput[];
+  readonly failures: FailureInput[];
+}
+
+export const nothing: PodHistory = {
+  ...{ deadlines: [], holds: [], refusals: [], evictions: [], failures: [] },
+};
+
+/** The histories of a run under keys of pods, such as their nodes. */
+export function historiesBy(
+  run: PodEvents,
+  keyOf: (pod: PodOnNode) => string,
+): ReadonlyMap<string, PodHistory> {
+  const histories = new Map<string, PodHistory>();
+  const of = (pod: PodOnNode): PodHistory => {
+    const key = keyOf(pod);
+    const known = histories.get(key);
+    if (known) return known;
+    const made: PodHistory = {
+      ...{ deadlines: [], holds: [], refusals: [], evictions: [], failures: [] },
+    };
+    histories.set(key, made);
+    return made;
+  };
+  for (const one of run.deadlines) of(one).deadlines.push(one);
+  for (const one of run.holds) of(one).holds.push(one);
+  for (const one of run.refusals) of(one).refusals.push(one);
+  for (const one of run.evictions) of(one).evictions.push(one);
+  for (const one of run.failures ?? []) of(one).failures.push(one);
+  return histories;
+}
+
+export function podKey({ namespace, pod }: PodOnNode): string {
+  return `${namespace}/${pod}`;
+}
