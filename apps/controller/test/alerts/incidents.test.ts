@@ -59,6 +59,17 @@ function taint({ cluster: { api } }: EmbeddedCluster, name: string): void {
   api.update('nodes', { ...one, spec: { ...one.spec, taints } });
 }
 
+/** A kube-controller-manager with its flags as they are by default: it evicts for taints. */
+function addManager({ cluster: { api } }: EmbeddedCluster): void {
+  const command = ['kube-controller-manager', '--bind-address=127.0.0.1'];
+  const containers = [{ name: 'kube-controller-manager', image: 'registry/kcm', command }];
+  const made = pod('kube-system', 'kube-controller-manager-a-2', {
+    spec: { nodeName: 'a-2', containers },
+  });
+  const labels = { component: 'kube-controller-manager' };
+  api.create('pods', { ...made, metadata: { ...made.metadata, labels } });
+}
+
 async function scrape(controller: RunningProcess, instance = 'one'): Promise<Scrape> {
   const { status, body } = await ask(controller.port, '/metrics', {});
   assert.equal(status, 200, body);
@@ -98,6 +109,14 @@ describe('the alerts', { skip }, () => {
     assert.deepEqual(firing([before, await calmHour(embedded, controller)]), []);
   });
 
+  it('are silent where it only looks on, beside kube-controller-manager', async (t) => {
+    const embedded = await start(t);
+    addManager(embedded);
+    const controller = await run(t, embedded, '--dry-run=client');
+    assert.deepEqual(firing([await shown(controller, 60)]), []);
+    assert.deepEqual(firing([await calmHour(embedded, controller)]), []);
+  });
+
   it('TaintmgrDown: the controller is stopped', async (t) => {
     const embedded = await start(t);
     const controller = await run(t, embedded);
@@ -134,13 +153,7 @@ describe('the alerts', { skip }, () => {
 
   it('TaintmgrOverlap: kube-controller-manager runs too, and that is accepted', async (t) => {
     const embedded = await start(t);
-    const command = ['kube-controller-manager', '--bind-address=127.0.0.1'];
-    const containers = [{ name: 'kube-controller-manager', image: 'registry/kcm', command }];
-    const made = pod('kube-system', 'kube-controller-manager-a-2', {
-      spec: { nodeName: 'a-2', containers },
-    });
-    const labels = { component: 'kube-controller-manager' };
-    embedded.cluster.api.create('pods', { ...made, metadata: { ...made.metadata, labels } });
+    addManager(embedded);
     const controller = await run(t, embedded, '--allow-overlap');
     await controller.saw('became the leader');
     assert.deepEqual(firing([await shown(controller, 10)]), ['TaintmgrOverlap']);
