@@ -104,7 +104,7 @@ export class PauseHistory {
       return !present.has(version.item.name) && this.#pauses.heard(run, version, at - heardMs);
     });
     const others = versions.filter(({ item }) => present.has(item.name));
-    const held = joined(others.map((version) => spanOf(version, at)));
+    const held = joined(others.map((version) => asDated(spanOf(version, at))));
     return without(joined(gone.map((version) => spanOf(version, at))), held);
   }
 
@@ -143,6 +143,11 @@ function endOf({ until }: PauseSpec): number {
 
 function spanOf({ item, from, to }: Version<StoredPause>, at: number): Span {
   return { from, to: Math.max(from, Math.min(to, at, endOf(item.spec))) };
+}
+
+/** As a client reads it: the API says in whole seconds since when a pause is there. */
+function asDated({ from, to }: Span): Span {
+  return { from: Math.floor(from / 1000) * 1000, to };
 }
 
 /** In order, and each instant once. */

@@ -73,6 +73,26 @@ describe('the checkers of pauses find', () => {
     });
   }
 
+  for (const [what, start, found] of [
+    ['nothing where a pause follows another in the same second', '00:00:21.000', []],
+    ['that less time was given back than that', '00:00:20.000', ['kept start too early']],
+  ] as const) {
+    it(what, () => {
+      const world = new World();
+      world.put(kind, 'first', {});
+      world.read();
+      world.pass(15_669);
+      world.delete(kind, 'first');
+      // As the API dates it, it is there since that second began.
+      world.put(kind, 'second', {});
+      world.pass(500);
+      world.read();
+      world.pass(2000);
+      world.keepStart(`2026-01-01T${start}Z`);
+      assert.deepEqual(world.found, found);
+    });
+  }
+
   it('nothing of a pause that was over before the client began', () => {
     const world = patientWorld();
     world.put(kind, 'p', {});

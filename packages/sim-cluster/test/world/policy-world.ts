@@ -96,6 +96,13 @@ export class World {
     this.evict(name);
   }
 
+  /** The client writes down since when the taint counts. */
+  keepStart(start: string): void {
+    const starts = { taintsWrittenAt: '2026-01-01T00:00:06.000Z', 'bad:NoExecute': start };
+    const annotations = { 'taintmgr.dev/taint-starts': JSON.stringify(starts) };
+    this.#ask('PATCH', '/api/v1/nodes/n', { metadata: { annotations } });
+  }
+
   /** A drain says on the node that it evicts for the taint, and is alive. */
   mark(heartbeat: string): void {
     const node = this.api.get('nodes', '', 'n');
@@ -110,9 +117,11 @@ export class World {
     return this.#checkers.violations.map(({ invariant }) => invariant);
   }
 
-  #ask(method: string, path: string): void {
+  #ask(method: string, path: string, patch?: object): void {
     const nothing = (): void => {};
     const sink = { head: nothing, data: nothing, end: nothing, reset: nothing };
-    this.#line({ method, path, headers: {}, body: null }, sink);
+    const headers = patch && { 'content-type': 'application/merge-patch+json' };
+    const body = patch ? JSON.stringify(patch) : null;
+    this.#line({ method, path, headers: { ...headers }, body }, sink);
   }
 }
