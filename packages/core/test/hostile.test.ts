@@ -11,7 +11,7 @@ import {
   type Toleration,
 } from '@taintmgr/core';
 import type { EvictionPause, EvictionPolicy } from '@taintmgr/core/policy';
-import fc from 'fast-check';
+import { fc } from './fast-check.ts';
 import { pauseOf, policyOf } from './policy/objects.ts';
 
 // Objects as no API server would store them. The engine may do anything sensible with them, but

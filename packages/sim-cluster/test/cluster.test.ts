@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { isActive, isReady } from '../src/controllers/pods.ts';
 import { VirtualClock } from '../src/kernel/clock.ts';
 import { threeZones, topologyNodes } from '../src/topology.ts';
+import { fc } from './world/fast-check.ts';
 import {
   evict,
   podsOf,

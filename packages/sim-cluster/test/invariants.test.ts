@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { isActive, isReady } from '../src/controllers/pods.ts';
 import type { KubeObject } from '../src/objects/kube-object.ts';
 import { threeZones } from '../src/topology.ts';
 import { fixture, podNamed } from './world/api-fixture.ts';
+import { fc } from './world/fast-check.ts';
 import { evict, podsOf, stored, virtualCluster } from './world/virtual-cluster.ts';
 
 // What holds whatever is asked of the cluster, and in whatever order.

@@ -8,7 +8,7 @@ import {
   DrainMachine,
   resolveDrainConfig,
 } from '@taintmgr/core/drain';
-import fc from 'fast-check';
+import { fc } from '../fast-check.ts';
 
 // A drain beside a taint manager, in stories drawn at random: whoever has no toleration is marked and
 // deleted as soon as the node is tainted, budgets or not. What must hold is checked from outside.

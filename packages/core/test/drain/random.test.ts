@@ -7,7 +7,7 @@ import {
   DrainMachine,
   resolveDrainConfig,
 } from '@taintmgr/core/drain';
-import fc from 'fast-check';
+import { fc } from '../fast-check.ts';
 
 // Whatever the API server answers and whenever: nobody goes early, twice or beyond the limits, and
 // the drain comes to an end in which everybody has gone who had to.

@@ -10,7 +10,7 @@ import {
   type Reason,
   type WorkingDrain,
 } from '@taintmgr/core';
-import fc from 'fast-check';
+import { fc } from '../fast-check.ts';
 
 const drain: WorkingDrain = { id: 'd1', taint: 'work:NoExecute', by: 'ann', heartbeat: '1' };
 

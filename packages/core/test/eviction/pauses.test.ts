@@ -11,8 +11,8 @@ import {
   type Node,
 } from '@taintmgr/core';
 import type { EvictionPause } from '@taintmgr/core/policy';
-import fc from 'fast-check';
 import { cutAt, givenBack, pausedTime, takenBack } from '../../src/eviction/paused-time.ts';
+import { fc } from '../fast-check.ts';
 import { pauseOf } from '../policy/objects.ts';
 
 const begin = 1_000_000;

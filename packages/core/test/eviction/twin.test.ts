@@ -9,7 +9,7 @@ import {
   type Toleration,
   toleratesTaint,
 } from '@taintmgr/core';
-import fc from 'fast-check';
+import { fc } from '../fast-check.ts';
 
 // Random histories against a twin that keeps no work and no schedule: it computes each deadline
 // from scratch whenever it is asked.

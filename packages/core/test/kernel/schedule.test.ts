@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import fc from 'fast-check';
 import { Schedule } from '../../src/kernel/schedule.ts';
+import { fc } from '../fast-check.ts';
 
 const key = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h');
 const at = fc.integer({ min: 0, max: 20 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatDuration, formatTime, parseDuration, parseTime } from '@taintmgr/core/time';
-import fc from 'fast-check';
+import { fc } from '../fast-check.ts';
 
 describe('time', () => {
   it('reads and writes what Date reads and writes', () => {

@@ -10,7 +10,7 @@ import {
   type Semantics,
   type Taint,
 } from '@taintmgr/core';
-import fc from 'fast-check';
+import { fc } from '../fast-check.ts';
 
 // Whatever a cluster says, in whatever order, and whatever comes of the commands: nothing is thrown,
 // nothing spins, and what is promised of the writes to one node holds.

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { makePod } from '../../src/model/builders.ts';
 import { KeptPod, traitsOf, withTolerations } from '../../src/model/kept-pod.ts';
 import { KeptTraits } from '../../src/model/kept-traits.ts';
 import type { Pod } from '../../src/model/pod.ts';
+import { fc } from '../fast-check.ts';
 
 const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-1' };
 const base = makePod({

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type LabelSelector, makeNode, makePod, parseTaint, type Taint } from '@taintmgr/core';
 import type { EvictionPolicy, PolicyMatch } from '@taintmgr/core/policy';
-import fc from 'fast-check';
 import {
   choosePolicy,
   explainChoice,
@@ -11,6 +10,7 @@ import {
 } from '../../src/policy/choice.ts';
 import { NodePolicies } from '../../src/policy/node-policies.ts';
 import { matchesPattern } from '../../src/policy/pattern.ts';
+import { fc } from '../fast-check.ts';
 import { policyOf } from './objects.ts';
 
 const none: PolicyMatch = {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { makeNode, makePod } from '@taintmgr/core';
-import fc from 'fast-check';
 import { selects } from '../../src/model/selector.ts';
 import { matchesTaint, podFit } from '../../src/policy/choice.ts';
 import { canFitBoth, canOverlap, contradiction } from '../../src/policy/overlap.ts';
 import { matchesPattern } from '../../src/policy/pattern.ts';
+import { fc } from '../fast-check.ts';
 
 describe('what two selectors and patterns have in common', () => {
   it('a text that both patterns match is found wherever there is one', () => {

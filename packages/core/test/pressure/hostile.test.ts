@@ -15,9 +15,9 @@ import {
   type Sample,
   type Signal,
 } from '@taintmgr/core/pressure';
-import fc from 'fast-check';
 import { isAmount } from '../../src/pressure/observation/observation.ts';
 import { signalNames } from '../../src/pressure/signals.ts';
+import { fc } from '../fast-check.ts';
 import { pressurePod } from './objects.ts';
 
 // Whatever a cluster and its nodes say, the machine does not throw; and in doubt no pod goes.

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FilesystemLayout, PodUsage, PressurePod, Signal } from '@taintmgr/core/pressure';
-import fc from 'fast-check';
 import { demandOf } from '../../src/pressure/pods/demand.ts';
 import { type ActivePod, candidatesFor, rank } from '../../src/pressure/rank.ts';
 import { type PressureSemantics, pressureBehaviours } from '../../src/pressure/semantics.ts';
 import { signals } from '../../src/pressure/signals.ts';
+import { fc } from '../fast-check.ts';
 import { pressurePod, usageOf } from './objects.ts';
 
 const Mi = 2 ** 20;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createPressureMachine } from '@taintmgr/core/pressure';
-import fc from 'fast-check';
+import { fc } from '../fast-check.ts';
 import { observationOf } from './objects.ts';
 
 // One threshold and a history of what was seen, judged anew from the whole history each time.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Engine, type Event, makePod, type Taint } from '@taintmgr/core';
 import type { ShadowVerdict } from '@taintmgr/core/shadow';
-import fc from 'fast-check';
+import { fc } from '../fast-check.ts';
 import { pauseOf } from '../policy/objects.ts';
 import { rehearsing, Stage } from './stage.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { EventQueue } from '../../src/controller/event-queue.ts';
+import { fc } from '../world/fast-check.ts';
 
 const step = fc.oneof(
   fc.integer().map((item) => ({ kind: 'push', item }) as const),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../world/fast-check.ts';
 import { load } from './kubeconfig-files.ts';
 
 // A secret in every place of a kubeconfig, the environment and the options that holds one, and all

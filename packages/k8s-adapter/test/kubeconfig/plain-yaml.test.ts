@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { load } from 'js-yaml';
 import { readPlainYaml } from '../../src/kubeconfig/plain-yaml.ts';
+import { fc } from '../world/fast-check.ts';
 
 /** Parts of lines: of what is read, of what is left to the library, and of what is no YAML. */
 const keys = ['a:', 'name:', 'client-key-data:', 'true:', 'x', '"q":', '<<:', '__proto__:', 'k:'];

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
 import { customResourceDefinitions, policyKinds, readManifest } from '@taintmgr/core/policy';
 import { ApiServer, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
-import fc from 'fast-check';
+import { fc } from '../world/fast-check.ts';
 
 interface Sample {
   readonly kind: keyof typeof policyKinds;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node } from '@taintmgr/core';
-import fc from 'fast-check';
 import { identityOf, nodeFromJson, podFromJson } from '../../src/proto/convert.ts';
 import { readWatchEvent } from '../../src/proto/watch-event.ts';
+import { fc } from '../world/fast-check.ts';
 
 const pod = {
   metadata: {

@@ -1,8 +1,8 @@
 // Lists cut object by object, beside the same lists parsed as a whole.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { parseList } from '../../src/proto/json-list.ts';
+import { fc } from '../world/fast-check.ts';
 
 /** As long as texts have to be to be cut. */
 const filling = 'x'.repeat(20_000);

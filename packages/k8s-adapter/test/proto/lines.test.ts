@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { LineSplitter } from '../../src/proto/lines.ts';
+import { fc } from '../world/fast-check.ts';
 
 function splitAll(splitter: LineSplitter, chunks: readonly (Uint8Array | string)[]): string[] {
   return chunks.flatMap((chunk) => splitter.push(chunk).lines);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { encodeFrame, encodeObject } from '@taintmgr/sim-cluster';
-import fc from 'fast-check';
 import { failureOf } from '../../src/proto/answer.ts';
 import {
   daemonSetFromJson,
@@ -14,6 +13,7 @@ import { AnswerCollector } from '../../src/proto/exchange.ts';
 import { objectFromProtobuf } from '../../src/proto/protobuf.ts';
 import { type Message, protobufKinds } from '../../src/proto/protobuf-schema.ts';
 import { ProtobufWatchDecoder } from '../../src/proto/watch-decoder.ts';
+import { fc } from '../world/fast-check.ts';
 import { lookedAt } from '../world/looked-at.ts';
 
 const metadata = {

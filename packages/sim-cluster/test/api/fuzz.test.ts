@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { isObject } from '../../src/objects/json.ts';
 import type { Json, KubeObject } from '../../src/objects/kube-object.ts';
 import type { Resource } from '../../src/resources/resource.ts';
@@ -9,6 +8,7 @@ import { storedOnlyResources } from '../../src/resources/stored-only.ts';
 import { type Shape, scalar } from '../../src/schema/types.ts';
 import { fixture } from '../world/api-fixture.ts';
 import { applyType, jsonPatch, merge, strategic } from '../world/client.ts';
+import { fc } from '../world/fast-check.ts';
 
 const table = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json' };
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { pod } from '../../src/builders.ts';
 import { controllerOf } from '../../src/controllers/pods.ts';
 import { BudgetPods, isHealthy } from '../../src/disruption/budget-pods.ts';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
+import { fc } from '../world/fast-check.ts';
 
 const change = fc.record({
   name: fc.constantFrom('a', 'b', 'c', 'd'),

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { VirtualClock } from '../../src/kernel/clock.ts';
 import { Heartbeats } from '../../src/kubelet/heartbeats.ts';
+import { fc } from '../world/fast-check.ts';
 
 test('each beats with its own phase, one period apart', () => {
   const clock = new VirtualClock(0);

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { ApiError } from '../../src/objects/errors.ts';
 import type { Json, KubeObject } from '../../src/objects/kube-object.ts';
 import { applyJsonPatch } from '../../src/patch/json-patch.ts';
@@ -11,6 +10,7 @@ import { pod } from '../../src/schema/pod.ts';
 import { podDisruptionBudget } from '../../src/schema/workloads.ts';
 import { fixture, nodes, podNamed, pods } from '../world/api-fixture.ts';
 import { applyType, strategic } from '../world/client.ts';
+import { fc } from '../world/fast-check.ts';
 
 const conditions = (...types: readonly string[]) => types.map((type) => ({ type, status: 'True' }));
 

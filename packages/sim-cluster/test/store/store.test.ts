@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
 import { SortedKeys } from '../../src/store/sorted-keys.ts';
 import { fixture, podNamed } from '../world/api-fixture.ts';
+import { fc } from '../world/fast-check.ts';
 
 const namespaces = ['a', 'a-b', 'default'] as const;
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeInput, PodInput } from '@taintmgr/core';
-import fc from 'fast-check';
+import { fc } from '../../fast-check.ts';
 import { drainOf, World } from './world.ts';
 
 const web = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web' };

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { createEngine, type Engine } from '@taintmgr/core';
 import type { LimitRule } from '@taintmgr/core/policy';
-import fc from 'fast-check';
+import { fc } from '../../fast-check.ts';
 import { World } from './limit-world.ts';
 
 const windowMs = 30_000;

@@ -8,11 +8,11 @@ import {
   resolvePressureConfig,
   resolvePressureSettings,
 } from '@taintmgr/core/pressure';
-import fc from 'fast-check';
 import { parseGoDuration } from '../../../src/kernel/go-number.ts';
 import { formatAmount } from '../../../src/model/quantity.ts';
 import { withContainerFilesystem } from '../../../src/pressure/settings/settings.ts';
 import { amountOf } from '../../../src/pressure/settings/thresholds.ts';
+import { fc } from '../../fast-check.ts';
 
 describe('quantities', () => {
   const cases: readonly [text: string, value: number, printed: string][] = [

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { Draw } from '../../seeds/draw.ts';
 import { type Candidate, ElectionWorld } from '../../world/election-world.ts';
+import { fc } from '../../world/fast-check.ts';
 
 const lease = 15_000;
 const renewDeadline = 10_000;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { ByteWriter } from '../../../src/transport/http2/byte-writer.ts';
 import { HeaderDecoder, HeaderError } from '../../../src/transport/http2/header-decoder.ts';
 import { HeaderEncoder } from '../../../src/transport/http2/header-encoder.ts';
 import type { Header } from '../../../src/transport/http2/header-table.ts';
+import { fc } from '../../world/fast-check.ts';
 
 function bytes(hex: string): Uint8Array {
   return Buffer.from(hex.replaceAll(' ', ''), 'hex');

@@ -1,0 +1,8 @@
+// fast-check as tests draw by it: the same each time, so that none fails for what only this run has drawn.
+import fc from 'fast-check';
+
+/** DRAW=new draws anew; what fails then names its seed, and DRAW=SEED draws that again. */
+const { DRAW = '1' } = process.env;
+if (DRAW !== 'new') fc.configureGlobal({ seed: Number(DRAW) });
+
+export { fc };
