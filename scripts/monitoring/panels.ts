@@ -4,7 +4,7 @@
 export interface Panel {
   readonly title: string;
   readonly about: string;
-  readonly unit?: 'short' | 's' | 'percentunit' | 'ops' | 'bytes' | 'bool';
+  readonly unit?: 'short' | 's' | 'percent' | 'percentunit' | 'ops' | 'bytes' | 'bool';
   readonly kind?: 'stat' | 'timeseries';
   readonly queries: readonly (readonly [expr: string, legend: string])[];
   /** From here on it is red. */
@@ -141,7 +141,8 @@ export const rows: readonly Row[] = [
     panels: [
       {
         title: 'Healthy nodes',
-        about: 'Percentage for each zone.',
+        about: 'For each zone, of its nodes.',
+        unit: 'percent',
         queries: [[`min by (zone) (${of('node_collector_zone_health')})`, '{{zone}}']],
       },
       {

@@ -277,6 +277,35 @@ describe('the objects of the chart', { skip }, () => {
     assert.doesNotMatch(textOf(rendering ?? assert.fail()), /taintmgr-system/);
   });
 
+  it('take names that look like numbers as text', () => {
+    const [rendering] = renderAll([
+      {
+        values: {
+          mode: 'evict-then-delete',
+          priorityClassName: '1',
+          metrics: { tlsSecretName: '2', readers: [{ name: '3', namespace: '4' }] },
+          podMonitor: { enabled: true, tokenSecret: { name: '5', key: '6' } },
+        },
+      },
+    ]);
+    const objects = objectsOf(rendering ?? assert.fail());
+    const of = (kind: string): KubeObject =>
+      objects.find((one) => one.kind === kind) ?? assert.fail(kind);
+    const pod = of('Deployment').spec.template.spec;
+    const [endpoint] = of('PodMonitor').spec.podMetricsEndpoints;
+    const binding = objects.find(
+      ({ kind, metadata }) =>
+        kind === 'ClusterRoleBinding' && metadata.name === 'taintmgr-metrics-reader',
+    );
+    const [subject] = binding?.subjects ?? assert.fail();
+    assert.deepEqual(
+      [pod.priorityClassName, pod.volumes[0].secret.secretName, subject.name, subject.namespace],
+      ['1', '2', '3', '4'],
+    );
+    assert.deepEqual(endpoint.authorization.credentials, { name: '5', key: '6' });
+    assert.deepEqual(of('ResourceQuota').spec.scopeSelector.matchExpressions[0].values, ['1']);
+  });
+
   it('leave the definitions when they go, unless that is not wanted', () => {
     const [kept, gone] = renderAll([{}, { values: { crds: { keep: false } } }]).map((one) =>
       objectsOf(one)

@@ -15,7 +15,7 @@
 {{- end }}
 {{- if eq .Values.mode "evict-then-delete" }}
 - name: TAINTMGR_DELETE_AFTER
-  value: {{ .Values.deleteAfter }}
+  value: {{ .Values.deleteAfter | quote }}
 {{- end }}
 {{- if .Values.takeover.enabled }}
 - name: TAINTMGR_TAKEOVER
