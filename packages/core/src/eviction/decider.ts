@@ -166,15 +166,17 @@ export class Decider {
   }
 
   /**
-   * What we know may be old: the pod is not watched, or a live read or our last request found it so.
-   * How late the eviction is says nothing of that: a queue of our own may have held it.
+   * What we know may be old: the pod's watch is cut off, or a live read or our last request found it so.
+   * How late the eviction is says nothing of that: a queue of our own may have held it. Of pods that are being
+   * read, each that is known was told a moment ago; how long ago is judged by whoever reads them.
    */
   isDoubtful(
     pod: Pod,
     { state, isUnconfirmed = false }: EvictionAttempt,
     [decisive]: readonly Reason[],
   ): boolean {
-    if (isUnconfirmed || this.#store.podView(pod.nodeName) !== 'watched') return true;
+    const view = this.#store.podView(pod.nodeName);
+    if (isUnconfirmed || view === 'old' || view === 'unread') return true;
     if ('setback' in state && state.setback.kind === 'changed') return true;
     // Each time: the drain may have gone on since.
     return decisive !== undefined && 'staleDrain' in decisive;

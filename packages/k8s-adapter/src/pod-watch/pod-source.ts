@@ -16,7 +16,8 @@ type Views = Extract<Event, { kind: 'podViews' }>;
  * a while after that, so that a taint that comes and goes costs no list. When it ends its pods are
  * reported as deleted; they had no work by then, because nothing on their node was to go. Where too many
  * nodes need a stream all pods are read in one, and later by node again (scope.ts);
- * so it is while something needs all pods (all-pods.ts).
+ * so it is while something needs all pods (all-pods.ts). Of the first nodes there are lists by then, which are
+ * short: evictions begin with what these bring.
  *
  * The pods of one scope stay known when another takes over: they wait until each new stream has its
  * first list, which reports them anew, and a pod that is in none of the lists is gone. The new lists are asked for after the old streams ended, so nothing old comes after something new.
@@ -31,17 +32,22 @@ export class PodSource {
   #views: Views = { kind: 'podViews', others: 'watched', nodes: {} };
   /** Known from streams of another scope, and not yet from one of this. */
   readonly #waiting = new Set<string>();
+  /** Another scope takes over: since then, and as of when each stream before knew its pods. */
+  #turn: { readonly at: Instant; readonly before: ReadonlyMap<string, Instant | null> } | null =
+    null;
   readonly #streams: PodStreams;
   readonly #needs: NodeNeeds;
   readonly #choice: ScopeChoice;
   readonly #count = new PodCount();
   readonly #mode: PodWatch['mode'];
+  readonly #listsMax: number;
 
   constructor(options: PodWatch, newReflector: NewReflector) {
     this.#streams = new PodStreams(newReflector);
     this.#needs = new NodeNeeds(options.lingerMs);
     this.#choice = new ScopeChoice(options);
     this.#mode = options.mode;
+    this.#listsMax = options.listsMax;
   }
 
   /** Takes one input; what is not of its own requests changes nothing. */
@@ -115,9 +121,14 @@ export class PodSource {
     return this.#streams.isCutOff();
   }
 
-  /** As of when the pods of a node are known to be complete; null: they are not. */
+  /**
+   * As of when the pods of a node are known; null: they are not. While another scope takes over each was
+   * reported by the streams before, or since by these.
+   */
   heardAt(nodeName: string): Instant | null {
-    return this.#streams.heardAt(nodeName);
+    const { before, at = null } = this.#turn ?? {};
+    const reported = before?.get('') ?? before?.get(nodeName) ?? at;
+    return this.#streams.heardAt(nodeName) ?? reported;
   }
 
   #take(): readonly PodEffect[] {
@@ -164,16 +175,19 @@ export class PodSource {
     this.#needs.expire(now);
     this.#chooseScope(now);
     if (this.#choice.scope === 'byNode') this.#matchNodes(now);
-    if (this.#streams.synced) this.#finishScope();
+    const isBetween = this.#choice.scope === 'byNode' && this.#choice.isAllSoon;
+    if (this.#streams.synced && !isBetween) this.#finishScope();
     this.#reportViews();
   }
 
-  /** By node at once; from all pods only when they are known. */
+  /** From all pods only when they are known. */
   #chooseScope(now: Instant): void {
     const pods = this.#streams.podsInAll;
     if (this.#choice.scope === 'all' && pods === null) return;
     const [nodes, isAllNeeded] = [this.#needs.size, this.#isAllNeeded];
-    if (!this.#choice.review(now, { nodes, pods: pods ?? 0, isAllNeeded })) return;
+    const isListing = !this.#streams.synced;
+    if (!this.#choice.review(now, { nodes, pods: pods ?? 0, isAllNeeded, isListing })) return;
+    this.#turn = { at: now, before: this.#streams.heardAts() };
     this.#pass(this.#streams.abandon(now, this.#waiting));
     this.#enter(now, pods);
   }
@@ -192,12 +206,21 @@ export class PodSource {
         this.#pass(this.#streams.close(now, nodeName));
       }
     }
+    if (!this.#choice.isAllSoon) this.#openMore(now);
+  }
+
+  #openMore(now: Instant): void {
+    let room = this.#listsMax - this.#streams.listing;
     for (const nodeName of this.#needs.names()) {
-      if (!this.#streams.has(nodeName)) this.#pass(this.#streams.open(now, nodeName));
+      if (room <= 0) return;
+      if (this.#streams.has(nodeName)) continue;
+      this.#pass(this.#streams.open(now, nodeName));
+      room -= 1;
     }
   }
 
   #finishScope(): void {
+    this.#turn = null;
     for (const uid of this.#waiting) this.#effects.push({ kind: 'podDelete', uid });
     this.#waiting.clear();
     if (this.#synced) return;
@@ -209,8 +232,10 @@ export class PodSource {
   #reportViews(): void {
     const { others: before, nodes: reported } = this.#views;
     const others = this.#viewOfOthers();
-    const names = others === 'unread' ? [...this.#needs.names()] : [];
-    const entries = names.map((name) => [name, this.#streams.viewOf(name)] as const);
+    const names = this.#choice.isAllSoon ? this.#streams.nodeNames() : this.#needs.names();
+    const entries = [...names].flatMap((name) =>
+      name === null ? [] : [[name, this.#streams.viewOf(name)] as const],
+    );
     const isOld = others === before && Object.keys(reported).length === entries.length;
     if (isOld && entries.every(([name, view]) => reported[name] === view)) return;
     this.#views = { kind: 'podViews', others, nodes: Object.fromEntries(entries) };
@@ -218,7 +243,8 @@ export class PodSource {
   }
 
   #viewOfOthers(): PodView {
-    if (this.#choice.scope === 'byNode') return 'unread';
+    if (!this.#choice.isAllSoon) return 'unread';
+    if (this.#choice.scope === 'byNode') return 'reading';
     return this.#streams.synced ? 'watched' : 'reading';
   }
 }

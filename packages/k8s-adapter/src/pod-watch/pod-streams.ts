@@ -43,6 +43,13 @@ export class PodStreams {
     return true;
   }
 
+  /** How many lists are under way. */
+  get listing(): number {
+    let count = 0;
+    for (const { reflector } of this.#streams.values()) if (reflector.state === 'Listing') count++;
+    return count;
+  }
+
   /** How many pods the stream of all has; null: there is none, or it has not had its list. */
   get podsInAll(): number | null {
     const all = this.#streams.get('');
@@ -107,6 +114,11 @@ export class PodStreams {
   heardAt(nodeName: string): Instant | null {
     const stream = this.#streams.get('') ?? this.#streams.get(nodeName);
     return stream?.reflector.heardAt ?? null;
+  }
+
+  /** The same of each stream, by its node, '' for all. */
+  heardAts(): ReadonlyMap<string, Instant | null> {
+    return new Map(Array.from(this.#streams, ([name, { reflector }]) => [name, reflector.heardAt]));
   }
 
   /** How the pods of a node are known that needs a stream of its own. */

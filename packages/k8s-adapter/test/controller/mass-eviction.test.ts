@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Config, createEngine } from '@taintmgr/core';
 import { ApiServer, namespace, node, pod, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
-import { Loop } from '../../src/controller/engine-loop.ts';
+import { Loop, type LoopOptions } from '../../src/controller/engine-loop.ts';
 import { type Exchange, VirtualDriver } from '../../src/driver/virtual.ts';
 
 // What the whole loop asks of the API server while a thousand pods go: counted, not timed.
@@ -20,10 +20,17 @@ class World {
   readonly driver: VirtualDriver;
   readonly loop: Loop;
   readonly dropped: number[] = [];
+  /** How many evictions had begun when all pods were asked for. */
+  readonly begunBeforeAll: number[] = [];
   /** How many pods stay. */
   left: number;
 
-  constructor(pods: number, serviceMs: number, config: Partial<Config> = {}) {
+  constructor(
+    pods: number,
+    serviceMs: number,
+    config: Partial<Config> = {},
+    options: Pick<LoopOptions, 'podWatch'> = {},
+  ) {
     this.api = new ApiServer({
       clock: this.clock,
       random: seededRandom(1),
@@ -50,6 +57,7 @@ class World {
       machine: createEngine(config),
       random: seededRandom(2),
       election: { lease, identity: 'us' },
+      ...options,
     });
     this.driver = new VirtualDriver({
       loop: this.loop,
@@ -57,6 +65,8 @@ class World {
       clock: this.clock,
       onNotice: (notice) => {
         if (notice.kind === 'eventsDropped') this.dropped.push(notice.count);
+        const isAll = notice.kind === 'podScope' && notice.scope === 'all';
+        if (isAll) this.begunBeforeAll.push(this.count('patch pods'));
       },
     });
     this.driver.feed({ kind: 'start' });
@@ -108,6 +118,18 @@ describe('a thousand pods that fall due at once on a quiet cluster', () => {
       assert.deepEqual(world.dropped, []);
     });
   }
+
+  it('begin to go before all pods are read, where nodes are too many to be read one by one', () => {
+    const world = new World(3000, 25, {}, { podWatch: { mode: 'tainted-nodes' } });
+    assert.deepEqual(world.begunBeforeAll, []);
+    world.evictAll();
+    assert.equal(world.begunBeforeAll.length, 1, 'all pods are read once');
+    assert.ok(world.begunBeforeAll.every((count) => count > 100));
+    assert.equal(world.count('get pods') + world.count('get nodes'), 0, 'nothing is confirmed');
+    // Eight nodes at first, then all pods: as the beginning of a watch.
+    assert.ok(world.count('list pods') <= 8, `${world.count('list pods')} lists`);
+    assert.ok(world.total <= 2.05 * 3000, JSON.stringify([...world.requests]));
+  });
 
   it('take one request each to evict', () => {
     const world = new World(1000, 25, { mode: 'evict' });

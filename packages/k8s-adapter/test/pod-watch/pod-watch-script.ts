@@ -13,11 +13,12 @@ import { random } from '../world/random.ts';
  *
  *     start | stop | tick | nodes-known
  *     taint NODE | silence NODE | well NODE | gone NODE
+ *     heard NODE: as of when its pods are known
  *     count PODS | refuse ID | list ID RV POD… | open ID | added ID RV POD | deleted ID RV POD | reset ID
  *
  * A list may end with `...100`, for as many more pods, of which no more is told than their number. By
  * node at most two nodes are read, for 10 s after they need it; calm has to last 60 s; a cluster
- * with 100 pods is large. `0 mode tainted-nodes` is for one of any size.
+ * with 100 pods is large. `0 mode tainted-nodes` is for one of any size, `0 lists 1` for one list at a time.
  */
 export function runPodWatchScript(script: string): string {
   let world = new World('auto');
@@ -25,6 +26,7 @@ export function runPodWatchScript(script: string): string {
   for (const line of script.split('\n').filter((text) => text !== '')) {
     output += `${line}\n`;
     if (line === '0 mode tainted-nodes') world = new World('tainted-nodes');
+    else if (line === '0 lists 1') world = new World('auto', 1);
     else if (!line.startsWith('#')) output += world.run(line);
   }
   return output;
@@ -34,8 +36,9 @@ class World {
   readonly #source: PodSource;
   #wake: number | null = null;
 
-  constructor(mode: PodWatch['mode']) {
-    const options = { mode, podsMin: 100, nodesMax: 2, lingerMs: 10_000, calmMs: 60_000 };
+  constructor(mode: PodWatch['mode'], listsMax = 2) {
+    const times = { lingerMs: 10_000, calmMs: 60_000 };
+    const options = { mode, podsMin: 100, nodesMax: 2, listsMax, ...times };
     this.#source = new PodSource(options, (nodeName, id) => {
       const selectors = nodeName === null ? {} : { fieldSelector: `spec.nodeName=${nodeName}` };
       return new Reflector<Pod>({
@@ -53,6 +56,7 @@ class World {
   run(line: string): string {
     const [seconds = '', command = '', ...words] = line.split(' ');
     const now = Number(seconds) * 1000;
+    if (command === 'heard') return `    ${secondsOf(this.#source.heardAt(words[0] ?? ''))}\n`;
     const texts = this.#do(now, command, words).map(describe);
     const told = texts.filter((text) => !text.includes(' more'));
     const more = told.length < texts.length ? [`${texts.length - told.length} more`] : [];
@@ -75,6 +79,10 @@ class World {
     this.#wake = wake;
     return text;
   }
+}
+
+function secondsOf(instant: number | null): string {
+  return instant === null ? 'not known' : String(instant / 1000);
 }
 
 function nodeEvent(command: string, name: string): Event | null {

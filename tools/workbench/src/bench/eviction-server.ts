@@ -38,7 +38,8 @@ const api = createApi({
   serviceMs: ({ verb, resource }) => {
     const what = `${verb} ${resource?.plural ?? 'others'}`;
     requests.set(what, (requests.get(what) ?? 0) + 1);
-    if (askedAt === 0 && what.endsWith(' pods')) askedAt = performance.now();
+    const isWrite = !['get', 'list', 'watch'].includes(verb);
+    if (askedAt === 0 && isWrite && resource?.plural === 'pods') askedAt = performance.now();
     return verb === 'watch' ? 0 : serviceMs;
   },
 });
