@@ -56,7 +56,7 @@ function eachBudget(
 /** A budget that lets nobody go, however long one waits. */
 function shutText(names: string, { message, budgets }: PredictedBlocker): string {
   const cure = budgets.length > 1 ? 'leave one PDB for each pod' : 'scale up or relax the PDB';
-  return `PDB ${names}: ${message}; will not resolve by itself: ${cure}`;
+  return `PDB ${names}: ${message.replace(/[.]$/, '')}; will not resolve by itself: ${cure}`;
 }
 
 function operatorText(names: string, { budgets: [budget] }: PredictedBlocker): string {

@@ -5,6 +5,7 @@ import {
   formatTaint,
   type ObservedTaint,
   type Pod,
+  type Reason,
   type Toleration,
   webhookDenial,
 } from '@taintmgr/core';
@@ -209,23 +210,34 @@ export function blockersText(blockers: readonly PredictedBlocker[], knowsBudgets
 }
 
 /** The taint that decides about a pod, and the toleration that covers it. */
-export function decisive({ explanation }: PodReport): { taint: string; toleration: string } {
-  const [reason] = explanation.decision.because;
+export function decisive(report: PodReport): { taint: string; toleration: string } {
+  const reason = decisiveReason(report);
   if (!reason || !('taint' in reason)) return { taint: none, toleration: none };
   const toleration = 'toleration' in reason ? tolerationText(reason.toleration) : none;
   return { taint: formatTaint(reason.taint), toleration };
 }
 
-/** The same for a pod as of `now`: `PDB web (needs time), deleted in 4m`. */
+/** What the pod goes for, which a pause that holds it comes before. */
+export function decisiveReason({
+  explanation,
+}: Pick<PodReport, 'explanation'>): Reason | undefined {
+  const [first, second] = explanation.decision.because;
+  return first?.code === 'Paused' ? second : first;
+}
+
+/** The same for a pod as of `now`: `PDB web (needs time), deleted in 4m`; pauses and limits come first. */
 export function heldText(
-  { blockers, knowsBudgets, deletedAt, limit }: PodReport,
+  { blockers, knowsBudgets, deletedAt, limit, explanation }: PodReport,
   now: Instant,
 ): string {
   const text = blockersText(blockers, knowsBudgets);
   const held = deletedAt === null ? text : `${text}, deleted ${soon(deletedAt - now)}`;
-  if (!limit) return held;
-  const limited = `limit ${printable(limit.id)}${limit.tripped ? ' (tripped)' : ''}`;
-  return held === none ? limited : `${limited}, ${held}`;
+  const [reason] = explanation.decision.because;
+  const holds = [
+    ...(reason?.code === 'Paused' ? [`pause ${printable(reason.pause)}`] : []),
+    ...(limit ? [`limit ${printable(limit.id)}${limit.tripped ? ' (tripped)' : ''}`] : []),
+  ];
+  return [...holds, ...(held === none && holds.length > 0 ? [] : [held])].join(', ');
 }
 
 /** `limit total policy=spot of taintmgr-controller: the pod goes in about 3m, after those before it` */

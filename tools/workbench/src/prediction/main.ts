@@ -1,7 +1,10 @@
-// Prints how good the predictions of `explain` are under each evictor: npm run prediction
+// Prints how good the predictions of `explain` are under each evictor: npm run prediction [-- --seed NUMBER]
+import { parseArgs } from 'node:util';
 import { formatTime } from '@taintmgr/core/time';
+import { drawScenario } from './drawn.ts';
 import type { PodStory } from './run.ts';
 import { playCase, predictionCases } from './runs.ts';
+import { usual } from './scenario.ts';
 import { isRight, judge, type Score, scoreOf } from './score.ts';
 
 const heads = [
@@ -47,10 +50,17 @@ function wrongLines(stories: readonly PodStory[]): readonly string[] {
   });
 }
 
+const { seed } = parseArgs({ options: { seed: { type: 'string' } } }).values;
+if (seed !== undefined && !/^\d{1,9}$/.test(seed)) {
+  process.stderr.write(`error: --seed: Invalid value: "${seed}": want a whole number\n`);
+  process.exit(1);
+}
+const scenario = seed === undefined ? usual : drawScenario(Number(seed));
+
 const rows: (readonly string[])[] = [heads];
 const wrong: string[] = [];
 for (const one of predictionCases) {
-  const { stories } = await playCase(one);
+  const { stories } = await playCase(one, scenario);
   rows.push(rowOf(one.name, stories));
   const lines = wrongLines(stories);
   if (lines.length > 0) wrong.push(`${one.name}:`, ...lines);

@@ -13,18 +13,21 @@ function policy(name: string, pods: readonly string[], spec: Spec): KubeObject {
   };
 }
 
-export const policies: readonly KubeObject[] = [
-  policy('settled', ['five', 'twenty', 'late', 'gone-before', 'twice'], {
-    action: 'Delete',
-    minTaintAge: '30s',
-  }),
-  policy('forced', ['budget', 'budget-4', 'saved-late'], {
-    action: 'EvictThenDelete',
-    deleteAfter: '20s',
-  }),
-  policy('kept', ['forty', 'longer', 'unmoved'], { action: 'Keep' }),
-  policy('given', ['plain', 'not-second'], { action: 'Evict', defaultTolerationSeconds: 33 }),
-  policy('as-ever', ['ninety', 'down', 'up-late', 'shorter', 'down-5', 'late-5'], {
-    action: 'Upstream',
-  }),
-];
+/** Names of pods, by what is to become of them. */
+export interface PodGroups {
+  readonly lasting: readonly string[];
+  readonly forced: readonly string[];
+  readonly kept: readonly string[];
+  readonly given: readonly string[];
+  readonly asEver: readonly string[];
+}
+
+export function policiesFor(groups: PodGroups): readonly KubeObject[] {
+  return [
+    policy('lasting', groups.lasting, { action: 'Delete', minTaintAge: '30s' }),
+    policy('forced', groups.forced, { action: 'EvictThenDelete', deleteAfter: '20s' }),
+    policy('kept', groups.kept, { action: 'Keep' }),
+    policy('given', groups.given, { action: 'Evict', defaultTolerationSeconds: 33 }),
+    policy('as-ever', groups.asEver, { action: 'Upstream' }),
+  ];
+}

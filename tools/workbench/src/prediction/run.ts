@@ -11,10 +11,12 @@ import { reportOn } from '@taintmgr/kubectl-taintmgr/src/report/report.ts';
 import {
   type ApiRequest,
   Cluster,
+  daemonSet,
   type KubeObject,
   namespace,
   pdb,
   type ResponseSink,
+  type TimedToleration,
   taint,
   type User,
   VirtualClock,
@@ -22,12 +24,13 @@ import {
 import { type Evictor, type MakeEvictor, tokens } from './evictor.ts';
 import {
   type CastPod,
-  cast,
+  daemonSetName,
   endSeconds,
   namespaceName,
   objectOf,
+  restartedSeconds,
   restartSeconds,
-  taintings,
+  type Scenario,
 } from './scenario.ts';
 
 /** What was said of a pod at one moment. */
@@ -73,7 +76,6 @@ export interface PredictionRun {
 /** Times are kept in whole seconds: nothing is to happen at the beginning of one. */
 const startsAt: Instant = Date.UTC(2026, 0, 2, 3, 4, 5, 300);
 const lookEverySeconds = 2;
-const restartLastsSeconds = 3;
 /** Until definitions are served. */
 const installMs = 200;
 const policiesResource = 'evictionpolicies.taintmgr.dev';
@@ -103,7 +105,9 @@ interface Loss {
 export interface Circumstances {
   /** The API server keeps no state but the present one; a real one keeps those of five minutes. */
   readonly forgets?: boolean;
-  /** Policies of the cluster, from the beginning. */
+  /** Those of the scenario are in the cluster from the beginning. */
+  readonly withPolicies?: boolean;
+  /** Others that are. */
   readonly policies?: readonly KubeObject[];
   /** All evictions are paused for so long. */
   readonly pause?: Span;
@@ -119,9 +123,10 @@ export interface Circumstances {
 export async function playPredictions(
   make: MakeEvictor,
   circumstances: Circumstances,
+  scenario: Scenario,
 ): Promise<PredictionRun> {
   const { forgets = false } = circumstances;
-  const stage = new PredictionStage(make, circumstances);
+  const stage = new PredictionStage(make, circumstances, scenario);
   for (let second = 1; second <= endSeconds; second++) {
     stage.runUntil(second);
     if (second % lookEverySeconds === 0) {
@@ -143,9 +148,11 @@ class PredictionStage {
   readonly #removed = new Map<string, Instant>();
   readonly #named = new Set<string>();
   readonly #circumstances: Circumstances;
+  readonly #scenario: Scenario;
 
-  constructor(make: MakeEvictor, circumstances: Circumstances) {
+  constructor(make: MakeEvictor, circumstances: Circumstances, scenario: Scenario) {
     this.#circumstances = circumstances;
+    this.#scenario = scenario;
     const admin = (name: string): User => ({ name, groups: ['system:masters'], rules: [] });
     const users = Object.values(tokens).map((token) => [token, admin(token)] as const);
     this.#cluster = new Cluster({
@@ -194,14 +201,15 @@ class PredictionStage {
 
   /** Policies are there before anybody looks; which mode is played only the TaintManager says. */
   #install(): void {
-    const { policies, pause, lost } = this.#circumstances;
-    if (!policies && !pause && !lost) return;
+    const { withPolicies = false, policies = [], pause, lost } = this.#circumstances;
+    const all = [...policies, ...(withPolicies ? this.#scenario.policies : [])];
+    if (all.length === 0 && !pause && !lost) return;
     const { api } = this.#cluster;
     for (const definition of customResourceDefinitions()) {
       api.create('customresourcedefinitions', structuredClone(definition) as object as KubeObject);
     }
     this.#clock.advanceTo(startsAt + installMs);
-    for (const policy of policies ?? []) api.create(policiesResource, policy);
+    for (const policy of all) api.create(policiesResource, policy);
   }
 
   #isRefused({ method, path }: ApiRequest): boolean {
@@ -238,13 +246,16 @@ class PredictionStage {
   /** Does what people do at that second, and what befalls the evictor. */
   act(second: number): void {
     const { api } = this.#cluster;
+    const { pods, taintings } = this.#scenario;
     if (second === 1) {
       api.create('namespaces', namespace(namespaceName));
-      for (const name of ['budget', 'budget-4']) {
+      api.create('daemonsets', daemonSet(namespaceName, daemonSetName));
+      for (const { name, kind } of pods) {
+        if (kind !== 'budget') continue;
         api.create('poddisruptionbudgets', pdb(namespaceName, name, { minAvailable: 1 }));
       }
     }
-    for (const one of cast) {
+    for (const one of pods) {
       if (one.at === second) api.as('kubectl-create').create('pods', objectOf(one));
       if (one.edit?.at === second) this.#edit(one);
     }
@@ -256,21 +267,22 @@ class PredictionStage {
     if (second === pause?.from) api.create(pausesResource, pauseObject);
     if (second === pause?.to) api.delete(pausesResource, '', pauseName);
     if (second === restartSeconds) this.#evictor.restart?.stop();
-    if (second === restartSeconds + restartLastsSeconds) this.#evictor.restart?.start();
+    if (second === restartedSeconds) this.#evictor.restart?.start();
   }
 
   result(): PredictionRun {
     const { pause, outage, isShared = false, lost = [] } = this.#circumstances;
-    const restart = { from: restartSeconds, to: restartSeconds + restartLastsSeconds };
+    const restart = { from: restartSeconds, to: restartedSeconds };
     const spans = [pause, outage, this.#evictor.restart && restart];
-    const others = isShared ? cast.flatMap(touchesOf) : [];
+    const { pods } = this.#scenario;
+    const others = isShared ? pods.flatMap((pod) => this.#touchesOf(pod)) : [];
     const touches = [...spans.flatMap((span) => (span ? [span.from, span.to] : [])), ...others];
-    const stories = cast.map((pod): PodStory => {
+    const stories = pods.map((pod): PodStory => {
       const removedAt = this.#removed.get(pod.name) ?? null;
       const until = removedAt ?? this.#clock.now();
       const ofNode = lost.filter(({ node }) => node === pod.node);
       const losses = ofNode.flatMap(({ at, knownAt }) => [at, knownAt]);
-      const touchedAt = lastTouch(pod, until, [...touches, ...losses]);
+      const touchedAt = lastTouch(until, [...this.#touchesOf(pod), ...touches, ...losses]);
       const said = this.#said.get(pod.name) ?? [];
       const fair = said.filter(
         ({ at }) => at > touchedAt && (removedAt === null || at < removedAt),
@@ -278,6 +290,12 @@ class PredictionStage {
       return { pod, removedAt, predictions: fair };
     });
     return { named: [...this.#named], stories };
+  }
+
+  /** When something happens to a pod or to its node, in seconds. */
+  #touchesOf({ at, edit, node }: CastPod): readonly number[] {
+    const ofNode = this.#scenario.taintings.filter((tainting) => tainting.node === node);
+    return [at, ...(edit ? [edit.at] : []), ...ofNode.map((one) => one.at)];
   }
 
   #note({ evictor, pods }: NodeDocument): void {
@@ -308,7 +326,9 @@ class PredictionStage {
     const api = this.#cluster.api.as('kubectl-patch');
     const known = api.get('pods', namespaceName, name);
     if (!known || !edit || known.metadata.deletionTimestamp) return;
-    const others = (known.spec.tolerations ?? []).slice(edit.tolerations.length);
+    const edited = new Set(edit.tolerations.map(({ key }) => key));
+    const before: readonly TimedToleration[] = known.spec.tolerations ?? [];
+    const others = before.filter(({ key }) => !edited.has(key));
     api.update('pods', {
       ...known,
       spec: { ...known.spec, tolerations: [...edit.tolerations, ...others] },
@@ -333,15 +353,8 @@ function refuse(sink: ResponseSink): () => void {
   return () => {};
 }
 
-/** When something last happened that the fate of a pod depends on. */
-function lastTouch(pod: CastPod, until: Instant, touches: readonly number[]): Instant {
-  const seconds = [...touchesOf(pod), ...touches];
+/** When something last happened that the fate of a pod depends on, of what happened at some seconds. */
+function lastTouch(until: Instant, seconds: readonly number[]): Instant {
   const instants = seconds.map((second) => startsAt + second * 1000).filter((at) => at <= until);
   return Math.max(...instants);
-}
-
-/** When something happens to a pod or to its node, in seconds. */
-function touchesOf({ at, edit, node }: CastPod): readonly number[] {
-  const ofNode = taintings.filter((tainting) => tainting.node === node).map((one) => one.at);
-  return [at, ...(edit ? [edit.at] : []), ...ofNode];
 }

@@ -1,8 +1,8 @@
 // The prediction runs: who evicts in each, and what has to hold of it.
 import { type MakeEvictor, ours, upstream, upstreamRestarted } from './evictor.ts';
 import { rates, windows } from './limits.ts';
-import { policies } from './policies.ts';
 import { type Circumstances, type PredictionRun, playPredictions } from './run.ts';
+import { type Scenario, usual } from './scenario.ts';
 
 /** One run, and how good its predictions must be. */
 export interface PredictionCase {
@@ -33,7 +33,7 @@ export const predictionCases: readonly PredictionCase[] = [
   {
     name: 'taintmgr-controller, policies',
     make: ours({ mode: 'evict' }),
-    circumstances: { policies },
+    circumstances: { withPolicies: true },
     shareMin: { last: 0.95, first: 0.95 },
   },
   {
@@ -106,6 +106,6 @@ export const predictionCases: readonly PredictionCase[] = [
   },
 ];
 
-export function playCase({ make, circumstances }: PredictionCase): Promise<PredictionRun> {
-  return playPredictions(make, circumstances);
+export function playCase(one: PredictionCase, scenario: Scenario = usual): Promise<PredictionRun> {
+  return playPredictions(one.make, one.circumstances, scenario);
 }

@@ -1,5 +1,6 @@
 // What happens in a prediction run: nodes, pods of every kind, and what people do to them.
 import { type Json, type KubeObject, pod, type TimedToleration } from '@taintmgr/sim-cluster';
+import { policiesFor } from './policies.ts';
 
 /** One pod of the run. */
 export interface CastPod {
@@ -21,12 +22,22 @@ export interface Tainting {
   readonly taints: readonly string[];
 }
 
+/** Pods, and what happens to their nodes. */
+export interface Scenario {
+  readonly pods: readonly CastPod[];
+  readonly taintings: readonly Tainting[];
+  /** Policies of each action, for some of the pods. */
+  readonly policies: readonly KubeObject[];
+}
+
 /** When everybody goes home, and when kube-controller-manager is restarted where it is. */
 export const endSeconds = 150;
 export const restartSeconds = 34;
+export const restartedSeconds = 37;
 export const namespaceName = 'cast';
+export const daemonSetName = 'agent';
 
-export const taintings: readonly Tainting[] = [
+const taintings: readonly Tainting[] = [
   { at: 10, node: 'z-1', taints: ['k:NoExecute'] },
   { at: 10, node: 'z-2', taints: ['k:NoExecute'] },
   { at: 25, node: 'z-2', taints: ['k:NoExecute', 'k2:NoExecute'] },
@@ -42,14 +53,18 @@ export const taintings: readonly Tainting[] = [
 
 const forEver = null;
 
-/** The pods, in the order of their nodes. */
-export const cast: readonly CastPod[] = [
-  ...onOne(),
-  ...onTwo(),
-  ...onThree(),
-  ...onFour(),
-  ...onFive(),
-];
+/** What is played where no seed is given: pods of every kind, in the order of their nodes. */
+export const usual: Scenario = {
+  pods: [...onOne(), ...onTwo(), ...onThree(), ...onFour(), ...onFive()],
+  taintings,
+  policies: policiesFor({
+    lasting: ['five', 'twenty', 'late', 'gone-before', 'twice'],
+    forced: ['budget', 'budget-4', 'saved-late'],
+    kept: ['forty', 'longer', 'unmoved'],
+    given: ['plain', 'not-second'],
+    asEver: ['ninety', 'down', 'up-late', 'shorter', 'down-5', 'late-5'],
+  }),
+};
 
 /** One taint, and pods of every kind. */
 function onOne(): readonly CastPod[] {
@@ -155,7 +170,7 @@ function onFive(): readonly CastPod[] {
   ];
 }
 
-type Seconds = Readonly<Record<string, number | null>>;
+export type Seconds = Readonly<Record<string, number | null>>;
 
 function maker(node: string): (name: string, kind: string, seconds?: Seconds) => CastPod {
   return (name, kind, seconds = {}) => ({
@@ -168,7 +183,7 @@ function maker(node: string): (name: string, kind: string, seconds?: Seconds) =>
 }
 
 /** Tolerates NoExecute taints by key, '' any, for so many seconds, null for ever. */
-function tolerating(seconds: Seconds): readonly TimedToleration[] {
+export function tolerating(seconds: Seconds): readonly TimedToleration[] {
   return Object.entries(seconds).map(([key, tolerationSeconds]) => ({
     ...(key !== '' && { key }),
     operator: 'Exists',
@@ -184,19 +199,18 @@ export function objectOf({ name, node, tolerations, object }: CastPod): KubeObje
   return object ? object(made) : made;
 }
 
-function asMirror(made: KubeObject): KubeObject {
+export function asMirror(made: KubeObject): KubeObject {
   const annotations = { 'kubernetes.io/config.mirror': 'stand-in' };
   return { ...made, metadata: { ...made.metadata, annotations } };
 }
 
-function withFinalizer(made: KubeObject): KubeObject {
+export function withFinalizer(made: KubeObject): KubeObject {
   return { ...made, metadata: { ...made.metadata, finalizers: ['example.com/hold'] } };
 }
 
-function ofDaemonSet(made: KubeObject): KubeObject {
-  const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent', uid: 'agent-uid' };
-  return {
-    ...made,
-    metadata: { ...made.metadata, ownerReferences: [{ ...owner, controller: true }] },
-  };
+export function ofDaemonSet(made: KubeObject): KubeObject {
+  const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: daemonSetName, uid: 'agent-uid' };
+  const ownerReferences = [{ ...owner, controller: true }];
+  const labels = { app: daemonSetName };
+  return { ...made, metadata: { ...made.metadata, labels, ownerReferences } };
 }

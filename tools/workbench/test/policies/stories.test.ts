@@ -189,8 +189,8 @@ async function everybodySays(controller: RunningProcess, { api }: TestApi): Prom
   assert.ok(page.includes(why), page);
   const explained = await plugin('explain', 'pod', 'web', '-n', 'shop');
   assert.ok(explained.includes(why), explained);
-  const pending = await plugin('pending', '-n', 'shop', '-o', 'wide');
-  assert.ok(pending.includes('web') && pending.includes('night'), pending);
+  const pending = await plugin('pending', '-n', 'shop');
+  assert.match(pending, /^shop +web +n1 +\S+ +bad:NoExecute +pause night$/m);
   const status = await plugin('status');
   assert.match(status, /^night +\d+s ago +- +evictions of pods in namespace shop +new switches$/m);
   assert.match(status, /^1 tainted node, 0 evictions pending, 1 paused$/m);

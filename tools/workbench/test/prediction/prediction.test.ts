@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { drawScenario } from '../../src/prediction/drawn.ts';
 import { playCase, predictionCases } from '../../src/prediction/runs.ts';
 import { type Score, scoreOf } from '../../src/prediction/score.ts';
 
@@ -8,6 +9,8 @@ import { type Score, scoreOf } from '../../src/prediction/score.ts';
 const podsMin = 45;
 /** Pods that go within the run under limits, which let others wait for longer. */
 const limitedMin = 30;
+/** Of a drawn scenario many pods go at the very moment of a taint. */
+const drawnMin = 25;
 
 function share({ right, counted }: Score): number {
   return right / counted;
@@ -25,5 +28,26 @@ describe('predictions', () => {
       assert.ok(share(first) >= one.shareMin.first, JSON.stringify(first));
       if (!one.circumstances.forgets) assert.equal(last.keepWrong, 0);
     });
+  }
+});
+
+/** One for each kind of evictor. */
+const drawnFor = [
+  'taintmgr-controller, policies',
+  'kube-controller-manager',
+  'kube-controller-manager, restarted',
+];
+
+describe('predictions of drawn scenarios', () => {
+  for (const seed of [2, 3]) {
+    for (const one of predictionCases.filter(({ name }) => drawnFor.includes(name))) {
+      it(`${one.name}, seed ${seed}`, async () => {
+        const { stories } = await playCase(one, drawScenario(seed));
+        const last = scoreOf(stories, 'last');
+        assert.ok(last.counted >= drawnMin && last.evicted >= drawnMin / 2, JSON.stringify(last));
+        assert.ok(share(last) >= one.shareMin.last, JSON.stringify(last));
+        assert.equal(last.keepWrong, 0);
+      });
+    }
   }
 });

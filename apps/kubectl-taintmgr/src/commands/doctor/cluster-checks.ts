@@ -31,8 +31,7 @@ export function checkBudgets({ budgets, pods }: Survey): readonly Finding[] {
     if (refusal?.reason === 'SyncFailed') {
       findings.push(finding('FAIL', `cannot be computed: ${refusal.message}`, { about }));
     } else if (expected === 0) {
-      const fix = 'fix its selector, or delete it';
-      findings.push(finding('WARN', 'selects no pods', { about, fix }));
+      findings.push(emptyFinding(finding, budget, pods ?? []));
     } else if (isShut(budget)) {
       const needs = `needs ${desired} of ${expected} pods healthy (${healthy} are)`;
       findings.push(shutFinding(finding, budget, needs, about));
@@ -49,6 +48,19 @@ export function checkBudgets({ budgets, pods }: Survey): readonly Finding[] {
     findings,
     `${count(budgets.length, 'PDB')}, none blocks evictions for good`,
   );
+}
+
+/** A budget that counts no pods: there are none, or nobody counts them. */
+function emptyFinding(finding: FindingOf, budget: Budget, pods: readonly PodFacts[]): Finding {
+  const about = `pdb/${budget.name} -n ${budget.namespace}`;
+  const selected = pods.filter(({ pod }) => budgetsOver(pod, [budget]).length > 0);
+  if (selected.length === 0) {
+    return finding('WARN', 'selects no pods', { about, fix: 'fix its selector, or delete it' });
+  }
+  const names = selected.map(({ pod }) => pod.name);
+  const message = `${countText(names)} selected, but its status counts none: the Eviction API refuses until that changes`;
+  const fix = "see whether kube-controller-manager's disruption-controller runs";
+  return finding('WARN', message, { about, fix });
 }
 
 /** A budget that is shut, by mistake or because its operator moves the pods in its own way. */

@@ -202,10 +202,18 @@ function taintRow(
   ];
 }
 
-function countsFrom(
-  reason: { readonly start: Instant; readonly startSource: string },
-  now: Instant,
-): string {
+type Started = Extract<Reason, { readonly start: Instant }>;
+
+/** What shows from when a deadline counts. */
+const sourceTexts: Readonly<Record<Started['startSource'], string>> = {
+  timeAdded: 'timeAdded',
+  firstSeen: 'first seen',
+  taintsWritten: 'managedFields',
+  givenBack: 'moved on by pauses',
+  podBound: 'the pod came then',
+};
+
+function countsFrom(reason: Started, now: Instant): string {
   if (isUnwritten(reason, now)) return 'unknown';
-  return `${ago(now, reason.start)} (${reason.startSource})`;
+  return `${ago(now, reason.start)} (${sourceTexts[reason.startSource]})`;
 }

@@ -8,6 +8,7 @@ import {
   becauseText,
   deadlineText,
   decisive,
+  decisiveReason,
   heldText,
   none,
   ownerText,
@@ -16,7 +17,7 @@ import {
 
 /** The answer of `pending`: the document of each pod, and its deciding taint. */
 export function pendingDocument(report: PodReport, now: Instant): object {
-  const [reason] = report.explanation.decision.because;
+  const reason = decisiveReason(report);
   const taint = reason && 'taint' in reason ? taintDocument(reason.taint) : undefined;
   return { ...podDocument(report, now), taint };
 }

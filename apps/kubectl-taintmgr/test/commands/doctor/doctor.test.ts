@@ -39,6 +39,12 @@ describe('doctor', () => {
       };
       api.update('poddisruptionbudgets', { ...created, status }, 'status');
     }
+    // Nobody counts what this one selects.
+    const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'api', uid: 'api' };
+    const api1 = pod('shop', 'api-1', { labels: { app: 'api' }, spec: { nodeName: 'n1' } });
+    const ownerReferences = [{ ...owner, controller: true }];
+    api.create('pods', { ...api1, metadata: { ...api1.metadata, ownerReferences } });
+    api.create('poddisruptionbudgets', pdb('shop', 'api', { maxUnavailable: 1 }));
     lease('kube-controller-manager', 3600);
     lease('taintmgr-controller', 3600);
   });
@@ -67,6 +73,7 @@ describe('doctor', () => {
       'WARN overlap : taintmgr-controller runs (taintmgr-controller-host, renewed 1s ago); ' +
         'kube-controller-manager: may evict (kube-controller-manager-host, renewed 1s ago): ' +
         'its flags cannot be seen, as it has no pod here',
+      'WARN budgets pdb/api -n shop: pod api-1 is selected, but its status counts none: the Eviction API refuses until that changes',
       'WARN budgets pdb/none -n shop: selects no pods',
       'WARN budgets pdb/one -n shop: needs 1 of 1 pods healthy (1 are): it never allows an eviction',
       'FAIL budgets pdb/one, pdb/two -n shop: pod web is selected by all of them: the Eviction API refuses to evict such pods',

@@ -86,7 +86,7 @@ async function written(args: readonly string[]): Promise<string> {
     /"(observedAt|expectedAt|notBefore|remainingSeconds|nextSeconds|lastSeconds)": [^\n]*/g,
     '',
   );
-  return `${code}\n${steady.replace(/\b\d+s ago \(\w+\) +/g, 'AGE ')}\n${err}`;
+  return `${code}\n${steady.replace(/\b\d+s ago \([^)]+\) +/g, 'AGE ')}\n${err}`;
 }
 
 describe('policies from files and from the cluster', () => {
