@@ -17,6 +17,7 @@ export class Paced extends Duplex {
   /** Came after the head that is being answered. */
   #held: Buffer | null = null;
   #isOpen = true;
+  #isOver = false;
   /** Since the last answer: whether a line with something in it has gone through... */
   #hasBegun = false;
   /** ...and how much has come of the line that is not at its end. */
@@ -42,6 +43,13 @@ export class Paced extends Duplex {
     if (this.#isOpen) this.source.resume();
   }
 
+  /** That was the last request: what still comes is read to its end, and nobody looks at it. */
+  finish(): void {
+    this.#isOver = true;
+    this.#held = null;
+    this.source.resume();
+  }
+
   override _read(): void {
     if (this.#isOpen) this.source.resume();
   }
@@ -60,6 +68,7 @@ export class Paced extends Duplex {
   }
 
   #take(chunk: Buffer): void {
+    if (this.#isOver) return;
     if (!this.#isOpen) {
       this.#held = this.#held ? Buffer.concat([this.#held, chunk]) : chunk;
       return;

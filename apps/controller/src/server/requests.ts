@@ -30,11 +30,14 @@ export function requestListener(
     if (!(socket instanceof Paced)) return;
     const { connection } = socket;
     connections.move(connection, 'answer');
+    let keepAlive = false;
     response.once('close', () => {
       connections.move(connection, 'idle');
-      socket.proceed();
+      if (keepAlive) socket.proceed();
+      else socket.finish();
     });
     const answered = (reply: Reply): void => {
+      ({ keepAlive } = reply);
       connections.move(connection, 'answer', reply.keepAlive);
       send(reply, request, response);
     };

@@ -224,6 +224,20 @@ describe('a connection', () => {
     assert.deepEqual(server.drops, []);
   });
 
+  it('of somebody unknown carries no second one, whenever that comes', async (t) => {
+    const server = await start(t, {});
+    const where = { port: server.port, host: '127.0.0.1', rejectUnauthorized: false };
+    // It does not hang up when the server does.
+    const socket = tls.connect({ ...where, allowHalfOpen: true });
+    t.after(() => socket.destroy());
+    await once(socket, 'secureConnect');
+    socket.write(requests(2, (index) => `bad-${index}`));
+    await once(socket.resume(), 'end');
+    socket.write(requests(2, (index) => `late-${index}`));
+    for (let turns = 0; turns < 3; turns += 1) await ask(server.port, '/livez');
+    assert.deepEqual(server.reviewed, ['bad-0']);
+  });
+
   it('of somebody known carries many, one after the other', async (t) => {
     const server = await start(t, {});
     const socket = tls.connect({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false });

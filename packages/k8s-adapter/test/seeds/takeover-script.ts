@@ -96,8 +96,9 @@ export function handOver(story: Story, draw: Draw): void {
 }
 
 /** All is as it should be again. */
-export function putBack({ api, stage }: Story): void {
-  putKind(api);
+export function putBack(story: Story): void {
+  const { api, stage } = story;
+  putKind(story);
   for (const { metadata } of api.list(pauses)) api.delete(pauses, '', metadata.name);
   stage.standIn?.start(0);
 }
@@ -240,11 +241,18 @@ function deleteKind({ api }: Story): string {
   return 'delete the kind of TaintManagers';
 }
 
-function putKindBack({ api }: Story): string {
-  return putKind(api) ? 'the kind of TaintManagers is back' : 'the kind of TaintManagers is there';
+function putKindBack(story: Story): string {
+  return putKind(story)
+    ? 'the kind of TaintManagers is back'
+    : 'the kind of TaintManagers is there';
 }
 
-function putKind(api: ClusterApi): boolean {
+function putKind(story: Story): boolean {
+  const { api, stage } = story;
+  const isGoing = (): boolean =>
+    api.get(definitions, '', managers)?.metadata.deletionTimestamp !== undefined;
+  // One that is being deleted would stand in the way, and be gone then.
+  while (isGoing()) stage.passUntil(story.now() + second / 10);
   const definition = customResourceDefinitions().find(({ metadata }) => metadata.name === managers);
   if (!definition || api.get(definitions, '', managers)) return false;
   api.create(definitions, structuredClone(definition));
@@ -289,7 +297,7 @@ function lull(story: Story, draw: Draw): string {
   troubles.end();
   if (draw.chance(0.6)) stage.say(putPause(story, draw));
   stage.say(upset(story, draw));
-  putKind(story.api);
+  putKind(story);
   for (const controller of controllers) {
     if (controller.state !== 'down') controller.crash();
     stage.start(controller);

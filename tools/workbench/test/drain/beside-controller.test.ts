@@ -128,7 +128,7 @@ describe('a drain beside a controller', () => {
     assert.equal(await second.ended, 1);
     assert.match(
       second.out(),
-      /^error: drain drain-\S+ .*is at work on \S+ \(its mark is \ds old\)/m,
+      /^error: drain drain-\S+ .*is at work on \S+ \(its mark is \d+s old\)/m,
     );
     first.child.kill('SIGINT');
     assert.equal(await first.ended, 130);

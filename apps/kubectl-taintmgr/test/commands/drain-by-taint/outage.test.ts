@@ -45,7 +45,7 @@ describe('drain-by-taint with a failing API server', () => {
     cluster.api.faults.down = false;
     const { code, out, err } = await result;
     assert.equal(code, 0);
-    const [web, db] = names.map((name) => `pod/${name} evicted \\(back, back-1, \\d\\.\\ds\\)\n`);
+    const [web, db] = names.map((name) => `pod/${name} evicted \\(back, back-1, \\d+\\.\\ds\\)\n`);
     const lines = `^node/back-1 cordoned\nnode/back-1 tainted\n${web}${db}node/back-1 drained \\(2 pods, .*\\)\n$`;
     assert.match(out, new RegExp(lines));
     assert.match(

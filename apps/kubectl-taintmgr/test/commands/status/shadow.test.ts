@@ -76,9 +76,10 @@ function publish({ api }: TestCluster, name: string, seconds: number, more: obje
 /** Seconds go on while the test runs. */
 function masked(text: string): string {
   return text
-    .replace(/\b(\d+m)?\d+s ago/g, 'AGO')
+    .replace(/\b(?:\d+m)?(?:\d+s)? ago/g, 'AGO')
     .replace(/since \S+Z/g, 'since TIME')
-    .replace(/ +$/gm, '');
+    .replace(/ +$/gm, '')
+    .replace(/ {2,}/g, '  ');
 }
 
 const expected = `TaintManager taintmgr-shadow: since TIME (2d); cp_1 1.2.3 reported AGO
@@ -121,7 +122,7 @@ describe('status --shadow', () => {
     publish(cluster, 'taintmgr-shadow', 4, { shadow });
     const { code, out } = await run('status', '--shadow');
     assert.equal(code, 0);
-    assert.equal(masked(out), expected);
+    assert.equal(masked(out), masked(expected));
     const rows = await run('status', '--shadow', '--no-headers');
     assert.match(rows.out, /^spot {3}6 {5}3 .*\nflap {3}1 .*\n$/);
     const wide = await run('status', '--shadow', '-o', 'wide');
@@ -148,7 +149,7 @@ describe('status --shadow', () => {
       (await run('status', '--shadow', '-o', columns)).out,
       'TAINT   KEPT\nspot    1\nflap    1\n',
     );
-    assert.match((await run('status', '--shadow')).out, /reported 4\ds ago, and not since\n/);
+    assert.match((await run('status', '--shadow')).out, /reported [45]\ds ago, and not since\n/);
   });
 
   it('says how to get one where there is none', async (t) => {

@@ -23,7 +23,7 @@ it('status says what controllers have said about clocks', async (t) => {
   const { out } = await run('status');
   const lines = out.split('\n').filter((line) => line.startsWith('clock'));
   assert.equal(lines.length, 1);
-  assert.match(`${lines}`, /^clock: cp_1: .* set back by 10m \(1m\d?s? ago\)$/);
+  assert.match(`${lines}`, /^clock: cp_1: .* set back by 10m \(1m(\d+s)? ago\)$/);
   const { out: json } = await run('status', '-o', 'json');
   assert.equal(JSON.parse(json).clocks.length, 1);
 });
@@ -73,14 +73,14 @@ it('status says who leads by what the leader publishes, and how old that is', as
   };
   assert.match(
     await publish(4, 'True'),
-    /^TaintManager taintmgr: {5}cp_1 1\.2\.3 leads since 2026-01-01T00:00:00Z, heartbeat \ds ago\n {27}--mode=evict --delete-after=never\n {27}CacheStale: nothing is heard$/,
+    /^TaintManager taintmgr: {5}cp_1 1\.2\.3 leads since 2026-01-01T00:00:00Z, heartbeat \d+s ago\n {27}--mode=evict --delete-after=never\n {27}CacheStale: nothing is heard$/,
   );
   assert.match(
     await publish(42, 'True'),
-    /^TaintManager taintmgr: {5}cp_1 1\.2\.3 was not heard of for 4\ds\n/,
+    /^TaintManager taintmgr: {5}cp_1 1\.2\.3 was not heard of for [45]\ds\n/,
   );
   assert.match(
     await publish(4, 'False'),
-    /^TaintManager taintmgr: {5}cp_1 1\.2\.3 stopped leading \ds ago\n/,
+    /^TaintManager taintmgr: {5}cp_1 1\.2\.3 stopped leading \d+s ago\n/,
   );
 });
