@@ -1,7 +1,9 @@
-// The functions that Kubernetes has and the CEL library has not: texts, lists, sets, quantities.
+// The functions that Kubernetes has and the CEL library has not: texts, lists, sets, quantities, addresses.
 import type { Environment } from '@marcbachmann/cel-js';
 import { quantity } from '../objects/quantity.ts';
+import { Address, addressFunctions, IpAddress, Network } from './addresses.ts';
 import { formatText } from './format.ts';
+import { isSameSemver, Semver, semverFunctions } from './semver.ts';
 import { type CelDuration, CelError, type CelValue, celEqual, isDuration } from './value.ts';
 
 class Quantity {
@@ -25,6 +27,15 @@ export function addLibrary(environment: Environment): void {
   environment.registerOperator('Quantity == Quantity', (a: Quantity, b: Quantity) => {
     return a.amount === b.amount;
   });
+  for (const [name, ctor, isSame] of [
+    ['IP', IpAddress, isSameText],
+    ['CIDR', Network, isSameText],
+    ['URL', Address, (a: Address, b: Address) => a.url.href === b.url.href],
+    ['Semver', Semver, isSameSemver],
+  ] as const) {
+    environment.registerType(name, { ctor, fields: {} });
+    environment.registerOperator(`${name} == ${name}`, isSame);
+  }
   // The signatures below know these types by name, and a class in a bundle has another one.
   for (const [name, typeName, type] of [
     ['sets', 'Sets', Sets],
@@ -34,10 +45,15 @@ export function addLibrary(environment: Environment): void {
     environment.registerType(typeName, type);
     environment.registerConstant(name, typeName, new type());
   }
-  const all = { ...conversions, ...texts, ...lists, ...sets, ...quantities };
+  const ours = { ...conversions, ...texts, ...lists, ...sets, ...quantities };
+  const all = { ...ours, ...addressFunctions, ...semverFunctions };
   for (const [signature, handler] of Object.entries(all)) {
     environment.registerFunction(signature, handler, { async: false });
   }
+}
+
+function isSameText(a: IpAddress | Network, b: IpAddress | Network): boolean {
+  return String(a) === String(b);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the signature beside each handler says what it takes

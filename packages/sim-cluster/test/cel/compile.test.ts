@@ -130,6 +130,24 @@ const truths: readonly string[] = [
   'object.spec.missing.deeper == 1 || true',
   'self.parts.exists_one(x, x.a == 1) && self.sizes.map(x, x * 2) == [2, 4]',
   'type(self.size) == int && dyn(self.size) != "a"',
+  "isIP('1.2.3.4') && ip('1.2.3.4').family() == 4 && isIP('fe80::1') && ip('fe80::1').family() == 6",
+  "!isIP('1.2.3') && !isIP('01.2.3.4') && !isIP('1.2.3.256') && !isIP('::1%eth0') && !isIP('::ffff:1.2.3.4')",
+  "ip('127.0.0.1').isLoopback() && ip('::').isUnspecified() && ip('169.254.1.1').isLinkLocalUnicast()",
+  "ip('10.0.0.1').isGlobalUnicast() && !ip('224.0.0.1').isGlobalUnicast() && ip('ff02::1').isLinkLocalMulticast()",
+  "string(ip('2001:DB8:0:0::1')) == '2001:db8::1' && ip('::1') == ip('0:0:0:0:0:0:0:1') && ip('::') != ip('0.0.0.0')",
+  "cidr('10.0.0.0/8').containsIP('10.1.1.1') && !cidr('10.0.0.0/8').containsIP(ip('11.0.0.0'))",
+  "cidr('2001:db8::/32').containsIP('2001:db8:ffff::1') && !cidr('0.0.0.0/0').containsIP('::1')",
+  "cidr('10.0.0.0/8').containsCIDR('10.1.0.0/16') && !cidr('10.1.0.0/16').containsCIDR(cidr('10.0.0.0/8'))",
+  "string(cidr('10.1.2.3/8').masked()) == '10.0.0.0/8' && cidr('10.1.2.3/8').ip() == ip('10.1.2.3')",
+  "cidr('10.0.0.0/8').prefixLength() == 8 && !isCIDR('10.0.0.0') && !isCIDR('10.0.0.0/33') && isCIDR('::/128')",
+  "isURL('https://a.b/c') && url('https://a.b:8/c%20d?x=1&x=2').getHost() == 'a.b:8'",
+  "url('https://[::1]:8/c%20d?x=1&x=2').getHostname() == '::1' && url('https://a:8/').getPort() == '8'",
+  "url('/a?x=1').getEscapedPath() == '/a' && url('/a').getScheme() == '' && url('/a').getHost() == ''",
+  "url('https://a/?x=1&x=2').getQuery()['x'] == ['1', '2'] && !isURL('../a') && !isURL('a')",
+  "isSemver('1.2.3') && semver('1.2.3').isLessThan(semver('1.2.10')) && !isSemver('v1.2.3') && !isSemver('1.2')",
+  "semver('1.0.0-rc.2').compareTo(semver('1.0.0-rc.10')) == -1 && semver('1.0.0').isGreaterThan(semver('1.0.0-rc.1'))",
+  "semver('1.0.0-1').isLessThan(semver('1.0.0-a')) && semver('1.0.0+a') == semver('1.0.0+b')",
+  "semver('1.0.0-a').isLessThan(semver('1.0.0-a.1')) && semver('1.2.3').minor() == 2",
 ];
 
 for (const expression of truths) {
@@ -151,6 +169,9 @@ const failures: readonly (readonly [string, string])[] = [
   ['oldSelf.value().size == 1', 'optional.none() dereference'],
   ["'ab'.charAt(9) == ''", 'index out of range: 9'],
   ['[].max() == 1', 'max called on empty list'],
+  ["ip('x') == ip('::')", 'unable to parse IP address from string "x"'],
+  ["cidr('::').prefixLength() == 0", 'unable to parse CIDR from string "::"'],
+  ["semver('1').major() == 1", 'No Major.Minor.Patch elements found'],
 ];
 
 for (const [expression, error] of failures) {
