@@ -63,8 +63,10 @@ describe('the view of the pods of a node', () => {
   const views: readonly [PodView | null, boolean, string | null][] = [
     [null, false, null],
     ['watched', false, null],
-    ['reading', true, 'its pods are being read: nothing is decided about those not known yet'],
+    // How long ago those that are known were reported is judged by whoever reads them.
+    ['reading', false, 'its pods are being read: nothing is decided about those not known yet'],
     ['old', true, 'its pods are not being watched: each is read again before it goes'],
+    ['unread', true, 'its pods are not read: it has no NoExecute taint'],
   ];
   for (const [view, confirm, text] of views) {
     it(`is told and heeded: ${view ?? 'of all pods'}`, () => {
