@@ -60,6 +60,13 @@ describe('kubectl', { skip: withoutKubectl }, () => {
     };
   }
 
+  it('says of a kind that is not there what to do', async () => {
+    const thing = 'apiVersion: example.com/v1\nkind: Thing\nmetadata:\n  name: a\n';
+    const { code, err } = await kubectl('apply -f -', thing);
+    assert.equal(code, 1);
+    assert.match(err, /no matches for kind "Thing" in version "example\.com\/v1"\nensure CRDs/);
+  });
+
   describe('get', () => {
     const cases: readonly (readonly [string, RegExp])[] = [
       ['get nodes', /^NAME +STATUS +ROLES +AGE +VERSION\nn1 +Ready +worker +(\d+m)?\d+s +v1\.36\.2\n$/],

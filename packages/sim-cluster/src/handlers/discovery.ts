@@ -10,6 +10,7 @@ import {
   versionInfo,
 } from '../discovery/documents.ts';
 import { openApiDocument, openApiRoot } from '../discovery/openapi.ts';
+import { openApiV2 } from '../discovery/openapi-v2.ts';
 import { methodNotAllowed, unknownPath } from '../objects/errors.ts';
 import type { ServedResources } from '../resources/served.ts';
 import { type Answer, jsonReply, type Reply, textReply } from '../wire/answer.ts';
@@ -35,6 +36,10 @@ const paths: Readonly<Record<string, Handler>> = {
     wantsAggregated(call) ? cached(call, served, true) : plain(call, coreVersions()),
   '/apis': (call, served) =>
     wantsAggregated(call) ? cached(call, served, false) : plain(call, groupList(served)),
+  '/openapi/v2': ({ request }) => {
+    const { type, body } = openApiV2(request.headers.accept ?? '');
+    return { kind: 'reply', status: 200, headers: { 'content-type': type }, body };
+  },
   '/openapi/v3': (call, served) => plain(call, openApiRoot(served)),
 };
 

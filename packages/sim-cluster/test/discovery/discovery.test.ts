@@ -78,6 +78,12 @@ describe('discovery', () => {
     assert.equal(client.get('/openapi/v3/apis/nope/v1').status, 404);
   });
 
+  it('has an OpenAPI v2 document without kinds, for clients that want one', () => {
+    const { status, body } = client.get('/openapi/v2');
+    assert.equal(status, 200);
+    assert.deepEqual([body.swagger, body.info.version, body.paths], ['2.0', 'v1.36.2', {}]);
+  });
+
   for (const [path, status, isText] of [
     ['/apis/nope.example.com/v1/things', 404, true],
     ['/apis/nope', 404, true],
