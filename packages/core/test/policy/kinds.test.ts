@@ -289,9 +289,20 @@ describe('what no kind has', () => {
   const sound = { apiVersion, kind: 'EvictionPause', metadata: { name: 'one' } };
   const want =
     'want EvictionPolicy, NodeTaintRule, EvictionPause, NodeDrain, TaintManager of taintmgr.dev/v1alpha1';
+  const oldGrammar =
+    'got policies without kind and apiVersion, want an EvictionPolicy of taintmgr.dev/v1alpha1 for each: key, value ' +
+    'and effect are in spec.match.taints, mode is spec.action (Delete, Evict, EvictThenDelete), ' +
+    'settle is spec.minTaintAge, the others are in spec';
   const cases: readonly (readonly [string, unknown, readonly string[]])[] = [
     ['nothing', null, [`got no kind and no apiVersion, ${want}`]],
     ['a list', [], [`got no kind and no apiVersion, ${want}`]],
+    ...[
+      { key: 'spot', settle: '10m' },
+      [{ key: 'spot', mode: 'evict' }],
+      { policies: [{ key: 'spot' }] },
+      { eviction: { policies: [{ mode: 'evict' }] } },
+    ].map((old) => ['the old grammar', old, [oldGrammar]] as const),
+    ['no policy at all', { policies: [], replicas: 1 }, [`got no kind and no apiVersion, ${want}`]],
     [
       'another kind',
       { apiVersion, kind: 'Pause' },

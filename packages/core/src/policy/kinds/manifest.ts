@@ -37,6 +37,7 @@ export interface NamedTaintManager {
 export function readManifest(value: unknown, now: Instant): Judged<PolicyObject> {
   const object = isRecord(value) ? value : {};
   const kind = kindOf(object.kind);
+  if (isOldGrammar(value)) return refused(oldGrammarText);
   if (object.apiVersion !== policyApiVersion || kind === null) return foreign(object);
   const faults = [...strayFaults(object), ...nameFaults(object)];
   const judged = bodyOf(kind, object, metadataOf(object), now);
@@ -51,8 +52,26 @@ function kindOf(name: unknown): KindName | null {
 function foreign({ kind, apiVersion }: Readonly<Record<string, unknown>>): Judged<never> {
   const what = kind === undefined ? 'no kind' : `kind ${JSON.stringify(kind)}`;
   const of = apiVersion === undefined ? ' and no apiVersion' : ` of ${JSON.stringify(apiVersion)}`;
-  const text = `got ${what}${of}, want ${kindNames.join(', ')} of ${policyApiVersion}`;
+  return refused(`got ${what}${of}, want ${kindNames.join(', ')} of ${policyApiVersion}`);
+}
+
+function refused(text: string): Judged<never> {
   return { kind: 'refused', faults: [{ path: ['kind'], text, endsChecks: true }] };
+}
+
+/** What is written instead of the policies that configuration files once had. */
+const oldGrammarText =
+  `got policies without kind and apiVersion, want an EvictionPolicy of ${policyApiVersion} for each: key, value ` +
+  'and effect are in spec.match.taints, mode is spec.action (Delete, Evict, EvictThenDelete), ' +
+  'settle is spec.minTaintAge, the others are in spec';
+
+/** Such a policy, a list of them, or what they stood in. */
+function isOldGrammar(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0 && value.every(isOldGrammar);
+  if (!isRecord(value) || value.kind !== undefined || value.apiVersion !== undefined) return false;
+  const { policies, eviction, key, mode, settle } = value;
+  if (policies !== undefined || eviction !== undefined) return isOldGrammar(policies ?? eviction);
+  return typeof key === 'string' || mode !== undefined || settle !== undefined;
 }
 
 function bodyOf(
