@@ -49,7 +49,7 @@ export function scoresOf(left: Played, right: Played): readonly Score[] {
     isLess,
   );
   const below = score(
-    'A new kernel: web below its budget for',
+    'A new kernel: web below budget for',
     grown(2, webBelow),
     duration,
     isNone,

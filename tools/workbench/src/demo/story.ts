@@ -18,7 +18,7 @@ export const hour: Millis = 3_600_000;
 
 export const chapters: readonly Chapter[] = [
   {
-    title: 'A zone loses its power',
+    title: 'A zone fails',
     scenes: [
       { minute: 2, text: 'zone-b loses its power' },
       { minute: 5, text: 'the controllers are restarted' },

@@ -36,6 +36,9 @@ describe('npm run demo', () => {
   it('plays the hour on both sides, and ends as promised', async () => {
     const printed = await demo();
     same(printed, 'plain.txt');
+    const scores = printed.split('\n').filter((line) => line.endsWith(' ok'));
+    assert.equal(scores.length, 6);
+    for (const line of scores) assert.ok(line.length <= 80, line);
     const page = readFileSync(new URL('reports/demo.html', root), 'utf8');
     assert.match(page, /^<!doctype html>/i);
   });
