@@ -54,7 +54,7 @@ export function Overview({ state, label, fill, steps }: OverviewProps) {
   const path = steps.map(({ at, value }, index) => {
     const until = steps[index + 1]?.at ?? state.end.value;
     const top = height - (value / most) * (height - 4);
-    return `L${x(at)},${top}L${x(until)},${top}`;
+    return `H${x(at)}V${top}H${x(until)}`;
   });
   return (
     <div class="overview">
@@ -62,7 +62,7 @@ export function Overview({ state, label, fill, steps }: OverviewProps) {
         {label}, at most {most}
       </span>
       <svg ref={place} height={height} aria-hidden="true">
-        <path class={fill} d={`M0,${height}${path.join('')}L${x(state.end.value)},${height}Z`} />
+        <path class={fill} d={`M0,${height}${path.join('')}V${height}Z`} />
         <g />
       </svg>
     </div>

@@ -123,9 +123,10 @@ workloads:
   it('a gap: a machine that dies twice, and a node that Kubernetes gives up once', async () => {
     // The pod is on b-1. From 100 s to 130 s its machine is dead, which Kubernetes
     // does not notice within the 50 s it waits; the pod starts again in 40 s: down from 100 s to 170 s.
-    // From 300 s to 400 s it is dead again: down from 300 s to 440 s, and Kubernetes notices it 40 to
-    // 50 s after the last heartbeat, and until the machine is back. 210 s in all, of which the longest
-    // gap is 140 s; the pod tolerates it for 300 s, so that nobody is evicted.
+    // From 300 s to 400 s it is dead again: down from 300 s to 440 s. 210 s in all, of which the longest
+    // gap is 140 s; the pod tolerates it for 300 s, so that nobody is evicted. Kubernetes notices it 50 s
+    // after the last heartbeat, which is up to 10 s before 300 s, by a look every 5 s: from between 340 and
+    // 355 s on, until the machine is back at 400 s and says so. That is 45 to 60 s.
     const run = await first(
       `${two}workloads:
 - {kind: Deployment, name: shop/web, replicas: 1, startTime: 40s, nodeSelector: {kubernetes.io/hostname: b-1}}
@@ -141,7 +142,7 @@ workloads:
     });
     assert.equal(run.summary.evictions, 0);
     const noticed = found.unavailableSeconds;
-    assert.ok(noticed >= 50 && noticed <= 60, `noticed ${noticed}`);
+    assert.ok(noticed >= 45 && noticed <= 60, `noticed ${noticed}`);
   });
 
   it('a limit: one pod in a hundred seconds', async () => {

@@ -88,6 +88,8 @@ describe('web', () => {
     const row = page.locator('tr', { hasText: 'shop/web-1' });
     assert.match(await textOf(row), /overdue by 2d3h.*node-a1.*taintmgr-controller.*PDB web/);
     assert.equal(new URL(page.url()).search, '', 'the token is not in the address any more');
+    const strip = await page.locator('.overview path.pending').getAttribute('d');
+    assert.match(strip ?? '', /^M0,34(H[\d.e-]+V[\d.e-]+H[\d.e-]+)+V34Z$/, 'numbers go in steps');
   });
 
   it('works once by its address, and for this browser goes on', async () => {

@@ -88,38 +88,44 @@ describe('the filters of the page', () => {
   const labels = async (own: Page): Promise<readonly string[]> =>
     await own.locator('.label.lane .text').allTextContents();
 
-  it('leave a namespace, a zone, an outcome, what is harmed; the address keeps them', async () => {
-    const own = await opened();
-    await own.getByRole('button', { name: 'Filter' }).click();
-    await own.getByRole('combobox', { name: /^Namespace/ }).selectOption('infra');
-    const ofInfra = await labels(own);
-    assert.ok(ofInfra.some((text) => text.startsWith('infra/agent')));
-    assert.ok(!ofInfra.some((text) => text.startsWith('shop/web')), ofInfra.join());
-    const rows = await own.locator('.numbers tbody tr').allTextContents();
-    assert.ok(
-      rows.every((text) => text.startsWith('infra/agent')),
-      rows.join(),
-    );
-    await own.getByRole('combobox', { name: /^Namespace/ }).selectOption('');
-    await own.getByRole('combobox', { name: /^Zone/ }).selectOption('zone-a');
-    await own.getByRole('combobox', { name: /^Pods/ }).selectOption('evicted');
-    await own.getByLabel('what is harmed').check();
-    const fragment = fragmentOf(own);
-    assert.deepEqual(
-      ['ns', 'zone', 'pods', 'harmed'].map((name) => fragment.get(name)),
-      [null, 'zone-a', 'evicted', 'only'],
-    );
-    const again = await opened({}, new URL(own.url()).hash);
-    const found = await labels(again);
-    assert.deepEqual(found, await labels(own));
-    assert.ok(found.some((text) => text.startsWith('zone-a')));
-    assert.ok(!found.some((text) => text.startsWith('zone-b')), found.join());
-    await again.getByRole('button', { name: 'Show all' }).click();
-    assert.ok((await labels(again)).length > found.length);
-    assert.equal(fragmentOf(again).size, 0);
-    await own.close();
-    await again.close();
-  });
+  for (const [width, height] of [
+    [1400, 900],
+    [800, 900],
+    [390, 844],
+  ] as const)
+    it(`leave a namespace, a zone, an outcome, what is harmed; the address keeps them, at ${width}x${height}`, async () => {
+      const viewport = { width, height };
+      const own = await opened({ viewport });
+      await own.getByRole('button', { name: 'Filter' }).click();
+      await own.getByRole('combobox', { name: /^Namespace/ }).selectOption('infra');
+      const ofInfra = await labels(own);
+      assert.ok(ofInfra.some((text) => text.startsWith('infra/agent')));
+      assert.ok(!ofInfra.some((text) => text.startsWith('shop/web')), ofInfra.join());
+      const rows = await own.locator('.numbers tbody tr').allTextContents();
+      assert.ok(
+        rows.every((text) => text.startsWith('infra/agent')),
+        rows.join(),
+      );
+      await own.getByRole('combobox', { name: /^Namespace/ }).selectOption('');
+      await own.getByRole('combobox', { name: /^Zone/ }).selectOption('zone-a');
+      await own.getByRole('combobox', { name: /^Pods/ }).selectOption('evicted');
+      await own.getByLabel('what is harmed').check();
+      const fragment = fragmentOf(own);
+      assert.deepEqual(
+        ['ns', 'zone', 'pods', 'harmed'].map((name) => fragment.get(name)),
+        [null, 'zone-a', 'evicted', 'only'],
+      );
+      const again = await opened({ viewport }, new URL(own.url()).hash);
+      const found = await labels(again);
+      assert.deepEqual(found, await labels(own));
+      assert.ok(found.some((text) => text.startsWith('zone-a')));
+      assert.ok(!found.some((text) => text.startsWith('zone-b')), found.join());
+      await again.getByRole('button', { name: 'Show all' }).click();
+      assert.ok((await labels(again)).length > found.length);
+      assert.equal(fragmentOf(again).size, 0);
+      await own.close();
+      await again.close();
+    });
 
   it('say that nothing is left, also of what the address names and is not there', async () => {
     const own = await opened({}, '#ns=nowhere&zone=zone-x&harmed=only&q=zzz');
