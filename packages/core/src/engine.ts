@@ -167,8 +167,13 @@ const nothing: readonly never[] = [];
 
 /** One list of all; most are empty, and most events come to nothing. */
 function joined<T>(lists: readonly (readonly T[])[]): readonly T[] {
-  const filled = lists.filter(({ length }) => length > 0);
-  return filled.length > 1 ? filled.flat() : (filled[0] ?? nothing);
+  let only: readonly T[] = nothing;
+  for (const list of lists) {
+    if (list.length === 0) continue;
+    if (only.length > 0) return lists.flat();
+    only = list;
+  }
+  return only;
 }
 
 function listOf<T>(value: T | null): readonly T[] {

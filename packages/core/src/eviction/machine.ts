@@ -221,20 +221,30 @@ export class PreciseEvictionMachine implements EvictionMachine {
     }
   }
 
-  /** Decides about the pod and moves its attempt to match; what was sent cannot be called back. */
+  /**
+   * Decides about the pod and moves its attempt to match; what was sent cannot be called back, so that
+   * about it only limits that count pods have to know.
+   */
   #reconsider(now: Instant, pod: Pod, cause: Cause): void {
+    if (this.#isSent(pod) && !this.#limits.countsPods) return;
     const decision = this.decisionOn(pod);
     const { because } = decision;
     this.#limits.followPod(now, pod, decision);
     const attempt = this.#attempts.get(pod.uid);
     if (pod.deletionTimestamp !== null) this.#drop(now, pod, cause, because);
-    else if (attempt && !isPending(attempt.state)) return;
+    else if (this.#isSent(pod)) return;
     else if (decision.kind === 'evict') this.#plan(now, pod, cause, decision);
     else if (decision.kind === 'pause') this.#pause(now, pod, cause, decision);
     else if (attempt) {
       this.#drop(now, pod, cause, because);
       this.#commands.push(cancelEvent(pod, because));
     }
+  }
+
+  /** Whether its eviction is under way or accepted, and it is not on its way out yet. */
+  #isSent({ uid, deletionTimestamp }: Pod): boolean {
+    const attempt = this.#attempts.get(uid);
+    return deletionTimestamp === null && attempt !== undefined && !isPending(attempt.state);
   }
 
   /** What is due keeps its turn unless it got more time. */

@@ -55,11 +55,12 @@ export class KeptTraits {
 
   #keep(hash: number, pod: Pod, previous: PodTraits | null): PodTraits {
     const given = traitsOf(pod);
+    const isTolerant = previous && hasSameTolerations(given.tolerations, previous.tolerations);
     const traits = {
       ...given,
       namespace: this.#texts.take(given.namespace),
       phase: this.#texts.take(given.phase),
-      tolerations: this.#tolerations.take(given.tolerations),
+      tolerations: this.#tolerations.take((isTolerant ? previous : given).tolerations),
       ...(previous && isSameOwner(given.owner, previous.owner) && { owner: previous.owner }),
       ...(previous && hasSameLabels(given.labels, previous.labels) && { labels: previous.labels }),
     };
@@ -70,10 +71,17 @@ export class KeptTraits {
   }
 }
 
+/** Made once for each list: those that are kept are asked for with each change of their pods. */
+const tolerationsKeys = new WeakMap<readonly Toleration[], string>();
+
 function tolerationsKey(tolerations: readonly Toleration[]): string {
-  return JSON.stringify(
+  const known = tolerationsKeys.get(tolerations);
+  if (known !== undefined) return known;
+  const key = JSON.stringify(
     tolerations.map((t) => [t.key, t.operator, t.value, t.effect, t.tolerationSeconds?.toString()]),
   );
+  tolerationsKeys.set(tolerations, key);
+  return key;
 }
 
 function hasTraits(pod: Pod, traits: PodTraits): boolean {

@@ -161,7 +161,10 @@ function requestOf(
 ): ApiRequest {
   let text: string | null = null;
   return {
-    ...{ method, path, headers, bodyValue },
+    method,
+    path,
+    headers,
+    bodyValue,
     get body() {
       text ??= JSON.stringify(bodyValue);
       return text;

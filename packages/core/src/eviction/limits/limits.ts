@@ -80,6 +80,11 @@ export class EvictionLimits {
     if (this.#limiter.countsPods) this.#limiter.moved(name);
   }
 
+  /** Whether pods are counted that nothing is done about. */
+  get countsPods(): boolean {
+    return this.#limiter.countsPods;
+  }
+
   /** Takes in a pod as it is, and what was decided about it. */
   followPod(now: Instant, pod: Pod, { kind, because }: Decision): void {
     if (pod.deletionTimestamp !== null) this.#limiter.leave(now, pod.uid);
