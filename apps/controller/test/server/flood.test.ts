@@ -228,7 +228,8 @@ describe('a connection', () => {
     const server = await start(t, {});
     const where = { port: server.port, host: '127.0.0.1', rejectUnauthorized: false };
     // It does not hang up when the server does.
-    const socket = tls.connect({ ...where, allowHalfOpen: true });
+    const options = { ...where, allowHalfOpen: true };
+    const socket = tls.connect(options);
     t.after(() => socket.destroy());
     await once(socket, 'secureConnect');
     socket.write(requests(2, (index) => `bad-${index}`));
