@@ -81,7 +81,7 @@ export const budgetTable: RowTable<BudgetSummary> = {
   head: 'PDB',
   kindOf: () => null,
   isCalm: ({ refusals, belowMax }) => refusals + belowMax === 0,
-  calmText: 'kept, and nothing refused',
+  calmText: 'PDBs kept, nothing refused',
   columns: [
     {
       head: 'REFUSED',

@@ -17,7 +17,7 @@ export function simulationTable(result: Result, options: TableOptions): string {
   const [first] = runs;
   if (!first) return '';
   const parts = [
-    headline(result, first),
+    fitting([headline(result, first)], options),
     rowTable(workloadTable, runs, ({ workloads }) => workloads, options),
     rowTable(budgetTable, runs, ({ budgets }) => budgets, options),
     causeTable(runs, options),
