@@ -10,6 +10,8 @@ export interface Mark {
   readonly by?: string;
   readonly taint: string;
   readonly cordoned?: boolean;
+  /** False: it is cordoned before its turn. */
+  readonly tainted?: boolean;
   readonly heartbeat?: string;
   readonly ended?: boolean;
 }

@@ -21,6 +21,8 @@ export class NodeDrainOrder {
   readonly #annotated = new Set<string>();
   /** When a drain was first seen on a node, as `drain node`. */
   readonly #begunAt = new Map<string, number>();
+  /** When its turn was first seen to have come, by the same. */
+  readonly #turnAt = new Map<string, number>();
 
   constructor(api: ClusterApi, report: (invariant: string, evidence: string) => void) {
     this.#api = api;
@@ -33,9 +35,10 @@ export class NodeDrainOrder {
     for (const [key, value] of Object.entries(annotations)) {
       if (key.startsWith('example.com/')) this.#annotated.add(`${name} ${key}=${value}`);
     }
-    for (const { id } of marksOf(node)) {
+    for (const { id, tainted = true } of marksOf(node)) {
       const key = `${id} ${name}`;
       if (!this.#begunAt.has(key)) this.#begunAt.set(key, at);
+      if (tainted && !this.#turnAt.has(key)) this.#turnAt.set(key, at);
     }
   }
 
@@ -85,8 +88,8 @@ export class NodeDrainOrder {
     const nodes: readonly string[] = spec.nodes ?? [];
     if (!nodes.includes(name)) return undefined;
     return nodes.find((other) => {
-      const begunAt = this.#begunAt.get(`${id} ${other}`) ?? 0;
-      return waveOf(spec, other) > waveOf(spec, name) && begunAt > Math.max(since, timeOf(drain));
+      const turnAt = this.#turnAt.get(`${id} ${other}`) ?? 0;
+      return waveOf(spec, other) > waveOf(spec, name) && turnAt > Math.max(since, timeOf(drain));
     });
   }
 
@@ -157,7 +160,7 @@ function isLast({ pods, tolerations }: Spec, { metadata }: KubeObject): boolean 
 }
 
 /** Whether a drain makes such pods leave, whatever else it says. */
-function isToGo({ metadata, status }: KubeObject): boolean {
+export function isToGo({ metadata, status }: KubeObject): boolean {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller)?.kind ?? '';
   const isOver = ['Succeeded', 'Failed'].includes(status?.phase);
   return ['ReplicaSet', 'StatefulSet'].includes(owner) && !isOver;

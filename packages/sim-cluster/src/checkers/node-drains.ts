@@ -5,7 +5,7 @@ import type { ClusterApi } from '../store/cluster-api.ts';
 import { ApiHistory } from './api-history.ts';
 import type { Call } from './call.ts';
 import { isAtWork, marksOf } from './node-drain-marks.ts';
-import { NodeDrainOrder } from './node-drain-order.ts';
+import { isToGo, NodeDrainOrder } from './node-drain-order.ts';
 import { ObjectHistory, type ObservedChange } from './object-history.ts';
 import type { Violation } from './terms.ts';
 
@@ -174,17 +174,29 @@ export class NodeDrainCheckers {
   /** As many nodes at a time as a drain says, and those that it says may be held up. */
   #limits(at: number, object: KubeObject): void {
     for (const { id } of marksOf(object)) {
-      const limits = this.#recent(id, at).map(
-        ({ limits: { nodesAtOnce = 1, heldUpNodes = 1 } = {} }) =>
-          nodesAtOnce === 0 || typeof nodesAtOnce === 'string'
-            ? Number.POSITIVE_INFINITY
-            : nodesAtOnce + heldUpNodes,
+      const recent = this.#recent(id, at);
+      const limits = recent.map(({ limits: { nodesAtOnce = 1, heldUpNodes = 1 } = {} }) =>
+        nodesAtOnce === 0 || typeof nodesAtOnce === 'string'
+          ? Number.POSITIVE_INFINITY
+          : nodesAtOnce + heldUpNodes,
       );
-      const busy = this.#api.list('nodes').filter((node) => isAtWork(node, id, at));
+      // A node that is done with has its mark until that is written, and writes may be late.
+      const isLong = recent.some(({ afterNode }) => afterNode !== undefined);
+      const busy = this.#api.list('nodes').filter((node) => {
+        return isAtWork(node, id, at) && (isLong || this.#hasPodsToGo(node, recent));
+      });
       if (limits.length === 0 || busy.length <= Math.max(...limits)) continue;
       const names = busy.map(({ metadata }) => metadata.name).join(', ');
       this.#report('keeps to its limits', `${id} is at work on ${names}`);
     }
+  }
+
+  #hasPodsToGo({ metadata: { name } }: KubeObject, specs: readonly KubeObject['spec'][]): boolean {
+    return this.#api.list('pods').some((pod) => {
+      const isOfNobody = !pod.metadata.ownerReferences?.some(({ controller }) => controller);
+      const isMeant = specs.some((spec) => spec.tolerations === 'Ignore' || !tolerates(pod, spec));
+      return pod.spec.nodeName === name && (isToGo(pod) || isOfNobody) && isMeant;
+    });
   }
 
   #pod(at: number, pod: KubeObject, { kind, uid }: Call): void {
@@ -238,6 +250,22 @@ export class NodeDrainCheckers {
   #report(invariant: string, evidence: string): void {
     this.#violations.push({ invariant, at: this.#api.clock.now(), evidence });
   }
+}
+
+/** Whether the pod may stay beside the taint of a drain for ever. */
+function tolerates(
+  { spec: { tolerations = [] } }: KubeObject,
+  { taint }: KubeObject['spec'],
+): boolean {
+  return tolerations.some(
+    ({
+      key = '',
+      tolerationSeconds,
+    }: {
+      readonly key?: string;
+      readonly tolerationSeconds?: number;
+    }) => tolerationSeconds === undefined && (key === '' || key === taint?.key),
+  );
 }
 
 function taintsOf({ spec }: KubeObject): readonly (Taint & { readonly timeAdded?: string })[] {
