@@ -69,7 +69,10 @@ describe('kubectl', { skip: withoutKubectl }, () => {
 
   describe('get', () => {
     const cases: readonly (readonly [string, RegExp])[] = [
-      ['get nodes', /^NAME +STATUS +ROLES +AGE +VERSION\nn1 +Ready +worker +(\d+m)?\d+s +v1\.36\.2\n$/],
+      [
+        'get nodes',
+        /^NAME +STATUS +ROLES +AGE +VERSION\nn1 +Ready +worker +(\d+m)?\d+s +v1\.36\.2\n$/,
+      ],
       ['get nodes -o wide', /INTERNAL-IP .*\nn1 .* 10\.0\.0\.1 +<none> +Test OS +<unknown>/],
       ['get node n1 -o yaml', /^apiVersion: v1\nkind: Node\n[\s\S]*kubeletVersion: v1\.36\.2/],
       ['get nodes -o name', /^node\/n1\n$/],

@@ -56,7 +56,8 @@ function fill({ api }: TestCluster): void {
     const made = node(name, { spec: { taints } });
     api.create('nodes', { ...made, metadata: { ...made.metadata, labels } });
     for (const app of ['web', 'database']) {
-      const tolerations = [{ ...toleration('example.com/odd:NoExecute', 60) }];
+      // Longer than this takes on a slow machine: none is due in one answer and waits in another.
+      const tolerations = [{ ...toleration('example.com/odd:NoExecute', 7200) }];
       const one = pod('default', `${app}-${name}`, { spec: { nodeName: name, tolerations } });
       const more = app === 'database' ? { tier: 'database' } : {};
       api.create('pods', { ...one, metadata: { ...one.metadata, labels: { app, ...more } } });

@@ -79,14 +79,15 @@ const documents = [
   'pending -A',
 ];
 
-/** What a command writes, but for ages of seconds, and in documents the times that go on. */
+/** What a command writes, but for ages of minutes and seconds, and in documents the times that go on. */
 async function written(args: readonly string[]): Promise<string> {
   const { code, out, err } = await run(...args);
   const steady = out.replace(
     /"(observedAt|expectedAt|notBefore|remainingSeconds|nextSeconds|lastSeconds)": [^\n]*/g,
     '',
   );
-  return `${code}\n${steady.replace(/\b\d+s ago \([^)]+\) +/g, 'AGE ')}\n${err}`;
+  const ageless = steady.replace(/\b(?:\d+m)?(?:\d+s)? ago \([^)]+\) +/g, 'AGE ');
+  return `${code}\n${ageless.replace(/ {2,}/g, '  ')}\n${err}`;
 }
 
 describe('policies from files and from the cluster', () => {
