@@ -79,7 +79,7 @@ describe('what if', () => {
     await page.waitForURL(/\/what-if\/1/);
     assert.match(
       (await page.locator('h1').textContent()) ?? '',
-      /^shop\/web is down for .*, after “drain a-1” at 0:01:00\.$/,
+      /^shop\/web is partly down for .*, after “drain a-1” at 0:01:00\.$/,
     );
     const command = (await page.locator('header code').textContent()) ?? '';
     assert.equal(
