@@ -46,7 +46,7 @@ export const houses: Readonly<Record<string, House>> = {
       'index.ts program/',
       'embedded.ts',
       'checkers/ cluster.ts https/',
-      'topology.ts',
+      'at-rest/ topology.ts',
       'builders.ts disruption/ kubelet/ scheduler/ < workloads/',
       'controllers/',
       'api/',

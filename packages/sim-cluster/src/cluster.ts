@@ -1,4 +1,5 @@
 import { ApiServer, type ApiServerOptions } from './api/api-server.ts';
+import { populationDelayMs, type RestingCluster } from './at-rest/at-rest.ts';
 import { AttachDetach, type AttachTiming } from './controllers/attach-detach.ts';
 import type { Controller, ControllerContext } from './controllers/controller.ts';
 import { EvictionRequests } from './controllers/eviction-requests.ts';
@@ -11,7 +12,6 @@ import { PodCollector } from './controllers/pod-collector.ts';
 import { conditionOf, isReady } from './controllers/pods.ts';
 import { PolicyStatus } from './controllers/policy-status.ts';
 import { PublishedObjects } from './controllers/published-objects.ts';
-import { Settling } from './controllers/settling.ts';
 import { StandAside } from './controllers/stand-aside.ts';
 import { UnreachableNodes } from './controllers/unreachable-nodes.ts';
 import { VolumeBinder } from './controllers/volume-binder.ts';
@@ -25,7 +25,6 @@ import { Kubelets } from './kubelet/kubelets.ts';
 import type { NodeDescription } from './kubelet/node-status.ts';
 import { defaultTiming, type KubeletTiming } from './kubelet/timing.ts';
 import type { KubeObject } from './objects/kube-object.ts';
-import type { Taint } from './objects/tolerations.ts';
 import { resources } from './resources/resources.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { type Topology, topologyNodes, topologyObjects } from './topology.ts';
@@ -57,7 +56,7 @@ const makeParts: Readonly<Record<ClusterPart, MakePart>> = {
       : [new UnreachableNodes(context, nodeMonitorGraceMs)]),
   ],
   workloads: (context) => [new Workloads(context)],
-  scheduler: (context) => [new Scheduler(context)],
+  scheduler: (context, { resting }) => [new Scheduler(context, resting?.nextPlace)],
   disruption: (context) => [new DisruptionController(context), new StaleTargets(context)],
   garbageCollection: (context) => [new GarbageCollector(context), new PodCollector(context)],
   namespaces: (context) => [new Namespaces(context)],
@@ -89,15 +88,14 @@ const replaceable: readonly ClusterPart[] = [
   'volumes',
 ];
 
-/** How long after the last node may have become Ready the workloads are created. */
-const populationDelayMs = 500;
-
 export interface ClusterOptions {
   readonly clock: Clock;
   /** Everything random is drawn from it: equal seeds on virtual clocks give equal histories. */
   readonly seed: number;
   /** Its nodes start with the cluster, its workloads follow. Without one the cluster is empty. */
   readonly topology?: Topology;
+  /** It goes on from here, at the same instant or later; in place of a topology. */
+  readonly resting?: RestingCluster;
   /**
    * Objects of a real cluster, lists or single ones as `kubectl get -o json` prints them, that are
    * there from the start; `loadReport` says what could not be taken.
@@ -143,24 +141,22 @@ export class Cluster {
   readonly #kubelets: Kubelets;
   readonly #controllers: readonly Controller[];
   readonly #aside: StandAside;
-  readonly #settling = new Settling();
-  #settles = false;
-  #holdsBack = false;
   #population: Timer | null = null;
-  #isPopulated = false;
+  #isPopulated: boolean;
 
   constructor(options: ClusterOptions) {
-    const { clock, seed, topology, snapshot = [], without = [] } = options;
+    const { clock, seed, topology, resting, snapshot = [], without = [] } = options;
     const timing = { ...defaultTiming, ...options.timing };
-    const random = seededRandom(seedFor(seed, 'api-server'));
-    this.api = new ApiServer({ ...options.apiServer, clock, random });
+    const random = seededRandom(seedFor(seed, 'api-server'), resting?.drawn);
+    const from = resting ? { from: resting.store } : {};
+    this.api = new ApiServer({ ...options.apiServer, ...from, clock, random });
+    this.#isPopulated = resting !== undefined;
     this.loadReport = this.api.load(snapshot);
     this.#objects = topology ? topologyObjects(topology) : [];
     this.#populationDelayMs = timing.startupMs[1] + populationDelayMs;
     const lookup = new Lookup(this.api);
-    const settling = this.#settling;
     const named = (manager: string): ControllerContext => {
-      return { api: this.api.as(manager), lookup, settling };
+      return { api: this.api.as(manager), lookup };
     };
     const isBrief = options.apiServer?.brief ?? false;
     this.#kubelets = new Kubelets(named('kubelet'), seed, { timing, isBrief });
@@ -177,6 +173,7 @@ export class Cluster {
     const { watchers } = this.api;
     const replaced = doneTwice.flatMap(({ controllers }) => controllers);
     this.#aside = new StandAside(clock, watchers, replaced);
+    for (const { node, progress } of resting?.machines ?? []) this.#kubelets.add(node, progress);
     const adopted = options.adopt ? adoptedNodes(this.api) : [];
     const machines = [...adopted, ...(topology ? topologyNodes(topology) : [])];
     for (const machine of machines) this.#kubelets.add(machine);
@@ -260,35 +257,8 @@ export class Cluster {
     );
   }
 
-  /**
-   * Lets a cluster of a topology come to rest by the short way: what is on the way is not written until
-   * `endSettling` is called. `holdsBack`: nor do watches hear of pods before. That is for a simulation in
-   * which nobody decides about pods; where a node has a taint NoExecute somebody may, and all is told.
-   */
-  settle(holdsBack: boolean): void {
-    this.#settles = true;
-    this.#holdsBack = holdsBack;
-  }
-
-  /** The cluster is at rest, or never will be: from now on all is written and told. */
-  endSettling(): void {
-    this.#settles = false;
-    if (!this.#settling.isOn) return;
-    this.#settling.end();
-    this.api.release();
-  }
-
-  #beginSettling(): void {
-    const { api } = this;
-    if (!this.#settles || api.list('pods').length > 0) return;
-    if (api.list('nodes').some(hasNoExecute)) return;
-    this.#settling.begin();
-    if (this.#holdsBack) api.holdBack('pods');
-  }
-
   #populate(): void {
     this.#isPopulated = true;
-    this.#beginSettling();
     for (const object of this.#objects) this.#createMissing(object);
   }
 
@@ -299,11 +269,6 @@ export class Cluster {
     if (this.api.get(resource.plural, namespace, name)) return;
     this.api.create(resource.plural, object);
   }
-}
-
-function hasNoExecute({ spec }: KubeObject): boolean {
-  const taints: readonly Taint[] = spec?.taints ?? [];
-  return taints.some(({ effect }) => effect === 'NoExecute');
 }
 
 /** The machines behind the stored nodes, but for those without a heartbeat. */

@@ -2,6 +2,7 @@
 
 // A cluster: nodes, workloads and the controllers that work on them.
 
+export { bringToRest, type RestingCluster } from './at-rest/at-rest.ts';
 export { Cluster, type ClusterOptions, type ClusterPart } from './cluster.ts';
 export type { AttachTiming } from './controllers/attach-detach.ts';
 export { evictionDefinition, evictionRequestDefinition } from './controllers/eviction-requests.ts';
@@ -16,7 +17,7 @@ export {
   startEmbedded,
   topologies,
 } from './embedded.ts';
-export { type Topology, threeZones, withSystemPods } from './topology.ts';
+export { type Topology, threeZones, topologyObjects, withSystemPods } from './topology.ts';
 export type { LoadReport, Unloaded } from './write/load.ts';
 
 // Its kubelets, and what is used on their nodes.

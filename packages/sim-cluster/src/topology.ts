@@ -26,7 +26,9 @@ export function topologyNodes(topology: Topology): readonly NodeDescription[] {
 }
 
 /** The objects of a topology in the order in which they can be created: namespaces first. */
-export function topologyObjects(topology: Topology): readonly KubeObject[] {
+export function topologyObjects(
+  topology: Pick<Topology, 'workloads' | 'budgets'>,
+): readonly KubeObject[] {
   const objects = [...topology.budgets, ...topology.workloads];
   const namespaces = new Set(objects.map(({ metadata }) => metadata.namespace ?? 'default'));
   return [...[...namespaces].sort().map(namespace), ...objects];

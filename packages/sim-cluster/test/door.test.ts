@@ -6,11 +6,11 @@ import * as door from '../src/index.ts';
 
 const values = `
   ApiError ApiHistory ApiServer Checkers Cluster LifecycleCheckers NodeDrainCheckers PressureChecker RealClock
-  TaintManagerStandIn TakeoverCheckers VirtualClock callOverHttps createCertificate daemonSet defaultTiming deployment encodeFrame
+  TaintManagerStandIn TakeoverCheckers VirtualClock bringToRest callOverHttps createCertificate daemonSet defaultTiming deployment encodeFrame
   encodeObject evictionDefaults evictionDefinition evictionRequestDefinition installDefinitions job kubeconfigText lifecycleDefaults
   namespace node pdb pod
   seededRandom serviceAccountUser startEmbedded startHttps statefulSet taint threeZones
-  toleration topologies withSystemPods writeKubeconfig`;
+  toleration topologies topologyObjects withSystemPods writeKubeconfig`;
 
 const types = `
   Access Amount ApiRequest ApiServerOptions AttachTiming CallWebhook Cause Certificate CertificateSubject Change Clock
@@ -19,7 +19,7 @@ const types = `
   HttpsServer Json KubeObject KubeconfigOptions Kubelet KubeletTiming LifecycleTerms LoadReport
   Machine NodeConditionType NodeDescription NodeStats NodeUsage ObjectMeta OwnerReference
   PauseScope Pauses PodEnd PodTiming PodUsage PolicyTerm PressureTerms Random RangeMs RateTerm Replica
-  ResponseSink Right Rule ServiceTime StatsFault Status StatusDetails Summary
+  ResponseSink RestingCluster Right Rule ServiceTime StatsFault Status StatusDetails Summary
   TaintManagerOptions Terms TimedToleration Timer Tokens Topology Unloaded User Violation
   WebhookCall WebhookOutcome WindowTerm WorkloadOptions`;
 

@@ -19,7 +19,7 @@ export interface RunnerOptions<E = Event, N = Notice> {
 /** Performs the loop's actions and hands it the outcomes; knows nothing of waiting. */
 export class Runner<E = Event, N = Notice> {
   #busy = false;
-  readonly #inputs: LoopInput<E>[] = [];
+  #inputs: LoopInput<E>[] = [];
   readonly #hangUps = new Map<string, () => void>();
   readonly #options: RunnerOptions<E, N>;
 
@@ -52,10 +52,16 @@ export class Runner<E = Event, N = Notice> {
 
   #work(): void {
     this.#busy = true;
+    let done = 0;
     try {
-      for (let next = this.#inputs.shift(); next; next = this.#inputs.shift()) this.#step(next);
+      // A list of a large cluster may be thousands of inputs: to take each from the front would move all others.
+      for (let next = this.#inputs[done]; next; next = this.#inputs[done]) {
+        done++;
+        this.#step(next);
+      }
     } finally {
       this.#busy = false;
+      this.#inputs = this.#inputs.slice(done);
     }
   }
 

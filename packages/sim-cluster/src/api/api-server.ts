@@ -21,6 +21,7 @@ import { type LoadReport, loadObjects } from '../write/load.ts';
 import { directApi } from './direct-api.ts';
 import { Faults } from './faults.ts';
 import { type Endpoint, publishOwnObjects } from './own-service.ts';
+import { presetNamespaces } from './preset-namespaces.ts';
 import { type ParseYaml, type ServiceTime, serve } from './serve.ts';
 
 export interface ApiServerOptions {
@@ -33,6 +34,8 @@ export interface ApiServerOptions {
   readonly tokens?: Tokens;
   /** How long the server works on a request before it does anything; left out: no time. */
   readonly serviceMs?: ServiceTime;
+  /** What there is from the start; left out: the namespaces of every cluster. */
+  readonly from?: Store;
   /** The resourceVersion of the empty store; default 1000. */
   readonly startRv?: number;
   /** How many past changes of each resource are kept for watches and paging; default 16384, with `brief` 4096. */
@@ -66,7 +69,6 @@ const historyLength = 16_384;
 /** In a simulation watches are in the same process, and never far behind. */
 const briefHistoryLength = 4_096;
 const eventTtlMs = 3_600_000;
-const presetNamespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system'] as const;
 
 /** A Kubernetes API server over values: its objects, its rules and its wire, without a socket. */
 export class ApiServer implements ClusterApi {
@@ -93,6 +95,8 @@ export class ApiServer implements ClusterApi {
     const store = new Store({
       startRv: options.startRv ?? startRv,
       historyLength: options.historyLength ?? (options.brief ? briefHistoryLength : historyLength),
+      freezesChanges: !options.brief,
+      ...(options.from ? { from: options.from } : {}),
     });
     const served = new ServedResources();
     const tokens = options.tokens ? new Map(options.tokens) : null;
@@ -131,6 +135,7 @@ export class ApiServer implements ClusterApi {
         clock.after(lifetimeMs, () => tokens?.delete(token));
       },
     });
+    if (options.from) return;
     for (const name of presetNamespaces) this.create('namespaces', { metadata: { name } });
   }
 
@@ -194,18 +199,6 @@ export class ApiServer implements ClusterApi {
   /** Forgets past states and events: watches and pages from before are expired. */
   compact(): void {
     this.#backend.store.compact();
-  }
-
-  /**
-   * Watches hear nothing of a resource of which nothing is there yet, until `release` tells them what has
-   * come to be: for a simulation that has not begun.
-   */
-  holdBack(resource: string): void {
-    this.#backend.store.holdBack(resource);
-  }
-
-  release(): void {
-    this.#backend.store.release();
   }
 
   /** Sets how many past changes of each resource are kept. */

@@ -1,13 +1,11 @@
 import type { Change, ClusterApi } from '../store/cluster-api.ts';
 import type { Lookup } from './lookup.ts';
-import type { Settling } from './settling.ts';
 import { WorkQueue } from './work-queue.ts';
 
 /** What every part of the cluster beside the API server is given to work with. */
 export interface ControllerContext {
   readonly api: ClusterApi;
   readonly lookup: Lookup;
-  readonly settling: Settling;
 }
 
 /**
@@ -18,15 +16,13 @@ export interface ControllerContext {
 export abstract class Controller {
   protected readonly api: ClusterApi;
   protected readonly lookup: Lookup;
-  protected readonly settling: Settling;
   protected readonly queue: WorkQueue;
   #unsubscribe: (() => void) | null = null;
 
   /** `gatherMs` is how long the first change waits for others before they are answered. */
-  constructor({ api, lookup, settling }: ControllerContext, gatherMs = 0) {
+  constructor({ api, lookup }: ControllerContext, gatherMs = 0) {
     this.api = api;
     this.lookup = lookup;
-    this.settling = settling;
     this.queue = new WorkQueue(api.clock, (key) => this.sync(key), gatherMs);
   }
 

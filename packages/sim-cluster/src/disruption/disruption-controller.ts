@@ -57,7 +57,10 @@ export class DisruptionController extends Controller {
   }
 
   protected override begin(): void {
-    for (const budget of this.api.list(budgetsPlural)) this.#track(budget);
+    for (const budget of this.api.list(budgetsPlural)) this.#begin(budget);
+    for (const pod of this.api.list('pods')) {
+      for (const key of this.#keysFor(pod)) this.#of(pod).get(key)?.pods.set(keyOf(pod), pod);
+    }
   }
 
   override stop(): void {
@@ -94,19 +97,27 @@ export class DisruptionController extends Controller {
   }
 
   #track(budget: KubeObject): void {
+    const tracked = this.#of(budget).get(keyOf(budget));
+    if (tracked && equal(tracked.selector, budget.spec.selector)) {
+      this.queue.add(keyOf(budget));
+      return;
+    }
+    const { requirements, pods } = this.#begin(budget);
+    for (const pod of this.api.list('pods', budget.metadata.namespace ?? '')) {
+      if (isMatched(requirements, pod)) pods.set(keyOf(pod), pod);
+    }
+  }
+
+  /** Begins with a budget of which no pod is known yet. */
+  #begin(budget: KubeObject): Tracked {
     const key = keyOf(budget);
     const { selector } = budget.spec;
-    const tracked = this.#of(budget).get(key);
-    if (!tracked || !equal(tracked.selector, selector)) {
-      const requirements = labelSelectorRequirements(selector);
-      const pods = new BudgetPods();
-      for (const pod of this.api.list('pods', budget.metadata.namespace ?? '')) {
-        if (isMatched(requirements, pod)) pods.set(keyOf(pod), pod);
-      }
-      this.#of(budget).set(key, { selector, requirements, pods });
-      this.#round++;
-    }
+    const requirements = labelSelectorRequirements(selector);
+    const tracked = { selector, requirements, pods: new BudgetPods() };
+    this.#of(budget).set(key, tracked);
+    this.#round++;
     this.queue.add(key);
+    return tracked;
   }
 
   #forgetPod(podKey: string, pod: KubeObject): void {
@@ -148,10 +159,6 @@ export class DisruptionController extends Controller {
     const budget = api.find(budgetsPlural, key);
     const tracked = budget && this.#of(budget).get(key);
     if (!budget || !tracked) return;
-    if (this.settling.isOn && isOnTheWay(budget, tracked)) {
-      this.settling.leaveOut(this.queue, key);
-      return;
-    }
     const findScale = (owner: OwnerReference, ns: string): Scale | null => this.#scale(owner, ns);
     const status = budgetStatus(budget, tracked.pods, findScale, api.clock.now());
     if (!equal(status, budget.status)) api.update(budgetsPlural, { ...budget, status }, 'status');
@@ -169,11 +176,6 @@ export class DisruptionController extends Controller {
     if (above?.kind === 'Deployment') return this.#scale(above, namespace);
     return { uid: owner.uid, replicas: object.spec.replicas ?? 1 };
   }
-}
-
-/** Whether pods of the budget are not ready yet, and it has been seen to before. */
-function isOnTheWay({ metadata, status }: KubeObject, { pods }: Tracked): boolean {
-  return pods.healthy < pods.size && status?.observedGeneration === metadata.generation;
 }
 
 function isMatched(requirements: readonly Requirement[] | null, pod: KubeObject): boolean {

@@ -68,7 +68,7 @@ export class Watch {
     } else this.#sentRv = store.rv;
     const resources = new Set([this.#resource.storeKey]);
     const stops = [
-      store.subscribe((change) => this.#send(change, sink), resources, true),
+      store.subscribe((change) => this.#send(change, sink), resources),
       this.#endWithDefinition(sink),
     ];
     this.#unsubscribe = () => {
@@ -154,8 +154,7 @@ export class Watch {
   #bookmark(sink: WatchSink): void {
     const { store } = this.#backend;
     const { rv } = store;
-    // What is held back is older than that, and has yet to be heard.
-    if (rv <= this.#sentRv || store.isHeldBack(this.#resource.storeKey)) return;
+    if (rv <= this.#sentRv) return;
     this.#sentRv = rv;
     sink.bookmark(String(rv), false);
   }

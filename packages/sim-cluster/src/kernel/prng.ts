@@ -3,14 +3,38 @@
 /** A source of numbers in [0, 1); the same shape as `Math.random`. */
 export type Random = () => number;
 
-/** A seeded generator (mulberry32): equal seeds give equal sequences on every platform. */
-export function seededRandom(seed: number): Random {
-  let state = seed | 0;
+const step = 0x6d2b79f5;
+
+/**
+ * A seeded generator (mulberry32): equal seeds give equal sequences on every platform. `drawn`: it goes
+ * on where another one is after so many numbers.
+ */
+export function seededRandom(seed: number, drawn = 0): Random {
+  let state = (seed + Math.imul(drawn, step)) | 0;
   return () => {
-    state = (state + 0x6d2b79f5) | 0;
+    state = (state + step) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+/** A source of numbers that says how many were drawn from it. */
+export interface CountedRandom {
+  readonly random: Random;
+  drawn(): number;
+}
+
+/** A seeded generator that counts. */
+export function countedRandom(seed: number): CountedRandom {
+  const random = seededRandom(seed);
+  let drawn = 0;
+  return {
+    random: () => {
+      drawn++;
+      return random();
+    },
+    drawn: () => drawn,
   };
 }
 

@@ -3,36 +3,48 @@ import { attachedTo, claimsOf, volumeOnNode, volumesOf } from '../controllers/vo
 import { WorkQueue } from '../controllers/work-queue.ts';
 import type { DialNode } from '../handlers/node-proxy.ts';
 import type { Timer } from '../kernel/clock.ts';
-import { seedFor } from '../kernel/hash.ts';
-import { type Random, randomInteger, seededRandom } from '../kernel/prng.ts';
+import { type Random, seededRandom } from '../kernel/prng.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatMicroTime, formatTime } from '../objects/time.ts';
 import type { Heartbeats } from './heartbeats.ts';
 import { defaultKubeletConfig, KubeletServer } from './kubelet-server.ts';
+import { leaseNamespace, leaseOf } from './lease.ts';
 import { NodeStats } from './node-stats.ts';
 import {
   defaultMachine,
+  hostIpOf,
   isReported,
   type NodeConditionType,
   type NodeDescription,
   type NodeReport,
   nodeConditionTypes,
   nodeObject,
+  podIpOf,
   reportedConditions,
 } from './node-status.ts';
 import { PodWorkers } from './pod-workers.ts';
 import type { StatsFault } from './stats-faults.ts';
-import { drawMs, type KubeletTiming } from './timing.ts';
+import { drawMs, firstBeatMs, type KubeletTiming } from './timing.ts';
 
-const leaseNamespace = 'kube-node-lease';
-const leaseDurationSeconds = 40;
 /** A status that has not changed is posted again after this long. */
-const statusReportMs = 300_000;
+export const statusReportMs = 300_000;
+
+/** How far a kubelet has come that has been at work for a while. */
+export interface KubeletProgress {
+  /** How many random numbers it has drawn. */
+  readonly drawn: number;
+  /** How many pods it has started. */
+  readonly pods: number;
+  readonly reportedAt: number;
+  readonly nextBeatAt: number;
+}
 
 /** What distinguishes one kubelet from the next. */
 export interface KubeletOptions {
   readonly node: NodeDescription;
   readonly seed: number;
+  /** Null: it has not begun. */
+  readonly progress: KubeletProgress | null;
   /** Counts from 1; decides the addresses of the node and its pods. */
   readonly index: number;
   readonly timing: KubeletTiming;
@@ -79,7 +91,8 @@ export class Kubelet {
   #reportedMs = Number.NEGATIVE_INFINITY;
   /** The state of the node that last said what the report says; most heartbeats find the same. */
   #agreed: { readonly node: KubeObject; readonly report: NodeReport } | null = null;
-  #podCount = 0;
+  #podCount: number;
+  #progress: KubeletProgress | null;
   /** As it has written its lease; most renewals change nothing but the time in it. */
   #lease: KubeObject | null = null;
   /** The last renewal, where it was reported in place of being written. */
@@ -91,7 +104,7 @@ export class Kubelet {
   #clockSkewMs = 0;
 
   constructor(context: ControllerContext, options: KubeletOptions) {
-    const { index, node, seed, timing } = options;
+    const { index, node, progress, seed, timing } = options;
     this.nodeName = node.name;
     this.#context = context;
     const machine = { ...defaultMachine, ...node.machine };
@@ -99,9 +112,11 @@ export class Kubelet {
     this.stats = new NodeStats(context, node.name, machine);
     this.#server = new KubeletServer(this.stats, config, () => this.#now());
     this.#options = options;
-    this.#random = seededRandom(seed);
+    this.#random = seededRandom(seed, progress?.drawn);
+    this.#podCount = progress?.pods ?? 0;
+    this.#progress = progress;
     this.#reported = node.pressureByOthers ? ['Ready'] : nodeConditionTypes;
-    this.#hostIp = node.internalIp ?? `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
+    this.#hostIp = node.internalIp ?? hostIpOf(index);
     this.#queue = new WorkQueue(context.api.clock, (task) => this.#perform(task));
     this.#pods = new PodWorkers(context, {
       nodeName: node.name,
@@ -110,7 +125,7 @@ export class Kubelet {
       random: this.#random,
       isBrief: options.isBrief,
       now: () => this.#now(),
-      nextPodIp: () => `10.${128 + (index >> 8)}.${index & 255}.${2 + (this.#podCount++ % 253)}`,
+      nextPodIp: () => podIpOf(index, this.#podCount++),
     });
   }
 
@@ -124,15 +139,31 @@ export class Kubelet {
     return this.#options.node.zone ?? '';
   }
 
-  /** Registers the node and makes it Ready after the start-up time. */
+  /** Registers the node and makes it Ready after the start-up time; or goes on where it was. */
   start(): void {
     if (this.#state !== 'stopped') return;
     this.#state = 'working';
+    if (this.#progress) {
+      this.#goOn(this.#progress);
+      this.#progress = null;
+      return;
+    }
     this.#queue.add('register');
     const startupMs = drawMs(this.#random, this.#options.timing.startupMs);
     this.#timer = this.#context.api.clock.after(startupMs, () =>
       this.#beginWork(this.#firstBeatMs()),
     );
+  }
+
+  #goOn({ reportedAt, nextBeatAt }: KubeletProgress): void {
+    const { api } = this.#context;
+    this.#report = { ...this.#report, Ready: true };
+    this.#reportedMs = reportedAt;
+    this.#lease = api.get('leases', leaseNamespace, this.nodeName);
+    this.#isNews = false;
+    const { heartbeats } = this.#options;
+    this.#timer = heartbeats.begin(() => this.#beat(), nextBeatAt - api.clock.now());
+    this.#pods.goOn();
   }
 
   /** Stops everything: no heartbeats, no pod starts, no pod ends, until `resume`. */
@@ -203,9 +234,7 @@ export class Kubelet {
 
   /** When it renews after its first heartbeat; drawn apart from all that its seed draws otherwise. */
   #firstBeatMs(): number | undefined {
-    const { seed, timing } = this.#options;
-    if (!timing.spreadsHeartbeats) return undefined;
-    return randomInteger(seededRandom(seedFor(seed, 'heartbeat')), 1, timing.heartbeatMs + 1);
+    return firstBeatMs(this.#options.seed, this.#options.timing) ?? undefined;
   }
 
   #beginBeating(firstBeatMs?: number): void {
@@ -246,23 +275,7 @@ export class Kubelet {
       return;
     }
     const node = api.get('nodes', '', this.nodeName);
-    if (!node) return;
-    this.#lease = api.create('leases', {
-      apiVersion: 'coordination.k8s.io/v1',
-      kind: 'Lease',
-      metadata: {
-        name: this.nodeName,
-        namespace: leaseNamespace,
-        ownerReferences: [
-          { apiVersion: 'v1', kind: 'Node', name: this.nodeName, uid: node.metadata.uid ?? '' },
-        ],
-      },
-      spec: {
-        holderIdentity: this.nodeName,
-        leaseDurationSeconds: leaseDurationSeconds,
-        renewTime,
-      },
-    });
+    if (node) this.#lease = api.create('leases', leaseOf(node, renewTime));
   }
 
   /** Reports that the lease, which is as it was written, would be renewed; whether that will do. */

@@ -2,10 +2,20 @@ import type { ControllerContext } from '../controllers/controller.ts';
 import { seedFor } from '../kernel/hash.ts';
 import type { Change } from '../store/cluster-api.ts';
 import { Heartbeats } from './heartbeats.ts';
-import { Kubelet, type KubeletOptions, type ReportRenewal } from './kubelet.ts';
+import {
+  Kubelet,
+  type KubeletOptions,
+  type KubeletProgress,
+  type ReportRenewal,
+} from './kubelet.ts';
 import type { NodeDescription } from './node-status.ts';
 
 const followed = new Set(['pods', 'nodes', 'leases']);
+
+/** The seed of a node's kubelet in a cluster of that seed. */
+export function kubeletSeed(seed: number, nodeName: string): number {
+  return seedFor(seed, `kubelet/${nodeName}`);
+}
 
 /** All kubelets of the cluster; a change goes to the kubelet that it concerns, and to no other. */
 export class Kubelets {
@@ -66,14 +76,17 @@ export class Kubelets {
     return [...this.#kubelets.values()].filter((kubelet) => kubelet.zone === zone);
   }
 
-  /** Adds a machine; its kubelet starts with the others, or now when they run already. */
-  add(node: NodeDescription): Kubelet {
+  /**
+   * Adds a machine; its kubelet starts with the others, or now when they run already. `progress`: it has been
+   * at work before.
+   */
+  add(node: NodeDescription, progress: KubeletProgress | null = null): Kubelet {
     const present = this.#kubelets.get(node.name);
     if (present) return present;
-    const seed = seedFor(this.#seed, `kubelet/${node.name}`);
+    const seed = kubeletSeed(this.#seed, node.name);
     const index = ++this.#count;
     const kubelet = new Kubelet(this.#context, {
-      ...{ node, seed, index, heartbeats: this.#heartbeats, ...this.#common },
+      ...{ node, progress, seed, index, heartbeats: this.#heartbeats, ...this.#common },
       reportRenewal: (nodeName, renewedAt) => this.#reportRenewal(nodeName, renewedAt),
     });
     this.#kubelets.set(node.name, kubelet);

@@ -65,6 +65,16 @@ const conditionReports = {
 /** A condition type that the kubelet owns. */
 export type NodeConditionType = keyof typeof conditionReports;
 
+/** The address of a machine that has none of its own, by its number. */
+export function hostIpOf(index: number): string {
+  return `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
+}
+
+/** The address of the pod that is started on that machine after so many others. */
+export function podIpOf(index: number, count: number): string {
+  return `10.${128 + (index >> 8)}.${index & 255}.${2 + (count % 253)}`;
+}
+
 /** What the kubelet believes about its node. */
 export type NodeReport = Readonly<Record<NodeConditionType, boolean>>;
 

@@ -68,6 +68,13 @@ export class PodWorkers {
     for (const pod of this.#context.lookup.podsOnNode(this.#host.nodeName)) this.notice(keyOf(pod));
   }
 
+  /** The same where all that runs is as it should be: only what ends by itself needs a look. */
+  goOn(): void {
+    for (const pod of this.#context.lookup.podsOnNode(this.#host.nodeName)) {
+      if (pod.status?.phase !== 'Running' || runMs(pod) !== null) this.notice(keyOf(pod));
+    }
+  }
+
   /** Stops and forgets; running containers are found again by `start`. */
   stop(): void {
     this.#queue.clear();

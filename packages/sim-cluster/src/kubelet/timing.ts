@@ -1,5 +1,6 @@
 // How long things take on a node, between a least and a most.
-import { type Random, randomInteger } from '../kernel/prng.ts';
+import { seedFor } from '../kernel/hash.ts';
+import { type Random, randomInteger, seededRandom } from '../kernel/prng.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 
 /** The least and the most of a duration that differs from time to time, in milliseconds. */
@@ -35,6 +36,18 @@ export const defaultTiming: KubeletTiming = {
   podStartMs: [500, 2000],
   podStopMs: [500, 3000],
 };
+
+/**
+ * How long after its first heartbeat the kubelet with this seed renews, where all do so at moments of their
+ * own; drawn apart from all that its seed draws otherwise. Null: after a heartbeat's time.
+ */
+export function firstBeatMs(
+  seed: number,
+  { heartbeatMs, spreadsHeartbeats }: KubeletTiming,
+): number | null {
+  if (!spreadsHeartbeats) return null;
+  return randomInteger(seededRandom(seedFor(seed, 'heartbeat')), 1, heartbeatMs + 1);
+}
 
 /** A whole number of milliseconds in the range, both ends included. */
 export function drawMs(random: Random, [least, most]: RangeMs): number {

@@ -42,7 +42,7 @@ export class Collection {
   readonly #objects = new Map<string, Entry>();
   /** The same by namespace and name: to put a key together costs more than to look up both. */
   readonly #namespaces = new Map<string, Map<string, Entry>>();
-  readonly #keys = new SortedKeys();
+  #keys = new SortedKeys();
   readonly #index = new Map<string, Set<string>>();
   readonly #indexed: ((object: KubeObject) => string) | null;
   /** All objects in key order, for those who ask again before anything changes. */
@@ -56,6 +56,14 @@ export class Collection {
   ) {
     this.history = new History(startRv, historyLength);
     this.#indexed = indexed;
+  }
+
+  /** Takes over what there is in another one; only the store calls this, of one in which nothing is. */
+  takeOver(other: Collection): void {
+    this.#keys = new SortedKeys(other.#keys);
+    for (const { key, object } of other.#objects.values()) this.#enter({ key, object });
+    for (const [value, keys] of other.#index) this.#index.set(value, new Set(keys));
+    this.#all = other.#all;
   }
 
   get(key: string): KubeObject | null {
@@ -149,12 +157,16 @@ export class Collection {
   }
 
   #add(entry: Entry): void {
+    this.#enter(entry);
+    this.#keys.add(entry.key);
+  }
+
+  #enter(entry: Entry): void {
     const { namespace = '', name } = entry.object.metadata;
     this.#objects.set(entry.key, entry);
     const names = this.#namespaces.get(namespace);
     if (names) names.set(name, entry);
     else this.#namespaces.set(namespace, new Map([[name, entry]]));
-    this.#keys.add(entry.key);
   }
 
   #delete({ key, object }: Recorded): void {

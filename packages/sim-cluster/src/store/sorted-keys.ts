@@ -18,7 +18,12 @@ function lowerBound(keys: readonly string[], key: string): number {
  * object names is the byte order of the real server's storage keys.
  */
 export class SortedKeys {
-  readonly #chunks: string[][] = [[]];
+  readonly #chunks: string[][];
+
+  /** Those of `other`, or none. */
+  constructor(other: SortedKeys | null = null) {
+    this.#chunks = other ? other.#chunks.map((chunk) => [...chunk]) : [[]];
+  }
 
   add(key: string): void {
     const at = this.#chunkFor(key);

@@ -9,14 +9,19 @@ export interface StoreOptions {
   readonly startRv: number;
   /** How many past changes of each resource are kept. */
   readonly historyLength: number;
+  /**
+   * Whether changed objects are frozen too, as new ones are; default true. Where the cluster's own parts write
+   * most of them, which are known not to change what they read, it takes longer than all else.
+   */
+  readonly freezesChanges?: boolean;
+  /** It begins with what there is in another one, of which the past is not known. */
+  readonly from?: Store;
 }
 
 /** Somebody who hears of changes; null: of those of all resources. */
 interface Listener {
   hear(change: Recorded): void;
   readonly resources: ReadonlySet<string> | null;
-  /** Whether it can wait for changes that are held back. */
-  readonly canWait: boolean;
 }
 
 /**
@@ -32,14 +37,22 @@ export class Store {
   readonly #listeners = new Set<Listener>();
   /** Who hears of changes of each resource, in the order of all. */
   readonly #hearing = new Map<string, readonly Listener[]>();
-  #heldBack: string | null = null;
   readonly #unpublished: Recorded[] = [];
   #publishing = false;
+  readonly #freezesChanges: boolean;
 
   constructor(options: StoreOptions) {
-    this.#rv = options.startRv;
-    this.#expiredThrough = options.startRv;
+    this.#rv = options.from?.rv ?? options.startRv;
+    this.#expiredThrough = this.#rv;
     this.#historyLength = options.historyLength;
+    this.#freezesChanges = options.freezesChanges ?? true;
+    if (options.from) this.#takeOver(options.from);
+  }
+
+  #takeOver(other: Store): void {
+    for (const [resource, collection] of other.#collections) {
+      this.collection(resource).takeOver(collection);
+    }
   }
 
   /** The resourceVersion of the newest write. */
@@ -71,14 +84,6 @@ export class Store {
     return this.#commit(resource, previous ? 'MODIFIED' : 'ADDED', object, previous);
   }
 
-  /**
-   * The same for a next state that nobody but the store has got, and that the cluster's own parts have
-   * written: they are known not to change what they read, so that it is not frozen.
-   */
-  putOwn(resource: string, object: KubeObject, previous: KubeObject): KubeObject {
-    return this.#commit(resource, 'MODIFIED', object, previous, false);
-  }
-
   /** Leaves out a resourceVersion: something happened of which nothing is kept. */
   skipVersion(): void {
     this.#rv++;
@@ -91,14 +96,10 @@ export class Store {
 
   /**
    * Calls `hear` after each write, in the order of writes, until the result is called. `resources`:
-   * of these alone; left out: of all. `canWait`: see `holdBack`.
+   * of these alone; left out: of all.
    */
-  subscribe(
-    hear: Listener['hear'],
-    resources: ReadonlySet<string> | null = null,
-    canWait = false,
-  ): () => void {
-    const listener = { hear, resources, canWait };
+  subscribe(hear: Listener['hear'], resources: ReadonlySet<string> | null = null): () => void {
+    const listener = { hear, resources };
     this.#listeners.add(listener);
     this.#hearing.clear();
     return () => {
@@ -110,40 +111,11 @@ export class Store {
   #listenersTo(resource: string): readonly Listener[] {
     const known = this.#hearing.get(resource);
     if (known) return known;
-    const isHeld = resource === this.#heldBack;
-    const isHeard = ({ resources, canWait }: Listener): boolean =>
-      (resources?.has(resource) ?? true) && !(isHeld && canWait);
-    const hearing = [...this.#listeners].filter(isHeard);
+    const hearing = [...this.#listeners].filter(
+      ({ resources }) => resources?.has(resource) ?? true,
+    );
     this.#hearing.set(resource, hearing);
     return hearing;
-  }
-
-  /** From now on those who can wait hear nothing of a resource of which nothing is there, until `release`. */
-  holdBack(resource: string): void {
-    this.#heldBack = resource;
-    this.#hearing.clear();
-  }
-
-  /** Whether those who can wait hear nothing of a resource. */
-  isHeldBack(resource: string): boolean {
-    return this.#heldBack === resource;
-  }
-
-  /** Those who can wait hear of what there is, as if each object had come with its last write. */
-  release(): void {
-    const resource = this.#heldBack;
-    if (resource === null) return;
-    this.#heldBack = null;
-    this.#hearing.clear();
-    const collection = this.collection(resource);
-    const additions = collection.list('').map((object): Recorded => {
-      const { namespace = '', name, resourceVersion } = object.metadata;
-      const key = collection.keyOf(namespace, name);
-      return { type: 'ADDED', resource, key, object, previous: null, rv: Number(resourceVersion) };
-    });
-    additions.sort((a, b) => a.rv - b.rv);
-    const waiting = this.#listenersTo(resource).filter(({ canWait }) => canWait);
-    for (const addition of additions) for (const listener of waiting) listener.hear(addition);
   }
 
   /** Forgets past states and events up to now, as a compaction does. */
@@ -163,12 +135,11 @@ export class Store {
     type: Change['type'],
     object: KubeObject,
     previous: KubeObject | null,
-    freezes = true,
   ): KubeObject {
     const rv = ++this.#rv;
     const metadata = { ...object.metadata, resourceVersion: String(rv) };
     const stored = { ...object, metadata };
-    if (freezes) freeze(stored);
+    if (!previous || this.#freezesChanges) freeze(stored);
     const collection = this.collection(resource);
     const key = collection.keyOf(metadata.namespace ?? '', metadata.name);
     const change: Recorded = { type, resource, object: stored, previous, rv, key };

@@ -20,10 +20,6 @@ export const deploymentKind: WorkloadKind = {
   kind: 'Deployment',
   resource: 'deployments',
   creates: 'replicasets',
-  onTheWay: ({ lookup, settling }, deployment) => {
-    const [set, another] = lookup.ownedBy(deployment, 'replicasets');
-    return (!another && settling.reachedBy(set?.metadata.uid ?? '')) || null;
-  },
   sync: syncDeployment,
 };
 

@@ -11,11 +11,6 @@ export const replicaSetKind: WorkloadKind = {
   kind: 'ReplicaSet',
   resource: 'replicasets',
   creates: 'pods',
-  onTheWay: ({ lookup }, set) => {
-    const { active, ready } = lookup.replicasOf(set);
-    const wanted: number = set.spec.replicas ?? 1;
-    return active === wanted && ready < wanted ? String(ready) : null;
-  },
   sync: syncReplicaSet,
 };
 

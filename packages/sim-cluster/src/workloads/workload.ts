@@ -14,11 +14,6 @@ export interface WorkloadKind {
   readonly creates: 'pods' | 'replicasets';
   /** Whether changes of nodes concern it. */
   readonly followsNodes?: boolean;
-  /**
-   * How far a workload has come that needs nothing but time, in any words; null: it needs more. Asked
-   * for while the cluster settles.
-   */
-  onTheWay?(context: ControllerContext, workload: KubeObject): string | null;
   /** Takes the next steps from what is stored now to what the workload's spec asks for. */
   sync(context: ControllerContext, workload: KubeObject): void;
 }

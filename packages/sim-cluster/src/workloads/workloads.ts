@@ -73,27 +73,8 @@ export class Workloads extends Controller {
     const workload = this.api.get(resource, namespace, name);
     const kind = workloadKinds.find((candidate) => candidate.resource === resource);
     if (!kind || !workload || isTerminating(workload)) return;
-    const { api, lookup, settling } = this;
-    const context = { api, lookup, settling };
-    if (settling.isOn && this.#isOnTheWay(context, kind, workload)) return;
-    kind.sync(context, workload);
-  }
-
-  /** Whether nothing is to be done but to say how far it has come, which is left out. */
-  #isOnTheWay(context: ControllerContext, kind: WorkloadKind, workload: KubeObject): boolean {
-    const { uid = '' } = workload.metadata;
-    const { settling } = context;
-    const reached = kind.onTheWay?.(context, workload) ?? null;
-    if (reached === null) {
-      settling.forget(uid);
-      return false;
-    }
-    // As after a write of its status, so that all is done at the same times.
-    if (settling.note(uid, reached)) {
-      const change = { resource: kind.resource, key: keyOf(workload), object: workload };
-      this.notice({ ...change, type: 'MODIFIED', previous: workload });
-    }
-    return true;
+    const { api, lookup } = this;
+    kind.sync({ api, lookup }, workload);
   }
 }
 

@@ -46,7 +46,7 @@ export function bindPod(
   }
   const bound = boundTo(pod, to.name, formatTime(backend.clock.now()));
   if (isBrief && !dryRun) {
-    backend.store.putOwn('pods', bound, pod);
+    backend.store.put('pods', bound, pod);
     return;
   }
   const next = canonical(pods, bound, pod);
@@ -66,7 +66,8 @@ export function checkSubresourceName(target: Target, body: KubeObject): void {
   }
 }
 
-function boundTo(pod: KubeObject, nodeName: string, now: string): KubeObject {
+/** The pod on its node, since `now`. */
+export function boundTo(pod: KubeObject, nodeName: string, now: string): KubeObject {
   const others: readonly { readonly type: string }[] = pod.status?.conditions ?? [];
   const scheduled = { type: 'PodScheduled', status: 'True', lastTransitionTime: now };
   const conditions = [...others.filter(({ type }) => type !== 'PodScheduled'), scheduled];

@@ -77,6 +77,35 @@ export class BriefWrites {
       this.#firsts.set(given.spec, created);
       return created;
     }
+    const pod = this.#another(resource, given, namespace, first);
+    const present = backend.store.get(resource.storeKey, namespace, pod.metadata.name);
+    if (present) throw alreadyExists(resource, present);
+    judgeCreate(backend, resource, pod, { namespace, options });
+    return backend.store.put(resource.storeKey, pod, null);
+  }
+
+  /** The same pod, which is not stored yet. */
+  draftPod(
+    resource: Resource,
+    given: KubeObject,
+    namespace: string,
+    options: WriteOptions,
+  ): KubeObject {
+    const first = this.#firsts.get(given.spec);
+    if (first && isAlike(given, first)) return this.#another(resource, given, namespace, first);
+    const dryRun = { ...options, dryRun: true };
+    const created = freeze(createObject(this.#backend, resource, given, namespace, dryRun));
+    this.#firsts.set(given.spec, created);
+    return created;
+  }
+
+  #another(
+    resource: Resource,
+    given: KubeObject,
+    namespace: string,
+    first: KubeObject,
+  ): KubeObject {
+    const backend = this.#backend;
     checkPlace(backend, resource, given, namespace);
     const { labels, annotations, ownerReferences, managedFields } = first.metadata;
     const metadata: ObjectMeta = {
@@ -86,11 +115,7 @@ export class BriefWrites {
       ...(ownerReferences ? { ownerReferences } : {}),
       ...(managedFields ? { managedFields: this.#ownedNow(managedFields) } : {}),
     };
-    const pod = { ...first, metadata };
-    const present = backend.store.get(resource.storeKey, namespace, metadata.name);
-    if (present) throw alreadyExists(resource, present);
-    judgeCreate(backend, resource, pod, { namespace, options });
-    return backend.store.put(resource.storeKey, pod, null);
+    return { ...first, metadata };
   }
 
   /** The same entries for all pods of a template that are created within a second. */
@@ -104,7 +129,7 @@ export class BriefWrites {
   }
 
   #put(storeKey: string, next: KubeObject, previous: KubeObject): KubeObject {
-    return this.#backend.store.putOwn(storeKey, next, previous);
+    return this.#backend.store.put(storeKey, next, previous);
   }
 }
 

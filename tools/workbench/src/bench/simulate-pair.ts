@@ -91,7 +91,9 @@ function digestOf({ playedEvents, recording }: ReturnType<Documents['withSummary
 async function apart(folder: string, nodes: number, minutes: number): Promise<Row> {
   const flags = ['-C', '@taintmgr/source', '--max-old-space-size=12000', import.meta.filename];
   const words = ['play', folder, String(nodes), String(minutes)];
-  const { stdout } = await promisify(execFile)(process.execPath, [...flags, ...words]);
+  // As the command of this checkout does it.
+  const own = folder === here ? ['--semi-space-growth-factor=1'] : [];
+  const { stdout } = await promisify(execFile)(process.execPath, [...own, ...flags, ...words]);
   return JSON.parse(stdout);
 }
 

@@ -26,6 +26,8 @@ import { emptyScript, readEvents, readScript, type Script } from './script/scrip
 import { liveSource } from './source/live.ts';
 import { readSource, readText } from './source/read.ts';
 import type { ClusterSource } from './source/source.ts';
+import { Beginning } from './stage/beginning.ts';
+import { keepNewSpaceSmall } from './stage/heap.ts';
 import type { Run, Semantics } from './stage/run.ts';
 import { watched } from './watched.ts';
 
@@ -48,6 +50,7 @@ export async function run(invocation: Invocation<SimulateFlags>): Promise<ExitCo
 /** Reads cluster and script, plays them, and says what happened. */
 async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<ExitCode> {
   const { flags, output } = invocation;
+  keepNewSpaceSmall();
   const format = await readFormat(flags.output);
   const script = await scriptOf(flags);
   // A cluster may take long to read.
@@ -149,11 +152,13 @@ async function play(
   const { seed, until } = flags;
   const runs: RunResult[] = [];
   const audience = { live: await output.live(), interrupt };
+  const beginning = new Beginning({ source, script, seed, runs: variants.length });
   for (const { name, semantics, policies } of variants) {
     const onStart = (run: Run): void => {
       for (const condition of conditions) condition.check(withSummary(run, until, name));
     };
-    const options = { source, script, policies, seed, until, semantics, onStart };
+    const common = { source, script, seed, until, beginning };
+    const options = { ...common, policies, semantics, onStart };
     const what = variants.length > 1 ? `${name}: ` : '';
     runs.push(withSummary(await watched(options, what, audience), until, name));
   }

@@ -23,7 +23,7 @@ const seedForLook = 1;
 export function snapshotSource({ name, values, places }: SnapshotOptions): ClusterSource {
   const startsAt = latestTime(values);
   const { objects: policies, notes, others: snapshot } = takePolicies(values);
-  const make: ClusterSource['make'] = (clock, seed, times = new PodTimes()) =>
+  const make: ClusterSource['make'] = (clock, { seed, times }) =>
     new Cluster({
       clock,
       seed,
@@ -33,7 +33,8 @@ export function snapshotSource({ name, values, places }: SnapshotOptions): Clust
       without: ['nodeLifecycleStandIn'],
       apiServer: { brief: true },
     });
-  const { api, loadReport } = make(new VirtualClock(startsAt), seedForLook);
+  const look = { seed: seedForLook, times: new PodTimes(), resting: null };
+  const { api, loadReport } = make(new VirtualClock(startsAt), look);
   const isForeign = ({ reason }: Unloaded): boolean => reason.endsWith(' is not served');
   const unloaded = loadReport.unloaded.filter((entry) => !isForeign(entry));
   const missing = [
@@ -47,7 +48,7 @@ export function snapshotSource({ name, values, places }: SnapshotOptions): Clust
   return {
     name,
     startsAt,
-    isNew: false,
+    bringToRest: null,
     missing,
     policies,
     notes: [

@@ -1,7 +1,7 @@
 import type { Config } from '@taintmgr/core';
 import type { PolicyObject } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
-import type { Cluster, RangeMs, VirtualClock } from '@taintmgr/sim-cluster';
+import type { Cluster, RangeMs, RestingCluster, VirtualClock } from '@taintmgr/sim-cluster';
 import type { PodTimes } from '../times/pod-times.ts';
 
 /** Where a simulation begins: a cluster that can be built again for each run. */
@@ -9,8 +9,8 @@ export interface ClusterSource {
   /** The file, or the live cluster. */
   readonly name: string;
   readonly startsAt: Instant;
-  /** Whether it is made up, so that it has to come up first. */
-  readonly isNew: boolean;
+  /** Lets it come to rest first, where it is made up; `times`: see `make`. Null: it is as it was read. */
+  readonly bringToRest: ((seed: number, times: PodTimes) => Generator<null, RestingCluster>) | null;
   /** What is left out, and whether that is too much to go on without --partial. */
   readonly missing: readonly string[];
   /** The policies, taint rules and pauses that are in force in it. */
@@ -21,6 +21,13 @@ export interface ClusterSource {
   readonly notes: readonly string[];
   /** How long pods of workloads took to start in it, as far as one can see. */
   readonly observed: ReadonlyMap<string, RangeMs>;
-  /** `times`: how long pods take in it; left out: as they say themselves. */
-  readonly make: (clock: VirtualClock, seed: number, times?: PodTimes) => Cluster;
+  readonly make: (clock: VirtualClock, how: MakeOptions) => Cluster;
+}
+
+interface MakeOptions {
+  readonly seed: number;
+  /** How long pods take in it. */
+  readonly times: PodTimes;
+  /** At rest, for one that is made up. */
+  readonly resting: RestingCluster | null;
 }

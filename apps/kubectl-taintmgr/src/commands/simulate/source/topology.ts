@@ -4,11 +4,14 @@ import { FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
 import {
   ApiError,
   ApiServer,
+  bringToRest,
   Cluster,
   daemonSet,
+  defaultTiming,
   deployment,
   type Json,
   job,
+  type KubeletTiming,
   type KubeObject,
   type NodeDescription,
   namespace as namespaceObject,
@@ -16,13 +19,14 @@ import {
   seededRandom,
   statefulSet,
   type TimedToleration,
+  topologyObjects,
   VirtualClock,
 } from '@taintmgr/sim-cluster';
 import { amountsOf, keyOf, labelsOf, labelValueOf, nameOf } from '../input/names.ts';
 import { required } from '../script/action.ts';
 import { budgetFields, budgetSpec, taintOf } from '../script/actions.ts';
 import { attempt } from '../script/script.ts';
-import { PodTimes, timeAnnotations } from '../times/pod-times.ts';
+import { type PodTimes, timeAnnotations } from '../times/pod-times.ts';
 import { rangeNotation, rangeOf } from '../times/ranges.ts';
 import type { ClusterSource } from './source.ts';
 
@@ -54,7 +58,7 @@ interface Parts {
 /** A cluster that somebody has described. Throws FaultyFile with all that is wrong. */
 export function topologySource(file: string, [root]: readonly Field[]): ClusterSource {
   const trial = new ApiServer({ clock: new VirtualClock(startsAt), random: seededRandom(1) });
-  const parts: Parts = { trial, nodes: [], workloads: [], budgets: [] };
+  const read: Parts = { trial, nodes: [], workloads: [], budgets: [] };
   const faults: string[] = [];
   attempt(faults, () => {
     const members = root?.members(['apiVersion', 'kind', 'region', 'nodes', 'workloads']);
@@ -63,42 +67,46 @@ export function topologySource(file: string, [root]: readonly Field[]): ClusterS
       attempt(faults, () => {
         for (const node of readNodes(field, region)) {
           tryOut(field, trial, 'nodes', { metadata: { name: node.name } });
-          parts.nodes.push(node);
+          read.nodes.push(node);
         }
       });
     }
     for (const field of members?.get('workloads')?.items() ?? []) {
-      attempt(faults, () => readWorkload(field, parts));
+      attempt(faults, () => readWorkload(field, read));
     }
-    if (parts.nodes.length === 0 && faults.length === 0) throw root?.fault('nodes is missing');
+    if (read.nodes.length === 0 && faults.length === 0) throw root?.fault('nodes is missing');
   });
   if (faults.length > 0) throw new FaultyFile(faults);
+  const { nodes } = read;
+  const objects = topologyObjects(read);
   return {
     name: file,
     startsAt,
-    isNew: true,
+    bringToRest: (seed, times) =>
+      bringToRest({ startsAt, seed, timing: timingOf(times), nodes, objects }),
     missing: [],
     policies: [],
     notes: [],
     observed: new Map(),
-    make: maker(parts),
+    make: (clock, { seed, times, resting: from }) =>
+      new Cluster({
+        clock,
+        seed,
+        timing: timingOf(times),
+        ...parts,
+        ...(from && { resting: from }),
+      }),
   };
 }
 
-function maker({ nodes, workloads, budgets }: Parts): ClusterSource['make'] {
-  return (clock, seed, times = new PodTimes()) => {
-    const topology = { region: '', zones: [], nodesPerZone: 0, workloads, budgets };
-    const cluster = new Cluster({
-      clock,
-      seed,
-      topology,
-      timing: { spreadsHeartbeats: true, ofPod: (pod) => times.of(pod) },
-      without: ['nodeLifecycleStandIn'],
-      apiServer: { brief: true },
-    });
-    for (const node of nodes) cluster.addNode(node);
-    return cluster;
-  };
+const parts = {
+  /** Our own controller is there in its place. */
+  without: ['nodeLifecycleStandIn'],
+  apiServer: { brief: true },
+} as const;
+
+function timingOf(times: PodTimes): KubeletTiming {
+  return { ...defaultTiming, spreadsHeartbeats: true, ofPod: (pod) => times.of(pod) };
 }
 
 /** Nodes that are alike: named NAME-1 to NAME-count, by their zone where they have no name. */

@@ -2,12 +2,13 @@ import type { Config } from '@taintmgr/core';
 import type { PolicyObject } from '@taintmgr/core/policy';
 import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import { FaultyFile } from '@taintmgr/k8s-adapter/manifests';
-import { type Cluster, VirtualClock } from '@taintmgr/sim-cluster';
+import type { Cluster } from '@taintmgr/sim-cluster';
 import { type Recording, RunRecorder, unplacedMessage } from '../record/recorder.ts';
 import type { Script } from '../script/script.ts';
 import type { ClusterSource } from '../source/source.ts';
-import { type Assumption, PodTimes } from '../times/pod-times.ts';
+import type { Assumption, PodTimes } from '../times/pod-times.ts';
 import { Agents } from './agents.ts';
+import { Beginning, type Begun } from './beginning.ts';
 import { thereAre } from './meant.ts';
 import { Play, type PlayedEvent } from './play.ts';
 import { Stage } from './stage.ts';
@@ -25,6 +26,8 @@ export interface RunOptions {
   readonly policies: readonly PolicyObject[];
   /** Looks at what there is before anything happens; what it throws ends the run. */
   readonly onStart?: (run: Run) => void;
+  /** The one that it has in common with others; left out: one of its own. */
+  readonly beginning?: Beginning;
 }
 
 /** One run of a simulation from beginning to end. */
@@ -76,9 +79,8 @@ function finished<T>(work: Generator<unknown, T>): T {
 
 function* atRest(options: RunOptions): Generator<null, Simulation> {
   const { source, script, policies, seed, semantics } = options;
-  const clock = new VirtualClock(source.startsAt);
-  const times = new PodTimes(script.times, source.observed);
-  const cluster = source.make(clock, seed, times);
+  const { beginning = new Beginning({ source, script, seed, runs: 1 }) } = options;
+  const { clock, cluster, times } = yield* beginning.next();
   const recorders: RunRecorder[] = [];
   const agents = new Agents({
     cluster,
@@ -91,17 +93,10 @@ function* atRest(options: RunOptions): Generator<null, Simulation> {
     onNotice: (notice) => recorders[0]?.notice(notice),
   });
   cluster.start();
-  if (source.isNew) {
-    // The legacy rules look at pods as soon as these have nodes.
-    if (!mayTaint(options)) cluster.settle(semantics === 'precise');
-    agents.start();
-    yield* comeToRest(source, cluster, agents);
-    cluster.endSettling();
-    agents.runUntil(clock.now());
-  }
+  if (source.bringToRest) yield* comeToRest(source, { clock, cluster, times }, agents);
   const simulation = new Simulation(options, { cluster, agents, times });
   recorders.push(simulation.recorder);
-  if (!source.isNew) agents.start();
+  if (!source.bringToRest) agents.start();
   return simulation;
 }
 
@@ -170,30 +165,24 @@ function assumptionsOf(
   return workloads.map((workload) => times.assumed(workload));
 }
 
-/** Whether anybody may decide about pods, or taint nodes that are all right, before the script begins. */
-function mayTaint({ policies, script }: RunOptions): boolean {
-  const others = policies.filter(
-    ({ kind }) => kind !== 'EvictionPolicy' && kind !== 'EvictionPause',
-  );
-  return others.length > 0 || Boolean(script.pressure);
-}
-
 /** In a cluster of kube-controller-manager kubelets see to it, in their way. */
 function pressureAs(semantics: Semantics, { pressure }: Script): Script['pressure'] {
   if (!pressure || semantics === 'precise') return pressure;
   return { ...pressure, semantics: 'kubelet-1.36' };
 }
 
-/** Lets a cluster that is made up come to rest. */
+/** Lets a cluster that is made up come to rest with ours in it, which look at it for the first time. */
 function* comeToRest(
-  { name }: ClusterSource,
-  cluster: Cluster,
+  { name, startsAt }: ClusterSource,
+  { clock, cluster }: Begun,
   agents: Agents,
 ): Generator<null, void> {
-  const { clock } = cluster.api;
   const latest = clock.now() + idleMsMax;
-  while (clock.now() < latest) {
-    agents.runUntil(clock.now() + idleLookMs);
+  const sinceLook = (clock.now() - startsAt) % idleLookMs;
+  clock.advanceTo(clock.now() + idleLookMs - sinceLook);
+  agents.start();
+  for (let look = clock.now(); look <= latest; look += idleLookMs) {
+    agents.runUntil(look);
     if (cluster.isIdle()) return;
     yield null;
   }
