@@ -138,6 +138,17 @@ export async function viewOf(of: Page): Promise<readonly number[]> {
   return (fragmentOf(of).get('t') ?? '0-1800').split('-').map(Number);
 }
 
+/** Resolves when nothing lies outside of a window of this width, of which the page may just have heard. */
+export async function fits(of: Page, width: number): Promise<void> {
+  const latest = Date.now() + 60_000;
+  for (;;) {
+    await of.evaluate('new Promise(requestAnimationFrame)');
+    const wide = Number(await of.evaluate('document.documentElement.scrollWidth'));
+    if (wide <= width) return;
+    assert.ok(Date.now() < latest, `${wide} pixels in a window of ${width}`);
+  }
+}
+
 /** What axe-core finds; the policy of a page lets nothing in, a debugger may. */
 export async function axeFindings(of: Page): Promise<unknown> {
   await of.evaluate(axeCore.source);

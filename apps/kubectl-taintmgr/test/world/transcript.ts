@@ -49,7 +49,17 @@ export async function playTranscript(
     ? text.replace(block, () => `\`\`\`console\n${blocks.shift()}\`\`\``)
     : played.join('');
   if (process.env.REWRITE === '1') writeFileSync(file, rewritten);
-  else assert.equal(rewritten, text, `${file.pathname} (rewrite it with REWRITE=1)`);
+  else {
+    // By lines: of two long texts no message shows where they differ.
+    const message = `${file.pathname} (rewrite it with REWRITE=1)`;
+    assert.deepEqual(...apart(rewritten.split('\n'), text.split('\n')), message);
+  }
+}
+
+/** Both without the lines that both begin with. */
+function apart(lines: string[], others: string[]): [string[], string[]] {
+  const first = lines.findIndex((line, index) => line !== others[index]);
+  return first < 0 ? [lines, others] : [lines.slice(first), others.slice(first)];
 }
 
 /** What a part would say now; where that is the same in other words it stays as it is. */

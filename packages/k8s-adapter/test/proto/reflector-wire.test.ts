@@ -47,19 +47,19 @@ const cases: readonly Case[] = [
         name: `the connection is reset${by}`,
         http1,
         story: ({ server }) => server.breakAll(),
-        tells: /^none .*, then watch/,
+        tells: /^none .*, then watch/m,
       },
       {
         name: `the connection is closed${by}`,
         http1,
         story: ({ server }) => server.closeAll(),
-        tells: /^none .*, then watch/,
+        tells: /^none .*, then watch/m,
       },
       {
         name: `the stream is reset in the middle of an event${by}`,
         http1,
         line: () => cutOff(watch, 2, 700, 'reset'),
-        tells: /^none .*, then (watch|list)/,
+        tells: /^none .*, then (watch|list)/m,
         lists: 2,
       },
       {
@@ -107,7 +107,7 @@ const cases: readonly Case[] = [
     story: ({ sessions }) => {
       for (const session of sessions) session.destroy();
     },
-    tells: /^none .*, then watch/,
+    tells: /^none .*, then watch/m,
   },
   {
     name: 'answers are compressed though nobody asked',

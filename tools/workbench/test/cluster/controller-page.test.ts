@@ -7,7 +7,12 @@ import {
   type BrowserContext,
   launchBrowser,
 } from '@taintmgr/kubectl-taintmgr/test/world/browser.ts';
-import { axeFindings, lane, textOf } from '@taintmgr/kubectl-taintmgr/test/world/report-page.ts';
+import {
+  axeFindings,
+  fits,
+  lane,
+  textOf,
+} from '@taintmgr/kubectl-taintmgr/test/world/report-page.ts';
 import { node, pod, type Rule, toleration, type User } from '@taintmgr/sim-cluster';
 
 // /ui of a controller that runs, in a real browser that shows who it is.
@@ -76,8 +81,7 @@ describe('/ui of the controller in a browser', () => {
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.setViewportSize({ width, height });
         await page.emulateMedia({ colorScheme });
-        const wide = await page.evaluate('document.documentElement.scrollWidth');
-        assert.ok(Number(wide) <= width, `${wide} pixels at ${width}`);
+        await fits(page, width);
         assert.deepEqual(await axeFindings(page), [], `${width} ${colorScheme}`);
       }
     }

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { pod, toleration } from '@taintmgr/sim-cluster';
-import axeCore from 'axe-core';
-import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { launchBrowser } from '../../world/browser.ts';
+import { axeFindings, fits, lane, textOf } from '../../world/report-page.ts';
 import { type Running, run, start } from '../../world/run.ts';
 import { fillShop, keepRenewing } from '../../world/shop-cluster.ts';
 import { startTestCluster, type TestCluster, until } from '../../world/test-cluster.ts';
@@ -48,14 +48,6 @@ async function opened(url: string = new URL('/', address()).href): Promise<Page>
   await opening.goto(url);
   await opening.locator('.labels li').first().waitFor();
   return opening;
-}
-
-function lane(of: Page, name: string): Locator {
-  return of.locator('.label.lane button.name', { hasText: name });
-}
-
-async function textOf(place: Locator): Promise<string> {
-  return (await place.textContent()) ?? assert.fail('no text');
 }
 
 /** The status of the answer to a request that no browser sends. */
@@ -195,14 +187,8 @@ describe('web', () => {
         await own.setViewportSize({ width, height });
         await own.emulateMedia({ colorScheme });
         await lane(own, 'shop/web-1').click();
-        const wide = await own.evaluate('document.documentElement.scrollWidth');
-        assert.ok(Number(wide) <= width, `${wide} pixels wide`);
-        await own.evaluate(axeCore.source);
-        const findings = await own.evaluate(
-          'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => ' +
-            '[id, ...nodes.map(({ html }) => html)].join(" ")))',
-        );
-        assert.deepEqual(findings, []);
+        await fits(own, width);
+        assert.deepEqual(await axeFindings(own), []);
         await own.close();
       });
     }

@@ -6,11 +6,11 @@ import { after, before, describe, it } from 'node:test';
 import { customResourceDefinitions } from '@taintmgr/core/policy';
 import type { WhatIfLine } from '@taintmgr/page';
 import { deployment, installDefinitions, pdb } from '@taintmgr/sim-cluster';
-import axeCore from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { WhatIfAnswers } from '../../../../src/commands/web/what-if/answers.ts';
 import { runProgram } from '../../../../src/program.ts';
 import { launchBrowser } from '../../../world/browser.ts';
+import { axeFindings, fits } from '../../../world/report-page.ts';
 import { type Running, start } from '../../../world/run.ts';
 import { startTestCluster, type TestCluster, until } from '../../../world/test-cluster.ts';
 
@@ -173,14 +173,8 @@ describe('what if', () => {
       await page.goto(new URL('/', page.url()).href);
       await page.setViewportSize({ width, height });
       await page.locator('.what-if summary').click();
-      const wide = await page.evaluate('document.documentElement.scrollWidth');
-      assert.ok(Number(wide) <= width, `${wide} pixels wide`);
-      await page.evaluate(axeCore.source);
-      const findings = await page.evaluate(
-        'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => ' +
-          '[id, ...nodes.map(({ html }) => html)].join(" ")))',
-      );
-      assert.deepEqual(findings, []);
+      await fits(page, width);
+      assert.deepEqual(await axeFindings(page), []);
     });
   }
 
