@@ -138,15 +138,25 @@ export async function viewOf(of: Page): Promise<readonly number[]> {
   return (fragmentOf(of).get('t') ?? '0-1800').split('-').map(Number);
 }
 
-/** Resolves when nothing lies outside of a window of this width, of which the page may just have heard. */
-export async function fits(of: Page, width: number): Promise<void> {
+/** Tries it again in each frame of the page until it holds: what was done is to be seen a frame or more later. */
+export async function soon(of: Page, check: () => Promise<void>): Promise<void> {
   const latest = Date.now() + 60_000;
   for (;;) {
+    try {
+      return await check();
+    } catch (reason) {
+      if (Date.now() > latest) throw reason;
+    }
     await of.evaluate('new Promise(requestAnimationFrame)');
-    const wide = Number(await of.evaluate('document.documentElement.scrollWidth'));
-    if (wide <= width) return;
-    assert.ok(Date.now() < latest, `${wide} pixels in a window of ${width}`);
   }
+}
+
+/** Resolves when nothing lies outside of a window of this width, of which the page may just have heard. */
+export function fits(of: Page, width: number): Promise<void> {
+  return soon(of, async () => {
+    const wide = Number(await of.evaluate('document.documentElement.scrollWidth'));
+    assert.ok(wide <= width, `${wide} pixels in a window of ${width}`);
+  });
 }
 
 /** What axe-core finds; the policy of a page lets nothing in, a debugger may. */

@@ -8,6 +8,7 @@ import {
   fragmentOf,
   lane,
   reportPage,
+  soon,
   textOf,
   viewOf,
 } from '../../../world/report-page.ts';
@@ -84,8 +85,8 @@ for (const screen of screens) {
       assert.equal(new URL(again.url()).hash, new URL(page.url()).hash);
       await again.close();
       await page.getByRole('button', { name: 'Close' }).click();
-      assert.equal(await page.locator('.why').count(), 0);
-      assert.equal(fragmentOf(page).get('why'), null);
+      await page.locator('.why').waitFor({ state: 'detached' });
+      await soon(page, async () => assert.equal(fragmentOf(page).get('why'), null));
     });
 
     it('lists all that happened in a lane, by keyboard', async () => {
@@ -97,23 +98,23 @@ for (const screen of screens) {
       assert.equal(await textOf(again.locator('.why')), why);
       await again.close();
       await page.locator('.scroller').press('Escape');
-      assert.equal(await page.locator('.why').count(), 0);
+      await page.locator('.why').waitFor({ state: 'detached' });
     });
 
     it('goes from mark to mark by N and P', async () => {
       const own = await opened(screen);
       const scroller = own.locator('.scroller');
       await scroller.press('n');
-      assert.match(
-        await textOf(own.locator('.why')),
-        /0:01:00.*taint zone-a-1: kernel=old:NoExecute/,
-      );
+      const begins = /0:01:00.*taint zone-a-1: kernel=old:NoExecute/;
+      await soon(own, async () => assert.match(await textOf(own.locator('.why')), begins));
       const first = fragmentOf(own).get('at');
       await scroller.press('n');
-      assert.notEqual(fragmentOf(own).get('at'), first);
+      await soon(own, async () => assert.notEqual(fragmentOf(own).get('at'), first));
       await scroller.press('p');
-      assert.equal(fragmentOf(own).get('at'), first);
+      await soon(own, async () => assert.equal(fragmentOf(own).get('at'), first));
+      await soon(own, async () => assert.match(await textOf(own.locator('.why')), begins));
       const again = await opened(screen, new URL(own.url()).hash);
+      await soon(again, async () => assert.match(await textOf(again.locator('.why')), begins));
       assert.equal(await textOf(again.locator('.why')), await textOf(own.locator('.why')));
       await again.close();
       await own.close();
@@ -172,17 +173,18 @@ for (const screen of screens) {
         })()`);
         return await one.locator('.label.depth-2').count();
       };
-      const pods = await podsIn(own);
-      assert.ok(pods > 0);
+      await soon(own, async () => assert.ok((await podsIn(own)) > 0));
       await own.getByRole('button', { name: 'Zoom in' }).click();
       const fragment = new URL(own.url()).hash;
       const again = await opened(screen, fragment);
-      assert.equal(await podsIn(again), pods);
+      await soon(again, async () => assert.equal(await podsIn(again), await podsIn(own)));
       assert.deepEqual(await viewOf(again), await viewOf(own));
       await again.getByLabel('Find').fill('zone-a-1');
-      const labels = await again.locator('.label.lane .text').allTextContents();
-      assert.ok(labels.length > 0 && labels.some((text) => text.includes('zone-a-1')));
-      assert.equal(await lane(again, 'infra/agent').count(), 0);
+      await soon(again, async () => {
+        const labels = await again.locator('.label.lane .text').allTextContents();
+        assert.ok(labels.some((text) => text.includes('zone-a-1')));
+        assert.ok(!labels.some((text) => text.includes('infra/agent')));
+      });
       await own.close();
       await again.close();
     });
