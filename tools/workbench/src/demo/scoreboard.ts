@@ -48,12 +48,7 @@ export function scoresOf(left: Played, right: Played): readonly Score[] {
     String,
     isLess,
   );
-  const below = score(
-    'A new kernel: web below budget for',
-    grown(2, webBelow),
-    duration,
-    isNone,
-  );
+  const below = score('A new kernel: web below budget for', grown(2, webBelow), duration, isNone);
   const [outage, taint, kernel] = lost;
   return [restart, outage, wrongly, taint, below, kernel].filter((one) => one !== undefined);
 }
