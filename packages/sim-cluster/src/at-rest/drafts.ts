@@ -57,7 +57,10 @@ export class Drafts implements ClusterApi {
     const drafts = this.#drafts.get(resource);
     const stored = this.#api.list(resource, namespace);
     if (!drafts) return stored;
-    if (resource === 'pods') return [...drafts.values()];
+    if (resource === 'pods') {
+      const pods = [...drafts.values()];
+      return namespace ? pods.filter(({ metadata }) => metadata.namespace === namespace) : pods;
+    }
     return stored.map((object) => drafts.get(keyOf(object)) ?? object);
   }
 
