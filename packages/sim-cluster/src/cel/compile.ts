@@ -1,8 +1,15 @@
 // Compiles CEL expressions and evaluates them, with errors in the words of Kubernetes.
-import { Environment } from '@marcbachmann/cel-js';
-import { compileErrorText, evaluationErrorText } from './error-text.ts';
+import { type ASTNode, Environment } from '@marcbachmann/cel-js';
+import {
+  compileErrorText,
+  declarationName,
+  errorAt,
+  evaluationErrorText,
+  undeclared,
+} from './error-text.ts';
 import { checkNestedFields } from './has.ts';
 import { addLibrary } from './library.ts';
+import { literalFault, partsOf } from './literals.ts';
 import type { CelObject, CelType } from './type.ts';
 import { type CelValue, celEqual, classOf } from './value.ts';
 
@@ -30,18 +37,32 @@ export function compile(expression: string, variables: Variables): Compiled {
   const { environment, objects } = environmentOf(variables);
   try {
     const parsed = environment.parse(expression);
+    const refused = refusedName(parsed.ast);
+    if (refused) return wrong(errorAt(refused, undeclared(String(refused.args)), expression));
     checkNestedFields(parsed.ast);
     const checked = parsed.check();
-    if (!checked.valid) return { error: failed(checked.error, expression, environment) };
+    if (!checked.valid) return wrong(compileErrorText(checked.error, expression, environment));
+    const fault = literalFault(parsed.ast, (type) => declarationName(type as never));
+    if (fault) return wrong(errorAt(fault.node, fault.text, expression));
     const type = readType(checked.type ?? 'dyn', objects);
     return { program: { expression, type, evaluate: (bindings) => run(parsed, bindings) } };
   } catch (error) {
-    return { error: failed(error, expression, environment) };
+    return wrong(compileErrorText(error, expression, environment));
   }
 }
 
-function failed(error: unknown, expression: string, environment: Environment): string {
-  return `compilation failed: ${compileErrorText(error, expression, environment)}`;
+function wrong(text: string): Compiled {
+  return { error: `compilation failed: ${text}` };
+}
+
+/** The library has `cel.bind`, which Kubernetes has not. */
+function refusedName(node: ASTNode): ASTNode | null {
+  if (node.op === 'id' && node.args === 'cel') return node;
+  for (const part of partsOf(node)) {
+    const found = refusedName(part);
+    if (found) return found;
+  }
+  return null;
 }
 
 function run(

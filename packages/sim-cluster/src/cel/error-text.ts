@@ -50,7 +50,13 @@ export function compileErrorText(
     const token = expression.slice(start, Math.max(range?.end ?? 0, start + 1));
     return at(start, `Syntax error: mismatched input '${token}' ${expected}`);
   }
-  return at(placeOf(node, expression), problem(code ?? '', summary, node, environment));
+  const marked = code === 'invalid_logical_operand' ? (wrongOperand(node) ?? node) : node;
+  return at(placeOf(marked, expression), problem(code ?? '', summary, node, environment));
+}
+
+/** An error that this room has found itself, at a node. */
+export function errorAt(node: object, text: string, expression: string): string {
+  return located(expression, placeOf(node as Node, expression), text);
 }
 
 /** The message, the line it is about, and a mark below the place. */
@@ -68,8 +74,13 @@ function problem(code: string, summary: string, node: Node, environment: Environ
       return undeclared(String(node.args));
     case 'no_such_key':
       return `undefined field '${summary.replace(/^No such key: /, '')}'`;
-    case 'no_such_overload':
+    case 'invalid_comprehension_range':
+      return summary.replace(/^E/, 'e').replace(/\.$/, '');
     case 'invalid_logical_operand':
+      return `expected type 'bool' but found '${declarationName(typeOf(wrongOperand(node)))}'`;
+    case 'incompatible_ternary_branches':
+      return noOverload('_?_:_', `(${operandTypes(node)})`);
+    case 'no_such_overload':
       return noOverload(operatorName(node.op), `(${operandTypes(node)})`);
     case 'no_matching_overload': {
       const name = String(first);
@@ -89,7 +100,8 @@ function problem(code: string, summary: string, node: Node, environment: Environ
   }
 }
 
-const undeclared = (name: string): string => `undeclared reference to '${name}' (in container '')`;
+export const undeclared = (name: string): string =>
+  `undeclared reference to '${name}' (in container '')`;
 const noOverload = (name: string, types: string): string =>
   `found no matching overload for '${name}' applied to '${types}'`;
 
@@ -104,6 +116,12 @@ function operandTypes({ args }: Node): string {
   return operands.map((operand) => declarationName(typeOf(operand))).join(', ');
 }
 
+/** The one that is no bool, where both have to be. */
+function wrongOperand({ args }: Node): Node | undefined {
+  const operands = args as readonly Node[];
+  return operands.find((operand) => !['bool', 'dyn'].includes(declarationName(typeOf(operand))));
+}
+
 function typeOf(value: unknown): Declaration | undefined {
   return (value as Node | undefined)?.checkedType;
 }
@@ -113,7 +131,8 @@ const shortNames: Readonly<Record<string, string>> = {
   'google.protobuf.Duration': 'duration',
 };
 
-function declarationName(type: Declaration | undefined): string {
+/** A type as error texts write it. */
+export function declarationName(type: Declaration | undefined): string {
   if (!type) return 'dyn';
   if (type.kind === 'list') return `list(${declarationName(type.valueType)})`;
   if (type.kind === 'map') {

@@ -1,10 +1,23 @@
 // The functions that Kubernetes has and the CEL library has not: texts, lists, sets, quantities, addresses.
 import type { Environment } from '@marcbachmann/cel-js';
 import { quantity } from '../objects/quantity.ts';
+import { goRegExp } from '../objects/regular-expression.ts';
 import { Address, addressFunctions, IpAddress, Network } from './addresses.ts';
 import { formatText } from './format.ts';
+import { addMacros } from './macros.ts';
+import { addNamedFormats } from './named-formats.ts';
 import { isSameSemver, Semver, semverFunctions } from './semver.ts';
-import { type CelDuration, CelError, type CelValue, celEqual, isDuration } from './value.ts';
+import { addTwoVariableMacros } from './two-variables.ts';
+import {
+  type CelDuration,
+  CelError,
+  type CelValue,
+  celEqual,
+  compareValues,
+  isDuration,
+  type Ordered,
+  timeText,
+} from './value.ts';
 
 class Quantity {
   readonly amount: number;
@@ -50,6 +63,10 @@ export function addLibrary(environment: Environment): void {
   for (const [signature, handler] of Object.entries(all)) {
     environment.registerFunction(signature, handler, { async: false });
   }
+  environment.registerOperator('optional<dyn> == optional<dyn>', celEqual);
+  addNamedFormats(environment);
+  addMacros(environment);
+  addTwoVariableMacros(environment);
 }
 
 function isSameText(a: IpAddress | Network, b: IpAddress | Network): boolean {
@@ -64,11 +81,6 @@ const conversions: Handlers = {
   [`string(${duration}): string`]: (length: CelDuration) => length.toString(),
   [`int(${timestamp}): int`]: (time: Date) => BigInt(Math.floor(time.getTime() / 1000)),
 };
-
-/** Fractions of a second only where there are some. */
-function timeText(time: Date): string {
-  return time.toISOString().replace(/\.(\d*?)0*Z$/, (_, digits) => (digits ? `.${digits}Z` : 'Z'));
-}
 
 const texts: Handlers = {
   'string.charAt(int): string': (text: string, at: bigint) => {
@@ -100,20 +112,14 @@ const texts: Handlers = {
 };
 
 function regularExpression(pattern: string, flags = ''): RegExp {
-  try {
-    return new RegExp(pattern, `u${flags}`);
-  } catch {
-    throw new CelError(`error parsing regexp: ${pattern}`);
-  }
+  const compiled = goRegExp(pattern, flags);
+  if ('error' in compiled) throw new CelError(compiled.error);
+  return compiled.pattern;
 }
-
-type Ordered = bigint | number | string | boolean | Date | CelDuration;
-
-const compare = (a: Ordered, b: Ordered): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const lists: Handlers = {
   'list<A>.isSorted(): bool': (items: readonly Ordered[]) =>
-    items.every((item, at) => at === 0 || compare(items[at - 1] as Ordered, item) <= 0),
+    items.every((item, at) => at === 0 || compareValues(items[at - 1] as Ordered, item) <= 0),
   'list<A>.sum(): A': sum,
   'list<A>.min(): A': (items: readonly Ordered[]) => outermost(items, 'min', 1),
   'list<A>.max(): A': (items: readonly Ordered[]) => outermost(items, 'max', -1),
@@ -121,11 +127,15 @@ const lists: Handlers = {
     BigInt(items.findIndex((item) => celEqual(item, wanted))),
   'list<A>.lastIndexOf(A): int': (items: readonly CelValue[], wanted: CelValue) =>
     BigInt(items.findLastIndex((item) => celEqual(item, wanted))),
-  'list<A>.sort(): list<A>': (items: readonly Ordered[]) => [...items].sort(compare),
+  'list<A>.sort(): list<A>': (items: readonly Ordered[]) => [...items].sort(compareValues),
   'list<A>.reverse(): list<A>': (items: readonly CelValue[]) => [...items].reverse(),
   'list<A>.distinct(): list<A>': (items: readonly CelValue[]) =>
     items.filter((item, at) => items.findIndex((other) => celEqual(item, other)) === at),
   'list<A>.flatten(): list<dyn>': (items: readonly CelValue[]) => items.flat(),
+  'list<A>.flatten(int): list<dyn>': (items: readonly CelValue[], depth: bigint) => {
+    if (depth < 0n) throw new CelError('level must be non-negative');
+    return items.flat(Number(depth));
+  },
   'list<A>.slice(int, int): list<A>': (items: readonly CelValue[], from: bigint, to: bigint) => {
     if (from < 0n || to < from || to > BigInt(items.length)) {
       throw new CelError(`cannot slice(${from}, ${to}), list is length ${items.length}`);
@@ -147,7 +157,7 @@ function sum(items: readonly (bigint | number | CelDuration)[]): CelValue {
 
 function outermost(items: readonly Ordered[], name: string, sign: number): CelValue {
   if (items.length === 0) throw new CelError(`${name} called on empty list`);
-  return items.reduce((best, item) => (sign * compare(best, item) > 0 ? item : best));
+  return items.reduce((best, item) => (sign * compareValues(best, item) > 0 ? item : best));
 }
 
 const hasAll = (a: readonly CelValue[], b: readonly CelValue[]): boolean =>
@@ -178,7 +188,7 @@ const quantities: Handlers = {
   'Quantity.isGreaterThan(Quantity): bool': (a: Quantity, b: Quantity) => a.amount > b.amount,
   'Quantity.isLessThan(Quantity): bool': (a: Quantity, b: Quantity) => a.amount < b.amount,
   'Quantity.compareTo(Quantity): int': (a: Quantity, b: Quantity) =>
-    BigInt(compare(a.amount, b.amount)),
+    BigInt(compareValues(a.amount, b.amount)),
   'Quantity.add(Quantity): Quantity': (a: Quantity, b: Quantity) =>
     new Quantity(a.amount + b.amount),
   'Quantity.add(int): Quantity': (a: Quantity, b: bigint) => new Quantity(a.amount + Number(b)),

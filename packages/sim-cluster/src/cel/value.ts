@@ -26,6 +26,11 @@ export function isDuration(value: unknown): value is CelDuration {
   return typeof value === 'object' && value !== null && value.constructor === durationClass;
 }
 
+/** A time as text, with fractions of a second only where there are some. */
+export function timeText(time: Date): string {
+  return time.toISOString().replace(/\.(\d*?)0*Z$/, (_, digits) => (digits ? `.${digits}Z` : 'Z'));
+}
+
 /** Objects with declared fields; which ones, the environment of an expression says. */
 class Fields {
   [name: string]: CelValue;
@@ -171,6 +176,10 @@ export function celEqual(a: CelValue, b: CelValue): boolean {
   }
   if (a instanceof Date && b instanceof Date) return a.getTime() === b.getTime();
   if (isDuration(a) && isDuration(b)) return a.valueOf() === b.valueOf();
+  if (a instanceof Optional && b instanceof Optional) {
+    if (!a.hasValue() || !b.hasValue()) return a.hasValue() === b.hasValue();
+    return celEqual(a.value(), b.value());
+  }
   const mine = entriesOf(a);
   const theirs = entriesOf(b);
   if (mine.size !== theirs.size) return false;
@@ -183,4 +192,12 @@ function isNumber(value: CelValue): value is bigint | number {
 
 function entriesOf(value: object): ReadonlyMap<unknown, CelValue> {
   return value instanceof Map ? value : new Map(Object.entries(value));
+}
+
+/** Values that have an order. */
+export type Ordered = bigint | number | string | boolean | Date | CelDuration;
+
+/** Negative: `a` comes first. */
+export function compareValues(a: Ordered, b: Ordered): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }

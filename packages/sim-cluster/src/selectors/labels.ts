@@ -1,7 +1,7 @@
 // Label selectors.
 import { entry } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
-import { labelValueErrors, qualifiedNameErrors } from '../validation/names.ts';
+import { labelValueErrors, qualifiedNameErrors } from '../objects/names.ts';
 import { Lexer, SelectorError, type Token } from './lexer.ts';
 
 /** One condition on an object's labels. */

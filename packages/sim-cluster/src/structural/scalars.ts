@@ -1,8 +1,9 @@
 // What a schema says of numbers and texts.
 import type { Cause } from '../objects/errors.ts';
+import { hasFormat } from '../objects/formats.ts';
 import type { Json } from '../objects/kube-object.ts';
+import { goRegExp } from '../objects/regular-expression.ts';
 import { invalidValue } from '../validation/causes.ts';
-import { compilePattern, hasFormat } from './formats.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 const int32Max = 2 ** 31;
@@ -63,6 +64,7 @@ function lengthOrPatternCauses(
       invalidValue(path, value, `${path} in body should be at least ${minLength} chars long`),
     ];
   }
-  if (pattern === undefined || compilePattern(pattern)?.test(value) !== false) return [];
+  const compiled = pattern === undefined ? null : goRegExp(pattern);
+  if (!compiled || 'error' in compiled || compiled.pattern.test(value)) return [];
   return [invalidValue(path, value, `${path} in body should match '${pattern}'`)];
 }

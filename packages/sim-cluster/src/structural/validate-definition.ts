@@ -2,9 +2,9 @@
 import type { Cause } from '../objects/errors.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
+import { labelErrors1035 } from '../objects/names.ts';
 import { invalidValue, notSupported, required } from '../validation/causes.ts';
 import { validateExtensionMetadata } from '../validation/metadata.ts';
-import { labelErrors1035 } from '../validation/names.ts';
 import {
   type Definition,
   type DefinitionNames,

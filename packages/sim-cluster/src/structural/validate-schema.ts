@@ -1,7 +1,7 @@
 // Whether the schema of a definition is structural, and whether its own values make sense.
 import type { Cause } from '../objects/errors.ts';
+import { goRegExp } from '../objects/regular-expression.ts';
 import { forbiddenValue, invalidValue, notSupported, required } from '../validation/causes.ts';
-import { compilePattern } from './formats.ts';
 import { itemsSchema, type JsonSchema, valuesSchema } from './json-schema.ts';
 import { readValue } from './read.ts';
 import { validateValue } from './validate.ts';
@@ -102,8 +102,9 @@ function unsupportedCauses(schema: JsonSchema, path: string): readonly Cause[] {
     const text = 'additionalProperties and properties are mutual exclusive';
     causes.push(forbiddenValue(`${path}.additionalProperties`, text));
   }
-  if (schema.pattern !== undefined && !compilePattern(schema.pattern)) {
-    const text = `must be a valid regular expression, but isn't: error parsing regexp: \`${schema.pattern}\``;
+  const compiled = schema.pattern === undefined ? {} : goRegExp(schema.pattern);
+  if ('error' in compiled) {
+    const text = `must be a valid regular expression, but isn't: ${compiled.error}`;
     causes.push(invalidValue(`${path}.pattern`, schema.pattern, text));
   }
   return causes;

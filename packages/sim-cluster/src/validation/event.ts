@@ -2,9 +2,9 @@
 import type { Cause } from '../objects/errors.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
+import { qualifiedNameErrors } from '../objects/names.ts';
 import { invalidValue, required } from './causes.ts';
 import { validateMetadata } from './metadata.ts';
-import { qualifiedNameErrors } from './names.ts';
 
 const noteBytesMax = 1024;
 

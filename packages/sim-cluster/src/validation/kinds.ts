@@ -2,9 +2,9 @@
 import type { Cause } from '../objects/errors.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
+import { labelNameErrors } from '../objects/names.ts';
 import { forbiddenValue, invalidValue, notSupported, required } from './causes.ts';
 import { validateLabels, validateMetadata } from './metadata.ts';
-import { labelNameErrors } from './names.ts';
 import { validatePodSpec } from './pod.ts';
 import { validateTaints } from './taints.ts';
 

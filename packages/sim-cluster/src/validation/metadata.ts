@@ -1,8 +1,8 @@
 // The validation of metadata.
 import type { Cause } from '../objects/errors.ts';
 import type { KubeObject, OwnerReference } from '../objects/kube-object.ts';
+import { labelValueErrors, qualifiedNameErrors, subdomainErrors } from '../objects/names.ts';
 import { forbiddenValue, invalidValue, required } from './causes.ts';
-import { labelValueErrors, qualifiedNameErrors, subdomainErrors } from './names.ts';
 
 /** Finalizers that need no domain. */
 const standardFinalizers = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);

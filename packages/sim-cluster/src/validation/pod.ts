@@ -2,10 +2,10 @@
 import type { Cause } from '../objects/errors.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
+import { labelNameErrors, subdomainErrors } from '../objects/names.ts';
 import type { TimedToleration } from '../objects/tolerations.ts';
 import { duplicateValue, forbiddenValue, invalidValue, notSupported, required } from './causes.ts';
 import { validateMetadata } from './metadata.ts';
-import { labelNameErrors, subdomainErrors } from './names.ts';
 import { validateTolerations } from './taints.ts';
 
 /** A PodSpec as far as the rules below look into it. */

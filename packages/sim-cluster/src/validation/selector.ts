@@ -1,8 +1,8 @@
 // The validation of label selectors that are part of an object.
 import type { Cause } from '../objects/errors.ts';
+import { qualifiedNameErrors } from '../objects/names.ts';
 import { forbiddenValue, invalidValue, required } from './causes.ts';
 import { validateLabels } from './metadata.ts';
-import { qualifiedNameErrors } from './names.ts';
 
 interface Expression {
   readonly key: string;

@@ -3,9 +3,9 @@ import { isIP } from 'node:net';
 import type { Cause } from '../objects/errors.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
+import { labelNameErrors, subdomainErrors } from '../objects/names.ts';
 import { duplicateValue, invalidValue, notSupported, required } from './causes.ts';
 import { validateLabels, validateMetadata } from './metadata.ts';
-import { labelNameErrors, subdomainErrors } from './names.ts';
 
 const types = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'] as const;
 const protocols = ['SCTP', 'TCP', 'UDP'] as const;

@@ -1,8 +1,8 @@
 // The validation of a node's taints and of a pod's tolerations.
 import type { Cause } from '../objects/errors.ts';
+import { labelValueErrors, qualifiedNameErrors } from '../objects/names.ts';
 import type { Taint, TimedToleration } from '../objects/tolerations.ts';
 import { duplicateValue, invalidValue, notSupported, required } from './causes.ts';
-import { labelValueErrors, qualifiedNameErrors } from './names.ts';
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
 

@@ -1,7 +1,7 @@
 // The validation of where a webhook is.
 import type { Cause } from '../objects/errors.ts';
+import { subdomainErrors } from '../objects/names.ts';
 import { invalidValue, required } from './causes.ts';
-import { subdomainErrors } from './names.ts';
 
 /** Where a webhook is: at a URL, or at a Service. */
 export interface ClientConfig {

@@ -1,9 +1,9 @@
 // The validation of ValidatingWebhookConfigurations.
 import type { Cause } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
+import { labelErrors1035, subdomainErrors } from '../objects/names.ts';
 import { duplicateValue, invalidValue, notSupported, required } from './causes.ts';
 import { validateMetadata } from './metadata.ts';
-import { labelErrors1035, subdomainErrors } from './names.ts';
 import { type ResourceRule, validateRule } from './policy/match-resources.ts';
 import { validateConditions } from './policy/policy.ts';
 import { type LabelSelector, validateSelector } from './selector.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { byPriority } from '../../src/discovery/version-order.ts';
+import { hasFormat } from '../../src/objects/formats.ts';
 import type { Json } from '../../src/objects/kube-object.ts';
-import { compilePattern, hasFormat } from '../../src/structural/formats.ts';
 import { findAll, parsePath } from '../../src/structural/json-path.ts';
 import type { JsonSchema } from '../../src/structural/json-schema.ts';
 import { readValue } from '../../src/structural/read.ts';
@@ -34,11 +34,6 @@ for (const [format, good, bad] of formats) {
     }
   });
 }
-
-test('patterns may begin with flags as in Go', () => {
-  assert.equal(compilePattern('(?i)^abc$')?.test('ABC'), true);
-  assert.equal(compilePattern('(['), null);
-});
 
 const causes = (schema: JsonSchema, value: Json): readonly string[] =>
   validateValue(schema, value, 'f').map(({ field, message }) => `${field}: ${message}`);

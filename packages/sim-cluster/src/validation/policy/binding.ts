@@ -1,9 +1,9 @@
 // The validation of ValidatingAdmissionPolicyBindings.
 import type { Cause } from '../../objects/errors.ts';
 import type { KubeObject } from '../../objects/kube-object.ts';
+import { subdomainErrors } from '../../objects/names.ts';
 import { duplicateValue, forbiddenValue, invalidValue, notSupported, required } from '../causes.ts';
 import { validateMetadata } from '../metadata.ts';
-import { subdomainErrors } from '../names.ts';
 import { type LabelSelector, validateSelector } from '../selector.ts';
 import { validateMatchResources } from './match-resources.ts';
 

@@ -2,9 +2,9 @@
 import type { CelObject } from '../../cel/type.ts';
 import type { Cause } from '../../objects/errors.ts';
 import type { KubeObject } from '../../objects/kube-object.ts';
+import { qualifiedNameErrors } from '../../objects/names.ts';
 import { duplicateValue, invalidValue, notSupported, required } from '../causes.ts';
 import { validateMetadata } from '../metadata.ts';
-import { qualifiedNameErrors } from '../names.ts';
 import type { Names } from './environment.ts';
 import { checkExpression, declareVariables } from './expressions.ts';
 import { validateMatchResources } from './match-resources.ts';

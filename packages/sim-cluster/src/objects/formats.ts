@@ -55,17 +55,3 @@ function isHostLabel(label: string): boolean {
 export function hasFormat(format: string, text: string): boolean {
   return Object.hasOwn(formats, format) ? (formats[format]?.(text) ?? true) : true;
 }
-
-/** Go's regular expressions know no lookaround; what they share with JavaScript's is enough here. */
-export function compilePattern(pattern: string): RegExp | null {
-  const flags = /^\(\?([ims]+)\)/.exec(pattern);
-  const rest = flags ? pattern.slice(flags[0].length) : pattern;
-  for (const unicode of ['u', '']) {
-    try {
-      return new RegExp(rest, `${unicode}${flags?.[1] ?? ''}`);
-    } catch {
-      // Some escapes are errors with the flag u.
-    }
-  }
-  return null;
-}
