@@ -19,6 +19,11 @@ export interface RecordedLimit {
   readonly evicted: readonly (readonly [at: Instant, count: number])[];
   /** How many pods there were when the window began; null: not known. */
   readonly of: number | null;
+  /**
+   * How many there were at instants at which evictions began, where pods are counted in percent. Left
+   * out: as many as `of` at the first eviction, and one less after each.
+   */
+  readonly sizes?: readonly (readonly [at: Instant, of: number])[];
   readonly tripped: RecordedTrip | null;
   /** The uids of some pods whose eviction was written before it began; left out: of none. */
   readonly begun?: readonly string[];
@@ -48,6 +53,9 @@ export interface ResumeRequest {
 
 /** So many different times are written for a window at most; evictions are moved to later ones. */
 const timesMax = 12;
+/** And so many sizes, which are known for longer than a window: an eviction may come about later. */
+const sizesMax = 24;
+export const sizeSlackMs: Millis = 60_000;
 
 /** The same evictions at fewer instants, none earlier than it was; to the second where they are few. */
 export function coarsened(
@@ -55,8 +63,36 @@ export function coarsened(
   windowMs: Millis,
 ): readonly (readonly [at: Instant, count: number])[] {
   const exact = inSteps(evicted, 1_000);
-  if (exact.length <= timesMax) return exact;
-  return inSteps(evicted, Math.max(1_000, Math.ceil(windowMs / timesMax / 1_000) * 1_000));
+  return exact.length <= timesMax ? exact : inSteps(evicted, stepOf(windowMs, timesMax));
+}
+
+/** The same sizes at fewer instants: none greater than it was, and none that counts for less long. */
+export function coarsenedSizes(
+  sizes: readonly (readonly [at: Instant, of: number])[],
+  windowMs: Millis,
+): readonly (readonly [at: Instant, of: number])[] {
+  const exact = leastInSteps(sizes, 1_000);
+  if (exact.length <= sizesMax) return exact;
+  return leastInSteps(sizes, stepOf(windowMs + sizeSlackMs, sizesMax));
+}
+
+/** So that no more than `max` of them make up a time; in whole seconds. */
+function stepOf(timeMs: Millis, max: number): Millis {
+  return Math.max(1_000, Math.ceil(timeMs / max / 1_000) * 1_000);
+}
+
+/** Of sizes that follow on one another and are the same, only the last is needed. */
+function leastInSteps(
+  sizes: readonly (readonly [at: Instant, of: number])[],
+  step: Millis,
+): readonly (readonly [at: Instant, of: number])[] {
+  const least = new Map<Instant, number>();
+  for (const [at, of] of sizes) {
+    const rounded = Math.ceil(at / step) * step;
+    least.set(rounded, Math.min(least.get(rounded) ?? of, of));
+  }
+  const sorted = [...least].sort(([a], [b]) => a - b);
+  return sorted.filter(([, of], index) => sorted[index + 1]?.[1] !== of);
 }
 
 function inSteps(
@@ -107,13 +143,15 @@ function aroundName(
 
 /** The same by another clock: what is stored goes by the cluster's, what is counted by our own time. */
 export function retimed(record: LimitRecord, by: (at: Instant) => Instant): LimitRecord {
-  const entries = Object.entries(record).map(([key, { evicted, tripped, ...limit }]) => {
+  const entries = Object.entries(record).map(([key, { evicted, tripped, sizes, ...limit }]) => {
     const moved = evicted.map(([at, count]) => [by(at), count] as const);
+    const movedSizes = sizes?.map(([at, of]) => [by(at), of] as const);
     return [
       key,
       {
         ...limit,
         ...(limit.oneAt !== undefined && { oneAt: by(limit.oneAt) }),
+        ...(movedSizes && { sizes: movedSizes }),
         evicted: moved,
         tripped: tripped && { ...tripped, since: by(tripped.since) },
       },

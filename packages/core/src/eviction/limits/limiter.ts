@@ -4,6 +4,7 @@ import type { Pod } from '../../model/pod.ts';
 import type { Candidate, LimitHit, LimitRule, LimitStatus } from '../../policy/limit.ts';
 import {
   coarsened,
+  coarsenedSizes,
   keyOf,
   type LimitRecord,
   nameInKey,
@@ -276,9 +277,9 @@ export class EvictionLimiter {
     const entries = new Map<string, LimitRecord[string]>();
     for (const gate of gates) {
       gate.expire(now, (uid) => this.#podCounts.in(gate, uid));
-      const { evicted, ...counted } = gate.isWindowed
+      const { evicted, sizes, ...counted } = gate.isWindowed
         ? gate.written(now, at)
-        : { evicted: [], of: null };
+        : { evicted: [], of: null, sizes: [] };
       if (evicted.length === 0 && !gate.tripped) continue;
       const tripped = gate.tripped && {
         since: gate.tripped.since,
@@ -287,6 +288,7 @@ export class EvictionLimiter {
       };
       entries.set(keyOf(gate.limit, gate.name), {
         ...counted,
+        ...(sizes.length > 0 && { sizes: coarsenedSizes(sizes, gate.windowMs) }),
         evicted: coarsened(evicted, gate.windowMs),
         tripped,
       });

@@ -9,7 +9,7 @@ import {
   limitId,
   selectorText,
 } from '../../policy/limit.ts';
-import type { RecordedLimit } from '../../policy/limit-record.ts';
+import { type RecordedLimit, sizeSlackMs } from '../../policy/limit-record.ts';
 import type { BoundLimit } from './bound-limit.ts';
 
 /** How a pod counts while it is not being evicted. */
@@ -29,8 +29,6 @@ export interface Refusal {
   readonly mayOpen: boolean;
 }
 
-/** An eviction may come about a little later than it began. */
-const sizeSlackMs: Millis = 60_000;
 /** So many are written down by name for a limit. */
 const begunMax = 10;
 
@@ -179,6 +177,7 @@ export class Gate {
     readonly evicted: readonly (readonly [at: Instant, count: number])[];
     readonly of: number | null;
     readonly begun?: readonly string[];
+    readonly sizes: readonly (readonly [at: Instant, of: number])[];
   } {
     const left = Array.from(this.#left.values(), (one) => [one, 1] as const);
     const begun = [...this.#open, ...this.#wanted];
@@ -186,7 +185,8 @@ export class Gate {
     const before = this.#before.map(({ at: one, count }) => [one, count] as const);
     const of = this.isWindowed ? this.#size(now) : null;
     const evicted = [...before, ...left, ...(open > 0 ? [[at, open] as const] : [])];
-    return { evicted, of, ...(open > 0 && { begun: begun.slice(0, begunMax) }) };
+    const sizes = this.#knownSizes(now).map((one) => [one.at, one.of] as const);
+    return { evicted, of, sizes, ...(open > 0 && { begun: begun.slice(0, begunMax) }) };
   }
 
   /** Forgets what was evicted and that it tripped; what is here counts. */
@@ -202,12 +202,13 @@ export class Gate {
   }
 
   /** Goes on from what was written down. */
-  restore(now: Instant, { evicted, of, tripped, oneAt }: RecordedLimit): void {
+  restore(now: Instant, { evicted, of, sizes, tripped, oneAt }: RecordedLimit): void {
     if (oneAt !== undefined) this.#bucket?.restore(now, oneAt);
     // A clock that was wrong when it was written must not shut it for ever.
     const latest = now + this.windowMs;
     this.#before = evicted.map(([at, count]) => ({ at: Math.min(at, latest), count }));
-    if (of !== null) this.#noteSizes(now, of);
+    if (sizes) for (const [at, size] of sizes) this.#noteSize(Math.min(now, at), size);
+    else if (of !== null) this.#noteSizes(now, of);
     if (!tripped) return;
     const { since, limit, count } = tripped;
     const hit = { ...this.#scope, limit, tripped: true, ...(count && { count }) };
@@ -284,6 +285,13 @@ export class Gate {
       left -= count;
     }
     if (this.#before.length === 0) this.#noteSize(now, of);
+  }
+
+  /** Those that matter to a share of the pods; evictions that are wanted begin with what is here now. */
+  #knownSizes(now: Instant): readonly { readonly at: Instant; readonly of: number }[] {
+    if (this.rule.percent === undefined || this.rule.per === 'taint') return [];
+    if (this.#wanted.size === 0) return this.#sizes;
+    return [...this.#sizes, { at: now, of: this.#here + this.#lingering }];
   }
 
   #noteSize(at: Instant, of: number): void {

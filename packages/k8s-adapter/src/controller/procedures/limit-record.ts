@@ -155,22 +155,28 @@ export function limitRecordFrom(lease: unknown): Found {
 }
 
 function recordedFrom(recorded: ReturnType<typeof asRecord>): RecordedLimit {
-  const { evicted, of, tripped, begun } = recorded;
+  const { evicted, of, sizes, tripped, begun } = recorded;
   const trip = isRecord(tripped) ? tripped : null;
   const uids = asList(begun).map(asText);
   return {
     ...(uids.length > 0 && { begun: uids }),
-    evicted: asList(evicted).flatMap((pair) => {
-      const [at, count] = asList(pair).map(asInteger);
-      return at == null || count == null ? [] : [[at * 1000, count] as const];
-    }),
+    evicted: countsFrom(evicted),
     of: asInteger(of),
+    ...(Array.isArray(sizes) && { sizes: countsFrom(sizes) }),
     tripped: trip && {
       since: parseTime(asText(trip.since)) ?? 0,
       limit: limits.find((limit) => limit === trip.limit) ?? 'pods',
       count: countFrom(trip.count),
     },
   };
+}
+
+/** Numbers by seconds. */
+function countsFrom(pairs: unknown): RecordedLimit['evicted'] {
+  return asList(pairs).flatMap((pair) => {
+    const [at, count] = asList(pair).map(asInteger);
+    return at == null || count == null ? [] : [[at * 1000, count] as const];
+  });
 }
 
 type Trip = NonNullable<RecordedLimit['tripped']>;
@@ -187,13 +193,21 @@ function countFrom(value: unknown): Trip['count'] {
 
 /** Instants in seconds, rounded up: an eviction must not be taken to be older than it is. */
 function recordText(record: LimitRecord): string {
-  const entries = Object.entries(record).map(([key, { evicted, of, tripped, begun }]) => {
-    const seconds = evicted.map(([at, count]) => [Math.ceil(at / 1000), count]);
+  const entries = Object.entries(record).map(([key, { evicted, of, sizes, tripped, begun }]) => {
     const trip = tripped && { ...tripped, since: formatTime(tripped.since) };
-    const counted = { evicted: seconds, ...(of !== null && { of }), ...(begun && { begun }) };
+    const counted = {
+      evicted: bySeconds(evicted),
+      ...(of !== null && { of }),
+      ...(sizes && { sizes: bySeconds(sizes) }),
+      ...(begun && { begun }),
+    };
     return [key, { ...counted, ...(trip && { tripped: trip }) }];
   });
   return JSON.stringify(Object.fromEntries(entries));
+}
+
+function bySeconds(counts: RecordedLimit['evicted']): readonly (readonly number[])[] {
+  return counts.map(([at, count]) => [Math.ceil(at / 1000), count]);
 }
 
 function createRequest({ namespace, name }: LeaseName, annotations: object): ApiRequest {
