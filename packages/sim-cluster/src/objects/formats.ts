@@ -55,3 +55,25 @@ function isHostLabel(label: string): boolean {
 export function hasFormat(format: string, text: string): boolean {
   return Object.hasOwn(formats, format) ? (formats[format]?.(text) ?? true) : true;
 }
+
+/** Formats that a schema may name and that are looked at elsewhere, or not at all. */
+const unchecked: readonly string[] = [
+  'bsonobjectid',
+  'cidr',
+  'creditcard',
+  'hexcolor',
+  'isbn',
+  'isbn10',
+  'isbn13',
+  'password',
+  'rgbcolor',
+  'ssn',
+  'uuid3',
+  'uuid4',
+  'uuid5',
+];
+
+/** Whether the server knows a format of texts. */
+export function isFormat(format: string): boolean {
+  return Object.hasOwn(formats, format) || unchecked.includes(format);
+}

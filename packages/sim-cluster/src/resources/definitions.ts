@@ -6,6 +6,7 @@ import {
 } from '../defaults/definition.ts';
 import { customResourceDefinition } from '../schema/definition.ts';
 import { validateDefinition, validateDefinitionUpdate } from '../structural/validate-definition.ts';
+import { definitionWarnings } from '../structural/warnings.ts';
 import { validateExtensionMetadata } from '../validation/metadata.ts';
 import { defineResource, type Resource, statusSubresource } from './resource.ts';
 
@@ -31,4 +32,5 @@ export const definitionResource: Resource = defineResource({
   validate: (object, { subresource = '' } = {}) =>
     subresource === 'status' ? validateExtensionMetadata(object) : validateDefinition(object),
   validateUpdate: validateDefinitionUpdate,
+  warnings: definitionWarnings,
 });

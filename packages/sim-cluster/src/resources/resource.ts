@@ -71,6 +71,8 @@ export interface Resource {
     | null;
   readonly validate: (object: KubeObject, context?: ValidationContext) => readonly Cause[];
   readonly validateUpdate: (next: KubeObject, previous: KubeObject) => readonly Cause[];
+  /** What is accepted, and yet not right. */
+  readonly warnings: (object: KubeObject) => readonly string[];
   /** Its columns; null: those that its plural name has. */
   readonly printer: Printer | null;
   /** Null for the kinds of every server. */
@@ -140,6 +142,7 @@ export function defineResource(given: ResourceGiven): Resource {
     markDeleted: null,
     validate: (object) => validateMetadata(object),
     validateUpdate: () => [],
+    warnings: () => [],
     printer: null,
     custom: null,
     view: null,

@@ -37,7 +37,8 @@ export function celTypeOf(schema: JsonSchema, isRoot = false): CelType | null {
     case 'boolean':
       return 'bool';
     default:
-      return schema['x-kubernetes-preserve-unknown-fields'] ? 'dyn' : null;
+      // What is kept without a schema is not for rules to see.
+      return null;
   }
 }
 

@@ -13,6 +13,7 @@ export interface ValidationRule {
 
 /** A structural OpenAPI v3 schema. */
 export interface JsonSchema {
+  readonly id?: string;
   readonly $ref?: string;
   readonly description?: string;
   readonly type?: string;
@@ -43,6 +44,7 @@ export interface JsonSchema {
   readonly additionalProperties?: boolean | JsonSchema;
   readonly patternProperties?: Json;
   readonly definitions?: Json;
+  readonly additionalItems?: Json;
   readonly dependencies?: Json;
   readonly nullable?: boolean;
   readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;

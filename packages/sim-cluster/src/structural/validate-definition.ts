@@ -3,7 +3,7 @@ import type { Cause } from '../objects/errors.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { labelErrors1035 } from '../objects/names.ts';
-import { invalidValue, notSupported, required } from '../validation/causes.ts';
+import { forbiddenValue, invalidValue, notSupported, required } from '../validation/causes.ts';
 import { validateExtensionMetadata } from '../validation/metadata.ts';
 import {
   type Definition,
@@ -159,16 +159,32 @@ function namesCauses(names: DefinitionNames): readonly Cause[] {
 
 function conversionCauses({ spec: { conversion } }: Definition): readonly Cause[] {
   const strategy = conversion?.strategy ?? 'None';
-  if (strategy === 'None') return [];
+  const webhook = conversion?.webhook as Webhook | undefined;
+  const client = 'spec.conversion.webhookClientConfig';
+  const versions = 'spec.conversion.conversionReviewVersions';
   if (strategy !== 'Webhook') {
-    return [notSupported('spec.conversion.strategy', strategy, ['None', 'Webhook'])];
+    const unset = 'should not be set when strategy is not set to Webhook';
+    const isKnown = strategy === 'None';
+    return [
+      ...(isKnown ? [] : [notSupported('spec.conversion.strategy', strategy, ['None', 'Webhook'])]),
+      ...(webhook?.clientConfig ? [forbiddenValue(client, unset)] : []),
+      ...(webhook?.conversionReviewVersions?.length ? [forbiddenValue(versions, unset)] : []),
+    ];
   }
-  if (conversion?.webhook) return [];
   const text = 'required when strategy is set to Webhook';
+  const given = webhook?.conversionReviewVersions ?? [];
+  const isRead = given.some((version) => version === 'v1' || version === 'v1beta1');
+  const unread = 'must include at least one of v1, v1beta1';
   return [
-    required('spec.conversion.webhookClientConfig', text),
-    required('spec.conversion.conversionReviewVersions'),
+    ...(webhook?.clientConfig ? [] : [required(client, text)]),
+    ...(given.length === 0 ? [required(versions)] : []),
+    ...(given.length === 0 || isRead ? [] : [invalidValue(versions, given, unread)]),
   ];
+}
+
+interface Webhook {
+  readonly clientConfig?: object;
+  readonly conversionReviewVersions?: readonly string[];
 }
 
 function storedCauses({ spec, status }: Definition): readonly Cause[] {

@@ -7,9 +7,20 @@ import { type JsonSchema, memberSchema } from './json-schema.ts';
 
 const columnTypes = ['boolean', 'date', 'integer', 'number', 'string'] as const;
 
+const columnFormats: readonly string[] = [
+  'byte',
+  'date',
+  'date-time',
+  'double',
+  'float',
+  'int32',
+  'int64',
+  'password',
+];
+
 /** What is wrong with printer columns; `path` is what they are in. */
 export function validateColumns(columns: readonly PrinterColumn[], path: string): readonly Cause[] {
-  return columns.flatMap(({ name, type, jsonPath }, index) => {
+  return columns.flatMap(({ name, type, format, jsonPath }, index) => {
     const field = `${path}.additionalPrinterColumns[${index}]`;
     const causes: Cause[] = [];
     if (!name) causes.push(required(`${field}.name`));
@@ -17,6 +28,10 @@ export function validateColumns(columns: readonly PrinterColumn[], path: string)
       causes.push(required(`${field}.type`, `must be one of ${columnTypes.join(',')}`));
     } else if (!columnTypes.some((known) => known === type)) {
       causes.push(invalidValue(`${field}.type`, type, `must be one of ${columnTypes.join(',')}`));
+    }
+    if (format && !columnFormats.includes(format)) {
+      const text = `must be one of ${columnFormats.join(',')}`;
+      causes.push(invalidValue(`${field}.format`, format, text));
     }
     if (!jsonPath) causes.push(required(`${field}.JSONPath`));
     else if (!jsonPath.startsWith('.') || !parsePath(jsonPath)) {
@@ -32,15 +47,21 @@ type Scale = NonNullable<DefinitionVersion['subresources']>['scale'];
 /** What is wrong with the paths of the scale subresource. */
 export function validateScale(scale: Scale, path: string): readonly Cause[] {
   if (!scale) return [];
-  const below = (member: string, value: string, root: string): readonly Cause[] => {
+  const below = (member: string, value: string, ...roots: readonly string[]): readonly Cause[] => {
     const field = `${path}.subresources.scale.${member}`;
     if (!value) return [required(field)];
-    if (value.startsWith(`${root}.`) && parsePath(value)) return [];
-    return [invalidValue(field, value, `should be a json path under ${root}`)];
+    if (!value.startsWith('.')) {
+      return [invalidValue(field, value, 'must be a simple json path starting with .')];
+    }
+    if (roots.some((root) => value.startsWith(`${root}.`)) && parsePath(value)) return [];
+    const where = roots.length > 1 ? `either ${roots.join(' or ')}` : roots.join();
+    return [invalidValue(field, value, `should be a json path under ${where}`)];
   };
+  const selector = scale.labelSelectorPath;
   return [
     ...below('specReplicasPath', scale.specReplicasPath, '.spec'),
     ...below('statusReplicasPath', scale.statusReplicasPath, '.status'),
+    ...(selector ? below('labelSelectorPath', selector, '.spec', '.status') : []),
   ];
 }
 

@@ -1,6 +1,7 @@
 // Whether the CEL rules of a definition are complete and compile.
 import type { Cause } from '../objects/errors.ts';
 import { invalidValue, notSupported, required } from '../validation/causes.ts';
+import { celTypeOf } from './cel-types.ts';
 import {
   itemsSchema,
   type JsonSchema,
@@ -38,7 +39,10 @@ interface Place {
 
 function partCauses(schema: JsonSchema, place: Place): readonly Cause[] {
   const rules = schema['x-kubernetes-validations'] ?? [];
-  const own = rules.flatMap((rule, index) => ruleCauses(schema, rule, index, place));
+  const isUnseen = rules.length > 0 && celTypeOf(schema) === null;
+  const own = isUnseen
+    ? [unseen(`${place.base}${place.path}.x-kubernetes-validations`)]
+    : rules.flatMap((rule, index) => ruleCauses(schema, rule, index, place));
   const inner = (part: JsonSchema, step: string, isCorrelated: boolean): readonly Cause[] =>
     partCauses(part, { ...place, path: `${place.path}${step}`, isCorrelated });
   const isGranular = place.isCorrelated && schema['x-kubernetes-map-type'] !== 'atomic';
@@ -55,6 +59,12 @@ function partCauses(schema: JsonSchema, place: Place): readonly Cause[] {
   ];
 }
 
+/** Rules of what they cannot see. */
+function unseen(field: string): Cause {
+  const text = 'failed to retrieve type information for x-kubernetes-validations';
+  return { reason: 'InternalError', message: `Internal error: internal error: ${text}`, field };
+}
+
 function ruleCauses(
   schema: JsonSchema,
   rule: ValidationRule,
@@ -65,6 +75,9 @@ function ruleCauses(
   const text = rule.rule ?? '';
   if (text.trim() === '') return [required(`${field}.rule`, 'rule is not specified')];
   const causes: Cause[] = [...messageCauses(rule, field)];
+  if (rule.messageExpression && rule.messageExpression.trim() === '') {
+    causes.push(required(`${field}.messageExpression`, 'must be non-empty if specified'));
+  }
   if (rule.reason !== undefined && !reasons.some((known) => known === rule.reason)) {
     causes.push(notSupported(`${field}.reason`, rule.reason, reasons));
   }

@@ -3,9 +3,9 @@ import type { Cause } from '../objects/errors.ts';
 import { goRegExp } from '../objects/regular-expression.ts';
 import { forbiddenValue, invalidValue, notSupported, required } from '../validation/causes.ts';
 import { itemsSchema, type JsonSchema, valuesSchema } from './json-schema.ts';
-import { readValue } from './read.ts';
-import { validateValue } from './validate.ts';
+import { validateDefault } from './validate-default.ts';
 import { validateListKeys } from './validate-list-keys.ts';
+import { validateNested } from './validate-nested.ts';
 import { validateRules } from './validate-rules.ts';
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'] as const;
@@ -15,7 +15,7 @@ const scalarRoot = ['apiVersion', 'kind'] as const;
 export function validateSchema(schema: JsonSchema, path: string): readonly Cause[] {
   const causes = [
     ...rootCauses(schema, path),
-    ...partCauses(schema, path, true),
+    ...partCauses(schema, path, 'root'),
     ...listCauses(schema, path),
   ];
   // Rules are compiled where the schema says which types there are.
@@ -34,6 +34,17 @@ function rootCauses(schema: JsonSchema, path: string): readonly Cause[] {
       causes.push(invalidValue(`${path}.properties[${name}].type`, type, 'must be string'));
     }
   }
+  if (schema.nullable) {
+    causes.push(forbiddenValue(`${path}.nullable`, 'nullable cannot be true at the root'));
+  }
+  if (schema.additionalProperties !== undefined) {
+    causes.push(forbiddenValue(`${path}.additionalProperties`, 'must not be used at the root'));
+  }
+  for (const name of ['apiVersion', 'kind', 'metadata']) {
+    causes.push(
+      ...topDefaultCauses(schema.properties?.[name], `${path}.properties[${name}]`, name),
+    );
+  }
   const metadata = schema.properties?.metadata;
   if (metadata?.type && metadata.type !== 'object') {
     const text = 'must be object';
@@ -50,26 +61,45 @@ function rootCauses(schema: JsonSchema, path: string): readonly Cause[] {
   return causes;
 }
 
-function partCauses(schema: JsonSchema, path: string, isRoot: boolean): readonly Cause[] {
+/** Defaults of what every object has are the server's. */
+function topDefaultCauses(
+  schema: JsonSchema | undefined,
+  path: string,
+  name: string,
+): readonly Cause[] {
+  if (!schema) return [];
+  const text = `must not be set in top-level ${name}`;
+  return [
+    ...(schema.default === undefined ? [] : [forbiddenValue(`${path}.default`, text)]),
+    ...Object.entries(schema.properties ?? {}).flatMap(([member, inner]) =>
+      topDefaultCauses(inner, `${path}.properties[${member}]`, name),
+    ),
+  ];
+}
+
+type Level = 'root' | 'field' | 'item';
+
+function partCauses(schema: JsonSchema, path: string, level: Level): readonly Cause[] {
+  const isRoot = level === 'root';
   const own = [
     ...unsupportedCauses(schema, path),
-    ...(isRoot ? [] : typeCauses(schema, path)),
+    ...(isRoot ? [] : typeCauses(schema, path, level)),
     ...extensionCauses(schema, path),
-    ...combinationCauses(schema, path),
-    ...defaultCauses(schema, path),
+    ...validateNested(schema, path),
+    ...validateDefault(schema, path),
   ];
   const below = Object.entries(schema.properties ?? {}).flatMap(([name, inner]) =>
     isRoot && (name === 'metadata' || scalarRoot.some((known) => known === name))
       ? []
-      : partCauses(inner, `${path}.properties[${name}]`, false),
+      : partCauses(inner, `${path}.properties[${name}]`, 'field'),
   );
   const values = valuesSchema(schema);
   const items = itemsSchema(schema);
   return [
     ...own,
     ...below,
-    ...(values ? partCauses(values, `${path}.additionalProperties`, false) : []),
-    ...(items ? partCauses(items, `${path}.items`, false) : []),
+    ...(values ? partCauses(values, `${path}.additionalProperties`, 'field') : []),
+    ...(items ? partCauses(items, `${path}.items`, 'item') : []),
   ];
 }
 
@@ -87,10 +117,19 @@ function listCauses(schema: JsonSchema, path: string): readonly Cause[] {
   ];
 }
 
+const unsupported = [
+  'id',
+  'additionalItems',
+  '$ref',
+  'definitions',
+  'dependencies',
+  'patternProperties',
+] as const;
+
 function unsupportedCauses(schema: JsonSchema, path: string): readonly Cause[] {
   const causes: Cause[] = [];
-  for (const member of ['$ref', 'definitions', 'dependencies', 'patternProperties'] as const) {
-    if (schema[member] !== undefined) {
+  for (const member of unsupported) {
+    if (Object.hasOwn(schema, member) && schema[member] !== '') {
       causes.push(forbiddenValue(`${path}.${member}`, `${member} is not supported`));
     }
   }
@@ -98,7 +137,8 @@ function unsupportedCauses(schema: JsonSchema, path: string): readonly Cause[] {
     const text = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic';
     causes.push(forbiddenValue(`${path}.uniqueItems`, text));
   }
-  if (schema.additionalProperties && schema.properties) {
+  const { additionalProperties: values, properties = {} } = schema;
+  if (values !== undefined && values !== true && Object.keys(properties).length > 0) {
     const text = 'additionalProperties and properties are mutual exclusive';
     causes.push(forbiddenValue(`${path}.additionalProperties`, text));
   }
@@ -110,13 +150,19 @@ function unsupportedCauses(schema: JsonSchema, path: string): readonly Cause[] {
   return causes;
 }
 
-function typeCauses(schema: JsonSchema, path: string): readonly Cause[] {
+function typeCauses(schema: JsonSchema, path: string, level: Level): readonly Cause[] {
   const { type = '' } = schema;
+  if (schema['x-kubernetes-embedded-resource'] && type !== 'object') {
+    const text = 'must be object if x-kubernetes-embedded-resource is true';
+    const field = `${path}.type`;
+    return [type === '' ? required(field, text) : invalidValue(field, type, text)];
+  }
   const isFree =
     schema['x-kubernetes-int-or-string'] || schema['x-kubernetes-preserve-unknown-fields'];
   if (type === '') {
     if (isFree || schema.$ref !== undefined) return [];
-    return [required(`${path}.type`, 'must not be empty for specified object fields')];
+    const what = level === 'item' ? 'array items' : 'object fields';
+    return [required(`${path}.type`, `must not be empty for specified ${what}`)];
   }
   if (!types.some((known) => known === type)) return [notSupported(`${path}.type`, type, types)];
   if (type !== 'array') return [];
@@ -132,46 +178,31 @@ function extensionCauses(schema: JsonSchema, path: string): readonly Cause[] {
   if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
     causes.push(invalidValue(at('preserve-unknown-fields'), false, 'must be true or undefined'));
   }
+  for (const name of ['preserve-unknown-fields', 'embedded-resource'] as const) {
+    if (!schema['x-kubernetes-int-or-string'] || !schema[`x-kubernetes-${name}`]) continue;
+    const text = 'must be false if x-kubernetes-int-or-string is true';
+    causes.push(invalidValue(at(name), true, text));
+  }
   const mapType = schema['x-kubernetes-map-type'];
+  if (mapType !== undefined && schema.type !== 'object') {
+    const text = 'must be object if x-kubernetes-map-type is specified';
+    const { type = '' } = schema;
+    causes.push(
+      type === '' ? required(`${path}.type`, text) : invalidValue(`${path}.type`, type, text),
+    );
+  }
   if (mapType !== undefined && mapType !== 'atomic' && mapType !== 'granular') {
     causes.push(notSupported(at('map-type'), mapType, ['atomic', 'granular']));
   }
   const isEmbedded = schema['x-kubernetes-embedded-resource'];
+  if (isEmbedded && schema.additionalProperties) {
+    const text = 'must not be used if x-kubernetes-embedded-resource is set';
+    causes.push(forbiddenValue(`${path}.additionalProperties`, text));
+  }
   if (isEmbedded && !schema.properties && !schema['x-kubernetes-preserve-unknown-fields']) {
     const text =
       'must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields';
     causes.push(required(`${path}.properties`, text));
   }
   return causes;
-}
-
-/** Within allOf, anyOf, oneOf and not only values are restricted. */
-function combinationCauses(schema: JsonSchema, path: string): readonly Cause[] {
-  const anyTypes = (schema.anyOf ?? []).map(({ type }) => type).join(' ');
-  const isIntOrString =
-    schema['x-kubernetes-int-or-string'] === true || anyTypes === 'integer string';
-  const inner = (['allOf', 'anyOf', 'oneOf'] as const).flatMap((word) =>
-    (schema[word] ?? []).map((part, index) => ({ part, place: `${path}.${word}[${index}]` })),
-  );
-  const all = schema.not ? [...inner, { part: schema.not, place: `${path}.not` }] : inner;
-  const text = 'must be empty to be structural';
-  return all.flatMap(({ part, place }) => [
-    ...(part.type && !isIntOrString ? [forbiddenValue(`${place}.type`, text)] : []),
-    ...(part.default !== undefined ? [forbiddenValue(`${place}.default`, text)] : []),
-    ...(part.description ? [forbiddenValue(`${place}.description`, text)] : []),
-    ...(part.nullable ? [forbiddenValue(`${place}.nullable`, text)] : []),
-  ]);
-}
-
-function defaultCauses(schema: JsonSchema, path: string): readonly Cause[] {
-  const { default: given } = schema;
-  if (given === undefined) return [];
-  const unknown: string[] = [];
-  const field = `${path}.default`;
-  const read = readValue(schema, given, '', { defaults: true, unknown });
-  if (unknown.length > 0) return [invalidValue(field, given, 'must not have unknown fields')];
-  return validateValue(schema, read, '').map((cause) => ({
-    ...cause,
-    field: cause.field ? `${field}.${cause.field}` : field,
-  }));
 }

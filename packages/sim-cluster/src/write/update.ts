@@ -186,6 +186,9 @@ export function writeNext(
     ...(options.subresource === 'status' ? [] : resource.validateUpdate(next, previous)),
   ];
   if (causes.length > 0) throw invalid(storage, previous.metadata.name, causes);
+  if (!options.subresource) {
+    for (const text of resource.warnings(next)) options.writer?.warn(text);
+  }
   const [shown, shownBefore] = [toView(resource, next), toView(resource, before)];
   judgeUpdate(backend, resource, shown, shownBefore, options);
   if (equal(next, previous) || (before !== previous && equal(next, before))) return previous;

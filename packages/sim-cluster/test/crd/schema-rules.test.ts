@@ -1,0 +1,189 @@
+// Schemas that a definition may not have, and in which words they are refused.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { KubeObject } from '../../src/objects/kube-object.ts';
+import type { JsonSchema } from '../../src/structural/json-schema.ts';
+import { validateSchema } from '../../src/structural/validate-schema.ts';
+import { definitionWarnings } from '../../src/structural/warnings.ts';
+
+const object = (properties: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
+  type: 'object',
+  properties,
+});
+const causes = (schema: JsonSchema): readonly string[] =>
+  validateSchema(schema, 's').map(({ field, message }) => `${field}: ${message}`);
+
+const text = { type: 'string' };
+const pair = object({ k: text });
+const listOf = (items: JsonSchema, more: object = {}): JsonSchema => ({
+  type: 'array',
+  items,
+  ...more,
+});
+const mapList = (keys: readonly string[], items: JsonSchema): JsonSchema =>
+  listOf(items, { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys });
+const required = { ...pair, required: ['k'] };
+
+/** The schema of property `a`, and what is wrong with it. */
+const parts: readonly (readonly [string, JsonSchema, readonly string[]])[] = [
+  [
+    'an embedded resource that is no object',
+    { ...text, 'x-kubernetes-embedded-resource': true },
+    [
+      'type: Invalid value: "string": must be object if x-kubernetes-embedded-resource is true',
+      'properties: Required value: must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields',
+    ],
+  ],
+  [
+    'an embedded resource with values',
+    { type: 'object', 'x-kubernetes-embedded-resource': true, additionalProperties: text },
+    [
+      'additionalProperties: Forbidden: must not be used if x-kubernetes-embedded-resource is set',
+      'properties: Required value: must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields',
+    ],
+  ],
+  [
+    'an int-or-string that keeps what is unknown',
+    { 'x-kubernetes-int-or-string': true, 'x-kubernetes-preserve-unknown-fields': true },
+    [
+      'x-kubernetes-preserve-unknown-fields: Invalid value: true: must be false if x-kubernetes-int-or-string is true',
+    ],
+  ],
+  [
+    'an int-or-string that says so again',
+    {
+      'x-kubernetes-int-or-string': true,
+      allOf: [{ anyOf: [{ type: 'integer' }, { type: 'string' }] }, { pattern: '^a' }],
+    },
+    [],
+  ],
+  [
+    'an int-or-string that says it in another order',
+    { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'string' }, { type: 'integer' }] },
+    [
+      'anyOf[0].type: Forbidden: must be empty to be structural',
+      'anyOf[1].type: Forbidden: must be empty to be structural',
+    ],
+  ],
+  [
+    'restrictions that describe',
+    {
+      ...text,
+      not: { nullable: true, title: 'T', default: 'a', 'x-kubernetes-list-type': 'set' },
+      oneOf: [{ properties: { metadata: { type: 'object' } } }],
+      allOf: [{ items: { 'x-kubernetes-validations': [{ rule: 'true' }] } }],
+    },
+    [
+      'allOf[0].items.x-kubernetes-validations: Forbidden: must be empty to be structural',
+      'oneOf[0].properties[metadata].type: Forbidden: must be empty to be structural',
+      'oneOf[0].properties[metadata]: Forbidden: must not be specified in a nested context',
+      'not.default: Forbidden: must be undefined to be structural',
+      'not.title: Forbidden: must be empty to be structural',
+      'not.nullable: Forbidden: must be false to be structural',
+      'not.x-kubernetes-list-type: Forbidden: must be undefined to be structural',
+    ],
+  ],
+  [
+    'items without a type',
+    listOf({}),
+    ['items.type: Required value: must not be empty for specified array items'],
+  ],
+  [
+    'a map type on a list',
+    listOf(text, { 'x-kubernetes-map-type': 'atomic' }),
+    ['type: Invalid value: "array": must be object if x-kubernetes-map-type is specified'],
+  ],
+  [
+    'a list type on an object',
+    { ...pair, 'x-kubernetes-list-type': 'set' },
+    ['type: Invalid value: "object": must be array if x-kubernetes-list-type is specified'],
+  ],
+  [
+    'keys of a list that is no map',
+    listOf(required, { 'x-kubernetes-list-map-keys': ['k'] }),
+    [
+      'x-kubernetes-list-type: Required value: must be map if x-kubernetes-list-map-keys is non-empty',
+    ],
+  ],
+  [
+    'keys twice',
+    mapList(['k', 'k'], required),
+    ['x-kubernetes-list-map-keys: Invalid value: ["k","k"]: must not contain duplicate entries'],
+  ],
+  [
+    'keys and items that may be null',
+    mapList(['k'], {
+      ...object({ k: { ...text, nullable: true } }),
+      required: ['k'],
+      nullable: true,
+    }),
+    [
+      'items.nullable: Forbidden: cannot be nullable when x-kubernetes-list-type is map',
+      'items.properties[k].nullable: Forbidden: this property is in x-kubernetes-list-map-keys, so it cannot be nullable',
+    ],
+  ],
+  [
+    'a default that its rules refuse',
+    { type: 'integer', default: 1, 'x-kubernetes-validations': [{ rule: 'self > 2' }] },
+    ['default: Invalid value: 1: failed rule: self > 2'],
+  ],
+  [
+    'a pattern that Go does not know',
+    { ...text, pattern: '^(?!x)' },
+    [
+      'pattern: Invalid value: "^(?!x)": must be a valid regular expression, but isn\'t: error parsing regexp: invalid or unsupported Perl syntax: `(?!`',
+    ],
+  ],
+  [
+    'rules of what has no type',
+    {
+      'x-kubernetes-preserve-unknown-fields': true,
+      'x-kubernetes-validations': [{ rule: 'true' }],
+    },
+    [
+      'x-kubernetes-validations: Internal error: internal error: failed to retrieve type information for x-kubernetes-validations',
+    ],
+  ],
+  ['any values beside properties', { ...pair, additionalProperties: true }, []],
+  ['an id', { ...text, id: 'x' }, ['id: Forbidden: id is not supported']],
+];
+
+for (const [name, schema, expected] of parts) {
+  test(`${name}: ${expected.length === 0 ? 'accepted' : 'refused'}`, () => {
+    assert.deepEqual(
+      causes(object({ a: schema })),
+      expected.map((cause) => `s.properties[a].${cause}`),
+    );
+  });
+}
+
+test('the root may not be null, nor have values, nor defaults of what every object has', () => {
+  const root = object({ metadata: object({ name: { ...text, default: 'x' } }) });
+  assert.deepEqual(causes({ ...root, nullable: true }), [
+    's.nullable: Forbidden: nullable cannot be true at the root',
+    's.properties[metadata].properties[name].default: Forbidden: must not be set in top-level metadata',
+  ]);
+  assert.deepEqual(causes({ type: 'object', additionalProperties: text }), [
+    's.additionalProperties: Forbidden: must not be used at the root',
+  ]);
+});
+
+test('a rule does not see what is kept without a schema', () => {
+  const free = { 'x-kubernetes-preserve-unknown-fields': true };
+  const rule = { 'x-kubernetes-validations': [{ rule: 'has(self.free)' }] };
+  const [cause = ''] = causes(object({ a: { ...object({ free }), ...rule } }));
+  assert.match(cause, /undefined field 'free'/);
+});
+
+test('formats of texts that nobody knows are warned of, each once', () => {
+  const schema = object({
+    a: { ...text, format: 'made-up' },
+    b: listOf({ ...text, format: 'made-up' }),
+    c: { ...text, format: 'date-time' },
+    d: { type: 'integer', format: 'int64' },
+  });
+  const definition = { spec: { versions: [{ schema: { openAPIV3Schema: schema } }] } };
+  assert.deepEqual(definitionWarnings(definition as unknown as KubeObject), [
+    'unrecognized format "made-up"',
+  ]);
+});
