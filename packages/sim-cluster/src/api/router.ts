@@ -27,11 +27,11 @@ import {
 } from '../handlers/write.ts';
 import {
   accessDenied,
-  deleteNotSupported,
   methodNotAllowed,
   notFound,
   pathDenied,
   unknownPath,
+  verbNotSupported,
 } from '../objects/errors.ts';
 import { entry } from '../objects/json.ts';
 import { type Resource, storageOf } from '../resources/resource.ts';
@@ -186,7 +186,7 @@ function handlerFor(call: Call, resource: Resource, path: ResourcePath): Handler
   if (path.subresource !== '') {
     if (!subresource) throw resource.custom ? notFound(resource, path.name) : unknownPath();
     if (!subresource.verbs.includes(verb)) {
-      throw resource.custom ? deleteNotSupported(resource) : methodNotAllowed();
+      throw resource.custom ? verbNotSupported(resource, verb) : methodNotAllowed();
     }
     const handler = subresourceHandlers[path.subresource] ?? handlers[verb];
     if (!handler) throw methodNotAllowed();

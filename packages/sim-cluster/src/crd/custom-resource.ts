@@ -2,17 +2,23 @@
 import type { Cause } from '../objects/errors.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import type { FieldLabels } from '../resources/field-labels.ts';
-import { defineResource, type Resource, statusSubresource } from '../resources/resource.ts';
+import {
+  defineResource,
+  type Resource,
+  scaleSubresource,
+  statusSubresource,
+} from '../resources/resource.ts';
 import { apiVersionOf } from '../resources/resources.ts';
 import type { Decoded } from '../schema/decode.ts';
 import type { Definition, DefinitionVersion } from '../structural/definition.ts';
+import { embeddedCauses } from '../structural/embedded.ts';
 import { findAll, parsePath } from '../structural/json-path.ts';
 import type { JsonSchema } from '../structural/json-schema.ts';
 import { compileRules, judge } from '../structural/rules.ts';
 import { shapeOf } from '../structural/shape.ts';
 import { duplicateCauses, noField, validateValue } from '../structural/validate.ts';
 import { invalidValue } from '../validation/causes.ts';
-import { validateExtensionMetadata } from '../validation/metadata.ts';
+import { finalizerWarnings, validateExtensionMetadata } from '../validation/metadata.ts';
 import { kindSchema } from './kind-schema.ts';
 import { customPrinter } from './printer.ts';
 import { readCustom } from './read-custom.ts';
@@ -45,6 +51,7 @@ function customResource(
   const { plural, kind } = spec.names;
   const schema: JsonSchema = version.schema?.openAPIV3Schema ?? {};
   const hasStatus = version.subresources?.status !== undefined;
+  const scale = version.subresources?.scale ?? null;
   const isTerminating = metadata.deletionTimestamp !== undefined;
   const read = (value: unknown, defaults: boolean): Decoded => readCustom(schema, value, defaults);
   const place = { group: spec.group, version: version.name };
@@ -60,7 +67,7 @@ function customResource(
     storeKey: storeKeyOf(definition),
     storage,
     schema: shapeOf(kind, schema),
-    subresources: hasStatus ? [statusSubresource] : [],
+    subresources: [...(hasStatus ? [statusSubresource] : []), ...(scale ? [scaleSubresource] : [])],
     generation: 'whole',
     unconditionalUpdate: false,
     deprecation: deprecationOf(definition, version),
@@ -69,7 +76,8 @@ function customResource(
     admit: (object) => (hasStatus ? withoutStatus(object) : object),
     validate: validatorOf(schema),
     view: viewOf(apiVersionOf(place), read),
-    custom: { read, isTerminating, openApi: kindSchema(schema) },
+    custom: { read, isTerminating, openApi: kindSchema(schema), scale },
+    warnings: finalizerWarnings,
   });
 }
 
@@ -140,6 +148,7 @@ function validatorOf(schema: JsonSchema): Resource['validate'] {
     const found: Cause[] = [
       ...validateExtensionMetadata(object),
       ...validateValue(withoutMetadata(schema), value, '', old),
+      ...embeddedCauses(schema, value, ''),
       ...duplicateCauses(schema, value, ''),
     ];
     if (!rules) return found;

@@ -8,6 +8,7 @@ import type { Struct } from '../schema/types.ts';
 import { invalidValue } from '../validation/causes.ts';
 import type { ApiRequest } from '../wire/exchange.ts';
 import { cannotBeHandled, decodeAs, membersRead } from '../write/canonical.ts';
+import { repeatedMembers } from './repeated-members.ts';
 
 /** A kind that can be the body of a request. */
 export interface BodyKind {
@@ -126,7 +127,20 @@ export function readObject(
   });
   if (kind.custom) checkCustomKind(value, kind);
   else checkKind(value, kind);
-  return decodeBody(value, query, kind, previous, previous !== null);
+  const twice = repeatedIn(request, query, kind);
+  return decodeBody(value, query, kind, previous, previous !== null, twice);
+}
+
+/** Members that a body has twice; only clients that ask for validation, or define kinds, are told. */
+function repeatedIn(
+  request: ApiRequest,
+  query: URLSearchParams,
+  { custom }: BodyKind,
+): readonly string[] {
+  const isAsked = query.has('fieldValidation') ? query.get('fieldValidation') !== 'Ignore' : custom;
+  const isJson = !/yaml|protobuf/.test(mediaType(request));
+  if (!isAsked || !isJson || valueIn(request) !== undefined) return [];
+  return repeatedMembers(bodyText(request));
 }
 
 /**
@@ -139,10 +153,14 @@ export function decodeBody(
   kind: BodyKind,
   previous: KubeObject | null = null,
   isBrief = false,
+  twice: readonly string[] = [],
 ): Body {
   const known = previous && (isBrief ? previous : membersRead(previous));
   const { value: object, unknown } = decodeAs(kind, value, known);
-  const warnings = unknown.map((path) => `unknown field "${path}"`);
+  const warnings = [
+    ...twice.map((path) => `duplicate field "${path}"`),
+    ...unknown.map((path) => `unknown field "${path}"`),
+  ];
   const validation = query.get('fieldValidation') ?? '';
   if (validation === 'Strict' && warnings.length > 0) {
     const text = `strict decoding error: ${warnings.join(', ')}`;

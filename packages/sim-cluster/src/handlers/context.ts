@@ -5,7 +5,7 @@ import type { KubeObject } from '../objects/kube-object.ts';
 import { hasProtobuf, isOftenRead } from '../protobuf/encode.ts';
 import type { Resource } from '../resources/resource.ts';
 import { apiVersionOf } from '../resources/resources.ts';
-import { forbiddenValue, notSupported, required } from '../validation/causes.ts';
+import { forbiddenValue, invalidValue, notSupported, required } from '../validation/causes.ts';
 import type { Answer } from '../wire/answer.ts';
 import { jsonReply, protobufReply } from '../wire/answer.ts';
 import {
@@ -67,13 +67,36 @@ export function objectReply(
   return jsonReply(status, object, pretty, warnings);
 }
 
-/** True for `dryRun=All`; 422 for any other value, naming the options kind. */
+const validations = ['', 'Ignore', 'Strict', 'Warn'] as const;
+const managerBytesMax = 128;
+
+/** True for `dryRun=All`; 422 for any other value and other odd options, naming the options kind. */
 export function readDryRun({ info }: Call, options: string): boolean {
-  const values = info.query.getAll('dryRun').filter((value) => value !== '');
-  if (values.some((value) => value !== 'All')) {
-    throw invalidOptions(options, [notSupported('dryRun', values, ['All'])]);
+  const { query } = info;
+  const values = query.getAll('dryRun').filter((value) => value !== '');
+  const causes = [...managerCauses(query.get('fieldManager') ?? '')];
+  if (values.some((value) => value !== 'All')) causes.push(notSupported('dryRun', values, ['All']));
+  const validation = query.get('fieldValidation') ?? '';
+  if (!validations.some((known) => known === validation)) {
+    causes.push(notSupported('fieldValidation', validation, validations));
   }
+  if (causes.length > 0) throw invalidOptions(options, causes);
   return values.length > 0;
+}
+
+function managerCauses(manager: string): readonly Cause[] {
+  const causes: Cause[] = [];
+  const field = 'fieldManager';
+  if (Buffer.byteLength(manager) > managerBytesMax) {
+    const message = `Too long: may not be more than ${managerBytesMax} bytes`;
+    causes.push({ reason: 'FieldValueTooLong', message, field });
+  }
+  for (const { 0: letter, index } of manager.matchAll(/[\p{C}\p{Zl}\p{Zp}]/gu)) {
+    const code = (letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    const text = `invalid character U+${code} (at position ${index})`;
+    causes.push(invalidValue(field, manager, text));
+  }
+  return causes;
 }
 
 /** 422 on the options of a request. */

@@ -113,10 +113,26 @@ function patchWith(patch: (document: KubeObject) => Body, call: ResourceCall): A
   return objectReply(call, 200, written.object, warnings);
 }
 
+/** A patch cannot make a custom resource one of another kind or version. */
+function checkPatchedKind({ resource, path }: ResourceCall, patched: Json): void {
+  const { kind, apiVersion } = isObject(patched) ? patched : {};
+  if (kind !== resource.kind) {
+    const { group } = resource;
+    const cause = invalidValue('kind', kind, `must be ${resource.kind}`);
+    throw invalid({ group, kind: String(kind) }, path.name, [cause]);
+  }
+  if (apiVersion === apiVersionOf(resource)) return;
+  const text = `request to convert CR to an invalid group/version: ${String(apiVersion)}`;
+  throw invalid({ group: '', kind: '' }, '', [
+    invalidValue('patch', JSON.stringify(patched), text),
+  ]);
+}
+
 /** A patched object that does not fit its kind is a 422 that shows the whole of it. */
 function decodePatched(call: ResourceCall, patched: Json, before: KubeObject): Body {
   try {
     const { backend, info, resource } = call;
+    if (resource.custom) checkPatchedKind(call, patched);
     return decodeBody(patched, info.query, resource, before, backend.isBrief);
   } catch (error) {
     const text = error instanceof ApiError ? error.message : '';
@@ -130,12 +146,22 @@ function decodePatched(call: ResourceCall, patched: Json, before: KubeObject): B
   }
 }
 
+/** What a write through this path leaves as it is belongs to nobody who applies it. */
+function withoutReset(wanted: JsonObject, { resource, path }: ResourceCall): JsonObject {
+  const { status, spec, ...rest } = wanted;
+  if (path.subresource === 'status') return status === undefined ? rest : { ...rest, status };
+  const isReset = resource.subresources.some(({ name }) => name === 'status');
+  if (!isReset || status === undefined) return wanted;
+  return spec === undefined ? rest : { ...rest, spec };
+}
+
 function apply(configuration: Json, call: ResourceCall, dryRun: boolean): Answer {
   const { backend, resource, info, path } = call;
   const manager = requiredManager(call);
   const given = checkConfiguration(configuration, call);
   const { warnings } = decodeBody(given, info.query, resource);
-  const wanted: JsonObject = resource.custom?.read(given, false).value ?? given;
+  const read: JsonObject = resource.custom?.read(given, false).value ?? given;
+  const wanted = withoutReset(read, call);
   const storage = storageOf(resource);
   const stored = backend.store.get(storage.storeKey, path.namespace, path.name);
   const live = stored && resource.custom ? toView(resource, stored) : stored;

@@ -1,18 +1,19 @@
 // Handles the scale subresource.
 import { invalid, notFound } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
-import { defineResource, type Resource } from '../resources/resource.ts';
+import { defineResource, type Resource, storageOf } from '../resources/resource.ts';
 import { topLevel } from '../schema/metadata.ts';
 import { always, struct } from '../schema/types.ts';
-import { labelSelectorRequirements, labelSelectorText } from '../selectors/labels.ts';
 import { invalidValue } from '../validation/causes.ts';
 import { type Answer, jsonReply } from '../wire/answer.ts';
 import { negotiate } from '../wire/negotiation.ts';
 import { judgeUpdate } from '../write/admit.ts';
+import { toView } from '../write/canonical.ts';
 import { replaceObject } from '../write/update.ts';
 import { readObject } from './body.ts';
 import { managerOf, type ResourceCall, readDryRun, targetOf, writerOf } from './context.ts';
 import { readPatch } from './patch.ts';
+import { customScale, type ScaleAccess, workloadScale } from './scale-access.ts';
 
 /** The kind in which every workload shows how many pods it wants. */
 const scaleKind: Resource = defineResource({
@@ -26,28 +27,37 @@ const scaleKind: Resource = defineResource({
   }),
 });
 
+function accessTo({ custom }: Resource): ScaleAccess {
+  return custom?.scale ? customScale(custom.scale) : workloadScale;
+}
+
 /** GET, PUT and PATCH of RESOURCE/NAME/scale. */
 export function handleScale(call: ResourceCall): Answer {
   const { info, request, resource, path } = call;
-  const stored = call.backend.store.get(resource.plural, path.namespace, path.name);
+  const { storeKey } = storageOf(resource);
+  const stored = call.backend.store.get(storeKey, path.namespace, path.name);
   if (!stored) throw notFound(resource, path.name);
-  const scale = scaleOf(stored);
+  const shown = toView(resource, stored);
+  const scale = scaleOf(resource, shown);
   switch (info.verb) {
     case 'update':
-      return write(call, stored, readObject(request, info.query, scaleKind).object);
+      return write(call, shown, readObject(request, info.query, scaleKind).object);
     case 'patch':
-      return write(call, stored, readPatch({ ...call, resource: scaleKind })(scale).object);
+      return write(call, shown, readPatch({ ...call, resource: scaleKind })(scale).object);
     default:
       return reply(call, scale);
   }
 }
 
 /** Only the number of pods is taken over, by one who has seen the last state or does not say. */
-function write(call: ResourceCall, stored: KubeObject, given: KubeObject): Answer {
+function write(call: ResourceCall, shown: KubeObject, given: KubeObject): Answer {
   const { backend, resource, path } = call;
+  const isPatch = call.info.verb === 'patch';
   const options = {
-    dryRun: readDryRun(call, call.info.verb === 'patch' ? 'PatchOptions' : 'UpdateOptions'),
+    dryRun: readDryRun(call, isPatch ? 'PatchOptions' : 'UpdateOptions'),
     manager: managerOf(call),
+    // One who does not say what he has seen scales whatever is there.
+    patch: isPatch || !given.metadata?.resourceVersion,
   };
   const replicas: number = given.spec?.replicas ?? 0;
   if (replicas < 0) {
@@ -56,36 +66,42 @@ function write(call: ResourceCall, stored: KubeObject, given: KubeObject): Answe
     throw invalid({ group: 'autoscaling', kind: 'Scale' }, path.name, [cause]);
   }
   const { resourceVersion, uid } = given.metadata ?? {};
-  const { resourceVersion: _seen, ...metadata } = stored.metadata;
-  const next = {
-    ...stored,
-    metadata: {
-      ...metadata,
-      ...(resourceVersion ? { resourceVersion } : {}),
-      ...(uid ? { uid } : {}),
+  const { resourceVersion: _seen, ...metadata } = shown.metadata;
+  const next = accessTo(resource).withReplicas(
+    {
+      ...shown,
+      metadata: {
+        ...metadata,
+        ...(resourceVersion ? { resourceVersion } : {}),
+        ...(uid ? { uid } : {}),
+      },
     },
-    spec: { ...stored.spec, replicas },
-  };
+    replicas,
+  );
   const warnings: string[] = [];
   const judged = { ...options, writer: writerOf(call, warnings), subresource: 'scale' };
-  judgeUpdate(backend, resource, scaleOf(next), scaleOf(stored), judged);
+  judgeUpdate(backend, resource, scaleOf(resource, next), scaleOf(resource, shown), judged);
   const { object } = replaceObject(backend, resource, targetOf(call), next, options);
-  return reply(call, scaleOf(object), warnings);
+  return reply(call, scaleOf(resource, toView(resource, object)), warnings);
 }
 
-function scaleOf({ metadata, spec, status }: KubeObject): KubeObject {
+function scaleOf(resource: Resource, object: KubeObject): KubeObject {
+  const { metadata } = object;
   const { name, namespace = '', uid = '', resourceVersion = '', creationTimestamp = '' } = metadata;
-  // That of a ReplicationController is a map of labels and nothing more.
-  const given = spec.selector?.matchLabels || spec.selector?.matchExpressions;
-  const selected = given ? spec.selector : { matchLabels: spec.selector ?? {} };
-  const selector = labelSelectorText(labelSelectorRequirements(selected) ?? []);
+  const { wanted, there, selector } = accessTo(resource).read(object);
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
-    metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+    metadata: {
+      name,
+      ...(namespace === '' ? {} : { namespace }),
+      uid,
+      resourceVersion,
+      creationTimestamp,
+    },
     // As Go leaves zeros out.
-    spec: spec.replicas ? { replicas: spec.replicas } : {},
-    status: { replicas: status?.replicas ?? 0, ...(selector === '' ? {} : { selector }) },
+    spec: wanted ? { replicas: wanted } : {},
+    status: { replicas: there, ...(selector === '' ? {} : { selector }) },
   };
 }
 

@@ -231,13 +231,13 @@ export function unsupportedCustomPatch(): ApiError {
   );
 }
 
-/** 405 for the deletion of a subresource of a custom resource. */
-export function deleteNotSupported({ group, plural }: ResourceName): ApiError {
+/** 405 for what a subresource of a custom resource cannot be asked to do. */
+export function verbNotSupported({ group, plural }: ResourceName, verb: string): ApiError {
   const what = JSON.stringify(qualified(plural, group));
   return new ApiError(
     405,
     'MethodNotAllowed',
-    `delete is not supported on resources of kind ${what}`,
+    `${verb} is not supported on resources of kind ${what}`,
     { group, kind: plural },
   );
 }
@@ -289,6 +289,13 @@ export function serviceUnavailable(message: string): ApiError {
 /** 500 in the plain form, which has no reason. */
 export function serverError(message: string): ApiError {
   return new ApiError(500, null, message);
+}
+
+/** 500: something the server needs is not as it should be. */
+export function internalError(message: string): ApiError {
+  return new ApiError(500, 'InternalError', `Internal error occurred: ${message}`, {
+    causes: [{ message }],
+  });
 }
 
 /** 429 of the eviction subresource; with `retryAfterSeconds` when the budget is not processed yet. */

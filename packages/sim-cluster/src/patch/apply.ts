@@ -14,6 +14,7 @@ import {
   memberShape,
   showField,
   valueAtField,
+  withKeys,
   withoutField,
 } from './field-set.ts';
 import { fieldsOf, hasField, pathsOf, treeAt, union, without } from './field-tree.ts';
@@ -49,13 +50,14 @@ export function applyConfiguration(
 ): Applied {
   const { schema } = options.resource;
   const wanted = fieldsOf(schema, configuration);
+  const keyed = withKeys(schema, configuration);
   const owners = live ? ownersOf(live, options) : [];
   const isOwn = (entry: ManagedFields): boolean =>
     entry.manager === options.manager &&
     entry.operation === 'Apply' &&
     (entry.subresource ?? '') === options.subresource;
   const others = owners.filter((entry) => !isOwn(entry));
-  const disputed = disputes(live, configuration, wanted, others);
+  const disputed = disputes(live, keyed, wanted, others);
   if (disputed.causes.length > 0 && !options.force) throw applyConflict(disputed.causes);
   const yielding = others.map((entry) => ({
     ...entry,
@@ -65,7 +67,7 @@ export function applyConfiguration(
   const abandoned = pathsOf(owners.find(isOwn)?.fieldsV1 ?? {}).filter(
     (path) => !owned.some((tree) => hasField(tree, path)),
   );
-  const merged = withoutFields(merge(schema, live ?? {}, configuration), abandoned);
+  const merged = withoutFields(merge(schema, live ?? {}, keyed), abandoned);
   const own: ManagedFields = {
     manager: options.manager,
     operation: 'Apply',

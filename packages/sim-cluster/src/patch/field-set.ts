@@ -22,7 +22,7 @@ export function memberShape(shape: Shape | undefined, name: string): Shape | und
   return shape.type === 'map' ? shape.values : undefined;
 }
 
-/** Defaults of the fields that identify a list item. */
+/** Defaults of the fields that identify a list item, in the kinds of every server. */
 const keyDefaults: Readonly<Record<string, Json>> = { protocol: 'TCP' };
 
 /** The path element of one list item. */
@@ -31,9 +31,25 @@ export function elementOf(list: List, item: Json): string {
   const names = [...(list.keys ?? [list.mergeKey ?? ''])].sort();
   const keys = names.map((name) => {
     const value = isObject(item) ? item[name] : undefined;
-    return [name, value ?? keyDefaults[name] ?? null] as const;
+    return [name, value ?? (list.keyDefaults ?? keyDefaults)[name] ?? null] as const;
   });
   return `k:${JSON.stringify(Object.fromEntries(keys))}`;
+}
+
+/** A configuration whose list items say all that identifies them, defaults included. */
+export function withKeys(shape: Shape | undefined, value: Json): Json {
+  if (typeof shape !== 'object' || isAtomic(shape)) return value;
+  if (isList(value)) {
+    const list = shape.type === 'list' && isMerged(shape) && !shape.set ? shape : null;
+    if (!list?.keyDefaults) return value;
+    const { keyDefaults: defaults, items } = list;
+    return value.map((item) => withKeys(items, isObject(item) ? { ...defaults, ...item } : item));
+  }
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).map(([name, member]) => {
+    return [name, withKeys(memberShape(shape, name), member)] as const;
+  });
+  return Object.fromEntries(members);
 }
 
 /** The value at a field's path, undefined when the object does not have it. */

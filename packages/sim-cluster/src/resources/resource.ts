@@ -22,6 +22,15 @@ export interface CustomKind {
   readonly isTerminating: boolean;
   /** The schema as OpenAPI documents show it. */
   readonly openApi: { readonly [key: string]: Json };
+  /** Where its scale is; null: it has none. */
+  readonly scale: ScalePaths | null;
+}
+
+/** Where an object says how many pods it wants and has, and which; as JSON paths. */
+export interface ScalePaths {
+  readonly specReplicasPath: string;
+  readonly statusReplicasPath: string;
+  readonly labelSelectorPath?: string;
 }
 
 /** What a validation may look at beside the object. */
@@ -72,7 +81,7 @@ export interface Resource {
   readonly validate: (object: KubeObject, context?: ValidationContext) => readonly Cause[];
   readonly validateUpdate: (next: KubeObject, previous: KubeObject) => readonly Cause[];
   /** What is accepted, and yet not right. */
-  readonly warnings: (object: KubeObject) => readonly string[];
+  readonly warnings: (object: KubeObject, previous: KubeObject | null) => readonly string[];
   /** Its columns; null: those that its plural name has. */
   readonly printer: Printer | null;
   /** Null for the kinds of every server. */

@@ -43,6 +43,8 @@ export interface List {
   readonly mergeKey?: string;
   /** The fields that identify an item for server-side apply, where they differ from mergeKey. */
   readonly keys?: readonly string[];
+  /** What such a field is in an item that does not say, where a definition has a default for it. */
+  readonly keyDefaults?: Readonly<Record<string, Json>>;
   /** A list of scalars merged as a set. */
   readonly set?: boolean;
   /** A strategic merge patch replaces it all the same; only apply takes it for a set. */

@@ -1,5 +1,6 @@
 // A CustomResourceDefinition as the server reads it.
 import type { KubeObject } from '../objects/kube-object.ts';
+import type { ScalePaths } from '../resources/resource.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 export interface DefinitionNames {
@@ -29,11 +30,7 @@ export interface DefinitionVersion {
   readonly schema?: { readonly openAPIV3Schema?: JsonSchema };
   readonly subresources?: {
     readonly status?: object;
-    readonly scale?: {
-      readonly specReplicasPath: string;
-      readonly statusReplicasPath: string;
-      readonly labelSelectorPath?: string;
-    };
+    readonly scale?: ScalePaths;
   };
   readonly additionalPrinterColumns?: readonly PrinterColumn[];
   readonly selectableFields?: readonly { readonly jsonPath: string }[];

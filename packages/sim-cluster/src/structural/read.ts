@@ -1,6 +1,9 @@
 // Reads a value by its schema: unknown fields are dropped, defaults filled in, members sorted.
 import { isList, isObject, type JsonObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
+import { decode } from '../schema/decode.ts';
+import { objectMeta } from '../schema/metadata.ts';
+import { struct } from '../schema/types.ts';
 import { itemsSchema, type JsonSchema, joined, keepsUnknown, memberSchema } from './json-schema.ts';
 
 export interface ReadOptions {
@@ -54,11 +57,12 @@ function readMember(
   path: string,
   options: ReadOptions,
 ): Json | undefined {
+  if (schema['x-kubernetes-embedded-resource'] === true && embedded.includes(name)) {
+    return name === 'metadata' ? readMetadata(value, path, options) : value;
+  }
   const inner = memberSchema(schema, name);
   if (!inner) {
-    const isKept =
-      keepsUnknown(schema) ||
-      (schema['x-kubernetes-embedded-resource'] === true && embedded.includes(name));
+    const isKept = keepsUnknown(schema);
     if (!isKept) options.unknown.push(path);
     return isKept && value !== undefined ? readValue(null, value, path, options) : undefined;
   }
@@ -66,6 +70,23 @@ function readMember(
   if (!isMissing) return readValue(inner, value, path, options);
   if (!options.defaults) return value;
   return inner.default === undefined ? undefined : readValue(inner, inner.default, path, options);
+}
+
+const ofEveryKind = struct('ObjectMeta', { metadata: objectMeta });
+
+/** Metadata has the members that it has everywhere. Throws DecodeError. */
+function readMetadata(
+  value: Json | undefined,
+  path: string,
+  { unknown }: ReadOptions,
+): Json | undefined {
+  if (!isObject(value)) return value;
+  const { value: read, unknown: dropped } = decode(ofEveryKind, { metadata: value });
+  unknown.push(...dropped.map((name) => `${path}${name.slice('metadata'.length)}`));
+  const metadata = sortedCopy(read.metadata as Json) as JsonObject;
+  // As of no object that is stored, nobody has given it a time.
+  const { creationTimestamp, ...rest } = metadata;
+  return creationTimestamp === null ? rest : metadata;
 }
 
 function defaulted({ properties = {} }: JsonSchema): readonly string[] {

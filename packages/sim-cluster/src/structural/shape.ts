@@ -1,4 +1,5 @@
 // A schema in the words that server-side apply reads: which parts merge and which are owned whole.
+import type { Json } from '../objects/kube-object.ts';
 import { objectMeta } from '../schema/metadata.ts';
 import { type List, type Shape, type Struct, struct } from '../schema/types.ts';
 import { itemsSchema, type JsonSchema, valuesSchema } from './json-schema.ts';
@@ -33,8 +34,23 @@ function listShape(schema: JsonSchema): List {
     case 'set':
       return { type: 'list', items, set: true };
     case 'map':
-      return { type: 'list', items, keys, ...(mergeKey === undefined ? {} : { mergeKey }) };
+      return {
+        type: 'list',
+        items,
+        keys,
+        keyDefaults: defaultsOf(inner, keys),
+        ...(mergeKey === undefined ? {} : { mergeKey }),
+      };
     default:
       return { type: 'list', items };
   }
+}
+
+function defaultsOf(items: JsonSchema | null, keys: readonly string[]): Record<string, Json> {
+  const defaults: Record<string, Json> = {};
+  for (const key of keys) {
+    const value = items?.properties?.[key]?.default;
+    if (value !== undefined) defaults[key] = value;
+  }
+  return defaults;
 }

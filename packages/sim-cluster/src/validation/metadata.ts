@@ -94,8 +94,42 @@ export function validateExtensionMetadata(object: KubeObject): readonly Cause[] 
   return validateMetadata(object, subdomainErrors, finalizerCauses);
 }
 
+/** The rules for `metadata` of an object within another: its name is anything, or none. */
+export function validateEmbeddedMetadata(object: KubeObject, path: string): readonly Cause[] {
+  const name = object.metadata.name || 'none';
+  const named = { ...object, metadata: { ...object.metadata, name } };
+  const causes = validateMetadata(named, pathSegmentErrors, finalizerCauses);
+  return causes.map((cause) => ({
+    ...cause,
+    ...(cause.field ? { field: cause.field.replace(/^metadata/, path) } : {}),
+  }));
+}
+
+function pathSegmentErrors(name: string): readonly string[] {
+  if (name === '.' || name === '..') return [`may not be '${name}'`];
+  return ['/', '%']
+    .filter((sign) => name.includes(sign))
+    .map((sign) => `may not contain '${sign}'`);
+}
+
 function finalizerCauses(finalizer: string, field: string): readonly Cause[] {
   return qualifiedNameErrors(finalizer).map((error) => invalidValue(field, finalizer, error));
+}
+
+/** New finalizers of a custom resource that say nothing of who sets them. */
+export function finalizerWarnings(
+  { metadata }: KubeObject,
+  previous: KubeObject | null,
+): readonly string[] {
+  const had = previous?.metadata.finalizers ?? [];
+  const bare = (metadata.finalizers ?? []).filter(
+    (name) => !had.includes(name) && !name.includes('/') && !standardFinalizers.has(name),
+  );
+  const text =
+    'prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers';
+  return [...new Set(bare)]
+    .sort()
+    .map((name) => `metadata.finalizers: ${JSON.stringify(name)}: ${text}`);
 }
 
 function coreFinalizerCauses(finalizer: string, field: string): readonly Cause[] {

@@ -41,7 +41,7 @@ export function createObject(
   const object = newObject(backend, storage, toStored(resource, named), options);
   const causes = resource.validate(resource.custom ? toView(resource, object) : object);
   if (causes.length > 0) throw invalid(storage, object.metadata.name ?? '', causes);
-  for (const text of resource.warnings(object)) options.writer?.warn(text);
+  for (const text of resource.warnings(object, null)) options.writer?.warn(text);
   judgeCreate(backend, resource, toView(resource, object), { namespace, options });
   const present = store.get(storage.storeKey, namespace, object.metadata.name);
   if (present) throw alreadyExists(resource, present);

@@ -187,7 +187,7 @@ export function writeNext(
   ];
   if (causes.length > 0) throw invalid(storage, previous.metadata.name, causes);
   if (!options.subresource) {
-    for (const text of resource.warnings(next)) options.writer?.warn(text);
+    for (const text of resource.warnings(next, previous)) options.writer?.warn(text);
   }
   const [shown, shownBefore] = [toView(resource, next), toView(resource, before)];
   judgeUpdate(backend, resource, shown, shownBefore, options);
