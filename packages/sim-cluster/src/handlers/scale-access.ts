@@ -2,8 +2,8 @@
 import { internalError } from '../objects/errors.ts';
 import { isObject, type JsonObject } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
-import type { ScalePaths } from '../resources/resource.ts';
 import { labelSelectorRequirements, labelSelectorText } from '../selectors/labels.ts';
+import type { ScalePaths } from '../structural/definition.ts';
 
 export interface ScaleAccess {
   read(object: KubeObject): {

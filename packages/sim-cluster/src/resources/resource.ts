@@ -2,6 +2,7 @@ import type { Cause } from '../objects/errors.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import type { Decoded } from '../schema/decode.ts';
 import type { Struct } from '../schema/types.ts';
+import type { ScalePaths } from '../structural/definition.ts';
 import type { Printer } from '../table/columns.ts';
 import { validateMetadata } from '../validation/metadata.ts';
 import type { FieldLabels } from './field-labels.ts';
@@ -24,13 +25,6 @@ export interface CustomKind {
   readonly openApi: { readonly [key: string]: Json };
   /** Where its scale is; null: it has none. */
   readonly scale: ScalePaths | null;
-}
-
-/** Where an object says how many pods it wants and has, and which; as JSON paths. */
-export interface ScalePaths {
-  readonly specReplicasPath: string;
-  readonly statusReplicasPath: string;
-  readonly labelSelectorPath?: string;
 }
 
 /** What a validation may look at beside the object. */

@@ -1,6 +1,5 @@
 // A CustomResourceDefinition as the server reads it.
 import type { KubeObject } from '../objects/kube-object.ts';
-import type { ScalePaths } from '../resources/resource.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 export interface DefinitionNames {
@@ -19,6 +18,13 @@ export interface PrinterColumn {
   readonly description?: string;
   readonly priority?: number;
   readonly jsonPath: string;
+}
+
+/** Where an object says how many pods it wants and has, and which; as JSON paths. */
+export interface ScalePaths {
+  readonly specReplicasPath: string;
+  readonly statusReplicasPath: string;
+  readonly labelSelectorPath?: string;
 }
 
 export interface DefinitionVersion {
