@@ -188,7 +188,11 @@ async function readCrowd(
   if (limits.length === 0 || !(isWhatIf || nodes.some(losesPods))) return null;
   const all = await reader.ifAllowed(() => reader.nodes());
   if (all === null) return null;
-  const known = new Map(nodes.map((facts) => [facts.node.name, facts] as const));
+  const asked = new Set(namesOf(nodes));
+  const others = all.filter(({ node }) => !asked.has(node.name));
+  // Since when their taints count decides who goes first.
+  const starts = await withOwnStarts(reader, others, reader.now());
+  const known = new Map([...nodes, ...starts.nodes].map((facts) => [facts.node.name, facts]));
   const merged = all.map((facts) => known.get(facts.node.name) ?? facts);
   const tainted = merged.filter(losesPods);
   const pods = await reader.ifAllowed(() =>

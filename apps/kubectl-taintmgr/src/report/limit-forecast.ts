@@ -18,7 +18,7 @@ import type { Instant, Millis } from '@taintmgr/core/time';
 import type { PodFacts } from '../cluster/facts.ts';
 import type { RateInUse } from '../cluster/taint-managers.ts';
 import { withoutOpen } from './begun-evictions.ts';
-import { type WaitingPod, withRates } from './rates-in-use.ts';
+import { hadTurn, type WaitingPod, withRates } from './rates-in-use.ts';
 
 /** What a limit does to one pod. */
 export interface LimitedTime {
@@ -100,7 +100,11 @@ export class LimitForecast {
     this.#engine.handle(now, { kind: 'synced' });
     const kept = withoutOpen(record ?? {}, (uid) => this.#isThere(uid), now);
     const policies = events.flatMap((event) => (event.kind === 'policyUpsert' ? event.policy : []));
-    const known = { now, policies, published: cluster.rates, waiting: this.#waitingPods() };
+    const due = this.#duePods();
+    const held = due.filter(({ pod: { uid } }) => this.#isHeld(uid));
+    const waiting = due.filter((one) => !held.includes(one));
+    const known = { now, policies, published: cluster.rates, waiting };
+    for (const one of held) if (hadTurn(one, known)) this.#setAside(one);
     this.#engine.handle(now, {
       kind: 'limitRecord',
       record: withRates(kept, known),
@@ -130,21 +134,31 @@ export class LimitForecast {
     return attempt?.kind === 'queued' && attempt.hit !== null && attempt.roomAt === null;
   }
 
-  /** Those that are due, and that nothing but limits may hold back. */
-  #waitingPods(): readonly WaitingPod[] {
-    const { now, nodes, isBlocked } = this.#cluster;
+  #duePods(): readonly WaitingPod[] {
+    const { now, nodes } = this.#cluster;
     return nodes.flatMap((node) => {
       const explanation = this.#engine.explain(now, { kind: 'node', name: node.name });
       const pods = explanation?.kind === 'node' ? explanation.pods : [];
-      return pods.flatMap(({ pod, decision, budgets }) => {
-        const facts = this.#facts.get(pod.uid);
-        if (decision.kind !== 'evict' || decision.deadline > now - waitMsMin || !facts) return [];
-        const isHeld = budgets.kind !== 'ignore' && isBlocked(facts);
-        const held = { ...facts.pod, tolerations: [anything] };
-        if (isHeld) this.#handle({ kind: 'podUpsert', pod: held });
-        return isHeld ? [] : [{ pod, node, dueAt: decision.deadline }];
+      return pods.flatMap(({ pod, decision }) => {
+        if (decision.kind !== 'evict' || decision.deadline > now - waitMsMin) return [];
+        return this.#facts.has(pod.uid) ? [{ pod, node, dueAt: decision.deadline }] : [];
       });
     });
+  }
+
+  /** Whether budgets are asked about it, and refuse. */
+  #isHeld(uid: string): boolean {
+    const facts = this.#facts.get(uid);
+    if (!facts || !this.#cluster.isBlocked(facts)) return false;
+    const { namespace, name } = facts.pod;
+    const subject = { kind: 'pod', namespace, name, uid } as const;
+    const explanation = this.#engine.explain(this.#cluster.now, subject);
+    return explanation?.kind === 'pod' && explanation.budgets.kind !== 'ignore';
+  }
+
+  #setAside({ pod: { uid } }: WaitingPod): void {
+    const facts = this.#facts.get(uid);
+    if (facts) this.#handle({ kind: 'podUpsert', pod: { ...facts.pod, tolerations: [anything] } });
   }
 
   #isThere(uid: string): boolean {

@@ -38,6 +38,29 @@ export function withRates(record: LimitRecord, known: KnownRates): LimitRecord {
   return { ...record, ...Object.fromEntries(entries) };
 }
 
+/**
+ * Whether a pod that is due, and that budgets refuse, has had its turn: it takes nobody's place when it
+ * asks again. Of a namespace the one that was due first goes first, and so does who is refused.
+ */
+export function hadTurn(one: WaitingPod, known: KnownRates): boolean {
+  const { now, policies, published, waiting } = known;
+  const isNext = waiting.every((other) => {
+    return other.pod.namespace !== one.pod.namespace || isBefore(one, other);
+  });
+  if (!isNext) return false;
+  const waits = waitsFor(known);
+  return ratesOf(policies, one).every(({ id }) => {
+    const wait = waits.get(id);
+    if (!wait) return true;
+    const oneAt = published.find((rate) => rate.id === id)?.oneAt ?? wait.since;
+    return one.dueAt < nextAfter(now, oneAt, wait.everyMs) - wait.everyMs;
+  });
+}
+
+function isBefore(one: WaitingPod, other: WaitingPod): boolean {
+  return one.dueAt === other.dueAt ? one.pod.uid < other.pod.uid : one.dueAt < other.dueAt;
+}
+
 interface Wait {
   readonly since: Instant;
   readonly everyMs: number;
@@ -46,25 +69,34 @@ interface Wait {
 /** The rates for which pods wait, by the names of their limits. */
 function waitsFor({ policies, waiting }: KnownRates): ReadonlyMap<string, Wait> {
   const waits = new Map<string, Wait>();
-  for (const { name, limits } of policies) {
-    for (const rule of limits) {
-      if (rule.podsPerSecond === undefined || rule.nodes) continue;
-      const everyMs = 1000 / rule.podsPerSecond;
-      for (const { pod, node, dueAt } of waiting) {
-        const id = `${scopeFor(rule, pod, node)} policy=${name}`;
-        const since = Math.min(dueAt, waits.get(id)?.since ?? dueAt);
-        waits.set(id, { since, everyMs });
-      }
+  for (const one of waiting) {
+    for (const { id, everyMs } of ratesOf(policies, one)) {
+      const since = Math.min(one.dueAt, waits.get(id)?.since ?? one.dueAt);
+      waits.set(id, { since, everyMs });
     }
   }
   return waits;
+}
+
+/** The limits with a rate that a pod may count in. */
+function ratesOf(
+  policies: readonly EvictionPolicy[],
+  { pod, node }: WaitingPod,
+): readonly { readonly id: string; readonly everyMs: number }[] {
+  return policies.flatMap(({ name, limits }) => {
+    return limits.flatMap((rule) => {
+      if (rule.podsPerSecond === undefined || rule.nodes) return [];
+      const id = `${scopeFor(rule, pod, node)} policy=${name}`;
+      return [{ id, everyMs: 1000 / rule.podsPerSecond }];
+    });
+  });
 }
 
 function scopeFor({ per }: LimitRule, pod: Pod, node: Node): string {
   return scopesOf(pod, node).find((scope) => scope === per || scope.startsWith(`${per}=`)) ?? per;
 }
 
-/** The first of the instants at even intervals that is not over. */
+/** The first of the instants at even intervals that is still to come: who acts was there at its own. */
 function nextAfter(now: Instant, at: Instant, everyMs: number): Instant {
-  return at >= now ? at : at + Math.ceil((now - at) / everyMs) * everyMs;
+  return at > now ? at : at + (Math.floor((now - at) / everyMs) + 1) * everyMs;
 }

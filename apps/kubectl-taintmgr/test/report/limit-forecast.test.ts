@@ -58,6 +58,12 @@ function forecast(
   });
 }
 
+/** When the rate lets the next one go. */
+const oneAt = (inSeconds: number): LimitedCluster['rates'][number] => ({
+  id: 'total policy=p',
+  oneAt: now + seconds(inSeconds),
+});
+
 const one = { per: 'Total', pods: 1, window: '1m' };
 const counted = (fields: Partial<LimitRecord[string]>): LimitRecord => ({
   'total policy=p@60s': { evicted: [], of: 3, tripped: null, ...fields },
@@ -193,13 +199,48 @@ describe('the forecast of limits', () => {
 
   it('lets nobody wait for a pod that budgets hold back', () => {
     const rate = { per: 'Total', podsPerSecond: 0.1 };
-    const rates = [{ id: 'total policy=p', oneAt: now }];
     const isBlocked: LimitedCluster['isBlocked'] = ({ pod: { name } }) => name === 'held';
     const config = { mode: 'evict' } as const;
-    assert.deepEqual(forecast(['held', 'a', 'b'], [rate], { rates, isBlocked, config }), [
+    const others = [pod('a', tolerates('a', 2)), pod('b', tolerates('a', 2))];
+    const given = { rates: [oneAt(1)], isBlocked, config, others };
+    assert.deepEqual(forecast(['held'], [rate], given), [
       'held: -',
-      'a: -',
-      'b: total policy=p in 10000 ms',
+      'a: total policy=p in 1000 ms',
+      'b: total policy=p in 11000 ms',
+    ]);
+  });
+
+  it('gives a pod that budgets hold back its turn where others were due before it', () => {
+    const rate = { per: 'Total', podsPerSecond: 0.1 };
+    const rates = [oneAt(4)];
+    const isBlocked: LimitedCluster['isBlocked'] = ({ pod: { name } }) => name === 'held';
+    const config = { mode: 'evict' } as const;
+    // Who was due 10 s ago goes first, then the held one, which was due 8 s ago, asks and is refused.
+    const others = [pod('held', tolerates('a', 2)), pod('c', tolerates('a', 4))];
+    const given = { rates, isBlocked, config, others };
+    assert.deepEqual(forecast(['a'], [rate], given), [
+      'a: total policy=p in 4000 ms',
+      'held: -',
+      'c: total policy=p in 24000 ms',
+    ]);
+    // Who was due first, and after the last one went, has not asked either.
+    const alone = { ...given, others: [...others.slice(0, 1), pod('d', tolerates('a', 7))] };
+    assert.deepEqual(forecast([], [rate], { ...alone, rates: [oneAt(1)] }), [
+      'held: -',
+      'd: total policy=p in 11000 ms',
+    ]);
+    assert.deepEqual(forecast([], [rate], { ...alone, rates: [oneAt(6)] }), [
+      'held: -',
+      'd: total policy=p in 6000 ms',
+    ]);
+  });
+
+  it('takes the instant of a rate that is now for over: who acts was there', () => {
+    const rate = { per: 'Total', podsPerSecond: 0.1 };
+    const rates = [{ id: 'total policy=p', oneAt: now }];
+    assert.deepEqual(forecast(['a', 'b'], [rate], { rates }), [
+      'a: total policy=p in 10000 ms',
+      'b: total policy=p in 20000 ms',
     ]);
   });
 
