@@ -1,5 +1,7 @@
 // Compiles CEL expressions and evaluates them, with errors in the words of Kubernetes.
-import { type ASTNode, Environment } from '@marcbachmann/cel-js';
+import { Environment } from '@marcbachmann/cel-js';
+import { Coster } from './cost.ts';
+import type { SizeAt } from './cost-values.ts';
 import {
   compileErrorText,
   declarationName,
@@ -9,7 +11,8 @@ import {
 } from './error-text.ts';
 import { checkNestedFields } from './has.ts';
 import { addLibrary } from './library.ts';
-import { literalFault, partsOf } from './literals.ts';
+import { literalFault } from './literals.ts';
+import { refusedName } from './refused-names.ts';
 import type { CelObject, CelType } from './type.ts';
 import { type CelValue, celEqual, classOf } from './value.ts';
 
@@ -20,6 +23,8 @@ export interface Program {
   readonly type: CelType;
   /** Bindings are values as `toCel` makes them; what the expression does not read may be left out. */
   evaluate(bindings: Readonly<Record<string, CelValue>>): Evaluated;
+  /** What it may cost at worst, by the sizes of what it looks at. */
+  maxCost(sizes: SizeAt): number;
 }
 
 export type Evaluated = { readonly value: CelValue } | { readonly error: string };
@@ -38,14 +43,24 @@ export function compile(expression: string, variables: Variables): Compiled {
   try {
     const parsed = environment.parse(expression);
     const refused = refusedName(parsed.ast);
-    if (refused) return wrong(errorAt(refused, undeclared(String(refused.args)), expression));
+    if (refused) {
+      const name = refused.op === 'id' ? refused.args : (refused.args as readonly unknown[])[0];
+      return wrong(errorAt(refused, undeclared(String(name)), expression));
+    }
     checkNestedFields(parsed.ast);
     const checked = parsed.check();
     if (!checked.valid) return wrong(compileErrorText(checked.error, expression, environment));
     const fault = literalFault(parsed.ast, (type) => declarationName(type as never));
     if (fault) return wrong(errorAt(fault.node, fault.text, expression));
     const type = readType(checked.type ?? 'dyn', objects);
-    return { program: { expression, type, evaluate: (bindings) => run(parsed, bindings) } };
+    return {
+      program: {
+        expression,
+        type,
+        evaluate: (bindings) => run(parsed, bindings),
+        maxCost: (sizes) => new Coster(sizes).cost(parsed.ast),
+      },
+    };
   } catch (error) {
     return wrong(compileErrorText(error, expression, environment));
   }
@@ -53,16 +68,6 @@ export function compile(expression: string, variables: Variables): Compiled {
 
 function wrong(text: string): Compiled {
   return { error: `compilation failed: ${text}` };
-}
-
-/** The library has `cel.bind`, which Kubernetes has not. */
-function refusedName(node: ASTNode): ASTNode | null {
-  if (node.op === 'id' && node.args === 'cel') return node;
-  for (const part of partsOf(node)) {
-    const found = refusedName(part);
-    if (found) return found;
-  }
-  return null;
 }
 
 function run(

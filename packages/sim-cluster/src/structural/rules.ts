@@ -18,6 +18,8 @@ import { correlated, noField } from './validate.ts';
 /** One rule, compiled. */
 interface Rule {
   readonly given: ValidationRule;
+  /** Its place among the rules of its part. */
+  readonly index: number;
   readonly program: Program;
   readonly message: Program | null;
   readonly readsOld: boolean;
@@ -99,7 +101,7 @@ function compileRule(given: ValidationRule, type: CelType, place: Place): readon
     return [];
   }
   const message = messageOf(given, declared, place);
-  return [{ given, program: compiled.program, message, readsOld: readsOldSelf(text) }];
+  return [{ given, index, program: compiled.program, message, readsOld: readsOldSelf(text) }];
 }
 
 const notBool = 'cel expression must evaluate to a bool';

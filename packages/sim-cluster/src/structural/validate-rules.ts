@@ -2,6 +2,7 @@
 import type { Cause } from '../objects/errors.ts';
 import { invalidValue, notSupported, required } from '../validation/causes.ts';
 import { celTypeOf } from './cel-types.ts';
+import { costCauses } from './cost.ts';
 import {
   itemsSchema,
   type JsonSchema,
@@ -21,12 +22,12 @@ const reasons = [
 /** What is wrong with the rules of a schema that is structural. */
 export function validateRules(schema: JsonSchema, path: string): readonly Cause[] {
   const place = { path: '', base: path, errors: [], isCorrelated: true };
-  const causes = partCauses(schema, place);
+  const odd = partCauses(schema, place, formCauses);
   // What is incomplete is not compiled.
-  if (causes.length > 0) return causes;
+  if (odd.length > 0) return odd;
   const errors: RuleError[] = [];
-  compileRules(schema, errors);
-  return errors.length === 0 ? [] : partCauses(schema, { ...place, errors });
+  const { own, total } = costCauses(compileRules(schema, errors), path);
+  return [...own, ...partCauses(schema, { ...place, errors }, meaningCauses), ...total];
 }
 
 interface Place {
@@ -37,14 +38,21 @@ interface Place {
   readonly isCorrelated: boolean;
 }
 
-function partCauses(schema: JsonSchema, place: Place): readonly Cause[] {
+type Check = (
+  schema: JsonSchema,
+  rule: ValidationRule,
+  index: number,
+  place: Place,
+) => readonly Cause[];
+
+function partCauses(schema: JsonSchema, place: Place, check: Check): readonly Cause[] {
   const rules = schema['x-kubernetes-validations'] ?? [];
   const isUnseen = rules.length > 0 && celTypeOf(schema) === null;
   const own = isUnseen
     ? [unseen(`${place.base}${place.path}.x-kubernetes-validations`)]
-    : rules.flatMap((rule, index) => ruleCauses(schema, rule, index, place));
+    : rules.flatMap((rule, index) => check(schema, rule, index, place));
   const inner = (part: JsonSchema, step: string, isCorrelated: boolean): readonly Cause[] =>
-    partCauses(part, { ...place, path: `${place.path}${step}`, isCorrelated });
+    partCauses(part, { ...place, path: `${place.path}${step}`, isCorrelated }, check);
   const isGranular = place.isCorrelated && schema['x-kubernetes-map-type'] !== 'atomic';
   const values = valuesSchema(schema);
   const items = itemsSchema(schema);
@@ -65,13 +73,17 @@ function unseen(field: string): Cause {
   return { reason: 'InternalError', message: `Internal error: internal error: ${text}`, field };
 }
 
-function ruleCauses(
+const fieldOf = ({ base, path }: Place, index: number): string =>
+  `${base}${path}.x-kubernetes-validations[${index}]`;
+
+/** What is wrong with a rule before anybody knows what it says. */
+function formCauses(
   schema: JsonSchema,
   rule: ValidationRule,
   index: number,
   place: Place,
 ): readonly Cause[] {
-  const field = `${place.base}${place.path}.x-kubernetes-validations[${index}]`;
+  const field = fieldOf(place, index);
   const text = rule.rule ?? '';
   if (text.trim() === '') return [required(`${field}.rule`, 'rule is not specified')];
   const causes: Cause[] = [...messageCauses(rule, field)];
@@ -84,18 +96,29 @@ function ruleCauses(
   if (rule.fieldPath !== undefined && !leadsSomewhere(schema, rule.fieldPath)) {
     causes.push(invalidValue(`${field}.fieldPath`, rule.fieldPath, 'must be a valid path'));
   }
+  return causes;
+}
+
+/** What is wrong with what a rule says. */
+function meaningCauses(
+  _schema: JsonSchema,
+  rule: ValidationRule,
+  index: number,
+  place: Place,
+): readonly Cause[] {
+  const field = fieldOf(place, index);
+  const { rule: text = '', optionalOldSelf } = rule;
+  const causes = place.errors
+    .filter((error) => error.path === place.path && error.index === index)
+    .map(({ member, error }) => compileCause(rule, `${field}.${member}`, error));
   const readsOld = readsOldSelf(text);
-  if (rule.optionalOldSelf !== undefined && !readsOld) {
+  if (optionalOldSelf !== undefined && !readsOld) {
     const detail = 'may not be set if oldSelf is not used in rule';
-    causes.push(invalidValue(`${field}.optionalOldSelf`, rule.optionalOldSelf, detail));
+    causes.push(invalidValue(`${field}.optionalOldSelf`, optionalOldSelf, detail));
   }
   if (readsOld && !place.isCorrelated) {
     const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${place.base}${place.path.replace(/\.items.*$/, '')}`;
     causes.push(invalidValue(`${field}.rule`, text, detail));
-  }
-  for (const error of place.errors) {
-    if (error.path !== place.path || error.index !== index) continue;
-    causes.push(compileCause(rule, `${field}.${error.member}`, error.error));
   }
   return causes;
 }

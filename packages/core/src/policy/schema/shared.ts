@@ -41,7 +41,8 @@ const commonSchemas = {
       matchExpressions: {
         type: 'array',
         description: 'Requirements of labels.',
-        maxItems: 32,
+        // With more, rules of lists of selectors may cost more than an API server allows.
+        maxItems: 16,
         items: {
           type: 'object',
           description: 'A requirement of one label.',
@@ -67,7 +68,7 @@ const commonSchemas = {
             values: {
               type: 'array',
               description: 'Only for In and NotIn.',
-              maxItems: 64,
+              maxItems: 32,
               items: {
                 type: 'string',
                 maxLength: 63,

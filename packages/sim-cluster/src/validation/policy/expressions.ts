@@ -33,7 +33,7 @@ export function checkExpression(
 }
 
 function failing(expression: string, { message: error }: Cause): Program {
-  return { expression, type: 'dyn', evaluate: () => ({ error }) };
+  return { expression, type: 'dyn', evaluate: () => ({ error }), maxCost: () => 0 };
 }
 
 interface Given {

@@ -1,0 +1,32 @@
+// What is known of a value of an expression before there is one: where it comes from, how large it may be.
+import type { ASTNode } from '@marcbachmann/cel-js';
+
+/** How many characters, items or members a value may have at most; null: nobody knows. */
+export type SizeAt = (path: readonly string[]) => number | null;
+
+/** What stands for the items, keys and values in a path. */
+export const itemsStep = '@items';
+export const keysStep = '@keys';
+export const valuesStep = '@values';
+
+/** The way from a variable to a value; null for one that was worked out. */
+export type Path = readonly string[] | null;
+
+/** One who counts what an expression costs, as macros see him. */
+export interface Counter {
+  cost(node: ASTNode): number;
+  size(node: ASTNode): number;
+  path(node: ASTNode): Path;
+  setSize(node: ASTNode, size: number): void;
+  within<T>(locals: readonly (readonly [string, Path])[], count: () => T): T;
+}
+
+interface Typed {
+  readonly checkedType?: { readonly kind: string; readonly name: string };
+}
+
+/** The kind of what a node yields, its name where that says more. */
+export function kindOf(node: ASTNode): string {
+  const { kind = 'dyn', name = '' } = (node as Typed).checkedType ?? {};
+  return ['list', 'map', 'optional', 'message', 'dyn', 'param'].includes(kind) ? kind : name;
+}

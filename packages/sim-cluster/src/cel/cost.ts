@@ -1,0 +1,180 @@
+// How much an expression may cost at worst, counted as Kubernetes counts it before it accepts one.
+//
+// Every node costs something, and what goes over lists, maps and texts costs by their size. Sizes
+// come from the literals of the expression, and from whoever knows the values that it is about.
+import type { ASTNode } from '@marcbachmann/cel-js';
+import {
+  type CallCost,
+  callCost,
+  namespaces,
+  perCharacter,
+  times,
+  type Valued,
+} from './cost-calls.ts';
+import { macroCost } from './cost-macros.ts';
+import {
+  type Counter,
+  itemsStep,
+  kindOf,
+  type Path,
+  type SizeAt,
+  valuesStep,
+} from './cost-values.ts';
+
+const listBase = 10;
+const mapBase = 30;
+
+const scalars = [
+  'bool',
+  'int',
+  'uint',
+  'double',
+  'google.protobuf.Timestamp',
+  'google.protobuf.Duration',
+];
+
+/** Counts one expression. */
+export class Coster implements Counter {
+  readonly #sizeAt: SizeAt;
+  /** The names of macros, the innermost last. */
+  readonly #locals: { readonly name: string; readonly path: Path }[] = [];
+  readonly #sizes = new Map<ASTNode, number>();
+
+  constructor(sizeAt: SizeAt) {
+    this.#sizeAt = sizeAt;
+  }
+
+  /** What a node may cost, its parts included. */
+  cost(node: ASTNode): number {
+    switch (node.op) {
+      case 'value':
+        return 0;
+      case 'id':
+        return namespaces.includes(node.args) ? 0 : 1;
+      case '.': {
+        const [operand] = node.args;
+        const isField = ['map', 'message', 'param'].includes(kindOf(operand));
+        return this.cost(operand) + (isField ? 1 : 0);
+      }
+      case 'list':
+        return listBase + this.#sum(node.args);
+      case 'map':
+        return mapBase + this.#sum(node.args.flat());
+      case '?:': {
+        const [condition, yes, no] = node.args;
+        const cost = this.cost(condition) + Math.max(this.cost(yes), this.cost(no));
+        this.#sizes.set(node, Math.max(this.size(yes), this.size(no)));
+        return cost;
+      }
+      case '||':
+      case '&&':
+        return this.#sum(node.args);
+      case 'call':
+        return this.#call(node, node.args[0], null, node.args[1]);
+      case 'rcall':
+        return this.#call(node, node.args[0], node.args[1], node.args[2]);
+      case '.?':
+        return 1 + this.cost(node.args[0]);
+      case '!_':
+      case '-_':
+        return 1 + this.cost(node.args);
+      default:
+        return this.#operator(node, node.args as readonly [ASTNode, ASTNode]);
+    }
+  }
+
+  /** How large the value of a node may be; a node is counted before it is measured. */
+  size(node: ASTNode): number {
+    const known = this.#sizes.get(node);
+    if (known !== undefined) return known;
+    if (node.op === 'value') return literalSize(node.args);
+    if (node.op === 'list' || node.op === 'map') return node.args.length;
+    const path = this.path(node);
+    const found = path ? this.#sizeAt(path) : null;
+    if (found !== null) return found;
+    return scalars.includes(kindOf(node)) ? 1 : Number.POSITIVE_INFINITY;
+  }
+
+  /** How large the items of a list may be. */
+  itemSize(node: ASTNode): number {
+    const path = this.path(node);
+    return (path && this.#sizeAt([...path, itemsStep])) ?? Number.POSITIVE_INFINITY;
+  }
+
+  path(node: ASTNode): Path {
+    const below = (operand: ASTNode, step: string): Path => {
+      const path = this.path(operand);
+      return path && [...path, step];
+    };
+    if (node.op === 'id') {
+      const local = this.#locals.findLast(({ name }) => name === node.args);
+      return local ? local.path : [node.args];
+    }
+    if (node.op === '.') return below(node.args[0], node.args[1]);
+    if (node.op !== '[]') return null;
+    return below(node.args[0], kindOf(node.args[0]) === 'list' ? itemsStep : valuesStep);
+  }
+
+  /** Counts what is said with names for parts of a value. */
+  within<T>(locals: readonly (readonly [string, Path])[], count: () => T): T {
+    for (const [name, path] of locals) this.#locals.push({ name, path });
+    const counted = count();
+    this.#locals.length -= locals.length;
+    return counted;
+  }
+
+  setSize(node: ASTNode, size: number): void {
+    this.#sizes.set(node, size);
+  }
+
+  #sum(nodes: readonly ASTNode[]): number {
+    return nodes.reduce((sum, node) => sum + this.cost(node), 0);
+  }
+
+  #call(node: ASTNode, name: string, receiver: ASTNode | null, args: readonly ASTNode[]): number {
+    const macro = macroCost(this, node, name, receiver, args);
+    if (macro !== null) return macro;
+    const parts = receiver ? [receiver, ...args] : args;
+    const costs = this.#sum(parts);
+    const valued = (part: ASTNode): Valued => ({
+      kind: kindOf(part),
+      size: this.size(part),
+      itemSize: this.itemSize(part),
+      literal: part.op === 'value' ? part.args : null,
+    });
+    const owner = receiver?.op === 'id' && namespaces.includes(receiver.args) ? null : receiver;
+    const own: CallCost = callCost(name, owner && valued(owner), args.map(valued));
+    if (own.size !== undefined) this.#sizes.set(node, own.size);
+    return costs + own.cost;
+  }
+
+  #operator(node: ASTNode, [left, right]: readonly [ASTNode, ASTNode]): number {
+    const costs = this.cost(left) + this.cost(right);
+    const kinds = [kindOf(left), kindOf(right)];
+    const isText = kinds.some((kind) => kind === 'string' || kind === 'bytes' || kind === 'dyn');
+    const [a, b] = [this.size(left), this.size(right)];
+    switch (node.op as string) {
+      case '==':
+      case '!=':
+        return costs + times(Math.min(a, b), perCharacter);
+      case '<':
+      case '<=':
+      case '>':
+      case '>=':
+        return costs + (isText ? times(Math.min(a, b), perCharacter) : 1);
+      case 'in':
+        return costs + (kinds[1] === 'map' ? 1 : b);
+      case '+':
+        if (!isText && !kinds.includes('list')) return costs + 1;
+        this.#sizes.set(node, a + b);
+        return costs + (isText ? times(a + b, perCharacter) : 1);
+      default:
+        return costs + 1;
+    }
+  }
+}
+
+function literalSize(value: unknown): number {
+  if (typeof value === 'string') return [...value].length;
+  return value instanceof Uint8Array ? value.length : 1;
+}

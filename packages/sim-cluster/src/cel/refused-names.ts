@@ -1,0 +1,29 @@
+// Names that the library knows, and expressions of Kubernetes do not.
+import type { ASTNode } from '@marcbachmann/cel-js';
+import { partsOf } from './literals.ts';
+
+/** Names that are macros and no functions: with other arguments nobody knows them. */
+const macros: ReadonlySet<string> = new Set(
+  (
+    'has all exists exists_one existsOne map filter sortBy optMap optFlatMap ' +
+    'transformList transformMap transformMapEntry'
+  ).split(' '),
+);
+
+/** The first such name of an expression: `cel.bind`, or a macro that is used as none. */
+export function refusedName(node: ASTNode): ASTNode | null {
+  if (node.op === 'id' && node.args === 'cel') return node;
+  const isCall = node.op === 'call' || node.op === 'rcall';
+  if (isCall && macros.has(node.args[0]) && !isExpanded(node)) return node;
+  for (const part of partsOf(node)) {
+    const found = refusedName(part);
+    if (found) return found;
+  }
+  return null;
+}
+
+/** Whether the library has taken a call for a macro. */
+function isExpanded(node: ASTNode): boolean {
+  const { meta } = node as unknown as { readonly meta?: { macro?: unknown; alternate?: unknown } };
+  return meta?.macro !== undefined || meta?.alternate !== undefined;
+}
