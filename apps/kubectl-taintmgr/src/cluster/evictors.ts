@@ -10,7 +10,14 @@ import {
   taintEvictors,
 } from '@taintmgr/k8s-adapter/client';
 import { type OwnSettings, publishedSettings, settingsInFlags } from './own-settings.ts';
-import { type HeldZone, isFresh, type RateInUse, type TaintManager } from './taint-managers.ts';
+import {
+  type HeldZone,
+  isFresh,
+  lastOf,
+  type RateInUse,
+  type TaintManager,
+  taintController,
+} from './taint-managers.ts';
 
 /** Who acts on NoExecute taints here, and how. */
 export interface Evictor extends Actor {
@@ -26,6 +33,8 @@ export interface Evictor extends Actor {
   readonly heldZones?: readonly HeldZone[];
   /** How taintmgr-controller runs, where it acts; left out: that is not known. */
   readonly settings?: OwnSettings;
+  /** What the last leader of taintmgr-controller has left, where it does not act; left out: nothing. */
+  readonly left?: Pick<TaintManager, 'pauseRecords' | 'policies'>;
 }
 
 interface Reader {
@@ -56,8 +65,6 @@ export function withPublished(
   return { ...evictors, taintmgr: { kind: 'acts', who, evidence: published } };
 }
 
-const taintController = 'taint-eviction-controller';
-
 /**
  * Reads what `evictors` leave open: how our controller evicts, where it does. What its leader
  * publishes counts before the flags of its pod, which may have others from a file or its environment.
@@ -68,8 +75,11 @@ export async function readEvictor(
   now: Instant = Date.now(),
 ): Promise<Evictor> {
   const actor = actorOf(evictors);
-  if (actor.name === 'nobody') return { ...actor, asksBudgets: false };
-  if (evictors.taintmgr.kind !== 'acts') return { ...actor, asksBudgets: null };
+  if (evictors.taintmgr.kind !== 'acts') {
+    const last = lastOf(await reader.taintManagers(), now);
+    const asksBudgets = actor.name === 'nobody' ? false : null;
+    return { ...actor, asksBudgets, ...(last && { left: last }) };
+  }
   const leader = leaderIn(evictors.taintmgr);
   if (!leader) return { ...actor, asksBudgets: null };
   const { holder } = leader;

@@ -1,9 +1,15 @@
 // What policies, pauses and taint rules of the cluster say, for the engine that predicts.
 import type { Event, Namespace } from '@taintmgr/core';
-import { type PolicyObject, policyApiVersion, policyKinds } from '@taintmgr/core/policy';
+import {
+  type EvictionPause,
+  type PolicyObject,
+  policyApiVersion,
+  policyKinds,
+} from '@taintmgr/core/policy';
 import {
   type DecidingKind,
   decidingKinds,
+  gonePauses,
   holdingPause,
   namespaceFromJson,
   policyEvent,
@@ -23,6 +29,8 @@ export interface ClusterPolicies extends PoliciesInForce {
   readonly hidden: readonly DecidingKind[];
   /** The kinds that the cluster does not have. */
   readonly missing: readonly DecidingKind[];
+  /** Pauses that went while no controller ran: who starts gives back the time they took; left out: none. */
+  readonly gone?: readonly EvictionPause[];
 }
 
 export const noPolicies: ClusterPolicies = {
@@ -41,7 +49,7 @@ export async function readClusterPolicies(
   evictor: Promise<Evictor>,
   files: readonly PolicyObject[] = [],
 ): Promise<ClusterPolicies> {
-  const [lists, { settings }] = await Promise.all([readKinds(reader), evictor]);
+  const [lists, { settings, left }] = await Promise.all([readKinds(reader), evictor]);
   const read = lists.flatMap(({ objects }) => objects);
   const inForce = policiesInForce(read, settings, files);
   const isAsked = settings?.engine.takeover || inForce.objects.some(selectsNamespaces);
@@ -50,12 +58,30 @@ export async function readClusterPolicies(
     : [];
   const kindsThat = (are: ReadKind['lack']): readonly DecidingKind[] =>
     lists.flatMap(({ kind, lack }) => (lack === are ? [kind] : []));
+  const hidden = kindsThat('hidden');
+  const gone = hidden.includes('EvictionPause') ? [] : goneSince(left, inForce.objects);
   return {
     ...inForce,
     namespaces: (namespaces ?? []).map(namespaceFromJson),
-    hidden: kindsThat('hidden'),
+    hidden,
     missing: kindsThat('missing'),
+    ...(gone.length > 0 && { gone }),
   };
+}
+
+/** Those that the last leader has seen, and that are there no more. */
+function goneSince(
+  left: Evictor['left'],
+  there: readonly PolicyObject[],
+): readonly EvictionPause[] {
+  if (!left) return [];
+  const ofFiles = left.policies.flatMap(({ object }) => object ?? []);
+  const pauses = [...there, ...ofFiles].flatMap((one) => {
+    return one.kind === 'EvictionPause' ? [one.value] : [];
+  });
+  return gonePauses(left.pauseRecords ?? [], (name) => {
+    return pauses.find((pause) => pause.name === name) ?? null;
+  });
 }
 
 /** Those that were read, and of what cannot be read any more those that were known before. */
@@ -129,13 +155,19 @@ export function filesFirst(
 
 /** What an engine has to hear so that it knows these and no longer those before. */
 export function policyEvents(
-  { objects, namespaces }: ClusterPolicies,
+  { objects, namespaces, gone: goneEarlier = [] }: ClusterPolicies,
   before: ClusterPolicies = noPolicies,
 ): readonly Event[] {
   const kept = new Set(objects.map(keyOf));
   const gone = before.objects.filter((object) => !kept.has(keyOf(object)));
   const named = new Set(namespaces.map(({ name }) => name));
+  const known = new Set(before.gone?.map(({ name }) => name));
+  const news = goneEarlier.filter(({ name }) => !known.has(name));
   return [
+    ...news.flatMap((pause): readonly Event[] => [
+      { kind: 'pauseUpsert', pause },
+      { kind: 'pauseDelete', name: pause.name },
+    ]),
     ...namespaces.map((namespace): Event => ({ kind: 'namespaceUpsert', namespace })),
     ...before.namespaces.flatMap(({ name }): readonly Event[] => {
       return named.has(name) ? [] : [{ kind: 'namespaceDelete', name }];

@@ -7,6 +7,7 @@ import {
 } from '@taintmgr/core/policy';
 import type { PublishedShadow } from '@taintmgr/core/shadow';
 import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
+import { type PauseRecord, recordsIn } from '@taintmgr/k8s-adapter/client';
 
 /** A policy of the controller's --policy files. */
 export interface PublishedPolicy {
@@ -51,6 +52,8 @@ export interface TaintManager {
   readonly rates?: readonly RateInUse[];
   /** The zones whose pods stay as they are down as a whole, and since when; left out: none. */
   readonly heldZones?: readonly HeldZone[];
+  /** The pauses that it has seen: whoever starts gives back the time of those that are gone; left out: none. */
+  readonly pauseRecords?: readonly PauseRecord[];
   /** Those that run. */
   readonly controllers: readonly string[];
   /** What it has seen of others who evict, in a dry run; null: it keeps no score. */
@@ -62,6 +65,9 @@ export interface TaintManager {
 }
 
 export const taintManagersPath = '/apis/taintmgr.dev/v1alpha1/taintmanagers';
+
+/** What evicts for taints, among the controllers that run. */
+export const taintController = 'taint-eviction-controller';
 
 /** It writes every 10 s: so long after the last time nobody knows whether it still runs. */
 const freshMs: Millis = 30_000;
@@ -88,6 +94,7 @@ export function taintManagersIn(objects: readonly unknown[]): readonly TaintMana
           const since = heldSince === undefined ? null : parseTime(heldSince);
           return since === null ? [] : [{ name: zone, since }];
         }),
+        pauseRecords: recordsIn(object),
         startedAt: startedAt === undefined ? null : parseTime(startedAt),
         renewedAt: renewTime === undefined ? null : parseTime(renewTime),
         isResigned: conditions.some(({ type, status: is }) => type === 'Leading' && is === 'False'),
@@ -115,6 +122,16 @@ function specIn(text: string | undefined): unknown {
   } catch {
     return null;
   }
+}
+
+/** Who evicted last, where none does any more: whoever starts goes by what that one has written; null: nobody did. */
+export function lastOf(managers: readonly TaintManager[], now: Instant): TaintManager | null {
+  const evicting = managers.filter(({ shadow, controllers }) => {
+    return shadow === null && controllers.includes(taintController);
+  });
+  if (evicting.some((manager) => isFresh(manager, now))) return null;
+  const [last] = [...evicting].sort((a, b) => (b.renewedAt ?? 0) - (a.renewedAt ?? 0));
+  return last ?? null;
 }
 
 /** Whether it leads, as far as its heartbeat shows. */

@@ -4,7 +4,7 @@ import type { EvictionPause, PolicyObject } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import { holdingPause } from '../manifests/followed.ts';
 import type { FollowedObjects } from '../manifests/followed-objects.ts';
-import { isStillThere, type PauseRecord, pauseOf, recordsIn } from '../manifests/pause-records.ts';
+import { gonePauses, type PauseRecord, recordsIn } from '../manifests/pause-records.ts';
 import type { ReflectorStatus, Source, SourceEffect } from '../pod-watch/source.ts';
 import { policiesPath } from '../proto/list-requests.ts';
 import { Reflector, type ReflectorInput, type ReflectorOptions } from '../proto/reflector.ts';
@@ -67,9 +67,9 @@ export class GonePauses implements Source {
 
   #report(now: Instant): readonly (Event | SourceEffect)[] {
     this.#isDone = true;
-    const gone = this.#records.filter((one) => !isStillThere(one, this.#pauseNamed(one.name)));
+    const gone = gonePauses(this.#records, (name) => this.#pauseNamed(name));
     this.#records = [];
-    const events = gone.map(pauseOf).flatMap((pause): readonly Event[] => [
+    const events = gone.flatMap((pause): readonly Event[] => [
       { kind: 'pauseUpsert', pause },
       { kind: 'pauseDelete', name: pause.name },
     ]);

@@ -21,6 +21,7 @@ export {
   selectsNamespaces,
 } from '../manifests/events.ts';
 export { holdingPause, readFollowed } from '../manifests/followed.ts';
+export { gonePauses, type PauseRecord, recordsIn } from '../manifests/pause-records.ts';
 export { type ApiRequest, objectRequest } from '../proto/api-request.ts';
 export { namespaceFromJson, nodeFromJson, podFromJson } from '../proto/convert.ts';
 export type { LeaseName } from '../proto/lease-requests.ts';

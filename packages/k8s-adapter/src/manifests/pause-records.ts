@@ -97,14 +97,22 @@ export function recordsIn(object: unknown): readonly PauseRecord[] {
     }));
 }
 
+/** What was held and is there no more, or holds something else; `named`: what is there, by its name. */
+export function gonePauses(
+  records: readonly PauseRecord[],
+  named: (name: string) => EvictionPause | null,
+): readonly EvictionPause[] {
+  return records.filter((record) => !isStillThere(record, named(record.name))).map(pauseOf);
+}
+
 /** Whether a pause that is there now holds what this one held. */
-export function isStillThere(record: PauseRecord, pause: EvictionPause | null): boolean {
+function isStillThere(record: PauseRecord, pause: EvictionPause | null): boolean {
   if (!pause?.deadlines || pause.uid !== (record.uid ?? '')) return false;
   return record.scope === undefined || record.scope === scopeText(pause.scope);
 }
 
 /** What was held, by a name that no object of the cluster has. */
-export function pauseOf({ name, uid = '', since, until, scope }: PauseRecord): EvictionPause {
+function pauseOf({ name, uid = '', since, until, scope }: PauseRecord): EvictionPause {
   return {
     name: goneName(name),
     uid,

@@ -2,11 +2,18 @@
 import { type Config, createEngine, type Engine } from '@taintmgr/core';
 import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
 import { formatTimeMillis, type Instant } from '@taintmgr/core/time';
-import { Loop, type PublishOptions, type StatedStatus, VirtualDriver } from '@taintmgr/k8s-adapter';
+import {
+  Loop,
+  type PublishOptions,
+  pauseRecords,
+  type StatedStatus,
+  VirtualDriver,
+} from '@taintmgr/k8s-adapter';
 import {
   type Cluster,
   type Exchange,
   seededRandom,
+  type Timer,
   type VirtualClock,
 } from '@taintmgr/sim-cluster';
 import { VirtualUpstreamManager } from './upstream-manager.ts';
@@ -49,15 +56,76 @@ export interface LegacySettings {
 /** taintmgr-controller with its lease and its pod, from whose flags its settings can be seen. */
 export function ours(settings: OurSettings, legacy?: LegacySettings): MakeEvictor {
   return (cluster, clock, exchangeWith) => {
+    const controller = new OurController(cluster, clock, exchangeWith, settings, legacy);
+    return {
+      start: () => controller.start(),
+      runUntil: (instant) => controller.runUntil(instant),
+    };
+  };
+}
+
+/** The same, and its process is killed in the midst of it, and another begins. */
+export function oursRestarted(settings: OurSettings): MakeEvictor {
+  return (cluster, clock, exchangeWith) => {
+    const controller = new OurController(cluster, clock, exchangeWith, settings);
+    return {
+      start: () => controller.start(),
+      runUntil: (instant) => controller.runUntil(instant),
+      restart: { stop: () => controller.kill(), start: () => controller.start() },
+    };
+  };
+}
+
+/** Whoever starts knows what is written down, and nothing else of the one before. */
+class OurController {
+  readonly #cluster: Cluster;
+  readonly #clock: VirtualClock;
+  readonly #exchangeWith: Exchange;
+  readonly #settings: OurSettings;
+  readonly #legacy: LegacySettings | undefined;
+  #driver: VirtualDriver | null = null;
+  /** What ends its requests when it is killed. */
+  #hangUps: (() => void)[] = [];
+  #renewal: Timer | null = null;
+
+  constructor(
+    cluster: Cluster,
+    clock: VirtualClock,
+    exchangeWith: Exchange,
+    settings: OurSettings,
+    legacy?: LegacySettings,
+  ) {
+    this.#cluster = cluster;
+    this.#clock = clock;
+    this.#exchangeWith = exchangeWith;
+    this.#settings = settings;
+    this.#legacy = legacy;
+  }
+
+  start(): void {
+    if (!this.#cluster.api.get('pods', namespace, podName)) appear(this.#cluster, this.#settings);
+    this.#claim();
+    this.#driver = this.#newDriver();
+    this.#driver.feed({ kind: 'start' });
+  }
+
+  /** Without a word: its lease runs out. */
+  kill(): void {
+    this.#renewal?.cancel();
+    this.#driver = null;
+    for (const hangUp of this.#hangUps) hangUp();
+    this.#hangUps = [];
+  }
+
+  runUntil(instant: Instant): void {
+    if (this.#driver) this.#driver.runUntil(instant);
+    else this.#clock.advanceTo(instant);
+  }
+
+  #newDriver(): VirtualDriver {
+    const [settings, legacy] = [this.#settings, this.#legacy];
     const lifecycle = legacy && { lifecycle: legacyConfig(legacy) };
     const machine = createEngine({ ...settings, ...lifecycle, keepLimits: true });
-    const exchange: Exchange = (request, sink) => {
-      const own = {
-        'user-agent': 'taintmgr-controller/0',
-        authorization: `Bearer ${tokens.controller}`,
-      };
-      return exchangeWith({ ...request, headers: { ...request.headers, ...own } }, sink);
-    };
     const clusterPolicies = settings.semantics !== 'upstream-1.36';
     const limitsLease = { namespace, name: `${leaseName}-limits` };
     const random = seededRandom(seed);
@@ -68,16 +136,25 @@ export function ours(settings: OurSettings, legacy?: LegacySettings): MakeEvicto
     };
     const read = { leases: legacy !== undefined, daemonSets: legacy !== undefined };
     const loop = new Loop({ machine, random, clusterPolicies, limitsLease, publish, ...read });
-    const driver = new VirtualDriver({ loop, exchange, clock, onNotice: () => {} });
-    return {
-      start: () => {
-        appear(cluster, settings);
-        claim(cluster, clock);
-        driver.feed({ kind: 'start' });
-      },
-      runUntil: (instant) => driver.runUntil(instant),
+    const [exchange, clock] = [this.#exchange, this.#clock];
+    return new VirtualDriver({ loop, exchange, clock, onNotice: () => {} });
+  }
+
+  readonly #exchange: Exchange = (request, sink) => {
+    const own = {
+      'user-agent': 'taintmgr-controller/0',
+      authorization: `Bearer ${tokens.controller}`,
     };
+    const headers = { ...request.headers, ...own };
+    const hangUp = this.#exchangeWith({ ...request, headers }, sink);
+    this.#hangUps.push(hangUp);
+    return hangUp;
   };
+
+  #claim(): void {
+    claim(this.#cluster, this.#clock);
+    this.#renewal = this.#clock.after(renewMs, () => this.#claim());
+  }
 }
 
 /** What its leader publishes, as far as predictions go by it. */
@@ -98,6 +175,7 @@ function statusOf(
     policies: [],
     controllers,
     rates,
+    pauseRecords: pauseRecords(machine.pauses().map(({ pause }) => pause)),
     conditions: [],
   };
 }
@@ -159,5 +237,4 @@ function claim({ api }: Pick<Cluster, 'api'>, clock: VirtualClock): void {
   };
   if (known) api.update('leases', { ...known, spec });
   else api.create('leases', { metadata: { name: leaseName, namespace }, spec });
-  clock.after(renewMs, () => claim({ api }, clock));
 }

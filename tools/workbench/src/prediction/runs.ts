@@ -1,5 +1,5 @@
 // The prediction runs: who evicts in each, and what has to hold of it.
-import { type MakeEvictor, ours, upstream, upstreamRestarted } from './evictor.ts';
+import { type MakeEvictor, ours, oursRestarted, upstream, upstreamRestarted } from './evictor.ts';
 import { rates, windows } from './limits.ts';
 import { type Circumstances, type PredictionRun, playPredictions } from './run.ts';
 import { type Scenario, usual } from './scenario.ts';
@@ -52,6 +52,12 @@ export const predictionCases: readonly PredictionCase[] = [
     name: 'taintmgr-controller, a pause',
     make: ours({ mode: 'delete' }),
     circumstances: { pause: { from: 14, to: 29 } },
+    shareMin: { last: 0.95, first: 0.95 },
+  },
+  {
+    name: 'taintmgr-controller, restarted',
+    make: oursRestarted({ mode: 'delete' }),
+    circumstances: {},
     shareMin: { last: 0.95, first: 0.95 },
   },
   {
