@@ -1,5 +1,6 @@
 // What is wrong with an expression, or went wrong in it, in the words of Kubernetes' CEL.
 import type { Environment } from '@marcbachmann/cel-js';
+import { hasOf } from './has.ts';
 import { CelError } from './value.ts';
 
 /** What the library knows of a type. */
@@ -52,6 +53,13 @@ export function compileErrorText(
   }
   const marked = code === 'invalid_logical_operand' ? (wrongOperand(node) ?? node) : node;
   return at(placeOf(marked, expression), problem(code ?? '', summary, node, environment));
+}
+
+/** The node that is wrong; null where the library says of none. */
+export function culpritOf(error: unknown): object | null {
+  const { code, node } = error as LibraryError;
+  if (!node || node.op === undefined) return null;
+  return code === 'invalid_logical_operand' ? (wrongOperand(node) ?? node) : node;
 }
 
 /** An error that this room has found itself, at a node. */
@@ -157,6 +165,7 @@ function placeOf(node: Node, expression: string): number {
   switch (node.op) {
     case '.':
     case '.?':
+      if (hasOf(node)) return after((hasOf(node) as Node).start, '(');
       return Math.max(expression.lastIndexOf('.', node.pos), 0);
     case 'call':
       return after(node.start, '(');

@@ -10,6 +10,13 @@ interface Macro {
   typeCheck: (checker: Checker, macro: Macro, context: unknown) => unknown;
 }
 
+const calls = new WeakMap<object, ASTNode>();
+
+/** The `has` that asks for a field, which is where errors about that field are marked. */
+export function hasOf(asked: object): ASTNode | undefined {
+  return calls.get(asked);
+}
+
 /** Makes each `has` of an expression check its argument before it answers that it is a bool. */
 export function checkNestedFields(node: ASTNode): void {
   visit(node);
@@ -29,7 +36,11 @@ function visit(value: unknown): void {
     readonly args: unknown;
     readonly meta: { readonly macro?: Macro; readonly alternate?: unknown };
   };
-  if (op === 'call' && Array.isArray(args) && args[0] === 'has' && meta.macro) watch(meta.macro);
+  if (op === 'call' && Array.isArray(args) && args[0] === 'has' && meta.macro) {
+    watch(meta.macro);
+    const [asked] = meta.macro.args;
+    if (asked) calls.set(asked, value as ASTNode);
+  }
   if (meta.alternate) visit(meta.alternate);
   else visit(args);
 }

@@ -57,9 +57,10 @@ function evaluated(expression: string): Evaluated {
 /** Message, column and mark of what does not compile. */
 const refusals: readonly (readonly [string, number, string])[] = [
   ['self.sise > 1', 5, "undefined field 'sise'"],
-  ['has(self.sise)', 9, "undefined field 'sise'"],
-  ['has(self.part.sise)', 14, "undefined field 'sise'"],
-  ['self.parts.all(x, has(x.sise))', 24, "undefined field 'sise'"],
+  ['has(self.sise)', 4, "undefined field 'sise'"],
+  ['has(self.sise.a)', 9, "undefined field 'sise'"],
+  ['has(self.part.sise)', 4, "undefined field 'sise'"],
+  ['self.parts.all(x, has(x.sise))', 22, "undefined field 'sise'"],
   ['self.parts.exists(x, x.b == 1)', 23, "undefined field 'b'"],
   [
     'self.size == self.name',
@@ -75,7 +76,6 @@ const refusals: readonly (readonly [string, number, string])[] = [
   ['self.sizes.all(x)', 15, "undeclared reference to 'all' (in container '')"],
   ['[1].all(i, v, v)', 15, "expected type 'bool' but found 'int'"],
   ['[1].all(1, v, true)', 9, 'argument must be a simple name'],
-  ['[1].map(i, v, v)', 12, "undeclared reference to 'v' (in container '')"],
   [
     'self.size.all(i, v, true)',
     5,
@@ -121,6 +121,22 @@ for (const [expression, column, message] of refusals) {
     });
   });
 }
+
+test('all errors of an expression are told, in the order of their places', () => {
+  const compiled = compile('now(self.nope) + self.size > other && self.name', variables);
+  const error = 'error' in compiled ? compiled.error : '';
+  assert.deepEqual(
+    [...error.matchAll(/ERROR: <input>:1:(\d+): (.*)/g)].map(([, at, text]) => [Number(at), text]),
+    [
+      [4, "undeclared reference to 'now' (in container '')"],
+      [9, "undefined field 'nope'"],
+      [30, "undeclared reference to 'other' (in container '')"],
+      [43, "expected type 'bool' but found 'string'"],
+    ],
+  );
+  const twice = compile('[1].map(i, v, v)', variables);
+  assert.match('error' in twice ? twice.error : '', /:12: .*\n.*\n.*\n.*:15: undeclared/);
+});
 
 test('an expression that ends too early is a syntax error behind its end', () => {
   const compiled = compile('self.size >', variables);

@@ -97,6 +97,11 @@ const resourceCheck = objectType('ResourceCheck', resourceMethods);
 for (const member of ['subresource', 'namespace', 'name'] as const) {
   resourceMethods.push(narrowed(member, member, resourceCheck));
 }
+/** RBAC grants no part of the objects: a selector changes nothing of what may be done. */
+for (const name of ['fieldSelector', 'labelSelector']) {
+  const call = (self: unknown): CelValue => made(resourceCheck, checkOf(self));
+  resourceMethods.push({ name, takes: ['string'], returns: resourceCheck, call });
+}
 const groupCheck = objectType('GroupCheck', [narrowed('resource', 'plural', resourceCheck)]);
 
 const authorizerMethods: CelMethod[] = [

@@ -146,6 +146,9 @@ function validateContent(
           'string',
           'null',
         ]),
+        ...(annotations.slice(0, at).some((other) => other.key === key)
+          ? [duplicateValue(`${field}.key`, key)]
+          : []),
       ];
     }),
   ];

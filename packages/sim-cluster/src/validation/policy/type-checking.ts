@@ -23,7 +23,7 @@ export interface ExpressionWarning {
 
 const compilationFailed = 'compilation failed: ';
 
-/** The first thing that is wrong with each expression, for each of the kinds. */
+/** What is wrong with each expression, for each of the kinds. */
 export function checkTypes(
   { spec }: KubeObject,
   kinds: readonly CheckedKind[],
