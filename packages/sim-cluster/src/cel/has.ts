@@ -10,10 +10,10 @@ interface Macro {
   typeCheck: (checker: Checker, macro: Macro, context: unknown) => unknown;
 }
 
-const calls = new WeakMap<object, ASTNode>();
+const calls = new WeakMap<object, object>();
 
 /** The `has` that asks for a field, which is where errors about that field are marked. */
-export function hasOf(asked: object): ASTNode | undefined {
+export function hasOf(asked: object): object | undefined {
   return calls.get(asked);
 }
 
@@ -39,7 +39,7 @@ function visit(value: unknown): void {
   if (op === 'call' && Array.isArray(args) && args[0] === 'has' && meta.macro) {
     watch(meta.macro);
     const [asked] = meta.macro.args;
-    if (asked) calls.set(asked, value as ASTNode);
+    if (asked) calls.set(asked, value);
   }
   if (meta.alternate) visit(meta.alternate);
   else visit(args);
