@@ -1,10 +1,10 @@
 // Single requests for commands, with errors in kubectl's words.
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Instant, Millis } from '@taintmgr/core/time';
-import { failureOf, succeeded } from '../proto/answer.ts';
+import { failureOf, type Responded, succeeded } from '../proto/answer.ts';
 import { type ApiRequest, getRequest } from '../proto/api-request.ts';
+import type { TextReader } from '../proto/exchange.ts';
 import { parseJson } from '../proto/json.ts';
-import { type ListPage, parseList } from '../proto/json-list.ts';
+import { type ListPage, ListReader, type ListReaderOptions } from '../proto/json-list.ts';
 import { listRequest, type Selectors } from '../proto/list-requests.ts';
 import type { Transport } from '../transport/sink.ts';
 import { ApiError, ConnectionError, WrongServerError } from './errors.ts';
@@ -48,16 +48,22 @@ export class ApiClient {
   async ask(
     request: ApiRequest,
   ): Promise<{ readonly value: unknown; readonly serverTime: Instant | null }> {
-    const { text, serverTime } = await this.#text(request);
-    return { value: this.#inJson(parseJson(text)), serverTime };
+    const answer = await this.#answer(request);
+    const { body } = answer;
+    // What shorter answers lead to is asked for before this one is read.
+    if (body.length > longText) await new Promise(setImmediate);
+    return { value: this.#inJson(parseJson(body)), serverTime: httpDate(answer.headers.date) };
   }
 
-  async #text(
-    request: ApiRequest,
-  ): Promise<{ readonly text: string; readonly serverTime: Instant | null }> {
+  /** A 2xx, whose text `reader` gets while it comes. */
+  async #answer(request: ApiRequest, reader?: TextReader): Promise<Responded> {
     const { transport, signal, requestTimeout } = this.#options;
     const limit = requestTimeout ?? requestMsMax;
-    const answer = await exchange(transport, request, { limit, ...(signal && { signal }) });
+    const answer = await exchange(transport, request, {
+      limit,
+      ...(signal && { signal }),
+      ...(reader && { reader }),
+    });
     if (answer.kind === 'none' && answer.isTooLong) {
       throw new TooLongError(this.#options.server, answer.message);
     }
@@ -65,10 +71,7 @@ export class ApiClient {
       throw new ConnectionError(this.#options.server, answer.message, answer.stage);
     }
     if (!succeeded(answer)) throw new ApiError(failureOf(answer));
-    const { body } = answer;
-    // What shorter answers lead to is asked for before this one is read.
-    if (body.length > longText) await nextTurn();
-    return { text: body, serverTime: httpDate(answer.headers.date) };
+    return answer;
   }
 
   #inJson<T>(value: T | undefined): T {
@@ -112,34 +115,60 @@ export class ApiClient {
   }
 
   async #pages<T>(
-    read: (object: unknown) => T,
+    readObject: (object: unknown) => T,
     path: string,
     selectors: Selectors,
     pageSize: number,
   ): Promise<readonly T[]> {
     const objects: T[] = [];
     let limit = pageSize;
-    const ask = (continueToken: string): Promise<string> => {
+    const ask = async (
+      continueToken: string,
+      isWanted: () => boolean = () => true,
+    ): Promise<AskedPage<T>> => {
+      let next: Promise<AskedPage<T>> | null = null;
+      let isAskedAnew = false;
+      const onToken = (token: string): void => {
+        if (token === '' || next || !isWanted()) return;
+        next = ask(token, () => !isAskedAnew && isWanted());
+        // Until somebody waits for it.
+        next.catch(() => undefined);
+      };
       const page = { ...selectors, ...(limit > 0 && { limit }), continueToken };
-      const answer = this.#text(listRequest(path, page)).then(
-        ({ text }) => text,
-        (error: unknown) => {
-          if (!(error instanceof TooLongError) || limit === 1) throw error;
-          limit = limit === 0 ? pageLimit : Math.trunc(limit / 2);
-          return ask(continueToken);
-        },
-      );
-      // Until somebody waits for it.
-      answer.catch(() => undefined);
-      return answer;
+      try {
+        const read = await this.#page(listRequest(path, page), { read: readObject, onToken });
+        onToken(read.continueToken);
+        return { items: read.items, next };
+      } catch (error) {
+        if (!(error instanceof TooLongError) || limit === 1 || !isWanted()) throw error;
+        isAskedAnew = true;
+        limit = limit === 0 ? pageLimit : Math.trunc(limit / 2);
+        return await ask(continueToken, isWanted);
+      }
     };
-    for (let asked: Promise<string> | null = ask(''); asked !== null; ) {
-      const page: ListPage<T> = this.#inJson(parseList(await asked, read));
-      asked = page.continueToken === '' ? null : ask(page.continueToken);
-      for (const object of this.#inJson(page.items())) objects.push(object);
+    for (let asked: Promise<AskedPage<T>> | null = ask(''); asked !== null; ) {
+      const page: AskedPage<T> = await asked;
+      asked = page.next;
+      for (const object of page.items) objects.push(object);
     }
     return objects;
   }
+
+  /** One page, read while it comes; how the next is asked for is known before. */
+  async #page<T>(request: ApiRequest, options: ListReaderOptions<T>): Promise<ListPage<T>> {
+    const reader = new ListReader(options);
+    const { body } = await this.#answer(request, reader);
+    // Of what did not come as JSON.
+    if (body !== '') reader.push(body);
+    return this.#inJson(reader.end());
+  }
+}
+
+/** A page of a list that was read, and the next. */
+interface AskedPage<T> {
+  readonly items: readonly T[];
+  /** Null: it is the last. */
+  readonly next: Promise<AskedPage<T>> | null;
 }
 
 function httpDate(text = ''): Instant | null {

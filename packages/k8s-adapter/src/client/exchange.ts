@@ -2,21 +2,29 @@
 import { formatDuration, type Millis } from '@taintmgr/core/time';
 import type { Answer } from '../proto/answer.ts';
 import type { ApiRequest } from '../proto/api-request.ts';
-import { AnswerCollector, type ExchangeInput } from '../proto/exchange.ts';
+import { AnswerCollector, type ExchangeInput, type TextReader } from '../proto/exchange.ts';
 import { inputSink, type Transport } from '../transport/sink.ts';
 
-/** Sends a request; rejects only when `signal` is aborted. `limit`: the time it may take, 0: any. */
+/**
+ * Sends a request; rejects only when `signal` is aborted, or `reader` throws. `limit`: the time it may
+ * take, 0: any. `reader` gets the text of a 2xx in the place of the answer.
+ */
 export function exchange(
   transport: Transport,
   request: ApiRequest,
   {
     signal,
     limit = 0,
-  }: { readonly signal?: AbortSignal | undefined; readonly limit?: Millis } = {},
+    reader,
+  }: {
+    readonly signal?: AbortSignal | undefined;
+    readonly limit?: Millis;
+    readonly reader?: TextReader;
+  } = {},
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
-    const collector = new AnswerCollector();
+    const collector = new AnswerCollector(undefined, reader);
     let hangUp: (() => void) | null = null;
     const finish = (end: () => void): void => {
       if (timer) clearTimeout(timer);
@@ -25,8 +33,12 @@ export function exchange(
       end();
     };
     const hear = (input: ExchangeInput): void => {
-      const answer = collector.take(input);
-      if (answer) finish(() => resolve(answer));
+      try {
+        const answer = collector.take(input);
+        if (answer) finish(() => resolve(answer));
+      } catch (error) {
+        finish(() => reject(error));
+      }
     };
     const onAbort = (): void => finish(() => reject(signal?.reason));
     const within = limit < 1000 ? `${limit}ms` : formatDuration(limit);

@@ -14,6 +14,7 @@ import { type ApiRequest, getRequest } from '../proto/api-request.ts';
 import { asInteger, asList, asRecord, asText } from '../proto/json.ts';
 import type { LeaseName } from '../proto/lease-requests.ts';
 import { listRequest } from '../proto/list-requests.ts';
+import { monotonic } from '../transport/monotonic.ts';
 import type { ApiClient } from './client.ts';
 import { ApiError } from './errors.ts';
 
@@ -77,7 +78,7 @@ export class EvictorSearch {
     const isBare = pods.kind === 'read' && pods.value.length === 0;
     const version = isBare ? await readVersion(client) : null;
     const look = { lease, pods, installations, version };
-    return judgeEvictors(look, this.#lives, performance.now());
+    return judgeEvictors(look, this.#lives, monotonic());
   }
 }
 

@@ -62,6 +62,11 @@ const bytesMaxDefault = 64 * mebibyte;
 /** For whole texts: what it keeps from one part to the next would be shared by all answers. */
 const decoder = new TextDecoder();
 
+/** Takes the text of an answer part by part. */
+export interface TextReader {
+  push(data: Uint8Array | string): void;
+}
+
 /** Puts the parts of one answer together; one in protobuf becomes the JSON of it. */
 export class AnswerCollector {
   #status = 0;
@@ -72,9 +77,12 @@ export class AnswerCollector {
   #value: unknown = undefined;
   #length = 0;
   readonly #bytesMax: number;
+  readonly #reader: TextReader | null;
 
-  constructor(bytesMax: number = bytesMaxDefault) {
+  /** `reader` gets the text of a 2xx while it comes, and nothing is left of it for the answer. */
+  constructor(bytesMax: number = bytesMaxDefault, reader: TextReader | null = null) {
     this.#bytesMax = bytesMax;
+    this.#reader = reader;
   }
 
   /** Takes the next part; the answer when it is complete, null before. */
@@ -105,14 +113,21 @@ export class AnswerCollector {
   }
 
   #append(data: Uint8Array | string): Answer | null {
-    if (typeof data === 'string') this.#text += data;
-    else this.#parts.push(data);
     this.#length += data.length;
-    if (this.#length <= this.#bytesMax) return null;
+    if (this.#length <= this.#bytesMax) {
+      if (this.#reader && this.#isRead()) this.#reader.push(data);
+      else if (typeof data === 'string') this.#text += data;
+      else this.#parts.push(data);
+      return null;
+    }
     this.#text = '';
     this.#parts.length = 0;
     const message = `the answer is longer than ${this.#bytesMax / mebibyte} MiB`;
     return { kind: 'none', message, isTooLong: true };
+  }
+
+  #isRead(): boolean {
+    return this.#status >= 200 && this.#status < 300 && !isProtobuf(this.#headers);
   }
 
   #complete(): Answer {

@@ -77,7 +77,9 @@ export class Heard {
     if (head && isOver) call.answer(head.status, head.headers, joinBytes(chunks));
     else {
       if (head) call.head(head.status, head.headers);
-      if (chunks.length > 0) call.data(joinBytes(chunks));
+      if (chunks.length > 1 && !isWatch(call) && call.request.method === 'GET') {
+        for (const chunk of chunks) call.data(chunk);
+      } else if (chunks.length > 0) call.data(joinBytes(chunks));
       if (isOver) call.end();
     }
   }
@@ -118,6 +120,10 @@ function waitsForMore({ request }: Call, { head, length, isOver }: Part): boolea
   return head !== null && !isOver && request.method !== 'GET' && length <= heldBytesMax;
 }
 
-function isLong({ request }: Call, { length, pieceBytes }: Part): boolean {
-  return length > pieceBytes && /[?&]watch=(true|1)(&|$)/.test(request.path);
+function isLong(call: Call, { length, pieceBytes }: Part): boolean {
+  return length > pieceBytes && isWatch(call);
+}
+
+function isWatch({ request }: Call): boolean {
+  return /[?&]watch=(true|1)(&|$)/.test(request.path);
 }

@@ -8,6 +8,7 @@ import { Heard } from './heard.ts';
 import type { RequestHeader } from './http2/frame-writer.ts';
 import { errorCodes, ProtocolError } from './http2/frames.ts';
 import { Streams } from './http2/streams.ts';
+import { monotonic } from './monotonic.ts';
 
 /** How a connection is watched over. */
 export interface Http2Timing {
@@ -48,7 +49,7 @@ export class Http2Connection {
   /** Each call under way, with whether it went into a connection that had brought an answer. */
   readonly #calls = new Map<Call, boolean>();
   readonly #heard = new Heard();
-  #heardAt = performance.now();
+  #heardAt = monotonic();
   /** When each ping went out that is not answered. */
   readonly #pings: number[] = [];
   #watchdog: NodeJS.Timeout | null = null;
@@ -156,7 +157,7 @@ export class Http2Connection {
   }
 
   #receive(chunk: Uint8Array): void {
-    this.#heardAt = performance.now();
+    this.#heardAt = monotonic();
     try {
       this.#streams.receive(chunk);
     } catch (error) {
@@ -255,7 +256,7 @@ export class Http2Connection {
   // Signs of life
 
   #ping(): void {
-    const askedAt = performance.now();
+    const askedAt = monotonic();
     this.#pings.push(askedAt);
     this.#streams.ping();
     const watchdog = setTimeout(() => {
@@ -272,13 +273,13 @@ export class Http2Connection {
       this.#ping();
       return;
     }
-    this.#why = `no sign of life for ${formatDuration(performance.now() - this.#heardAt)}`;
+    this.#why = `no sign of life for ${formatDuration(monotonic() - this.#heardAt)}`;
     this.#socket.destroy(new Error(this.#why));
   }
 
   #pong(): void {
     this.#heard.deliver();
-    const age = performance.now() - (this.#pings.shift() ?? this.#heardAt);
+    const age = monotonic() - (this.#pings.shift() ?? this.#heardAt);
     for (const call of this.#calls.keys()) call.alive(age);
   }
 }

@@ -1,31 +1,45 @@
 // Lists cut object by object, beside the same lists parsed as a whole.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseList } from '../../src/proto/json-list.ts';
+import { type ListPage, ListReader } from '../../src/proto/json-list.ts';
 import { fc } from '../world/fast-check.ts';
 
-/** As long as texts have to be to be cut. */
-const filling = 'x'.repeat(20_000);
+const filling = 'x'.repeat(2_000);
 
-function objectsOf(text: string): unknown {
-  return parseList(text, (object) => object)?.items();
+/** Reads a text that comes in pieces of so many bytes. */
+function pageOf(text: string, pieceBytes = 1000): ListPage<unknown> | undefined {
+  const reader = new ListReader({ read: (object) => object });
+  const bytes = new TextEncoder().encode(text);
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    reader.push(bytes.subarray(at, at + pieceBytes));
+  }
+  return reader.end();
 }
 
 function listText(items: readonly unknown[], metadata: object = { note: filling }): string {
   return JSON.stringify({ kind: 'PodList', apiVersion: 'v1', metadata, items });
 }
 
-test('each object of a long list is read once, in order', () => {
+test('each object of a long list is read once, in order, before the next has come', () => {
   const items = Array.from({ length: 300 }, (_, at) => ({
     metadata: { name: `pod-${at}`, note: filling.slice(0, 100) },
     spec: { nodeName: 'a' },
   }));
   const seen: unknown[] = [];
-  const page = parseList(listText(items, { continue: 'more' }), (object) => seen.push(object));
-  assert.equal(page?.continueToken, 'more');
-  assert.deepEqual(seen, [], 'nothing is read before the next page is asked for');
-  page?.items();
+  const tokens: string[] = [];
+  const reader = new ListReader({
+    read: (object) => seen.push(object),
+    onToken: (token) => tokens.push(`${token} ${seen.length}`),
+  });
+  const text = listText(items, { continue: 'more' });
+  for (let at = 0; at < text.length; at += 1000) {
+    reader.push(text.slice(at, at + 1000));
+    const isBehind = at > 10_000 && seen.length < Math.trunc(at / 250);
+    assert.ok(!isBehind, `${seen.length} of what came in ${at} characters`);
+  }
+  assert.equal(reader.end()?.continueToken, 'more');
   assert.deepEqual(seen, items);
+  assert.deepEqual(tokens, ['more 0'], 'how to go on is told before anything is read');
 });
 
 const text = fc.oneof(
@@ -59,8 +73,10 @@ test('whatever stands in a list, it is read as JSON.parse reads it', () => {
   const object = fc.record({ metadata: value, a: fc.oneof(value, alike), items: value });
   const one = fc.oneof({ arbitrary: object, weight: 5 }, value);
   const drawn = fc.array(one, { maxLength: 50, size: 'max' });
+  const rests = fc.dictionary(text, value, { maxKeys: 2 });
+  const pieces = fc.constantFrom(1, 7, 100, 1000, 1e6);
   fc.assert(
-    fc.property(drawn, fc.dictionary(text, value, { maxKeys: 2 }), (items, rest) => {
+    fc.property(drawn, rests, pieces, (items, rest, pieceBytes) => {
       const { items: _, ...others } = rest;
       for (const list of [
         { ...others, metadata: { note: filling }, items },
@@ -71,9 +87,8 @@ test('whatever stands in a list, it is read as JSON.parse reads it', () => {
         const whole: unknown = JSON.parse(JSON.stringify(list));
         const wanted =
           whole !== null && typeof whole === 'object' && 'items' in whole ? whole.items : [];
-        const read = objectsOf(JSON.stringify(list));
-        assert.deepEqual(read, wanted);
-        assert.deepEqual(objectsOf(JSON.stringify(list, null, 1)), wanted);
+        assert.deepEqual(pageOf(JSON.stringify(list), pieceBytes)?.items, wanted);
+        assert.deepEqual(pageOf(JSON.stringify(list, null, 1), pieceBytes)?.items, wanted);
       }
     }),
   );
@@ -99,14 +114,33 @@ const odd: readonly (readonly [name: string, text: string, objects: unknown])[] 
     listText([{ a: [{ a: 1 }, { a: 2 }] }, { b: 1 }]),
     [{ a: [{ a: 1 }, { a: 2 }] }, { b: 1 }],
   ],
+  [
+    'what comes after it',
+    `{"items":[{"a":1},{"a":2},{"a":3}],"b":[{"a":4},{"a":5}]}`,
+    [{ a: 1 }, { a: 2 }, { a: 3 }],
+  ],
+  [
+    'items twice, of which some were read: it is none',
+    `{"items":[{"a":"${filling}"},{"a":"${filling}"},{"a":3}],"b":"${filling}","items":[]}`,
+    undefined,
+  ],
+  [
+    'characters of several bytes',
+    listText([{ a: 'é€😀' }, { a: '\u{feff}' }]),
+    [{ a: 'é€😀' }, { a: '\u{feff}' }],
+  ],
   ['cut short', listText([{ a: 1 }, { a: 2 }]).slice(0, -3), undefined],
   ['no JSON at all', `<html>${filling}`, undefined],
 ];
 for (const [name, given, objects] of odd) {
-  test(`a list with ${name}`, () => assert.deepEqual(objectsOf(given), objects));
+  test(`a list with ${name}`, () => {
+    for (const pieceBytes of [1, 50, 1000, 1e6]) {
+      assert.deepEqual(pageOf(given, pieceBytes)?.items, objects);
+    }
+  });
 }
 
 test('with an object that is no JSON the whole is none', () => {
   const broken = listText([{ a: 1 }, { a: 2 }]).replace('"a":2', '"a":');
-  assert.equal(objectsOf(broken), undefined);
+  assert.equal(pageOf(broken), undefined);
 });

@@ -8,9 +8,14 @@ import { inputSink } from '../../src/transport/sink.ts';
 const headers = { 'content-type': 'text/plain' };
 
 /** A call, and what is heard of it in words. */
-function callOf(id: string, told: string[], method: 'GET' | 'PATCH' = 'GET'): Call {
+function callOf(
+  id: string,
+  told: string[],
+  method: 'GET' | 'PATCH' = 'GET',
+  path = '/pods?watch=true',
+): Call {
   const sink = inputSink(id, (input) => told.push(words(input)));
-  const request = { method, path: '/', headers: {}, body: null };
+  const request = { method, path, headers: {}, body: null };
   return new Call(request, sink, () => {});
 }
 
@@ -46,6 +51,18 @@ it('tells what came together of a watch in one piece, and the rest when it comes
   heard.end(call);
   heard.deliver();
   assert.deepEqual(told, ['a head', 'a chunk one two', 'a chunk three', 'a end']);
+});
+
+it('tells the parts of a list as they are', () => {
+  const told: string[] = [];
+  const [heard, call] = [new Heard(), callOf('a', told, 'GET', '/pods')];
+  heard.head(call, 200, headers);
+  heard.data(call, Buffer.from('one '));
+  heard.data(call, Buffer.from('two'));
+  heard.deliver();
+  heard.end(call);
+  heard.deliver();
+  assert.deepEqual(told, ['a head', 'a chunk one ', 'a chunk two', 'a end']);
 });
 
 it('keeps the order in which calls were heard of', () => {

@@ -59,32 +59,62 @@ const headBytes = 9;
 /** Unless somebody allows more; we do not. */
 export const payloadBytesMax = 16_384;
 
-/** Cuts frames out of chunks, wherever these end. */
+/** What of a longer frame of data has come is given on; shorter ones are waited for. */
+const wholeBytesMax = 1024;
+
+/**
+ * Cuts frames out of chunks, wherever these end. Of data, which chunks seldom end with, each part is a
+ * frame of its own: to wait for the rest would copy it.
+ */
 export class FrameReader {
   /** The beginning of a frame that has not come to its end. */
   #rest: Uint8Array = new Uint8Array();
+  /** The frame of data of which a part was given on, and how much of it is still to come. */
+  #open: { readonly frame: Frame; missing: number } | null = null;
 
-  /** The frames that are complete with this chunk. Throws ProtocolError. */
+  /** The frames, and parts of data, that this chunk completes. Throws ProtocolError. */
   push(chunk: Uint8Array): readonly Frame[] {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     const frames: Frame[] = [];
-    let at = 0;
+    let at = this.#goOn(bytes, frames);
     while (bytes.length - at >= headBytes) {
       const length = numberAt(bytes, at, 3);
       if (length > payloadBytesMax) throw new ProtocolError(`a frame of ${length} bytes`);
       const end = at + headBytes + length;
-      if (end > bytes.length) break;
-      frames.push({
+      const frame = {
         type: bytes[at + 3] ?? 0,
         flags: bytes[at + 4] ?? 0,
         stream: streamAt(bytes, at + 5),
         payload: bytes.subarray(at + headBytes, end),
-      });
-      at = end;
+      };
+      if (end > bytes.length) {
+        if (!isInParts(frame, length)) break;
+        this.#open = { frame, missing: end - bytes.length };
+        frames.push({ ...frame, flags: 0 });
+      } else frames.push(frame);
+      at = Math.min(end, bytes.length);
     }
     this.#rest = bytes.subarray(at);
     return frames;
   }
+
+  /** The next part of the frame that is under way; where what follows it begins. */
+  #goOn(bytes: Uint8Array, frames: Frame[]): number {
+    const open = this.#open;
+    if (!open) return 0;
+    const payload = bytes.subarray(0, open.missing);
+    open.missing -= payload.length;
+    // What it ends ends with its last part.
+    const isLast = open.missing === 0;
+    if (isLast) this.#open = null;
+    frames.push({ ...open.frame, flags: isLast ? open.frame.flags : 0, payload });
+    return payload.length;
+  }
+}
+
+/** Padding is counted at the beginning and stands at the end. */
+function isInParts(frame: Frame, length: number): boolean {
+  return frame.type === frameTypes.data && length > wholeBytesMax && !has(frame, flags.padded);
 }
 
 /** The number in these bytes, the highest first. */
