@@ -5,16 +5,20 @@ const { homedir } = require('node:os');
 const { join } = require('node:path');
 const { Script } = require('node:vm');
 
+const head = '(function (exports, require, module, __filename) {';
+
 /**
- * Runs the source of `file` as a module of CommonJS. `name` is that of the file with the code, and
- * stands for this very source: V8 itself looks at no more of it than its length.
+ * Runs the source of `file`, which may stand in the function that it is run as, as a module of
+ * CommonJS. `name` is that of the file with the code, and stands for this very source: V8 itself looks
+ * at no more of it than its length.
  */
 exports.runKept = (file, source, name, load, module = { exports: {} }) => {
   const folder = folderOf(process.env);
   const path = folder && join(folder, `${name}-${process.version}-${process.arch}.code`);
   const cachedData = path ? read(path) : undefined;
-  const wrapped = `(function (exports, require, module, __filename) {${source}\n})`;
-  const script = new Script(wrapped, { filename: file, cachedData });
+  // To put it around a large source would copy that.
+  const isFunction = source.startsWith(head);
+  const script = new Script(isFunction ? source : `${head}${source}\n})`, { filename: file, cachedData });
   if (path && (cachedData === undefined || script.cachedDataRejected)) {
     process.once('exit', (code) => {
       if (code === 0) keep(folder, path, script);

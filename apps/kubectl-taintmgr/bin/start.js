@@ -1,11 +1,11 @@
 // Starts the whole program, or a file with no more of it than the arguments can ask for.
 
 /**
- * `part` gives the file of one command: where it is, its source, its digest, and what loads others for
- * it. `help` gives the program's help with each item on one line. `everything` starts the whole; it gets
+ * `part` gives a file with code of one command: where it is, its source, its digest; `load` what it asks
+ * for: a module of Node, or by './' and name a file beside it. `help` gives the program's help with each item on one line. `everything` starts the whole; it gets
  * the command, '' where none comes first.
  */
-exports.start = (args, { part, help, everything }) => {
+exports.start = (args, { part, load, help, everything }) => {
   const stream = helpStream(args);
   if (stream !== null && require('./help.js').printHelp(help(), stream)) {
     process.exitCode = stream === 1 ? 0 : 1;
@@ -16,12 +16,32 @@ exports.start = (args, { part, help, everything }) => {
     everything(wordIn(first));
     return;
   }
+  settle();
   const { runKept } = require('./kept-code.js');
-  const { file, source, digest, load } = part(first);
-  // Each takes other code.
-  const kept = [first, wordIn(second), digest].filter((word) => word !== '').join('-');
-  runKept(file, source, kept, load);
+  const run = (name) => {
+    const { file, source, digest } = part(name);
+    // Each takes other code.
+    const kept = [name, wordIn(second), digest].filter((word) => word !== '').join('-');
+    runKept(file, source, kept, (id) => (id === `./${allOfIt}.js` ? run(allOfIt) : load(id)));
+  };
+  run(seldomAsked.includes(second) ? allOfIt : first);
 };
+
+/**
+ * V8 works for long runs: it optimizes in threads what is hot, and collects garbage in several. Here they
+ * would take a fifth of the processor for code that hardly runs any more, and be waited for.
+ */
+function settle() {
+  const { setFlagsFromString } = require('node:v8');
+  setFlagsFromString('--invocation-count-for-maglev=2000');
+  setFlagsFromString('--no-parallel-scavenge');
+}
+
+/** The whole of the command. */
+const allOfIt = 'explain-more';
+
+/** What the file of most questions has not. */
+const seldomAsked = ['policy', 'pressure'];
 
 /** Where the program's help is to be printed, an error where nothing was asked; null: nowhere. */
 function helpStream([first, ...others]) {

@@ -10,6 +10,7 @@ const digests = JSON.parse(getAsset('digests.json', 'utf8'));
 
 start(process.argv.slice(2), {
   part,
+  load,
   help: () => help,
   everything: (command) => {
     const { file, source, digest } = part('main');
@@ -19,7 +20,7 @@ start(process.argv.slice(2), {
 
 function part(name) {
   const file = `${name}.js`;
-  return { file, source: getAsset(file, 'utf8'), digest: digests[file], load };
+  return { file, source: getAsset(file, 'utf8'), digest: digests[file] };
 }
 
 /** Modules of Node, and assets by the names that they have beside each other. */

@@ -20,12 +20,10 @@ export async function explain(
   const { flags, output } = invocation;
   const question = { ...readQuestion(flags), policies: await readPolicyFlag(flags) };
   const format = await readFormat(flags.output);
+  const live = flags.watch ? await import('./live.ts') : null;
   return await withConnection(invocation, async (connection) => {
     const subject = await subjectOf(kind, name, question, connection.cluster.namespace);
-    if (flags.watch) {
-      const { watchLive } = await import('./live.ts');
-      return await watchLive({ connection, subject, question, format, invocation });
-    }
+    if (live) return await live.run({ connection, subject, question, format, invocation });
     // It loads the engine, which takes as long as the first answers.
     const load = () => import('./answering.ts');
     connection.transport.whenSent(() => void load());

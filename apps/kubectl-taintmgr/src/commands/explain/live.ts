@@ -35,7 +35,7 @@ const tickMs = 1000;
  * changes are written as they come. A watch reports that something changed; what is shown is
  * read again.
  */
-export async function watchLive(options: LiveOptions): Promise<ExitCode> {
+export async function run(options: LiveOptions): Promise<ExitCode> {
   const { connection, subject, invocation } = options;
   const { interrupt, output } = invocation;
   const view = new LiveView(options, await output.screen());
