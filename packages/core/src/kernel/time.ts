@@ -37,22 +37,26 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 const durationUnits = [
-  ['d', day],
-  ['h', hour],
-  ['m', minute],
-  ['s', second],
-] as const;
+  { name: 'd', size: day },
+  { name: 'h', size: hour },
+  { name: 'm', size: minute },
+  { name: 's', size: second },
+];
 
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
 /** Reads an RFC 3339 time; null for anything else. Fractions are cut to milliseconds. */
 export function parseTime(text: string): Instant | null {
   if (!rfc3339.test(text)) return null;
-  // Each part has its place: nearly all that is read of a cluster has times in it.
+  // Each part has its place, and lists of parts would be garbage: nearly all that is read of a cluster has
+  // times in it.
   const year = digits(text, 0) * 100 + digits(text, 2);
-  const [month, dayOfMonth] = [digits(text, 5), digits(text, 8)];
+  const month = digits(text, 5);
+  const dayOfMonth = digits(text, 8);
   if (month < 1 || month > 12 || dayOfMonth < 1 || dayOfMonth > 31) return null;
-  const [hours, minutes, seconds] = [digits(text, 11), digits(text, 14), digits(text, 17)];
+  const hours = digits(text, 11);
+  const minutes = digits(text, 14);
+  const seconds = digits(text, 17);
   if (hours > 23 || minutes > 59 || seconds > 60) return null;
   const clock = hours * hour + minutes * minute + seconds * second;
   const days = daysSinceEpoch(year, month, dayOfMonth);
@@ -106,7 +110,7 @@ export function formatDuration(length: Millis): string {
   let rest = Math.abs(length);
   let text = '';
   let units = 0;
-  for (const [name, size] of durationUnits) {
+  for (const { name, size } of durationUnits) {
     const count = Math.floor(rest / size);
     rest %= size;
     if (count > 0) text += `${count}${name}`;

@@ -1,11 +1,11 @@
 /** Whether the labels are such as the selector asks for. */
 export function selects(selector: LabelSelector, labels: Labels): boolean {
-  const { matchLabels = {}, matchExpressions = [] } = selector;
-  // Asked for each pod and each policy.
-  for (const key of Object.keys(matchLabels)) {
+  const { matchLabels, matchExpressions } = selector;
+  // Asked for each pod and each policy: a list of keys would be garbage.
+  for (const key in matchLabels) {
     if (labelOf(labels, key) !== matchLabels[key]) return false;
   }
-  return matchExpressions.every((expression) => holds(expression, labels));
+  return !matchExpressions?.some((expression) => !holds(expression, labels));
 }
 
 /** Whether it asks for anything at all. */

@@ -113,16 +113,19 @@ export function matchesTaint({ taints }: PolicyMatch, taint: Taint): boolean {
   );
 }
 
+const noLabels: Labels = {};
+
 /** Which part of a match a pod does not fit, whatever the taint. */
 export function podFit(match: PolicyMatch, subject: PolicySubject): Fit {
   const { pod, node, namespaceLabels } = subject;
-  if (match.nodes && !selects(match.nodes, node?.labels ?? {})) return 'nodes';
-  const { names = [], selector = null } = match.namespaces ?? {};
-  if (!matchesSome(names, pod.namespace)) return 'namespaces';
+  if (match.nodes && !selects(match.nodes, node?.labels ?? noLabels)) return 'nodes';
+  const names = match.namespaces?.names;
+  if (names && !matchesSome(names, pod.namespace)) return 'namespaces';
+  const selector = match.namespaces?.selector ?? null;
   const isUnknown = selector !== null && namespaceLabels === null;
   if (selector && namespaceLabels && !selects(selector, namespaceLabels)) return 'namespaces';
-  if (match.pods && !selects(match.pods, pod.labels ?? {})) return 'pods';
-  if (!hasPriority(match.podPriority, pod)) return 'podPriority';
+  if (match.pods && !selects(match.pods, pod.labels ?? noLabels)) return 'pods';
+  if (match.podPriority && !hasPriority(match.podPriority, pod)) return 'podPriority';
   return isUnknown ? 'unknownNamespace' : 'matches';
 }
 
@@ -131,11 +134,9 @@ function fitOf(match: PolicyMatch, taint: Taint, subject: PolicySubject): Fit {
 }
 
 function hasPriority(
-  wanted: PolicyMatch['podPriority'],
+  { min, max, classes }: NonNullable<PolicyMatch['podPriority']>,
   { priority = 0, priorityClassName = '' }: Pod,
 ): boolean {
-  if (!wanted) return true;
-  const { min, max, classes } = wanted;
   if ((min !== null && priority < min) || (max !== null && priority > max)) return false;
   return classes.length === 0 || classes.includes(priorityClassName);
 }

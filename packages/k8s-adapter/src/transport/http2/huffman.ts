@@ -69,7 +69,9 @@ export function huffmanText(bytes: Uint8Array, from: number, to: number): string
       }
       if (next === -1 - end) return null;
       codes.push(-1 - next);
-      [place, bits, isPadding] = [0, 0, true];
+      place = 0;
+      bits = 0;
+      isPadding = true;
     }
   }
   return bits < 8 && isPadding ? String.fromCharCode(...codes) : null;
