@@ -15,8 +15,11 @@ const run = promisify(execFile);
 
 /** The bundle in ES modules, which only the second step reads. */
 const modules = 'dist/modules';
-/** The command that has a file of its own. */
+/** The command that has files of its own: one for what most ask, and one with all of it. */
 const alone = 'explain';
+const allOfIt = 'explain-more';
+/** What the first has not: questions that load a quarter of the code and are asked seldom. */
+const seldomAsked = /^\.\/(live|commands\/explain\/(policy|pressure)\/command)\.ts$/;
 /** What few log in with, and few megabytes: all bundles load it from the one place. */
 const pluginLogin = 'plugin-login';
 
@@ -36,7 +39,7 @@ const seldomApart: Plugin = {
 const apart: Plugin = {
   name: 'apart',
   setup(bundler) {
-    const names = [...seldomLibraries, pluginLogin].join('|');
+    const names = [...seldomLibraries, pluginLogin, allOfIt].join('|');
     bundler.onResolve({ filter: new RegExp(`^\\./(${names})\\.js$`) }, ({ path }) => {
       return { path, external: true };
     });
@@ -85,9 +88,11 @@ export default defineConfig({
       Object.fromEntries(seldomLibraries.map((name) => [name, libraryFile(name)])),
       true,
     );
-    await inOnePart(alone);
+    await inOnePart(alone, [startsAgain]);
+    await inOnePart(allOfIt);
+    await rm(modules, { recursive: true });
     await writeFile('dist/package.json', '{ "type": "commonjs" }\n');
-    await writeFile('dist/digests.json', JSON.stringify(await digestsOf([alone])));
+    await writeFile('dist/digests.json', JSON.stringify(await digestsOf([alone, allOfIt])));
     const printHelp = ['-C', '@taintmgr/source', 'scripts/print-help.mjs'];
     await writeFile('dist/help.txt', (await run(process.execPath, printHelp)).stdout);
   },
@@ -128,8 +133,8 @@ async function asCommonJs(entry: Options['entry'] & object, bundle = false): Pro
  * compiled. A bundle in parts comes first, which leaves out what nobody uses: what is loaded when it is
  * needed would be taken whole into a single file.
  */
-async function inOnePart(command: string): Promise<void> {
-  const folder = `${modules}/${command}`;
+async function inOnePart(name: string, plugins: readonly Plugin[] = []): Promise<void> {
+  const folder = `${modules}/${name}`;
   await build({
     ...bundled,
     entry: { main: 'src/main.ts' },
@@ -137,14 +142,34 @@ async function inOnePart(command: string): Promise<void> {
     outDir: folder,
     format: 'esm',
     minify: false,
-    esbuildPlugins: [noProcesses, builtPage, seldomApart, onlyCommand(command)],
+    esbuildPlugins: [noProcesses, builtPage, seldomApart, ...plugins, onlyCommand(alone)],
     esbuildOptions: (options) => {
       options.conditions = ['@taintmgr/source'];
     },
   });
-  await asCommonJs({ [command]: `${folder}/main.js` }, true);
-  await rm(modules, { recursive: true });
+  await asCommonJs({ [name]: `${folder}/main.js` }, true);
+  const file = `dist/${name}.js`;
+  // As bin/kept-code.js runs it.
+  const head = '(function (exports, require, module, __filename) {';
+  await writeFile(file, `${head}${await readFile(file, 'utf8')}\n})`);
 }
+
+/**
+ * Where the answer takes what a file has not, the one that has it starts from the arguments again. Nothing
+ * was asked or said before that, and it ends the process.
+ */
+const startsAgain: Plugin = {
+  name: 'starts-again',
+  setup(bundler) {
+    bundler.onResolve({ filter: seldomAsked }, ({ path }) => ({ path, namespace: 'again' }));
+    bundler.onLoad({ filter: /./, namespace: 'again' }, () => ({
+      contents: `import './${allOfIt}.js'; export const run = () => new Promise(() => {});`,
+    }));
+    bundler.onResolve({ filter: new RegExp(`^\\./${allOfIt}\\.js$`) }, ({ path }) => {
+      return { path, external: true };
+    });
+  },
+};
 
 const asInCommonJs: NonNullable<Options['esbuildOptions']> = (options) => {
   options.supported = { 'dynamic-import': false };
