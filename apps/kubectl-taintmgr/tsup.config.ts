@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { builtPage } from '@taintmgr/page/bundled';
@@ -18,6 +19,9 @@ const modules = 'dist/modules';
 /** The command that has files of its own: one for what most ask, and one with all of it. */
 const alone = 'explain';
 const allOfIt = 'explain-more';
+/** What the first loads while the cluster answers: all that it takes to say what becomes of pods. */
+const answers = 'explain-answers';
+const inAnswers = ['answering', 'node-answer', 'pod', 'zone', 'taint'];
 /** What the first has not: questions that load a quarter of the code and are asked seldom. */
 const seldomAsked = /^\.\/(live|commands\/explain\/(policy|pressure)\/command)\.ts$/;
 /** What few log in with, and few megabytes: all bundles load it from the one place. */
@@ -92,7 +96,7 @@ export default defineConfig({
     await inOnePart(allOfIt);
     await rm(modules, { recursive: true });
     await writeFile('dist/package.json', '{ "type": "commonjs" }\n');
-    await writeFile('dist/digests.json', JSON.stringify(await digestsOf([alone, allOfIt])));
+    await writeFile('dist/digests.json', JSON.stringify(await digestsOf([alone, answers, allOfIt])));
     const printHelp = ['-C', '@taintmgr/source', 'scripts/print-help.mjs'];
     await writeFile('dist/help.txt', (await run(process.execPath, printHelp)).stdout);
   },
@@ -112,7 +116,11 @@ async function digestsOf(names: readonly string[]): Promise<Record<string, strin
 }
 
 /** Files as CommonJS, alone or with all that they import: no bundler cuts a bundle of that into parts. */
-async function asCommonJs(entry: Options['entry'] & object, bundle = false): Promise<void> {
+async function asCommonJs(
+  entry: Options['entry'] & object,
+  bundle = false,
+  ...plugins: readonly Plugin[]
+): Promise<void> {
   await build({
     ...bundled,
     entry,
@@ -122,7 +130,7 @@ async function asCommonJs(entry: Options['entry'] & object, bundle = false): Pro
     bundle,
     splitting: false,
     outExtension: () => ({ js: '.js' }),
-    esbuildPlugins: [apart],
+    esbuildPlugins: [apart, ...plugins],
     esbuildOptions: asInCommonJs,
   });
 }
@@ -147,11 +155,67 @@ async function inOnePart(name: string, plugins: readonly Plugin[] = []): Promise
       options.conditions = ['@taintmgr/source'];
     },
   });
-  await asCommonJs({ [name]: `${folder}/main.js` }, true);
-  const file = `dist/${name}.js`;
-  // As bin/kept-code.js runs it.
-  const head = '(function (exports, require, module, __filename) {';
-  await writeFile(file, `${head}${await readFile(file, 'utf8')}\n})`);
+  if (name === alone) await inFrontAndBack(folder);
+  else await asCommonJs({ [name]: `${folder}/main.js` }, true);
+  for (const file of name === alone ? [alone, answers] : [name]) {
+    const path = `dist/${file}.js`;
+    // As bin/kept-code.js runs it.
+    const head = '(function (exports, require, module, __filename) {';
+    await writeFile(path, `${head}${await readFile(path, 'utf8')}\n})`);
+  }
+}
+
+/**
+ * Two files of a bundle in parts, so that the answers are loaded when the questions are on their way. Each
+ * gives what it has by `member`, and bin/start.js gets it there: of the first, parts that both need.
+ */
+async function inFrontAndBack(folder: string): Promise<void> {
+  const files = await readdir(folder);
+  const back = inAnswers.map((name) => {
+    const file = files.find((one) => one.replace(/-[A-Z0-9]{8}\.js$/, '') === name);
+    if (!file) throw new Error(`the bundle of ${alone} has no part ${name}`);
+    return file;
+  });
+  const front = await partsFrom('main.js', folder, new Set(back));
+  const member = (list: readonly string[]): string => {
+    const cases = list.map((file) => `${JSON.stringify(file)}: () => require('./${file}')`);
+    return `const all = {${cases.join()}}; export const member = (name) => all[name]();`;
+  };
+  const shared = [...front].filter((file) => file !== 'main.js');
+  await writeFile(`${folder}/front.js`, `import './main.js'; ${member(shared)}`);
+  await writeFile(`${folder}/back.js`, member(back));
+  await asCommonJs({ [alone]: `${folder}/front.js` }, true, elsewhere(answers, new Set(back)));
+  await asCommonJs({ [answers]: `${folder}/back.js` }, true, elsewhere(alone, front));
+}
+
+/** A part and all that it imports, now or later, without those of `others`. */
+async function partsFrom(
+  part: string,
+  folder: string,
+  others: ReadonlySet<string>,
+  found: Set<string> = new Set(),
+): Promise<ReadonlySet<string>> {
+  if (others.has(part) || found.has(part)) return found;
+  found.add(part);
+  const text = await readFile(`${folder}/${part}`, 'utf8');
+  for (const [, imported = ''] of text.matchAll(/^(?:.*\bfrom |import |.*\bimport\()"\.\/(.+\.js)"/gm)) {
+    if (existsSync(`${folder}/${imported}`)) await partsFrom(imported, folder, others, found);
+  }
+  return found;
+}
+
+/** These parts are in another file. */
+function elsewhere(file: string, parts: ReadonlySet<string>): Plugin {
+  return {
+    name: 'elsewhere',
+    setup(bundler) {
+      bundler.onResolve({ filter: /^\.\/.*\.js$/ }, ({ path, kind }) => {
+        const part = path.slice('./'.length);
+        if (kind === 'entry-point' || !parts.has(part)) return undefined;
+        return { path: `${file}/${part}`, external: true };
+      });
+    },
+  };
 }
 
 /**

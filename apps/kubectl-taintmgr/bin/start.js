@@ -18,14 +18,28 @@ exports.start = (args, { part, load, help, everything }) => {
   }
   settle();
   const { runKept } = require('./kept-code.js');
+  const modules = new Map();
   const run = (name) => {
+    const known = modules.get(name);
+    if (known) return known.exports;
+    const module = { exports: {} };
+    modules.set(name, module);
     const { file, source, digest } = part(name);
     // Each takes other code.
     const kept = [name, wordIn(second), digest].filter((word) => word !== '').join('-');
-    runKept(file, source, kept, (id) => (id === `./${allOfIt}.js` ? run(allOfIt) : load(id)));
+    runKept(file, source, kept, loadFor, module);
+    return module.exports;
+  };
+  const loadFor = (id) => {
+    const [name, member] = id.split('/');
+    if (id === `./${allOfIt}.js`) return run(allOfIt);
+    return inParts.includes(name) ? run(name).member(member) : load(id);
   };
   run(seldomAsked.includes(second) ? allOfIt : first);
 };
+
+/** Files that take things out of each other, as `explain/chunk.js`. */
+const inParts = ['explain', 'explain-answers'];
 
 /**
  * V8 works for long runs: it optimizes in threads what is hot, and collects garbage in several. Here they
