@@ -96,7 +96,10 @@ export default defineConfig({
     await inOnePart(allOfIt);
     await rm(modules, { recursive: true });
     await writeFile('dist/package.json', '{ "type": "commonjs" }\n');
-    await writeFile('dist/digests.json', JSON.stringify(await digestsOf([alone, answers, allOfIt])));
+    await writeFile(
+      'dist/digests.json',
+      JSON.stringify(await digestsOf([alone, answers, allOfIt])),
+    );
     const printHelp = ['-C', '@taintmgr/source', 'scripts/print-help.mjs'];
     await writeFile('dist/help.txt', (await run(process.execPath, printHelp)).stdout);
   },
@@ -198,7 +201,9 @@ async function partsFrom(
   if (others.has(part) || found.has(part)) return found;
   found.add(part);
   const text = await readFile(`${folder}/${part}`, 'utf8');
-  for (const [, imported = ''] of text.matchAll(/^(?:.*\bfrom |import |.*\bimport\()"\.\/(.+\.js)"/gm)) {
+  for (const [, imported = ''] of text.matchAll(
+    /^(?:.*\bfrom |import |.*\bimport\()"\.\/(.+\.js)"/gm,
+  )) {
     if (existsSync(`${folder}/${imported}`)) await partsFrom(imported, folder, others, found);
   }
   return found;

@@ -18,7 +18,10 @@ exports.runKept = (file, source, name, load, module = { exports: {} }) => {
   const cachedData = path ? read(path) : undefined;
   // To put it around a large source would copy that.
   const isFunction = source.startsWith(head);
-  const script = new Script(isFunction ? source : `${head}${source}\n})`, { filename: file, cachedData });
+  const script = new Script(isFunction ? source : `${head}${source}\n})`, {
+    filename: file,
+    cachedData,
+  });
   if (path && (cachedData === undefined || script.cachedDataRejected)) {
     process.once('exit', (code) => {
       if (code === 0) keep(folder, path, script);

@@ -2,8 +2,8 @@
 
 /**
  * `part` gives a file with code of one command: where it is, its source, its digest; `load` what it asks
- * for: a module of Node, or by './' and name a file beside it. `help` gives the program's help with each item on one line. `everything` starts the whole; it gets
- * the command, '' where none comes first.
+ * for: a module of Node, or by './' and name a file beside it. `help` gives the program's help with each
+ * item on one line. `everything` starts the whole; it gets the command, '' where none comes first.
  */
 exports.start = (args, { part, load, help, everything }) => {
   const stream = helpStream(args);
@@ -43,13 +43,17 @@ const inParts = ['explain', 'explain-answers'];
 
 /**
  * V8 works for long runs: it optimizes in threads what is hot, and collects garbage in several. Here they
- * would take a fifth of the processor for code that hardly runs any more, and be waited for.
+ * would take a fifth of the processor for code that hardly runs any more, and be waited for. A later
+ * Node may not know these flags, and would say so on stderr.
  */
 function settle() {
+  if (Number.parseInt(process.versions.node, 10) > newestSettled) return;
   const { setFlagsFromString } = require('node:v8');
   setFlagsFromString('--invocation-count-for-maglev=2000');
   setFlagsFromString('--no-parallel-scavenge');
 }
+
+const newestSettled = 24;
 
 /** The whole of the command. */
 const allOfIt = 'explain-more';

@@ -106,6 +106,25 @@ describe('streams of HTTP/2', () => {
     assert.deepEqual(peer.heard(), ['SETTINGS 0 0 12', 'WINDOW_UPDATE 0 0 4128769']);
   });
 
+  it('give on what has come of a long piece of an answer, and its end with the last of it', () => {
+    const peer = opened();
+    peer.ask();
+    peer.say(head, 1, peer.block({ ':status': '200' }), endHeaders);
+    const frame = [0, 0x20, 0, data, endStream, 0, 0, 0, 1, ...Buffer.alloc(0x2000, 'x')];
+    const lengths = [3000, 9, 5000, 192];
+    let at = 0;
+    for (const length of lengths) {
+      peer.streams.receive(Uint8Array.from(frame.slice(at, at + length)));
+      at += length;
+      peer.lines.push('-');
+    }
+    const told = peer.lines.map((line) => line.replace(/x+/, (text) => String(text.length)));
+    assert.deepEqual(told, [
+      ...['1 head 200', '1 data 2991', '-', '1 data 9', '-', '1 data 5000', '-'],
+      ...['1 data 192', '1 end', '-'],
+    ]);
+  });
+
   it('carry a request and its answer', () => {
     const peer = opened();
     peer.ask();
