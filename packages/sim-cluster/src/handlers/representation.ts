@@ -134,7 +134,9 @@ export class Presenter {
   }
 
   #row(stored: KubeObject, view: KubeObject): unknown {
-    const cells = this.#printer.cells(stored, this.#now());
+    // The columns of a custom resource are those of the version that is asked for.
+    const shown = this.#resource.custom ? view : stored;
+    const cells = this.#printer.cells(shown, this.#now());
     return { cells, object: this.#included(view) };
   }
 

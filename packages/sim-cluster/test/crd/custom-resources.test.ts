@@ -83,6 +83,30 @@ describe('a definition', () => {
     assert.equal(client.get(widgets).status, 200);
   });
 
+  it('has columns of the version that is asked for', () => {
+    const { client, pass } = fixture();
+    const schema = (field: string, value: string): object => {
+      const properties = { [field]: { type: 'string', default: value } };
+      const spec = { type: 'object', properties };
+      return { openAPIV3Schema: { type: 'object', properties: { spec } } };
+    };
+    const column = { name: 'New', type: 'string', jsonPath: '.spec.new' };
+    const versions = [
+      version('v1', { schema: schema('old', 'a') }),
+      version('v2', {
+        storage: false,
+        schema: schema('new', 'b'),
+        additionalPrinterColumns: [column],
+      }),
+    ];
+    client.post(definitions, definition(...versions));
+    pass(50);
+    client.post(widgets, widget('a'));
+    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+    const table = client.get(widgets.replace('/v1/', '/v2/'), { headers: { accept } });
+    assert.deepEqual(JSON.parse(table.text).rows[0].cells, ['a', 'b']);
+  });
+
   it('may store a version that it does not serve', () => {
     const { client, pass } = fixture();
     const old = version('v1', { served: false });
