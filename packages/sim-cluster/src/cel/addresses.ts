@@ -131,6 +131,7 @@ const unlessPath = ({ isPath }: Address, text: string): string => (isPath ? '' :
 export const addressFunctions: Readonly<Record<string, (...args: any[]) => CelValue>> = {
   'isIP(string): bool': (text: string) => readIp(text) !== null,
   'ip(string): IP': ipOf,
+  'Ips.isCanonical(string): bool': (_: object, text: string) => ipOf(text).toString() === text,
   'string(IP): string': String,
   'IP.family(): int': ({ family }: IpAddress) => BigInt(family),
   'IP.isUnspecified(): bool': ({ number }: IpAddress) => number === 0n,

@@ -1,10 +1,10 @@
 // Compiles CEL expressions and evaluates them, with errors in the words of Kubernetes.
-import { Environment, type ParseResult, type TypeCheckResult } from '@marcbachmann/cel-js';
+import { Environment } from '@marcbachmann/cel-js';
+import { checkAll } from './check-all.ts';
 import { Coster } from './cost.ts';
 import type { SizeAt } from './cost-values.ts';
 import {
   compileErrorText,
-  culpritOf,
   declarationName,
   errorAt,
   evaluationErrorText,
@@ -49,11 +49,8 @@ export function compile(expression: string, variables: Variables): Compiled {
       return wrong(errorAt(refused, undeclared(String(name)), expression));
     }
     checkNestedFields(parsed.ast);
-    const errors = new Set<string>();
-    const checked = checkAll(parsed, environment, (error) => {
-      errors.add(compileErrorText(error, expression, environment));
-    });
-    if (errors.size > 0) return wrong([...errors].sort(byPlace).join('\n'));
+    const { checked, errors } = checkAll(parsed, expression, environment);
+    if (errors.length > 0) return wrong(errors.join('\n'));
     const fault = literalFault(parsed.ast, (type) => declarationName(type as never));
     if (fault) return wrong(errorAt(fault.node, fault.text, expression));
     const type = readType(checked.type ?? 'dyn', objects);
@@ -72,39 +69,6 @@ export function compile(expression: string, variables: Variables): Compiled {
 
 function wrong(text: string): Compiled {
   return { error: `compilation failed: ${text}` };
-}
-
-function byPlace(a: string, b: string): number {
-  const [at, other] = [a, b].map((text) => /:(\d+):(\d+):/.exec(text)?.slice(1).map(Number) ?? []);
-  const [line = 0, column = 0] = at ?? [];
-  const [otherLine = 0, otherColumn = 0] = other ?? [];
-  return line - otherLine || column - otherColumn;
-}
-
-const errorsMax = 20;
-
-/** Checks to the end: what is wrong is taken for something unknown, and the rest is looked at. */
-function checkAll(
-  parsed: ParseResult,
-  environment: Environment,
-  found: (error: unknown) => void,
-): TypeCheckResult {
-  let checked = parsed.check();
-  for (let left = errorsMax; !checked.valid && left > 0; left--) {
-    found(checked.error);
-    const culprit = culpritOf(checked.error) as { checkedType?: unknown } | null;
-    if (!culprit || culprit.checkedType !== undefined) break;
-    culprit.checkedType = unknownType(environment);
-    checked = parsed.check();
-  }
-  return checked;
-}
-
-/** The type of what is not known, which fits everything. */
-function unknownType(environment: Environment): unknown {
-  const { ast, check } = environment.parse('dyn(1)');
-  check();
-  return (ast as { readonly checkedType?: unknown }).checkedType;
 }
 
 function run(

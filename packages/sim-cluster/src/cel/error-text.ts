@@ -134,9 +134,16 @@ function typeOf(value: unknown): Declaration | undefined {
   return (value as Node | undefined)?.checkedType;
 }
 
+/** As expressions call types that the library has under other names. */
 const shortNames: Readonly<Record<string, string>> = {
   'google.protobuf.Timestamp': 'timestamp',
   'google.protobuf.Duration': 'duration',
+  CIDR: 'net.CIDR',
+  IP: 'net.IP',
+  NamedFormat: 'kubernetes.NamedFormat',
+  Quantity: 'kubernetes.Quantity',
+  Semver: 'kubernetes.Semver',
+  URL: 'kubernetes.URL',
 };
 
 /** A type as error texts write it. */

@@ -1,5 +1,5 @@
 // The functions that Kubernetes has and the CEL library has not: texts, lists, sets, quantities, addresses.
-import type { Environment } from '@marcbachmann/cel-js';
+import { type Environment, Optional } from '@marcbachmann/cel-js';
 import { quantity } from '../objects/quantity.ts';
 import { goRegExp } from '../objects/regular-expression.ts';
 import { Address, addressFunctions, IpAddress, Network } from './addresses.ts';
@@ -30,6 +30,7 @@ class Quantity {
 class Sets {}
 class Lists {}
 class Strings {}
+class Ips {}
 
 const timestamp = 'google.protobuf.Timestamp';
 const duration = 'google.protobuf.Duration';
@@ -54,6 +55,7 @@ export function addLibrary(environment: Environment): void {
     ['sets', 'Sets', Sets],
     ['lists', 'Lists', Lists],
     ['strings', 'Strings', Strings],
+    ['ip', 'Ips', Ips],
   ] as const) {
     environment.registerType(typeName, type);
     environment.registerConstant(name, typeName, new type());
@@ -77,10 +79,18 @@ function isSameText(a: IpAddress | Network, b: IpAddress | Network): boolean {
 type Handlers = Readonly<Record<string, (...args: any[]) => CelValue>>;
 
 const conversions: Handlers = {
+  'OptionalNamespace.ofNonZeroValue(A): optional<A>': (_: object, value: CelValue) =>
+    isZero(value) ? Optional.none() : Optional.of(value),
   [`string(${timestamp}): string`]: (time: Date) => timeText(time),
   [`string(${duration}): string`]: (length: CelDuration) => length.toString(),
   [`int(${timestamp}): int`]: (time: Date) => BigInt(Math.floor(time.getTime() / 1000)),
 };
+
+function isZero(value: CelValue): boolean {
+  if (value === null || value === false || value === '' || value === 0n || value === 0) return true;
+  if (Array.isArray(value) || value instanceof Uint8Array) return value.length === 0;
+  return value instanceof Map && value.size === 0;
+}
 
 const texts: Handlers = {
   'string.charAt(int): string': (text: string, at: bigint) => {

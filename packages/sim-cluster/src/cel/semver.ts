@@ -23,6 +23,16 @@ function readSemver(text: string): Semver | null {
   return new Semver([major, minor, patch].map(Number), before?.split('.') ?? []);
 }
 
+/** `v1.02` as `1.2.0`, where somebody asked for it. */
+function normalized(text: string): string {
+  const [, numbers = '', rest = ''] = /^v?([\d.]+)(.*)$/.exec(text) ?? [];
+  const parts = numbers.split('.').map((part) => part.replace(/^0+(?=\d)/, ''));
+  while (parts.length < 3) parts.push('0');
+  return `${parts.join('.')}${rest}`;
+}
+
+const asAsked = (text: string, isNormal: boolean): string => (isNormal ? normalized(text) : text);
+
 function semverOf(text: string): Semver {
   const found = readSemver(text);
   if (!found) throw new CelError('No Major.Minor.Patch elements found');
@@ -59,7 +69,11 @@ const part = (at: number) => (version: Semver) => BigInt(version.numbers[at] ?? 
 // biome-ignore lint/suspicious/noExplicitAny: the signature beside each handler says what it takes
 export const semverFunctions: Readonly<Record<string, (...args: any[]) => CelValue>> = {
   'isSemver(string): bool': (text: string) => readSemver(text) !== null,
+  'isSemver(string, bool): bool': (text: string, isNormal: boolean) =>
+    readSemver(asAsked(text, isNormal)) !== null,
   'semver(string): Semver': semverOf,
+  'semver(string, bool): Semver': (text: string, isNormal: boolean) =>
+    semverOf(asAsked(text, isNormal)),
   'Semver.isLessThan(Semver): bool': (a: Semver, b: Semver) => compare(a, b) < 0,
   'Semver.isGreaterThan(Semver): bool': (a: Semver, b: Semver) => compare(a, b) > 0,
   'Semver.compareTo(Semver): int': (a: Semver, b: Semver) => BigInt(compare(a, b)),

@@ -221,6 +221,9 @@ const truths: readonly string[] = [
   "isSemver('1.2.3') && semver('1.2.3').isLessThan(semver('1.2.10')) && !isSemver('v1.2.3') && !isSemver('1.2')",
   "semver('1.0.0-rc.2').compareTo(semver('1.0.0-rc.10')) == -1 && semver('1.0.0').isGreaterThan(semver('1.0.0-rc.1'))",
   "semver('1.0.0-1').isLessThan(semver('1.0.0-a')) && semver('1.0.0+a') == semver('1.0.0+b')",
+  "ip.isCanonical('::1') && !ip.isCanonical('0:0::1') && ip('::1').family() == 6",
+  "isSemver('v1.02', true) && !isSemver('v1.02', false) && semver('v1.02', true) == semver('1.2.0')",
+  "!optional.ofNonZeroValue('').hasValue() && optional.ofNonZeroValue([1]).value() == [1]",
   "semver('1.0.0-a').isLessThan(semver('1.0.0-a.1')) && semver('1.2.3').minor() == 2",
 ];
 
