@@ -10,7 +10,7 @@ import { type TakeoverCounts, TakeoverMachine } from './eviction/takeover/machin
 import { UpstreamEvictionMachine } from './eviction/upstream/machine.ts';
 import { type Explanation, explain, type Subject } from './explain.ts';
 import { assert } from './kernel/assert.ts';
-import { earliest, type Instant } from './kernel/time.ts';
+import { earlier, type Instant } from './kernel/time.ts';
 import { resolveLifecycleConfig } from './lifecycle/config.ts';
 import type { LifecycleMachine } from './lifecycle/lifecycle-machine.ts';
 import { PreciseLifecycleMachine } from './lifecycle/machine.ts';
@@ -34,6 +34,11 @@ export interface Engine {
    * nextWake() says when, which may be at once.
    */
   handle(now: Instant, event: Event): readonly Command[];
+  /**
+   * Takes an event that does no more than inform, as most renewals of leases do: no command comes of it, and
+   * nextWake() stays as it is. False: that is not certain, and `handle` is to take it. Asked while no tick is due.
+   */
+  hear(now: Instant, event: Event): boolean;
   /** The earliest instant at which a tick could yield a command; null: only an event can. */
   nextWake(): Instant | null;
   /** Why and when; reads only, with the functions that decide. */
@@ -99,8 +104,19 @@ export function createEngine(options: Partial<Config> = {}): Engine {
       const hold = takeover && mayMoveHold(changes, nodes) ? noteHold(now) : [];
       return joined([nodes, pauses, evictions, drained, spared, hold]);
     },
-    nextWake: () =>
-      earliest([...machines.map((one) => one?.nextWake() ?? null), store.nextPauseEnd()]),
+    hear(now, event) {
+      if (event.kind !== 'leaseUpsert' || now < latest) return false;
+      if (takeover || drains || simulated) return false;
+      if (!lifecycle?.hearLease?.(now, event.lease)) return false;
+      latest = now;
+      store.apply(now, event);
+      return true;
+    },
+    nextWake() {
+      let wake = store.nextPauseEnd();
+      for (const machine of machines) if (machine) wake = earlier(wake, machine.nextWake());
+      return wake;
+    },
     explain: (now, subject) =>
       explain(now, subject, { store, machine: eviction, lifecycle, simulated }),
     zones: (now) => lifecycle?.zones(now) ?? [],

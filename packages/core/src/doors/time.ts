@@ -1,6 +1,7 @@
 // Instants, durations, and how people read and write them.
 
 export {
+  earlier,
   earliest,
   endOfSecond,
   formatDuration,

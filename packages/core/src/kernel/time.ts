@@ -22,6 +22,12 @@ export function earliest(instants: readonly (Instant | null)[]): Instant | null 
   return first;
 }
 
+/** The same of two, for those who ask again and again: it makes no list. */
+export function earlier(a: Instant | null, b: Instant | null): Instant | null {
+  if (a === null || b === null) return a ?? b;
+  return Math.min(a, b);
+}
+
 const second = 1000;
 
 /**

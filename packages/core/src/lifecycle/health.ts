@@ -69,6 +69,16 @@ export class HealthStore {
     return this.#hear(now, nodeName, record);
   }
 
+  /** Takes in a lease of a node that is well; false: it is not, or not known. */
+  renew(now: Instant, { nodeName, renewedAt }: Lease): boolean {
+    const record = this.#records.get(nodeName);
+    if (!record || record.unreachableAt !== null) return false;
+    if (record.leaseRenewedAt === renewedAt) return true;
+    record.leaseRenewedAt = renewedAt;
+    record.heardAt = now;
+    return true;
+  }
+
   forget(name: string): void {
     this.#records.delete(name);
     this.#due.cancel(name);

@@ -5,7 +5,7 @@ import type { Event } from '../event.ts';
 import { assert } from '../kernel/assert.ts';
 import { Schedule } from '../kernel/schedule.ts';
 import { earliest, type Instant, type Millis } from '../kernel/time.ts';
-import { type Node, nodeRef, readyOf } from '../model/node.ts';
+import { type Lease, type Node, nodeRef, readyOf } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Change, StoreView } from '../store.ts';
 import type { LifecycleCommand } from './command.ts';
@@ -91,6 +91,11 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     if (event.kind === 'tick' && this.#mayAct) this.#act(now);
     this.#wake = this.#asked(now, stoodStill || event.kind === 'tick' ? null : this.#wake);
     return this.#commands;
+  }
+
+  hearLease(now: Instant, lease: Lease): boolean {
+    const isDue = this.#wake !== null && this.#wake <= now;
+    return !isDue && this.#limiter.rests && this.#health.renew(now, lease);
   }
 
   /** What has waited for writes of ours is asked for now, and not since it waits. */

@@ -203,6 +203,15 @@ export class ZoneLimiter {
     return wake;
   }
 
+  /** Whether nextWake() says the same until something happens: no node waits for its turn. */
+  get rests(): boolean {
+    if (this.#isDirty) return false;
+    for (const { hold, waiting } of this.#zones.values()) {
+      if (!hold && waiting.size > 0) return false;
+    }
+    return true;
+  }
+
   /** Why nothing about a node may be done for its zone's sake; null: it may. */
   holdOn(name: string): HoldReason | null {
     return this.#zoneOf(name)?.hold ?? null;

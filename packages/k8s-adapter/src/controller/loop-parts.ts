@@ -30,6 +30,11 @@ export type LoopEvent = Extract<
 /** What decides: events in, commands out. */
 export interface Machine<E = Event, C = Command> {
   handle(now: Instant, event: E): readonly C[];
+  /**
+   * Takes an event of which nothing comes, neither a command nor another nextWake(); false: something may,
+   * and `handle` is to take it. Left out: always.
+   */
+  hear?(now: Instant, event: E): boolean;
   /** When a tick could yield a command; null: only an event can. */
   nextWake(): Instant | null;
 }
@@ -105,6 +110,11 @@ export interface RunningLoop<E, N> {
   readonly closed: boolean;
   /** Takes one input and answers what is to be done, in this order. `now` never goes back. */
   handle(now: Instant, input: LoopInput<E>): readonly LoopAction<N>[];
+  /**
+   * Tells the machine of an event of which nothing comes; false: something may, or there is another reason
+   * for `handle` to take it.
+   */
+  hear?(now: Instant, event: E): boolean;
   /** When to call with a tick; null: not before something is heard. */
   nextWake(): Instant | null;
   /** What the cluster's clock shows at `now`. */

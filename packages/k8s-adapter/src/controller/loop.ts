@@ -1,5 +1,5 @@
 // A controller without its I/O: sources feed a machine, and its commands become requests.
-import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
+import { earlier, earliest, type Instant, type Millis } from '@taintmgr/core/time';
 import { isSourceEffect, type ReflectorStatus, type Source } from '../pod-watch/source.ts';
 import type { ReflectorInput } from '../proto/reflector.ts';
 import { type ClockNotice, ClockWatch, clockEvent } from './clock/clock-watch.ts';
@@ -142,7 +142,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     if (this.#wakeOfOthers === undefined) this.#wakeOfOthers = this.#earliestOfOthers();
     if (this.#phase !== 'running') return this.#wakeOfOthers;
     const heard = this.#hold.isOn ? this.#hold : this.#parts.machine;
-    return earliest([this.#wakeOfOthers, heard.nextWake()]);
+    return earlier(this.#wakeOfOthers, heard.nextWake());
   }
 
   #earliestOfOthers(): Instant | null {
@@ -174,6 +174,15 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     this.#serverClock.follow(now, actions);
     this.#wake = undefined;
     return actions;
+  }
+
+  hear(now: Instant, event: E): boolean {
+    if (this.#phase !== 'running' || this.#election || this.#hold.isOn) return false;
+    const wake = this.nextWake();
+    if (wake !== null && wake <= now) return false;
+    if (!this.#parts.machine.hear?.(now, event)) return false;
+    this.#heardAt = now;
+    return true;
   }
 
   #take(now: Instant, input: LoopInput<E>): void {

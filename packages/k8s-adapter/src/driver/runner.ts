@@ -36,6 +36,12 @@ export class Runner<E = Event, N = Notice> {
     if (!this.#busy) this.#options.around(() => this.#work());
   }
 
+  /** Tells the loop of an event of which most likely nothing comes, by the shortest way there is. */
+  hear(event: E): void {
+    if (!this.#busy && this.#options.loop.hear?.(this.look(), event)) return;
+    this.feed({ kind: 'event', event });
+  }
+
   /** Looks at the clocks at once, and lets the loop know if one was set; answers what the time is. */
   look(): Instant {
     const { clock } = this.#options;

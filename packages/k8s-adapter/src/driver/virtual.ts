@@ -1,6 +1,6 @@
 // Runs a loop on a virtual clock, against a cluster in this process.
 import type { Event } from '@taintmgr/core';
-import { earliest, type Instant } from '@taintmgr/core/time';
+import { earlier, type Instant } from '@taintmgr/core/time';
 import type { Notice } from '../controller/engine-loop.ts';
 import type { LoopInput, RunningLoop } from '../controller/loop-parts.ts';
 import type { ApiRequest } from '../proto/api-request.ts';
@@ -81,6 +81,11 @@ export class VirtualDriver<E = Event, N = Notice> {
     this.#runner.feed(input);
   }
 
+  /** Hands the loop an event of which most likely nothing comes: that takes less than to feed it. */
+  hear(event: E): void {
+    this.#runner.hear(event);
+  }
+
   /** Moves time to `instant`; everything due up to then has happened when it returns. */
   runUntil(instant: Instant): void {
     for (let next = this.#nextTurn(); next !== null && next <= instant; next = this.#nextTurn()) {
@@ -98,7 +103,7 @@ export class VirtualDriver<E = Event, N = Notice> {
   }
 
   #nextTurn(): Instant | null {
-    return earliest([this.nextWake(), this.#clock.nextWake()]);
+    return earlier(this.nextWake(), this.#clock.nextWake());
   }
 }
 

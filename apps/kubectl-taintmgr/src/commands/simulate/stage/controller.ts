@@ -56,7 +56,7 @@ export class Controller {
       const { loop, driver } = this.#process;
       if (this.#isStopped || !loop.synced || loop.cutOffSince !== null) return false;
       const lease = { nodeName, renewedAt };
-      driver.feed({ kind: 'event', event: { kind: 'leaseUpsert', lease } });
+      driver.hear({ kind: 'leaseUpsert', lease });
       return true;
     });
   }
