@@ -87,13 +87,13 @@ export function createEngine(options: Partial<Config> = {}): Engine {
   const followPauses = (now: Instant, nodes: readonly Command[]): readonly Command[] =>
     nodes
       .flatMap((command) => pauseOf(store.clock.wall(now), command))
-      .flatMap((pause) => eviction.handle(now, pause, listOf(store.apply(now, pause))));
+      .flatMap((pause) => eviction.handle(now, pause, changesOf(nothing, store.apply(now, pause))));
   let latest = Number.NEGATIVE_INFINITY;
   return {
     handle(now, event) {
       assert(now >= latest, `time goes forward: ${now} after ${latest}`);
       latest = now;
-      const changes = joined([store.endPauses(now), listOf(store.apply(now, event))]);
+      const changes = changesOf(store.endPauses(now), store.apply(now, event));
       simulated?.handle(now, event, changes);
       const nodes = lifecycle?.handle(now, event, changes) ?? [];
       const pauses = nodes.length === 0 ? nothing : followPauses(now, nodes);
@@ -102,7 +102,10 @@ export function createEngine(options: Partial<Config> = {}): Engine {
       const evictions = eviction.handle(now, event, changes);
       const spared = takeover?.handle(now, event, changes) ?? [];
       const hold = takeover && mayMoveHold(changes, nodes) ? noteHold(now) : [];
-      return joined([nodes, pauses, evictions, drained, spared, hold]);
+      if (nodes.length === 0 && pauses.length === 0 && drained.length === 0) {
+        if (spared.length === 0 && hold.length === 0) return evictions;
+      }
+      return [...nodes, ...pauses, ...evictions, ...drained, ...spared, ...hold];
     },
     hear(now, event) {
       if (event.kind !== 'leaseUpsert' || now < latest) return false;
@@ -181,17 +184,8 @@ function pauseOf(wall: Instant, command: Command): readonly Event[] {
 
 const nothing: readonly never[] = [];
 
-/** One list of all; most are empty, and most events come to nothing. */
-function joined<T>(lists: readonly (readonly T[])[]): readonly T[] {
-  let only: readonly T[] = nothing;
-  for (const list of lists) {
-    if (list.length === 0) continue;
-    if (only.length > 0) return lists.flat();
-    only = list;
-  }
-  return only;
-}
-
-function listOf<T>(value: T | null): readonly T[] {
-  return value === null ? [] : [value];
+/** Most events say one thing or nothing, and no pause ends with them. */
+function changesOf(ended: readonly Change[], change: Change | null): readonly Change[] {
+  if (change === null) return ended;
+  return ended.length === 0 ? [change] : [...ended, change];
 }

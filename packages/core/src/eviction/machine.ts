@@ -13,7 +13,7 @@ import {
 } from '../attempt/state.ts';
 import type { Event } from '../event.ts';
 import { assert } from '../kernel/assert.ts';
-import { earliest, type Instant } from '../kernel/time.ts';
+import { earlier, type Instant } from '../kernel/time.ts';
 import { hasSameLabels } from '../model/node.ts';
 import type { Pod, PodRef } from '../model/pod.ts';
 import type { LimitStatus } from '../policy/limit.ts';
@@ -99,11 +99,10 @@ export class PreciseEvictionMachine implements EvictionMachine {
   nextWake(): Instant | null {
     const drains = this.#drains.nextWake();
     if (!this.#mayAct()) return drains;
-    const evictions = this.#pace.hasRoom
-      ? [this.#attempts.nextWake(), this.#limits.queue.nextWake()]
-      : [];
-    const records = [this.#starts.nextWake(), this.#limits.record.nextWake()];
-    return earliest([...evictions, ...records, drains]);
+    const records = earlier(this.#starts.nextWake(), this.#limits.record.nextWake());
+    const others = earlier(records, drains);
+    if (!this.#pace.hasRoom) return others;
+    return earlier(others, earlier(this.#attempts.nextWake(), this.#limits.queue.nextWake()));
   }
 
   taintsOf(nodeName: string): readonly ObservedTaint[] {

@@ -4,8 +4,8 @@ import type { Outcome } from '../attempt/outcome.ts';
 import type { Event } from '../event.ts';
 import { assert } from '../kernel/assert.ts';
 import { Schedule } from '../kernel/schedule.ts';
-import { earliest, type Instant, type Millis } from '../kernel/time.ts';
-import { type Lease, type Node, nodeRef, readyOf } from '../model/node.ts';
+import { earlier, earliest, type Instant, type Millis } from '../kernel/time.ts';
+import { type Lease, type Node, nodeRef, readyOf, readyStatus } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Change, StoreView } from '../store.ts';
 import type { LifecycleCommand } from './command.ts';
@@ -106,12 +106,10 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
 
   nextWake(): Instant | null {
     if (!this.#mayAct) return null;
-    return earliest([
-      this.#limiter.nextWake(this.#now, this.#writer.room > 0),
-      this.#readiness.nextWake(),
-      this.#isViewCurrent ? this.#health.nextWake() : null,
-      this.#writer.room > 0 ? this.#due.next() : null,
-    ]);
+    const hasRoom = this.#writer.room > 0;
+    const turn = earlier(this.#limiter.nextWake(this.#now, hasRoom), this.#readiness.nextWake());
+    const health = this.#isViewCurrent ? this.#health.nextWake() : null;
+    return earlier(turn, earlier(health, hasRoom ? this.#due.next() : null));
   }
 
   zones(now: Instant): readonly ZoneStatus[] {
@@ -398,8 +396,4 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
   #report(report: LifecycleReport): void {
     this.#commands.push({ kind: 'report', report });
   }
-}
-
-function readyStatus(node: Node | null): string | null {
-  return readyOf(node?.conditions)?.status ?? null;
 }

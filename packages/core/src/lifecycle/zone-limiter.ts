@@ -1,7 +1,7 @@
 // Decides which nodes may be tainted, and when, at the rate of their zone.
 import type { Outcome } from '../attempt/outcome.ts';
 import { Schedule } from '../kernel/schedule.ts';
-import { earliest, type Instant, type Millis } from '../kernel/time.ts';
+import { earlier, type Instant, type Millis } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';
 import { selects } from '../model/selector.ts';
 import { zoneKey, zoneName } from '../model/zone.ts';
@@ -198,7 +198,7 @@ export class ZoneLimiter {
     if (!hasRoom) return wake;
     for (const zone of this.#zones.values()) {
       if (zone.hold || zone.waiting.size === 0) continue;
-      wake = earliest([wake, zone.bucket.readyAt(now)]);
+      wake = earlier(wake, zone.bucket.readyAt(now));
     }
     return wake;
   }

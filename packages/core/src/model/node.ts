@@ -78,6 +78,11 @@ export function readyOf(conditions: readonly NodeCondition[] | undefined): NodeC
   return conditions?.find(({ type }) => type === 'Ready') ?? null;
 }
 
+/** Its status; null where there is no such condition, or no node. */
+export function readyStatus(node: Node | null): string | null {
+  return readyOf(node?.conditions)?.status ?? null;
+}
+
 /** Whether the kubelet ends its pods because the machine goes down (graceful node shutdown). */
 export function isShuttingDown({ conditions }: Pick<Node, 'conditions'>): boolean {
   const ready = readyOf(conditions);

@@ -51,6 +51,30 @@ export class Heartbeats {
 
   /** Puts it before the first one that is due later. */
   #insert(beat: Beat): void {
+    const index = this.#alive - 1 === this.#row.length ? this.#place(beat) : this.#placeAnew(beat);
+    if (index > 0) return;
+    this.#timer?.cancel();
+    this.#timer = this.#clock.after(beat.at - this.#clock.now(), () => this.#run());
+  }
+
+  /** Where all are alive; returns how many come before it. */
+  #place(beat: Beat): number {
+    const { length } = this.#row;
+    let [from, to] = [0, length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      const other = this.#row[(this.#first + middle) % length] as Beat;
+      if (other.at > beat.at) to = middle;
+      else from = middle + 1;
+    }
+    const at = from === length ? this.#first : (this.#first + from) % length;
+    this.#row.splice(at, 0, beat);
+    const isBeforeFirst = from > 0 && at <= this.#first;
+    if (isBeforeFirst) this.#first = (this.#first + 1) % this.#row.length;
+    return from;
+  }
+
+  #placeAnew(beat: Beat): number {
     const inOrder = [...this.#row.slice(this.#first), ...this.#row.slice(0, this.#first)];
     const row = inOrder.filter(({ isOver }) => !isOver);
     const later = row.findIndex(({ at }) => at > beat.at);
@@ -58,9 +82,7 @@ export class Heartbeats {
     row.splice(index, 0, beat);
     this.#row = row;
     this.#first = 0;
-    if (index > 0) return;
-    this.#timer?.cancel();
-    this.#timer = this.#clock.after(beat.at - this.#clock.now(), () => this.#run());
+    return index;
   }
 
   #end(beat: Beat): void {

@@ -86,10 +86,11 @@ export class Placement {
   }
 
   #noteSiblings(byNode: ReadonlyMap<string, number>, areThere: boolean): void {
-    for (const [name, count] of byNode) {
+    // For every pod that is placed: an iterator would make a pair of each entry.
+    byNode.forEach((count, name) => {
       const place = this.#pool.place(name);
       if (place) this.#pool.rooms.noteSiblings(place.index, areThere ? count : 0);
-    }
+    });
   }
 
   /** The node that the pod's affinity names, where there is one. */

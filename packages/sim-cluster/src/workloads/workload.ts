@@ -77,14 +77,18 @@ export function setStatus(
   api: ClusterApi,
   kind: WorkloadKind,
   workload: KubeObject,
-  fields: { readonly [field: string]: unknown },
+  fields: Fields,
 ): void {
-  const isSame = Object.entries(fields).every(([name, value]) => {
-    return equal(value, workload.status?.[name]);
-  });
-  if (isSame) return;
+  if (isWritten(fields, workload.status)) return;
   const status = { ...workload.status, ...fields };
   api.update(kind.resource, { ...workload, status }, 'status');
+}
+
+type Fields = { readonly [field: string]: unknown };
+
+function isWritten(fields: Fields, status: Fields | undefined): boolean {
+  for (const name in fields) if (!equal(fields[name], status?.[name])) return false;
+  return true;
 }
 
 const hashAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
