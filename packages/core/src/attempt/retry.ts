@@ -35,9 +35,19 @@ export function nextTry(
   const at = isHeld(blocker)
     ? evenTry(now, setback, heldWait(blocker, wait))
     : nextAttempt(now, uid, tries, wait, setback);
+  return atEscalation(now, at, setback, escalateAt);
+}
+
+/** A try that is to be at `at`, or earlier where budgets are asked no more from an earlier instant on. */
+export function atEscalation(
+  now: Instant,
+  at: Instant,
+  setback: Setback,
+  escalateAt: Instant | null,
+): Instant {
   if (escalateAt === null) return at;
   if (escalateAt > now) return Math.min(at, escalateAt);
-  return isBudget(blocker) ? now : at;
+  return isBudget(blockerOf(setback)) ? Math.min(at, now) : at;
 }
 
 /** When to ask again who is asked every so often, however often they refused. */

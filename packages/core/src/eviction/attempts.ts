@@ -1,7 +1,8 @@
 // The attempts of the eviction machine, by the uid of their pods, and when each is looked at next.
+import { atEscalation } from '../attempt/retry.ts';
 import { type AttemptState, isPending, untried } from '../attempt/state.ts';
 import { Schedule } from '../kernel/schedule.ts';
-import type { Instant } from '../kernel/time.ts';
+import type { Instant, Millis } from '../kernel/time.ts';
 import type { EvictionAttempt } from './decider.ts';
 
 /** An attempt whose state ends by itself. */
@@ -33,6 +34,30 @@ export class Attempts {
   /** `until`: when the deadline is, by the machine's own clock. */
   wait(now: Instant, uid: string, deadline: Instant, until: Instant): void {
     this.put(uid, { ...untried, deadline, state: { kind: 'waiting', since: now, until } });
+  }
+
+  /** Its deadline stands still. */
+  pause(uid: string, remaining: Millis): void {
+    this.set(uid, { ...untried, deadline: null, state: { kind: 'paused', remaining } });
+  }
+
+  /** The one before was accepted, and the pod was never seen to leave. */
+  doubt(uid: string): void {
+    const attempt = this.#attempts.get(uid);
+    if (attempt) this.set(uid, { ...attempt, isUnconfirmed: true });
+  }
+
+  /**
+   * Budgets may be asked for less long now than when one of them refused: the next try is no later than
+   * at `escalation`, from which on they are asked no more.
+   */
+  hasten(now: Instant, uid: string, deadline: Instant, escalation: () => Instant | null): void {
+    const attempt = this.#attempts.get(uid);
+    if (!attempt || !('setback' in attempt.state)) return;
+    const { until, setback } = attempt.state;
+    const at = atEscalation(now, until, setback, escalation());
+    if (at !== until)
+      this.put(uid, { ...attempt, deadline, state: { ...attempt.state, until: at } });
   }
 
   delete(uid: string): void {

@@ -3,14 +3,7 @@ import type { BudgetPolicy } from '../attempt/budget-policy.ts';
 import { methodFor, podCommand } from '../attempt/delete-or-evict.ts';
 import { isSetback, type Outcome } from '../attempt/outcome.ts';
 import { Pace } from '../attempt/pace.ts';
-import {
-  type AttemptState,
-  accepted,
-  isDue,
-  isPending,
-  setBack,
-  untried,
-} from '../attempt/state.ts';
+import { type AttemptState, accepted, isDue, isPending, setBack } from '../attempt/state.ts';
 import type { Event } from '../event.ts';
 import { assert } from '../kernel/assert.ts';
 import { earlier, type Instant } from '../kernel/time.ts';
@@ -249,8 +242,13 @@ export class PreciseEvictionMachine implements EvictionMachine {
   /** What is due keeps its turn unless it got more time. */
   #plan(now: Instant, pod: Pod, cause: Cause, { deadline, because }: Eviction): void {
     const { state, deadline: from = null } = this.#attempts.get(pod.uid) ?? {};
-    const isOver = deadline <= this.#wall(now);
-    if (state && isDue(state) && isOver) return;
+    const wall = this.#wall(now);
+    const isOver = deadline <= wall;
+    if (state && isDue(state) && isOver) {
+      const escalation = (): Instant | null => this.#decider.escalationAt(wall, pod, deadline);
+      this.#attempts.hasten(now, pod.uid, deadline, escalation);
+      return;
+    }
     if (state?.kind === 'waiting' && from === deadline) return;
     this.#waitFor(now, pod.uid, deadline);
     this.#starts.notice(now, pod.nodeName);
@@ -284,8 +282,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     const state = this.attemptOn(pod);
     if (state?.kind === 'paused' && state.remaining === remaining) return;
     this.#drop(now, pod, cause, because);
-    const paused = { kind: 'paused', remaining } as const;
-    this.#attempts.set(pod.uid, { ...untried, deadline: null, state: paused });
+    this.#attempts.pause(pod.uid, remaining);
   }
 
   /** Ends the attempt, and reports it if somebody was still waiting for the deadline. */
@@ -322,8 +319,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     if (state.kind === 'accepted') {
       this.#attempts.delete(uid);
       this.#reconsider(now, pod, 'EvictionUnconfirmed');
-      const again = this.#attempts.get(uid);
-      if (again) this.#attempts.set(uid, { ...again, isUnconfirmed: true });
+      this.#attempts.doubt(uid);
       return;
     }
     assert(isPending(state), `pod ${uid} was waiting for its turn`);
