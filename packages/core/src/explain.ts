@@ -2,7 +2,7 @@ import { type Blocker, blockerOf } from './attempt/blocker.ts';
 import type { BudgetPolicy } from './attempt/budget-policy.ts';
 import type { AttemptState } from './attempt/state.ts';
 import type { Comparison, SimulatedUpstream } from './differences/simulated-upstream.ts';
-import type { Decision } from './eviction/decide.ts';
+import type { Decision, Eviction } from './eviction/decide.ts';
 import type { EvictionMachine } from './eviction/eviction-machine.ts';
 import type { ObservedTaint } from './eviction/taint-clock.ts';
 import type { ClusterTime } from './kernel/cluster-clock.ts';
@@ -33,6 +33,8 @@ export interface PodExplanation {
   readonly decision: Decision;
   /** What is done about its budgets when it goes. */
   readonly budgets: BudgetPolicy;
+  /** When it is deleted if they hold it back until then; null: never, or they are not asked. */
+  readonly deletedAt: Instant | null;
   /** How far the eviction has come; null where none is pending. */
   readonly attempt: AttemptState | null;
   /** Time left to the deadline, negative when overdue; null for a pod that stays. Paused: as left. */
@@ -96,7 +98,20 @@ function explainPod(now: Instant, pod: Pod, explained: Explained): PodExplanatio
   const upstream = simulated?.compare(now, pod, decision) ?? null;
   const remaining = remainingAt(clock.wall(now), decision);
   const budgets = machine.budgetsOf(pod, decision);
-  return { kind: 'pod', pod, decision, budgets, attempt, remaining, blocker, upstream };
+  const deletedAt = decision.kind === 'evict' ? deletionOf(now, pod, decision, machine) : null;
+  const said = { attempt, remaining, blocker, upstream };
+  return { kind: 'pod', pod, decision, budgets, deletedAt, ...said };
+}
+
+/** Budgets are asked once, however late it is. */
+function deletionOf(
+  now: Instant,
+  pod: Pod,
+  decision: Eviction,
+  machine: EvictionMachine,
+): Instant | null {
+  const at = machine.deletedAt(now, pod, decision);
+  return at === null ? null : Math.max(at, decision.deadline);
 }
 
 /** In the legacy mode of kube-controller-manager pods go without a taint. */

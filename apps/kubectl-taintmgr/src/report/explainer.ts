@@ -353,6 +353,7 @@ function withDecision(ours: PodExplanation, decision: Decision, at: Instant): Po
     ...ours,
     decision,
     budgets: { kind: 'ignore' },
+    deletedAt: null,
     remaining: remainingIn(decision, at),
     attempt: null,
     blocker: null,

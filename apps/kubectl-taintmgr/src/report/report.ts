@@ -188,14 +188,11 @@ function asksBudgets({ evictor }: ForecastSurvey, judged: Judged): boolean {
 
 /** With EvictThenDelete budgets are asked for a while. */
 function deletedAt(
-  { evictor, explanation: { decision, budgets } }: Judged,
+  { evictor, explanation }: Judged,
   blockers: readonly PredictedBlocker[],
 ): Instant | null {
   const isHeld = blockers.some((blocker) => blocker.budgets.length > 0);
-  const isOurs = isHeld && evictor !== 'drain-by-taint';
-  if (!isOurs || decision.kind !== 'evict' || budgets.kind !== 'deleteAfter') return null;
-  const at = decision.deadline + budgets.afterMs;
-  return Number.isFinite(at) ? at : null;
+  return isHeld && evictor !== 'drain-by-taint' ? explanation.deletedAt : null;
 }
 
 function byTimeLeft(a: PodReport, b: PodReport): number {

@@ -163,6 +163,21 @@ describe('explain goes by the published settings', () => {
     it(name, async () => assert.deepEqual(await said(settings, cluster), expected));
   }
 
+  it('in when a pod is deleted that budgets hold back on a node that goes soon', async () => {
+    const asked = { mode: 'evictThenDelete', 'delete-after': '2m' };
+    const heeding = { ...asked, 'eviction.heedNodeDeadlines': 'true' };
+    const deleted = async (settings: Settings, secondsLeft: number): Promise<string> => {
+      const one = { ...node('n1', taint('bad:NoExecute', 40)), deadline: now + secondsLeft * 1000 };
+      const { text } = explain(await surveyWith(settings, { nodes: [nodeFactsOf(one)] }));
+      return /deleted in \w+/.exec(text)?.[0] ?? text;
+    };
+    // Its grace period of 30 s is to end by then.
+    assert.equal(await deleted(heeding, 60), 'deleted in 30s');
+    assert.equal(await deleted({ ...heeding, 'delete-after': 'never' }, 60), 'deleted in 30s');
+    assert.equal(await deleted(heeding, 600), 'deleted in 1m51s');
+    assert.equal(await deleted(asked, 60), 'deleted in 1m51s');
+  });
+
   it('in the health of a node and its zone', async () => {
     const times = { heartbeatAt: null, transitionAt: null };
     const conditions = [{ type: 'Ready', status: 'True', reason: '', message: '', ...times }];

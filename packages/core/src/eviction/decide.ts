@@ -21,6 +21,9 @@ export type Decision =
   /** Deadlines are paused; when they go on it has `remaining` left, negative when overdue. */
   | { readonly kind: 'pause'; readonly remaining: Millis; readonly because: readonly Reason[] };
 
+/** That a pod goes. */
+export type Eviction = Extract<Decision, { readonly kind: 'evict' }>;
+
 /** Which pods are left alone, beside static ones and those that already terminate. */
 export interface LeaveOptions {
   /** Pods in phase Succeeded or Failed. */

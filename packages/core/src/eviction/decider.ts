@@ -161,8 +161,18 @@ export class Decider {
   escalationAt(wall: Instant, pod: Pod, deadline: Instant | null): Instant | null {
     const { kind, because } = this.decide(pod);
     if (kind !== 'evict' || deadline === null) return null;
-    const at = escalationOf(pod, this.terms(wall, pod, deadline, because));
+    const at = this.deletedAt(wall, pod, deadline, because);
     return at === null ? null : this.#store.clock.when(at);
+  }
+
+  /** The same by the clock of the cluster, of a pod that goes for these reasons. */
+  deletedAt(
+    wall: Instant,
+    pod: Pod,
+    deadline: Instant,
+    because: readonly Reason[],
+  ): Instant | null {
+    return escalationOf(pod, this.terms(wall, pod, deadline, because));
   }
 
   /**

@@ -5,7 +5,7 @@ import type { Machine } from '../machine.ts';
 import type { Pod, PodRef } from '../model/pod.ts';
 import type { LimitStatus } from '../policy/limit.ts';
 import type { MachineCommand } from './command.ts';
-import type { Decision } from './decide.ts';
+import type { Decision, Eviction } from './decide.ts';
 import type { ObservedTaint } from './taint-clock.ts';
 
 /** A machine that evicts, and can be asked about it. */
@@ -16,6 +16,8 @@ export interface EvictionMachine extends Machine<MachineCommand> {
   decisionOn(pod: Pod): Decision;
   /** What is done about its budgets when a pod goes for this decision. */
   budgetsOf(pod: Pod, decision: Decision): BudgetPolicy;
+  /** When a pod that goes is deleted whatever budgets say, by the cluster's clock; null: never, or at once. */
+  deletedAt(now: Instant, pod: Pod, decision: Eviction): Instant | null;
   /** How far the eviction of a pod has come; null when none is pending. */
   attemptOn(pod: PodRef): AttemptState | null;
   /** The limits that have tripped, those in whose window pods were evicted, and rates in use. */

@@ -14,7 +14,7 @@ import type { Change, StoreView } from '../store.ts';
 import { Attempts } from './attempts.ts';
 import type { MachineCommand } from './command.ts';
 import type { EvictionConfig } from './config.ts';
-import type { Decision } from './decide.ts';
+import type { Decision, Eviction } from './decide.ts';
 import { Decider, type EvictionAttempt } from './decider.ts';
 import { Drains } from './drains.ts';
 import type { EvictionMachine } from './eviction-machine.ts';
@@ -26,8 +26,6 @@ import type { Cause, Reason } from './reason.ts';
 import { deadlineReport, queuedReport, retryReport } from './reports.ts';
 import { type ObservedTaint, TaintClock } from './taint-clock.ts';
 import { TaintClockWriter } from './taint-clock-writer.ts';
-
-type Eviction = Extract<Decision, { kind: 'evict' }>;
 
 /**
  * Evicts pods from nodes with NoExecute taints, in time.
@@ -109,6 +107,10 @@ export class PreciseEvictionMachine implements EvictionMachine {
 
   budgetsOf(pod: Pod, { because }: Decision): BudgetPolicy {
     return this.#decider.budgetsOf(pod, because);
+  }
+
+  deletedAt(now: Instant, pod: Pod, { deadline, because }: Eviction): Instant | null {
+    return this.#decider.deletedAt(this.#wall(now), pod, deadline, because);
   }
 
   attemptOn({ uid }: PodRef): AttemptState | null {

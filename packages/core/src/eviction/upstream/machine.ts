@@ -98,6 +98,10 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     return { kind: 'ignore' };
   }
 
+  deletedAt(): Instant | null {
+    return null;
+  }
+
   attemptOn(pod: PodRef): AttemptState | null {
     const entry = this.#queue.entry(keyOf(pod));
     if (!entry) return null;
