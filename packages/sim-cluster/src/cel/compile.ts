@@ -14,6 +14,7 @@ import { checkNestedFields } from './has.ts';
 import { addLibrary } from './library.ts';
 import { literalFault } from './literals.ts';
 import { refusedName } from './refused-names.ts';
+import { isTooDear, loopDepth, tooDear } from './run-cost.ts';
 import type { CelObject, CelType } from './type.ts';
 import { type CelValue, celEqual, classOf } from './value.ts';
 
@@ -54,11 +55,13 @@ export function compile(expression: string, variables: Variables): Compiled {
     const fault = literalFault(parsed.ast, (type) => declarationName(type as never));
     if (fault) return wrong(errorAt(fault.node, fault.text, expression));
     const type = readType(checked.type ?? 'dyn', objects);
+    const mayBeDear = loopDepth(parsed.ast) > 1;
     return {
       program: {
         expression,
         type,
-        evaluate: (bindings) => run(parsed, bindings),
+        evaluate: (bindings) =>
+          mayBeDear && isTooDear(parsed.ast, bindings) ? { error: tooDear } : run(parsed, bindings),
         maxCost: (sizes) => new Coster(sizes).cost(parsed.ast),
       },
     };

@@ -40,8 +40,12 @@ export class Coster implements Counter {
   readonly #locals: { readonly name: string; readonly path: Path }[] = [];
   readonly #sizes = new Map<ASTNode, number>();
 
-  constructor(sizeAt: SizeAt) {
+  readonly #unknownSize: number;
+
+  /** Sizes that nobody knows are taken for `unknownSize`. */
+  constructor(sizeAt: SizeAt, unknownSize: number = Number.POSITIVE_INFINITY) {
     this.#sizeAt = sizeAt;
+    this.#unknownSize = unknownSize;
   }
 
   /** What a node may cost, its parts included. */
@@ -92,13 +96,13 @@ export class Coster implements Counter {
     const path = this.path(node);
     const found = path ? this.#sizeAt(path) : null;
     if (found !== null) return found;
-    return scalars.includes(kindOf(node)) ? 1 : Number.POSITIVE_INFINITY;
+    return scalars.includes(kindOf(node)) ? 1 : this.#unknownSize;
   }
 
   /** How large the items of a list may be. */
   itemSize(node: ASTNode): number {
     const path = this.path(node);
-    return (path && this.#sizeAt([...path, itemsStep])) ?? Number.POSITIVE_INFINITY;
+    return (path && this.#sizeAt([...path, itemsStep])) ?? this.#unknownSize;
   }
 
   path(node: ASTNode): Path {
@@ -144,7 +148,9 @@ export class Coster implements Counter {
     });
     const owner = receiver?.op === 'id' && namespaces.includes(receiver.args) ? null : receiver;
     const own: CallCost = callCost(name, owner && valued(owner), args.map(valued));
-    if (own.size !== undefined) this.#sizes.set(node, own.size);
+    if (own.size !== undefined) {
+      this.#sizes.set(node, Number.isFinite(own.size) ? own.size : this.#unknownSize);
+    }
     return costs + own.cost;
   }
 

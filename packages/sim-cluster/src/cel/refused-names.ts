@@ -2,13 +2,16 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { partsOf } from './literals.ts';
 
-/** Names that are macros and no functions: with other arguments nobody knows them. */
-const macros: ReadonlySet<string> = new Set(
+/** The macros that go over lists and maps. */
+export const loopNames: ReadonlySet<string> = new Set(
   (
-    'has all exists exists_one existsOne map filter sortBy optMap optFlatMap ' +
+    'all exists exists_one existsOne map filter sortBy ' +
     'transformList transformMap transformMapEntry'
   ).split(' '),
 );
+
+/** Names that are macros and no functions: with other arguments nobody knows them. */
+const macros: ReadonlySet<string> = new Set([...loopNames, 'has', 'optMap', 'optFlatMap']);
 
 /** The first such name of an expression: `cel.bind`, or a macro that is used as none. */
 export function refusedName(node: ASTNode): ASTNode | null {

@@ -198,8 +198,18 @@ function bindings(
 function failure({ schema }: RuleTree, rule: Rule, path: string, error: string): Cause {
   const { given } = rule;
   const said = given.message?.trim() || (given.rule ?? '').trim();
-  const text = `${JSON.stringify(schema.type ?? '')}: ${error} evaluating rule: ${said}`;
+  const text = `${JSON.stringify(schema.type ?? '')}: ${explained(error)} rule: ${said}`;
   return { reason: 'FieldValueInvalid', message: `Invalid value: ${text}`, field: path || noField };
+}
+
+function explained(error: string): string {
+  if (error.startsWith('no such overload')) {
+    return `'${error}': call arguments did not match a supported operator, function or macro signature for`;
+  }
+  if (error.startsWith('operation cancelled')) {
+    return `'${error}': no further validation rules will be run due to call cost exceeds limit for`;
+  }
+  return `${error} evaluating`;
 }
 
 /** A rule that a value does not obey. */

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compile } from '../../src/cel/compile.ts';
+import { listOf } from '../../src/cel/type.ts';
 import { celTypeOf } from '../../src/structural/cel-types.ts';
 import type { JsonSchema } from '../../src/structural/json-schema.ts';
 import { sizesOf } from '../../src/structural/sizes.ts';
@@ -102,4 +103,18 @@ test('many rules that are cheap may together be too much', () => {
   const found = causes({ type: 'object', properties: parts });
   assert.equal(found.length, 5);
   assert.match(found[4] ?? '', /^s: Forbidden: .* exceeds budget by factor of 1\.040000x$/);
+});
+
+test('what would go on for too long is stopped before it runs', () => {
+  const list = Array.from({ length: 10 }, (_, at) => BigInt(at));
+  const loop = (depth: number): string =>
+    depth === 0 ? 'true' : `few.all(x${depth}, ${loop(depth - 1)})`;
+  const run = (depth: number, items: readonly bigint[]): unknown => {
+    const compiled = compile(loop(depth), { few: listOf('int') });
+    assert.ok('program' in compiled);
+    return compiled.program.evaluate({ few: items });
+  };
+  assert.deepEqual(run(4, list), { value: true });
+  assert.deepEqual(run(8, list), { error: 'operation cancelled: actual cost limit exceeded' });
+  assert.deepEqual(run(8, list.slice(0, 2)), { value: true });
 });

@@ -1,8 +1,9 @@
 // Schemas that a definition may not have, and in which words they are refused.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { KubeObject } from '../../src/objects/kube-object.ts';
+import type { Json, KubeObject } from '../../src/objects/kube-object.ts';
 import type { JsonSchema } from '../../src/structural/json-schema.ts';
+import { compileRules, judge } from '../../src/structural/rules.ts';
 import { validateSchema } from '../../src/structural/validate-schema.ts';
 import { definitionWarnings } from '../../src/structural/warnings.ts';
 
@@ -186,4 +187,36 @@ test('formats of texts that nobody knows are warned of, each once', () => {
   assert.deepEqual(definitionWarnings(definition as unknown as KubeObject), [
     'unrecognized format "made-up"',
   ]);
+});
+
+test('what goes wrong while a rule runs is told with the rule', () => {
+  const ruled = (rule: string, part: JsonSchema): JsonSchema => ({
+    ...part,
+    'x-kubernetes-validations': [{ rule }],
+  });
+  const loops = 'self.all(a, self.all(b, self.all(c, self.all(d, a + b + c + d >= 0))))';
+  const numbers = listOf({ type: 'integer' }, { maxItems: 60 });
+  const cases: readonly (readonly [JsonSchema, Json, string])[] = [
+    [
+      ruled('self < 10', { 'x-kubernetes-int-or-string': true }),
+      'x',
+      `"": 'no such overload': call arguments did not match a supported operator, function or macro signature for rule: self < 10`,
+    ],
+    [
+      ruled('self[9] == 1', numbers),
+      [1],
+      '"array": index out of bounds: 9 evaluating rule: self[9] == 1',
+    ],
+    [
+      ruled(loops, numbers),
+      Array.from({ length: 60 }, () => 1),
+      `"array": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: ${loops}`,
+    ],
+  ];
+  for (const [schema, value, expected] of cases) {
+    const tree = compileRules(schema, [], '', false);
+    assert.ok(tree);
+    const said = judge(tree, value, 'f').map(({ field, message }) => `${field}: ${message}`);
+    assert.deepEqual(said, [`f: Invalid value: ${expected}`]);
+  }
 });
