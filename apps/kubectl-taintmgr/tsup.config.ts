@@ -164,7 +164,10 @@ async function inOnePart(name: string, plugins: readonly Plugin[] = []): Promise
     const path = `dist/${file}.js`;
     // As bin/kept-code.js runs it.
     const head = '(function (exports, require, module, __filename) {';
-    await writeFile(path, `${head}${await readFile(path, 'utf8')}\n})`);
+    const text = await readFile(path, 'utf8');
+    // bin/ reads it as such.
+    if (Buffer.byteLength(text) !== text.length) throw new Error(`${path} is not all ASCII`);
+    await writeFile(path, `${head}${text}\n})`);
   }
 }
 

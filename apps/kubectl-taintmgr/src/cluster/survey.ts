@@ -12,6 +12,7 @@ import { withOwnStarts } from './own-starts.ts';
 import { type Past, readPast } from './past.ts';
 import { type ClusterPolicies, readClusterPolicies } from './policies.ts';
 import type { ClusterReader, LeaseRenewal } from './reader.ts';
+import type { TaintManager } from './taint-managers.ts';
 
 /** What was read of a cluster for one answer, as of about one moment; null: we may not see it. */
 export interface Survey {
@@ -99,6 +100,7 @@ export interface SurveyOptions {
 
 /** What is asked for at once: it hangs on no answer but on names. */
 export interface Begun {
+  readonly managers: Promise<readonly TaintManager[]>;
   readonly pods: Promise<readonly PodFacts[]>;
   readonly anyway: Promise<Anyway>;
   readonly leases: Promise<ReadonlyMap<string, LeaseRenewal>>;
@@ -113,9 +115,12 @@ export function beginForecast(
   withPods: readonly string[],
   { podSelector = '', files = [] }: SurveyOptions,
 ): Begun {
-  const anyway = readAnyway(reader);
+  // Where our controller acts they are needed, and to wait until that is known takes a round trip.
+  const managers = reader.taintManagers();
+  const anyway = readAnyway(reader, managers);
   const evictor = anyway.then((read) => read.evictor);
   const begun = {
+    managers,
     anyway,
     leases: reader.leasesRenewedAt(withPods),
     limits: readLimits(reader, reader.now()),
@@ -137,6 +142,12 @@ export async function surveyForecast(
   options: SurveyOptions = {},
 ): Promise<ForecastSurvey> {
   const begun = options.begun ?? beginForecast(reader, namesOf(withPods), options);
+  const isLeaving = nodes.some(losesPods);
+  // Whoever publishes itself acts, nearly always: to wait until that is known takes a round trip.
+  const ahead = begun.managers.then((all) => {
+    return all.length > 0 && isLeaving ? readInterceptions(reader) : null;
+  });
+  ahead.catch(() => undefined);
   const [pods, rest, leases, zoneNodes, limits, policies, requests] = await Promise.all([
     begun.pods,
     begun.anyway,
@@ -152,7 +163,7 @@ export async function surveyForecast(
   const starts = isOurs ? await withOwnStarts(reader, nodes, reader.now()) : { nodes, unsure: [] };
   const [crowd, intercepted] = await Promise.all([
     isOurs ? readCrowd(reader, policies, starts.nodes, options.isWhatIf) : null,
-    isOurs && nodes.some(losesPods) ? readInterceptions(reader) : null,
+    isOurs && isLeaving ? ahead.then((read) => read ?? readInterceptions(reader)) : null,
   ]);
   const read = {
     ...{ at: reader.now(), pods, ...rest, ...starts, leases, zoneNodes, limits: kept, policies },
@@ -203,9 +214,10 @@ async function readCrowd(
 
 type Anyway = Pick<Survey, 'budgets' | 'evictors' | 'evictor' | 'refused'>;
 
-async function readAnyway(reader: ClusterReader): Promise<Anyway> {
-  // Where our controller acts they are needed, and to wait until that is known takes a round trip.
-  const managers = reader.taintManagers();
+async function readAnyway(
+  reader: ClusterReader,
+  managers = reader.taintManagers(),
+): Promise<Anyway> {
   const [budgets, evictors] = await Promise.all([reader.budgets(), reader.evictors(managers)]);
   const read = {
     taintManagers: () => managers,

@@ -46,6 +46,8 @@ export class Pauses {
    * for pods of all. `from`: without those of pauses that were gone by then.
    */
   of(nodeName: string, taintKey: string, namespace: string | null, from?: Instant): PausedTime {
+    // Asked for each pod, and nearly always there is nothing to look through.
+    if (!this.#byNode.get(nodeName)?.length) return neverPaused;
     const isOld = ({ goneAt }: Span): boolean =>
       from !== undefined && goneAt !== null && goneAt < from;
     return this.#timeOf(nodeName, taintKey, namespace, (span) => !isOld(span));
