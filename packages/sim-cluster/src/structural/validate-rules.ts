@@ -47,7 +47,7 @@ type Check = (
 
 function partCauses(schema: JsonSchema, place: Place, check: Check): readonly Cause[] {
   const rules = schema['x-kubernetes-validations'] ?? [];
-  const isUnseen = rules.length > 0 && celTypeOf(schema) === null;
+  const isUnseen = rules.length > 0 && mayBeUnseen(schema) && celTypeOf(schema) === null;
   const own = isUnseen
     ? [unseen(`${place.base}${place.path}.x-kubernetes-validations`)]
     : rules.flatMap((rule, index) => check(schema, rule, index, place));
@@ -65,6 +65,11 @@ function partCauses(schema: JsonSchema, place: Place, check: Check): readonly Ca
     ...(values ? inner(values, '.additionalProperties', isGranular) : []),
     ...(items ? inner(items, '.items', isMap) : []),
   ];
+}
+
+/** Texts, numbers and objects with fields are seen whatever is in them. */
+function mayBeUnseen(schema: JsonSchema): boolean {
+  return schema.type === undefined || schema.type === 'array' || valuesSchema(schema) !== null;
 }
 
 /** Rules of what they cannot see. */
