@@ -141,6 +141,9 @@ const uncheckedText =
 
 function validatorOf(schema: JsonSchema): Resource['validate'] {
   const rules = compileRules(schema, []);
+  // Who has them already may keep them, and make more.
+  const hadDuplicates = (old: Json | undefined): boolean =>
+    old !== undefined && duplicateCauses(schema, old, '').length > 0;
   return (object, { previous } = {}) => {
     const { metadata: _own, ...value } = object;
     const { metadata: _old, ...before } = (previous ?? {}) as { readonly [key: string]: Json };
@@ -149,7 +152,7 @@ function validatorOf(schema: JsonSchema): Resource['validate'] {
       ...validateExtensionMetadata(object),
       ...validateValue(withoutMetadata(schema), value, '', old),
       ...embeddedCauses(schema, value, ''),
-      ...duplicateCauses(schema, value, ''),
+      ...(hadDuplicates(old) ? [] : duplicateCauses(schema, value, '')),
     ];
     if (!rules) return found;
     if (found.some(({ reason = '' }) => blocking.includes(reason))) {

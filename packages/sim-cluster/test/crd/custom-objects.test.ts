@@ -236,3 +236,25 @@ test('who applies a status through the object owns nothing of it', () => {
   ]);
   assert.deepEqual(owners, [['two', ['f:status']]]);
 });
+
+test('items that are there twice since before the list was a map may stay', () => {
+  const { client, pass } = world();
+  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  const path = `${definitions}/widgets.example.com`;
+  const at = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/ports';
+  const atomic = {
+    type: 'array',
+    items: { type: 'object', properties: { port: { type: 'integer' } } },
+  };
+  const set = (value: object): number =>
+    client.patch(path, [{ op: 'replace', path: at, value }], 'application/json-patch+json').status;
+  assert.equal(set(atomic), 200);
+  pass(50);
+  client.post(widgets, widget('a', { ports: [{ port: 1 }, { port: 1 }] }));
+  assert.equal(set(ports), 200);
+  pass(50);
+  const grown = client.patch(`${widgets}/a`, { spec: { size: 1 } }, merge);
+  assert.deepEqual([grown.status, grown.body.spec.ports.length], [200, 2]);
+  const made = client.post(widgets, widget('b', { ports: [{ port: 1 }, { port: 1 }] }));
+  assert.deepEqual(fields(made), ['spec.ports[1]: Duplicate value: {"port":1,"protocol":"UDP"}']);
+});
