@@ -18,6 +18,25 @@ export function losesPods(facts: NodeFacts): boolean {
   return evictsPods(facts) || drainedBy(facts).length > 0;
 }
 
+/** A drain for which a node waits that it has not tainted yet, if it still runs. */
+export interface AwaitedDrain {
+  readonly id: string;
+  readonly node: string;
+  /** Who runs it; '': nobody knows. */
+  readonly by: string;
+}
+
+/** Those that have cordoned these nodes and not come to them yet. */
+export function awaitedDrains(nodes: readonly NodeFacts[]): readonly AwaitedDrain[] {
+  return nodes.flatMap(({ node, annotations }) => {
+    const names = new Set(node.taints.map(formatTaint));
+    return readMarks(annotations).flatMap(({ id, by, tainted, cordoned, work, taint }) => {
+      const isToCome = cordoned && node.unschedulable === true && !tainted && work === null;
+      return isToCome && !names.has(formatTaint(taint)) ? [{ id, node: node.name, by }] : [];
+    });
+  });
+}
+
 /** A drain that has left marks on nodes. */
 export interface MarkedDrain {
   readonly id: string;

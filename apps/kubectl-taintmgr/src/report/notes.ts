@@ -3,7 +3,7 @@ import { drainStaleMs, drainText } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
 import { taintEvictors } from '@taintmgr/k8s-adapter/client';
 import { type Output, warn } from '../cli/output.ts';
-import { runningDrains } from '../cluster/drain-marks.ts';
+import { awaitedDrains, runningDrains } from '../cluster/drain-marks.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
 import { count } from '../render/count.ts';
 import { printable } from '../render/printable.ts';
@@ -42,6 +42,7 @@ export function notesOn(survey: ForecastSurvey, report: Report, question: Questi
       ...nodes.flatMap((node) => unwrittenTaints(node, survey.at)),
       ...unsureNotes(survey),
       ...drainNotes(survey),
+      ...awaitedNotes(survey),
       ...queueNotes(survey, nodes),
       ...settingNotes(survey),
       ...limitNotes(survey, pods),
@@ -94,6 +95,16 @@ function drainNotes({ at, nodes, evictor: { heedsDrains } }: ForecastSurvey): re
     .slice(0, drainsMax)
     .map(({ id, node, by, heartbeat }) => {
       return `${drainText({ id, by })} evicts the pods of ${node} (heartbeat ${ago(at, heartbeat)}): taintmgr-controller leaves them to it`;
+    })
+    .map(printable);
+}
+
+/** Whose pods stay as far as taints say, and go when it is their node's turn. */
+function awaitedNotes({ nodes }: ForecastSurvey): readonly string[] {
+  return awaitedDrains(nodes)
+    .slice(0, drainsMax)
+    .map(({ id, node, by }) => {
+      return `${node} waits for ${drainText({ id, by })}, which has not tainted it yet: if that runs (kubectl taintmgr status), its pods leave when it is the turn of ${node}`;
     })
     .map(printable);
 }
