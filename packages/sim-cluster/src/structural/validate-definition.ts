@@ -12,6 +12,7 @@ import {
   holds,
 } from './definition.ts';
 import { validateColumns, validateScale, validateSelectable } from './validate-paths.ts';
+import { validateRoot } from './validate-root.ts';
 import { validateSchema } from './validate-schema.ts';
 
 const scopes = ['Cluster', 'Namespaced'] as const;
@@ -99,11 +100,11 @@ function partsCauses(versions: readonly DefinitionVersion[]): readonly Cause[] {
     const isFirst = index === 0;
     const schema = version.schema?.openAPIV3Schema ?? {};
     const schemaPath = schemas ? 'spec.validation' : `${own}.schema`;
-    const isEmpty = Object.keys(schema).length === 0;
+    const isShown = (isFirst || !schemas) && Object.keys(schema).length > 0;
+    const withStatus = (schemas ? versions : [version]).some((one) => one.subresources?.status);
     return [
-      ...((isFirst || !schemas) && !isEmpty
-        ? validateSchema(schema, `${schemaPath}.openAPIV3Schema`)
-        : []),
+      ...(isShown && withStatus ? validateRoot(schema, `${schemaPath}.openAPIV3Schema`) : []),
+      ...(isShown ? validateSchema(schema, `${schemaPath}.openAPIV3Schema`) : []),
       ...(isFirst || !subresources
         ? validateScale(version.subresources?.scale, subresources ? 'spec' : own)
         : []),

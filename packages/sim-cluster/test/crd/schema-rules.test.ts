@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { Json, KubeObject } from '../../src/objects/kube-object.ts';
 import type { JsonSchema } from '../../src/structural/json-schema.ts';
 import { compileRules, judge } from '../../src/structural/rules.ts';
+import { validateRoot } from '../../src/structural/validate-root.ts';
 import { validateSchema } from '../../src/structural/validate-schema.ts';
 import { definitionWarnings } from '../../src/structural/warnings.ts';
 
@@ -220,3 +221,32 @@ test('what goes wrong while a rule runs is told with the rule', () => {
     assert.deepEqual(said, [`f: Invalid value: ${expected}`]);
   }
 });
+
+const others =
+  /^s: Invalid value: .*: only \[Description Type .* XValidations\] fields are allowed/u;
+const roots: readonly (readonly [string, JsonSchema, RegExp | undefined])[] = [
+  [
+    'what is common',
+    { ...pair, required: ['k'], description: 'A pair.', title: 'Pair' },
+    undefined,
+  ],
+  ['rules', { ...pair, 'x-kubernetes-validations': [{ rule: 'true' }] }, undefined],
+  ['unknown fields', { ...pair, 'x-kubernetes-preserve-unknown-fields': true }, undefined],
+  ['members that say no', { ...pair, nullable: false }, undefined],
+  ['alternatives', { ...pair, oneOf: [{ required: ['k'] }] }, others],
+  ['a number of members', { ...pair, maxProperties: 9 }, others],
+  ['a map type', { ...pair, 'x-kubernetes-map-type': 'atomic' }, others],
+  [
+    'another type',
+    { type: 'array', oneOf: [] },
+    /^s.type: Invalid value: "array": only "object" is/u,
+  ],
+];
+
+for (const [name, schema, expected] of roots) {
+  test(`the root of a schema with a status of its own: ${name}`, () => {
+    const found = validateRoot(schema, 's').map(({ field, message }) => `${field}: ${message}`);
+    assert.equal(found.length, expected ? 1 : 0, found.join('\n'));
+    if (expected) assert.match(found.join('\n'), expected);
+  });
+}
