@@ -92,7 +92,7 @@ async function apart(folder: string, nodes: number, minutes: number): Promise<Ro
   const flags = ['-C', '@taintmgr/source', '--max-old-space-size=12000', import.meta.filename];
   const words = ['play', folder, String(nodes), String(minutes)];
   // As the command of this checkout does it.
-  const own = folder === here ? ['--semi-space-growth-factor=1'] : [];
+  const own = folder === here ? ['--heap-growing-percent=20'] : [];
   const { stdout } = await promisify(execFile)(process.execPath, [...own, ...flags, ...words]);
   return JSON.parse(stdout);
 }

