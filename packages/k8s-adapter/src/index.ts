@@ -97,7 +97,7 @@ export {
 } from './pressure/convert.ts';
 // Requests as values.
 export { summaryRequest } from './pressure/requests.ts';
-export type { Failure, FailureCause } from './proto/answer.ts';
+export type { Failure, FailureCause, FailureStage, ResponseHeaders } from './proto/answer.ts';
 export { type ApiRequest, applyRequest, objectRequest } from './proto/api-request.ts';
 export { Backoff } from './proto/backoff.ts';
 export { namespaceFromJson, nodeFromJson, podFromJson } from './proto/convert.ts';

@@ -1,4 +1,11 @@
-import { type ApiRequest, giveAnswer, type Transport } from '@taintmgr/k8s-adapter';
+import {
+  type ApiRequest,
+  type FailureStage,
+  giveAnswer,
+  type ResponseHeaders,
+  type Sink,
+  type Transport,
+} from '@taintmgr/k8s-adapter';
 
 /** Notified of requests to the API server. Times are in seconds. */
 export interface RequestObserver {
@@ -16,41 +23,68 @@ export interface RequestObserver {
 export function observed(transport: Transport, observer: RequestObserver): Transport {
   return {
     send: (request, sink) => {
-      const { method, body } = request;
-      const sentAt = performance.now();
-      let isAnswered = false;
-      let bytes = 0;
-      const answered = (code: string): void => {
-        if (!isAnswered) observer.answered(method, code, (performance.now() - sentAt) / 1000);
-        isAnswered = true;
-      };
-      observer.sent(method, Buffer.byteLength(body ?? ''));
-      return transport.send(request, {
-        head: (status, headers) => {
-          answered(String(status));
-          sink.head(status, headers);
-        },
-        data: (chunk) => {
-          bytes += Buffer.byteLength(chunk);
-          sink.data(chunk);
-        },
-        end: () => {
-          if (!isWatch(request)) observer.received(method, bytes);
-          sink.end();
-        },
-        answer: (status, headers, body) => {
-          answered(String(status));
-          if (!isWatch(request)) observer.received(method, body.length);
-          giveAnswer(sink, status, headers, body);
-        },
-        alive: (age) => sink.alive(age),
-        failed: (message, stage) => {
-          answered('<error>');
-          sink.failed(message, stage);
-        },
-      });
+      const heard = new ObservedSink(request, sink, observer);
+      observer.sent(request.method, Buffer.byteLength(request.body ?? ''));
+      return transport.send(request, heard);
     },
   };
+}
+
+/** One request's sink, and what is to be said of it. */
+class ObservedSink implements Sink {
+  readonly #request: ApiRequest;
+  readonly #sink: Sink;
+  readonly #observer: RequestObserver;
+  readonly #sentAt = performance.now();
+  #isAnswered = false;
+  #bytes = 0;
+
+  constructor(request: ApiRequest, sink: Sink, observer: RequestObserver) {
+    this.#request = request;
+    this.#sink = sink;
+    this.#observer = observer;
+  }
+
+  head(status: number, headers: ResponseHeaders): void {
+    this.#answered(String(status));
+    this.#sink.head(status, headers);
+  }
+
+  data(chunk: Uint8Array | string): void {
+    this.#bytes += Buffer.byteLength(chunk);
+    this.#sink.data(chunk);
+  }
+
+  end(): void {
+    this.#received(this.#bytes);
+    this.#sink.end();
+  }
+
+  answer(status: number, headers: ResponseHeaders, body: Uint8Array): void {
+    this.#answered(String(status));
+    this.#received(body.length);
+    giveAnswer(this.#sink, status, headers, body);
+  }
+
+  alive(age: number): void {
+    this.#sink.alive(age);
+  }
+
+  failed(message: string, stage?: FailureStage): void {
+    this.#answered('<error>');
+    this.#sink.failed(message, stage);
+  }
+
+  #answered(code: string): void {
+    if (this.#isAnswered) return;
+    this.#isAnswered = true;
+    const seconds = (performance.now() - this.#sentAt) / 1000;
+    this.#observer.answered(this.#request.method, code, seconds);
+  }
+
+  #received(bytes: number): void {
+    if (!isWatch(this.#request)) this.#observer.received(this.#request.method, bytes);
+  }
 }
 
 /** A watch ends when it is cut off, so that its size says nothing. */

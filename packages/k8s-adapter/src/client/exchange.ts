@@ -3,7 +3,7 @@ import { formatDuration, type Millis } from '@taintmgr/core/time';
 import type { Answer } from '../proto/answer.ts';
 import type { ApiRequest } from '../proto/api-request.ts';
 import { AnswerCollector, type ExchangeInput, type TextReader } from '../proto/exchange.ts';
-import { inputSink, type Transport } from '../transport/sink.ts';
+import { InputSink, type Transport } from '../transport/sink.ts';
 
 /**
  * Sends a request; rejects only when `signal` is aborted, or `reader` throws. `limit`: the time it may
@@ -46,6 +46,6 @@ export function exchange(
     const giveUp = (): void => finish(() => resolve({ kind: 'none', message }));
     const timer = limit > 0 ? setTimeout(giveUp, limit) : null;
     signal?.addEventListener('abort', onAbort, { once: true });
-    hangUp = transport.send(request, inputSink('', hear));
+    hangUp = transport.send(request, new InputSink('', hear));
   });
 }

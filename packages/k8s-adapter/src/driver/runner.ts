@@ -3,7 +3,7 @@ import type { Instant } from '@taintmgr/core/time';
 import type { Notice } from '../controller/engine-loop.ts';
 import type { LoopAction, LoopInput, RunningLoop } from '../controller/loop-parts.ts';
 import { endsExchange } from '../proto/exchange.ts';
-import { inputSink, type Transport } from '../transport/sink.ts';
+import { InputSink, type Transport } from '../transport/sink.ts';
 import type { LoopClock } from './loop-clock.ts';
 
 export interface RunnerOptions<E = Event, N = Notice> {
@@ -22,6 +22,7 @@ export class Runner<E = Event, N = Notice> {
   #inputs: LoopInput<E>[] = [];
   readonly #hangUps = new Map<string, () => void>();
   readonly #options: RunnerOptions<E, N>;
+  readonly #hear = (input: LoopInput<E>): void => this.feed(input);
 
   constructor(options: RunnerOptions<E, N>) {
     this.#options = options;
@@ -89,13 +90,7 @@ export class Runner<E = Event, N = Notice> {
     const { loop, send, onNotice } = this.#options;
     switch (action.kind) {
       case 'send':
-        this.#hangUps.set(
-          action.id,
-          send(
-            action.request,
-            inputSink(action.id, (heard) => this.feed(heard)),
-          ),
-        );
+        this.#hangUps.set(action.id, send(action.request, new InputSink(action.id, this.#hear)));
         break;
       case 'abort':
         this.#hangUps.get(action.id)?.();

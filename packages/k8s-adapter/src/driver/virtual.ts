@@ -63,12 +63,13 @@ export class VirtualDriver<E = Event, N = Notice> {
       loop,
       onNotice,
       send: (request, sink) => {
-        const { failed, value, ...rest } = sink;
-        const asValues = values && value ? { value } : {};
+        const hasValues = values && sink.value !== undefined;
         return exchange(values ? withValue(request) : request, {
-          ...rest,
-          ...asValues,
-          reset: () => failed('connection reset'),
+          head: (status, headers) => sink.head(status, headers),
+          data: (chunk) => sink.data(chunk),
+          end: () => sink.end(),
+          reset: () => sink.failed('connection reset'),
+          ...(hasValues && { value: (given) => sink.value?.(given) }),
         });
       },
       clock: this.#loopClock,

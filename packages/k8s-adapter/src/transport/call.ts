@@ -29,6 +29,16 @@ export type Fate = 'unsent' | 'stale' | 'unknown';
  */
 const attemptsMax: Readonly<Record<Fate, number>> = { unsent: 10, stale: 3, unknown: 1 };
 
+/** What calls go by. */
+export interface Carrier {
+  /** Hands the call to a connection, perhaps once more. */
+  carry(call: Call): void;
+  /** Whoever sent it is not who he says, so that the next request logs in anew. */
+  rejected(): void;
+}
+
+const unauthorized = 401;
+
 /**
  * One request until its end, and whether it may be repeated. Whoever carries it reports what comes;
  * after hangUp, end or failed nothing more reaches the sink. Where that is safe, it is carried
@@ -37,17 +47,16 @@ const attemptsMax: Readonly<Record<Fate, number>> = { unsent: 10, stale: 3, unkn
 export class Call {
   readonly request: OutgoingRequest;
   readonly #sink: Sink;
-  /** Hands it to a connection once more. */
-  readonly #carry: (call: Call) => void;
+  readonly #carrier: Carrier;
   #cancel: (() => void) | null = null;
   #attempts = 0;
   #answered = false;
   #open = true;
 
-  constructor(request: OutgoingRequest, sink: Sink, carry: (call: Call) => void) {
+  constructor(request: OutgoingRequest, sink: Sink, carrier: Carrier) {
     this.request = request;
     this.#sink = sink;
-    this.#carry = carry;
+    this.#carrier = carrier;
   }
 
   /** Whether anybody still waits for the answer. */
@@ -59,7 +68,7 @@ export class Call {
     if (!this.#open) return;
     this.#attempts += 1;
     this.#cancel = null;
-    this.#carry(this);
+    this.#carrier.carry(this);
   }
 
   /** From now on hanging up means this. */
@@ -75,6 +84,7 @@ export class Call {
   head(status: number, headers: ResponseHeaders): void {
     this.#answered = true;
     if (!this.#open) return;
+    if (status === unauthorized) this.#carrier.rejected();
     const encoding = headers['content-encoding'] ?? 'identity';
     if (encoding === 'identity') this.#sink.head(status, headers);
     else {
@@ -92,6 +102,7 @@ export class Call {
     const isWhole = this.#open && (headers['content-encoding'] ?? 'identity') === 'identity';
     if (isWhole) {
       this.#open = false;
+      if (status === unauthorized) this.#carrier.rejected();
       giveAnswer(this.#sink, status, headers, body);
     } else this.head(status, headers);
   }

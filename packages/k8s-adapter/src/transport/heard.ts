@@ -96,10 +96,8 @@ export class Heard {
   #partOf(call: Call): Part {
     const known = this.#parts.get(call);
     if (known) return known;
-    const part: Part = {
-      ...{ head: null, chunks: [], length: 0, isOver: false },
-      pieceBytes: pieceBytesMin,
-    };
+    const pieceBytes = pieceBytesMin;
+    const part: Part = { head: null, chunks: [], length: 0, isOver: false, pieceBytes };
     this.#parts.set(call, part);
     return part;
   }

@@ -2,17 +2,16 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { ApiRequest } from '../proto/api-request.ts';
 import { type Access, type Authorization, sameTls } from './access.ts';
-import { Call, type OutgoingRequest } from './call.ts';
+import { Call, type Carrier, type OutgoingRequest } from './call.ts';
 import { askElsewhere } from './elsewhere.ts';
 import { describeError } from './errors.ts';
 import { defaultHttp2Timing, type Http2Timing } from './http2-connection.ts';
 import { Route } from './route.ts';
-import { giveAnswer, type Sink, type Transport } from './sink.ts';
+import type { Sink, Transport } from './sink.ts';
 
 /** How requests go out that are let in by one authorization. */
-interface Way {
+interface Way extends Carrier {
   readonly authorization: Authorization;
-  readonly route: Route;
   /** In lower case. */
   readonly headers: OutgoingHttpHeaders;
   /** With those of requests, which share theirs: by what they have. */
@@ -53,13 +52,11 @@ export class HttpTransport implements Transport {
       (authorization) => {
         if (!isWanted) return;
         const way = this.#wayFor(authorization);
-        const { fault, route } = way;
-        if (fault !== null) {
-          sink.failed(fault);
+        if (way.fault !== null) {
+          sink.failed(way.fault);
           return;
         }
-        const outgoing = this.#outgoing(request, way);
-        call = new Call(outgoing, this.#watched(sink), (again) => route.carry(again));
+        call = new Call(this.#outgoing(request, way), sink, way);
         call.start();
       },
       (error: unknown) => {
@@ -101,7 +98,9 @@ export class HttpTransport implements Transport {
       }
       const route = this.#routeOf(authorization);
       const [joined, fault] = [new WeakMap(), headerFault(headers)];
-      this.#way = { authorization, route, headers, joined, fault };
+      const carry = (call: Call): void => route.carry(call);
+      const rejected = (): void => this.#access.rejected();
+      this.#way = { authorization, headers, joined, fault, carry, rejected };
     }
     return this.#way;
   }
@@ -137,24 +136,6 @@ export class HttpTransport implements Transport {
     const joined = known ?? { ...headers, ...way.headers };
     if (!known) way.joined.set(headers, joined);
     return { method, body, path: this.#prefix + path, headers: joined };
-  }
-
-  /** Hears of a 401 in passing, so that the next request logs in anew. */
-  #watched(sink: Sink): Sink {
-    return {
-      head: (status, headers) => {
-        if (status === 401) this.#access.rejected();
-        sink.head(status, headers);
-      },
-      data: (chunk) => sink.data(chunk),
-      end: () => sink.end(),
-      answer: (status, headers, body) => {
-        if (status === 401) this.#access.rejected();
-        giveAnswer(sink, status, headers, body);
-      },
-      alive: (age) => sink.alive(age),
-      failed: (message, stage) => sink.failed(message, stage),
-    };
   }
 }
 

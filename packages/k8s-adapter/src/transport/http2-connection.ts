@@ -2,7 +2,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type net from 'node:net';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
-import type { Call } from './call.ts';
+import type { Call, OutgoingRequest } from './call.ts';
 import { describeError } from './errors.ts';
 import { Heard } from './heard.ts';
 import type { RequestHeader } from './http2/frame-writer.ts';
@@ -36,10 +36,10 @@ const encoder = new TextEncoder();
  * their end.
  */
 export class Http2Connection {
-  readonly #streams: Streams;
+  readonly #streams: Streams<Call>;
   readonly #socket: net.Socket;
   readonly #timing: Http2Timing;
-  readonly #authority: string;
+  readonly #authority: RequestHeader;
   /** What requests have in common, by their headers. */
   readonly #shared = new WeakMap<OutgoingHttpHeaders, readonly RequestHeader[]>();
   /** Called when there is room for a call again, or this connection takes none any more. */
@@ -65,11 +65,25 @@ export class Http2Connection {
     socket: net.Socket,
     { timing, onChange }: { readonly timing: Http2Timing; readonly onChange: () => void },
   ) {
-    this.#authority = authority;
+    this.#authority = { name: ':authority', value: authority, isOwn: false };
     this.#socket = socket;
     this.#timing = timing;
     this.#onChange = onChange;
     this.#streams = new Streams({
+      head: (call, status, headers) => {
+        this.#proven = true;
+        this.#heard.head(call, status, headers);
+      },
+      data: (call, chunk) => this.#heard.data(call, chunk),
+      end: (call) => {
+        this.#heard.end(call);
+        this.#end(call);
+      },
+      failed: (call, message, isUnsent) => {
+        this.#heard.deliver(true);
+        this.#end(call);
+        call.fail(message, isUnsent ? 'unsent' : 'unknown');
+      },
       output: () => this.#flushSoon(),
       noMore: () => this.#drain(),
       pong: () => this.#pong(),
@@ -105,22 +119,7 @@ export class Http2Connection {
     const { body } = call.request;
     this.#begin(call);
     const bytes = body === null ? null : encoder.encode(body);
-    const id = this.#streams.request(this.#headersOf(call, bytes), bytes, {
-      head: (status, headers) => {
-        this.#proven = true;
-        this.#heard.head(call, status, headers);
-      },
-      data: (chunk) => this.#heard.data(call, chunk),
-      end: () => {
-        this.#heard.end(call);
-        this.#end(call);
-      },
-      failed: (message, isUnsent) => {
-        this.#heard.deliver(true);
-        this.#end(call);
-        call.fail(message, isUnsent ? 'unsent' : 'unknown');
-      },
-    });
+    const id = this.#streams.request(this.#headersOf(call, bytes), bytes, call);
     call.carriedBy(() => {
       this.#heard.forget(call);
       this.#streams.cancel(id);
@@ -134,13 +133,8 @@ export class Http2Connection {
     const known = this.#shared.get(headers);
     const shared = known ?? sharedHeaders(headers);
     if (!known) this.#shared.set(headers, shared);
-    const all: RequestHeader[] = [
-      { name: ':method', value: request.method, isOwn: false },
-      { name: ':scheme', value: 'https', isOwn: false },
-      { name: ':authority', value: this.#authority, isOwn: false },
-      { name: ':path', value: request.path, isOwn: true },
-      ...shared,
-    ];
+    const path = { name: ':path', value: request.path, isOwn: true };
+    const all = [methods[request.method], scheme, this.#authority, path, ...shared];
     if (body) all.push({ name: 'content-length', value: String(body.length), isOwn: true });
     return all;
   }
@@ -282,6 +276,19 @@ export class Http2Connection {
     const age = monotonic() - (this.#pings.shift() ?? this.#heardAt);
     for (const call of this.#calls.keys()) call.alive(age);
   }
+}
+
+const scheme: RequestHeader = { name: ':scheme', value: 'https', isOwn: false };
+const methods: Readonly<Record<OutgoingRequest['method'], RequestHeader>> = {
+  GET: methodHeader('GET'),
+  POST: methodHeader('POST'),
+  PUT: methodHeader('PUT'),
+  PATCH: methodHeader('PATCH'),
+  DELETE: methodHeader('DELETE'),
+};
+
+function methodHeader(value: string): RequestHeader {
+  return { name: ':method', value, isOwn: false };
 }
 
 /** A header has one value, or several, each of them a header. */

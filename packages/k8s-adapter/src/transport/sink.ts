@@ -22,16 +22,42 @@ export interface Sink {
 }
 
 /** A sink that hands on what it gets as inputs with this id. */
-export function inputSink(id: string, hear: (input: ExchangeInput) => void): Sink {
-  return {
-    head: (status, headers) => hear({ kind: 'head', id, status, headers }),
-    data: (data) => hear({ kind: 'chunk', id, data }),
-    value: (value) => hear({ kind: 'value', id, value }),
-    end: () => hear({ kind: 'end', id }),
-    answer: (status, headers, data) => hear({ kind: 'answer', id, status, headers, data }),
-    alive: (age) => hear({ kind: 'alive', id, age }),
-    failed: (message, stage) => hear({ kind: 'failed', id, message, ...(stage && { stage }) }),
-  };
+export class InputSink implements Sink {
+  readonly #id: string;
+  readonly #hear: (input: ExchangeInput) => void;
+
+  constructor(id: string, hear: (input: ExchangeInput) => void) {
+    this.#id = id;
+    this.#hear = hear;
+  }
+
+  head(status: number, headers: ResponseHeaders): void {
+    this.#hear({ kind: 'head', id: this.#id, status, headers });
+  }
+
+  data(data: Uint8Array | string): void {
+    this.#hear({ kind: 'chunk', id: this.#id, data });
+  }
+
+  value(value: unknown): void {
+    this.#hear({ kind: 'value', id: this.#id, value });
+  }
+
+  end(): void {
+    this.#hear({ kind: 'end', id: this.#id });
+  }
+
+  answer(status: number, headers: ResponseHeaders, data: Uint8Array): void {
+    this.#hear({ kind: 'answer', id: this.#id, status, headers, data });
+  }
+
+  alive(age: Millis): void {
+    this.#hear({ kind: 'alive', id: this.#id, age });
+  }
+
+  failed(message: string, stage?: FailureStage): void {
+    this.#hear({ kind: 'failed', id: this.#id, message, ...(stage && { stage }) });
+  }
 }
 
 /** Gives a sink an answer that came as a whole. */

@@ -9,7 +9,7 @@ import {
 } from '@taintmgr/sim-cluster';
 import { type KubeletAddress, summariesFromKubelets, summaryRequest } from '../../src/index.ts';
 import { AnswerCollector } from '../../src/proto/exchange.ts';
-import { inputSink, type Transport } from '../../src/transport/sink.ts';
+import { InputSink, type Transport } from '../../src/transport/sink.ts';
 
 // Kubelets asked over TLS, with real sockets.
 
@@ -64,7 +64,7 @@ function summaryOf(transport: Transport, nodeName: string): Promise<string> {
   return new Promise((resolve) => {
     transport.send(
       summaryRequest(nodeName),
-      inputSink('', (input) => {
+      new InputSink('', (input) => {
         const answer = collector.take(input);
         if (answer) {
           resolve(answer.kind === 'none' ? answer.message : `${answer.status} ${answer.body}`);
@@ -131,10 +131,7 @@ describe('summaries from kubelets', () => {
     const transport = summariesFromKubelets({ ...options, addressOf: () => assert.fail() });
     const request = { method: 'GET', path: '/api/v1/nodes', headers: {}, body: null } as const;
     await new Promise<void>((resolve) => {
-      transport.send(
-        request,
-        inputSink('', ({ kind }) => kind === 'end' && resolve()),
-      );
+      transport.send(request, new InputSink('', ({ kind }) => kind === 'end' && resolve()));
     });
     assert.deepEqual(asked, [request]);
   });

@@ -5,7 +5,7 @@ import { EventRecorder, type EventRecorderEffect } from '../../src/controller/ev
 import { EventTurn } from '../../src/controller/event-turn.ts';
 import type { ApiRequest } from '../../src/proto/api-request.ts';
 import type { ClusterEvent } from '../../src/proto/event-requests.ts';
-import { inputSink } from '../../src/transport/sink.ts';
+import { InputSink } from '../../src/transport/sink.ts';
 import { random } from '../world/random.ts';
 
 const start = Date.parse('2026-01-01T00:00:00Z');
@@ -370,10 +370,15 @@ describe('recorder against the simulated API server', () => {
     const perform = (effects: readonly EventRecorderEffect[]): void => {
       for (const effect of effects) {
         if (effect.kind !== 'send') continue;
-        const heard = inputSink(effect.id, (input) =>
+        const heard = new InputSink(effect.id, (input) =>
           perform(recorder.receive(clock.now(), input)),
         );
-        api.exchange(effect.request, { ...heard, reset: () => heard.failed('reset') });
+        api.exchange(effect.request, {
+          head: (status, headers) => heard.head(status, headers),
+          data: (chunk) => heard.data(chunk),
+          end: () => heard.end(),
+          reset: () => heard.failed('reset'),
+        });
       }
     };
     const record = (): void =>

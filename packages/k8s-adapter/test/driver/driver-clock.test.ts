@@ -39,7 +39,12 @@ for (const [what, by] of [
     api.create('nodes', node('n1', { spec: { taints } }));
     const transport: Transport = {
       send: (request, sink) =>
-        api.exchange(request, { ...sink, reset: () => sink.failed('connection reset') }),
+        api.exchange(request, {
+          head: (status, headers) => sink.head(status, headers),
+          data: (chunk) => sink.data(chunk),
+          end: () => sink.end(),
+          reset: () => sink.failed('connection reset'),
+        }),
     };
     const loop = new Loop({ machine: createEngine(), random: seededRandom(2) });
     const stop = new AbortController();

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ExchangeInput } from '../../src/proto/exchange.ts';
-import { Call } from '../../src/transport/call.ts';
+import { Call, type Carrier } from '../../src/transport/call.ts';
 import { Heard } from '../../src/transport/heard.ts';
-import { inputSink } from '../../src/transport/sink.ts';
+import { InputSink } from '../../src/transport/sink.ts';
 
 const headers = { 'content-type': 'text/plain' };
+const nobody: Carrier = { carry: () => {}, rejected: () => {} };
 
 /** A call, and what is heard of it in words. */
 function callOf(
@@ -14,9 +15,9 @@ function callOf(
   method: 'GET' | 'PATCH' = 'GET',
   path = '/pods?watch=true',
 ): Call {
-  const sink = inputSink(id, (input) => told.push(words(input)));
+  const sink = new InputSink(id, (input) => told.push(words(input)));
   const request = { method, path, headers: {}, body: null };
-  return new Call(request, sink, () => {});
+  return new Call(request, sink, nobody);
 }
 
 function words(input: ExchangeInput): string {
@@ -122,11 +123,12 @@ it('tells a long answer to a write as it comes', () => {
 it('tells what came of a write whose answer breaks off, so that it is not sent again', () => {
   const told: string[] = [];
   let carried = 0;
-  const sink = inputSink('a', (input) => told.push(words(input)));
+  const sink = new InputSink('a', (input) => told.push(words(input)));
   const request = { method: 'PATCH', path: '/', headers: {}, body: '{}' } as const;
-  const call = new Call(request, sink, () => {
+  const carry = (): void => {
     carried += 1;
-  });
+  };
+  const call = new Call(request, sink, { ...nobody, carry });
   call.start();
   const heard = new Heard();
   heard.head(call, 200, headers);
@@ -154,10 +156,10 @@ function kilobytes(count: number): Buffer {
 
 /** A watch, and the parts that are told of it. */
 function watchOf(told: Uint8Array[], path = watchPath): Call {
-  const sink = inputSink('watch', (input) => {
+  const sink = new InputSink('watch', (input) => {
     if (input.kind === 'chunk') told.push(Buffer.from(input.data));
   });
-  return new Call({ method: 'GET', path, headers: {}, body: null }, sink, () => {});
+  return new Call({ method: 'GET', path, headers: {}, body: null }, sink, nobody);
 }
 
 describe('a long part of a watch', () => {
@@ -184,9 +186,9 @@ describe('a long part of a watch', () => {
 
   it('comes before the end of the watch', () => {
     const told: string[] = [];
-    const sink = inputSink('a', ({ kind }) => told.push(kind));
+    const sink = new InputSink('a', ({ kind }) => told.push(kind));
     const request = { method: 'GET', path: watchPath, headers: {}, body: null } as const;
-    const [heard, call] = [new Heard(), new Call(request, sink, () => {})];
+    const [heard, call] = [new Heard(), new Call(request, sink, nobody)];
     heard.head(call, 200, headers);
     heard.data(call, kilobytes(9));
     heard.deliverSome();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { ApiServer, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import { Election, type ElectionInput } from '../../src/controller/election/election.ts';
 import type { ApiRequest } from '../../src/proto/api-request.ts';
-import { inputSink } from '../../src/transport/sink.ts';
+import { InputSink } from '../../src/transport/sink.ts';
 import type { Draw } from '../seeds/draw.ts';
 
 const start = Date.parse('2026-01-01T00:00:00Z');
@@ -176,17 +176,16 @@ export class Candidate {
     if (lost) return;
     clock.after(delay(), () => {
       const inputs: ElectionInput[] = [];
-      const { head, data, end, failed } = inputSink(id, (input) => inputs.push(input));
-      const reset = (): void => failed('connection reset');
+      const heard = new InputSink(id, (input) => inputs.push(input));
       this.#world.api.exchange(request, {
-        data,
-        end,
-        reset,
+        data: (chunk) => heard.data(chunk),
+        end: () => heard.end(),
+        reset: () => heard.failed('connection reset'),
         head: (status, headers) => {
           if (request.method !== 'GET' && status < 300) {
             this.wroteAt = Math.max(this.wroteAt, sentAt);
           }
-          head(status, headers);
+          heard.head(status, headers);
         },
       });
       if (mute) return;

@@ -44,7 +44,7 @@ export class FrameWriter {
   }
 
   /** The head of a request, in as many frames as it takes. */
-  headers(stream: number, headers: Iterable<RequestHeader>, endsStream: boolean): void {
+  headers(stream: number, headers: readonly RequestHeader[], endsStream: boolean): void {
     const block = this.#block;
     block.clear();
     this.encoder.begin(block);

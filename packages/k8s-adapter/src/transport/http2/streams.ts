@@ -18,17 +18,16 @@ import {
 import { HeaderDecoder, HeaderError } from './header-decoder.ts';
 import type { Header } from './header-table.ts';
 
-/** What is heard of one answer: its head once, then its parts, then one of the last two. */
-export interface StreamListener {
-  head(status: number, headers: ResponseHeaders): void;
-  data(chunk: Uint8Array): void;
-  end(): void;
+/**
+ * What is heard of answers, each by what its request is for: its head once, then its parts, then its end or
+ * its failure; and what the connection itself has to say.
+ */
+export interface StreamsListener<T> {
+  head(asker: T, status: number, headers: ResponseHeaders): void;
+  data(asker: T, chunk: Uint8Array): void;
+  end(asker: T): void;
   /** `isUnsent`: the server has not begun to work on it. */
-  failed(message: string, isUnsent: boolean): void;
-}
-
-/** What the connection itself has to say. */
-export interface ConnectionListener {
+  failed(asker: T, message: string, isUnsent: boolean): void;
   /** Something waits for takeOutput(). */
   output(): void;
   /** No new requests: the server said so, or their numbers are used up. */
@@ -39,9 +38,10 @@ export interface ConnectionListener {
   settings(): void;
 }
 
-interface Stream {
+interface Stream<T> {
   readonly id: number;
-  readonly listener: StreamListener;
+  /** What the request is for. */
+  readonly asker: T;
   /** What of the body is not sent yet; null: all is. */
   unsent: Uint8Array | null;
   /** So many bytes of the body the server takes now. */
@@ -75,13 +75,13 @@ const blockBytesMax = 256 * 1024;
 const streamIdMax = 2 ** 31 - 1;
 
 /** The client's end of one connection: takes requests and bytes, gives bytes and answers. */
-export class Streams {
+export class Streams<T> {
   /** How many requests may be under way, by the server's word. */
   streamsMax: number = streamsMaxUnsaid;
   /** Whether the server has said what it takes. */
   hasSettings = false;
-  readonly #listener: ConnectionListener;
-  readonly #streams = new Map<number, Stream>();
+  readonly #listener: StreamsListener<T>;
+  readonly #streams = new Map<number, Stream<T>>();
   readonly #reader = new FrameReader();
   readonly #decoder = new HeaderDecoder();
   readonly #writer = new FrameWriter();
@@ -93,7 +93,7 @@ export class Streams {
   #initialWindow = windowAtFirst;
   #unacknowledged = 0;
 
-  constructor(listener: ConnectionListener) {
+  constructor(listener: StreamsListener<T>) {
     this.#listener = listener;
     this.#writer.begin([
       [settings.enablePush, 0],
@@ -113,19 +113,13 @@ export class Streams {
   }
 
   /** Begins a request; the number by which it can be cancelled. */
-  request(
-    headers: Iterable<RequestHeader>,
-    body: Uint8Array | null,
-    listener: StreamListener,
-  ): number {
+  request(headers: readonly RequestHeader[], body: Uint8Array | null, asker: T): number {
     const id = this.#nextId;
     this.#nextId += 2;
     const unsent = body && body.length > 0 ? body : null;
     this.#writer.headers(id, headers, unsent === null);
-    const stream: Stream = {
-      ...{ id, listener, unsent, window: this.#initialWindow },
-      ...{ unacknowledged: 0, hasHead: false },
-    };
+    const window = this.#initialWindow;
+    const stream = { id, asker, unsent, window, unacknowledged: 0, hasHead: false };
     this.#streams.set(id, stream);
     this.#send(stream);
     if (this.#nextId > streamIdMax) this.#listener.noMore();
@@ -207,7 +201,7 @@ export class Streams {
     if (!stream.hasHead) throw new ProtocolError('an answer without a head');
     stream.unacknowledged += frame.payload.length;
     const content = contentOf(frame);
-    if (content.length > 0) stream.listener.data(content);
+    if (content.length > 0) this.#listener.data(stream.asker, content);
     if (has(frame, flags.endStream)) this.#end(stream);
     else if (stream.unacknowledged > windowBytes / 2 && this.#streams.has(stream.id)) {
       this.#writer.window(stream.id, stream.unacknowledged);
@@ -252,21 +246,21 @@ export class Streams {
     }
   }
 
-  #takeHead(stream: Stream, headers: readonly Header[]): void {
+  #takeHead(stream: Stream<T>, headers: readonly Header[]): void {
     const status = Number(headers.find(([name]) => name === ':status')?.[1]);
     if (!(status >= 100)) throw new ProtocolError('an answer without a status');
     // What is below only says that the answer is to come.
     if (status < 200) return;
     stream.hasHead = true;
-    stream.listener.head(status, flatHeaders(headers));
+    this.#listener.head(stream.asker, status, flatHeaders(headers));
   }
 
-  #end(stream: Stream): void {
+  #end(stream: Stream<T>): void {
     if (!stream.hasHead) throw new ProtocolError('an answer without a head');
     this.#streams.delete(stream.id);
     // An answer that did not wait for the whole question.
     if (stream.unsent) this.#reset(stream.id, errorCodes.none);
-    stream.listener.end();
+    this.#listener.end(stream.asker);
   }
 
   #takeReset(id: number, code: number): void {
@@ -274,7 +268,7 @@ export class Streams {
     if (!stream) return;
     this.#streams.delete(id);
     const message = `the server broke the answer off: ${errorName(code)}`;
-    stream.listener.failed(message, code === errorCodes.refused);
+    this.#listener.failed(stream.asker, message, code === errorCodes.refused);
   }
 
   /** What came after the last request that the server takes has not begun. */
@@ -283,14 +277,15 @@ export class Streams {
     for (const [id, stream] of this.#streams) {
       if (id <= last) continue;
       this.#streams.delete(id);
-      stream.listener.failed(`the server takes no more requests: ${errorName(code)}`, true);
+      const message = `the server takes no more requests: ${errorName(code)}`;
+      this.#listener.failed(stream.asker, message, true);
     }
   }
 
   // Requests
 
   /** As much of the body as the server takes now. */
-  #send(stream: Stream): void {
+  #send(stream: Stream<T>): void {
     while (stream.unsent) {
       const room = Math.min(this.#window, stream.window, this.#writer.payloadBytesMax);
       if (room <= 0) return;

@@ -20,7 +20,7 @@ const names = new Map([
 /** A server in the test's hands: it says frame by frame what it likes. */
 class Peer {
   readonly lines: string[] = [];
-  readonly streams: Streams;
+  readonly streams: Streams<(line: string) => void>;
   readonly #out = new ByteWriter();
   readonly #encoder = new HeaderEncoder();
   readonly #reader = new FrameReader();
@@ -29,6 +29,10 @@ class Peer {
 
   constructor() {
     this.streams = new Streams({
+      head: (said, status, { date = '' }) => said(`head ${status}${date}`),
+      data: (said, chunk) => said(`data ${Buffer.from(chunk)}`),
+      end: (said) => said('end'),
+      failed: (said, message, isUnsent) => said(`failed ${message}${isUnsent ? ', unsent' : ''}`),
       output: () => {},
       noMore: () => this.lines.push('no more'),
       pong: () => this.lines.push('pong'),
@@ -40,12 +44,8 @@ class Peer {
   ask(body: string | null = null): number {
     const said = (line: string) => this.lines.push(`${id} ${line}`);
     const headers = [{ name: ':method', value: 'GET', isOwn: false }];
-    const id: number = this.streams.request(headers, body === null ? null : Buffer.from(body), {
-      head: (status, { date = '' }) => said(`head ${status}${date}`),
-      data: (chunk) => said(`data ${Buffer.from(chunk)}`),
-      end: () => said('end'),
-      failed: (message, isUnsent) => said(`failed ${message}${isUnsent ? ', unsent' : ''}`),
-    });
+    const bytes = body === null ? null : Buffer.from(body);
+    const id: number = this.streams.request(headers, bytes, said);
     return id;
   }
 

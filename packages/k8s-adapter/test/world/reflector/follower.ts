@@ -7,7 +7,7 @@ import {
   type ReflectorInput,
   type ReflectorNotice,
 } from '../../../src/proto/reflector.ts';
-import { giveAnswer, inputSink, type Sink } from '../../../src/transport/sink.ts';
+import { giveAnswer, InputSink, type Sink } from '../../../src/transport/sink.ts';
 import { LeaseCache, setbackOf, type Version, versionOf } from './lease-cache.ts';
 import { Leases } from './leases.ts';
 import type { Line } from './troubled-lines.ts';
@@ -117,7 +117,7 @@ export class Follower {
     switch (effect.kind) {
       case 'send': {
         this.requests.push(effect.request.path);
-        const heard = inputSink(effect.id, (input) => this.feed(input));
+        const heard = new InputSink(effect.id, (input) => this.feed(input));
         const gathered = this.#isWhole ? new Gathered(heard) : null;
         const told = gathered ?? heard;
         const sink: ExchangeSink = {

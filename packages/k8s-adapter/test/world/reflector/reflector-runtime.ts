@@ -6,7 +6,7 @@ import {
   type ReflectorInput,
 } from '../../../src/proto/reflector.ts';
 import { HttpTransport } from '../../../src/transport/http-transport.ts';
-import { inputSink } from '../../../src/transport/sink.ts';
+import { InputSink } from '../../../src/transport/sink.ts';
 import type { Mode } from './follower.ts';
 import { type Version, versionOf } from './lease-cache.ts';
 
@@ -73,7 +73,7 @@ class Following {
 
   #perform(effect: ReflectorEffect<Version>): void {
     if (effect.kind === 'send') {
-      const heard = inputSink(effect.id, (input) => this.feed(input));
+      const heard = new InputSink(effect.id, (input) => this.feed(input));
       this.#hangUps.set(effect.id, this.#transport.send(effect.request, heard));
     } else if (effect.kind === 'abort') this.#hangUps.get(effect.id)?.();
     else process.stdout.write(`${JSON.stringify({ id: this.#id, effect } satisfies Report)}\n`);
