@@ -1,6 +1,6 @@
 import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import type { Answer } from './answer.ts';
-import { AnswerCollector, type ExchangeInput, mebibyte } from './exchange.ts';
+import { AnswerCollector, type ExchangeInput, mebibyte, wholeAnswer } from './exchange.ts';
 
 /** A request that came to its end, with what it was for. */
 export interface FinishedCall<T> {
@@ -11,7 +11,8 @@ export interface FinishedCall<T> {
 
 interface Call<T> {
   readonly purpose: T;
-  readonly collector: AnswerCollector;
+  /** Null as long as no part of an answer came: most come as a whole. */
+  collector: AnswerCollector | null;
   readonly deadline: Instant;
 }
 
@@ -42,17 +43,22 @@ export class Calls<T> {
   }
 
   begin(now: Instant, id: string, purpose: T): void {
-    const deadline = now + this.#callMsMax;
-    this.#open.set(id, { purpose, collector: new AnswerCollector(this.#bytesMax), deadline });
+    this.#open.set(id, { purpose, collector: null, deadline: now + this.#callMsMax });
   }
 
   /** Takes a part of an answer; the call when this was the last part, null before. */
   take(input: ExchangeInput): FinishedCall<T> | null {
     const call = this.#open.get(input.id);
-    const answer = call?.collector.take(input);
+    const answer = call ? this.#answerOf(call, input) : null;
     if (!call || !answer) return null;
     this.#open.delete(input.id);
     return { id: input.id, purpose: call.purpose, answer };
+  }
+
+  #answerOf(call: Call<T>, input: ExchangeInput): Answer | null {
+    if (input.kind === 'answer' && !call.collector) return wholeAnswer(input, this.#bytesMax);
+    call.collector ??= new AnswerCollector(this.#bytesMax);
+    return call.collector.take(input);
   }
 
   /** Ends the calls whose time is up; their requests are to be aborted. */

@@ -102,9 +102,7 @@ export class AnswerCollector {
       case 'end':
         return this.#complete();
       case 'answer':
-        this.#status = input.status;
-        this.#headers = input.headers;
-        return this.#append(input.data) ?? this.#complete();
+        return wholeAnswer(input, this.#bytesMax);
       case 'failed': {
         const { message, stage } = input;
         return { kind: 'none', message, ...(stage && { stage }) };
@@ -122,8 +120,7 @@ export class AnswerCollector {
     }
     this.#text = '';
     this.#parts.length = 0;
-    const message = `the answer is longer than ${this.#bytesMax / mebibyte} MiB`;
-    return { kind: 'none', message, isTooLong: true };
+    return tooLong(this.#bytesMax);
   }
 
   #isRead(): boolean {
@@ -135,6 +132,17 @@ export class AnswerCollector {
     const [value, text, parts] = [this.#value, this.#text, this.#parts];
     return new Collected(this.#status, this.#headers, { value, text, parts });
   }
+}
+
+/** An answer that came as a whole, of so many bytes at most. */
+export function wholeAnswer({ status, headers, data }: WholeAnswer, bytesMax: number): Answer {
+  if (data.length > bytesMax) return tooLong(bytesMax);
+  return new Collected(status, headers, { value: undefined, text: '', parts: [data] });
+}
+
+function tooLong(bytesMax: number): Answer {
+  const message = `the answer is longer than ${bytesMax / mebibyte} MiB`;
+  return { kind: 'none', message, isTooLong: true };
 }
 
 interface Content {
