@@ -71,13 +71,13 @@ export function evictionMetrics(
     const code = outcome.kind === 'failed' ? String(outcome.status ?? '<error>') : '';
     attempts.inc({ mode, outcome: outcome.kind, code });
     if (outcome.kind !== 'done' || dryRun) return;
-    deletions.inc();
-    if (command.kind === 'deletePod' && command.escalated) bypasses.inc();
+    deletions.inc({});
+    if (command.kind === 'deletePod' && command.escalated) bypasses.inc({});
     const due = dueAt(command.because);
     if (due !== null) durations.observe(Math.max(0, now - due) / 1000);
   };
   return (notice, now) => {
-    if (lateness.observe(notice, now)) late.inc();
+    if (lateness.observe(notice, now)) late.inc({});
     if (notice.kind === 'commandFinished') finish(notice, now);
     if (notice.kind === 'report') countReport(notice.report);
     if (notice.kind !== 'commandSent') return;

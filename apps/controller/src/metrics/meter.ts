@@ -1,5 +1,6 @@
 // Makes the metrics of one registry: those that are counted, and those that are read when asked for.
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counted } from './counted.ts';
 import { Tallies } from './tallies.ts';
 
 /** What every metric is made with. */
@@ -21,8 +22,10 @@ export class Meter {
     this.registry = registry;
   }
 
-  counter<L extends string = never>(name: string, help: string, ...labels: L[]): Counter<L> {
-    return new Counter(this.#common(name, help, labels));
+  counter<L extends string = never>(name: string, help: string, ...labels: L[]): Counted<L> {
+    const counted = new Counted<L>(labels);
+    this.totals(name, help, labels, () => counted);
+    return counted;
   }
 
   gauge<L extends string = never>(name: string, help: string, ...labels: L[]): Gauge<L> {

@@ -1,10 +1,11 @@
 // Metrics of the work queue, under the names of kube-controller-manager's.
+
 import type { Event } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import type { Notice } from '@taintmgr/k8s-adapter';
-import type { Counter } from 'prom-client';
 import type { ControllerName } from '../flags/controllers.ts';
 import { dueAt, type PendingEvictions } from '../stats/pending-evictions.ts';
+import type { Counted } from './counted.ts';
 import type { Meter } from './meter.ts';
 import type { Tallies } from './tallies.ts';
 import type { Handled } from './timed.ts';
@@ -88,8 +89,8 @@ export function workqueueMetrics(
 }
 
 interface QueueCounters {
-  readonly adds: Counter<'name'>;
-  readonly retries: Counter<'name'>;
+  readonly adds: Counted<'name'>;
+  readonly retries: Counted<'name'>;
   readonly waits: Tallies<'name'>;
   readonly work: Tallies<'name'>;
 }

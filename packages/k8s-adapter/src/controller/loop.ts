@@ -1,5 +1,5 @@
 // A controller without its I/O: sources feed a machine, and its commands become requests.
-import { earlier, earliest, type Instant, type Millis } from '@taintmgr/core/time';
+import { earlier, type Instant, type Millis } from '@taintmgr/core/time';
 import { isSourceEffect, type ReflectorStatus, type Source } from '../pod-watch/source.ts';
 import type { ReflectorInput } from '../proto/reflector.ts';
 import { type ClockNotice, ClockWatch, clockEvent } from './clock/clock-watch.ts';
@@ -146,10 +146,11 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   }
 
   #earliestOfOthers(): Instant | null {
-    const running = this.#phase === 'running' ? [this.#view] : [];
-    const own = this.#election ? [this.#election, this.#duties] : [this.#duties];
-    const all = [...this.#parts.sources, this.#executor, ...own, ...running, this.#serverClock];
-    return earliest(all.map((one) => one.nextWake()));
+    let wake = this.#executor.nextWake();
+    for (const source of this.#parts.sources) wake = earlier(wake, source.nextWake());
+    wake = earlier(wake, earlier(this.#duties.nextWake(), this.#serverClock.nextWake()));
+    if (this.#election) wake = earlier(wake, this.#election.nextWake());
+    return this.#phase === 'running' ? earlier(wake, this.#view.nextWake()) : wake;
   }
 
   wall(now: Instant): Instant {

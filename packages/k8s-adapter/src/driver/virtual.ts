@@ -68,6 +68,7 @@ export class VirtualDriver<E = Event, N = Notice> {
           head: (status, headers) => sink.head(status, headers),
           data: (chunk) => sink.data(chunk),
           end: () => sink.end(),
+          alive: (age) => sink.alive(age),
           reset: () => sink.failed('connection reset'),
           ...(hasValues && { value: (given) => sink.value?.(given) }),
         });

@@ -1,5 +1,5 @@
 import { concernsPods, type Event, type PodView } from '@taintmgr/core';
-import { earliest, type Instant } from '@taintmgr/core/time';
+import { earlier, type Instant } from '@taintmgr/core/time';
 import type { ReflectorInput } from '../proto/reflector.ts';
 import { NodeNeeds } from './node-needs.ts';
 import { PodCount } from './pod-count.ts';
@@ -30,6 +30,8 @@ export class PodSource {
   #isAllNeeded = false;
   #synced = false;
   #views: Views = { kind: 'podViews', others: 'watched', nodes: {} };
+  /** How many nodes these name. */
+  #viewedNodes = 0;
   /** Known from streams of another scope, and not yet from one of this. */
   readonly #waiting = new Set<string>();
   /** Another scope takes over: since then, and as of when each stream before knew its pods. */
@@ -105,8 +107,8 @@ export class PodSource {
 
   nextWake(): Instant | null {
     if (this.#phase === 'stopped') return null;
-    const wakers = [this.#needs, this.#choice, this.#count, this.#streams];
-    return earliest(wakers.map((waker) => waker.nextWake()));
+    const ofNeeds = earlier(this.#needs.nextWake(), this.#choice.nextWake());
+    return earlier(ofNeeds, earlier(this.#count.nextWake(), this.#streams.nextWake()));
   }
 
   /** One row for each stream; one for what is to come, before there is any. */
@@ -230,16 +232,33 @@ export class PodSource {
 
   /** Node by node only where each has a stream: there are few of these, but of nodes may be many. */
   #reportViews(): void {
-    const { others: before, nodes: reported } = this.#views;
     const others = this.#viewOfOthers();
-    const names = this.#choice.isAllSoon ? this.#streams.nodeNames() : this.#needs.names();
-    const entries = [...names].flatMap((name) =>
-      name === null ? [] : [[name, this.#streams.viewOf(name)] as const],
-    );
-    const isOld = others === before && Object.keys(reported).length === entries.length;
-    if (isOld && entries.every(([name, view]) => reported[name] === view)) return;
-    this.#views = { kind: 'podViews', others, nodes: Object.fromEntries(entries) };
+    if (this.#isReported(others)) return;
+    const nodes: Record<string, PodView> = {};
+    this.#viewedNodes = 0;
+    for (const name of this.#namesToView()) {
+      if (name === null) continue;
+      nodes[name] = this.#streams.viewOf(name);
+      this.#viewedNodes += 1;
+    }
+    this.#views = { kind: 'podViews', others, nodes };
     this.#effects.push(this.#views);
+  }
+
+  /** Asked with each change of a pod: nothing is made for it. */
+  #isReported(others: PodView): boolean {
+    if (others !== this.#views.others) return false;
+    let count = 0;
+    for (const name of this.#namesToView()) {
+      if (name === null) continue;
+      if (this.#views.nodes[name] !== this.#streams.viewOf(name)) return false;
+      count += 1;
+    }
+    return count === this.#viewedNodes;
+  }
+
+  #namesToView(): Iterable<string | null> {
+    return this.#choice.isAllSoon ? this.#streams.nodeNames() : this.#needs.names();
   }
 
   #viewOfOthers(): PodView {

@@ -1,6 +1,6 @@
 // The streams of pods that are open.
 import type { Event, Pod, PodView } from '@taintmgr/core';
-import { earliest, type Instant } from '@taintmgr/core/time';
+import { earlier, type Instant } from '@taintmgr/core/time';
 import type { Reflector, ReflectorInput } from '../proto/reflector.ts';
 import { isCutOff, type ReflectorStatus, type SourceEffect } from './source.ts';
 
@@ -96,7 +96,9 @@ export class PodStreams {
 
   /** When a tick would do something; null: only the server can. */
   nextWake(): Instant | null {
-    return earliest(Array.from(this.#streams.values(), ({ reflector }) => reflector.nextWake()));
+    let first: Instant | null = null;
+    for (const { reflector } of this.#streams.values()) first = earlier(first, reflector.nextWake());
+    return first;
   }
 
   status(): readonly ReflectorStatus[] {

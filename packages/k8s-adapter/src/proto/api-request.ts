@@ -62,36 +62,33 @@ type Headers = ApiRequest['headers'];
 
 /** Made once: requests with the same headers have the same object of them. */
 const getHeaders: Headers = { accept: contentTypes.json };
-const bodyHeaders: Readonly<Record<Content, Headers>> = {
+const bodyHeaders: Readonly<Record<Content, Readonly<Record<Wanted, Headers>>>> = {
   json: headersOf('json'),
   merge: headersOf('merge'),
   jsonPatch: headersOf('jsonPatch'),
   strategicMerge: headersOf('strategicMerge'),
   apply: headersOf('apply'),
 };
-const unreadHeaders = new WeakMap<Headers, Headers>();
 
-function headersOf(content: Content): Headers {
-  return { ...getHeaders, 'content-type': contentTypes[content] };
+function headersOf(content: Content): Readonly<Record<Wanted, Headers>> {
+  const object = { ...getHeaders, 'content-type': contentTypes[content] };
+  return { object, metadata: { ...object, accept: metadataOnly } };
 }
 
-/** The request, whose answer nobody reads where all went well: less for both sides to write and send. */
-export function unread(request: ApiRequest): ApiRequest {
-  const known = unreadHeaders.get(request.headers);
-  const headers = known ?? { ...request.headers, accept: metadataOnly };
-  if (!known) unreadHeaders.set(request.headers, headers);
-  const { method, path, bodyValue, elsewhere } = request;
-  if (!bodyValue || elsewhere) return { ...request, headers };
-  return requestOf(method, path, headers, bodyValue);
-}
+/**
+ * How much of the object is to be answered. `metadata`: nobody reads more where all went well, and it is less for
+ * both sides to write and send.
+ */
+export type Wanted = 'object' | 'metadata';
 
 /** POST, PUT or DELETE with an object. */
 export function objectRequest(
   method: 'POST' | 'PUT' | 'DELETE',
   path: string,
   body: object,
+  wanted: Wanted = 'object',
 ): ApiRequest {
-  return withBody(method, path, 'json', body);
+  return withBody(method, path, 'json', body, wanted);
 }
 
 /** PATCH with what is to change. */
@@ -99,8 +96,9 @@ export function patchRequest(
   kind: 'merge' | 'strategicMerge',
   path: string,
   changes: object,
+  wanted: Wanted = 'object',
 ): ApiRequest {
-  return withBody('PATCH', path, kind, changes);
+  return withBody('PATCH', path, kind, changes, wanted);
 }
 
 /** PATCH by a JSON patch that puts one member of the object in the place of what stands there. */
@@ -143,27 +141,19 @@ export function withQuery(path: string, query: Query): string {
   return pairs.length > 0 ? `${path}?${pairs.join('&')}` : path;
 }
 
+/** The text is written when somebody wants it: a server in the same process never does. */
 function withBody(
   method: ApiRequest['method'],
   path: string,
   content: Content,
-  body: object,
-): ApiRequest {
-  return requestOf(method, path, bodyHeaders[content], body);
-}
-
-/** The text is written when somebody wants it: a server in the same process never does. */
-function requestOf(
-  method: ApiRequest['method'],
-  path: string,
-  headers: Headers,
   bodyValue: object,
+  wanted: Wanted = 'object',
 ): ApiRequest {
   let text: string | null = null;
   return {
     method,
     path,
-    headers,
+    headers: bodyHeaders[content][wanted],
     bodyValue,
     get body() {
       text ??= JSON.stringify(bodyValue);

@@ -6,7 +6,7 @@ import {
   getRequest,
   objectRequest,
   patchRequest,
-  withQuery,
+  type Wanted,
 } from './api-request.ts';
 
 /** What a deletion or an eviction may carry. */
@@ -18,6 +18,8 @@ export interface RemovalOptions {
 }
 
 export interface DeletionOptions extends RemovalOptions {
+  /** How much of the pod is to be answered; left out: all of it. */
+  readonly wanted?: Wanted;
   /** `uid` (when left out): this very pod or none; `name`: whatever pod has the name by then. */
   readonly guard?: 'uid' | 'name';
 }
@@ -44,7 +46,7 @@ export function getPodRequest(pod: PodRef): ApiRequest {
 /** DELETE of a pod. Guarded by its uid, another one of the same name is refused with 409. */
 export function deletePodRequest(pod: PodRef, options: DeletionOptions = {}): ApiRequest {
   const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...deleteOptions(pod, options) };
-  return objectRequest('DELETE', podPath(pod), body);
+  return objectRequest('DELETE', podPath(pod), body, options.wanted);
 }
 
 /** POST that evicts this very pod, disruption budgets permitting. */
@@ -67,16 +69,17 @@ export function markDisruptedRequest(
   now: Instant,
   options: DeletionOptions = {},
 ): ApiRequest {
-  const path = withQuery(`${podPath(pod)}/status`, { dryRun: options.dryRun ? 'All' : undefined });
+  const path = `${podPath(pod)}/status${options.dryRun ? '?dryRun=All' : ''}`;
   const condition = {
     ...disruptionTarget,
     lastTransitionTime: formatTime(now),
     observedGeneration: generation,
   };
-  return patchRequest('strategicMerge', path, {
+  const changes = {
     ...(options.guard !== 'name' && { metadata: { uid: pod.uid } }),
     status: { conditions: [condition] },
-  });
+  };
+  return patchRequest('strategicMerge', path, changes, options.wanted);
 }
 
 /** PATCH that takes the condition DisruptionTarget away, unless the pod has changed since it was read. */

@@ -26,8 +26,6 @@ export const defaultHttp2Timing: Http2Timing = {
 
 /** What the API server allows, unless it says otherwise. */
 const streamsMax = 100;
-/** A body in JSON. */
-const encoder = new TextEncoder();
 
 /**
  * One HTTP/2 connection and the calls it carries, with pings and GOAWAY. While it carries any, it
@@ -118,7 +116,7 @@ export class Http2Connection {
   carry(call: Call): void {
     const { body } = call.request;
     this.#begin(call);
-    const bytes = body === null ? null : encoder.encode(body);
+    const bytes = body === null ? null : Buffer.from(body);
     const id = this.#streams.request(this.#headersOf(call, bytes), bytes, call);
     call.carriedBy(() => {
       this.#heard.forget(call);

@@ -15,7 +15,7 @@ import {
   failureOf,
   succeeded,
 } from '../../proto/answer.ts';
-import { type ApiRequest, unread } from '../../proto/api-request.ts';
+import type { ApiRequest } from '../../proto/api-request.ts';
 import { nodeFromJson, podFromJson } from '../../proto/convert.ts';
 import { annotateNodeRequest, getNodeRequest } from '../../proto/node-requests.ts';
 import {
@@ -116,8 +116,9 @@ function beginRemoval(command: Removal, now: Instant, options: ExecuteOptions): 
   }
   const { generation, guard } = command;
   if (command.unmarked) return remove(command, options, null);
-  const request = markDisruptedRequest(pod, generation, now, { ...options, guard });
-  return send({ kind: 'MarkingDisrupted', command }, unread(request));
+  const wanted = 'metadata';
+  const request = markDisruptedRequest(pod, generation, now, { ...options, guard, wanted });
+  return send({ kind: 'MarkingDisrupted', command }, request);
 }
 
 /** The very pod has to be there still, and not on its way out by somebody else's hand. */
@@ -244,8 +245,8 @@ function keepStartsRequest(command: KeepTaintStarts): ApiRequest {
 
 function remove(command: DeletePod, options: ExecuteOptions, refusal: string | null): Step {
   const { pod, guard } = command;
-  const request = deletePodRequest(pod, { ...removalOptions(command, options), guard });
-  return send({ kind: 'Deleting', command }, unread(request), refusal);
+  const asked = { ...removalOptions(command, options), guard, wanted: 'metadata' } as const;
+  return send({ kind: 'Deleting', command }, deletePodRequest(pod, asked), refusal);
 }
 
 /** What the command asks for goes before what holds for all. */
