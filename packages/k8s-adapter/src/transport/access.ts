@@ -21,7 +21,10 @@ export interface Authorization {
 export interface Access {
   /** Base URL, e.g. `https://10.0.0.1:6443` or `https://host/k8s/clusters/c-1`. */
   readonly server: string;
-  /** Asked before each request, because tokens and certificates change. Rejects when it fails. */
+  /**
+   * Asked before each request, once for those that are sent together, because tokens and certificates
+   * change. Rejects when it fails.
+   */
   authorize(): Promise<Authorization>;
   /** Called for a 401, so that a cached credential is not used again. */
   rejected(): void;

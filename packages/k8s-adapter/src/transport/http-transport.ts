@@ -20,6 +20,15 @@ interface Way extends Carrier {
   readonly fault: string | null;
 }
 
+/** A request that was sent. */
+interface Asked {
+  readonly request: ApiRequest;
+  readonly sink: Sink;
+  /** Null as long as it waits for its authorization. */
+  call: Call | null;
+  isWanted: boolean;
+}
+
 /**
  * Talks to one API server: HTTP/2 where the server has it, else HTTP/1.1, over connections that
  * are kept. The same on Node, Bun and Deno.
@@ -32,6 +41,8 @@ export class HttpTransport implements Transport {
   /** The path of the server's URL, which comes before that of each request. */
   readonly #prefix: string;
   #onSent: (() => void) | null = null;
+  /** Sent, and not authorized yet. */
+  #waiting: Asked[] = [];
   #route: Route | null = null;
   #way: Way | null = null;
 
@@ -46,27 +57,40 @@ export class HttpTransport implements Transport {
 
   send(request: ApiRequest, sink: Sink): () => void {
     if (request.elsewhere) return askElsewhere(request, request.elsewhere, sink);
-    let call: Call | null = null;
-    let isWanted = true;
+    const asked: Asked = { request, sink, call: null, isWanted: true };
+    this.#waiting.push(asked);
+    if (this.#waiting.length === 1) this.#authorize();
+    return () => {
+      asked.isWanted = false;
+      asked.call?.hangUp();
+    };
+  }
+
+  /** Once for all that are sent before it is done. */
+  #authorize(): void {
     this.#access.authorize().then(
       (authorization) => {
-        if (!isWanted) return;
         const way = this.#wayFor(authorization);
-        if (way.fault !== null) {
-          sink.failed(way.fault);
-          return;
+        for (const asked of this.#takeWaiting()) {
+          if (way.fault !== null) asked.sink.failed(way.fault);
+          else {
+            asked.call = new Call(this.#outgoing(asked.request, way), asked.sink, way);
+            asked.call.start();
+          }
         }
-        call = new Call(this.#outgoing(request, way), sink, way);
-        call.start();
       },
       (error: unknown) => {
-        if (isWanted) sink.failed(describeError(error), 'login');
+        const message = describeError(error);
+        for (const { sink } of this.#takeWaiting()) sink.failed(message, 'login');
       },
     );
-    return () => {
-      isWanted = false;
-      call?.hangUp();
-    };
+  }
+
+  /** Each is looked at when its turn comes: what one hears may make another unwanted. */
+  *#takeWaiting(): Generator<Asked> {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const asked of waiting) if (asked.isWanted) yield asked;
   }
 
   /**

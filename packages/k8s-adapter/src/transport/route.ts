@@ -52,7 +52,13 @@ export class Route {
   }
 
   carry(call: Call): void {
-    if (this.#http1) this.#http1.carry(call);
+    if (this.#http1) {
+      this.#http1.carry(call);
+      return;
+    }
+    // Those that wait came first.
+    const connection = this.#waiting.size === 0 ? this.#roomiest() : null;
+    if (connection) connection.carry(call);
     else {
       call.carriedBy(() => this.#waiting.delete(call));
       this.#waiting.add(call);
@@ -74,6 +80,7 @@ export class Route {
 
   /** Hands waiting calls to connections with room, and dials where there are none. */
   #serve(): void {
+    if (this.#waiting.size === 0) return;
     for (const connection of this.#connections) {
       if (connection.isOver) this.#connections.delete(connection);
     }
