@@ -97,7 +97,8 @@ export class PodStreams {
   /** When a tick would do something; null: only the server can. */
   nextWake(): Instant | null {
     let first: Instant | null = null;
-    for (const { reflector } of this.#streams.values()) first = earlier(first, reflector.nextWake());
+    for (const { reflector } of this.#streams.values())
+      first = earlier(first, reflector.nextWake());
     return first;
   }
 
