@@ -39,20 +39,27 @@ const labelValueError = patternError(
   '12345',
 );
 
+/** Too long, of the wrong pattern, or both. */
+function errorsOf(
+  value: string,
+  lengthMax: number,
+  pattern: RegExp,
+  error: string,
+): readonly string[] {
+  return [
+    ...(value.length > lengthMax ? [tooLong(lengthMax)] : []),
+    ...(pattern.test(value) ? [] : [error]),
+  ];
+}
+
 /** What is wrong with a name of most objects; empty when nothing is. */
 export function subdomainErrors(value: string): readonly string[] {
-  return [
-    ...(value.length > 253 ? [tooLong(253)] : []),
-    ...(subdomainPattern.test(value) ? [] : [subdomainError]),
-  ];
+  return errorsOf(value, 253, subdomainPattern, subdomainError);
 }
 
 /** What is wrong with the name of a namespace or a container. */
 export function labelNameErrors(value: string): readonly string[] {
-  return [
-    ...(value.length > 63 ? [tooLong(63)] : []),
-    ...(labelPattern.test(value) ? [] : [labelError]),
-  ];
+  return errorsOf(value, 63, labelPattern, labelError);
 }
 
 /** What is wrong with a label key, taint key or annotation key: `[prefix/]name`. */
@@ -78,10 +85,7 @@ export function qualifiedNameErrors(value: string): readonly string[] {
 
 /** What is wrong with a label value or a taint value. */
 export function labelValueErrors(value: string): readonly string[] {
-  return [
-    ...(value.length > 63 ? [tooLong(63)] : []),
-    ...(labelValuePattern.test(value) ? [] : [labelValueError]),
-  ];
+  return errorsOf(value, 63, labelValuePattern, labelValueError);
 }
 
 const label1035Source = '[a-z]([-a-z0-9]*[a-z0-9])?';
@@ -95,8 +99,5 @@ const label1035Error = patternError(
 
 /** What is wrong with a name that begins with a letter, as those of resources and versions do. */
 export function labelErrors1035(value: string): readonly string[] {
-  return [
-    ...(value.length > 63 ? [tooLong(63)] : []),
-    ...(label1035Pattern.test(value) ? [] : [label1035Error]),
-  ];
+  return errorsOf(value, 63, label1035Pattern, label1035Error);
 }
