@@ -49,8 +49,15 @@ it('since when taints count of nodes that nobody asked about', async () => {
   const transport: Transport = {
     send: (request, sink) => {
       const headers = { ...request.headers, authorization: 'Bearer admin' };
-      const reset = (): void => sink.failed('the connection broke');
-      return api.exchange({ ...request, headers }, { ...sink, reset });
+      return api.exchange(
+        { ...request, headers },
+        {
+          head: (status, heads) => sink.head(status, heads),
+          data: (chunk) => sink.data(chunk),
+          end: () => sink.end(),
+          reset: () => sink.failed('the connection broke'),
+        },
+      );
     },
   };
   const client = new ApiClient({ transport, server: 'https://sim' });

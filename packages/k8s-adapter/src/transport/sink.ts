@@ -5,7 +5,8 @@ import type { ExchangeInput } from '../proto/exchange.ts';
 
 /**
  * Where the parts of an answer go. `head` comes first and once, `data` any number of times, then
- * either `end` or `failed`, once and last; `failed` may come at any point.
+ * either `end` or `failed`, once and last; `failed` may come at any point. Call its methods on it: a copy of its
+ * members has none where they are those of a class.
  */
 export interface Sink {
   head(status: number, headers: ResponseHeaders): void;
