@@ -22,6 +22,7 @@ import {
   VirtualClock,
 } from '@taintmgr/sim-cluster';
 import { type Evictor, type MakeEvictor, tokens } from './evictor.ts';
+import { responseSink } from './response-sink.ts';
 import {
   type CastPod,
   daemonSetName,
@@ -179,10 +180,9 @@ class PredictionStage {
     });
     const authorization = `Bearer ${tokens.viewer}`;
     const transport: Transport = {
-      send: (request, { head, data, end, failed }) => {
+      send: (request, sink) => {
         const headers = { ...request.headers, authorization };
-        const reset = (): void => failed('connection reset');
-        return exchange({ ...request, headers }, { head, data, end, reset });
+        return exchange({ ...request, headers }, responseSink(sink));
       },
     };
     this.#client = new ApiClient({ transport, server: 'https://cluster' });

@@ -22,6 +22,7 @@ import {
   VirtualClock,
 } from '@taintmgr/sim-cluster';
 import { type Evictor, oursRestarted, tokens } from '../../src/prediction/evictor.ts';
+import { responseSink } from '../../src/prediction/response-sink.ts';
 import { tolerating } from '../../src/prediction/scenario.ts';
 
 const startsAt: Instant = Date.UTC(2026, 0, 2, 3, 4, 5, 300);
@@ -89,10 +90,9 @@ class Stage {
   async foretold(): Promise<number | null> {
     const { exchange } = this.#cluster;
     const transport: Transport = {
-      send: (request, { head, data, end, failed }) => {
+      send: (request, sink) => {
         const headers = { ...request.headers, authorization: `Bearer ${tokens.viewer}` };
-        const reset = (): void => failed('connection reset');
-        return exchange({ ...request, headers }, { head, data, end, reset });
+        return exchange({ ...request, headers }, responseSink(sink));
       },
     };
     const client = new ApiClient({ transport, server: 'https://cluster' });
