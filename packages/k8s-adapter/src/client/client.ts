@@ -55,7 +55,7 @@ export class ApiClient {
     return { value: this.#inJson(parseJson(body)), serverTime: httpDate(answer.headers.date) };
   }
 
-  /** A 2xx, whose text `reader` gets while it comes. */
+  /** A 2xx, whose text `reader` gets where it comes in parts. */
   async #answer(request: ApiRequest, reader?: TextReader): Promise<Responded> {
     const { transport, signal, requestTimeout } = this.#options;
     const limit = requestTimeout ?? requestMsMax;
@@ -158,7 +158,7 @@ export class ApiClient {
   async #page<T>(request: ApiRequest, options: ListReaderOptions<T>): Promise<ListPage<T>> {
     const reader = new ListReader(options);
     const { body } = await this.#answer(request, reader);
-    // Of what did not come as JSON.
+    // What came as a whole, or not as JSON.
     if (body !== '') reader.push(body);
     return this.#inJson(reader.end());
   }

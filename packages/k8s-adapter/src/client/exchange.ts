@@ -7,7 +7,8 @@ import { InputSink, type Transport } from '../transport/sink.ts';
 
 /**
  * Sends a request; rejects only when `signal` is aborted, or `reader` throws. `limit`: the time it may
- * take, 0: any. `reader` gets the text of a 2xx in the place of the answer.
+ * take, 0: any. `reader` gets the text of a 2xx that comes in parts, in the place of the answer; what comes as a
+ * whole is in the answer.
  */
 export function exchange(
   transport: Transport,

@@ -1,5 +1,5 @@
 import type { Event } from '@taintmgr/core';
-import { earliest } from '@taintmgr/core/time';
+import { earlier } from '@taintmgr/core/time';
 import type { PodSource } from './pod-source.ts';
 import type { Source, SourceEffect } from './source.ts';
 
@@ -16,7 +16,7 @@ export function nodesAndPods(nodes: Source, pods: PodSource): Source {
       for (const effect of pods.handle(now, input)) effects.push(effect);
       return effects;
     },
-    nextWake: () => earliest([nodes.nextWake(), pods.nextWake()]),
+    nextWake: () => earlier(nodes.nextWake(), pods.nextWake()),
     status: () => [...nodes.status(), ...pods.status()],
     isCutOff: () => nodes.isCutOff() || pods.isCutOff(),
     heardAt(nodeName) {

@@ -79,7 +79,10 @@ export class AnswerCollector {
   readonly #bytesMax: number;
   readonly #reader: TextReader | null;
 
-  /** `reader` gets the text of a 2xx while it comes, and nothing is left of it for the answer. */
+  /**
+   * `reader` gets the text of a 2xx that comes in parts, and nothing is left of it for the answer; what comes as a
+   * whole is in the answer.
+   */
   constructor(bytesMax: number = bytesMaxDefault, reader: TextReader | null = null) {
     this.#bytesMax = bytesMax;
     this.#reader = reader;
