@@ -10,6 +10,7 @@ import {
   statusFields,
 } from './fields.ts';
 import { objects } from './kinds.ts';
+import { lastWritten } from '../objects/last-written.ts';
 import { ProtobufWriter } from './writer.ts';
 
 /** An API object, whatever is in it. */
@@ -50,18 +51,18 @@ function fieldsOf(apiVersion: string, kind: string): Fields | undefined {
  * An object, a list or a Status with the envelope around it, as in the body of an answer. Fields that
  * the tables do not know are left out. Throws for another kind.
  */
-export function encodeObject(object: Given): Uint8Array {
+export const encodeObject: (object: Given) => Uint8Array = lastWritten((object) => {
   const writer = new ProtobufWriter();
-  writeObject(writer, object);
+  writeObject(writer, object as Given);
   return writer.bytes;
-}
+});
 
 /** One event of a watch after its length in four bytes. */
 export function encodeFrame(type: string, object: Given): Uint8Array {
   const writer = new ProtobufWriter();
   writer.raw(new Uint8Array(lengthBytes));
   writer.text(1, type);
-  writer.message(2, () => writer.message(1, () => writeObject(writer, object)));
+  writer.message(2, () => writer.message(1, () => writer.raw(encodeObject(object))));
   const { bytes } = writer;
   new DataView(bytes.buffer, bytes.byteOffset).setUint32(0, bytes.length - lengthBytes);
   return bytes;

@@ -2,6 +2,7 @@ import { AccessError, type ApiError, type Status } from '../objects/errors.ts';
 import { jsonOf } from '../objects/json.ts';
 import { encodeFrame, encodeObject, protobufType } from '../protobuf/encode.ts';
 import { keptText } from './kept-text.ts';
+import { lastWritten } from '../objects/last-written.ts';
 import { yamlText, yamlType } from './yaml.ts';
 
 /** What a handler answers, and how that becomes a response. */
@@ -53,9 +54,13 @@ const warningCharactersMax = 4096;
 const commonHeaders = { 'cache-control': 'no-cache, private' } as const;
 const jsonHeaders = { 'content-type': 'application/json', ...commonHeaders } as const;
 
+const objectText = lastWritten((object) => jsonOf(object));
+
 /** JSON on one line with a final newline, or indented without one. */
 function jsonText(value: unknown, pretty: boolean): string {
-  return pretty ? jsonOf(value, 2) : `${jsonOf(value)}\n`;
+  if (pretty) return jsonOf(value, 2);
+  const isOne = typeof value === 'object' && value !== null;
+  return `${isOne ? objectText(value) : jsonOf(value)}\n`;
 }
 
 /** A JSON response; each warning becomes a Warning header entry. */
@@ -145,18 +150,10 @@ export interface WatchFormat {
   event(type: string, object: Readonly<Record<string, unknown>>): string | Uint8Array;
 }
 
-/** The last event: what one watch is told the next one is told as well. */
-let last = { type: '', object: {}, text: '' };
-
 /** One event on each line. */
 export const jsonWatch: WatchFormat = {
   headers: jsonHeaders,
-  event: (type, object) => {
-    if (object !== last.object || type !== last.type || !Object.isFrozen(object)) {
-      last = { type, object, text: jsonText({ type, object }, false) };
-    }
-    return last.text;
-  },
+  event: (type, object) => `{"type":"${type}","object":${objectText(object)}}\n`,
 };
 
 /** Each event after its length. */
