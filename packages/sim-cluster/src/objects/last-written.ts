@@ -2,8 +2,8 @@
 // the events that watches are told of it come one after the other, and say the same object.
 
 /** The same for the object that it was called with last, if nobody can change that; `write` makes it. */
-export function lastWritten<T>(write: (object: object) => T): (object: object) => T {
-  let last: { readonly object: object; readonly written: T } | null = null;
+export function lastWritten<O extends object, T>(write: (object: O) => T): (object: O) => T {
+  let last: { readonly object: O; readonly written: T } | null = null;
   return (object) => {
     if (last?.object === object) return last.written;
     const written = write(object);

@@ -1,5 +1,6 @@
 // Writes API objects as protobuf.
 import { int64Max, isList, isObject } from '../objects/json.ts';
+import { lastWritten } from '../objects/last-written.ts';
 import { bodyFields } from './body-kinds.ts';
 import {
   type Fields,
@@ -10,7 +11,6 @@ import {
   statusFields,
 } from './fields.ts';
 import { objects } from './kinds.ts';
-import { lastWritten } from '../objects/last-written.ts';
 import { ProtobufWriter } from './writer.ts';
 
 /** An API object, whatever is in it. */
@@ -51,9 +51,9 @@ function fieldsOf(apiVersion: string, kind: string): Fields | undefined {
  * An object, a list or a Status with the envelope around it, as in the body of an answer. Fields that
  * the tables do not know are left out. Throws for another kind.
  */
-export const encodeObject: (object: Given) => Uint8Array = lastWritten((object) => {
+export const encodeObject: (object: Given) => Uint8Array = lastWritten((object: Given) => {
   const writer = new ProtobufWriter();
-  writeObject(writer, object as Given);
+  writeObject(writer, object);
   return writer.bytes;
 });
 

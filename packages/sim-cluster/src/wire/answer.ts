@@ -1,8 +1,8 @@
 import { AccessError, type ApiError, type Status } from '../objects/errors.ts';
 import { jsonOf } from '../objects/json.ts';
+import { lastWritten } from '../objects/last-written.ts';
 import { encodeFrame, encodeObject, protobufType } from '../protobuf/encode.ts';
 import { keptText } from './kept-text.ts';
-import { lastWritten } from '../objects/last-written.ts';
 import { yamlText, yamlType } from './yaml.ts';
 
 /** What a handler answers, and how that becomes a response. */
@@ -54,7 +54,7 @@ const warningCharactersMax = 4096;
 const commonHeaders = { 'cache-control': 'no-cache, private' } as const;
 const jsonHeaders = { 'content-type': 'application/json', ...commonHeaders } as const;
 
-const objectText = lastWritten((object) => jsonOf(object));
+const objectText = lastWritten((object: object) => jsonOf(object));
 
 /** JSON on one line with a final newline, or indented without one. */
 function jsonText(value: unknown, pretty: boolean): string {

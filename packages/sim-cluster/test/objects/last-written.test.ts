@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { freeze } from '../../src/objects/json.ts';
+import { lastWritten } from '../../src/objects/last-written.ts';
+import { encodeFrame, encodeObject } from '../../src/protobuf/encode.ts';
+import { jsonReply, jsonWatch } from '../../src/wire/answer.ts';
+
+const pod = (name: string) => {
+  return { kind: 'Pod', apiVersion: 'v1', metadata: { name }, spec: { nodeName: 'n' } };
+};
+
+describe('what was written last', () => {
+  it('is given again for the same object, and only for that', () => {
+    let count = 0;
+    const write = lastWritten((object: object) => `${JSON.stringify(object)} ${++count}`);
+    const [a, b] = [freeze({ name: 'a' }), freeze({ name: 'b' })];
+    const written = [a, a, b, b, a].map(write);
+    const [one, two, three] = ['{"name":"a"} 1', '{"name":"b"} 2', '{"name":"a"} 3'];
+    assert.deepEqual(written, [one, one, two, two, three]);
+  });
+
+  it('is written anew where the object may have changed', () => {
+    const write = lastWritten((object: object) => JSON.stringify(object));
+    const open = { name: 'a' };
+    assert.equal(write(open), '{"name":"a"}');
+    open.name = 'b';
+    assert.equal(write(open), '{"name":"b"}');
+  });
+});
+
+describe('an answer and an event about one object', () => {
+  it('say it as they do alone, whichever comes first', () => {
+    const frozen = freeze(pod('a'));
+    const open = pod('a');
+    const line = `${JSON.stringify({ type: 'MODIFIED', object: open })}\n`;
+    assert.equal(jsonWatch.event('MODIFIED', frozen), line);
+    assert.equal(jsonReply(200, frozen, false).body, `${JSON.stringify(open)}\n`);
+    assert.equal(jsonReply(200, frozen, true).body, JSON.stringify(open, null, 2));
+    assert.equal(jsonWatch.event('MODIFIED', frozen), line);
+
+    assert.deepEqual(encodeObject(frozen), encodeObject(open));
+    const frame = encodeFrame('MODIFIED', open);
+    assert.deepEqual(encodeFrame('MODIFIED', frozen), frame);
+    assert.deepEqual(encodeFrame('DELETED', frozen), encodeFrame('DELETED', open));
+    assert.deepEqual(encodeObject(frozen), encodeObject(open));
+  });
+
+  it('are about the object that was asked for, where another was written in between', () => {
+    const [a, b] = [freeze(pod('a')), freeze(pod('b'))];
+    const names = [a, b, a].map((object) => JSON.parse(String(jsonReply(200, object, false).body)));
+    assert.deepEqual(names, [a, b, a]);
+    assert.notDeepEqual(encodeObject(a), encodeObject(b));
+    assert.deepEqual(encodeObject(a), encodeObject(pod('a')));
+  });
+});
