@@ -8,12 +8,11 @@
 import { spawnSync } from 'node:child_process';
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { Child, type Usage } from './child.ts';
+import { Child, measured, type Usage } from './child.ts';
 import type { Recorded, Served } from './eviction-server.ts';
 import { mega, printTable, short } from './measure.ts';
 
 const source = ['-C', '@taintmgr/source'];
-const usage = ['--import', `${import.meta.dirname}/usage.mjs`];
 const app = `${import.meta.dirname}/../../../../apps/controller`;
 const bare = 'bare request loop';
 
@@ -132,7 +131,7 @@ function printRequests(best: ReadonlyMap<string, Row>, pods: number): void {
 async function measure(title: string, pods: number, serviceMs: number): Promise<Row> {
   const { start, records } = evictors[title] ?? unknownEvictor(title);
   const server = new Child(
-    ...usage,
+    ...measured,
     ...source,
     `${import.meta.dirname}/eviction-server.ts`,
     String(pods),
@@ -176,7 +175,7 @@ function evictor(name: string): Evictor {
   return {
     records: name === 'loop',
     start: async (kubeconfig) => {
-      const child = new Child(...source, ...profiling(), ...usage, file, name, kubeconfig);
+      const child = new Child(...source, ...profiling(), ...measured, file, name, kubeconfig);
       await child.next();
       return child;
     },
@@ -189,7 +188,7 @@ function ours(...chosen: readonly string[]): Evictor {
     records: true,
     start: async (kubeconfig) => {
       const flags = ['--kubeconfig', kubeconfig, '--secure-port=0', ...chosen];
-      const child = new Child(...profiling(), ...usage, ...controller, ...flags);
+      const child = new Child(...profiling(), ...measured, ...controller, ...flags);
       await child.said('leader elected', 'synced');
       return child;
     },

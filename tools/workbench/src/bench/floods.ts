@@ -8,12 +8,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { freePort } from '@taintmgr/controller/test/harness/free-port.ts';
 import { node } from '@taintmgr/sim-cluster';
-import { Child } from './child.ts';
+import { Child, measured } from './child.ts';
 import { mega, printTable } from './measure.ts';
 import { createApi, serveApi } from './served-api.ts';
 
 const source = ['-C', '@taintmgr/source'];
-const usage = ['--import', `${import.meta.dirname}/usage.mjs`];
 const controller = `${import.meta.dirname}/../../../../apps/controller/src/main.ts`;
 const probeMs = 100;
 const answerMsMax = 20_000;
@@ -132,7 +131,7 @@ function* summaryParts(megabytes: number): Iterable<string> {
 
 async function startController(kubeconfig: string, flags: readonly string[]): Promise<Child> {
   const own = ['--kubeconfig', kubeconfig, '--leader-elect=false', '--allow-overlap'];
-  const child = new Child(...source, ...usage, controller, ...own, ...flags);
+  const child = new Child(...source, ...measured, controller, ...own, ...flags);
   await child.said('synced');
   return child;
 }
