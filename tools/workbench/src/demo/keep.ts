@@ -1,7 +1,11 @@
 // `npm run demo -- --keep`: a cluster and the controller that stay, for one's own kubectl.
-import { runController } from '@taintmgr/controller/src/process/run-controller.ts';
+import { checkChoices } from '@taintmgr/controller/src/flags/checks.ts';
+import { resolveChoices } from '@taintmgr/controller/src/flags/resolve.ts';
+import { createLogger } from '@taintmgr/controller/src/log/logger.ts';
+import { runProcess } from '@taintmgr/controller/src/process/run-process.ts';
+import { customResourceDefinitions } from '@taintmgr/core/policy';
 import { loadKubeconfig } from '@taintmgr/k8s-adapter';
-import { startEmbedded } from '@taintmgr/sim-cluster';
+import { installDefinitions, startEmbedded } from '@taintmgr/sim-cluster';
 import { topology } from './topology.ts';
 
 /** Nobody wants to wait for minutes: what takes its time in a cluster takes seconds here. */
@@ -15,12 +19,27 @@ const pace = {
   },
 } as const;
 
-/** Runs until `signal`: the real controller, over HTTPS, asking disruption budgets. */
-export async function keep(seed: number, signal: AbortSignal): Promise<void> {
+/** It asks disruption budgets, leaves unhealthy nodes to the cluster, and opens ports that are free. */
+const flags = [
+  '--mode=evict',
+  '--controllers=taint-eviction-controller,node-drain-controller',
+  '--secure-port=0',
+];
+
+/**
+ * Runs until `signal`: the controller as it is shipped, over HTTPS. It leads and says so, or every command
+ * would answer that nobody evicts here.
+ */
+export async function keep(
+  seed: number,
+  signal: AbortSignal,
+  say: (text: string) => void = (text) => void process.stdout.write(text),
+): Promise<void> {
   const embedded = await startEmbedded({ topology, seed, ...pace });
   try {
     const { kubeconfig } = embedded;
-    process.stdout.write(`
+    await installDefinitions(embedded.cluster.api, customResourceDefinitions());
+    say(`
 A cluster and the controller run until Ctrl-C. In another terminal:
 
   export KUBECONFIG=${kubeconfig}
@@ -29,8 +48,10 @@ A cluster and the controller run until Ctrl-C. In another terminal:
   npm run -s kubectl-taintmgr -- explain node zone-c-1
 
 `);
-    const cluster = await loadKubeconfig({ kubeconfig });
-    await runController({ cluster, engine: { mode: 'evict' }, signal, onNotice: () => {} });
+    const choices = resolveChoices(['--kubeconfig', kubeconfig, ...flags], {});
+    const cluster = await loadKubeconfig(choices.connection);
+    const log = createLogger({ format: 'text', verbose: false, write: () => {} });
+    await runProcess({ choices, checked: checkChoices(choices), cluster, signal, log });
   } finally {
     await embedded.stop();
   }

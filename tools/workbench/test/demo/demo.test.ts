@@ -41,7 +41,11 @@ describe('npm run demo', () => {
     same(printed, 'plain.txt');
     const scores = printed.split('\n').filter((line) => line.endsWith(' ok'));
     assert.equal(scores.length, 6);
-    for (const line of scores) assert.ok(line.length <= 80, line);
+    const readme = readFileSync(new URL('README.md', root), 'utf8');
+    for (const line of scores) {
+      assert.ok(line.length <= 80, line);
+      assert.ok(readme.includes(`\n${line}\n`), `README.md shows another line than: ${line}`);
+    }
     const page = readFileSync(new URL('reports/demo.html', root), 'utf8');
     assert.match(page, /^<!doctype html>/i);
   });
