@@ -58,15 +58,18 @@ async function main(): Promise<void> {
   }
 }
 
-/** The cluster of `--simulate`: three zones with workloads, over HTTPS; loaded only when asked for. */
+/** The cluster of `--simulate`: three zones with workloads and our kinds, over HTTPS; loaded only when asked for. */
 async function simulate(seed: number, { controllers }: Checked): Promise<EmbeddedCluster> {
-  const { startEmbedded, threeZones } = await import('@taintmgr/sim-cluster');
+  const { installDefinitions, startEmbedded, threeZones } = await import('@taintmgr/sim-cluster');
+  const { customResourceDefinitions } = await import('@taintmgr/core/policy');
   const isDoneHere = controllers.enabled.includes('node-lifecycle-controller');
-  return startEmbedded({
+  const embedded = await startEmbedded({
     seed,
     topology: threeZones,
     without: isDoneHere ? ['nodeLifecycleStandIn'] : [],
   });
+  await installDefinitions(embedded.cluster.api, customResourceDefinitions());
+  return embedded;
 }
 
 /** What nobody has thought of: said in the log's own form, and over; a new start finds its way. */

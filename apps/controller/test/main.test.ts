@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { HttpTransport, loadKubeconfig } from '@taintmgr/k8s-adapter';
+import { ApiClient } from '@taintmgr/k8s-adapter/client';
 import { freePort } from './harness/free-port.ts';
 import { ask } from './harness/https-client.ts';
 
@@ -66,6 +68,18 @@ function startProgram(t: TestContext, command: string, ...args: readonly string[
   };
 }
 
+/** What the controller says of itself in the cluster. */
+async function published(kubeconfig: string): Promise<string> {
+  const { access } = await loadKubeconfig({ kubeconfig });
+  const transport = new HttpTransport(access, 'test');
+  const client = new ApiClient({ transport, server: access.server });
+  try {
+    return JSON.stringify(await client.list('/apis/taintmgr.dev/v1alpha1/taintmanagers'));
+  } finally {
+    transport.close();
+  }
+}
+
 describe('taintmgr-controller', () => {
   it('--simulate starts a cluster, and SIGTERM ends both in order', async (t) => {
     const port = await freePort();
@@ -77,6 +91,8 @@ describe('taintmgr-controller', () => {
     // One that has stood still is not ready for a while, and a busy machine makes programs stand still.
     while ((await ask(port, '/readyz')).body !== 'ok');
     assert.equal((await ask(port, '/metrics')).status, 403);
+    // As in a cluster where our kinds are installed.
+    while (!(await published(kubeconfig ?? '')).includes('"leader"'));
     child.kill('SIGTERM');
     const { code, out, err } = await result;
     assert.equal(code, 0, err);
