@@ -71,7 +71,7 @@ export const versionInfo = {
 } as const;
 
 /** GET /api. */
-export function coreVersions(): unknown {
+export function coreVersions(): object {
   return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] };
 }
 
@@ -95,7 +95,7 @@ export function groupDocument(
 }
 
 /** GET /apis. */
-export function groupList(served: ServedResources): unknown {
+export function groupList(served: ServedResources): object {
   const groups = apiGroups(served).map((group) => {
     const { kind: _kind, apiVersion: _version, ...rest } = groupDocument(served, group) ?? {};
     return rest;
@@ -104,7 +104,11 @@ export function groupList(served: ServedResources): unknown {
 }
 
 /** GET /api/v1 and /apis/GROUP/VERSION; null for what is not served. */
-export function resourceList(served: ServedResources, group: string, version: string): unknown {
+export function resourceList(
+  served: ServedResources,
+  group: string,
+  version: string,
+): object | null {
   const entries = entriesOf(served).filter(
     (entry) => entry.group === group && entry.version === version,
   );

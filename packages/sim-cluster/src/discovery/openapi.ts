@@ -164,7 +164,7 @@ function documents(served: ServedResources): Built['documents'] {
 }
 
 /** GET /openapi/v3. */
-export function openApiRoot(served: ServedResources): unknown {
+export function openApiRoot(served: ServedResources): object {
   const paths: JsonObject = {};
   for (const { path, hash } of documents(served).values()) {
     paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` };

@@ -66,12 +66,12 @@ function prefixed(path: string, served: ServedResources): Handler | null {
   return (call) => known(call, document);
 }
 
-function known(call: Call, document: unknown): Answer {
+function known(call: Call, document: object | null): Answer {
   if (document === null) throw unknownPath();
   return plain(call, document);
 }
 
-function plain({ request, info }: Call, document: unknown): Answer {
+function plain({ request, info }: Call, document: object): Answer {
   const { pretty } = negotiate({ ...request.headers, accept: '*/*' }, info.query.get('pretty'));
   return jsonReply(200, document, pretty);
 }

@@ -57,26 +57,23 @@ const jsonHeaders = { 'content-type': 'application/json', ...commonHeaders } as 
 const objectText = lastWritten((object: object) => jsonOf(object));
 
 /** JSON on one line with a final newline, or indented without one. */
-function jsonText(value: unknown, pretty: boolean): string {
-  if (pretty) return jsonOf(value, 2);
-  const isOne = typeof value === 'object' && value !== null;
-  return `${isOne ? objectText(value) : jsonOf(value)}\n`;
+function jsonText(value: object, pretty: boolean): string {
+  return pretty ? jsonOf(value, 2) : `${objectText(value)}\n`;
 }
 
 /** A JSON response; each warning becomes a Warning header entry. */
 export function jsonReply(
   status: number,
-  value: unknown,
+  value: object,
   pretty: boolean,
   warnings: readonly string[] = [],
 ): Reply {
   const reply = bodyReply(status, '', warnings);
-  const asValue = typeof value === 'object' && value !== null ? { value } : {};
   // Text costs more than all else of an answer, and not everybody wants it.
   const body = (): string => jsonText(value, pretty);
   return {
     ...reply,
-    ...asValue,
+    value,
     get body() {
       return body();
     },
