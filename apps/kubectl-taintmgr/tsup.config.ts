@@ -167,8 +167,19 @@ async function inOnePart(name: string, plugins: readonly Plugin[] = []): Promise
     const text = await readFile(path, 'utf8');
     // bin/ reads it as such.
     if (Buffer.byteLength(text) !== text.length) throw new Error(`${path} is not all ASCII`);
-    await writeFile(path, `${head}${text}\n})`);
+    const plain = withPlainImports(text);
+    if (file === alone && plain === text) throw new Error('esbuild writes imports in another way');
+    await writeFile(path, `${head}${plain}\n})`);
   }
+}
+
+/**
+ * `import fs from 'node:fs'` makes an object with a getter for each of the hundred things that the module
+ * has, in each place that imports it: here it is one that inherits them.
+ */
+function withPlainImports(text: string): string {
+  const inherits = '({__proto__:require("$1"),default:require("$1")})';
+  return text.replaceAll(/[\w$]+\(require\("(node:[\w/]+)"\), ?1\)/g, inherits);
 }
 
 /**
