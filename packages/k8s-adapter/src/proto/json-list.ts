@@ -1,6 +1,5 @@
 // Reads a list of the API while it comes, a few objects at a time.
 import { asList, asRecord, asText, isRecord, parseJson } from './json.ts';
-import { Utf8Pieces } from './utf8-pieces.ts';
 
 /** One page of a list. */
 export interface ListPage<T> {
@@ -18,9 +17,12 @@ export interface ListReaderOptions<T> {
 
 const opening = '"items":[';
 /** What stands before the objects is short. */
-const headLengthMax = 100_000;
+const headBytesMax = 100_000;
 /** So much is parsed together, where more comes at once. */
 const pieceBytesMax = 32 * 1024;
+/** What an object begins with is shorter, or they are read at the end. */
+const beginningBytesMax = 100;
+const [listBegins, listEnds] = [0x5b, 0x5d];
 
 /**
  * Reads a page of a list. As API servers write them, objects come last: these are parsed a few at a time
@@ -32,14 +34,14 @@ const pieceBytesMax = 32 * 1024;
  */
 export class ListReader<T> {
   readonly #options: ListReaderOptions<T>;
-  readonly #bytes = new Utf8Pieces();
   readonly #items: T[] = [];
   /** What stands before the objects; null: it has not come, or not as we know it. */
   #head: string | null = null;
   /** What stands between two objects; null: that is not known. */
-  #between: string | null = null;
-  /** What was not parsed yet. */
-  #text = '';
+  #between: Buffer | null = null;
+  /** What was not parsed yet, after a byte for the bracket that it is parsed in. */
+  #bytes: Buffer = Buffer.allocUnsafeSlow(2 * pieceBytesMax);
+  #end = 1;
   /** Nothing is tried before there is so much of it: what has failed once may fail again. */
   #tryAt = 0;
 
@@ -47,42 +49,41 @@ export class ListReader<T> {
     this.#options = options;
   }
 
-  /** Takes the next part of the text. */
+  /** Takes the next part of the text: bytes are in UTF-8. */
   push(data: Uint8Array | string): void {
-    if (typeof data === 'string') this.#take(data);
-    else {
-      for (let at = 0; at < data.length; at += pieceBytesMax) {
-        this.#take(this.#bytes.push(data.subarray(at, at + pieceBytesMax)));
-      }
+    const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+    for (let at = 0; at < bytes.length; at += pieceBytesMax) {
+      this.#take(bytes.subarray(at, at + pieceBytesMax));
     }
   }
 
   /** The page, when all has come; undefined: it is no JSON. */
   end(): ListPage<T> | undefined {
-    this.#text += this.#bytes.end();
     const isBegun = this.#items.length > 0;
     // What stands for the objects that were read shows that these are the list: JSON may have it twice.
-    const page = parseJson(`${this.#head ?? ''}${isBegun ? 'null,' : ''}${this.#text}`);
+    const page = parseJson(
+      `${this.#head ?? ''}${isBegun ? 'null,' : ''}${this.#text(1, this.#end)}`,
+    );
     const items = asList(asRecord(page).items);
     if (page === undefined || (isBegun && items[0] !== null)) return undefined;
     this.#read(isBegun ? items.slice(1) : items);
     return { continueToken: tokenOf(page), items: this.#items };
   }
 
-  #take(text: string): void {
-    this.#text += text;
-    if (this.#text.length < this.#tryAt) return;
+  #take(piece: Uint8Array): void {
+    this.#append(piece);
+    if (this.#end < this.#tryAt) return;
     if (this.#head === null) this.#findHead();
     if (this.#head !== null) this.#readSome();
   }
 
   #findHead(): void {
-    const from = this.#text.indexOf(opening) + opening.length;
+    const from = this.#bytes.subarray(0, this.#end).indexOf(opening, 1) + opening.length;
     if (from < opening.length) {
-      if (this.#text.length > headLengthMax) this.#tryAt = Number.POSITIVE_INFINITY;
+      if (this.#end > headBytesMax) this.#tryAt = Number.POSITIVE_INFINITY;
       return;
     }
-    const head = this.#text.slice(0, from);
+    const head = this.#text(1, from);
     const page = parseJson(`${head}]}`);
     // Its last member, in which nothing is left: so that is the one whose objects come.
     if (!isRecord(page) || !Array.isArray(page.items) || page.items.length > 0) {
@@ -90,19 +91,50 @@ export class ListReader<T> {
       return;
     }
     this.#head = head;
-    this.#text = this.#text.slice(from);
+    this.#dropTo(from);
     this.#options.onToken?.(tokenOf(page));
   }
 
   #readSome(): void {
-    this.#between ??= betweenObjects(this.#text);
-    const end = this.#between === null ? -1 : this.#text.lastIndexOf(this.#between) + 1;
-    const few = end > 0 ? parseJson(`[${this.#text.slice(0, end)}]`) : undefined;
+    this.#between ??= betweenObjects(this.#text(1, Math.min(this.#end, beginningBytesMax)));
+    const end = this.#between ? this.#bytes.subarray(0, this.#end).lastIndexOf(this.#between) : -1;
+    const few = end > 0 ? this.#parseTo(end + 1) : undefined;
     if (Array.isArray(few)) {
-      this.#text = this.#text.slice(end + 1);
+      this.#dropTo(end + 2);
       this.#tryAt = 0;
       this.#read(few);
-    } else this.#tryAt = 2 * this.#text.length;
+    } else this.#tryAt = 2 * this.#end;
+  }
+
+  /** What stands before a comma, in brackets: they are written where it lies, so that it becomes one text. */
+  #parseTo(comma: number): unknown {
+    const bytes = this.#bytes;
+    const was = bytes[comma] ?? 0;
+    bytes[0] = listBegins;
+    bytes[comma] = listEnds;
+    const few = parseJson(this.#text(0, comma + 1));
+    bytes[comma] = was;
+    return few;
+  }
+
+  #text(from: number, to: number): string {
+    return this.#bytes.toString('utf8', from, to);
+  }
+
+  #append(piece: Uint8Array): void {
+    const needed = this.#end + piece.length;
+    if (needed > this.#bytes.length) {
+      const bytes = Buffer.allocUnsafeSlow(2 * needed);
+      this.#bytes.copy(bytes, 0, 0, this.#end);
+      this.#bytes = bytes;
+    }
+    this.#bytes.set(piece, this.#end);
+    this.#end = needed;
+  }
+
+  #dropTo(at: number): void {
+    this.#bytes.copyWithin(1, at, this.#end);
+    this.#end -= at - 1;
   }
 
   #read(objects: readonly unknown[]): void {
@@ -111,9 +143,9 @@ export class ListReader<T> {
 }
 
 /** Null: the first object has not come so far, or does not begin as one of the API. */
-function betweenObjects(text: string): string | null {
+function betweenObjects(text: string): Buffer | null {
   const [start] = /^\{"\w+":/.exec(text) ?? [];
-  return start === undefined ? null : `},${start}`;
+  return start === undefined ? null : Buffer.from(`},${start}`);
 }
 
 function tokenOf(page: unknown): string {
