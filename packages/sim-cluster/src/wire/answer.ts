@@ -193,7 +193,8 @@ export function statusReply(code: number, status: Status, warnings: readonly str
   return jsonReply(code, status, false, warnings);
 }
 
-const itemsPerChunk = 500;
+/** V8 has large texts lie apart, in memory that is new for each: twenty times as long as in small pieces. */
+const chunkCharacters = 50_000;
 
 /**
  * The JSON text of a list in pieces, so that a list of any length fits: `items` (or a Table's
@@ -201,12 +202,15 @@ const itemsPerChunk = 500;
  */
 export function* listChunks(list: Readonly<Record<string, unknown>>): Generator<string> {
   const member = 'rows' in list ? 'rows' : 'items';
-  const { [member]: entries, ...rest } = list;
-  const items = entries as readonly unknown[];
-  yield `${JSON.stringify(rest).slice(0, -1)},"${member}":[`;
-  for (let at = 0; at < items.length; at += itemsPerChunk) {
-    const chunk = items.slice(at, at + itemsPerChunk).map(keptText);
-    yield `${at > 0 ? ',' : ''}${chunk.join(',')}`;
+  const { [member]: items, ...rest } = list;
+  let chunk = `${JSON.stringify(rest).slice(0, -1)},"${member}":[`;
+  let between = '';
+  for (const item of items as readonly unknown[]) {
+    chunk += between + keptText(item);
+    between = ',';
+    if (chunk.length < chunkCharacters) continue;
+    yield chunk;
+    chunk = '';
   }
-  yield ']}\n';
+  yield `${chunk}]}\n`;
 }
