@@ -6,14 +6,12 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
-import { installDefinitions, type KubeObject } from '@taintmgr/sim-cluster';
-import { nodeObjects, podObject } from './cluster-objects.ts';
+import { Child } from './child.ts';
+import type { Served } from './explain-server.ts';
 import { printTable } from './measure.ts';
-import { quietCluster, type ServedApi, serveApi } from './served-api.ts';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const app = join(root, 'apps/kubectl-taintmgr');
@@ -46,13 +44,16 @@ async function compare(counts: readonly number[], rounds: number, forms: Forms):
       `load before it: ${load.toFixed(1)}\n`,
   );
   for (const pods of counts) {
-    const server = await serve(pods);
+    const program = `${import.meta.dirname}/explain-server.ts`;
+    const server = new Child('-C', '@taintmgr/source', program, `${pods}`);
+    const served = await server.next<Served>();
     try {
       // What is said of the start does not depend on pods.
       const asked = lines.filter(([line]) => pods === counts[0] || line.includes('NODE'));
-      await compareOn(server, asked, rounds, forms, `${pods} pods`);
+      await compareOn(served, asked, rounds, forms, `${pods} pods`);
     } finally {
-      await server.close();
+      await server.end();
+      rmSync(dirname(served.kubeconfig), { recursive: true });
     }
   }
 }
@@ -99,67 +100,6 @@ async function warmUp([kubectl, plugin]: readonly Run[]): Promise<void> {
     await kubectl?.('describe node NODE');
     await plugin?.('explain node NODE');
   }
-}
-
-interface Served extends ServedApi {
-  readonly node: string;
-}
-
-/** A cluster of some nodes, with all pods on one of them. */
-async function serve(pods: number): Promise<Served> {
-  const cluster = quietCluster();
-  const { api } = cluster;
-  const taints = [{ key: 'maintenance', effect: 'NoExecute', timeAdded: '2026-01-01T00:00:00Z' }];
-  const nodes = nodeObjects(pods).map((node) => ({ ...(node as KubeObject), spec: { taints } }));
-  const node = nodes[0]?.metadata.name ?? '';
-  api.load([...nodes, ...Array.from({ length: pods }, (_, at) => podOn(node, at))]);
-  // Its timers keep no process alive; a server does.
-  const served = await serveApi(cluster);
-  await installDefinitions(api, customResourceDefinitions());
-  for (const [resource, object] of controllerObjects()) {
-    const created = api.create(resource, object);
-    // What a status says is taken by an update of it only.
-    if ('status' in object) api.update(resource, { ...created, status: object.status }, 'status');
-  }
-  const close = async (): Promise<void> => {
-    cluster.stop();
-    await served.close();
-  };
-  return { ...served, node, close };
-}
-
-const holder = 'taintmgr-controller-0_1';
-const policyCount = 20;
-
-/** A controller that leads, what it publishes, and policies that it follows. */
-function controllerObjects(): readonly (readonly [resource: string, object: KubeObject])[] {
-  const apiVersion = 'taintmgr.dev/v1alpha1';
-  const now = new Date().toISOString().replace('Z', '000Z');
-  const lease = { holderIdentity: holder, leaseDurationSeconds: 3600, renewTime: now };
-  const settings = { mode: 'evictThenDelete', 'delete-after': '10m', semantics: 'precise' };
-  const controllers = ['taint-eviction-controller', 'node-lifecycle-controller'];
-  // The bench may take longer than a heartbeat holds.
-  const renewTime = new Date(Date.now() + 3_600_000).toISOString().replace('Z', '000Z');
-  const status = { renewTime, startedAt: now, leader: holder, settings, controllers };
-  const policies = Array.from({ length: policyCount }, (_, at): KubeObject => {
-    const match = { podSelector: { matchLabels: { app: `app-${at}` } } };
-    const spec = { priority: at, match, action: 'Evict', minTaintAge: '1m' };
-    return { apiVersion, kind: 'EvictionPolicy', metadata: { name: `policy-${at}` }, spec };
-  });
-  const metadata = { name: 'taintmgr-controller', namespace: 'kube-system' };
-  return [
-    ['leases', { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec: lease }],
-    [
-      'taintmanagers.taintmgr.dev',
-      { apiVersion, kind: 'TaintManager', metadata: { name: 'taintmgr' }, status },
-    ],
-    ...policies.map((policy) => ['evictionpolicies.taintmgr.dev', policy] as const),
-  ];
-}
-
-function podOn(nodeName: string, index: number): object {
-  const pod = podObject(index) as KubeObject;
-  return { ...pod, spec: { ...pod.spec, nodeName } };
 }
 
 /** What npm would install, without any node_modules. */
