@@ -52,6 +52,7 @@ export type { MachineClocks } from './driver/loop-clock.ts';
 export {
   type Exchange,
   type ExchangeSink,
+  exchangeSink,
   VirtualDriver,
   type VirtualOptions,
   type VirtualTime,

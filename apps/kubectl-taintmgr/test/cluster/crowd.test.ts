@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { customResourceDefinitions } from '@taintmgr/core/policy';
-import { ApiClient, type Transport } from '@taintmgr/k8s-adapter';
+import { ApiClient, exchangeSink, type Transport } from '@taintmgr/k8s-adapter';
 import {
   ApiServer,
   type KubeObject,
@@ -49,15 +49,7 @@ it('since when taints count of nodes that nobody asked about', async () => {
   const transport: Transport = {
     send: (request, sink) => {
       const headers = { ...request.headers, authorization: 'Bearer admin' };
-      return api.exchange(
-        { ...request, headers },
-        {
-          head: (status, heads) => sink.head(status, heads),
-          data: (chunk) => sink.data(chunk),
-          end: () => sink.end(),
-          reset: () => sink.failed('the connection broke'),
-        },
-      );
+      return api.exchange({ ...request, headers }, exchangeSink(sink));
     },
   };
   const client = new ApiClient({ transport, server: 'https://sim' });

@@ -2,15 +2,8 @@
 // the round trips that take time.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { ApiClient, type Transport } from '@taintmgr/k8s-adapter';
-import {
-  ApiServer,
-  node,
-  RealClock,
-  type ResponseSink,
-  seededRandom,
-  type User,
-} from '@taintmgr/sim-cluster';
+import { ApiClient, exchangeSink, type Transport } from '@taintmgr/k8s-adapter';
+import { ApiServer, node, RealClock, seededRandom, type User } from '@taintmgr/sim-cluster';
 import { ClusterReader } from '../../src/cluster/reader.ts';
 import { nodeSubject } from '../../src/commands/explain/node.ts';
 import { readSubject } from '../../src/commands/explain/subject.ts';
@@ -39,13 +32,7 @@ class InTurns implements Transport {
     const selector = searchParams.get('labelSelector') ?? searchParams.get('fieldSelector');
     this.turns.at(-1)?.push(selector === null ? pathname : `${pathname} of ${selector}`);
     const headers = { ...request.headers, authorization: 'Bearer admin' };
-    const heard: ResponseSink = {
-      head: (status, heads) => sink.head(status, heads),
-      data: (chunk) => sink.data(chunk),
-      end: () => sink.end(),
-      reset: () => sink.failed('the connection broke'),
-    };
-    this.#held.push(() => this.#api.exchange({ ...request, headers }, heard));
+    this.#held.push(() => this.#api.exchange({ ...request, headers }, exchangeSink(sink)));
     return () => undefined;
   };
 

@@ -13,6 +13,17 @@ export interface ExchangeSink extends Omit<Sink, 'failed' | 'alive'>, Partial<Pi
   reset(): void;
 }
 
+/** The sink of a client, as an exchange calls it. */
+export function exchangeSink(sink: Sink): ExchangeSink {
+  return {
+    head: (status, headers) => sink.head(status, headers),
+    data: (chunk) => sink.data(chunk),
+    end: () => sink.end(),
+    alive: (age) => sink.alive(age),
+    reset: () => sink.failed('connection reset'),
+  };
+}
+
 /** A request whose body may be a value, for which it needs no text. */
 interface ExchangeRequest extends ApiRequest {
   readonly value?: object;
@@ -65,11 +76,7 @@ export class VirtualDriver<E = Event, N = Notice> {
       send: (request, sink) => {
         const hasValues = values && sink.value !== undefined;
         return exchange(values ? withValue(request) : request, {
-          head: (status, headers) => sink.head(status, headers),
-          data: (chunk) => sink.data(chunk),
-          end: () => sink.end(),
-          alive: (age) => sink.alive(age),
-          reset: () => sink.failed('connection reset'),
+          ...exchangeSink(sink),
           ...(hasValues && { value: (given) => sink.value?.(given) }),
         });
       },

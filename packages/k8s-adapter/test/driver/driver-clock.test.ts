@@ -4,6 +4,7 @@ import { createEngine } from '@taintmgr/core';
 import { ApiServer, type Clock, node, pod, seededRandom } from '@taintmgr/sim-cluster';
 import { Loop } from '../../src/controller/engine-loop.ts';
 import { drive } from '../../src/driver/driver.ts';
+import { exchangeSink } from '../../src/driver/virtual.ts';
 import type { Transport } from '../../src/transport/sink.ts';
 
 // The driver in real time, on a machine whose wall clock somebody sets while it waits. The API
@@ -38,13 +39,7 @@ for (const [what, by] of [
     }
     api.create('nodes', node('n1', { spec: { taints } }));
     const transport: Transport = {
-      send: (request, sink) =>
-        api.exchange(request, {
-          head: (status, headers) => sink.head(status, headers),
-          data: (chunk) => sink.data(chunk),
-          end: () => sink.end(),
-          reset: () => sink.failed('connection reset'),
-        }),
+      send: (request, sink) => api.exchange(request, exchangeSink(sink)),
     };
     const loop = new Loop({ machine: createEngine(), random: seededRandom(2) });
     const stop = new AbortController();

@@ -12,6 +12,7 @@ import {
 } from '@taintmgr/sim-cluster';
 import { ApiClient } from '../../src/client/client.ts';
 import { findEvictors } from '../../src/client/find-evictors.ts';
+import { exchangeSink } from '../../src/driver/virtual.ts';
 import type { Duty, DutyVerdict } from '../../src/evictors/verdict.ts';
 import { taintEvictors, verdictText } from '../../src/evictors/words.ts';
 import type { Transport } from '../../src/transport/sink.ts';
@@ -44,12 +45,11 @@ function world(rules: readonly Rule[] = [everything], gitVersion = 'v1.36.2'): W
       return api.exchange(
         { ...request, headers },
         {
+          ...exchangeSink(sink),
           head: (status, given) =>
             sink.head(status, { ...given, date: new Date(serverTime).toUTCString() }),
           data: (chunk) =>
             sink.data(request.path === '/version' ? JSON.stringify({ gitVersion }) : chunk),
-          end: () => sink.end(),
-          reset: () => sink.failed('reset'),
         },
       );
     },

@@ -1,7 +1,7 @@
 // One prediction run: what `explain` foretells on a cluster, and what then happens there.
 import { customResourceDefinitions } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
-import { ApiClient, EvictorSearch, type Transport } from '@taintmgr/k8s-adapter';
+import { ApiClient, EvictorSearch, exchangeSink, type Transport } from '@taintmgr/k8s-adapter';
 import { ClusterReader } from '@taintmgr/kubectl-taintmgr/src/cluster/reader.ts';
 import { nodeSubject } from '@taintmgr/kubectl-taintmgr/src/commands/explain/node.ts';
 import { readSubject } from '@taintmgr/kubectl-taintmgr/src/commands/explain/subject.ts';
@@ -22,7 +22,6 @@ import {
   VirtualClock,
 } from '@taintmgr/sim-cluster';
 import { type Evictor, type MakeEvictor, tokens } from './evictor.ts';
-import { responseSink } from './response-sink.ts';
 import {
   type CastPod,
   daemonSetName,
@@ -182,7 +181,7 @@ class PredictionStage {
     const transport: Transport = {
       send: (request, sink) => {
         const headers = { ...request.headers, authorization };
-        return exchange({ ...request, headers }, responseSink(sink));
+        return exchange({ ...request, headers }, exchangeSink(sink));
       },
     };
     this.#client = new ApiClient({ transport, server: 'https://cluster' });

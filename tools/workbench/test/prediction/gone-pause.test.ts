@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { customResourceDefinitions } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
-import { ApiClient, EvictorSearch, type Transport } from '@taintmgr/k8s-adapter';
+import { ApiClient, EvictorSearch, exchangeSink, type Transport } from '@taintmgr/k8s-adapter';
 import { ClusterReader } from '@taintmgr/kubectl-taintmgr/src/cluster/reader.ts';
 import { nodeSubject } from '@taintmgr/kubectl-taintmgr/src/commands/explain/node.ts';
 import { readSubject } from '@taintmgr/kubectl-taintmgr/src/commands/explain/subject.ts';
@@ -22,7 +22,6 @@ import {
   VirtualClock,
 } from '@taintmgr/sim-cluster';
 import { type Evictor, oursRestarted, tokens } from '../../src/prediction/evictor.ts';
-import { responseSink } from '../../src/prediction/response-sink.ts';
 import { tolerating } from '../../src/prediction/scenario.ts';
 
 const startsAt: Instant = Date.UTC(2026, 0, 2, 3, 4, 5, 300);
@@ -92,7 +91,7 @@ class Stage {
     const transport: Transport = {
       send: (request, sink) => {
         const headers = { ...request.headers, authorization: `Bearer ${tokens.viewer}` };
-        return exchange({ ...request, headers }, responseSink(sink));
+        return exchange({ ...request, headers }, exchangeSink(sink));
       },
     };
     const client = new ApiClient({ transport, server: 'https://cluster' });
