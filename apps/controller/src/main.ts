@@ -60,16 +60,15 @@ async function main(): Promise<void> {
 
 /** The cluster of `--simulate`: three zones with workloads and our kinds, over HTTPS; loaded only when asked for. */
 async function simulate(seed: number, { controllers }: Checked): Promise<EmbeddedCluster> {
-  const { installDefinitions, startEmbedded, threeZones } = await import('@taintmgr/sim-cluster');
+  const { startEmbedded, threeZones } = await import('@taintmgr/sim-cluster');
   const { customResourceDefinitions } = await import('@taintmgr/core/policy');
   const isDoneHere = controllers.enabled.includes('node-lifecycle-controller');
-  const embedded = await startEmbedded({
+  return await startEmbedded({
     seed,
     topology: threeZones,
+    definitions: customResourceDefinitions(),
     without: isDoneHere ? ['nodeLifecycleStandIn'] : [],
   });
-  await installDefinitions(embedded.cluster.api, customResourceDefinitions());
-  return embedded;
 }
 
 /** What nobody has thought of: said in the log's own form, and over; a new start finds its way. */

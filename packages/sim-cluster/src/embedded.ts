@@ -7,6 +7,7 @@ import type { ParseYaml, ServiceTime } from './api/serve.ts';
 import type { Tokens } from './auth/authenticator.ts';
 import type { User } from './auth/authorizer.ts';
 import { Cluster, type ClusterOptions } from './cluster.ts';
+import { installDefinitions } from './crd/install.ts';
 import { createCertificate } from './https/certificate.ts';
 import { writeKubeconfig } from './https/kubeconfig.ts';
 import { startHttps } from './https/server.ts';
@@ -25,6 +26,8 @@ export interface EmbeddedOptions
   readonly users?: Tokens;
   readonly serviceMs?: ServiceTime;
   readonly parseYaml?: ParseYaml;
+  /** CustomResourceDefinitions that are served when it has started. */
+  readonly definitions?: readonly object[];
   /** Where to write the kubeconfig; left out: a temporary file, removed by `stop`. */
   readonly kubeconfig?: string;
 }
@@ -59,10 +62,10 @@ export const topologies: Readonly<
   'three-zones': { topology: threeZones },
 };
 
-/** Starts a cluster on the machine's clock and serves its API on the loopback interface. */
+/** Starts a cluster on the machine's clock and serves its API on the loopback interface. Throws ApiError of a definition. */
 export async function startEmbedded(options: EmbeddedOptions = {}): Promise<EmbeddedCluster> {
   const { seed = 1, port = 0, token = randomBytes(16).toString('hex'), ...rest } = options;
-  const { kubeconfig, users = new Map(), serviceMs, parseYaml, ...parts } = rest;
+  const { kubeconfig, users = new Map(), serviceMs, parseYaml, definitions = [], ...parts } = rest;
   const admin: User = { name: 'kubernetes-admin', groups: ['system:masters'], rules: [] };
   const tokens = new Map([...users, [token, admin]]);
   const apiServer = {
@@ -80,15 +83,16 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
   const file = kubeconfig ?? join(mkdtempSync(join(tmpdir(), 'taintmgr-')), 'kubeconfig');
   writeKubeconfig(file, { server: server.url, ca, token });
   cluster.start();
-  return {
-    cluster,
-    url: server.url,
-    ca,
-    kubeconfig: file,
-    stop: async () => {
-      cluster.stop();
-      await server.close();
-      if (kubeconfig === undefined) rmSync(join(file, '..'), { recursive: true, force: true });
-    },
+  const stop = async (): Promise<void> => {
+    cluster.stop();
+    await server.close();
+    if (kubeconfig === undefined) rmSync(join(file, '..'), { recursive: true, force: true });
   };
+  try {
+    await installDefinitions(cluster.api, definitions);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { cluster, url: server.url, ca, kubeconfig: file, stop };
 }

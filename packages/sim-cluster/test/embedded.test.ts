@@ -5,6 +5,7 @@ import { request } from 'node:https';
 import { it } from 'node:test';
 import { serviceAccountUser } from '../src/auth/authorizer.ts';
 import { startEmbedded } from '../src/embedded.ts';
+import { ApiError } from '../src/objects/errors.ts';
 import { nodes } from './world/api-fixture.ts';
 
 it('an embedded cluster lets in those it is told of, with the rights its RBAC objects give', async (t) => {
@@ -70,4 +71,42 @@ it('an embedded cluster knows where its own API server is', async (t) => {
   const [response] = await once(sent.end(), 'response');
   response.resume();
   assert.match(response.headers.warning ?? '', /^299 - "v1 Endpoints is deprecated in v1.33\+/);
+});
+
+const policies = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'policies.example.com' },
+  spec: {
+    group: 'example.com',
+    names: { plural: 'policies', kind: 'Policy' },
+    scope: 'Cluster',
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object' } },
+      },
+    ],
+  },
+};
+
+it('an embedded cluster serves definitions from its start', async (t) => {
+  const embedded = await startEmbedded({ definitions: [policies] });
+  t.after(() => embedded.stop());
+  assert.deepEqual(embedded.cluster.api.list('policies.example.com'), []);
+});
+
+it('an embedded cluster whose definition is refused leaves nothing open', async () => {
+  const first = await startEmbedded();
+  await first.stop();
+  const port = Number(new URL(first.url).port);
+  const wrong = { ...policies, metadata: { name: 'policies' } };
+  await assert.rejects(startEmbedded({ port, definitions: [wrong] }), (error) => {
+    assert.ok(error instanceof ApiError);
+    return /metadata\.name/.test(error.message);
+  });
+  const second = await startEmbedded({ port });
+  await second.stop();
 });

@@ -4,7 +4,6 @@ import type { TestContext } from 'node:test';
 import { customResourceDefinitions } from '@taintmgr/core/policy';
 import {
   type EmbeddedCluster,
-  installDefinitions,
   type KubeObject,
   namespace,
   node,
@@ -32,6 +31,7 @@ const rbac: Readonly<Record<string, string>> = {
 export async function startCluster(t: TestContext): Promise<EmbeddedCluster> {
   const embedded = await startEmbedded({
     topology: none,
+    definitions: customResourceDefinitions(),
     without: ['nodeLifecycleStandIn', 'workloads', 'scheduler', 'disruption'],
     timing: { heartbeatMs: 300, startupMs: [10, 20], podStartMs: [10, 20], podStopMs: [10, 20] },
     users: new Map([
@@ -40,7 +40,6 @@ export async function startCluster(t: TestContext): Promise<EmbeddedCluster> {
     ]),
   });
   t.after(() => embedded.stop());
-  await installDefinitions(embedded.cluster.api, customResourceDefinitions());
   for (const name of ['shop', 'taintmgr-system']) {
     embedded.cluster.api.create('namespaces', namespace(name));
   }

@@ -5,7 +5,7 @@ import { createLogger } from '@taintmgr/controller/src/log/logger.ts';
 import { runProcess } from '@taintmgr/controller/src/process/run-process.ts';
 import { customResourceDefinitions } from '@taintmgr/core/policy';
 import { loadKubeconfig } from '@taintmgr/k8s-adapter';
-import { installDefinitions, startEmbedded } from '@taintmgr/sim-cluster';
+import { startEmbedded } from '@taintmgr/sim-cluster';
 import { topology } from './topology.ts';
 
 /** Nobody wants to wait for minutes: what takes its time in a cluster takes seconds here. */
@@ -35,10 +35,10 @@ export async function keep(
   signal: AbortSignal,
   say: (text: string) => void = (text) => void process.stdout.write(text),
 ): Promise<void> {
-  const embedded = await startEmbedded({ topology, seed, ...pace });
+  const definitions = customResourceDefinitions();
+  const embedded = await startEmbedded({ topology, seed, definitions, ...pace });
   try {
     const { kubeconfig } = embedded;
-    await installDefinitions(embedded.cluster.api, customResourceDefinitions());
     say(`
 A cluster and the controller run until Ctrl-C. In another terminal:
 
