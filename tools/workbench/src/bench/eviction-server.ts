@@ -1,8 +1,9 @@
 // The API server of controller.ts: it has pods, taints all nodes on a signal, and says when the
 // pods began to terminate and what was asked of it meanwhile; on another signal it waits for the
 // Events about them. Arguments: pods, milliseconds that each request takes.
+import type { ApiServer } from '@taintmgr/sim-cluster';
 import { nodeObjects, noExecute, podObjects } from './cluster-objects.ts';
-import { createApi, serveParent } from './served-api.ts';
+import { createApi, serveParent, serveSteps } from './served-api.ts';
 
 /** What came of a taint on all nodes. */
 export interface Served {
@@ -26,64 +27,88 @@ export interface Recorded {
 /** Events that are not there by then do not come in time. */
 const recordingMsMax = 90_000;
 
+/** Before that it serves others for a while, as many as make V8 compile what it runs. */
+const warmingPods = 500;
+
 const [pods, serviceMs] = process.argv.slice(2).map(Number);
 if (pods === undefined || serviceMs === undefined) throw new Error('want: PODS SERVICE-MS');
-const requests = new Map<string, number>();
-const recorded = new Set<string>();
-let recordedAt = 0;
-let evictedAt = 0;
-let askedAt = 0;
-const api = createApi({
-  protobuf: true,
-  serviceMs: ({ verb, resource }) => {
-    const what = `${verb} ${resource?.plural ?? 'others'}`;
-    requests.set(what, (requests.get(what) ?? 0) + 1);
-    const isWrite = !['get', 'list', 'watch'].includes(verb);
-    if (askedAt === 0 && isWrite && resource?.plural === 'pods') askedAt = performance.now();
-    return verb === 'watch' ? 0 : serviceMs;
-  },
-});
-api.load([...nodeObjects(pods), ...podObjects(pods)]);
-api.subscribe(({ resource, object }) => {
-  const about: unknown = Reflect.get(object, 'involvedObject');
-  if (resource !== 'events' || typeof about !== 'object' || about === null) return;
-  if (Reflect.get(about, 'kind') !== 'Pod') return;
-  recorded.add(String(Reflect.get(about, 'uid')));
-  recordedAt = performance.now();
-});
-await serveParent(
-  api,
-  () => evictAll(pods),
-  () => awaitEvents(pods),
-);
 
-async function evictAll(count: number): Promise<Served> {
-  requests.clear();
-  askedAt = 0;
-  const start = performance.now();
-  let firstMs = 0;
-  let left = count;
-  return new Promise((resolve) => {
-    api.subscribe(({ resource, object, previous }) => {
-      const leaves = object.metadata.deletionTimestamp !== undefined;
-      if (resource !== 'pods' || !leaves || previous?.metadata.deletionTimestamp) return;
-      evictedAt = performance.now();
-      const now = evictedAt - start;
-      if (left === count) firstMs = now;
-      left -= 1;
-      if (left > 0) return;
-      const counts = Object.fromEntries(requests);
-      resolve({ askedMs: askedAt - start, firstMs, lastMs: now, requests: counts });
+/** An API server with so many pods, and what came of them. */
+class Evictions {
+  readonly api: ApiServer;
+  readonly #count: number;
+  readonly #requests = new Map<string, number>();
+  readonly #recorded = new Set<string>();
+  #recordedAt = 0;
+  #evictedAt = 0;
+  #askedAt = 0;
+
+  constructor(count: number, requestMs: number) {
+    this.#count = count;
+    this.api = createApi({
+      protobuf: true,
+      serviceMs: ({ verb, resource }) => {
+        const what = `${verb} ${resource?.plural ?? 'others'}`;
+        this.#requests.set(what, (this.#requests.get(what) ?? 0) + 1);
+        const isWrite = !['get', 'list', 'watch'].includes(verb);
+        if (this.#askedAt === 0 && isWrite && resource?.plural === 'pods') {
+          this.#askedAt = performance.now();
+        }
+        return verb === 'watch' ? 0 : requestMs;
+      },
     });
-    const taints = [noExecute('maintenance')];
-    for (const node of api.list('nodes')) api.update('nodes', { ...node, spec: { taints } });
-  });
+    this.api.load([...nodeObjects(count), ...podObjects(count)]);
+    this.api.subscribe(({ resource, object }) => {
+      const about: unknown = Reflect.get(object, 'involvedObject');
+      if (resource !== 'events' || typeof about !== 'object' || about === null) return;
+      if (Reflect.get(about, 'kind') !== 'Pod') return;
+      this.#recorded.add(String(Reflect.get(about, 'uid')));
+      this.#recordedAt = performance.now();
+    });
+  }
+
+  async evictAll(): Promise<Served> {
+    this.#requests.clear();
+    this.#askedAt = 0;
+    const start = performance.now();
+    let firstMs = 0;
+    let left = this.#count;
+    return new Promise((resolve) => {
+      this.api.subscribe(({ resource, object, previous }) => {
+        const leaves = object.metadata.deletionTimestamp !== undefined;
+        if (resource !== 'pods' || !leaves || previous?.metadata.deletionTimestamp) return;
+        this.#evictedAt = performance.now();
+        const now = this.#evictedAt - start;
+        if (left === this.#count) firstMs = now;
+        left -= 1;
+        if (left > 0) return;
+        const counts = Object.fromEntries(this.#requests);
+        resolve({ askedMs: this.#askedAt - start, firstMs, lastMs: now, requests: counts });
+      });
+      const taints = [noExecute('maintenance')];
+      for (const node of this.api.list('nodes')) {
+        this.api.update('nodes', { ...node, spec: { taints } });
+      }
+    });
+  }
+
+  async awaitEvents(): Promise<Recorded> {
+    const end = performance.now() + recordingMsMax;
+    while (this.#recorded.size < this.#count && performance.now() < end) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return {
+      events: this.#recorded.size,
+      ms: Math.max(0, this.#recordedAt - this.#evictedAt),
+    };
+  }
 }
 
-async function awaitEvents(count: number): Promise<Recorded> {
-  const end = performance.now() + recordingMsMax;
-  while (recorded.size < count && performance.now() < end) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return { events: recorded.size, ms: Math.max(0, recordedAt - evictedAt) };
-}
+const warming = new Evictions(warmingPods, serviceMs);
+await serveSteps(warming.api, () => warming.evictAll());
+const evictions = new Evictions(pods, serviceMs);
+await serveParent(
+  evictions.api,
+  () => evictions.evictAll(),
+  () => evictions.awaitEvents(),
+);

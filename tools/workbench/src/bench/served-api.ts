@@ -70,14 +70,32 @@ export async function serveParent(
   api: ApiServer,
   ...steps: readonly (() => Promise<unknown>)[]
 ): Promise<void> {
-  const { kubeconfig, close } = await serveApi(api);
-  print({ kubeconfig });
+  const { close } = await servedThrough(api, steps);
+  await once(process.stdin, 'end');
+  await close();
+}
+
+/** The same, until one more signal after the last step. */
+export async function serveSteps(
+  api: ApiServer,
+  ...steps: readonly (() => Promise<unknown>)[]
+): Promise<void> {
+  const { close } = await servedThrough(api, steps);
+  await once(process.stdin, 'data');
+  await close();
+}
+
+async function servedThrough(
+  api: ApiServer,
+  steps: readonly (() => Promise<unknown>)[],
+): Promise<ServedApi> {
+  const served = await serveApi(api);
+  print({ kubeconfig: served.kubeconfig });
   for (const step of steps) {
     await once(process.stdin, 'data');
     print(await step());
   }
-  await once(process.stdin, 'end');
-  await close();
+  return served;
 }
 
 /** A line of JSON, for the process that has started this one. */
