@@ -28,7 +28,7 @@ const flags = [
 
 /**
  * Runs until `signal`: the controller as it is shipped, over HTTPS. It leads and says so, or every command
- * would answer that nobody evicts here.
+ * would answer that nobody evicts here. Of its log only what goes wrong is said.
  */
 export async function keep(
   seed: number,
@@ -50,7 +50,10 @@ A cluster and the controller run until Ctrl-C. In another terminal:
 `);
     const choices = resolveChoices(['--kubeconfig', kubeconfig, ...flags], {});
     const cluster = await loadKubeconfig(choices.connection);
-    const log = createLogger({ format: 'text', verbose: false, write: () => {} });
+    const write = (line: string): void => {
+      if (!/^\S+ INFO /.test(line)) say(line);
+    };
+    const log = createLogger({ format: 'text', verbose: false, write });
     await runProcess({ choices, checked: checkChoices(choices), cluster, signal, log });
   } finally {
     await embedded.stop();
