@@ -31,6 +31,7 @@ it('opens exactly these', () => {
     'drive',
     'duties',
     'evictPodRequest',
+    'exchangeSink',
     'extraHeader',
     'findEvictors',
     'flightApiVersion',
