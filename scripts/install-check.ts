@@ -13,6 +13,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import manifest from '../packages/core/package.json' with { type: 'json' };
 import { startEmbedded, topologies } from '../packages/sim-cluster/src/index.ts';
+import { lateModules } from './install-check/late-modules.ts';
 import { type Registry, startRegistry } from './install-check/registry.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -58,6 +59,16 @@ async function checkNpm({ url }: Registry): Promise<void> {
   });
   assert.match(explained, /^Name: +zone-a-1\n/);
   say('npm install: two packages without dependencies; kubectl taintmgr explains a node');
+  const args = [join(bin, 'kubectl-taintmgr'), 'explain', 'node', 'zone-a-1'];
+  const late = await lateModules(folder, (...hook) =>
+    run(folder, process.execPath, ...hook, ...args),
+  );
+  assert.deepEqual(
+    late,
+    [],
+    'apps/kubectl-taintmgr/bin/start.js does not load these before it sets flags',
+  );
+  say('kubectl taintmgr explain: has all modules of Node as Node keeps them compiled');
   await checkController('npm', folder, [join(bin, 'taintmgr-controller')]);
 }
 

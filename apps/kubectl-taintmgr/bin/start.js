@@ -59,7 +59,7 @@ function settle() {
 
 const newestSettled = 24;
 
-/** The modules of Node that answers to most questions take. */
+/** The modules of Node that answers to most questions take; install:check sees one that is missing. */
 const used = ['node:tls', 'node:timers/promises', 'node:os', 'node:vm', 'node:process'];
 
 /** The whole of the command. */
