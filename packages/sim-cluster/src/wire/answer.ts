@@ -193,7 +193,7 @@ export function statusReply(code: number, status: Status, warnings: readonly str
   return jsonReply(code, status, false, warnings);
 }
 
-/** V8 has large texts lie apart, in memory that is new for each: twenty times as long as in small pieces. */
+/** V8 has large texts lie apart, in memory that is new for each, which takes ten times as long. */
 const chunkCharacters = 50_000;
 
 /**

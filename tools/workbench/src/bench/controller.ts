@@ -18,7 +18,8 @@ const bare = 'bare request loop';
 
 /** A way to evict: it begins with the kubeconfig, and is ready when it waits for taints. */
 interface Evictor {
-  readonly start: (kubeconfig: string) => Promise<Child>;
+  /** `flags` are of Node. */
+  readonly start: (kubeconfig: string, flags?: readonly string[]) => Promise<Child>;
   /** Whether it writes an Event about each pod. */
   readonly records: boolean;
 }
@@ -139,7 +140,7 @@ async function measure(title: string, pods: number, serviceMs: number): Promise<
   );
   await warmUp(server, start);
   const { kubeconfig } = await server.next<{ readonly kubeconfig: string }>();
-  const child = await start(kubeconfig);
+  const child = await start(kubeconfig, profiling());
   const before: Usage = await child.usage();
   const serverBefore = await server.usage();
   server.proceed();
@@ -185,8 +186,8 @@ function evictor(name: string): Evictor {
   const file = `${import.meta.dirname}/evictors.ts`;
   return {
     records: name === 'loop',
-    start: async (kubeconfig) => {
-      const child = new Child(...source, ...profiling(), ...measured, file, name, kubeconfig);
+    start: async (kubeconfig, flags = []) => {
+      const child = new Child(...source, ...flags, ...measured, file, name, kubeconfig);
       await child.next();
       return child;
     },
@@ -197,9 +198,9 @@ function evictor(name: string): Evictor {
 function ours(...chosen: readonly string[]): Evictor {
   return {
     records: true,
-    start: async (kubeconfig) => {
-      const flags = ['--kubeconfig', kubeconfig, '--secure-port=0', ...chosen];
-      const child = new Child(...profiling(), ...measured, ...controller, ...flags);
+    start: async (kubeconfig, flags = []) => {
+      const own = ['--kubeconfig', kubeconfig, '--secure-port=0', ...chosen];
+      const child = new Child(...flags, ...measured, ...controller, ...own);
       await child.said('leader elected', 'synced');
       return child;
     },

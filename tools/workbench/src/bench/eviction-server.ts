@@ -3,7 +3,7 @@
 // Events about them. Arguments: pods, milliseconds that each request takes.
 import type { ApiServer } from '@taintmgr/sim-cluster';
 import { nodeObjects, noExecute, podObjects } from './cluster-objects.ts';
-import { createApi, serveParent, serveSteps } from './served-api.ts';
+import { createApi, serveParent } from './served-api.ts';
 
 /** What came of a taint on all nodes. */
 export interface Served {
@@ -105,7 +105,7 @@ class Evictions {
 }
 
 const warming = new Evictions(warmingPods, serviceMs);
-await serveSteps(warming.api, () => warming.evictAll());
+await serveParent(warming.api, () => warming.evictAll());
 const evictions = new Evictions(pods, serviceMs);
 await serveParent(
   evictions.api,

@@ -58,6 +58,8 @@ async function compare(counts: readonly number[], rounds: number, forms: Forms):
   }
 }
 
+const warmingRounds = 10;
+
 async function compareOn(
   { node, kubeconfig }: Served,
   asked: typeof lines,
@@ -79,7 +81,11 @@ async function compareOn(
     };
   };
   const plugins = Object.values(forms).map(runner);
-  await warmUp([runner(['kubectl']), ...plugins.slice(0, 1)]);
+  // V8 compiles the API server while it answers; those that people have were compiled before.
+  await medians(warmingRounds, [
+    () => runner(['kubectl'])('describe node NODE'),
+    ...plugins.slice(0, 1).map((plugin) => () => plugin('explain node NODE')),
+  ]);
   const rows: (readonly string[])[] = [];
   for (const [line, kubectlLine] of asked) {
     const [bare, beside, ...times] = await medians(rounds, [
@@ -90,16 +96,6 @@ async function compareOn(
     rows.push([line, ...times, beside ?? '', kubectlLine, bare ?? '']);
   }
   printTable([title, ...Object.keys(forms), 'kubectl', 'what kubectl does', 'Node alone'], rows);
-}
-
-const warmingRuns = 10;
-
-/** V8 optimizes the API server while it answers; those that people have were compiled before. */
-async function warmUp([kubectl, plugin]: readonly Run[]): Promise<void> {
-  for (let run = 0; run < warmingRuns; run++) {
-    await kubectl?.('describe node NODE');
-    await plugin?.('explain node NODE');
-  }
 }
 
 /** What npm would install, without any node_modules. */

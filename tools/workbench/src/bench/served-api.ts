@@ -64,38 +64,20 @@ export function servedAt(url: string, ca: string, close: () => Promise<void>): S
 
 /**
  * Serves it for the process that has started this one: says where it is, then takes the next
- * step on each signal and says what came of it.
+ * step on each signal and says what came of it, until one more signal or the end of these.
  */
 export async function serveParent(
   api: ApiServer,
   ...steps: readonly (() => Promise<unknown>)[]
 ): Promise<void> {
-  const { close } = await servedThrough(api, steps);
-  await once(process.stdin, 'end');
-  await close();
-}
-
-/** The same, until one more signal after the last step. */
-export async function serveSteps(
-  api: ApiServer,
-  ...steps: readonly (() => Promise<unknown>)[]
-): Promise<void> {
-  const { close } = await servedThrough(api, steps);
-  await once(process.stdin, 'data');
-  await close();
-}
-
-async function servedThrough(
-  api: ApiServer,
-  steps: readonly (() => Promise<unknown>)[],
-): Promise<ServedApi> {
-  const served = await serveApi(api);
-  print({ kubeconfig: served.kubeconfig });
+  const { kubeconfig, close } = await serveApi(api);
+  print({ kubeconfig });
   for (const step of steps) {
     await once(process.stdin, 'data');
     print(await step());
   }
-  return served;
+  await Promise.race([once(process.stdin, 'data'), once(process.stdin, 'end')]);
+  await close();
 }
 
 /** A line of JSON, for the process that has started this one. */
