@@ -13,7 +13,7 @@ import type { KubeObject } from '../objects/kube-object.ts';
 import { ServedResources } from '../resources/served.ts';
 import type { Change, ClusterApi, DeleteOptions, StoredKind } from '../store/cluster-api.ts';
 import { expireEvents } from '../store/event-expiry.ts';
-import { Store } from '../store/store.ts';
+import { freezesBriefly, Store } from '../store/store.ts';
 import type { Exchange } from '../wire/exchange.ts';
 import { type Backend, unknownManager } from '../write/backend.ts';
 import { BriefWrites } from '../write/brief.ts';
@@ -95,7 +95,7 @@ export class ApiServer implements ClusterApi {
     const store = new Store({
       startRv: options.startRv ?? startRv,
       historyLength: options.historyLength ?? (options.brief ? briefHistoryLength : historyLength),
-      freezesChanges: !options.brief,
+      ...(options.brief ? { freezes: freezesBriefly } : {}),
       ...(options.from ? { from: options.from } : {}),
     });
     const served = new ServedResources();

@@ -19,7 +19,7 @@ import { ServedResources } from '../resources/served.ts';
 import { Placement } from '../scheduler/placement.ts';
 import { isPending } from '../scheduler/scheduler.ts';
 import type { ClusterApi } from '../store/cluster-api.ts';
-import { Store } from '../store/store.ts';
+import { freezesBriefly, Store } from '../store/store.ts';
 import { Workloads } from '../workloads/workloads.ts';
 import type { Backend } from '../write/backend.ts';
 import { boundTo } from '../write/binding.ts';
@@ -92,7 +92,7 @@ class Settling {
     this.#clock = new VirtualClock(startsAt);
     this.#random = countedRandom(seedFor(seed, 'api-server'));
     this.#backend = {
-      store: new Store({ startRv, historyLength: 0 }),
+      store: new Store({ startRv, historyLength: 0, freezes: freezesBriefly }),
       served: new ServedResources(),
       clock: this.#clock,
       random: this.#random.random,

@@ -10,13 +10,23 @@ export interface StoreOptions {
   /** How many past changes of each resource are kept. */
   readonly historyLength: number;
   /**
-   * Whether changed objects are frozen too, as new ones are; default true. Where the cluster's own parts write
+   * Whether new or changed objects of a resource are frozen; default: all are. Where the cluster's own parts write
    * most of them, which are known not to change what they read, it takes longer than all else.
    */
-  readonly freezesChanges?: boolean;
+  readonly freezes?: (resource: string, isNew: boolean) => boolean;
   /** It begins with what there is in another one, of which the past is not known. */
   readonly from?: Store;
 }
+
+/**
+ * What a store freezes to which the cluster's own parts write: what is made once. Of pods, nodes and leases
+ * there are many, and V8 takes a frozen object for one of another shape than those that changed.
+ */
+export function freezesBriefly(resource: string, isNew: boolean): boolean {
+  return isNew && !openResources.has(resource);
+}
+
+const openResources = new Set(['pods', 'nodes', 'leases']);
 
 /** Somebody who hears of changes; null: of those of all resources. */
 interface Listener {
@@ -39,13 +49,13 @@ export class Store {
   readonly #hearing = new Map<string, readonly Listener[]>();
   readonly #unpublished: Recorded[] = [];
   #publishing = false;
-  readonly #freezesChanges: boolean;
+  readonly #freezes: NonNullable<StoreOptions['freezes']>;
 
   constructor(options: StoreOptions) {
     this.#rv = options.from?.rv ?? options.startRv;
     this.#expiredThrough = this.#rv;
     this.#historyLength = options.historyLength;
-    this.#freezesChanges = options.freezesChanges ?? true;
+    this.#freezes = options.freezes ?? (() => true);
     if (options.from) this.#takeOver(options.from);
   }
 
@@ -139,7 +149,7 @@ export class Store {
     const rv = ++this.#rv;
     const metadata = { ...object.metadata, resourceVersion: String(rv) };
     const stored = { ...object, metadata };
-    if (!previous || this.#freezesChanges) freeze(stored);
+    if (this.#freezes(resource, !previous)) freeze(stored);
     const collection = this.collection(resource);
     const key = collection.keyOf(metadata.namespace ?? '', metadata.name);
     const change: Recorded = { type, resource, object: stored, previous, rv, key };

@@ -13,6 +13,8 @@ const nodesUsual = 100;
 const minutesUsual = 60;
 const zones = ['a', 'b', 'c'];
 const script = 'events:\n- {at: 5m, stopKubelet: {zone: zone-a}, lasts: 20m}\n';
+/** As the command of this checkout does it. */
+const tuning = ['--heap-growing-percent=20', '--max-inlined-bytecode-size-cumulative=400'];
 const here = join(import.meta.dirname, '../../../..');
 
 interface Row {
@@ -91,8 +93,7 @@ function digestOf({ playedEvents, recording }: ReturnType<Documents['withSummary
 async function apart(folder: string, nodes: number, minutes: number): Promise<Row> {
   const flags = ['-C', '@taintmgr/source', '--max-old-space-size=12000', import.meta.filename];
   const words = ['play', folder, String(nodes), String(minutes)];
-  // As the command of this checkout does it.
-  const own = folder === here ? ['--heap-growing-percent=20'] : [];
+  const own = folder === here ? tuning : [];
   const { stdout } = await promisify(execFile)(process.execPath, [...own, ...flags, ...words]);
   return JSON.parse(stdout);
 }

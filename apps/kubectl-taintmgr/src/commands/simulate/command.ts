@@ -27,8 +27,8 @@ import { liveSource } from './source/live.ts';
 import { readSource, readText } from './source/read.ts';
 import type { ClusterSource } from './source/source.ts';
 import { Beginning } from './stage/beginning.ts';
-import { keepHeapTight } from './stage/heap.ts';
 import type { Run, Semantics } from './stage/run.ts';
+import { tuneForSimulation } from './stage/tuning.ts';
 import { watched } from './watched.ts';
 
 /** So many missing things are named. */
@@ -50,7 +50,7 @@ export async function run(invocation: Invocation<SimulateFlags>): Promise<ExitCo
 /** Reads cluster and script, plays them, and says what happened. */
 async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<ExitCode> {
   const { flags, output } = invocation;
-  keepHeapTight();
+  tuneForSimulation();
   const format = await readFormat(flags.output);
   const script = await scriptOf(flags);
   // A cluster may take long to read.
