@@ -41,6 +41,12 @@ const idleConnectionMs = 90_000;
 /** As many requests does the real server let one connection carry at a time. */
 const streamsMax = 100;
 
+/**
+ * Node refuses what else a connection asks when so much of it waits to be read, 10 if nothing is said. The real server
+ * refuses nothing; who does not read is dropped (dropWhenStuck).
+ */
+const connectionMegabytesMax = 1024;
+
 type Answerer = (request: Incoming, response: Parameters<typeof outgoing>[0]) => void;
 type Incoming = IncomingMessage | Http2ServerRequest;
 
@@ -53,7 +59,12 @@ export function startHttps(options: HttpsOptions): Promise<HttpsServer> {
     receive(exchange, request, outgoing(response), slowClientMs);
   const server = http2
     ? createSecureServer(
-        { ...identity, allowHTTP1: true, settings: { maxConcurrentStreams: streamsMax } },
+        {
+          ...identity,
+          allowHTTP1: true,
+          maxSessionMemory: connectionMegabytesMax,
+          settings: { maxConcurrentStreams: streamsMax },
+        },
         answer,
       )
     : createServer(identity, answer);

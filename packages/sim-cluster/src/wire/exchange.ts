@@ -22,7 +22,7 @@ export interface ResponseSink {
   data(chunk: string | Uint8Array): void;
   /**
    * Who is in the same process and has this gets an answer in JSON, and each event of a watch, as a
-   * value instead of `data`: the stored objects themselves, frozen.
+   * value instead of `data`: the stored objects themselves, which nobody changes.
    */
   value?(value: object): void;
   end(): void;

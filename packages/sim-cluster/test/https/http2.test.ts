@@ -115,6 +115,29 @@ describe('HTTP/2', () => {
     await assert.rejects(read(unread), /NGHTTP2_INTERNAL_ERROR/);
   });
 
+  it('answers others on a connection where much waits to be read', async () => {
+    // More than the 10 MB that Node lets wait if nothing is said.
+    const much = new Uint8Array(32 * 1024 * 1024);
+    const other = await startHttps({
+      certificate,
+      exchange: (request, sink) => {
+        if (request.path !== '/much') return api.exchange(request, sink);
+        sink.head(200, {});
+        sink.data(much);
+        return () => {};
+      },
+    });
+    const client = connect(other.url, { ca: certificate.ca });
+    const unread = client.request({ ':path': '/much' });
+    unread.on('error', () => {});
+    await statusOf(unread);
+    for (let turn = 0; turn < 3; turn++) {
+      assert.equal(await statusOf(client.request({ ':path': pods })), 200);
+    }
+    client.destroy();
+    await other.close();
+  });
+
   it('refuses a body that is too long', async () => {
     const body = JSON.stringify({ metadata: { name: 'x'.repeat(3 * 1024 * 1024) } });
     const stream = open(pods, 'POST', body);
