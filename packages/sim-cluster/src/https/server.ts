@@ -42,8 +42,8 @@ const idleConnectionMs = 90_000;
 const streamsMax = 100;
 
 /**
- * Node refuses what else a connection asks when so much of it waits to be read, 10 if nothing is said. The real server
- * refuses nothing; who does not read is dropped (dropWhenStuck).
+ * Node refuses what else a connection asks when so much of it waits to be read, 10 if nothing is
+ * said. The real server refuses nothing; who does not read is dropped (dropWhenStuck).
  */
 const connectionMegabytesMax = 1024;
 

@@ -18,16 +18,6 @@ export interface StoreOptions {
   readonly from?: Store;
 }
 
-/**
- * What a store freezes to which the cluster's own parts write: what is made once. Of pods, nodes and leases
- * there are many, and V8 takes a frozen object for one of another shape than those that changed.
- */
-export function freezesBriefly(resource: string, isNew: boolean): boolean {
-  return isNew && !openResources.has(resource);
-}
-
-const openResources = new Set(['pods', 'nodes', 'leases']);
-
 /** Somebody who hears of changes; null: of those of all resources. */
 interface Listener {
   hear(change: Recorded): void;

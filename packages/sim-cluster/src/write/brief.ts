@@ -134,6 +134,16 @@ export class BriefWrites {
 }
 
 /**
+ * What a store freezes to which the cluster's own parts write: what is made once. Of pods, nodes and leases
+ * there are many, and V8 takes a frozen object for one of another shape than those that changed.
+ */
+export function freezesBriefly(resource: string, isNew: boolean): boolean {
+  return isNew && !openResources.has(resource);
+}
+
+const openResources = new Set(['pods', 'nodes', 'leases']);
+
+/**
  * Whether somebody asks who has made a change: when the taints of a node were written, and who wants a
  * pod to go. Of objects that clients define it is not known.
  */

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { simulationFlags } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/stage/tuning.ts';
 import { printTable, short } from './measure.ts';
 
 const podsPerNode = 30;
@@ -13,8 +14,6 @@ const nodesUsual = 100;
 const minutesUsual = 60;
 const zones = ['a', 'b', 'c'];
 const script = 'events:\n- {at: 5m, stopKubelet: {zone: zone-a}, lasts: 20m}\n';
-/** As the command of this checkout does it. */
-const tuning = ['--heap-growing-percent=20', '--max-inlined-bytecode-size-cumulative=400'];
 const here = join(import.meta.dirname, '../../../..');
 
 interface Row {
@@ -93,7 +92,8 @@ function digestOf({ playedEvents, recording }: ReturnType<Documents['withSummary
 async function apart(folder: string, nodes: number, minutes: number): Promise<Row> {
   const flags = ['-C', '@taintmgr/source', '--max-old-space-size=12000', import.meta.filename];
   const words = ['play', folder, String(nodes), String(minutes)];
-  const own = folder === here ? tuning : [];
+  // As the command of this checkout does it.
+  const own = folder === here ? simulationFlags : [];
   const { stdout } = await promisify(execFile)(process.execPath, [...own, ...flags, ...words]);
   return JSON.parse(stdout);
 }
