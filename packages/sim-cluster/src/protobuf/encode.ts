@@ -19,6 +19,7 @@ type Given = Readonly<Record<string, unknown>>;
 /** The media type of Kubernetes' protobuf; in a watch it has a parameter. */
 export const protobufType: string = 'application/vnd.kubernetes.protobuf';
 
+const writer = new ProtobufWriter();
 const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
 const lengthBytes = 4;
 
@@ -51,19 +52,18 @@ function fieldsOf(apiVersion: string, kind: string): Fields | undefined {
  * An object, a list or a Status with the envelope around it, as in the body of an answer. Fields that
  * the tables do not know are left out. Throws for another kind.
  */
-export const encodeObject: (object: Given) => Uint8Array = lastWritten((object: Given) => {
-  const writer = new ProtobufWriter();
-  writeObject(writer, object);
-  return writer.bytes;
-});
+export const encodeObject: (object: Given) => Uint8Array = lastWritten((object: Given) =>
+  writer.written(() => writeObject(writer, object)),
+);
 
 /** One event of a watch after its length in four bytes. */
 export function encodeFrame(type: string, object: Given): Uint8Array {
-  const writer = new ProtobufWriter();
-  writer.raw(new Uint8Array(lengthBytes));
-  writer.text(1, type);
-  writer.message(2, () => writer.message(1, () => writer.raw(encodeObject(object))));
-  const { bytes } = writer;
+  const encoded = encodeObject(object);
+  const bytes = writer.written(() => {
+    writer.raw(new Uint8Array(lengthBytes));
+    writer.text(1, type);
+    writer.message(2, () => writer.message(1, () => writer.raw(encoded)));
+  });
   new DataView(bytes.buffer, bytes.byteOffset).setUint32(0, bytes.length - lengthBytes);
   return bytes;
 }
@@ -83,18 +83,42 @@ function writeObject(writer: ProtobufWriter, object: Given): void {
   writer.text(4, '');
 }
 
-const entriesOf = new Map<Fields, readonly (readonly [string, number, FieldType])[]>();
+/** A field and what it is called in JSON. */
+interface Entry {
+  readonly name: string;
+  readonly field: number;
+  readonly type: FieldType;
+  /** Whether nothing is written where it is absent. */
+  readonly isOptional: boolean;
+}
+
+const entries = new Map<Fields, readonly Entry[]>();
+
+function entriesOf(fields: Fields): readonly Entry[] {
+  const known = entries.get(fields);
+  if (known) return known;
+  const made = Object.entries(fields).map(([name, [field, type]]) => ({
+    name,
+    field,
+    type,
+    isOptional: isOptional(type),
+  }));
+  entries.set(fields, made);
+  return made;
+}
+
+function isOptional(type: FieldType): boolean {
+  if (typeof type === 'string') return /(\*|s|Map)$/.test(type);
+  return isRepeated(type) || isPointer(type);
+}
 
 function writeFields(writer: ProtobufWriter, object: Given, fields: Fields): void {
-  let entries = entriesOf.get(fields);
-  if (!entries) {
-    entries = Object.entries(fields).map(([name, [field, type]]) => [name, field, type]);
-    entriesOf.set(fields, entries);
-  }
-  for (const [name, field, type] of entries) {
-    const value = name === '' ? object : object[name];
-    if (typeof type === 'string') writeScalar(writer, field, type, value ?? null);
-    else writeMessages(writer, field, type, value ?? null);
+  for (const { name, field, type, isOptional } of entriesOf(fields)) {
+    const value = name === '' ? object : (object[name] ?? null);
+    // Most fields of most objects are not given.
+    if (value === null && isOptional) continue;
+    if (typeof type === 'string') writeScalar(writer, field, type, value);
+    else writeMessages(writer, field, type, value);
   }
 }
 
@@ -104,12 +128,15 @@ function writeMessages(
   type: Exclude<FieldType, string>,
   value: unknown,
 ): void {
-  const one = (given: unknown, fields: Fields): void =>
-    writer.message(field, () => writeFields(writer, isObject(given) ? given : {}, fields));
   if (isRepeated(type)) {
-    if (isList(value)) for (const item of value) one(item, type[0]);
-  } else if (!isPointer(type)) one(value, type);
-  else if (value !== null) one(value, type.pointer);
+    if (isList(value)) for (const item of value) writeMessage(writer, field, type[0], item);
+  } else writeMessage(writer, field, isPointer(type) ? type.pointer : type, value);
+}
+
+function writeMessage(writer: ProtobufWriter, field: number, fields: Fields, value: unknown): void {
+  const start = writer.open(field);
+  writeFields(writer, isObject(value) ? value : {}, fields);
+  writer.close(start);
 }
 
 function writeScalar(
@@ -118,7 +145,6 @@ function writeScalar(
   type: Extract<FieldType, string>,
   value: unknown,
 ): void {
-  if (value === null && type.endsWith('*')) return;
   switch (type) {
     case 'string':
     case 'string*':
