@@ -1,35 +1,51 @@
 // What one piece of a connection's bytes brings of its answers, so that each is told once of it.
+import type { Millis } from '@taintmgr/core/time';
 import type { ResponseHeaders } from '../proto/answer.ts';
 import { joinBytes } from '../proto/protobuf.ts';
 import type { Call } from './call.ts';
+import { monotonic } from './monotonic.ts';
 
 interface Part {
   head: { readonly status: number; readonly headers: ResponseHeaders } | null;
   chunks: Uint8Array[];
   length: number;
   isOver: boolean;
+  readonly isWatch: boolean;
   /** So much of it is told at a time. */
   pieceBytes: number;
 }
 
 /** Answers to writes are small, and nobody has use for a part of one: so much of it waits for the rest. */
 const heldBytesMax = 64 * 1024;
-/** So much of a watch at first, and twice as much each time as long as more of it waits. */
-const pieceBytesMin = 8 * 1024;
-/** Taints of twenty nodes, with all the pods that they are decided about: more would keep answers waiting. */
+/** So much of a watch at first, while more of it waits. */
+const pieceBytesFirst = 8 * 1024;
+const pieceBytesMin = 4 * 1024;
 const pieceBytesMax = 64 * 1024;
+/**
+ * What came of a piece took so long: the next is half of it, so that answers do not wait long, or, below
+ * the half of this, twice as much. A kilobyte may be a pod that is nothing new, or two nodes with sixty to evict.
+ */
+const pieceMsMax: Millis = 8;
 /** What has piled up beyond it is told too: a list of a million pods is not to wait in memory. */
-const waitingBytesMax = 2 * 1024 * 1024;
+const waitingBytesMax = 512 * 1024;
 
 /**
  * Parts of answers, kept until deliver(). A watch under load, and nearly every answer to a write, comes
  * in several frames at once: whoever listens does its work once for all of them. What answers a write
  * is told when it is complete. A taint on many nodes comes in one piece too, and the work that it makes would keep
  * answers waiting: what watches bring beyond a few kilobytes is told bit by bit, with what else comes in between.
+ * So is what comes in many small parts, as API servers write each event by itself: the system hands many of
+ * them on in one turn of the event loop.
  */
 export class Heard {
   /** In the order in which the first part of each came. */
   readonly #parts = new Map<Call, Part>();
+  readonly #clock: () => Millis;
+
+  /** `clock` is one that nobody can set. */
+  constructor(clock: () => Millis = monotonic) {
+    this.#clock = clock;
+  }
 
   head(call: Call, status: number, headers: ResponseHeaders): void {
     this.#partOf(call).head = { status, headers };
@@ -50,15 +66,18 @@ export class Heard {
     this.#parts.delete(call);
   }
 
-  /** Gives on what has come, of long parts of watches a piece; whether more is to be told soon. */
-  deliverSome(): boolean {
+  /**
+   * Gives on what has come, of long parts of watches a piece; whether more is to be told soon. Of
+   * watches nothing is told with `isTurnTaken`, unless much of it waits: a piece was, a moment ago.
+   */
+  deliverSome(isTurnTaken: boolean): boolean {
     let isMore = false;
     for (const [call, part] of this.#parts) {
-      if (!isLong(call, part) || waitsForMore(call, part)) this.#deliver(call, part);
-      else {
-        this.#deliverPiece(call, part);
-        isMore = true;
-      }
+      const isLong = part.isWatch && part.length > part.pieceBytes;
+      const isHeld = part.isWatch && isTurnTaken && part.length <= waitingBytesMax;
+      if (isLong && !isHeld) this.#deliverPiece(call, part);
+      else if (!isHeld) this.#deliver(call, part);
+      isMore ||= isLong || isHeld;
     }
     return isMore;
   }
@@ -77,7 +96,7 @@ export class Heard {
     if (head && isOver) call.answer(head.status, head.headers, joinBytes(chunks));
     else {
       if (head) call.head(head.status, head.headers);
-      if (chunks.length > 1 && !isWatch(call) && call.request.method === 'GET') {
+      if (chunks.length > 1 && !part.isWatch && call.request.method === 'GET') {
         for (const chunk of chunks) call.data(chunk);
       } else if (chunks.length > 0) call.data(joinBytes(chunks));
       if (isOver) call.end();
@@ -87,17 +106,22 @@ export class Heard {
   #deliverPiece(call: Call, part: Part): void {
     const { head, pieceBytes, length } = part;
     part.head = null;
-    part.pieceBytes = Math.min(2 * pieceBytes, pieceBytesMax);
     const piece = takePiece(part, Math.max(pieceBytes, length - waitingBytesMax));
+    const start = this.#clock();
     if (head) call.head(head.status, head.headers);
     call.data(piece);
+    const took = this.#clock() - start;
+    if (took > pieceMsMax) part.pieceBytes = Math.max(pieceBytes / 2, pieceBytesMin);
+    else if (took < pieceMsMax / 2) part.pieceBytes = Math.min(2 * pieceBytes, pieceBytesMax);
   }
 
   #partOf(call: Call): Part {
     const known = this.#parts.get(call);
     if (known) return known;
-    const pieceBytes = pieceBytesMin;
-    const part: Part = { head: null, chunks: [], length: 0, isOver: false, pieceBytes };
+    const { method, path } = call.request;
+    const isWatch = method === 'GET' && /[?&]watch=(true|1)(&|$)/.test(path);
+    const pieceBytes = pieceBytesFirst;
+    const part: Part = { head: null, chunks: [], length: 0, isOver: false, isWatch, pieceBytes };
     this.#parts.set(call, part);
     return part;
   }
@@ -116,12 +140,4 @@ function takePiece(part: Part, bytes: number): Uint8Array {
 
 function waitsForMore({ request }: Call, { head, length, isOver }: Part): boolean {
   return head !== null && !isOver && request.method !== 'GET' && length <= heldBytesMax;
-}
-
-function isLong(call: Call, { length, pieceBytes }: Part): boolean {
-  return length > pieceBytes && isWatch(call);
-}
-
-function isWatch({ request }: Call): boolean {
-  return /[?&]watch=(true|1)(&|$)/.test(request.path);
 }

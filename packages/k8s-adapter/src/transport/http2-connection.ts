@@ -54,7 +54,10 @@ export class Http2Connection {
   #idle: NodeJS.Timeout | null = null;
   #draining = false;
   #isFlushing = false;
-  #isDelivering = false;
+  /** Something of watches was told in this turn of the event loop. */
+  #isTurnTaken = false;
+  /** More of them waits. */
+  #isMore = false;
   #why = 'the connection was closed';
 
   /** `authority`: host and port, as requests name them. */
@@ -162,12 +165,16 @@ export class Http2Connection {
     this.#deliver();
   }
 
-  /** What waits is told when what else has come was looked at. */
+  /** Of watches something is told once in a turn of the event loop; answers are told as they come. */
   #deliver(): void {
-    if (!this.#heard.deliverSome() || this.#isDelivering) return;
-    this.#isDelivering = true;
+    this.#isMore = this.#heard.deliverSome(this.#isTurnTaken);
+    if (this.#isTurnTaken) return;
+    this.#isTurnTaken = true;
     setImmediate(() => {
-      this.#isDelivering = false;
+      this.#isTurnTaken = false;
+      if (!this.#isMore) return;
+      // What the answers of this turn led to need not wait for what more of a watch leads to.
+      this.#flush();
       this.#deliver();
     });
   }

@@ -168,20 +168,20 @@ describe('a long part of a watch', () => {
     const [heard, watch, patch] = [new Heard(), watchOf(told), callOf('a', answers, 'PATCH')];
     heard.data(watch, kilobytes(30));
     heard.data(watch, kilobytes(10));
-    assert.equal(heard.deliverSome(), true);
+    assert.equal(heard.deliverSome(false), true);
     heard.head(patch, 200, headers);
     heard.end(patch);
     heard.data(watch, kilobytes(1));
-    assert.equal(heard.deliverSome(), true);
+    assert.equal(heard.deliverSome(false), true);
     assert.deepEqual(answers, ['a answer ']);
-    assert.equal(heard.deliverSome(), false);
+    assert.equal(heard.deliverSome(false), false);
     assert.deepEqual(
       told.map(({ length }) => length / 1024),
       [8, 16, 17],
     );
     const whole = Buffer.concat([kilobytes(30), kilobytes(10), kilobytes(1)]);
     assert.deepEqual(Buffer.concat(told), whole);
-    assert.equal(heard.deliverSome(), false);
+    assert.equal(heard.deliverSome(false), false);
   });
 
   it('comes before the end of the watch', () => {
@@ -191,9 +191,9 @@ describe('a long part of a watch', () => {
     const [heard, call] = [new Heard(), new Call(request, sink, nobody)];
     heard.head(call, 200, headers);
     heard.data(call, kilobytes(9));
-    heard.deliverSome();
+    heard.deliverSome(false);
     heard.end(call);
-    heard.deliverSome();
+    heard.deliverSome(false);
     assert.deepEqual(told, ['head', 'chunk', 'chunk', 'end']);
   });
 
@@ -201,7 +201,7 @@ describe('a long part of a watch', () => {
     const told: Uint8Array[] = [];
     const [heard, watch] = [new Heard(), watchOf(told)];
     heard.data(watch, kilobytes(40));
-    heard.deliverSome();
+    heard.deliverSome(false);
     heard.deliver();
     assert.deepEqual(
       told.map(({ length }) => length / 1024),
@@ -213,7 +213,7 @@ describe('a long part of a watch', () => {
     const told: Uint8Array[] = [];
     const [heard, watch] = [new Heard(), watchOf(told)];
     for (let at = 0; at < 30; at++) heard.data(watch, kilobytes(10));
-    while (heard.deliverSome());
+    while (heard.deliverSome(false));
     assert.deepEqual(
       told.map(({ length }) => length / 1024),
       [8, 16, 32, 64, 64, 64, 52],
@@ -222,29 +222,49 @@ describe('a long part of a watch', () => {
     assert.deepEqual(Buffer.concat(told), whole);
   });
 
+  it('is told in smaller pieces where what comes of them takes long, down to 4 kB', () => {
+    const lengths: number[] = [];
+    let now = 0;
+    // Of the first three pieces nothing much comes; then a kilobyte takes 3 ms.
+    const sink = new InputSink('watch', (input) => {
+      if (input.kind !== 'chunk') return;
+      const kilobytes = input.data.length / 1024;
+      lengths.push(kilobytes);
+      now += lengths.length <= 3 ? 0.1 * kilobytes : 3 * kilobytes;
+    });
+    const request = { method: 'GET', path: watchPath, headers: {}, body: null } as const;
+    const [heard, watch] = [new Heard(() => now), new Call(request, sink, nobody)];
+    heard.data(watch, kilobytes(200));
+    while (heard.deliverSome(false));
+    assert.deepEqual(lengths.slice(0, 9), [8, 16, 32, 64, 32, 16, 8, 4, 4]);
+    assert.equal(
+      lengths.reduce((sum, length) => sum + length, 0),
+      200,
+    );
+  });
+
   it('is told up to what may wait where so much has piled up that it would fill the memory', () => {
-    const told: Uint8Array[] = [];
-    const [heard, watch] = [new Heard(), watchOf(told)];
-    heard.data(watch, kilobytes(2 * 1024 + 100));
-    assert.equal(heard.deliverSome(), true);
-    heard.data(watch, kilobytes(70));
-    assert.equal(heard.deliverSome(), true);
-    assert.deepEqual(
-      told.map(({ length }) => length / 1024),
-      [100, 70],
-    );
-    while (heard.deliverSome());
-    assert.deepEqual(
-      Buffer.concat(told),
-      Buffer.concat([kilobytes(2 * 1024 + 100), kilobytes(70)]),
-    );
+    for (const isTurnTaken of [false, true]) {
+      const told: Uint8Array[] = [];
+      const [heard, watch] = [new Heard(), watchOf(told)];
+      heard.data(watch, kilobytes(512 + 100));
+      assert.equal(heard.deliverSome(isTurnTaken), true);
+      heard.data(watch, kilobytes(70));
+      assert.equal(heard.deliverSome(isTurnTaken), true);
+      assert.deepEqual(
+        told.map(({ length }) => length / 1024),
+        [100, 70],
+      );
+      while (heard.deliverSome(false));
+      assert.deepEqual(Buffer.concat(told), Buffer.concat([kilobytes(512 + 100), kilobytes(70)]));
+    }
   });
 
   it('is not cut where it is a list: nobody has use for a part of one', () => {
     const told: Uint8Array[] = [];
     const [heard, list] = [new Heard(), watchOf(told, '/api/v1/nodes?limit=500')];
     heard.data(list, kilobytes(40));
-    assert.equal(heard.deliverSome(), false);
+    assert.equal(heard.deliverSome(false), false);
     assert.deepEqual(told, [kilobytes(40)]);
   });
 
@@ -252,9 +272,48 @@ describe('a long part of a watch', () => {
     const told: Uint8Array[] = [];
     const [heard, watch] = [new Heard(), watchOf(told)];
     heard.data(watch, kilobytes(40));
-    heard.deliverSome();
+    heard.deliverSome(false);
     heard.forget(watch);
-    assert.equal(heard.deliverSome(), false);
+    assert.equal(heard.deliverSome(false), false);
     assert.equal(told.length, 1);
+  });
+});
+
+describe('what comes of a watch in many small parts', () => {
+  it('is told once in a turn, all of it together, and answers as they come', () => {
+    const [told, answers]: [Uint8Array[], string[]] = [[], []];
+    const [heard, watch, patch] = [new Heard(), watchOf(told), callOf('a', answers, 'PATCH')];
+    heard.data(watch, kilobytes(1));
+    assert.equal(heard.deliverSome(false), false);
+    assert.equal(told.length, 1);
+    for (let at = 0; at < 5; at++) {
+      heard.data(watch, kilobytes(1));
+      assert.equal(heard.deliverSome(true), true);
+    }
+    heard.head(patch, 200, headers);
+    heard.end(patch);
+    assert.equal(heard.deliverSome(true), true);
+    assert.deepEqual(answers, ['a answer ']);
+    assert.equal(told.length, 1);
+    assert.equal(heard.deliverSome(false), false);
+    assert.deepEqual(
+      told.map(({ length }) => length / 1024),
+      [1, 5],
+    );
+  });
+
+  it('is told with the end of the watch', () => {
+    const told: string[] = [];
+    const sink = new InputSink('a', ({ kind }) => told.push(kind));
+    const request = { method: 'GET', path: watchPath, headers: {}, body: null } as const;
+    const [heard, call] = [new Heard(), new Call(request, sink, nobody)];
+    heard.head(call, 200, headers);
+    heard.data(call, kilobytes(1));
+    heard.deliverSome(false);
+    heard.data(call, kilobytes(1));
+    heard.end(call);
+    assert.equal(heard.deliverSome(true), true);
+    assert.equal(heard.deliverSome(false), false);
+    assert.deepEqual(told, ['head', 'chunk', 'chunk', 'end']);
   });
 });
