@@ -21,7 +21,7 @@ export interface PodWatch {
 
 export const defaultPodWatch: PodWatch = {
   mode: 'auto',
-  podsMin: 20_000,
+  podsMin: 50_000,
   nodesMax: 64,
   listsMax: 8,
   lingerMs: 300_000,

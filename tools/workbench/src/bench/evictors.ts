@@ -2,7 +2,7 @@
 // writes for each pod. Arguments: name, kubeconfig. It prints a line of JSON
 // when it knows what is there and waits for taints.
 import http2 from 'node:http2';
-import type { V1Node, V1Pod } from '@kubernetes/client-node';
+import type { V1Node, V1Pod, V1PodList } from '@kubernetes/client-node';
 import { createEngine } from '@taintmgr/core';
 import { loadKubeconfig } from '@taintmgr/k8s-adapter';
 import { startOurLoop } from './our-loop.ts';
@@ -25,7 +25,14 @@ async function loop(kubeconfig: string): Promise<void> {
 }
 
 /** Nothing but requests: it reads the pods once and begins with the first taint it hears of. */
-async function bare(kubeconfig: string): Promise<void> {
+const bare: Evictor = (kubeconfig) => requestLoop(kubeconfig, null);
+
+/** The same and a watch of pods, in protobuf, of which it reads nothing: what a controller makes a server do. */
+const followed: Evictor = (kubeconfig) =>
+  requestLoop(kubeconfig, 'application/vnd.kubernetes.protobuf;stream=watch');
+
+/** `watched`: in which form it asks for a watch of pods; null: for none. */
+async function requestLoop(kubeconfig: string, watched: string | null): Promise<void> {
   const { access } = await loadKubeconfig({ kubeconfig });
   const { headers, tls } = await access.authorize();
   const session = http2.connect(access.server, { ...tls, ALPNProtocols: ['h2'] });
@@ -43,7 +50,12 @@ async function bare(kubeconfig: string): Promise<void> {
   };
   let text = '';
   for await (const chunk of open('GET', '/api/v1/pods')) text += chunk;
-  const { items }: { items: readonly V1Pod[] } = JSON.parse(text);
+  const { metadata, items }: V1PodList = JSON.parse(text);
+  if (watched !== null) {
+    const from = metadata?.resourceVersion ?? '';
+    const path = `/api/v1/pods?watch=true&allowWatchBookmarks=true&resourceVersion=${from}`;
+    session.request({ ...headers, ':path': path, accept: watched }).resume();
+  }
   const work = workers(async ({ namespace, name, uid }) => {
     const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
     const patch = 'application/strategic-merge-patch+json';
@@ -119,7 +131,7 @@ function markOf(uid: string): object {
   return { metadata: { uid }, status: { conditions: [condition] } };
 }
 
-const evictors: Readonly<Record<string, Evictor>> = { loop, bare, stock };
+const evictors: Readonly<Record<string, Evictor>> = { loop, bare, followed, stock };
 const [name = '', kubeconfig = ''] = process.argv.slice(2);
 const evictor = evictors[name];
 if (!evictor) throw new Error(`${name}: no such evictor`);
