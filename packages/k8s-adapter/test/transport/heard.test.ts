@@ -156,10 +156,16 @@ function kilobytes(count: number): Buffer {
 
 /** A watch, and the parts that are told of it. */
 function watchOf(told: Uint8Array[], path = watchPath): Call {
-  const sink = new InputSink('watch', (input) => {
+  const hear = (input: ExchangeInput): void => {
     if (input.kind === 'chunk') told.push(Buffer.from(input.data));
-  });
-  return new Call({ method: 'GET', path, headers: {}, body: null }, sink, nobody);
+  };
+  return watchTo(hear, path);
+}
+
+/** A watch, and who hears of it. */
+function watchTo(hear: (input: ExchangeInput) => void, path = watchPath): Call {
+  const request = { method: 'GET', path, headers: {}, body: null } as const;
+  return new Call(request, new InputSink('watch', hear), nobody);
 }
 
 describe('a long part of a watch', () => {
@@ -186,9 +192,7 @@ describe('a long part of a watch', () => {
 
   it('comes before the end of the watch', () => {
     const told: string[] = [];
-    const sink = new InputSink('a', ({ kind }) => told.push(kind));
-    const request = { method: 'GET', path: watchPath, headers: {}, body: null } as const;
-    const [heard, call] = [new Heard(), new Call(request, sink, nobody)];
+    const [heard, call] = [new Heard(), watchTo(({ kind }) => told.push(kind))];
     heard.head(call, 200, headers);
     heard.data(call, kilobytes(9));
     heard.deliverSome(false);
@@ -226,14 +230,13 @@ describe('a long part of a watch', () => {
     const lengths: number[] = [];
     let now = 0;
     // Of the first three pieces nothing much comes; then a kilobyte takes 3 ms.
-    const sink = new InputSink('watch', (input) => {
+    const hear = (input: ExchangeInput): void => {
       if (input.kind !== 'chunk') return;
       const kilobytes = input.data.length / 1024;
       lengths.push(kilobytes);
       now += lengths.length <= 3 ? 0.1 * kilobytes : 3 * kilobytes;
-    });
-    const request = { method: 'GET', path: watchPath, headers: {}, body: null } as const;
-    const [heard, watch] = [new Heard(() => now), new Call(request, sink, nobody)];
+    };
+    const [heard, watch] = [new Heard(() => now), watchTo(hear)];
     heard.data(watch, kilobytes(200));
     while (heard.deliverSome(false));
     assert.deepEqual(lengths.slice(0, 9), [8, 16, 32, 64, 32, 16, 8, 4, 4]);
@@ -304,9 +307,7 @@ describe('what comes of a watch in many small parts', () => {
 
   it('is told with the end of the watch', () => {
     const told: string[] = [];
-    const sink = new InputSink('a', ({ kind }) => told.push(kind));
-    const request = { method: 'GET', path: watchPath, headers: {}, body: null } as const;
-    const [heard, call] = [new Heard(), new Call(request, sink, nobody)];
+    const [heard, call] = [new Heard(), watchTo(({ kind }) => told.push(kind))];
     heard.head(call, 200, headers);
     heard.data(call, kilobytes(1));
     heard.deliverSome(false);
