@@ -19,7 +19,8 @@ type Given = Readonly<Record<string, unknown>>;
 /** The media type of Kubernetes' protobuf; in a watch it has a parameter. */
 export const protobufType: string = 'application/vnd.kubernetes.protobuf';
 
-const writer = new ProtobufWriter();
+/** One for all: nothing is encoded while something else is. */
+const kept = new ProtobufWriter();
 const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
 const lengthBytes = 4;
 
@@ -53,16 +54,16 @@ function fieldsOf(apiVersion: string, kind: string): Fields | undefined {
  * the tables do not know are left out. Throws for another kind.
  */
 export const encodeObject: (object: Given) => Uint8Array = lastWritten((object: Given) =>
-  writer.written(() => writeObject(writer, object)),
+  kept.written(() => writeObject(kept, object)),
 );
 
 /** One event of a watch after its length in four bytes. */
 export function encodeFrame(type: string, object: Given): Uint8Array {
   const encoded = encodeObject(object);
-  const bytes = writer.written(() => {
-    writer.raw(new Uint8Array(lengthBytes));
-    writer.text(1, type);
-    writer.message(2, () => writer.message(1, () => writer.raw(encoded)));
+  const bytes = kept.written(() => {
+    kept.raw(new Uint8Array(lengthBytes));
+    kept.text(1, type);
+    kept.message(2, () => kept.message(1, () => kept.raw(encoded)));
   });
   new DataView(bytes.buffer, bytes.byteOffset).setUint32(0, bytes.length - lengthBytes);
   return bytes;
@@ -107,6 +108,7 @@ function entriesOf(fields: Fields): readonly Entry[] {
   return made;
 }
 
+/** Pointers, and what Go has as slices and maps: texts, integers and messages of any number, and bytes. */
 function isOptional(type: FieldType): boolean {
   if (typeof type === 'string') return /(\*|s|Map)$/.test(type);
   return isRepeated(type) || isPointer(type);

@@ -2,8 +2,8 @@
 
 /**
  * How a field is written. `*` is a Go pointer: written only where it is given; the others are
- * written always, as nothing where they are absent. JSON leaves zeros out, but for fields with `!`. A
- * list of one message is that message, repeated.
+ * written always, as nothing where they are absent, but for bytes, lists and maps. JSON leaves zeros out,
+ * but for fields with `!`. A list of one message is that message, repeated.
  */
 export type FieldType =
   | 'string'

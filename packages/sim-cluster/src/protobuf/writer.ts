@@ -6,7 +6,7 @@ export class ProtobufWriter {
   #bytes: Buffer = Buffer.allocUnsafe(keptBytes);
   #length = 0;
 
-  /** What `write` writes, in memory of its own. */
+  /** What `write` writes, in memory of its own; it must not ask for another meanwhile. */
   written(write: () => void): Uint8Array {
     this.#length = 0;
     write();

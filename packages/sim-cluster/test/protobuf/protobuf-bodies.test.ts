@@ -326,4 +326,18 @@ describe('a body in protobuf says the same as one in JSON', () => {
       spec: {},
     });
   });
+
+  it('of bytes: none where there are none, as in Go, and what is there', () => {
+    const spec = { request: 'YWJj', signerName: 'a.example/b' };
+    const signing = {
+      apiVersion: 'certificates.k8s.io/v1',
+      kind: 'CertificateSigningRequest',
+      spec,
+    };
+    const ends = (object: object): string =>
+      Buffer.from(encodeObject({ ...signing, ...object })).toString('hex');
+    // status is field 3, its certificate field 2; two empty fields of the envelope follow.
+    assert.match(ends({ status: {} }), /1a00(1a002200)$/);
+    assert.match(ends({ status: { certificate: 'ZGVm' } }), /1a051203646566(1a002200)$/);
+  });
 });
