@@ -7,10 +7,10 @@ import { type Choices, resolveChoices } from './flags/resolve.ts';
 import { batched } from './log/batched.ts';
 import { createLogger, type Logger } from './log/logger.ts';
 import { checkUrl } from './process/check-url.ts';
-import { keepHeapSmall } from './process/heap.ts';
 import { runProcess } from './process/run-process.ts';
 import { errorLines } from './process/start-errors.ts';
 import { stopSignal } from './process/stop-signal.ts';
+import { tuneForController } from './process/tuning.ts';
 
 // Whoever reads us may go away, as `head` does.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
@@ -28,7 +28,7 @@ main().catch((error: unknown) => {
 });
 
 async function main(): Promise<void> {
-  keepHeapSmall();
+  tuneForController();
   const choices = resolveChoices(process.argv.slice(2), process.env);
   const { settings } = choices;
   if (settings.checkUrl !== '') {

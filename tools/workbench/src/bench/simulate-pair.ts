@@ -2,10 +2,11 @@
 // npm run bench -- simulate-pair; alone it takes NODES, the FOLDER of another checkout (-: none), MINUTES
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { simulationFlags } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/stage/tuning.ts';
+import { tuneForSimulation } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/stage/tuning.ts';
+import { watched } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/watched.ts';
 import { printTable, short } from './measure.ts';
 
 const podsPerNode = 30;
@@ -40,6 +41,8 @@ function topology(nodes: number): string {
 }
 
 type Simulating = typeof import('@taintmgr/kubectl-taintmgr/src/commands/simulate/stage/run.ts');
+type RunOptions = Parameters<Simulating['simulate']>[0];
+type Run = ReturnType<Simulating['simulate']>;
 type Scripts = typeof import('@taintmgr/kubectl-taintmgr/src/commands/simulate/script/script.ts');
 type Topologies =
   typeof import('@taintmgr/kubectl-taintmgr/src/commands/simulate/source/topology.ts');
@@ -63,10 +66,8 @@ async function play(folder: string, nodes: number, minutes: number): Promise<Row
   const source = topologySource('bench', readAllPositioned('bench', topology(nodes)));
   const before = process.cpuUsage();
   const options = { source, policies: [], seed: 1, until, semantics: 'precise' } as const;
-  const run = withSummary(
-    simulate({ ...options, script: readScript('bench', script, until) }),
-    until,
-  );
+  const all = { ...options, script: readScript('bench', script, until) };
+  const run = withSummary(resolve(folder) === here ? await asCommanded(all) : simulate(all), until);
   const { user, system } = process.cpuUsage(before);
   return {
     evictions: run.summary.evictions,
@@ -74,6 +75,12 @@ async function play(folder: string, nodes: number, minutes: number): Promise<Row
     rssBytes: process.resourceUsage().maxRSS * 1024,
     digest: digestOf(run),
   };
+}
+
+/** As the command of this checkout plays it. */
+async function asCommanded(options: RunOptions): Promise<Run> {
+  tuneForSimulation();
+  return watched(options, '', { live: null, interrupt: new AbortController().signal });
 }
 
 /** Of what happened, as checkouts before variants recorded it too. */
@@ -92,9 +99,7 @@ function digestOf({ playedEvents, recording }: ReturnType<Documents['withSummary
 async function apart(folder: string, nodes: number, minutes: number): Promise<Row> {
   const flags = ['-C', '@taintmgr/source', '--max-old-space-size=12000', import.meta.filename];
   const words = ['play', folder, String(nodes), String(minutes)];
-  // As the command of this checkout does it.
-  const own = folder === here ? simulationFlags : [];
-  const { stdout } = await promisify(execFile)(process.execPath, [...own, ...flags, ...words]);
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, ...words]);
   return JSON.parse(stdout);
 }
 

@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
 import type { LiveBlock } from '../../cli/output.ts';
 import { played, type Run, type RunOptions } from './stage/run.ts';
+import { holdNewSpace } from './stage/tuning.ts';
 
 /** Nobody waits longer for an answer to Ctrl-C, but for one piece of a run. */
 const restEveryMs: Millis = 100;
@@ -26,6 +27,7 @@ export async function watched(
     for (;;) {
       const step = work.next();
       if (step.done) return step.value;
+      holdNewSpace();
       if (performance.now() - restedAt < restEveryMs) continue;
       const { value: after } = step;
       live?.show(
