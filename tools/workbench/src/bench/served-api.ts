@@ -53,13 +53,8 @@ export function servedAt(url: string, ca: string, close: () => Promise<void>): S
   const directory = mkdtempSync(join(tmpdir(), 'taintmgr-bench-'));
   const kubeconfig = join(directory, 'kubeconfig');
   writeKubeconfig(kubeconfig, { server: url, ca, token });
-  return {
-    kubeconfig,
-    close: async () => {
-      await close();
-      rmSync(directory, { recursive: true });
-    },
-  };
+  process.once('exit', () => rmSync(directory, { recursive: true }));
+  return { kubeconfig, close };
 }
 
 /**
@@ -71,6 +66,8 @@ export async function serveParent(
   ...steps: readonly (() => Promise<unknown>)[]
 ): Promise<void> {
   const { kubeconfig, close } = await serveApi(api);
+  // Else what is done at the exit is not.
+  process.once('SIGTERM', () => process.exit());
   print({ kubeconfig });
   for (const step of steps) {
     await once(process.stdin, 'data');
