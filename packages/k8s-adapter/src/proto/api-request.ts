@@ -141,7 +141,7 @@ export function withQuery(path: string, query: Query): string {
   return pairs.length > 0 ? `${path}?${pairs.join('&')}` : path;
 }
 
-/** The text is written when somebody wants it: a server in the same process never does. */
+/** The text at once, though a server in the same process has no use for it: to write it later took three times as long. */
 function withBody(
   method: ApiRequest['method'],
   path: string,
@@ -149,15 +149,6 @@ function withBody(
   bodyValue: object,
   wanted: Wanted = 'object',
 ): ApiRequest {
-  let text: string | null = null;
-  return {
-    method,
-    path,
-    headers: bodyHeaders[content][wanted],
-    bodyValue,
-    get body() {
-      text ??= JSON.stringify(bodyValue);
-      return text;
-    },
-  };
+  const headers = bodyHeaders[content][wanted];
+  return { method, path, headers, body: JSON.stringify(bodyValue), bodyValue };
 }

@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../kernel/clock.ts';
 import { type Random, replaying } from '../kernel/prng.ts';
 import { ApiError } from '../objects/errors.ts';
 import { deniedByWebhook } from '../objects/webhook-errors.ts';
-import { type Answer, errorReply, type Reply, type Stream } from '../wire/answer.ts';
+import { type Answer, bodyOf, errorReply, type Reply, type Stream } from '../wire/answer.ts';
 import type { ApiRequest, Exchange, ResponseSink } from '../wire/exchange.ts';
 import { needsProtobuf, prefersProtobuf } from '../wire/negotiation.ts';
 import { type Fault, type Faults, faultAnswer } from './faults.ts';
@@ -208,11 +208,11 @@ class Connection {
     if (this.#isMute) return;
     this.#head(reply.status, reply.headers);
     if (reply.value && this.#sink.value) this.#sink.value(reply.value);
-    else this.#body(reply.body);
+    else this.#body(bodyOf(reply));
     this.#break('end');
   }
 
-  #body(body: Reply['body']): void {
+  #body(body: ReturnType<typeof bodyOf>): void {
     const chunks = typeof body === 'string' ? [body] : body;
     for (const chunk of chunks) if (this.#open && chunk !== '') this.#sink.data(chunk);
   }

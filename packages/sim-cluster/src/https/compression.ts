@@ -32,9 +32,7 @@ export function compressing(answer: Outgoing): Outgoing {
     return stream;
   };
   return {
-    get unread() {
-      return answer.unread;
-    },
+    unread: answer.unread,
     closesConnection: answer.closesConnection,
     onClose: answer.onClose,
     drop: answer.drop,

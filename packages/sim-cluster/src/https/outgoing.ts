@@ -10,7 +10,7 @@ export interface Outgoing {
   /** The client sees a break: of its connection, or with HTTP/2 of this one exchange. */
   drop(): void;
   /** Bytes that the client has not read yet. */
-  readonly unread: number;
+  readonly unread: () => number;
   /** Whether the rest of a request can only be got rid of with its connection. */
   readonly closesConnection: boolean;
   onClose(listener: () => void): void;
@@ -33,9 +33,7 @@ function overHttp1(response: ServerResponse): Outgoing {
     data: (chunk) => void response.write(chunk),
     end: () => void response.end(),
     drop: () => void response.destroy(),
-    get unread() {
-      return response.writableLength;
-    },
+    unread: () => response.writableLength,
     closesConnection: true,
     onClose: (listener) => void response.on('close', listener),
   };
@@ -51,9 +49,7 @@ function overHttp2(response: Http2ServerResponse): Outgoing {
     },
     end: () => void response.end(),
     drop: () => stream.close(constants.NGHTTP2_INTERNAL_ERROR),
-    get unread() {
-      return stream.writableLength;
-    },
+    unread: () => stream.writableLength,
     closesConnection: false,
     onClose: (listener) => void response.on('close', listener),
   };

@@ -4,7 +4,7 @@ import { createSecureServer, type Http2SecureServer, type Http2ServerRequest } f
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { requestTooLarge } from '../objects/errors.ts';
-import { errorReply } from '../wire/answer.ts';
+import { bodyOf, errorReply } from '../wire/answer.ts';
 import type { ApiRequest, Exchange, ResponseSink } from '../wire/exchange.ts';
 import type { Certificate } from './certificate.ts';
 import { compressing, wantsGzip } from './compression.ts';
@@ -126,7 +126,9 @@ function receive(
 }
 
 function refuseBody(answer: Outgoing): void {
-  const { status, headers, body } = errorReply(requestTooLarge(`limit is ${bodyBytesMax}`));
+  const reply = errorReply(requestTooLarge(`limit is ${bodyBytesMax}`));
+  const { status, headers } = reply;
+  const body = bodyOf(reply);
   answer.head(status, answer.closesConnection ? { ...headers, connection: 'close' } : headers);
   for (const chunk of typeof body === 'string' ? [body] : body) answer.data(chunk);
   answer.end();
@@ -167,14 +169,14 @@ function dropWhenStuck(answer: Outgoing, slowClientMs: number): () => void {
   const watchOver = (unread: number): void => {
     timer = setTimeout(() => {
       timer = null;
-      if (answer.unread >= unread) answer.drop();
-      else if (answer.unread > unreadBytesMax) watchOver(answer.unread);
+      if (answer.unread() >= unread) answer.drop();
+      else if (answer.unread() > unreadBytesMax) watchOver(answer.unread());
     }, slowClientMs).unref();
   };
   answer.onClose(() => {
     if (timer) clearTimeout(timer);
   });
   return () => {
-    if (!timer && answer.unread > unreadBytesMax) watchOver(answer.unread);
+    if (!timer && answer.unread() > unreadBytesMax) watchOver(answer.unread());
   };
 }

@@ -8,13 +8,18 @@ import { yamlText, yamlType } from './yaml.ts';
 /** What a handler answers, and how that becomes a response. */
 export type Answer = Reply | Stream | Later | Asking;
 
+type Body = string | Iterable<string | Uint8Array>;
+
 /** A whole response. */
 export interface Reply {
   readonly kind: 'reply';
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The body, in one piece or in several. */
-  readonly body: string | Iterable<string | Uint8Array>;
+  /**
+   * The body, in one piece or in several; or what writes it: text costs more than all else of an answer, and
+   * not everybody wants it.
+   */
+  readonly body: Body | (() => Body);
   /** The same as a value; left out: it is no object in JSON. */
   readonly value?: object;
 }
@@ -68,16 +73,7 @@ export function jsonReply(
   pretty: boolean,
   warnings: readonly string[] = [],
 ): Reply {
-  const reply = bodyReply(status, '', warnings);
-  // Text costs more than all else of an answer, and not everybody wants it.
-  const body = (): string => jsonText(value, pretty);
-  return {
-    ...reply,
-    value,
-    get body() {
-      return body();
-    },
-  };
+  return { ...bodyReply(status, () => jsonText(value, pretty), warnings), value };
 }
 
 /** A JSON response whose body is already text. */
@@ -180,10 +176,16 @@ export function errorReply(error: ApiError, inProtobuf: boolean = false): Reply 
   };
 }
 
+/** The body of a response, which is written now if it was not. */
+export function bodyOf({ body }: Reply): Body {
+  return typeof body === 'function' ? body() : body;
+}
+
 /** A whole response in YAML; what goes on stays as it is. */
 export function inYaml(answer: Answer): Answer {
   if (answer.kind !== 'reply') return answer;
-  const text = typeof answer.body === 'string' ? answer.body : [...answer.body].join('');
+  const body = bodyOf(answer);
+  const text = typeof body === 'string' ? body : [...body].join('');
   const headers = { ...answer.headers, 'content-type': yamlType };
   return { ...answer, headers, body: yamlText(JSON.parse(text)) };
 }
