@@ -15,6 +15,11 @@ import {
 } from '@taintmgr/sim-cluster';
 
 const token = 'bench';
+/** Where kubeconfigs lie, until this process ends. */
+const directories: string[] = [];
+process.once('exit', () => {
+  for (const directory of directories) rmSync(directory, { recursive: true });
+});
 const admin: User = { name: 'admin', groups: ['system:masters'], rules: [] };
 
 /** An API server in real time, for somebody who may do everything. */
@@ -53,7 +58,7 @@ export function servedAt(url: string, ca: string, close: () => Promise<void>): S
   const directory = mkdtempSync(join(tmpdir(), 'taintmgr-bench-'));
   const kubeconfig = join(directory, 'kubeconfig');
   writeKubeconfig(kubeconfig, { server: url, ca, token });
-  process.once('exit', () => rmSync(directory, { recursive: true }));
+  directories.push(directory);
   return { kubeconfig, close };
 }
 
