@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../kernel/clock.ts';
 import { type Random, replaying } from '../kernel/prng.ts';
 import { ApiError } from '../objects/errors.ts';
 import { deniedByWebhook } from '../objects/webhook-errors.ts';
-import { type Answer, bodyOf, errorReply, type Reply, type Stream } from '../wire/answer.ts';
+import { type Answer, chunksOf, errorReply, type Reply, type Stream } from '../wire/answer.ts';
 import type { ApiRequest, Exchange, ResponseSink } from '../wire/exchange.ts';
 import { needsProtobuf, prefersProtobuf } from '../wire/negotiation.ts';
 import { type Fault, type Faults, faultAnswer } from './faults.ts';
@@ -208,13 +208,12 @@ class Connection {
     if (this.#isMute) return;
     this.#head(reply.status, reply.headers);
     if (reply.value && this.#sink.value) this.#sink.value(reply.value);
-    else this.#body(bodyOf(reply));
+    else this.#body(reply);
     this.#break('end');
   }
 
-  #body(body: ReturnType<typeof bodyOf>): void {
-    const chunks = typeof body === 'string' ? [body] : body;
-    for (const chunk of chunks) if (this.#open && chunk !== '') this.#sink.data(chunk);
+  #body(reply: Reply): void {
+    for (const chunk of chunksOf(reply)) if (this.#open && chunk !== '') this.#sink.data(chunk);
   }
 
   #stream({ headers, start }: Stream): void {

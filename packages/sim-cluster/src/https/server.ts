@@ -4,7 +4,7 @@ import { createSecureServer, type Http2SecureServer, type Http2ServerRequest } f
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { requestTooLarge } from '../objects/errors.ts';
-import { bodyOf, errorReply } from '../wire/answer.ts';
+import { chunksOf, errorReply } from '../wire/answer.ts';
 import type { ApiRequest, Exchange, ResponseSink } from '../wire/exchange.ts';
 import type { Certificate } from './certificate.ts';
 import { compressing, wantsGzip } from './compression.ts';
@@ -128,9 +128,8 @@ function receive(
 function refuseBody(answer: Outgoing): void {
   const reply = errorReply(requestTooLarge(`limit is ${bodyBytesMax}`));
   const { status, headers } = reply;
-  const body = bodyOf(reply);
   answer.head(status, answer.closesConnection ? { ...headers, connection: 'close' } : headers);
-  for (const chunk of typeof body === 'string' ? [body] : body) answer.data(chunk);
+  for (const chunk of chunksOf(reply)) answer.data(chunk);
   answer.end();
 }
 

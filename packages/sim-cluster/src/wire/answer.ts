@@ -8,8 +8,6 @@ import { yamlText, yamlType } from './yaml.ts';
 /** What a handler answers, and how that becomes a response. */
 export type Answer = Reply | Stream | Later | Asking;
 
-type Body = string | Iterable<string | Uint8Array>;
-
 /** A whole response. */
 export interface Reply {
   readonly kind: 'reply';
@@ -19,7 +17,7 @@ export interface Reply {
    * The body, in one piece or in several; or what writes it: text costs more than all else of an answer, and
    * not everybody wants it.
    */
-  readonly body: Body | (() => Body);
+  readonly body: string | Iterable<string | Uint8Array> | (() => string);
   /** The same as a value; left out: it is no object in JSON. */
   readonly value?: object;
 }
@@ -176,16 +174,16 @@ export function errorReply(error: ApiError, inProtobuf: boolean = false): Reply 
   };
 }
 
-/** The body of a response, which is written now if it was not. */
-export function bodyOf({ body }: Reply): Body {
-  return typeof body === 'function' ? body() : body;
+/** The body of a response in its pieces, which is written now if it was not. */
+export function chunksOf({ body }: Reply): Iterable<string | Uint8Array> {
+  const written = typeof body === 'function' ? body() : body;
+  return typeof written === 'string' ? [written] : written;
 }
 
 /** A whole response in YAML; what goes on stays as it is. */
 export function inYaml(answer: Answer): Answer {
   if (answer.kind !== 'reply') return answer;
-  const body = bodyOf(answer);
-  const text = typeof body === 'string' ? body : [...body].join('');
+  const text = [...chunksOf(answer)].join('');
   const headers = { ...answer.headers, 'content-type': yamlType };
   return { ...answer, headers, body: yamlText(JSON.parse(text)) };
 }

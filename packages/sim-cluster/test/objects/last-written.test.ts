@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { freeze } from '../../src/objects/json.ts';
 import { lastWritten } from '../../src/objects/last-written.ts';
 import { encodeFrame, encodeObject } from '../../src/protobuf/encode.ts';
-import { bodyOf, jsonReply, jsonWatch } from '../../src/wire/answer.ts';
+import { chunksOf, jsonReply, jsonWatch } from '../../src/wire/answer.ts';
 
 const pod = (name: string) => {
   return { kind: 'Pod', apiVersion: 'v1', metadata: { name }, spec: { nodeName: 'n' } };
@@ -34,8 +34,8 @@ describe('an answer and an event about one object', () => {
     const open = pod('a');
     const line = `${JSON.stringify({ type: 'MODIFIED', object: open })}\n`;
     assert.equal(jsonWatch.event('MODIFIED', frozen), line);
-    assert.equal(bodyOf(jsonReply(200, frozen, false)), `${JSON.stringify(open)}\n`);
-    assert.equal(bodyOf(jsonReply(200, frozen, true)), JSON.stringify(open, null, 2));
+    assert.deepEqual([...chunksOf(jsonReply(200, frozen, false))], [`${JSON.stringify(open)}\n`]);
+    assert.deepEqual([...chunksOf(jsonReply(200, frozen, true))], [JSON.stringify(open, null, 2)]);
     assert.equal(jsonWatch.event('MODIFIED', frozen), line);
 
     assert.deepEqual(encodeObject(frozen), encodeObject(open));
@@ -48,7 +48,7 @@ describe('an answer and an event about one object', () => {
   it('are about the object that was asked for, where another was written in between', () => {
     const [a, b] = [freeze(pod('a')), freeze(pod('b'))];
     const names = [a, b, a].map((object) =>
-      JSON.parse(String(bodyOf(jsonReply(200, object, false)))),
+      JSON.parse([...chunksOf(jsonReply(200, object, false))].join('')),
     );
     assert.deepEqual(names, [a, b, a]);
     assert.notDeepEqual(encodeObject(a), encodeObject(b));

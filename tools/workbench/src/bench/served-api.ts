@@ -18,7 +18,7 @@ const token = 'bench';
 /** Where kubeconfigs lie, until this process ends. */
 const directories: string[] = [];
 process.once('exit', () => {
-  for (const directory of directories) rmSync(directory, { recursive: true });
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
 });
 const admin: User = { name: 'admin', groups: ['system:masters'], rules: [] };
 
