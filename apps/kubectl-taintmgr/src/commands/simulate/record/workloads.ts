@@ -1,5 +1,5 @@
 // How many pods of each workload but Jobs are ready during a run, and how many really serve.
-import type { Change, ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
+import type { Change, ClusterApi, KubeObject, OwnerReference } from '@taintmgr/sim-cluster';
 import { pushState, type Step, type Timeline, Timelines } from './timelines.ts';
 
 /** How many pods a workload wants, and how many are there and ready. */
@@ -37,8 +37,6 @@ interface Tracks {
   readonly serving: Step<{ readonly pods: number }>[];
 }
 
-type Owner = NonNullable<KubeObject['metadata']['ownerReferences']>[number];
-
 const wanting: Readonly<Record<string, (object: KubeObject) => number>> = {
   deployments: ({ spec }) => spec.replicas ?? 1,
   statefulsets: ({ spec }) => spec.replicas ?? 1,
@@ -51,7 +49,7 @@ export class WorkloadTimelines {
   readonly #api: ClusterApi;
   readonly #workloads = new Map<string, Workload>();
   /** By what its pods say of their owners: pods that are made alike have one value of it. */
-  readonly #known = new WeakMap<readonly Owner[], Workload>();
+  readonly #known = new WeakMap<readonly OwnerReference[], Workload>();
   readonly #timelines = new Timelines<WorkloadId, WorkloadState>();
   readonly #serving = new Timelines<object, { readonly pods: number }>();
 
