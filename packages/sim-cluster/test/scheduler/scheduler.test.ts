@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { ApiServer } from '../../src/api/api-server.ts';
 import { deployment, node, pod, toleration } from '../../src/builders.ts';
 import { conditionOf } from '../../src/controllers/pods.ts';
-import type { Json } from '../../src/objects/kube-object.ts';
+import type { Json, OwnerReference } from '../../src/objects/kube-object.ts';
 import { milliQuantity } from '../../src/objects/quantity.ts';
 import { untolerated } from '../../src/objects/tolerations.ts';
 import { onlyNode } from '../../src/scheduler/node-affinity.ts';
@@ -29,9 +29,25 @@ function addNode(api: ApiServer, name: string, cpu = '4', labels = {}): void {
   api.create('nodes', node(name, { labels, status: { allocatable: resources } }));
 }
 
-function addPod(api: ApiServer, name: string, spec: { readonly [field: string]: Json } = {}): void {
-  api.create('pods', pod('default', name, { spec: { ...pod('', name).spec, ...spec } }));
+function addPod(
+  api: ApiServer,
+  name: string,
+  spec: { readonly [field: string]: Json } = {},
+  metadata: { readonly ownerReferences?: readonly OwnerReference[] } = {},
+): void {
+  const made = pod('default', name, { spec: { ...pod('', name).spec, ...spec } });
+  api.create('pods', { ...made, metadata: { ...made.metadata, ...metadata } });
 }
+
+/** Metadata of pods that have one owner. */
+const owned = {
+  ownerReferences: [
+    { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'u-web', controller: true },
+  ],
+};
+
+/** By then pods that fitted nowhere have been looked at again. */
+const retriedMs = 1000;
 
 const nodeOf = (api: ApiServer, name: string): string =>
   stored(api, 'pods', 'default', name).spec.nodeName ?? 'nowhere';
@@ -160,6 +176,35 @@ describe('the scheduler', () => {
     setSpec(api, 'pods', waiting, { tolerations });
     pass(0);
     assert.equal(nodeOf(api, 'q'), 'n-1');
+  });
+
+  it('gives the room of a pod that is to go away when its containers have ended', () => {
+    const { api, pass } = bareCluster('n-1');
+    for (const name of ['f-1', 'f-2', 'f-3', 'p']) addPod(api, name);
+    pass(0);
+    assert.equal(nodeOf(api, 'p'), 'nowhere');
+    api.delete('pods', 'default', 'f-1');
+    pass(retriedMs);
+    assert.equal(nodeOf(api, 'p'), 'nowhere', 'it runs on');
+    const ending = stored(api, 'pods', 'default', 'f-1');
+    api.update('pods', { ...ending, status: { ...ending.status, phase: 'Failed' } }, 'status');
+    pass(retriedMs);
+    assert.equal(nodeOf(api, 'p'), 'n-1');
+  });
+
+  it('does not count a pod that is to go when it spreads those of its owner', () => {
+    const { api, pass } = bareCluster('n-1', 'n-2');
+    for (const [name, nodeName] of [
+      ['u-1', 'n-2'],
+      ['u-2', 'n-2'],
+      ['web-1', 'n-1'],
+    ] as const) {
+      addPod(api, name, { nodeName }, name === 'web-1' ? owned : {});
+    }
+    api.delete('pods', 'default', 'web-1');
+    addPod(api, 'web-2', {}, owned);
+    pass(0);
+    assert.equal(nodeOf(api, 'web-2'), 'n-1', 'where the fewest pods are');
   });
 
   it('leaves pods with gates and those of other schedulers alone', () => {
