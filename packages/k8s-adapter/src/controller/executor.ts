@@ -37,8 +37,8 @@ interface Leg<N> {
 
 export interface ExecutorOptions<C extends { readonly kind: string }, N> {
   readonly procedures: Procedures<C, N>;
-  /** Who Kubernetes Events come from; null: none are written. */
-  readonly component: string | null;
+  /** Who Kubernetes Events come from. */
+  readonly component: string;
   readonly random: Random;
   /** Left out: it always may. */
   readonly mayAct?: MayAct;
@@ -68,7 +68,6 @@ export class Executor<C extends { readonly kind: string }, N> {
   readonly #calls = new Calls<Leg<N>>();
   readonly #procedures: Procedures<C, N>;
   readonly #recorder: EventRecorder;
-  readonly #records: boolean;
   readonly #turn = new EventTurn();
   readonly #mayAct: MayAct;
   readonly #clock: WallClock;
@@ -77,13 +76,7 @@ export class Executor<C extends { readonly kind: string }, N> {
   constructor(options: ExecutorOptions<C, N>) {
     const { component, random, mayAct = () => true, clock = ownWallClock } = options;
     this.#procedures = options.procedures;
-    this.#records = component !== null;
-    this.#recorder = new EventRecorder({
-      component: component ?? '',
-      random,
-      clock,
-      turn: this.#turn,
-    });
+    this.#recorder = new EventRecorder({ component, random, clock, turn: this.#turn });
     this.#mayAct = mayAct;
     this.#clock = clock;
     this.#readOnly = options.readOnly ?? false;
@@ -145,11 +138,9 @@ export class Executor<C extends { readonly kind: string }, N> {
     return this.#hangUpIfDeposed(now);
   }
 
-  /** Records a Kubernetes Event, if any are to be. */
+  /** Records a Kubernetes Event. */
   record(now: Instant, event: ClusterEvent): readonly ExecutorEffect<N>[] {
-    if (this.#records && !this.#stopped) {
-      this.#effects.push(...this.#recorder.record(now, event));
-    }
+    if (!this.#stopped) this.#effects.push(...this.#recorder.record(now, event));
     return this.#drain();
   }
 

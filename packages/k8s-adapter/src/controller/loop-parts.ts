@@ -43,8 +43,8 @@ export interface Machine<E = Event, C = Command> {
 export interface LoopSettings {
   /** Randomness for waits and timeouts, e.g. Math.random. */
   readonly random: Random;
-  /** Who Kubernetes Events come from; `taintmgr` when left out, null: none are written. */
-  readonly component?: string | null;
+  /** Who Kubernetes Events come from; `taintmgr` when left out. */
+  readonly component?: string;
   /** What is known for longer than this without being confirmed is read again before a pod goes. */
   readonly viewAgeMsMax?: Millis;
   /** Act only while elected; left out: there is no election. */

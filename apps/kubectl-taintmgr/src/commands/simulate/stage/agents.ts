@@ -78,7 +78,7 @@ function pressureAgent(
   random: Random,
 ): Driven {
   const machine = createPressureMachine(config);
-  const loop = new PressureLoop({ machine, random, component: null, watches: () => true });
+  const loop = new PressureLoop({ machine, random, watches: () => true });
   const { exchange } = cluster;
   return { driver: new VirtualDriver({ loop, exchange, clock, onNotice, values: true }) };
 }

@@ -146,8 +146,6 @@ export class Controller {
     const loop = new Loop({
       machine: engine,
       random,
-      // Nobody reads Events in a simulated cluster, and to write them is a tenth of the time.
-      component: null,
       policies: this.#policies,
       leases: true,
       ...(keeps && { limitsLease }),
