@@ -91,7 +91,7 @@ const readNode = onceEach((value: unknown): Node => {
   const writtenAt = taintsWrittenAt(metadata.managedFields);
   const taintStarts = believedStarts(annotations[taintStartsAnnotation], writtenAt);
   const past = pastPauses(annotations[taintStartsAnnotation]);
-  const labels = sharedLabels(metadata.labels);
+  const labels = sharedLabels(labelsFrom(metadata.labels));
   const { spec, status } = { spec: asRecord(object.spec), status: asRecord(object.status) };
   const owned = asText(annotations[ownedTaintsAnnotation]);
   const ownedTaints = owned === '' ? {} : labelsFrom(parseJson(owned));
@@ -200,41 +200,37 @@ function readyStatusOf(status: JsonRecord): string | null {
 }
 
 function conditionFromJson(value: unknown): NodeCondition {
-  const { type, status, reason, message, lastHeartbeatTime, lastTransitionTime } = asRecord(value);
+  const { type, status, reason, message, ...times } = asRecord(value);
   return {
     type: sharedText(asText(type)),
     status: sharedText(asText(status)),
     reason: sharedText(asText(reason)),
     message: sharedText(asText(message)),
-    heartbeatAt: timeFromJson(lastHeartbeatTime),
-    transitionAt: timeFromJson(lastTransitionTime),
+    heartbeatAt: timeFromJson(times.lastHeartbeatTime),
+    transitionAt: timeFromJson(times.lastTransitionTime),
   };
 }
 
 /** Labels, or anything else that is strings by strings; the rest is left out. */
 function labelsFrom(value: unknown): Labels {
-  return textsIn(value, (text) => text);
-}
-
-/** There are as many nodes as there are, and few zones, architectures and kinds of machines. */
-function sharedLabels(value: unknown): Labels {
-  return textsIn(value, sharedText);
-}
-
-function textsIn(value: unknown, as: (text: string) => string): Labels {
   const record = asRecord(value);
   const labels: Record<string, string> = {};
   for (const key of Object.keys(record)) {
     const text = record[key];
     if (typeof text !== 'string') continue;
     // Every key is one of the labels' own, whatever it is called.
-    if (key !== '__proto__') labels[key] = as(text);
-    else Object.defineProperty(labels, key, { value: text, enumerable: true });
+    if (key === '__proto__') Object.defineProperty(labels, key, { value: text, enumerable: true });
+    else labels[key] = text;
   }
   return labels;
 }
 
 const readLabels = onceEach(labelsFrom);
+
+/** There are as many nodes as there are, and few zones, architectures and kinds of machines. */
+function sharedLabels(labels: Labels): Labels {
+  return Object.fromEntries(Object.entries(labels).map(([key, text]) => [key, sharedText(text)]));
+}
 
 /** Reads a label selector; an expression that nobody knows is left out. */
 export function selectorFrom({ matchLabels, matchExpressions }: JsonRecord): LabelSelector {

@@ -66,9 +66,8 @@ export class Drafts implements ClusterApi {
 
   create(resource: string, given: KubeObject): KubeObject {
     const object = resource === 'pods' ? this.#newPod(given) : this.#api.create(resource, given);
-    const key = keyOf(object);
-    if (resource === 'pods') this.#of(resource).set(key, object);
-    this.#report({ type: 'ADDED', resource, key, object, previous: null });
+    if (resource === 'pods') this.#of(resource).set(keyOf(object), object);
+    this.#report({ type: 'ADDED', resource, key: keyOf(object), object, previous: null });
     return object;
   }
 

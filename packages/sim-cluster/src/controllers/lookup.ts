@@ -31,9 +31,7 @@ const ownedResources = ['pods', 'replicasets', 'leases'] as const;
  * a controller always sees what the API server has stored.
  */
 export class Lookup {
-  /** By resource and key: one value for all places where the object is found. */
-  readonly #kept = new Map<string, Map<string, Kept>>();
-  readonly #podsOnNode = new Map<string, Map<string, Kept>>();
+  readonly #podsOnNode = new Map<string, Map<string, KubeObject>>();
   readonly #dependents = new Map<string, Map<string, Kept>>();
   readonly #replicas = new Map<string, Replicas>();
   readonly #ownersElsewhere: ReadonlySet<string>;
@@ -47,18 +45,17 @@ export class Lookup {
     }
     this.#ownersElsewhere = this.#missingOwners(api);
     api.subscribe(({ type, resource, key, object, previous }) => {
-      const next = type === 'DELETED' ? null : object;
-      if (resource === 'pods') this.#recount(previous, next);
-      if (!previous) this.#add(resource, key, object);
-      else if (next && isAtOnePlace(previous, next)) this.#renew(resource, key, next);
-      else this.#move(resource, key, previous, next);
+      if (previous && (type === 'DELETED' || !isAtOnePlace(previous, object))) {
+        this.#leave(resource, key, previous, type === 'DELETED' ? null : object);
+      }
+      if (resource === 'pods') this.#recount(previous, type === 'DELETED' ? null : object);
+      if (type !== 'DELETED') this.#add(resource, key, object);
     }, new Set(ownedResources));
   }
 
   /** The pods bound to the node, terminal ones included, in the order in which they were bound. */
   podsOnNode(nodeName: string): readonly KubeObject[] {
-    const pods = this.#podsOnNode.get(nodeName)?.values() ?? [];
-    return Array.from(pods, ({ object }) => object);
+    return [...(this.#podsOnNode.get(nodeName)?.values() ?? [])];
   }
 
   /** Everything that names this uid as an owner, oldest first. */
@@ -116,28 +113,16 @@ export class Lookup {
     return missing;
   }
 
-  /** It is found where it was: so most changes end here. */
-  #renew(resource: string, key: string, object: KubeObject): void {
-    const kept = this.#kept.get(resource)?.get(key);
-    if (kept) kept.object = object;
-  }
-
-  #move(resource: string, key: string, previous: KubeObject, next: KubeObject | null): void {
-    this.#leave(resource, key, previous, next);
-    if (next) this.#add(resource, key, next);
-    else this.#kept.get(resource)?.delete(key);
-  }
-
   #add(resource: string, key: string, object: KubeObject): void {
-    const all = entry(this.#kept, resource);
-    const kept = all.get(key) ?? { resource, object };
-    kept.object = object;
-    all.set(key, kept);
     if (resource === 'pods' && object.spec.nodeName) {
-      entry(this.#podsOnNode, object.spec.nodeName).set(key, kept);
+      entry(this.#podsOnNode, object.spec.nodeName).set(key, object);
     }
     for (const { uid } of object.metadata.ownerReferences ?? []) {
-      entry(this.#dependents, uid).set(memberOf(resource, key, object), kept);
+      const dependents = entry(this.#dependents, uid);
+      const member = memberOf(resource, key, object);
+      const known = dependents.get(member);
+      if (known?.resource === resource) known.object = object;
+      else dependents.set(member, { resource, object });
     }
   }
 

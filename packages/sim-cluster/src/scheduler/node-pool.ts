@@ -1,4 +1,4 @@
-import { isReady, isTerminal } from '../controllers/pods.ts';
+import { isTerminal } from '../controllers/pods.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { type Resources, requestsOf, type SchedulingNode, schedulingNode } from './node-fit.ts';
@@ -35,7 +35,6 @@ export class NodePool {
   setNode(node: KubeObject): boolean {
     const { name } = node.metadata;
     const slot = this.#slots.get(name);
-    if (slot && isHeartbeat(slot.seen.node, node)) return false;
     const before = slot?.seen;
     const after = schedulingNode(node);
     if (slot) slot.seen = after;
@@ -127,16 +126,7 @@ export class NodePool {
   }
 }
 
-/** Whether nothing is written of what a place is made of: what did not change is one value. */
-function isHeartbeat(before: KubeObject, node: KubeObject): boolean {
-  return (
-    before.spec === node.spec &&
-    before.metadata.labels === node.metadata.labels &&
-    before.status?.allocatable === node.status?.allocatable &&
-    isReady(before) === isReady(node)
-  );
-}
-
+/** Heartbeats leave all of this as it was. */
 function looksAlike(a: SchedulingNode, b: SchedulingNode): boolean {
   return (
     a.zone === b.zone &&

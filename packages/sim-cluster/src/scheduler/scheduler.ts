@@ -53,7 +53,7 @@ export class Scheduler extends Controller {
     } else if (resource === 'pods') {
       if (previous && !equal(previous.spec, object.spec)) this.#unschedulable.delete(key);
       if (isGone) this.#forgetPod(key, object);
-      else if (!previous || !isPlacedAlike(previous, object)) this.#noticePod(key, object);
+      else this.#noticePod(key, object);
     }
   }
 
@@ -98,17 +98,6 @@ export class Scheduler extends Controller {
     const conditions = withCondition(pod.status?.conditions, condition, now);
     api.update('pods', { ...pod, status: { ...pod.status, conditions } }, 'status');
   }
-}
-
-/** Whether a bound pod takes what it took: what did not change is one value. */
-function isPlacedAlike(previous: KubeObject, pod: KubeObject): boolean {
-  return (
-    Boolean(pod.spec.nodeName) &&
-    previous.spec === pod.spec &&
-    previous.metadata.ownerReferences === pod.metadata.ownerReferences &&
-    isActive(previous) === isActive(pod) &&
-    isTerminal(previous) === isTerminal(pod)
-  );
 }
 
 /** Whether a pod waits for a place, from this scheduler. */

@@ -2,7 +2,7 @@
 import { formatTaint, zoneName } from '@taintmgr/core';
 import { nodeFromJson } from '@taintmgr/k8s-adapter';
 import type { KubeObject } from '@taintmgr/sim-cluster';
-import { pushState, type Step, type Timeline, Timelines } from './timelines.ts';
+import { type Step, type Timeline, Timelines } from './timelines.ts';
 
 interface NodeId {
   readonly name: string;
@@ -24,25 +24,25 @@ export interface NodeTrack extends Timeline<NodeId, NodeState> {
   readonly pods: readonly Step<{ readonly count: number }>[];
 }
 
-/** A node that is written about. */
-interface Node {
-  readonly states: Step<NodeState>[];
-  readonly pods: Step<{ readonly count: number }>[];
-  count: number;
-}
-
 /** Records how each node is doing and how many pods it has. */
 export class NodeTimelines {
   readonly #states = new Timelines<NodeId, NodeState>();
   readonly #pods = new Timelines<object, { readonly count: number }>();
-  readonly #byName = new Map<string, Node>();
+  readonly #keys = new Map<string, string>();
+  readonly #counts = new Map<string, number>();
 
   record(at: number, object: KubeObject): void {
     const node = nodeFromJson(object);
     const { name, labels = {} } = node;
-    const { states } = this.#byName.get(name) ?? this.#begin({ name, zone: zoneName(labels) });
+    const zone = zoneName(labels);
+    const key = this.#keys.get(name) ?? `${zone}\0${name}`;
+    this.#keys.set(name, key);
+    if (this.#states.add(key, { name, zone })) {
+      this.#pods.add(key, {});
+      this.#pods.push(0, key, { count: 0 });
+    }
     const ready = node.conditions?.find(({ type }) => type === 'Ready')?.status;
-    pushState(states, at, {
+    this.#states.push(at, key, {
       ready: ready === 'True' || ready === 'False' ? ready : 'Unknown',
       cordoned: object.spec?.unschedulable === true,
       taints: node.taints.map(formatTaint),
@@ -50,25 +50,17 @@ export class NodeTimelines {
   }
 
   gone(at: number, name: string): void {
-    const states = this.#byName.get(name)?.states;
-    if (states) pushState(states, at, { ready: 'Gone', cordoned: false, taints: [] });
+    const key = this.#keys.get(name) ?? '';
+    this.#states.push(at, key, { ready: 'Gone', cordoned: false, taints: [] });
   }
 
   /** A pod has come to the node (1) or left it (-1). */
   countPod(at: number, name: string, change: 1 | -1): void {
-    const node = this.#byName.get(name);
-    if (!node) return;
-    node.count += change;
-    pushState(node.pods, at, { count: node.count });
-  }
-
-  #begin(id: NodeId): Node {
-    const key = `${id.zone}\0${id.name}`;
-    const pods = this.#pods.of(key, () => ({}));
-    pushState(pods, 0, { count: 0 });
-    const node = { states: this.#states.of(key, () => id), pods, count: 0 };
-    this.#byName.set(id.name, node);
-    return node;
+    const key = this.#keys.get(name);
+    if (key === undefined) return;
+    const count = (this.#counts.get(name) ?? 0) + change;
+    this.#counts.set(name, count);
+    this.#pods.push(at, key, { count });
   }
 
   tracks(): readonly NodeTrack[] {

@@ -20,20 +20,14 @@ type OpenPod = Open<PodTrack> & { readonly states: Step<{ readonly state: PodSta
 /** Records them. */
 export class PodLog {
   readonly pods: OpenPod[] = [];
-  /** By uid, those that are gone too. */
-  readonly #tracks = new Map<string, OpenPod>();
-
-  /** When it came to its node; 0: it never did. */
-  arrivedAt(uid: string): number {
-    return this.#tracks.get(uid)?.from ?? 0;
-  }
+  readonly #open = new Map<string, OpenPod>();
 
   /** It has come to its node. */
   arrived(at: number, { metadata, spec }: KubeObject, workload: string | null): void {
     const { namespace = '', name, uid = '' } = metadata;
     const id = { namespace, pod: name, node: spec.nodeName as string, workload };
     const pod: OpenPod = { ...id, from: at, until: null, states: [{ at, state: 'starting' }] };
-    this.#tracks.set(uid, pod);
+    this.#open.set(uid, pod);
     this.pods.push(pod);
   }
 
@@ -50,16 +44,17 @@ export class PodLog {
 
   /** It has left its node. */
   left(at: number, { metadata }: KubeObject): void {
-    const pod = this.#tracks.get(metadata.uid ?? '');
-    if (pod) pod.until ??= at;
+    const uid = metadata.uid ?? '';
+    const pod = this.#open.get(uid);
+    if (!pod) return;
+    pod.until = at;
+    this.#open.delete(uid);
   }
 
   #enter(at: number, { metadata }: KubeObject, state: PodState): void {
-    const pod = this.#tracks.get(metadata.uid ?? '');
-    if (!pod || pod.until !== null) return;
-    const { states } = pod;
-    const last = states.at(-1);
-    if (last?.state === state || last?.state === 'stopping') return;
+    const states = this.#open.get(metadata.uid ?? '')?.states;
+    const last = states?.at(-1);
+    if (!states || last?.state === state || last?.state === 'stopping') return;
     if (last?.at === at) states.pop();
     states.push({ at, state });
   }

@@ -18,7 +18,7 @@ import { Machines } from './machines.ts';
 import { NodeTimelines, type NodeTrack } from './nodes.ts';
 import type { Open, PodName } from './pod-name.ts';
 import { PodLog, type PodTrack } from './pods.ts';
-import { pushState, type Timeline, Timelines } from './timelines.ts';
+import { type Timeline, Timelines } from './timelines.ts';
 import { WorkloadTimelines, type WorkloadTrack } from './workloads.ts';
 import { isOfZones, type RecordedZone, recordedZone, type ZoneTrack } from './zones.ts';
 
@@ -93,6 +93,8 @@ export class RunRecorder {
   readonly #budgets = new Timelines<BudgetId, BudgetState>();
   readonly #log: EvictionLog;
   readonly #workloadNames = new Map<string, string | null>();
+  /** When pods came to their nodes, by uid. */
+  readonly #arrivals = new Map<string, number>();
   readonly #unplaced: Open<UnplacedTrack>[] = [];
   readonly #openUnplaced = new Map<string, Open<UnplacedTrack>>();
 
@@ -112,7 +114,7 @@ export class RunRecorder {
     this.#log = new EvictionLog(
       (uid) => ({
         workload: this.#workloadNames.get(uid) ?? null,
-        arrivedAt: this.#pods.arrivedAt(uid),
+        arrivedAt: this.#arrivals.get(uid) ?? 0,
       }),
       this.#startsAt,
     );
@@ -145,8 +147,8 @@ export class RunRecorder {
 
   #noteZones(): void {
     for (const zone of this.#controller.zones()) {
-      const states = this.#zones.of(zone.name, () => ({ name: zone.name }));
-      pushState(states, this.#now, recordedZone(zone, this.#startsAt));
+      this.#zones.add(zone.name, { name: zone.name });
+      this.#zones.push(this.#now, zone.name, recordedZone(zone, this.#startsAt));
     }
   }
 
@@ -247,6 +249,7 @@ export class RunRecorder {
     if (now !== then) {
       if (then !== null) this.#nodes.countPod(at, then, -1);
       if (now !== null) this.#nodes.countPod(at, now, 1);
+      if (now !== null) this.#arrivals.set(uidOf(any), at);
     }
     this.#noteUnplaced(at, any, pod && unplacedMessage(pod));
     if (!pod) this.#log.gone(at, uidOf(any));
@@ -271,11 +274,12 @@ export class RunRecorder {
 
   #noteBudget(at: number, budget: KubeObject): void {
     const { name, namespace = '' } = budget.metadata;
+    const key = `${namespace}/${name}`;
     const { currentHealthy = 0, desiredHealthy = 0 } = budget.status ?? {};
-    const states = this.#budgets.of(`${namespace}/${name}`, () => {
-      return { namespace, name, workloads: coveredBy(budget, this.#api) };
-    });
-    pushState(states, at, { healthy: currentHealthy, desired: desiredHealthy });
+    if (!this.#budgets.has(key)) {
+      this.#budgets.add(key, { namespace, name, workloads: coveredBy(budget, this.#api) });
+    }
+    this.#budgets.push(at, key, { healthy: currentHealthy, desired: desiredHealthy });
   }
 }
 

@@ -11,13 +11,27 @@ export type Timeline<Id, State> = Id & { readonly states: readonly Step<State>[]
 export class Timelines<Id extends object, State extends object> {
   readonly #byKey = new Map<string, Id & { readonly states: Step<State>[] }>();
 
-  /** The states of one timeline, to push to; `id` is asked where it begins. */
-  of(key: string, id: () => Id): Step<State>[] {
-    const known = this.#byKey.get(key);
-    if (known) return known.states;
-    const states: Step<State>[] = [];
-    this.#byKey.set(key, { ...id(), states });
-    return states;
+  has(key: string): boolean {
+    return this.#byKey.has(key);
+  }
+
+  /** Begins a timeline; whether there was none. */
+  add(key: string, id: Id): boolean {
+    if (this.#byKey.has(key)) return false;
+    this.#byKey.set(key, { ...id, states: [] });
+    return true;
+  }
+
+  /**
+   * The state from `at` on, in seconds, never before the last one: only the last of those of one
+   * instant counts. What was not added is ignored.
+   */
+  push(at: number, key: string, state: State): void {
+    const states = this.#byKey.get(key)?.states;
+    if (!states) return;
+    if (states.at(-1)?.at === at) states.pop();
+    const last = states.at(-1);
+    if (!last || !isSame(last, state)) states.push({ at, ...state });
   }
 
   all(): readonly Timeline<Id, State>[] {
@@ -29,20 +43,6 @@ export class Timelines<Id extends object, State extends object> {
     const keyed = [...this.#byKey].sort(([one], [other]) => natural(one, other));
     return keyed.map(([, timeline]) => timeline);
   }
-}
-
-/**
- * The state from `at` on, in seconds, never before the last one: only the last of those of one
- * instant counts.
- */
-export function pushState<State extends object>(
-  states: Step<State>[],
-  at: number,
-  state: State,
-): void {
-  if (states.at(-1)?.at === at) states.pop();
-  const last = states.at(-1);
-  if (!last || !isSame(last, state)) states.push({ at, ...state });
 }
 
 /** Whether two states, of one kind, say the same: their members are plain values, or lists and maps of them. */

@@ -1,6 +1,6 @@
 // How many pods of each workload but Jobs are ready during a run, and how many really serve.
-import type { Change, ClusterApi, KubeObject, OwnerReference } from '@taintmgr/sim-cluster';
-import { pushState, type Step, type Timeline, Timelines } from './timelines.ts';
+import type { Change, ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
+import { type Step, type Timeline, Timelines } from './timelines.ts';
 
 /** How many pods a workload wants, and how many are there and ready. */
 interface WorkloadState {
@@ -21,20 +21,11 @@ export interface WorkloadTrack extends Timeline<WorkloadId, WorkloadState> {
 }
 
 interface Workload extends WorkloadId {
-  /** `Deployment shop/web` */
-  readonly title: string;
   wanted: number;
   ready: number;
   serving: number;
   /** Of a DaemonSet: pods of nodes that are new, which were never ready. Nobody misses them. */
   fresh: number;
-  /** Null: nothing is written of it yet. */
-  tracks: Tracks | null;
-}
-
-interface Tracks {
-  readonly available: Step<WorkloadState>[];
-  readonly serving: Step<{ readonly pods: number }>[];
 }
 
 const wanting: Readonly<Record<string, (object: KubeObject) => number>> = {
@@ -48,8 +39,6 @@ const wanting: Readonly<Record<string, (object: KubeObject) => number>> = {
 export class WorkloadTimelines {
   readonly #api: ClusterApi;
   readonly #workloads = new Map<string, Workload>();
-  /** By what its pods say of their owners: pods that are made alike have one value of it. */
-  readonly #known = new WeakMap<readonly OwnerReference[], Workload>();
   readonly #timelines = new Timelines<WorkloadId, WorkloadState>();
   readonly #serving = new Timelines<object, { readonly pods: number }>();
 
@@ -102,7 +91,8 @@ export class WorkloadTimelines {
 
   /** `Deployment shop/web`; null for pods of no workload that is counted. */
   nameOf(pod: KubeObject): string | null {
-    return this.#workloadOf(pod)?.title ?? null;
+    const workload = this.#workloadOf(pod);
+    return workload && `${workload.kind} ${workload.namespace}/${workload.name}`;
   }
 
   /** Writes all down as it is at the beginning. */
@@ -118,37 +108,25 @@ export class WorkloadTimelines {
       .filter(({ states }) => states.some(({ wanted, ready }) => wanted > 0 || ready > 0));
   }
 
-  #write(at: number, workload: Workload): void {
-    workload.tracks ??= this.#begin(workload);
-    const { tracks, wanted, fresh, ready, serving } = workload;
-    pushState(tracks.available, at, { wanted: wanted - fresh, ready });
-    pushState(tracks.serving, at, { pods: serving });
-  }
-
-  #begin({ kind, namespace, name }: Workload): Tracks {
-    const key = `${namespace}/${name}/${kind}`;
-    return {
-      available: this.#timelines.of(key, () => ({ kind, namespace, name })),
-      serving: this.#serving.of(key, () => ({})),
-    };
+  #write(at: number, { wanted: all, ready, serving, fresh, ...id }: Workload): void {
+    const wanted = all - fresh;
+    const key = `${id.namespace}/${id.name}/${id.kind}`;
+    this.#timelines.add(key, id);
+    this.#timelines.push(at, key, { wanted, ready });
+    this.#serving.add(key, {});
+    this.#serving.push(at, key, { pods: serving });
   }
 
   /** The workload of a pod: what owns it, or what owns that. */
-  #workloadOf({ metadata }: KubeObject): Workload | null {
-    const { ownerReferences, namespace = '' } = metadata;
-    const known = ownerReferences && this.#known.get(ownerReferences);
-    if (known) return known;
-    const owner = ownerReferences?.find(({ controller }) => controller);
-    if (!owner) return this.#workload('Pod', namespace, metadata.name);
+  #workloadOf(pod: KubeObject): Workload | null {
+    const namespace = pod.metadata.namespace ?? '';
+    const owner = ownerOf(pod);
+    if (!owner) return this.#workload('Pod', namespace, pod.metadata.name);
     if (owner.kind === 'Node' || owner.kind === 'Job') return null;
     const set =
       owner.kind === 'ReplicaSet' ? this.#api.get('replicasets', namespace, owner.name) : null;
     const top = (set && ownerOf(set)) ?? owner;
-    const workload = this.#workload(top.kind, namespace, top.name);
-    if (ownerReferences && (set || owner.kind !== 'ReplicaSet')) {
-      this.#known.set(ownerReferences, workload);
-    }
-    return workload;
+    return this.#workload(top.kind, namespace, top.name);
   }
 
   #isKnown({ kind, namespace, name }: Workload): boolean {
@@ -157,12 +135,12 @@ export class WorkloadTimelines {
   }
 
   #workload(kind: string, namespace: string, name: string): Workload {
-    const title = `${kind} ${namespace}/${name}`;
-    const known = this.#workloads.get(title);
-    if (known) return known;
-    const counts = { wanted: 0, ready: 0, serving: 0, fresh: 0 };
-    const workload: Workload = { title, kind, namespace, name, ...counts, tracks: null };
-    this.#workloads.set(title, workload);
+    const key = `${kind} ${namespace}/${name}`;
+    const workload = this.#workloads.get(key) ?? {
+      ...{ kind, namespace, name },
+      ...{ wanted: 0, ready: 0, serving: 0, fresh: 0 },
+    };
+    this.#workloads.set(key, workload);
     return workload;
   }
 }
