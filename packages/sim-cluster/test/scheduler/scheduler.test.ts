@@ -178,7 +178,7 @@ describe('the scheduler', () => {
     assert.equal(nodeOf(api, 'q'), 'n-1');
   });
 
-  it('gives the room of a pod that is to go away when its containers have ended', () => {
+  it('gives away the room of a pod that is to go once it has ended', () => {
     const { api, pass } = bareCluster('n-1');
     for (const name of ['f-1', 'f-2', 'f-3', 'p']) addPod(api, name);
     pass(0);
