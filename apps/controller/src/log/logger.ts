@@ -1,4 +1,4 @@
-import { pino } from 'pino';
+import { type Logger as PinoLogger, pino } from 'pino';
 import type { Known } from './keys.ts';
 
 /** How log lines are written: one logfmt-like line for people, or one JSON object a line. */
@@ -44,12 +44,21 @@ export function createLogger({ format, verbose, write }: LogOptions): Logger {
       // A text needs no JSON on its way.
       logMethod([first, second], _method, level) {
         const [given, message] = isFields(first) ? [first, second] : [{}, first];
-        const fields = { ...this.bindings(), ...given };
+        const fields = { ...boundTo(this), ...given };
         const label = String(this.levels.labels[level]);
         write(disarmed(textLine(`${time()} ${label.toUpperCase().padEnd(5)} ${message}`, fields)));
       },
     },
   });
+}
+
+/** Read once for each logger: pino makes them of its JSON each time. */
+const bindings = new WeakMap<PinoLogger, Readonly<Record<string, unknown>>>();
+
+function boundTo(logger: PinoLogger): Readonly<Record<string, unknown>> {
+  const known = bindings.get(logger) ?? logger.bindings();
+  bindings.set(logger, known);
+  return known;
 }
 
 /** The time as text, which many lines share in a mass eviction. */

@@ -8,10 +8,18 @@ interface Series<L extends string> {
   total: number;
 }
 
+/** What has the same values of some labels: told apart by the next one, or the one series. */
+interface Branch<L extends string> {
+  readonly next: Map<string, Branch<L>>;
+  series: Series<L> | null;
+}
+
 /** What was counted, by labels. */
 export class Counted<L extends string> implements Iterable<readonly [Labels<L>, number]> {
   readonly #names: readonly L[];
-  readonly #series = new Map<string, Series<L>>();
+  readonly #root: Branch<L> = { next: new Map(), series: null };
+  /** In the order in which they were counted first. */
+  readonly #all: Series<L>[] = [];
 
   constructor(names: readonly L[]) {
     this.#names = names;
@@ -19,20 +27,24 @@ export class Counted<L extends string> implements Iterable<readonly [Labels<L>, 
 
   /** Adds to the series with these labels; by 0 it is shown from now on. */
   inc(labels: Labels<L>, by = 1): void {
-    const key = this.#keyOf(labels);
-    const known = this.#series.get(key);
-    if (known) known.total += by;
-    else this.#series.set(key, { labels: { ...labels }, total: by });
+    let branch = this.#root;
+    for (const name of this.#names) {
+      branch = branch.next.get(labels[name]) ?? grown(branch, labels[name]);
+    }
+    if (branch.series) branch.series.total += by;
+    else {
+      branch.series = { labels: { ...labels }, total: by };
+      this.#all.push(branch.series);
+    }
   }
 
   *[Symbol.iterator](): Generator<readonly [Labels<L>, number]> {
-    for (const { labels, total } of this.#series.values()) yield [labels, total];
+    for (const { labels, total } of this.#all) yield [labels, total];
   }
+}
 
-  /** With the length of each value, so that none reads as the end of one and the beginning of the next. */
-  #keyOf(labels: Labels<L>): string {
-    let key = '';
-    for (const name of this.#names) key += `${labels[name].length} ${labels[name]}`;
-    return key;
-  }
+function grown<L extends string>(branch: Branch<L>, value: string): Branch<L> {
+  const next: Branch<L> = { next: new Map(), series: null };
+  branch.next.set(value, next);
+  return next;
 }

@@ -86,7 +86,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
     onForeign: foreignEvictionMetrics(meter),
     timed: (machine) => timed(machine, [queues.handled, nodes]),
     onNotice: (notice, now) => {
-      for (const count of counters) count(notice, now);
+      // Six for each of ten notices about a pod: no iterator is made for them.
+      for (let at = 0; at < counters.length; at++) counters[at]?.(notice, now);
     },
   };
 }

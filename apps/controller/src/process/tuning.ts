@@ -9,6 +9,8 @@ const flags: readonly string[] = [
   // Turbofan after ten times as many calls. A mass eviction is over before its code has paid for
   // compiling it; Maglev's is nearly as quick, and what runs for days gets there all the same.
   '--invocation-count-for-turbofan=30000',
+  // Maglev's code without that of others in it: what it compiles is smaller, and 5 MB of 120 less are needed.
+  '--no-maglev-inlining',
 ];
 
 /**

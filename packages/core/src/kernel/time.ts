@@ -102,8 +102,9 @@ export function formatTime(instant: Instant): string {
   const days = Math.floor(instant / day);
   const rest = instant - days * day;
   const { year, month, dayOfMonth } = dateOfDays(days);
-  const clock = [Math.floor(rest / hour), Math.floor(rest / minute) % 60];
-  const [hours, minutes, seconds] = [...clock, Math.floor(rest / second) % 60].map(twoDigits);
+  const hours = twoDigits(Math.floor(rest / hour));
+  const minutes = twoDigits(Math.floor(rest / minute) % 60);
+  const seconds = twoDigits(Math.floor(rest / second) % 60);
   const date = `${String(year).padStart(4, '0')}-${twoDigits(month)}-${twoDigits(dayOfMonth)}`;
   return `${date}T${hours}:${minutes}:${seconds}Z`;
 }

@@ -1,6 +1,8 @@
 /** A map of bounded size that forgets what was not asked for the longest time. */
 export class RecentMap<T> {
   readonly #entries = new Map<string, T>();
+  /** Goes on from what was forgotten last: to begin anew would pass over all that are gone. */
+  readonly #oldest = this.#entries.keys();
   readonly #sizeMax: number;
 
   constructor(sizeMax: number) {
@@ -18,9 +20,7 @@ export class RecentMap<T> {
   }
 
   #forgetOldest(): void {
-    for (const key of this.#entries.keys()) {
-      this.#entries.delete(key);
-      return;
-    }
+    const { value } = this.#oldest.next();
+    if (value !== undefined) this.#entries.delete(value);
   }
 }

@@ -21,12 +21,16 @@ const callMsMaxDefault: Millis = 30_000;
 /** The API server itself refuses objects beyond 3 MiB. */
 const bytesMaxDefault = 16 * mebibyte;
 
+const none: readonly never[] = [];
+
 /** The requests under way that have one answer, and their time limits. */
 export class Calls<T> {
   /** In the order of their deadlines, which is the order in which they began. */
   readonly #open = new Map<string, Call<T>>();
   readonly #callMsMax: Millis;
   readonly #bytesMax: number;
+  /** No deadline is before this: asked with every input, and hardly ever is one over. */
+  #noneBefore: Instant = Number.POSITIVE_INFINITY;
 
   constructor(callMsMax: Millis = callMsMaxDefault, bytesMax: number = bytesMaxDefault) {
     this.#callMsMax = callMsMax;
@@ -43,7 +47,9 @@ export class Calls<T> {
   }
 
   begin(now: Instant, id: string, purpose: T): void {
-    this.#open.set(id, { purpose, collector: null, deadline: now + this.#callMsMax });
+    const deadline = now + this.#callMsMax;
+    this.#noneBefore = Math.min(this.#noneBefore, deadline);
+    this.#open.set(id, { purpose, collector: null, deadline });
   }
 
   /** Takes a part of an answer; the call when this was the last part, null before. */
@@ -63,6 +69,7 @@ export class Calls<T> {
 
   /** Ends the calls whose time is up; their requests are to be aborted. */
   expire(now: Instant): readonly FinishedCall<T>[] {
+    if (now < this.#noneBefore) return none;
     const expired: FinishedCall<T>[] = [];
     for (const [id, { purpose, deadline }] of this.#open) {
       if (deadline > now) break;
@@ -70,6 +77,7 @@ export class Calls<T> {
       expired.push({ id, purpose, answer: { kind: 'none', message } });
       this.#open.delete(id);
     }
+    this.#noneBefore = this.nextWake() ?? Number.POSITIVE_INFINITY;
     return expired;
   }
 

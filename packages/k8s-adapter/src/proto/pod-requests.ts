@@ -34,8 +34,8 @@ const disruptionTarget = {
 
 /** Where a pod is. */
 export function podPath(pod: PodRef): string {
-  const [namespace, name] = [encodeURIComponent(pod.namespace), encodeURIComponent(pod.name)];
-  return `/api/v1/namespaces/${namespace}/pods/${name}`;
+  const namespace = encodeURIComponent(pod.namespace);
+  return `/api/v1/namespaces/${namespace}/pods/${encodeURIComponent(pod.name)}`;
 }
 
 /** GET of one pod. */

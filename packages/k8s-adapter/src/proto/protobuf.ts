@@ -21,7 +21,7 @@ export function isProtobuf(headers: ResponseHeaders): boolean {
 
 /** The bytes of all, one after the other. */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
-  const [only] = parts;
+  const only = parts[0];
   if (only && parts.length === 1) return only;
   const [first = new Uint8Array(), ...rest] = parts.filter(({ length }) => length > 0);
   if (rest.length === 0) return first;

@@ -6,6 +6,7 @@ import type { Call } from './call.ts';
 import { monotonic } from './monotonic.ts';
 
 interface Part {
+  readonly call: Call;
   head: { readonly status: number; readonly headers: ResponseHeaders } | null;
   chunks: Uint8Array[];
   length: number;
@@ -72,11 +73,11 @@ export class Heard {
    */
   deliverSome(isTurnTaken: boolean): boolean {
     let isMore = false;
-    for (const [call, part] of this.#parts) {
+    for (const part of this.#parts.values()) {
       const isLong = part.isWatch && part.length > part.pieceBytes;
       const isHeld = part.isWatch && isTurnTaken && part.length <= waitingBytesMax;
-      if (isLong && !isHeld) this.#deliverPiece(call, part);
-      else if (!isHeld) this.#deliver(call, part);
+      if (isLong && !isHeld) this.#deliverPiece(part);
+      else if (!isHeld) this.#deliver(part);
       isMore ||= isLong || isHeld;
     }
     return isMore;
@@ -84,15 +85,13 @@ export class Heard {
 
   /** Gives on what has come; with `isLast` also what would wait for more. */
   deliver(isLast = false): void {
-    for (const [call, part] of this.#parts) {
-      this.#deliver(call, part, isLast);
-    }
+    for (const part of this.#parts.values()) this.#deliver(part, isLast);
   }
 
-  #deliver(call: Call, part: Part, isLast = false): void {
-    if (!isLast && waitsForMore(call, part)) return;
+  #deliver(part: Part, isLast = false): void {
+    if (!isLast && waitsForMore(part)) return;
+    const { call, head, chunks, isOver } = part;
     this.#parts.delete(call);
-    const { head, chunks, isOver } = part;
     if (head && isOver) call.answer(head.status, head.headers, joinBytes(chunks));
     else {
       if (head) call.head(head.status, head.headers);
@@ -103,8 +102,8 @@ export class Heard {
     }
   }
 
-  #deliverPiece(call: Call, part: Part): void {
-    const { head, pieceBytes, length } = part;
+  #deliverPiece(part: Part): void {
+    const { call, head, pieceBytes, length } = part;
     part.head = null;
     const piece = takePiece(part, Math.max(pieceBytes, length - waitingBytesMax));
     const start = this.#clock();
@@ -120,8 +119,15 @@ export class Heard {
     if (known) return known;
     const { method, path } = call.request;
     const isWatch = method === 'GET' && /[?&]watch=(true|1)(&|$)/.test(path);
-    const pieceBytes = pieceBytesFirst;
-    const part: Part = { head: null, chunks: [], length: 0, isOver: false, isWatch, pieceBytes };
+    const part: Part = {
+      call,
+      head: null,
+      chunks: [],
+      length: 0,
+      isOver: false,
+      isWatch,
+      pieceBytes: pieceBytesFirst,
+    };
     this.#parts.set(call, part);
     return part;
   }
@@ -138,6 +144,6 @@ function takePiece(part: Part, bytes: number): Uint8Array {
   return piece.subarray(0, bytes);
 }
 
-function waitsForMore({ request }: Call, { head, length, isOver }: Part): boolean {
-  return head !== null && !isOver && request.method !== 'GET' && length <= heldBytesMax;
+function waitsForMore({ call, head, length, isOver }: Part): boolean {
+  return head !== null && !isOver && call.request.method !== 'GET' && length <= heldBytesMax;
 }

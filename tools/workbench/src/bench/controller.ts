@@ -67,27 +67,48 @@ for (const serviceMs of values['service-ms'].split(',')) {
 
 /** Each in turn, round by round: whatever else the machine does hits them all. */
 async function compare(pods: number, serviceMs: number, rounds: number): Promise<void> {
-  const best = new Map<string, Row>();
+  const measured = new Map<string, Row[]>(values.only.split(';').map((title) => [title, []]));
   const load = loadavg()[0] ?? 0;
   for (let round = 0; round < rounds; round++) {
-    for (const title of values.only.split(';')) {
-      const row = await measure(title, pods, serviceMs);
-      const before = best.get(title);
-      if (!before || row.lastMs < before.lastMs) best.set(title, row);
-    }
+    for (const [title, rows] of measured) rows.push(await measure(title, pods, serviceMs));
   }
+  const means = new Map([...measured].map(([title, rows]) => [title, meanOf(rows)]));
   process.stdout.write(
     `controller: ${short(pods)} pods fall due at once, ${serviceMs} ms for each request, ` +
-      `the best of ${rounds}; load of the machine ${load.toFixed(1)} before, ` +
+      `means of ${rounds}; load of the machine ${load.toFixed(1)} before, ` +
       `${(loadavg()[0] ?? 0).toFixed(1)} after\n`,
   );
-  printRates(best, pods);
-  printRequests(best, pods);
+  printRates(means, pods);
+  printRequests(means, pods);
 }
 
-function printRates(best: ReadonlyMap<string, Row>, pods: number): void {
-  const basis = best.get(bare);
-  const rows = [...best].map(([title, { askedMs, firstMs, lastMs, requests, cpuMs, ...row }]) => [
+/** Each of its numbers is a mean: of the quickest run alone chance says more than of what was measured. */
+function meanOf(rows: readonly Row[]): Row {
+  const of = (read: (row: Row) => number): number => sum(rows.map(read)) / rows.length;
+  const asked = new Set(rows.flatMap(({ requests }) => Object.keys(requests)));
+  const counts = [...asked].map((what) => [what, of(({ requests }) => requests[what] ?? 0)]);
+  const hasEvents = rows.every(({ recorded }) => recorded !== null);
+  const ofEvents = (name: 'events' | 'ms' | 'cpuMs'): number => {
+    return of(({ recorded }) => recorded?.[name] ?? 0);
+  };
+  return {
+    askedMs: of(({ askedMs }) => askedMs),
+    firstMs: of(({ firstMs }) => firstMs),
+    lastMs: of(({ lastMs }) => lastMs),
+    requests: Object.fromEntries(counts),
+    cpuMs: of(({ cpuMs }) => cpuMs),
+    serverCpuMs: of(({ serverCpuMs }) => serverCpuMs),
+    rssBytes: of(({ rssBytes }) => rssBytes),
+    idleBytes: of(({ idleBytes }) => idleBytes),
+    recorded: hasEvents
+      ? { events: ofEvents('events'), ms: ofEvents('ms'), cpuMs: ofEvents('cpuMs') }
+      : null,
+  };
+}
+
+function printRates(means: ReadonlyMap<string, Row>, pods: number): void {
+  const basis = means.get(bare);
+  const rows = [...means].map(([title, { askedMs, firstMs, lastMs, requests, cpuMs, ...row }]) => [
     title,
     `${short((1000 * pods) / lastMs)}/s`,
     basis ? `${Math.round((100 * basis.lastMs) / lastMs)}%` : '',
@@ -122,8 +143,8 @@ function printRates(best: ReadonlyMap<string, Row>, pods: number): void {
 }
 
 /** What was asked until the last pod began to go, and how often. */
-function printRequests(best: ReadonlyMap<string, Row>, pods: number): void {
-  for (const [title, { requests }] of best) {
+function printRequests(means: ReadonlyMap<string, Row>, pods: number): void {
+  for (const [title, { requests }] of means) {
     const counts = Object.entries(requests).toSorted(([, one], [, other]) => other - one);
     const texts = counts.map(([what, count]) => `${what} ${(count / pods).toFixed(3)}`);
     process.stdout.write(`  ${title}: ${texts.join(', ')}\n`);

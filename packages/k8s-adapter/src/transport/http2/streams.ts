@@ -229,8 +229,7 @@ export class Streams<T> {
     if (!isLast) return;
     this.#unfinished = null;
     // Even those that nobody waits for have to be read: what comes later refers to them.
-    const [first = part] = block.parts;
-    const headers = this.#decoded(block.parts.length === 1 ? first : Buffer.concat(block.parts));
+    const headers = this.#decoded(block.parts.length === 1 ? part : Buffer.concat(block.parts));
     const stream = this.#streams.get(block.stream);
     if (!stream) return;
     if (!stream.hasHead) this.#takeHead(stream, headers);
@@ -247,7 +246,7 @@ export class Streams<T> {
   }
 
   #takeHead(stream: Stream<T>, headers: readonly Header[]): void {
-    const status = Number(headers.find(([name]) => name === ':status')?.[1]);
+    const status = Number(headers.find((header) => header[0] === ':status')?.[1]);
     if (!(status >= 100)) throw new ProtocolError('an answer without a status');
     // What is below only says that the answer is to come.
     if (status < 200) return;
@@ -352,7 +351,10 @@ export class Streams<T> {
 
 function flatHeaders(headers: readonly Header[]): ResponseHeaders {
   const flat: Record<string, string> = {};
-  for (const [name, value] of headers) {
+  // Not taken apart: each would go through two iterators, for each answer.
+  for (const header of headers) {
+    const name = header[0];
+    const value = header[1];
     if (name.startsWith(':')) continue;
     const known = flat[name];
     flat[name] = known === undefined ? value : `${known}, ${value}`;
