@@ -23,6 +23,7 @@ export const protobufType: string = 'application/vnd.kubernetes.protobuf';
 const kept = new ProtobufWriter();
 const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
 const lengthBytes = 4;
+const noLength = new Uint8Array(lengthBytes);
 
 /** Whether objects of this kind, and their lists, can be written in protobuf. */
 export function hasProtobuf(apiVersion: string, kind: string): boolean {
@@ -61,9 +62,13 @@ export const encodeObject: (object: Given) => Uint8Array = lastWritten((object: 
 export function encodeFrame(type: string, object: Given): Uint8Array {
   const encoded = encodeObject(object);
   const bytes = kept.written(() => {
-    kept.raw(new Uint8Array(lengthBytes));
+    kept.raw(noLength);
     kept.text(1, type);
-    kept.message(2, () => kept.message(1, () => kept.raw(encoded)));
+    const event = kept.open(2);
+    const raw = kept.open(1);
+    kept.raw(encoded);
+    kept.close(raw);
+    kept.close(event);
   });
   new DataView(bytes.buffer, bytes.byteOffset).setUint32(0, bytes.length - lengthBytes);
   return bytes;
@@ -184,7 +189,7 @@ function writeScalar(
       writer.message(field, () => writeIntOrString(writer, value));
       break;
     case 'json*':
-      writer.message(field, () => writer.text(1, JSON.stringify(value)));
+      writer.message(field, () => writer.text(1, jsonText(value)));
       break;
     case 'stringMap':
     case 'bytesMap':
@@ -194,12 +199,44 @@ function writeScalar(
   }
 }
 
-/** RFC 3339, whose fraction may be finer than a Date; the zero time has no fields. */
+/** A time as protobuf has it. */
+interface Time {
+  readonly seconds: number;
+  readonly nanos: number;
+}
+
+/** Times that were written lately: a pod has a dozen, which are the same in each event about it. */
+const times = new Map<string, Time>();
+const timesMax = 1024;
+
+/** The zero time has no fields. */
 function writeTime(writer: ProtobufWriter, value: unknown): void {
   if (typeof value !== 'string') return;
-  writer.integer(1, Math.floor(Date.parse(value) / 1000));
-  const fraction = /\.(\d+)/.exec(value)?.[1] ?? '';
-  writer.integer(2, Number(fraction.padEnd(9, '0').slice(0, 9)));
+  const { seconds, nanos } = times.get(value) ?? readTime(value);
+  writer.integer(1, seconds);
+  writer.integer(2, nanos);
+}
+
+/** RFC 3339, whose fraction may be finer than a Date. */
+function readTime(text: string): Time {
+  const fraction = /\.(\d+)/.exec(text)?.[1] ?? '';
+  const nanos = Number(fraction.padEnd(9, '0').slice(0, 9));
+  const time = { seconds: Math.floor(Date.parse(text) / 1000), nanos };
+  if (times.size >= timesMax) times.clear();
+  times.set(text, time);
+  return time;
+}
+
+/** The text of fields that somebody owns, for as long as they are the same value. */
+const jsonTexts = new WeakMap<object, string>();
+
+function jsonText(value: unknown): string {
+  const isKept = typeof value === 'object' && value !== null && Object.isFrozen(value);
+  const known = isKept ? jsonTexts.get(value) : undefined;
+  if (known !== undefined) return known;
+  const text = JSON.stringify(value);
+  if (isKept) jsonTexts.set(value, text);
+  return text;
 }
 
 function writeIntOrString(writer: ProtobufWriter, value: unknown): void {
