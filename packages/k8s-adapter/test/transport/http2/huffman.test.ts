@@ -50,7 +50,7 @@ it('reads nothing where more or other bits than padding are left', () => {
       const missing = -bits.length & 7;
       const long = bytesOf(bits + '1'.repeat(missing + 8));
       assert.equal(huffmanText(long, 1, long.length), null);
-      // A code that is cut off: that of `\n` has ones in front, and no text ends with one.
+      // The beginning of a long code, which is not all ones.
       const cut = bytesOf(`${bits}${'1'.repeat(missing)}11111111${'1'.repeat(6)}00`);
       assert.equal(huffmanText(cut, 1, cut.length), null);
     }),
