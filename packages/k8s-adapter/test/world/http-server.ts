@@ -108,8 +108,14 @@ export async function startWire(t: TestContext, to: number): Promise<Wire> {
   });
   const clients = new Set<net.Socket>();
   const running = await serve(t, server, 'http');
+  let isOver = false;
   t.after(() => {
+    isOver = true;
     for (const socket of open) socket.destroy();
+  });
+  // It may be mended when the test is over, and would keep the process for ever.
+  server.on('listening', () => {
+    if (isOver) server.close();
   });
   return {
     port: running.port,
