@@ -164,6 +164,11 @@ describe('drain-by-taint --server-side', () => {
     assert.equal(api.list('nodedrains.taintmgr.dev').length, 0);
     await startController(t, watched);
     api.delete('customresourcedefinitions', '', 'nodedrains.taintmgr.dev');
+    await until('the kind to be gone', () => {
+      return api
+        .list('customresourcedefinitions')
+        .every(({ spec }) => spec.names.kind !== 'NodeDrain');
+    });
     const { err } = await plugin(line);
     assert.match(
       err,
