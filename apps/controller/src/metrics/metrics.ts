@@ -86,7 +86,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     onForeign: foreignEvictionMetrics(meter),
     timed: (machine) => timed(machine, [queues.handled, nodes]),
     onNotice: (notice, now) => {
-      // Six for each of ten notices about a pod: no iterator is made for them.
+      // All hear each notice, and there are many about a pod: no iterator is made for it.
       for (let at = 0; at < counters.length; at++) counters[at]?.(notice, now);
     },
   };

@@ -9,7 +9,7 @@ const flags: readonly string[] = [
   // Turbofan after ten times as many calls. A mass eviction is over before its code has paid for
   // compiling it; Maglev's is nearly as quick, and what runs for days gets there all the same.
   '--invocation-count-for-turbofan=30000',
-  // Maglev's code without that of others in it: what it compiles is smaller, and 5 MB of 120 less are needed.
+  // Maglev puts no function into another: what it compiles is smaller, which saves 5 MB of 120.
   '--no-maglev-inlining',
 ];
 

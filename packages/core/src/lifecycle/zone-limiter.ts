@@ -194,11 +194,11 @@ export class ZoneLimiter {
   nextWake(now: Instant, hasRoom: boolean): Instant | null {
     if (this.#isDirty) return now;
     // Asked with every event, and most are about pods.
-    const guarded = this.#guard.nextWake(now);
-    let wake = guarded;
-    for (const { hold, waiting, bucket } of this.#zones.values()) {
-      if (guarded === null && hold?.code === 'MassUnreachable') wake = earlier(wake, now);
-      if (hasRoom && !hold && waiting.size > 0) wake = earlier(wake, bucket.readyAt(now));
+    let wake = this.#guard.nextWake(now) ?? (this.#isHeldByGuard() ? now : null);
+    if (!hasRoom) return wake;
+    for (const zone of this.#zones.values()) {
+      if (zone.hold || zone.waiting.size === 0) continue;
+      wake = earlier(wake, zone.bucket.readyAt(now));
     }
     return wake;
   }

@@ -1,5 +1,6 @@
 // Writes API objects as protobuf.
 import { int64Max, isList, isObject } from '../objects/json.ts';
+import { keptText } from '../objects/kept-text.ts';
 import { lastWritten } from '../objects/last-written.ts';
 import { bodyFields } from './body-kinds.ts';
 import {
@@ -189,7 +190,7 @@ function writeScalar(
       writer.message(field, () => writeIntOrString(writer, value));
       break;
     case 'json*':
-      writer.message(field, () => writer.text(1, jsonText(value)));
+      writer.message(field, () => writer.text(1, keptText(value)));
       break;
     case 'stringMap':
     case 'bytesMap':
@@ -225,18 +226,6 @@ function readTime(text: string): Time {
   if (times.size >= timesMax) times.clear();
   times.set(text, time);
   return time;
-}
-
-/** The text of fields that somebody owns, for as long as they are the same value. */
-const jsonTexts = new WeakMap<object, string>();
-
-function jsonText(value: unknown): string {
-  const isKept = typeof value === 'object' && value !== null && Object.isFrozen(value);
-  const known = isKept ? jsonTexts.get(value) : undefined;
-  if (known !== undefined) return known;
-  const text = JSON.stringify(value);
-  if (isKept) jsonTexts.set(value, text);
-  return text;
 }
 
 function writeIntOrString(writer: ProtobufWriter, value: unknown): void {

@@ -1,8 +1,8 @@
 import { AccessError, type ApiError, type Status } from '../objects/errors.ts';
 import { jsonOf } from '../objects/json.ts';
+import { keptText } from '../objects/kept-text.ts';
 import { lastWritten } from '../objects/last-written.ts';
 import { encodeFrame, encodeObject, protobufType } from '../protobuf/encode.ts';
-import { keptText } from './kept-text.ts';
 import { yamlText, yamlType } from './yaml.ts';
 
 /** What a handler answers, and how that becomes a response. */

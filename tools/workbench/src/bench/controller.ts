@@ -67,12 +67,12 @@ for (const serviceMs of values['service-ms'].split(',')) {
 
 /** Each in turn, round by round: whatever else the machine does hits them all. */
 async function compare(pods: number, serviceMs: number, rounds: number): Promise<void> {
-  const measured = new Map<string, Row[]>(values.only.split(';').map((title) => [title, []]));
+  const runs = new Map<string, Row[]>(values.only.split(';').map((title) => [title, []]));
   const load = loadavg()[0] ?? 0;
   for (let round = 0; round < rounds; round++) {
-    for (const [title, rows] of measured) rows.push(await measure(title, pods, serviceMs));
+    for (const [title, rows] of runs) rows.push(await measure(title, pods, serviceMs));
   }
-  const means = new Map([...measured].map(([title, rows]) => [title, meanOf(rows)]));
+  const means = new Map([...runs].map(([title, rows]) => [title, meanOf(rows)]));
   process.stdout.write(
     `controller: ${short(pods)} pods fall due at once, ${serviceMs} ms for each request, ` +
       `means of ${rounds}; load of the machine ${load.toFixed(1)} before, ` +

@@ -85,7 +85,7 @@ export function huffmanText(bytes: Uint8Array, from: number, to: number): string
     let place = 0;
     const begin = bit;
     while (place >= 0 && bit < bitsEnd) {
-      place = tree[2 * place + (((bytes[bit >>> 3] ?? 0) >>> (7 - (bit & 7))) & 1)] ?? 0;
+      place = tree[2 * place + (eightBits(bytes, bit) >>> 7)] ?? 0;
       bit += 1;
     }
     if (place >= 0) return isPadding(bytes, begin, bitsEnd) ? String.fromCharCode(...text) : null;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { freeze } from '../../src/objects/json.ts';
-import { keptText } from '../../src/wire/kept-text.ts';
+import { keptText } from '../../src/objects/kept-text.ts';
 
 it('writes the text of what can still change each time, and of what is frozen once', () => {
   const open = { name: 'a' };

@@ -1,5 +1,6 @@
-// The JSON of objects in lists, kept for the next list: to write it takes longer than all else of one.
-import { jsonOf } from '../objects/json.ts';
+// The JSON of objects in lists and of fields that somebody owns, kept for the next time: to write it takes
+// longer than all else of a list.
+import { jsonOf } from './json.ts';
 
 const keptCharactersMax = 32 * 1024 * 1024;
 
