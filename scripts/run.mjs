@@ -21,6 +21,7 @@ const coreTests = 'packages/core/test';
 const [name = '', ...args] = process.argv.slice(2);
 /** What `npm run bench` runs; `npm run bench -- NAME...` runs these only. */
 const benches = ['engine', 'schedule', 'lifecycle', 'cluster', 'controller'];
+const benchFolder = 'tools/workbench/src/bench';
 
 /** What `npm run test:node` runs; `npm run test:node -- FILE...` runs these only. */
 const tests = ['packages/*', 'apps/*', 'tools/workbench', 'scripts'].map(
@@ -71,7 +72,7 @@ const tasks = {
     steps: (args.length > 0 ? args : benches).map((bench) => [
       join(bin, 'node'),
       ...source,
-      `tools/workbench/src/bench/${bench}.ts`,
+      `${benchFolder}/${bench}.ts`,
     ]),
   },
   conformance: { needs: ['everything'], main: 'scripts/conformance.ts' },
@@ -133,6 +134,7 @@ const tasks = {
 
 const task = tasks[name];
 if (!task) fail(`unknown task "${name}", want one of ${Object.keys(tasks).join(', ')}`);
+if (name === 'bench') args.forEach(checkBench);
 task.needs.forEach(install);
 process.env.PATH = `${bin}${delimiter}${process.env.PATH}`;
 // Types are stripped and code is compiled once, in this process and in those that it starts.
@@ -141,6 +143,16 @@ process.env.NODE_COMPILE_CACHE ??= compiled;
 module.enableCompileCache?.(compiled);
 if (task.main) await runMain(join(root, task.main));
 else task.steps.forEach(runStep);
+
+/** Before any of them runs: one takes minutes. */
+function checkBench(bench) {
+  if (existsSync(join(root, benchFolder, `${bench}.ts`))) return;
+  const alone = `node ${source.join(' ')} ${benchFolder}/NAME.ts`;
+  fail(
+    `no bench is called "${bench}"; "npm run bench" takes names, such as ${benches.join(', ')}; ` +
+      `docs/files.md lists all of ${benchFolder}. Flags go to one that is run alone: ${alone}`,
+  );
+}
 
 function install(need) {
   const { proof, install: command } = needs[need];

@@ -201,7 +201,8 @@ async function warmUp(server: Child, start: Evictor['start']): Promise<void> {
 }
 
 function unknownEvictor(title: string): never {
-  throw new Error(`--only: no evictor is called ${title}; there are: ${Object.keys(evictors)}`);
+  const known = Object.keys(evictors).join('; ');
+  throw new Error(`--only: no evictor is called "${title}"; there are: ${known}`);
 }
 
 /** One of evictors.ts. */
