@@ -32,8 +32,7 @@ export class LimitQueue {
 
   /** The pod does not wait any more. */
   delete(uid: string): void {
-    this.#waiting.delete(uid);
-    if (this.isEmpty) this.#servedAt.clear();
+    if (this.#waiting.delete(uid) && this.isEmpty) this.#servedAt.clear();
   }
 
   /** A pod of the namespace was let through: the others come first now. */
