@@ -1,6 +1,7 @@
 // Writes API objects as protobuf.
 import { int64Max, isList, isObject } from '../objects/json.ts';
 import { keptText } from '../objects/kept-text.ts';
+import { KeptTexts } from '../objects/kept-texts.ts';
 import { lastWritten } from '../objects/last-written.ts';
 import { bodyFields } from './body-kinds.ts';
 import {
@@ -12,6 +13,7 @@ import {
   statusFields,
 } from './fields.ts';
 import { objects } from './kinds.ts';
+import { podSpec, podStatus } from './pod-fields.ts';
 import { ProtobufWriter } from './writer.ts';
 
 /** An API object, whatever is in it. */
@@ -97,9 +99,12 @@ interface Entry {
   readonly type: FieldType;
   /** Whether nothing is written where it is absent. */
   readonly isOptional: boolean;
+  /** What was written of the large ones, which most writes leave as they are; null: it is not kept. */
+  readonly kept: KeptTexts | null;
 }
 
 const entries = new Map<Fields, readonly Entry[]>();
+const large = new Set<FieldType>([podSpec, podStatus]);
 
 function entriesOf(fields: Fields): readonly Entry[] {
   const known = entries.get(fields);
@@ -109,6 +114,7 @@ function entriesOf(fields: Fields): readonly Entry[] {
     field,
     type,
     isOptional: isOptional(type),
+    kept: large.has(type) ? new KeptTexts() : null,
   }));
   entries.set(fields, made);
   return made;
@@ -121,13 +127,30 @@ function isOptional(type: FieldType): boolean {
 }
 
 function writeFields(writer: ProtobufWriter, object: Given, fields: Fields): void {
-  for (const { name, field, type, isOptional } of entriesOf(fields)) {
+  for (const { name, field, type, isOptional, kept } of entriesOf(fields)) {
     const value = name === '' ? object : (object[name] ?? null);
     // Most fields of most objects are not given.
     if (value === null && isOptional) continue;
     if (typeof type === 'string') writeScalar(writer, field, type, value);
+    else if (kept) writeKept(writer, kept, value, () => writeMessages(writer, field, type, value));
     else writeMessages(writer, field, type, value);
   }
+}
+
+/** A field as it was written before, if nobody can have changed the value since. */
+function writeKept(
+  writer: ProtobufWriter,
+  kept: KeptTexts,
+  value: unknown,
+  write: () => void,
+): void {
+  if (!isObject(value) || !Object.isFrozen(value)) {
+    write();
+    return;
+  }
+  const known = kept.of(value);
+  if (known === undefined) kept.keep(value, writer.copied(write));
+  else writer.copy(known);
 }
 
 function writeMessages(

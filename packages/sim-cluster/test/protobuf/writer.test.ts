@@ -51,4 +51,22 @@ describe('a protobuf writer', () => {
     const written = writer.written(() => writer.message(1, () => writer.text(1, text)));
     assert.deepEqual(Buffer.from(written), dumb(dumb(Buffer.from(text))));
   });
+
+  it('writes any bytes again as they were written', () => {
+    const writer = new ProtobufWriter();
+    const property = fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+      let copied = '';
+      const once = writer.written(() => {
+        writer.integer(1, 5);
+        copied = writer.copied(() => writer.raw(bytes));
+      });
+      const again = writer.written(() => {
+        writer.integer(1, 5);
+        writer.copy(copied);
+      });
+      assert.deepEqual([...once], [8, 5, ...bytes]);
+      assert.deepEqual(again, once);
+    });
+    fc.assert(property);
+  });
 });

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import fc from 'fast-check';
+import { freeze } from '../../src/objects/json.ts';
+import { encodeFrame, encodeObject } from '../../src/protobuf/encode.ts';
+
+// Spec and status of pods that nobody can change are written once. What can be changed is not kept, so that
+// a copy of the same pod that is open tells what has to come of it.
+
+const spec = fc.record(
+  {
+    nodeName: fc.string(),
+    containers: fc.array(fc.record({ name: fc.string(), image: fc.string({ unit: 'binary' }) })),
+    terminationGracePeriodSeconds: fc.nat(),
+  },
+  { requiredKeys: [] },
+);
+const status = fc.record(
+  { phase: fc.constantFrom('Pending', 'Running'), podIP: fc.string() },
+  { requiredKeys: [] },
+);
+
+it('writes pods of the same few specs and statuses as if it had written none before', () => {
+  const parts = fc.tuple(fc.array(spec, { minLength: 1 }), fc.array(status, { minLength: 1 }));
+  const property = fc.property(parts, fc.array(fc.tuple(fc.nat(), fc.nat())), (given, picks) => {
+    const [specs, statuses] = freeze(given);
+    for (const [at, other] of picks) {
+      const pod = {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: `pod-${at}` },
+        spec: specs[at % specs.length],
+        status: statuses[other % statuses.length],
+      };
+      const open = structuredClone(pod);
+      assert.deepEqual(encodeObject(pod), encodeObject(open));
+      assert.deepEqual(encodeFrame('MODIFIED', pod), encodeFrame('MODIFIED', open));
+    }
+  });
+  fc.assert(property);
+});
+
+it('writes what can still be changed as it is now', () => {
+  const pod = { apiVersion: 'v1', kind: 'Pod', spec: { nodeName: 'a' } };
+  const before = encodeObject(pod);
+  pod.spec.nodeName = 'b';
+  const after = encodeObject(pod);
+  assert.notDeepEqual(after, before);
+  assert.deepEqual(after, encodeObject(structuredClone(pod)));
+});
+
+it('writes one value in two places as each of them', () => {
+  const empty = freeze({});
+  const pod = { apiVersion: 'v1', kind: 'Pod', spec: empty, status: empty };
+  assert.deepEqual(encodeObject(pod), encodeObject(structuredClone(pod)));
+});
