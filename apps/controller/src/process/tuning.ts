@@ -13,7 +13,7 @@ const flags: readonly string[] = [
 
 /**
  * The rest of the heap is looked through when it has grown by so many percent, and not to four times its
- * size. A tenth of a mass eviction's time is between the two, and of a large heap a fifth of its memory.
+ * size. Between the two lies up to a tenth of a mass eviction's time, and a fifth of a large heap's memory.
  */
 const growth = { small: 80, large: 50 };
 /** With what waits to be collected: more than 100,000 pods, if all are watched. */
