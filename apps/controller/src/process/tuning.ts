@@ -15,9 +15,9 @@ const flags: readonly string[] = [
  * The rest of the heap is looked through when it has grown by so many percent, and not to four times its
  * size. Between the two lies up to a tenth of a mass eviction's time, and a fifth of a large heap's memory.
  */
-const growth = { small: 80, large: 50 };
-/** With what waits to be collected: more than 100,000 pods, if all are watched. */
-const largeHeapBytes = 160 * 2 ** 20;
+const growth = { small: 80, large: 30 };
+/** With what waits to be collected: some 100,000 pods, if all are watched. */
+const largeHeapBytes = 128 * 2 ** 20;
 const lookEveryMs = 1000;
 
 /**
