@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { it } from 'node:test';
+import { fileURLToPath } from 'node:url';
 
-const run = new URL('../run.mjs', import.meta.url).pathname;
+const run = fileURLToPath(new URL('../run.mjs', import.meta.url));
 
 /** What a task that cannot begin says, and with which code it ends. */
 function refused(...args: readonly string[]): string {

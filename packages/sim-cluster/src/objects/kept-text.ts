@@ -1,7 +1,29 @@
-// The JSON of objects in lists and of fields that somebody owns, kept for the next time: to write it takes
-// longer than all else of a list.
+// What was written of values that nobody can change, kept for the next time: the JSON of objects in lists and of
+// fields that somebody owns, and of pods what protobuf has of them.
 import { jsonOf } from './json.ts';
-import { KeptTexts } from './kept-texts.ts';
+
+const lengthMax = 32 * 1024 * 1024;
+
+/** What was written of frozen values, for as long as they live; all of it is forgotten when it is too long. */
+export class KeptTexts {
+  #texts = new WeakMap<object, string>();
+  #length = 0;
+
+  /** What was kept for this value. */
+  of(value: object): string | undefined {
+    return this.#texts.get(value);
+  }
+
+  /** Keeps a text for this value, which is frozen. */
+  keep(value: object, text: string): void {
+    if (this.#length + text.length > lengthMax) {
+      this.#texts = new WeakMap();
+      this.#length = 0;
+    }
+    this.#texts.set(value, text);
+    this.#length += text.length;
+  }
+}
 
 const kept = new KeptTexts();
 

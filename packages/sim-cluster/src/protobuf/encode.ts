@@ -1,7 +1,6 @@
 // Writes API objects as protobuf.
 import { int64Max, isList, isObject } from '../objects/json.ts';
-import { keptText } from '../objects/kept-text.ts';
-import { KeptTexts } from '../objects/kept-texts.ts';
+import { KeptTexts, keptText } from '../objects/kept-text.ts';
 import { lastWritten } from '../objects/last-written.ts';
 import { bodyFields } from './body-kinds.ts';
 import {

@@ -49,6 +49,21 @@ it('writes what can still be changed as it is now', () => {
   assert.deepEqual(after, encodeObject(structuredClone(pod)));
 });
 
+it('reads what nobody can change once', () => {
+  let read = 0;
+  const status = Object.freeze({
+    get podIP() {
+      read++;
+      return '10.0.0.1';
+    },
+  });
+  const pods = ['a', 'b'].map((name) => ({
+    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name }, status },
+  }));
+  for (const pod of pods) encodeObject(pod);
+  assert.equal(read, 1);
+});
+
 it('writes one value in two places as each of them', () => {
   const empty = freeze({});
   const pod = { apiVersion: 'v1', kind: 'Pod', spec: empty, status: empty };
