@@ -20,7 +20,7 @@ import { UpstreamLifecycleMachine } from './lifecycle/upstream/machine.ts';
 import { zoneHold } from './lifecycle/zone-hold.ts';
 import type { Node } from './model/node.ts';
 import type { LimitStatus } from './policy/limit.ts';
-import { type Change, type KnownPause, Store } from './store.ts';
+import { type Change, type KnownPause, type NodeChange, Store } from './store.ts';
 
 /**
  * The eviction engine: events in, commands out. It does no I/O, reads no clock and never waits;
@@ -150,7 +150,7 @@ function mayMoveHold(changes: readonly Change[], commands: readonly Command[]): 
   return changes.some((change) => isMoved(change) || isNode(change)) || commands.some(isHold);
 }
 
-function hasOtherLabels({ node, previous }: Extract<Change, { kind: 'node' }>): boolean {
+function hasOtherLabels({ node, previous }: NodeChange): boolean {
   return JSON.stringify(node?.labels) !== JSON.stringify(previous?.labels);
 }
 

@@ -12,18 +12,21 @@ import type { Labels } from './model/selector.ts';
 import { PolicyStore } from './policy/policy-store.ts';
 import type { EvictionPause, EvictionPolicy, NodeTaintRule } from './policy/values.ts';
 
+/** What a node is now, and was before. */
+export interface NodeChange {
+  readonly kind: 'node';
+  readonly name: string;
+  /** Null: it is gone. */
+  readonly node: Node | null;
+  /** Null: it is new. */
+  readonly previous: Node | null;
+  /** Whether there may have been states in between of which nothing was told. */
+  readonly afterGap: boolean;
+}
+
 /** What an event did to the store; null for events that carry no object. */
 export type Change =
-  | {
-      readonly kind: 'node';
-      readonly name: string;
-      /** Null: it is gone. */
-      readonly node: Node | null;
-      /** Null: it is new. */
-      readonly previous: Node | null;
-      /** Whether there may have been states in between of which nothing was told. */
-      readonly afterGap: boolean;
-    }
+  | NodeChange
   | { readonly kind: 'pod'; readonly pod: Pod; readonly previous: Pod | null }
   | { readonly kind: 'podGone'; readonly previous: Pod }
   /** Null: it is gone. */

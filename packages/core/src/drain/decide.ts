@@ -54,8 +54,8 @@ export class DrainDecider {
     for (const change of ended) if (change.kind === 'pauseEnd') this.#pauses.follow(wall, change);
     const change = this.#store.apply(now, this.#asSeen(now, event));
     if (change?.kind === 'node') {
-      const { name, node, afterGap } = change;
-      this.#taintClock.update(wall, name, node, afterGap);
+      const { name, node } = change;
+      this.#taintClock.update(wall, change);
       this.#pauses.followNode(wall, name, node !== null);
     }
     if (change?.kind === 'pause') this.#pauses.follow(wall, change);

@@ -10,7 +10,7 @@ import { earlier, type Instant } from '../kernel/time.ts';
 import { hasSameLabels } from '../model/node.ts';
 import type { Pod, PodRef } from '../model/pod.ts';
 import type { LimitStatus } from '../policy/limit.ts';
-import type { Change, StoreView } from '../store.ts';
+import type { Change, NodeChange, StoreView } from '../store.ts';
 import { Attempts } from './attempts.ts';
 import type { MachineCommand } from './command.ts';
 import type { EvictionConfig } from './config.ts';
@@ -182,13 +182,13 @@ export class PreciseEvictionMachine implements EvictionMachine {
     }
   }
 
-  #followNode(now: Instant, change: Extract<Change, { kind: 'node' }>): void {
-    const { name, node, previous, afterGap } = change;
+  #followNode(now: Instant, change: NodeChange): void {
+    const { name, node, previous } = change;
     if (node) this.#starts.notice(now, name);
     else this.#starts.forget(name);
     this.#limits.followNode(name);
     const wall = this.#wall(now);
-    const isNews = this.#taints.update(wall, name, node, afterGap);
+    const isNews = this.#taints.update(wall, change);
     const isTainted = this.#taints.of(name).length > 0;
     const isMoved = this.#pauses.followNode(wall, name, isTainted);
     const isLeft = this.#drains.followNode(now, name, node);

@@ -1,7 +1,7 @@
 import { endOfSecond, finite, type Instant } from '../kernel/time.ts';
-import type { Node } from '../model/node.ts';
 import { isEqualTaint, type Taint } from '../model/taint.ts';
 import { formatTaint } from '../model/taint-spec.ts';
+import type { NodeChange } from '../store.ts';
 import type { StartSource } from './reason.ts';
 
 /**
@@ -24,12 +24,6 @@ export interface ObservedTaint {
 
 const none: readonly ObservedTaint[] = [];
 
-/** What was known of a node when we last heard of it. */
-interface Seen {
-  readonly uid: string;
-  readonly taintsWrittenAt: Instant | null | undefined;
-}
-
 /**
  * The NoExecute taints of every node and since when each counts: since taint.timeAdded, else since
  * we first saw it, which is remembered for as long as the taint stays and, by the annotation that
@@ -40,7 +34,6 @@ interface Seen {
  */
 export class TaintClock {
   readonly #byNode = new Map<string, readonly ObservedTaint[]>();
-  readonly #seen = new Map<string, Seen>();
 
   /** In the node's order; empty for a node without NoExecute taints. */
   of(nodeName: string): readonly ObservedTaint[] {
@@ -53,13 +46,14 @@ export class TaintClock {
   }
 
   /**
-   * Takes in the node's present state (null: it is gone), perhaps after states that we did not see;
+   * Takes in what a node is now and was before, perhaps with states in between that we did not see;
    * whether its taints changed for us.
    */
-  update(now: Instant, nodeName: string, node: Node | null, afterGap: boolean): boolean {
+  update(now: Instant, change: NodeChange): boolean {
+    const { name: nodeName, node } = change;
     const known = this.of(nodeName);
     const taints = node?.taints.filter((taint) => taint.effect === 'NoExecute') ?? [];
-    const memory = this.#remember(nodeName, node, afterGap);
+    const memory = memoryOf(change);
     const observed = taints.map((taint) => observe(now, taint, known, memory));
     if (observed.length === known.length && observed.every((entry, i) => entry === known[i])) {
       return false;
@@ -67,21 +61,6 @@ export class TaintClock {
     if (observed.length > 0) this.#byNode.set(nodeName, observed);
     else this.#byNode.delete(nodeName);
     return true;
-  }
-
-  #remember(nodeName: string, node: Node | null, afterGap: boolean): Memory {
-    const before = this.#seen.get(nodeName);
-    if (!node) {
-      this.#seen.delete(nodeName);
-      return { isOwn: true, kept: {}, writtenAt: null };
-    }
-    const { uid, taintsWrittenAt } = node;
-    this.#seen.set(nodeName, { uid, taintsWrittenAt });
-    const writtenAt = finite(taintsWrittenAt);
-    // What is written there counts when we first see the node; later we know better ourselves.
-    if (before?.uid === uid && !afterGap) return { isOwn: true, kept: {}, writtenAt };
-    const isUnchanged = taintsWrittenAt !== null && before?.taintsWrittenAt === taintsWrittenAt;
-    return { isOwn: isUnchanged, kept: node.taintStarts ?? {}, writtenAt };
   }
 }
 
@@ -93,6 +72,16 @@ interface Memory {
   readonly kept: Readonly<Record<string, Instant>>;
   /** When the node's taints were last written; null: not known. */
   readonly writtenAt: Instant | null;
+}
+
+function memoryOf({ node, previous, afterGap }: NodeChange): Memory {
+  if (!node) return { isOwn: true, kept: {}, writtenAt: null };
+  const { uid, taintsWrittenAt } = node;
+  const writtenAt = finite(taintsWrittenAt);
+  // What is written there counts when we first see the node; later we know better ourselves.
+  if (previous?.uid === uid && !afterGap) return { isOwn: true, kept: {}, writtenAt };
+  const isUnchanged = taintsWrittenAt !== null && previous?.taintsWrittenAt === taintsWrittenAt;
+  return { isOwn: isUnchanged, kept: node.taintStarts ?? {}, writtenAt };
 }
 
 /** Answers the known entry itself when the taint is still the same. */

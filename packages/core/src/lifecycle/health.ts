@@ -14,13 +14,15 @@ export interface NodeHeartbeats {
   /** Since when its kubelet has said that it is ready; null: it does not. */
   readySince: Instant | null;
   /** When it stopped being ready, latest last; only as many as decisions need. */
-  readonly flaps: Instant[];
+  flaps: readonly Instant[];
   heartbeatAt: Instant | null;
   leaseRenewedAt: Instant | null;
   hasReported: boolean;
 }
 
 const flapsKeptMax = 100;
+/** Nearly no node has any. */
+const noFlaps: readonly Instant[] = [];
 
 /**
  * Which nodes give signs of life. A sign is a status heartbeat or a lease whose time is another
@@ -139,7 +141,7 @@ export class HealthStore {
       heardAt: now,
       unreachableAt: null,
       readySince: ready?.status === 'True' ? since : null,
-      flaps: [],
+      flaps: noFlaps,
       heartbeatAt: finite(ready?.heartbeatAt),
       leaseRenewedAt: lease?.renewedAt ?? null,
       hasReported: ready !== null,
@@ -161,8 +163,7 @@ export class HealthStore {
       record.readySince ??= now;
     } else if (record.readySince !== null) {
       record.readySince = null;
-      record.flaps.push(now);
-      if (record.flaps.length > flapsKeptMax) record.flaps.shift();
+      record.flaps = [...record.flaps, now].slice(-flapsKeptMax);
     }
   }
 }

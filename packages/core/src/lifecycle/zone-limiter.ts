@@ -11,14 +11,18 @@ import type { HoldReason, LifecycleReport, ZoneStatus } from './reason.ts';
 import { ZoneBucket } from './zone-bucket.ts';
 import { type ZoneState, zoneRate, zoneState } from './zone-rates.ts';
 
+/** What a node is to its zone. */
 interface Member {
-  readonly zone: string;
+  readonly zone: Zone;
   readonly counts: boolean;
   readonly isReady: boolean;
 }
 
 interface Zone {
+  readonly name: string;
   readonly key: string;
+  /** What its nodes can be to it: one of each for all of them. */
+  readonly members: Member[];
   readonly nodes: Set<string>;
   /** Of the nodes that count. */
   readonly nodeCounts: { ready: number; notReady: number };
@@ -68,26 +72,26 @@ export class ZoneLimiter {
   place(now: Instant, node: Node, isReady: boolean): void {
     const labels = node.labels ?? {};
     const counts = selects(this.#config.zoneMembers, labels);
-    const zone = zoneName(labels);
+    const name = zoneName(labels);
     const known = this.#members.get(node.name);
-    if (known?.zone === zone && known.counts === counts && known.isReady === isReady) return;
+    if (known?.zone.name === name && known.counts === counts && known.isReady === isReady) return;
     this.remove(node.name);
-    this.#members.set(node.name, { zone, counts, isReady });
-    const entry = this.#zone(now, zone, zoneKey(labels));
-    entry.nodes.add(node.name);
-    count(entry, { counts, isReady }, 1);
+    const zone = this.#zone(now, name, zoneKey(labels));
+    const member = memberOf(zone, counts, isReady);
+    this.#members.set(node.name, member);
+    zone.nodes.add(node.name);
+    count(member, 1);
     this.#isDirty = true;
   }
 
   /** A node is gone, or in another zone from now on. */
   remove(name: string): void {
     const member = this.#members.get(name);
-    const zone = member && this.#zones.get(member.zone);
-    if (!member || !zone) return;
+    if (!member) return;
     this.#members.delete(name);
-    zone.waiting.cancel(name);
-    zone.nodes.delete(name);
-    count(zone, member, -1);
+    member.zone.waiting.cancel(name);
+    member.zone.nodes.delete(name);
+    count(member, -1);
     // A zone without nodes goes with the next review, which lets go on what stood still for its sake.
     this.#isDirty = true;
   }
@@ -287,8 +291,7 @@ export class ZoneLimiter {
   }
 
   #zoneOf(name: string): Zone | null {
-    const member = this.#members.get(name);
-    return (member && this.#zones.get(member.zone)) ?? null;
+    return this.#members.get(name)?.zone ?? null;
   }
 
   #zone(now: Instant, name: string, key: string): Zone {
@@ -296,19 +299,25 @@ export class ZoneLimiter {
     if (known) return known;
     const [nodes, nodeCounts] = [new Set<string>(), { ready: 0, notReady: 0 }];
     const bucket = new ZoneBucket(now);
-    const empty = { key, nodes, nodeCounts, bucket, waiting: new Schedule() };
+    const empty = { name, key, members: [], nodes, nodeCounts, bucket, waiting: new Schedule() };
     const zone: Zone = { ...empty, state: 'Initial', hold: null, tainted: 0 };
     this.#zones.set(name, zone);
     return zone;
   }
 }
 
-function count(
-  { nodeCounts }: Zone,
-  { counts, isReady }: Omit<Member, 'zone'>,
-  change: number,
-): void {
-  if (counts) nodeCounts[isReady ? 'ready' : 'notReady'] += change;
+function memberOf(zone: Zone, counts: boolean, isReady: boolean): Member {
+  const known = zone.members.find((member) => {
+    return member.counts === counts && member.isReady === isReady;
+  });
+  if (known) return known;
+  const member = { zone, counts, isReady };
+  zone.members.push(member);
+  return member;
+}
+
+function count({ zone, counts, isReady }: Member, change: number): void {
+  if (counts) zone.nodeCounts[isReady ? 'ready' : 'notReady'] += change;
 }
 
 function inOrder({ waiting }: Zone): readonly string[] {

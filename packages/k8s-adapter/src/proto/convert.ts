@@ -50,6 +50,8 @@ const doNotDisruptAnnotation = 'karpenter.sh/do-not-disrupt';
 export const ownedTaintsAnnotation = 'taintmgr.dev/owned-taints';
 
 const defaultGraceSeconds = 30;
+/** Of nearly every node. */
+const noTaints: readonly Taint[] = [];
 
 /**
  * Reads each value that nobody changes any more once. Such values come from a server in the same
@@ -91,14 +93,15 @@ const readNode = onceEach((value: unknown): Node => {
   const writtenAt = taintsWrittenAt(metadata.managedFields);
   const taintStarts = believedStarts(annotations[taintStartsAnnotation], writtenAt);
   const past = pastPauses(annotations[taintStartsAnnotation]);
-  const labels = sharedLabels(labelsFrom(metadata.labels));
+  const name = asText(metadata.name);
+  const labels = sharedLabels(labelsFrom(metadata.labels), name);
   const { spec, status } = { spec: asRecord(object.spec), status: asRecord(object.status) };
   const owned = asText(annotations[ownedTaintsAnnotation]);
   const ownedTaints = owned === '' ? {} : labelsFrom(parseJson(owned));
   return {
-    name: asText(metadata.name),
+    name,
     uid: asText(metadata.uid),
-    taints: asList(spec.taints).map(taintFromJson),
+    taints: taintsFrom(spec.taints),
     labels,
     zone: sharedText(zoneName(labels)),
     unschedulable: spec.unschedulable === true,
@@ -113,6 +116,11 @@ const readNode = onceEach((value: unknown): Node => {
     ...drainsFrom(annotations),
   };
 });
+
+function taintsFrom(value: unknown): readonly Taint[] {
+  const taints = asList(value);
+  return taints.length === 0 ? noTaints : taints.map(taintFromJson);
+}
 
 function drainsFrom(annotations: JsonRecord): Pick<Node, 'drains' | 'drainMarks'> {
   const value = annotations[drainMarksAnnotation];
@@ -227,9 +235,11 @@ function labelsFrom(value: unknown): Labels {
 
 const readLabels = onceEach(labelsFrom);
 
-/** There are as many nodes as there are, and few zones, architectures and kinds of machines. */
-function sharedLabels(labels: Labels): Labels {
-  return Object.fromEntries(Object.entries(labels).map(([key, text]) => [key, sharedText(text)]));
+/** There are as many nodes as there are, and few zones, architectures and kinds of machines. One label is the node's name. */
+function sharedLabels(labels: Labels, name: string): Labels {
+  return Object.fromEntries(
+    Object.entries(labels).map(([key, text]) => [key, text === name ? name : sharedText(text)]),
+  );
 }
 
 /** Reads a label selector; an expression that nobody knows is left out. */

@@ -11,7 +11,7 @@ import type { Node } from '../../model/node.ts';
 import { type Pod, type PodRef, podRef } from '../../model/pod.ts';
 import type { Taint } from '../../model/taint.ts';
 import type { LimitStatus } from '../../policy/limit.ts';
-import type { Change, StoreView } from '../../store.ts';
+import type { Change, NodeChange, StoreView } from '../../store.ts';
 import type { MachineCommand } from '../command.ts';
 import type { EvictionConfig } from '../config.ts';
 import type { Decision } from '../decide.ts';
@@ -156,7 +156,7 @@ export class UpstreamEvictionMachine implements EvictionMachine {
   }
 
   /** A new node always, a known one when its NoExecute taints changed, be it in order or time. */
-  #isNodeNews({ node, previous }: Extract<Change, { kind: 'node' }>): boolean {
+  #isNodeNews({ node, previous }: NodeChange): boolean {
     if (!node || !previous) return true;
     return JSON.stringify(noExecute(node)) !== JSON.stringify(noExecute(previous));
   }
