@@ -125,11 +125,15 @@ function namespaceSource(shared: Shared): Source {
   return apartFromPods(sourceOf(new Reflector<Namespace>(options), namespaceEvent));
 }
 
-type Shared = Pick<ReflectorOptions<unknown>, 'random' | 'watch' | 'streamLists' | 'protobuf'>;
+type Shared = Pick<
+  ReflectorOptions<unknown>,
+  'random' | 'watch' | 'streamLists' | 'protobuf' | 'reportsEarly'
+>;
 
+/** First lists are told object by object: the largest are not held twice, nor taken in all at once. */
 function sharedOptions(options: SourceOptions): Shared {
   const { random, readOnly = false, streamLists = true, protobuf = false } = options;
-  return { random, watch: !readOnly, streamLists, protobuf };
+  return { random, watch: !readOnly, streamLists, protobuf, reportsEarly: true };
 }
 
 /** All pods; or, `ofNode`, those of one node, as far as the reflector differs by that. */
@@ -144,7 +148,6 @@ function podReflector(
     path: podsPath,
     selectors: pods,
     project: accepted(podFromJson, acceptsPod),
-    reportsEarly: true,
     ...ofNode,
   });
 }

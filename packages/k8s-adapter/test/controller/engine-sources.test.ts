@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { Event } from '@taintmgr/core';
+import { engineSources } from '../../src/controller/engine-sources.ts';
+import type { Source, SourceEffect } from '../../src/pod-watch/source.ts';
+import type { ReflectorInput } from '../../src/proto/reflector.ts';
+
+// The first list of each large collection reaches the engine as it comes, and all of them are complete at the end.
+
+/** Sources that begin to read in pages, and what comes of them. */
+class Reading {
+  readonly told: string[] = [];
+  readonly #sources: readonly Source[];
+  /** By the last part of what is asked for. */
+  readonly #ids = new Map<string, string>();
+
+  constructor() {
+    const options = { random: () => 0.5, leases: true, daemonSets: true, streamLists: false };
+    this.#sources = engineSources(options);
+    this.#hear({ kind: 'start' });
+  }
+
+  /** One page of what was asked for; `more`: another one follows. */
+  page(resource: string, names: readonly string[], more: boolean): void {
+    const id = this.#ids.get(resource) ?? assert.fail(`nobody reads ${resource}`);
+    const items = names.map((name) => {
+      return { metadata: { name, namespace: 'shop', uid: `uid-${name}`, resourceVersion: '5' } };
+    });
+    const metadata = { resourceVersion: '9', ...(more && { continue: 'more' }) };
+    this.#hear({ kind: 'head', id, status: 200, headers: {} });
+    this.#hear({ kind: 'chunk', id, data: JSON.stringify({ metadata, items }) });
+    this.#hear({ kind: 'end', id });
+  }
+
+  fail(resource: string): void {
+    const id = this.#ids.get(resource) ?? assert.fail(`nobody reads ${resource}`);
+    this.#hear({ kind: 'failed', id, message: 'gone' });
+  }
+
+  wait(): void {
+    this.#hear({ kind: 'tick' }, 60_000);
+  }
+
+  #hear(input: ReflectorInput, now = 0): void {
+    for (const source of this.#sources)
+      for (const effect of source.handle(now, input)) this.#note(effect);
+  }
+
+  #note(effect: Event | SourceEffect): void {
+    if (effect.kind === 'send') {
+      const [path = ''] = effect.request.path.split('?');
+      this.#ids.set(path.split('/').at(-1) ?? '', effect.id);
+    } else if (effect.kind === 'nodeUpsert') this.told.push(`node ${effect.node.name}`);
+    else if (effect.kind === 'nodeDelete') this.told.push(`no node ${effect.name}`);
+    else if (effect.kind === 'podUpsert') this.told.push(`pod ${effect.pod.name}`);
+    else if (effect.kind === 'leaseUpsert') this.told.push(`lease ${effect.lease.nodeName}`);
+    else if (effect.kind === 'daemonSetUpsert') this.told.push(`set ${effect.daemonSet.name}`);
+    else if (effect.kind === 'synced') this.told.push('read');
+  }
+}
+
+it('tells what a page of a first list shows before the next one comes', () => {
+  const pages = [
+    ['nodes', 'node'],
+    ['pods', 'pod'],
+    ['leases', 'lease'],
+    ['daemonsets', 'set'],
+  ] as const;
+  for (const [resource, word] of pages) {
+    const reading = new Reading();
+    reading.page(resource, ['a', 'b'], true);
+    assert.deepEqual(reading.told, [`${word} a`, `${word} b`]);
+    reading.page(resource, ['c'], false);
+    assert.deepEqual(reading.told, [`${word} a`, `${word} b`, `${word} c`, 'read']);
+  }
+});
+
+it('tells the difference where a first list broke off', () => {
+  const reading = new Reading();
+  reading.page('nodes', ['a', 'b'], true);
+  reading.fail('nodes');
+  reading.wait();
+  reading.page('nodes', ['b'], true);
+  assert.deepEqual(reading.told, ['node a', 'node b']);
+  reading.page('nodes', ['c'], false);
+  assert.deepEqual(reading.told, ['node a', 'node b', 'no node a', 'node c', 'read']);
+});
