@@ -62,7 +62,7 @@ export function forecastOf(
     place: turn?.place ?? null,
     because: [...decision.because, ...hidden, ...(hold ? [hold] : []), ...(pause ? [pause] : [])],
   };
-  const zone = limiter.zones(now).find((status) => status.key === key) ?? null;
+  const zone = limiter.zones().find((status) => status.key === key) ?? null;
   return { health, zone };
 }
 

@@ -112,8 +112,8 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     return earlier(turn, earlier(health, hasRoom ? this.#due.next() : null));
   }
 
-  zones(now: Instant): readonly ZoneStatus[] {
-    return this.#limiter.zones(now).map((zone) => zoneAtWallTime(zone, this.#store.clock));
+  zones(): readonly ZoneStatus[] {
+    return this.#limiter.zones().map((zone) => zoneAtWallTime(zone, this.#store.clock));
   }
 
   taintRules(): readonly RuleStatus[] {

@@ -1,38 +1,12 @@
 // Decides which nodes may be tainted, and when, at the rate of their zone.
 import type { Outcome } from '../attempt/outcome.ts';
-import { Schedule } from '../kernel/schedule.ts';
 import { earlier, type Instant, type Millis } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';
-import { selects } from '../model/selector.ts';
-import { zoneKey, zoneName } from '../model/zone.ts';
 import type { LifecycleConfig } from './config.ts';
 import { MassUnreachableGuard } from './mass-unreachable-guard.ts';
 import type { HoldReason, LifecycleReport, ZoneStatus } from './reason.ts';
-import { ZoneBucket } from './zone-bucket.ts';
-import { type ZoneState, zoneRate, zoneState } from './zone-rates.ts';
-
-/** What a node is to its zone. */
-interface Member {
-  readonly zone: Zone;
-  readonly counts: boolean;
-  readonly isReady: boolean;
-}
-
-interface Zone {
-  readonly name: string;
-  readonly key: string;
-  /** What its nodes can be to it: one of each for all of them. */
-  readonly members: Member[];
-  readonly nodes: Set<string>;
-  /** Of the nodes that count. */
-  readonly nodeCounts: { ready: number; notReady: number };
-  readonly bucket: ZoneBucket;
-  /** Nodes that wait for their taint, by since when they have not been ready. */
-  readonly waiting: Schedule;
-  state: ZoneState;
-  hold: HoldReason | null;
-  tainted: number;
-}
+import { zoneRate, zoneState } from './zone-rates.ts';
+import { sizeOf, type Zone, Zones } from './zones.ts';
 
 /** What a review changed. */
 export interface Review {
@@ -52,8 +26,7 @@ export interface Review {
 export class ZoneLimiter {
   readonly #config: LifecycleConfig;
   readonly #guard: MassUnreachableGuard;
-  readonly #zones = new Map<string, Zone>();
-  readonly #members = new Map<string, Member>();
+  readonly #zones: Zones;
   #isAllDown = false;
   #viewOldSince: Instant | null = null;
   #isDirty = true;
@@ -61,6 +34,7 @@ export class ZoneLimiter {
   constructor(config: LifecycleConfig) {
     this.#config = config;
     this.#guard = new MassUnreachableGuard(config.massUnreachable);
+    this.#zones = new Zones(config.zoneMembers);
   }
 
   /** Whether every zone that counts is down. */
@@ -70,37 +44,19 @@ export class ZoneLimiter {
 
   /** Takes in where a node is, whether it counts, and whether it is ready. */
   place(now: Instant, node: Node, isReady: boolean): void {
-    const labels = node.labels ?? {};
-    const counts = selects(this.#config.zoneMembers, labels);
-    const name = zoneName(labels);
-    const known = this.#members.get(node.name);
-    if (known?.zone.name === name && known.counts === counts && known.isReady === isReady) return;
-    this.remove(node.name);
-    const zone = this.#zone(now, name, zoneKey(labels));
-    const member = memberOf(zone, counts, isReady);
-    this.#members.set(node.name, member);
-    zone.nodes.add(node.name);
-    count(member, 1);
-    this.#isDirty = true;
+    if (this.#zones.place(now, node, isReady)) this.#isDirty = true;
   }
 
-  /** A node is gone, or in another zone from now on. */
+  /** A node is gone. */
   remove(name: string): void {
-    const member = this.#members.get(name);
-    if (!member) return;
-    this.#members.delete(name);
-    member.zone.waiting.cancel(name);
-    member.zone.nodes.delete(name);
-    count(member, -1);
     // A zone without nodes goes with the next review, which lets go on what stood still for its sake.
-    this.#isDirty = true;
+    if (this.#zones.remove(name)) this.#isDirty = true;
   }
 
   /** Nodes that said they were ready were found unreachable. */
   noteUnreachable(now: Instant, names: readonly string[]): void {
     let counted = 0;
-    for (const { nodeCounts } of this.#zones.values())
-      counted += nodeCounts.ready + nodeCounts.notReady;
+    for (const zone of this.#zones.all()) counted += sizeOf(zone);
     this.#guard.note(now, names, counted);
     this.#isDirty = true;
   }
@@ -117,7 +73,7 @@ export class ZoneLimiter {
 
   /** Nobody knows how many were tainted a moment ago: every zone begins without a token. */
   restart(now: Instant): void {
-    for (const { bucket } of this.#zones.values()) bucket.empty(now);
+    for (const { bucket } of this.#zones.all()) bucket.empty(now);
   }
 
   /** Judges all zones by what is known now. */
@@ -130,13 +86,13 @@ export class ZoneLimiter {
     this.#isAllDown = this.#areAllDown();
     const reports: LifecycleReport[] = [];
     const affected = new Set<string>();
-    for (const [name, zone] of this.#zones) {
+    for (const zone of this.#zones.all()) {
       const before = { state: zone.state, hold: zone.hold };
       if (zone.nodes.size === 0) {
-        this.#zones.delete(name);
+        this.#zones.drop(zone);
         zone.hold = null;
         if (before.hold?.code === 'FullDisruptionHeld') {
-          reports.push(holdReport(name, zone, before.hold));
+          reports.push(holdReport(zone, before.hold));
         }
         continue;
       }
@@ -144,10 +100,10 @@ export class ZoneLimiter {
       const isMoved = zone.hold?.code !== before.hold?.code || wasAllDown !== this.#isAllDown;
       if (isMoved) for (const node of zone.nodes) affected.add(node);
       if (before.state !== zone.state && before.state !== 'Initial') {
-        reports.push({ kind: 'zone', from: before.state, zone: this.#status(now, name, zone) });
+        reports.push({ kind: 'zone', from: before.state, zone: this.#status(zone) });
       }
       if (zone.hold?.code !== before.hold?.code) {
-        reports.push(holdReport(name, zone, before.hold));
+        reports.push(holdReport(zone, before.hold));
       }
     }
     const isOver = wasAllDown && !this.#isAllDown;
@@ -156,12 +112,12 @@ export class ZoneLimiter {
 
   /** Puts a node in the queue of its zone, where it keeps its place. */
   wait(name: string, since: Instant): void {
-    const zone = this.#zoneOf(name);
+    const zone = this.#zones.of(name);
     if (zone && zone.waiting.at(name) === null) zone.waiting.set(name, since);
   }
 
   leave(name: string): void {
-    this.#zoneOf(name)?.waiting.cancel(name);
+    this.#zones.of(name)?.waiting.cancel(name);
   }
 
   /** The nodes whose turn it is: the first of each zone that has a token. */
@@ -180,7 +136,7 @@ export class ZoneLimiter {
   }
 
   #ready(now: Instant): readonly { readonly name: string; readonly zone: Zone }[] {
-    return [...this.#zones.values()].flatMap((zone) => {
+    return [...this.#zones.all()].flatMap((zone) => {
       const name = zone.hold ? null : zone.waiting.first();
       return name !== null && zone.bucket.readyAt(now) === now ? [{ name, zone }] : [];
     });
@@ -189,7 +145,7 @@ export class ZoneLimiter {
   /** What came of a turn; one that was refused leaves its token. */
   settle(name: string, outcome: Outcome): void {
     const result = turnResult(outcome);
-    const zone = this.#zoneOf(name);
+    const zone = this.#zones.of(name);
     if (result === 'tainted' && zone) zone.tainted += 1;
     if (result === 'refused') zone?.bucket.giveBack();
   }
@@ -200,7 +156,7 @@ export class ZoneLimiter {
     // Asked with every event, and most are about pods.
     let wake = this.#guard.nextWake(now) ?? (this.#isHeldByGuard() ? now : null);
     if (!hasRoom) return wake;
-    for (const zone of this.#zones.values()) {
+    for (const zone of this.#zones.all()) {
       if (zone.hold || zone.waiting.size === 0) continue;
       wake = earlier(wake, zone.bucket.readyAt(now));
     }
@@ -210,7 +166,7 @@ export class ZoneLimiter {
   /** Whether nextWake() says the same until something happens: no node waits for its turn. */
   get rests(): boolean {
     if (this.#isDirty) return false;
-    for (const { hold, waiting } of this.#zones.values()) {
+    for (const { hold, waiting } of this.#zones.all()) {
       if (!hold && waiting.size > 0) return false;
     }
     return true;
@@ -218,7 +174,7 @@ export class ZoneLimiter {
 
   /** Why nothing about a node may be done for its zone's sake; null: it may. */
   holdOn(name: string): HoldReason | null {
-    return this.#zoneOf(name)?.hold ?? null;
+    return this.#zones.of(name)?.hold ?? null;
   }
 
   /** Its place in the queue, from 1, and when its turn is to be expected; null: it does not wait. */
@@ -226,7 +182,7 @@ export class ZoneLimiter {
     now: Instant,
     name: string,
   ): { readonly place: number; readonly at: Instant | null } | null {
-    const zone = this.#zoneOf(name);
+    const zone = this.#zones.of(name);
     const index = zone ? inOrder(zone).indexOf(name) : -1;
     if (!zone || index < 0) return null;
     const ready = zone.hold ? null : zone.bucket.readyAt(now);
@@ -234,22 +190,22 @@ export class ZoneLimiter {
     return { place: index + 1, at: ready === null ? null : Math.ceil(ready + spacing) };
   }
 
-  zones(now: Instant): readonly ZoneStatus[] {
-    return [...this.#zones]
-      .filter(([, { nodes }]) => nodes.size > 0)
-      .map(([name, zone]) => this.#status(now, name, zone))
+  zones(): readonly ZoneStatus[] {
+    return [...this.#zones.all()]
+      .filter(({ nodes }) => nodes.size > 0)
+      .map((zone) => this.#status(zone))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  #status(_now: Instant, name: string, zone: Zone): ZoneStatus {
-    const { key, state, hold, tainted, nodeCounts, bucket } = zone;
+  #status(zone: Zone): ZoneStatus {
+    const { name, key, state, hold, tainted, nodeCounts, bucket } = zone;
     const waiting = inOrder(zone);
     return { name, key, state, ...nodeCounts, rate: bucket.rate, hold, waiting, tainted };
   }
 
   #judge(now: Instant, zone: Zone): void {
     const { nodeCounts, bucket } = zone;
-    const size = nodeCounts.ready + nodeCounts.notReady;
+    const size = sizeOf(zone);
     zone.state = zoneState(nodeCounts, this.#config.unhealthyZoneThreshold);
     const rate = zoneRate(zone.state, size, this.#config);
     zone.hold = this.#holdFor(now, zone, rate);
@@ -278,7 +234,7 @@ export class ZoneLimiter {
 
   #areAllDown(): boolean {
     let counted = 0;
-    for (const { nodeCounts } of this.#zones.values()) {
+    for (const { nodeCounts } of this.#zones.all()) {
       if (nodeCounts.ready > 0) return false;
       counted += nodeCounts.notReady;
     }
@@ -286,38 +242,9 @@ export class ZoneLimiter {
   }
 
   #isHeldByGuard(): boolean {
-    for (const { hold } of this.#zones.values()) if (hold?.code === 'MassUnreachable') return true;
+    for (const { hold } of this.#zones.all()) if (hold?.code === 'MassUnreachable') return true;
     return false;
   }
-
-  #zoneOf(name: string): Zone | null {
-    return this.#members.get(name)?.zone ?? null;
-  }
-
-  #zone(now: Instant, name: string, key: string): Zone {
-    const known = this.#zones.get(name);
-    if (known) return known;
-    const [nodes, nodeCounts] = [new Set<string>(), { ready: 0, notReady: 0 }];
-    const bucket = new ZoneBucket(now);
-    const empty = { name, key, members: [], nodes, nodeCounts, bucket, waiting: new Schedule() };
-    const zone: Zone = { ...empty, state: 'Initial', hold: null, tainted: 0 };
-    this.#zones.set(name, zone);
-    return zone;
-  }
-}
-
-function memberOf(zone: Zone, counts: boolean, isReady: boolean): Member {
-  const known = zone.members.find((member) => {
-    return member.counts === counts && member.isReady === isReady;
-  });
-  if (known) return known;
-  const member = { zone, counts, isReady };
-  zone.members.push(member);
-  return member;
-}
-
-function count({ zone, counts, isReady }: Member, change: number): void {
-  if (counts) zone.nodeCounts[isReady ? 'ready' : 'notReady'] += change;
 }
 
 function inOrder({ waiting }: Zone): readonly string[] {
@@ -327,7 +254,7 @@ function inOrder({ waiting }: Zone): readonly string[] {
 }
 
 /** The deadlines of a dead zone's pods stand still while it is held. */
-function holdReport(zone: string, { hold }: Zone, before: HoldReason | null): LifecycleReport {
+function holdReport({ name: zone, hold }: Zone, before: HoldReason | null): LifecycleReport {
   const isPaused = hold?.code === 'FullDisruptionHeld';
   const wasPaused = before?.code === 'FullDisruptionHeld';
   const deadlines = isPaused ? 'pause' : wasPaused ? 'resume' : null;
