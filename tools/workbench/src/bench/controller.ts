@@ -59,6 +59,7 @@ const { values } = parseArgs({
     profile: { type: 'string', default: '' },
   },
 });
+const chosen = values.only.split(';').map((title) => [title, evictorOf(title)] as const);
 const controller = values.source ? [...source, `${app}/src/main.ts`] : [`${app}/dist/main.js`];
 if (!values.source) buildController();
 for (const serviceMs of values['service-ms'].split(',')) {
@@ -67,10 +68,10 @@ for (const serviceMs of values['service-ms'].split(',')) {
 
 /** Each in turn, round by round: whatever else the machine does hits them all. */
 async function compare(pods: number, serviceMs: number, rounds: number): Promise<void> {
-  const runs = new Map<string, Row[]>(values.only.split(';').map((title) => [title, []]));
+  const runs = new Map<string, Row[]>(chosen.map(([title]) => [title, []]));
   const load = loadavg()[0] ?? 0;
   for (let round = 0; round < rounds; round++) {
-    for (const [title, rows] of runs) rows.push(await measure(title, pods, serviceMs));
+    for (const [title, how] of chosen) runs.get(title)?.push(await measure(how, pods, serviceMs));
   }
   const means = new Map([...runs].map(([title, rows]) => [title, meanOf(rows)]));
   process.stdout.write(
@@ -152,8 +153,7 @@ function printRequests(means: ReadonlyMap<string, Row>, pods: number): void {
   process.stdout.write('\n');
 }
 
-async function measure(title: string, pods: number, serviceMs: number): Promise<Row> {
-  const { start, records } = evictors[title] ?? unknownEvictor(title);
+async function measure({ start, records }: Evictor, pods: number, serviceMs: number): Promise<Row> {
   const server = new Child(
     ...measured,
     ...source,
@@ -200,9 +200,13 @@ async function warmUp(server: Child, start: Evictor['start']): Promise<void> {
   server.proceed();
 }
 
-function unknownEvictor(title: string): never {
+/** Asked before anything is built or run. */
+function evictorOf(title: string): Evictor {
+  const found = evictors[title];
+  if (found) return found;
   const known = Object.keys(evictors).join('; ');
-  throw new Error(`--only: no evictor is called "${title}"; there are: ${known}`);
+  process.stderr.write(`--only: no evictor is called "${title}"; there are: ${known}\n`);
+  process.exit(2);
 }
 
 /** One of evictors.ts. */
