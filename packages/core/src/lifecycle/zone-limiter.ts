@@ -183,7 +183,7 @@ export class ZoneLimiter {
     name: string,
   ): { readonly place: number; readonly at: Instant | null } | null {
     const zone = this.#zones.of(name);
-    const index = zone ? inOrder(zone).indexOf(name) : -1;
+    const index = zone ? zone.waiting.inOrder().indexOf(name) : -1;
     if (!zone || index < 0) return null;
     const ready = zone.hold ? null : zone.bucket.readyAt(now);
     const spacing: Millis = index === 0 ? 0 : (index * 1000) / zone.bucket.rate;
@@ -199,7 +199,7 @@ export class ZoneLimiter {
 
   #status(zone: Zone): ZoneStatus {
     const { name, key, state, hold, tainted, nodeCounts, bucket } = zone;
-    const waiting = inOrder(zone);
+    const waiting = zone.waiting.inOrder();
     return { name, key, state, ...nodeCounts, rate: bucket.rate, hold, waiting, tainted };
   }
 
@@ -245,12 +245,6 @@ export class ZoneLimiter {
     for (const { hold } of this.#zones.all()) if (hold?.code === 'MassUnreachable') return true;
     return false;
   }
-}
-
-function inOrder({ waiting }: Zone): readonly string[] {
-  return [...waiting.entries()]
-    .sort((a, b) => a.at - b.at || (a.key < b.key ? -1 : 1))
-    .map(({ key }) => key);
 }
 
 /** The deadlines of a dead zone's pods stand still while it is held. */

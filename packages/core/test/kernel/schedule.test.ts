@@ -3,7 +3,8 @@ import { it } from 'node:test';
 import { Schedule } from '../../src/kernel/schedule.ts';
 import { fc } from '../fast-check.ts';
 
-const key = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h');
+const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+const key = fc.constantFrom(...names);
 const at = fc.integer({ min: 0, max: 20 });
 const operation = fc.oneof(
   fc.record({ kind: fc.constant('set' as const), key, at }),
@@ -15,9 +16,12 @@ const operation = fc.oneof(
 class Twin {
   readonly map = new Map<string, number>();
 
+  sorted(): readonly [string, number][] {
+    return [...this.map].sort(([ka, a], [kb, b]) => a - b || (ka < kb ? -1 : 1));
+  }
+
   first(): [string, number] | null {
-    const sorted = [...this.map].sort(([ka, a], [kb, b]) => a - b || (ka < kb ? -1 : 1));
-    return sorted[0] ?? null;
+    return this.sorted()[0] ?? null;
   }
 
   takeDue(now: number): string | null {
@@ -43,6 +47,10 @@ it('a schedule answers as a sorted map does, whatever is set, moved and cancelle
           assert.equal(schedule.takeDue(step.at), twin.takeDue(step.at));
         }
         assert.equal(schedule.next(), twin.first()?.[1] ?? null);
+        assert.equal(schedule.first(), twin.first()?.[0] ?? null);
+        for (const name of names) assert.equal(schedule.at(name), twin.map.get(name) ?? null);
+        const inOrder = twin.sorted().map(([name]) => name);
+        assert.deepEqual([schedule.inOrder(), schedule.size], [inOrder, inOrder.length]);
       }
     }),
     { numRuns: 500 },
