@@ -17,7 +17,7 @@ export class Schedule {
   /** The instant set for `key`, or null. */
   at(key: string): Instant | null {
     const index = this.#index.get(key);
-    return index === undefined ? null : this.#instantAt(index);
+    return index === undefined ? null : (this.#instants[index] ?? null);
   }
 
   /** Sets or moves the instant of `key`. */
@@ -60,62 +60,58 @@ export class Schedule {
   /** All keys in the order of their instants, and of the same by name. */
   inOrder(): readonly string[] {
     return this.#keys
-      .map((key, index) => ({ key, at: this.#instantAt(index) }))
+      .map((key, index) => ({ key, at: this.#instants[index] as Instant }))
       .sort((a, b) => a.at - b.at || (a.key < b.key ? -1 : 1))
       .map(({ key }) => key);
   }
 
-  #instantAt(index: number): Instant {
-    const at = this.#instants[index];
-    if (at === undefined) throw broken(index);
-    return at;
-  }
-
-  #keyAt(index: number): string {
-    const key = this.#keys[index];
-    if (key === undefined) throw broken(index);
-    return key;
-  }
-
   /** Puts `key` where `index` is free, moving it up or down to its place. */
   #settle(index: number, key: string, at: Instant): void {
-    const parent = (index - 1) >> 1;
-    if (index > 0 && this.#isBefore(key, at, parent)) this.#rise(index, key, at);
-    else this.#sink(index, key, at);
+    const end = this.#rise(index, key, at);
+    if (end === index) this.#sink(index, key, at);
   }
 
-  #rise(from: number, key: string, at: Instant): void {
+  // Both compare in place, without calls: a number that is handed on is an object of its own.
+
+  /** Where it came to stand. */
+  #rise(from: number, key: string, at: Instant): number {
     let index = from;
     while (index > 0) {
       const parent = (index - 1) >> 1;
-      if (!this.#isBefore(key, at, parent)) break;
-      this.#place(index, this.#keyAt(parent), this.#instantAt(parent));
+      const above = this.#keys[parent] as string;
+      const aboveAt = this.#instants[parent] as Instant;
+      if (aboveAt < at || (aboveAt === at && above <= key)) break;
+      this.#keys[index] = above;
+      this.#instants[index] = aboveAt;
+      this.#index.set(above, index);
       index = parent;
     }
     this.#place(index, key, at);
+    return index;
   }
 
   #sink(from: number, key: string, at: Instant): void {
-    let index = from;
     const { length } = this.#keys;
+    let index = from;
     for (let child = 2 * index + 1; child < length; child = 2 * index + 1) {
-      const right = child + 1;
-      if (right < length && this.#isBefore(this.#keyAt(right), this.#instantAt(right), child)) {
-        child = right;
+      let below = this.#keys[child] as string;
+      let belowAt = this.#instants[child] as Instant;
+      if (child + 1 < length) {
+        const right = this.#keys[child + 1] as string;
+        const rightAt = this.#instants[child + 1] as Instant;
+        if (rightAt < belowAt || (rightAt === belowAt && right < below)) {
+          child += 1;
+          below = right;
+          belowAt = rightAt;
+        }
       }
-      const below = this.#keyAt(child);
-      const belowAt = this.#instantAt(child);
       if (at < belowAt || (at === belowAt && key <= below)) break;
-      this.#place(index, below, belowAt);
+      this.#keys[index] = below;
+      this.#instants[index] = belowAt;
+      this.#index.set(below, index);
       index = child;
     }
     this.#place(index, key, at);
-  }
-
-  /** Whether the key is due before what stands at `index`. */
-  #isBefore(key: string, at: Instant, index: number): boolean {
-    const other = this.#instantAt(index);
-    return at < other || (at === other && key < this.#keyAt(index));
   }
 
   #place(index: number, key: string, at: Instant): void {
@@ -123,8 +119,4 @@ export class Schedule {
     this.#instants[index] = at;
     this.#index.set(key, index);
   }
-}
-
-function broken(index: number): Error {
-  return new Error(`taintmgr: broken invariant: no schedule entry ${index}`);
 }
