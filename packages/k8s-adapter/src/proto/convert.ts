@@ -239,7 +239,10 @@ function labelsFrom(value: unknown): Labels {
 
 const readLabels = onceEach(labelsFrom);
 
-/** There are as many nodes as there are, and few zones, architectures and kinds of machines. One label is the node's name. */
+/**
+ * There are as many nodes as there are, and few zones, architectures and kinds of machines. One label is
+ * the node's name.
+ */
 function sharedLabels(labels: Labels, name: string): Labels {
   return Object.fromEntries(
     Object.entries(labels).map(([key, text]) => [key, text === name ? name : sharedText(text)]),

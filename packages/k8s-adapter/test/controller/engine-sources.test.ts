@@ -5,7 +5,7 @@ import { engineSources } from '../../src/controller/engine-sources.ts';
 import type { Source, SourceEffect } from '../../src/pod-watch/source.ts';
 import type { ReflectorInput } from '../../src/proto/reflector.ts';
 
-// The first list of each large collection reaches the engine as it comes, and all of them are complete at the end.
+// The first list of each collection that the engine reads reaches it as it comes.
 
 /** Sources that begin to read in pages, and what comes of them. */
 class Reading {

@@ -59,7 +59,7 @@ const { values } = parseArgs({
     profile: { type: 'string', default: '' },
   },
 });
-const chosen = values.only.split(';').map((title) => [title, evictorOf(title)] as const);
+const compared = new Map(values.only.split(';').map((title) => [title, evictorOf(title)]));
 const controller = values.source ? [...source, `${app}/src/main.ts`] : [`${app}/dist/main.js`];
 if (!values.source) buildController();
 for (const serviceMs of values['service-ms'].split(',')) {
@@ -68,12 +68,12 @@ for (const serviceMs of values['service-ms'].split(',')) {
 
 /** Each in turn, round by round: whatever else the machine does hits them all. */
 async function compare(pods: number, serviceMs: number, rounds: number): Promise<void> {
-  const runs = new Map<string, Row[]>(chosen.map(([title]) => [title, []]));
+  const runs = [...compared].map(([title, how]) => ({ title, how, rows: [] as Row[] }));
   const load = loadavg()[0] ?? 0;
   for (let round = 0; round < rounds; round++) {
-    for (const [title, how] of chosen) runs.get(title)?.push(await measure(how, pods, serviceMs));
+    for (const { how, rows } of runs) rows.push(await measure(how, pods, serviceMs));
   }
-  const means = new Map([...runs].map(([title, rows]) => [title, meanOf(rows)]));
+  const means = new Map(runs.map(({ title, rows }) => [title, meanOf(rows)]));
   process.stdout.write(
     `controller: ${short(pods)} pods fall due at once, ${serviceMs} ms for each request, ` +
       `means of ${rounds}; load of the machine ${load.toFixed(1)} before, ` +
@@ -202,7 +202,7 @@ async function warmUp(server: Child, start: Evictor['start']): Promise<void> {
 
 /** Asked before anything is built or run. */
 function evictorOf(title: string): Evictor {
-  const found = evictors[title];
+  const found = Object.hasOwn(evictors, title) ? evictors[title] : undefined;
   if (found) return found;
   const known = Object.keys(evictors).join('; ');
   process.stderr.write(`--only: no evictor is called "${title}"; there are: ${known}\n`);
