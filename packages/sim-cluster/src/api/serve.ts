@@ -7,7 +7,7 @@ import { ApiError } from '../objects/errors.ts';
 import { deniedByWebhook } from '../objects/webhook-errors.ts';
 import { type Answer, chunksOf, errorReply, type Reply, type Stream } from '../wire/answer.ts';
 import type { ApiRequest, Exchange, ResponseSink } from '../wire/exchange.ts';
-import { needsProtobuf, prefersProtobuf } from '../wire/negotiation.ts';
+import { prefersProtobuf, takesJson } from '../wire/negotiation.ts';
 import { type Fault, type Faults, faultAnswer } from './faults.ts';
 import { type RouterOptions, route } from './router.ts';
 
@@ -89,8 +89,7 @@ class Connection {
   receive(request: ApiRequest): void {
     const info = readRequest(request);
     const { headers } = request;
-    this.#inProtobuf =
-      needsProtobuf(headers) || (this.#options.protobuf && prefersProtobuf(headers));
+    this.#inProtobuf = prefersProtobuf(headers) && (this.#options.protobuf || !takesJson(headers));
     this.#common = { 'audit-id': request.headers['audit-id'] || this.#options.nextAuditId() };
     const work = this.#worker(request, info);
     const carryOut = (): Answer => this.#attempt(work);

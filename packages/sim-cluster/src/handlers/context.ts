@@ -8,12 +8,7 @@ import { apiVersionOf } from '../resources/resources.ts';
 import { forbiddenValue, invalidValue, notSupported, required } from '../validation/causes.ts';
 import type { Answer } from '../wire/answer.ts';
 import { jsonReply, protobufReply } from '../wire/answer.ts';
-import {
-  needsProtobuf,
-  negotiate,
-  prefersProtobuf,
-  type Representation,
-} from '../wire/negotiation.ts';
+import { negotiate, protobufForm, type Representation, takesJson } from '../wire/negotiation.ts';
 import { type Backend, type Target, unknownManager } from '../write/backend.ts';
 import type { DialNode } from './node-proxy.ts';
 import { Presenter } from './representation.ts';
@@ -38,17 +33,27 @@ export function targetOf({ path }: ResourceCall): Target {
 }
 
 /** Whether the answer is to be in protobuf: where the server prefers it, or the client has no choice. */
-export function inProtobuf({ protobuf, request, resource }: ResourceCall): boolean {
-  const { headers } = request;
-  if (needsProtobuf(headers)) return hasProtobuf(apiVersionOf(resource), resource.kind);
-  return protobuf && isOftenRead(resource.kind) && prefersProtobuf(headers);
+export function inProtobuf(call: ResourceCall): boolean {
+  return protobufFormOf(call) !== null;
+}
+
+function protobufFormOf({
+  protobuf,
+  request,
+  resource,
+}: ResourceCall): Representation['form'] | null {
+  const form = protobufForm(request.headers);
+  if (takesJson(request.headers)) return protobuf && isOftenRead(resource.kind) ? form : null;
+  const isKnown = form !== 'object' || hasProtobuf(apiVersionOf(resource), resource.kind);
+  return isKnown ? form : null;
 }
 
 /** How the client wants objects; 406 when it cannot be served. */
 export function presenterOf(call: ResourceCall): Presenter {
   const { info, request, resource, backend } = call;
-  const representation: Representation = inProtobuf(call)
-    ? { form: 'object', pretty: false }
+  const form = protobufFormOf(call);
+  const representation: Representation = form
+    ? { form, pretty: false }
     : negotiate(request.headers, info.query.get('pretty'));
   const include = info.query.get('includeObject') ?? '';
   return new Presenter(resource, representation, include, () => backend.clock.now());

@@ -153,6 +153,7 @@ const bodyKinds: Readonly<Record<string, Fields>> = {
   'events.k8s.io/v1/Event': newEvent,
   Eviction: { metadata, deleteOptions: [2, pointer(deleteOptions)] },
   Namespace: { metadata, spec: [2, { finalizers: [1, 'strings'] }], status: [3, namespaceStatus] },
+  PartialObjectMetadata: { metadata },
   PersistentVolumeClaim: volumeClaim,
   ResourceQuota: quota,
   Secret: {

@@ -2,7 +2,9 @@ import { notAcceptable } from '../objects/errors.ts';
 import { entry } from '../objects/json.ts';
 import { protobufType } from '../protobuf/encode.ts';
 
-/** In which form the client wants objects: JSON, protobuf, table. */
+type Headers = Readonly<Record<string, string>>;
+
+/** In which form the client wants objects. */
 export interface Representation {
   readonly form: 'object' | 'table' | 'partial' | 'partialList';
   /** True for indented JSON. */
@@ -53,20 +55,14 @@ const browserPattern = /^(curl|Wget|Mozilla)\//;
  * The first entry of the Accept header that is understood; others, protobuf among them, are passed
  * over. 406 when none is. `pretty` is the query parameter.
  */
-export function negotiate(
-  headers: Readonly<Record<string, string>>,
-  pretty: string | null,
-): Representation {
+export function negotiate(headers: Headers, pretty: string | null): Representation {
   const indented = isPretty(headers['user-agent'] ?? '', pretty);
-  const entries = parseAccept(headers.accept ?? '*/*');
   let understood = false;
-  for (const { mediaType, parameters } of entries) {
-    if (mediaType !== offeredType && mediaType !== '*/*') continue;
+  for (const { mediaType, parameters } of parseAccept(headers.accept ?? '*/*')) {
+    if (!isJson(mediaType)) continue;
     understood = true;
-    if (parameters.as === undefined) return { form: 'object', pretty: indented };
-    const form = entry(formsByName, parameters.as);
-    const versions = parameters.v === 'v1' || (parameters.v === 'v1beta1' && form === 'table');
-    if (form && versions && parameters.g === 'meta.k8s.io') return { form, pretty: indented };
+    const form = formOf(parameters);
+    if (form) return { form, pretty: indented };
   }
   throw notAcceptable(
     understood
@@ -75,20 +71,40 @@ export function negotiate(
   );
 }
 
-/** Whether the first entry of the Accept header that is understood asks for protobuf. */
-export function prefersProtobuf(headers: Readonly<Record<string, string>>): boolean {
+/** The form that is asked for by the first entry that is understood, where that is protobuf; no Table is. */
+export function protobufForm(headers: Headers): Representation['form'] | null {
   for (const { mediaType, parameters } of parseAccept(headers.accept ?? '*/*')) {
-    if (mediaType === protobufType && parameters.as === undefined) return true;
-    if (mediaType === offeredType || mediaType === '*/*') return false;
+    const form = formOf(parameters);
+    if (form && isJson(mediaType)) return null;
+    if (form && form !== 'table' && mediaType === protobufType) return form;
   }
-  return false;
+  return null;
 }
 
-/** Whether protobuf is understood and JSON is not. */
-export function needsProtobuf(headers: Readonly<Record<string, string>>): boolean {
-  const entries = parseAccept(headers.accept ?? '*/*');
-  const isJson = ({ mediaType }: AcceptEntry) => mediaType === offeredType || mediaType === '*/*';
-  return prefersProtobuf(headers) && !entries.some(isJson);
+/** Whether what has no other form, as a Status, is to be in protobuf. */
+export function prefersProtobuf(headers: Headers): boolean {
+  const plain = parseAccept(headers.accept ?? '*/*').find(
+    ({ mediaType, parameters }) =>
+      parameters.as === undefined && (mediaType === protobufType || isJson(mediaType)),
+  );
+  return plain?.mediaType === protobufType;
+}
+
+/** Whether JSON will do, in any form. */
+export function takesJson(headers: Headers): boolean {
+  return parseAccept(headers.accept ?? '*/*').some(({ mediaType }) => isJson(mediaType));
+}
+
+function isJson(mediaType: string): boolean {
+  return mediaType === offeredType || mediaType === '*/*';
+}
+
+/** What `as` asks for; undefined: nothing that there is. */
+function formOf({ as, v, g }: AcceptEntry['parameters']): Representation['form'] | undefined {
+  if (as === undefined) return 'object';
+  const form = entry(formsByName, as);
+  const isVersion = v === 'v1' || (v === 'v1beta1' && form === 'table');
+  return isVersion && g === 'meta.k8s.io' ? form : undefined;
 }
 
 function isPretty(userAgent: string, parameter: string | null): boolean {

@@ -136,6 +136,8 @@ describe('answers in protobuf', () => {
     [pods, 'application/json', 'application/json'],
     [pods, `application/json,${protobufType}`, 'application/json'],
     [pods, `${protobufType};as=Table;v=v1;g=meta.k8s.io,application/json`, 'application/json'],
+    [pods, `${protobufType};as=Bogus;v=v1;g=meta.k8s.io,application/json`, 'application/json'],
+    [pods, `application/json;as=Bogus;v=v1;g=meta.k8s.io,${protobufType}`, protobufType],
     [leases, `${protobufType};stream=watch,application/json`, protobufType],
     ['/api/v1/namespaces', `${protobufType},application/json`, 'application/json'],
   ] as const) {
@@ -143,6 +145,44 @@ describe('answers in protobuf', () => {
       assert.equal(get(setUp(), path, accept).type, answered);
     });
   }
+
+  const asMetadata = 'as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+  const metadataClient = [
+    `${protobufType};${asMetadata}`,
+    `application/json;${asMetadata}`,
+    'application/json',
+  ].join(',');
+
+  it('have no more than the metadata for clients that ask for that', () => {
+    const body = bytesOf(get(setUp(), `${pods}/pod-b`, metadataClient)).subarray(4);
+    assert.equal(text(at(body, 1, 1)), 'meta.k8s.io/v1');
+    assert.equal(text(at(body, 1, 2)), 'PartialObjectMetadata');
+    const object = at(body, 2) as Buffer;
+    assert.deepEqual(
+      fieldsOf(object).map(([field]) => field),
+      [1],
+    );
+    assert.equal(text(at(object, 1, 1)), 'pod-b');
+  });
+
+  it('of lists and watches have it too', () => {
+    const api = setUp();
+    const asList = asMetadata.replace(';', 'List;');
+    const list = bytesOf(get(api, pods, `${protobufType};${asList},application/json`)).subarray(4);
+    assert.equal(text(at(list, 1, 2)), 'PartialObjectMetadataList');
+    assert.equal(text(at(list, 2, 2, 1, 1)), 'pod-b');
+    const { type, chunks } = get(api, `${pods}?watch=true`, metadataClient);
+    assert.equal(type, `${protobufType};stream=watch`);
+    const event = Buffer.from(chunks[0] as Uint8Array).subarray(4);
+    const object = (at(event, 2, 1) as Buffer).subarray(4);
+    assert.equal(text(at(object, 1, 2)), 'PartialObjectMetadata');
+    assert.equal(text(at(object, 2, 1, 1)), 'pod-b');
+  });
+
+  it('that are refusals have no form: they come in the first that is asked for without one', () => {
+    const heard = get(setUp(), `${pods}/nobody`, metadataClient);
+    assert.deepEqual([heard.status, heard.type], [404, 'application/json']);
+  });
 
   it('are given by every server to those who understand nothing else', () => {
     const { api } = fixture();
