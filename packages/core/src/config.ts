@@ -3,7 +3,7 @@ import {
   defaultEvictionConfig,
   type EvictionConfig,
 } from './eviction/config.ts';
-import { oneOf, refuse } from './kernel/checks.ts';
+import { oneOf, refuse, trueOrFalse, withDefaults } from './kernel/checks.ts';
 import { type LifecycleConfig, resolveLifecycleConfig } from './lifecycle/config.ts';
 
 /** Whose rules hold. */
@@ -37,7 +37,8 @@ export const defaultConfig: Config = {
 
 /** Fills in the defaults. Throws RangeError naming the field, the value and what is allowed. */
 export function resolveConfig(options: Partial<Config>): Config {
-  const config = { ...defaultConfig, ...options };
+  const config = withDefaults(defaultConfig, options);
+  trueOrFalse(config, defaultConfig);
   oneOf('semantics', config.semantics, ['precise', 'upstream-1.36']);
   if (config.takeover) {
     oneOf('semantics', config.semantics, ['precise']);

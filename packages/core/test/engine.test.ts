@@ -32,12 +32,25 @@ describe('options', () => {
       JSON.parse('{"mode":"drop"}'),
       'config.mode: got "drop", want delete or evict or evictThenDelete',
     ],
+    [JSON.parse('{"leader":"yes"}'), 'config.leader: got "yes", want true or false'],
   ];
   for (const [options, message] of faults) {
     it(message, () => {
       assert.throws(() => core.createEngine(options), { name: 'RangeError', message });
     });
   }
+});
+
+it('an option that is there and undefined is left out', () => {
+  const names = Object.keys(core.defaultConfig);
+  const engine = core.createEngine(Object.fromEntries(names.map((name) => [name, undefined])));
+  const node = core.makeNode({ name: 'n1', taints: ['bad:NoExecute'] });
+  engine.handle(0, { kind: 'nodeUpsert', node });
+  const pod = core.makePod({ name: 'web-0', nodeName: 'n1' });
+  engine.handle(0, { kind: 'podUpsert', pod });
+  engine.handle(0, { kind: 'synced' });
+  const sent = engine.handle(0, { kind: 'tick' }).map(({ kind }) => kind);
+  assert.deepEqual(sent, ['recordEvent', 'deletePod']);
 });
 
 it('time that goes backwards is a mistake of the caller', () => {

@@ -84,6 +84,11 @@ export function accepted(
   return { kind: 'accepted', until: now + confirmationWaitMs };
 }
 
+/** Why its last try ended without success; null: it did not, or none has ended. */
+export function setbackOf(state: AttemptState | null): Setback | null {
+  return state && 'setback' in state ? state.setback : null;
+}
+
 /** Where an attempt stands whose last request met a setback; see nextTry. */
 export function setBack(
   now: Instant,

@@ -1,6 +1,6 @@
 // What one drain is asked to do: its taint, filters, order, budgets and time limits.
 import type { BudgetPolicy } from '../attempt/budget-policy.ts';
-import { oneOf, refuse, wholeNumber } from '../kernel/checks.ts';
+import { oneOf, refuse, wholeNumber, withDefaults } from '../kernel/checks.ts';
 import type { Millis } from '../kernel/time.ts';
 import type { Taint } from '../model/taint.ts';
 import { poolLimit } from '../policy/condition-rule.ts';
@@ -118,7 +118,8 @@ const defaultDrainConfig: Omit<DrainConfig, 'taint' | 'targets'> = {
 export function resolveDrainConfig(
   options: Pick<DrainConfig, 'taint' | 'targets'> & Partial<DrainConfig>,
 ): DrainConfig {
-  const config = { ...defaultDrainConfig, ...options };
+  const { taint, targets } = options;
+  const config = withDefaults<DrainConfig>({ ...defaultDrainConfig, taint, targets }, options);
   oneOf('respect', config.respect, ['tolerations', 'limitless', 'nothing']);
   oneOf('budgets.kind', config.budgets.kind, ['respect', 'deleteAfter', 'ignore']);
   if (config.budgets.kind === 'deleteAfter') {

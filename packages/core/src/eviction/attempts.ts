@@ -48,12 +48,14 @@ export class Attempts {
   }
 
   /**
-   * Budgets may be asked for less long now than when one of them refused: the next try is no later than
-   * at `escalation`, from which on they are asked no more.
+   * What is due stays so by another deadline that is over too. Budgets may be asked for less long now than when
+   * one of them refused: the next try is no later than at `escalation`, from which on they are asked no more.
    */
   hasten(now: Instant, uid: string, deadline: Instant, escalation: () => Instant | null): void {
     const attempt = this.#attempts.get(uid);
-    if (!attempt || !('setback' in attempt.state)) return;
+    if (!attempt) return;
+    if (attempt.deadline !== deadline) this.set(uid, { ...attempt, deadline });
+    if (!('setback' in attempt.state)) return;
     const { until, setback } = attempt.state;
     const at = atEscalation(now, until, setback, escalation());
     if (at !== until)

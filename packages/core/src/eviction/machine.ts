@@ -3,7 +3,14 @@ import type { BudgetPolicy } from '../attempt/budget-policy.ts';
 import { methodFor, podCommand } from '../attempt/delete-or-evict.ts';
 import { isSetback, type Outcome } from '../attempt/outcome.ts';
 import { Pace } from '../attempt/pace.ts';
-import { type AttemptState, accepted, isDue, isPending, setBack } from '../attempt/state.ts';
+import {
+  type AttemptState,
+  accepted,
+  isDue,
+  isPending,
+  setBack,
+  setbackOf,
+} from '../attempt/state.ts';
 import type { Event } from '../event.ts';
 import { assert } from '../kernel/assert.ts';
 import { earlier, type Instant } from '../kernel/time.ts';
@@ -258,9 +265,10 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#commands.push(deadlineReport(pod, from, deadline, cause, because));
   }
 
+  /** Others may have the room that it was given or asked for. */
   #waitFor(now: Instant, uid: string, deadline: Instant): void {
+    this.#limits.drop(now, uid, false, setbackOf(this.#attempts.stateOf(uid)));
     this.#attempts.wait(now, uid, deadline, this.#store.clock.when(deadline));
-    this.#limits.queue.delete(uid);
   }
 
   /** The cluster's clock was corrected: what waits by it is scheduled anew. */
@@ -292,8 +300,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     const { state = null, deadline = null } = this.#attempts.get(pod.uid) ?? {};
     this.#attempts.delete(pod.uid);
     const leaves = cause === 'PodDeleted' || pod.deletionTimestamp !== null;
-    const setback = state && 'setback' in state ? state.setback : null;
-    this.#limits.drop(now, pod.uid, leaves, setback);
+    this.#limits.drop(now, pod.uid, leaves, setbackOf(state));
     if (deadline === null || !state || !isPending(state)) return;
     this.#commands.push(deadlineReport(pod, deadline, null, cause, because));
   }
@@ -370,7 +377,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     const attempt = uid === null ? undefined : this.#attempts.get(uid);
     if (uid === null || attempt?.state.kind !== 'requested' || attempt.state.id !== id) return;
     if (!isSetback(outcome)) {
-      this.#limits.accepted(now, uid);
+      this.#limits.leave(now, uid);
       this.#attempts.put(uid, { ...attempt, state: accepted(now, this.#config) });
       this.#limits.queue.delete(uid);
       return;

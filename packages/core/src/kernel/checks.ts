@@ -1,9 +1,25 @@
-// Checks of configured values: each throws a RangeError that names the field, shows the value and
-// says what is allowed.
+// What fills in configured values, and what checks them: each check throws a RangeError that names the field,
+// shows the value and says what is allowed.
 
 /** Throws RangeError: names the field, shows the value, says what is allowed. */
 export function refuse(field: string, value: unknown, allowed: boolean, what: string): void {
   if (!allowed) throw new RangeError(`config.${field}: got ${JSON.stringify(value)}, want ${what}`);
+}
+
+/** The defaults, and what was given in their place: a field that is there and undefined was not given. */
+export function withDefaults<T extends object>(defaults: T, options: Partial<T>): T {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return { ...defaults, ...Object.fromEntries(given) };
+}
+
+/** Throws RangeError for a field that is true or false by default, and neither here. */
+export function trueOrFalse<T extends object>(config: T, defaults: T): void {
+  const isFlag = new Map(
+    Object.entries(defaults).map(([field, value]) => [field, value === !!value]),
+  );
+  for (const [field, value] of Object.entries(config)) {
+    if (isFlag.get(field)) refuse(field, value, typeof value === 'boolean', 'true or false');
+  }
 }
 
 /** Throws RangeError for a value that is none of those allowed. */

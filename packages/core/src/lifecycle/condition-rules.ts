@@ -81,7 +81,7 @@ export class ConditionRules {
       this.#retired = [...this.#retired, { name, taint: before.taint }];
     }
     if (next) this.#set(next);
-    else this.#rules.delete(name);
+    else this.#drop(name);
     for (const key of this.#observed.keys()) {
       if (key.startsWith(`${name}/`)) this.#observed.delete(key);
     }
@@ -179,6 +179,12 @@ export class ConditionRules {
       if (owned[markOf(taint)] === name && !isOurs) delete owned[markOf(taint)];
     }
     return { owned, retired };
+  }
+
+  /** Nobody tells a rule that is gone of nodes that go: one of its name begins with none. */
+  #drop(name: string): void {
+    this.#rules.delete(name);
+    for (const nodes of [this.#pools, this.#carriers, this.#waiting]) nodes.delete(name);
   }
 
   #set(rule: ConditionRule): void {

@@ -57,10 +57,15 @@ export class HealthStore {
     }
     const heartbeatAt = finite(ready?.heartbeatAt);
     const isSign = ready !== null && (!known.hasReported || heartbeatAt !== known.heartbeatAt);
+    const hasOtherGrace = known.hasReported !== (ready !== null);
     known.hasReported = ready !== null;
     known.heartbeatAt = heartbeatAt;
     this.#followReady(now, known, ready?.status === 'True');
-    return isSign && this.#hear(now, node.name, known);
+    const isBack = isSign && this.#hear(now, node.name, known);
+    if (hasOtherGrace && known.unreachableAt === null) {
+      this.#due.set(node.name, this.unreachableAfter(known));
+    }
+    return isBack;
   }
 
   /** Takes in a lease; whether an unreachable node is back by it. */

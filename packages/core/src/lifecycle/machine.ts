@@ -5,7 +5,14 @@ import type { Event } from '../event.ts';
 import { assert } from '../kernel/assert.ts';
 import { Schedule } from '../kernel/schedule.ts';
 import { earlier, earliest, type Instant, type Millis } from '../kernel/time.ts';
-import { type Lease, type Node, nodeRef, readyOf, readyStatus } from '../model/node.ts';
+import {
+  hasSameLabels,
+  type Lease,
+  type Node,
+  nodeRef,
+  readyOf,
+  readyStatus,
+} from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Change, StoreView } from '../store.ts';
 import type { LifecycleCommand } from './command.ts';
@@ -41,7 +48,8 @@ const standstillMs: Millis = 5_000;
  *   3. Nodes. For each node something happened to, the first write it needs is found: Unknown
  *      conditions, labels, taints NoSchedule, taints NoExecute, taints of rules. Each is derived from
  *      what the node is and what it should be, never from what was done before, so whatever is lost
- *      or undone by somebody else is found again. A node has one write under way at a time.
+ *      or undone by somebody else is found again. A node has one write under way at a time; what was
+ *      refused waits, and what comes after it does not.
  *   4. Turns. New taints NoExecute wait in the queue of their zone; each goes before all other writes.
  *   5. Pods of unreachable nodes are marked not ready.
  *
@@ -208,8 +216,9 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     this.#touch(now, name);
     const ready = readyStatus(node);
     const before = readyStatus(previous);
+    // Its labels say which pauses and which zone hold its pods.
+    if (ready !== before || !hasSameLabels(node, previous)) this.#readiness.noticeNode(now, name);
     if (ready === before) return;
-    this.#readiness.noticeNode(now, name);
     const isNews = previous?.uid === node.uid && before === 'True' && ready === 'False';
     if (isNews && this.#writes) this.#commands.push(nodeEvent(node, 'NodeNotReady'));
   }
@@ -305,7 +314,10 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
       this.#lookSoon(now, name);
       this.#readiness.noticeNode(now, name);
     }
-    if (isOver) this.#forgive(now);
+    if (!isOver) return;
+    this.#forgive(now);
+    // Other zones hear at once of the nodes that are back by it.
+    this.#reviewZones(now);
   }
 
   /** Begins the first write a node needs, or lets it wait for its turn. */
@@ -318,19 +330,17 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     const isUnreachable = unreachableAt !== null;
     const decided = { isUnreachable, leaseRenewedAt, noExecute, rules: rules.change };
     const needs = needsOf(this.#store.clock.wall(now), node, decided);
-    const [next] = needs;
-    const isTurn = next === undefined && noExecute.kind === 'taint';
-    const needed = [...needs.map(({ write }) => write), ...(isTurn ? ['noExecute' as const] : [])];
-    this.#writer.confirm(name, needed);
-    const at =
-      (next ?? isTurn) ? this.#writer.readyAt(now, name, next?.write ?? 'noExecute') : null;
+    const isLacking = noExecute.kind === 'taint';
+    const needed = needs.map(({ write }) => write);
+    if (isLacking) needed.push('noExecute');
+    const { write, laterAt } = this.#writer.next(now, name, needed);
     // It waits since it stopped being ready, as far as that is known.
     const since = this.#store.clock.since(now, readyOf(node.conditions)?.transitionAt);
-    if (isTurn && at !== null && at <= now) this.#limiter.wait(name, since);
+    if (isLacking && write === 'noExecute') this.#limiter.wait(name, since);
     else this.#limiter.leave(name);
-    if (next && at !== null && at <= now) this.#commands.push(this.#writer.begin(name, next));
-    const later = at !== null && at > now ? at : null;
-    const wake = earliest([noExecute.until, rules.until, later]);
+    const next = needs.find((need) => need.write === write);
+    if (next) this.#commands.push(this.#writer.begin(name, next));
+    const wake = earliest([noExecute.until, rules.until, laterAt]);
     if (wake !== null) this.#due.set(name, wake);
   }
 

@@ -1,7 +1,8 @@
 // The writes to nodes, one at a time for each.
 import { KeyedWrites } from '../attempt/keyed-writes.ts';
 import type { Outcome } from '../attempt/outcome.ts';
-import type { Instant } from '../kernel/time.ts';
+import { assert } from '../kernel/assert.ts';
+import { earliest, type Instant } from '../kernel/time.ts';
 import type { LifecycleCommand } from './command.ts';
 import type { LifecycleConfig } from './config.ts';
 import type { Need } from './needs.ts';
@@ -15,17 +16,28 @@ interface EndedNodeWrite {
   readonly retryAt: Instant | null;
 }
 
+interface NextWrite {
+  /** Null: none. */
+  readonly write: NodeWrite | null;
+  /** Null: not before what is under way has ended. */
+  readonly laterAt: Instant | null;
+}
+
 const waits = { confirmationWaitMs: 10_000, retryWaitMsMin: 100, retryWaitMsMax: 30_000 };
 const conflict = 409;
 
 /**
  * The writes to nodes, one at a time for each, since every one would make the next one conflict.
- * A node waits only with what failed or has just succeeded there; something else is written at once.
+ * What failed or has just succeeded on a node waits, and nothing else there does: a label that is refused
+ * again and again is no reason not to taint.
  */
 export class NodeWriter {
+  /** By node and purpose. */
   readonly #writes: KeyedWrites;
-  /** What was last begun on each node. */
-  readonly #last = new Map<string, NodeWrite>();
+  /** What was begun on each node, until it is seen there. */
+  readonly #begun = new Map<string, Set<NodeWrite>>();
+  /** What is under way on a node. */
+  readonly #underWay = new Map<string, NodeWrite>();
 
   constructor({ writesInFlightMax: max }: LifecycleConfig) {
     this.#writes = new KeyedWrites({ ...waits, prefix: 'node', max, isStale: isConflict });
@@ -38,40 +50,62 @@ export class NodeWriter {
 
   /** Whether something was begun on the node, and nobody has looked since whether that is all. */
   hasBegun(name: string): boolean {
-    return this.#last.has(name);
+    return this.#begun.has(name);
   }
 
-  /** When a node may be written to for this purpose; null: something is under way there. */
-  readyAt(now: Instant, name: string, write: NodeWrite): Instant | null {
-    if (this.#writes.isUnderWay(name)) return null;
-    return this.#last.get(name) === write ? this.#writes.dueAt(name) : now;
+  /** Takes in what the node needs now, and says which of it may be written, and when more of it may be. */
+  next(now: Instant, name: string, needed: readonly NodeWrite[]): NextWrite {
+    this.#confirm(name, needed);
+    if (this.#underWay.has(name)) return { write: null, laterAt: null };
+    const times = needed.map((write) => this.#writes.dueAt(keyOf(name, write)) ?? now);
+    const write = needed.find((_, index) => (times[index] ?? now) <= now) ?? null;
+    return { write, laterAt: earliest(times.filter((at) => at > now)) };
   }
 
   begin(name: string, { write, command }: Need): LifecycleCommand {
-    if (this.#last.get(name) !== write) this.forget(name);
-    this.#last.set(name, write);
-    const hasFailed = (this.#writes.failures(name) ?? 0) > 0;
-    return command(this.#writes.begin(name), hasFailed);
+    const key = keyOf(name, write);
+    this.#begun.set(name, (this.#begun.get(name) ?? new Set()).add(write));
+    this.#underWay.set(name, write);
+    const hasFailed = (this.#writes.failures(key) ?? 0) > 0;
+    return command(this.#writes.begin(key), hasFailed);
   }
 
   /** Takes a result; null when it is not one of ours, or the node is another by now. */
   settle(now: Instant, id: string, outcome: Outcome): EndedNodeWrite | null {
     const ended = this.#writes.settle(now, id, outcome);
-    const write = ended && this.#last.get(ended.key);
-    if (!ended || !write) return null;
-    return { name: ended.key, write, retryAt: ended.failures === 0 ? null : ended.at };
+    if (!ended) return null;
+    const name = nodeOf(ended.key);
+    const write = this.#underWay.get(name);
+    assert(write !== undefined, `a write to ${name} that has ended was under way`);
+    this.#underWay.delete(name);
+    return { name, write, retryAt: ended.failures === 0 ? null : ended.at };
   }
 
-  /** Takes in what the node needs now: what it does not need any more has been shown. */
-  confirm(name: string, needed: readonly NodeWrite[]): void {
-    const last = this.#last.get(name);
-    if (last && !this.#writes.isUnderWay(name) && !needed.includes(last)) this.forget(name);
+  /** What the node does not need any more has been shown. */
+  #confirm(name: string, needed: readonly NodeWrite[]): void {
+    const begun = this.#begun.get(name);
+    if (!begun) return;
+    for (const write of begun) {
+      if (needed.includes(write) || this.#underWay.get(name) === write) continue;
+      this.#writes.forget(keyOf(name, write));
+      begun.delete(write);
+    }
+    if (begun.size === 0) this.#begun.delete(name);
   }
 
   forget(name: string): void {
-    this.#writes.forget(name);
-    this.#last.delete(name);
+    for (const write of this.#begun.get(name) ?? []) this.#writes.forget(keyOf(name, write));
+    this.#begun.delete(name);
+    this.#underWay.delete(name);
   }
+}
+
+function keyOf(name: string, write: NodeWrite): string {
+  return `${write}/${name}`;
+}
+
+function nodeOf(key: string): string {
+  return key.slice(key.indexOf('/') + 1);
 }
 
 /** A first one only means that the node has to be read again. */

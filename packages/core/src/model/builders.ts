@@ -1,4 +1,5 @@
 // Nodes and pods from the few fields that matter, with Kubernetes' defaults for the others.
+import { withDefaults } from '../kernel/checks.ts';
 import type { Node } from './node.ts';
 import type { Pod } from './pod.ts';
 import type { Taint } from './taint.ts';
@@ -13,10 +14,9 @@ export interface NodeInput extends Partial<Omit<Node, 'name' | 'taints'>> {
 }
 
 /** A node. Its uid defaults to its name. Throws RangeError for a text that is not a taint. */
-export function makeNode({ taints = [], ...node }: NodeInput): Node {
+export function makeNode({ name, taints = [], ...node }: NodeInput): Node {
   return {
-    uid: node.name,
-    ...node,
+    ...withDefaults<Omit<Node, 'taints'>>({ name, uid: name }, node),
     taints: taints.map((taint) => (typeof taint === 'string' ? parseTaint(taint) : taint)),
   };
 }
@@ -29,10 +29,12 @@ export interface PodInput extends Partial<Omit<Pod, 'name' | 'tolerations'>> {
 }
 
 /** A pod that runs and is ready, in the namespace `default`. Its uid defaults to `namespace/name`. */
-export function makePod({ tolerations = [], ...pod }: PodInput): Pod {
-  return {
-    namespace: 'default',
-    uid: `${pod.namespace ?? 'default'}/${pod.name}`,
+export function makePod({ name, tolerations = [], ...pod }: PodInput): Pod {
+  const namespace = pod.namespace ?? 'default';
+  const defaults: Omit<Pod, 'tolerations'> = {
+    namespace,
+    name,
+    uid: `${namespace}/${name}`,
     nodeName: '',
     boundAt: null,
     deletionTimestamp: null,
@@ -42,8 +44,10 @@ export function makePod({ tolerations = [], ...pod }: PodInput): Pod {
     owner: null,
     hasEmptyDir: false,
     ready: 'True',
-    ...pod,
-    tolerations: tolerations.map((toleration) => ({ ...anyToleration, ...toleration })),
+  };
+  return {
+    ...withDefaults(defaults, pod),
+    tolerations: tolerations.map((toleration) => withDefaults(anyToleration, toleration)),
   };
 }
 

@@ -105,5 +105,6 @@ export function mergeConditions(
 
 /** Whether two states of a node, or of none, have the same labels. */
 export function hasSameLabels(one: Node | null, other: Node | null): boolean {
+  if (one?.labels === other?.labels) return true;
   return JSON.stringify(one?.labels) === JSON.stringify(other?.labels);
 }

@@ -1,5 +1,5 @@
 // Limits and times of the shadow.
-import { wholeNumber } from '../kernel/checks.ts';
+import { wholeNumber, withDefaults } from '../kernel/checks.ts';
 import type { Millis } from '../kernel/time.ts';
 
 export interface ShadowConfig {
@@ -28,7 +28,7 @@ const defaultShadowConfig: ShadowConfig = {
 
 /** Fills in the defaults. Throws RangeError naming the field, the value and what is allowed. */
 export function resolveShadowConfig(options: Partial<ShadowConfig> = {}): ShadowConfig {
-  const config = { ...defaultShadowConfig, ...options };
+  const config = withDefaults(defaultShadowConfig, options);
   wholeNumber('sameMsMax', config.sameMsMax, 0);
   wholeNumber('settleMs', config.settleMs, 1);
   wholeNumber('followMs', config.followMs, config.settleMs);

@@ -17,6 +17,7 @@ import { LifecycleWorld } from './lifecycle-world.ts';
 //   deaf | hearing | standstill 60s      the watches, the process
 //   clock 3600s                          the cluster's clock is so far ahead of the engine's time
 //   refuse 2 | answer-lost 1             the next so many writes
+//   refuse labels | refuse rules         all writes of this kind, from now on
 //   rule NAME {json} | rule NAME gone | pause NAME {json} | unpause NAME
 //   to 90s                               lets time pass, and shows what happened
 //   show zones | show a-1
@@ -37,11 +38,12 @@ class Run {
   readonly #world: LifecycleWorld;
   #told: string[] = [];
   #mishaps: ('refused' | 'lost')[] = [];
+  readonly #refused = new Set<string>();
 
   constructor(engine: Partial<Config>) {
     this.#world = new LifecycleWorld({
       engine: { taintEviction: false, lifecycle: {}, ...engine },
-      mishap: () => this.#mishaps.shift() ?? null,
+      mishap: (command) => (this.#isRefused(command) ? 'refused' : (this.#mishaps.shift() ?? null)),
       onCommand: (at, command) => {
         const text = tell(command);
         if (text !== null) this.#told.push(`${(at / 1000).toFixed(2)} ${text}`);
@@ -121,6 +123,7 @@ class Run {
         return [];
       case 'refuse':
       case 'answer-lost':
+        if (['labels', 'rules'].includes(name)) this.#refused.add(name);
         for (let n = 0; n < Number(name); n++) {
           this.#mishaps.push(verb === 'refuse' ? 'refused' : 'lost');
         }
@@ -149,6 +152,12 @@ class Run {
       default:
         throw new Error(`no such command: ${verb}`);
     }
+  }
+
+  #isRefused(command: Command): boolean {
+    const isOfRules = command.kind === 'changeTaints' && command.owned !== undefined;
+    const kind = isOfRules ? 'rules' : command.kind === 'setNodeLabels' ? 'labels' : '';
+    return this.#refused.has(kind);
   }
 
   #showZones(): readonly string[] {

@@ -37,6 +37,18 @@ it('what is given stays', () => {
   });
 });
 
+it('a field that is there and undefined is left out', () => {
+  const absent = (...names: readonly string[]) =>
+    Object.fromEntries(names.map((name) => [name, undefined]));
+  const tolerations = [{ key: 'bad', ...absent('effect', 'operator') }];
+  assert.deepEqual(
+    makePod({ name: 'web-0', ...absent('namespace', 'uid', 'phase', 'owner'), tolerations }),
+    makePod({ name: 'web-0', tolerations: [{ key: 'bad' }] }),
+  );
+  const { zone, uid } = makeNode({ name: 'n1', ...absent('zone', 'uid', 'taints') });
+  assert.deepEqual({ zone, uid }, { zone: undefined, uid: 'n1' });
+});
+
 it('a text that is no taint is refused', () => {
   assert.throws(() => makeNode({ name: 'n1', taints: ['bad'] }), RangeError);
 });

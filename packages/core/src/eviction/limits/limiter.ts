@@ -157,10 +157,12 @@ export class EvictionLimiter {
     return { kind: 'go' };
   }
 
-  /** The pod has left or may be leaving: it counts for a window from now on. */
-  leave(now: Instant, uid: string): void {
+  /** The pod has left or may be leaving: it counts for a window from now on. Whether it counted before. */
+  leave(now: Instant, uid: string): boolean {
     for (const gate of this.#admitted.get(uid) ?? []) gate.leave(now, uid);
-    this.#isDirty = this.#admitted.delete(uid) || this.#isDirty;
+    const counted = this.#admitted.delete(uid);
+    this.#isDirty ||= counted;
+    return counted;
   }
 
   /** It was surely not evicted. `isOver`: and is not to be. Whether that may have made room. */
@@ -198,6 +200,8 @@ export class EvictionLimiter {
 
   /** The limits that have tripped, those in whose window pods were evicted, and rates that are in use. */
   limits(now: Instant): readonly LimitStatus[] {
+    // Another may act, and what it has counted since is not read here.
+    if (this.isRecorded && !this.#isRead) return [];
     return [...this.#gates.values()].flatMap((gate) => {
       gate.expire(now, (uid) => this.#podCounts.in(gate, uid));
       this.#tidy(gate);

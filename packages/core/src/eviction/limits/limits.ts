@@ -87,7 +87,7 @@ export class EvictionLimits {
 
   /** Takes in a pod as it is, and what was decided about it. */
   followPod(now: Instant, pod: Pod, { kind, because }: Decision): void {
-    if (pod.deletionTimestamp !== null) this.#limiter.leave(now, pod.uid);
+    if (pod.deletionTimestamp !== null) this.leave(now, pod.uid);
     if (!this.#limiter.countsPods) return;
     const late = kind !== 'keep' && this.#decider.isLate(pod, because);
     if (this.#limiter.see(pod, late)) this.queue.requeue(now + recountMs);
@@ -118,11 +118,10 @@ export class EvictionLimits {
     return answer;
   }
 
-  /** An eviction was accepted. */
-  accepted(now: Instant, uid: string): void {
-    this.#limiter.leave(now, uid);
+  /** The pod has left or may be leaving: its eviction was accepted, is seen, or has no answer that says more. */
+  leave(now: Instant, uid: string): void {
     // From now on it is known how long those who wait for its room have to.
-    this.queue.requeue(now + recountMs);
+    if (this.#limiter.leave(now, uid)) this.queue.requeue(now + recountMs);
   }
 
   /** A refused eviction has disrupted nothing: others may go in its place, and it asks again. */
@@ -133,7 +132,7 @@ export class EvictionLimits {
   /** The pod leaves, or stays after all. An attempt without an answer may still come about. */
   drop(now: Instant, uid: string, leaves: boolean, setback: Setback | null): void {
     this.queue.delete(uid);
-    if (leaves || (setback !== null && isUncertain(setback))) this.#limiter.leave(now, uid);
+    if (leaves || (setback !== null && isUncertain(setback))) this.leave(now, uid);
     else if (this.#limiter.release(uid, true)) this.queue.requeue(now);
   }
 }

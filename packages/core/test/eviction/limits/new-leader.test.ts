@@ -72,3 +72,20 @@ it('however often leaders change, a window sees no more than its share', () => {
   );
   assert.ok(goes > 100, `${goes}`);
 });
+
+it('who leads no more shows no limits, whoever opens them meanwhile', () => {
+  const limit: LimitRule = { per: 'total', pods: 1, windowMs, onLimit: 'trip' };
+  const world = new World(createEngine({ limits: [limit], keepLimits: true }));
+  world.node('n1');
+  for (const name of ['shop/one', 'shop/two']) world.pod(name, 'n1');
+  world.tell({ kind: 'synced' });
+  world.taint('n1', 'wrong');
+  world.pass(1);
+  assert.equal(world.tripped().length, 1);
+  world.tell({ kind: 'leadership', held: false });
+  assert.deepEqual(world.engine.limits(world.now), []);
+  // It reads what others have counted before it shows any.
+  world.tell({ kind: 'leadership', held: true });
+  world.pass(1);
+  assert.equal(world.tripped().length, 1);
+});
