@@ -3,14 +3,8 @@ import type { BudgetPolicy } from '../attempt/budget-policy.ts';
 import { methodFor, podCommand } from '../attempt/delete-or-evict.ts';
 import { isSetback, type Outcome } from '../attempt/outcome.ts';
 import { Pace } from '../attempt/pace.ts';
-import {
-  type AttemptState,
-  accepted,
-  isDue,
-  isPending,
-  setBack,
-  setbackOf,
-} from '../attempt/state.ts';
+import type { AttemptState } from '../attempt/state.ts';
+import { accepted, isDue, isPending, setBack, setbackOf } from '../attempt/state.ts';
 import type { Event } from '../event.ts';
 import { assert } from '../kernel/assert.ts';
 import { earlier, type Instant } from '../kernel/time.ts';

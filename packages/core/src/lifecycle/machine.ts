@@ -5,15 +5,8 @@ import type { Event } from '../event.ts';
 import { assert } from '../kernel/assert.ts';
 import { Schedule } from '../kernel/schedule.ts';
 import { earlier, earliest, type Instant, type Millis } from '../kernel/time.ts';
-import {
-  hasSameLabels,
-  type Lease,
-  type Node,
-  nodeRef,
-  readyOf,
-  readyStatus,
-} from '../model/node.ts';
-import type { Pod } from '../model/pod.ts';
+import type { Lease, Node } from '../model/node.ts';
+import { hasSameLabels, nodeRef, readyOf, readyStatus } from '../model/node.ts';
 import type { Change, StoreView } from '../store.ts';
 import type { LifecycleCommand } from './command.ts';
 import { ConditionRules, type RuleStatus } from './condition-rules.ts';
@@ -27,7 +20,6 @@ import { nodeHealth } from './node-health.ts';
 import { NodeWriter } from './node-writer.ts';
 import { decideUnlessPaused } from './paused-decision.ts';
 import { ReadinessMarker } from './readiness.ts';
-import { markPause } from './readiness-pauses.ts';
 import type { LifecycleReport, NodeHealth, ZoneStatus } from './reason.ts';
 import { recoveryOf } from './recovery.ts';
 import { reportAtWallTime, zoneAtWallTime } from './wall-times.ts';
@@ -86,7 +78,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     this.#limiter = new ZoneLimiter(config);
     this.#writer = new NodeWriter(config);
     this.#rules = new ConditionRules(config.conditionRules, store.clock);
-    this.#readiness = new ReadinessMarker(store, config, (pod) => this.#mayMark(pod));
+    this.#readiness = new ReadinessMarker(store, config, (name) => this.#limiter.holdOn(name));
   }
 
   handle(now: Instant, event: Event, changes: readonly Change[]): readonly LifecycleCommand[] {
@@ -169,7 +161,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
   #begin(now: Instant): void {
     if (!this.#mayAct) return;
     this.#limiter.restart(now);
-    for (const { name } of this.#store.nodes()) this.#touch(now, name);
+    this.#touchAll(now);
   }
 
   /** Nobody listened until now, so missing heartbeats until now mean nothing. */
@@ -196,7 +188,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
         return;
       case 'taintRule':
         this.#rules.put(change.name, change.rule);
-        for (const { name } of this.#store.nodes()) this.#touch(now, name);
+        this.#touchAll(now);
         return;
       case 'pause':
       case 'pauseEnd':
@@ -237,10 +229,8 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
   #followPause(now: Instant, change: Extract<Change, { kind: 'pause' | 'pauseEnd' }>): void {
     const before = change.kind === 'pause' ? change.previous : null;
     if (!before?.readiness && !change.pause?.readiness) return;
-    for (const { name } of this.#store.nodes()) {
-      this.#touch(now, name);
-      this.#readiness.noticeNode(now, name);
-    }
+    this.#touchAll(now);
+    for (const { name } of this.#store.nodes()) this.#readiness.noticeNode(now, name);
   }
 
   /** A node that counted as unreachable was heard of again. */
@@ -385,12 +375,8 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     return decideUnlessPaused(this.#store, node, circumstances);
   }
 
-  /** Whether pauses and the zone of its node let a pod be marked not ready. */
-  #mayMark(pod: Pod): boolean {
-    if (this.#config.observes || markPause(this.#store, pod)) return false;
-    if (this.#config.podReadiness === 'atOnce') return true;
-    const hold = this.#limiter.holdOn(pod.nodeName);
-    return hold === null || hold.code === 'ZoneStopped' || hold.code === 'RateZero';
+  #touchAll(now: Instant): void {
+    for (const { name } of this.#store.nodes()) this.#touch(now, name);
   }
 
   #touch(now: Instant, name: string): void {

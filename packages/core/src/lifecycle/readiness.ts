@@ -8,6 +8,8 @@ import type { StoreView } from '../store.ts';
 import type { LifecycleCommand } from './command.ts';
 import type { LifecycleConfig } from './config.ts';
 import { podNotReadyEvent } from './node-events.ts';
+import { markPause } from './readiness-pauses.ts';
+import type { HoldReason } from './reason.ts';
 
 const waits = { confirmationWaitMs: 10_000, retryWaitMsMin: 200, retryWaitMsMax: 30_000 };
 
@@ -18,17 +20,24 @@ const waits = { confirmationWaitMs: 10_000, retryWaitMsMin: 200, retryWaitMsMax:
  */
 export class ReadinessMarker {
   readonly #store: StoreView;
-  readonly #mayMark: (pod: Pod) => boolean;
+  readonly #config: LifecycleConfig;
+  readonly #holdOn: (nodeName: string) => HoldReason | null;
   readonly #writes: KeyedWrites;
 
+  /** `holdOn`: why the zone of a node is held; null: it is not. */
   constructor(
     store: StoreView,
-    { writesInFlightMax }: LifecycleConfig,
-    mayMark: (pod: Pod) => boolean,
+    config: LifecycleConfig,
+    holdOn: (nodeName: string) => HoldReason | null,
   ) {
     this.#store = store;
-    this.#mayMark = mayMark;
-    this.#writes = new KeyedWrites({ ...waits, prefix: 'readiness', max: writesInFlightMax });
+    this.#config = config;
+    this.#holdOn = holdOn;
+    this.#writes = new KeyedWrites({
+      ...waits,
+      prefix: 'readiness',
+      max: config.writesInFlightMax,
+    });
   }
 
   /** All pods of the node may be concerned. */
@@ -79,6 +88,14 @@ export class ReadinessMarker {
     if (outcome.kind !== 'failed') return [];
     const failed = { target: podRef(pod), attempt: failures, outcome, at };
     return [{ kind: 'report', report: { kind: 'podMarkFailed', ...failed } }];
+  }
+
+  /** Whether pauses and the zone of its node let a pod be marked. */
+  #mayMark(pod: Pod): boolean {
+    if (this.#config.observes || markPause(this.#store, pod)) return false;
+    if (this.#config.podReadiness === 'atOnce') return true;
+    const hold = this.#holdOn(pod.nodeName);
+    return hold === null || hold.code === 'ZoneStopped' || hold.code === 'RateZero';
   }
 
   #isWanted({ ready, nodeName }: Pod): boolean {

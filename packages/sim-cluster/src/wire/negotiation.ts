@@ -1,3 +1,4 @@
+// Reads Accept headers: which form and which media type an answer is to have.
 import { notAcceptable } from '../objects/errors.ts';
 import { entry } from '../objects/json.ts';
 import { protobufType } from '../protobuf/encode.ts';
