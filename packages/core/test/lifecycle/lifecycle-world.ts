@@ -9,6 +9,7 @@ import {
   type Outcome,
   type Pod,
 } from '@taintmgr/core';
+import type { LimitRecord } from '@taintmgr/core/policy';
 import { mergeConditions } from '../../src/model/node.ts';
 import { applyTaints } from '../conformance/node-objects.ts';
 
@@ -62,6 +63,9 @@ export class LifecycleWorld {
   #order = 0;
   #uids = 0;
   #deaf = false;
+  readonly #objects = new Map<string, Event>();
+  /** What is written down of limits. */
+  #record: LimitRecord | null = null;
   #ahead = 0;
 
   constructor(options: WorldOptions) {
@@ -81,11 +85,12 @@ export class LifecycleWorld {
   /** The process dies and another one begins, knowing nothing but what the API says. */
   restart(): void {
     this.#engine = createEngine(this.#options.engine);
-    this.#plans = this.#plans.filter(({ run }) => beats.has(run));
+    this.#plans = this.#plans.filter(({ run }) => lasting.has(run));
     this.tell({ kind: 'clock', ahead: this.#ahead });
     for (const node of this.nodes.values()) this.tell({ kind: 'nodeUpsert', node });
     for (const name of this.kubelets.keys()) this.#tellLease(name);
     for (const pod of this.pods.values()) this.tell({ kind: 'podUpsert', pod });
+    for (const event of [...this.#objects.values()]) this.tell(event);
     this.sync();
   }
 
@@ -129,7 +134,7 @@ export class LifecycleWorld {
     this.tell({ kind: 'nodeDelete', name });
   }
 
-  addPod(name: string, nodeName: string, ready = 'True'): void {
+  addPod(name: string, nodeName: string, more: Partial<Pod> = {}): void {
     const pod: Pod = {
       namespace: 'default',
       name,
@@ -143,10 +148,22 @@ export class LifecycleWorld {
       mirror: false,
       owner: null,
       hasEmptyDir: false,
-      ready,
+      ready: 'True',
+      ...more,
     };
     this.pods.set(name, pod);
     this.tell({ kind: 'podUpsert', pod });
+  }
+
+  removePod(name: string): void {
+    const pod = this.pods.get(name);
+    if (pod && this.pods.delete(name)) this.tell({ kind: 'podDelete', uid: pod.uid });
+  }
+
+  changePod(name: string, change: Partial<Pod>): void {
+    const pod = this.pods.get(name);
+    if (pod) this.pods.set(name, { ...pod, ...change });
+    this.#tellPod(name);
   }
 
   setKubelet(name: string, state: Kubelet['state'], ready: Kubelet['ready'] = 'True'): void {
@@ -174,11 +191,13 @@ export class LifecycleWorld {
 
   /** Lets time pass up to and including an instant. */
   runUntil(until: number): void {
-    for (;;) {
+    for (let turns = 0; ; turns++) {
       const plan = this.#nextPlan();
       const wake = this.#engine.nextWake() ?? Number.POSITIVE_INFINITY;
       const at = Math.max(this.now, Math.min(plan?.at ?? Number.POSITIVE_INFINITY, wake));
       if (at > until) break;
+      if (at > this.now) turns = 0;
+      if (turns > turnsMax) throw new Error(`it spins at ${at}`);
       this.now = at;
       if (plan && plan.at <= at) {
         this.#plans.splice(this.#plans.indexOf(plan), 1);
@@ -206,8 +225,17 @@ export class LifecycleWorld {
   }
 
   tell(event: Event): void {
+    this.#keep(event);
     if (this.#deaf && event.kind !== 'tick' && event.kind !== 'result') return;
     for (const command of this.#engine.handle(this.now, event)) this.#perform(command);
+  }
+
+  /** Rules and pauses are there for the next process too. */
+  #keep(event: Event): void {
+    if (event.kind === 'taintRuleUpsert') this.#objects.set(`rule/${event.rule.name}`, event);
+    if (event.kind === 'taintRuleDelete') this.#objects.delete(`rule/${event.name}`);
+    if (event.kind === 'pauseUpsert') this.#objects.set(`pause/${event.pause.name}`, event);
+    if (event.kind === 'pauseDelete') this.#objects.delete(`pause/${event.name}`);
   }
 
   #perform(command: Command): void {
@@ -230,6 +258,17 @@ export class LifecycleWorld {
   }
 
   #apply(command: Extract<Command, { id: string }>): Outcome {
+    if (command.kind === 'deletePod' || command.kind === 'evictPod') {
+      return this.#terminate(command.pod.name, command.pod.uid);
+    }
+    if (command.kind === 'keepTaintStarts') {
+      this.changeNode(command.nodeName, { ...(command.starts && { taintStarts: command.starts }) });
+      return { kind: 'done' };
+    }
+    if (command.kind === 'keepLimits') this.#record = command.record;
+    if (command.kind === 'readLimits') {
+      this.tell({ kind: 'limitRecord', record: this.#record, resume: null });
+    }
     if (command.kind === 'markPodNotReady') {
       const pod = this.pods.get(command.pod.name);
       if (!pod) return { kind: 'gone' };
@@ -244,6 +283,15 @@ export class LifecycleWorld {
     if (!changed) return { kind: 'changed', message: 'its kubelet has reported' };
     this.nodes.set(node.name, changed);
     this.#plan(5, () => this.#tellNode(node.name));
+    return { kind: 'done' };
+  }
+
+  #terminate(name: string, uid: string): Outcome {
+    if (this.pods.get(name)?.uid !== uid) return { kind: 'gone' };
+    this.changePod(name, { deletionTimestamp: this.#wall });
+    const run = (): void => this.removePod(name);
+    lasting.add(run);
+    this.#plan(terminationMs, run);
     return { kind: 'done' };
   }
 
@@ -273,9 +321,9 @@ export class LifecycleWorld {
       if (kubelet.state === 'running') this.#report(name, kubelet);
       else if (kubelet.state === 'leaseOnly') this.#tellLease(name);
       this.#plan(this.#options.heartbeatMs ?? 10_000, run);
-      beats.add(run);
+      lasting.add(run);
     };
-    beats.add(run);
+    lasting.add(run);
     this.#plan(this.kubelets.get(name)?.phaseMs ?? 0, run);
   }
 
@@ -336,8 +384,12 @@ export class LifecycleWorld {
   }
 }
 
-/** The heartbeats, which go on when the process of the engine does not. */
-const beats = new WeakSet<() => void>();
+const terminationMs = 1_000;
+
+/** Heartbeats, and the end of pods that terminate: they go on when the process of the engine does not. */
+const lasting = new WeakSet<() => void>();
+/** More than any world here has to say at one instant. */
+const turnsMax = 10_000;
 
 function failed(why: 'refused' | 'conflict' | 'timeout'): Outcome {
   const status = { refused: 500, conflict: 409, timeout: null }[why];
