@@ -29,6 +29,7 @@ import { resources } from './resources/resources.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { type Topology, topologyNodes, topologyObjects } from './topology.ts';
 import type { Exchange } from './wire/exchange.ts';
+import { Ownership } from './workloads/ownership.ts';
 import { Workloads } from './workloads/workloads.ts';
 import type { LoadReport } from './write/load.ts';
 
@@ -55,7 +56,7 @@ const makeParts: Readonly<Record<ClusterPart, MakePart>> = {
       ? []
       : [new UnreachableNodes(context, nodeMonitorGraceMs)]),
   ],
-  workloads: (context) => [new Workloads(context)],
+  workloads: (context) => [new Ownership(context), new Workloads(context)],
   scheduler: (context, { resting }) => [new Scheduler(context, resting?.nextPlace)],
   disruption: (context) => [new DisruptionController(context), new StaleTargets(context)],
   garbageCollection: (context) => [new GarbageCollector(context), new PodCollector(context)],

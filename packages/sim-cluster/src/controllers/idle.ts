@@ -10,19 +10,27 @@ const idleWhen: Readonly<Record<string, (object: KubeObject) => boolean>> = {
   nodes: isReady,
   pods: (pod) => !isTerminating(pod) && (isTerminal(pod) || isReady(pod)),
   deployments: ({ spec, status }) =>
-    [status?.replicas, status?.availableReplicas, status?.updatedReplicas].every(
-      (count) => (count ?? 0) === spec.replicas,
-    ),
+    spec.paused
+      ? (status?.availableReplicas ?? 0) >= spec.replicas
+      : [status?.replicas, status?.availableReplicas, status?.updatedReplicas].every(
+          (count) => (count ?? 0) === spec.replicas,
+        ),
   replicasets: ({ spec, status }) => (status?.readyReplicas ?? 0) === spec.replicas,
   statefulsets: ({ spec, status }) =>
-    [status?.replicas, status?.readyReplicas, status?.updatedReplicas].every(
-      (count) => (count ?? 0) === spec.replicas,
-    ),
+    [status?.replicas, status?.readyReplicas].every((count) => (count ?? 0) === spec.replicas) &&
+    (status?.updatedReplicas ?? 0) >= updatedAtRest(spec),
   daemonsets: ({ status }) => status?.numberReady === status?.desiredNumberScheduled,
   jobs: (job) =>
-    ['Complete', 'Failed'].some((type) => conditionOf(job, type)) || (job.status?.ready ?? 0) > 0,
+    ['Complete', 'Failed'].some((type) => conditionOf(job, type)) ||
+    (job.spec.suspend ? !job.status?.active : (job.status?.ready ?? 0) > 0),
   poddisruptionbudgets: () => true,
 };
+
+/** How many pods of a StatefulSet its rolling update reaches. */
+function updatedAtRest({ replicas, updateStrategy }: KubeObject['spec']): number {
+  if (updateStrategy?.type === 'OnDelete') return 0;
+  return replicas - (updateStrategy?.rollingUpdate?.partition ?? 0);
+}
 
 /** Whether no object in the cluster waits for one of the cluster's own parts. */
 export function isIdle(api: ClusterApi): boolean {

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../objects/kube-object.ts';
 import { resources } from '../resources/resources.ts';
 import type { ClusterApi } from '../store/cluster-api.ts';
-import { isActive, isReady, keyOf } from './pods.ts';
+import { controllerOf, isActive, isReady, keyOf } from './pods.ts';
 
 /** An object that names an owner. */
 export interface Dependent {
@@ -26,20 +26,23 @@ const noReplicas: Replicas = { active: 0, ready: 0 };
 const ownedResources = ['pods', 'replicasets', 'leases'] as const;
 
 /**
- * The two questions that would otherwise need a walk over everything stored: which pods are bound
- * to this node, and what does this object own. Kept up to date by the changes themselves, so that
- * a controller always sees what the API server has stored.
+ * The questions that would otherwise need a walk over everything stored: which pods are bound to this
+ * node, what does this object own, and what does nobody control. Kept up to date by the changes
+ * themselves, so that a controller always sees what the API server has stored.
  */
 export class Lookup {
   readonly #podsOnNode = new Map<string, Map<string, KubeObject>>();
   readonly #dependents = new Map<string, Map<string, Kept>>();
   readonly #replicas = new Map<string, Replicas>();
+  /** Keys by resource. */
+  readonly #orphans = new Map<string, Set<string>>();
   readonly #ownersElsewhere: ReadonlySet<string>;
 
   constructor(api: ClusterApi) {
     for (const resource of ownedResources) {
       for (const object of api.list(resource)) {
         this.#add(resource, keyOf(object), object);
+        this.#setOrphan(resource, keyOf(object), object);
         if (resource === 'pods') this.#count(object, 1);
       }
     }
@@ -50,6 +53,8 @@ export class Lookup {
       }
       if (resource === 'pods') this.#recount(previous, type === 'DELETED' ? null : object);
       if (type !== 'DELETED') this.#add(resource, key, object);
+      if (type === 'DELETED') this.#orphans.get(resource)?.delete(key);
+      else if (!previous || !isOwnedAlike(previous, object)) this.#setOrphan(resource, key, object);
     }, new Set(ownedResources));
   }
 
@@ -70,6 +75,11 @@ export class Lookup {
       if (dependent.resource === resource) owned.push(dependent.object);
     }
     return owned;
+  }
+
+  /** The keys of the objects without a controller, of a resource whose objects have owners here. */
+  orphans(resource: string): Iterable<string> {
+    return this.#orphans.get(resource) ?? [];
   }
 
   /** How many replicas an owner of pods has. */
@@ -113,6 +123,13 @@ export class Lookup {
     return missing;
   }
 
+  #setOrphan(resource: string, key: string, object: KubeObject): void {
+    const orphans = this.#orphans.get(resource);
+    if (controllerOf(object)) orphans?.delete(key);
+    else if (orphans) orphans.add(key);
+    else this.#orphans.set(resource, new Set([key]));
+  }
+
   #add(resource: string, key: string, object: KubeObject): void {
     if (resource === 'pods' && object.spec.nodeName) {
       entry(this.#podsOnNode, object.spec.nodeName).set(key, object);
@@ -144,13 +161,17 @@ function memberOf(resource: string, key: string, { metadata }: KubeObject): stri
 
 /** Whether both states are found in the same places: what did not change is one value. */
 function isAtOnePlace(previous: KubeObject, next: KubeObject): boolean {
-  const isOwnedAlike = previous.metadata.ownerReferences === next.metadata.ownerReferences;
-  return isOwnedAlike && previous.spec?.nodeName === next.spec?.nodeName;
+  return isOwnedAlike(previous, next) && previous.spec?.nodeName === next.spec?.nodeName;
+}
+
+/** Whether both states have the same owners. */
+export function isOwnedAlike(previous: KubeObject, next: KubeObject): boolean {
+  return previous.metadata.ownerReferences === next.metadata.ownerReferences;
 }
 
 function countsAlike(previous: KubeObject, next: KubeObject): boolean {
   return (
-    previous.metadata.ownerReferences === next.metadata.ownerReferences &&
+    isOwnedAlike(previous, next) &&
     isActive(previous) === isActive(next) &&
     isReady(previous) === isReady(next)
   );

@@ -4,9 +4,15 @@ import { isReady, isTerminal, isTerminating } from '../controllers/pods.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { type Toleration, untolerated } from '../objects/tolerations.ts';
 import { admitsNode, onlyNode } from '../scheduler/node-affinity.ts';
-import { createPod, deletePod, setStatus, templateHash, type WorkloadKind } from './workload.ts';
-
-const revisionLabel = 'controller-revision-hash';
+import { revisionLabel } from './revisions.ts';
+import {
+  createPod,
+  deletePod,
+  setStatus,
+  templateHash,
+  type WorkloadContext,
+  type WorkloadKind,
+} from './workload.ts';
 
 /** Keeps one pod on every node that its selectors admit and whose taints it tolerates. */
 export const daemonSetKind: WorkloadKind = {
@@ -58,7 +64,7 @@ interface Placement {
   readonly stay: boolean;
 }
 
-function syncDaemonSet(context: ControllerContext, set: KubeObject): void {
+function syncDaemonSet(context: WorkloadContext, set: KubeObject): void {
   const { api, lookup } = context;
   const { spec } = set.spec.template;
   const tolerations = daemonTolerations(spec.tolerations ?? [], spec.hostNetwork === true);
@@ -68,7 +74,7 @@ function syncDaemonSet(context: ControllerContext, set: KubeObject): void {
     placement: placementOn(node, { ...spec, tolerations }),
     pods: podsOf.get(node.metadata.name) ?? [],
   }));
-  const revision = revisionOf(set, lookup.ownedBy(set, 'pods'));
+  const revision = revisionOf(context, set, lookup.ownedBy(set, 'pods'));
   for (const { node, placement, pods } of nodes) {
     const unwanted = placement.stay ? redundant(pods) : pods;
     for (const pod of unwanted) if (!isTerminating(pod)) deletePod(api, pod);
@@ -77,19 +83,25 @@ function syncDaemonSet(context: ControllerContext, set: KubeObject): void {
   for (const pod of lookup.ownedBy(set, 'pods')) {
     if (!pod.spec.nodeName && !api.get('nodes', '', onlyNode(pod.spec) ?? '')) deletePod(api, pod);
   }
-  if (nodes.every(({ placement, pods }) => !placement.run || pods.some(isReady))) {
+  const rolls = set.spec.updateStrategy?.type !== 'OnDelete';
+  if (rolls && nodes.every(({ placement, pods }) => !placement.run || pods.some(isReady))) {
     replaceOutdated(context, [...podsOf.values()].flat(), revision);
   }
   reportStatus(context, set, nodes, revision);
 }
 
-/** That of its pods once a rollout is complete: another cluster names its revisions otherwise. */
-function revisionOf({ metadata, spec, status }: KubeObject, pods: readonly KubeObject[]): string {
+/** That of its pods once a rollout is complete. */
+function revisionOf(
+  { revisions }: WorkloadContext,
+  set: KubeObject,
+  pods: readonly KubeObject[],
+): string {
+  const { metadata, spec, status } = set;
   const isRolledOut =
     status?.observedGeneration === metadata.generation &&
     status?.updatedNumberScheduled === status?.currentNumberScheduled;
   const label = isRolledOut ? pods[0]?.metadata.labels?.[revisionLabel] : undefined;
-  return label ?? templateHash(spec.template);
+  return revisions.ofTemplate(set, label, templateHash(spec.template)).name;
 }
 
 function placementOn(node: KubeObject, podSpec: KubeObject['spec']): Placement {

@@ -13,7 +13,8 @@ const revisionAnnotation = 'deployment.kubernetes.io/revision';
 /**
  * Keeps one ReplicaSet per pod template of a Deployment. A new template gets all replicas at once,
  * and the old ReplicaSets give up one pod for each new pod that is ready, whatever the strategy
- * says.
+ * says. While it is paused, only its scale is followed: by its one ReplicaSet that has pods, and not at
+ * all where a rollout was under way.
  */
 export const deploymentKind: WorkloadKind = {
   apiVersion: 'apps/v1',
@@ -24,21 +25,48 @@ export const deploymentKind: WorkloadKind = {
 };
 
 function syncDeployment(context: ControllerContext, deployment: KubeObject): void {
-  const { api, lookup } = context;
   const replicas: number = deployment.spec.replicas ?? 1;
-  const templateName = templateHash(deployment.spec.template);
   // By the template, not by its hash: another cluster's ReplicaSets are named by another one.
   const isCurrent = (set: KubeObject): boolean => hasTemplate(set, deployment.spec.template);
-  const before = lookup.ownedBy(deployment, 'replicasets');
-  const current =
-    before.find(isCurrent) ??
-    api.create('replicasets', replicaSet(deployment, templateName, revisionAfter(before)));
+  const sets = context.lookup.ownedBy(deployment, 'replicasets');
+  const found = sets.find(isCurrent);
+  if (deployment.spec.paused) {
+    scalePaused(context, sets, replicas);
+    reportStatus(context, deployment, found);
+    return;
+  }
+  const others = sets.filter((set) => set !== found);
+  const current = withNextRevision(context, deployment, found, others);
   scale(context, current, replicas);
   const spare = Math.max(0, replicas - (current.status?.readyReplicas ?? 0));
-  for (const set of before) {
-    if (!isCurrent(set)) scale(context, set, Math.min(set.spec.replicas ?? 1, spare));
-  }
+  for (const set of others) scale(context, set, Math.min(set.spec.replicas ?? 1, spare));
   reportStatus(context, deployment, current);
+}
+
+/** The ReplicaSet of the template, made where there is none: its revision comes after all others. */
+function withNextRevision(
+  { api }: ControllerContext,
+  deployment: KubeObject,
+  found: KubeObject | undefined,
+  others: readonly KubeObject[],
+): KubeObject {
+  const last = Math.max(0, ...others.map(revisionOf));
+  if (!found) return api.create('replicasets', replicaSet(deployment, last + 1));
+  if (last === 0 || revisionOf(found) > last) return found;
+  const annotations = { ...found.metadata.annotations, [revisionAnnotation]: String(last + 1) };
+  return api.update('replicasets', { ...found, metadata: { ...found.metadata, annotations } });
+}
+
+/** As the real one, which scales the latest where none has pods. */
+function scalePaused(
+  context: ControllerContext,
+  sets: readonly KubeObject[],
+  replicas: number,
+): void {
+  const withPods = sets.filter(({ spec }) => (spec.replicas ?? 1) > 0);
+  const [latest] = [...sets].sort((a, b) => revisionOf(b) - revisionOf(a));
+  const [one] = withPods.length === 0 && latest ? [latest] : withPods;
+  if (one && withPods.length < 2) scale(context, one, replicas);
 }
 
 /** What was found out of templates of ReplicaSets, which are compared at each change of a pod. */
@@ -60,8 +88,9 @@ function templateOf({ spec }: KubeObject): unknown {
   return { ...spec.template, metadata: { ...spec.template.metadata, labels } };
 }
 
-function replicaSet(deployment: KubeObject, templateName: string, revision: number): KubeObject {
+function replicaSet(deployment: KubeObject, revision: number): KubeObject {
   const { template, selector, replicas } = deployment.spec;
+  const templateName = templateHash(template);
   const hashLabel = { [templateHashLabel]: templateName };
   const labels = { ...template.metadata?.labels, ...hashLabel };
   return {
@@ -82,9 +111,8 @@ function replicaSet(deployment: KubeObject, templateName: string, revision: numb
   };
 }
 
-function revisionAfter(sets: readonly KubeObject[]): number {
-  const revisions = sets.map((set) => Number(set.metadata.annotations?.[revisionAnnotation] ?? 0));
-  return Math.max(0, ...revisions) + 1;
+function revisionOf({ metadata }: KubeObject): number {
+  return Number(metadata.annotations?.[revisionAnnotation] ?? 0);
 }
 
 function scale({ api }: ControllerContext, set: KubeObject, replicas: number): void {
@@ -95,14 +123,14 @@ function scale({ api }: ControllerContext, set: KubeObject, replicas: number): v
 function reportStatus(
   context: ControllerContext,
   deployment: KubeObject,
-  current: KubeObject,
+  current: KubeObject | undefined,
 ): void {
   const sets = context.lookup.ownedBy(deployment, 'replicasets');
   const sum = (field: string): number =>
     sets.reduce((total, set) => total + (set.status?.[field] ?? 0), 0);
   const desired: number = deployment.spec.replicas ?? 1;
   const available = sum('availableReplicas');
-  const updated: number = current.status?.replicas ?? 0;
+  const updated: number = current?.status?.replicas ?? 0;
   const isComplete = updated === desired && available >= desired && sum('replicas') === updated;
   const now = formatTime(context.api.clock.now());
   const shortfall = scaledCount(maxUnavailable(deployment), desired, Math.floor);
@@ -142,8 +170,20 @@ function availability(isAvailable: boolean): Condition {
       };
 }
 
+const pausedProgress: Condition = {
+  type: 'Progressing',
+  status: 'Unknown',
+  reason: 'DeploymentPaused',
+  message: 'Deployment is paused',
+};
+
 /** A rollout that was complete once stays so, whatever happens to its pods. */
-function progress(deployment: KubeObject, current: KubeObject, isComplete: boolean): Condition {
+function progress(
+  deployment: KubeObject,
+  current: KubeObject | undefined,
+  isComplete: boolean,
+): Condition {
+  if (deployment.spec.paused || !current) return pausedProgress;
   const name = `ReplicaSet "${current.metadata.name}"`;
   const complete: Condition = {
     type: 'Progressing',

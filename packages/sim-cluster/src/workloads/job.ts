@@ -4,7 +4,7 @@ import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import { createPod, deletePod, setStatus, type WorkloadKind } from './workload.ts';
 
-/** Runs the pods of a Job until enough of them have succeeded or too many have failed. */
+/** Runs the pods of a Job until enough of them have succeeded or too many have failed, or it is suspended. */
 export const jobKind: WorkloadKind = {
   apiVersion: 'batch/v1',
   kind: 'Job',
@@ -31,10 +31,44 @@ function syncJob(context: ControllerContext, job: KubeObject): void {
     finish(context, job, active, counts, 'Complete');
   } else if (failed > backoffLimit) {
     finish(context, job, active, counts, 'Failed');
+  } else if (job.spec.suspend) {
+    suspend(context, job, active, counts);
   } else {
-    setStatus(context.api, jobKind, job, counts);
+    setStatus(context.api, jobKind, job, { ...counts, ...resumed(context, job) });
     createMissing(context, job, Math.min(parallelism, completions - succeeded) - active.length);
   }
+}
+
+/** Its time starts anew when it is resumed. */
+function suspend(
+  { api }: ControllerContext,
+  job: KubeObject,
+  active: readonly KubeObject[],
+  counts: { readonly [field: string]: unknown },
+): void {
+  for (const pod of active) deletePod(api, pod);
+  setStatus(api, jobKind, job, {
+    ...counts,
+    ...{ active: 0, ready: 0, startTime: undefined },
+    conditions: withCondition(
+      job.status?.conditions,
+      { type: 'Suspended', status: 'True', reason: 'JobSuspended', message: 'Job suspended' },
+      formatTime(api.clock.now()),
+    ),
+  });
+}
+
+/** What the status says of a job that was suspended before. */
+function resumed({ api }: ControllerContext, job: KubeObject): object {
+  if (conditionOf(job, 'Suspended')?.status !== 'True') return {};
+  const now = formatTime(api.clock.now());
+  const condition = {
+    type: 'Suspended',
+    status: 'False',
+    reason: 'JobResumed',
+    message: 'Job resumed',
+  };
+  return { startTime: now, conditions: withCondition(job.status?.conditions, condition, now) };
 }
 
 function createMissing({ api }: ControllerContext, job: KubeObject, missing: number): void {

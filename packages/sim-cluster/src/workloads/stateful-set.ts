@@ -2,70 +2,107 @@
 import type { ControllerContext } from '../controllers/controller.ts';
 import { isReady, isTerminal, isTerminating } from '../controllers/pods.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
-import { createPod, deletePod, setStatus, templateHash, type WorkloadKind } from './workload.ts';
-
-const revisionLabel = 'controller-revision-hash';
+import { type Revision, revisionLabel } from './revisions.ts';
+import {
+  createPod,
+  deletePod,
+  setStatus,
+  templateHash,
+  type WorkloadContext,
+  type WorkloadKind,
+} from './workload.ts';
 
 interface VolumeOfPod {
   readonly name: string;
   readonly [field: string]: Json;
 }
 
+/** What pods are made from: the current revision is that of those which a rolling update does not reach. */
+interface Plan {
+  readonly current: Revision;
+  readonly update: Revision;
+  /** Pods with lower numbers stay as they are, and come back so. */
+  readonly updatesFrom: number;
+  /** Whether outdated pods are replaced; otherwise somebody has to delete them. */
+  readonly rolls: boolean;
+}
+
 /**
- * Keeps pods NAME-0 to NAME-(replicas - 1). In order, unless podManagementPolicy is Parallel: a pod
- * waits until all before it are ready, and one step is taken at a time. A name is used again only
- * when its last holder is gone, so a pod that cannot end (its kubelet has stopped) is not replaced.
+ * Keeps as many pods as there are replicas, numbered from 0 or what spec.ordinals says. In order,
+ * unless podManagementPolicy is Parallel: a pod waits until all before it are ready, and one step is
+ * taken at a time. A name is used again only when its last holder is gone, so a pod that cannot end
+ * (its kubelet has stopped) is not replaced.
  */
 export const statefulSetKind: WorkloadKind = {
   apiVersion: 'apps/v1',
   kind: 'StatefulSet',
   resource: 'statefulsets',
   creates: 'pods',
+  fits: (set, pod) => pod.metadata.name === memberName(set, ordinal(pod)),
   sync: syncStatefulSet,
 };
 
-function syncStatefulSet(context: ControllerContext, set: KubeObject): void {
+function syncStatefulSet(context: WorkloadContext, set: KubeObject): void {
   const pods = new Map(
     context.lookup.ownedBy(set, 'pods').map((pod) => [pod.metadata.name, pod] as const),
   );
-  const revision = revisionOf(set);
-  reportStatus(context, set, [...pods.values()], revision);
+  const plan = planOf(context, set, [...pods.values()]);
+  reportStatus(context, set, [...pods.values()], plan);
   const replicas: number = set.spec.replicas ?? 1;
-  const names = Array.from({ length: replicas }, (_, index) => `${set.metadata.name}-${index}`);
+  const first = firstOrdinal(set);
+  const members = Array.from({ length: replicas }, (_, index) => first + index);
   const isParallel = set.spec.podManagementPolicy === 'Parallel';
   let areAllReady = true;
-  for (const [index, name] of names.entries()) {
-    const pod = pods.get(name);
-    if (!pod) createMember(context, set, index, revision);
+  for (const member of members) {
+    const pod = pods.get(memberName(set, member));
+    if (!pod) createMember(context, set, member, plan);
     else if (isTerminal(pod) && !isTerminating(pod)) deletePod(context.api, pod);
     if (pod && isReady(pod) && !isTerminating(pod)) continue;
     areAllReady = false;
     if (!isParallel) return;
   }
-  const surplus = [...pods.values()].filter((pod) => !names.includes(pod.metadata.name));
+  const names = new Set(members.map((member) => memberName(set, member)));
+  const surplus = [...pods.values()].filter((pod) => !names.has(pod.metadata.name));
   if (surplus.length > 0) removeLast(context, surplus);
-  else if (areAllReady) replaceOutdated(context, names, pods, revision);
+  else if (areAllReady && plan.rolls) replaceOutdated(context, [...pods.values()], plan);
 }
 
-/** What the status says while nothing has changed: another cluster names its revisions otherwise. */
-function revisionOf({ metadata, spec, status }: KubeObject): string {
+function firstOrdinal({ spec }: KubeObject): number {
+  return spec.ordinals?.start ?? 0;
+}
+
+function memberName({ metadata }: KubeObject, member: number): string {
+  return `${metadata.name}-${member}`;
+}
+
+/** The revision is what the status says while nothing has changed. */
+function planOf(context: WorkloadContext, set: KubeObject, pods: readonly KubeObject[]): Plan {
+  const { metadata, spec, status } = set;
   const isObserved = status?.observedGeneration === metadata.generation;
-  if (isObserved && status?.updateRevision) return status.updateRevision;
-  return `${metadata.name}-${templateHash(spec.template)}`;
+  const told: string | undefined = isObserved ? status?.updateRevision : undefined;
+  const newName = `${metadata.name}-${templateHash(spec.template)}`;
+  const update = context.revisions.ofTemplate(set, told, newName);
+  const old: string = status?.currentRevision || update.name;
+  const current = old === update.name ? null : context.revisions.named(context, set, old, pods);
+  const rolls = spec.updateStrategy?.type !== 'OnDelete';
+  const partition: number = rolls ? (spec.updateStrategy?.rollingUpdate?.partition ?? 0) : 0;
+  return { current: current ?? update, update, updatesFrom: firstOrdinal(set) + partition, rolls };
 }
 
 function createMember(
   { api }: ControllerContext,
-  set: KubeObject,
-  index: number,
-  revision: string,
+  given: KubeObject,
+  member: number,
+  { current, update, updatesFrom }: Plan,
 ): void {
-  const name = `${set.metadata.name}-${index}`;
+  const revision = member < updatesFrom ? current : update;
+  const set = { ...given, spec: { ...given.spec, template: revision.template } };
+  const name = memberName(set, member);
   createPod(api, statefulSetKind, set, {
     name,
     labels: {
-      'apps.kubernetes.io/pod-index': String(index),
-      [revisionLabel]: revision,
+      'apps.kubernetes.io/pod-index': String(member),
+      [revisionLabel]: revision.name,
       'statefulset.kubernetes.io/pod-name': name,
     },
     spec: {
@@ -118,36 +155,40 @@ function ordinal(pod: KubeObject): number {
 /** Rolls a new template out from the highest number down, one ready pod at a time. */
 function replaceOutdated(
   { api }: ControllerContext,
-  names: readonly string[],
-  pods: ReadonlyMap<string, KubeObject>,
-  revision: string,
+  pods: readonly KubeObject[],
+  { update, updatesFrom }: Plan,
 ): void {
-  const outdated = [...names]
-    .reverse()
-    .find((name) => pods.get(name)?.metadata.labels?.[revisionLabel] !== revision);
-  const pod = outdated === undefined ? undefined : pods.get(outdated);
-  if (pod) deletePod(api, pod);
+  const [last] = pods
+    .filter((pod) => ordinal(pod) >= updatesFrom && !isOf(update, pod))
+    .sort((a, b) => ordinal(b) - ordinal(a));
+  if (last) deletePod(api, last);
+}
+
+function isOf({ name }: Revision, pod: KubeObject): boolean {
+  return pod.metadata.labels?.[revisionLabel] === name;
 }
 
 function reportStatus(
   context: ControllerContext,
   set: KubeObject,
   pods: readonly KubeObject[],
-  revision: string,
+  { update, rolls }: Plan,
 ): void {
   const ready = pods.filter((pod) => isReady(pod) && !isTerminating(pod)).length;
-  const updated = pods.filter((pod) => pod.metadata.labels?.[revisionLabel] === revision).length;
-  const isRolledOut = updated === pods.length;
-  const oldRevision: string = set.status?.currentRevision || revision;
+  const updated = pods.filter((pod) => isOf(update, pod)).length;
+  const current: string = set.status?.currentRevision || update.name;
+  const isAll = (count: number): boolean => count === (set.spec.replicas ?? 1);
+  const isRolledOut = rolls && [pods.length, ready, updated].every(isAll);
+  const old = pods.filter((pod) => pod.metadata.labels?.[revisionLabel] === current).length;
   setStatus(context.api, statefulSetKind, set, {
     observedGeneration: set.metadata.generation,
     replicas: pods.length,
     readyReplicas: ready,
     availableReplicas: ready,
-    currentReplicas: isRolledOut ? updated : pods.length - updated,
+    currentReplicas: isRolledOut ? updated : old,
     updatedReplicas: updated,
-    currentRevision: isRolledOut ? revision : oldRevision,
-    updateRevision: revision,
+    currentRevision: isRolledOut ? update.name : current,
+    updateRevision: update.name,
     collisionCount: 0,
   });
 }

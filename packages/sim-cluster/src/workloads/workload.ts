@@ -3,6 +3,12 @@ import { hash } from '../kernel/hash.ts';
 import { equal } from '../objects/json.ts';
 import type { Json, KubeObject, OwnerReference } from '../objects/kube-object.ts';
 import type { ClusterApi } from '../store/cluster-api.ts';
+import type { Revisions } from './revisions.ts';
+
+/** What the controllers of workloads are given to work with. */
+export interface WorkloadContext extends ControllerContext {
+  readonly revisions: Revisions;
+}
 
 /** What the controllers of all workloads share. */
 export interface WorkloadKind {
@@ -14,8 +20,10 @@ export interface WorkloadKind {
   readonly creates: 'pods' | 'replicasets';
   /** Whether changes of nodes concern it. */
   readonly followsNodes?: boolean;
+  /** Whether what its selector matches can be its own; left out: all of it. */
+  fits?(workload: KubeObject, created: KubeObject): boolean;
   /** Takes the next steps from what is stored now to what the workload's spec asks for. */
-  sync(context: ControllerContext, workload: KubeObject): void;
+  sync(context: WorkloadContext, workload: KubeObject): void;
 }
 
 type Labels = Readonly<Record<string, string>>;

@@ -1,27 +1,14 @@
 import { Controller, type ControllerContext } from '../controllers/controller.ts';
+import { isOwnedAlike } from '../controllers/lookup.ts';
 import { controllerOf, isTerminating, keyOf, splitKey } from '../controllers/pods.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Change } from '../store/cluster-api.ts';
-import { daemonSetKind } from './daemon-set.ts';
-import { deploymentKind } from './deployment.ts';
-import { jobKind } from './job.ts';
-import { replicaSetKind } from './replica-set.ts';
-import { statefulSetKind } from './stateful-set.ts';
+import { workloadKinds, workloadResources } from './kinds.ts';
+import { Revisions } from './revisions.ts';
 import type { WorkloadKind } from './workload.ts';
 
-const workloadKinds: readonly WorkloadKind[] = [
-  deploymentKind,
-  replicaSetKind,
-  statefulSetKind,
-  daemonSetKind,
-  jobKind,
-];
-
-const followed = new Set([
-  'nodes',
-  ...workloadKinds.flatMap(({ resource, creates }) => [resource, creates]),
-]);
+const followed = new Set(['nodes', ...workloadResources]);
 
 /** Changes within this time are answered together; pods of one workload often change in a row. */
 const gatherMs = 20;
@@ -31,6 +18,8 @@ const gatherMs = 20;
  * DaemonSets of a node, leads to one comparison of what is stored with what the spec asks for.
  */
 export class Workloads extends Controller {
+  readonly #revisions = new Revisions();
+
   constructor(context: ControllerContext) {
     super(context, gatherMs);
   }
@@ -55,10 +44,14 @@ export class Workloads extends Controller {
     for (const kind of workloadKinds) {
       if (kind.resource === resource && type !== 'DELETED') this.#add(kind, key);
       if (kind.creates === resource) this.#addOwner(kind, object);
+      if (kind.creates === resource && previous && !isOwnedAlike(previous, object)) {
+        this.#addOwner(kind, previous);
+      }
       if (kind.followsNodes && resource === 'nodes') {
         if (type !== 'MODIFIED' || concernsDaemons(object, previous)) this.#addAll(kind);
       }
     }
+    if (type === 'DELETED') this.#revisions.forget(object);
   }
 
   #addOwner(kind: WorkloadKind, object: KubeObject): void {
@@ -74,7 +67,7 @@ export class Workloads extends Controller {
     const kind = workloadKinds.find((candidate) => candidate.resource === resource);
     if (!kind || !workload || isTerminating(workload)) return;
     const { api, lookup } = this;
-    kind.sync({ api, lookup }, workload);
+    kind.sync({ api, lookup, revisions: this.#revisions }, workload);
   }
 }
 

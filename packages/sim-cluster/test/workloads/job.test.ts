@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { job } from '../../src/builders.ts';
 import { conditionOf, isReady } from '../../src/controllers/pods.ts';
-import { podsOf, small, stored, virtualCluster } from '../world/virtual-cluster.ts';
+import { podsOf, setSpec, small, stored, virtualCluster } from '../world/virtual-cluster.ts';
 
 const zones = ['a', 'b', 'c'];
 
@@ -43,5 +43,39 @@ describe('a Job', () => {
     assert.equal(status.failed, 2);
     assert.equal(status.conditions[0].reason, 'BackoffLimitExceeded');
     assert.equal(status.active, undefined);
+  });
+
+  it('has no pods while it is suspended, and starts anew when it goes on', () => {
+    const topology = small(zones, [job('default', 'report', 600)]);
+    const { api, pass, untilIdle } = virtualCluster({ topology });
+    const set = (suspend: boolean): void =>
+      setSpec(api, 'jobs', stored(api, 'jobs', 'default', 'report'), { suspend });
+    const said = (): readonly unknown[] => {
+      const found = stored(api, 'jobs', 'default', 'report');
+      const { status, reason } = conditionOf(found, 'Suspended') ?? {};
+      return [found.status.startTime, found.status.active, status, reason];
+    };
+    untilIdle();
+    const [startTime] = said();
+    set(true);
+    pass(60_000);
+    untilIdle();
+    assert.deepEqual(podsOf(api, 'report'), []);
+    assert.deepEqual(said(), [undefined, undefined, 'True', 'JobSuspended']);
+    set(false);
+    untilIdle();
+    assert.equal(podsOf(api, 'report').length, 1);
+    const [restartTime, ...rest] = said();
+    assert.deepEqual(rest, [1, 'False', 'JobResumed']);
+    assert.ok(String(restartTime) > String(startTime));
+  });
+
+  it('that is suspended from the start makes no pods', () => {
+    const topology = small(zones, [job('default', 'report', 30, { spec: { suspend: true } })]);
+    const { api, pass } = virtualCluster({ topology });
+    pass(60_000);
+    assert.deepEqual(podsOf(api, 'report'), []);
+    const { status } = stored(api, 'jobs', 'default', 'report');
+    assert.deepEqual([status.startTime, status.conditions[0].reason], [undefined, 'JobSuspended']);
   });
 });

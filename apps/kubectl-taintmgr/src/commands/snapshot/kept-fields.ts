@@ -86,7 +86,7 @@ const ofWorkload: Shape = {
     ...whole(`
       replicas selector strategy updateStrategy podManagementPolicy serviceName minReadySeconds
       revisionHistoryLimit progressDeadlineSeconds completions parallelism completionMode
-      backoffLimit suspend
+      backoffLimit suspend paused ordinals
     `),
     template: { metadata: { ...whole('labels'), annotations }, spec: podSpec },
   },

@@ -1,0 +1,102 @@
+// Makes a workload the controller of what its selector matches, and of nothing else.
+import { Controller } from '../controllers/controller.ts';
+import { controllerOf, isTerminating } from '../controllers/pods.ts';
+import type { KubeObject, OwnerReference } from '../objects/kube-object.ts';
+import { labelSelectorRequirements, matchesLabels, type Requirement } from '../selectors/labels.ts';
+import type { Change } from '../store/cluster-api.ts';
+import { workloadKinds, workloadResources } from './kinds.ts';
+import { ownerReference } from './workload.ts';
+
+/** What workloads create, and may adopt. */
+const adoptable = ['pods', 'replicasets'] as const;
+
+/**
+ * Workloads adopt the pods and ReplicaSets without a controller that their selectors match, e.g. those
+ * that the deletion of another workload has left, and release those that do not match any more. Keys are
+ * `RESOURCE/KEY` of what may change its owner. Looks only at changes of labels and owners, and for a new
+ * workload at the objects without a controller, of which there are few: a pod that starts costs nothing.
+ */
+export class Ownership extends Controller {
+  protected override get follows(): ReadonlySet<string> {
+    return workloadResources;
+  }
+
+  protected override begin(): void {
+    this.#addOrphans('');
+  }
+
+  protected override notice({ type, resource, key, object, previous }: Change): void {
+    if (type === 'DELETED') return;
+    const isNew = !previous;
+    if (adoptable.some((one) => one === resource)) {
+      const mayChange = isNew ? !controllerOf(object) : !isClaimedAlike(previous, object);
+      if (mayChange) this.queue.add(`${resource}/${key}`);
+    }
+    if (isNew && resource !== 'pods') this.#addOrphans(`${object.metadata.namespace}/`);
+  }
+
+  /** Those whose keys begin so. */
+  #addOrphans(prefix: string): void {
+    for (const resource of adoptable) {
+      for (const key of this.lookup.orphans(resource)) {
+        if (key.startsWith(prefix)) this.queue.add(`${resource}/${key}`);
+      }
+    }
+  }
+
+  protected override sync(work: string): void {
+    const slash = work.indexOf('/');
+    const resource = work.slice(0, slash);
+    const object = this.api.find(resource, work.slice(slash + 1));
+    if (!object) return;
+    const owner = controllerOf(object);
+    if (owner) this.#release(resource, object, owner);
+    else if (!isTerminating(object)) this.#adopt(resource, object);
+  }
+
+  #adopt(resource: string, object: KubeObject): void {
+    for (const kind of workloadKinds) {
+      if (kind.creates !== resource) continue;
+      const workload = this.api
+        .list(kind.resource, object.metadata.namespace ?? '')
+        .find(
+          (one) =>
+            !isTerminating(one) && selects(one, object) && kind.fits?.(one, object) !== false,
+        );
+      if (!workload) continue;
+      const others = object.metadata.ownerReferences ?? [];
+      this.#setOwners(resource, object, [...others, ownerReference(kind, workload)]);
+      return;
+    }
+  }
+
+  #release(resource: string, object: KubeObject, { kind, name, uid }: OwnerReference): void {
+    const { namespace = '', ownerReferences = [], labels = {} } = object.metadata;
+    const known = workloadKinds.find((one) => one.creates === resource && one.kind === kind);
+    const owner = known && this.api.get(known.resource, namespace, name);
+    if (!owner || owner.metadata.uid !== uid || isTerminating(owner)) return;
+    if (matchesLabels(selectorOf(owner), labels)) return;
+    const others = ownerReferences.filter((one) => one.uid !== uid);
+    this.#setOwners(resource, object, others);
+  }
+
+  #setOwners(resource: string, object: KubeObject, owners: readonly OwnerReference[]): void {
+    const metadata = { ...object.metadata, ownerReferences: owners };
+    this.api.update(resource, { ...object, metadata });
+  }
+}
+
+/** Whether both states have the same labels and owners: what did not change is one value. */
+function isClaimedAlike({ metadata: before }: KubeObject, { metadata: now }: KubeObject): boolean {
+  return before.labels === now.labels && before.ownerReferences === now.ownerReferences;
+}
+
+/** A selector that asks for nothing adopts nothing. */
+function selects(workload: KubeObject, { metadata }: KubeObject): boolean {
+  const requirements = selectorOf(workload);
+  return requirements.length > 0 && matchesLabels(requirements, metadata.labels ?? {});
+}
+
+function selectorOf({ spec }: KubeObject): readonly Requirement[] {
+  return labelSelectorRequirements(spec.selector) ?? [];
+}

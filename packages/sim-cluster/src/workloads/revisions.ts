@@ -1,0 +1,78 @@
+// Which templates the pods of a workload are made from, by the names of its revisions.
+import type { ControllerContext } from '../controllers/controller.ts';
+import { equal } from '../objects/json.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+
+/** The label by which a pod of a StatefulSet or a DaemonSet says its revision. */
+export const revisionLabel = 'controller-revision-hash';
+
+/** A pod template under its name. */
+export interface Revision {
+  readonly name: string;
+  readonly template: KubeObject['spec'];
+}
+
+/** So many are kept of each workload, as many as the API server keeps by default. */
+const revisionsMax = 10;
+
+/**
+ * Remembers the templates of workloads under the names of their revisions. Nothing that is stored says
+ * what an old template was, for this cluster makes no ControllerRevisions; and another cluster has named
+ * its revisions by rules of its own, so that a name is kept as long as its template is the same.
+ */
+export class Revisions {
+  /** By the uid of the workload; those that were met last are the last ones. */
+  readonly #known = new Map<string, readonly Revision[]>();
+
+  /**
+   * The revision of the workload's template. It is called what the workload tells of it; otherwise what
+   * the same template was called before, or by the new name.
+   */
+  ofTemplate(workload: KubeObject, told: string | undefined, newName: string): Revision {
+    const { template } = workload.spec;
+    const isSame = (known: Revision): boolean => equal(known.template, template);
+    const name = told || this.#of(workload).findLast(isSame)?.name || newName;
+    return this.#keep(workload, { name, template });
+  }
+
+  /** An older revision: as it is remembered or stored, or what its pods say; null: nobody knows it. */
+  named(
+    { api }: ControllerContext,
+    workload: KubeObject,
+    name: string,
+    pods: readonly KubeObject[],
+  ): Revision | null {
+    const known = this.#of(workload).find((revision) => revision.name === name);
+    if (known) return this.#keep(workload, known);
+    const { namespace = '' } = workload.metadata;
+    const stored = api.get('controllerrevisions', namespace, name)?.data?.spec?.template;
+    const pod = pods.find(({ metadata }) => metadata.labels?.[revisionLabel] === name);
+    const template = stored ?? (pod ? templateOf(pod) : null);
+    return template && this.#keep(workload, { name, template });
+  }
+
+  /** Of a workload that is gone. */
+  forget({ metadata }: KubeObject): void {
+    this.#known.delete(metadata.uid ?? '');
+  }
+
+  #of({ metadata }: KubeObject): readonly Revision[] {
+    return this.#known.get(metadata.uid ?? '') ?? [];
+  }
+
+  #keep(workload: KubeObject, revision: Revision): Revision {
+    const known = this.#of(workload);
+    const last = known.at(-1);
+    if (last?.name === revision.name && last.template === revision.template) return last;
+    const others = known.filter(({ name }) => name !== revision.name);
+    const kept = [...others, revision].slice(-revisionsMax);
+    this.#known.set(workload.metadata.uid ?? '', kept);
+    return revision;
+  }
+}
+
+/** What a pod was made from, as far as it can be seen; its place is no part of that. */
+function templateOf({ metadata, spec }: KubeObject): Revision['template'] {
+  const { nodeName: _place, ...rest } = spec;
+  return { metadata: { labels: metadata.labels, annotations: metadata.annotations }, spec: rest };
+}
