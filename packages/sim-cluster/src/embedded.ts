@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ParseYaml, ServiceTime } from './api/serve.ts';
 import type { Tokens } from './auth/authenticator.ts';
-import type { User } from './auth/authorizer.ts';
+import { serviceAccountUser, type User } from './auth/authorizer.ts';
 import { Cluster, type ClusterOptions } from './cluster.ts';
+import { TaintManagerStandIn } from './controllers/taint-manager-stand-in.ts';
 import { installDefinitions } from './crd/install.ts';
 import { createCertificate } from './https/certificate.ts';
 import { writeKubeconfig } from './https/kubeconfig.ts';
@@ -28,6 +29,11 @@ export interface EmbeddedOptions
   readonly parseYaml?: ParseYaml;
   /** CustomResourceDefinitions that are served when it has started. */
   readonly definitions?: readonly object[];
+  /**
+   * Whether pods leave a node whose NoExecute taint they do not tolerate, in time, as a
+   * kube-controller-manager sees to it. Default false: it is for clients that evict nobody themselves.
+   */
+  readonly taintManager?: boolean;
   /** Where to write the kubeconfig; left out: a temporary file, removed by `stop`. */
   readonly kubeconfig?: string;
 }
@@ -62,12 +68,23 @@ export const topologies: Readonly<
   'three-zones': { topology: threeZones },
 };
 
+/** As whom the stand-in for the taint manager asks, with what the real one may do of that. */
+const nodeController: User = {
+  ...serviceAccountUser('kube-system', 'node-controller'),
+  rules: [
+    { verbs: ['patch'], apiGroups: [''], resources: ['pods/status'] },
+    { verbs: ['delete'], apiGroups: [''], resources: ['pods'] },
+  ],
+};
+
 /** Starts a cluster on the machine's clock and serves its API on the loopback interface. Throws ApiError of a definition. */
 export async function startEmbedded(options: EmbeddedOptions = {}): Promise<EmbeddedCluster> {
   const { seed = 1, port = 0, token = randomBytes(16).toString('hex'), ...rest } = options;
-  const { kubeconfig, users = new Map(), serviceMs, parseYaml, definitions = [], ...parts } = rest;
+  const { kubeconfig, users = new Map(), serviceMs, parseYaml, definitions = [], ...others } = rest;
+  const { taintManager = false, ...parts } = others;
   const admin: User = { name: 'kubernetes-admin', groups: ['system:masters'], rules: [] };
-  const tokens = new Map([...users, [token, admin]]);
+  const ownToken = randomBytes(16).toString('hex');
+  const tokens = new Map([...users, [ownToken, nodeController], [token, admin]]);
   const apiServer = {
     tokens,
     callWebhook: callOverHttps,
@@ -82,8 +99,11 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
   cluster.api.publish({ address: hostname, port: Number(servedPort), ca });
   const file = kubeconfig ?? join(mkdtempSync(join(tmpdir(), 'taintmgr-')), 'kubeconfig');
   writeKubeconfig(file, { server: server.url, ca, token });
+  const evictor = new TaintManagerStandIn({ api: cluster.api, token: ownToken });
   cluster.start();
+  if (taintManager) evictor.start();
   const stop = async (): Promise<void> => {
+    evictor.stop();
     cluster.stop();
     await server.close();
     if (kubeconfig === undefined) rmSync(join(file, '..'), { recursive: true, force: true });

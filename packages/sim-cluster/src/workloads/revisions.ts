@@ -28,10 +28,10 @@ export class Revisions {
    * The revision of the workload's template. It is called what the workload tells of it; otherwise what
    * the same template was called before, or by the new name.
    */
-  ofTemplate(workload: KubeObject, told: string | undefined, newName: string): Revision {
+  ofTemplate(workload: KubeObject, reported: string | undefined, newName: string): Revision {
     const { template } = workload.spec;
     const isSame = (known: Revision): boolean => equal(known.template, template);
-    const name = told || this.#of(workload).findLast(isSame)?.name || newName;
+    const name = reported || this.#of(workload).findLast(isSame)?.name || newName;
     return this.#keep(workload, { name, template });
   }
 

@@ -79,9 +79,9 @@ function memberName({ metadata }: KubeObject, member: number): string {
 function planOf(context: WorkloadContext, set: KubeObject, pods: readonly KubeObject[]): Plan {
   const { metadata, spec, status } = set;
   const isObserved = status?.observedGeneration === metadata.generation;
-  const told: string | undefined = isObserved ? status?.updateRevision : undefined;
+  const reported: string | undefined = isObserved ? status?.updateRevision : undefined;
   const newName = `${metadata.name}-${templateHash(spec.template)}`;
-  const update = context.revisions.ofTemplate(set, told, newName);
+  const update = context.revisions.ofTemplate(set, reported, newName);
   const old: string = status?.currentRevision || update.name;
   const current = old === update.name ? null : context.revisions.named(context, set, old, pods);
   const rolls = spec.updateStrategy?.type !== 'OnDelete';

@@ -50,6 +50,12 @@ describe('the command line of sim-cluster', () => {
       port: 0,
     });
   });
+
+  it('takes the taint manager only where it is asked for', () => {
+    const options = parseProgramFlags(['--taint-manager']);
+    assert.deepEqual(options, { topology: 'empty', command: [], taintManager: true });
+    assert.deepEqual(parseProgramFlags([]), { topology: 'empty', command: [] });
+  });
 });
 
 describe('sim-cluster', () => {
