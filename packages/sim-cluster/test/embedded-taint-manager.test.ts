@@ -47,12 +47,12 @@ it('with a taint manager, an embedded cluster evicts pods when their tolerations
   const watch = ask(embedded, 'GET', `${pods}?watch=true`);
   t.after(() => watch.destroy());
   const [response] = await once(watch.end(), 'response');
-  // It is torn off at the end.
-  response.on('error', () => {});
+  // The watch is torn off at the end.
+  const lines = createInterface({ input: response }).on('error', () => {});
   const since = performance.now();
   assert.equal(await taintNode(embedded), 200);
   const evicted = new Map<string, number>();
-  for await (const line of createInterface({ input: response })) {
+  for await (const line of lines) {
     const { metadata, status } = JSON.parse(line).object;
     if (metadata.deletionTimestamp === undefined || evicted.has(metadata.name)) continue;
     assert.equal(status.conditions.at(-1).reason, 'DeletionByTaintManager');

@@ -4,6 +4,7 @@ import { labelSelectorRequirements, matchesLabels } from '../selectors/labels.ts
 import type { Store } from '../store/store.ts';
 import type { Rule, User } from './authorizer.ts';
 import { clusterRoles, type Grant } from './grants.ts';
+import { userRoles } from './user-roles.ts';
 
 /** The stored resources that say who may do what. */
 export const rbacResources = [
@@ -82,7 +83,7 @@ function rulesOf(store: Store, { kind, name }: RoleRef, namespace: string): read
     return role ? ownRules(role) : null;
   }
   const role = store.get('clusterroles', '', name);
-  if (!role) return clusterRoles[name] ?? null;
+  if (!role) return clusterRoles[name] ?? userRules(store, name);
   const selectors: readonly unknown[] = role.aggregationRule?.clusterRoleSelectors ?? [];
   const aggregated = store
     .collection('clusterroles')
@@ -94,6 +95,19 @@ function rulesOf(store: Store, { kind, name }: RoleRef, namespace: string): read
       }),
     );
   return [role, ...aggregated].flatMap(ownRules);
+}
+
+/** The rules of a role for people, with those that others have added to it. */
+function userRules(store: Store, name: string): readonly Rule[] | null {
+  const role = userRoles[name];
+  if (!role) return null;
+  const label = `rbac.authorization.k8s.io/aggregate-to-${name}`;
+  const added = store
+    .collection('clusterroles')
+    .list('')
+    .filter(({ metadata }) => metadata.labels?.[label] === 'true');
+  const included = role.includes ? (userRules(store, role.includes) ?? []) : [];
+  return [...role.rules, ...included, ...added.flatMap(ownRules)];
 }
 
 /** A rule as it is stored: what is loaded may lack its verbs. */

@@ -2,7 +2,13 @@ import type { ControllerContext } from '../controllers/controller.ts';
 import { conditionOf, isActive, isReady, withCondition } from '../controllers/pods.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
-import { createPod, deletePod, setStatus, type WorkloadKind } from './workload.ts';
+import {
+  createPod,
+  deletePod,
+  setStatus,
+  type WorkloadContext,
+  type WorkloadKind,
+} from './workload.ts';
 
 /** Runs the pods of a Job until enough of them have succeeded or too many have failed, or it is suspended. */
 export const jobKind: WorkloadKind = {
@@ -13,13 +19,13 @@ export const jobKind: WorkloadKind = {
   sync: syncJob,
 };
 
-function syncJob(context: ControllerContext, job: KubeObject): void {
+function syncJob(context: WorkloadContext, job: KubeObject): void {
   if (isFinished(job)) return;
   const { parallelism = 1, completions = 1, backoffLimit = 6 } = job.spec;
   const pods = context.lookup.ownedBy(job, 'pods');
   const active = pods.filter(isActive);
-  const succeeded = countPhase(pods, 'Succeeded');
-  const failed = countPhase(pods, 'Failed');
+  const succeeded = context.endedPods.count(job, pods, 'Succeeded');
+  const failed = context.endedPods.count(job, pods, 'Failed');
   const counts = {
     startTime: job.status?.startTime ?? formatTime(context.api.clock.now()),
     active: active.length,
@@ -84,10 +90,6 @@ function createMissing({ api }: ControllerContext, job: KubeObject, missing: num
 
 function isFinished(job: KubeObject): boolean {
   return ['Complete', 'Failed'].some((type) => conditionOf(job, type)?.status === 'True');
-}
-
-function countPhase(pods: readonly KubeObject[], phase: string): number {
-  return pods.filter((pod) => pod.status?.phase === phase).length;
 }
 
 /** How a finished job says so. */

@@ -3,11 +3,13 @@ import { hash } from '../kernel/hash.ts';
 import { equal } from '../objects/json.ts';
 import type { Json, KubeObject, OwnerReference } from '../objects/kube-object.ts';
 import type { ClusterApi } from '../store/cluster-api.ts';
+import type { EndedPods } from './ended-pods.ts';
 import type { Revisions } from './revisions.ts';
 
 /** What the controllers of workloads are given to work with. */
 export interface WorkloadContext extends ControllerContext {
   readonly revisions: Revisions;
+  readonly endedPods: EndedPods;
 }
 
 /** What the controllers of all workloads share. */

@@ -4,6 +4,7 @@ import { controllerOf, isTerminating, keyOf, splitKey } from '../controllers/pod
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Change } from '../store/cluster-api.ts';
+import { EndedPods } from './ended-pods.ts';
 import { workloadKinds, workloadResources } from './kinds.ts';
 import { Revisions } from './revisions.ts';
 import type { WorkloadKind } from './workload.ts';
@@ -19,6 +20,7 @@ const gatherMs = 20;
  */
 export class Workloads extends Controller {
   readonly #revisions = new Revisions();
+  readonly #endedPods = new EndedPods();
 
   constructor(context: ControllerContext) {
     super(context, gatherMs);
@@ -51,7 +53,9 @@ export class Workloads extends Controller {
         if (type !== 'MODIFIED' || concernsDaemons(object, previous)) this.#addAll(kind);
       }
     }
-    if (type === 'DELETED') this.#revisions.forget(object);
+    if (type !== 'DELETED') return;
+    this.#revisions.forget(object);
+    this.#endedPods.forget(object);
   }
 
   #addOwner(kind: WorkloadKind, object: KubeObject): void {
@@ -66,8 +70,8 @@ export class Workloads extends Controller {
     const workload = this.api.get(resource, namespace, name);
     const kind = workloadKinds.find((candidate) => candidate.resource === resource);
     if (!kind || !workload || isTerminating(workload)) return;
-    const { api, lookup } = this;
-    kind.sync({ api, lookup, revisions: this.#revisions }, workload);
+    const memory = { revisions: this.#revisions, endedPods: this.#endedPods };
+    kind.sync({ api: this.api, lookup: this.lookup, ...memory }, workload);
   }
 }
 

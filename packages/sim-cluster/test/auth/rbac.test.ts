@@ -31,6 +31,39 @@ describe('RBAC objects', () => {
     );
   });
 
+  const people: readonly (readonly [role: string, statuses: readonly number[]])[] = [
+    ['view', [200, 403, 403, 403, 403, 403]],
+    ['edit', [200, 200, 404, 404, 403, 403]],
+    ['admin', [200, 200, 404, 404, 200, 403]],
+  ];
+  for (const [name, expected] of people) {
+    it(`grant what ${name} may in every cluster, in the namespace of the binding`, () => {
+      const b = bench(binding('RoleBinding', 'agent', `ClusterRole ${name}`));
+      const got = statuses(
+        b,
+        ['GET', pods],
+        ['GET', '/api/v1/namespaces/default/secrets'],
+        ['DELETE', `${pods}/none`],
+        ['DELETE', '/apis/apps/v1/namespaces/default/deployments/none'],
+        ['GET', '/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles'],
+        ['GET', nodes],
+      );
+      assert.deepEqual(got, expected);
+    });
+  }
+
+  it('add to the roles for people by their labels', () => {
+    const added = role('ClusterRole', 'added', [rule('list', 'nodes')]);
+    const labels = { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' };
+    for (const name of ['view', 'edit', 'admin']) {
+      const b = bench(
+        { ...added, metadata: { ...added.metadata, labels } },
+        binding('ClusterRoleBinding', 'agent', `ClusterRole ${name}`),
+      );
+      assert.deepEqual(statuses(b, ['GET', nodes], ['DELETE', `${nodes}/n`]), [200, 403]);
+    }
+  });
+
   it('ask for create as well where an apply makes something new', () => {
     const headers = { 'content-type': 'application/apply-patch+yaml' };
     const applied = (may: string, name: string): number => {

@@ -45,6 +45,39 @@ describe('a Job', () => {
     assert.equal(status.active, undefined);
   });
 
+  it('counts a pod that has succeeded also when it is deleted', () => {
+    const topology = small(zones, [job('default', 'report', 30, { completions: 3 })]);
+    const { api, until, untilIdle } = virtualCluster({ topology });
+    const made = new Set<string | undefined>();
+    api.subscribe(({ object }) => made.add(object.metadata.uid), new Set(['pods']));
+    const succeeded = (): number => stored(api, 'jobs', 'default', 'report').status.succeeded ?? 0;
+    untilIdle();
+    for (const count of [1, 2, 3]) {
+      until(() => succeeded() === count, `${count} successes`);
+      for (const { metadata, status } of podsOf(api, 'report')) {
+        if (status.phase === 'Succeeded') api.delete('pods', 'default', metadata.name);
+      }
+    }
+    const found = stored(api, 'jobs', 'default', 'report');
+    assert.equal(conditionOf(found, 'Complete')?.status, 'True');
+    assert.equal(made.size, 3);
+  });
+
+  it('goes on from what its status says when its pods are not in a snapshot', () => {
+    const given = job('default', 'report', 30, { completions: 3 });
+    const before = virtualCluster({ topology: small(zones, [given]) });
+    before.untilIdle();
+    const known = stored(before.api, 'jobs', 'default', 'report');
+    const status = { ...known.status, active: 0, ready: 0, succeeded: 2 };
+    const items = [...before.api.list('nodes'), { ...known, status }];
+    const { api, until } = virtualCluster({ snapshot: items, adopt: true });
+    const isComplete = (): boolean =>
+      conditionOf(stored(api, 'jobs', 'default', 'report'), 'Complete') !== null;
+    until(isComplete, 'completion');
+    assert.equal(podsOf(api, 'report').length, 1);
+    assert.equal(stored(api, 'jobs', 'default', 'report').status.succeeded, 3);
+  });
+
   it('has no pods while it is suspended, and starts anew when it goes on', () => {
     const topology = small(zones, [job('default', 'report', 600)]);
     const { api, pass, untilIdle } = virtualCluster({ topology });
