@@ -12,6 +12,7 @@ import {
   RealClock,
   toleration,
 } from '@taintmgr/sim-cluster';
+import { shapes } from '../../../src/commands/snapshot/kept-fields.ts';
 import { keep } from '../../../src/commands/snapshot/redaction.ts';
 import { run } from '../../world/run.ts';
 import { app, inZone } from '../../world/scenario.ts';
@@ -33,6 +34,20 @@ describe('keep', () => {
   ];
   for (const [name, shape, value, expected] of cases) {
     it(name, () => assert.deepEqual(keep(shape, value), expected));
+  }
+});
+
+describe('what is kept of a workload', () => {
+  const specs: readonly (readonly [keyof typeof shapes, object])[] = [
+    ['Deployment', { paused: true, replicas: 2 }],
+    ['StatefulSet', { ordinals: { start: 5 }, updateStrategy: { type: 'OnDelete' } }],
+    ['DaemonSet', { updateStrategy: { type: 'OnDelete' } }],
+    ['Job', { suspend: true, completions: 2 }],
+  ];
+  for (const [kind, spec] of specs) {
+    it(`says whether its pods are replaced: ${kind}`, () => {
+      assert.deepEqual(keep(shapes[kind], { spec }), { spec });
+    });
   }
 });
 
