@@ -32,6 +32,7 @@ const kind: BodyKind = {
 const audience = 'https://kubernetes.default.svc';
 const defaultSeconds = 3600;
 const secondsMin = 600;
+const secondsMax = 2 ** 32;
 
 /** Answers with the token; nothing is stored. */
 export function handleToken(call: ResourceCall): Answer {
@@ -41,10 +42,9 @@ export function handleToken(call: ResourceCall): Answer {
   if (!account) throw notFound(resource, name);
   const { object, warnings } = readObject(request, info.query, kind);
   const { audiences = [], expirationSeconds = defaultSeconds, boundObjectRef } = object.spec;
-  if (expirationSeconds < secondsMin) {
-    const text = 'may not specify a duration less than 10 minutes';
-    const cause = invalidValue('spec.expirationSeconds', expirationSeconds, text);
-    throw invalid(kind, name, [cause]);
+  const wrong = durationError(expirationSeconds);
+  if (wrong !== null) {
+    throw invalid(kind, name, [invalidValue('spec.expirationSeconds', expirationSeconds, wrong)]);
   }
   const now = backend.clock.now();
   const expires = now + expirationSeconds * 1000;
@@ -68,6 +68,11 @@ export function handleToken(call: ResourceCall): Answer {
   };
   const { pretty } = negotiate(request.headers, info.query.get('pretty'));
   return jsonReply(201, answer, pretty, warnings);
+}
+
+function durationError(seconds: number): string | null {
+  if (seconds < secondsMin) return 'may not specify a duration less than 10 minutes';
+  return seconds > secondsMax ? 'may not specify a duration larger than 2^32 seconds' : null;
 }
 
 /** It has the form of a signed token; only this server can tell whether it is one. */

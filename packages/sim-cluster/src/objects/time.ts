@@ -1,11 +1,19 @@
 /** The second that was written last, and the time in it: much happens within one. */
 let written = { second: Number.NaN, text: '', time: '' };
 
+const firstInstant = Date.parse('0000-01-01T00:00:00Z');
+/** The last instant that can be written, in ms since the epoch: what ends later ends then. */
+export const lastInstant: number = Date.parse('9999-12-31T23:59:59Z');
+
+/** RFC 3339 has the years 0 to 9999. A period for ever leads beyond them. */
+const writable = (milliseconds: number): number =>
+  Math.min(lastInstant, Math.max(firstInstant, milliseconds));
+
 /** Date and time of an instant, to the second. */
 function wholeSeconds(milliseconds: number): typeof written {
   const second = Math.floor(milliseconds / 1000);
   if (second !== written.second) {
-    const text = new Date(milliseconds).toISOString().slice(0, 19);
+    const text = new Date(writable(milliseconds)).toISOString().slice(0, 19);
     written = { second, text, time: `${text}Z` };
   }
   return written;

@@ -1,6 +1,7 @@
 // Reads the request bodies that are sent as protobuf with no way back to JSON.
 import { isObject, type JsonObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
+import { formatTime } from '../objects/time.ts';
 import { bodyFields } from './body-kinds.ts';
 import { type Fields, type FieldType, isPointer, isRepeated } from './fields.ts';
 
@@ -201,7 +202,7 @@ function readIntOrString(value: Buffer): Json {
 function readTime(value: Buffer, digits: number): Json | undefined {
   const { seconds, nanos = 0 } = readMessage(timeFields, readWire(value) ?? []);
   if (typeof seconds !== 'number') return undefined;
-  const whole = new Date(seconds * 1000).toISOString().slice(0, 'YYYY-MM-DDTHH:MM:SS'.length);
+  const whole = formatTime(seconds * 1000).slice(0, 'YYYY-MM-DDTHH:MM:SS'.length);
   const fraction = String(nanos).padStart(9, '0').slice(0, digits);
   return `${whole}${digits > 0 ? `.${fraction}` : ''}Z`;
 }

@@ -2,7 +2,7 @@
 import type { Writer } from '../admission/request.ts';
 import { type Cause, conflict, forbidden, invalid, notFound } from '../objects/errors.ts';
 import type { KubeObject, ObjectMeta } from '../objects/kube-object.ts';
-import { formatTime } from '../objects/time.ts';
+import { formatTime, lastInstant } from '../objects/time.ts';
 import { type Resource, storageOf } from '../resources/resource.ts';
 import { invalidValue, notSupported } from '../validation/causes.ts';
 import { judgeDelete } from './admit.ts';
@@ -101,7 +101,8 @@ function mark(
   const { metadata } = previous;
   const graceful = storage.storeKey === 'pods';
   if (metadata.deletionTimestamp !== undefined) {
-    return graceful ? shorten(previous, request.gracePeriodSeconds) : previous;
+    const now = backend.clock.now();
+    return graceful ? shorten(previous, request.gracePeriodSeconds, now) : previous;
   }
   const grace = graceful ? gracePeriod(previous, request.gracePeriodSeconds) : 0;
   const marked: ObjectMeta = {
@@ -125,13 +126,16 @@ function gracePeriod(pod: KubeObject, asked: number | undefined): number {
 }
 
 /** A terminating pod: only a shorter period changes anything. */
-function shorten(pod: KubeObject, asked: number | undefined): KubeObject {
+function shorten(pod: KubeObject, asked: number | undefined, now: number): KubeObject {
   const { metadata } = pod;
   const current = metadata.deletionGracePeriodSeconds ?? 0;
   if (asked === undefined) return pod;
   const grace = asked < 0 ? 1 : asked;
   if (grace >= current) return pod;
-  const end = Date.parse(metadata.deletionTimestamp ?? '') - (current - grace) * 1000;
+  const last = Date.parse(metadata.deletionTimestamp ?? '');
+  // An end that is the last of all does not say when the period began.
+  const begin = last < lastInstant ? last - current * 1000 : now;
+  const end = begin + grace * 1000;
   const shortened = { deletionTimestamp: formatTime(end), deletionGracePeriodSeconds: grace };
   return { ...pod, metadata: { ...metadata, ...shortened } };
 }
