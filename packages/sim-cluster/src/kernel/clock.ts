@@ -17,15 +17,23 @@ export interface Timer {
   cancel(): void;
 }
 
+/** A timer that is set for longer, about 25 days, fires at once. */
+const timerMsMax = 2 ** 31 - 1;
+
 /** The process's clock. Its timers do not keep the process alive. */
 export class RealClock implements Clock {
   now(): number {
     return Date.now();
   }
 
+  /** A long wait is several timers, one after another. */
   after(delayMs: number, callback: () => void): Timer {
-    const handle = setTimeout(callback, delayMs);
-    handle.unref();
+    let handle: NodeJS.Timeout;
+    const wait = (leftMs: number): void => {
+      const ms = Math.min(leftMs, timerMsMax);
+      handle = setTimeout(() => (ms < leftMs ? wait(leftMs - ms) : callback()), ms).unref();
+    };
+    wait(delayMs);
     return { cancel: () => clearTimeout(handle) };
   }
 }
