@@ -1,4 +1,5 @@
 // The rules of the RBAC objects in the cluster.
+import { entry } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { labelSelectorRequirements, matchesLabels } from '../selectors/labels.ts';
 import type { Store } from '../store/store.ts';
@@ -83,7 +84,7 @@ function rulesOf(store: Store, { kind, name }: RoleRef, namespace: string): read
     return role ? ownRules(role) : null;
   }
   const role = store.get('clusterroles', '', name);
-  if (!role) return clusterRoles[name] ?? userRules(store, name);
+  if (!role) return entry(clusterRoles, name) ?? userRules(store, name);
   const selectors: readonly unknown[] = role.aggregationRule?.clusterRoleSelectors ?? [];
   const aggregated = store
     .collection('clusterroles')

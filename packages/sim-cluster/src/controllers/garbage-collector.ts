@@ -1,3 +1,4 @@
+import { entry } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Change } from '../store/cluster-api.ts';
 import { Controller } from './controller.ts';
@@ -42,7 +43,7 @@ export class GarbageCollector extends Controller {
 
   #noticeOwners({ metadata }: KubeObject): void {
     for (const { kind, name, uid } of metadata.ownerReferences ?? []) {
-      const resource = ownerResources[kind];
+      const resource = entry(ownerResources, kind);
       const namespace = kind === 'Node' ? '' : `${metadata.namespace}/`;
       if (resource) this.queue.add(`${uid} ${resource} ${namespace}${name}`);
     }

@@ -1,6 +1,6 @@
 import { Controller } from '../controllers/controller.ts';
 import { controllerOf, keyOf } from '../controllers/pods.ts';
-import { equal } from '../objects/json.ts';
+import { entry, equal } from '../objects/json.ts';
 import type { KubeObject, OwnerReference } from '../objects/kube-object.ts';
 import { labelSelectorRequirements, matchesLabels, type Requirement } from '../selectors/labels.ts';
 import type { Change } from '../store/cluster-api.ts';
@@ -167,9 +167,9 @@ export class DisruptionController extends Controller {
 
   /** A ReplicaSet of a Deployment is scaled by the Deployment. */
   #scale(owner: OwnerReference, namespace: string): Scale | null {
-    const unscaled = unscaledResources[owner.kind];
+    const unscaled = entry(unscaledResources, owner.kind);
     if (unscaled) throw new SyncError(`${unscaled} does not implement the scale subresource`);
-    const resource = scaledResources[owner.kind];
+    const resource = entry(scaledResources, owner.kind);
     const object = resource ? this.api.get(resource, namespace, owner.name) : null;
     if (object?.metadata.uid !== owner.uid) return null;
     const above = controllerOf(object);

@@ -1,5 +1,6 @@
 import type { WebhookAnswers } from '../admission/webhooks/answers.ts';
 import type { User } from '../auth/authorizer.ts';
+import { entry } from '../objects/json.ts';
 import type { ApiRequest } from '../wire/exchange.ts';
 import { flag } from '../wire/list-options.ts';
 
@@ -63,7 +64,7 @@ const itemVerbs: Readonly<Record<string, string>> = {
 };
 
 function verbOf(method: string, resource: ResourcePath, query: URLSearchParams): string {
-  const verb = itemVerbs[method] ?? method.toLowerCase();
+  const verb = entry(itemVerbs, method) ?? method.toLowerCase();
   if (resource.name !== '') return verb;
   if (verb === 'get') return flag(query.get('watch')) ? 'watch' : 'list';
   return verb === 'delete' ? 'deletecollection' : verb;

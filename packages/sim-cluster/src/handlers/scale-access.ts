@@ -1,6 +1,6 @@
 // Where objects say how many pods they want and have: workloads in their spec and status, custom resources where their definition says.
 import { internalError } from '../objects/errors.ts';
-import { isObject, type JsonObject } from '../objects/json.ts';
+import { entry, isObject, type JsonObject } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { labelSelectorRequirements, labelSelectorText } from '../selectors/labels.ts';
 import type { ScalePaths } from '../structural/definition.ts';
@@ -55,10 +55,13 @@ export function customScale(paths: ScalePaths): ScaleAccess {
 const stepsOf = (path: string): readonly string[] => path.split('.').slice(1);
 
 function at(value: unknown, steps: readonly string[]): unknown {
-  return steps.reduce<unknown>((here, step) => (isObject(here) ? here[step] : undefined), value);
+  return steps.reduce<unknown>(
+    (here, step) => (isObject(here) ? entry(here, step) : undefined),
+    value,
+  );
 }
 
 function put(value: unknown, [step = '', ...rest]: readonly string[], set: Json): JsonObject {
   const object = isObject(value) ? value : {};
-  return { ...object, [step]: rest.length === 0 ? set : put(object[step], rest, set) };
+  return { ...object, [step]: rest.length === 0 ? set : put(entry(object, step), rest, set) };
 }

@@ -1,4 +1,5 @@
 // The errors of the API as the real server words them.
+import { entry } from './json.ts';
 import type { Json, KubeObject } from './kube-object.ts';
 
 /** One entry of `details.causes`. */
@@ -146,7 +147,12 @@ export function policyDenial(
 ): ApiError {
   // A collection has no name that could be told.
   const { status } = forbidden(resource, name || 'Unknown', message, [{ message }]);
-  return new ApiError(denialCodes[reason] ?? 422, reason, status.message ?? '', status.details);
+  return new ApiError(
+    entry(denialCodes, reason) ?? 422,
+    reason,
+    status.message ?? '',
+    status.details,
+  );
 }
 
 /** 403 of authorisation for a resource; `name` is '' for a collection. */

@@ -1,4 +1,5 @@
 // Regular expressions as Go reads them, run by those of JavaScript.
+import { entry } from './json.ts';
 
 export type Compiled = { readonly pattern: RegExp } | { readonly error: string };
 
@@ -110,7 +111,7 @@ function bracket(found: string): string {
     /\[:(\^?)(\w+):\]|\\(?:[pP](?:\{\^?\w+\}|\w)|[\s\S])|[[\]]|[\s\S]/gu,
     (part, not: string | undefined, name: string | undefined) => {
       if (name !== undefined) {
-        const ranges = classes[name];
+        const ranges = entry(classes, name);
         if (ranges === undefined || not) throw fault('invalid character class range', part);
         return ranges;
       }

@@ -1,4 +1,4 @@
-import { equal, isList, isObject } from '../objects/json.ts';
+import { entry, equal, isList, isObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 import type { List, Shape } from '../schema/types.ts';
 
@@ -18,7 +18,7 @@ export function isMerged(list: List): boolean {
 /** The shape of a member, undefined below free-form parts. */
 export function memberShape(shape: Shape | undefined, name: string): Shape | undefined {
   if (typeof shape !== 'object') return undefined;
-  if (shape.type === 'struct') return shape.fields[name];
+  if (shape.type === 'struct') return entry(shape.fields, name);
   return shape.type === 'map' ? shape.values : undefined;
 }
 
@@ -64,7 +64,7 @@ export function valueAtField(object: Json, path: FieldPath): Json | undefined {
 
 function step(value: Json | undefined, element: string): Json | undefined {
   const text = element.slice(2);
-  if (element.startsWith('f:')) return isObject(value) ? value[text] : undefined;
+  if (element.startsWith('f:')) return isObject(value) ? entry(value, text) : undefined;
   if (!isList(value)) return undefined;
   const wanted = JSON.parse(text) as Json;
   return element.startsWith('v:')

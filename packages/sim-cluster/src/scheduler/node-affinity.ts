@@ -1,4 +1,5 @@
 // Whether a node matches the node selector and affinity of a pod.
+import { entry } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 
 interface Requirement {
@@ -67,7 +68,7 @@ function matchesTerm(term: Term, labels: Labels, fields: Labels): boolean {
 }
 
 function isMet({ key, operator, values = [] }: Requirement, labels: Labels): boolean {
-  const value = labels[key];
+  const value = entry(labels, key);
   switch (operator) {
     case 'In':
       return value !== undefined && values.includes(value);

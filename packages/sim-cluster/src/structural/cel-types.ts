@@ -1,6 +1,8 @@
 // The types that CEL rules see in a schema.
+
 import { type CelObject, type CelType, listOf, mapOf } from '../cel/type.ts';
 import { fieldName } from '../cel/value.ts';
+import { entry } from '../objects/json.ts';
 import { itemsSchema, type JsonSchema, valuesSchema } from './json-schema.ts';
 
 const textFormats: Readonly<Record<string, CelType>> = {
@@ -29,7 +31,7 @@ export function celTypeOf(schema: JsonSchema, isRoot = false): CelType | null {
     case 'object':
       return objectType(schema, isRoot || schema['x-kubernetes-embedded-resource'] === true);
     case 'string':
-      return textFormats[schema.format ?? ''] ?? 'string';
+      return entry(textFormats, schema.format ?? '') ?? 'string';
     case 'integer':
       return 'int';
     case 'number':

@@ -3,7 +3,7 @@ import { compile, type Program, type Variables } from '../cel/compile.ts';
 import { type CelType, optionalOf } from '../cel/type.ts';
 import { optional, toCel } from '../cel/value.ts';
 import type { Cause } from '../objects/errors.ts';
-import { equal, isList, isObject } from '../objects/json.ts';
+import { entry, equal, isList, isObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 import { celTypeOf } from './cel-types.ts';
 import {
@@ -154,7 +154,7 @@ export function judge(
     const inner = property ?? tree.values;
     if (!inner || member === null) return [];
     const place = property ? joined(path, name) : `${path}[${name}]`;
-    return judge(inner, member, place, before[name] ?? undefined);
+    return judge(inner, member, place, entry(before, name) ?? undefined);
   });
   return [...causes, ...below];
 }

@@ -1,6 +1,8 @@
 // How large values may be by their schema, when a request may have three megabytes.
+
 import { itemsStep, keysStep, type SizeAt, valuesStep } from '../cel/cost-values.ts';
 import { fieldName } from '../cel/value.ts';
+import { entry } from '../objects/json.ts';
 import { itemsSchema, type JsonSchema, valuesSchema } from './json-schema.ts';
 
 const requestBytesMax = 3 * 1024 * 1024;
@@ -24,7 +26,7 @@ function minSize(schema: JsonSchema): number {
     case 'number':
       return 1;
     case 'string':
-      return formatSizes[schema.format ?? '']?.min ?? 2;
+      return entry(formatSizes, schema.format ?? '')?.min ?? 2;
     case 'object':
       return valuesSchema(schema) ? 2 : minObjectSize(schema);
     default:
@@ -54,7 +56,7 @@ function maxElements(schema: JsonSchema): number {
 }
 
 function maxText({ format = '', maxLength, enum: allowed = [] }: JsonSchema): number {
-  const known = formatSizes[format];
+  const known = entry(formatSizes, format);
   if (known) return known.max;
   // A character may take four bytes.
   if (maxLength !== undefined) return maxLength * (format === 'byte' ? 1 : 4);

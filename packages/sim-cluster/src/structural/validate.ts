@@ -1,6 +1,6 @@
 // Validates a value by its schema, in the words of the real server.
 import type { Cause } from '../objects/errors.ts';
-import { equal, isList, isObject } from '../objects/json.ts';
+import { entry, equal, isList, isObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 import { duplicateValue, invalidValue, notSupported, required } from '../validation/causes.ts';
 import { validateCombinations } from './combinations.ts';
@@ -136,7 +136,7 @@ function objectCauses(
   for (const [name, value] of Object.entries(object)) {
     const inner = memberSchema(schema, name);
     if (!inner) continue;
-    const before = isObject(previous) ? previous[name] : undefined;
+    const before = isObject(previous) ? entry(previous, name) : undefined;
     causes.push(...validateValue(inner, value, joined(path, name), before));
   }
   return causes;

@@ -20,7 +20,7 @@ export function validateConfigMap(map: KubeObject): readonly Cause[] {
   for (const key of Object.keys(data)) {
     const field = `data[${key}]`;
     causes.push(...keyErrors(key).map((error) => invalidValue(field, key, error)));
-    if (key in binaryData) {
+    if (Object.hasOwn(binaryData, key)) {
       causes.push(invalidValue(field, key, 'duplicate of key present in binaryData'));
     }
   }

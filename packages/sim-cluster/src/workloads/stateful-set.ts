@@ -1,7 +1,7 @@
 // Keeps the pods of a StatefulSet, one after another and by number.
 import type { ControllerContext } from '../controllers/controller.ts';
 import { isReady, isTerminal, isTerminating } from '../controllers/pods.ts';
-import type { Json, KubeObject } from '../objects/kube-object.ts';
+import type { Json, KubeObject, ObjectMeta } from '../objects/kube-object.ts';
 import { type Revision, revisionLabel } from './revisions.ts';
 import {
   createPod,
@@ -113,19 +113,26 @@ function createMember(
   });
 }
 
+/** A template is accepted without a name, as by the real server; the claim is what has to have a good one. */
+interface ClaimTemplate {
+  readonly metadata?: Partial<ObjectMeta>;
+  readonly spec?: Json;
+}
+
 /** The pod's own claims, which stay when it goes, and the volumes by which it has them. */
 function volumesFor(
   api: ControllerContext['api'],
   set: KubeObject,
   podName: string,
 ): { readonly volumes?: readonly VolumeOfPod[] } {
-  const templates: readonly KubeObject[] = set.spec.volumeClaimTemplates ?? [];
+  const templates: readonly ClaimTemplate[] = set.spec.volumeClaimTemplates ?? [];
   if (templates.length === 0) return {};
   const { namespace = '' } = set.metadata;
   const claims = templates.map(({ metadata, spec }): VolumeOfPod => {
-    const claimName = `${metadata.name}-${podName}`;
+    const { name = '', labels: own } = metadata ?? {};
+    const claimName = `${name}-${podName}`;
     if (!api.get('persistentvolumeclaims', namespace, claimName)) {
-      const labels = { ...metadata.labels, ...set.spec.selector?.matchLabels };
+      const labels = { ...own, ...set.spec.selector?.matchLabels };
       api.create('persistentvolumeclaims', {
         apiVersion: 'v1',
         kind: 'PersistentVolumeClaim',
@@ -133,7 +140,7 @@ function volumesFor(
         spec,
       });
     }
-    return { name: metadata.name, persistentVolumeClaim: { claimName } };
+    return { name, persistentVolumeClaim: { claimName } };
   });
   const others: readonly VolumeOfPod[] = set.spec.template.spec?.volumes ?? [];
   const names = new Set(claims.map(({ name }) => name));
