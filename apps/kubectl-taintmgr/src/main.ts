@@ -1,4 +1,5 @@
 // The entry: runs the command line and ends with its exit code.
+import { inspect } from 'node:util';
 import { exitCode } from './cli/exit.ts';
 import { interruptSignal } from './cli/interrupt-signal.ts';
 import { processOutput } from './cli/output.ts';
@@ -17,7 +18,7 @@ process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
 
 // Node itself would also print the line of the bundle, which is as long as the bundle.
 process.on('uncaughtException', (error) => {
-  output.err(`error: crashed, which is a bug: ${error.stack ?? String(error)}`);
+  output.err(`error: crashed, which is a bug: ${inspect(error)}`);
   process.exit(codeOfError(argv));
 });
 

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import type { ParseYaml, ServiceTime } from './api/serve.ts';
 import type { Tokens } from './auth/authenticator.ts';
 import { serviceAccountUser, type User } from './auth/authorizer.ts';
@@ -13,6 +14,7 @@ import { createCertificate } from './https/certificate.ts';
 import { writeKubeconfig } from './https/kubeconfig.ts';
 import { startHttps } from './https/server.ts';
 import { callOverHttps } from './https/webhook-call.ts';
+import type { TellBug } from './kernel/bug.ts';
 import { RealClock } from './kernel/clock.ts';
 import { threeZones } from './topology.ts';
 
@@ -36,6 +38,11 @@ export interface EmbeddedOptions
   readonly taintManager?: boolean;
   /** Where to write the kubeconfig; left out: a temporary file, removed by `stop`. */
   readonly kubeconfig?: string;
+  /**
+   * Is told of mistakes of this package: a request is answered with 500 InternalError, work is tried again
+   * later, and the cluster goes on. Left out: they are written to standard error.
+   */
+  readonly tellBug?: TellBug;
 }
 
 /** A cluster that others can reach over HTTPS. */
@@ -77,23 +84,28 @@ const nodeController: User = {
   ],
 };
 
+function writeBug(error: unknown, during: string): void {
+  process.stderr.write(`a bug of the simulated cluster, in ${during}: ${inspect(error)}\n`);
+}
+
 /** Starts a cluster on the machine's clock and serves its API on the loopback interface. Throws ApiError of a definition. */
 export async function startEmbedded(options: EmbeddedOptions = {}): Promise<EmbeddedCluster> {
   const { seed = 1, port = 0, token = randomBytes(16).toString('hex'), ...rest } = options;
   const { kubeconfig, users = new Map(), serviceMs, parseYaml, definitions = [], ...others } = rest;
-  const { taintManager = false, ...parts } = others;
+  const { taintManager = false, tellBug = writeBug, ...parts } = others;
   const admin: User = { name: 'kubernetes-admin', groups: ['system:masters'], rules: [] };
   const ownToken = randomBytes(16).toString('hex');
   const tokens = new Map([...users, [ownToken, nodeController], [token, admin]]);
   const apiServer = {
     tokens,
     callWebhook: callOverHttps,
+    tellBug,
     ...(serviceMs ? { serviceMs } : {}),
     ...(parseYaml ? { parseYaml } : {}),
   };
   const certificate = createCertificate(Date.now());
   const { ca } = certificate;
-  const cluster = new Cluster({ clock: new RealClock(), seed, apiServer, ca, ...parts });
+  const cluster = new Cluster({ clock: new RealClock(tellBug), seed, apiServer, ca, ...parts });
   const server = await startHttps({ exchange: cluster.exchange, certificate, port });
   const { hostname, port: servedPort } = new URL(server.url);
   cluster.api.publish({ address: hostname, port: Number(servedPort), ca });

@@ -20,7 +20,7 @@ const types = `
   Machine NodeConditionType NodeDescription NodeStats NodeUsage ObjectMeta OwnerReference
   PauseScope Pauses PodEnd PodTiming PodUsage PolicyTerm PressureTerms Random RangeMs RateTerm Replica
   ResponseSink RestingCluster Right Rule ServiceTime StatsFault Status StatusDetails Summary
-  TaintManagerOptions Terms TimedToleration Timer Tokens Topology Unloaded User Violation
+  TaintManagerOptions TellBug Terms TimedToleration Timer Tokens Topology Unloaded User Violation
   WebhookCall WebhookOutcome WindowTerm WorkloadOptions`;
 
 it('the package offers exactly these values and types', () => {

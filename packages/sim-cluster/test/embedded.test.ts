@@ -110,3 +110,22 @@ it('an embedded cluster whose definition is refused leaves nothing open', async 
   const second = await startEmbedded({ port });
   await second.stop();
 });
+
+it('an embedded cluster goes on after a mistake of its own, and tells it', async (t) => {
+  const told: string[] = [];
+  const embedded = await startEmbedded({
+    token: 'T',
+    serviceMs: ({ path }) => (path.endsWith('odd') ? assert.fail('a mistake') : 0),
+    tellBug: (error, during) => told.push(`${during}: ${error}`),
+  });
+  t.after(() => embedded.stop());
+  const ask = async (path: string): Promise<number | undefined> => {
+    const headers = { authorization: 'Bearer T' };
+    const sent = request(`${embedded.url}${path}`, { ca: embedded.ca, headers, agent: false });
+    const [response] = await once(sent.end(), 'response');
+    response.resume();
+    return response.statusCode;
+  };
+  assert.deepEqual([await ask(`${nodes}/odd`), await ask(nodes)], [500, 200]);
+  assert.match(told.join(), /^GET \/api\/v1\/nodes\/odd: AssertionError.*a mistake$/);
+});

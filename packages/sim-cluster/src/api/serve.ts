@@ -1,11 +1,19 @@
 import { Unanswered, WebhookAnswers } from '../admission/webhooks/answers.ts';
 import { bodyText, mediaType } from '../handlers/body.ts';
 import { type RequestInfo, readRequest } from '../handlers/request.ts';
+import type { TellBug } from '../kernel/bug.ts';
 import type { Clock, Timer } from '../kernel/clock.ts';
 import { type Random, replaying } from '../kernel/prng.ts';
-import { ApiError } from '../objects/errors.ts';
+import { ApiError, internalError, messageOf } from '../objects/errors.ts';
 import { deniedByWebhook } from '../objects/webhook-errors.ts';
-import { type Answer, chunksOf, errorReply, type Reply, type Stream } from '../wire/answer.ts';
+import {
+  type Answer,
+  type Asking,
+  chunksOf,
+  errorReply,
+  type Reply,
+  type Stream,
+} from '../wire/answer.ts';
 import type { ApiRequest, Exchange, ResponseSink } from '../wire/exchange.ts';
 import { prefersProtobuf, takesJson } from '../wire/negotiation.ts';
 import { type Fault, type Faults, faultAnswer } from './faults.ts';
@@ -20,6 +28,8 @@ export type ParseYaml = (text: string) => unknown;
 export interface ServeOptions extends RouterOptions {
   readonly faults: Faults;
   readonly parseYaml: ParseYaml | null;
+  /** Null: a mistake of this package is thrown. */
+  readonly tellBug: TellBug | null;
   readonly serviceMs: ServiceTime | null;
   /** Whether there are webhooks, so that a write may be worked out more than once. */
   readonly hasWebhooks: () => boolean;
@@ -72,6 +82,9 @@ class Connection {
   #common: Readonly<Record<string, string>> = {};
   /** Whether refusals are in protobuf. */
   #inProtobuf = false;
+  /** What was asked, for whoever is told of mistakes. */
+  #asked = '';
+  #hasBegun = false;
 
   constructor(options: ConnectionOptions, sink: ResponseSink) {
     this.#options = options;
@@ -87,6 +100,24 @@ class Connection {
   }
 
   receive(request: ApiRequest): void {
+    this.#asked = `${request.method} ${request.path}`;
+    this.#guarded(() => this.#begin(request));
+  }
+
+  /** A mistake of ours ends this exchange, and no other where somebody is told of it. */
+  #guarded(step: () => void): void {
+    const { tellBug } = this.#options;
+    try {
+      step();
+    } catch (error) {
+      if (!tellBug) throw error;
+      tellBug(error, this.#asked);
+      if (this.#hasBegun) this.#break('reset');
+      else this.#reply(errorReply(internalError(messageOf(error)), this.#inProtobuf));
+    }
+  }
+
+  #begin(request: ApiRequest): void {
     const info = readRequest(request);
     const { headers } = request;
     this.#inProtobuf = prefersProtobuf(headers) && (this.#options.protobuf || !takesJson(headers));
@@ -164,7 +195,11 @@ class Connection {
   /** It is carried out to its end, and nobody hears of it. */
   #lose(answer: Answer): void {
     if (answer.kind !== 'asking') this.#break('reset');
-    else this.#cleanups.push(answer.ask(() => this.#lose(this.#attempt(answer.answer))));
+    else this.#afterAsking(answer, (later) => this.#lose(later));
+  }
+
+  #afterAsking({ ask, answer }: Asking, go: (answer: Answer) => void): void {
+    this.#cleanups.push(ask(() => this.#guarded(() => go(this.#attempt(answer)))));
   }
 
   #muteAfter(ms: number): void {
@@ -195,7 +230,7 @@ class Connection {
         this.#after(answer.delayMs, () => this.#deliver(this.#attempt(answer.answer)));
         break;
       case 'asking':
-        this.#cleanups.push(answer.ask(() => this.#deliver(this.#attempt(answer.answer))));
+        this.#afterAsking(answer, (later) => this.#deliver(later));
         break;
       case 'stream':
         this.#stream(answer);
@@ -236,6 +271,7 @@ class Connection {
   /** Dated by the server's own clock, in whole seconds, as HTTP has it. */
   #head(status: number, headers: Readonly<Record<string, string>>): void {
     const date = httpDate(this.#clock.now());
+    this.#hasBegun = true;
     this.#sink.head(status, { date, ...this.#common, ...headers });
   }
 
@@ -247,6 +283,6 @@ class Connection {
   }
 
   #after(ms: number, callback: () => void): void {
-    if (this.#open) this.#timers.push(this.#clock.after(ms, callback));
+    if (this.#open) this.#timers.push(this.#clock.after(ms, () => this.#guarded(callback)));
   }
 }

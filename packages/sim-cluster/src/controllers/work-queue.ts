@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../kernel/clock.ts';
-import { ApiError } from '../objects/errors.ts';
+import { ApiError, messageOf } from '../objects/errors.ts';
 
 const retryFirstMs = 5;
 const retryLastMs = 60_000;
@@ -8,7 +8,8 @@ const retryLastMs = 60_000;
  * The work of a level-triggered controller: keys to look at again, each at most once per round.
  * A round runs on the clock, never inside the change that caused it, and keys run in the order in
  * which they were added. Work refused by the API (ApiError) is tried again after a growing pause
- * of 5 ms to 1 min; any other error is a mistake in this package and is let through.
+ * of 5 ms to 1 min. So is what ends by any other error, a mistake in this package, which is let through
+ * with the key; the rest of the round has its turn later, if the clock goes on.
  */
 export class WorkQueue {
   readonly #clock: Clock;
@@ -63,7 +64,13 @@ export class WorkQueue {
     const keys = this.#keys;
     this.#keys = new Set();
     this.#round = null;
-    for (const key of keys) this.#run(key);
+    const left = keys.values();
+    try {
+      for (const key of left) this.#run(key);
+    } finally {
+      // The iterator of a set goes on where it was left.
+      for (const key of left) this.add(key);
+    }
   }
 
   #run(key: string): void {
@@ -71,10 +78,11 @@ export class WorkQueue {
       this.#work(key);
       this.#failures.delete(key);
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
       const failures = this.#failures.get(key) ?? 0;
       this.#failures.set(key, failures + 1);
       this.addAfter(key, Math.min(retryLastMs, retryFirstMs * 2 ** failures));
+      if (error instanceof ApiError) return;
+      throw new Error(`${key}: ${messageOf(error)}`, { cause: error });
     }
   }
 }

@@ -1,3 +1,4 @@
+import type { TellBug } from './bug.ts';
 import { TimerHeap, type Waiting } from './timer-heap.ts';
 
 /**
@@ -22,6 +23,13 @@ const timerMsMax = 2 ** 31 - 1;
 
 /** The process's clock. Its timers do not keep the process alive. */
 export class RealClock implements Clock {
+  readonly #tellBug: TellBug | null;
+
+  /** `tellBug`: whoever is told what callbacks throw; left out: it ends the process. */
+  constructor(tellBug: TellBug | null = null) {
+    this.#tellBug = tellBug;
+  }
+
   now(): number {
     return Date.now();
   }
@@ -31,10 +39,22 @@ export class RealClock implements Clock {
     let handle: NodeJS.Timeout;
     const wait = (leftMs: number): void => {
       const ms = Math.min(leftMs, timerMsMax);
-      handle = setTimeout(() => (ms < leftMs ? wait(leftMs - ms) : callback()), ms).unref();
+      handle = setTimeout(
+        () => (ms < leftMs ? wait(leftMs - ms) : this.#call(callback)),
+        ms,
+      ).unref();
     };
     wait(delayMs);
     return { cancel: () => clearTimeout(handle) };
+  }
+
+  #call(callback: () => void): void {
+    try {
+      callback();
+    } catch (error) {
+      if (!this.#tellBug) throw error;
+      this.#tellBug(error, 'a timer');
+    }
   }
 }
 

@@ -297,6 +297,11 @@ export function serverError(message: string): ApiError {
   return new ApiError(500, null, message);
 }
 
+/** What an error says, whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** 500: something the server needs is not as it should be. */
 export function internalError(message: string): ApiError {
   return new ApiError(500, 'InternalError', `Internal error occurred: ${message}`, {

@@ -1,3 +1,4 @@
+import type { TellBug } from '../kernel/bug.ts';
 import { freeze } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Change } from './cluster-api.ts';
@@ -16,6 +17,8 @@ export interface StoreOptions {
   readonly freezes?: (resource: string, isNew: boolean) => boolean;
   /** It begins with what there is in another one, of which the past is not known. */
   readonly from?: Store;
+  /** Is told what listeners throw, and the others hear of the change all the same; left out: it is thrown. */
+  readonly tellBug?: TellBug;
 }
 
 /** Somebody who hears of changes; null: of those of all resources. */
@@ -40,12 +43,14 @@ export class Store {
   readonly #unpublished: Recorded[] = [];
   #publishing = false;
   readonly #freezes: NonNullable<StoreOptions['freezes']>;
+  readonly #tellBug: TellBug | null;
 
   constructor(options: StoreOptions) {
     this.#rv = options.from?.rv ?? options.startRv;
     this.#expiredThrough = this.#rv;
     this.#historyLength = options.historyLength;
     this.#freezes = options.freezes ?? (() => true);
+    this.#tellBug = options.tellBug ?? null;
     if (options.from) this.#takeOver(options.from);
   }
 
@@ -156,11 +161,20 @@ export class Store {
       for (let next = this.#unpublished.shift(); next; next = this.#unpublished.shift()) {
         for (const listener of this.#listenersTo(next.resource)) {
           // Who has left meanwhile hears nothing more.
-          if (this.#listeners.has(listener)) listener.hear(next);
+          if (this.#listeners.has(listener)) this.#tell(listener, next);
         }
       }
     } finally {
       this.#publishing = false;
+    }
+  }
+
+  #tell(listener: Listener, change: Recorded): void {
+    try {
+      listener.hear(change);
+    } catch (error) {
+      if (!this.#tellBug) throw error;
+      this.#tellBug(error, `hearing of a change of ${change.resource} ${change.key}`);
     }
   }
 }

@@ -44,7 +44,7 @@ interface Later {
 }
 
 /** A response that is decided when others have been asked, unless the client leaves. */
-interface Asking {
+export interface Asking {
   readonly kind: 'asking';
   /** Asks them, then calls `done`; returns how to give up. */
   readonly ask: (done: () => void) => () => void;

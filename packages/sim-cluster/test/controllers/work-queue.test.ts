@@ -84,6 +84,21 @@ describe('a work queue', () => {
     const clock = new VirtualClock(0);
     const queue = new WorkQueue(clock, () => assert.fail('a mistake'));
     queue.add('a');
-    assert.throws(() => clock.advanceTo(0), /a mistake/);
+    assert.throws(() => clock.advanceTo(0), /^Error: a: a mistake$/);
+  });
+
+  it('goes on after such an error: the rest has its turn, and so has the key, later', () => {
+    const clock = new VirtualClock(0);
+    const log: string[] = [];
+    const queue = new WorkQueue(clock, (key) => {
+      log.push(`${clock.now()} ${key}`);
+      if (key === 'b' && clock.now() < 10) throw new TypeError('a mistake');
+    });
+    for (const key of ['a', 'b', 'c', 'd']) queue.add(key);
+    for (const ms of [0, 5]) assert.throws(() => clock.advanceTo(ms), /b: a mistake/);
+    assert.ok(!queue.isIdle);
+    clock.advanceTo(1000);
+    assert.deepEqual(log, ['0 a', '0 b', '0 c', '0 d', '5 b', '15 b']);
+    assert.ok(queue.isIdle);
   });
 });

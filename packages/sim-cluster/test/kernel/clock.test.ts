@@ -29,3 +29,14 @@ test('a long wait is cancelled in whatever part it is', (t) => {
   timer.cancel();
   for (let day = 0; day < 60; day++) t.mock.timers.tick(dayMs);
 });
+
+test('what a callback throws is told to whoever asks for it, and thrown otherwise', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const told: string[] = [];
+  const fail = (): void => assert.fail('a mistake');
+  new RealClock((error, during) => told.push(`${during}: ${error}`)).after(1, fail);
+  t.mock.timers.tick(1);
+  assert.match(told.join(), /^a timer: AssertionError.*a mistake$/);
+  new RealClock().after(1, fail);
+  assert.throws(() => t.mock.timers.tick(1), /a mistake/);
+});
