@@ -87,12 +87,17 @@ function wrongType(value: unknown, shape: Shape, place: Place): never {
       : typeof value === 'boolean'
         ? 'bool'
         : typeof value;
-  const text = typeof value === 'number' && !Number.isInteger(value) ? `number ${value}` : found;
+  // Go shows a number that it tried to read as one.
+  const isShown = typeof value === 'number' && (isWhole(shape) || !Number.isInteger(value));
+  const text = isShown ? `number ${value}` : found;
   const field = `${place.owner}.${place.field}`;
   throw new DecodeError(
     `json: cannot unmarshal ${text} into Go struct field ${field} of type ${goType(shape)}`,
   );
 }
+
+const isWhole = (shape: Shape): boolean =>
+  typeof shape === 'string' && ['int32', 'int64'].includes(scalar(shape).name);
 
 function decodeStruct(
   shape: Struct,
@@ -210,17 +215,31 @@ function decodeScalar(
 const integer = (value: unknown): Json | undefined =>
   typeof value === 'number' && Number.isInteger(value) ? value : undefined;
 
+const int32Max = 2 ** 31 - 1;
+
+const int32 = (value: unknown): Json | undefined =>
+  typeof value === 'number' && value <= int32Max && value >= -int32Max - 1
+    ? integer(value)
+    : undefined;
+
+/** It reads itself in Go, and does not know in which field it is. */
+function int32OfUnion(value: unknown): Json | undefined {
+  const whole = integer(value);
+  if (whole === undefined || int32(value) !== undefined) return whole;
+  throw new DecodeError(`json: cannot unmarshal number ${whole} into Go value of type int32`);
+}
+
 /** How each scalar reads a value that is present; undefined is a wrong type. */
 const scalars: Readonly<Record<ScalarName, (value: unknown) => Json | undefined>> = {
   string: (value) => (typeof value === 'string' ? value : undefined),
   bytes: (value) => (typeof value === 'string' ? checkedBase64(value) : undefined),
   bool: (value) => (typeof value === 'boolean' ? value : undefined),
-  int32: integer,
+  int32,
   int64: integer,
   number: (value) => (typeof value === 'number' ? value : undefined),
   time: (value) => (typeof value === 'string' ? normaliseTime(value) : undefined),
   microTime: (value) => (typeof value === 'string' ? normaliseMicroTime(value) : undefined),
-  intOrString: (value) => (typeof value === 'string' ? value : integer(value)),
+  intOrString: (value) => (typeof value === 'string' ? value : int32OfUnion(value)),
   quantity: (value) => (typeof value === 'string' || typeof value === 'number' ? value : undefined),
   any: (value) => (isShallow(value, freeDepthMax) ? (value as Json) : undefined),
 };

@@ -5,6 +5,7 @@ import { formatTime } from '../objects/time.ts';
 import {
   createPod,
   deletePod,
+  podsPerSyncMax,
   setStatus,
   type WorkloadContext,
   type WorkloadKind,
@@ -85,7 +86,8 @@ function createMissing({ api }: ControllerContext, job: KubeObject, missing: num
     'controller-uid': uid,
     'job-name': name,
   };
-  for (let count = 0; count < missing; count++) createPod(api, jobKind, job, { labels });
+  const created = Math.min(missing, podsPerSyncMax);
+  for (let count = 0; count < created; count++) createPod(api, jobKind, job, { labels });
 }
 
 function isFinished(job: KubeObject): boolean {

@@ -1,7 +1,7 @@
 import type { ControllerContext } from '../controllers/controller.ts';
 import { isActive, isReady } from '../controllers/pods.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
-import { createPod, deletePod, setStatus, type WorkloadKind } from './workload.ts';
+import { createPod, deletePod, podsPerSyncMax, setStatus, type WorkloadKind } from './workload.ts';
 
 /**
  * Keeps the pods of a ReplicaSet, with generated names; pods that end or are deleted are replaced.
@@ -24,7 +24,8 @@ function syncReplicaSet(context: ControllerContext, set: KubeObject): void {
     availableReplicas: ready,
   });
   const missing: number = (set.spec.replicas ?? 1) - active;
-  for (let count = 0; count < missing; count++) createPod(context.api, replicaSetKind, set, {});
+  const created = Math.min(missing, podsPerSyncMax);
+  for (let count = 0; count < created; count++) createPod(context.api, replicaSetKind, set, {});
   if (missing >= 0) return;
   const pods = context.lookup.ownedBy(set, 'pods').filter(isActive);
   const surplus = [...pods].sort(byDispensability).slice(0, -missing);

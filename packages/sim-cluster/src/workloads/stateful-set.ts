@@ -6,6 +6,7 @@ import { type Revision, revisionLabel } from './revisions.ts';
 import {
   createPod,
   deletePod,
+  podsPerSyncMax,
   setStatus,
   templateHash,
   type WorkloadContext,
@@ -50,7 +51,9 @@ function syncStatefulSet(context: WorkloadContext, set: KubeObject): void {
   reportStatus(context, set, [...pods.values()], plan);
   const replicas: number = set.spec.replicas ?? 1;
   const first = firstOrdinal(set);
-  const members = Array.from({ length: replicas }, (_, index) => first + index);
+  // More than it can have after this: what is missing of these is enough to do.
+  const length = Math.min(replicas, pods.size + podsPerSyncMax);
+  const members = Array.from({ length }, (_, index) => first + index);
   const isParallel = set.spec.podManagementPolicy === 'Parallel';
   let areAllReady = true;
   for (const member of members) {
@@ -61,8 +64,8 @@ function syncStatefulSet(context: WorkloadContext, set: KubeObject): void {
     areAllReady = false;
     if (!isParallel) return;
   }
-  const names = new Set(members.map((member) => memberName(set, member)));
-  const surplus = [...pods.values()].filter((pod) => !names.has(pod.metadata.name));
+  const isMember = (number: number): boolean => number >= first && number < first + replicas;
+  const surplus = [...pods.values()].filter((pod) => !isMember(ordinal(pod)));
   if (surplus.length > 0) removeLast(context, surplus);
   else if (areAllReady && plan.rolls) replaceOutdated(context, [...pods.values()], plan);
 }

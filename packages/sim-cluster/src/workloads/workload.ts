@@ -28,6 +28,9 @@ export interface WorkloadKind {
   sync(context: WorkloadContext, workload: KubeObject): void;
 }
 
+/** So many pods are created at once, as by the real controllers; the others follow when these are there. */
+export const podsPerSyncMax = 500;
+
 type Labels = Readonly<Record<string, string>>;
 
 /** What a workload decides about one pod; the rest comes from its template. */

@@ -32,6 +32,33 @@ describe('the scale of a workload', () => {
     assert.deepEqual(client.get(`${apps}/statefulsets/db/scale`).body.spec, {});
   });
 
+  it('is an int32, as all numbers of pods are', () => {
+    const { client } = withWorkloads();
+    const replicas = 3_000_000_000;
+    const { text } = client.get(`${web}/scale`);
+    const scale = JSON.parse(text);
+    const answers = [
+      [400, client.put(`${web}/scale`, { ...scale, spec: { replicas } })],
+      [422, client.patch(`${web}/scale`, { spec: { replicas } })],
+      [422, client.patch(web, { spec: { replicas } })],
+    ] as const;
+    for (const [code, { status, body }] of answers) {
+      assert.equal(status, code);
+      assert.match(
+        body.message,
+        /json: cannot unmarshal number 3000000000 into Go struct field \w+Spec\.spec\.replicas of type int32/,
+      );
+    }
+    const budget = { metadata: { name: 'web' }, spec: { minAvailable: replicas } };
+    assert.match(
+      client.post('/apis/policy/v1/namespaces/default/poddisruptionbudgets', budget).body.message,
+      /json: cannot unmarshal number 3000000000 into Go value of type int32/,
+    );
+    for (const edge of [2 ** 31 - 1, 0]) {
+      assert.equal(client.patch(`${web}/scale`, { spec: { replicas: edge } }).status, 200);
+    }
+  });
+
   it('is set by patch and by update, and nothing else of the workload with it', () => {
     const { client } = withWorkloads();
     const before = client.get(web).body;

@@ -1,7 +1,8 @@
 // Workloads that are accepted and that nobody can carry out as they are.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { statefulSet } from '../../src/builders.ts';
+import { deployment, job, statefulSet } from '../../src/builders.ts';
+import type { KubeObject } from '../../src/objects/kube-object.ts';
 import { podsOf, small, stored, virtualCluster } from '../world/virtual-cluster.ts';
 
 describe('a StatefulSet with a template of claims without a name', () => {
@@ -15,6 +16,37 @@ describe('a StatefulSet with a template of claims without a name', () => {
       pass(60_000);
       assert.equal(podsOf(api, 'odd').length, 0);
       assert.equal(stored(api, 'statefulsets', 'default', 'good').status.readyReplicas, 1);
+    });
+  }
+});
+
+describe('a workload of very many pods', () => {
+  const many = (replicas: number): readonly (readonly [string, KubeObject])[] => [
+    ['replicasets', { ...deployment('default', 'many', { replicas }), kind: 'ReplicaSet' }],
+    [
+      'statefulsets',
+      statefulSet('default', 'many', { replicas, spec: { podManagementPolicy: 'Parallel' } }),
+    ],
+    ['jobs', job('default', 'many', 1, { completions: replicas, spec: { parallelism: replicas } })],
+  ];
+  const counts = (resource: string, object: KubeObject): readonly number[] => {
+    const { api, pass } = virtualCluster({ without: ['scheduler'] });
+    api.create(resource, object);
+    return [20, 20, 20].map((ms) => {
+      pass(ms);
+      return podsOf(api, 'many').length;
+    });
+  };
+
+  for (const [resource, object] of many(1200)) {
+    it(`gets them in several steps: ${resource}`, () => {
+      assert.deepEqual(counts(resource, object), [500, 1000, 1200]);
+    });
+  }
+
+  for (const [resource, object] of many(2 ** 31 - 1)) {
+    it(`does not stop all else: ${resource}`, () => {
+      assert.deepEqual(counts(resource, object), [500, 1000, 1500]);
     });
   }
 });
