@@ -6,6 +6,7 @@ import { Address, addressFunctions, IpAddress, Network } from './addresses.ts';
 import { formatText } from './format.ts';
 import { addMacros } from './macros.ts';
 import { addNamedFormats } from './named-formats.ts';
+import { tooDear } from './run-cost.ts';
 import { isSameSemver, Semver, semverFunctions } from './semver.ts';
 import { addTwoVariableMacros } from './two-variables.ts';
 import {
@@ -127,6 +128,9 @@ function regularExpression(pattern: string, flags = ''): RegExp {
   return compiled.pattern;
 }
 
+/** The real server lets one expression cost a million, and each item costs one. */
+const rangeMax = 1_000_000;
+
 const lists: Handlers = {
   'list<A>.isSorted(): bool': (items: readonly Ordered[]) =>
     items.every((item, at) => at === 0 || compareValues(items[at - 1] as Ordered, item) <= 0),
@@ -152,8 +156,10 @@ const lists: Handlers = {
     }
     return items.slice(Number(from), Number(to));
   },
-  'Lists.range(int): list<int>': (_: Lists, count: bigint) =>
-    Array.from({ length: Number(count) }, (_item, at) => BigInt(at)),
+  'Lists.range(int): list<int>': (_: Lists, count: bigint) => {
+    if (count > rangeMax) throw new CelError(tooDear);
+    return Array.from({ length: Number(count) }, (_item, at) => BigInt(at));
+  },
 };
 
 function sum(items: readonly (bigint | number | CelDuration)[]): CelValue {

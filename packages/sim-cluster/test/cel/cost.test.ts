@@ -118,3 +118,15 @@ test('what would go on for too long is stopped before it runs', () => {
   assert.deepEqual(run(8, list), { error: 'operation cancelled: actual cost limit exceeded' });
   assert.deepEqual(run(8, list.slice(0, 2)), { value: true });
 });
+
+test('a range is not longer than one expression may cost', () => {
+  for (const [count, expected] of [
+    [1_000_000, { value: true }],
+    [1_000_001, { error: 'operation cancelled: actual cost limit exceeded' }],
+    [2 ** 52, { error: 'operation cancelled: actual cost limit exceeded' }],
+  ] as const) {
+    const compiled = compile(`lists.range(${count}).size() > 1`, {});
+    assert.ok('program' in compiled);
+    assert.deepEqual(compiled.program.evaluate({}), expected);
+  }
+});
