@@ -166,7 +166,7 @@ export function handleBinding(call: ResourceCall): Answer {
   warned(warnings, () =>
     judgeSubresource(call.backend, 'binding', asked, { target, dryRun, writer }),
   );
-  bindPod(call.backend, target, object.target ?? {}, { dryRun });
+  bindPod(call.backend, target, object.target ?? {}, { of: object.metadata, dryRun });
   return statusReply(201, created(), warnings);
 }
 

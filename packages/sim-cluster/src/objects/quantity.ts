@@ -32,3 +32,18 @@ export function milliQuantity(text: string | number | undefined): number {
   const amount = quantity(text ?? 0) * 1000;
   return Number.isFinite(amount) ? Math.round(amount) : 0;
 }
+
+const quantityPattern = /^[+-]?\d*(?:\.\d*)?([eEinumkKMGTP]*)([-+]?\d*)$/;
+const wrongForm =
+  "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+const wrongSuffix = "unable to parse quantity's suffix";
+
+/** Why Go would not read a text as a quantity, in its words; null: it would. */
+export function quantityError(text: string): string | null {
+  const parts = text.trim() === '' ? null : quantityPattern.exec(text.trim());
+  if (!parts) return wrongForm;
+  const [, letters = '', digits = ''] = parts;
+  const isExponent = /^[eE]$/.test(letters) && /\d$/.test(digits);
+  const isUnit = digits === '' && Object.hasOwn(unitFactors, letters);
+  return isExponent || isUnit ? null : wrongSuffix;
+}

@@ -1,5 +1,6 @@
 import { isList, isObject, type JsonObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
+import { quantityError } from '../objects/quantity.ts';
 import { normaliseMicroTime, normaliseTime } from '../objects/time.ts';
 import {
   type Either,
@@ -236,13 +237,23 @@ const scalars: Readonly<Record<ScalarName, (value: unknown) => Json | undefined>
   bool: (value) => (typeof value === 'boolean' ? value : undefined),
   int32,
   int64: integer,
-  number: (value) => (typeof value === 'number' ? value : undefined),
+  number: numberOf,
   time: (value) => (typeof value === 'string' ? normaliseTime(value) : undefined),
   microTime: (value) => (typeof value === 'string' ? normaliseMicroTime(value) : undefined),
   intOrString: (value) => (typeof value === 'string' ? value : int32OfUnion(value)),
-  quantity: (value) => (typeof value === 'string' || typeof value === 'number' ? value : undefined),
+  quantity: (value) => (typeof value === 'string' ? checkedQuantity(value) : numberOf(value)),
   any: (value) => (isShallow(value, freeDepthMax) ? (value as Json) : undefined),
 };
+
+function numberOf(value: unknown): Json | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
+function checkedQuantity(text: string): string {
+  const error = quantityError(text);
+  if (error === null) return text;
+  throw new DecodeError(error);
+}
 
 function checkedBase64(text: string): string {
   const wrong = /[^A-Za-z0-9+/=]/.exec(text)?.index;

@@ -95,7 +95,7 @@ function requirementAt(lexer: Lexer): Requirement {
       };
     case '>':
     case '<':
-      return { key, operator: operator.text, values: [exactValue(lexer)] };
+      return { key, operator: operator.text, values: [checkedInteger(exactValue(lexer), key)] };
     default:
       return refuse(operator, 'in, notin, =, ==, !=, gt, lt');
   }
@@ -110,6 +110,17 @@ function checkedValue(value: string, key: string): string {
     throw new SelectorError(`values[0][${key}]: Invalid value: ${JSON.stringify(value)}: ${error}`);
   }
   return value;
+}
+
+const int64Limit = 2n ** 63n;
+
+/** An int64, as Go reads it. */
+function checkedInteger(value: string, key: string): string {
+  const isWhole = /^[+-]?\d+$/.test(value);
+  const number = isWhole ? BigInt(value.replace('+', '')) : int64Limit;
+  if (number < int64Limit && number >= -int64Limit) return checkedValue(value, key);
+  const text = "for 'Gt', 'Lt' operators, the value must be an integer";
+  throw new SelectorError(`values[0]: Invalid value: ${JSON.stringify(value)}: ${text}`);
 }
 
 function exactValue(lexer: Lexer): string {

@@ -6,6 +6,7 @@ import { storedResource } from '../resources/resources.ts';
 import { notSupported, required } from '../validation/causes.ts';
 import type { Backend, Target } from './backend.ts';
 import { canonical, markCanonical } from './canonical.ts';
+import { failedPrecondition } from './update.ts';
 
 /** The object a Binding points to. */
 export interface BindingTarget {
@@ -15,6 +16,8 @@ export interface BindingTarget {
 
 /** How a pod is bound. */
 interface BindOptions {
+  /** Of which pod of the name, and in which state, as far as it is said. */
+  readonly of?: { readonly uid?: string; readonly resourceVersion?: string };
   readonly dryRun?: boolean;
   /** Whether nobody reads over the wire, so that nothing need be in the form of the API. */
   readonly isBrief?: boolean;
@@ -25,7 +28,7 @@ export function bindPod(
   backend: Backend,
   target: Target,
   to: BindingTarget,
-  { dryRun = false, isBrief = false }: BindOptions = {},
+  { of = {}, dryRun = false, isBrief = false }: BindOptions = {},
 ): void {
   const pods = storedResource('pods');
   const kind = { group: '', kind: 'Binding' };
@@ -35,6 +38,11 @@ export function bindPod(
   if (!to.name) throw invalid(kind, target.name, [required('target.name')]);
   const pod = backend.store.get('pods', target.namespace, target.name);
   if (!pod) throw notFound(pods, target.name);
+  const { uid, resourceVersion } = pod.metadata;
+  if (of.uid && of.uid !== uid) throw failedPrecondition(pods, pod, 'UID', of.uid, uid);
+  if (of.resourceVersion && of.resourceVersion !== resourceVersion) {
+    throw failedPrecondition(pods, pod, 'ResourceVersion', of.resourceVersion, resourceVersion);
+  }
   const refuse = (text: string) =>
     conflict({ group: '', plural: 'pods/binding' }, target.name, text);
   if (pod.metadata.deletionTimestamp !== undefined) {
@@ -43,6 +51,9 @@ export function bindPod(
   if (pod.spec.nodeName) {
     const node = JSON.stringify(pod.spec.nodeName);
     throw refuse(`pod ${target.name} is already assigned to node ${node}`);
+  }
+  if ((pod.spec.schedulingGates ?? []).length > 0) {
+    throw refuse(`pod ${target.name} has non-empty .spec.schedulingGates`);
   }
   const bound = boundTo(pod, to.name, formatTime(backend.clock.now()));
   if (isBrief && !dryRun) {

@@ -8,6 +8,7 @@ import { definitionsKey } from '../resources/definitions.ts';
 import { type Resource, storageOf } from '../resources/resource.ts';
 import { apiVersionOf, storedResource } from '../resources/resources.ts';
 import { DecodeError, decode } from '../schema/decode.ts';
+import type { Shape } from '../schema/types.ts';
 import type { Backend } from './backend.ts';
 import { canonical, toStored } from './canonical.ts';
 import { createObject } from './create.ts';
@@ -117,7 +118,13 @@ function misfitOf(resource: Resource, item: Item): string | null {
   const namespaced = typeof metadata.namespace === 'string' && metadata.namespace !== '';
   if (resource.namespaced && !namespaced) return 'no namespace';
   if (!resource.namespaced && namespaced) return `${resource.kind} is not namespaced`;
-  if (!resource.custom && resource.schema.fields.spec && !isObject(item.spec)) return 'no spec';
+  if (!resource.custom) {
+    const { spec } = resource.schema.fields;
+    if (spec && !isObject(item.spec)) return 'no spec';
+    if (hasTemplate(spec) && !(isObject(item.spec) && isObject(item.spec.template))) {
+      return 'no spec.template';
+    }
+  }
   try {
     if (resource.custom) resource.custom.read(item, true);
     else decode(resource.schema, item);
@@ -128,10 +135,31 @@ function misfitOf(resource: Resource, item: Item): string | null {
   }
 }
 
+function hasTemplate(spec: Shape | undefined): boolean {
+  return (
+    typeof spec === 'object' && spec.type === 'struct' && Object.hasOwn(spec.fields, 'template')
+  );
+}
+
 /** A copy with its members in the order in which objects are written. */
 function arranged(item: Item, storage: Resource): KubeObject {
   const { kind: _, apiVersion: __, metadata, ...rest } = copy(item) as KubeObject;
+  // To a custom resource null may be something.
+  const parts = storage.custom ? [metadata] : [metadata, rest.spec, rest.status];
+  for (const part of parts) dropNulls(part);
   return { kind: storage.kind, apiVersion: apiVersionOf(storage), metadata, ...rest };
+}
+
+/** What the server itself writes as null. */
+const timePattern = /Time(stamp)?$/;
+
+/** Snapshots written by hand have null where nothing is. */
+function dropNulls(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    if (member !== null) dropNulls(member);
+    else if (!isList(value) && !timePattern.test(name)) Reflect.deleteProperty(value, name);
+  }
 }
 
 /** Snapshots written by hand may lack what the server alone gives. */

@@ -1,5 +1,5 @@
 // Updates an object or its status.
-import type { Cause } from '../objects/errors.ts';
+import type { ApiError, Cause } from '../objects/errors.ts';
 import { badRequest, conflict, invalid, notFound } from '../objects/errors.ts';
 import { equal, sharing } from '../objects/json.ts';
 import type { KubeObject, ObjectMeta } from '../objects/kube-object.ts';
@@ -62,20 +62,32 @@ function checkIdentity(target: Target, metadata: ObjectMeta): void {
   }
 }
 
+/** 409 for an object that is not the one that a request was made for. */
+export function failedPrecondition(
+  resource: Resource,
+  { metadata }: KubeObject,
+  what: 'UID' | 'ResourceVersion',
+  wanted: string,
+  found: string | undefined,
+): ApiError {
+  const { name, namespace } = metadata;
+  const key = `/registry/${resource.plural === 'nodes' ? 'minions' : resource.plural}/${namespace ? `${namespace}/` : ''}${name}`;
+  return conflict(
+    resource,
+    name,
+    `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${found}`,
+  );
+}
+
 function checkPreconditions(
   resource: Resource,
   given: ObjectMeta,
   previous: KubeObject,
   options: UpdateOptions,
 ): void {
-  const { name, namespace, uid, resourceVersion } = previous.metadata;
+  const { name, uid, resourceVersion } = previous.metadata;
   if (given.uid && given.uid !== uid && !options.patch) {
-    const key = `/registry/${resource.plural === 'nodes' ? 'minions' : resource.plural}/${namespace ? `${namespace}/` : ''}${name}`;
-    throw conflict(
-      resource,
-      name,
-      `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${given.uid}, UID in object meta: ${uid}`,
-    );
+    throw failedPrecondition(resource, previous, 'UID', given.uid, uid);
   }
   if (given.resourceVersion) {
     if (given.resourceVersion !== resourceVersion) throw conflict(resource, name);

@@ -99,6 +99,16 @@ describe('load', () => {
     ['a pod of no namespace', { ...node, kind: 'Pod' }, 'no namespace'],
     ['no spec', { ...node, spec: undefined }, 'no spec'],
     [
+      'a workload without a template',
+      {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { name: 'web', namespace: 'd' },
+        spec: { replicas: 3, template: null },
+      },
+      'no spec.template',
+    ],
+    [
       'a wrong type',
       { ...node, spec: { unschedulable: 'yes' } },
       'json: cannot unmarshal string into Go struct field NodeSpec.spec.unschedulable of type bool',
@@ -143,6 +153,28 @@ describe('load', () => {
     const { uid, creationTimestamp } = api.get('pods', 'lost', 'p')!.metadata;
     assert.match(uid ?? '', /^[0-9a-f]{8}-[0-9a-f]{4}-4/);
     assert.equal(Date.parse(creationTimestamp ?? ''), start);
+  });
+
+  it('takes null for nothing, as the server does', () => {
+    const { api } = fixture();
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'p', namespace: 'd', ownerReferences: null, labels: null },
+      spec: { nodeName: null, tolerations: null, containers: [{ name: 'c', env: null }] },
+      status: { phase: 'Running', conditions: null },
+    };
+    assert.deepEqual(api.load([pod]).unloaded, []);
+    const { metadata, spec, status } = api.get('pods', 'd', 'p')!;
+    assert.deepEqual(Object.keys(metadata).sort(), [
+      'creationTimestamp',
+      'name',
+      'namespace',
+      'resourceVersion',
+      'uid',
+    ]);
+    assert.deepEqual([spec, status], [{ containers: [{ name: 'c' }] }, { phase: 'Running' }]);
+    api.delete('pods', 'd', 'p');
   });
 
   it('keeps who wrote the taints of a node and when, until somebody writes them anew', () => {
