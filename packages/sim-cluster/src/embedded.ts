@@ -14,7 +14,7 @@ import { createCertificate } from './https/certificate.ts';
 import { writeKubeconfig } from './https/kubeconfig.ts';
 import { startHttps } from './https/server.ts';
 import { callOverHttps } from './https/webhook-call.ts';
-import type { TellBug } from './kernel/bug.ts';
+import type { ReportBug } from './kernel/bug.ts';
 import { RealClock } from './kernel/clock.ts';
 import { threeZones } from './topology.ts';
 
@@ -42,7 +42,7 @@ export interface EmbeddedOptions
    * Is told of mistakes of this package: a request is answered with 500 InternalError, work is tried again
    * later, and the cluster goes on. Left out: they are written to standard error.
    */
-  readonly tellBug?: TellBug;
+  readonly reportBug?: ReportBug;
 }
 
 /** A cluster that others can reach over HTTPS. */
@@ -92,20 +92,20 @@ function writeBug(error: unknown, during: string): void {
 export async function startEmbedded(options: EmbeddedOptions = {}): Promise<EmbeddedCluster> {
   const { seed = 1, port = 0, token = randomBytes(16).toString('hex'), ...rest } = options;
   const { kubeconfig, users = new Map(), serviceMs, parseYaml, definitions = [], ...others } = rest;
-  const { taintManager = false, tellBug = writeBug, ...parts } = others;
+  const { taintManager = false, reportBug = writeBug, ...parts } = others;
   const admin: User = { name: 'kubernetes-admin', groups: ['system:masters'], rules: [] };
   const ownToken = randomBytes(16).toString('hex');
   const tokens = new Map([...users, [ownToken, nodeController], [token, admin]]);
   const apiServer = {
     tokens,
     callWebhook: callOverHttps,
-    tellBug,
+    reportBug,
     ...(serviceMs ? { serviceMs } : {}),
     ...(parseYaml ? { parseYaml } : {}),
   };
   const certificate = createCertificate(Date.now());
   const { ca } = certificate;
-  const cluster = new Cluster({ clock: new RealClock(tellBug), seed, apiServer, ca, ...parts });
+  const cluster = new Cluster({ clock: new RealClock(reportBug), seed, apiServer, ca, ...parts });
   const server = await startHttps({ exchange: cluster.exchange, certificate, port });
   const { hostname, port: servedPort } = new URL(server.url);
   cluster.api.publish({ address: hostname, port: Number(servedPort), ca });

@@ -108,6 +108,6 @@ export {
 
 // Time and chance.
 
-export type { TellBug } from './kernel/bug.ts';
+export type { ReportBug } from './kernel/bug.ts';
 export { type Clock, RealClock, type Timer, VirtualClock } from './kernel/clock.ts';
 export { type Random, seededRandom } from './kernel/prng.ts';

@@ -19,8 +19,8 @@ const types = `
   HttpsServer Json KubeObject KubeconfigOptions Kubelet KubeletTiming LifecycleTerms LoadReport
   Machine NodeConditionType NodeDescription NodeStats NodeUsage ObjectMeta OwnerReference
   PauseScope Pauses PodEnd PodTiming PodUsage PolicyTerm PressureTerms Random RangeMs RateTerm Replica
-  ResponseSink RestingCluster Right Rule ServiceTime StatsFault Status StatusDetails Summary
-  TaintManagerOptions TellBug Terms TimedToleration Timer Tokens Topology Unloaded User Violation
+  ReportBug ResponseSink RestingCluster Right Rule ServiceTime StatsFault Status StatusDetails Summary
+  TaintManagerOptions Terms TimedToleration Timer Tokens Topology Unloaded User Violation
   WebhookCall WebhookOutcome WindowTerm WorkloadOptions`;
 
 it('the package offers exactly these values and types', () => {

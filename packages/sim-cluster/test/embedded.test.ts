@@ -116,7 +116,7 @@ it('an embedded cluster goes on after a mistake of its own, and tells it', async
   const embedded = await startEmbedded({
     token: 'T',
     serviceMs: ({ path }) => (path.endsWith('odd') ? assert.fail('a mistake') : 0),
-    tellBug: (error, during) => told.push(`${during}: ${error}`),
+    reportBug: (error, during) => told.push(`${during}: ${error}`),
   });
   t.after(() => embedded.stop());
   const ask = async (path: string): Promise<number | undefined> => {

@@ -7,7 +7,7 @@ import type { Tokens } from '../auth/authenticator.ts';
 import { Definitions } from '../crd/life-cycle.ts';
 import type { DialNode } from '../handlers/node-proxy.ts';
 import { Watchers } from '../handlers/watchers.ts';
-import type { TellBug } from '../kernel/bug.ts';
+import type { ReportBug } from '../kernel/bug.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Random } from '../kernel/prng.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
@@ -67,7 +67,7 @@ export interface ApiServerOptions {
    * Is told of mistakes of this package while it serves a request, which is answered with 500 then, or
    * publishes a change; left out: they are thrown.
    */
-  readonly tellBug?: TellBug;
+  readonly reportBug?: ReportBug;
 }
 
 const startRv = 1000;
@@ -103,7 +103,7 @@ export class ApiServer implements ClusterApi {
       historyLength: options.historyLength ?? (options.brief ? briefHistoryLength : historyLength),
       ...(options.brief ? { freezes: freezesBriefly } : {}),
       ...(options.from ? { from: options.from } : {}),
-      ...(options.tellBug ? { tellBug: options.tellBug } : {}),
+      ...(options.reportBug ? { reportBug: options.reportBug } : {}),
     });
     const served = new ServedResources();
     const tokens = options.tokens ? new Map(options.tokens) : null;
@@ -132,7 +132,7 @@ export class ApiServer implements ClusterApi {
       access: this.access,
       serviceMs: options.serviceMs ?? null,
       parseYaml: options.parseYaml ?? null,
-      tellBug: options.tellBug ?? null,
+      reportBug: options.reportBug ?? null,
       protobuf: options.protobuf ?? false,
       faults: this.faults,
       dialNode: (nodeName) => this.#dialNode(nodeName),

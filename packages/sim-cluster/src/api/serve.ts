@@ -1,7 +1,7 @@
 import { Unanswered, WebhookAnswers } from '../admission/webhooks/answers.ts';
 import { bodyText, mediaType } from '../handlers/body.ts';
 import { type RequestInfo, readRequest } from '../handlers/request.ts';
-import type { TellBug } from '../kernel/bug.ts';
+import type { ReportBug } from '../kernel/bug.ts';
 import type { Clock, Timer } from '../kernel/clock.ts';
 import { type Random, replaying } from '../kernel/prng.ts';
 import { ApiError, internalError, messageOf } from '../objects/errors.ts';
@@ -29,7 +29,7 @@ export interface ServeOptions extends RouterOptions {
   readonly faults: Faults;
   readonly parseYaml: ParseYaml | null;
   /** Null: a mistake of this package is thrown. */
-  readonly tellBug: TellBug | null;
+  readonly reportBug: ReportBug | null;
   readonly serviceMs: ServiceTime | null;
   /** Whether there are webhooks, so that a write may be worked out more than once. */
   readonly hasWebhooks: () => boolean;
@@ -106,12 +106,12 @@ class Connection {
 
   /** A mistake of ours ends this exchange, and no other where somebody is told of it. */
   #guarded(step: () => void): void {
-    const { tellBug } = this.#options;
+    const { reportBug } = this.#options;
     try {
       step();
     } catch (error) {
-      if (!tellBug) throw error;
-      tellBug(error, this.#asked);
+      if (!reportBug) throw error;
+      reportBug(error, this.#asked);
       if (this.#hasBegun) this.#break('reset');
       else this.#reply(errorReply(internalError(messageOf(error)), this.#inProtobuf));
     }

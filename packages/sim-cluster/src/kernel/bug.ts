@@ -3,4 +3,4 @@
  * clusters that others use at the same time. Without it a mistake is thrown, so that no test and no
  * simulation passes over one.
  */
-export type TellBug = (error: unknown, during: string) => void;
+export type ReportBug = (error: unknown, during: string) => void;

@@ -1,4 +1,4 @@
-import type { TellBug } from './bug.ts';
+import type { ReportBug } from './bug.ts';
 import { TimerHeap, type Waiting } from './timer-heap.ts';
 
 /**
@@ -23,11 +23,11 @@ const timerMsMax = 2 ** 31 - 1;
 
 /** The process's clock. Its timers do not keep the process alive. */
 export class RealClock implements Clock {
-  readonly #tellBug: TellBug | null;
+  readonly #reportBug: ReportBug | null;
 
-  /** `tellBug`: whoever is told what callbacks throw; left out: it ends the process. */
-  constructor(tellBug: TellBug | null = null) {
-    this.#tellBug = tellBug;
+  /** `reportBug`: whoever is told what callbacks throw; left out: it ends the process. */
+  constructor(reportBug: ReportBug | null = null) {
+    this.#reportBug = reportBug;
   }
 
   now(): number {
@@ -52,8 +52,8 @@ export class RealClock implements Clock {
     try {
       callback();
     } catch (error) {
-      if (!this.#tellBug) throw error;
-      this.#tellBug(error, 'a timer');
+      if (!this.#reportBug) throw error;
+      this.#reportBug(error, 'a timer');
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { TellBug } from '../kernel/bug.ts';
+import type { ReportBug } from '../kernel/bug.ts';
 import { freeze } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Change } from './cluster-api.ts';
@@ -18,7 +18,7 @@ export interface StoreOptions {
   /** It begins with what there is in another one, of which the past is not known. */
   readonly from?: Store;
   /** Is told what listeners throw, and the others hear of the change all the same; left out: it is thrown. */
-  readonly tellBug?: TellBug;
+  readonly reportBug?: ReportBug;
 }
 
 /** Somebody who hears of changes; null: of those of all resources. */
@@ -43,14 +43,14 @@ export class Store {
   readonly #unpublished: Recorded[] = [];
   #publishing = false;
   readonly #freezes: NonNullable<StoreOptions['freezes']>;
-  readonly #tellBug: TellBug | null;
+  readonly #reportBug: ReportBug | null;
 
   constructor(options: StoreOptions) {
     this.#rv = options.from?.rv ?? options.startRv;
     this.#expiredThrough = this.#rv;
     this.#historyLength = options.historyLength;
     this.#freezes = options.freezes ?? (() => true);
-    this.#tellBug = options.tellBug ?? null;
+    this.#reportBug = options.reportBug ?? null;
     if (options.from) this.#takeOver(options.from);
   }
 
@@ -161,7 +161,7 @@ export class Store {
       for (let next = this.#unpublished.shift(); next; next = this.#unpublished.shift()) {
         for (const listener of this.#listenersTo(next.resource)) {
           // Who has left meanwhile hears nothing more.
-          if (this.#listeners.has(listener)) this.#tell(listener, next);
+          if (this.#listeners.has(listener)) this.#notify(listener, next);
         }
       }
     } finally {
@@ -169,12 +169,12 @@ export class Store {
     }
   }
 
-  #tell(listener: Listener, change: Recorded): void {
+  #notify(listener: Listener, change: Recorded): void {
     try {
       listener.hear(change);
     } catch (error) {
-      if (!this.#tellBug) throw error;
-      this.#tellBug(error, `hearing of a change of ${change.resource} ${change.key}`);
+      if (!this.#reportBug) throw error;
+      this.#reportBug(error, `hearing of a change of ${change.resource} ${change.key}`);
     }
   }
 }

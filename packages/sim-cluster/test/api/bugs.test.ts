@@ -11,16 +11,16 @@ const serviceMs: ServiceTime = ({ path }) => {
 
 function told() {
   const lines: string[] = [];
-  const tellBug = (error: unknown, during: string): void => {
+  const reportBug = (error: unknown, during: string): void => {
     lines.push(`${during}: ${error}`);
   };
-  return { lines, tellBug };
+  return { lines, reportBug };
 }
 
 describe('a mistake while a request is served', () => {
   it('is an answer, and told', () => {
-    const { lines, tellBug } = told();
-    const { client } = fixture({ serviceMs, tellBug });
+    const { lines, reportBug } = told();
+    const { client } = fixture({ serviceMs, reportBug });
     const { status, body, ended } = client.get(`${pods}/odd`);
     assert.deepEqual(
       [status, body.reason, body.message, ended],
@@ -40,8 +40,8 @@ describe('a mistake of somebody who hears of a change', () => {
   const fail = (): void => assert.fail('a mistake');
 
   it('is told, and others hear of the change', () => {
-    const { lines, tellBug } = told();
-    const { api, client } = fixture({ tellBug });
+    const { lines, reportBug } = told();
+    const { api, client } = fixture({ reportBug });
     api.subscribe(fail, new Set(['pods']));
     const watch = client.watch(pods);
     assert.equal(client.post(pods, podNamed('p')).status, 201);
