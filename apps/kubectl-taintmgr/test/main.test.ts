@@ -97,6 +97,13 @@ describe('kubectl taintmgr', { skip: withoutKubectl }, () => {
     const changes = { NODE_OPTIONS: `--import=data:text/javascript,${fault}` };
     const plain = await kubectl('explain node go-1', changes);
     assert.match(plain.err, /^error: crashed, which is a bug: TypeError: oops\n/);
+    const caused = fault
+      .replace('new(TypeError)', 'new(Error)')
+      .replace('oops%22', 'web%22,{cause:7}');
+    const told = await kubectl('explain node go-1', {
+      NODE_OPTIONS: `--import=data:text/javascript,${caused}`,
+    });
+    assert.match(told.err, /^error: crashed, which is a bug: Error: web\n[\s\S]*\[cause\]: 7\n/);
     const { code } = await kubectl('explain node go-1 --exit-code', changes);
     assert.deepEqual([plain.code, code], [1, 2]);
   });
