@@ -100,7 +100,7 @@ function rulesOf(store: Store, { kind, name }: RoleRef, namespace: string): read
 
 /** The rules of a role for people, with those that others have added to it. */
 function userRules(store: Store, name: string): readonly Rule[] | null {
-  const role = userRoles[name];
+  const role = entry(userRoles, name);
   if (!role) return null;
   const label = `rbac.authorization.k8s.io/aggregate-to-${name}`;
   const added = store

@@ -27,16 +27,16 @@ export function withPodCidrs(node: KubeObject): KubeObject {
   return podCIDRs && !podCIDR ? { ...node, spec: { ...node.spec, podCIDR: podCIDRs[0] } } : node;
 }
 
-/** A new namespace: active, held by the namespace controller's finalizer, labelled with its name. */
+/** A new namespace: active, held by the namespace controller's finalizer. */
 export function admitNamespace(namespace: KubeObject): KubeObject {
+  return { ...namespace, spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } };
+}
+
+/** A namespace is labelled with its name, whatever a client makes of the label. */
+export function withNameLabel(namespace: KubeObject): KubeObject {
   const { metadata } = namespace;
   const labels = { ...metadata.labels, 'kubernetes.io/metadata.name': metadata.name };
-  return {
-    ...namespace,
-    metadata: { ...metadata, labels },
-    spec: { finalizers: ['kubernetes'] },
-    status: { phase: 'Active' },
-  };
+  return { ...namespace, metadata: { ...metadata, labels } };
 }
 
 type Spec = KubeObject['spec'];
@@ -84,17 +84,21 @@ const workloadDefaults: Readonly<Record<string, Spec>> = {
   },
 };
 
-/** A new workload with its defaults and an empty status. */
+/** A new workload has an empty status. */
 export function admitWorkload(workload: KubeObject): KubeObject {
-  const isJob = workload.kind === 'Job';
+  const admitted = { ...workload, status: {} };
+  return workload.kind === 'Job' ? withJobSelector(admitted) : admitted;
+}
+
+/** A new or changed workload with its defaults. */
+export function withWorkloadDefaults(workload: KubeObject): KubeObject {
   const defaults = workloadDefaults[workload.kind ?? ''] ?? {};
   const spec = { ...defaults, ...workload.spec };
   for (const member of ['strategy', 'updateStrategy'] as const) {
     if (defaults[member]) spec[member] = withStrategyDefaults(spec[member], defaults[member]);
   }
-  const defaulted = withTemplateDefaults(spec, isJob ? 'Never' : 'Always');
-  const admitted = { ...workload, spec: defaulted, status: {} };
-  return isJob ? withJobSelector(admitted) : admitted;
+  const restartPolicy = workload.kind === 'Job' ? 'Never' : 'Always';
+  return { ...workload, spec: withTemplateDefaults(spec, restartPolicy) };
 }
 
 /** Each number of a rolling update has its default, also where the type is left out. */

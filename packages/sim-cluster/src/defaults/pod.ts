@@ -95,20 +95,36 @@ function admitPriority(pod: KubeObject): number {
   return computed;
 }
 
-/** A new pod as admission lets it in: defaults, tolerations, priority, and a fresh status. */
+/** A new pod as admission lets it in: with its priority, and a fresh status. */
 export function admitPod(pod: KubeObject): KubeObject {
-  const spec = defaultPodSpec(pod.spec);
-  const tolerations = withDefaultTolerations(spec.tolerations ?? []);
   const priority = admitPriority(pod);
+  return {
+    ...pod,
+    spec: { preemptionPolicy: 'PreemptLowerPriority', ...pod.spec, priority },
+    status: { phase: 'Pending', qosClass: qosClass(defaultPodSpec(pod.spec)) },
+  };
+}
+
+/**
+ * A new or changed pod: the defaults of the API and the tolerations of every pod; the priority that
+ * it was let in with stays. A status is written without a look at the rest.
+ */
+export function withPodDefaults(
+  pod: KubeObject,
+  subresource: string,
+  previous: KubeObject | null,
+): KubeObject {
+  if (subresource) return pod;
+  const spec = defaultPodSpec(pod.spec);
+  const { priority, preemptionPolicy } = previous?.spec ?? {};
   return {
     ...pod,
     spec: {
       enableServiceLinks: true,
-      preemptionPolicy: 'PreemptLowerPriority',
+      ...(priority === undefined ? {} : { priority }),
+      ...(preemptionPolicy === undefined ? {} : { preemptionPolicy }),
       ...spec,
-      tolerations,
-      priority,
+      tolerations: withDefaultTolerations(spec.tolerations ?? []),
     },
-    status: { phase: 'Pending', qosClass: qosClass(spec) },
   };
 }

@@ -9,8 +9,8 @@ interface Subject {
   readonly namespace?: string;
 }
 
-/** A new binding: who and what it names are of the groups that they can only be of. */
-export function admitRoleBinding(binding: KubeObject): KubeObject {
+/** A new or changed binding: who and what it names are of the groups that they can only be of. */
+export function withBindingDefaults(binding: KubeObject): KubeObject {
   const subjects: readonly Subject[] = binding.subjects ?? [];
   const { apiGroup } = binding.roleRef;
   return {

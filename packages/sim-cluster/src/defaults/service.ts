@@ -19,7 +19,11 @@ const reservedAddresses = 256;
 export const apiServerClusterIp = '10.96.0.1';
 
 /** A new or changed Service: an address of its own, and what is left out filled in. */
-export function admitService(service: KubeObject): KubeObject {
+export function admitService(
+  service: KubeObject,
+  _subresource = '',
+  previous: KubeObject | null = null,
+): KubeObject {
   const { spec } = service;
   const type: string = spec.type || 'ClusterIP';
   const common = { ...spec, type, sessionAffinity: spec.sessionAffinity || 'None' };
@@ -35,7 +39,7 @@ export function admitService(service: KubeObject): KubeObject {
       ...(ports.length > 0
         ? { ports: ports.map((port) => defaultPort(port, exposed ? service.metadata.uid : null)) }
         : {}),
-      ...addresses(service),
+      ...addresses(service, previous),
       internalTrafficPolicy: spec.internalTrafficPolicy ?? 'Cluster',
       ...(exposed ? { externalTrafficPolicy: policy } : {}),
       ...(type === 'LoadBalancer' ? { allocateLoadBalancerNodePorts: allocates } : {}),
@@ -59,10 +63,11 @@ function defaultPort(given: Port, uid: string | undefined | null): Port {
   };
 }
 
-/** Two members say the same, one of them as a list. */
-function addresses({ metadata, spec }: KubeObject): object {
+/** Two members say the same, one of them as a list. Who says neither keeps what there is. */
+function addresses({ metadata, spec }: KubeObject, previous: KubeObject | null): object {
   const [listed, ...others]: readonly string[] = spec.clusterIPs ?? [];
-  const clusterIP: string = spec.clusterIP || listed || clusterIp(metadata.uid ?? '');
+  const kept: string | undefined = previous?.spec.clusterIP;
+  const clusterIP: string = spec.clusterIP || listed || kept || clusterIp(metadata.uid ?? '');
   const families = clusterIP.includes(':') ? ['IPv6'] : ['IPv4'];
   return {
     clusterIP,

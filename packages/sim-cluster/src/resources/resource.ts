@@ -64,10 +64,17 @@ export interface Resource {
   readonly deprecation: string | null;
   /** Field labels for selectors beside metadata.name and metadata.namespace. */
   readonly fieldLabels: FieldLabels;
-  /** Defaults and admission of a new object; its uid is already set. */
+  /** What a new object gets before its defaults; its uid is already set. */
   readonly admit: (object: KubeObject) => KubeObject;
-  /** Derived fields of a changed object. */
-  readonly derive: (object: KubeObject, subresource: string) => KubeObject;
+  /**
+   * The object with its defaults and what else follows from it, whenever it is written. `previous` is
+   * its state before; null for a new one.
+   */
+  readonly derive: (
+    object: KubeObject,
+    subresource: string,
+    previous: KubeObject | null,
+  ) => KubeObject;
   /** What else a deletion does to an object that it does not remove at once; null for nothing. */
   readonly markDeleted:
     | ((marked: KubeObject, previous: KubeObject, now: number) => KubeObject)

@@ -3,18 +3,24 @@ import {
   admitNode,
   admitWorkload,
   withEmptyStatus,
+  withNameLabel,
   withPodCidrs,
+  withWorkloadDefaults,
 } from '../defaults/kinds.ts';
-import { admitPod } from '../defaults/pod.ts';
-import { admitRoleBinding } from '../defaults/rbac.ts';
-import { admitSecret, withTextAsData } from '../defaults/secret.ts';
+import { admitPod, withPodDefaults } from '../defaults/pod.ts';
+import { withBindingDefaults } from '../defaults/rbac.ts';
+import { withSecretDefaults } from '../defaults/secret.ts';
 import * as core from '../schema/core.ts';
 import { node } from '../schema/node.ts';
 import { pod } from '../schema/pod.ts';
 import * as rbac from '../schema/rbac.ts';
 import type { Struct } from '../schema/types.ts';
 import * as workloads from '../schema/workloads.ts';
-import { validateConfigMap, validateConfigMapUpdate } from '../validation/config-map.ts';
+import {
+  validateConfigMap,
+  validateConfigMapUpdate,
+  validateSecretUpdate,
+} from '../validation/config-map.ts';
 import { validateEvent, validateEventUpdate } from '../validation/event.ts';
 import * as rules from '../validation/kinds.ts';
 import { validateMetadata } from '../validation/metadata.ts';
@@ -57,6 +63,7 @@ function workload(
     subresources,
     generation: true,
     admit: admitWorkload,
+    derive: withWorkloadDefaults,
     validate: rules.validateWorkload,
     validateUpdate: rules.validateWorkloadUpdate,
   });
@@ -72,7 +79,9 @@ function rbacResource(schema: Struct, namespaced: boolean): Resource {
     schema,
     namespaced,
     validate: isBinding ? validateRoleBinding : validateRole,
-    ...(isBinding ? { admit: admitRoleBinding, validateUpdate: validateRoleBindingUpdate } : {}),
+    ...(isBinding
+      ? { derive: withBindingDefaults, validateUpdate: validateRoleBindingUpdate }
+      : {}),
   });
 }
 
@@ -117,6 +126,7 @@ const coreResources: readonly Resource[] = [
     subresources: [{ name: 'finalize', verbs: ['update'] }, statusSubresource],
     fieldLabels: { 'status.phase': ({ status }) => status?.phase ?? '' },
     admit: admitNamespace,
+    derive: withNameLabel,
     validate: rules.validateNamespace,
   }),
   defineResource({
@@ -162,6 +172,7 @@ const coreResources: readonly Resource[] = [
     ],
     fieldLabels: podFields,
     admit: admitPod,
+    derive: withPodDefaults,
     validate: validatePod,
     validateUpdate: validatePodUpdate,
   }),
@@ -178,10 +189,9 @@ const coreResources: readonly Resource[] = [
     singular: 'secret',
     schema: core.secret,
     fieldLabels: { type: ({ type }) => type ?? '' },
-    admit: admitSecret,
-    derive: withTextAsData,
+    derive: withSecretDefaults,
     validate: validateConfigMap,
-    validateUpdate: validateConfigMapUpdate,
+    validateUpdate: validateSecretUpdate,
   }),
   defineResource({
     group: '',

@@ -1,4 +1,4 @@
-// The validation of ConfigMaps.
+// The validation of ConfigMaps, and of Secrets, whose rules are nearly the same.
 import type { Cause } from '../objects/errors.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
@@ -54,4 +54,11 @@ export function validateConfigMapUpdate(next: KubeObject, previous: KubeObject):
   );
   const fields = [...(next.immutable === true ? [] : ['immutable']), ...changed];
   return fields.map((field) => forbiddenValue(field, 'field is immutable when `immutable` is set'));
+}
+
+/** A Secret also keeps its type. */
+export function validateSecretUpdate(next: KubeObject, previous: KubeObject): readonly Cause[] {
+  const isSameType = next.type === (previous.type ?? next.type);
+  const causes = isSameType ? [] : [invalidValue('type', next.type, 'field is immutable')];
+  return [...causes, ...validateConfigMapUpdate(next, previous)];
 }

@@ -2,6 +2,7 @@
 import type { ControllerContext } from '../controllers/controller.ts';
 import { scaledCount } from '../controllers/int-or-percent.ts';
 import { type Condition, conditionOf, withCondition } from '../controllers/pods.ts';
+import { defaultPodSpec } from '../defaults/pod.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
@@ -69,21 +70,28 @@ function scalePaused(
   if (one && withPods.length < 2) scale(context, one, replicas);
 }
 
+type Template = { readonly spec?: KubeObject['spec'] };
+
 /** What was found out of templates of ReplicaSets, which are compared at each change of a pod. */
 const compared = new WeakMap<object, { readonly template: object; readonly isSame: boolean }>();
 
 /** Whether a ReplicaSet is of this template of its Deployment. */
-function hasTemplate(set: KubeObject, template: object): boolean {
-  const own: object = set.spec.template;
+function hasTemplate(set: KubeObject, template: Template): boolean {
+  const own: Template = set.spec.template;
   const known = compared.get(own);
   if (known?.template === template) return known.isSame;
-  const isSame = equal(templateOf(set), template);
+  const isSame = equal(withDefaults(templateOf(set)), withDefaults(template));
   if (Object.isFrozen(own) && Object.isFrozen(template)) compared.set(own, { template, isSame });
   return isSame;
 }
 
+/** Of what was loaded one may have been written since, with its defaults, and the other not. */
+function withDefaults(template: Template): Template {
+  return { ...template, spec: defaultPodSpec(template.spec ?? {}) };
+}
+
 /** The template of a ReplicaSet as the Deployment has it. */
-function templateOf({ spec }: KubeObject): unknown {
+function templateOf({ spec }: KubeObject): Template {
   const { [templateHashLabel]: _hash, ...labels } = spec.template.metadata?.labels ?? {};
   return { ...spec.template, metadata: { ...spec.template.metadata, labels } };
 }

@@ -40,6 +40,11 @@ export function markCanonical(object: KubeObject): KubeObject {
   return object;
 }
 
+/** Whether an object is known to be as its kind writes it, with its defaults. */
+export function isCanonical(object: KubeObject): boolean {
+  return canonicalObjects.has(object);
+}
+
 /**
  * The object as its kind writes it: members in order, empty ones left out, times normalised. What
  * it has in common with its last state needs no second reading.

@@ -58,7 +58,7 @@ function newObject(
   if (backend.isBrief && storage.storeKey === 'events') {
     return { ...given, kind: storage.kind, apiVersion: apiVersionOf(storage) };
   }
-  const admitted = storage.derive(storage.admit(canonical(storage, given)), '');
+  const admitted = storage.derive(storage.admit(canonical(storage, given)), '', null);
   return trackUpdate(canonical(storage, admitted), null, {
     manager: options.manager ?? unknownManager,
     ...(options.owners ? { owners: options.owners } : {}),

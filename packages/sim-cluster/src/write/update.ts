@@ -11,7 +11,7 @@ import { validateMetadataUpdate } from '../validation/metadata.ts';
 import { judgeUpdate } from './admit.ts';
 import { type Backend, type Target, unknownManager, type WriteOptions } from './backend.ts';
 import { isOwnerRead, withOwnersOf } from './brief.ts';
-import { canonical, markCanonical, toStored, toView } from './canonical.ts';
+import { canonical, isCanonical, markCanonical, toStored, toView } from './canonical.ts';
 import { createObject } from './create.ts';
 
 export interface UpdateOptions extends WriteOptions {
@@ -176,9 +176,12 @@ export function writeNext(
   const form = (object: KubeObject, known: KubeObject | null = null): KubeObject =>
     backend.isBrief && !storage.custom ? object : canonical(storage, object, known);
   const shaped = form(sharing(prepared, previous), previous);
-  const derived = storage.derive(shaped, options.subresource ?? '');
-  const whole = derived === shaped ? shaped : form(derived, shaped);
-  const before = form(previous);
+  const derived = (object: KubeObject): KubeObject =>
+    sharing(storage.derive(object, options.subresource ?? '', previous), object);
+  const defaulted = derived(shaped);
+  const whole = defaulted === shaped ? shaped : form(defaulted, shaped);
+  // What was loaded is stored without its defaults, which no write takes for a change.
+  const before = isCanonical(previous) ? previous : derived(form(previous));
   const tracked =
     backend.isBrief && !isOwnerRead(storage, whole, before, options)
       ? withOwnersOf(whole, before)
@@ -189,13 +192,13 @@ export function writeNext(
           now: backend.clock.now(),
           resource: storage,
         });
-  const next = withGeneration(storage, tracked, previous, options);
+  const next = withGeneration(storage, tracked, before, options);
   // A status comes from a program that knows how to write one; what people may get wrong is in specs.
   const isTrusted = backend.isBrief && !storage.custom && options.subresource === 'status';
   const causes: readonly Cause[] = [
     ...validateMetadataUpdate(next, previous),
     ...(isTrusted ? [] : validated(resource, next, previous, options.subresource)),
-    ...(options.subresource === 'status' ? [] : resource.validateUpdate(next, previous)),
+    ...(options.subresource === 'status' ? [] : resource.validateUpdate(next, before)),
   ];
   if (causes.length > 0) throw invalid(storage, previous.metadata.name, causes);
   if (!options.subresource) {

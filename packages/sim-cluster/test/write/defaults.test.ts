@@ -1,0 +1,204 @@
+// Defaults are those of every write: of a new object, of one that is replaced, patched or applied.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { KubeObject } from '../../src/objects/kube-object.ts';
+import type { Resource } from '../../src/resources/resource.ts';
+import { apiVersionOf, resources } from '../../src/resources/resources.ts';
+import { fixture, podNamed, pods } from '../world/api-fixture.ts';
+import { applyType, type Client, jsonPatch, merge } from '../world/client.ts';
+import { small, stored, virtualCluster } from '../world/virtual-cluster.ts';
+
+const containers = [{ name: 'c', image: 'registry.example/c:1' }];
+const labels = { app: 'web' };
+const template = { metadata: { labels }, spec: { containers } };
+const workload = { spec: { selector: { matchLabels: labels }, template } };
+const roleRef = { kind: 'ClusterRole', name: 'view' };
+const binding = { roleRef, subjects: [{ kind: 'User', name: 'u' }] };
+const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['pods'] }];
+const definition = {
+  group: 'example.com',
+  scope: 'Namespaced',
+  names: { plural: 'widgets', kind: 'Widget' },
+  versions: [
+    { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } },
+  ],
+};
+
+/** The least that a kind must say beside its name. */
+const bodies: Readonly<Record<string, object>> = {
+  pods: { spec: { containers } },
+  deployments: workload,
+  replicasets: workload,
+  statefulsets: workload,
+  daemonsets: workload,
+  replicationcontrollers: { spec: { selector: labels, template } },
+  // Without a selector of its own, that of a Job is its uid, which no file has.
+  jobs: { spec: { ...workload.spec, manualSelector: true } },
+  // Admission adds this taint to a new node alone.
+  nodes: {
+    spec: {
+      podCIDR: '10.0.0.0/24',
+      taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }],
+    },
+  },
+  secrets: { stringData: { a: 'b' } },
+  services: { spec: { ports: [{ port: 80 }], clusterIP: '10.96.7.7' } },
+  endpointslices: { addressType: 'IPv4', endpoints: [], ports: [{ port: 80 }] },
+  controllerrevisions: { data: { a: 1 }, revision: 1 },
+  events: { involvedObject: { kind: 'Pod', name: 'x', namespace: 'default' } },
+  poddisruptionbudgets: { spec: { minAvailable: 1 } },
+  rolebindings: binding,
+  clusterrolebindings: binding,
+  customresourcedefinitions: { spec: definition },
+  validatingadmissionpolicies: {
+    spec: { matchConstraints: { resourceRules: rules }, validations: [{ expression: 'true' }] },
+  },
+  validatingadmissionpolicybindings: {
+    spec: {
+      policyName: 'p',
+      validationActions: ['Deny'],
+      matchResources: { resourceRules: rules },
+    },
+  },
+  validatingwebhookconfigurations: {
+    webhooks: [
+      {
+        name: 'w.example.com',
+        clientConfig: { service: { namespace: 'default', name: 's' } },
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+        rules,
+      },
+    ],
+  },
+};
+
+function minimal({ plural }: Resource): KubeObject {
+  const name = plural === 'customresourcedefinitions' ? 'widgets.example.com' : 'x';
+  return { metadata: { name }, ...bodies[plural] };
+}
+
+const as = (fieldManager: string) => ({ query: { fieldManager } });
+
+describe('a PUT of the body that an object was created from changes nothing', () => {
+  for (const resource of resources.filter(({ storage }) => !storage)) {
+    const { group, plural, namespaced } = resource;
+    it(`of ${plural}`, () => {
+      const { client } = fixture();
+      const root = `${group ? '/apis' : '/api'}/${apiVersionOf(resource)}`;
+      const path = `${root}/${namespaced ? 'namespaces/default/' : ''}${plural}`;
+      const body = minimal(resource);
+      const made = client.post(path, body, as('one'));
+      assert.equal(made.status, 201, made.text);
+      const { resourceVersion } = made.body.metadata;
+      const seen = resource.unconditionalUpdate ? {} : { resourceVersion };
+      const again = { ...body, metadata: { ...body.metadata, ...seen } };
+      const put = client.put(`${path}/${body.metadata.name}`, again, as('two'));
+      assert.equal(put.status, 200, put.text);
+      // The same version, and the same owners of its fields.
+      assert.deepEqual(put.body, made.body);
+    });
+  }
+});
+
+const web = '/apis/apps/v1/namespaces/default/deployments/web';
+
+function withWeb(): { readonly client: Client } {
+  const running = fixture();
+  const configuration = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'web' },
+    spec: { ...workload.spec, replicas: 3 },
+  };
+  running.client.patch(web, configuration, applyType, as('one'));
+  return running;
+}
+
+describe('the defaults of a changed object', () => {
+  it('take the place of what an apply leaves out, and belong to nobody', () => {
+    const { client } = withWeb();
+    const configuration = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } };
+    const left = { ...configuration, spec: workload.spec };
+    const { body } = client.patch(web, left, applyType, as('one'));
+    assert.equal(body.spec.replicas, 1);
+    assert.equal(body.metadata.managedFields?.length, 1);
+    const [own] = body.metadata.managedFields ?? [];
+    assert.deepEqual(Object.keys(own?.fieldsV1?.['f:spec'] ?? {}), ['f:selector', 'f:template']);
+  });
+
+  it('are those of a container that a patch adds', () => {
+    const { client } = withWeb();
+    const value = { name: 'two', image: 'registry.example/two' };
+    const steps = [{ op: 'add', path: '/spec/template/spec/containers/-', value }];
+    const { body } = client.patch(web, steps, jsonPatch);
+    assert.deepEqual(body.spec.template.spec.containers[1], {
+      ...value,
+      resources: {},
+      terminationMessagePath: '/dev/termination-log',
+      terminationMessagePolicy: 'File',
+      imagePullPolicy: 'Always',
+    });
+  });
+
+  it('take the place of what a merge patch removes', () => {
+    const { client } = withWeb();
+    const { body } = client.patch(web, { spec: { replicas: null, strategy: null } }, merge);
+    const rollingUpdate = { maxUnavailable: '25%', maxSurge: '25%' };
+    assert.equal(body.spec.replicas, 1);
+    assert.deepEqual(body.spec.strategy, { type: 'RollingUpdate', rollingUpdate });
+  });
+
+  it('are not another address for a Service that was given its own', () => {
+    const { client } = fixture();
+    const services = '/api/v1/namespaces/default/services';
+    const service = { metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } };
+    const clusterIP = '10.96.7.7';
+    client.post(services, { ...service, spec: { ...service.spec, clusterIP } });
+    const { status, body } = client.put(`${services}/s`, service);
+    assert.deepEqual([status, body.spec.clusterIPs], [200, [clusterIP]]);
+  });
+
+  it('do not change the type of a Secret unseen', () => {
+    const { client } = fixture();
+    const secrets = '/api/v1/namespaces/default/secrets';
+    const secret = { metadata: { name: 's' }, data: {} };
+    client.post(secrets, { ...secret, type: 'example.com/token' });
+    const { status, body } = client.put(`${secrets}/s`, secret);
+    const text = 'Secret "s" is invalid: type: Invalid value: "Opaque": field is immutable';
+    assert.deepEqual([status, body.message], [422, text]);
+  });
+});
+
+describe('what was loaded without defaults', () => {
+  const metadata = { name: 'web', namespace: 'default', uid: 'uid-of-web' };
+
+  it('is a pod that may be labelled', () => {
+    const { api, client } = fixture();
+    const pod = podNamed('web', {}, { namespace: 'default' });
+    api.load([{ apiVersion: 'v1', kind: 'Pod', ...pod }]);
+    const { status, body } = client.patch(`${pods}/web`, { metadata: { labels } });
+    assert.deepEqual([status, body.metadata.labels], [200, labels]);
+  });
+
+  it('is a Deployment that goes on with the ReplicaSet it has', () => {
+    const replicated = { ...workload.spec, replicas: 2 };
+    const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'uid-of-web' };
+    const ownerReferences = [{ ...owner, controller: true }];
+    const set = { metadata: { ...metadata, uid: 'uid-of-set', ownerReferences }, spec: replicated };
+    const snapshot = [
+      { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec: replicated },
+      { apiVersion: 'apps/v1', kind: 'ReplicaSet', ...set },
+    ];
+    const { api, untilIdle } = virtualCluster({ topology: small(['a']), snapshot });
+    untilIdle();
+    const path = '/apis/apps/v1/namespaces/default/deployments/web/scale';
+    const body = JSON.stringify({ spec: { replicas: 3 } });
+    const headers = { 'content-type': merge };
+    const sink = { head: () => {}, data: () => {}, end: () => {}, reset: () => {} };
+    api.exchange({ method: 'PATCH', path, headers, body }, sink);
+    untilIdle();
+    assert.equal(stored(api, 'replicasets', 'default', 'web').spec.replicas, 3);
+    assert.equal(api.list('replicasets').length, 1);
+  });
+});
