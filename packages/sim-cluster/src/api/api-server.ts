@@ -155,6 +155,10 @@ export class ApiServer implements ClusterApi {
     return this.#direct.stored();
   }
 
+  findKind(apiVersion: string, kind: string): StoredKind | null {
+    return this.#direct.findKind(apiVersion, kind);
+  }
+
   get(resource: string, namespace: string, name: string): KubeObject | null {
     return this.#direct.get(resource, namespace, name);
   }

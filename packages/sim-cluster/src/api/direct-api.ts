@@ -34,6 +34,10 @@ export function directApi(
     clock,
     as: (other) => directApi(backend, other, brief),
     stored: () => [...new Set(served.all.map(storageOf))],
+    findKind: (apiVersion, kind) => {
+      const resource = served.findKind(apiVersion, kind);
+      return resource && storageOf(resource);
+    },
     get: (resource, namespace, name) =>
       store.get(served.stored(resource).storeKey, namespace, name),
     find: (resource, key) => store.collection(served.stored(resource).storeKey).get(key),
@@ -57,10 +61,11 @@ export function directApi(
       const target = { name, namespace };
       return replaceObject(backend, entry, target, object, options).object;
     },
-    delete: (resource, namespace, name, { gracePeriodSeconds, uid } = {}) => {
+    delete: (resource, namespace, name, { gracePeriodSeconds, uid, propagationPolicy } = {}) => {
       const request = {
         ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
         ...(uid === undefined ? {} : { preconditions: { uid } }),
+        ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
       };
       const target = { namespace, name };
       deleteObject(backend, served.stored(resource), target, request, writer.writer);

@@ -44,6 +44,10 @@ export class Drafts implements ClusterApi {
     return this.#api.stored();
   }
 
+  findKind(apiVersion: string, kind: string): StoredKind | null {
+    return this.#api.findKind(apiVersion, kind);
+  }
+
   get(resource: string, namespace: string, name: string): KubeObject | null {
     const draft = this.#drafts.get(resource)?.get(namespace ? `${namespace}/${name}` : name);
     return draft ?? this.#api.get(resource, namespace, name);

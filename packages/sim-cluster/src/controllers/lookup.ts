@@ -1,5 +1,4 @@
 import type { KubeObject } from '../objects/kube-object.ts';
-import { resources } from '../resources/resources.ts';
 import type { ClusterApi } from '../store/cluster-api.ts';
 import { controllerOf, isActive, isReady, keyOf } from './pods.ts';
 
@@ -22,9 +21,6 @@ interface Replicas {
 
 const noReplicas: Replicas = { active: 0, ready: 0 };
 
-/** The resources whose objects have owners in this cluster. */
-const ownedResources = ['pods', 'replicasets', 'leases'] as const;
-
 /**
  * The questions that would otherwise need a walk over everything stored: which pods are bound to this
  * node, what does this object own, and what does nobody control. Kept up to date by the changes
@@ -34,16 +30,19 @@ export class Lookup {
   readonly #podsOnNode = new Map<string, Map<string, KubeObject>>();
   readonly #dependents = new Map<string, Map<string, Kept>>();
   readonly #replicas = new Map<string, Replicas>();
-  /** Keys by resource. */
-  readonly #orphans = new Map<string, Set<string>>();
+  /** Keys by resource, of those that workloads may adopt. */
+  readonly #orphans = new Map<string, Set<string>>([
+    ['pods', new Set()],
+    ['replicasets', new Set()],
+  ]);
   readonly #ownersElsewhere: ReadonlySet<string>;
 
   constructor(api: ClusterApi) {
-    for (const resource of ownedResources) {
-      for (const object of api.list(resource)) {
-        this.#add(resource, keyOf(object), object);
-        this.#setOrphan(resource, keyOf(object), object);
-        if (resource === 'pods') this.#count(object, 1);
+    for (const { storeKey } of api.stored()) {
+      for (const object of api.list(storeKey)) {
+        this.#add(storeKey, keyOf(object), object);
+        this.#setOrphan(storeKey, keyOf(object), object);
+        if (storeKey === 'pods') this.#count(object, 1);
       }
     }
     this.#ownersElsewhere = this.#missingOwners(api);
@@ -55,7 +54,7 @@ export class Lookup {
       if (type !== 'DELETED') this.#add(resource, key, object);
       if (type === 'DELETED') this.#orphans.get(resource)?.delete(key);
       else if (!previous || !isOwnedAlike(previous, object)) this.#setOrphan(resource, key, object);
-    }, new Set(ownedResources));
+    });
   }
 
   /** The pods bound to the node, terminal ones included, in the order in which they were bound. */
@@ -77,7 +76,7 @@ export class Lookup {
     return owned;
   }
 
-  /** The keys of the objects without a controller, of a resource whose objects have owners here. */
+  /** The keys of the pods or ReplicaSets without a controller. */
   orphans(resource: string): Iterable<string> {
     return this.#orphans.get(resource) ?? [];
   }
@@ -116,8 +115,7 @@ export class Lookup {
   #missingOwners(api: ClusterApi): ReadonlySet<string> {
     const missing = new Set(this.#dependents.keys());
     if (missing.size === 0) return missing;
-    for (const { storeKey, storage } of resources) {
-      if (storage) continue;
+    for (const { storeKey } of api.stored()) {
       for (const { metadata } of api.list(storeKey)) missing.delete(metadata.uid ?? '');
     }
     return missing;
@@ -126,8 +124,7 @@ export class Lookup {
   #setOrphan(resource: string, key: string, object: KubeObject): void {
     const orphans = this.#orphans.get(resource);
     if (controllerOf(object)) orphans?.delete(key);
-    else if (orphans) orphans.add(key);
-    else this.#orphans.set(resource, new Set([key]));
+    else orphans?.add(key);
   }
 
   #add(resource: string, key: string, object: KubeObject): void {

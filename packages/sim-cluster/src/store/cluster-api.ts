@@ -18,6 +18,8 @@ export interface DeleteOptions {
   readonly gracePeriodSeconds?: number;
   /** Precondition: 409 unless the stored object has this uid. */
   readonly uid?: string;
+  /** Foreground: the object stays until those that depend on it are gone. */
+  readonly propagationPolicy?: 'Foreground';
 }
 
 /** What is stored under one key. */
@@ -40,6 +42,8 @@ export interface ClusterApi {
   as(manager: string): ClusterApi;
   /** Everything that is stored, custom resources too. */
   stored(): readonly StoredKind[];
+  /** Where the objects of a kind are stored, by its apiVersion (`apps/v1`); null: it is not served now. */
+  findKind(apiVersion: string, kind: string): StoredKind | null;
   /**
    * `resource` is the plural name (`pods`), of a custom resource with its group
    * (`widgets.example.com`); `namespace` is '' for cluster-scoped kinds.

@@ -16,9 +16,12 @@ import {
   virtualCluster,
 } from '../world/virtual-cluster.ts';
 
-/** A cluster without kubelets: nodes are objects only, and pods stay where they are bound. */
+/**
+ * A cluster without kubelets: nodes are objects only, and pods stay where they are bound, also those of
+ * owners that are not there.
+ */
 function bareCluster(...names: readonly string[]) {
-  const running = virtualCluster({ topology: small([]) });
+  const running = virtualCluster({ topology: small([]), without: ['garbageCollection'] });
   for (const name of names) addNode(running.api, name);
   running.pass(0);
   return running;
