@@ -185,7 +185,8 @@ describe('what was loaded without defaults', () => {
     const replicated = { ...workload.spec, replicas: 2 };
     const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'uid-of-web' };
     const ownerReferences = [{ ...owner, controller: true }];
-    const set = { metadata: { ...metadata, uid: 'uid-of-set', ownerReferences }, spec: replicated };
+    const itsOwn = { ...metadata, uid: 'uid-of-set', labels, ownerReferences };
+    const set = { metadata: itsOwn, spec: replicated };
     const snapshot = [
       { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec: replicated },
       { apiVersion: 'apps/v1', kind: 'ReplicaSet', ...set },
