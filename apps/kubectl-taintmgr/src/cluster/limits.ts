@@ -4,6 +4,7 @@ import type { LimitCount, LimitRecord, RecordedLimit } from '@taintmgr/core/poli
 import type { Instant, Millis } from '@taintmgr/core/time';
 import { type LeaseName, limitRecordFrom } from '@taintmgr/k8s-adapter/client';
 import type { ClusterReader } from './reader.ts';
+import { isFresh, type TaintManager } from './taint-managers.ts';
 
 /** A limit of the controller that holds evictions until it is resumed. */
 export interface TrippedLimit {
@@ -35,34 +36,90 @@ export interface KeptLimits {
 }
 
 /** Where deploy/ keeps it, and where the controller does by default. */
-const leases: readonly LeaseName[] = ['taintmgr-system', 'kube-system'].map((namespace) => ({
+const usualPlaces: readonly LeaseName[] = ['taintmgr-system', 'kube-system'].map((namespace) => ({
   namespace,
   name: 'taintmgr-controller-limits',
 }));
 
-/** What limits count as of `now`; null: nobody keeps any. `at`: where they are kept, if known. */
+/**
+ * What limits count as of `now`; null: nobody keeps any; `forbidden`: we may not look anywhere. Leaders
+ * publish where they keep them, and that comes first. The usual places are read meanwhile.
+ */
 export async function readLimits(
   reader: ClusterReader,
   now: Instant,
-  at: LeaseName | null = null,
+  managers: readonly TaintManager[] | Promise<readonly TaintManager[]>,
 ): Promise<KeptLimits | 'forbidden' | null> {
-  const places = at ? [at] : leases;
-  const reads = await Promise.all(
-    places.map(({ namespace, name }) => reader.lease(namespace, name)),
+  const [published, usual] = await Promise.all([managers, readLeases(reader, usualPlaces)]);
+  const named = publishedPlaces(published, now);
+  const others = named.filter((place) => !usualPlaces.some((one) => isSame(one, place)));
+  const all = [...usual, ...(await readLeases(reader, others))];
+  const turn = ({ lease }: LeaseRead): number => {
+    const index = named.findIndex((place) => isSame(place, lease));
+    return index < 0 ? named.length : index;
+  };
+  const inTurn = all.toSorted((a, b) => turn(a) - turn(b));
+  return firstKept(inTurn, now);
+}
+
+/** The same of one lease. */
+export async function readLimitsIn(
+  lease: LeaseName,
+  reader: ClusterReader,
+  now: Instant,
+): Promise<KeptLimits | 'forbidden' | null> {
+  return firstKept(await readLeases(reader, [lease]), now);
+}
+
+/** Where leaders keep their limits: beside the lease of the election. Those that run come first. */
+function publishedPlaces(managers: readonly TaintManager[], now: Instant): readonly LeaseName[] {
+  const acting = managers.filter(({ shadow }) => shadow === null);
+  const byHeartbeat = acting.toSorted((a, b) => {
+    return Number(isFresh(b, now)) - Number(isFresh(a, now));
+  });
+  return byHeartbeat.flatMap(({ settings }) => {
+    const namespace = settings['leader-elect-resource-namespace'];
+    const name = settings['leader-elect-resource-name'];
+    return namespace && name ? [{ namespace, name: `${name}-limits` }] : [];
+  });
+}
+
+function isSame(a: LeaseName, b: LeaseName): boolean {
+  return a.namespace === b.namespace && a.name === b.name;
+}
+
+/** What a place has; null: nothing; `forbidden`: we may not look. */
+interface LeaseRead {
+  readonly lease: LeaseName;
+  readonly found: unknown;
+}
+
+async function readLeases(
+  reader: ClusterReader,
+  places: readonly LeaseName[],
+): Promise<readonly LeaseRead[]> {
+  return await Promise.all(
+    places.map(async (lease) => {
+      return { lease, found: await reader.lease(lease.namespace, lease.name) };
+    }),
   );
-  for (const [index, lease] of places.entries()) {
-    const found = reads[index];
-    if (found === null || found === 'forbidden') continue;
-    const record = limitRecordFrom(found).record ?? {};
-    const kept = Object.entries(record);
-    return {
-      lease,
-      record,
-      tripped: kept.flatMap(([key, limit]) => trippedLimit(key, limit)),
-      counting: kept.flatMap(([key, limit]) => countingLimit(key, limit, now)),
-    };
-  }
-  return reads.includes('forbidden') ? 'forbidden' : null;
+}
+
+function firstKept(reads: readonly LeaseRead[], now: Instant): KeptLimits | 'forbidden' | null {
+  const kept = reads.find(({ found }) => found !== null && found !== 'forbidden');
+  if (kept) return keptLimits(kept, now);
+  return reads.every(({ found }) => found === 'forbidden') ? 'forbidden' : null;
+}
+
+function keptLimits({ lease, found }: LeaseRead, now: Instant): KeptLimits {
+  const record = limitRecordFrom(found).record ?? {};
+  const kept = Object.entries(record);
+  return {
+    lease,
+    record,
+    tripped: kept.flatMap(([key, limit]) => trippedLimit(key, limit)),
+    counting: kept.flatMap(([key, limit]) => countingLimit(key, limit, now)),
+  };
 }
 
 function trippedLimit(key: string, { tripped }: RecordedLimit): readonly TrippedLimit[] {

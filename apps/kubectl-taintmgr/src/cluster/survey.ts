@@ -123,7 +123,7 @@ export function beginForecast(
     managers,
     anyway,
     leases: reader.leasesRenewedAt(withPods),
-    limits: readLimits(reader, reader.now()),
+    limits: readLimits(reader, reader.now(), managers),
     policies: readClusterPolicies(reader, evictor, files),
     requests: readEvictionRequests(reader),
     // Which takes longest: meanwhile the others are read.

@@ -48,6 +48,8 @@ export interface TaintManager {
   readonly policies: readonly PublishedPolicy[];
   /** What other programs may count on. */
   readonly features: readonly string[];
+  /** The limits that have tripped, as `resume` takes them; left out: none. */
+  readonly trippedLimits?: readonly string[];
   /** Limits with a rate that is in use, and when each lets one pod go, or could have; left out: none. */
   readonly rates?: readonly RateInUse[];
   /** The zones whose pods stay as they are down as a whole, and since when; left out: none. */
@@ -81,11 +83,12 @@ export function taintManagersIn(objects: readonly unknown[]): readonly TaintMana
     if (status === null) return [];
     const { leader = '', version = '', startedAt, renewTime, settings = {} } = status;
     const { conditions = [], controllers = [], policies = [], takeover, shadow = null } = status;
-    const { features = [], rates = [], zones = [] } = status;
+    const { features = [], rates = [], zones = [], trippedLimits = [] } = status;
     return [
       {
         ...{ name, leader, version, settings, controllers, features, takeover, shadow },
         policies: policies.map(publishedPolicy),
+        trippedLimits: trippedLimits.map((limit) => limit.name),
         rates: rates.flatMap(({ name: id, oneAt }) => {
           const at = parseTime(oneAt);
           return at === null ? [] : [{ id, oneAt: at }];

@@ -3,9 +3,10 @@ import { type ApiClient, resumeLimitsRequest } from '@taintmgr/k8s-adapter';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
-import { readLimits, type TrippedLimit } from '../../cluster/limits.ts';
+import { readLimits, readLimitsIn, type TrippedLimit } from '../../cluster/limits.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { whoAmI } from '../../cluster/rights.ts';
+import type { TaintManager } from '../../cluster/taint-managers.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { ResumeFlags } from './flags.ts';
 import { endPause, findPauses, pauseNameIn } from './pauses.ts';
@@ -32,12 +33,20 @@ async function openLimits(
   { flags, output }: Invocation<ResumeFlags>,
   names: readonly string[],
 ): Promise<void> {
-  const found = await readLimits(new ClusterReader(client), Date.now(), leaseIn(flags.lease));
+  const reader = new ClusterReader(client);
+  const managers = await reader.taintManagers();
+  const lease = leaseIn(flags.lease);
+  const now = Date.now();
+  const found = await (lease
+    ? readLimitsIn(lease, reader, now)
+    : readLimits(reader, now, managers));
   if (found === 'forbidden') {
     throw new UsageError(
-      'the lease that keeps the limits cannot be read: it takes the rights get and patch on it',
+      'the lease that keeps the limits cannot be read: it takes the rights get and patch on it, ' +
+        'and --lease where it is another',
     );
   }
+  if (found === null) failWhereTripped(managers);
   if (found === null || found.tripped.length === 0) {
     output.out('No limit has tripped.');
     return;
@@ -49,6 +58,17 @@ async function openLimits(
   await client.send(resumeLimitsRequest(found.lease, { limits, by }));
   for (const limit of limits) {
     output.out(`limit ${limit} will be resumed: the controller looks for requests every 5 s`);
+  }
+}
+
+/** No record is not to say that nothing has tripped: a leader may publish that something has. */
+function failWhereTripped(managers: readonly TaintManager[]): void {
+  for (const { name, trippedLimits: [limit] = [], shadow } of managers) {
+    if (limit === undefined || shadow !== null) continue;
+    throw new UsageError(
+      `limit '${limit}' has tripped, as TaintManager ${name} says, and the lease that keeps it was not found: ` +
+        '--lease NAMESPACE/NAME says which it is',
+    );
   }
 }
 

@@ -7,7 +7,8 @@ export interface ResumeFlags {
 
 const help = `
 The request stands in the lease taintmgr-controller-limits until the controller that leads has carried
-it out, within 5 s. Who may patch that lease may resume evictions.
+it out, within 5 s. Who may patch that lease may resume evictions. It is found by what the leader
+publishes (kubectl get taintmanagers), else in the namespaces taintmgr-system and kube-system.
 Pauses are ended only by name: nobody ends all of them by mistake.
 
 Examples:
