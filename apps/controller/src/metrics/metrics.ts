@@ -35,6 +35,8 @@ export interface MetricsOptions {
   readonly featureGates: FeatureGates;
   /** Name of the lease that is stood for; null: none. */
   readonly lease: string | null;
+  /** What this machine's clock shows now; left out: Date.now. */
+  readonly machineClock?: () => Instant;
 }
 
 /** All metrics of the controller, put together. */
@@ -56,7 +58,7 @@ export interface Metrics {
 
 /** Begins to measure. */
 export function createMetrics(options: MetricsOptions): Metrics {
-  const { stats, dryRun, host, lease, controllers, featureGates } = options;
+  const { stats, dryRun, host, lease, controllers, featureGates, machineClock } = options;
   const { pending } = stats;
   const [registry, slis] = [new Registry(), new Registry()];
   const meter = new Meter(registry);
@@ -76,7 +78,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   leadershipMetrics(meter, stats, lease);
   if (options.shadow) shadowMetrics(meter, options.shadow);
   featureMetrics(meter, featureGates);
-  processMetrics(meter, stats, { dryRun });
+  processMetrics(meter, stats, dryRun, machineClock);
   return {
     registry,
     meter,

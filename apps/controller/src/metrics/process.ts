@@ -4,11 +4,15 @@ import type { ProcessStats } from '../stats/process-stats.ts';
 import { version } from '../version.ts';
 import type { Meter } from './meter.ts';
 
-/** Metrics of the process itself, beside prom-client's own. */
+/**
+ * Metrics of the process itself, beside prom-client's own. `machineClock`: what this machine's clock
+ * shows now, which somebody may have set.
+ */
 export function processMetrics(
   meter: Meter,
   stats: ProcessStats,
-  { dryRun }: { readonly dryRun: boolean },
+  dryRun: boolean,
+  machineClock: () => Instant = Date.now,
 ): void {
   collectDefaultMetrics({ register: meter.registry });
   meter
@@ -27,16 +31,22 @@ export function processMetrics(
   );
   meter.readings(
     'taintmgr_watch_last_event_timestamp_seconds',
-    'When a resource was last confirmed to be current, by a change or a bookmark.',
+    'When a resource was last confirmed to be current, by a change or a bookmark; by the clock of ' +
+      'this machine as it is now.',
     ['resource'],
     () => {
+      const { running } = stats;
+      if (running === null) return [];
+      // Whoever compares has a clock that is right now. The loop's time stays as it began, also where the
+      // machine's clock was set since, or the machine slept.
+      const ahead = machineClock() - running.now();
       // Pods may be read node by node: the oldest of these pictures is that of the resource.
       const oldest = new Map<string, Instant>();
-      for (const { resource, heardAt } of stats.running?.status() ?? []) {
+      for (const { resource, heardAt } of running.status()) {
         if (heardAt === null) continue;
         oldest.set(resource, Math.min(heardAt, oldest.get(resource) ?? heardAt));
       }
-      return Array.from(oldest, ([resource, heardAt]) => [{ resource }, heardAt / 1000]);
+      return Array.from(oldest, ([resource, heardAt]) => [{ resource }, (heardAt + ahead) / 1000]);
     },
   );
 }

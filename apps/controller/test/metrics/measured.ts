@@ -33,8 +33,8 @@ export const idle: RunningController = {
   wall: () => due,
 };
 
-/** Everything that is measured of a controller that runs nothing. */
-export function measure(dryRun = false): Measured {
+/** Everything that is measured of a controller that runs nothing; `machineClock`: what the machine's clock shows. */
+export function measure(dryRun = false, machineClock = (): number => due): Measured {
   const stats: ProcessStats = {
     startedAt: new Date(due),
     takeover: null,
@@ -53,6 +53,7 @@ export function measure(dryRun = false): Measured {
     lease: 'taintmgr-controller',
     controllers: ['taint-eviction-controller', 'node-lifecycle-controller'],
     featureGates: { TaintTolerationComparisonOperators: true },
+    machineClock,
   };
   const metrics = createMetrics(options);
   const notify: Notify = (notice, after) => {

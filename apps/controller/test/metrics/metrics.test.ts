@@ -219,4 +219,19 @@ describe('metrics of our own', () => {
     const lines = await linesOf(metrics);
     assert.ok(!lines.some((line) => line.includes('{resource="leases"}')), 'not read yet');
   });
+
+  for (const [name, machineAt] of [
+    ['set ahead, or slept', due + 3_600_000],
+    ['set back', due - 3_600_000],
+  ] as const) {
+    it(`say when a resource was last heard of by the clock of a machine that was ${name}`, async () => {
+      const { stats, metrics } = measure(false, () => machineAt);
+      const status = { resource: 'nodes', state: 'Watching', heardAt: due - 5000 } as const;
+      stats.running = { ...idle, status: () => [status] };
+      await has(
+        metrics,
+        `taintmgr_watch_last_event_timestamp_seconds{resource="nodes"} ${numberText(machineAt / 1000 - 5)}`,
+      );
+    });
+  }
 });
