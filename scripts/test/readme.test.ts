@@ -12,8 +12,21 @@ it('the library example of the README runs and prints what it says', () => {
   const readme = readFileSync(new URL('README.md', root), 'utf8');
   const match = /```ts\n([\s\S]*?)```\s*```\n([\s\S]*?)```/.exec(readme);
   const [, code = '', printed = ''] = match ?? assert.fail('no example with its output');
-  const args = ['-C', '@taintmgr/source', '--input-type=module-typescript', '-e', code];
-  assert.equal(execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' }), printed);
+  assert.equal(printedBy(code), printed);
+});
+
+it('the examples of packages/sim-cluster/README.md run, and the checkers miss the client', () => {
+  const readme = readFileSync(new URL('packages/sim-cluster/README.md', root), 'utf8');
+  const [jumping = '', bench = '', ...others] = Array.from(
+    readme.matchAll(/^```ts\n([\s\S]*?)^```$/gm),
+    ([, code = '']) => code,
+  );
+  assert.deepEqual(others, []);
+  assert.equal(printedBy(jumping), '');
+  assert.match(
+    printedBy(bench),
+    /invariant: 'condition taints',\n.*\n +evidence: 'node zone-a-1, /,
+  );
 });
 
 it('the configuration in docs/node-lifecycle.md is one', (t) => {
@@ -52,6 +65,12 @@ it('README and CONTRIBUTING name the versions of Node that package.json names', 
     assert.ok(text.includes(`Node ${published} or newer`), `${file}: packages need ${published}`);
   }
 });
+
+/** What a program prints that stands on a page. */
+function printedBy(code: string): string {
+  const args = ['-C', '@taintmgr/source', '--input-type=module-typescript', '-e', code];
+  return execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
+}
 
 /** Commands and what they print, in blocks fenced by ```console. */
 function scenesOf(page: URL): readonly string[] {
