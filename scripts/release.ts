@@ -8,7 +8,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../packages/core/package.json' with { type: 'json' };
 import { artifactTable, readChecksums, sizeText } from './release/artifacts.ts';
-import { parseReleaseFlags, type ReleaseFlags } from './release/flags.ts';
+import { checkTag, parseReleaseFlags, type ReleaseFlags } from './release/flags.ts';
 import { differences, makeRelease } from './release/make.ts';
 import { releasePlan, type Step } from './release/plan.ts';
 
@@ -26,6 +26,7 @@ try {
 }
 
 async function main(flags: ReleaseFlags): Promise<void> {
+  checkTag(manifest.version, process.env);
   if (flags.publish.length > 0) return publish(flags);
   const artifacts = await makeRelease(flags, say);
   if (flags.twice) {

@@ -7,10 +7,11 @@ export const naming: readonly string[] = [
   'deploy/Dockerfile',
   'deploy/README.md',
   'deploy/kustomize/base/kustomization.yaml',
+  'docs/integrations/github-action.md',
   'packages/core/jsr.json',
 ];
 const names =
-  /("version": "|taintmgr-controller:|newTag: |kubectl-taintmgr-v)\d+\.\d+\.\d+(-(alpha|beta|rc)[\w.]*)?/g;
+  /("version": "|taintmgr-controller:|newTag: |kubectl-taintmgr-v|taintmgr\/action@v)\d+\.\d+\.\d+(-(alpha|beta|rc)[\w.]*)?/g;
 
 export function withVersion(text: string, version: string): string {
   return text.replace(names, `$1${version}`);

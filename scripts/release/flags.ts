@@ -54,6 +54,16 @@ export function parseReleaseFlags(
   };
 }
 
+/** Throws where a workflow runs for a tag, and the packages are of another version than the tag says. */
+export function checkTag(version: string, env: Readonly<Record<string, string | undefined>>): void {
+  const { GITHUB_REF_TYPE: type, GITHUB_REF_NAME: name } = env;
+  if (type !== 'tag' || name === `v${version}`) return;
+  throw new Error(
+    `the tag is ${name}, and the packages have the version ${version}: ` +
+      'npm run version first, then the tag on its commit',
+  );
+}
+
 function oneOf<T extends string>(flag: string, value: string, allowed: readonly T[]): T {
   const found = allowed.find((one) => one === value);
   if (found !== undefined) return found;

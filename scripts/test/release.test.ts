@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import {
   writeChecksums,
 } from '../release/artifacts.ts';
 import { type BundledPackage, bundledPackages, programs } from '../release/bundled.ts';
-import { parseReleaseFlags } from '../release/flags.ts';
+import { checkTag, parseReleaseFlags } from '../release/flags.ts';
 import { licenseFaults, noticesOf } from '../release/licenses.ts';
 import { differences } from '../release/make.ts';
 import { packPackage } from '../release/packages.ts';
@@ -55,6 +55,38 @@ describe('the flags of a release', () => {
   it('take the repository of the workflow', () => {
     const { repository } = parseReleaseFlags(['--dry-run'], { GITHUB_REPOSITORY: 'a/b' });
     assert.equal(repository, 'a/b');
+  });
+});
+
+describe('a release of version 0.1.0', () => {
+  for (const [where, env, isRefused] of [
+    ['on a machine of ours', {}, false],
+    ['for the tag v0.1.0', { GITHUB_REF_TYPE: 'tag', GITHUB_REF_NAME: 'v0.1.0' }, false],
+    ['for the tag v0.2.0', { GITHUB_REF_TYPE: 'tag', GITHUB_REF_NAME: 'v0.2.0' }, true],
+    ['for the tag v0.1.0-rc.1', { GITHUB_REF_TYPE: 'tag', GITHUB_REF_NAME: 'v0.1.0-rc.1' }, true],
+    ['in a pull request', { GITHUB_REF_TYPE: 'branch', GITHUB_REF_NAME: '12/merge' }, false],
+  ] as const) {
+    it(`is ${isRefused ? 'refused' : 'made'} ${where}`, () => {
+      const check = () => checkTag('0.1.0', env);
+      if (isRefused) assert.throws(check, /^Error: the tag is v0\.\S+, and .* version 0\.1\.0: /);
+      else assert.doesNotThrow(check);
+    });
+  }
+
+  it('is refused before anything is made', () => {
+    // Were it not refused, there would be nothing to publish.
+    const nothing = ['--folder', 'no-such-folder'];
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ['-C', '@taintmgr/source', 'scripts/release.ts', '--publish', 'npm', ...nothing],
+      {
+        cwd: root,
+        encoding: 'utf8',
+        env: { ...process.env, GITHUB_REF_TYPE: 'tag', GITHUB_REF_NAME: 'v99.0.0' },
+      },
+    );
+    assert.deepEqual([status, stdout], [1, '']);
+    assert.match(stderr, /^error: the tag is v99\.0\.0, /);
   });
 });
 

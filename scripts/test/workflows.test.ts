@@ -57,6 +57,22 @@ for (const file of readdirSync(workflows)) {
   });
 }
 
+it('a release begins for tags of versions, and for no others', () => {
+  const { on } = parse(readFileSync(new URL('release.yml', workflows), 'utf8'));
+  assert.equal(on.push.tags.length, 1);
+  // As GitHub reads it: + is more of what is before it, * is anything but a slash.
+  const pattern = on.push.tags[0].replaceAll('.', '\\.').replaceAll('*', '[^/]*');
+  for (const [tag, isVersion] of [
+    ['v0.1.0', true],
+    ['v12.0.3-rc.1', true],
+    ['v0', false],
+    ['v0.1', false],
+    ['vendor', false],
+  ] as const) {
+    assert.equal(new RegExp(`^${pattern}$`).test(tag), isVersion, tag);
+  }
+});
+
 it('the action for pull requests names its own actions by their commits', () => {
   const action = readFileSync(new URL('action/action.yml', root), 'utf8');
   const used = [...action.matchAll(/uses: (.*)/g)].map(([, uses = '']) => uses);
