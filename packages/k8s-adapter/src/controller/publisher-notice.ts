@@ -1,5 +1,6 @@
 // What people should know of what the leader publishes.
 import type { Failure } from '../proto/answer.ts';
+import { isMissing } from '../proto/denial.ts';
 
 export type PublisherNotice =
   /** It was written, for the first time since we lead or since it could not be. */
@@ -29,8 +30,9 @@ export type Obstacle = 'notInstalled' | 'refused' | 'failed';
 /** A token that has run out is renewed, a server that is overloaded has room again. */
 const passingStatuses: readonly number[] = [401, 408, 409, 429];
 
-export function obstacleOf({ status }: Failure): Obstacle {
-  if (status === 404) return 'notInstalled';
+export function obstacleOf(failure: Failure): Obstacle {
+  const { status } = failure;
+  if (isMissing(failure)) return 'notInstalled';
   const passes = status === null || status >= 500 || passingStatuses.includes(status);
   return passes ? 'failed' : 'refused';
 }

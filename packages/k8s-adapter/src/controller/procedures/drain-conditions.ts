@@ -2,6 +2,7 @@
 import type { Command } from '@taintmgr/core';
 import { formatTime } from '@taintmgr/core/time';
 import { failureOf, succeeded } from '../../proto/answer.ts';
+import { isMissing } from '../../proto/denial.ts';
 import { patchConditionsRequest } from '../../proto/node-requests.ts';
 import {
   type Circumstances,
@@ -31,7 +32,7 @@ export function conditionsSetting(
       (_, answer) => {
         if (succeeded(answer)) return finish({ kind: 'done' });
         const failure = failureOf(answer);
-        return finish(failure.status === 404 ? { kind: 'gone' } : failedBy(failure));
+        return finish(isMissing(failure) ? { kind: 'gone' } : failedBy(failure));
       },
     ),
     ended: () => null,

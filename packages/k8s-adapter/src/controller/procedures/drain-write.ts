@@ -8,6 +8,7 @@ import { isMarkOf, undoing, untainting } from '../../drain/undo.ts';
 import { ending, renewing } from '../../drain/working-mark.ts';
 import { type Answer, dateHeader, failureOf, succeeded } from '../../proto/answer.ts';
 import { getRequest } from '../../proto/api-request.ts';
+import { isMissing } from '../../proto/denial.ts';
 import { asRecord, parseJson } from '../../proto/json.ts';
 import { getNodeRequest } from '../../proto/node-requests.ts';
 import {
@@ -54,7 +55,7 @@ export function drainNodeWriting(command: WriteDrainNode): Task<DrainWriteNotice
   const resume = (state: State, answer: Answer, wall: Instant): StateStep<State> => {
     if (!succeeded(answer)) {
       const failure = failureOf(answer);
-      if (failure.status === 404) return finish({ kind: 'gone' });
+      if (isMissing(failure)) return finish({ kind: 'gone' });
       const isBehind = failure.status === 409 && state.kind === 'writing';
       if (isBehind && state.conflicts < conflictsMax) return read(state.conflicts + 1);
       return finish(failedBy(failure));
@@ -113,7 +114,7 @@ export function drainGuarding(command: GuardDrain): Task<DrainWriteNotice> {
   const resume = (state: 'reading' | 'writing', answer: Answer): StateStep<typeof state> => {
     if (!succeeded(answer)) {
       const failure = failureOf(answer);
-      return finish(failure.status === 404 ? { kind: 'gone' } : failedBy(failure));
+      return finish(isMissing(failure) ? { kind: 'gone' } : failedBy(failure));
     }
     if (state === 'writing') return finish({ kind: 'done' });
     const object = parseJson(answer.body);

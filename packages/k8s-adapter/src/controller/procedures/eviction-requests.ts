@@ -15,6 +15,7 @@ import {
   succeeded,
 } from '../../proto/answer.ts';
 import { getRequest } from '../../proto/api-request.ts';
+import { isMissing } from '../../proto/denial.ts';
 import { asList, asRecord, asText } from '../../proto/json.ts';
 import {
   failedBy,
@@ -107,7 +108,7 @@ export function evictionRequestWriting(command: WriteRequest): Task<EvictionRequ
       if (succeeded(answer)) return finish({ kind: 'done' });
       const failure = failureOf(answer);
       const isThere = write.kind === 'create' && failure.reason === 'AlreadyExists';
-      const isGone = write.kind === 'withdraw' && failure.status === 404;
+      const isGone = write.kind === 'withdraw' && isMissing(failure);
       return isThere || isGone ? finish({ kind: 'done' }) : finish(failedBy(failure));
     }),
     ended: (outcome) => ({ kind: 'evictionRequestWritten', command, outcome }),

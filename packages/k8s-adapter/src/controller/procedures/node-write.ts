@@ -16,6 +16,7 @@ import {
   ownedTaintsAnnotation,
   podFromJson,
 } from '../../proto/convert.ts';
+import { isMissing } from '../../proto/denial.ts';
 import { asList, asRecord, asText, type JsonRecord } from '../../proto/json.ts';
 import {
   getNodeLeaseRequest,
@@ -104,7 +105,7 @@ function afterFailure(state: NodeWriteState, failure: Failure): NodeWriteStep {
   if (status === 404 && state.kind === 'ReadingLease') {
     return afterLease(state.command, state.node, null);
   }
-  if (status === 404) return finish({ kind: 'gone' });
+  if (isMissing(failure)) return finish({ kind: 'gone' });
   const { command } = state;
   if (status === 409 && state.kind === 'Writing' && command.kind === 'changeTaints') {
     // The node of the cache was behind, by an annotation of ours as often as not: read it itself.

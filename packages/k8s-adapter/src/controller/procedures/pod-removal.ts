@@ -5,7 +5,6 @@ import {
   confirmEviction,
   type Outcome,
   type Pod,
-  webhookDenial,
 } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import {
@@ -17,6 +16,7 @@ import {
 } from '../../proto/answer.ts';
 import type { ApiRequest } from '../../proto/api-request.ts';
 import { nodeFromJson, podFromJson } from '../../proto/convert.ts';
+import { isDeniedByAdmission } from '../../proto/denial.ts';
 import { annotateNodeRequest, getNodeRequest } from '../../proto/node-requests.ts';
 import {
   type DeletionOptions,
@@ -189,7 +189,7 @@ const refusals: readonly Refusal[] = [
     where: isOtherUid,
     means: 'gone',
   },
-  // A role without pods/status, an admission webhook: no reason to keep the pod.
+  // A role without pods/status, a condition that is not valid: no reason to keep the pod.
   { states: ['MarkingDisrupted'], statuses: [400, 403, 422], where: always, means: 'unmarked' },
   // An overloaded server also says 429, but names no budget.
   {
@@ -201,9 +201,8 @@ const refusals: readonly Refusal[] = [
 ];
 
 function classify(state: ExecutionState['kind'], failure: Failure): Meaning {
-  // A webhook answers with any status, 404 and 409 too: what it says is not about the pod.
-  const isRemoval = state === 'Deleting' || state === 'Evicting';
-  if (isRemoval && webhookDenial(failure.message)) return 'failed';
+  // Admission answers with any status, 404 and 409 too: what it says is not about the pod.
+  if (isDeniedByAdmission(failure)) return state === 'MarkingDisrupted' ? 'unmarked' : 'failed';
   const refusal = refusals.find(
     ({ states, statuses, where }) =>
       states.includes(state) &&

@@ -5,6 +5,7 @@ import type { Instant } from '@taintmgr/core/time';
 import { disruptionTarget, setPodStatusRequest } from '../../pressure/requests.ts';
 import { type Answer, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
 import { identityOf, podFromJson } from '../../proto/convert.ts';
+import { isDeniedByAdmission, isMissing } from '../../proto/denial.ts';
 import { parseJson } from '../../proto/json.ts';
 import { deletePodRequest, evictPodRequest, getPodRequest } from '../../proto/pod-requests.ts';
 import { finish, type StateStep, send } from '../task.ts';
@@ -122,7 +123,8 @@ function afterFailure(
   }
   if (isOtherPod(failure)) return finish({ kind: 'gone' }, state.refusal);
   // A role without pods/status, an admission webhook: no reason to keep the pod.
-  if (state.kind === 'Marking' && unmarkable.includes(failure.status ?? 0)) {
+  const isUnmarkable = unmarkable.includes(failure.status ?? 0) || isDeniedByAdmission(failure);
+  if (state.kind === 'Marking' && isUnmarkable) {
     return remove({ ...state, refusal: failure.message }, removal);
   }
   const request = state.kind === 'Removing' && removal === 'evict' ? 'Evicting' : 'Deleting';
@@ -130,8 +132,9 @@ function afterFailure(
 }
 
 /** The pod goes; whether its status says why does not change that. */
-function afterStatusFailure(state: EvictionState, { status, message }: Failure): EvictionStep {
-  if (status === 404) return done(state);
+function afterStatusFailure(state: EvictionState, failure: Failure): EvictionStep {
+  const { status, message } = failure;
+  if (isMissing(failure)) return done(state);
   if (status === 409 && state.attempts < attemptsMax) {
     return send({ ...state, kind: 'ReadingAgain' }, getPodRequest(state.command.pod));
   }

@@ -6,6 +6,7 @@ import type { Millis } from '@taintmgr/core/time';
 import { ownCondition } from '../../pressure/conditions.ts';
 import { setConditionsRequest } from '../../pressure/requests.ts';
 import { type Answer, failureOf, succeeded } from '../../proto/answer.ts';
+import { isMissing } from '../../proto/denial.ts';
 import type { ClusterEvent } from '../../proto/event-requests.ts';
 import { failedBy, failedUnasked, finish, type Procedures, stepsFrom, type Task } from '../task.ts';
 import { nodeEvent, podEvent } from './engine.ts';
@@ -96,7 +97,7 @@ function writingConditions(command: SetPressureConditions): Task<PressureCommand
 function conditionsOutcome(answer: Answer): Outcome {
   if (succeeded(answer)) return { kind: 'done' };
   const failure = failureOf(answer);
-  return failure.status === 404 ? { kind: 'gone' } : failedBy(failure);
+  return isMissing(failure) ? { kind: 'gone' } : failedBy(failure);
 }
 
 function evictionEvent(

@@ -3,6 +3,7 @@ import type { Command } from '@taintmgr/core';
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import { type Answer, failureOf, succeeded } from '../../proto/answer.ts';
 import { type ApiRequest, getRequest, patchRequest, withQuery } from '../../proto/api-request.ts';
+import { isMissing } from '../../proto/denial.ts';
 import {
   asInteger,
   asList,
@@ -59,7 +60,7 @@ export function rolloutRestarting(command: RestartRollout): Task<DrainWriteNotic
   const resume = (state: State, answer: Answer, wall: Instant): StateStep<State> => {
     if (!succeeded(answer)) {
       const failure = failureOf(answer);
-      if (failure.status === 404) return finish({ kind: 'gone' });
+      if (isMissing(failure)) return finish({ kind: 'gone' });
       const isBehind = failure.status === 409 && state.kind === 'patching';
       if (isBehind && state.conflicts < conflictsMax)
         return readDeployment(state.set, state.conflicts + 1);

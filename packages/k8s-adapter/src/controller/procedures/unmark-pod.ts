@@ -2,6 +2,7 @@
 import type { Command, Outcome } from '@taintmgr/core';
 import { takeoverProgram } from '@taintmgr/core/policy';
 import { type Answer, failureOf, succeeded } from '../../proto/answer.ts';
+import { isMissing } from '../../proto/denial.ts';
 import { disruptionOf } from '../../proto/disruption.ts';
 import { asRecord, asText, parseJson } from '../../proto/json.ts';
 import { getPodRequest, unmarkDisruptedRequest } from '../../proto/pod-requests.ts';
@@ -34,7 +35,7 @@ export function unmarking(command: UnmarkPod): Task<UnmarkNotice> {
 function afterAnswer({ pod }: UnmarkPod, state: State, answer: Answer): StateStep<State> {
   if (!succeeded(answer)) {
     const failure = failureOf(answer);
-    if (failure.status === 404) return finish({ kind: 'gone' });
+    if (isMissing(failure)) return finish({ kind: 'gone' });
     return finish(failure.status === 409 ? changed(failure.message) : failedBy(failure));
   }
   if (state === 'writing') return finish({ kind: 'done' });

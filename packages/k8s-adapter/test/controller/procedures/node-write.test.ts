@@ -229,6 +229,15 @@ describe('markPodLost and setNodeLabels', () => {
     assert.deepEqual(start(command).answer(200, again), { kind: 'done' });
   });
 
+  it('a webhook’s 404 does not say that the node is gone', () => {
+    const command: NodeCommand = { kind: 'setNodeLabels', id: 'c', node, labels: { a: 'b' } };
+    const message = 'admission webhook "w.example.com" denied the request: not here';
+    const failed = { kind: 'failed', status: 404, message, retryAfter: null };
+    assert.deepEqual(start(command).answer(404, { message }), failed);
+    const missing = { kind: 'gone' };
+    assert.deepEqual(start(command).answer(404, { message: 'nodes "n1" not found' }), missing);
+  });
+
   it('labels are patched without a read', () => {
     const run = start({ kind: 'setNodeLabels', id: 'c', node, labels: { a: 'b' } });
     assert.equal(run.asked(), 'PATCH /api/v1/nodes/n1');

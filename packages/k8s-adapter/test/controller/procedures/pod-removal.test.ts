@@ -146,7 +146,22 @@ describe('the request of an eviction', () => {
 });
 
 describe('the answer to the mark', () => {
+  const byWebhook = 'admission webhook "w.example.com" denied the request: UID in precondition';
+  const byPolicy =
+    "pods \"tol-0s\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no";
   const answers: [string, Answer, Outcome | 'delete' | 'delete, unmarked'][] = [
+    ...[400, 401, 403, 404, 409, 413, 422, 429, 500].map(
+      (status): [string, Answer, 'delete, unmarked'] => [
+        `denied by a webhook that says ${status}`,
+        said(status, byWebhook),
+        'delete, unmarked',
+      ],
+    ),
+    ...[401, 403, 413, 422].map((status): [string, Answer, 'delete, unmarked'] => [
+      `denied by a policy that says ${status}`,
+      said(status, byPolicy),
+      'delete, unmarked',
+    ]),
     ['200', plain(200), 'delete'],
     ['no such pod', answer('not found'), { kind: 'gone' }],
     ['another uid', answer('patch: other uid'), { kind: 'gone' }],
@@ -166,6 +181,28 @@ describe('the answer to the mark', () => {
       assert.equal(step.state.kind, 'Deleting');
       assert.equal(step.refusal === null ? 'delete' : 'delete, unmarked', expected);
     });
+  }
+});
+
+describe('the answer to what is kept on a node', () => {
+  const command = {
+    kind: 'keepTaintStarts',
+    id: 'c3',
+    nodeName: 'g3',
+    nodeUid: '<uid-g3>',
+    starts: {},
+    pauses: [],
+    taintsWrittenAt: null,
+  } as const;
+  const denial = 'admission webhook "w.example.com" denied the request: UID in precondition';
+  const answers: [string, Answer, Outcome][] = [
+    ['no such node', answer('not found'), { kind: 'gone' }],
+    ['another uid', answer('patch: other uid'), { kind: 'gone' }],
+    ['a webhook that says 404', said(404, denial), failed(404, denial)],
+    ['a webhook that says 409', said(409, denial), failed(409, denial)],
+  ];
+  for (const [name, given, expected] of answers) {
+    it(name, () => assert.deepEqual(outcome({ kind: 'KeepingStarts', command }, given), expected));
   }
 });
 

@@ -43,6 +43,12 @@ function answer(status: number, body: object = {}): Answer {
   return { kind: 'response', status, headers: {}, body: JSON.stringify(body) };
 }
 
+function denial(status: number): Answer {
+  return answer(status, {
+    message: 'admission webhook "w.example.com" denied the request: frozen',
+  });
+}
+
 const accepted = answer(200);
 const leaving = pod({ isLeaving: true });
 const otherUid = answer(422, { details: { causes: [{ field: 'metadata.uid' }] } });
@@ -138,6 +144,13 @@ const cases: readonly Case[] = [
     outcome: 'done',
     refused: true,
   },
+  ...[401, 404, 500].map((status) => ({
+    name: `goes on where a webhook denies the mark and the status with ${status}`,
+    answers: [pod(), denial(status), accepted, leaving, denial(status)],
+    sent: whole,
+    outcome: 'done',
+    refused: true,
+  })),
   {
     name: 'sees another pod in a refused mark',
     answers: [pod(), otherUid],
