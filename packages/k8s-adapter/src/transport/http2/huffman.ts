@@ -14,6 +14,7 @@ const bitsOf: readonly number[] = [
   24, 24, 26, 23, 26, 27, 26, 26, 27, 27, 27, 27, 27, 28, 27, 27, 27, 27, 27, 26, 30,
 ];
 const bitsMax = 30;
+const argumentsMax = 1024;
 const end = bitsOf.length - 1;
 
 /** Where each bit leads from each place: to another place, or, if negative, to a byte. */
@@ -88,11 +89,18 @@ export function huffmanText(bytes: Uint8Array, from: number, to: number): string
       place = tree[2 * place + (eightBits(bytes, bit) >>> 7)] ?? 0;
       bit += 1;
     }
-    if (place >= 0) return isPadding(bytes, begin, bitsEnd) ? String.fromCharCode(...text) : null;
+    if (place >= 0) return isPadding(bytes, begin, bitsEnd) ? textOf(text) : null;
     if (place === -1 - end) return null;
     text.push(-1 - place);
   }
-  return String.fromCharCode(...text);
+  return textOf(text);
+}
+
+/** The quickest for the usual ones; a call has no room for the bytes of the longest as arguments. */
+function textOf(bytes: readonly number[]): string {
+  return bytes.length > argumentsMax
+    ? Buffer.from(bytes).toString('latin1')
+    : String.fromCharCode(...bytes);
 }
 
 /** From this bit on, wherever the text ends: a code that does not fit is none. */

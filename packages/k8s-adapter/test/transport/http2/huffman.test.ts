@@ -56,3 +56,16 @@ it('reads nothing where more or other bits than padding are left', () => {
     }),
   );
 });
+
+it('reads a text that is longer than a call has room for arguments', () => {
+  const long = '00011'.repeat(256_000);
+  for (const [bits, length] of [
+    [long, 256_000],
+    [`${long}00011111`, 256_001],
+  ] as const) {
+    const bytes = bytesOf(bits);
+    const read = huffmanText(bytes, 1, bytes.length);
+    // Not compared as a whole: nobody wants to see the difference.
+    assert.ok(read === 'a'.repeat(length));
+  }
+});
