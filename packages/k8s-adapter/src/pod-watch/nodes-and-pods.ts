@@ -9,11 +9,11 @@ export function nodesAndPods(nodes: Source, pods: PodSource): Source {
     handle(now, input) {
       const effects: (Event | SourceEffect)[] = [];
       for (const effect of nodes.handle(now, input)) {
-        if (effect.kind === 'synced') effects.push(...pods.nodesSynced(now));
-        else effects.push(effect, ...pods.follow(now, effect));
+        const isSynced = effect.kind === 'synced';
+        if (!isSynced) effects.push(effect);
+        add(effects, isSynced ? pods.nodesSynced(now) : pods.follow(now, effect));
       }
-      // One by one: there may be a million.
-      for (const effect of pods.handle(now, input)) effects.push(effect);
+      add(effects, pods.handle(now, input));
       return effects;
     },
     nextWake: () => earlier(nodes.nextWake(), pods.nextWake()),
@@ -24,4 +24,9 @@ export function nodesAndPods(nodes: Source, pods: PodSource): Source {
       return ofNode === null || ofPods === null ? null : Math.min(ofNode, ofPods);
     },
   };
+}
+
+/** One by one: there may be a million, and a call has no room for so many arguments. */
+function add<T>(effects: T[], more: readonly T[]): void {
+  for (const effect of more) effects.push(effect);
 }

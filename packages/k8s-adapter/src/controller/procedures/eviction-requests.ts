@@ -59,7 +59,7 @@ export function evictionRequestsReading({ id, drain }: ReadRequests): Task<Evict
       const hasEvictions = kinds.has('evictions');
       return found.isServed ? page({ kind: 'requests', hasEvictions }) : done;
     }
-    found[state.kind].push(...asList(body.items));
+    for (const item of asList(body.items)) found[state.kind].push(item);
     const token = asText(asRecord(body.metadata).continue);
     if (token !== '') return page(state, token);
     return state.kind === 'requests' && state.hasEvictions && found.requests.length > 0
