@@ -17,7 +17,11 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { Handler } from '../server/answer.ts';
 import { createAuthenticator } from '../server/authentication.ts';
 import { createAuthorizer } from '../server/authorization.ts';
-import { readServerIdentity } from '../server/certificate.ts';
+import {
+  readServerIdentity,
+  renewServerIdentity,
+  type ServerIdentity,
+} from '../server/certificate.ts';
 import { createChecks } from '../server/checks.ts';
 import { explainHandler } from '../server/explainz.ts';
 import { createGate, type Gate, openGate } from '../server/gate.ts';
@@ -116,7 +120,7 @@ async function startSecure(options: StatusOptions, routes: Routes): Promise<Clos
     throw listenError(choices, error, 'bindAddress', 'securePort');
   });
   log.info({ address: settings.bindAddress, port: server.port }, 'serving health and metrics');
-  const stopLooking = settings.tlsCertFile === '' ? () => {} : lookAgain(server, choices, log);
+  const stopLooking = lookAgain(server, identity, choices, log);
   return async () => {
     stopLooking();
     await server.close();
@@ -154,15 +158,22 @@ function listenError(
     : new SettingError(placeOf(choices, port), String(settings[port]), `a free one (${why})`);
 }
 
-/** Certificates are renewed while we run. */
-function lookAgain(server: StatusServer, choices: Choices, log: Logger): () => void {
+/** Certificates and authorities are renewed while we run. */
+function lookAgain(
+  server: StatusServer,
+  first: ServerIdentity,
+  choices: Choices,
+  log: Logger,
+): () => void {
   const { settings } = choices;
+  if (settings.tlsCertFile === '' && settings.clientCaFile === '') return () => {};
+  const placeIn = (name: Parameters<typeof placeOf>[1]): string => placeOf(choices, name);
+  let identity = first;
   const timer = setInterval(() => {
-    try {
-      server.identify(readServerIdentity(settings, (name) => placeOf(choices, name)));
-    } catch (error) {
+    identity = renewServerIdentity(identity, settings, placeIn, (error) => {
       log.warn({ error: messageOf(error) }, 'keeping the certificate read before');
-    }
+    });
+    server.identify(identity);
   }, identityLookMs).unref();
   return () => clearInterval(timer);
 }

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname, networkInterfaces } from 'node:os';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
@@ -25,29 +26,75 @@ export interface CertificateFiles {
 
 const ownNames = { name: 'taintmgr-controller', authority: 'taintmgr-controller-ca' } as const;
 
+/** Where a file is chosen: a flag, or a field of the configuration file. */
+type PlaceOf = (name: keyof CertificateFiles) => string;
+
 /**
  * Reads the files; without a certificate it makes one for this machine at the address that is
  * bound, good for a year. Throws SettingError naming the place where the file is chosen.
  */
-export function readServerIdentity(
+export function readServerIdentity(files: CertificateFiles, placeOf: PlaceOf): ServerIdentity {
+  const clientCa = readClientCa(files, placeOf);
+  return { ...(readServing(files, placeOf) ?? ownServing(files)), clientCa };
+}
+
+/**
+ * Reads the files again, and tells of what cannot be used: that stays as it was. A file may be empty
+ * for a moment while somebody writes it.
+ */
+export function renewServerIdentity(
+  before: ServerIdentity,
   files: CertificateFiles,
-  placeOf: (name: keyof CertificateFiles) => string,
+  placeOf: PlaceOf,
+  onError: (error: unknown) => void,
 ): ServerIdentity {
-  const { tlsCertFile } = files;
+  const orBefore = <T>(read: () => T, was: T): T => {
+    try {
+      return read();
+    } catch (error) {
+      onError(error);
+      return was;
+    }
+  };
+  const serving = orBefore(() => readServing(files, placeOf), null);
+  const clientCa = orBefore(() => readClientCa(files, placeOf), before.clientCa);
+  return { ...before, ...serving, clientCa };
+}
+
+/** Node trusts all public authorities where it is given none, and takes any text for one. */
+function readClientCa({ clientCaFile: file }: CertificateFiles, placeOf: PlaceOf): string {
+  const where = placeOf('clientCaFile');
+  const pem = readPem(where, file);
+  if (file === '') return '';
+  const certificates = pem.match(certificateBlock) ?? [];
+  if (certificates.length === 0)
+    throw new SettingError(where, file, 'PEM with a certificate in it');
+  for (const one of certificates) {
+    checkPem(where, file, () => new X509Certificate(one));
+  }
+  return certificates.join('\n');
+}
+
+const certificateBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+type Serving = Pick<ServerIdentity, 'cert' | 'key'>;
+
+/** Null: there are no files. */
+function readServing(files: CertificateFiles, placeOf: PlaceOf): Serving | null {
+  if (files.tlsCertFile === '') return null;
   const pem = (name: keyof CertificateFiles): string => readPem(placeOf(name), files[name]);
   const check = (name: keyof CertificateFiles, parts: SecureContextOptions): void =>
-    checkPem(placeOf(name), files[name], parts);
-  const clientCa = pem('clientCaFile');
-  check('clientCaFile', clientCa === '' ? {} : { ca: clientCa });
-  if (tlsCertFile === '') {
-    const subject = { ...ownNames, hosts: boundHosts(files.bindAddress) };
-    const { certificate, ca, key } = createCertificate(Date.now(), subject);
-    return { cert: certificate + ca, key, clientCa };
-  }
+    checkPem(placeOf(name), files[name], () => createSecureContext(parts));
   const [cert, key] = [pem('tlsCertFile'), pem('tlsPrivateKeyFile')];
   check('tlsCertFile', { cert });
   check('tlsPrivateKeyFile', { cert, key });
-  return { cert, key, clientCa };
+  return { cert, key };
+}
+
+function ownServing({ bindAddress }: CertificateFiles): Serving {
+  const subject = { ...ownNames, hosts: boundHosts(bindAddress) };
+  const { certificate, ca, key } = createCertificate(Date.now(), subject);
+  return { cert: certificate + ca, key };
 }
 
 /** By what clients may know the server; every address of this machine where all are bound. */
@@ -62,6 +109,12 @@ function boundHosts(bindAddress: string): readonly string[] {
 
 function readPem(where: string, file: string): string {
   if (file === '') return '';
+  const text = readText(where, file);
+  if (text.trim() === '') throw new SettingError(where, file, 'PEM (the file is empty)');
+  return text;
+}
+
+function readText(where: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
@@ -71,9 +124,9 @@ function readPem(where: string, file: string): string {
   }
 }
 
-function checkPem(where: string, file: string, parts: SecureContextOptions): void {
+function checkPem(where: string, file: string, read: () => unknown): void {
   try {
-    createSecureContext(parts);
+    read();
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new SettingError(where, file, `PEM that goes together (${why})`);

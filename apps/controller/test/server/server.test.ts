@@ -9,7 +9,7 @@ import { createCertificate } from '@taintmgr/sim-cluster';
 import { SettingError } from '../../src/flags/setting-error.ts';
 import { type Handler, textAnswer } from '../../src/server/answer.ts';
 import { createAuthenticator } from '../../src/server/authentication.ts';
-import { readServerIdentity } from '../../src/server/certificate.ts';
+import { readServerIdentity, renewServerIdentity } from '../../src/server/certificate.ts';
 import { openGate } from '../../src/server/gate.ts';
 import { type StatusServer, startServer } from '../../src/server/server.ts';
 import { type Ask, ask } from '../harness/https-client.ts';
@@ -108,18 +108,44 @@ describe('the server', () => {
     assert.notEqual(await fingerprint(), before);
   });
 
+  const testdata = (name: string): string =>
+    fileURLToPath(new URL(`../testdata/server/tls/${name}`, import.meta.url));
+  const nobody = 'system:anonymous system:unauthenticated';
+  const testClient = 'test-client system:masters system:authenticated';
+  const [cert, key] = ['client.crt', 'client.key'].map((name) => readFileSync(testdata(name)));
+  const whoami = async ({ port }: StatusServer, client: Ask): Promise<string> =>
+    (await ask(port, '/whoami', client)).body;
+
   it('knows who shows a client certificate of --client-ca-file, and nobody else', async (t) => {
-    const testdata = (name: string): string =>
-      fileURLToPath(new URL(`../testdata/server/tls/${name}`, import.meta.url));
-    const { port } = await start(t, { ...none, clientCaFile: testdata('ca.crt') });
-    const whoami = async (client: Ask): Promise<string> =>
-      (await ask(port, '/whoami', client)).body;
-    const nobody = 'system:anonymous system:unauthenticated';
-    assert.equal(await whoami({}), nobody);
+    const server = await start(t, { ...none, clientCaFile: testdata('ca.crt') });
+    assert.equal(await whoami(server, {}), nobody);
     const foreign = createCertificate(Date.now());
-    assert.equal(await whoami({ cert: foreign.certificate, key: foreign.key }), nobody);
-    const [cert, key] = ['client.crt', 'client.key'].map((name) => readFileSync(testdata(name)));
-    assert.equal(await whoami({ cert, key }), 'test-client system:masters system:authenticated');
+    assert.equal(await whoami(server, { cert: foreign.certificate, key: foreign.key }), nobody);
+    assert.equal(await whoami(server, { cert, key }), testClient);
+  });
+
+  it('takes over another client CA without a new start, and none that is being written', async (t) => {
+    const [ours, foreign] = [readFileSync(testdata('ca.crt'), 'utf8'), createCertificate(0).ca];
+    const clientCaFile = join(folderWith(t, { 'ca.crt': foreign }), 'ca.crt');
+    const files = { ...none, clientCaFile };
+    const server = await start(t, files);
+    assert.equal(await whoami(server, { cert, key }), nobody);
+    const first = readServerIdentity(files, placeOf);
+    let identity = first;
+    const errors: unknown[] = [];
+    const renew = (text: string): void => {
+      writeFileSync(clientCaFile, text);
+      identity = renewServerIdentity(identity, files, placeOf, (error) => errors.push(error));
+      server.identify(identity);
+    };
+    renew(ours);
+    assert.equal(await whoami(server, { cert, key }), testClient);
+    for (const text of ['', 'junk', foreign.slice(0, 200)]) renew(text);
+    assert.equal(errors.length, 3);
+    assert.equal(await whoami(server, { cert, key }), testClient);
+    assert.equal(identity.cert, first.cert, 'its own certificate stays');
+    renew(foreign);
+    assert.equal(await whoami(server, { cert, key }), nobody);
   });
 });
 
@@ -153,9 +179,23 @@ describe('certificate files', () => {
   it('that cannot be used are named with their flag', (t) => {
     const { certificate, key } = createCertificate(Date.now());
     const other = createCertificate(Date.now());
-    const folder = folderWith(t, { crt: certificate, key, other: other.key, junk: 'junk' });
+    const broken = certificate.replace(/CERTIFICATE-----\n..../, 'CERTIFICATE-----\nAAAA');
+    const junk = { empty: '', junk: 'junk', broken };
+    const folder = folderWith(t, { crt: certificate, key, other: other.key, ...junk });
     const path = (name: string): string => join(folder, name);
     const cases: readonly (readonly [files: object, start: string])[] = [
+      [
+        { tlsCertFile: path('empty'), tlsPrivateKeyFile: path('key') },
+        'the place of tlsCertFile: got ',
+      ],
+      [
+        { tlsCertFile: path('crt'), tlsPrivateKeyFile: path('empty') },
+        'the place of tlsPrivateKeyFile: got ',
+      ],
+      [{ clientCaFile: path('empty') }, 'the place of clientCaFile: got '],
+      [{ clientCaFile: path('junk') }, 'the place of clientCaFile: got '],
+      [{ clientCaFile: path('key') }, 'the place of clientCaFile: got '],
+      [{ clientCaFile: path('broken') }, 'the place of clientCaFile: got '],
       [
         { tlsCertFile: path('no'), tlsPrivateKeyFile: path('key') },
         'the place of tlsCertFile: got ',
