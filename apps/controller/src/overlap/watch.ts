@@ -29,6 +29,10 @@ export interface OverlapWatchOptions {
   readonly takeover: TakeoverScore | null;
   readonly leadership: Leadership;
   readonly log: Logger;
+  /** Aborted: who starts gives up. */
+  readonly signal: AbortSignal;
+  /** Our monotonic clock; left out: that of the process. */
+  readonly now?: () => Millis;
   /** Counts a pod that somebody else has evicted for a taint. */
   readonly onForeign: (eviction: ForeignEviction) => void;
 }
@@ -55,6 +59,8 @@ export class OverlapWatch {
   readonly #transport: HttpTransport;
   readonly #client: ApiClient;
   readonly #search: EvictorSearch;
+  readonly #now: () => Millis;
+  readonly #whenClosed = new AbortController();
   #timer: NodeJS.Timeout | null = null;
   /** Who else evicts by its leases and pods. */
   #others: readonly OtherEvictor[] = [];
@@ -72,19 +78,28 @@ export class OverlapWatch {
     this.#options = options;
     this.#transport = new HttpTransport(access, `taintmgr-controller/${version}`);
     const { server } = access;
-    this.#client = new ApiClient({ transport: this.#transport, server, requestTimeout });
-    this.#search = new EvictorSearch(this.#client, { own: options.own });
+    const { signal } = this.#whenClosed;
+    this.#client = new ApiClient({ transport: this.#transport, server, requestTimeout, signal });
+    this.#search = new EvictorSearch(this.#client, { own: options.own, signal });
+    this.#now = options.now ?? (() => performance.now());
   }
 
   static async start(options: OverlapWatchOptions): Promise<OverlapWatch> {
+    const { signal } = options;
+    signal.throwIfAborted();
     const watch = new OverlapWatch(options);
+    const close = (): void => watch.close();
+    // Later on what is under way comes to its end, and is recorded, before this is closed.
+    signal.addEventListener('abort', close);
     try {
       await watch.#begin();
     } catch (error) {
-      watch.#transport.close();
+      watch.close();
       throw error;
+    } finally {
+      signal.removeEventListener('abort', close);
     }
-    watch.#timer = setInterval(() => void watch.#look(), lookEveryMs).unref();
+    watch.#timer = setInterval(() => void watch.look(), lookEveryMs).unref();
     return watch;
   }
 
@@ -103,8 +118,10 @@ export class OverlapWatch {
     return [...this.#others, { name: manager, work: shared, evidence: message }];
   }
 
+  /** Gives up a look that is under way, too. */
   close(): void {
     if (this.#timer) clearInterval(this.#timer);
+    this.#whenClosed.abort();
     this.#transport.close();
   }
 
@@ -116,7 +133,8 @@ export class OverlapWatch {
       await this.#record(overlap.subject, overlap.message);
       throw new OverlapError(overlap.message);
     }
-    await this.#found(overlap);
+    this.#saw(overlap);
+    await this.#publish(overlap.subject);
   }
 
   /** What nobody else may run. */
@@ -131,16 +149,19 @@ export class OverlapWatch {
     return evictors;
   }
 
-  async #look(): Promise<void> {
+  /** Looks once more; a timer does that, too. */
+  async look(): Promise<void> {
     try {
       const overlap = overlapOf(await this.#find(), this.#exclusive);
       // What we are no longer allowed to see may still be running.
-      if (overlap === null || overlap.isSeen) await this.#found(overlap);
+      if (overlap === null || overlap.isSeen) this.#saw(overlap);
       else this.#logDoubt(overlap);
     } catch (error) {
       const { log } = this.#options;
       log.debug({ error: messageOf(error) }, 'could not look for others who do the same work');
     }
+    this.#forgetForeign();
+    await this.#publish(this.#seen?.subject ?? null);
   }
 
   #logDoubt({ message }: Overlap): void {
@@ -148,12 +169,15 @@ export class OverlapWatch {
     this.#isDoubtLogged = true;
   }
 
-  async #found(overlap: Overlap | null): Promise<void> {
+  #saw(overlap: Overlap | null): void {
     this.#seen = overlap;
     this.#isDoubtLogged = false;
+  }
+
+  /** Whatever a look has shown: what evicted was never seen otherwise. */
+  #forgetForeign(): void {
     const foreign = this.#foreign;
-    if (foreign !== null && performance.now() - foreign.at > foreignMsMax) this.#foreign = null;
-    await this.#publish(overlap?.subject ?? null);
+    if (foreign !== null && this.#now() - foreign.at > foreignMsMax) this.#foreign = null;
   }
 
   /** Logs and records a change of whether there is an overlap. */
@@ -181,7 +205,7 @@ export class OverlapWatch {
 
   async #noteLetThrough(eviction: ForeignEviction): Promise<void> {
     const { pod, manager } = eviction;
-    const now = performance.now();
+    const now = this.#now();
     this.#unlogged += 1;
     if (now - this.#loggedAt < logEveryMs) return;
     const fields = { pod: `${pod.namespace}/${pod.name}`, manager, evictions: this.#unlogged };
@@ -194,7 +218,7 @@ export class OverlapWatch {
 
   async #report({ pod, manager, heldBack }: ForeignEviction): Promise<void> {
     const { log } = this.#options;
-    const now = performance.now();
+    const now = this.#now();
     const name = `${pod.namespace}/${pod.name}`;
     const message = `${manager} evicts for NoExecute taints too: it has marked pod ${name} for deletion`;
     this.#foreign = { manager, message: `${message}; ${cure}`, at: now };

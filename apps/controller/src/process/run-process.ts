@@ -169,7 +169,7 @@ function publishedStatus(
 
 /** Throws OverlapError where somebody else does the same work, and that is not accepted. */
 function watchOverlaps(
-  { choices, checked, cluster }: ProcessOptions,
+  { choices, checked, cluster, signal }: ProcessOptions,
   { leadership, takeover }: ProcessStats,
   metrics: Metrics,
   log: Logger,
@@ -183,6 +183,7 @@ function watchOverlaps(
     takeover,
     leadership,
     log,
+    signal,
     onForeign: ({ manager }) => metrics.onForeign(manager),
   });
 }

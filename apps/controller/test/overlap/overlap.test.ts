@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Event, Outcome, Pod } from '@taintmgr/core';
-import {
-  ApiClient,
-  findEvictors,
-  HttpTransport,
-  loadKubeconfig,
-  podFromJson,
-} from '@taintmgr/k8s-adapter';
+import { ApiClient, findEvictors, HttpTransport, loadKubeconfig } from '@taintmgr/k8s-adapter';
 import { namespace, pod, type Rule } from '@taintmgr/sim-cluster';
 import { type ControllerName, controllerNames } from '../../src/flags/controllers.ts';
 import { Leadership } from '../../src/leadership/leadership.ts';
 import { type ForeignEviction, ForeignEvictions } from '../../src/overlap/foreign-evictions.ts';
 import { type Overlap, overlapOf } from '../../src/overlap/overlap.ts';
 import { startTestApi, type TestApi } from '../harness/test-api.ts';
+import { marked } from './marked-pod.ts';
 
 const everything: Rule = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
 const minute = 60_000;
@@ -171,33 +166,6 @@ describe('another installation of ours', () => {
 
 describe('foreign evictions', () => {
   const now = Date.UTC(2026, 0, 2, 3, 4, 5);
-
-  /** A pod that a program has marked, as the API server has it. */
-  function marked(name: string, manager: string | null): Pod {
-    const entry = (who: string): object => ({
-      manager: who,
-      operation: 'Update',
-      subresource: 'status',
-      fieldsV1: {
-        'f:status': { 'f:conditions': { 'k:{"type":"DisruptionTarget"}': { 'f:reason': {} } } },
-      },
-    });
-    const condition = {
-      type: 'DisruptionTarget',
-      status: 'True',
-      reason: 'DeletionByTaintManager',
-    };
-    return podFromJson({
-      metadata: {
-        namespace: 'shop',
-        name,
-        uid: `uid-${name}`,
-        managedFields: manager === null ? [] : [entry(manager)],
-      },
-      spec: { nodeName: 'n1' },
-      status: { conditions: [condition] },
-    });
-  }
 
   function world() {
     const found: ForeignEviction[] = [];

@@ -23,6 +23,8 @@ export interface FindOptions {
   readonly own?: LeaseName | null;
   /** How long to wait for a second look; left out: 3 s, in which a living leader renews. */
   readonly secondLookMs?: Millis;
+  /** Aborted: nobody waits for a second look any more. */
+  readonly signal?: AbortSignal;
 }
 
 type Client = Pick<ApiClient, 'ask'>;
@@ -46,15 +48,17 @@ export class EvictorSearch {
   readonly #client: Client;
   readonly #own: LeaseName | null;
   readonly #secondLookMs: Millis;
+  readonly #signal: AbortSignal | undefined;
   readonly #lives = new LeaseLives();
 
   constructor(
     client: Client,
-    { own = null, secondLookMs = secondLookMsDefault }: FindOptions = {},
+    { own = null, secondLookMs = secondLookMsDefault, signal }: FindOptions = {},
   ) {
     this.#client = client;
     this.#own = own;
     this.#secondLookMs = secondLookMs;
+    this.#signal = signal;
   }
 
   /**
@@ -64,7 +68,7 @@ export class EvictorSearch {
   async find(): Promise<Evictors> {
     const first = await this.#look();
     if (!isUncertain(first)) return first;
-    await wait(this.#secondLookMs);
+    await wait(this.#secondLookMs, undefined, this.#signal && { signal: this.#signal });
     return await this.#look();
   }
 

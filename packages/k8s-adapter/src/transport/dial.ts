@@ -33,10 +33,12 @@ export async function dial(
   protocols: readonly Dialled['protocol'][],
   signal?: AbortSignal,
 ): Promise<Dialled> {
+  const unwanted = 'the connection is not wanted any more';
+  if (signal?.aborted) throw new Error(unwanted);
   const attempt = new Attempt();
   const tooLong = `no connection within ${formatDuration(connectMsMax)}`;
   const timer = setTimeout(() => attempt.giveUp(tooLong), connectMsMax);
-  const onAbort = (): void => attempt.giveUp('the connection is not wanted any more');
+  const onAbort = (): void => attempt.giveUp(unwanted);
   signal?.addEventListener('abort', onAbort);
   try {
     const socket = await attempt.connect(endpoint, protocols);

@@ -4,6 +4,7 @@ import net, { type AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import type { ApiRequest } from '../../src/proto/api-request.ts';
 import type { Access, TlsMaterial } from '../../src/transport/access.ts';
+import { dial } from '../../src/transport/dial.ts';
 import { HttpTransport } from '../../src/transport/http-transport.ts';
 import { deferred, get, sink } from '../world/heard.ts';
 import {
@@ -224,6 +225,12 @@ describe('a transport that is closed', () => {
     transport.close();
     await ended.promise;
     assert.deepEqual(await heard, ['failed the connection is not wanted any more']);
+  });
+
+  it('begins no connection', async () => {
+    const endpoint = { host: '192.0.2.1', port: 443, tls: {}, proxy: null };
+    const dialled = dial(endpoint, ['h2'], AbortSignal.abort());
+    await assert.rejects(dialled, new Error('the connection is not wanted any more'));
   });
 });
 
