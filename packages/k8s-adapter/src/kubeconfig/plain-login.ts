@@ -7,6 +7,8 @@ import type { ClusterSettings, UserSettings } from './entries.ts';
 
 /** Tokens and certificates on disk are replaced while we run; client-go looks once a minute. */
 const readAgainAfter: Millis = 10_000;
+/** After a file that could not be read: somebody may just be writing it. */
+const triedAgainAfter: Millis = 1_000;
 
 /** Whether all it takes is written down or in files: no program to run, nothing to exchange. */
 export function isPlain({ proxyUrl = '' }: ClusterSettings, user: UserSettings): boolean {
@@ -15,13 +17,15 @@ export function isPlain({ proxyUrl = '' }: ClusterSettings, user: UserSettings):
 }
 
 /**
- * Logs in with tokens and certificates that are written down. Rejects when a file cannot be read.
+ * Logs in with tokens and certificates that are written down. Rejects when a file cannot be read, or is
+ * empty, and was never read before; what was read before is used on, as in client-go.
  */
 export class PlainLogin {
   readonly #cluster: ClusterSettings;
   readonly #user: UserSettings;
   #latest: Authorization | null = null;
   #readAt = 0;
+  #holdsFor: Millis = readAgainAfter;
   readonly #now: () => Instant;
 
   constructor(cluster: ClusterSettings, user: UserSettings, now: () => Instant = Date.now) {
@@ -32,20 +36,28 @@ export class PlainLogin {
 
   async authorize(): Promise<Authorization> {
     const now = this.#now();
-    if (this.#latest && Math.abs(now - this.#readAt) < readAgainAfter) return this.#latest;
+    if (this.#latest && Math.abs(now - this.#readAt) < this.#holdsFor) return this.#latest;
+    try {
+      this.#latest = await this.#read();
+      this.#holdsFor = readAgainAfter;
+    } catch (error) {
+      if (!this.#latest) throw error;
+      this.#holdsFor = triedAgainAfter;
+    }
+    this.#readAt = now;
+    return this.#latest;
+  }
+
+  async #read(): Promise<Authorization> {
     const { proxyUrl } = this.#cluster;
     const proxy = proxyUrl ? new URL(proxyUrl) : null;
-    const latest = { headers: await this.#headers(), tls: await this.#tls(), proxy, agent: null };
-    this.#readAt = now;
-    this.#latest = latest;
-    return latest;
+    return { headers: await this.#headers(), tls: await this.#tls(), proxy, agent: null };
   }
 
   async #headers(): Promise<OutgoingHttpHeaders> {
     const { username, password = '', headers } = this.#user;
     const file = tokenFileOf(this.#user);
-    const token =
-      file === '' ? this.#user.token : (await fs.promises.readFile(file, 'utf8')).trim();
+    const token = file === '' ? this.#user.token : String(await contentOf(file)).trim();
     const basic = username && Buffer.from(`${username}:${password}`).toString('base64');
     return {
       ...(token && { Authorization: `Bearer ${token}` }),
@@ -82,6 +94,13 @@ async function material(
   file: string | undefined,
   base64: string | undefined,
 ): Promise<Buffer | undefined> {
-  if (file) return fs.promises.readFile(file);
+  if (file) return contentOf(file);
   return base64 ? Buffer.from(base64, 'base64') : undefined;
+}
+
+/** An empty one is no credential: without it we would be somebody else, nobody in particular. */
+async function contentOf(file: string): Promise<Buffer> {
+  const content = await fs.promises.readFile(file);
+  if (String(content).trim() === '') throw new Error(`${file} is empty`);
+  return content;
 }

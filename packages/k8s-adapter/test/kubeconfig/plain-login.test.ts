@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -60,6 +60,41 @@ describe('a login by what is written down', () => {
     assert.equal(await token(), 'Bearer first');
     now = 10_000;
     assert.equal(await token(), 'Bearer second');
+  });
+
+  const gaps: Readonly<Record<string, (file: string) => void>> = {
+    empty: (file) => writeFileSync(file, ''),
+    blank: (file) => writeFileSync(file, '\n'),
+    gone: (file) => unlinkSync(file),
+  };
+  for (const [name, make] of Object.entries(gaps)) {
+    it(`uses a token on while its file is ${name}, and looks again in a second`, async () => {
+      let now = 0;
+      const file = fileOf(`whole before ${name}`);
+      const login = new PlainLogin(cluster, tokenIn(file), () => now);
+      const token = async () => (await login.authorize()).headers.Authorization;
+      const first = await token();
+      make(file);
+      now = 10_000;
+      assert.equal(await token(), first);
+      writeFileSync(file, 'second');
+      now = 10_999;
+      assert.equal(await token(), first);
+      now = 11_000;
+      assert.equal(await token(), 'Bearer second');
+    });
+  }
+
+  it('does not go on as nobody where a file is empty', async () => {
+    const file = fileOf('to be emptied');
+    writeFileSync(file, '');
+    for (const login of [
+      new PlainLogin(cluster, tokenIn(file)),
+      new PlainLogin(cluster, { ...user, certFile: file, keyFile: file }),
+      new PlainLogin({ ...cluster, caFile: file }, user),
+    ]) {
+      await assert.rejects(login.authorize(), /to be emptied is empty$/);
+    }
   });
 
   it('says which file is gone', async () => {
