@@ -105,6 +105,8 @@ const known = `the known controllers are ${controllerNames.join(', ')}`;
 function checkLeaderElection(chosen: Settings, refuse: Refuse): void {
   if (!chosen.leaderElect) return;
   const { leaseDuration, renewDeadline, retryPeriod } = chosen;
+  // The API keeps whole seconds.
+  if (leaseDuration % 1000 !== 0) refuse('leaseDuration', 'whole seconds, such as 15s');
   if (renewDeadline >= leaseDuration) {
     refuse('renewDeadline', `less than the lease duration of ${formatDuration(leaseDuration)}`);
   }

@@ -72,15 +72,19 @@ export function fractionalNumber(min: number, max: number = Number.MAX_VALUE): K
   };
 }
 
-/** As kubectl takes it, in milliseconds. */
+/** As kubectl takes it, in whole milliseconds. */
 export function duration(min: Millis): Kind<Millis> {
   const range = min === 0 ? '' : ` from ${formatMillis(min)}`;
   return {
     placeholder: '<duration>',
     want: `a duration${range} such as 30s, 10m or 1h30m`,
-    parse: (value) => within(parseDuration(value) ?? Number.NaN, min, Number.MAX_SAFE_INTEGER),
+    parse: (value) => within(wholeMillis(value), min, Number.MAX_SAFE_INTEGER),
     format: formatMillis,
   };
+}
+
+function wholeMillis(value: string): Millis {
+  return Math.round(parseDuration(value) ?? Number.NaN);
 }
 
 /** A duration, or `never`. */

@@ -50,6 +50,19 @@ function nested(path: string, value: unknown): object {
 }
 
 describe('settings', () => {
+  it('have durations in whole milliseconds, whatever fractions they are written with', () => {
+    const durations: readonly (readonly [text: string, millis: number])[] = [
+      ['0.5ms', 1],
+      ['1.001s', 1001],
+      ['0.4ms', 0],
+    ];
+    for (const [text, millis] of durations) {
+      assert.equal(choose(`--delete-after=${text}`).settings.deleteAfter, millis);
+      const fromFile = choose('', {}, { eviction: { deleteAfter: text } });
+      assert.equal(fromFile.settings.deleteAfter, millis);
+    }
+  });
+
   it('have defaults', () => {
     const { settings: chosen, origins, ...others } = choose('');
     for (const [name, { initial }] of all) assert.deepEqual(Reflect.get(chosen, name), initial);

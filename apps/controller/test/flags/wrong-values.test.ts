@@ -190,7 +190,24 @@ describe('a wrong value', () => {
   });
 });
 
+describe('a lease that lasts no whole seconds', () => {
+  const what = 'got "15s500ms", want whole seconds, such as 15s';
+
+  it('is refused', () => {
+    const flag = '--leader-elect-lease-duration';
+    assert.equal(lineFor([`${flag}=15500ms`]), `error: ${flag}: ${what}`);
+    const line = lineForFile({ leaderElection: { leaseDuration: '15.5s' } });
+    assert.equal(line, `error: --config FILE: leaderElection.leaseDuration: ${what}`);
+  });
+});
+
 describe('a wrong value in the configuration file', () => {
+  it('is a grace period longer than any policy may have', () => {
+    const line = lineForFile({ eviction: { gracePeriodSeconds: 1e308 } });
+    const what = 'got 1e+308, which must be <= 2147483647';
+    assert.equal(line, `error: --config FILE: eviction.gracePeriodSeconds: ${what}`);
+  });
+
   // `$ref` beside other words is what TypeScript cannot say of the schema's own type.
   const root: Schema = schema;
   for (const { path, content, got } of breakages(root)) {
