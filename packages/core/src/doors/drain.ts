@@ -96,7 +96,7 @@ export {
   type DrainFault,
   type DrainFilterResult,
   type DrainOptions,
-  drainFaultText,
+  drainFaultsText,
   drainFlag,
   filterPod,
 } from '../drain/filters.ts';

@@ -30,12 +30,17 @@ export const drainFlag: Readonly<Record<DrainFault, string>> = {
 };
 
 /** A fault in words. */
-export const drainFaultText: Readonly<Record<DrainFault, string>> = {
+const drainFaultText: Readonly<Record<DrainFault, string>> = {
   DaemonSet: 'managed by a DaemonSet, which would recreate it',
   OrphanedDaemonSetPod: 'its DaemonSet is gone, nothing would recreate it',
   EmptyDir: 'has local storage (emptyDir), whose data would be lost',
   Unmanaged: 'is not managed by a controller',
 };
+
+/** Each fault and the flag that overrides it. */
+export function drainFaultsText(faults: readonly DrainFault[]): string {
+  return faults.map((fault) => `${drainFaultText[fault]} (${drainFlag[fault]})`).join('; ');
+}
 
 /**
  * Judges one pod. Finished pods are taken whatever they are; otherwise every fault is named, so

@@ -11,6 +11,7 @@ import type { RenewMark } from './claims.ts';
 import type { DrainConfig, DrainTarget } from './config.ts';
 import { carriesTaint, DrainDecider } from './decide.ts';
 import { type Fate, fateOf, skipAt } from './fate.ts';
+import { drainFaultsText } from './filters.ts';
 import { DrainNodes, type NodeHolds } from './nodes.ts';
 import { OtherEvictors } from './other-evictors.ts';
 import { openGate, type PodGate } from './pod-gate.ts';
@@ -46,9 +47,10 @@ export type DrainCommand = PodCommand<Reason> | RecordPodEvent<Reason> | TaintNo
  *                       |             failed                                |              v
  *                       +---------------------------- unconfirmed ----------+           skipped
  *
- * A node begins when its turn has come, and ends when nothing more is expected of its pods, when its
- * time is over, or when it or its taint is gone. Events only change what is known; a tick acts. A pod that comes
- * back under the same name is another pod; one that comes to a target node late is drained as well.
+ * A node begins when its turn has come, or ends then where pods are that must not go. It ends when nothing
+ * more is expected of its pods, when its time is over, or when it or its taint is gone. Events only change
+ * what is known; a tick acts. A pod that comes back under the same name is another pod; one that comes to a
+ * target node late is drained as well.
  */
 export class DrainMachine {
   readonly #config: DrainConfig;
@@ -214,7 +216,8 @@ export class DrainMachine {
 
   #act(now: Instant): readonly DrainCommand[] {
     this.#actAt = null;
-    const taints = this.#nodes.begin(now, this.#turns.heldUpNodes(now));
+    const refusalOn = (name: string): string | null => this.#refusalOn(now, name);
+    const taints = this.#nodes.begin(now, this.#turns.heldUpNodes(now), refusalOn);
     for (
       let uid = this.#pods.schedule.takeDue(now);
       uid !== null;
@@ -227,6 +230,17 @@ export class DrainMachine {
     // The next node has its turn at once.
     if (this.#nodes.end(now, this.#pods) || hasExpired) this.#actAt = now;
     return [...taints, ...commands];
+  }
+
+  /** The pods of a node that must not go, and why; null: all may. */
+  #refusalOn(now: Instant, nodeName: string): string | null {
+    const refused: string[] = [];
+    for (const pod of this.#decider.store.podsOn(nodeName)) {
+      const fate = this.fateOf(now, pod);
+      if (fate.kind !== 'refuse') continue;
+      refused.push(`pod ${pod.namespace}/${pod.name}: ${drainFaultsText(fate.faults)}`);
+    }
+    return refused.length === 0 ? null : `not begun: ${refused.join(', ')}`;
   }
 
   /** Does what was scheduled for now. */
@@ -255,8 +269,10 @@ export class DrainMachine {
     if (!known && this.#nodes.isEnded(pod.nodeName)) return;
     const kind = known?.state.kind ?? 'kept';
     if (pod.deletionTimestamp === null) {
+      // What must not go may be something else by the turn of its node.
       const isOpen = kind === 'kept' || kind === 'waiting' || isDue({ kind });
-      if (isOpen) this.#decide(now, pod, isTried({ kind }));
+      const isLeftYet = kind === 'left' && this.#nodes.isPending(pod.nodeName);
+      if (isOpen || isLeftYet) this.#decide(now, pod, isTried({ kind }));
     } else if (!['terminating', 'skipped', 'left'].includes(kind)) {
       const state = { kind: 'terminating', since: now } as const;
       this.#skipIfLong(now, pod, this.#pods.put(pod, state));
@@ -270,8 +286,9 @@ export class DrainMachine {
     const { fate, because } = fateOf(now, pod, this.#decider, this.#config);
     if ('faults' in fate) {
       const { faults } = fate;
+      const isNew = this.#pods.get(pod.uid)?.state.kind !== 'left';
       const left = this.#pods.put(pod, { kind: 'left', faults }, { because, due: null });
-      if (fate.kind === 'refuse') this.#notes.push({ kind: 'podLeft', pod: left, faults });
+      if (fate.kind === 'refuse' && isNew) this.#notes.push({ kind: 'podLeft', pod: left, faults });
     } else if (fate.kind === 'hold') {
       this.#pods.put(pod, outOfTurn, { because, due: null });
     } else if (fate.kind !== 'evict') {

@@ -179,19 +179,18 @@ export class DrainNodes {
 
   /**
    * Begins with the nodes whose turn has come; the requests that put the taint on them. `heldUp`: those
-   * on which nothing is left but pods that are held up.
+   * on which nothing is left but pods that are held up. `refusalOn`: why a node must not begin, in words.
    */
-  begin(now: Instant, heldUp: ReadonlySet<string>): readonly (TaintNode | RenewMark)[] {
-    for (const { name } of nodesToLeave(this.list())) {
-      this.#end(name, failed('NotBegun', now));
-    }
-    const held = { waiting: this.#held.turns, heldUp };
+  begin(
+    now: Instant,
+    heldUp: ReadonlySet<string>,
+    refusalOn: (name: string) => string | null,
+  ): readonly (TaintNode | RenewMark)[] {
     for (const name of this.#dueWrites(now)) {
       // Accepted, and it did not come, or went at once.
       if (this.#writes.failures(name) === 0) this.#end(name, failed('TaintRemoved', now));
     }
-    const begins = this.#isPaused ? [] : nodesToBegin(this.list(), this.#config, held);
-    for (const { name } of begins) {
+    for (const { name } of this.#takeTurns(now, heldUp, refusalOn)) {
       if (this.isTainted(name)) this.#wasTainted.add(name);
       this.#taint(name, now, now);
       this.#drainIfReady(name);
@@ -262,6 +261,23 @@ export class DrainNodes {
   nextWake(): Instant | null {
     const marks = this.#claims?.nextWake() ?? null;
     return earliest([this.#writes.nextWake(), marks, ...this.#timeouts().map(({ at }) => at)]);
+  }
+
+  /** The nodes whose turn has come; of one that must not begin the turn is over at once. */
+  #takeTurns(
+    now: Instant,
+    heldUp: ReadonlySet<string>,
+    refusalOn: (name: string) => string | null,
+  ): readonly DrainNode[] {
+    const held = { waiting: this.#held.turns, heldUp };
+    for (;;) {
+      for (const { name } of nodesToLeave(this.list())) this.#end(name, failed('NotBegun', now));
+      const begins = this.#isPaused ? [] : nodesToBegin(this.list(), this.#config, held);
+      const refusals = begins.map(({ name }) => ({ name, message: refusalOn(name) }));
+      const refused = refusals.filter(({ message }) => message !== null);
+      if (refused.length === 0) return begins;
+      for (const { name, message } of refused) this.#end(name, failed('PodsRefused', now, message));
+    }
   }
 
   /** The nodes whose taint is to be seen to, in their order. */

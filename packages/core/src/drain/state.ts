@@ -66,6 +66,8 @@ export type DrainFailure =
   | 'AnotherDrain'
   /** A wave before its own could not be drained. */
   | 'NotBegun'
+  /** Some of its pods must not go: it was not begun. */
+  | 'PodsRefused'
   /** There is no such node. */
   | 'NotFound'
   /** Another controller deletes pods for the taint and asks no budgets: the drain was stopped. */

@@ -32,6 +32,7 @@ const failures: readonly (readonly [why: DrainFailure, result: DrainResult])[] =
   ['TaintRemoved', 'Failed'],
   ['AnotherDrain', 'Failed'],
   ['Blocked', 'Blocked'],
+  ['PodsRefused', 'Blocked'],
   ['TimedOut', 'TimedOut'],
   ['StepTimedOut', 'TimedOut'],
   ['NotBegun', 'Blocked'],

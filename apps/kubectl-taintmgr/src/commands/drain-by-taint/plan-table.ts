@@ -1,11 +1,5 @@
 import { describeReason } from '@taintmgr/core';
-import {
-  type DrainFault,
-  type DrainPlan,
-  drainFaultText,
-  drainFlag,
-  type PlannedPod,
-} from '@taintmgr/core/drain';
+import { type DrainPlan, drainFaultsText, type PlannedPod } from '@taintmgr/core/drain';
 import { formatDuration, type Instant } from '@taintmgr/core/time';
 import { count, countBy } from '../../render/count.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
@@ -74,14 +68,9 @@ function blockedText({ fate, blockers }: PlannedPod, knowsBudgets: boolean): str
 }
 
 function becauseOf({ fate, because }: PlannedPod): string {
-  if (fate.kind === 'refuse') return faultsText(fate.faults);
+  if (fate.kind === 'refuse') return drainFaultsText(fate.faults);
   const reasons = because.map(describeReason).join('; ');
   return goesAnyway(fate) ? `the DaemonSet controller deletes it: ${reasons}` : reasons;
-}
-
-/** Each fault and the flag that overrides it. */
-export function faultsText(faults: readonly DrainFault[]): string {
-  return faults.map((fault) => `${drainFaultText[fault]} (${drainFlag[fault]})`).join('; ');
 }
 
 /** How many pods stay on their nodes, and for what reasons. */

@@ -1,10 +1,15 @@
 import type { Blocker, PodRef } from '@taintmgr/core';
-import type { Departure, DrainMachine, DrainNote, DrainPod } from '@taintmgr/core/drain';
+import {
+  type Departure,
+  type DrainMachine,
+  type DrainNote,
+  type DrainPod,
+  drainFaultsText,
+} from '@taintmgr/core/drain';
 import { formatDuration, type Instant } from '@taintmgr/core/time';
 import { type LiveBlock, type Output, warn } from '../../cli/output.ts';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
-import { faultsText } from './plan-table.ts';
 import { type DrainTally, nameOf, progressLine, tallyOf } from './progress-line.ts';
 import { deleterText, stopText } from './stop.ts';
 
@@ -81,7 +86,7 @@ export class Progress {
       }
       case 'podLeft':
         this.#warn(
-          `${whereOf(note.pod.pod)} arrived after the drain started and stays: ${faultsText(note.faults)}`,
+          `${whereOf(note.pod.pod)} arrived after the drain started and stays: ${drainFaultsText(note.faults)}`,
         );
         break;
     }

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
+import { policyApiVersion } from '@taintmgr/core/policy';
 import { pdb, statefulSet, toleration } from '@taintmgr/sim-cluster';
 import { type Result, run, start, steady } from '../../world/run.ts';
 import { app, inZone, Scenario } from '../../world/scenario.ts';
@@ -30,6 +33,8 @@ const zones = {
   same: [statefulSet('same', 'db', inZone('same'))],
   doc: [app('doc', 'web'), app('doc', 'db', tolerates(60))],
   late: [app('late', 'web')],
+  flags: [app('flags', 'db', tolerates(3))],
+  filed: [app('filed', 'db', tolerates(3))],
 };
 
 let cluster: TestCluster;
@@ -255,4 +260,40 @@ describe('the flags of drain-by-taint', { concurrency: 4 }, () => {
       /^Warning: late\/bare on late-. arrived after the drain started and stays: .* \(--force\)$/m;
     if (warning.test(err)) assert.ok(cluster.api.get('pods', 'late', 'bare'));
   });
+
+  /** The command line of a drain of these nodes, by flags or by a file. */
+  const lineOf = (how: 'flags' | 'filed', nodes: readonly string[]): readonly string[] => {
+    if (how === 'flags') return ['drain-by-taint', taint, ...nodes];
+    const spec = { nodes, taint: { key: 'maintenance', value: 'kernel', effect: 'NoSchedule' } };
+    const path = join(cluster.directory, 'drain.json');
+    const drain = { apiVersion: policyApiVersion, kind: 'NodeDrain', metadata: { name: 'late' } };
+    writeFileSync(path, JSON.stringify({ ...drain, spec }));
+    return ['drain-by-taint', '-f', path];
+  };
+  for (const how of ['flags', 'filed'] as const) {
+    it(`a bare pod that comes before the turn of its node keeps it from beginning: ${how}`, async () => {
+      const { scenario, nodeName } = scene(how, 'db');
+      const other = nodeName === `${how}-1` ? `${how}-2` : `${how}-1`;
+      const { output, result } = start([...lineOf(how, [nodeName, other])]);
+      await output.saw(new RegExp(`${nodeName} tainted$`, 'm'));
+      cluster.api.create('pods', {
+        metadata: { name: 'bare', namespace: how },
+        spec: {
+          nodeName: other,
+          containers: [{ name: 'c', image: 'x' }],
+          volumes: [{ name: 'data', emptyDir: {} }],
+        },
+      });
+      const { code, out, err } = await result;
+      assert.equal(code, 2, err);
+      assert.match(out, new RegExp(`^node/${nodeName} drained`, 'm'));
+      assert.doesNotMatch(out, new RegExp(`${other} (tainted|drained)`));
+      const why =
+        'has local storage \\(emptyDir\\), whose data would be lost \\(--delete-emptydir-data\\); ' +
+        'is not managed by a controller \\(--force\\)';
+      assert.match(err, new RegExp(`^  node ${other}: not begun: pod ${how}/bare: ${why}$`, 'm'));
+      assert.deepEqual(scenario.taints(other), []);
+      assert.equal(cluster.api.get('pods', how, 'bare')?.metadata.deletionTimestamp, undefined);
+    });
+  }
 });

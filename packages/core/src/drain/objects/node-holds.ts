@@ -16,8 +16,8 @@ export interface HoldSurroundings {
   readonly store: StoreView;
   /** Why the turn of a node must not come; null: it may. */
   readonly holdOf: (drain: NodeDrain, node: Node) => DrainHold | null;
-  /** Whether pods that must not go are left, and hold no node; left out: they hold it. */
-  readonly leavesRefused?: boolean;
+  /** Whether a node with pods that must not go ends when its turn comes; left out: it waits for them to go. */
+  readonly endsRefused?: boolean;
 }
 
 type Holds = ReadonlyMap<string, DrainHold>;
@@ -137,7 +137,7 @@ export class DrainHolds {
 
   /** The first pod that must not go, and stands in the way of its node. */
   #refusalOn(now: Instant, nodeName: string): DrainHold | null {
-    if (this.#surroundings.leavesRefused) return null;
+    if (this.#surroundings.endsRefused) return null;
     for (const pod of this.#surroundings.store.podsOn(nodeName)) {
       const fate = this.#machine.fateOf(now, pod);
       if (fate.kind !== 'refuse') continue;

@@ -146,6 +146,7 @@ const failures: readonly DrainFailure[] = [
   'ForeignEviction',
   'NotBegun',
   'NotFound',
+  'PodsRefused',
   'StepTimedOut',
   'TaintRemoved',
   'TimedOut',

@@ -60,8 +60,8 @@ export class SoloDrain {
       isGoing: (uid) => this.machine.isGoing(uid),
     });
     this.machine = new DrainMachine(config, this.#gates);
-    // Who begins it has looked for other drains, and for pods that must not go.
-    const surroundings = { store, holdOf: () => null, leavesRefused: true };
+    // Who begins it has looked for other drains, and does not wait for somebody to take pods away.
+    const surroundings = { store, holdOf: () => null, endsRefused: true };
     this.#holds = new DrainHolds(drain, 'solo/', this.machine, surroundings);
   }
 
