@@ -1,8 +1,15 @@
 // What the marks of drains say about nodes that were read.
 
 import { formatTaint } from '@taintmgr/core/model';
-import type { Instant } from '@taintmgr/core/time';
-import { type DrainMark, readMarks } from '@taintmgr/k8s-adapter/drain';
+import { formatDuration, type Instant } from '@taintmgr/core/time';
+import { type ApiClient, getNodeRequest } from '@taintmgr/k8s-adapter/client';
+import {
+  type DrainMark,
+  drainName,
+  type IsMeant,
+  isAtWork,
+  readMarks,
+} from '@taintmgr/k8s-adapter/drain';
 import { evictsPods, type NodeFacts } from './facts.ts';
 
 /** The drains that make pods leave the node though their taint alone would not. */
@@ -55,6 +62,34 @@ export function drainsOn(nodes: readonly NodeFacts[]): readonly MarkedDrain[] {
     }
   }
   return Array.from(drains, ([id, drain]) => ({ id, ...drain }));
+}
+
+/** A drain that is at work on a node, in words: `drain d1 of ann is at work on n1 (its mark is 3s old)`. */
+export interface WorkOnNode {
+  readonly node: string;
+  readonly text: string;
+}
+
+/** The marks of these nodes by which drains are at work, as far as the API server's clock shows. */
+export async function workOn(
+  client: ApiClient,
+  nodes: readonly NodeFacts[],
+  isMeant: IsMeant = () => true,
+): Promise<readonly WorkOnNode[]> {
+  const working = nodes.flatMap(({ node: { name }, annotations }) =>
+    readMarks(annotations).flatMap((mark) => {
+      return mark.work && isMeant(mark) ? [{ name, mark, work: mark.work }] : [];
+    }),
+  );
+  const [first] = working;
+  if (!first) return [];
+  const { serverTime } = await client.ask(getNodeRequest(first.name));
+  const now = serverTime ?? Date.now();
+  return working.flatMap(({ name: node, mark, work }) => {
+    const ago = formatDuration(Math.max(0, now - work.heartbeat));
+    const text = `${drainName(mark)} is at work on ${node} (its mark is ${ago} old)`;
+    return isAtWork(mark, now) ? [{ node, text }] : [];
+  });
 }
 
 /** A drain that evicts the pods of a node, or did when it was last heard of. */

@@ -1,6 +1,7 @@
 // Undoes drains on nodes, and says what was undone and what was not.
-import type { ApiClient } from '@taintmgr/k8s-adapter/client';
+import { type ApiClient, ApiError, ConnectionError } from '@taintmgr/k8s-adapter/client';
 import { type IsMeant, undoing } from '@taintmgr/k8s-adapter/drain';
+import { printable } from '../render/printable.ts';
 import { changeNode } from './change-node.ts';
 
 /** Where it is said what was undone and what was not, and whether it is only said. */
@@ -12,19 +13,46 @@ export interface UndoOptions {
 
 /**
  * Takes back what drains have set on these nodes, and only that: what somebody else has changed since
- * is left. Says, in kubectl's words, what was undone and what was not.
+ * is left. Says, in kubectl's words, what was undone and what was not. The names of the nodes where
+ * the API server refused or did not answer; one that is gone is done with.
  */
 export async function undoOnNodes(
   client: ApiClient,
   nodeNames: Iterable<string>,
   isMeant: IsMeant,
+  options: UndoOptions,
+): Promise<readonly string[]> {
+  const failed: string[] = [];
+  for (const name of nodeNames) {
+    try {
+      await undoOn(client, name, isMeant, options);
+    } catch (error) {
+      if (isGone(error)) {
+        options.warn(`node ${name} was deleted: there is nothing left to undo`);
+        continue;
+      }
+      if (!(error instanceof ApiError) && !(error instanceof ConnectionError)) throw error;
+      options.warn(`node ${name} is not undone: ${printable(error.message)}`);
+      failed.push(name);
+    }
+  }
+  return failed;
+}
+
+/** Whether there is no such node any more. */
+export function isGone(error: unknown): boolean {
+  return error instanceof ApiError && error.failure.status === 404;
+}
+
+async function undoOn(
+  client: ApiClient,
+  name: string,
+  isMeant: IsMeant,
   { say, warn, isDryRun = false }: UndoOptions,
 ): Promise<void> {
-  for (const name of nodeNames) {
-    const undone = await changeNode(client, name, undoing(isMeant), isDryRun);
-    const how = isDryRun ? ' (dry run)' : '';
-    if (undone.uncordoned) say(`node/${name} uncordoned${how}`);
-    if (undone.untainted) say(`node/${name} untainted${how}`);
-    for (const text of undone.left) warn(`node ${name} ${text}`);
-  }
+  const undone = await changeNode(client, name, undoing(isMeant), isDryRun);
+  const how = isDryRun ? ' (dry run)' : '';
+  if (undone.uncordoned) say(`node/${name} uncordoned${how}`);
+  if (undone.untainted) say(`node/${name} untainted${how}`);
+  for (const text of undone.left) warn(`node ${name} ${text}`);
 }

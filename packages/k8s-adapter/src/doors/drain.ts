@@ -3,6 +3,7 @@
 export {
   type CordonAndTaint,
   cordoning,
+  type DoneBefore,
   missingOn,
   type NodeChanges,
   tainting,

@@ -9,7 +9,7 @@ import {
   type NodeChange,
   type NodePatch,
 } from './node-change.ts';
-import { anotherAtWork, type DrainRunName } from './working-mark.ts';
+import { anotherAtWork, type DrainRunName, undoneThere } from './working-mark.ts';
 
 /** What a drain sets on its nodes. */
 export interface CordonAndTaint extends DrainRunName {
@@ -39,31 +39,43 @@ type Undrained = Pick<DrainableNode, 'isCordoned' | 'marks'> & {
  */
 export function cordoning(wanted: CordonAndTaint): NodeChange<NodeChanges> {
   return (node) => {
-    const result = { ...missingOn(node, wanted), tainted: false };
-    if (!result.cordoned) return { kind: 'changed', patch: null, result };
+    const { cordoned, id } = missingOn(node, wanted);
+    const isMarked = cordoned || markOf(node.marks, wanted.taint) !== undefined;
+    const result = { cordoned, tainted: false, id: isMarked ? id : null };
+    if (!cordoned) return { kind: 'changed', patch: null, result };
     const patch = { unschedulable: true as const, marks: marksWith(node, wanted, result) };
     return { kind: 'changed', patch, result };
   };
 }
 
+/** What a drain has done to a node before it taints it. */
+export type DoneBefore =
+  /** Nothing: it cordons with the taint, if that is wanted. */
+  | 'nothing'
+  /** It has seen to the cordon, if that is wanted: who uncordons a node meanwhile is not fought. */
+  | 'cordoned'
+  /** The same, and it has left its mark: without that, somebody has undone the drain there. */
+  | 'marked';
+
 /**
  * Taints a node, if it is not, and writes down on it that it was this drain, and that it is at work
  * there: in one write, so that nobody else evicts for the taint in between. Refused while another
- * drain is at work there. `now` dates the taint. It cordons too, if that is wanted and was not done
- * before: who uncordons a node meanwhile is not fought.
+ * drain is at work there, and where this one was undone. `now` dates the taint.
  */
 export function tainting(
   wanted: CordonAndTaint,
   now: Instant,
-  cordon: 'withCordon' | 'cordonedBefore' = 'cordonedBefore',
+  before: DoneBefore,
 ): NodeChange<NodeChanges> {
   return (node, at) => {
     const another = anotherAtWork(node, wanted, at);
     if (another !== null) return { kind: 'refused', message: another };
+    const mark = markOf(node.marks, wanted.taint);
+    if (before === 'marked' && !mark) return { kind: 'refused', message: undoneThere };
     const missing = missingOn(node, wanted);
     // Where the drain has cordoned it before, somebody has uncordoned it since.
-    const isFirst = markOf(node.marks, wanted.taint)?.cordoned !== true;
-    const result = { ...missing, cordoned: cordon === 'withCordon' && isFirst && missing.cordoned };
+    const isFirst = mark?.cordoned !== true;
+    const result = { ...missing, cordoned: before === 'nothing' && isFirst && missing.cordoned };
     const { taints, set } = result.tainted ? taintSet(node, wanted, now) : untouched;
     const work = { run: wanted.run, heartbeat: at, hasEnded: false };
     const marks = marksWith(node, wanted, result, { ...set, by: wanted.by, work });

@@ -4,6 +4,9 @@ import type { Instant } from '@taintmgr/core/time';
 import { type DrainMark, drainName, isAtWork, markOf } from './marks.ts';
 import type { DrainableNode, NodeChange } from './node-change.ts';
 
+/** Why a drain goes on no more on a node whose mark is gone. */
+export const undoneThere = 'somebody has undone the drain there';
+
 /** One run of a drain. */
 export interface DrainRunName {
   readonly taint: Taint;
@@ -51,7 +54,5 @@ export function anotherAtWork(
 }
 
 function lossOf(mark: DrainMark | undefined): string {
-  return mark?.work
-    ? `${drainName(mark)} has taken it over`
-    : 'somebody has undone the drain there';
+  return mark?.work ? `${drainName(mark)} has taken it over` : undoneThere;
 }

@@ -3,8 +3,8 @@ import { formatDuration } from '@taintmgr/core/time';
 import { ApiClient, ApiError, ConnectionError } from '@taintmgr/k8s-adapter';
 import {
   cordoning,
+  type DoneBefore,
   ending,
-  isNamed,
   type NodeChanges,
   renewing,
   tainting,
@@ -12,13 +12,15 @@ import {
 import { warn } from '../../cli/output.ts';
 import { changeNode } from '../../cluster/change-node.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
-import { undoOnNodes } from '../../cluster/undo-drain.ts';
+import { isGone } from '../../cluster/undo-drain.ts';
+import { printable } from '../../render/printable.ts';
 import { alreadySaid, blockerLines, daemonSetLine } from './blockers.ts';
 import { type DrainReport, drainReport, outcomes } from './documents.ts';
 import { type Drain, sayChange } from './drain.ts';
 import { renderLeft } from './failure-report.ts';
 import { isBegun, isNotDrained } from './outcome.ts';
 import { Progress } from './progress.ts';
+import { hintUndo, rollBack } from './roll-back.ts';
 import { type DrainEnd, runDrain } from './run.ts';
 import type { DrainSettings } from './settings.ts';
 import { stopHint, stopText, takeTaintsBack } from './stop.ts';
@@ -65,8 +67,9 @@ async function offerUndo(
   const { wanted, output, settings } = drain;
   const isFailure = result !== 'Drained' && result !== 'Interrupted';
   const nodes = settings.drain.rollsBack && isFailure ? machine.nodes() : [];
-  const rolledBack = new Set(nodes.filter(isNotDrained).map(({ name }) => name));
-  await rollBack(drain, rolledBack);
+  const failed = nodes.filter(isNotDrained).map(({ name }) => name);
+  const left = await rollBack(drain, failed);
+  const rolledBack = new Set(failed.filter((name) => !left.includes(name)));
   const vanished = new Set(
     machine.nodes().flatMap(({ name, phase }) => (phase.kind === 'vanished' ? [name] : [])),
   );
@@ -79,42 +82,70 @@ async function offerUndo(
     const time = formatDuration(drainStaleMs);
     output.err(`hint: taintmgr-controller evicts what is left ${time} from now, unless you undo`);
   }
-  output.err(`hint: to undo: kubectl taintmgr undo ${wanted.id}`);
+  hintUndo(drain);
   return wanted.id;
 }
 
-/** Cordons the nodes; where that fails half-way, takes it back or says how. */
+/**
+ * Cordons the nodes: one that refuses is tried again at its turn, one that is gone the drain will miss.
+ * Where that is cut short, what was set is taken back, or it is said how to do that.
+ */
 async function cordonNodes(drain: Drain): Promise<Map<string, NodeChanges>> {
-  const { connection, survey, wanted, output, settings } = drain;
+  const { survey, wanted, settings, interrupt } = drain;
   const changes = new Map<string, NodeChanges>();
   if (!wanted.cordon || cordonsAtTurn(settings)) return changes;
+  // The one whose answer did not come may be cordoned all the same.
+  const changed: string[] = [];
   try {
     for (const { node } of survey.nodes) {
-      const change = await changeNode(connection.client, node.name, cordoning(wanted));
-      changes.set(node.name, change);
-      sayChange(drain, node.name, 'cordoned', change);
+      changed.push(node.name);
+      const change = await cordonNode(drain, node.name);
+      if (change) changes.set(node.name, change);
+      if (!change || change.id === null) changed.pop();
     }
     return changes;
   } catch (error) {
-    const changed = [...changes].filter(([, { id }]) => id !== null).map(([name]) => name);
-    if (settings.drain.rollsBack) await rollBack(drain, changed);
-    else if (changed.length > 0) output.err(`hint: to undo: kubectl taintmgr undo ${wanted.id}`);
+    const rollsBack = settings.drain.rollsBack && !interrupt.aborted;
+    const left = rollsBack ? await rollBack(drain, changed) : changed;
+    if (left.length > 0) hintUndo(drain);
     throw error;
   }
 }
 
+/** Null: the API server refused, or there is no such node any more. */
+async function cordonNode(drain: Drain, name: string): Promise<NodeChanges | null> {
+  const { connection, wanted, output } = drain;
+  try {
+    const change = await changeNode(connection.client, name, cordoning(wanted));
+    sayChange(drain, name, 'cordoned', change);
+    return change;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (isGone(error)) return null;
+    const why = printable(error.failure.message);
+    warn(output, `node ${name} could not be cordoned, it is tried again at its turn: ${why}`);
+    return null;
+  }
+}
+
+/** It cordons with the taint where that was not done before, and is refused where its mark is gone since. */
 async function taintAtItsTurn(
   drain: Drain,
   nodeName: string,
   changes: Map<string, NodeChanges>,
 ): Promise<void> {
-  const { connection, wanted, settings } = drain;
-  const isWith = wanted.cordon && cordonsAtTurn(settings);
-  const how = isWith ? 'withCordon' : 'cordonedBefore';
-  const change = await changeNode(connection.client, nodeName, tainting(wanted, Date.now(), how));
-  if (isWith) sayChange(drain, nodeName, 'cordoned', change);
-  const cordoned = change.cordoned || changes.get(nodeName)?.cordoned === true;
+  const { connection, wanted } = drain;
+  const earlier = changes.get(nodeName);
+  const taint = tainting(wanted, Date.now(), doneBefore(earlier));
+  const change = await changeNode(connection.client, nodeName, taint);
+  if (wanted.cordon && !earlier) sayChange(drain, nodeName, 'cordoned', change);
+  const cordoned = change.cordoned || earlier?.cordoned === true;
   changes.set(nodeName, { ...change, cordoned });
+}
+
+function doneBefore(changes: NodeChanges | undefined): DoneBefore {
+  if (!changes) return 'nothing';
+  return changes.id === null ? 'cordoned' : 'marked';
 }
 
 /** No node is cordoned while a window or a gate may keep it from its turn. */
@@ -162,11 +193,4 @@ async function budgetsNow({ client }: Drain['connection']): ReturnType<ClusterRe
     // The report is worth more than why its last detail is missing.
     return null;
   }
-}
-
-/** Takes back what this drain has set on nodes that it could not drain. */
-async function rollBack(drain: Drain, names: Iterable<string>): Promise<void> {
-  const { connection, wanted, output, say } = drain;
-  const options = { say, warn: (text: string) => warn(output, text) };
-  await undoOnNodes(connection.client, names, isNamed(wanted.id), options);
 }

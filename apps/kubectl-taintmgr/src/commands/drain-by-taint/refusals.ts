@@ -9,8 +9,9 @@ import {
 } from '@taintmgr/core/drain';
 import type { BudgetPolicy, NodeDrain } from '@taintmgr/core/policy';
 import { formatDuration } from '@taintmgr/core/time';
-import { getNodeRequest, taintEvictors } from '@taintmgr/k8s-adapter';
-import { type DrainMark, drainName, isAtWork, readMarks } from '@taintmgr/k8s-adapter/drain';
+import { taintEvictors } from '@taintmgr/k8s-adapter';
+import { type DrainMark, drainName, readMarks } from '@taintmgr/k8s-adapter/drain';
+import { workOn } from '../../cluster/drain-marks.ts';
 import { isKnownNobody } from '../../cluster/evictors.ts';
 import type { ClusterReader } from '../../cluster/reader.ts';
 import { describeRight, isAllowed, type Right, rightOf } from '../../cluster/rights.ts';
@@ -80,13 +81,9 @@ function heedlessFault(taint: Taint): string {
 /** The drain that is at work on one of the nodes, as far as the API server's clock shows; null: none. */
 export async function anotherDrainFault(drain: Drain): Promise<string | null> {
   const { connection, survey } = drain;
-  const working = survey.nodes.flatMap(({ node, annotations }) =>
-    readMarks(annotations).flatMap((mark) => (mark.work ? [{ node, mark, work: mark.work }] : [])),
-  );
   const kept = survey.nodes.flatMap(({ node, annotations }) =>
     readMarks(annotations).flatMap((mark) => (isKept(mark, drain) ? { node, mark } : [])),
   );
-  const [first] = working;
   const [other] = kept;
   if (other) {
     const { node, mark } = other;
@@ -95,15 +92,11 @@ export async function anotherDrainFault(drain: Drain): Promise<string | null> {
       `(kubectl taintmgr undo ${mark.id}), or choose another taint; nothing was changed`
     );
   }
-  if (!first) return null;
-  const { serverTime } = await connection.client.ask(getNodeRequest(first.node.name));
-  const now = serverTime ?? Date.now();
-  const found = working.find(({ mark }) => isAtWork(mark, now));
-  if (!found) return null;
-  const ago = formatDuration(Math.max(0, now - found.work.heartbeat));
+  const [work] = await workOn(connection.client, survey.nodes);
+  if (!work) return null;
   return (
-    `${drainName(found.mark)} is at work on ${found.node.name} (its mark is ${ago} old): wait for ` +
-    `its end; if it was killed, until its mark is ${formatDuration(drainStaleMs)} old; nothing was changed`
+    `${work.text}: wait for its end; if it was killed, until its mark is ` +
+    `${formatDuration(drainStaleMs)} old; nothing was changed`
   );
 }
 

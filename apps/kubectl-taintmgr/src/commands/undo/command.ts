@@ -1,18 +1,24 @@
 import { formatTaint } from '@taintmgr/core';
 import { nodeDrainer } from '@taintmgr/core/drain';
 import type { ApiClient } from '@taintmgr/k8s-adapter';
-import { type DrainMark, isMarkOf, isNamed, readMarks } from '@taintmgr/k8s-adapter/drain';
+import {
+  type DrainMark,
+  type IsMeant,
+  isMarkOf,
+  isNamed,
+  readMarks,
+} from '@taintmgr/k8s-adapter/drain';
 import { withConnection } from '../../cli/connection.ts';
 import { readDryRun } from '../../cli/dry-run-flag.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
-import { drainsOn } from '../../cluster/drain-marks.ts';
+import { drainsOn, workOn } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import { namedNodes } from '../../cluster/named-nodes.ts';
 import { type NodeDrainObject, readNodeDrain } from '../../cluster/node-drains.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
-import { undoOnNodes } from '../../cluster/undo-drain.ts';
+import { type UndoOptions, undoOnNodes } from '../../cluster/undo-drain.ts';
 import { renderTable } from '../../render/table.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { UndoFlags } from './flags.ts';
@@ -53,11 +59,27 @@ export async function run(
     const marked = nodes.filter(({ annotations }) => readMarks(annotations).some(isMeant));
     if (marked.length === 0 && done.size === 0) throw new UsageError(nothingToUndo(name, nodes));
     if (done.has(plain)) return exitCode.done;
-    const names = marked.map(({ node }) => node.name);
-    const warnOf = (text: string): void => warn(output, text);
-    await undoOnNodes(client, names, isMeant, { say: output.out, warn: warnOf, isDryRun });
-    return exitCode.done;
+    const options = { say: output.out, warn: (text: string) => warn(output, text), isDryRun };
+    const names = await idleFirst(client, marked, isMeant, options);
+    const failed = await undoOnNodes(client, names, isMeant, options);
+    return failed.length === 0 ? exitCode.done : exitCode.error;
   });
+}
+
+/** The nodes, where no drain is at work first; where one is, that is said. */
+async function idleFirst(
+  client: ApiClient,
+  marked: readonly NodeFacts[],
+  isMeant: IsMeant,
+  { warn: say, isDryRun }: UndoOptions,
+): Promise<readonly string[]> {
+  const works = await workOn(client, marked, isMeant);
+  const then = `${isDryRun ? 'would stop' : 'stops'} there, and begins no node that is undone`;
+  for (const { text } of works) say(`${text}: it ${then}`);
+  const names = marked.map(({ node }) => node.name);
+  const working = new Set(works.map(({ node }) => node));
+  // A drain that stops on one node begins the next: that is to be undone by then.
+  return [...names.filter((name) => !working.has(name)), ...working];
 }
 
 /** Those of these names that there are; where the first is one, that alone is meant. */

@@ -43,17 +43,16 @@ export async function undoNodeDrain(
   await deleteNodeDrain(client, drain, isDryRun);
   output.out(`${reference} deleted${isDryRun ? ' (dry run)' : ''}`);
   if (isDryRun) {
-    await undoHere(undo, name, nodes);
-    return exitCode.done;
+    return await undoHere(undo, name, nodes);
   }
   for (let looks = 0; await isThere(undo, drain); looks++) {
     const managers = looks % looksBetween === 0 ? await readDrainControllers(client) : null;
     const fault = drainControllerFault(managers, Date.now());
     if (fault) {
       warn(output, `${fault.why}: the drain is undone from here`);
-      await undoHere(undo, name, nodes);
-      await releaseNodeDrain(client, name);
-      return exitCode.done;
+      const code = await undoHere(undo, name, nodes);
+      if (code === exitCode.done) await releaseNodeDrain(client, name);
+      return code;
     }
     await setTimeout(lookEveryMs, undefined, { signal: interrupt }).catch(() => undefined);
     if (!interrupt.aborted) continue;
@@ -68,13 +67,15 @@ async function isThere({ client }: Undo, { metadata }: NodeDrainObject): Promise
   return (await readNodeDrain(client, metadata.name))?.metadata.uid === metadata.uid;
 }
 
+/** The exit code: an error where it failed on a node. */
 async function undoHere(
   { client, output, isDryRun }: Undo,
   name: string,
   nodes: readonly NodeFacts[],
-): Promise<void> {
+): Promise<ExitCode> {
   const options = { say: output.out, warn: (text: string) => warn(output, text), isDryRun };
-  await undoOnNodes(client, namesOf(nodes), isMarkOf(name), options);
+  const failed = await undoOnNodes(client, namesOf(nodes), isMarkOf(name), options);
+  return failed.length === 0 ? exitCode.done : exitCode.error;
 }
 
 /** What has become of the nodes, as they are read now. */

@@ -244,8 +244,13 @@ describe('drain-by-taint', { concurrency: 4 }, () => {
     revokeAfter('half-1', tainter, taintNodes);
     const { code, out, err } = await drain('half-1', 'half-2', '--token=tainter');
     assert.deepEqual([code, out], [1, 'node/half-1 cordoned\n']);
-    assert.ok(err.startsWith(`${undo}Error from server (Forbidden): `), err);
-    assert.ok(err.includes('cannot patch resource "nodes"'), err);
+    const why = (name: string): string =>
+      `nodes "${name}" is forbidden: User "tainter" cannot patch`;
+    const later = 'could not be cordoned, it is tried again at its turn';
+    assert.ok(err.startsWith(`Warning: node half-2 ${later}: ${why('half-2')}`), err);
+    for (const name of ['half-1', 'half-2'])
+      assert.ok(err.includes(`\n  node ${name}: ${why(name)}`), err);
+    assert.ok(err.endsWith(undo), err);
   });
 
   it('ends when only pods are left that no waiting helps: two budgets for one pod', async () => {

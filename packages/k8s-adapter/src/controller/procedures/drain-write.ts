@@ -92,7 +92,7 @@ function changeOf(
     case 'cordon':
       return cordoning(wanted(true));
     case 'taint':
-      return tainting(wanted(write.cordon), wall, 'withCordon');
+      return tainting(wanted(write.cordon), wall, 'nothing');
     case 'renew':
       return renewing({ run: uid, taint });
     case 'end':

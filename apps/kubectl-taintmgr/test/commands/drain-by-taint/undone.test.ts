@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { node, toleration } from '@taintmgr/sim-cluster';
+import { type Result, run, start, steady } from '../../world/run.ts';
+import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
+
+// A drain that is undone while it runs, and what a drain takes back where one node refuses or is gone.
+
+const taint = 'maintenance=kernel:NoSchedule';
+
+let cluster: TestCluster;
+before(async () => {
+  cluster = await startTestCluster(null);
+  process.env.KUBECONFIG = cluster.kubeconfig;
+});
+after(() => cluster.stop());
+
+const command = async (line: string): Promise<Result> => steady(await run(...line.split(' ')));
+
+/** Nodes `zone-1` to `zone-3`, each with a pod of its name; those of the first ones stay for an hour. */
+function scene(zone: string, staying: number): readonly string[] {
+  const nodes = [1, 2, 3].map((number) => `${zone}-${number}`);
+  for (const [index, name] of nodes.entries()) {
+    cluster.api.create('nodes', node(name));
+    const tolerations = index < staying ? [toleration('maintenance:NoExecute', 3600)] : [];
+    cluster.api.create('pods', {
+      metadata: { name, namespace: 'default' },
+      spec: { nodeName: name, tolerations, containers: [{ name: 'c', image: 'x' }] },
+    });
+  }
+  return nodes;
+}
+
+/** Whether it is cordoned, its taint of drains, its marks, and whether its pod is there and not leaving. */
+function stateOf(name: string): readonly unknown[] {
+  const { metadata, spec } = cluster.api.get('nodes', '', name) ?? assert.fail(name);
+  const taints: readonly { key: string }[] = spec.taints ?? [];
+  const pod = cluster.api.get('pods', 'default', name);
+  return [
+    spec.unschedulable === true,
+    taints.some(({ key }) => key === 'maintenance'),
+    JSON.parse(metadata.annotations?.['taintmgr.dev/drain'] ?? '[]').length,
+    pod !== null && !pod.metadata.deletionTimestamp,
+  ];
+}
+
+const untouched = [false, false, 0, true];
+
+describe('a drain that is undone while it runs', () => {
+  it('stops on all its nodes, and undo says that it was at work', async () => {
+    const nodes = scene('run', 1);
+    const { output, result } = start(['drain-by-taint', taint, ...nodes, '--force'], true);
+    await output.saw(/waiting for tolerations to expire/);
+    const dry = await command(`undo ${taint} ${nodes.join(' ')} --dry-run=client`);
+    assert.match(dry.err, /^Warning: drain <drain> .*at work on run-1 .*: it would stop there, /);
+    const undone = await command(`undo ${taint} ${nodes.join(' ')}`);
+    assert.equal(undone.code, 0);
+    assert.match(
+      undone.err,
+      /^Warning: drain <drain> of \S+ is at work on run-1 \(its mark is \d+s old\): it stops there, and begins no node that is undone\n$/,
+    );
+    const { code, out, err } = steady(await result);
+    assert.equal(code, 1, err);
+    assert.doesNotMatch(out, /run-[23] tainted|evicted/);
+    assert.match(err, /^ {2}node run-1: the taint was removed by somebody else$/m);
+    for (const name of ['run-2', 'run-3'])
+      assert.match(err, new RegExp(`^ {2}node ${name}: somebody has undone the drain there$`, 'm'));
+    assert.deepEqual(nodes.map(stateOf), [untouched, untouched, untouched]);
+  });
+
+  it('also where an earlier run had cordoned the nodes', async () => {
+    const nodes = scene('again', 1);
+    const line = ['drain-by-taint', taint, ...nodes, '--force'];
+    const first = start(line, true);
+    await first.output.saw(/waiting for tolerations to expire/);
+    first.interrupt();
+    await first.result;
+    const second = start(line, true);
+    await second.output.saw(/again-1 already tainted/);
+    assert.equal((await command(`undo ${taint}`)).code, 0);
+    assert.equal((await second.result).code, 1);
+    assert.deepEqual(nodes.map(stateOf), [untouched, untouched, untouched]);
+  });
+});
+
+describe('a node that refuses, or is gone', () => {
+  /** Refuses writes of a node; the call ends that. */
+  const refuse = (name: string, times = 100): (() => void) => {
+    const fault = { kind: 'deny', webhook: 'guard', code: 403, message: 'not this one' } as const;
+    return cluster.api.faults.add({ fault, verbs: ['patch'], resource: 'nodes', name, times });
+  };
+  /** Does something as soon as somebody has cordoned, or uncordoned, the node. */
+  const when = (name: string, isCordoned: boolean, act: () => void): void => {
+    const stop = cluster.api.subscribe(({ resource, object: { metadata, spec } }) => {
+      if (resource !== 'nodes' || metadata.name !== name) return;
+      if ((spec.unschedulable === true) !== isCordoned) return;
+      stop();
+      queueMicrotask(act);
+    });
+  };
+  const remove = (name: string) => (): void => void cluster.api.delete('nodes', '', name);
+  /** Of nodes whose pods all stay: it gives up on each. */
+  const late = '--force --timeout=1s --max-parallel-nodes=0';
+
+  it('keeps undo from no other node, and is named', async () => {
+    const nodes = scene('undo', 3).join(' ');
+    assert.equal((await command(`drain-by-taint ${taint} ${nodes} ${late}`)).code, 3);
+    const allow = refuse('undo-1');
+    when('undo-2', false, remove('undo-3'));
+    const { code, out, err } = await command(`undo ${taint} ${nodes}`);
+    allow();
+    assert.deepEqual([code, out], [1, 'node/undo-2 uncordoned\nnode/undo-2 untainted\n']);
+    assert.match(
+      err,
+      /^Warning: node undo-1 is not undone: .*\nWarning: node undo-3 was deleted: /,
+    );
+  });
+
+  it('keeps a drain from rolling back no other node, and from saying how it ended', async () => {
+    const nodes = scene('roll', 3).join(' ');
+    const line = `drain-by-taint ${taint} ${nodes} ${late} --rollback-on-failure -o json`;
+    const { output, result } = start(line.split(' '));
+    await output.saw(/(node.roll-\d tainted\n){3}/);
+    const allow = refuse('roll-1');
+    const { code, out, err } = steady(await result);
+    allow();
+    assert.equal(code, 3);
+    const { status } = JSON.parse(out);
+    assert.deepEqual([status.result, status.id], ['TimedOut', '<drain>']);
+    assert.match(err, /^Warning: node roll-1 is not undone: /m);
+    assert.ok(err.endsWith('hint: to undo: kubectl taintmgr undo <drain>\n'), err);
+    assert.deepEqual(['roll-2', 'roll-3'].map(stateOf), [untouched, untouched]);
+  });
+
+  it('is done with where it is deleted while the nodes are cordoned', async () => {
+    const nodes = scene('gone', 3).join(' ');
+    when('gone-1', true, remove('gone-2'));
+    const line = `drain-by-taint ${taint} ${nodes} --force --pod-selector=app=none`;
+    const { code, out, err } = await command(line);
+    assert.equal(code, 0, err);
+    assert.match(err, /^Warning: node gone-2 was deleted, and its pods with it$/m);
+    assert.match(out, /^node\/gone-1 drained .*\n(.*\n)*node\/gone-3 drained /m);
+  });
+
+  it('is cordoned at its turn where that failed before', async () => {
+    const nodes = scene('turn', 3).join(' ');
+    refuse('turn-2', 1);
+    const line = `drain-by-taint ${taint} ${nodes} --force --pod-selector=app=none`;
+    const { code, out, err } = await command(line);
+    assert.equal(code, 0, err);
+    assert.match(
+      err,
+      /^Warning: node turn-2 could not be cordoned, it is tried again at its turn: /m,
+    );
+    assert.match(out, /^node\/turn-3 cordoned\n(.*\n)*node\/turn-2 cordoned$/m);
+    assert.equal((await command(`undo ${taint} ${nodes}`)).code, 0);
+    assert.deepEqual(stateOf('turn-2'), untouched);
+  });
+
+  it('Ctrl-C while nodes are cordoned: how to undo that is said, with a roll-back too', async () => {
+    const nodes = scene('stop', 3).join(' ');
+    const line = `drain-by-taint ${taint} ${nodes} --force --rollback-on-failure`;
+    const { interrupt, result } = start(line.split(' '));
+    when('stop-1', true, interrupt);
+    const { code, err } = steady(await result);
+    assert.equal(code, 130, err);
+    assert.match(err, /^hint: to undo: kubectl taintmgr undo <drain>\nerror: interrupted\n$/m);
+    assert.deepEqual(stateOf('stop-1'), [true, false, 1, true]);
+    assert.equal((await command(`undo ${taint} ${nodes}`)).code, 0);
+  });
+});
