@@ -1,6 +1,6 @@
 // The entry: runs the command line and ends with its exit code.
 import { inspect } from 'node:util';
-import { exitCode } from './cli/exit.ts';
+import { type ExitCode, exitCode } from './cli/exit.ts';
 import { interruptSignal } from './cli/interrupt-signal.ts';
 import { processOutput } from './cli/output.ts';
 import { codeOfError, runProgram } from './program.ts';
@@ -8,13 +8,23 @@ import { codeOfError, runProgram } from './program.ts';
 const argv = process.argv.slice(2);
 const output = processOutput();
 
+/** Whether a command runs that changes the cluster: who stops reading does not stop that half-way. */
+let isChanging = false;
+let isUnwritten = false;
+
 // Whoever read our data has seen enough and gone, as `head` does: nothing went wrong. Where data
 // could not be written, something did.
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-  if (code === 'EPIPE') process.exit(exitCode.done);
+  const isGone = code === 'EPIPE';
+  if (isGone && !isChanging) process.exit(exitCode.done);
+  if (isGone || isUnwritten) return;
+  isUnwritten = true;
   output.err(`error: cannot write to standard output: ${message}`);
-  process.exit(exitCode.error);
+  if (!isChanging) process.exit(exitCode.error);
 });
+
+// What is said to a person who has gone is of no use to anybody, and no reason to end.
+process.stderr.on('error', () => {});
 
 // Node itself would also print the line of the bundle, which is as long as the bundle.
 process.on('uncaughtException', (error) => {
@@ -22,8 +32,18 @@ process.on('uncaughtException', (error) => {
   process.exit(codeOfError(argv));
 });
 
+const onChanging = (): void => {
+  isChanging = true;
+};
+
+/** What could not be written is no success. */
+function finish(code: ExitCode): never {
+  process.exit(code === exitCode.done && isUnwritten ? exitCode.error : code);
+}
+
 // Not awaited here: the module format of the one program has no place for that.
-void runProgram(argv, { output, interrupt: interruptSignal() }).then((code) => {
+void runProgram(argv, { output, interrupt: interruptSignal(), onChanging }).then((code) => {
   // What is still under way is of no use to anybody, once all that was said is out.
-  process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));
+  // That something is not shows a little later than that it was tried.
+  process.stdout.write('', () => process.stderr.write('', () => setImmediate(finish, code)));
 });

@@ -122,19 +122,23 @@ function createProgram(
 
 /** The commands after `explain`, in the order in which the help lists them. */
 function addOthers(program: CommandUnknownOpts, registry: Registry): void {
-  registry.add(program, drainCommand(), () => import('./commands/drain-by-taint/command.ts'));
-  registry.add(program, undoCommand(), () => import('./commands/undo/command.ts'));
+  registry.addChanging(
+    program,
+    drainCommand(),
+    () => import('./commands/drain-by-taint/command.ts'),
+  );
+  registry.addChanging(program, undoCommand(), () => import('./commands/undo/command.ts'));
   registry.add(program, simulateCommand(), () => import('./commands/simulate/command.ts'));
   registry.add(program, pendingCommand(), () => import('./commands/pending/command.ts'));
   registry.add(program, statusCommand(), () => import('./commands/status/command.ts'));
   registry.add(program, webCommand(), () => import('./commands/web/command.ts'));
-  registry.add(program, pauseCommand(), () => import('./commands/pause/command.ts'));
-  registry.add(program, resumeCommand(), () => import('./commands/resume/command.ts'));
+  registry.addChanging(program, pauseCommand(), () => import('./commands/pause/command.ts'));
+  registry.addChanging(program, resumeCommand(), () => import('./commands/resume/command.ts'));
   addTakeover(registry.addGroup(program, takeoverGroup()), registry);
   registry.add(program, doctorCommand(), () => import('./commands/doctor/command.ts'));
   registry.add(program, snapshotCommand(), () => import('./commands/snapshot/command.ts'));
   const install = registry.addGroup(program, installGroup());
-  registry.add(install, crdsCommand(), () => import('./commands/install/command.ts'));
+  registry.addChanging(install, crdsCommand(), () => import('./commands/install/command.ts'));
   addCompletion(registry.addGroup(program, completionGroup()), registry);
   registry.add(program, versionCommand(), () => import('./commands/version/command.ts'));
   registry.add(program, helpCommand(), async () => ({
@@ -160,9 +164,9 @@ function addExplain(explain: CommandUnknownOpts, registry: Registry): void {
 
 function addTakeover(takeover: CommandUnknownOpts, registry: Registry): void {
   registry.add(takeover, takeoverStatusCommand(), () => import('./commands/takeover/status.ts'));
-  registry.add(takeover, enableCommand(), () => import('./commands/takeover/enable.ts'));
-  registry.add(takeover, disableCommand(), () => import('./commands/takeover/disable.ts'));
-  registry.add(takeover, verifyCommand(), () => import('./commands/takeover/verify.ts'));
+  registry.addChanging(takeover, enableCommand(), () => import('./commands/takeover/enable.ts'));
+  registry.addChanging(takeover, disableCommand(), () => import('./commands/takeover/disable.ts'));
+  registry.addChanging(takeover, verifyCommand(), () => import('./commands/takeover/verify.ts'));
 }
 
 function addCompletion(completion: CommandUnknownOpts, registry: Registry): void {

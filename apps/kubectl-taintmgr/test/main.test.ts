@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { delimiter } from 'node:path';
@@ -34,12 +34,13 @@ describe('kubectl taintmgr', { skip: withoutKubectl }, () => {
     const tolerations = [toleration('maintenance:NoExecute', 600)];
     cluster = await startTestCluster({
       region: 'r',
-      zones: ['go', 'stay', 'watched', 'crash'],
+      zones: ['go', 'stay', 'watched', 'unread', 'crash'],
       nodesPerZone: 1,
       workloads: [
         app('go', 'web'),
         app('stay', 'db', { tolerations }),
         app('watched', 'db', { tolerations }),
+        app('unread', 'db', { tolerations }),
         app('crash', 'web'),
         app('crash', 'api'),
       ],
@@ -120,6 +121,34 @@ describe('kubectl taintmgr', { skip: withoutKubectl }, () => {
       const [code] = await once(child, 'close');
       assert.deepEqual([code, err], [0, ''], line);
     }
+  });
+
+  it('a drain goes on to its own end when nobody reads it any more', async () => {
+    const line = `drain-by-taint ${maintenance} unread-1 --timeout=3s`;
+    const child = spawn('kubectl', ['taintmgr', ...line.split(' ')], { env });
+    child.stdout.destroy();
+    child.stderr.destroy();
+    assert.deepEqual(await once(child, 'close'), [3, null]);
+    const marked = cluster.api.get('nodes', '', 'unread-1')?.metadata.annotations;
+    assert.match(marked?.['taintmgr.dev/drain'] ?? '', /"ended":true/);
+  });
+
+  it('what a command has done is no success where it could not say so', async (t) => {
+    const full = openSync('/dev/full', 'w');
+    t.after(() => closeSync(full));
+    const stdio: StdioOptions = ['ignore', full, 'pipe'];
+    const args = ['taintmgr', 'undo', maintenance, 'unread-1'];
+    const child = spawn('kubectl', args, { env, stdio });
+    let err = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      err += text;
+    });
+    const [code] = await once(child, 'close');
+    assert.equal(code, 1, err);
+    assert.equal(err.match(/error: cannot write to standard output: ENOSPC/g)?.length, 1, err);
+    const after = cluster.api.get('nodes', '', 'unread-1');
+    assert.equal(after?.metadata.annotations?.['taintmgr.dev/drain'], undefined);
+    assert.equal(after?.spec.unschedulable, undefined);
   });
 
   it('says that what it prints could not be written, and nothing of success', async (t) => {

@@ -27,7 +27,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './drain': {
     values: `
-      DrainMachine SoloDrain budgetsOver describeEvictionRequest drainFaultsText drainFlag drainHeartbeatMs drainStaleMs drainText
+      DrainMachine SoloDrain budgetsOver describeEvictionRequest drainFaultText drainFaultsText drainFlag drainHeartbeatMs drainStaleMs drainText
       filterPod interceptedReason interceptionIn interceptionRepeatMs isOpenRequest isShut looksAtAllPods nodeDrainer operatorOf planDrain predictBlockers
       resolveDrainConfig soloDrainConfig`,
     types: `

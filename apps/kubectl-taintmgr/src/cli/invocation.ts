@@ -8,6 +8,11 @@ export interface Surroundings {
   readonly output: Output;
   /** Aborted by Ctrl-C. */
   readonly interrupt: AbortSignal;
+  /**
+   * Called before a command runs that changes the cluster: it comes to its own end, also where nobody
+   * reads what it says any more. Left out: nobody wants to know.
+   */
+  readonly onChanging?: () => void;
 }
 
 /** The flags that every command takes. */

@@ -29,7 +29,19 @@ export class Registry {
     this.#program = program;
   }
 
-  /** Adds a command; `load` gets its code when it runs. */
+  /** Adds a command that changes the cluster. */
+  addChanging<Flags, Args extends readonly Argument[]>(
+    parent: CommandUnknownOpts,
+    command: CommandUnknownOpts,
+    load: () => Promise<{ readonly run: Run<Flags, Args> }>,
+  ): void {
+    this.add(parent, command, () => {
+      this.#surroundings.onChanging?.();
+      return load();
+    });
+  }
+
+  /** Adds a command that only asks; `load` gets its code when it runs. */
   add<Flags, Args extends readonly Argument[]>(
     parent: CommandUnknownOpts,
     command: CommandUnknownOpts,

@@ -97,6 +97,7 @@ export {
   type DrainFilterResult,
   type DrainOptions,
   drainFaultsText,
+  drainFaultText,
   drainFlag,
   filterPod,
 } from '../drain/filters.ts';

@@ -30,7 +30,7 @@ export const drainFlag: Readonly<Record<DrainFault, string>> = {
 };
 
 /** A fault in words. */
-const drainFaultText: Readonly<Record<DrainFault, string>> = {
+export const drainFaultText: Readonly<Record<DrainFault, string>> = {
   DaemonSet: 'managed by a DaemonSet, which would recreate it',
   OrphanedDaemonSetPod: 'its DaemonSet is gone, nothing would recreate it',
   EmptyDir: 'has local storage (emptyDir), whose data would be lost',
