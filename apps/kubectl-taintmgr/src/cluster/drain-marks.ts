@@ -12,17 +12,24 @@ import {
 } from '@taintmgr/k8s-adapter/drain';
 import { evictsPods, type NodeFacts } from './facts.ts';
 
-/** The drains that make pods leave the node though their taint alone would not. */
-export function drainedBy({ node, annotations }: NodeFacts): readonly DrainMark[] {
+/** The drains at work that make pods leave the node though their taint alone would not. */
+export function drainedBy({ node, annotations }: NodeFacts, now: Instant): readonly DrainMark[] {
   const names = new Set(node.taints.map(formatTaint));
-  return readMarks(annotations).filter(({ tainted, taint }) => {
-    return tainted && taint.effect !== 'NoExecute' && names.has(formatTaint(taint));
+  return readMarks(annotations).filter((mark) => {
+    const { tainted, taint } = mark;
+    const isTheirs = tainted && taint.effect !== 'NoExecute' && names.has(formatTaint(taint));
+    return isTheirs && isAtWork(mark, now);
   });
 }
 
 /** Whether pods have to leave the node, be it by a NoExecute taint or by a drain. */
-export function losesPods(facts: NodeFacts): boolean {
-  return evictsPods(facts) || drainedBy(facts).length > 0;
+export function losesPods(facts: NodeFacts, now: Instant): boolean {
+  return evictsPods(facts) || drainedBy(facts, now).length > 0;
+}
+
+/** Those of the nodes that pods have to leave. */
+export function losingPods(nodes: readonly NodeFacts[], now: Instant): readonly NodeFacts[] {
+  return nodes.filter((facts) => losesPods(facts, now));
 }
 
 /** A drain for which a node waits that it has not tainted yet, if it still runs. */

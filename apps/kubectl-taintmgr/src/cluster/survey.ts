@@ -2,7 +2,7 @@ import type { Budget, EvictionRequest } from '@taintmgr/core/drain';
 import { isWindowed, type PolicyObject } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import type { Evictors } from '@taintmgr/k8s-adapter/client';
-import { losesPods } from './drain-marks.ts';
+import { losingPods } from './drain-marks.ts';
 import { readEvictionRequests } from './eviction-requests.ts';
 import { type Evictor, readEvictor } from './evictors.ts';
 import { type NodeFacts, type PodFacts, zoneLabel } from './facts.ts';
@@ -142,7 +142,7 @@ export async function surveyForecast(
   options: SurveyOptions = {},
 ): Promise<ForecastSurvey> {
   const begun = options.begun ?? beginForecast(reader, namesOf(withPods), options);
-  const isLeaving = nodes.some(losesPods);
+  const isLeaving = losingPods(nodes, reader.now()).length > 0;
   // Whoever publishes itself acts, nearly always: to wait until that is known takes a round trip.
   const ahead = begun.managers.then((all) => {
     return all.length > 0 && isLeaving ? readInterceptions(reader) : null;
@@ -196,16 +196,17 @@ async function readCrowd(
   isWhatIf = false,
 ): Promise<Crowd | null> {
   const limits = objects.flatMap((one) => (one.kind === 'EvictionPolicy' ? one.value.limits : []));
-  if (limits.length === 0 || !(isWhatIf || nodes.some(losesPods))) return null;
+  const now = reader.now();
+  if (limits.length === 0 || !(isWhatIf || losingPods(nodes, now).length > 0)) return null;
   const all = await reader.ifAllowed(() => reader.nodes());
   if (all === null) return null;
   const asked = new Set(namesOf(nodes));
   const others = all.filter(({ node }) => !asked.has(node.name));
   // Since when their taints count decides who goes first.
-  const starts = await withOwnStarts(reader, others, reader.now());
+  const starts = await withOwnStarts(reader, others, now);
   const known = new Map([...nodes, ...starts.nodes].map((facts) => [facts.node.name, facts]));
   const merged = all.map((facts) => known.get(facts.node.name) ?? facts);
-  const tainted = merged.filter(losesPods);
+  const tainted = losingPods(merged, now);
   const pods = await reader.ifAllowed(() =>
     limits.some(isWindowed) ? reader.pods() : reader.podsOn(namesOf(tainted)),
   );

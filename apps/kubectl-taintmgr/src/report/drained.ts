@@ -19,12 +19,12 @@ export class Drained {
 
   readonly #working: readonly WorkingDrain[];
 
-  /** `heedsAt`: the controller that acts leaves pods to drains that are at work then; null: it does not. */
-  constructor(facts: NodeFacts, heedsAt: Instant | null) {
-    this.#marks = drainedBy(facts);
+  /** `isHeeded`: the controller that acts leaves pods to drains that are at work. */
+  constructor(facts: NodeFacts, now: Instant, isHeeded: boolean) {
+    this.#marks = drainedBy(facts, now);
     const { drains = [] } = facts.node;
     this.#working = drains.filter(({ heartbeat }) => {
-      return heedsAt !== null && heedsAt - (parseTime(heartbeat) ?? 0) < drainStaleMs;
+      return isHeeded && now - (parseTime(heartbeat) ?? 0) < drainStaleMs;
     });
   }
 
@@ -45,8 +45,7 @@ export class Drained {
   decision(decision: Decision, { pod }: PodFacts): Decision {
     if (this.#marks.length === 0) return decision;
     const because = decision.because.map((reason) => this.#asGiven(reason));
-    const [decisive] = because;
-    if (!decisive || !('asExecuted' in decisive)) return { ...decision, because };
+    if (!isByDrain({ because })) return { ...decision, because };
     // A drain leaves these: a successor would come straight back.
     const stays = pod.owner?.kind === 'DaemonSet' && decision.kind !== 'keep';
     return stays
@@ -85,7 +84,8 @@ function executed(taint: Taint): Taint {
   return { ...taint, effect: 'NoExecute' };
 }
 
-/** Whether a drain makes the pod go, and nobody else. */
-export function isByDrain({ because: [decisive] }: Decision): boolean {
+/** Whether a drain makes the pod go, and nobody else, be it after a pause. */
+export function isByDrain({ because }: Pick<Decision, 'because'>): boolean {
+  const decisive = because.find(({ code }) => code !== 'Paused');
   return decisive !== undefined && 'asExecuted' in decisive && decisive.asExecuted === true;
 }

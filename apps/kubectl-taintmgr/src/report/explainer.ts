@@ -92,10 +92,10 @@ export class Explainer {
     this.#forget(now, nodes, pods);
     this.#follow(now, policies);
     this.#hold(now, evictor.heldZones ?? []);
-    const heedsAt = leavesToDrains(evictor) ? at : null;
+    const isHeeded = leavesToDrains(evictor);
     this.#byDrains = new LeftToDrains({ now: at, nodes, pods, policies });
     this.#drained = new Map(
-      nodes.map((facts) => [facts.node.name, new Drained(facts, heedsAt)] as const),
+      nodes.map((facts) => [facts.node.name, new Drained(facts, at, isHeeded)] as const),
     );
     for (const facts of nodes) {
       this.#present?.handle(now, { kind: 'nodeUpsert', node: this.#asDrained(facts, facts.node) });
@@ -282,12 +282,12 @@ export class Explainer {
     const { nodes, policies, limits, evictor, budgets, crowd } = given;
     if (!crowd) return null;
     const asked = new Map(nodes.map((facts) => [facts.node.name, facts] as const));
-    const heedsAt = leavesToDrains(evictor) ? now : null;
+    const isHeeded = leavesToDrains(evictor);
     return new LimitForecast({
       ...{ now, config: this.#config, events: policyEvents(policies), pods: crowd.pods },
       nodes: crowd.nodes.map((facts) => {
         const mine = asked.get(facts.node.name);
-        const drained = new Drained(facts, heedsAt);
+        const drained = new Drained(facts, now, isHeeded);
         return drained.leaving(mine ? this.#hypothetical(mine, now) : facts.node);
       }),
       record: limits?.record ?? null,

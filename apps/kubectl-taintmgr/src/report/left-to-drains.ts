@@ -1,5 +1,5 @@
 // What drains at work do with the pods that are left to them.
-import { type Decision, type Event, formatTaint, type Taint } from '@taintmgr/core';
+import { type Decision, type Event, formatTaint, type Reason, type Taint } from '@taintmgr/core';
 import { type PlannedPod, planDrain, resolveDrainConfig } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
 import { isAtWork, readMarks } from '@taintmgr/k8s-adapter/drain';
@@ -55,7 +55,7 @@ export class LeftToDrains {
 
   /** What the drain does to which the engine leaves a pod; null: nothing, or less soon than the engine. */
   decisionOn({ pod: { uid } }: PodFacts, engineSays: Decision): Decision | null {
-    const left = engineSays.because.find((reason) => reason.code === 'LeftToDrain');
+    const left = engineSays.because.find(isLeft);
     const planned = left && this.#planFor(left.taint).get(uid);
     if (!planned) return null;
     const decision = decisionIn(planned);
@@ -104,6 +104,17 @@ function isFirst(drain: Decision, engine: Decision): boolean {
   if (engine.kind === 'keep') return true;
   if (drain.kind !== 'evict') return false;
   return engine.kind !== 'evict' || drain.deadline < engine.deadline;
+}
+
+type Left = Extract<Reason, { code: 'LeftToDrain' | 'NotTakenOver' }>;
+
+/**
+ * Whether the engine leaves the pod to a drain. Where its namespace is not taken over it leaves it to
+ * kube-controller-manager, which does nothing for a taint of another effect: only a drain does.
+ */
+function isLeft(reason: Reason): reason is Left {
+  if (reason.code === 'NotTakenOver') return !isExecuted(reason.taint);
+  return reason.code === 'LeftToDrain';
 }
 
 function isExecuted({ effect }: Taint): boolean {

@@ -1,5 +1,5 @@
 // What is read of a cluster to say which pods are to go.
-import { losesPods } from '../cluster/drain-marks.ts';
+import { losesPods, losingPods } from '../cluster/drain-marks.ts';
 import type { NodeFacts } from '../cluster/facts.ts';
 import type { ClusterReader } from '../cluster/reader.ts';
 import { type ForecastSurvey, type SurveyOptions, surveyForecast } from '../cluster/survey.ts';
@@ -11,9 +11,10 @@ export async function surveyPending(
   nodes: readonly NodeFacts[],
   options: SurveyOptions = {},
 ): Promise<ForecastSurvey> {
-  const tainted = nodes.filter(losesPods);
+  const now = reader.now();
+  const tainted = losingPods(nodes, now);
   const survey = await surveyForecast(reader, tainted, tainted, options);
   if (!isLegacy(survey.evictor)) return survey;
-  const all = nodes.filter((facts) => losesPods(facts) || isNotReady(facts));
+  const all = nodes.filter((facts) => losesPods(facts, now) || isNotReady(facts));
   return all.length === tainted.length ? survey : await surveyForecast(reader, all, all, options);
 }

@@ -1,6 +1,6 @@
 import { parseTaint, type Taint } from '@taintmgr/core/model';
 import type { PolicyObject } from '@taintmgr/core/policy';
-import { type Millis, parseDuration } from '@taintmgr/core/time';
+import { type Instant, type Millis, parseDuration } from '@taintmgr/core/time';
 import { readKeyAndValue, readTaint } from '../cli/taint-argument.ts';
 import { losesPods } from '../cluster/drain-marks.ts';
 import type { NodeFacts } from '../cluster/facts.ts';
@@ -63,8 +63,8 @@ export function isWhatIf({ with: added, without }: Question): boolean {
 }
 
 /** Whether the pods of a node are asked about. */
-export function mattersIn(question: Question): (facts: NodeFacts) => boolean {
-  return (facts) => isWhatIf(question) || losesPods(facts);
+export function mattersIn(question: Question, now: Instant): (facts: NodeFacts) => boolean {
+  return (facts) => isWhatIf(question) || losesPods(facts, now);
 }
 
 /** The taints of a node with those of the question on it and off it. */

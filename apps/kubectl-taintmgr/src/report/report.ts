@@ -128,7 +128,7 @@ function reportNode(
     taints: explanation?.taints ?? [],
     pods: leases.has(name) ? (pods ?? []).sort(byTimeLeft) : null,
     leaseRenewedAt: renewedAt(leases.get(name)),
-    drains: [...drainedBy(facts), ...drainsInstead(at, facts, survey.evictor)],
+    drains: [...drainedBy(facts, at), ...drainsInstead(at, facts, survey.evictor)],
     zone: countZone(facts, survey.zoneNodes),
     forecast: forecastFor(survey, facts),
   };

@@ -2,7 +2,7 @@
 import { zoneName } from '@taintmgr/core';
 import { resolveLifecycleConfig, type ZoneState, zoneState } from '@taintmgr/core/lifecycle';
 import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
-import { losesPods } from '../cluster/drain-marks.ts';
+import { losingPods } from '../cluster/drain-marks.ts';
 import type { Evictor } from '../cluster/evictors.ts';
 import type { NodeFacts } from '../cluster/facts.ts';
 import { isPaused, type NodeReport, type PodReport, runningWaits } from './report.ts';
@@ -78,7 +78,7 @@ function zoneCounts(
     state: zoneState({ ready: nodes.length - notReady, notReady }, unhealthyZoneThreshold),
     nodes: nodes.length,
     notReady,
-    tainted: nodes.filter(losesPods).length,
+    tainted: losingPods(nodes, at).length,
     pending: waits.length,
     overdue: waits.filter((wait) => wait <= -1000).length,
     paused: pods.filter(isPaused).length,

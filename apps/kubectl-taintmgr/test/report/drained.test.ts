@@ -5,15 +5,15 @@ import { Drained } from '../../src/report/drained.ts';
 
 const now = Date.parse('2026-01-01T00:01:00Z');
 
-function drainsFor(heartbeat: string, heedsAt: number | null): number {
+function drainsFor(heartbeat: string, isHeeded: boolean): number {
   const mark = { id: 'd1', taint: 'a:NoExecute', tainted: true, by: 'ann', run: 'r', heartbeat };
   const annotations = { 'taintmgr.dev/drain': JSON.stringify([mark]) };
   const facts = nodeFacts({ metadata: { name: 'n1', uid: 'n1', annotations } });
-  return new Drained(facts, heedsAt).node(facts.node).drains?.length ?? 0;
+  return new Drained(facts, now, isHeeded).node(facts.node).drains?.length ?? 0;
 }
 
 it('a drain counts while it is at work, where the controller that acts heeds it', () => {
-  assert.equal(drainsFor('2026-01-01T00:00:30Z', now), 1);
-  assert.equal(drainsFor('2026-01-01T00:00:00Z', now), 0);
-  assert.equal(drainsFor('2026-01-01T00:00:30Z', null), 0);
+  assert.equal(drainsFor('2026-01-01T00:00:30Z', true), 1);
+  assert.equal(drainsFor('2026-01-01T00:00:00Z', true), 0);
+  assert.equal(drainsFor('2026-01-01T00:00:30Z', false), 0);
 });

@@ -37,8 +37,14 @@ const acts: DutyVerdict = {
   ],
 };
 
+const ago = (seconds: number): string => new Date(now - seconds * 1000).toISOString();
+
 /** A node tainted 40 s ago, where shop is taken over or not, and kube-controller-manager does as told. */
-async function surveyWith(isTakenOver: boolean, manager: DutyVerdict): Promise<ForecastSurvey> {
+async function surveyWith(
+  isTakenOver: boolean,
+  manager: DutyVerdict,
+  nodes = [nodeFactsOf(node('n1', taint('bad:NoExecute', 40)))],
+): Promise<ForecastSurvey> {
   const upstream = { ...nobody.upstream, 'taint-eviction-controller': manager };
   const evictors: Evictors = { upstream, taintmgr: ours };
   const published = {
@@ -59,7 +65,6 @@ async function surveyWith(isTakenOver: boolean, manager: DutyVerdict): Promise<F
   );
   const labels: Record<string, string> = isTakenOver ? { 'taintmgr.dev/takeover': 'enabled' } : {};
   const policies = { ...noPolicies, namespaces: [{ name: 'shop', labels }] };
-  const nodes = [nodeFactsOf(node('n1', taint('bad:NoExecute', 40)))];
   const pods = [podFactsOf(pod('web-0', tolerates('bad', 63)))];
   return surveyOf(nodes, pods, { evictors, evictor, policies });
 }
@@ -99,6 +104,18 @@ describe('a controller with --takeover', () => {
       assert.deepEqual(others, []);
     });
   }
+
+  it('a drain at work makes pods go whatever their namespace is', async () => {
+    const drain = { id: 'd1', taint: 'bad:NoSchedule', by: 'ann', heartbeat: ago(10) };
+    const mark = { ...drain, tainted: true, cordoned: true, run: 'r' };
+    const annotations = { 'taintmgr.dev/drain': JSON.stringify([mark]) };
+    const one = { ...node('n1', taint('bad:NoSchedule', 40)), drains: [drain] };
+    const drained = [nodeFactsOf(one, { annotations })];
+    for (const isTakenOver of [true, false]) {
+      const [, decision, evictor] = said(await surveyWith(isTakenOver, acts, drained));
+      assert.deepEqual([decision, evictor], ['Evict 24s', 'drain-by-taint'], `${isTakenOver}`);
+    }
+  });
 
   it('is alone where kube-controller-manager is known to leave taints alone', async () => {
     const { 'taint-eviction-controller': absent } = nobody.upstream;

@@ -30,7 +30,12 @@ export function taintSubject(text: string, pattern: TaintPattern, question: Ques
         return taints.some((taint) => matchesTaint(pattern, taint));
       });
       if (nodes.length === 0) throw new UsageError(nowhere(text, all));
-      return await surveyForecast(reader, nodes, nodes.filter(mattersIn(question)), options);
+      return await surveyForecast(
+        reader,
+        nodes,
+        nodes.filter(mattersIn(question, reader.now())),
+        options,
+      );
     },
     answer: ({ nodes }, context) => taintAnswer(text, pattern, nodes, context),
   };

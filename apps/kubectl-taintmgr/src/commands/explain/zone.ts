@@ -29,7 +29,12 @@ export function zoneSubject(name: string, question: Question): Subject {
       const all = await reader.nodes();
       const nodes = all.filter((facts) => namesOf(facts).includes(name));
       if (nodes.length === 0) throw new UsageError(noSuchZone(name, all));
-      return await surveyForecast(reader, nodes, nodes.filter(mattersIn(question)), options);
+      return await surveyForecast(
+        reader,
+        nodes,
+        nodes.filter(mattersIn(question, reader.now())),
+        options,
+      );
     },
     answer: ({ nodes }, context) => zoneAnswer(name, nodes, context),
   };

@@ -132,28 +132,61 @@ describe('by the rules of the one who evicts', () => {
     it(name, () => assert.deepEqual(shown(from), expected));
   }
 
-  it('a drain by a taint for which nobody else evicts', () => {
-    const quiet = taint('bad=disk:NoSchedule', 41);
-    const mark = { id: 'drain-1', taint: 'bad=disk:NoSchedule', tainted: true, cordoned: true };
-    const annotations = { 'taintmgr.dev/drain': JSON.stringify([mark]) };
-    const facts = nodeFactsOf(node('n1', quiet), { annotations });
+  describe('a drain by a taint for which nobody else evicts', () => {
     const agent = pod('agent', ofDaemonSet);
-    const drained = surveyOf(
-      [facts],
-      [...pods, agent].map((one) => podFactsOf(one)),
-      { budgets },
-    );
-    const { text, notes } = explain(by(withUpstream(acts), drained));
-    assert.match(text, /^Taints: +bad=disk:NoSchedule +added 41s ago$/m);
-    assert.deepEqual(shown(by(withUpstream(acts), drained)), [
-      'Evicted by: | drain-by-taint (drain-1), as long as it runs',
-      'due | Evict | overdue by 41s | PDB web (needs action)',
-      'later | Evict | 23s | PDB web (needs action)',
-      'agent | Keep | - | -',
-    ]);
-    assert.deepEqual(notes, []);
+    /** A node with the mark of such a drain, ten seconds old, beside kube-controller-manager. */
+    const drained = (mark: object = {}, fields: Partial<ForecastSurvey> = {}): ForecastSurvey => {
+      const quiet = taint('bad=disk:NoSchedule', 41);
+      const work = { run: 'r', heartbeat: new Date(now - 10_000).toISOString() };
+      const set = { id: 'drain-1', taint: 'bad=disk:NoSchedule', tainted: true, cordoned: true };
+      const annotations = { 'taintmgr.dev/drain': JSON.stringify([{ ...set, ...work, ...mark }]) };
+      const facts = nodeFactsOf(node('n1', quiet), { annotations });
+      const there = [...pods, agent].map((one) => podFactsOf(one));
+      return by(withUpstream(acts), surveyOf([facts], there, { budgets, ...fields }));
+    };
+
+    it('is the one who acts', () => {
+      const { text, notes } = explain(drained());
+      assert.match(text, /^Taints: +bad=disk:NoSchedule +added 41s ago$/m);
+      assert.deepEqual(shown(drained()), [
+        'Evicted by: | drain-by-taint (drain-1), as long as it runs',
+        'due | Evict | overdue by 41s | PDB web (needs action)',
+        'later | Evict | 23s | PDB web (needs action)',
+        'agent | Keep | - | -',
+      ]);
+      assert.deepEqual(notes, []);
+    });
+
+    it('heeds pauses', () => {
+      const metadata = { name: 'p', uid: 'u', creationTimestamp: ago31() };
+      const pause = { apiVersion: policyApiVersion, kind: 'EvictionPause', metadata };
+      const { objects } = followed('EvictionPause', { ...pause, spec: { reason: 'a test' } });
+      assert.deepEqual(shown(drained({}, { policies: { ...noPolicies, objects } })), [
+        'Evicted by: | drain-by-taint (drain-1), as long as it runs',
+        'due | Paused | overdue by 10s | pause p, PDB web (needs action)',
+        'later | Paused | 54s | pause p, PDB web (needs action)',
+        'agent | Keep | - | -',
+      ]);
+    });
+
+    for (const [how, mark] of [
+      ['has ended', { ended: true }],
+      ['gives no sign of life', { heartbeat: new Date(now - 100_000).toISOString() }],
+    ] as const) {
+      it(`acts no more when it ${how}`, () => {
+        assert.deepEqual(shown(drained(mark)), [
+          'Evicted by: | kube-controller-manager',
+          ...['agent | Keep | - | -', 'due | Keep | - | -', 'later | Keep | - | -'],
+        ]);
+      });
+    }
   });
 });
+
+/** When what is now 31 s old was made. */
+function ago31(): string {
+  return new Date(now - 31_000).toISOString();
+}
 
 describe('a drain by a NoExecute taint, at work', () => {
   const pods = [
@@ -251,9 +284,8 @@ describe('a drain by a NoExecute taint, at work', () => {
   });
 
   it('heeds pauses and what keeps pods, and no times of policies', () => {
-    const ago31 = new Date(now - 31_000).toISOString();
     const ruled = (kind: 'EvictionPolicy' | 'EvictionPause', spec: object): ForecastSurvey => {
-      const metadata = { name: 'p', uid: 'u', creationTimestamp: ago31 };
+      const metadata = { name: 'p', uid: 'u', creationTimestamp: ago31() };
       const { objects } = followed(kind, { apiVersion: policyApiVersion, kind, metadata, spec });
       return heeding(drained(10, { policies: { ...noPolicies, objects } }));
     };
