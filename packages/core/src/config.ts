@@ -38,7 +38,7 @@ export const defaultConfig: Config = {
 /** Fills in the defaults. Throws RangeError naming the field, the value and what is allowed. */
 export function resolveConfig(options: Partial<Config>): Config {
   const config = withDefaults(defaultConfig, options);
-  trueOrFalse(config, defaultConfig);
+  trueOrFalse('', config, defaultConfig);
   oneOf('semantics', config.semantics, ['precise', 'upstream-1.36']);
   if (config.takeover) {
     oneOf('semantics', config.semantics, ['precise']);

@@ -33,6 +33,10 @@ describe('options', () => {
       'config.mode: got "drop", want delete or evict or evictThenDelete',
     ],
     [JSON.parse('{"leader":"yes"}'), 'config.leader: got "yes", want true or false'],
+    [
+      JSON.parse('{"lifecycle":{"observes":"no"}}'),
+      'config.lifecycle.observes: got "no", want true or false',
+    ],
   ];
   for (const [options, message] of faults) {
     it(message, () => {

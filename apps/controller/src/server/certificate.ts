@@ -67,14 +67,16 @@ function readClientCa({ clientCaFile: file }: CertificateFiles, placeOf: PlaceOf
   const pem = readPem(where, file);
   if (file === '') return '';
   const certificates = pem.match(certificateBlock) ?? [];
-  if (certificates.length === 0)
-    throw new SettingError(where, file, 'PEM with a certificate in it');
+  // A bundle that is cut off would trust fewer.
+  if (certificates.length === 0 || certificates.length < pem.split(certificateBegin).length - 1)
+    throw new SettingError(where, file, 'PEM with whole certificates in it');
   for (const one of certificates) {
     checkPem(where, file, () => new X509Certificate(one));
   }
   return certificates.join('\n');
 }
 
+const certificateBegin = '-----BEGIN CERTIFICATE-----';
 const certificateBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
 type Serving = Pick<ServerIdentity, 'cert' | 'key'>;

@@ -2,7 +2,7 @@
 
 import { formatTaint } from '@taintmgr/core/model';
 import { formatDuration, type Instant } from '@taintmgr/core/time';
-import { type ApiClient, getNodeRequest } from '@taintmgr/k8s-adapter/client';
+import { type ApiClient, ApiError, getNodeRequest } from '@taintmgr/k8s-adapter/client';
 import {
   type DrainMark,
   drainName,
@@ -90,13 +90,22 @@ export async function workOn(
   );
   const [first] = working;
   if (!first) return [];
-  const { serverTime } = await client.ask(getNodeRequest(first.name));
-  const now = serverTime ?? Date.now();
+  const now = await clockOf(client, first.name);
   return working.flatMap(({ name: node, mark, work }) => {
     const ago = formatDuration(Math.max(0, now - work.heartbeat));
     const text = `${drainName(mark)} is at work on ${node} (its mark is ${ago} old)`;
     return isAtWork(mark, now) ? [{ node, text }] : [];
   });
+}
+
+/** The API server's time, as far as it says so; a node that is gone by now, or refuses, ends nothing. */
+async function clockOf(client: ApiClient, nodeName: string): Promise<Instant> {
+  try {
+    return (await client.ask(getNodeRequest(nodeName))).serverTime ?? Date.now();
+  } catch (error) {
+    if (error instanceof ApiError) return Date.now();
+    throw error;
+  }
 }
 
 /** A drain that evicts the pods of a node, or did when it was last heard of. */

@@ -59,6 +59,9 @@ export async function readLimits(
     return index < 0 ? named.length : index;
   };
   const inTurn = all.toSorted((a, b) => turn(a) - turn(b));
+  const first = inTurn.find(({ found }) => found !== null);
+  // Where a leader keeps them and we may not look, what is elsewhere is not theirs.
+  if (first?.found === 'forbidden' && turn(first) < named.length) return 'forbidden';
   return firstKept(inTurn, now);
 }
 

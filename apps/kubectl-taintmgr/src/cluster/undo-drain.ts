@@ -1,5 +1,5 @@
 // Undoes drains on nodes, and says what was undone and what was not.
-import { type ApiClient, ApiError, ConnectionError } from '@taintmgr/k8s-adapter/client';
+import { type ApiClient, ApiError, ConnectionError, isMissing } from '@taintmgr/k8s-adapter/client';
 import { type IsMeant, undoing } from '@taintmgr/k8s-adapter/drain';
 import { printable } from '../render/printable.ts';
 import { changeNode } from './change-node.ts';
@@ -41,7 +41,7 @@ export async function undoOnNodes(
 
 /** Whether there is no such node any more. */
 export function isGone(error: unknown): boolean {
-  return error instanceof ApiError && error.failure.status === 404;
+  return error instanceof ApiError && isMissing(error.failure);
 }
 
 async function undoOn(

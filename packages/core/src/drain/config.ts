@@ -1,6 +1,6 @@
 // What one drain is asked to do: its taint, filters, order, budgets and time limits.
 import type { BudgetPolicy } from '../attempt/budget-policy.ts';
-import { oneOf, refuse, wholeNumber, withDefaults } from '../kernel/checks.ts';
+import { oneOf, refuse, trueOrFalse, wholeNumber, withDefaults } from '../kernel/checks.ts';
 import type { Millis } from '../kernel/time.ts';
 import type { Taint } from '../model/taint.ts';
 import { poolLimit } from '../policy/condition-rule.ts';
@@ -120,6 +120,7 @@ export function resolveDrainConfig(
 ): DrainConfig {
   const { taint, targets } = options;
   const config = withDefaults<DrainConfig>({ ...defaultDrainConfig, taint, targets }, options);
+  trueOrFalse('', config, defaultDrainConfig);
   oneOf('respect', config.respect, ['tolerations', 'limitless', 'nothing']);
   oneOf('budgets.kind', config.budgets.kind, ['respect', 'deleteAfter', 'ignore']);
   if (config.budgets.kind === 'deleteAfter') {

@@ -268,12 +268,12 @@ export class DrainMachine {
     if (!this.#nodes.has(pod.nodeName)) return;
     if (!known && this.#nodes.isEnded(pod.nodeName)) return;
     const kind = known?.state.kind ?? 'kept';
+    // What must not go may be something else by the turn of its node, or somebody else has deleted it.
+    const isLeftYet = kind === 'left' && this.#nodes.isPending(pod.nodeName);
     if (pod.deletionTimestamp === null) {
-      // What must not go may be something else by the turn of its node.
       const isOpen = kind === 'kept' || kind === 'waiting' || isDue({ kind });
-      const isLeftYet = kind === 'left' && this.#nodes.isPending(pod.nodeName);
       if (isOpen || isLeftYet) this.#decide(now, pod, isTried({ kind }));
-    } else if (!['terminating', 'skipped', 'left'].includes(kind)) {
+    } else if (isLeftYet || !['terminating', 'skipped', 'left'].includes(kind)) {
       const state = { kind: 'terminating', since: now } as const;
       this.#skipIfLong(now, pod, this.#pods.put(pod, state));
     } else if (known) {

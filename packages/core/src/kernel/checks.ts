@@ -12,13 +12,14 @@ export function withDefaults<T extends object>(defaults: T, options: Partial<T>)
   return { ...defaults, ...Object.fromEntries(given) };
 }
 
-/** Throws RangeError for a field that is true or false by default, and neither here. */
-export function trueOrFalse<T extends object>(config: T, defaults: T): void {
+/** Throws RangeError for a field that is true or false by default, and neither here; `path` begins its name. */
+export function trueOrFalse<T extends object>(path: string, config: T, defaults: Partial<T>): void {
   const isFlag = new Map(
     Object.entries(defaults).map(([field, value]) => [field, value === !!value]),
   );
   for (const [field, value] of Object.entries(config)) {
-    if (isFlag.get(field)) refuse(field, value, typeof value === 'boolean', 'true or false');
+    if (isFlag.get(field))
+      refuse(`${path}${field}`, value, typeof value === 'boolean', 'true or false');
   }
 }
 

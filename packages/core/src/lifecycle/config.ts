@@ -1,5 +1,12 @@
 // Limits and choices of the node lifecycle with their defaults.
-import { numberFrom, oneOf, refuse, wholeNumber, withDefaults } from '../kernel/checks.ts';
+import {
+  numberFrom,
+  oneOf,
+  refuse,
+  trueOrFalse,
+  wholeNumber,
+  withDefaults,
+} from '../kernel/checks.ts';
 import type { Millis } from '../kernel/time.ts';
 import type { LabelSelector } from '../model/selector.ts';
 import { type ConditionRule, checkConditionRule } from '../policy/condition-rule.ts';
@@ -92,6 +99,7 @@ export const defaultLifecycleConfig: LifecycleConfig = {
 /** Fills in the defaults. Throws RangeError naming the field, the value and what is allowed. */
 export function resolveLifecycleConfig(options: Partial<LifecycleConfig>): LifecycleConfig {
   const config = withDefaults(defaultLifecycleConfig, options);
+  trueOrFalse('lifecycle.', config, defaultLifecycleConfig);
   oneOf('lifecycle.enforcement', config.enforcement, ['taints', 'pods']);
   oneOf('lifecycle.fullDisruption', config.fullDisruption, ['evict', 'hold']);
   oneOf('lifecycle.podReadiness', config.podReadiness, ['limited', 'atOnce']);

@@ -48,9 +48,12 @@ export class NodeWriter {
     return this.#writes.room;
   }
 
-  /** Whether something was begun on the node, and nobody has looked since whether that is all. */
+  /** Whether something was begun on the node that has not failed: what comes next may need it. */
   hasBegun(name: string): boolean {
-    return this.#begun.has(name);
+    for (const write of this.#begun.get(name) ?? []) {
+      if (!this.#writes.failures(keyOf(name, write))) return true;
+    }
+    return false;
   }
 
   /** Takes in what the node needs now, and says which of it may be written, and when more of it may be. */

@@ -1,5 +1,5 @@
 // Limits and choices of node pressure with their defaults, and settings for pools of nodes.
-import { numberFrom, oneOf, wholeNumber, withDefaults } from '../kernel/checks.ts';
+import { numberFrom, oneOf, trueOrFalse, wholeNumber, withDefaults } from '../kernel/checks.ts';
 import type { Millis } from '../kernel/time.ts';
 import type { LabelSelector } from '../model/selector.ts';
 import type { PressureSemantics } from './semantics.ts';
@@ -53,6 +53,7 @@ export const defaultPressureConfig: PressureConfig = {
 /** Fills in the defaults. Throws RangeError naming the field, the value and what is allowed. */
 export function resolvePressureConfig(options: Partial<PressureConfig>): PressureConfig {
   const config = withDefaults(defaultPressureConfig, options);
+  trueOrFalse('pressure.', config, defaultPressureConfig);
   oneOf('pressure.semantics', config.semantics, ['precise', 'kubelet-1.36', 'kubelet-1.6']);
   wholeNumber('pressure.sampleAgeMsMax', config.sampleAgeMsMax, 1);
   wholeNumber('pressure.leavingWaitMsMax', config.leavingWaitMsMax, 0);

@@ -72,7 +72,15 @@ export function handleWatch(call: ResourceCall): Answer {
         else to.data(format.event(type, object));
       };
       watch.start({
-        event: (type, object) => emit(type, presenter.item(object, first)),
+        event: (type, object) => {
+          try {
+            emit(type, presenter.item(object, first));
+          } catch (error) {
+            // A client that begins anew misses nothing; one that hears of the next event does.
+            end();
+            throw error;
+          }
+        },
         bookmark: (rv, initialEventsEnd) =>
           emit('BOOKMARK', presenter.bookmark(rv, initialEventsEnd, first)),
         error: (status) => emit('ERROR', { ...status }),

@@ -2,10 +2,9 @@
 import type { ControllerContext } from '../controllers/controller.ts';
 import { scaledCount } from '../controllers/int-or-percent.ts';
 import { type Condition, conditionOf, withCondition } from '../controllers/pods.ts';
-import { defaultPodSpec } from '../defaults/pod.ts';
-import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
+import { isSameTemplate, type Template } from './template.ts';
 import { ownerReference, setStatus, templateHash, type WorkloadKind } from './workload.ts';
 
 const templateHashLabel = 'pod-template-hash';
@@ -52,7 +51,7 @@ function withNextRevision(
   others: readonly KubeObject[],
 ): KubeObject {
   const last = Math.max(0, ...others.map(revisionOf));
-  if (!found) return api.create('replicasets', replicaSet(deployment, last + 1));
+  if (!found) return api.create('replicasets', replicaSet(api, deployment, last + 1));
   if (last === 0 || revisionOf(found) > last) return found;
   const annotations = { ...found.metadata.annotations, [revisionAnnotation]: String(last + 1) };
   return api.update('replicasets', { ...found, metadata: { ...found.metadata, annotations } });
@@ -70,8 +69,6 @@ function scalePaused(
   if (one && withPods.length < 2) scale(context, one, replicas);
 }
 
-type Template = { readonly spec?: KubeObject['spec'] };
-
 /** What was found out of templates of ReplicaSets, which are compared at each change of a pod. */
 const compared = new WeakMap<object, { readonly template: object; readonly isSame: boolean }>();
 
@@ -80,14 +77,9 @@ function hasTemplate(set: KubeObject, template: Template): boolean {
   const own: Template = set.spec.template;
   const known = compared.get(own);
   if (known?.template === template) return known.isSame;
-  const isSame = equal(withDefaults(templateOf(set)), withDefaults(template));
+  const isSame = isSameTemplate(templateOf(set), template);
   if (Object.isFrozen(own) && Object.isFrozen(template)) compared.set(own, { template, isSame });
   return isSame;
-}
-
-/** Of what was loaded one may have been written since, with its defaults, and the other not. */
-function withDefaults(template: Template): Template {
-  return { ...template, spec: defaultPodSpec(template.spec ?? {}) };
 }
 
 /** The template of a ReplicaSet as the Deployment has it. */
@@ -96,9 +88,23 @@ function templateOf({ spec }: KubeObject): Template {
   return { ...spec.template, metadata: { ...spec.template.metadata, labels } };
 }
 
-function replicaSet(deployment: KubeObject, revision: number): KubeObject {
+/** One that was released keeps its name, so the next one is named by a hash of its own. */
+function freeHash(api: ControllerContext['api'], { metadata, spec }: KubeObject): string {
+  const { name, namespace = '' } = metadata;
+  let hash = templateHash(spec.template);
+  for (let collisions = 1; api.get('replicasets', namespace, `${name}-${hash}`); collisions++) {
+    hash = templateHash({ ...spec.template, collisions });
+  }
+  return hash;
+}
+
+function replicaSet(
+  api: ControllerContext['api'],
+  deployment: KubeObject,
+  revision: number,
+): KubeObject {
   const { template, selector, replicas } = deployment.spec;
-  const templateName = templateHash(template);
+  const templateName = freeHash(api, deployment);
   const hashLabel = { [templateHashLabel]: templateName };
   const labels = { ...template.metadata?.labels, ...hashLabel };
   return {

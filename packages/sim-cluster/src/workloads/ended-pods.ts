@@ -21,9 +21,10 @@ export class EndedPods {
     const ended = pods.filter(({ status }) => status?.phase === phase);
     const known = this.#tallies.get(key);
     const before: number = job.status?.[phase.toLowerCase()] ?? 0;
-    const total = known
+    const counted = known
       ? known.total + ended.filter(({ metadata }) => !known.uids.has(metadata.uid)).length
-      : Math.max(before, ended.length);
+      : ended.length;
+    const total = Math.max(before, counted);
     this.#tallies.set(key, { total, uids: new Set(ended.map(({ metadata }) => metadata.uid)) });
     return total;
   }

@@ -1,6 +1,6 @@
 // Makes a workload the controller of what its selector matches, and of nothing else.
 import { Controller } from '../controllers/controller.ts';
-import { controllerOf, isTerminating } from '../controllers/pods.ts';
+import { controllerOf, isTerminating, keyOf } from '../controllers/pods.ts';
 import type { KubeObject, OwnerReference } from '../objects/kube-object.ts';
 import { labelSelectorRequirements, matchesLabels, type Requirement } from '../selectors/labels.ts';
 import type { Change } from '../store/cluster-api.ts';
@@ -14,7 +14,7 @@ const adoptable = ['pods', 'replicasets'] as const;
  * Workloads adopt the pods and ReplicaSets without a controller that their selectors match, e.g. those
  * that the deletion of another workload has left, and release those that do not match any more. Keys are
  * `RESOURCE/KEY` of what may change its owner. Looks only at changes of labels and owners, and for a new
- * workload at the objects without a controller, of which there are few: a pod that starts costs nothing.
+ * workload at those without a controller that it selects: a pod that starts costs nothing.
  */
 export class Ownership extends Controller {
   protected override get follows(): ReadonlySet<string> {
@@ -22,7 +22,21 @@ export class Ownership extends Controller {
   }
 
   protected override begin(): void {
-    this.#addOrphans('');
+    for (const resource of adoptable) {
+      for (const key of this.lookup.orphans(resource)) this.queue.add(`${resource}/${key}`);
+    }
+    for (const { resource, creates } of workloadKinds) {
+      for (const workload of this.api.list(resource)) this.#addUnselected(creates, workload);
+    }
+  }
+
+  /** Those of a workload that it does not select, e.g. since they were labelled while nobody looked. */
+  #addUnselected(creates: string, workload: KubeObject): void {
+    const requirements = selectorOf(workload);
+    for (const object of this.lookup.ownedBy(workload, creates)) {
+      const isSelected = matchesLabels(requirements, object.metadata.labels ?? {});
+      if (!isSelected) this.queue.add(`${creates}/${keyOf(object)}`);
+    }
   }
 
   protected override notice({ type, resource, key, object, previous }: Change): void {
@@ -32,15 +46,18 @@ export class Ownership extends Controller {
       const mayChange = isNew ? !controllerOf(object) : !isClaimedAlike(previous, object);
       if (mayChange) this.queue.add(`${resource}/${key}`);
     }
-    if (isNew && resource !== 'pods') this.#addOrphans(`${object.metadata.namespace}/`);
+    if (isNew && resource !== 'pods') this.#addOrphansOf(resource, object);
   }
 
-  /** Those whose keys begin so. */
-  #addOrphans(prefix: string): void {
-    for (const resource of adoptable) {
-      for (const key of this.lookup.orphans(resource)) {
-        if (key.startsWith(prefix)) this.queue.add(`${resource}/${key}`);
-      }
+  /** Those without a controller that a new workload selects. */
+  #addOrphansOf(resource: string, workload: KubeObject): void {
+    const creates = workloadKinds.find((one) => one.resource === resource)?.creates ?? '';
+    const requirements = selectorOf(workload);
+    if (requirements.length === 0) return;
+    for (const key of this.lookup.orphans(creates)) {
+      if (!key.startsWith(`${workload.metadata.namespace}/`)) continue;
+      const labels = this.api.find(creates, key)?.metadata.labels ?? {};
+      if (matchesLabels(requirements, labels)) this.queue.add(`${creates}/${key}`);
     }
   }
 
@@ -64,7 +81,9 @@ export class Ownership extends Controller {
             !isTerminating(one) && selects(one, object) && kind.fits?.(one, object) !== false,
         );
       if (!workload) continue;
-      const others = object.metadata.ownerReferences ?? [];
+      const { uid } = workload.metadata;
+      const owners = object.metadata.ownerReferences ?? [];
+      const others = owners.filter((one) => one.uid !== uid);
       this.#setOwners(resource, object, [...others, ownerReference(kind, workload)]);
       return;
     }

@@ -1,7 +1,7 @@
 // Which templates the pods of a workload are made from, by the names of its revisions.
 import type { ControllerContext } from '../controllers/controller.ts';
-import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
+import { isSameTemplate } from './template.ts';
 
 /** The label by which a pod of a StatefulSet or a DaemonSet says its revision. */
 export const revisionLabel = 'controller-revision-hash';
@@ -25,13 +25,13 @@ export class Revisions {
   readonly #known = new Map<string, readonly Revision[]>();
 
   /**
-   * The revision of the workload's template. It is called what the workload tells of it; otherwise what
-   * the same template was called before, or by the new name.
+   * The revision of the workload's template. It is called what the same template was called before;
+   * otherwise what the workload tells of it, or by the new name.
    */
   ofTemplate(workload: KubeObject, reported: string | undefined, newName: string): Revision {
     const { template } = workload.spec;
-    const isSame = (known: Revision): boolean => equal(known.template, template);
-    const name = reported || this.#of(workload).findLast(isSame)?.name || newName;
+    const isSame = (known: Revision): boolean => isSameTemplate(known.template, template);
+    const name = this.#of(workload).findLast(isSame)?.name || reported || newName;
     return this.#keep(workload, { name, template });
   }
 

@@ -1,6 +1,6 @@
 import type { Event, Outcome } from '@taintmgr/core';
 import type { RenewMark, TaintNode } from '@taintmgr/core/drain';
-import { ApiError, ConnectionError } from '@taintmgr/k8s-adapter';
+import { ApiError, ConnectionError, isMissing } from '@taintmgr/k8s-adapter/client';
 import { AnotherDrainError } from '../../cluster/change-node.ts';
 
 export interface TainterOptions {
@@ -91,7 +91,8 @@ export class Tainter {
   }
 }
 
-function refused({ failure: { status, message, retryAfter } }: ApiError): Outcome {
-  if (status === 404) return { kind: 'gone' };
+function refused({ failure }: ApiError): Outcome {
+  if (isMissing(failure)) return { kind: 'gone' };
+  const { status, message, retryAfter } = failure;
   return { kind: 'failed', status, message, retryAfter };
 }

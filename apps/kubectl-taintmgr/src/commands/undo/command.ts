@@ -46,23 +46,25 @@ export async function run(
     const named = marks.filter(isNamed(name)).filter(({ by }) => by === nodeDrainer);
     const drains = await nodeDrainsNamed(client, [plain], [plain, ...named.map(({ id }) => id)]);
     if (drains.length === 0 && plain !== name) throw new UsageError(nothingToUndo(plain, nodes));
+    let isUndone = true;
     for (const drain of drains) {
       if (isPart) throw new UsageError(wholeOnly(drain));
       const here = nodes.filter(({ annotations }) =>
         readMarks(annotations).some(isMarkOf(drain.metadata.name)),
       );
       const code = await undoNodeDrain(undo, drain, here);
-      if (code !== exitCode.done) return code;
+      if (code === exitCode.interrupted) return code;
+      isUndone &&= code === exitCode.done;
     }
     const done = new Set(drains.map(({ metadata }) => metadata.name));
     const isMeant = (mark: DrainMark): boolean => !done.has(mark.id) && isNamed(name)(mark);
     const marked = nodes.filter(({ annotations }) => readMarks(annotations).some(isMeant));
     if (marked.length === 0 && done.size === 0) throw new UsageError(nothingToUndo(name, nodes));
-    if (done.has(plain)) return exitCode.done;
+    if (done.has(plain)) return isUndone ? exitCode.done : exitCode.error;
     const options = { say: output.out, warn: (text: string) => warn(output, text), isDryRun };
     const names = await idleFirst(client, marked, isMeant, options);
     const failed = await undoOnNodes(client, names, isMeant, options);
-    return failed.length === 0 ? exitCode.done : exitCode.error;
+    return isUndone && failed.length === 0 ? exitCode.done : exitCode.error;
   });
 }
 

@@ -85,8 +85,8 @@ describe('a drain that is undone while it runs', () => {
 
 describe('a node that refuses, or is gone', () => {
   /** Refuses writes of a node; the call ends that. */
-  const refuse = (name: string, times = 100): (() => void) => {
-    const fault = { kind: 'deny', webhook: 'guard', code: 403, message: 'not this one' } as const;
+  const refuse = (name: string, times = 100, code = 403): (() => void) => {
+    const fault = { kind: 'deny', webhook: 'guard', code, message: 'not this one' } as const;
     return cluster.api.faults.add({ fault, verbs: ['patch'], resource: 'nodes', name, times });
   };
   /** Does something as soon as somebody has cordoned, or uncordoned, the node. */
@@ -114,6 +114,39 @@ describe('a node that refuses, or is gone', () => {
       err,
       /^Warning: node undo-1 is not undone: .*\nWarning: node undo-3 was deleted: /,
     );
+  });
+
+  it('is not taken for one that is gone, whatever a webhook answers with', async () => {
+    const nodes = scene('hook', 3).join(' ');
+    assert.equal((await command(`drain-by-taint ${taint} ${nodes} ${late}`)).code, 3);
+    const allow = refuse('hook-1', 100, 404);
+    const { code, err } = await command(`undo ${taint} ${nodes}`);
+    allow();
+    assert.equal(code, 1);
+    assert.match(err, /^Warning: node hook-1 is not undone: /);
+    assert.deepEqual(['hook-2', 'hook-3'].map(stateOf), [untouched, untouched]);
+  });
+
+  it('keeps undo from nothing where it does not even say what time it is', async () => {
+    const heartbeat = new Date(Date.now() - 5000).toISOString();
+    const work = { id: 'd1', by: 'ann', run: 'r', heartbeat };
+    const mark = { ...work, taint: 'clock=k:NoSchedule', tainted: true, cordoned: true };
+    const annotations = { 'taintmgr.dev/drain': JSON.stringify([mark]) };
+    const spec = {
+      unschedulable: true,
+      taints: [{ key: 'clock', value: 'k', effect: 'NoSchedule' }],
+    };
+    for (const name of ['clock-1', 'clock-2']) {
+      const { metadata, ...rest } = node(name);
+      cluster.api.create('nodes', { ...rest, metadata: { ...metadata, annotations }, spec });
+    }
+    const fault = { kind: 'answer', code: 500 } as const;
+    const asked = { verbs: ['get'], resource: 'nodes', name: 'clock-1', times: 1 } as const;
+    cluster.api.faults.add({ fault, ...asked });
+    const { code, err } = await command('undo clock=k');
+    assert.equal(code, 0, err);
+    for (const name of ['clock-1', 'clock-2'])
+      assert.equal(stateOf(name)[2], 0, 'its mark is gone');
   });
 
   it('keeps a drain from rolling back no other node, and from saying how it ended', async () => {

@@ -22,7 +22,9 @@ const resumer: Rule = {
 
 let cluster: TestCluster;
 before(async () => {
-  cluster = await startTestCluster(null, { resumer: [resumer], nobody: [] });
+  const managers = { apiGroups: ['taintmgr.dev'], resources: ['taintmanagers'] };
+  const looker = [resumer, { ...managers, verbs: ['get', 'list'] }];
+  cluster = await startTestCluster(null, { resumer: [resumer], nobody: [], looker });
   process.env.KUBECONFIG = cluster.kubeconfig;
   await installDefinitions(cluster.api, customResourceDefinitions());
   for (const { ns } of [usual, own]) cluster.api.create('namespaces', namespace(ns));
@@ -97,4 +99,12 @@ it('limits are found where the leader says that it keeps them, before those of y
   const resumed = await run('resume');
   assert.match(resumed.out, /^limit zone=eu\/a will be resumed/, resumed.err);
   assert.deepEqual([isAsked(own), isAsked(usual)], [true, false]);
+});
+
+it('who may not read them there opens none of yesterday instead', async () => {
+  publish('zone=eu/a');
+  const { code, err } = await run('resume', '--token', 'looker');
+  assert.equal(code, 1);
+  assert.match(err, /it takes the rights get and patch on it/);
+  assert.equal(isAsked(usual), false);
 });

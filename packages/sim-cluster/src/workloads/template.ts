@@ -1,0 +1,21 @@
+// Whether two pod templates are the same.
+import { defaultPodSpec } from '../defaults/pod.ts';
+import { equal } from '../objects/json.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+
+/** A pod template of a workload. */
+export interface Template {
+  readonly metadata?: KubeObject['spec'];
+  readonly spec?: KubeObject['spec'];
+}
+
+/** Of what was loaded one may have been written since, with its defaults, and the other not. */
+export function isSameTemplate(a: Template, b: Template): boolean {
+  return a === b || equal(asWritten(a), asWritten(b));
+}
+
+function asWritten({ metadata, ...template }: Template): Template {
+  // Older API servers show it as null.
+  const { creationTimestamp: _null, ...named } = metadata ?? {};
+  return { ...template, metadata: named, spec: defaultPodSpec(template.spec ?? {}) };
+}
