@@ -14,12 +14,11 @@ export function withDefaults<T extends object>(defaults: T, options: Partial<T>)
 
 /** Throws RangeError for a field that is true or false by default, and neither here; `path` begins its name. */
 export function trueOrFalse<T extends object>(path: string, config: T, defaults: Partial<T>): void {
-  const isFlag = new Map(
-    Object.entries(defaults).map(([field, value]) => [field, value === !!value]),
-  );
-  for (const [field, value] of Object.entries(config)) {
-    if (isFlag.get(field))
-      refuse(`${path}${field}`, value, typeof value === 'boolean', 'true or false');
+  const given = new Map<string, unknown>(Object.entries(config));
+  for (const [field, value] of Object.entries(defaults)) {
+    if (typeof value !== 'boolean') continue;
+    const chosen = given.get(field);
+    refuse(`${path}${field}`, chosen, typeof chosen === 'boolean', 'true or false');
   }
 }
 

@@ -19,7 +19,7 @@ interface EndedNodeWrite {
 interface NextWrite {
   /** Null: none. */
   readonly write: NodeWrite | null;
-  /** Null: not before what is under way has ended. */
+  /** Null: nothing else waits, or what is under way has to end first. */
   readonly laterAt: Instant | null;
 }
 
@@ -36,8 +36,6 @@ export class NodeWriter {
   readonly #writes: KeyedWrites;
   /** What was begun on each node, until it is seen there. */
   readonly #begun = new Map<string, Set<NodeWrite>>();
-  /** What is under way on a node. */
-  readonly #underWay = new Map<string, NodeWrite>();
 
   constructor({ writesInFlightMax: max }: LifecycleConfig) {
     this.#writes = new KeyedWrites({ ...waits, prefix: 'node', max, isStale: isConflict });
@@ -50,16 +48,13 @@ export class NodeWriter {
 
   /** Whether something was begun on the node that has not failed: what comes next may need it. */
   hasBegun(name: string): boolean {
-    for (const write of this.#begun.get(name) ?? []) {
-      if (!this.#writes.failures(keyOf(name, write))) return true;
-    }
-    return false;
+    return this.#begunOn(name).some((write) => !this.#writes.failures(keyOf(name, write)));
   }
 
   /** Takes in what the node needs now, and says which of it may be written, and when more of it may be. */
   next(now: Instant, name: string, needed: readonly NodeWrite[]): NextWrite {
     this.#confirm(name, needed);
-    if (this.#underWay.has(name)) return { write: null, laterAt: null };
+    if (this.#isUnderWay(name)) return { write: null, laterAt: null };
     const times = needed.map((write) => this.#writes.dueAt(keyOf(name, write)) ?? now);
     const write = needed.find((_, index) => (times[index] ?? now) <= now) ?? null;
     return { write, laterAt: earliest(times.filter((at) => at > now)) };
@@ -68,7 +63,6 @@ export class NodeWriter {
   begin(name: string, { write, command }: Need): LifecycleCommand {
     const key = keyOf(name, write);
     this.#begun.set(name, (this.#begun.get(name) ?? new Set()).add(write));
-    this.#underWay.set(name, write);
     const hasFailed = (this.#writes.failures(key) ?? 0) > 0;
     return command(this.#writes.begin(key), hasFailed);
   }
@@ -78,9 +72,8 @@ export class NodeWriter {
     const ended = this.#writes.settle(now, id, outcome);
     if (!ended) return null;
     const name = nodeOf(ended.key);
-    const write = this.#underWay.get(name);
-    assert(write !== undefined, `a write to ${name} that has ended was under way`);
-    this.#underWay.delete(name);
+    const write = this.#begunOn(name).find((one) => keyOf(name, one) === ended.key);
+    assert(write !== undefined, `a write to ${name} that has ended was begun`);
     return { name, write, retryAt: ended.failures === 0 ? null : ended.at };
   }
 
@@ -89,17 +82,25 @@ export class NodeWriter {
     const begun = this.#begun.get(name);
     if (!begun) return;
     for (const write of begun) {
-      if (needed.includes(write) || this.#underWay.get(name) === write) continue;
-      this.#writes.forget(keyOf(name, write));
+      const key = keyOf(name, write);
+      if (needed.includes(write) || this.#writes.isUnderWay(key)) continue;
+      this.#writes.forget(key);
       begun.delete(write);
     }
     if (begun.size === 0) this.#begun.delete(name);
   }
 
+  #isUnderWay(name: string): boolean {
+    return this.#begunOn(name).some((write) => this.#writes.isUnderWay(keyOf(name, write)));
+  }
+
+  #begunOn(name: string): readonly NodeWrite[] {
+    return [...(this.#begun.get(name) ?? [])];
+  }
+
   forget(name: string): void {
-    for (const write of this.#begun.get(name) ?? []) this.#writes.forget(keyOf(name, write));
+    for (const write of this.#begunOn(name)) this.#writes.forget(keyOf(name, write));
     this.#begun.delete(name);
-    this.#underWay.delete(name);
   }
 }
 

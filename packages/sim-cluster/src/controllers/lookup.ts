@@ -21,6 +21,9 @@ interface Replicas {
 
 const noReplicas: Replicas = { active: 0, ready: 0 };
 
+/** The resources that workloads create, and may adopt. */
+export const adoptable: readonly string[] = ['pods', 'replicasets'];
+
 /**
  * The questions that would otherwise need a walk over everything stored: which pods are bound to this
  * node, what does this object own, and what does nobody control. Kept up to date by the changes
@@ -31,10 +34,9 @@ export class Lookup {
   readonly #dependents = new Map<string, Map<string, Kept>>();
   readonly #replicas = new Map<string, Replicas>();
   /** Keys by resource, of those that workloads may adopt. */
-  readonly #orphans = new Map<string, Set<string>>([
-    ['pods', new Set()],
-    ['replicasets', new Set()],
-  ]);
+  readonly #orphans = new Map<string, Set<string>>(
+    adoptable.map((resource) => [resource, new Set()]),
+  );
   readonly #ownersElsewhere: ReadonlySet<string>;
 
   constructor(api: ClusterApi) {
@@ -76,7 +78,7 @@ export class Lookup {
     return owned;
   }
 
-  /** The keys of the pods or ReplicaSets without a controller. */
+  /** The keys of the objects of an adoptable resource that have no controller. */
   orphans(resource: string): Iterable<string> {
     return this.#orphans.get(resource) ?? [];
   }

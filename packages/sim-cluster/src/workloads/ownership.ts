@@ -1,14 +1,12 @@
 // Makes a workload the controller of what its selector matches, and of nothing else.
 import { Controller } from '../controllers/controller.ts';
+import { adoptable } from '../controllers/lookup.ts';
 import { controllerOf, isTerminating, keyOf } from '../controllers/pods.ts';
 import type { KubeObject, OwnerReference } from '../objects/kube-object.ts';
 import { labelSelectorRequirements, matchesLabels, type Requirement } from '../selectors/labels.ts';
 import type { Change } from '../store/cluster-api.ts';
 import { workloadKinds, workloadResources } from './kinds.ts';
 import { ownerReference } from './workload.ts';
-
-/** What workloads create, and may adopt. */
-const adoptable = ['pods', 'replicasets'] as const;
 
 /**
  * Workloads adopt the pods and ReplicaSets without a controller that their selectors match, e.g. those
@@ -42,7 +40,7 @@ export class Ownership extends Controller {
   protected override notice({ type, resource, key, object, previous }: Change): void {
     if (type === 'DELETED') return;
     const isNew = !previous;
-    if (adoptable.some((one) => one === resource)) {
+    if (adoptable.includes(resource)) {
       const mayChange = isNew ? !controllerOf(object) : !isClaimedAlike(previous, object);
       if (mayChange) this.queue.add(`${resource}/${key}`);
     }
