@@ -12,6 +12,7 @@ import {
 import type { LimitRecord } from '@taintmgr/core/policy';
 import { mergeConditions } from '../../src/model/node.ts';
 import { applyTaints } from '../conformance/node-objects.ts';
+import { Agenda } from './agenda.ts';
 
 /** A moment at which something happened, in milliseconds since the start. */
 export interface Deed {
@@ -40,12 +41,6 @@ interface Kubelet {
   readonly phaseMs: number;
 }
 
-interface Plan {
-  readonly at: number;
-  readonly order: number;
-  readonly run: () => void;
-}
-
 /**
  * A cluster as small as can be: nodes with kubelets, pods, and an API that carries out what the
  * engine commands. Time is virtual; everything that happens at one instant happens in the order in
@@ -59,8 +54,7 @@ export class LifecycleWorld {
   readonly kubelets = new Map<string, Kubelet>();
   readonly #options: WorldOptions;
   #engine: Engine;
-  #plans: Plan[] = [];
-  #order = 0;
+  readonly #agenda = new Agenda();
   #uids = 0;
   #deaf = false;
   readonly #objects = new Map<string, Event>();
@@ -85,7 +79,7 @@ export class LifecycleWorld {
   /** The process dies and another one begins, knowing nothing but what the API says. */
   restart(): void {
     this.#engine = createEngine(this.#options.engine);
-    this.#plans = this.#plans.filter(({ run }) => lasting.has(run));
+    this.#agenda.keep((run) => lasting.has(run));
     this.tell({ kind: 'clock', ahead: this.#ahead });
     for (const node of this.nodes.values()) this.tell({ kind: 'nodeUpsert', node });
     for (const name of this.kubelets.keys()) this.#tellLease(name);
@@ -192,7 +186,7 @@ export class LifecycleWorld {
   /** Lets time pass up to and including an instant. */
   runUntil(until: number): void {
     for (let turns = 0; ; turns++) {
-      const plan = this.#nextPlan();
+      const plan = this.#agenda.next();
       const wake = this.#engine.nextWake() ?? Number.POSITIVE_INFINITY;
       const at = Math.max(this.now, Math.min(plan?.at ?? Number.POSITIVE_INFINITY, wake));
       if (at > until) break;
@@ -200,8 +194,7 @@ export class LifecycleWorld {
       if (turns > turnsMax) throw new Error(`it spins at ${at}`);
       this.now = at;
       if (plan && plan.at <= at) {
-        this.#plans.splice(this.#plans.indexOf(plan), 1);
-        plan.run();
+        this.#agenda.run(plan);
       } else {
         this.tell({ kind: 'tick' });
       }
@@ -370,17 +363,8 @@ export class LifecycleWorld {
     return this.now + this.#ahead;
   }
 
-  #nextPlan(): Plan | null {
-    let first: Plan | null = null;
-    for (const plan of this.#plans) {
-      const isEarlier = !first || plan.at < first.at;
-      if (isEarlier || (plan.at === first?.at && plan.order < first.order)) first = plan;
-    }
-    return first;
-  }
-
   #plan(wait: number, run: () => void): void {
-    this.#plans.push({ at: this.now + wait, order: this.#order++, run });
+    this.#agenda.add(this.now + wait, run);
   }
 }
 
