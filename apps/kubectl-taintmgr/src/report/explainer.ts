@@ -1,27 +1,18 @@
 // Asks about a cluster that was read the machine of the one who acts there.
-import {
-  type Config,
-  createEngine,
-  type Decision,
-  type Engine,
-  type NodeExplanation,
-  type PodExplanation,
-} from '@taintmgr/core';
+import type { Decision, Engine, NodeExplanation, PodExplanation } from '@taintmgr/core';
 import { type Comparison, classify } from '@taintmgr/core/differences';
 import { predictBlockers } from '@taintmgr/core/drain';
-import { zoneHold } from '@taintmgr/core/lifecycle';
-import type { EvictionPause } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import type { Evictor } from '../cluster/evictors.ts';
 import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
-import { type ClusterPolicies, policyEvents } from '../cluster/policies.ts';
+import { policyEvents } from '../cluster/policies.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
-import type { HeldZone } from '../cluster/taint-managers.ts';
+import { AskedEngines, hypotheticalNode } from './asked-engines.ts';
 import { Drained, isByDrain } from './drained.ts';
 import { LeftToDrains, leavesToDrains } from './left-to-drains.ts';
 import { isLegacy, legacyDecision } from './legacy.ts';
 import { type LimitedTime, LimitForecast } from './limit-forecast.ts';
-import { hypotheticalTaints, isWhatIf, type Question } from './question.ts';
+import { isWhatIf, type Question } from './question.ts';
 import { UpstreamForecast } from './upstream-forecast.ts';
 
 /** Who makes a pod go; null: nobody does, or nobody can tell. */
@@ -55,11 +46,7 @@ type Given = Pick<ForecastSurvey, 'at' | 'nodes' | 'pods' | 'evictor' | 'policie
  */
 export class Explainer {
   readonly #question: Question;
-  /** How the engines are set up. */
-  #config: Partial<Config> = { leader: false };
-  #asked: Engine = startedEngine(this.#config);
-  /** Without the hypothetical taints; null where there are none. */
-  #present: Engine | null = null;
+  readonly #engines: AskedEngines;
   #evictor: Evictor | null = null;
   #upstream: UpstreamForecast | null = null;
   #upstreamPresent: UpstreamForecast | null = null;
@@ -67,18 +54,13 @@ export class Explainer {
   #limits: LimitForecast | null = null;
   /** What was read last; null: nothing yet. */
   #given: Given | null = null;
-  #drained = new Map<string, Drained>();
   /** What drains do in the place of the one who evicts; null: nothing was read yet. */
   #byDrains: LeftToDrains | null = null;
-  #pods = new Set<string>();
-  #policies: ClusterPolicies | undefined;
-  /** The pauses that the holds of zones are. */
-  #holds: readonly EvictionPause[] = [];
   #latest: Instant = Number.NEGATIVE_INFINITY;
 
   constructor(question: Question) {
     this.#question = question;
-    if (isWhatIf(question)) this.#present = startedEngine(this.#config);
+    this.#engines = new AskedEngines(question);
   }
 
   /** Takes the present state of everything; what is not in it is gone. */
@@ -88,35 +70,22 @@ export class Explainer {
     this.#latest = now;
     this.#evictor = evictor;
     this.#given = given;
-    this.#setUp(evictor);
-    this.#forget(now, nodes, pods);
-    this.#follow(now, policies);
-    this.#hold(now, evictor.heldZones ?? []);
-    const isHeeded = leavesToDrains(evictor);
+    this.#engines.take(now, given);
     this.#byDrains = new LeftToDrains({ now: at, nodes, pods, policies });
-    this.#drained = new Map(
-      nodes.map((facts) => [facts.node.name, new Drained(facts, at, isHeeded)] as const),
-    );
-    for (const facts of nodes) {
-      this.#present?.handle(now, { kind: 'nodeUpsert', node: this.#asDrained(facts, facts.node) });
-      const node = this.#asDrained(facts, this.#hypothetical(facts, now));
-      this.#asked.handle(now, { kind: 'nodeUpsert', node });
-    }
-    for (const { pod } of pods) {
-      for (const engine of this.#engines()) engine.handle(now, { kind: 'podUpsert', pod });
-    }
     const isOurs = evictor.rules === 'taintmgr-controller' && !evictor.takesOver;
     const isAsked = this.#question.compare || !isOurs;
     this.#upstream = isAsked ? this.#forecast(now, given, true) : null;
-    this.#upstreamPresent = isAsked && this.#present ? this.#forecast(now, given, false) : null;
+    const isTwofold = isAsked && this.#engines.present !== null;
+    this.#upstreamPresent = isTwofold ? this.#forecast(now, given, false) : null;
     this.#limits = this.#limitsOf(now, given);
   }
 
   /** The answer about one node as it would be; null for one that was not events of. */
   node(now: Instant, name: string): NodeExplanation | null {
-    const explanation = this.#asked.explain(now + this.#question.after, { kind: 'node', name });
+    const at = now + this.#question.after;
+    const explanation = this.#engines.asked.explain(at, { kind: 'node', name });
     if (explanation?.kind !== 'node') return null;
-    const drained = this.#drained.get(name);
+    const drained = this.#engines.drained(name);
     const taints = explanation.taints.map((observed) => {
       return drained ? { ...observed, taint: drained.taint(observed.taint) } : observed;
     });
@@ -125,7 +94,7 @@ export class Explainer {
 
   /** The answer about one pod that is on none of the nodes. */
   stray(now: Instant, facts: PodFacts): PodExplanation | null {
-    return explainPod(this.#asked, now + this.#question.after, facts);
+    return explainPod(this.#engines.asked, now + this.#question.after, facts);
   }
 
   /** By the rules of the one who evicts it; `ours` is what the engine says of the pod. */
@@ -142,7 +111,8 @@ export class Explainer {
 
   /** The same without the hypothetical taints; null where there are none. */
   present(now: Instant, facts: PodFacts): PodExplanation | null {
-    const ours = this.#present && explainPod(this.#present, now, facts);
+    const engine = this.#engines.present;
+    const ours = engine && explainPod(engine, now, facts);
     return ours && this.#judge(now, facts, ours, this.#upstreamPresent).explanation;
   }
 
@@ -162,7 +132,7 @@ export class Explainer {
     upstream: UpstreamForecast | null,
   ): JudgedAlone {
     const { pod } = facts;
-    const own = this.#drained.get(pod.nodeName)?.decision(engineSays.decision, facts);
+    const own = this.#engines.drained(pod.nodeName)?.decision(engineSays.decision, facts);
     const ours = own ? withDecision(engineSays, own, at) : engineSays;
     const { rules = 'taintmgr-controller', name = 'nobody' } = this.#evictor ?? {};
     const { takesOver = false } = this.#evictor ?? {};
@@ -204,62 +174,6 @@ export class Explainer {
     return (isFirst ? found : null) ?? decision ?? null;
   }
 
-  /** Whoever runs with other settings than before is another one, and what it has seen is not known. */
-  #setUp(evictor: Evictor): void {
-    const config = engineConfig(evictor);
-    if (JSON.stringify(config) === JSON.stringify(this.#config)) return;
-    this.#config = config;
-    this.#asked = startedEngine(config);
-    this.#present = this.#present && startedEngine(config);
-    this.#pods = new Set();
-    this.#drained = new Map();
-    this.#policies = undefined;
-    this.#holds = [];
-  }
-
-  #engines(): readonly Engine[] {
-    return this.#present ? [this.#asked, this.#present] : [this.#asked];
-  }
-
-  #asDrained({ node: { name } }: NodeFacts, node: NodeFacts['node']): NodeFacts['node'] {
-    return this.#drained.get(name)?.node(node) ?? node;
-  }
-
-  #hypothetical({ node }: NodeFacts, now: Instant): NodeFacts['node'] {
-    return { ...node, taints: hypotheticalTaints(node.taints, this.#question, now) };
-  }
-
-  #follow(now: Instant, policies: ClusterPolicies): void {
-    const events = policyEvents(policies, this.#policies);
-    this.#policies = policies;
-    for (const engine of this.#engines()) for (const event of events) engine.handle(now, event);
-  }
-
-  /** Zones that are down as a whole, where the controller holds such. */
-  #hold(now: Instant, zones: readonly HeldZone[]): void {
-    const pauses = zones.map(({ name, since }) => zoneHold(name, since));
-    const gone = this.#holds.filter(({ zone }) => !pauses.some((pause) => pause.zone === zone));
-    this.#holds = pauses;
-    for (const engine of this.#engines()) {
-      for (const { name } of gone) engine.handle(now, { kind: 'pauseDelete', name });
-      for (const pause of pauses) engine.handle(now, { kind: 'pauseUpsert', pause });
-    }
-  }
-
-  #forget(now: Instant, nodes: readonly NodeFacts[], pods: readonly PodFacts[]): void {
-    const names = new Set(nodes.map(({ node }) => node.name));
-    const uids = new Set(pods.map(({ pod }) => pod.uid));
-    for (const engine of this.#engines()) {
-      for (const uid of this.#pods) {
-        if (!uids.has(uid)) engine.handle(now, { kind: 'podDelete', uid });
-      }
-      for (const name of this.#drained.keys()) {
-        if (!names.has(name)) engine.handle(now, { kind: 'nodeDelete', name });
-      }
-    }
-    this.#pods = uids;
-  }
-
   /** kube-controller-manager's machine after all that is known of the past. */
   #forecast(now: Instant, given: Given, isHypothetical: boolean): UpstreamForecast {
     const { nodes, pods, past, evictor } = given;
@@ -284,11 +198,13 @@ export class Explainer {
     const asked = new Map(nodes.map((facts) => [facts.node.name, facts] as const));
     const isHeeded = leavesToDrains(evictor);
     return new LimitForecast({
-      ...{ now, config: this.#config, events: policyEvents(policies), pods: crowd.pods },
+      ...{ now, config: this.#engines.config, events: policyEvents(policies), pods: crowd.pods },
       nodes: crowd.nodes.map((facts) => {
         const mine = asked.get(facts.node.name);
         const drained = new Drained(facts, now, isHeeded);
-        return drained.leaving(mine ? this.#hypothetical(mine, now) : facts.node);
+        return drained.leaving(
+          mine ? hypotheticalNode(mine.node, this.#question, now) : facts.node,
+        );
       }),
       record: limits?.record ?? null,
       rates: evictor.rates ?? [],
@@ -306,25 +222,11 @@ export class Explainer {
     if (!isWhatIf(this.#question)) return states;
     const without = { ...this.#question, with: [] };
     const past = states.map((facts): NodeFacts => {
-      const taints = hypotheticalTaints(facts.node.taints, without, now);
-      return { ...facts, node: { ...facts.node, taints } };
+      return { ...facts, node: hypotheticalNode(facts.node, without, now) };
     });
-    const node = { ...this.#hypothetical(present, now), taintsWrittenAt: null };
+    const node = { ...hypotheticalNode(present.node, this.#question, now), taintsWrittenAt: null };
     return [...past, { ...present, node }];
   }
-}
-
-/** An engine that has read everything there is, and never acts. */
-function startedEngine(config: Partial<Config>): Engine {
-  const engine = createEngine(config);
-  engine.handle(0, { kind: 'synced' });
-  return engine;
-}
-
-/** As taintmgr-controller runs; what cannot be seen asks budgets. */
-function engineConfig({ settings, asksBudgets }: Evictor): Partial<Config> {
-  const mode = settings?.mode ?? (asksBudgets === false ? 'delete' : 'evict');
-  return { ...settings?.engine, mode, semantics: 'precise', leader: false };
 }
 
 /** Who keeps timers as kube-controller-manager does: that one, or ours by its rules. */
