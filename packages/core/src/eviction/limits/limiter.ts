@@ -290,11 +290,16 @@ export class EvictionLimiter {
         limit: gate.tripped.hit.limit,
         count: gate.tripped.hit.count ?? null,
       };
-      entries.set(keyOf(gate.limit, gate.name), {
+      const key = keyOf(gate.limit, gate.name);
+      // Limits that differ only in how much they allow have one place in the record.
+      const before = entries.get(key);
+      entries.set(key, {
+        ...before,
         ...counted,
+        of: counted.of ?? before?.of ?? null,
         ...(sizes.length > 0 && { sizes: coarsenedSizes(sizes, gate.windowMs) }),
         evicted: coarsened(evicted, gate.windowMs),
-        tripped,
+        tripped: tripped ?? before?.tripped ?? null,
       });
     }
     return Object.fromEntries(entries);
@@ -302,9 +307,14 @@ export class EvictionLimiter {
 
   #restoreOf(now: Instant, limits: readonly BoundLimit[], record: LimitRecord): void {
     for (const [key, recorded] of Object.entries(record)) {
-      for (const limit of limits) {
+      const found = limits.flatMap((limit) => {
         const name = nameInKey(limit, key);
-        if (name !== null) this.#gate(limit, name).restore(now, recorded);
+        return name === null ? [] : [{ limit, name }];
+      });
+      const trips = found.some(({ limit }) => limit.rule.onLimit === 'trip');
+      for (const { limit, name } of found) {
+        const isOther = trips && limit.rule.onLimit !== 'trip';
+        this.#gate(limit, name).restore(now, isOther ? { ...recorded, tripped: null } : recorded);
       }
     }
   }
