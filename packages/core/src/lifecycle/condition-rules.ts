@@ -129,7 +129,9 @@ export class ConditionRules {
       LifecycleReport[],
     ] = [[], [], [], []];
     const { owned, retired } = this.#ownedOn(node);
-    remove.push(...retired);
+    for (const taint of retired) {
+      if (!this.#inherit(now, taint, node, owned)) remove.push(nameOf(taint));
+    }
     let until: Instant | null = null;
     for (const rule of this.#rules.values()) {
       const verdict = this.#judge(now, rule, node, owned);
@@ -142,8 +144,9 @@ export class ConditionRules {
         owned[mark] = rule.name;
         because.push(verdict.because);
       } else if (verdict.kind === 'remove') {
-        if (hasTaint(node.taints, rule.taint)) remove.push({ key, effect });
         delete owned[mark];
+        if (this.#inherit(now, rule.taint, node, owned)) continue;
+        if (hasTaint(node.taints, rule.taint)) remove.push(nameOf(rule.taint));
       }
     }
     const isSame =
@@ -160,10 +163,10 @@ export class ConditionRules {
    */
   #ownedOn(node: Node): {
     readonly owned: Record<string, string>;
-    readonly retired: readonly TaintName[];
+    readonly retired: readonly RuleTaint[];
   } {
     const owned: Record<string, string> = { ...node.ownedTaints };
-    const retired: TaintName[] = [];
+    const retired: RuleTaint[] = [];
     for (const { name, taint } of this.#retired) {
       if (owned[markOf(taint)] !== name || isWanted(this.#rules.get(name), taint)) continue;
       const there = node.taints.find((other) => isSameTaint(other, taint));
@@ -171,7 +174,7 @@ export class ConditionRules {
       // Where the rule wants the taint with another value, what people took off is that one.
       const isOff = !there && !isSameName(this.#rules.get(name), taint);
       if (isOff || isOurs) delete owned[markOf(taint)];
-      if (isOurs) retired.push({ key: taint.key, effect: taint.effect });
+      if (isOurs) retired.push(taint);
     }
     for (const { name, taint } of this.#rules.values()) {
       const there = node.taints.find((other) => isSameTaint(other, taint));
@@ -196,6 +199,20 @@ export class ConditionRules {
     this.#retired = this.#retired.filter(
       (one) => one.name !== name || !isEqualRuleTaint(one.taint, taint),
     );
+  }
+
+  /** A taint that one rule does not want any more stays where another one would put it on now: its is it then. */
+  #inherit(now: Instant, taint: RuleTaint, node: Node, owned: Record<string, string>): boolean {
+    if (!hasTaint(node.taints, taint)) return false;
+    for (const rule of this.#rules.values()) {
+      if (!isEqualRuleTaint(rule.taint, taint) || !selects(rule.nodes, node.labels ?? {})) continue;
+      const { holds, since } = this.#observe(now, rule, node);
+      if (!holds || since + rule.holdsMs > now || rule.dryRun || !this.#hasRoom(rule)) continue;
+      owned[markOf(taint)] = rule.name;
+      this.#carriers.get(rule.name)?.add(node.name);
+      return true;
+    }
+    return false;
   }
 
   #judge(
@@ -227,16 +244,14 @@ export class ConditionRules {
   ): RuleVerdict {
     const isTaken = owned[markOf(rule.taint)] !== undefined;
     if (isTaken || node.taints.some((taint) => isSameTaint(taint, rule.taint))) return stay;
-    const carriers = this.#carriers.get(rule.name);
-    const limit = poolLimit(rule.nodesMax ?? Number.MAX_SAFE_INTEGER, this.#poolSize(rule)) ?? 0;
-    if ((carriers?.size ?? 0) >= limit) {
+    if (!this.#hasRoom(rule)) {
       setMember(this.#waiting.get(rule.name), node.name, true);
       const report = this.#report(rule, node, { kind: 'ruleLimit', node, rule: rule.name });
       return { kind: 'stay', until: now + limitWaitMs, report };
     }
     const dry = this.#isDry(rule, node, 'add');
     if (dry) return dry;
-    carriers?.add(node.name);
+    this.#carriers.get(rule.name)?.add(node.name);
     const because = {
       code: 'ConditionRule',
       rule: rule.name,
@@ -275,8 +290,10 @@ export class ConditionRules {
     return observation;
   }
 
-  #poolSize({ name }: ConditionRule): number {
-    return this.#pools.get(name)?.size ?? 0;
+  /** Whether one more node of its pool may carry its taint. */
+  #hasRoom({ name, nodesMax }: ConditionRule): boolean {
+    const [pool = 0, carriers = 0] = [this.#pools.get(name)?.size, this.#carriers.get(name)?.size];
+    return carriers < (poolLimit(nodesMax ?? Number.MAX_SAFE_INTEGER, pool) ?? 0);
   }
 }
 
@@ -288,21 +305,23 @@ function isSinceUnreachable(condition: NodeCondition | undefined, { conditions }
   return since !== null && unreachableSince !== null && since >= unreachableSince;
 }
 
+type RuleTaint = ConditionRule['taint'];
+
 /** A taint, and the rule that put it on. */
 interface Retired {
   readonly name: string;
-  readonly taint: ConditionRule['taint'];
+  readonly taint: RuleTaint;
 }
 
-function isEqualRuleTaint(one: ConditionRule['taint'], other: ConditionRule['taint']): boolean {
+function isEqualRuleTaint(one: RuleTaint, other: RuleTaint): boolean {
   return isSameTaint(one, other) && one.value === other.value;
 }
 
-function isWanted(rule: ConditionRule | undefined, taint: ConditionRule['taint']): boolean {
+function isWanted(rule: ConditionRule | undefined, taint: RuleTaint): boolean {
   return rule !== undefined && isEqualRuleTaint(rule.taint, taint);
 }
 
-function isSameName(rule: ConditionRule | undefined, taint: ConditionRule['taint']): boolean {
+function isSameName(rule: ConditionRule | undefined, taint: RuleTaint): boolean {
   return rule !== undefined && isSameTaint(rule.taint, taint);
 }
 
@@ -314,6 +333,10 @@ type RuleVerdict = { readonly until: Instant | null; readonly report: LifecycleR
 );
 
 const stay = { kind: 'stay', until: null, report: null } as const;
+
+function nameOf({ key, effect }: TaintName): TaintName {
+  return { key, effect };
+}
 
 /** How a taint is named in the node's note. */
 function markOf({ key, effect }: TaintName): string {

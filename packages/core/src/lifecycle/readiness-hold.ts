@@ -1,5 +1,6 @@
 // Whose pods nobody is to mark not ready for now, where somebody else watches over nodes.
 
+import { heldNodesMax, heldZonesMax } from '../policy/kinds/taint-manager.ts';
 import { coversNode, coversTaint } from '../policy/pause-scope.ts';
 import type { EvictionPause } from '../policy/values.ts';
 import type { StoreView } from '../store.ts';
@@ -14,13 +15,21 @@ export function readinessHold(
 ): ReadinessHold | null {
   const parts = [...zonesHeld(store, zones), ...pausesHeld(store)];
   if (parts.length === 0) return null;
-  const all = parts.some((part) => part.all);
+  const names = unitedOf(parts.map((part) => part.zones));
+  const nodes = unitedOf(parts.map((part) => part.nodes));
+  // A status has room for so many; a part of them would let the others be marked.
+  const isRoom = names.length <= heldZonesMax && nodes.length <= heldNodesMax;
+  const all = parts.some((part) => part.all) || !isRoom;
   return {
     reason: [...new Set(parts.map(({ reason }) => reason))].join('; '),
     all,
-    zones: all ? [] : [...new Set(parts.flatMap((part) => part.zones))].sort(),
-    nodes: all ? [] : [...new Set(parts.flatMap((part) => part.nodes))].sort(),
+    zones: all ? [] : names,
+    nodes: all ? [] : nodes,
   };
+}
+
+function unitedOf(lists: readonly (readonly string[])[]): readonly string[] {
+  return [...new Set(lists.flat())].sort();
 }
 
 /** A zone that is only tainted slowly is no reason to send traffic to pods that are gone. */

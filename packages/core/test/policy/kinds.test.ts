@@ -5,20 +5,18 @@ import type { EvictionPause, EvictionPolicy, NodeTaintRule } from '../../src/pol
 
 const now = 1_000;
 
-function read(
-  kind: string,
-  spec: unknown,
-  others: object = {},
-  metadata: object = {},
-): PolicyObject {
-  const manifest = {
+function manifest(kind: string, spec: unknown, others: object = {}, metadata: object = {}): object {
+  return {
     apiVersion: 'taintmgr.dev/v1alpha1',
     kind,
     metadata: { name: 'one', ...metadata },
     ...(spec !== undefined && { spec }),
     ...others,
   };
-  const judged = readManifest(manifest, now);
+}
+
+function read(...given: Parameters<typeof manifest>): PolicyObject {
+  const judged = readManifest(manifest(...given), now);
   assert.equal(judged.kind, 'allowed', JSON.stringify(judged));
   return judged.value;
 }
@@ -151,6 +149,25 @@ describe('NodeTaintRule', () => {
     };
     assert.deepEqual(read('NodeTaintRule', spec), { kind: 'NodeTaintRule', value });
   });
+  const isRead = (key: string, effect: string): boolean => {
+    const spec = { condition: { type: 'KernelDeadlock' }, taint: { key, effect } };
+    return readManifest(manifest('NodeTaintRule', spec), now).kind === 'allowed';
+  };
+  const well = 'node.kubernetes.io';
+  for (const [key, effect, expected] of [
+    [`${well}/not-ready`, 'NoExecute', false],
+    [`${well}/not-ready`, 'NoSchedule', false],
+    [`${well}/not-ready`, 'PreferNoSchedule', true],
+    [`${well}/unreachable`, 'NoExecute', false],
+    [`${well}/memory-pressure`, 'NoSchedule', false],
+    [`${well}/memory-pressure`, 'NoExecute', true],
+    [`${well}/unschedulable`, 'NoSchedule', false],
+    ['constructor', 'NoSchedule', true],
+  ] as const) {
+    it(`${expected ? 'may give' : 'leaves to the node-lifecycle-controller'} ${key}:${effect}`, () => {
+      assert.equal(isRead(key, effect), expected);
+    });
+  }
 });
 
 describe('EvictionPause', () => {

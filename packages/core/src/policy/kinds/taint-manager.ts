@@ -2,6 +2,10 @@
 import type { TypeOf } from '../schema/schema.ts';
 import { shadowReport } from './shadow-report.ts';
 
+/** So many zones and nodes whose pods nobody is to mark not ready have room in a status. */
+export const heldZonesMax = 64;
+export const heldNodesMax = 1024;
+
 export const taintManagerStatus = {
   type: 'object',
   description: 'What the leader says of itself.',
@@ -256,13 +260,13 @@ export const taintManagerStatus = {
               type: 'array',
               description:
                 'The pods of these zones, by their labels (Kubernetes 1.35), as region/zone.',
-              maxItems: 64,
+              maxItems: heldZonesMax,
               items: { type: 'string', maxLength: 127 },
             },
             nodes: {
               type: 'array',
               description: 'The pods of these nodes.',
-              maxItems: 1024,
+              maxItems: heldNodesMax,
               items: { type: 'string', maxLength: 253 },
             },
           },
