@@ -9,6 +9,7 @@ import {
   type NodeChange,
   type NodePatch,
 } from './node-change.ts';
+import { passedOn } from './replaced.ts';
 import { anotherAtWork, type DrainRunName, undoneThere } from './working-mark.ts';
 
 /** What a drain sets on its nodes. */
@@ -135,5 +136,7 @@ function marksWith(
     cordoned: changes.cordoned || before?.cordoned === true,
     ...set,
   };
-  return [...marks.filter((one) => one !== before), mark];
+  // Put on anew, the taint is another one: the former one is not to come back.
+  const others = changes.tainted && before ? passedOn(marks, before) : marks;
+  return [...others.filter((one) => one !== before), mark];
 }

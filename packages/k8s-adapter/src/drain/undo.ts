@@ -1,6 +1,5 @@
 // Takes back what a drain has set on a node, and only that.
-import { formatTaint, type Taint } from '@taintmgr/core/model';
-import { parseTime } from '@taintmgr/core/time';
+import { formatTaint } from '@taintmgr/core/model';
 import type { TaintObject } from '../proto/node-requests.ts';
 import type { DrainMark } from './marks.ts';
 import {
@@ -10,6 +9,7 @@ import {
   type NodeChange,
   type NodePatch,
 } from './node-change.ts';
+import { isTaintOf, passedOn } from './replaced.ts';
 
 /** What was undone on a node, and what was not. */
 export interface NodeUndone {
@@ -53,12 +53,13 @@ export function undoing(isMeant: IsMeant): NodeChange<NodeUndone> {
  * The cordon stays theirs, to be taken back later.
  */
 export function untainting(isMeant: IsMeant): NodeChange<boolean> {
-  return ({ taints: all, marks }) => {
-    const { taints, removed } = withoutTaints(all, marks.filter(isMeant));
-    if (!removed) return { kind: 'changed', patch: null, result: false };
+  return (node) => {
+    const { taints, marks, removed } = withoutTaints(node, isMeant);
+    if (!removed && marks === node.marks) return { kind: 'changed', patch: null, result: false };
     const left = marks.map((mark) => (isMeant(mark) ? untainted(mark) : mark));
     const changes = left.filter((mark) => mark.tainted || mark.cordoned || mark.work);
-    return { kind: 'changed', patch: { taints, marks: changes }, result: true };
+    const patch = { ...(removed && { taints }), marks: changes };
+    return { kind: 'changed', patch, result: removed };
   };
 }
 
@@ -68,11 +69,10 @@ function untainted(mark: DrainMark): DrainMark {
 }
 
 function undone(node: DrainableNode, isMeant: IsMeant): ChangedNode<NodeUndone> {
-  const { marks } = node;
-  const meant = marks.filter(isMeant);
+  const meant = node.marks.filter(isMeant);
   if (meant.length === 0) return { kind: 'changed', patch: null, result: nothingUndone };
+  const { taints, marks, removed, left } = withoutTaints(node, isMeant);
   const rest = marks.filter((mark) => !isMeant(mark));
-  const { taints, removed, left } = withoutTaints(node.taints, meant);
   const cordon = cordonFate(node, meant, rest);
   const uncordoned = cordon.kind === 'off';
   const patch: NodePatch = {
@@ -116,38 +116,36 @@ function kept(cordon: CordonFate): readonly string[] {
   return [];
 }
 
-/** The taints without those that the marks have put on; those that gave way come back. */
-function withoutTaints(
-  taints: readonly TaintObject[],
-  marks: readonly DrainMark[],
-): {
+/** A node without the taints of some drains. */
+interface Untainted {
   readonly taints: readonly TaintObject[];
+  /** All of them; the same list where no other drain's has changed. */
+  readonly marks: readonly DrainMark[];
+  /** Whether the node had one of them. */
   readonly removed: boolean;
   readonly left: readonly string[];
-} {
-  let result = taints;
+}
+
+/** Taints that gave way come back; one that has given way itself does not come back later. */
+function withoutTaints(node: DrainableNode, isMeant: IsMeant): Untainted {
+  let { taints, marks } = node;
   let removed = false;
   const left: string[] = [];
-  for (const { taint, tainted, replaced } of marks) {
-    if (!tainted) continue;
-    const name = formatTaint(taint);
-    const there = result.find((one) => formatTaintObject(one) === name);
+  for (const [at, before] of marks.entries()) {
+    // What gave way to its taint may be another one by now.
+    const mark = marks[at] ?? before;
+    if (!isMeant(mark) || !mark.tainted) continue;
+    marks = passedOn(marks, mark);
+    const name = formatTaint(mark.taint);
+    const there = taints.find((one) => formatTaintObject(one) === name);
     if (!there) continue;
-    if (!isOurs(there, taint)) {
+    if (!isTaintOf(mark, there)) {
       left.push(`keeps ${name}: somebody else has added it since`);
       continue;
     }
     removed = true;
-    result = result.filter((one) => one !== there);
-    if (replaced) result = [...result, replaced];
+    taints = taints.filter((one) => one !== there);
+    if (mark.replaced) taints = [...taints, mark.replaced];
   }
-  return { taints: result, removed, left };
-}
-
-/** Whether it is the very taint that the drain has put on, and not one put on anew. */
-function isOurs({ timeAdded }: TaintObject, taint: Taint): boolean {
-  const at = parseTime(timeAdded ?? '');
-  // The API keeps whole seconds.
-  const ours = taint.timeAdded === null ? null : Math.floor(taint.timeAdded / 1000) * 1000;
-  return at === ours;
+  return { taints, marks, removed, left };
 }
