@@ -41,8 +41,8 @@ function drain(
 function after<T>(scene: Scene, change: NodeChange<T>): Scene {
   const node = drainableNode(scene);
   const changed = change(node, scene.at * 1000);
-  assert.equal(changed.kind, 'changed');
-  if (changed.kind === 'refused' || !changed.patch) return scene;
+  if (changed.kind === 'refused') assert.fail(changed.message);
+  if (!changed.patch) return scene;
   const { body } = patchNodeRequest(node, changed.patch, 'taintmgr-controller');
   const { metadata, spec } = asRecord(parseJson(body ?? ''));
   return {

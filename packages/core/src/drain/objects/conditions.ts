@@ -55,7 +55,8 @@ export class DrainConditions {
   /** What is to be written now, with the nodes as they are; of a drain that is undone: nothing holds. */
   act(now: Instant, drain: NodeDrain, nodes: readonly DrainNode[]): readonly SetDrainConditions[] {
     this.#look(now, drain, nodes);
-    return Array.from(this.#writes.takeDue(now)).flatMap((name) => {
+    // One after the other: what is begun takes room.
+    const begun = Array.from(this.#writes.takeDue(now), (name): readonly SetDrainConditions[] => {
       const conditions = this.#wanted.get(name);
       const node = this.#store.node(name);
       if (!conditions || !node) {
@@ -64,8 +65,10 @@ export class DrainConditions {
       }
       const id = this.#writes.begin(name);
       const { uid } = node;
-      return { kind: 'setDrainConditions', id, drain: drain.name, node: { name, uid }, conditions };
+      const target = { drain: drain.name, node: { name, uid } };
+      return [{ kind: 'setDrainConditions', id, ...target, conditions }];
     });
+    return begun.flat();
   }
 
   #look(now: Instant, drain: NodeDrain, nodes: readonly DrainNode[]): void {

@@ -164,7 +164,8 @@ export class EvictionRequests implements PodGate {
   }
 
   #write(now: Instant): readonly Command[] {
-    return Array.from(this.#writes.takeDue(now)).flatMap((uid): readonly Command[] => {
+    // One after the other: what is begun takes room.
+    const begun = Array.from(this.#writes.takeDue(now), (uid): readonly Command[] => {
       const mine = this.#view.of(uid).find((one) => this.#isOurs(one));
       const asked = this.#asked.get(uid);
       const isWanted = this.#isWanted(uid) && asked !== undefined;
@@ -179,6 +180,7 @@ export class EvictionRequests implements PodGate {
       const { namespace = '', name = '' } = mine ?? {};
       return [{ kind, id, write: { kind: 'withdraw', namespace, name } }];
     });
+    return begun.flat();
   }
 
   /** It is asked for no more, and goes by the other ways. */

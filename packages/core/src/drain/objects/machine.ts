@@ -8,7 +8,7 @@ import { formatTaint } from '../../model/taint-spec.ts';
 import type { NodeDrain } from '../../policy/values.ts';
 import type { Change, StoreView } from '../../store.ts';
 import type { NodeDrainCommand } from './command.ts';
-import { NodeDrainRun } from './run.ts';
+import { NodeDrainRun, type RunSurroundings } from './run.ts';
 import type { DrainHold, NodeDrainState } from './state.ts';
 import { Workloads } from './workloads.ts';
 
@@ -87,11 +87,11 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
     else this.#runs.set(name, this.#newRun(now, ...edited(now, drain, run)));
   }
 
-  #newRun(now: Instant, drain: NodeDrain, begunWith?: ReadonlySet<string>): NodeDrainRun {
+  #newRun(now: Instant, drain: NodeDrain, earlier: EarlierRun = {}): NodeDrainRun {
     const holdOf = (one: NodeDrain, node: Node): DrainHold | null => this.#holdOf(one, node);
     this.#serial += 1;
     const shared = { store: this.#store, workloads: this.#workloads };
-    const surroundings = { ...shared, serial: this.#serial, begunWith, holdOf };
+    const surroundings = { ...shared, ...earlier, serial: this.#serial, holdOf };
     return new NodeDrainRun(now, drain, surroundings);
   }
 
@@ -131,6 +131,9 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
   }
 }
 
+/** What is known of the run before. */
+type EarlierRun = Pick<RunSurroundings, 'begunWith' | 'written'>;
+
 /**
  * A drain that says something else now, with how far it is: its status may be older than what we know.
  * By the same selector it goes on with the nodes that it began with.
@@ -139,11 +142,15 @@ function edited(
   now: Instant,
   drain: NodeDrain,
   run: NodeDrainRun,
-): readonly [drain: NodeDrain, begunWith: ReadonlySet<string> | undefined] {
+): readonly [drain: NodeDrain, earlier: EarlierRun] {
   const { nodes: known, startedAt } = run.state(now);
   const isSame = JSON.stringify(drain.selector) === JSON.stringify(run.drain.selector);
-  const names = isSame && startedAt !== null ? new Set(known.map(({ name }) => name)) : undefined;
-  return [{ ...drain, known, startedAt }, names];
+  const begunWith =
+    isSame && startedAt !== null ? new Set(known.map(({ name }) => name)) : undefined;
+  return [
+    { ...drain, known, startedAt },
+    { begunWith, written: run.written },
+  ];
 }
 
 function isOlder(one: NodeDrain, other: NodeDrain): boolean {

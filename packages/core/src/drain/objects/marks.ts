@@ -9,6 +9,14 @@ import type { DrainNodePhase } from '../state.ts';
 import type { NodeDrainCommand, NodeDrainWrite } from './command.ts';
 import { type DrainWrite, DrainWrites } from './writes.ts';
 
+/** Writes by which nodes have got something of a drain, or may still get it. */
+export interface SettingWrites {
+  /** Those under way: their nodes by the ids. */
+  readonly sent: ReadonlyMap<string, string>;
+  /** The nodes of all of them, but for those that were undone since. */
+  readonly nodes: ReadonlySet<string>;
+}
+
 /** What it goes by. */
 export interface MarkSite {
   readonly store: Pick<StoreView, 'node' | 'nodes'>;
@@ -22,14 +30,25 @@ export interface MarkSite {
 export class DrainMarks {
   readonly #site: MarkSite;
   readonly #writes: DrainWrites;
-  /** Writes of the drain machine on nodes that are under way. */
-  readonly #sent = new Set<string>();
+  /** Writes under way that may set something on a node: their nodes by the ids. */
+  readonly #sent: Map<string, string>;
+  /** All nodes that got such a write. */
+  readonly #set: Set<string>;
   /** Nodes on which nothing of the drain was left when they were last written. */
   readonly #undone = new Set<string>();
 
-  constructor(site: MarkSite) {
+  /** `earlier`: by former runs of the drain. */
+  constructor(site: MarkSite, earlier?: SettingWrites) {
     this.#site = site;
+    this.#sent = new Map(earlier?.sent);
+    this.#set = new Set(earlier?.nodes);
     this.#writes = new DrainWrites(site.prefix);
+  }
+
+  /** For the next run of the drain. */
+  get written(): SettingWrites {
+    const nodes = [...this.#set].filter((name) => !this.#undone.has(name));
+    return { sent: this.#sent, nodes: new Set(nodes) };
   }
 
   isOn(nodeName: string): boolean {
@@ -54,9 +73,7 @@ export class DrainMarks {
 
   /** A write of the drain machine, which answers for it itself. */
   send(id: string, nodeName: string, write: NodeDrainWrite): NodeDrainCommand {
-    if (write.kind === 'taint') this.#undone.delete(nodeName);
-    this.#sent.add(id);
-    return this.#command(id, nodeName, write);
+    return this.#setting(id, nodeName, write);
   }
 
   /** The writes that are due. */
@@ -65,7 +82,11 @@ export class DrainMarks {
       return this.#isNeeded(wanted, hasSucceeded);
     });
     return started.map(({ id, wanted }): NodeDrainCommand => {
-      if (wanted.kind === 'node') return this.#command(id, wanted.nodeName, wanted.write);
+      if (wanted.kind === 'node') {
+        const { nodeName, write } = wanted;
+        const isCordon = write.kind === 'cordon';
+        return isCordon ? this.#setting(id, nodeName, write) : this.#command(id, nodeName, write);
+      }
       const { name: drain, uid } = this.#site.drain();
       return { kind: 'guardDrain', id, drain, uid, isGuarded: wanted.isGuarded };
     });
@@ -73,9 +94,9 @@ export class DrainMarks {
 
   /** What has ended of `want`ed writes; null: the result is of none, but may be of one that was `send`. */
   settle(now: Instant, id: string, outcome: Outcome): ReturnType<DrainWrites['settle']> {
+    this.#sent.delete(id);
     const ended = this.#writes.settle(now, id, outcome);
-    if (!ended) this.#sent.delete(id);
-    else if (ended.isDone && ended.wrote.kind === 'node' && ended.wrote.write.kind === 'undo') {
+    if (ended?.isDone && ended.wrote.kind === 'node' && ended.wrote.write.kind === 'undo') {
       this.#undone.add(ended.wrote.nodeName);
     }
     return ended;
@@ -110,7 +131,8 @@ export class DrainMarks {
   undo(now: Instant): boolean {
     if (this.#sent.size > 0) return false;
     const begun = this.#site.machine.nodes().filter(({ phase }) => phase.kind !== 'pending');
-    const open = begun.flatMap(({ name }) => (this.#undone.has(name) ? [] : name));
+    const written = new Set([...begun.map(({ name }) => name), ...this.#set]);
+    const open = [...written].filter((name) => !this.#undone.has(name));
     const nodes = Array.from(this.#site.store.nodes());
     const marked = nodes.flatMap(({ name }) => (this.isOn(name) ? name : []));
     for (const name of [...open, ...marked]) this.want(now, name, { kind: 'undo' });
@@ -122,10 +144,18 @@ export class DrainMarks {
     const drain = this.#site.drain();
     if (wanted.kind === 'guard') return drain.isGuarded !== wanted.isGuarded;
     const { nodeName, write } = wanted;
-    if (write.kind !== 'undo') return !hasSucceeded;
+    if (write.kind !== 'undo') return !hasSucceeded && !drain.isDeleted;
     // A mark on a node that has begun anew is a new one.
     if (!drain.isDeleted && this.#site.machine.isBegun(nodeName)) return false;
     return !hasSucceeded || this.isOn(nodeName);
+  }
+
+  /** Until it is answered nobody knows whether there is something to undo. */
+  #setting(id: string, nodeName: string, write: NodeDrainWrite): NodeDrainCommand {
+    this.#sent.set(id, nodeName);
+    this.#set.add(nodeName);
+    this.#undone.delete(nodeName);
+    return this.#command(id, nodeName, write);
   }
 
   #command(id: string, nodeName: string, write: NodeDrainWrite): NodeDrainCommand {

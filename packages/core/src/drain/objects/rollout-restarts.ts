@@ -66,7 +66,8 @@ export class RolloutRestarts implements PodGate {
   /** The restarts that are to be asked for now. */
   take(now: Instant): readonly Omit<RestartRollout, 'drain' | 'uid'>[] {
     while (this.#timeouts.takeDue(now) !== null);
-    return Array.from(this.#writes.takeDue(now)).flatMap((uid) => {
+    // One after the other: what is begun takes room.
+    const begun = Array.from(this.#writes.takeDue(now), (uid) => {
       const pod = this.#site.store.pod(uid);
       const isOpen = this.#restarts.get(uid)?.state === 'asked';
       if (!isOpen || !pod?.owner || pod.deletionTimestamp !== null) {
@@ -76,6 +77,7 @@ export class RolloutRestarts implements PodGate {
       const id = this.#writes.begin(uid);
       return { kind: 'restartRollout' as const, id, pod: podRef(pod), owner: pod.owner };
     });
+    return begun.flat();
   }
 
   /** Takes a result; whether it is of a restart. */

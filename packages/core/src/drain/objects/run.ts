@@ -9,7 +9,7 @@ import { isEnded } from '../state.ts';
 import type { NodeDrainCommand, NodeDrainWrite } from './command.ts';
 import { DrainConditions } from './conditions.ts';
 import { StartCordons } from './cordons.ts';
-import { DrainMarks } from './marks.ts';
+import { DrainMarks, type SettingWrites } from './marks.ts';
 import { DrainHolds, type HoldSurroundings } from './node-holds.ts';
 import { DrainGates } from './pod-gates.ts';
 import { RollBacks } from './roll-backs.ts';
@@ -31,6 +31,8 @@ export interface RunSurroundings extends HoldSurroundings {
   readonly serial: number;
   /** The nodes that an earlier run by the same selector began with; left out: as the status says. */
   readonly begunWith?: ReadonlySet<string> | undefined;
+  /** What earlier runs of the same drain have written; left out: nothing. */
+  readonly written?: SettingWrites | undefined;
 }
 
 /**
@@ -75,12 +77,8 @@ export class NodeDrainRun {
     });
     const config = drainConfigOf(drain, new Set(leaving));
     this.#machine = new DrainMachine(config, this.#gates);
-    this.#marks = new DrainMarks({
-      store,
-      machine: this.#machine,
-      drain: () => this.#drain,
-      prefix: this.#idOf('write'),
-    });
+    const site = { store, machine: this.#machine, drain: () => this.#drain };
+    this.#marks = new DrainMarks({ ...site, prefix: this.#idOf('write') }, surroundings.written);
     this.#conditions = new DrainConditions(this.#idOf(''), store);
     this.#holds = new DrainHolds(drain, this.#idOf(''), this.#machine, {
       ...surroundings,
@@ -117,6 +115,11 @@ export class NodeDrainRun {
 
   get drain(): NodeDrain {
     return this.#drain;
+  }
+
+  /** What it has written on nodes, for the next run of the drain. */
+  get written(): SettingWrites {
+    return this.#marks.written;
   }
 
   /** The same drain, as it was read again: deleted or guarded by now. */
@@ -188,13 +191,13 @@ export class NodeDrainRun {
   act(now: Instant): readonly NodeDrainCommand[] {
     this.#actAt = null;
     const drain = this.#drain;
-    if (drain.isDeleted) this.#undo(now);
-    else if (!drain.isGuarded) this.#marks.guard(now, true);
+    if (!drain.isDeleted && !drain.isGuarded) this.#marks.guard(now, true);
     const isOn = !drain.isDeleted && drain.isGuarded;
     const commands = isOn ? this.#carryOn(now) : [];
     const gates = this.#gates;
     const asked = isOn ? gates.take(now) : drain.isDeleted ? gates.undo(now) : [];
     const conditions = this.#conditions.act(now, drain, this.#machine.nodes());
+    if (drain.isDeleted) this.#undo(now);
     return [...commands, ...asked, ...conditions, ...this.#marks.take(now)];
   }
 

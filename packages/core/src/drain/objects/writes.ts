@@ -54,7 +54,8 @@ export class DrainWrites {
     now: Instant,
     isNeeded: (wanted: DrainWrite, hasSucceeded: boolean) => boolean,
   ): readonly StartedWrite[] {
-    return Array.from(this.#keyed.takeDue(now)).flatMap((key) => {
+    // One after the other: what is begun takes room.
+    const begun = Array.from(this.#keyed.takeDue(now), (key) => {
       const wanted = this.#wanted.get(key);
       if (!wanted || !isNeeded(wanted, this.#keyed.failures(key) === 0)) {
         this.#drop(key);
@@ -64,6 +65,7 @@ export class DrainWrites {
       this.#sent.set(id, wanted);
       return [{ id, wanted }];
     });
+    return begun.flat();
   }
 
   /** Takes a result: what was written, or was not; null: it is of no write of ours. */

@@ -126,6 +126,59 @@ describe('a NodeDrain that is deleted', () => {
     assert.ok(!cluster.drains.has('kernel'));
   });
 
+  /** Deletes it after a second, lets what is slow be written ten seconds later, and looks. */
+  const leavesNothing = (cluster: SharedCluster): void => {
+    cluster.remove();
+    cluster.pass(10_000);
+    assert.ok(cluster.drains.has('kernel'));
+    cluster.answer();
+    cluster.pass(60_000);
+    assert.deepEqual([cluster.traces(), cluster.drains.size], [[], 0]);
+    const set = cluster.done().filter((line) => /^(cordon|taint)/.test(line));
+    assert.deepEqual(set, []);
+  };
+
+  /** Its writes of these words are slow, and it has sent what it sends in a second: never more than 20. */
+  const slow = (spec: object, names: readonly string[], words: readonly string[]) => {
+    const cluster = new SharedCluster([drainOf({ nodes: names, ...spec })], names);
+    for (const line of words) cluster.slow.add(line);
+    cluster.pass(1_000);
+    const set = cluster.done().filter((line) => /^(cordon|taint)/.test(line));
+    assert.ok(set.length <= 20 && set.includes(words[0] ?? ''));
+    return cluster;
+  };
+  const atStart = { cordon: 'AtStart' };
+
+  it('waits for the answers to the cordons that it is setting', () => {
+    leavesNothing(slow(atStart, ['n1', 'n2', 'n3'], ['cordon n1', 'cordon n2', 'cordon n3']));
+    leavesNothing(slow(atStart, ['n1', 'n2', 'n3'], ['cordon n3']));
+  });
+
+  it('cordons no further node', () => {
+    const names = Array.from({ length: 100 }, (_, at) => `n${at}`);
+    const words = names.map((name) => `cordon ${name}`);
+    leavesNothing(slow(atStart, names, words));
+  });
+
+  it('waits for what it had sent before it was edited', () => {
+    const cases: readonly (readonly [spec: object, word: string])[] = [
+      [{}, 'taint n1'],
+      [atStart, 'cordon n2'],
+    ];
+    for (const [spec, word] of cases) {
+      const cluster = slow(spec, ['n1', 'n2'], [word]);
+      cluster.edit({ podsAtOnceMax: 3 });
+      cluster.edit({ podsAtOnceMax: 4 });
+      leavesNothing(cluster);
+    }
+  });
+
+  it('takes back what it had set, unseen, on a node that an edit took out', () => {
+    const cluster = slow({}, ['n1', 'n2'], ['taint n1']);
+    cluster.edit({ nodes: ['n2'] });
+    leavesNothing(cluster);
+  });
+
   it('is undone whatever was written last: an answer to another write is no answer to this', () => {
     const cluster = new SharedCluster([drainOf({ nodes: ['n1'] })], ['n1']);
     cluster.pass(20_000);
@@ -137,6 +190,15 @@ describe('a NodeDrain that is deleted', () => {
     cluster.answers.clear();
     cluster.pass(60_000);
     assert.deepEqual([cluster.traces(), cluster.drains.size], [[], 0]);
+  });
+
+  it('after an edit, and before anything was set, is let go at once', () => {
+    const cluster = new SharedCluster([drainOf({ nodes: ['n1'], paused: true })], ['n1']);
+    cluster.pass(1_000);
+    cluster.edit({ podsAtOnceMax: 3 });
+    cluster.remove();
+    cluster.pass(0);
+    assert.deepEqual(cluster.done(), ['guard', 'let go']);
   });
 
   it('before anything was set leaves no trace', () => {
