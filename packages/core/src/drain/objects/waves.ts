@@ -10,9 +10,16 @@ export function waveOf(
   { labels = {}, zone = '' }: Pick<Node, 'labels' | 'zone'>,
 ): Wave {
   const wave = waves.find(({ nodes }) => selects(nodes, labels));
-  const name = wave?.name ?? (waves.length === 0 ? '' : 'the others');
+  const name = wave?.name ?? (waves.length === 0 ? '' : othersName(waves));
   const parts = [name, isZoneByZone ? zone : ''].filter((part) => part !== '');
   return { name: parts.join(' in '), nodesAtOnceMax: wave?.nodesAtOnceMax ?? null };
+}
+
+/** What the nodes that no wave selects are called: no wave has that name. */
+function othersName(waves: NodeDrain['waves']): string {
+  let others = 'the others';
+  while (waves.some(({ name }) => name === others)) others = `all ${others}`;
+  return others;
 }
 
 /** The same nodes, wave after wave, each as they come. */

@@ -69,6 +69,17 @@ describe('the nodes of a NodeDrain', () => {
     assert.equal(world.state().wave, '');
   });
 
+  it('of no wave come last, whatever the waves are called', () => {
+    const names = ['the others', 'all the others'];
+    const named = waves.map((wave, at) => ({ ...wave, name: names[at] }));
+    const spec = { nodeSelector: selector, waves: named, limits: { nodesAtOnce: 0 } };
+    const world = new World(drainOf(spec), nodes, onEach);
+    const seen = new Set<string>();
+    world.onEvicted = () => seen.add(world.state().wave);
+    world.pass(60_000);
+    assert.deepEqual([...seen], ['the others', 'all the others', 'all all the others']);
+  });
+
   it('do not begin after a wave that failed', () => {
     const spec = { nodeSelector: selector, waves, timeouts: { node: '1m' } };
     const world = new World(drainOf(spec), nodes, onEach);
