@@ -324,6 +324,10 @@ export const drainHolds: readonly HoldRow[] = [
   },
   { reason: 'NodePaused', what: 'A label or an annotation of the node keeps drains from it.' },
   { reason: 'PodsRefused', what: 'A pod of it must not go, as the drain is written.' },
+  {
+    reason: 'NotGuarded',
+    what: 'The finalizer that keeps the drain until it is undone could not be set yet.',
+  },
   { reason: 'NotCordoned', what: 'Another node of its batch has to be cordoned first.' },
   { reason: 'OutsideWindow', what: 'No window of the drain is open.' },
   { reason: 'GateClosed', what: 'A gate of the drain is closed.' },

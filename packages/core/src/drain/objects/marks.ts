@@ -1,5 +1,5 @@
 // What a NodeDrain sets on nodes, and takes back: taint, cordon and mark; and the finalizer of its object.
-import type { Outcome } from '../../attempt/outcome.ts';
+import { isSetback, type Outcome } from '../../attempt/outcome.ts';
 import type { Instant } from '../../kernel/time.ts';
 
 import type { NodeDrain } from '../../policy/values.ts';
@@ -7,6 +7,7 @@ import type { StoreView } from '../../store.ts';
 import type { DrainMachine } from '../machine.ts';
 import type { DrainNodePhase } from '../state.ts';
 import type { NodeDrainCommand, NodeDrainWrite } from './command.ts';
+import type { DrainHold } from './state.ts';
 import { type DrainWrite, DrainWrites } from './writes.ts';
 
 /** Writes by which nodes have got something of a drain, or may still get it. */
@@ -36,6 +37,8 @@ export class DrainMarks {
   readonly #set: Set<string>;
   /** Nodes on which nothing of the drain was left when they were last written. */
   readonly #undone = new Set<string>();
+  /** Why undoing a node failed last; by '': why the finalizer could not be written. */
+  readonly #failed = new Map<string, string>();
 
   /** `earlier`: by former runs of the drain. */
   constructor(site: MarkSite, earlier?: SettingWrites) {
@@ -49,6 +52,23 @@ export class DrainMarks {
   get written(): SettingWrites {
     const nodes = [...this.#set].filter((name) => !this.#undone.has(name));
     return { sent: this.#sent, nodes: new Set(nodes) };
+  }
+
+  /** Why nothing begins, and nothing goes on: the object is not guarded, and that was refused. */
+  get hold(): DrainHold | null {
+    const { isDeleted, isGuarded } = this.#site.drain();
+    const why = this.#failed.get('');
+    if (isDeleted || isGuarded || why === undefined) return null;
+    return { reason: 'NotGuarded', message: `its finalizer is to be set first: ${why}` };
+  }
+
+  /** What cannot be taken back, for people. */
+  get remarks(): readonly string[] {
+    return Array.from(this.#failed).flatMap(([name, why]) => {
+      if (this.#writes.isUndoing(name)) return [`node ${name} is to be undone: ${why}`];
+      const isLast = name === '' && this.#site.drain().isDeleted;
+      return isLast ? [`its finalizer is to be taken off: ${why}`] : [];
+    });
   }
 
   isOn(nodeName: string): boolean {
@@ -96,9 +116,13 @@ export class DrainMarks {
   settle(now: Instant, id: string, outcome: Outcome): ReturnType<DrainWrites['settle']> {
     this.#sent.delete(id);
     const ended = this.#writes.settle(now, id, outcome);
-    if (ended?.isDone && ended.wrote.kind === 'node' && ended.wrote.write.kind === 'undo') {
-      this.#undone.add(ended.wrote.nodeName);
-    }
+    if (!ended) return null;
+    const { wrote, isDone } = ended;
+    if (wrote.kind === 'node' && wrote.write.kind !== 'undo') return ended;
+    const name = wrote.kind === 'node' ? wrote.nodeName : '';
+    if (isSetback(outcome)) this.#failed.set(name, outcome.message);
+    else this.#failed.delete(name);
+    if (isDone && wrote.kind === 'node') this.#undone.add(name);
     return ended;
   }
 

@@ -142,11 +142,13 @@ export class NodeDrainRun {
 
   state(now: Instant): NodeDrainState {
     const { clock } = this.#surroundings.store;
+    const unguarded = this.#marks.hold;
+    const nodes = this.#machine.nodes();
     return stateOf({
       machine: this.#machine,
-      holds: this.#holds.all,
-      closed: this.#holds.closed,
-      remarks: this.#gates.remarks,
+      holds: unguarded ? new Map(nodes.map(({ name }) => [name, unguarded])) : this.#holds.all,
+      closed: unguarded ?? this.#holds.closed,
+      remarks: [...this.#gates.remarks, ...this.#marks.remarks],
       volumeWaits: this.#gates.volumeWaits,
       waitsSince: (name) => this.#holds.waitsSince(name),
       wall: (at) => clock.wall(at),

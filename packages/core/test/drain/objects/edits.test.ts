@@ -192,6 +192,28 @@ describe('a NodeDrain that is deleted', () => {
     assert.deepEqual([cluster.traces(), cluster.drains.size], [[], 0]);
   });
 
+  it('says what cannot be taken back', () => {
+    const cluster = new SharedCluster([drainOf({ nodes: ['n1'] })], ['n1']);
+    cluster.pass(20_000);
+    const forbidden = {
+      kind: 'failed',
+      status: 403,
+      message: 'may not',
+      retryAfter: null,
+    } as const;
+    cluster.answers.set('undo n1', forbidden);
+    cluster.remove();
+    cluster.pass(60_000);
+    assert.deepEqual(cluster.state().blockers, ['node n1 is to be undone: may not']);
+    cluster.answers.clear();
+    cluster.answers.set('let go', forbidden);
+    cluster.pass(60_000);
+    assert.deepEqual(cluster.state().blockers, ['its finalizer is to be taken off: may not']);
+    cluster.answers.clear();
+    cluster.pass(60_000);
+    assert.deepEqual([cluster.traces(), cluster.drains.size], [[], 0]);
+  });
+
   it('after an edit, and before anything was set, is let go at once', () => {
     const cluster = new SharedCluster([drainOf({ nodes: ['n1'], paused: true })], ['n1']);
     cluster.pass(1_000);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { makeNode } from '@taintmgr/core';
+import { SharedCluster } from './shared-cluster.ts';
 import { drainOf, World } from './world.ts';
 
 const whole = [
@@ -52,6 +53,24 @@ describe('a NodeDrain', () => {
     const { phase, blockers } = world.state();
     assert.equal(phase, 'Blocked');
     assert.match(blockers[0] ?? '', /^node n1: pod shop\/on-n1 is not managed by a controller/);
+  });
+
+  it('says that nobody lets it keep its object until it is undone', () => {
+    const cluster = new SharedCluster([drainOf({ nodes: ['n1', 'n2'] })], ['n1', 'n2']);
+    const message = 'nodedrains "kernel" is forbidden';
+    cluster.answers.set('guard', { kind: 'failed', status: 403, message, retryAfter: null });
+    cluster.pass(60_000);
+    const { phase, blockers, nodes } = cluster.state();
+    const why = `its finalizer is to be set first: ${message}`;
+    assert.deepEqual([phase, blockers], ['Blocked', [why]]);
+    const held = nodes.map((node) => [node.phase, node.reason, node.message]);
+    assert.deepEqual(held, [
+      ['Held', 'NotGuarded', why],
+      ['Held', 'NotGuarded', why],
+    ]);
+    cluster.answers.clear();
+    cluster.pass(60_000);
+    assert.deepEqual([cluster.state().phase, cluster.state().blockers], ['Drained', []]);
   });
 
   it('waits for the drain that has put the same taint on a node', () => {
