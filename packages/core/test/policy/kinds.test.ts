@@ -297,6 +297,22 @@ describe('NodeDrain and TaintManager', () => {
   });
 });
 
+describe('the time that a node of a NodeDrain may take', () => {
+  const cases: readonly (readonly [string, number | null])[] = [
+    ['0', null],
+    ['0s', null],
+    ['0.001ms', 1],
+    ['10m', 600_000],
+  ];
+  for (const [node, millis] of cases) {
+    it(`${node}: ${millis === null ? 'for ever' : `${millis} ms`}`, () => {
+      const spec = { nodes: ['n'], taint: { key: 'maintenance' }, timeouts: { node } };
+      const object = read('NodeDrain', spec);
+      assert.equal(object.kind === 'NodeDrain' && object.value.nodeTimeoutMs, millis);
+    });
+  }
+});
+
 describe('what no kind has', () => {
   const faultsOf = (manifest: unknown): readonly string[] => {
     const judged = readManifest(manifest, now);

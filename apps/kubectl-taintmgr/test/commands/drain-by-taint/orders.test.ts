@@ -225,7 +225,7 @@ describe('drain-by-taint --filename', () => {
   });
 
   it('plans and drains as the file says, and waits for what the file waits for', async () => {
-    const path = fileOf({});
+    const path = fileOf({ timeouts: { node: '0s' } });
     const plan = await drain('-f', path, '--dry-run=client');
     assert.match(plan.out, /^Wave 1 of 2: first: 1 node, all at once: file-2$/m);
     assert.match(plan.out, /^No node begins outside its windows: \* \* \* \* \* Europe\/Berlin$/m);

@@ -114,7 +114,7 @@ export const paceFields = {
       node: {
         type: 'shared',
         name: 'duration',
-        description: 'How long one node may take, from its start; left out: for ever.',
+        description: 'How long one node may take, from its start; 0 or left out: for ever.',
       },
       rollout: {
         type: 'shared',

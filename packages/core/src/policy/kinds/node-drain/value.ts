@@ -48,7 +48,8 @@ export function nodeDrainOf(
     heldUpNodesMax: limits.heldUpNodes,
     maxUnavailable: limits.maxUnavailable === undefined ? null : partOf(limits.maxUnavailable),
     podsAtOnceMax: limits.podsAtOnce,
-    nodeTimeoutMs: durationOf(timeouts.node),
+    // 0: as long as it takes, as with `--timeout`.
+    nodeTimeoutMs: durationOf(timeouts.node) || null,
     skipTerminatingMs: durationOf(timeouts.terminatingPods),
     rollsBack: spec.onFailure === 'RollBack',
     until: timeOf(spec.until),
