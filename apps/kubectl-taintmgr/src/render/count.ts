@@ -3,6 +3,19 @@ export function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`;
 }
 
+/**
+ * The least of the values. Other than `Math.min(...values)` it takes any number of them: V8 passes
+ * some 100,000 arguments at most.
+ */
+export function leastOf(values: readonly number[]): number {
+  return values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY);
+}
+
+/** The most of the values, in the same way; not less than `floor`. */
+export function mostOf(values: readonly number[], floor: number): number {
+  return values.reduce((most, value) => Math.max(most, value), floor);
+}
+
 /** How often each name occurs, in the order of their first. */
 export function countBy(names: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();

@@ -7,6 +7,7 @@ import { drainedBy } from '../cluster/drain-marks.ts';
 import type { NodeFacts, PodFacts, Readiness } from '../cluster/facts.ts';
 import type { LeaseRenewal } from '../cluster/reader.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
+import { mostOf } from '../render/count.ts';
 import { Explainer, type Judged, type PodEvictor } from './explainer.ts';
 import { type ActingDrain, drainsInstead } from './left-to-drains.ts';
 import type { LimitedTime } from './limit-forecast.ts';
@@ -258,6 +259,6 @@ export function tally(pods: readonly PodReport[], after: Millis): Tally {
     paused,
     keep: pods.length - terminating - paused - all.length,
     next: earliest(waits),
-    last: waits.length === 0 ? null : Math.max(...waits),
+    last: waits.length === 0 ? null : mostOf(waits, Number.NEGATIVE_INFINITY),
   };
 }

@@ -4,6 +4,7 @@ import { brushX, type D3BrushEvent } from 'd3-brush';
 import { scaleLinear } from 'd3-scale';
 import { select } from 'd3-selection';
 import { useEffect, useRef } from 'preact/hooks';
+import { mostOf } from '../model/steps.ts';
 import { type ChartState, within } from './state.ts';
 
 const height = 34;
@@ -50,7 +51,10 @@ export function Overview({ state, label, fill, steps }: OverviewProps) {
     const drawn = select<SVGGElement, unknown>(group).call(brush);
     brush.move(drawn, [toPixels(from), toPixels(until)]);
   });
-  const most = Math.max(1, ...steps.map(({ value }) => value));
+  const most = mostOf(
+    steps.map(({ value }) => value),
+    1,
+  );
   const path = steps.map(({ at, value }, index) => {
     const until = steps[index + 1]?.at ?? state.end.value;
     const top = height - (value / most) * (height - 4);

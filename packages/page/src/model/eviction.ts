@@ -2,6 +2,7 @@
 import type { EvictionInput, PodOnNode, ReasonInput } from '../input.ts';
 import type { PodHistory } from './pod-history.ts';
 import type { About } from './row.ts';
+import { mostOf } from './steps.ts';
 import { type Clock, duration, span } from './words.ts';
 
 type Fact = readonly [string, string];
@@ -40,7 +41,10 @@ function ownHistory(one: EvictionInput, history: PodHistory): PodHistory {
   const isOwn = (other: PodOnNode): boolean =>
     other.pod === one.pod && other.namespace === one.namespace && other.node === one.node;
   const evictions = history.evictions.filter((other) => isOwn(other) && other.at < one.at);
-  const since = Math.max(Number.NEGATIVE_INFINITY, ...evictions.map(({ at }) => at));
+  const since = mostOf(
+    evictions.map(({ at }) => at),
+    Number.NEGATIVE_INFINITY,
+  );
   const isThen = (at: number): boolean => at > since && at <= one.at;
   return {
     evictions,

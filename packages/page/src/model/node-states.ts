@@ -1,7 +1,7 @@
 // How a node is, and how much of the time: what zones and nodes are judged by.
 import type { NodeInput, RunInput } from '../input.ts';
 import { historiesBy, nothing, type PodEvents, type PodHistory } from './pod-history.ts';
-import { countsOf, spansWhere } from './steps.ts';
+import { countsOf, mostOf, spansWhere } from './steps.ts';
 import { count } from './words.ts';
 
 export type NodeState = NodeInput['states'][number];
@@ -131,5 +131,8 @@ function mostAtOnce(
   isMeant: (state: NodeState) => boolean,
 ): number {
   const spans = nodes.flatMap(({ node }) => spansWhere(node.states, end, isMeant));
-  return Math.max(0, ...countsOf(spans).map(({ value }) => value));
+  return mostOf(
+    countsOf(spans).map(({ value }) => value),
+    0,
+  );
 }

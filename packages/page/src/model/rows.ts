@@ -1,7 +1,7 @@
 // All lanes of the chart, from what was done to what came of it.
 import type { PageInput, RunInput } from '../input.ts';
 import { type About, type Area, type AreaStep, type Bar, type Row, rowOf } from './row.ts';
-import { countsOf } from './steps.ts';
+import { countsOf, mostOf } from './steps.ts';
 import { type Clock, count, span } from './words.ts';
 import { workloadRows } from './workloads.ts';
 import { zoneRows } from './zones.ts';
@@ -103,7 +103,10 @@ function roomRow(run: RunInput, end: number): Row | null {
   const steps = countsOf(spans).map(({ at, value }) => {
     return { at, value, noticed: null, allowed: null };
   });
-  const most = Math.max(...steps.map(({ value }) => value));
+  const most = mostOf(
+    steps.map(({ value }) => value),
+    0,
+  );
   const messageAt = (at: number): string =>
     run.unplaced.find(({ from, until }) => from <= at && (until ?? end) > at)?.message ?? '';
   const about = ({ at, value }: AreaStep, until: number, clock: Clock): About => ({

@@ -9,6 +9,14 @@ export function instantsOf(...series: readonly (readonly Step[])[]): readonly nu
   return [...new Set(series.flat().map(({ at }) => at))].sort((one, other) => one - other);
 }
 
+/**
+ * The most of the values, and not less than `floor`. Other than `Math.max(...values)` it takes any
+ * number of them: engines pass some 100,000 arguments at most.
+ */
+export function mostOf(values: readonly number[], floor: number): number {
+  return values.reduce((most, value) => Math.max(most, value), floor);
+}
+
 /** Reads a series at instants that only grow; null before its first step. */
 export function readerOf<Item extends Step>(series: readonly Item[]): (at: number) => Item | null {
   let next = 0;

@@ -3,7 +3,7 @@ import type { PageInput, RunInput, WorkloadInput, WorkloadTotals } from '../inpu
 import { historiesBy, nothing, podKey } from './pod-history.ts';
 import { barsOf, marksOf } from './pods.ts';
 import { type About, type Area, type AreaStep, type Row, rowOf } from './row.ts';
-import { instantsOf, readerOf } from './steps.ts';
+import { instantsOf, mostOf, readerOf } from './steps.ts';
 import { type Clock, duration, more, span } from './words.ts';
 
 type Opened = ReadonlySet<string>;
@@ -123,7 +123,10 @@ function areaOf(run: RunInput, key: string): Area | null {
       allowed: limit ? Math.max(0, wanted - limit.desired) : null,
     });
   }
-  const most = Math.max(0, ...steps.flatMap(({ value, allowed }) => [value, allowed ?? 0]));
+  const most = mostOf(
+    steps.map(({ value, allowed }) => Math.max(value, allowed ?? 0)),
+    0,
+  );
   const about: Area['about'] = (step, until, clock) => {
     return aboutStep(track, { step, until, wanted, clock });
   };

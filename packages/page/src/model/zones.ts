@@ -15,7 +15,7 @@ import {
 import { rowsOfNode } from './nodes.ts';
 import { marksOf } from './pods.ts';
 import { type About, type Area, type AreaStep, type Bar, type Row, rowOf } from './row.ts';
-import { countsOf, spansWhere } from './steps.ts';
+import { countsOf, mostOf, spansWhere } from './steps.ts';
 import { type Clock, count, span } from './words.ts';
 
 type Opened = ReadonlySet<string>;
@@ -136,7 +136,10 @@ function areaOf(zone: string, nodes: readonly NodeOfRun[], end: number): Area {
     const title = `${zone || 'no zone'}: ${value} of ${nodes.length} nodes not ready`;
     return { at, title, facts: [['from', span(clock, at, until)]] };
   };
-  const most = Math.max(0, ...steps.map(({ value }) => value));
+  const most = mostOf(
+    steps.map(({ value }) => value),
+    0,
+  );
   return { steps, most, fill: 'unknown', about };
 }
 

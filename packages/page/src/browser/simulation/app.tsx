@@ -98,7 +98,7 @@ function downIn({ workloads: tracks }: PageInput['runs'][number]): readonly Coun
     return [readerOf(states), readerOf(serving)] as const;
   });
   const series = tracks.flatMap(({ states, serving }) => [states, serving]);
-  return instantsOf(...series).map((at) => {
+  return instantsOf(series.flat()).map((at) => {
     const down = readers.map(([stateAt, servingAt]) => {
       return Math.max(0, (stateAt(at)?.wanted ?? 0) - (servingAt(at)?.pods ?? 0));
     });

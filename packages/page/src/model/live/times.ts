@@ -1,6 +1,6 @@
 // How much of the time a live chart is about, and what of it is shown first.
 import type { LiveInput } from '../../live.ts';
-import { countsOf } from '../steps.ts';
+import { countsOf, mostOf } from '../steps.ts';
 import { untilNow } from './rows.ts';
 
 /** The end moves in steps: what is looked at would slide otherwise. */
@@ -29,7 +29,7 @@ export function liveHome(
 
 function lastOf({ pods }: LiveInput, ahead: number, now: number): number {
   const times = pods.flatMap(({ dueAt }) => (dueAt === null || dueAt > now + ahead ? [] : dueAt));
-  return Math.max(now, ...times);
+  return mostOf(times, now);
 }
 
 /** How many pods are to leave, over time. */

@@ -1,4 +1,5 @@
 // What kept pods from leaving, or from coming back: by limits, pauses, zones, budgets, room.
+import { leastOf } from '../../../render/count.ts';
 import type { Recording } from '../record/recorder.ts';
 import { thousandths } from './downtime.ts';
 
@@ -41,7 +42,7 @@ function causeOf(group: readonly Kept[]): Cause {
   const last = group.at(-1);
   const { kind = 'failure', name = '', workload = null, text = '' } = last ?? {};
   const pods = new Set(group.map(({ pod }) => pod).filter((pod) => pod !== '')).size;
-  const from = Math.min(...group.map((one) => one.from));
+  const from = leastOf(group.map((one) => one.from));
   const until = group.reduce<number | null>(
     (latest, one) => (latest === null || one.until === null ? null : Math.max(latest, one.until)),
     0,

@@ -1,4 +1,5 @@
 // How long pods of a workload were really down: the sums, the longest gap, and when it was over.
+import { mostOf } from '../../../render/count.ts';
 import type { Step } from '../record/timelines.ts';
 import type { WorkloadTrack } from '../record/workloads.ts';
 
@@ -61,7 +62,7 @@ export function downtimeOf(track: WorkloadTrack, end: number): Downtime {
   const last = gaps.at(-1);
   return {
     downMax: worst.down,
-    downPercentMax: tenths(Math.max(0, ...steps.map(shareOf))),
+    downPercentMax: tenths(mostOf(steps.map(shareOf), 0)),
     downWorstAt: worst.down > 0 ? worst.at : null,
     downSeconds: thousandths(sumOf(({ down, seconds }) => (down > 0 ? seconds : 0))),
     outageSeconds: thousandths(

@@ -1,4 +1,4 @@
-import { countBy } from '../../../render/count.ts';
+import { countBy, mostOf } from '../../../render/count.ts';
 import type { BudgetTrack, Recording, UnplacedTrack } from '../record/recorder.ts';
 import type { Step } from '../record/timelines.ts';
 import type { WorkloadTrack } from '../record/workloads.ts';
@@ -121,7 +121,10 @@ function budgetSummary(
     name,
     refusals: refused.get(`${namespace}/${name}`) ?? 0,
     belowSeconds: secondsIn(states, end, ({ healthy, desired }) => healthy < desired),
-    belowMax: Math.max(0, ...states.map(({ healthy, desired }) => desired - healthy)),
+    belowMax: mostOf(
+      states.map(({ healthy, desired }) => desired - healthy),
+      0,
+    ),
   };
 }
 

@@ -96,7 +96,7 @@ export function readScript(file: string, text: string, until: Millis): Script {
   });
   if (!pressure) {
     const idle = events.filter(({ action }) => action.needsPressure);
-    faults.push(...idle.map(({ field }) => field.fault(nobodyActs).message));
+    for (const { field } of idle) faults.push(field.fault(nobodyActs).message);
   }
   if (faults.length > 0) throw new FaultyFile(faults);
   const policies = (startsAt: Instant) => policiesOf(manifests, startsAt);
@@ -111,7 +111,7 @@ export function readEvents(file: string, text: string, until: Millis): readonly 
     events.push(...readEvent(readPositioned(file, text, 'an event of a script'), until)),
   );
   const idle = events.filter(({ action }) => action.needsPressure);
-  faults.push(...idle.map(({ field }) => field.fault(nobodyActs).message));
+  for (const { field } of idle) faults.push(field.fault(nobodyActs).message);
   if (faults.length > 0) throw new FaultyFile(faults);
   return events;
 }
