@@ -42,13 +42,16 @@ export class WorkloadTimelines {
   readonly #timelines = new Timelines<WorkloadId, WorkloadState>();
   readonly #serving = new Timelines<object, { readonly pods: number }>();
 
-  /** Begins with what is there: pods of owners that are not known want to stay as many. */
+  /**
+   * Begins with what is there: pods of owners that are not known want to stay as many, but for those
+   * that have ended or end already, as nobody makes others.
+   */
   constructor(api: ClusterApi) {
     this.#api = api;
     for (const resource of Object.keys(wanting)) {
       for (const object of api.list(resource)) this.record(0, { resource, object, type: 'ADDED' });
     }
-    for (const pod of api.list('pods')) {
+    for (const pod of api.list('pods').filter(isLasting)) {
       const workload = this.#workloadOf(pod);
       if (workload && !this.#isKnown(workload)) workload.wanted++;
     }
@@ -67,7 +70,9 @@ export class WorkloadTimelines {
     const workload = this.#workload(object.kind ?? '', namespace, name);
     const before = workload.wanted;
     workload.wanted = type === 'DELETED' ? 0 : wanted(object);
-    const more = at > 0 && workload.kind === 'DaemonSet' ? workload.wanted - before : 0;
+    const isDaemonSet = at > 0 && workload.kind === 'DaemonSet';
+    // A node that a taint kept from it and whose pod has stayed is not new.
+    const more = isDaemonSet ? Math.min(workload.wanted - before, nodesWithoutPod(object)) : 0;
     workload.fresh = Math.max(0, workload.fresh + more);
     this.#write(at, workload);
   }
@@ -78,6 +83,7 @@ export class WorkloadTimelines {
     if (!workload) return;
     workload.ready += change;
     if (change > 0) workload.fresh = Math.max(0, workload.fresh - 1);
+    else if (hasSucceeded(pod) && !this.#isKnown(workload)) workload.wanted--;
     this.#write(at, workload);
   }
 
@@ -143,6 +149,22 @@ export class WorkloadTimelines {
     this.#workloads.set(key, workload);
     return workload;
   }
+}
+
+/** Nodes that a DaemonSet wants a pod on and that have none. */
+function nodesWithoutPod({ status }: KubeObject): number {
+  return (status?.desiredNumberScheduled ?? 0) - (status?.currentNumberScheduled ?? 0);
+}
+
+/** Whether a pod is to stay: it has neither ended nor is it ending. */
+function isLasting({ metadata, status }: KubeObject): boolean {
+  const hasEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed';
+  return !hasEnded && metadata.deletionTimestamp === undefined;
+}
+
+/** Whether a pod has done its work, and nobody has asked it to go. */
+function hasSucceeded({ metadata, status }: KubeObject): boolean {
+  return status?.phase === 'Succeeded' && metadata.deletionTimestamp === undefined;
 }
 
 function ownerOf({
