@@ -9,6 +9,7 @@ import type { ClusterSource } from '../source/source.ts';
 import type { Assumption, PodTimes } from '../times/pod-times.ts';
 import { Agents } from './agents.ts';
 import { Beginning, type Begun } from './beginning.ts';
+import { engineConfig } from './engine-config.ts';
 import { thereAre } from './meant.ts';
 import { Play, type PlayedEvent } from './play.ts';
 import { Stage } from './stage.ts';
@@ -86,7 +87,7 @@ function* atRest(options: RunOptions): Generator<null, Simulation> {
     cluster,
     clock,
     seed,
-    config: { ...source.engine, ...script.engine, semantics },
+    config: { ...engineConfig(source.engine ?? {}, script.engine), semantics },
     policies,
     restarts: script.events.some(({ action }) => action.restarts),
     pressure: pressureAs(semantics, script),
