@@ -63,6 +63,8 @@ export class EvictionLog {
   readonly refusals: Open<RefusalTrack>[] = [];
   readonly failures: FailureTrack[] = [];
   readonly #open = new Map<string, Open<DeadlineTrack>>();
+  /** Deadlines of pods that were gone before anybody had said why, by their uid. */
+  readonly #unanswered = new Map<string, Open<DeadlineTrack>>();
   readonly #refused = new Map<string, Open<RefusalTrack>>();
   readonly #knownOf: (uid: string) => KnownPod;
   readonly #startsAt: Instant;
@@ -78,6 +80,11 @@ export class EvictionLog {
   /** Pods that were held back. */
   get holds(): readonly HoldTrack[] {
     return this.#holds.holds;
+  }
+
+  /** Whether a pause holds any pod, as far as is known. */
+  get hasPaused(): boolean {
+    return this.#holds.hasPaused;
   }
 
   notice(at: number, notice: Notice | PressureNotice): void {
@@ -131,8 +138,10 @@ export class EvictionLog {
     this.#finished(at, pod, 'evict', [], outcome, [byDrain]);
   }
 
-  /** A pod is no more. */
+  /** A pod is no more. Where it had no time to stop, the answer to its eviction comes only now. */
   gone(at: number, uid: string): void {
+    const open = this.#open.get(uid);
+    if (open) this.#unanswered.set(uid, open);
     this.#close(at, uid, 'cancelled');
     this.#holds.release(at, uid);
   }
@@ -159,6 +168,16 @@ export class EvictionLog {
     open.end = end;
   }
 
+  #evicted(at: number, uid: string): void {
+    const track = this.#open.get(uid) ?? this.#unanswered.get(uid);
+    this.#unanswered.delete(uid);
+    this.#open.delete(uid);
+    if (!track) return;
+    track.endedAt ??= at;
+    // A deadline that is now is not reported: another taint came, which the pod does not tolerate.
+    track.end = track.dueAt > track.endedAt ? 'moved' : 'evicted';
+  }
+
   /** Most reasons are those of many pods. */
   #reason(reason: Reason): RecordedReason {
     const recorded = recordedReason(reason, this.#startsAt);
@@ -179,9 +198,7 @@ export class EvictionLog {
     // Whatever came of it, it was let through.
     this.#holds.release(at, pod.uid);
     if (outcome.kind === 'done') {
-      // A deadline that is now is not reported: another taint came, which the pod does not tolerate.
-      const isEarly = (this.#open.get(pod.uid)?.dueAt ?? at) > at;
-      this.#close(at, pod.uid, isEarly ? 'moved' : 'evicted');
+      this.#evicted(at, pod.uid);
       const { arrivedAt } = this.#knownOf(pod.uid);
       this.evictions.push({ at, ...this.#named(pod), arrivedAt, how, because, reasons });
     } else if (outcome.kind === 'blocked') {

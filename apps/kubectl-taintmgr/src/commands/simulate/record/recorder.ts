@@ -155,7 +155,9 @@ export class RunRecorder {
   /** Not everything about zones is reported: upstream semantics report nothing. */
   #lookAround(): void {
     this.#noteZones();
-    if (!this.#reportsDeadlines || this.#controller.hasPauses) this.#followPods();
+    // When the last pause is over, its pods have to be let go.
+    const arePaused = this.#controller.hasPauses || this.#log.hasPaused;
+    if (!this.#reportsDeadlines || arePaused) this.#followPods();
     this.#api.clock.after(lookPeriodMs, () => this.#lookAround());
   }
 
