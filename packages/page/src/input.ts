@@ -40,9 +40,9 @@ export interface WorkloadInput extends Named {
 
 export interface WorkloadTotals extends Named {
   readonly kind: string;
-  readonly wanted: number;
   readonly downMax: number;
   readonly downWorstAt: number | null;
+  readonly downWorstWanted: number;
   readonly downSeconds: number;
   readonly podMinutesLost: number;
   readonly longestGap: { readonly from: number; readonly seconds: number } | null;

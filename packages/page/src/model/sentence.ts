@@ -19,9 +19,9 @@ export function sentenceOf(input: PageInput): string {
     return `${name === '' ? capital(text) : text}${evictions}${others.join('')}.`;
   }
   const end = own.overAt === null ? ', and not over at the end' : '';
-  const most = `at most ${own.downMax} of ${own.wanted} pods`;
+  const most = `at most ${own.downMax} of ${own.downWorstWanted} pods`;
   // Down is a workload of which nothing is left.
-  const is = own.downMax < own.wanted ? 'is partly down' : 'is down';
+  const is = own.downMax < own.downWorstWanted ? 'is partly down' : 'is down';
   const head = `${name}${shortName(own)} ${is} for ${duration(own.downSeconds)}, ${most}${end}`;
   return `${head}${causeOf(run, own)}${others.join('')}.`;
 }
@@ -38,7 +38,8 @@ export function besides(input: PageInput): string {
   const texts = down
     .filter(({ downMax }) => downMax > 0)
     .map((one) => {
-      return `${shortName(one)} ${one.downMax} of ${one.wanted} for ${duration(one.downSeconds)}`;
+      const most = `${one.downMax} of ${one.downWorstWanted}`;
+      return `${shortName(one)} ${most} for ${duration(one.downSeconds)}`;
     });
   return texts.length === 0 ? '' : `Also down: ${texts.join('; ')}.`;
 }
@@ -52,7 +53,7 @@ function lossOf(other: WorkloadTotals | null, first: WorkloadTotals | null): str
   if (!other || other.downMax === 0) return 'never';
   const difference = more(other.downSeconds, first?.downSeconds ?? 0);
   const time = `${duration(other.downSeconds)}${difference && ` (${difference})`}`;
-  return `${time}, at most ${other.downMax} of ${other.wanted}`;
+  return `${time}, at most ${other.downMax} of ${other.downWorstWanted}`;
 }
 
 /** What the script did last before the longest gap began. */

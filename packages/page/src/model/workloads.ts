@@ -92,7 +92,7 @@ function noteOf(own: WorkloadTotals, first: WorkloadTotals | null): string {
   if (own.downMax === 0) return 'never down';
   const difference = first ? more(own.downSeconds, first.downSeconds) : '';
   const time = `${duration(own.downSeconds)}${difference && ` (${difference})`}`;
-  return `${own.downMax} of ${own.wanted}, ${time}`;
+  return `${own.downMax} of ${own.downWorstWanted}, ${time}`;
 }
 
 /** The budget that is about this workload and no other: its line is one of this lane. */
@@ -111,10 +111,9 @@ function areaOf(run: RunInput, key: string): Area | null {
   const [stateAt, servingAt] = [readerOf(track.states), readerOf(track.serving)];
   const budgetAt = readerOf(budget?.states ?? []);
   const steps: AreaStep[] = [];
-  let wanted = 0;
   for (const at of instantsOf(track.states, track.serving, budget?.states ?? [])) {
     const state = stateAt(at);
-    wanted = state?.wanted ?? 0;
+    const wanted = state?.wanted ?? 0;
     const limit = budgetAt(at);
     steps.push({
       at,
@@ -128,6 +127,7 @@ function areaOf(run: RunInput, key: string): Area | null {
     0,
   );
   const about: Area['about'] = (step, until, clock) => {
+    const wanted = track.states.findLast(({ at }) => at <= step.at)?.wanted ?? 0;
     return aboutStep(track, { step, until, wanted, clock });
   };
   return { steps, most, fill: 'down', about };

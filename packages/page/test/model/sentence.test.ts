@@ -4,7 +4,7 @@ import { besides, sentenceOf } from '../../src/model/sentence.ts';
 import { run, simulation, totals } from '../world/simulation.ts';
 
 const down = {
-  ...{ wanted: 30, downMax: 10, downSeconds: 399, podMinutesLost: 61, overAt: 519 },
+  ...{ downWorstWanted: 30, downMax: 10, downSeconds: 399, podMinutesLost: 61, overAt: 519 },
   longestGap: { from: 120, seconds: 399 },
 };
 const events = [

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { EvictionInput } from '../../src/input.ts';
 import type { Row } from '../../src/model/row.ts';
+import { clock } from '../../src/model/words.ts';
 import { byHarm, workloadRows } from '../../src/model/workloads.ts';
 import { run, simulation, totals } from '../world/simulation.ts';
 
@@ -90,6 +91,15 @@ describe('the lanes of workloads', () => {
       row.marks.map(({ at, shape }) => [at, shape]),
       [[60, 'evicted']],
     );
+  });
+
+  it('tell of each time how many pods were wanted then', () => {
+    const [track = assert.fail()] = web.workloads;
+    const states = [...track.states, { at: 100, wanted: 1, ready: 1 }];
+    const scaled = { ...web, workloads: [{ ...track, states }] };
+    const { area } = workloadRows(simulation(scaled), new Set())[1] ?? assert.fail();
+    const step = area?.steps.find(({ at }) => at === 60) ?? assert.fail();
+    assert.equal(area?.about(step, 70, clock).title, 'shop/web: 2 of 3 down');
   });
 
   it('open into the pods to which something happened', () => {

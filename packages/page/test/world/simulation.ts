@@ -3,7 +3,14 @@ import type { PageInput, RunInput, WorkloadTotals } from '../../src/input.ts';
 
 export function totals(name: string, said: Partial<WorkloadTotals> = {}): WorkloadTotals {
   return {
-    ...{ kind: 'Deployment', namespace: 'shop', name, wanted: 3, downMax: 0, downWorstAt: null },
+    ...{
+      kind: 'Deployment',
+      namespace: 'shop',
+      name,
+      downMax: 0,
+      downWorstAt: null,
+      downWorstWanted: 3,
+    },
     ...{ downSeconds: 0, podMinutesLost: 0, longestGap: null, overAt: null },
     ...{ unavailableSeconds: 0, evictions: 0 },
     ...said,

@@ -95,8 +95,9 @@ function track(key: string, times: readonly number[], wanted: number) {
   const downMax = wanted - Math.min(...serving.map((step) => step.pods));
   const totals = {
     ...name,
-    ...{ wanted, downMax, downWorstAt: 500, downSeconds: 600, podMinutesLost: times.length / 2 },
-    ...{ longestGap: null, overAt: 2000, unavailableSeconds: 600, evictions: times.length },
+    ...{ downMax, downWorstAt: 500, downWorstWanted: wanted, downSeconds: 600 },
+    ...{ podMinutesLost: times.length / 2, longestGap: null, overAt: 2000 },
+    ...{ unavailableSeconds: 600, evictions: times.length },
   };
   return { workload: { ...name, states, serving }, totals };
 }

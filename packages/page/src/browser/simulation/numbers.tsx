@@ -69,7 +69,7 @@ function Workloads({ input }: { readonly input: PageInput }) {
               <span class={index === 0 ? '' : 'same'}>{shortName(own)}</span>
             </th>
             {isMany && <td class="variant-name">{run.name}</td>}
-            <td>{own.downMax === 0 ? '–' : `${own.downMax} of ${own.wanted}`}</td>
+            <td>{own.downMax === 0 ? '–' : `${own.downMax} of ${own.downWorstWanted}`}</td>
             <td>{own.downWorstAt === null ? '–' : clock(Math.floor(own.downWorstAt))}</td>
             <td>{never(own.downSeconds, duration)}</td>
             <td>{never(own.longestGap?.seconds ?? null, duration)}</td>

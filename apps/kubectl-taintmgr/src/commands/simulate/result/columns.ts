@@ -32,7 +32,8 @@ export const workloadTable: RowTable<WorkloadSummary> = {
     { head: 'WANTED', text: ({ wanted }) => String(wanted), when: 'wide' },
     {
       head: 'MOST DOWN',
-      text: ({ downMax, wanted }) => (downMax === 0 ? '0' : `${downMax} of ${wanted}`),
+      text: ({ downMax, downWorstWanted }) =>
+        downMax === 0 ? '0' : `${downMax} of ${downWorstWanted}`,
       amount: ({ downMax }) => downMax,
       when: 'not wide',
     },

@@ -17,6 +17,8 @@ export interface Downtime {
   readonly downPercentMax: number;
   /** When the most were down; null: never any. */
   readonly downWorstAt: number | null;
+  /** How many pods were wanted then; 0: never any were down. */
+  readonly downWorstWanted: number;
   /** How long some pod was down, in all. */
   readonly downSeconds: number;
   /** How long all were down, in all. */
@@ -64,6 +66,7 @@ export function downtimeOf(track: WorkloadTrack, end: number): Downtime {
     downMax: worst.down,
     downPercentMax: tenths(mostOf(steps.map(shareOf), 0)),
     downWorstAt: worst.down > 0 ? worst.at : null,
+    downWorstWanted: worst.down > 0 ? worst.wanted : 0,
     downSeconds: thousandths(sumOf(({ down, seconds }) => (down > 0 ? seconds : 0))),
     outageSeconds: thousandths(
       sumOf(({ down, wanted, seconds }) => (down > 0 && down >= wanted ? seconds : 0)),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { node, pod } from '@taintmgr/sim-cluster';
+import { type KubeObject, node, pod } from '@taintmgr/sim-cluster';
 import type { WorkloadTrack } from '../../../../src/commands/simulate/record/workloads.ts';
 import { run } from '../../../world/run.ts';
 import { temporaryFiles } from '../../../world/simulate-files.ts';
@@ -88,7 +88,7 @@ describe('pods that nobody recreates', () => {
     phase: string,
     metadata: object,
     spec: { readonly [field: string]: string } = {},
-  ) {
+  ): KubeObject {
     const made = pod('shop', name, { spec: { nodeName: 'n1', ...spec } });
     const conditions = phase === 'Running' ? [ready] : [];
     return {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Recording } from '../../../../src/commands/simulate/record/recorder.ts';
+import { workloadTable } from '../../../../src/commands/simulate/result/columns.ts';
 import { summarize } from '../../../../src/commands/simulate/result/summary.ts';
 
 /** More than a call of JavaScript takes as arguments. */
@@ -48,5 +49,21 @@ describe('the summary of a run', () => {
     );
     assert.deepEqual([workloads[0]?.downMax, workloads[0]?.downPercentMax], [1, 50]);
     assert.equal(budgets[0]?.belowMax, 1);
+  });
+
+  it('says how many pods were wanted when the most were down, not at the end', () => {
+    const states = [
+      { at: 0, wanted: 8, ready: 8 },
+      { at: 60, wanted: 1, ready: 1 },
+    ];
+    const serving = [8, 4, 1].map((pods, index) => ({ at: 30 * index, pods }));
+    const { workloads } = summarize({ ...nothing, workloads: [{ ...web, states, serving }] }, 90);
+    const [own = assert.fail()] = workloads;
+    assert.deepEqual(
+      [own.downMax, own.downWorstAt, own.downWorstWanted, own.wanted],
+      [4, 30, 8, 1],
+    );
+    const column = workloadTable.columns.find(({ head }) => head === 'MOST DOWN');
+    assert.equal(column?.text(own), '4 of 8');
   });
 });
