@@ -1,5 +1,5 @@
 import type { Outcome } from './attempt/outcome.ts';
-import type { Millis } from './kernel/time.ts';
+import type { Instant, Millis } from './kernel/time.ts';
 import type { EvictionRequest } from './model/eviction-request.ts';
 import type { Namespace } from './model/namespace.ts';
 import type { Lease, Node } from './model/node.ts';
@@ -39,8 +39,11 @@ export type Event =
   | { readonly kind: 'clock'; readonly ahead: Millis }
   /** Everything that existed has been told once; nothing is evicted before. */
   | { readonly kind: 'synced' }
-  /** Whether this replica may act. A standby stays warm and sends nothing. */
-  | { readonly kind: 'leadership'; readonly held: boolean }
+  /**
+   * Whether this replica may act. A standby stays warm and sends nothing. `since`, under `upstream-1.36`
+   * alone: it has acted since then (-Infinity: all along), with timers that nobody tells of.
+   */
+  | { readonly kind: 'leadership'; readonly held: boolean; readonly since?: Instant }
   /** Go on where a limit tripped: those of these names, or (left out) all. */
   | { readonly kind: 'resumeEvictions'; readonly limits?: readonly string[] }
   /** What `readLimits` has found (null: nothing is written), and what people ask for there. */

@@ -18,6 +18,7 @@ import type { Decision } from '../decide.ts';
 import type { EvictionMachine } from '../eviction-machine.ts';
 import type { Reason } from '../reason.ts';
 import type { ObservedTaint } from '../taint-clock.ts';
+import { pastLooks } from './past-looks.ts';
 import { upstreamReasons } from './reasons.ts';
 import { type QueueEntry, TimedQueue } from './timed-queue.ts';
 import { upstreamWait } from './wait.ts';
@@ -53,6 +54,8 @@ export class UpstreamEvictionMachine implements EvictionMachine {
   #pauses = new Schedule();
   #synced = false;
   #leader: boolean;
+  /** Since when it has acted before it was told of anything; null: it begins now. */
+  #since: Instant | null = null;
   #running = false;
   #commands: MachineCommand[] = [];
 
@@ -66,7 +69,10 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     this.#commands = [];
     for (const change of changes) this.#cache(change);
     if (event.kind === 'synced') this.#synced = true;
-    if (event.kind === 'leadership') this.#leader = event.held;
+    if (event.kind === 'leadership') {
+      this.#leader = event.held;
+      this.#since = event.since ?? null;
+    }
     const running = this.#synced && this.#leader;
     if (running !== this.#running) this.#turn(now, running);
     else if (running) for (const change of changes) this.#follow(now, change);
@@ -133,7 +139,24 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     this.#runs = new Map();
     this.#pauses = new Schedule();
     this.#taints.clear();
-    if (running) for (const node of this.#store.nodes()) this.#lookAtNode(now, node.name, node);
+    if (!running) return;
+    for (const node of this.#store.nodes()) {
+      if (this.#since === null) this.#lookAtNode(now, node.name, node);
+      else this.#lookBack(now, node, this.#since);
+    }
+    this.#since = null;
+  }
+
+  /** Timers run as if it had looked at the node and its pods all the time. */
+  #lookBack(now: Instant, node: Node, since: Instant): void {
+    const taints = noExecute(node);
+    this.#observe(now, node.name, taints);
+    const past = { now, since, clock: this.#store.clock };
+    for (const pod of this.#store.podsOn(node.name)) {
+      for (const look of pastLooks(pod, { ...node, taints }, past)) {
+        this.#look(look.at, pod, look.taints);
+      }
+    }
   }
 
   #follow(now: Instant, change: Change): void {
@@ -145,7 +168,7 @@ export class UpstreamEvictionMachine implements EvictionMachine {
         const { pod, previous } = change;
         const changed =
           previous?.tolerations !== pod.tolerations || previous.nodeName !== pod.nodeName;
-        if (changed) this.#look(now, pod, this.taintsOf(pod.nodeName));
+        if (changed) this.#look(now, pod, this.#seenTaints(pod.nodeName));
         return;
       }
       case 'podGone':
@@ -164,21 +187,28 @@ export class UpstreamEvictionMachine implements EvictionMachine {
   /** Rule `node-deletion-keeps-timers`: a node that is gone is forgotten, its pods are not looked at. */
   #lookAtNode(now: Instant, name: string, node: Node | null): void {
     const taints = node ? noExecute(node) : [];
+    this.#observe(now, name, taints);
+    if (!node) return;
+    for (const pod of this.#store.podsOn(name)) {
+      if (taints.length === 0) this.#cancel(pod);
+      else this.#look(now, pod, taints);
+    }
+  }
+
+  #observe(now: Instant, name: string, taints: readonly Taint[]): void {
     const observed = taints.map(
       (taint): ObservedTaint => ({ taint, start: now, startSource: 'firstSeen', seenAt: now }),
     );
     if (observed.length === 0) this.#taints.delete(name);
     else this.#taints.set(name, observed);
-    if (!node) return;
-    for (const pod of this.#store.podsOn(name)) {
-      if (observed.length === 0) this.#cancel(pod);
-      else this.#look(now, pod, observed);
-    }
   }
 
-  #look(now: Instant, pod: Pod, observed: readonly ObservedTaint[]): void {
-    if (observed.length === 0) return;
-    const taints = observed.map(({ taint }) => taint);
+  #seenTaints(nodeName: string): readonly Taint[] {
+    return this.taintsOf(nodeName).map(({ taint }) => taint);
+  }
+
+  #look(now: Instant, pod: Pod, taints: readonly Taint[]): void {
+    if (taints.length === 0) return;
     const verdict = upstreamWait(taints, pod.tolerations, this.#config);
     if (verdict.kind === 'finite') {
       this.#schedule(now, pod, verdict.wait);

@@ -24,9 +24,12 @@ export async function liveSource(client: ApiClient, context: string): Promise<Cl
     }
   }
   const source = snapshotSource({ name: context, values, places: null });
-  const { settings } = await evictorIn(client);
+  const evictor = await evictorIn(client);
+  const { settings } = evictor;
   const missing = [...refused, ...source.missing];
-  return settings ? { ...asRun(source, settings), missing } : { ...source, missing };
+  const upstreamSince = evictor.upstreamSince ?? source.upstreamSince;
+  const found = { ...source, upstreamSince, missing };
+  return settings ? asRun(found, settings) : found;
 }
 
 async function evictorIn(client: ApiClient): Promise<Evictor> {

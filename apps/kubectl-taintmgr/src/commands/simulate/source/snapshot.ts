@@ -57,9 +57,16 @@ export function snapshotSource({ name, values, places }: SnapshotOptions): Clust
       ...ownerNotes(api.list('pods'), api),
       ...ruleNotes(api.list('pods')),
     ],
+    upstreamSince: upstreamSince(api),
     observed: observedStarts(api.list('pods')),
     make,
   };
+}
+
+/** Since when kube-controller-manager leads, as its lease says; where that is not there, all along. */
+function upstreamSince(api: Cluster['api']): Instant {
+  const lease = api.get('leases', 'kube-system', 'kube-controller-manager');
+  return parseTime(lease?.spec.acquireTime ?? '') ?? Number.NEGATIVE_INFINITY;
 }
 
 /** The last moment that anything in it speaks of: when it was read, or shortly before. */

@@ -17,6 +17,11 @@ export interface ClusterSource {
   readonly policies: readonly PolicyObject[];
   /** How the controller that acts in it is set up; left out: that is not known, or none does. */
   readonly engine?: Partial<Config>;
+  /**
+   * Since when kube-controller-manager has been at it there (-Infinity: all along), so that its timers
+   * run; null: it begins with the simulation.
+   */
+  readonly upstreamSince: Instant | null;
   /** What the simulation does not know of what is there. */
   readonly notes: readonly string[];
   /** How long pods of workloads took to start in it, as far as one can see. */

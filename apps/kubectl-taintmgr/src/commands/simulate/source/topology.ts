@@ -87,6 +87,7 @@ export function topologySource(file: string, [root]: readonly Field[]): ClusterS
     missing: [],
     policies: [],
     notes: [],
+    upstreamSince: null,
     observed: new Map(),
     make: (clock, { seed, times, resting: from }) =>
       new Cluster({

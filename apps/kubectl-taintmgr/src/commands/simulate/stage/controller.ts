@@ -20,6 +20,8 @@ export interface ControllerOptions {
   readonly random: Random;
   readonly config: Partial<Config>;
   readonly policies: readonly PolicyObject[];
+  /** Under `upstream-1.36`: since when it has been at it; null: it begins now. */
+  readonly upstreamSince: Instant | null;
   /** Whether it is stopped at some time, so that what limits count has to be written down. */
   readonly restarts: boolean;
   readonly onNotice: (notice: Notice) => void;
@@ -51,6 +53,10 @@ export class Controller {
     this.#options = options;
     this.#policies = options.policies;
     this.#process = this.#make();
+    const { upstreamSince: since, clock, config } = options;
+    if (since !== null && config.semantics === 'upstream-1.36') {
+      this.#process.engine.handle(clock.now(), { kind: 'leadership', held: true, since });
+    }
     // The engine hears of them at once, by a shorter way than over writes, watches and readers.
     options.cluster.reportRenewals((nodeName, renewedAt) => {
       const { loop, driver } = this.#process;

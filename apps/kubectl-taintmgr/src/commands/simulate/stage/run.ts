@@ -89,6 +89,7 @@ function* atRest(options: RunOptions): Generator<null, Simulation> {
     seed,
     config: { ...engineConfig(source.engine ?? {}, script.engine), semantics },
     policies,
+    upstreamSince: source.upstreamSince,
     restarts: script.events.some(({ action }) => action.restarts),
     pressure: pressureAs(semantics, script),
     onNotice: (notice) => recorders[0]?.notice(notice),
