@@ -103,7 +103,8 @@ export interface ClusterOptions {
    */
   readonly snapshot?: readonly unknown[];
   /**
-   * Whether the snapshot lives on: a node that was Ready gets a kubelet, which takes over its pods.
+   * Whether the snapshot lives on: a node that was Ready gets a kubelet, which takes over its pods. Those
+   * whose containers were not ready stay so until they are replaced.
    * Left out, the loaded nodes have none and stay as they are.
    */
   readonly adopt?: boolean;
@@ -247,7 +248,7 @@ export class Cluster {
   /**
    * Whether everything is as the specs ask for: nodes Ready, workloads complete, budgets counted,
    * no pod on its way in or out. Never true while a kubelet is stopped on a node that should have
-   * reported, or a pod fits nowhere.
+   * reported, a pod fits nowhere, or one of a snapshot is not ready and stays so.
    */
   isIdle(): boolean {
     return (

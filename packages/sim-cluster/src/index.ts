@@ -54,6 +54,10 @@ export {
 export type { Json, KubeObject, ObjectMeta, OwnerReference } from './objects/kube-object.ts';
 export type { TimedToleration } from './objects/tolerations.ts';
 
+// What is read of pods.
+
+export { hasUnreadyContainers } from './kubelet/pod-status.ts';
+
 // The API server: by calls, and by requests as values.
 
 export type { CallWebhook, WebhookCall, WebhookOutcome } from './admission/webhooks/call.ts';

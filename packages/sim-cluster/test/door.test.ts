@@ -7,7 +7,7 @@ import * as door from '../src/index.ts';
 const values = `
   ApiError ApiHistory ApiServer Checkers Cluster LifecycleCheckers NodeDrainCheckers PressureChecker RealClock
   TaintManagerStandIn TakeoverCheckers VirtualClock bringToRest callOverHttps createCertificate daemonSet defaultTiming deployment encodeFrame
-  encodeObject evictionDefaults evictionDefinition evictionRequestDefinition installDefinitions job kubeconfigText lifecycleDefaults
+  encodeObject evictionDefaults evictionDefinition evictionRequestDefinition hasUnreadyContainers installDefinitions job kubeconfigText lifecycleDefaults
   namespace node pdb pod
   seededRandom serviceAccountUser startEmbedded startHttps statefulSet taint threeZones
   toleration topologies topologyObjects withSystemPods writeKubeconfig`;

@@ -102,4 +102,52 @@ describe('a snapshot', () => {
     assert.equal(cluster.node('zone-c-2').isRunning, true);
     assert.throws(() => cluster.node('zone-c-1'), /no kubelet/);
   });
+
+  describe('with a pod that runs and is not ready', () => {
+    type Statuses = Readonly<Record<string, string>>;
+    const cases: readonly (readonly [string, Statuses, boolean, boolean])[] = [
+      ['its containers are not', { Ready: 'False', ContainersReady: 'False' }, false, false],
+      ['a container is not', { Ready: 'False' }, false, false],
+      ['its kubelet said that its containers are not', { ContainersReady: 'False' }, true, false],
+      ['its node was not heard of', { Ready: 'False' }, true, true],
+    ];
+
+    /** The three zones with one pod of web, web-1, in such a state. */
+    function adopted(statuses: Statuses, ready: boolean) {
+      const found = JSON.parse(JSON.stringify(taken));
+      const isMeant = ({ kind, metadata }: KubeObject): boolean =>
+        kind === 'Pod' && metadata.labels?.app === 'web';
+      const pod: KubeObject = found[0].items.find(isMeant);
+      for (const condition of pod.status.conditions) {
+        condition.status = statuses[condition.type] ?? condition.status;
+        if (statuses.ContainersReady && condition.type === 'Ready') condition.status = 'False';
+      }
+      for (const container of pod.status.containerStatuses) container.ready = ready;
+      const { name } = pod.metadata;
+      return { ...virtualCluster({ snapshot: found, adopt: true }), pod, name };
+    }
+
+    for (const [what, statuses, ready, expected] of cases) {
+      it(`${expected ? 'makes it ready' : 'leaves it so'} where ${what}`, () => {
+        const { api, cluster, pass, pod, name } = adopted(statuses, ready);
+        const isReadyNow = () => isReady(stored(api, 'pods', 'shop', name));
+        assert.equal(isReadyNow(), false);
+        pass(60_000);
+        assert.equal(isReadyNow(), expected);
+        // A kubelet that is restarted knows no more than the first one.
+        const kubelet = cluster.node(pod.spec.nodeName);
+        kubelet.stop();
+        kubelet.resume();
+        pass(60_000);
+        assert.equal(isReadyNow(), expected);
+      });
+    }
+
+    it('replaces it by one that is ready', () => {
+      const { api, untilIdle, name } = adopted({ Ready: 'False' }, false);
+      api.delete('pods', 'shop', name);
+      untilIdle();
+      assert.ok(podsOf(api, 'web').every(isReady));
+    });
+  });
 });

@@ -1,5 +1,5 @@
 // The status of a pod as its kubelet reports it.
-import type { Condition } from '../controllers/pods.ts';
+import { type Condition, conditionOf } from '../controllers/pods.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 
 /** What the kubelet knows of a pod that it has started. */
@@ -109,6 +109,17 @@ function acceptedFields(pod: KubeObject, { accepted }: StartedPod): object {
   if (!accepted) return {};
   const { hostIp, at } = accepted;
   return { hostIP: hostIp, hostIPs: [{ ip: hostIp }], startTime: pod.status?.startTime ?? at };
+}
+
+/**
+ * Whether a pod runs and its kubelet has said that not all of its containers are ready, as of one that
+ * crashes again and again. Who marks the pods of a node that is not heard of changes Ready alone.
+ */
+export function hasUnreadyContainers(pod: KubeObject): boolean {
+  if (pod.status?.phase !== 'Running') return false;
+  const statuses: readonly ContainerStatus[] = pod.status.containerStatuses ?? [];
+  const isUnready = conditionOf(pod, 'ContainersReady')?.status === 'False';
+  return isUnready || statuses.some(({ ready }) => ready === false);
 }
 
 /** The last status of a pod: Succeeded when its containers exited with 0, Failed otherwise. */

@@ -9,6 +9,7 @@ import { formatTime } from '../objects/time.ts';
 import {
   creatingStatus,
   endedStatus,
+  hasUnreadyContainers,
   type PodEnd,
   runningStatus,
   type StartedPod,
@@ -31,7 +32,13 @@ export interface PodHost {
 /** How far a pod's containers have come on this node. */
 type Stage =
   | { readonly kind: 'creating'; readonly timer: Timer }
-  | { readonly kind: 'running'; readonly started: StartedPod; readonly timer: Timer | null }
+  | {
+      readonly kind: 'running';
+      readonly started: StartedPod;
+      readonly timer: Timer | null;
+      /** Whether its containers were not ready when it was taken over: nobody knows what ails them. */
+      readonly ails: boolean;
+    }
   | { readonly kind: 'stopping'; readonly untilMs: number; readonly timer: Timer }
   | { readonly kind: 'ended'; readonly end: PodEnd };
 
@@ -49,7 +56,8 @@ const volumesAgainMs = 500;
 /**
  * The kubelet's work on pods: starting and ending them. Every change of a pod leads to one look at
  * what is stored and at how far its containers are; the difference decides the next step: create
- * containers, report them running, stop them, or delete the pod for good once they have stopped.
+ * containers, report them running, stop them, or delete the pod for good once they have stopped. A pod
+ * that is taken over and whose containers are not ready stays so until somebody replaces it.
  */
 export class PodWorkers {
   readonly #context: ControllerContext;
@@ -100,11 +108,12 @@ export class PodWorkers {
     const now = formatTime(this.#now());
     switch (stage?.kind) {
       case undefined:
-        if (pod.status?.phase === 'Running') this.#watchOver(key, pod, startedBefore(pod, now));
-        else this.#create(key, pod, now);
+        if (pod.status?.phase === 'Running') {
+          this.#watchOver(key, pod, startedBefore(pod, now), hasUnreadyContainers(pod));
+        } else this.#create(key, pod, now);
         break;
       case 'running':
-        if (pod.status?.phase !== 'Running' || !isReady(pod)) {
+        if (pod.status?.phase !== 'Running' || !(isReady(pod) || stage.ails)) {
           this.#report(pod, runningStatus(pod, stage.started, now));
         }
         break;
@@ -151,7 +160,7 @@ export class PodWorkers {
   }
 
   /** The containers run; those that end by themselves get a timer for it. */
-  #watchOver(key: string, pod: KubeObject, started: StartedPod): void {
+  #watchOver(key: string, pod: KubeObject, started: StartedPod, ails: boolean = false): void {
     const runs = runMs(pod);
     const timer =
       runs === null
@@ -159,7 +168,7 @@ export class PodWorkers {
         : this.#after(Date.parse(started.startedAt) + runs - this.#now(), () =>
             this.#end(key, pod, 0),
           );
-    this.#enter(key, pod, { kind: 'running', started, timer });
+    this.#enter(key, pod, { kind: 'running', started, timer, ails });
     this.#queue.add(key);
   }
 

@@ -1,7 +1,13 @@
 // A snapshot file as the beginning of a simulation.
 import { type Instant, parseTime } from '@taintmgr/core/time';
 import { FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
-import { Cluster, type KubeObject, type Unloaded, VirtualClock } from '@taintmgr/sim-cluster';
+import {
+  Cluster,
+  hasUnreadyContainers,
+  type KubeObject,
+  type Unloaded,
+  VirtualClock,
+} from '@taintmgr/sim-cluster';
 import { count, countBy } from '../../../render/count.ts';
 import { observedStarts } from '../times/observed.ts';
 import { PodTimes } from '../times/pod-times.ts';
@@ -56,6 +62,7 @@ export function snapshotSource({ name, values, places }: SnapshotOptions): Clust
       ...foreignNote(loadReport.unloaded.filter(isForeign)),
       ...ownerNotes(api.list('pods'), api),
       ...ruleNotes(api.list('pods')),
+      ...unreadyNote(api.list('pods')),
     ],
     upstreamSince: upstreamSince(api),
     observed: observedStarts(api.list('pods')),
@@ -174,6 +181,17 @@ function ownerNotes(pods: readonly KubeObject[], api: Cluster['api']): readonly 
   return Array.from(countBy(missing), ([kind, number]) => {
     return `${count(number, 'pod')} of a ${kind} that is not simulated: nobody replaces them`;
   });
+}
+
+/** Pods that are not ready for a reason that nobody knows here. */
+function unreadyNote(pods: readonly KubeObject[]): readonly string[] {
+  const number = pods.filter(
+    (pod) => hasUnreadyContainers(pod) && pod.metadata.deletionTimestamp === undefined,
+  ).length;
+  if (number === 0) return [];
+  const [be, stay, are] =
+    number === 1 ? ['is', 'it stays', 'it is'] : ['are', 'they stay', 'they are'];
+  return [`${count(number, 'pod')} ${be} not ready: ${stay} so until ${are} replaced`];
 }
 
 /** What a scheduler would look at and ours does not. */
