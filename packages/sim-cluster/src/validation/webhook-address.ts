@@ -39,6 +39,9 @@ function validateUrl(text: string, field: string): readonly Cause[] {
   );
   const [, scheme = '', authority = '', query = '', fragment = ''] = parts ?? [];
   const [user, host] = authority.includes('@') ? authority.split('@') : ['', authority];
+  if (scheme && host && !URL.canParse(text)) {
+    return [required(field, `url must be a valid URL: parse ${JSON.stringify(text)}${form}`)];
+  }
   const notPermitted = (value: string, what: string): readonly Cause[] =>
     value ? [invalidValue(field, value, `${what} are not permitted in the URL`)] : [];
   return [

@@ -100,6 +100,10 @@ describe('a ValidatingWebhookConfiguration', () => {
       `webhooks[0].clientConfig.url: Invalid value: "": host must be specified${form}`,
     ],
     [
+      url('https://[/check'),
+      `webhooks[0].clientConfig.url: Required value: url must be a valid URL: parse "https://[/check"${form}`,
+    ],
+    [
       url('https://me@hook.example.com'),
       'webhooks[0].clientConfig.url: Invalid value: "me": user information is not permitted in the URL',
     ],

@@ -63,7 +63,12 @@ function answer(
     say(response, admission.status, admission.message, allow);
     return;
   }
-  const { pathname, searchParams } = new URL(request.url ?? '/', `http://${host}`);
+  const asked = URL.parse(request.url ?? '/', `http://${host}`);
+  if (!asked) {
+    say(response, 400, 'this is no address');
+    return;
+  }
+  const { pathname, searchParams } = asked;
   const answered = whatIf.page(pathname.replace(/^\/what-if\//, ''));
   if (pathname === '/') {
     const { cookie } = admission;

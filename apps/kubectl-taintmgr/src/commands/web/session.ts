@@ -44,9 +44,9 @@ export class Session {
     if (cookiesIn(headers.cookie).some(([name, value]) => this.#isOwn(name, value))) {
       return { kind: 'in', cookie: null };
     }
-    const { pathname, searchParams } = new URL(url ?? '/', 'http://127.0.0.1');
-    const isFirst = !this.#isUsed && pathname === '/';
-    if (!isFirst || !isSame(searchParams.get('token') ?? '', this.#token)) return out(used);
+    const asked = URL.parse(url ?? '/', 'http://127.0.0.1');
+    const isFirst = !this.#isUsed && asked?.pathname === '/';
+    if (!isFirst || !isSame(asked.searchParams.get('token') ?? '', this.#token)) return out(used);
     this.#isUsed = true;
     return {
       kind: 'in',

@@ -42,6 +42,7 @@ describe('a session', () => {
   const token = (text: string) => `/?token=${text}`;
   const strangers: readonly (readonly [string, (cookie: string, path: string) => Head])[] = [
     ['no token', () => get('/')],
+    ['an address that is none', () => get('//')],
     ['a wrong token', () => get(token('a'.repeat(43)))],
     ['a part of the token', (_, path) => get(path.slice(0, -1))],
     ['the token at another path', (_, path) => get(path.replace('/', '/events'))],
