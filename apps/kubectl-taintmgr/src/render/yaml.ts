@@ -1,4 +1,4 @@
-// YAML 1.1 as other programs read it: what is a time or a truth there stands in quotes.
+// Documents as YAML: for other programs, and in one line for a command of ours.
 import { stringify } from 'yaml';
 
 /** YAML 1.1 is what other programs read: what is a time or a truth there stands in quotes. */
@@ -14,4 +14,15 @@ export function yamlOf(document: object): string {
   // Through JSON, so that what is undefined there is left out here as well.
   const plain: unknown = JSON.parse(JSON.stringify(document));
   return stringify(plain, options);
+}
+
+const inOneLine = {
+  collectionStyle: 'flow',
+  flowCollectionPadding: false,
+  lineWidth: 0,
+} as const;
+
+/** `{at: 1m, drain: {node: "1"}}`: as people write it, in quotes what `readPositioned` takes for no text. */
+export function yamlLineOf(document: object): string {
+  return stringify(document, inOneLine).trimEnd();
 }

@@ -5,6 +5,7 @@ import { didYouMean } from '@taintmgr/k8s-adapter/manifests';
 import { type WhatIf, whatIfEvents } from '@taintmgr/page';
 import type { Evictor } from '../../../cluster/evictors.ts';
 import { type NodeFacts, regionLabel, zoneLabel } from '../../../cluster/facts.ts';
+import { yamlLineOf } from '../../../render/yaml.ts';
 import { zoneOf } from '../../../report/zones.ts';
 import { UsageError } from '../../../usage-error.ts';
 
@@ -82,7 +83,7 @@ function eventOf(question: WhatIf, asked: Asked, until: Millis): string {
     known.hasEnd && question.lasts !== ''
       ? { lasts: formatDuration(durationOf('lasts', question.lasts, until)) }
       : {};
-  return flow({ at: '1m', ...action(targets, question), ...lasts });
+  return yamlLineOf({ at: '1m', ...action(targets, question), ...lasts });
 }
 
 function taintOf({ taint }: WhatIf): string {
@@ -143,13 +144,4 @@ const labels: Readonly<Record<keyof WhatIf, string>> = {
 
 function wrong(field: keyof WhatIf, value: string, want: string): UsageError {
   return new UsageError(`${labels[field]}: got ${JSON.stringify(value)}, want ${want}`);
-}
-
-/** A value as YAML in one line, which is what people write by hand. */
-function flow(value: unknown): string {
-  if (typeof value !== 'object' || value === null) {
-    return typeof value === 'string' && /^[\w./-]+$/.test(value) ? value : JSON.stringify(value);
-  }
-  const members = Object.entries(value).map(([name, member]) => `${name}: ${flow(member)}`);
-  return `{${members.join(', ')}}`;
 }

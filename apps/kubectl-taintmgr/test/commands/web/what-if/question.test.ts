@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nodeFacts } from '../../../../src/cluster/facts.ts';
+import { readEvents } from '../../../../src/commands/simulate/script/script.ts';
 import {
   type Asked,
   simulateArguments,
@@ -42,7 +43,7 @@ const events: readonly (readonly [query: string, event: string])[] = [
   ['event=drain&where=node b-2', '{at: 1m, drain: {node: b-2}}'],
   [
     'event=taint&taint=x=y:NoExecute&lasts=90s',
-    '{at: 1m, taint: {zone: a, taint: "x=y:NoExecute"}, lasts: 1m30s}',
+    '{at: 1m, taint: {zone: a, taint: x=y:NoExecute}, lasts: 1m30s}',
   ],
   ['event=restart&where=nowhere', '{at: 1m, restartController: {}}'],
   ['event=failover', '{at: 1m, failover: {}}'],
@@ -52,7 +53,7 @@ const events: readonly (readonly [query: string, event: string])[] = [
     'where=zone r2/b',
     '{at: 1m, stopKubelet: {selector: "topology.kubernetes.io/region=r2,topology.kubernetes.io/zone=b"}}',
   ],
-  ['where=zone r3', '{at: 1m, stopKubelet: {selector: "topology.kubernetes.io/region=r3"}}'],
+  ['where=zone r3', '{at: 1m, stopKubelet: {selector: topology.kubernetes.io/region=r3}}'],
 ];
 
 const faults: readonly (readonly [query: string, fault: string])[] = [
@@ -97,6 +98,30 @@ describe('a question of the page', () => {
   for (const [query, event] of events) {
     it(`${query} is the event ${event}`, () => {
       assert.deepEqual(words(query), ['simulate', '--event', event, '--until', '30m']);
+    });
+  }
+
+  for (const name of [
+    '0',
+    '1',
+    '007',
+    '1e3',
+    '0x1f',
+    'true',
+    'null',
+    'n',
+    '1.5',
+    '10-0-0-1.ec2',
+    '1m',
+  ]) {
+    it(`names the zone and the node ${name} by what a script reads as that name`, () => {
+      const nodes = [node(name, '', name)];
+      const targetsOf = (kind: string): unknown => {
+        const [, , event = ''] = words(`where=${kind} ${name}&lasts=`, { nodes });
+        return readEvents('--event', event, 3_600_000)[0]?.action.targets;
+      };
+      assert.deepEqual(targetsOf('zone'), { kind: 'zone', zone: name });
+      assert.deepEqual(targetsOf('node'), { kind: 'names', names: [name] });
     });
   }
 
