@@ -2,6 +2,7 @@
 import { formatDuration } from '@taintmgr/core/time';
 import type { DeadlineInput, EvictionInput, HoldInput, NodeInput, ZoneInput } from './input.ts';
 import type {
+  LeftOut,
   LiveAction,
   LiveEvent,
   LiveInput,
@@ -59,8 +60,8 @@ export class LiveHistory {
     this.#startsAt = openedAt - beforeOpeningMs;
   }
 
-  /** The present state; what is not in it is gone. */
-  take(given: LiveMoment): void {
+  /** The present state; what is neither in it nor left out of it is gone. */
+  take(given: LiveMoment, leftOut: LeftOut = () => null): void {
     const moment = this.#inSeconds(given);
     const { at } = moment;
     const before = this.#moment;
@@ -69,7 +70,7 @@ export class LiveHistory {
     this.#takeNodes(at, moment.nodes, before === null);
     this.#takeZones(at, moment);
     if (before) this.#compareActions(at, before.actions, moment.actions);
-    this.#takePods(at, moment);
+    this.#takePods(at, moment, leftOut);
     this.#moment = moment;
     this.#forget();
   }
@@ -151,13 +152,17 @@ export class LiveHistory {
       if (!present?.has(keyOf(one))) this.#note(at, `${keyOf(one)} is over`);
   }
 
-  #takePods(at: number, { pods, nodes, podsLeftOut }: LiveMoment): void {
+  #takePods(at: number, { pods, nodes }: LiveMoment, leftOut: LeftOut): void {
     const present = new Set(pods.map(({ uid }) => uid));
     for (const pod of pods) this.#follow(at, pod);
-    // Which of those that are left out are still there nobody can tell.
-    if (podsLeftOut > 0) return;
     for (const [uid, followed] of this.#pods) {
       if (present.has(uid)) continue;
+      // It was shown once, and now others are shown before it.
+      const pod = leftOut(followed.pod);
+      if (pod) {
+        this.#follow(at, this.#podInSeconds(pod));
+        continue;
+      }
       this.#pods.delete(uid);
       this.#leave(at, followed, nodes);
     }
@@ -258,16 +263,23 @@ export class LiveHistory {
     return Math.round(millis - this.#startsAt) / 1000;
   }
 
+  #secondsOrNull(millis: number | null): number | null {
+    return millis === null ? null : this.#seconds(millis);
+  }
+
+  #podInSeconds(pod: LivePod): LivePod {
+    const { setAt, dueAt } = pod;
+    return { ...pod, setAt: this.#secondsOrNull(setAt), dueAt: this.#secondsOrNull(dueAt) };
+  }
+
   #inSeconds(moment: LiveMoment): LiveMoment {
-    const seconds = (millis: number | null) => (millis === null ? null : this.#seconds(millis));
     return {
       ...moment,
       at: this.#seconds(moment.at),
-      pods: moment.pods.map((pod) => {
-        return { ...pod, setAt: seconds(pod.setAt), dueAt: seconds(pod.dueAt) };
-      }),
+      pods: moment.pods.map((pod) => this.#podInSeconds(pod)),
       actions: moment.actions.map((one) => {
-        return { ...one, from: seconds(one.from), until: seconds(one.until) };
+        const { from, until } = one;
+        return { ...one, from: this.#secondsOrNull(from), until: this.#secondsOrNull(until) };
       }),
     };
   }

@@ -3,6 +3,7 @@ export { LiveHistory } from './history.ts';
 export { type LivePage, livePage, pageHtml, whatIfPage } from './html.ts';
 export type { PageInput } from './input.ts';
 export type {
+  LeftOut,
   LiveAction,
   LiveHold,
   LiveInput,

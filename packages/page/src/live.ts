@@ -41,6 +41,9 @@ export interface LivePod extends PodOnNode {
   readonly holds: readonly LiveHold[];
 }
 
+/** A pod that is to leave and for which `LiveMoment.pods` has no room, as it is now; null: there is none. */
+export type LeftOut = (pod: Pick<LivePod, 'uid' | 'namespace' | 'pod'>) => LivePod | null;
+
 /** How one zone is doing; the numbers are those of `status`. */
 export interface LiveZone {
   readonly name: string;

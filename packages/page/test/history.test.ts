@@ -157,9 +157,26 @@ describe('the history of a live cluster', () => {
     ]);
   });
 
-  it('says nothing of pods that may only have no room in the list', () => {
-    const input = after(moment(61), moment(101, { pods: [], podsLeftOut: 1 }));
-    assert.deepEqual(textsOf(input), []);
+  it('follows a pod that has no room in the list, and says that it has left when it is gone', () => {
+    const history = new LiveHistory('test', opened);
+    const gone: LivePod = { ...web, uid: 'u2', pod: 'web-2' };
+    history.take(moment(61, { pods: [web, gone] }));
+    const later: LivePod = { ...web, dueAt: instant(400) };
+    const full = moment(101, { pods: [], podsLeftOut: 1 });
+    history.take(full, ({ uid }) => (uid === web.uid ? later : null));
+    const first = history.input() ?? assert.fail();
+    assert.deepEqual(textsOf(first), [[101, 'shop/web-2 has left a-1']]);
+    assert.deepEqual(
+      first.record.deadlines.map(({ pod, dueAt, end }) => [pod, dueAt, end]),
+      [
+        ['web-1', 100, 'moved'],
+        ['web-2', 100, 'evicted'],
+        ['web-1', 400, 'running'],
+      ],
+    );
+    history.take(moment(401, { pods: [], podsLeftOut: 1 }));
+    const second = history.input() ?? assert.fail();
+    assert.deepEqual(textsOf(second).slice(1), [[401, 'shop/web-1 has left a-1']]);
   });
 
   it('forgets the oldest, and says so', () => {

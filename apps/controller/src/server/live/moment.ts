@@ -8,7 +8,15 @@ import {
 } from '@taintmgr/core';
 import { describeHold } from '@taintmgr/core/lifecycle';
 import { limitId } from '@taintmgr/core/policy';
-import type { LiveAction, LiveHold, LiveMoment, LiveNode, LivePod, LiveZone } from '@taintmgr/page';
+import type {
+  LeftOut,
+  LiveAction,
+  LiveHold,
+  LiveMoment,
+  LiveNode,
+  LivePod,
+  LiveZone,
+} from '@taintmgr/page';
 import type { ProcessStats } from '../../stats/process-stats.ts';
 import type { RunningController } from '../../stats/running-controller.ts';
 
@@ -40,6 +48,14 @@ export function momentOf(
     pods,
     podsLeftOut: pods.length < podsMax ? 0 : Math.max(1, pending + held + blocked - shown),
     actions: actionsOf(running),
+  };
+}
+
+/** A pod that `momentOf` has no room for: it is asked about alone. */
+export function leftOutOf(running: RunningController): LeftOut {
+  return ({ uid, namespace, pod: name }) => {
+    const explanation = running.explain(running.now(), { kind: 'pod', namespace, name, uid });
+    return (explanation?.kind === 'pod' && podOf(explanation)[0]) || null;
   };
 }
 

@@ -3,7 +3,7 @@ import type { Millis } from '@taintmgr/core/time';
 import type { LiveHistory, LiveInput } from '@taintmgr/page';
 import type { ProcessStats } from '../../stats/process-stats.ts';
 import { type Answer, errorAnswer, type Handler } from '../answer.ts';
-import { momentOf } from './moment.ts';
+import { leftOutOf, momentOf } from './moment.ts';
 
 export interface PageOptions {
   /** The cluster, as the page calls it. */
@@ -76,7 +76,8 @@ class States {
       this.#madeAt = asked;
       const { LiveHistory } = await import('@taintmgr/page');
       this.#history ??= new LiveHistory(this.#options.source, running.wall());
-      this.#history.take(momentOf(this.#stats, running, this.#options.isDryRun));
+      const moment = momentOf(this.#stats, running, this.#options.isDryRun);
+      this.#history.take(moment, leftOutOf(running));
       this.#keep(this.#history);
     }
     const id = `${startedAt.getTime()}-${this.#revision}`;

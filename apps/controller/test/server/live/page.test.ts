@@ -12,11 +12,12 @@ import type { ProcessStats } from '../../../src/stats/process-stats.ts';
 const now = Date.parse('2026-11-23T10:00:00Z');
 const taint = { key: 'slow', value: '', effect: 'NoExecute', timeAdded: now - 60_000 } as const;
 
+const toleration = { key: 'slow', operator: 'Exists', tolerationSeconds: 3600 } as const;
+
 /** An engine with a tainted node, and a pod that has 59 minutes left. */
 function engineWithPod(): Engine {
   const engine = createEngine({ lifecycle: null });
   const node = makeNode({ name: 'n1', taints: [taint] });
-  const toleration = { key: 'slow', operator: 'Exists', tolerationSeconds: 3600 } as const;
   const pod = makePod({
     ...{ namespace: 'shop', name: 'later', uid: 'u1', nodeName: 'n1' },
     ...{ tolerations: [toleration], boundAt: now - 3_600_000 },
@@ -122,6 +123,27 @@ describe('/ui', () => {
     assert.deepEqual(nodes[0]?.taints, ['slow:NoExecute']);
     const [{ tainted, pending, overdue } = assert.fail()] = zones;
     assert.deepEqual({ tainted, pending, overdue }, { tainted: 1, pending: 1, overdue: 0 });
+  });
+
+  it('says which pods are gone, also while there are more than it shows', async () => {
+    const engine = engineWithPod();
+    for (let at = 0; at < 600; at++) {
+      const common = { namespace: 'shop', nodeName: 'n1', tolerations: [toleration] };
+      const pod = makePod({ ...common, name: `more-${at}`, uid: `more-${at}` });
+      engine.handle(now, { kind: 'podUpsert', pod });
+    }
+    const { events, pass } = worldOf(engine);
+    const first = await stateOf(events);
+    assert.deepEqual([first.pods.length, first.podsLeftOut], [500, 101]);
+    const [{ uid, pod } = assert.fail()] = first.pods;
+    engine.handle(now, { kind: 'podDelete', uid });
+    pass(2000);
+    const { podsLeftOut, record } = await stateOf(events);
+    assert.equal(podsLeftOut, 100);
+    assert.deepEqual(
+      record.events.map(({ text }) => text),
+      [`shop/${pod} is to leave no more`],
+    );
   });
 
   it('warns of a dry run, and answers 503 before it has begun', async () => {

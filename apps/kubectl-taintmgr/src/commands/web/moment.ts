@@ -3,7 +3,7 @@ import { describeReason, formatTaint, type Reason, webhookDenial } from '@taintm
 import type { PredictedBlocker } from '@taintmgr/core/drain';
 import { describeHold } from '@taintmgr/core/lifecycle';
 import { formatDuration, parseTime } from '@taintmgr/core/time';
-import type { LiveAction, LiveHold, LiveMoment, LivePod, LiveZone } from '@taintmgr/page';
+import type { LeftOut, LiveAction, LiveHold, LiveMoment, LivePod, LiveZone } from '@taintmgr/page';
 import { runningDrains } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import type { NodeDrainObject } from '../../cluster/node-drains.ts';
@@ -29,10 +29,29 @@ export interface Look {
   readonly nodeDrains: readonly NodeDrainObject[];
 }
 
-export function momentOf({ nodes, survey, report, nodeDrains }: Look): LiveMoment {
+/** What the page is told, and the pods for which it has no room. */
+export interface Told {
+  readonly moment: LiveMoment;
+  readonly leftOut: LeftOut;
+}
+
+export function tell(look: Look): Told {
+  const { at } = look.survey;
+  const all = look.report.nodes.flatMap(({ pods }) =>
+    (pods ?? []).flatMap((pod) => podOf(pod, at)),
+  );
+  const sorted = all.length > podsMax ? all.sort(byDue) : all;
+  const rest = new Map(sorted.slice(podsMax).map((pod) => [pod.uid, pod] as const));
+  const moment = momentOf(look, sorted.slice(0, podsMax), rest.size);
+  return { moment, leftOut: ({ uid }) => rest.get(uid) ?? null };
+}
+
+function momentOf(
+  { nodes, survey, report, nodeDrains }: Look,
+  pods: readonly LivePod[],
+  podsLeftOut: number,
+): LiveMoment {
   const { at, evictor } = survey;
-  const pods = report.nodes.flatMap((node) => (node.pods ?? []).flatMap((pod) => podOf(pod, at)));
-  const shown = pods.length > podsMax ? [...pods].sort(byDue).slice(0, podsMax) : pods;
   const { warnings, notes } = notesOn(survey, report, present);
   return {
     at,
@@ -46,8 +65,7 @@ export function momentOf({ nodes, survey, report, nodeDrains }: Look): LiveMomen
       const taints = node.taints.map(formatTaint);
       return { name: node.name, zone: zoneOf(facts), ready: ready.status, cordoned, taints };
     }),
-    pods: shown,
-    podsLeftOut: pods.length - shown.length,
+    ...{ pods, podsLeftOut },
     actions: [...pausesOf(survey), ...limitsOf(survey), ...drainsOf(nodeDrains, nodes)],
   };
 }
