@@ -1,5 +1,4 @@
 // `simulate`: plays a script on a copy of a cluster.
-import { open } from 'node:fs/promises';
 import type { PolicyObject } from '@taintmgr/core/policy';
 import { FaultyFile, PolicyPathError, readPolicyFiles } from '@taintmgr/k8s-adapter/manifests';
 import { withConnection } from '../../cli/connection.ts';
@@ -14,6 +13,7 @@ import { UsageError } from '../../usage-error.ts';
 import type { SimulateFlags } from './flags.ts';
 import { type Variant, variantsOf } from './input/variants.ts';
 import { replayCommand } from './replay/command.ts';
+import { checkReportFile, writeReportFile } from './report-file.ts';
 import {
   type Result,
   type RunResult,
@@ -53,6 +53,7 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
   tuneForSimulation();
   const format = await readFormat(flags.output);
   const script = await scriptOf(flags);
+  if (flags.report !== undefined) await checkReportFile(flags.report);
   // A cluster may take long to read.
   conditionsOf(flags, null);
   const source = await sourceOf(invocation);
@@ -60,10 +61,16 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
   if (!isWhole(source, flags, output)) return exitCode.error;
   const variants = variantsIn(flags, script, source);
   const result = await play(source, { script, variants }, invocation, conditions);
-  if (flags.report !== undefined) await write(flags.report, await reportPage(result));
+  // Before anything is printed: who reads that may go away early.
+  const unwritten =
+    flags.report === undefined
+      ? null
+      : await writeReportFile(flags.report, await reportPage(result));
   output.write(await printAnswer(answerOf(result), format, flags.headers !== false));
   for (const note of source.notes) output.err(`Note: ${printable(note)}`);
-  return reportLimits(result, output);
+  const code = reportLimits(result, output);
+  if (unwritten) throw unwritten;
+  return code;
 }
 
 /** The conditions of --fail-if, which may name the runs that there will be; null: that is not known yet. */
@@ -192,19 +199,4 @@ function reportLimits({ limits }: Result, output: Output): ExitCode {
 async function reportPage(result: Result): Promise<string> {
   const { pageHtml } = await import('@taintmgr/page');
   return pageHtml(simulationDocument(result));
-}
-
-/** A report holds data of a cluster: only its owner may read it, also where the file existed. */
-async function write(file: string, text: string): Promise<void> {
-  try {
-    const handle = await open(file, 'w', 0o600);
-    try {
-      if ((await handle.stat()).isFile()) await handle.chmod(0o600);
-      await handle.writeFile(text);
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    throw new UsageError(`--report ${file}: ${(error as Error).message}`);
-  }
 }

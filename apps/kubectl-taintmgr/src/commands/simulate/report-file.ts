@@ -1,0 +1,60 @@
+// The file of `--report`.
+import { access, constants, open, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { UsageError } from '../../usage-error.ts';
+
+/**
+ * Says before anything is played that the file cannot be written, as far as that shows; nothing is
+ * written yet, so that an existing report stands where the run fails. Throws UsageError.
+ */
+export async function checkReportFile(file: string): Promise<void> {
+  try {
+    if (await isFolder(file)) throw new Error('it is a folder, want a file');
+    await access(file, constants.W_OK);
+  } catch (error) {
+    const isNamed = !/(^|\/)$/.test(file);
+    const fault = isNamed && isMissing(error) ? await folderFault(dirname(file)) : error;
+    if (fault) throw reportFault(file, fault);
+  }
+}
+
+/**
+ * Writes it; null, or why that failed. A report holds data of a cluster: only its owner may read it, also
+ * where the file existed.
+ */
+export async function writeReportFile(file: string, text: string): Promise<UsageError | null> {
+  try {
+    const handle = await open(file, 'w', 0o600);
+    try {
+      if ((await handle.stat()).isFile()) await handle.chmod(0o600);
+      await handle.writeFile(text);
+    } finally {
+      await handle.close();
+    }
+    return null;
+  } catch (error) {
+    return reportFault(file, error);
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path)).isDirectory();
+}
+
+/** Why no file can be made in it; null: one can. */
+async function folderFault(folder: string): Promise<unknown> {
+  try {
+    await access(folder, constants.W_OK | constants.X_OK);
+    return null;
+  } catch (error) {
+    return error;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+function reportFault(file: string, error: unknown): UsageError {
+  return new UsageError(`--report ${file}: ${error instanceof Error ? error.message : error}`);
+}
