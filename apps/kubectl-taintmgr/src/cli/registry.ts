@@ -1,6 +1,7 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { ExitCode } from './exit.ts';
 import type { Invocation, Surroundings } from './invocation.ts';
+import { refuseBlank } from './names.ts';
 import { colored } from './output.ts';
 import { fullNameOf } from './position.ts';
 
@@ -51,6 +52,7 @@ export class Registry {
     command.action(async (...passed: readonly unknown[]) => {
       // Commander passes the arguments, then the flags, then the command.
       const args = passed.slice(0, -2) as readonly unknown[] as Args;
+      refuseBlank(command, args);
       const flags = command.optsWithGlobals() as Invocation<Flags>['flags'];
       const { output, interrupt } = this.#surroundings;
       const given = givenFlags(command);

@@ -3,8 +3,8 @@ import type { NodeFacts } from './facts.ts';
 import { type ClusterReader, selected } from './reader.ts';
 
 /**
- * The nodes that a command line names, as `n1` or `node/n1`, or selects. Throws UsageError where it
- * does both, and ApiError for one that is not there.
+ * The nodes that a command line names or selects. Throws UsageError where it does both, and ApiError for one
+ * that is not there.
  */
 export async function namedNodes(
   reader: ClusterReader,
@@ -18,7 +18,7 @@ export async function namedNodes(
     return await selected('--selector', labelSelector ?? '', () => reader.nodes(labelSelector));
   }
   const nodes: NodeFacts[] = [];
-  for (const name of new Set(names.map((text) => text.replace(/^(node|nodes|no)\//, '')))) {
+  for (const name of new Set(names)) {
     nodes.push(await reader.node(name));
   }
   return nodes;

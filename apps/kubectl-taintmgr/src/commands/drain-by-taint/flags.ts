@@ -7,6 +7,7 @@ import {
 import { parseDuration } from '@taintmgr/core/time';
 import { collect } from '../../cli/connection-flags.ts';
 import { dryRunOption } from '../../cli/dry-run-flag.ts';
+import { narrowingSelector, nodeNames } from '../../cli/names.ts';
 import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
 import { addPolicyFlag, type PolicyFlag } from '../../cli/policy-flag.ts';
 
@@ -99,7 +100,7 @@ export function drainCommand(): CommandUnknownOpts {
       '[taint]',
       'key[=value]; with :NoSchedule or :NoExecute to choose the effect yourself; or give --filename',
     )
-    .argument('[nodes...]', 'names of the nodes; or give --selector')
+    .argument('[nodes...]', 'names of the nodes; or give --selector', nodeNames)
     .addHelpText('after', help);
   const options = [...kubectlOptions(), ...orderOptions(), ...ownOptions()];
   for (const option of options) command.addOption(option);
@@ -110,7 +111,9 @@ export function drainCommand(): CommandUnknownOpts {
 /** kubectl drain's flags, with its names and defaults. */
 function kubectlOptions(): readonly Option[] {
   const options = [
-    new Option('-l, --selector <selector>', 'label selector for the nodes'),
+    new Option('-l, --selector <selector>', 'label selector for the nodes').argParser(
+      narrowingSelector,
+    ),
     new Option('--pod-selector <selector>', 'label selector for the pods to evict'),
     dryRunOption(
       'client: only plan; server: ask the API server about each eviction, once; none: act',

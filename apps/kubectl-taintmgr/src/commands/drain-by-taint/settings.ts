@@ -56,9 +56,8 @@ export async function readRequest(
   if (nodeNames.length > 0 && flags.selector !== undefined) {
     throw new UsageError('cannot specify both a node name and a --selector option');
   }
-  const names = nodeNames.map((text) => text.replace(/^(node|nodes|no)\//, ''));
   const asked = { taint, flags, budgets, given, name: flags.name ?? newDrainName(Date.now()) };
-  return { taint, dryRun, budgets, flags, ...nodeDrainManifest({ ...asked, nodeNames: names }) };
+  return { taint, dryRun, budgets, flags, ...nodeDrainManifest({ ...asked, nodeNames }) };
 }
 
 function refuseOnce({ once }: DrainFlags, { kind }: BudgetPolicy): void {

@@ -1,5 +1,6 @@
-import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import { Argument, Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { collect } from '../../cli/connection-flags.ts';
+import { objectName } from '../../cli/names.ts';
 import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
 import { addPolicyFlag, type PolicyFlag } from '../../cli/policy-flag.ts';
 import type { QuestionFlags } from '../../report/question.ts';
@@ -58,10 +59,12 @@ export function explainGroup(): CommandUnknownOpts {
 /** `explain KIND NAME`, as its help shows it. */
 export function subjectCommand(kind: SubjectKind): CommandUnknownOpts {
   const [aliases, argument, what, example] = subjects[kind];
+  const named = new Argument(kind === 'taint' ? '<taint>' : '<name>', argument);
+  if (kind === 'node' || kind === 'pod') named.argParser(objectName);
   const command = new Command(kind)
     .aliases([...aliases])
     .description(what)
-    .argument(kind === 'taint' ? '<taint>' : '<name>', argument)
+    .addArgument(named)
     .addHelpText('after', `\nExample:\n  ${example}`);
   addQuestionFlags(command);
   return addOutputFlags(command);

@@ -2,6 +2,7 @@
 import type { EvictionPause } from '@taintmgr/core/policy';
 import { formatDuration, formatTime, type Instant } from '@taintmgr/core/time';
 import type { ApiClient } from '@taintmgr/k8s-adapter';
+import { isObjectName } from '../../cli/names.ts';
 import { deletePause, pauseReference, readPause } from '../../cluster/pauses.ts';
 import { pausedText } from '../../report/pauses.ts';
 import { UsageError } from '../../usage-error.ts';
@@ -13,10 +14,12 @@ export interface FoundPause {
   readonly now: Instant;
 }
 
-/** The name in `pause/network-work`, or as kubectl writes it; null: it is that of a limit. */
+/** The name in `pause/network-work`, or as kubectl writes it; null: it is that of a limit. Throws UsageError. */
 export function pauseNameIn(text: string): string | null {
-  const [, name] = /^(?:pause|epause|evictionpauses?(?:\.taintmgr\.dev)?)\/(.+)$/.exec(text) ?? [];
-  return name ?? null;
+  const [, name] = /^(?:pause|epause|evictionpauses?(?:\.taintmgr\.dev)?)\/(.*)$/s.exec(text) ?? [];
+  if (name === undefined) return null;
+  if (isObjectName(name)) return name;
+  throw new UsageError(`got ${JSON.stringify(text)}, want pause/NAME with the name of a pause`);
 }
 
 /** Reads pauses. Throws UsageError where one is not there. */

@@ -6,6 +6,7 @@ import {
 } from '@commander-js/extra-typings';
 import { type Millis, parseDuration } from '@taintmgr/core/time';
 import { dryRunOption } from '../../cli/dry-run-flag.ts';
+import { objectName, objectNames } from '../../cli/names.ts';
 import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
 
 /** The command line of `takeover status`. */
@@ -87,7 +88,7 @@ export function statusCommand(): CommandUnknownOpts {
 export function enableCommand(): CommandUnknownOpts {
   const command = new Command('enable')
     .description('take over the pods of namespaces')
-    .argument('<namespaces...>', 'namespaces')
+    .argument('<namespaces...>', 'namespaces', objectNames)
     .option('-y, --yes', 'do not ask')
     .addOption(
       dryRunOption(
@@ -101,7 +102,7 @@ export function enableCommand(): CommandUnknownOpts {
 export function disableCommand(): CommandUnknownOpts {
   const command = new Command('disable')
     .description('give the pods of namespaces back to kube-controller-manager')
-    .argument('[namespaces...]', 'namespaces')
+    .argument('[namespaces...]', 'namespaces', objectNames)
     .option('--all', 'every namespace that is taken over')
     .addOption(
       new Option('--held <what>', 'pods that it was refused: evict, delete or leave').default(
@@ -122,8 +123,8 @@ export function disableCommand(): CommandUnknownOpts {
 export function verifyCommand(): CommandUnknownOpts {
   const command = new Command('verify')
     .description('play what takeover promises, on a node and in namespaces made for it')
-    .requiredOption('--node <name>', 'a node that may be tainted for a while')
-    .option('--scratch <name>', 'what to call the namespaces', 'taintmgr-verify')
+    .requiredOption('--node <name>', 'a node that may be tainted for a while', objectName)
+    .option('--scratch <name>', 'what to call the namespaces', objectName, 'taintmgr-verify')
     .addOption(timeoutOption('how long to wait for each case', 60_000, '1m'))
     .option('-y, --yes', 'do not ask')
     .addOption(

@@ -12,6 +12,7 @@ import { withConnection } from '../../cli/connection.ts';
 import { readDryRun } from '../../cli/dry-run-flag.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
+import { isObjectName } from '../../cli/names.ts';
 import { warn } from '../../cli/output.ts';
 import { drainsOn, workOn } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
@@ -97,10 +98,6 @@ async function nodeDrainsNamed(
     if (drain) found.push(drain);
   }
   return found;
-}
-
-function isObjectName(name: string): boolean {
-  return /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name);
 }
 
 function wholeOnly({ metadata: { name } }: NodeDrainObject): string {

@@ -1,5 +1,6 @@
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { dryRunOption } from '../../cli/dry-run-flag.ts';
+import { narrowingSelector, nodeNames } from '../../cli/names.ts';
 
 /** The command line of `undo`. */
 export interface UndoFlags {
@@ -23,8 +24,8 @@ export function undoCommand(): CommandUnknownOpts {
       'undo what a drain has changed on nodes, the taint and the cordon, and nothing else: what was there before, or has been set by somebody else since, stays; a NodeDrain is deleted',
     )
     .argument('[drain]', 'name of the drain, or its taint as key[=value] or key[=value]:effect')
-    .argument('[nodes...]', 'names of the nodes; all nodes of the drain by default')
-    .option('-l, --selector <selector>', 'label selector for the nodes')
+    .argument('[nodes...]', 'names of the nodes; all nodes of the drain by default', nodeNames)
+    .option('-l, --selector <selector>', 'label selector for the nodes', narrowingSelector)
     .addOption(dryRunOption('client: only say what would be done; none: do it'))
     .addHelpText('after', help);
 }

@@ -1,4 +1,5 @@
 import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import { objectName } from '../../../cli/names.ts';
 import { addOutputFlags, type OutputFlags } from '../../../cli/output-flags.ts';
 
 /** The command line of `explain pressure`. */
@@ -16,7 +17,7 @@ export interface PressureFlags extends OutputFlags {
 export function pressureCommand(): CommandUnknownOpts {
   const command = new Command('pressure')
     .description('say what a node is short of, who would be evicted for it, and in which order')
-    .argument('<node>', 'name of the node')
+    .argument('<node>', 'name of the node', objectName)
     .option('--eviction-hard <list>', 'assume these hard thresholds, in the syntax of the kubelet')
     .option('--eviction-soft <list>', 'assume these soft thresholds')
     .option('--eviction-soft-grace-period <list>', 'how long each soft threshold must be met')

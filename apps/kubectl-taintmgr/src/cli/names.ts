@@ -1,0 +1,51 @@
+// Names as somebody types them: what can be none is refused before anybody is asked.
+import { type CommandUnknownOpts, InvalidArgumentError } from '@commander-js/extra-typings';
+
+const nameLengthMax = 253;
+const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const pattern = new RegExp(`^${label}([.]${label})*$`);
+
+/** Whether an object of Kubernetes may have this name. */
+export function isObjectName(text: string): boolean {
+  return text.length <= nameLengthMax && pattern.test(text);
+}
+
+/** Reads the name of an object. Throws InvalidArgumentError. */
+export function objectName(text: string): string {
+  if (isObjectName(text) || isBlank(text)) return text;
+  throw new InvalidArgumentError(
+    "Want the name of an object: lower case letters, digits, '-' and '.', beginning and ending alphanumeric.",
+  );
+}
+
+/** Reads names of objects, one after another. Throws InvalidArgumentError. */
+export function objectNames(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, objectName(text)];
+}
+
+/** Reads `n1` or `node/n1`, one after another. Throws InvalidArgumentError. */
+export function nodeNames(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, objectName(text.replace(/^(node|nodes|no)\//, ''))];
+}
+
+/** Reads a selector that must leave something out. Throws InvalidArgumentError. */
+export function narrowingSelector(text: string): string {
+  if (!isBlank(text)) return text;
+  throw new InvalidArgumentError('Want a label selector such as pool=blue; it is empty.');
+}
+
+/**
+ * Refuses arguments that are blank: a shell makes one of a variable that is not set, and it would mean
+ * everything, or nothing. Throws CommanderError.
+ */
+export function refuseBlank(command: CommandUnknownOpts, args: readonly unknown[]): void {
+  for (const [at, argument] of command.registeredArguments.entries()) {
+    const given: readonly unknown[] = [args[at]].flat();
+    if (given.every((one) => typeof one !== 'string' || !isBlank(one))) continue;
+    command.error(`error: argument '${argument.name()}' is empty`);
+  }
+}
+
+function isBlank(text: string): boolean {
+  return text.trim() === '';
+}

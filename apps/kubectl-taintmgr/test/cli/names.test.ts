@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { pathOf } from '../../src/cli/position.ts';
+import { wholeProgram } from '../../src/program.ts';
+import { CapturedOutput } from '../world/captured-output.ts';
+import { run } from '../world/run.ts';
+
+// What can be no name, as "$NODE" where nothing is set: a usage error before anybody is asked.
+
+/** There is no such file: whoever asks a cluster says so. */
+const nowhere = '--kubeconfig=/nope';
+
+type Program = ReturnType<typeof wholeProgram>;
+
+const program = wholeProgram({
+  output: new CapturedOutput(false),
+  interrupt: new AbortController().signal,
+});
+
+/** A command and those in it, at any depth. */
+function commandsIn(command: Program): readonly Program[] {
+  return [command, ...command.commands.flatMap(commandsIn)];
+}
+
+function usage(line: string): string {
+  return `See kubectl taintmgr ${line} --help.\n`;
+}
+
+describe('an argument that is empty is refused', () => {
+  for (const command of commandsIn(program)) {
+    const path = pathOf(command);
+    for (const [at, argument] of command.registeredArguments.entries()) {
+      for (const blank of ['', ' ', '\n']) {
+        const before = Array.from({ length: at }, () => 'a');
+        it(`${path} ${[...before, JSON.stringify(blank)].join(' ')}`, async () => {
+          const result = await run(...path.split(' '), ...before, blank, nowhere);
+          const err = `error: argument '${argument.name()}' is empty\n${usage(path)}`;
+          assert.deepEqual(result, { code: 1, out: '', err });
+        });
+      }
+    }
+  }
+
+  it('with 2 where 1 is an answer', async () => {
+    assert.equal((await run('explain', 'node', '', '--exit-code', nowhere)).code, 2);
+  });
+});
+
+const impossible = ['a/b', 'a b', 'Ab', '.', '..', 'a..b', '-', 'a\n', 'ä', 'a'.repeat(254)];
+
+const named: readonly (readonly [path: string, argument: string, before?: string])[] = [
+  ['explain node', 'name'],
+  ['explain pod', 'name'],
+  ['explain pressure', 'node'],
+  ['drain-by-taint', 'nodes', 'k=v'],
+  ['undo', 'nodes', 'drain-1'],
+  ['takeover enable', 'namespaces'],
+  ['takeover disable', 'namespaces'],
+];
+
+const want =
+  "Want the name of an object: lower case letters, digits, '-' and '.', beginning and ending alphanumeric.";
+
+describe('what no object can be called is refused', () => {
+  for (const [path, argument, before] of named) {
+    it(path, async () => {
+      for (const name of impossible) {
+        const words = [...path.split(' '), ...(before ? [before] : []), '--', name];
+        assert.deepEqual(await run(nowhere, ...words), {
+          ...{ code: 1, out: '' },
+          err: `error: command-argument value '${name}' is invalid for argument '${argument}'. ${want}\n${usage(path)}`,
+        });
+      }
+    });
+  }
+
+  it('but not a node that is named as kubectl names one', async () => {
+    for (const line of ['drain-by-taint k=v node/n1 nodes/n2 no/n3', 'undo d1 node/n1']) {
+      assert.match((await run(...line.split(' '), nowhere)).err, /\/nope: no such file/);
+    }
+    assert.match((await run('undo', 'd1', 'node/node/n1', nowhere)).err, /'node\/node\/n1' is invalid/);
+  });
+
+  it('resume pause/NAME', async () => {
+    for (const name of ['', ' ', ...impossible]) {
+      const { code, out, err } = await run('resume', `pause/${name}`, nowhere);
+      assert.deepEqual([code, out], [1, '']);
+      assert.match(err, /^error: got "pause\/.*, want pause\/NAME with the name of a pause\n$/);
+    }
+  });
+});
+
+describe('a selector that is empty', () => {
+  for (const line of ['drain-by-taint k=v', 'undo drain-1']) {
+    it(`selects no nodes for ${line}`, async () => {
+      for (const selector of ['', ' ']) {
+        const { code, out, err } = await run(...line.split(' '), '-l', selector, nowhere);
+        assert.deepEqual([code, out], [1, '']);
+        assert.match(err, /Want a label selector such as pool=blue; it is empty\.\nSee /);
+      }
+    });
+  }
+});
