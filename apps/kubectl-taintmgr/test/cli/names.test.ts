@@ -78,7 +78,10 @@ describe('what no object can be called is refused', () => {
     for (const line of ['drain-by-taint k=v node/n1 nodes/n2 no/n3', 'undo d1 node/n1']) {
       assert.match((await run(...line.split(' '), nowhere)).err, /\/nope: no such file/);
     }
-    assert.match((await run('undo', 'd1', 'node/node/n1', nowhere)).err, /'node\/node\/n1' is invalid/);
+    assert.match(
+      (await run('undo', 'd1', 'node/node/n1', nowhere)).err,
+      /'node\/node\/n1' is invalid/,
+    );
   });
 
   it('resume pause/NAME', async () => {

@@ -10,7 +10,7 @@ import { Explainer } from '../../report/explainer.ts';
 import { surveyPending } from '../../report/pending-survey.ts';
 import { present } from '../../report/question.ts';
 import { reportOn } from '../../report/report.ts';
-import { type Look, tell } from './moment.ts';
+import { type Look, shownOf } from './moment.ts';
 import type { Streams } from './streams.ts';
 
 const readEveryMs = 2000;
@@ -48,7 +48,7 @@ export function feedOf(
     const survey = await surveyPending(reader, nodes, { files });
     explainer.take(survey);
     look = { nodes, survey, report: reportOn(survey, explainer), nodeDrains };
-    const { moment, leftOut } = tell(look);
+    const { moment, leftOut } = shownOf(look);
     history.take(moment, leftOut);
     publish();
   };

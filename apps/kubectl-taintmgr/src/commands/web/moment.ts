@@ -30,12 +30,12 @@ export interface Look {
 }
 
 /** What the page is told, and the pods for which it has no room. */
-export interface Told {
+export interface Shown {
   readonly moment: LiveMoment;
   readonly leftOut: LeftOut;
 }
 
-export function tell(look: Look): Told {
+export function shownOf(look: Look): Shown {
   const { at } = look.survey;
   const all = look.report.nodes.flatMap(({ pods }) =>
     (pods ?? []).flatMap((pod) => podOf(pod, at)),
