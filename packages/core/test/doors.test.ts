@@ -57,7 +57,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       canFitBoth canOverlap contradiction customResourceDefinitions defaultWindowMs describeCount
       drainFinalizer drainMarksFeature explainChoice fittedStatus isForNoExecute isTakenOver isWindowed
       limitId
-      needsRecord policyApiVersion policyKinds readManifest takeoverLabel takeoverProgram`,
+      needsRecord policyApiVersion policyKinds readManifest resumeCommand takeoverLabel takeoverProgram`,
     types: `
       BudgetPolicy ConditionRule CustomResourceDefinition EvictionMode EvictionPause
       EvictionPauseScope EvictionPauseSpec EvictionPauseStatus EvictionPolicy EvictionPolicySpec

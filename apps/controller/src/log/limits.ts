@@ -1,5 +1,5 @@
 import type { LimitReport, PodReport } from '@taintmgr/core';
-import { describeCount, limitId } from '@taintmgr/core/policy';
+import { describeCount, limitId, resumeCommand } from '@taintmgr/core/policy';
 import { formatTime } from '@taintmgr/core/time';
 import type { LimitRecordNotice } from '@taintmgr/k8s-adapter';
 import { errorOf, formatWait, type Line, line, podFields } from './line.ts';
@@ -26,7 +26,7 @@ export function limitTrippedLine({ limit }: Extract<LimitReport, { kind: 'limitT
     limit: id,
     ...at,
     ...counted,
-    next: `kubectl taintmgr resume '${id}'`,
+    next: resumeCommand(id),
   });
 }
 

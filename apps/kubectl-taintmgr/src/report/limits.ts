@@ -1,4 +1,4 @@
-import { describeCount } from '@taintmgr/core/policy';
+import { describeCount, resumeCommand } from '@taintmgr/core/policy';
 import { formatDuration, formatTime } from '@taintmgr/core/time';
 import type { CountingLimit, TrippedLimit } from '../cluster/limits.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
@@ -41,7 +41,7 @@ export function limitNotes(survey: ForecastSurvey, pods: readonly PodReport[]): 
   const notes = [
     ...tripped.map(({ id, since, count: counted }) => {
       const what = counted ? `: ${describeCount(counted)}` : '';
-      const wait = `pods under it wait until somebody runs: kubectl taintmgr resume '${id}'`;
+      const wait = `pods under it wait until somebody runs: ${resumeCommand(id)}`;
       return `limit ${id} of taintmgr-controller tripped ${ago(survey.at, since)}${what}; ${wait}`;
     }),
     ...counting.map(({ id, evicted, of, windowMs, roomAt }) => {

@@ -11,6 +11,7 @@ import {
 } from '@taintmgr/core';
 import { type Budget, operatorOf, type PredictedBlocker } from '@taintmgr/core/drain';
 import { describeLifecycleReason, type Forecast } from '@taintmgr/core/lifecycle';
+import { resumeCommand } from '@taintmgr/core/policy';
 import { formatDuration, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import type { Evictor } from '../cluster/evictors.ts';
 import type { NodeFacts } from '../cluster/facts.ts';
@@ -243,8 +244,7 @@ export function heldText(
 /** `limit total policy=spot of taintmgr-controller: the pod goes in about 3m, after those before it` */
 export function limitLine({ id, tripped, goesAt, notBefore }: LimitedTime, at: Instant): string {
   const name = `limit ${printable(id)} of taintmgr-controller`;
-  if (tripped)
-    return `${name}, which has tripped: until somebody runs: kubectl taintmgr resume '${id}'`;
+  if (tripped) return `${name}, which has tripped: until somebody runs: ${resumeCommand(id)}`;
   if (goesAt === null && notBefore <= at)
     return `${name}: it waits until other pods are available, and nobody can tell when`;
   if (goesAt === null) return `${name}: not before ${formatTime(notBefore)}, then by the limit`;

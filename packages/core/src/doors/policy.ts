@@ -67,6 +67,7 @@ export {
   type LimitScope,
   type LimitStatus,
   limitId,
+  resumeCommand,
 } from '../policy/limit.ts';
 export {
   type LimitRecord,

@@ -123,6 +123,11 @@ export function limitId({
   return `${scope}${onNodes}${policy === undefined ? '' : ` policy=${policy}`}`;
 }
 
+/** What opens a limit again, as it is typed in a shell: an owner of pods may have any name. */
+export function resumeCommand(id: string): string {
+  return `kubectl taintmgr resume '${id.replaceAll("'", String.raw`'\''`)}'`;
+}
+
 /** A selector as kubectl writes it. */
 export function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
   const labels = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`);

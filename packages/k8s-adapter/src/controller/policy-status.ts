@@ -1,6 +1,6 @@
 // What the leader says of one policy, taint rule or pause in its status.
 import type { PolicyCounts } from '@taintmgr/core';
-import { fittedStatus, type StatusOf } from '@taintmgr/core/policy';
+import { fittedStatus, resumeCommand, type StatusOf } from '@taintmgr/core/policy';
 import { formatTime, formatTimeMillis, type Instant, type Millis } from '@taintmgr/core/time';
 import type { FollowedKind } from '../manifests/events.ts';
 import type { FollowedObject } from '../manifests/followed-objects.ts';
@@ -102,10 +102,6 @@ function ofPolicy(counts: Count<'EvictionPolicy'>): Stated<'EvictionPolicy'> {
   };
   const follows = inForce('True', 'Followed', 'the controller goes by it');
   return { said, conditions: [follows, ...(tripped.length > 0 ? [isTripped] : [])] };
-}
-
-function resumeCommand(limit: string): string {
-  return `kubectl taintmgr resume '${limit}'`;
 }
 
 function ofRule({ selected, tainted, waiting }: Count<'NodeTaintRule'>): Stated<'NodeTaintRule'> {

@@ -7,7 +7,7 @@ import {
   readyOf,
 } from '@taintmgr/core';
 import { describeHold } from '@taintmgr/core/lifecycle';
-import { limitId } from '@taintmgr/core/policy';
+import { limitId, resumeCommand } from '@taintmgr/core/policy';
 import type {
   LeftOut,
   LiveAction,
@@ -164,7 +164,7 @@ function actionsOf(running: RunningController): readonly LiveAction[] {
   const limits = running.limits(running.now()).flatMap((one): readonly LiveAction[] => {
     const { id, since, tripped } = one;
     if (!tripped) return [];
-    const text = `has tripped: its pods wait until somebody runs: kubectl taintmgr resume '${id}'`;
+    const text = `has tripped: its pods wait until somebody runs: ${resumeCommand(id)}`;
     return [{ kind: 'limit', name: id, from: since, until: null, text }];
   });
   return [...pauses, ...limits];

@@ -12,6 +12,7 @@ import { drainsOn } from '../../cluster/drain-marks.ts';
 import type { NodeFacts, PodFacts } from '../../cluster/facts.ts';
 import type { Survey } from '../../cluster/survey.ts';
 import { count } from '../../render/count.ts';
+import { shellWord } from '../../render/shell-word.ts';
 import { isBare } from '../../report/bare-pods.ts';
 import { ago } from '../../report/words.ts';
 import { type Finding, type FindingOf, findingsOf, orWell } from './finding.ts';
@@ -180,7 +181,7 @@ export function checkDrains({ nodes, at }: Survey): readonly Finding[] {
     const begun = beginOf(id);
     const since = begun === null ? '' : `, started ${ago(at, begun)}`;
     const message = `has changed ${listText(names)}${since}`;
-    return finding('INFO', message, { about: id, fix: `kubectl taintmgr undo ${id}` });
+    return finding('INFO', message, { about: id, fix: `kubectl taintmgr undo ${shellWord(id)}` });
   });
 }
 

@@ -17,6 +17,7 @@ import type { ClusterReader } from '../../cluster/reader.ts';
 import { describeRight, isAllowed, type Right, rightOf } from '../../cluster/rights.ts';
 import type { NodeSurvey } from '../../cluster/survey.ts';
 import { count, countBy } from '../../render/count.ts';
+import { shellWord } from '../../render/shell-word.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { Drain } from './drain.ts';
 import { whoEvicts } from './effect.ts';
@@ -89,7 +90,7 @@ export async function anotherDrainFault(drain: Drain): Promise<string | null> {
     const { node, mark } = other;
     return (
       `${drainName(mark)} has put ${formatTaint(mark.taint)} on ${node.name}: undo that one first ` +
-      `(kubectl taintmgr undo ${mark.id}), or choose another taint; nothing was changed`
+      `(kubectl taintmgr undo ${shellWord(mark.id)}), or choose another taint; nothing was changed`
     );
   }
   const [work] = await workOn(connection.client, survey.nodes);

@@ -2,6 +2,7 @@
 import { describeReason, formatTaint, type Reason, webhookDenial } from '@taintmgr/core';
 import type { PredictedBlocker } from '@taintmgr/core/drain';
 import { describeHold } from '@taintmgr/core/lifecycle';
+import { resumeCommand } from '@taintmgr/core/policy';
 import { formatDuration, parseTime } from '@taintmgr/core/time';
 import type { LeftOut, LiveAction, LiveHold, LiveMoment, LivePod, LiveZone } from '@taintmgr/page';
 import { runningDrains } from '../../cluster/drain-marks.ts';
@@ -160,7 +161,7 @@ function pausesOf({ policies, at }: ForecastSurvey): readonly LiveAction[] {
 
 function limitsOf({ limits }: ForecastSurvey): readonly LiveAction[] {
   const tripped = (limits?.tripped ?? []).map(({ id, since }): LiveAction => {
-    const text = `has tripped: its pods wait until somebody runs: kubectl taintmgr resume '${id}'`;
+    const text = `has tripped: its pods wait until somebody runs: ${resumeCommand(id)}`;
     return { kind: 'limit', name: id, from: since, until: null, text };
   });
   const counting = (limits?.counting ?? []).map(({ id, evicted, of, windowMs, roomAt }) => {

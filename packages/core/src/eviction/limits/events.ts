@@ -1,11 +1,11 @@
-import { type LimitHit, type LimitStatus, limitId } from '../../policy/limit.ts';
+import { type LimitHit, type LimitStatus, limitId, resumeCommand } from '../../policy/limit.ts';
 import type { MachineCommand } from '../command.ts';
 import { describeCount } from './text.ts';
 
 /** The report and the Event of a limit that has stopped evictions. */
 export function trippedEvents(status: LimitStatus): readonly MachineCommand[] {
   const count = status.count ? `: ${describeCount(status.count)}` : '';
-  const message = `Limit ${status.id} has tripped${count}. Pods under it are not evicted until somebody runs: kubectl taintmgr resume '${status.id}'`;
+  const message = `Limit ${status.id} has tripped${count}. Pods under it are not evicted until somebody runs: ${resumeCommand(status.id)}`;
   return [
     { kind: 'report', report: { kind: 'limitTripped', limit: status } },
     { kind: 'recordLimitEvent', type: 'Warning', reason: 'LimitTripped', message },

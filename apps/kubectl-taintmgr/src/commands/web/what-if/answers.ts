@@ -5,6 +5,7 @@ import { type LivePage, type PageInput, type WhatIfLine, whatIfPage } from '@tai
 import { exitCode } from '../../../cli/exit.ts';
 import type { Invocation } from '../../../cli/invocation.ts';
 import type { Output } from '../../../cli/output.ts';
+import { shellWord } from '../../../render/shell-word.ts';
 import { plain } from '../../../render/style.ts';
 import { UsageError } from '../../../usage-error.ts';
 import { type Asked, simulateArguments, whatIfOf } from './question.ts';
@@ -116,10 +117,7 @@ export class WhatIfAnswers {
 
 /** As it is typed in a shell. */
 function commandOf(args: readonly string[]): string {
-  const words = args.map((word) => {
-    return /^[\w./=:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-  });
-  return ['kubectl', 'taintmgr', ...words].join(' ');
+  return ['kubectl', 'taintmgr', ...args.map(shellWord)].join(' ');
 }
 
 /** Takes what a command writes; what it shows live is heard at once. */
