@@ -4,6 +4,9 @@ import type { ApiRequest, Elsewhere } from '../proto/api-request.ts';
 import { describeError } from './errors.ts';
 import type { Sink } from './sink.ts';
 
+/** setTimeout takes no more, and calls at once what is to wait longer. */
+const timerMsMax = 2 ** 31 - 1;
+
 /** Of its headers nothing is handed on: the API server's clock is read from those. */
 export function askElsewhere(
   request: ApiRequest,
@@ -17,10 +20,11 @@ export function askElsewhere(
     isWanted = false;
     sink.failed(message);
   };
-  const timer = setTimeout(() => {
+  const timeOver = (): void => {
     fail(`no answer within ${formatDuration(timeoutMs)}`);
     ended.abort();
-  }, timeoutMs);
+  };
+  const timer = setTimeout(timeOver, Math.min(timeoutMs, timerMsMax));
   const target = `${url.replace(/\/$/, '')}${request.path}`;
   const { headers } = request;
   const ask = async (): Promise<void> => {

@@ -57,6 +57,11 @@ describe('a request to another server', () => {
     assert.deepEqual(lines, ['failed no answer within 1s']);
   });
 
+  it('waits for longer than a timer of the runtime can', async () => {
+    const lines = await ask('/', (_, response) => void response.end('late'), 2 ** 31);
+    assert.deepEqual(lines, ['head 200', 'late', 'end']);
+  });
+
   it('says why nobody answers', async () => {
     const lines = await ask('/', ({ socket }) => socket.destroy());
     assert.doesNotMatch(lines.join(), /fetch failed/);
