@@ -227,7 +227,7 @@ describe('a flight recorder', () => {
     await recorder.close();
     const text = readFileSync(join(directory, 'redacted'), 'utf8');
     assert.doesNotMatch(text, /hush/);
-    assert.match(text, /"report":\{"kind":"retry".*"message":"redacted"/);
+    assert.match(text, /"report":\{"kind":"retry".*"message":"redacted \([0-9a-f]{4}\)"/);
     assert.ok(text.includes(budget));
     assert.match(text, /"team":"blue"/);
   });

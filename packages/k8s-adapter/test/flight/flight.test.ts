@@ -4,35 +4,19 @@ import { type Config, createEngine, type Event } from '@taintmgr/core';
 import type { EvictionPolicy, NodeTaintRule } from '@taintmgr/core/policy';
 import { Cluster, seededRandom, threeZones, VirtualClock } from '@taintmgr/sim-cluster';
 import {
-  type FlightHead,
   type FlightStep,
   flightApiVersion,
   flightHeadFrom,
   flightLine,
-  flightLineFrom,
   Loop,
-  type Machine,
-  redactCommand,
-  redactEvent,
   VirtualDriver,
 } from '../../src/index.ts';
+import { listened, replayed } from './listened.ts';
 
 // Whatever happens in a cluster: an engine that is told what a flight record says does what it says.
 
 const minuteMs = 60_000;
 const startedAt = '2026-01-01T00:00:00.000Z';
-
-/** The machine, and the lines that a recorder writes of it. */
-function listened(machine: Machine): { readonly machine: Machine; readonly lines: string[] } {
-  const lines: string[] = [];
-  const handle: Machine['handle'] = (at, event) => {
-    const commands = machine.handle(at, event);
-    const redacted = { event: redactEvent(event), commands: commands.map(redactCommand) };
-    lines.push(flightLine({ step: lines.length + 1, at, ...redacted }));
-    return commands;
-  };
-  return { machine: { handle, nextWake: () => machine.nextWake() }, lines };
-}
 
 /** Half an hour in which nodes are tainted and fall silent, and the API server is away for a while. */
 function record(seed: number, config: Partial<Config>): readonly string[] {
@@ -129,16 +113,6 @@ const rule: NodeTaintRule = {
   dryRun: false,
 };
 
-/** What an engine does that is told what the lines say. */
-function replay(head: FlightHead, lines: readonly string[]): readonly string[] {
-  const { machine, lines: replayed } = listened(createEngine(head.engine));
-  for (const line of lines) {
-    const { at, event } = flightLineFrom(JSON.parse(line)) as FlightStep;
-    machine.handle(at, event);
-  }
-  return replayed;
-}
-
 describe('a flight record', () => {
   const configs: readonly (readonly [name: string, config: Partial<Config>])[] = [
     ['precise', { lifecycle: {} }],
@@ -166,9 +140,9 @@ describe('a flight record', () => {
       const kinds = new Set<string>();
       for (let seed = 1; seed <= 5; seed++) {
         const lines = record(seed, engine);
-        const replayed = replay(head, lines);
-        const index = lines.findIndex((line, number) => line !== replayed[number]);
-        assert.equal(replayed[index], lines[index], `seed ${seed}`);
+        const again = replayed(head.engine, lines);
+        const index = lines.findIndex((line, number) => line !== again[number]);
+        assert.equal(again[index], lines[index], `seed ${seed}`);
         assert.ok(lines.some((line) => line.includes('"kind":"pauseUpsert"')));
         for (const line of lines) {
           assert.doesNotMatch(line, /kubelet is posting|connection reset|a secret of ours/);
