@@ -329,6 +329,13 @@ describe('what the log says of a notice', () => {
       { ...names, limit: 'zone=a', by: 'percent', next: '1.5s' },
     ],
     [
+      'a limit whose counts cannot be stored',
+      report({ kind: 'queued', pod, hit: { ...hit, limit: 'record' }, until: null }),
+      'debug',
+      'held until limit counts are stored',
+      { ...names, limit: 'zone=a', by: 'record' },
+    ],
+    [
       'a limit that tripped',
       report({ kind: 'queued', pod, hit: { ...hit, name: '', tripped: true }, until: null }),
       'warn',

@@ -83,7 +83,10 @@ export type PodReport =
       readonly setback: Setback;
       readonly blocker: Blocker;
     }
-  /** A limit holds an eviction back; `until` null: until a pod has left, or evictions resume. */
+  /**
+   * A limit holds an eviction back; `until` null: until a pod has left, evictions resume, or what the
+   * limit has counted is stored after all (`hit.limit` is `record`).
+   */
   | {
       readonly kind: 'queued';
       readonly pod: PodRef;

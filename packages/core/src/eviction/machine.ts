@@ -74,7 +74,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#leader = config.leader;
     this.#pauses = new Pauses(store);
     this.#decider = new Decider(store, this.#taints, this.#pauses, this.#drains, config);
-    this.#limits = new EvictionLimits(store, this.#decider, config);
+    this.#limits = new EvictionLimits(store, this.#decider, this.#attempts, config);
     this.#starts = new TaintClockWriter(store, this.#taints, this.#pauses, this.#decider, config);
     this.#pace = new Pace('eviction', config.evictionsInFlightMax);
   }
@@ -133,11 +133,13 @@ export class PreciseEvictionMachine implements EvictionMachine {
         this.#leader = event.held;
         this.#limits.record.lead(event.held);
         return;
-      case 'result':
+      case 'result': {
         if (this.#starts.answered(now, event.id, event.outcome)) return;
-        if (this.#limits.answered(now, event.id, event.outcome)) return;
-        this.#answered(now, event.id, event.outcome);
+        const reports = this.#limits.answered(now, event.id, event.outcome);
+        if (reports) this.#commands = [...this.#commands, ...reports];
+        else this.#answered(now, event.id, event.outcome);
         return;
+      }
       case 'clock':
         this.#retime(now);
         return;

@@ -5,11 +5,13 @@ import type { Instant, Millis } from '../../kernel/time.ts';
 import type { Pod } from '../../model/pod.ts';
 import type { LimitHit } from '../../policy/limit.ts';
 import type { StoreView } from '../../store.ts';
+import type { Attempts } from '../attempts.ts';
 import type { MachineCommand } from '../command.ts';
 import type { EvictionConfig } from '../config.ts';
 import type { Decision } from '../decide.ts';
 import { type Decider, decidingTaint } from '../decider.ts';
 import type { Reason } from '../reason.ts';
+import { queuedReport } from '../reports.ts';
 import { resumedEvents } from './events.ts';
 import { EvictionLimiter, type LimitAnswer } from './limiter.ts';
 import { LimitQueue } from './queue.ts';
@@ -27,17 +29,26 @@ type Refusal = Extract<LimitAnswer, { kind: 'wait' }>;
 export class EvictionLimits {
   readonly #store: StoreView;
   readonly #decider: Decider;
+  readonly #attempts: Attempts;
   readonly #limiter: EvictionLimiter;
   /** What outlives us of them. */
   readonly record: LimitRecordWriter;
   /** Who waits for room. */
   readonly queue: LimitQueue = new LimitQueue();
+  /** Uids of those of whom it was reported that the record holds them. */
+  readonly #reported = new Set<string>();
   /** Whether some policy had limits. */
   #hadLimits = false;
 
-  constructor(store: StoreView, decider: Decider, { limits, keepLimits }: EvictionConfig) {
+  constructor(
+    store: StoreView,
+    decider: Decider,
+    attempts: Attempts,
+    { limits, keepLimits }: EvictionConfig,
+  ) {
     this.#store = store;
     this.#decider = decider;
+    this.#attempts = attempts;
     this.#limiter = new EvictionLimiter(limits, store, keepLimits);
     this.record = new LimitRecordWriter(this.#limiter, store.clock);
   }
@@ -56,11 +67,23 @@ export class EvictionLimits {
     return commands;
   }
 
-  /** Takes the result of a command of its own; false: it is not one. */
-  answered(now: Instant, id: string, outcome: Outcome): boolean {
+  /** Takes the result of a command of its own; null: it is not one. */
+  answered(now: Instant, id: string, outcome: Outcome): readonly MachineCommand[] | null {
     const answer = this.record.answered(now, id, outcome);
     if (answer === 'room') this.queue.requeue(now);
-    return answer !== 'notOurs';
+    if (answer === 'failed') return this.#heldByRecord();
+    return answer === 'notOurs' ? null : [];
+  }
+
+  /** The record fails, and holds whoever waits for it: those of whom that was not reported yet. */
+  #heldByRecord(): readonly MachineCommand[] {
+    return this.queue.uids().flatMap((uid) => {
+      const [pod, state] = [this.#store.pod(uid), this.#attempts.stateOf(uid)];
+      if (!pod || state?.kind !== 'queued' || state.hit?.limit !== 'record') return [];
+      if (this.#reported.has(uid)) return [];
+      this.#reported.add(uid);
+      return queuedReport(pod, state.hit, null);
+    });
   }
 
   /** The policies are others, or what they look at is: every pod counts anew. */
@@ -111,6 +134,7 @@ export class EvictionLimits {
     const answer = this.#limiter.admit(now, { pod, taint: decidingTaint(because), late });
     this.queue.delete(pod.uid);
     if (answer.kind === 'go') {
+      this.#reported.delete(pod.uid);
       this.queue.served(pod.namespace);
       return null;
     }
@@ -132,12 +156,16 @@ export class EvictionLimits {
   /** The pod leaves, or stays after all. An attempt without an answer may still come about. */
   drop(now: Instant, uid: string, leaves: boolean, setback: Setback | null): void {
     this.queue.delete(uid);
+    this.#reported.delete(uid);
     if (leaves || (setback !== null && isUncertain(setback))) this.leave(now, uid);
     else if (this.#limiter.release(uid, true)) this.queue.requeue(now);
   }
 }
 
-/** Whether there is more to say of what holds a pod back than was said. */
+/**
+ * Whether there is more to say of what holds a pod back than was said. The record is written in a
+ * moment as a rule: that is told only where it fails.
+ */
 export function isNews(hit: LimitHit, before: LimitHit | null): boolean {
   if (hit.limit === 'record') return false;
   return before === null || before.limit === 'record' || (hit.tripped && !before.tripped);

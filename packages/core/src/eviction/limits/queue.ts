@@ -24,6 +24,11 @@ export class LimitQueue {
     return this.#waiting.size === 0;
   }
 
+  /** Who waits, in no order. */
+  uids(): readonly string[] {
+    return [...this.#waiting.keys()];
+  }
+
   /** `until`: when a limit may let it through; null: when there is room. */
   put({ uid, namespace }: Pod, deadline: Instant, until: Instant | null): void {
     this.#waiting.set(uid, { uid, namespace, deadline });

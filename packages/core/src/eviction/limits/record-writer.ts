@@ -31,6 +31,16 @@ type State =
       readonly covers: ReadonlySet<string>;
     };
 
+/** What the end of a command means for those who wait. */
+type RecordAnswer =
+  /** It was no command about the record. */
+  | 'notOurs'
+  | 'nothing'
+  /** There may be room. */
+  | 'room'
+  /** It did not come about, and is tried again later. */
+  | 'failed';
+
 /**
  * Sees to it that limits survive a restart and a failover. What they have counted stands in a record
  * outside: it is read when we begin to lead, and written before the evictions that it counts. While
@@ -95,8 +105,8 @@ export class LimitRecordWriter {
     return { hasRoom: isFirst || opened.length > 0, commands };
   }
 
-  /** Takes the end of a command: whether it was one of its own, and may have made room. */
-  answered(now: Instant, id: string, outcome: Outcome): 'notOurs' | 'nothing' | 'room' {
+  /** Takes the end of a command. */
+  answered(now: Instant, id: string, outcome: Outcome): RecordAnswer {
     if (this.#inFlight.finish(id) === null) return 'notOurs';
     const state = this.#state;
     if (!('id' in state) || state.id !== id) return 'nothing';
@@ -111,12 +121,10 @@ export class LimitRecordWriter {
     if (state.kind === 'writing') this.#limiter.stayedUnwritten();
     this.#failures += 1;
     // Another replica has written: its record is read at once.
-    const at =
-      outcome.kind === 'changed' && this.#failures === 1
-        ? now
-        : nextAttempt(now, 'limits', this.#failures, retryWait, outcome);
+    const isOutrun = outcome.kind === 'changed' && this.#failures === 1;
+    const at = isOutrun ? now : nextAttempt(now, 'limits', this.#failures, retryWait, outcome);
     this.#state = { kind: 'unread', at };
-    return 'nothing';
+    return isOutrun ? 'nothing' : 'failed';
   }
 
   /** Whether we lead: another replica may write when we do not. */

@@ -59,12 +59,15 @@ export class HoldLog {
 
 /** A limit that keeps a pod waiting. */
 export function heldByLimit(hit: LimitHit): Holder {
-  const what = hit.tripped ? 'has tripped' : 'is used up';
-  const count = hit.count ? `: ${describeCount(hit.count)}` : '';
   return {
     ...{ kind: 'limit', name: limitId(hit), tripped: hit.tripped },
-    text: `${hit.limit} ${what}${count}`,
+    text: hit.limit === 'record' ? 'what it has counted cannot be stored' : textOf(hit),
   };
+}
+
+function textOf({ limit, tripped, count }: LimitHit): string {
+  const what = tripped ? 'has tripped' : 'is used up';
+  return `${limit} ${what}${count ? `: ${describeCount(count)}` : ''}`;
 }
 
 /** A pause that keeps a pod where it is; null: it is none. */
