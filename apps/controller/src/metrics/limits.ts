@@ -4,14 +4,15 @@ import type { Notice } from '@taintmgr/k8s-adapter';
 import type { ProcessStats } from '../stats/process-stats.ts';
 import type { Meter } from './meter.ts';
 
-/** So many limits are named at most: there may be one for each namespace, node or workload. */
+/** So many are named at most, the most urgent: there may be one for each namespace, node or workload. */
 const limitsMax = 100;
 
 /** How limits with a window are doing; takes the notices of what trips and is resumed. */
 export function limitMetrics(meter: Meter, stats: ProcessStats): (notice: Notice) => void {
   const limits = (): readonly LimitStatus[] => {
     const { running } = stats;
-    return (running?.limits(running.now()) ?? []).slice(0, limitsMax);
+    const all = running?.limits(running.now()) ?? [];
+    return all.toSorted((one, other) => rankOf(one) - rankOf(other)).slice(0, limitsMax);
   };
   meter.readings(
     'taintmgr_limit_tripped',
@@ -41,4 +42,10 @@ export function limitMetrics(meter: Meter, stats: ProcessStats): (notice: Notice
     if (report.kind === 'limitTripped') trips.inc({ per: report.limit.per });
     if (report.kind === 'limitResumed') resumes.inc({ per: report.limit.per });
   };
+}
+
+/** Alerts go by those that have tripped; next come those that have no room left, and hold pods. */
+function rankOf({ tripped, count }: LimitStatus): number {
+  if (tripped) return 0;
+  return count && count.evicted + count.unavailable >= count.most ? 1 : 2;
 }

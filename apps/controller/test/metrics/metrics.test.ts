@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { LimitStatus } from '@taintmgr/core/policy';
 import type { Metrics } from '../../src/metrics/metrics.ts';
 import { metricsText, numberText } from '../../src/metrics/text.ts';
 import { because, due, finished, idle, measure, pod, reported, sent } from './measured.ts';
@@ -192,6 +193,29 @@ describe('metrics of our own', () => {
       'taintmgr_decisions_total{cause="PodDeleted",decision="called_off"} 1',
       'taintmgr_pending_evictions 0',
     );
+  });
+
+  it('name limits that have tripped before all others, and then those without room', async () => {
+    const { stats, metrics } = measure();
+    const count = { evicted: 1, unavailable: 1, most: 3, of: 9, windowMs: 600_000 };
+    const hit = { per: 'namespace', limit: 'pods', tripped: false, since: null, count } as const;
+    const limitOf = (name: string): LimitStatus => ({ ...hit, name, id: `namespace=${name}` });
+    const limits: readonly LimitStatus[] = [
+      ...Array.from({ length: 120 }, (_, index) => limitOf(`ns-${index}`)),
+      { ...limitOf('full'), count: { ...count, evicted: 2 } },
+      { ...limitOf('shut'), tripped: true, since: due },
+    ];
+    stats.running = { ...idle, limits: () => limits };
+    await has(
+      metrics,
+      'taintmgr_limit_tripped{limit="namespace=shut"} 1',
+      'taintmgr_limit_evicted_pods{limit="namespace=full"} 2',
+      'taintmgr_limit_evicted_pods{limit="namespace=ns-97"} 1',
+    );
+    const named = (await linesOf(metrics)).filter((one) =>
+      one.startsWith('taintmgr_limit_evicted_pods{'),
+    );
+    assert.equal(named.length, 100);
   });
 
   it('measure the process and its watches', async () => {
