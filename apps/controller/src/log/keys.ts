@@ -3,6 +3,7 @@
 
 /** Each key with what stands under it. docs/logs.md has them as a table. */
 export const logKeys = {
+  add: 'taints that a node has got, key=value:effect',
   address: 'where it listens',
   again: 'when it is tried again',
   at: 'when a pod is evicted',
@@ -55,6 +56,7 @@ export const logKeys = {
   rate: 'nodes of a zone that are tainted in a second at most',
   ready: 'nodes of a zone that are ready',
   reason: 'the reason of an Event or a refusal',
+  remove: 'taints that a node has lost, key:effect',
   replicaSet: 'a ReplicaSet',
   requests: 'how many EvictionRequests',
   resource: 'a collection of the API',
@@ -81,8 +83,8 @@ export const logKeys = {
 
 type LogKey = keyof typeof logKeys;
 
-/** Fields of a line. */
+/** Fields of a line. A literal with spreads in it may hold others as well: `fieldsOf` looks at those. */
 export type Fields = Readonly<Partial<Record<LogKey, string | number>>>;
 
-/** These fields, if all keys of them are known. */
-export type Known<F> = F & { readonly [K in Exclude<keyof F, LogKey>]: never };
+/** These fields, if all keys of them are known, those too that a spread may bring. */
+export type Known<F> = { readonly [K in keyof F]: K extends LogKey ? F[K] : never };

@@ -2,7 +2,7 @@ import { formatTaint, type LifecycleReport, type NodeCommand } from '@taintmgr/c
 import { describeHold, describeLifecycleReason } from '@taintmgr/core/lifecycle';
 import { formatTime } from '@taintmgr/core/time';
 import type { Notice } from '@taintmgr/k8s-adapter';
-import { errorOf, formatWait, type Line, line, podFields } from './line.ts';
+import { errorOf, fieldsOf, formatWait, type Line, line, podFields } from './line.ts';
 
 /** Log lines about nodes and zones. `now` is for times given as a wait. */
 export function lifecycleLine(report: LifecycleReport, now: number): Line {
@@ -82,11 +82,11 @@ function taintFields(command: NodeCommand): Line['fields'] {
   if (command.kind !== 'changeTaints') return {};
   const { add, remove, because } = command;
   const reasons = because.map(describeLifecycleReason).join('; ');
-  return {
+  return fieldsOf({
     ...(add.length > 0 && { add: add.map(formatTaint).join(',') }),
     ...(remove.length > 0 && {
       remove: remove.map(({ key, effect }) => `${key}:${effect}`).join(','),
     }),
     ...(reasons !== '' && { because: reasons }),
-  };
+  });
 }

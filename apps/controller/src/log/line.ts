@@ -10,12 +10,17 @@ export interface Line {
 }
 
 /** A line of these parts. */
-export function line<const F extends Fields>(
+export function line<F extends Fields & Known<F>>(
   level: Line['level'],
   message: string,
-  fields: Known<F>,
+  fields: F,
 ): Line {
   return { level, message, fields };
+}
+
+/** Fields for a line to come, some of which may be left out: a type alone lets others slip in by a spread. */
+export function fieldsOf<F extends Fields & Known<F>>(fields: F): Fields {
+  return fields;
 }
 
 /** A short wait, exact to the tenth of a second. */

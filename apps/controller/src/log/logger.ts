@@ -6,7 +6,7 @@ export type LogFormat = 'text' | 'json';
 
 /** Writes one line; a key that is not known does not compile. */
 interface Write {
-  <const F extends object>(fields: Known<F>, message: string): void;
+  <F extends Known<F>>(fields: F, message: string): void;
   (message: string): void;
 }
 
@@ -18,7 +18,7 @@ export interface Logger {
   readonly error: Write;
   readonly fatal: Write;
   /** One whose lines have these fields too. */
-  child<const F extends object>(fields: Known<F>): Logger;
+  child<F extends Known<F>>(fields: F): Logger;
 }
 
 export interface LogOptions {

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { logKeys } from '../../src/log/keys.ts';
-import { line } from '../../src/log/line.ts';
+import { fieldsOf, line } from '../../src/log/line.ts';
 import { createLogger } from '../../src/log/logger.ts';
 
 const source = fileURLToPath(new URL('../../src/', import.meta.url));
@@ -18,6 +18,10 @@ describe('keys of log lines', () => {
     log.info(fields, 'evicted');
     // @ts-expect-error: in a line that is written later
     line('info', 'evicted', fields);
+    // @ts-expect-error: by a spread, where it may be left out
+    line('info', 'evicted', { ...(log && { nonsense: 1 }) });
+    // @ts-expect-error: in fields of a line to come
+    fieldsOf({ pod: 'shop/web-0', ...(log && { nonsense: 1 }) });
     // @ts-expect-error: for all lines of a logger
     log.child(fields);
   });
