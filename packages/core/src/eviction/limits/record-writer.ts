@@ -51,7 +51,8 @@ export class LimitRecordWriter {
   readonly #clock: ClusterTime;
   readonly #inFlight = new InFlight('limits', 1);
   #state: State = { kind: 'unread', at: atOnce };
-  #failures = 0;
+  /** So many have failed in a row. */
+  readonly #failures = { reading: 0, writing: 0 };
   /** A request to resume was carried out, and has to be taken away. */
   #answered = false;
 
@@ -111,7 +112,7 @@ export class LimitRecordWriter {
     const state = this.#state;
     if (!('id' in state) || state.id !== id) return 'nothing';
     if (outcome.kind === 'done') {
-      this.#failures = 0;
+      this.#failures[state.kind] = 0;
       this.#state = { kind: 'idle', pollAt: now + pollMs, writeAt: now + laterMs };
       if (state.kind !== 'writing') return 'nothing';
       this.#answered = false;
@@ -119,10 +120,10 @@ export class LimitRecordWriter {
       return 'room';
     }
     if (state.kind === 'writing') this.#limiter.stayedUnwritten();
-    this.#failures += 1;
+    const failures = ++this.#failures[state.kind];
     // Another replica has written: its record is read at once.
-    const isOutrun = outcome.kind === 'changed' && this.#failures === 1;
-    const at = isOutrun ? now : nextAttempt(now, 'limits', this.#failures, retryWait, outcome);
+    const isOutrun = outcome.kind === 'changed' && failures === 1;
+    const at = isOutrun ? now : nextAttempt(now, 'limits', failures, retryWait, outcome);
     this.#state = { kind: 'unread', at };
     return isOutrun ? 'nothing' : 'failed';
   }
