@@ -15,14 +15,13 @@ export type OnLook = (check: string, endpoint: string, fault: string | null) => 
 interface CheckResult {
   readonly name: string;
   readonly fault: string | null;
-  readonly remark: string | null;
   readonly excluded: boolean;
 }
 
 /**
  * The handlers of one health endpoint, by path, as kube-apiserver has them: `/readyz` with
  * `?verbose` and `?exclude=NAME`, and each check at `/readyz/NAME`. The former is open to everybody
- * and withholds reasons; the latter gives them.
+ * and withholds reasons and remarks, which name nodes, namespaces and policies; the latter gives them.
  */
 export function healthHandlers(
   name: string,
@@ -39,16 +38,16 @@ export function healthHandlers(
     const results = checks.map((check) => {
       const isExcluded = excluded.delete(check.name);
       const fault = isExcluded ? null : look(check);
-      return { name: check.name, excluded: isExcluded, fault, remark: check.remark?.() ?? null };
+      return { name: check.name, excluded: isExcluded, fault };
     });
     return answer(name, results, [...excluded], inquiry.query.has('verbose'));
   };
   const single = checks.map((check) => {
     const handler: Handler = () => {
       const fault = look(check);
-      return fault === null
-        ? textAnswer('ok')
-        : errorAnswer(`internal server error: ${fault}`, 500);
+      if (fault !== null) return errorAnswer(`internal server error: ${fault}`, 500);
+      const remark = check.remark?.() ?? null;
+      return textAnswer(remark === null ? 'ok' : `ok: ${remark}`);
     };
     return [`/${name}/${check.name}`, handler] as const;
   });
@@ -79,8 +78,7 @@ function answer(
   return textAnswer([...lines, `${name} check passed`, ''].join('\n'));
 }
 
-function line({ name, fault, remark, excluded }: CheckResult): string {
+function line({ name, fault, excluded }: CheckResult): string {
   if (excluded) return `[+]${name} excluded: ok`;
-  if (fault !== null) return `[-]${name} failed: reason withheld`;
-  return remark === null ? `[+]${name} ok` : `[+]${name} ok: ${remark}`;
+  return fault === null ? `[+]${name} ok` : `[-]${name} failed: reason withheld`;
 }

@@ -5,6 +5,7 @@ import { type Check, healthHandlers } from '../../src/server/health.ts';
 // Texts as kube-apiserver's healthz package has them.
 
 const ping: Check = { name: 'ping', fault: () => null };
+const remarked: Check = { ...ping, remark: () => 'web of shop waits' };
 const bad: Check = { name: 'bad', fault: () => 'this will fail' };
 
 describe('a health endpoint', () => {
@@ -41,6 +42,14 @@ describe('a health endpoint', () => {
         'warn: some health checks cannot be excluded: no matches for "even-less","no"\n' +
         'readyz check passed\n',
     ],
+    [
+      'withholds what people should know as well',
+      [remarked],
+      '/readyz?verbose',
+      200,
+      '[+]ping ok\nreadyz check passed\n',
+    ],
+    ['tells it there', [remarked], '/readyz/ping', 200, 'ok: web of shop waits'],
     ['has each check on its own', [ping, bad], '/readyz/ping', 200, 'ok'],
     ['tells why there', [ping, bad], '/readyz/bad', 500, 'internal server error: this will fail\n'],
   ];
