@@ -71,7 +71,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
     featureGates: checked.featureGates,
     lease: electing ? settings.resourceName : null,
   });
-  const tracing = await startTracing(settings.otlpEndpoint, process.env, log);
+  const tracing = await startTracing(settings, process.env, log);
   const { meter } = metrics;
   const pressure = await pressureOf(options, meter, log);
   const engine = engineConfig(choices, checked);

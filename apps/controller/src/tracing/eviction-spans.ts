@@ -1,5 +1,6 @@
 // One span for each attempt to evict a pod, with the requests that it takes as its children.
 import {
+  type Attributes,
   context,
   type Span,
   SpanKind,
@@ -19,9 +20,12 @@ export class EvictionSpans {
   /** By `namespace/name` of the pod: whose requests go out now. */
   readonly #pods = new Map<string, Span>();
   readonly #tracer: Tracer;
+  readonly #common: Attributes;
 
-  constructor(tracer: Tracer) {
+  /** `common` are the attributes of every span. */
+  constructor(tracer: Tracer, common: Attributes) {
     this.#tracer = tracer;
+    this.#common = common;
   }
 
   observe(notice: Notice): void {
@@ -36,6 +40,7 @@ export class EvictionSpans {
     const span = this.#tracer.startSpan(`${method} pod`, {
       kind: SpanKind.INTERNAL,
       attributes: {
+        ...this.#common,
         'k8s.namespace.name': pod.namespace,
         'k8s.pod.name': pod.name,
         'k8s.pod.uid': pod.uid,
@@ -117,7 +122,7 @@ export class EvictionSpans {
     const [bare = ''] = path.split('?');
     const subresource = bare.split('/')[7];
     const what = subresource === undefined ? 'pods' : `pods/${subresource}`;
-    const attributes = { 'http.request.method': method, 'url.path': bare };
+    const attributes = { ...this.#common, 'http.request.method': method, 'url.path': bare };
     const within = trace.setSpan(context.active(), parent);
     return this.#tracer.startSpan(
       `${method} ${what}`,

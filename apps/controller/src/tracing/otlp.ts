@@ -1,5 +1,5 @@
 // OpenTelemetry's own exporter: OTLP over HTTP, in batches, with the variables of its specification.
-import { DiagLogLevel, diag, type Tracer } from '@opentelemetry/api';
+import { type Attributes, DiagLogLevel, diag, type Tracer } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
@@ -14,13 +14,21 @@ interface Exporter {
   readonly close: () => Promise<void>;
 }
 
-/** Begins to send to `endpoint` + /v1/traces, or where the variables say; '': those. */
-export function startExporter(endpoint: string, onError: (error: string) => void): Exporter {
+/**
+ * Begins to send to `endpoint` + /v1/traces, or where the variables say; '': those. `attributes` are
+ * those of the resource beside the usual ones.
+ */
+export function startExporter(
+  endpoint: string,
+  attributes: Attributes,
+  onError: (error: string) => void,
+): Exporter {
   listen(onError);
   const url = endpoint === '' ? {} : { url: `${endpoint.replace(/\/+$/, '')}/v1/traces` };
   const ours = resourceFromAttributes({
     'service.name': 'taintmgr-controller',
     'service.version': version,
+    ...attributes,
   });
   const provider = new BasicTracerProvider({
     // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES count before ours.

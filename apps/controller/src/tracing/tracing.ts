@@ -1,5 +1,6 @@
 // Traces of evictions, for those who ask for them: nothing of it is loaded for others.
 import type { Notice, Transport } from '@taintmgr/k8s-adapter';
+import type { Settings } from '../flags/settings.ts';
 import type { Logger } from '../log/logger.ts';
 
 /** What runs while there are traces. */
@@ -17,10 +18,10 @@ const variables = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_END
 
 /**
  * Begins, where an endpoint is named; null: there are no traces. `endpoint` is that of --otlp-endpoint,
- * `http://collector:4318`; '': what the variables say.
+ * `http://collector:4318`; '': what the variables say. In a dry run, `client` or `server`, all of it says so.
  */
 export async function startTracing(
-  endpoint: string,
+  { otlpEndpoint: endpoint, dryRun }: Pick<Settings, 'otlpEndpoint' | 'dryRun'>,
   environment: Readonly<Record<string, string | undefined>>,
   log: Logger,
 ): Promise<Tracing | null> {
@@ -28,10 +29,11 @@ export async function startTracing(
   if (!isNamed || environment.OTEL_SDK_DISABLED === 'true') return null;
   const { startExporter } = await import('./otlp.ts');
   const { EvictionSpans } = await import('./eviction-spans.ts');
-  const { tracer, close } = startExporter(endpoint, (error) =>
+  const attributes = dryRun === 'none' ? {} : { 'taintmgr.dry_run': dryRun };
+  const { tracer, close } = startExporter(endpoint, attributes, (error) =>
     log.warn({ error }, 'could not send traces'),
   );
-  const spans = new EvictionSpans(tracer);
+  const spans = new EvictionSpans(tracer, attributes);
   log.info({ endpoint: endpoint || 'of the environment' }, 'sending traces of evictions');
   return {
     observe: (notice) => spans.observe(notice),

@@ -39,18 +39,23 @@ interface Collector {
   readonly url: string;
   readonly paths: Set<string>;
   readonly services: Set<string>;
+  /** What resources say of a dry run. */
+  readonly dryRuns: Set<string | undefined>;
   readonly spans: Span[];
 }
 
 /** A receiver of OTLP in JSON. */
 async function collect(t: TestContext, status = 200): Promise<Collector> {
   const [spans, paths, services] = [[] as Span[], new Set<string>(), new Set<string>()];
+  const dryRuns = new Set<string | undefined>();
   const server = createServer(async (request, response) => {
     let text = '';
     for await (const chunk of request) text += chunk;
     paths.add(request.url ?? '');
     for (const { resource, scopeSpans } of JSON.parse(text).resourceSpans) {
-      services.add(textsOf(resource.attributes)['service.name'] ?? '');
+      const about = textsOf(resource.attributes);
+      services.add(about['service.name'] ?? '');
+      dryRuns.add(about['taintmgr.dry_run']);
       for (const scope of scopeSpans) spans.push(...scope.spans);
     }
     response.writeHead(status, { connection: 'close' }).end('{}');
@@ -58,7 +63,7 @@ async function collect(t: TestContext, status = 200): Promise<Collector> {
   t.after(() => server.close());
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url, paths, services, spans };
+  return { url, paths, services, dryRuns, spans };
 }
 
 function textsOf(attributes: Attributes): Readonly<Record<string, string>> {
@@ -118,6 +123,7 @@ describe('traces', () => {
     assert.ok(loaded.some((url) => url.includes('@opentelemetry')));
     assert.deepEqual([...collector.paths], ['/v1/traces']);
     assert.deepEqual([...collector.services], ['taintmgr-controller']);
+    assert.deepEqual([...collector.dryRuns], [undefined]);
     const [eviction, ...more] = collector.spans.filter(({ parentSpanId }) => !parentSpanId);
     assert.ok(eviction && more.length === 0);
     assert.equal(eviction.name, 'delete pod');
@@ -148,6 +154,19 @@ describe('traces', () => {
     ]);
     assert.equal(collector.spans.length, 3);
   });
+
+  for (const dryRun of ['client', 'server']) {
+    it(`say of a dry run that it is one: ${dryRun}`, async (t) => {
+      const collector = await collect(t);
+      const embedded = await start(t);
+      await evict(t, embedded, `--dry-run=${dryRun}`, `--otlp-endpoint=${collector.url}`);
+      assert.deepEqual([...collector.dryRuns], [dryRun]);
+      assert.ok(collector.spans.length > 0);
+      for (const { name, attributes } of collector.spans) {
+        assert.equal(textsOf(attributes)['taintmgr.dry_run'], dryRun, name);
+      }
+    });
+  }
 
   it('say of a budget that it refused', async (t) => {
     const collector = await collect(t);
