@@ -35,7 +35,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'TaintmgrTwoActing',
-    expr: `sum ${installation} (taintmgr_acting) > 1`,
+    expr: `sum ${installation} (taintmgr_acting unless taintmgr_dry_run == 1) > 1`,
     for: '1m',
     severity: 'critical',
     summary: 'More than one replica of taintmgr-controller acts',
@@ -76,7 +76,7 @@ export const alerts: readonly Alert[] = [
     severity: 'warning',
     summary: 'Pods stay on tainted nodes though they are due',
     description:
-      '{{ $value }} pods are past their deadline: a PodDisruptionBudget, a webhook, a limit or a pause holds them.',
+      '{{ $value }} pods are past their deadline: a PodDisruptionBudget, a webhook or a limit holds them.',
   },
   {
     name: 'TaintmgrLimitTripped',

@@ -151,6 +151,24 @@ describe('the alerts', { skip }, () => {
     assert.deepEqual(firing([calm, both]), ['TaintmgrTwoActing']);
   });
 
+  it('are silent where two replicas only look on, and one acts', async (t) => {
+    const embedded = await start(t);
+    const one = await run(t, embedded, '--leader-elect=false', '--publish-status=false');
+    const calm = await calmHour(embedded, one);
+    const scrapes = [await scrape(one)];
+    for (const name of ['first', 'second']) {
+      const looking = await run(t, embedded, '--dry-run=client', '--publish-status=false');
+      scrapes.push(await scrape(looking, name));
+    }
+    const metrics = scrapes.map(({ text }) => text.match(/^taintmgr_(acting|dry_run) \d/gm));
+    const looksOn = ['taintmgr_acting 1', 'taintmgr_dry_run 1'];
+    assert.deepEqual(
+      metrics.slice(1).map((found) => found?.toSorted()),
+      [looksOn, looksOn],
+    );
+    assert.deepEqual(firing([calm, { minutes: 10, scrapes, moves: true }]), []);
+  });
+
   it('TaintmgrOverlap: kube-controller-manager runs too, and that is accepted', async (t) => {
     const embedded = await start(t);
     addManager(embedded);
