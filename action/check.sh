@@ -42,7 +42,10 @@ if [ -n "${INPUT_MANIFESTS:-}" ]; then
   flags_of "$INPUT_MANIFESTS" -f
   sarif=${INPUT_SARIF:-taintmgr.sarif}
   # What cannot be read is said by the table; code scanning refuses a file that is none.
-  if "${plugin[@]}" doctor "${flags[@]}" -R -o sarif >"$sarif" 2>/dev/null || [ -s "$sarif" ]; then
+  if ! mkdir -p "$(dirname -- "$sarif")" 2>/dev/null || ! { : >"$sarif"; } 2>/dev/null; then
+    failed=1
+    echo "::error title=taintmgr::sarif: $sarif cannot be written"
+  elif "${plugin[@]}" doctor "${flags[@]}" -R -o sarif >"$sarif" 2>/dev/null || [ -s "$sarif" ]; then
     echo "sarif=$sarif" >>"$output"
   else
     rm -f "$sarif"

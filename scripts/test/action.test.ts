@@ -120,6 +120,25 @@ describe('the action', () => {
     assert.throws(() => readFileSync(sarif));
   });
 
+  it('makes the folder of SARIF, and fails where it cannot be written', (t) => {
+    const file = sarifIn(t);
+    const manifests = 'docs/policies/10-unreachable.yaml';
+    const sarif = join(file, '..', 'reports', 'of -- this', 'found.sarif');
+    const { code, output } = play(t, { manifests, sarif });
+    assert.deepEqual([code, output], [0, `sarif=${sarif}\n`]);
+    assert.equal(JSON.parse(readFileSync(sarif, 'utf8')).version, '2.1.0');
+    // What is a file is no folder, and what is a folder is no file.
+    for (const refused of [join(sarif, 'found.sarif'), join(sarif, '..')]) {
+      const failed = play(t, { manifests, sarif: refused });
+      assert.deepEqual([failed.code, failed.output], [1, '']);
+      assert.ok(
+        failed.printed.includes(`::error title=taintmgr::sarif: ${refused} cannot be written\n`),
+        failed.printed,
+      );
+      assert.match(failed.summary, /^## Manifests/);
+    }
+  });
+
   it('plays an outage with policies, and fails where a limit is crossed', (t) => {
     const cluster = 'docs/scenarios/three-zones.yaml';
     const given = { cluster, script: 'docs/scenarios/zone-outage.yaml', until: '5m' };
