@@ -271,7 +271,7 @@ export const conditions: readonly ConditionRow[] = [
     on: 'Node',
     type: 'MaintenancePlanned, DrainInProgress, Drained',
     reasons: ['NodeDrain'],
-    what: 'Of a node of a NodeDrain with `publishesConditions`, as KEP-5683 has them.',
+    what: 'Of a node of a NodeDrain with `nodeConditions: Publish`, as KEP-5683 has them.',
   },
   {
     on: 'Node',
