@@ -4,15 +4,16 @@ app.kubernetes.io/component: controller
 {{- end }}
 
 {{- define "taintmgr.labels" -}}
-{{ include "taintmgr.selector" . }}
-app.kubernetes.io/part-of: taintmgr
-app.kubernetes.io/instance: {{ .Release.Name }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
-{{- with .Values.labels }}
-{{ toYaml . }}
+{{ include "taintmgr.labelsWith" (list . dict) }}
 {{- end }}
+
+{{- /* Labels of an object that has others: (list . OTHERS). Of a label that is said twice the first counts,
+and what selectors go by before all. */}}
+{{- define "taintmgr.labelsWith" -}}
+{{- $root := index . 0 }}
+{{- $selected := include "taintmgr.selector" $root | fromYaml }}
+{{- $ours := dict "app.kubernetes.io/part-of" "taintmgr" "app.kubernetes.io/instance" $root.Release.Name "app.kubernetes.io/version" $root.Chart.AppVersion "app.kubernetes.io/managed-by" $root.Release.Service "helm.sh/chart" (printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_") }}
+{{- toYaml (merge dict $selected (index . 1) $root.Values.labels $ours) }}
 {{- end }}
 
 {{- /* Labels and annotations of an object that has no others. */}}

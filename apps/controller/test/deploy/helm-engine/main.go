@@ -187,6 +187,13 @@ func functions(all *template.Template) template.FuncMap {
 		}
 		return strings.TrimSuffix(string(text), "\n")
 	}
+	known["fromYaml"] = func(text string) object {
+		value := object{}
+		if err := yaml.Unmarshal([]byte(text), &value); err != nil {
+			value["Error"] = err.Error()
+		}
+		return value
+	}
 	known["include"] = func(name string, data interface{}) (string, error) {
 		var out strings.Builder
 		err := all.ExecuteTemplate(&out, name, data)
