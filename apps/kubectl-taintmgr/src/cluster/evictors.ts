@@ -9,7 +9,8 @@ import {
   type Evidence,
   taintEvictors,
 } from '@taintmgr/k8s-adapter/client';
-import { type OwnSettings, publishedSettings, settingsInFlags } from './own-settings.ts';
+import { accountOf, type OwnSettings, publishedSettings, settingsInFlags } from './own-settings.ts';
+import type { ServiceAccount } from './rights.ts';
 import {
   type HeldZone,
   isFresh,
@@ -121,8 +122,22 @@ function leaderIn({ evidence }: DutyVerdict): Leader | null {
   return null;
 }
 
+/** As whom the leader of taintmgr-controller speaks to the API server, by its pod; null: that is not to be seen. */
+export async function leaderAccount(
+  { taintmgr }: Evictors,
+  reader: Pick<Reader, 'podObject'>,
+): Promise<ServiceAccount | null> {
+  const leader = taintmgr.kind === 'acts' ? leaderIn(taintmgr) : null;
+  if (leader === null || leader.namespace === null) return null;
+  const name = accountOf(await leaderPod(reader, leader));
+  return name === null ? null : { namespace: leader.namespace, name };
+}
+
 /** A holder is called after its pod. */
-async function leaderPod(reader: Reader, { holder, namespace }: Leader): Promise<unknown> {
+async function leaderPod(
+  reader: Pick<Reader, 'podObject'>,
+  { holder, namespace }: Leader,
+): Promise<unknown> {
   return namespace === null ? null : reader.podObject(namespace, holder.replace(/_[^_]*$/, ''));
 }
 

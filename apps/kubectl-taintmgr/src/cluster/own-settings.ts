@@ -28,6 +28,7 @@ export function publishedSettings({
 
 interface ControllerPod {
   readonly spec?: {
+    readonly serviceAccountName?: string;
     readonly containers?: readonly {
       readonly command?: readonly string[];
       readonly args?: readonly string[];
@@ -35,9 +36,18 @@ interface ControllerPod {
   };
 }
 
+function specOf(pod: unknown): ControllerPod['spec'] {
+  return ((pod ?? {}) as ControllerPod).spec;
+}
+
+/** The name of the service account of its pod; null: the pod is not to be seen. */
+export function accountOf(pod: unknown): string | null {
+  return specOf(pod)?.serviceAccountName ?? null;
+}
+
 /** What the flags of its pod say; null: the pod is not to be seen. A file may say more. */
 export function settingsInFlags(pod: unknown): OwnSettings | null {
-  const { spec } = (pod ?? {}) as ControllerPod;
+  const spec = specOf(pod);
   if (!spec) return null;
   const words = (spec.containers ?? []).flatMap(({ command = [], args = [] }) => {
     return [...command, ...args];

@@ -1,4 +1,4 @@
-// What the API server says of us: who we are, and which rights we have.
+// What the API server says of us: who we are, and which rights we have; and which rights others have.
 import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter/client';
 
 /** Something that a user may be allowed to do. */
@@ -31,15 +31,40 @@ export function describeRight({ verb, group, resource, namespace, name }: Right)
  * Whether the current user has a right, as the API server says; null where it does not say. Throws
  * ConnectionError.
  */
-export async function isAllowed(
-  client: ApiClient,
-  { verb, group, resource, namespace = '', name = '' }: Right,
-): Promise<boolean | null> {
-  const [plural = '', subresource = ''] = resource.split('/');
-  const resourceAttributes = { verb, group, resource: plural, subresource, namespace, name };
-  const spec = { resourceAttributes };
+export async function isAllowed(client: ApiClient, right: Right): Promise<boolean | null> {
+  const spec = { resourceAttributes: attributesOf(right) };
   const answer = await review(client, 'authorization', 'SelfSubjectAccessReview', { spec });
   return answer && answer.allowed === true;
+}
+
+/** An account of programs. */
+export interface ServiceAccount {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/**
+ * Whether a service account has a right, as the API server says; null where it does not tell us. Throws
+ * ConnectionError.
+ */
+export async function isAllowedTo(
+  client: ApiClient,
+  { namespace, name }: ServiceAccount,
+  right: Right,
+): Promise<boolean | null> {
+  const all = 'system:serviceaccounts';
+  const spec = {
+    user: `system:serviceaccount:${namespace}:${name}`,
+    groups: [all, `${all}:${namespace}`, 'system:authenticated'],
+    resourceAttributes: attributesOf(right),
+  };
+  const answer = await review(client, 'authorization', 'SubjectAccessReview', { spec });
+  return answer && answer.allowed === true;
+}
+
+function attributesOf({ verb, group, resource, namespace = '', name = '' }: Right): object {
+  const [plural = '', subresource = ''] = resource.split('/');
+  return { verb, group, resource: plural, subresource, namespace, name };
 }
 
 /** Who we are to the API server; null where it does not say. */

@@ -22,6 +22,7 @@ import { type Finding, levelTones } from './finding.ts';
 import type { DoctorFlags } from './flags.ts';
 import { checkFiles } from './manifests/command.ts';
 import { checkOverlap } from './overlap-check.ts';
+import { checkPolicies } from './policies-check.ts';
 import { checkRights } from './rights-check.ts';
 import { checkClock, checkServer } from './server-check.ts';
 import { checkSettings } from './settings-check.ts';
@@ -39,6 +40,7 @@ const checks: readonly Check[] = [
   checkRights,
   checkOverlap,
   checkSettings,
+  checkPolicies,
   checkControllers,
   checkBudgets,
   checkTaints,

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { customResourceDefinitions } from '@taintmgr/core/policy';
+import { installDefinitions, pod } from '@taintmgr/sim-cluster';
+import { run } from '../../world/run.ts';
+import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
+
+// What `doctor` says of policies whose actions the account of taintmgr-controller may not carry out.
+
+const namespace = 'taintmgr-system';
+const name = 'taintmgr-controller';
+const deletes = { resources: ['pods'], verbs: ['delete'] };
+const evicts = { resources: ['pods/eviction'], verbs: ['create'] };
+const addsDeletions =
+  '(add components/deletions to its kustomization, or set policies.deletions of its chart)';
+const addsEvictions =
+  '(add components/evictions to its kustomization, or set policies.evictions of its chart)';
+
+function fault(policy: string, action: string, right: string, fix: string): string {
+  const message = `action ${action} takes a permission that serviceaccount ${name} -n ${namespace} has not`;
+  return `FAIL evictionpolicy/${policy}: ${message}: ${right}; its pods stay ${fix}`;
+}
+
+describe('doctor where policies say how pods leave', () => {
+  let cluster: TestCluster;
+  before(async () => {
+    cluster = await startTestCluster(null, {
+      reader: [{ apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list'] }],
+    });
+    process.env.KUBECONFIG = cluster.kubeconfig;
+    const { api } = cluster;
+    await installDefinitions(api, customResourceDefinitions());
+    api.create('namespaces', { metadata: { name: namespace } });
+    const now = new Date().toISOString().replace('Z', '000Z');
+    const spec = { holderIdentity: `${name}-0_1`, leaseDurationSeconds: 3600, renewTime: now };
+    api.create('leases', { metadata: { name, namespace }, spec });
+    const refs = { apiGroup: 'rbac.authorization.k8s.io' };
+    api.create('clusterrolebindings', {
+      metadata: { name },
+      roleRef: { ...refs, kind: 'ClusterRole', name },
+      subjects: [{ kind: 'ServiceAccount', name, namespace }],
+    });
+    api.create('clusterroles', { metadata: { name }, rules: [] });
+  });
+  after(() => cluster.stop());
+
+  /** As a mode and its components have it. */
+  function allow(...rules: readonly object[]): void {
+    const { api } = cluster;
+    const role = api.get('clusterroles', '', name) ?? assert.fail();
+    api.update('clusterroles', {
+      ...role,
+      rules: rules.map((rule) => ({ apiGroups: [''], ...rule })),
+    });
+  }
+
+  function declare(policy: string, spec: object): void {
+    const kind = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'EvictionPolicy' };
+    cluster.api.create('evictionpolicies.taintmgr.dev', {
+      ...kind,
+      metadata: { name: policy },
+      spec,
+    });
+  }
+
+  async function findings(...flags: readonly string[]): Promise<readonly string[]> {
+    const path =
+      'jsonpath={range .findings[?(@.check=="policies")]}{.level} {.about}: {.message} ({.fix}){"\\n"}{end}';
+    return (await run('doctor', '-o', path, ...flags)).out.trimEnd().split('\n');
+  }
+
+  it('says nothing where the pod of the leader is not to be seen, nor whose rights count', async () => {
+    declare('spot', { action: 'EvictThenDelete', deleteAfter: '90s' });
+    assert.deepEqual(await findings(), ['']);
+  });
+
+  it('says nothing where no policy makes pods leave', async () => {
+    const spec = { nodeName: 'cp', serviceAccountName: name };
+    cluster.api.create('pods', pod(namespace, `${name}-0`, { spec }));
+    cluster.api.delete('evictionpolicies.taintmgr.dev', '', 'spot');
+    declare('databases', { action: 'Keep' });
+    declare('zones', { limits: [{ per: 'Zone', pods: 1, window: '1h' }] });
+    assert.deepEqual(await findings(), ['']);
+  });
+
+  it('names each policy whose pods would stay, and what is to be installed', async () => {
+    declare('gentle', { action: 'Evict' });
+    declare('spot', { action: 'EvictThenDelete', deleteAfter: '90s' });
+    declare('unreachable', { action: 'Upstream' });
+    const cases: readonly (readonly [rules: readonly object[], found: readonly string[]])[] = [
+      [
+        [evicts],
+        [
+          fault('spot', 'EvictThenDelete', 'delete pods', addsDeletions),
+          fault('unreachable', 'Upstream', 'delete pods', addsDeletions),
+        ],
+      ],
+      [
+        [deletes],
+        [
+          fault('gentle', 'Evict', 'create pods/eviction', addsEvictions),
+          fault('spot', 'EvictThenDelete', 'create pods/eviction', addsEvictions),
+        ],
+      ],
+      [
+        [deletes, evicts],
+        ['OK : taintmgr-controller may do what the actions of policies ask for ()'],
+      ],
+    ];
+    for (const [rules, found] of cases) {
+      allow(...rules);
+      assert.deepEqual(await findings(), found);
+    }
+  });
+
+  it('says so where we may not ask', async () => {
+    assert.deepEqual(await findings('--token=reader'), [
+      'INFO : no permission to see which permissions taintmgr-controller has ()',
+    ]);
+  });
+
+  it('exits with 2 where pods would stay', async () => {
+    allow(evicts);
+    assert.equal((await run('doctor')).code, 2);
+  });
+});
