@@ -34,6 +34,8 @@ const sources: readonly (readonly [file: string, when: string | null])[] = [
   ['components/node-conditions/roles.yaml', '.Values.nodeDrains.nodeConditions'],
   ['components/volumes/roles.yaml', '.Values.nodeDrains.volumes'],
   ['components/eviction-requests/roles.yaml', '.Values.nodeDrains.evictionRequests'],
+  ['components/deletions/roles.yaml', '.Values.policies.deletions'],
+  ['components/evictions/roles.yaml', '.Values.policies.evictions'],
   ['components/limits/roles.yaml', '.Values.limits.enabled'],
   ['components/guard-annotations/admission-policy.yaml', '.Values.guard.enabled'],
 ];

@@ -65,6 +65,16 @@ const decisions: Readonly<Record<string, Field>> = {
     volumes: flag('Drains may find out whether volumes are detached (`pods.waitDetached`).', false),
     evictionRequests: flag('Drains see and make EvictionRequests (`pods.evictBy`).', false),
   }),
+  policies: group('Rights that EvictionPolicies need whose `action` is not that of `mode`.', {
+    deletions: flag(
+      'With `mode: evict`: policies with action Delete, EvictThenDelete or Upstream may delete pods.',
+      false,
+    ),
+    evictions: flag(
+      'With `mode: delete`: policies with action Evict or EvictThenDelete may ask PodDisruptionBudgets.',
+      false,
+    ),
+  }),
   limits: group('Limits of EvictionPolicies.', {
     enabled: flag(
       'Give the rights that limits with a window need: what they have counted survives a restart.',

@@ -11,6 +11,8 @@ const components = {
   'node-conditions': { nodeDrains: { nodeConditions: true } },
   volumes: { nodeDrains: { volumes: true } },
   'eviction-requests': { nodeDrains: { evictionRequests: true } },
+  deletions: { policies: { deletions: true } },
+  evictions: { policies: { evictions: true } },
   limits: { limits: { enabled: true } },
   takeover: { takeover: { enabled: true } },
   'guard-annotations': { guard: { enabled: true } },
@@ -28,7 +30,13 @@ const base: Partial<Record<Component, Component>> = {
   'eviction-requests': 'node-drains',
 };
 /** What needs a mode that acts. */
-const acting: readonly Component[] = ['takeover', 'limits', 'node-drains'];
+const acting: readonly Component[] = [
+  'takeover',
+  'deletions',
+  'evictions',
+  'limits',
+  'node-drains',
+];
 
 const modes = ['observe', 'delete', 'evict', 'evict-then-delete'] as const;
 const all = Object.keys(components) as Component[];

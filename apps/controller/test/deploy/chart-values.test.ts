@@ -66,6 +66,8 @@ const cases: readonly (readonly [path: string, value: unknown, beside?: Values])
   ['nodeDrains.nodeConditions', true, drains],
   ['nodeDrains.volumes', true, drains],
   ['nodeDrains.evictionRequests', true, drains],
+  ['policies.deletions', true, acts],
+  ['policies.evictions', true, acts],
   ['limits.enabled', true, acts],
   ['guard.enabled', true],
   ['config', { eviction: { concurrentEvictions: 7 } }],
@@ -225,6 +227,7 @@ describe('values that do not go together', { skip }, () => {
     ],
     [at('nodeDrains.enabled', true), /nodeDrains\.enabled: got true with mode observe/],
     [at('limits.enabled', true), /limits\.enabled: got true with mode observe/],
+    [at('policies.deletions', true), /policies\.deletions: got true with mode observe/],
     [at('nodeDrains.volumes', true), /nodeDrains\.volumes: got true without nodeDrains\.enabled/],
     [at('nodeLifecycle.legacyPods', true), /legacyPods: got true without nodeLifecycle\.enabled/],
     [at('podMonitor.enabled', true), /podMonitor\.tokenSecret\.name: got nothing/],
@@ -275,6 +278,46 @@ describe('the objects of the chart', { skip }, () => {
       for (const subject of subjects) assert.equal(subject.namespace, '1234');
     }
     assert.doesNotMatch(textOf(rendering ?? assert.fail()), /taintmgr-system/);
+  });
+
+  it('say each label once, and of those that are said twice the special one', () => {
+    const team = (value: string): Values => ({ enabled: true, labels: { team: value } });
+    const [rendering] = renderAll([
+      {
+        values: {
+          labels: {
+            team: 'all',
+            'app.kubernetes.io/name': 'other',
+            'app.kubernetes.io/part-of': 'other',
+          },
+          podLabels: { 'app.kubernetes.io/name': 'other', 'app.kubernetes.io/part-of': 'pods' },
+          serviceMonitor: team('monitor'),
+          podMonitor: { ...team('pods'), tokenSecret: { name: 'token' } },
+          prometheusRule: team('rule'),
+          dashboard: team('dashboard'),
+        },
+      },
+    ]);
+    const documents = parseAllDocuments(textOf(rendering ?? assert.fail()));
+    assert.deepEqual(
+      documents.flatMap(({ errors }) => errors),
+      [],
+    );
+    const objects = documents.flatMap((document): readonly KubeObject[] => document.toJS() ?? []);
+    const labelsOf = (kind: string): Values =>
+      objects.find((one) => one.kind === kind)?.metadata.labels ?? assert.fail(kind);
+    const kinds = ['ServiceMonitor', 'PodMonitor', 'PrometheusRule', 'ConfigMap', 'Service'];
+    const teams = kinds.map((kind) => labelsOf(kind).team);
+    assert.deepEqual(teams, ['monitor', 'pods', 'rule', 'dashboard', 'all']);
+    const { metadata, spec } = objects.find(({ kind }) => kind === 'Deployment') ?? assert.fail();
+    // What selectors go by stays.
+    for (const [labels, partOf] of [
+      [metadata.labels, 'other'],
+      [spec.template.metadata.labels, 'pods'],
+    ]) {
+      assert.equal(labels['app.kubernetes.io/name'], 'taintmgr');
+      assert.equal(labels['app.kubernetes.io/part-of'], partOf);
+    }
   });
 
   it('take names that look like numbers as text', () => {

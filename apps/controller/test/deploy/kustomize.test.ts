@@ -259,6 +259,27 @@ describe('the objects of deploy/kustomize', () => {
     assert.deepEqual(ports, ['health from all', `https ${JSON.stringify(collectors)}`]);
   });
 
+  for (const way of [
+    ['clusters/own'],
+    ['clusters/managed'],
+    ['modes/evict', 'components/deletions'],
+    ['modes/delete', 'components/evictions'],
+    ['modes/evict-then-delete'],
+  ]) {
+    it(`let policies do all that their actions say: ${way.join(' with ')}`, () => {
+      const roles = read(way).objects.filter(({ kind }) => kind === 'ClusterRole');
+      const bound = roles.filter(({ metadata }) => metadata.name.startsWith('taintmgr-controller'));
+      const rights = bound.flatMap(({ rules = [] }) =>
+        rules.flatMap((rule: Readonly<Record<'resources' | 'verbs', readonly string[]>>) =>
+          rule.resources.flatMap((resource) => rule.verbs.map((verb) => `${verb} ${resource}`)),
+        ),
+      );
+      for (const right of ['delete pods', 'patch pods/status', 'create pods/eviction']) {
+        assert.ok(rights.includes(right), right);
+      }
+    });
+  }
+
   it('are what Pod Security calls restricted', () => {
     const { spec } = deploymentOf(all).spec.template;
     for (const shared of ['hostNetwork', 'hostPID', 'hostIPC'])

@@ -149,6 +149,14 @@ export function createPolicies({ cluster: { api } }: EmbeddedCluster): void {
   }
 }
 
+/** A policy for one of the taints, for an action that is not that of the mode. */
+export function createAction({ cluster: { api } }: EmbeddedCluster, action: string): void {
+  const spec = { match: { taints: [{ key: 'slow' }] }, action };
+  const kind = 'EvictionPolicy';
+  const object = { apiVersion: 'taintmgr.dev/v1alpha1', kind, metadata: { name: 'slow' }, spec };
+  api.create(resourceOf(kind), object);
+}
+
 /** `nodedrains.taintmgr.dev` of a NodeDrain. */
 export function resourceOf(kind: string): string {
   return `${kind.toLowerCase()}s.taintmgr.dev`.replace('ys.', 'ies.');

@@ -17,6 +17,7 @@ import { type Component, foldersOf, titleOf, valuesOf, type Way } from './chart-
 import { containerOf, type Manifests, readManifests } from './manifests.ts';
 import {
   account,
+  createAction,
   createPolicies,
   grant,
   optIn,
@@ -167,6 +168,8 @@ async function useRights(
   grant(embedded, manifests.objects);
   await populate(embedded);
   createPolicies(embedded);
+  if (has('deletions')) createAction(embedded, 'Delete');
+  if (has('evictions')) createAction(embedded, 'Evict');
   if (mode === 'evict-then-delete') protectOverdue(embedded);
   if (has('takeover')) optIn(embedded);
   taintNodes(embedded);
@@ -210,6 +213,8 @@ const ways: readonly Way[] = [
   { mode: 'evict', components: [] },
   { mode: 'evict-then-delete', components: [] },
   { mode: 'observe', components: [] },
+  { mode: 'delete', components: ['evictions'] },
+  { mode: 'evict', components: ['deletions'] },
   { mode: 'delete', components: ['node-lifecycle'] },
   { mode: 'delete', components: ['limits'] },
   { mode: 'delete', components: ['node-drains'] },
