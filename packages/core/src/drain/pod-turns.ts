@@ -38,7 +38,8 @@ export class PodTurns {
     const { podsAtOnceMax } = this.#config;
     const { nodes, requests, store } = this.#site;
     const queue = this.#queue(now);
-    let room = podsAtOnceMax === 0 ? noLimit : podsAtOnceMax - countUnderWay(now, queue);
+    const isPending = (name: string): boolean => nodes.isPending(name);
+    let room = podsAtOnceMax === 0 ? noLimit : podsAtOnceMax - countUnderWay(now, queue, isPending);
     const commands: PodRequest[] = [];
     for (const waiting of podsInTurn(nodes.list(), queue)) {
       if (room <= 0 || !requests.hasRoom) break;

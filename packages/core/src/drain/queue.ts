@@ -39,12 +39,16 @@ function lowestRank(pods: readonly DrainPod[], { store, order }: Queue): readonl
   );
 }
 
-/** How many pods are on their way out, but for those that are held up there. */
+/** How many pods of nodes whose turn has come are on their way out, but for those that are held up there. */
 export function countUnderWay(
   now: Instant,
   { pods, store }: Pick<Queue, 'pods' | 'store'>,
+  isPending: (nodeName: string) => boolean,
 ): number {
-  return pods.all().filter((one) => isUnderWay(one) && !isHeldUp(now, one, store)).length;
+  const counted = pods.all().filter((one) => {
+    return isUnderWay(one) && !isPending(one.pod.nodeName) && !isHeldUp(now, one, store);
+  });
+  return counted.length;
 }
 
 /** Whether nothing is left on a node but what has been held up for long. */

@@ -154,9 +154,9 @@ export function isStaying({ state }: DrainPod): boolean {
   return state.kind === 'kept' || state.kind === 'left';
 }
 
-/** Whether a pod is on its way out by our doing. */
-export function isUnderWay({ state, tries }: DrainPod): boolean {
-  return tries > 0 && ['requested', 'accepted', 'terminating'].includes(state.kind);
+/** Whether a pod is on its way out, by our doing or, for what we can tell, by that of an earlier run. */
+export function isUnderWay({ state }: DrainPod): boolean {
+  return ['requested', 'accepted', 'terminating'].includes(state.kind);
 }
 
 /** Whether a node is done with, one way or the other. */
