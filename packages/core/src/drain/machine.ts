@@ -104,10 +104,19 @@ export class DrainMachine {
     return this.#others.stop;
   }
 
-  /** One more node, after the others; what is known of it comes with events. */
+  /** One more node, after the others, or another one of its name; what is known of it comes with events. */
   add(now: Instant, target: DrainTarget): void {
     this.#nodes.add(target, now);
     this.#actAt = now;
+  }
+
+  /** The node is none of its targets any more, and its turn had not come. */
+  remove(nodeName: string): void {
+    for (const { pod } of this.#pods.on(nodeName)) {
+      this.#pods.schedule.cancel(pod.uid);
+      this.#pods.delete(pod.uid);
+    }
+    this.#nodes.remove(nodeName);
   }
 
   /** What does not happen on which nodes; everything else may. */
@@ -138,6 +147,11 @@ export class DrainMachine {
       this.#pods.put(known.pod, known.state, { hold: null });
     }
     return names;
+  }
+
+  /** Whether its turn is still to come. */
+  isPending(nodeName: string): boolean {
+    return this.#nodes.has(nodeName) && this.#nodes.isPending(nodeName);
   }
 
   /** Whether the node's turn has come, and it is not done with. */

@@ -68,11 +68,12 @@ export class DrainNodes {
     for (const target of config.targets) this.add(target, Number.NEGATIVE_INFINITY);
   }
 
-  /** One more node, which is the last. What an earlier run began goes on at `now`. */
+  /** One more node, or another by the name of one. What an earlier run began goes on at `now`. */
   add(
     { name, zone, wave = oneWave, phase = { kind: 'pending' } }: DrainTarget,
     now: Instant,
   ): void {
+    this.#forget(name);
     this.#places.set(name, { zone, wave });
     this.#phases.set(name, phase);
     this.#sights.set(name, 'unseen');
@@ -80,6 +81,13 @@ export class DrainNodes {
     // It may have the taint, and others may have been at it since.
     this.#wasTainted.add(name);
     this.#taint(name, phase.since, now);
+  }
+
+  remove(name: string): void {
+    this.#forget(name);
+    this.#places.delete(name);
+    this.#phases.delete(name);
+    this.#sights.delete(name);
   }
 
   /** What does not happen on which nodes for now. */
@@ -133,11 +141,7 @@ export class DrainNodes {
       return this.isBegun(name) && pods.on(name).some(({ state }) => !isDone(state));
     });
     for (const name of begun) {
-      this.#writes.forget(name);
-      this.#claims?.forget(name);
-      this.#isMarked.delete(name);
-      this.#wasTainted.delete(name);
-      this.#tainting.delete(name);
+      this.#forget(name);
       this.#phases.set(name, { kind: 'pending' });
     }
     return begun;
@@ -322,6 +326,14 @@ export class DrainNodes {
     this.#tainting.delete(name);
     this.#phases.set(name, { kind: 'draining', since: phase.since });
     this.#note({ kind: 'nodeBegun', node: name, wasTainted: this.#wasTainted.has(name) });
+  }
+
+  #forget(name: string): void {
+    this.#writes.forget(name);
+    this.#claims?.forget(name);
+    this.#isMarked.delete(name);
+    this.#wasTainted.delete(name);
+    this.#tainting.delete(name);
   }
 
   #end(name: string, phase: DrainNodePhase): void {

@@ -163,11 +163,15 @@ export interface NodeDrain {
   readonly afterNode: readonly DrainHook[];
   /** How far it was when its status was written last, by node. */
   readonly known: readonly KnownDrainNode[];
+  /** Whether these are all: a status has a limit. */
+  readonly knowsAll: boolean;
   /** StatefulSets (`namespace/name`) that waited for volumes, as its status has them. */
   readonly volumeWaits: readonly { readonly statefulSet: string; readonly since: Instant }[];
   readonly startedAt: Instant | null;
   /** The generation that the status is of; null: it says nothing. */
   readonly observedGeneration: number | null;
+  /** The selector that found the nodes of the status, as JSON; null: it says none. */
+  readonly observedSelector: string | null;
   /** Whether nothing is left to be done for it but to undo it. */
   readonly isOver: boolean;
 }

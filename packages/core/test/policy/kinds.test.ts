@@ -279,9 +279,11 @@ describe('NodeDrain and TaintManager', () => {
         beforeNode: [],
         afterNode: [],
         known: [],
+        knowsAll: true,
         volumeWaits: [],
         startedAt: null,
         observedGeneration: null,
+        observedSelector: null,
         isOver: false,
       },
     });

@@ -17,6 +17,7 @@ export function drainStatus(state: NodeDrainState): DrainStatus {
   return {
     phase,
     ...(state.wave !== '' && { wave: state.wave }),
+    ...(state.selector !== null && { observedSelector: state.selector }),
     ...timeIn('startedAt', state.startedAt),
     ...timeIn('endedAt', state.endedAt),
     nodes: nodes.length,
@@ -25,7 +26,7 @@ export function drainStatus(state: NodeDrainState): DrainStatus {
     podsLeft,
     ...(all > 0 && { progress: `${Math.floor((100 * podsGone) / all)}%` }),
     ...timeIn('expectedEnd', state.expectedEnd),
-    nodeStates: nodes.slice(0, nodesMax).map((node) => ({
+    nodeStates: listed(nodes).map((node) => ({
       ...{ name: node.name, phase: node.phase },
       ...{ podsGone: node.podsGone, podsLeft: node.podsLeft },
       ...timeIn('startedAt', node.startedAt),
@@ -46,6 +47,17 @@ export function drainStatus(state: NodeDrainState): DrainStatus {
     }),
     blockers: blockers.slice(0, blockersMax),
   };
+}
+
+/** What the next leader has to know comes first: none begins while there are more than can be listed. */
+function listed(nodes: NodeDrainState['nodes']): NodeDrainState['nodes'] {
+  if (nodes.length <= nodesMax) return nodes;
+  return nodes.toSorted((a, b) => rank(a) - rank(b)).slice(0, nodesMax);
+}
+
+function rank({ phase }: NodeDrainState['nodes'][number]): number {
+  if (phase === 'Gone') return 2;
+  return phase === 'Pending' || phase === 'Held' ? 1 : 0;
 }
 
 /** `kubectl wait --for=condition=Drained` waits for the first. */

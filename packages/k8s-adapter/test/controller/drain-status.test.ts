@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeDrainState } from '@taintmgr/core/drain';
-import { fittedStatus } from '@taintmgr/core/policy';
+import { fittedStatus, readManifest } from '@taintmgr/core/policy';
 import { drainStatus } from '../../src/controller/drain-status.ts';
 
 /** A drain of many nodes and pods, all of which have much to say. */
@@ -11,7 +11,7 @@ function large(nodes: number, pods: number): NodeDrainState {
   const blocker = { code: 'Budget', verdict: 'never', message } as const;
   return {
     ...{ phase: 'Blocked', startedAt: 0, endedAt: null, expectedEnd: null, wave: '' },
-    ...{ podsGone: 3, podsLeft: pods },
+    ...{ selector: '{"matchLabels":{"pool":"blue"}}', podsGone: 3, podsLeft: pods },
     nodes: Array.from({ length: nodes }, (_, index) => ({
       ...{ name: `node-${index}`, phase: 'Held', startedAt: 0, waitsSince: null, endedAt: null },
       ...{ podsGone: 0, podsLeft: 5, reason: 'AnotherDrain', message },
@@ -36,5 +36,34 @@ describe('the status of a NodeDrain', () => {
     assert.deepEqual(status.volumeWaits, [{ statefulSet: 'shop/db', since }]);
     // The API server takes 1.5 MB.
     assert.ok(JSON.stringify(status).length < 700_000);
+  });
+
+  it('lists of too many nodes those that have begun, and those that are gone last', () => {
+    const state = large(1003, 0);
+    const phases = ['Gone', 'Held', 'Pending', 'Draining', 'Drained', 'Failed'] as const;
+    const nodes = state.nodes.map((node, index) => ({ ...node, phase: phases[index] ?? 'Held' }));
+    const { nodes: count, nodeStates = [] } = drainStatus({ ...state, nodes });
+    const names = nodeStates.map(({ name }) => name);
+    assert.deepEqual([count, names.length], [1003, 1000]);
+    const first = ['node-3', 'node-4', 'node-5', 'node-1', 'node-2', 'node-6'];
+    assert.deepEqual(names.slice(0, 6), first);
+    assert.ok(!names.includes('node-0'));
+  });
+
+  it('is read as it was written', () => {
+    const nodeSelector = { matchLabels: { pool: 'blue' } };
+    const spec = { nodeSelector, taint: { key: 'work' } };
+    const head = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'NodeDrain' };
+    const metadata = { name: 'kernel', uid: 'u1', generation: 2 };
+    const read = (nodes: number): readonly unknown[] => {
+      const { value: status } = fittedStatus('NodeDrain', drainStatus(large(nodes, 0)));
+      const judged = readManifest({ ...head, metadata, spec, status }, 0);
+      assert.ok(judged.kind === 'allowed' && judged.value.kind === 'NodeDrain');
+      const { observedSelector, known, knowsAll } = judged.value.value;
+      return [observedSelector, known.length, knowsAll];
+    };
+    const selector = JSON.stringify(nodeSelector);
+    assert.deepEqual(read(1000), [selector, 1000, true]);
+    assert.deepEqual(read(1001), [selector, 1000, false]);
   });
 });

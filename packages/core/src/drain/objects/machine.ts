@@ -8,7 +8,8 @@ import { formatTaint } from '../../model/taint-spec.ts';
 import type { NodeDrain } from '../../policy/values.ts';
 import type { Change, StoreView } from '../../store.ts';
 import type { NodeDrainCommand } from './command.ts';
-import { NodeDrainRun, type RunSurroundings } from './run.ts';
+import type { SettingWrites } from './marks.ts';
+import { NodeDrainRun } from './run.ts';
 import type { DrainHold, NodeDrainState } from './state.ts';
 import { Workloads } from './workloads.ts';
 
@@ -84,14 +85,14 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
     const run = this.#runs.get(name);
     if (run?.drain.uid !== uid) this.#runs.set(name, this.#newRun(now, drain));
     else if (run.drain.generation === generation || isDeleted) run.update(now, drain);
-    else this.#runs.set(name, this.#newRun(now, ...edited(now, drain, run)));
+    else this.#runs.set(name, this.#newRun(now, edited(now, drain, run), run.written));
   }
 
-  #newRun(now: Instant, drain: NodeDrain, earlier: EarlierRun = {}): NodeDrainRun {
+  #newRun(now: Instant, drain: NodeDrain, written?: SettingWrites): NodeDrainRun {
     const holdOf = (one: NodeDrain, node: Node): DrainHold | null => this.#holdOf(one, node);
     this.#serial += 1;
     const shared = { store: this.#store, workloads: this.#workloads };
-    const surroundings = { ...shared, ...earlier, serial: this.#serial, holdOf };
+    const surroundings = { ...shared, written, serial: this.#serial, holdOf };
     return new NodeDrainRun(now, drain, surroundings);
   }
 
@@ -131,26 +132,10 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
   }
 }
 
-/** What is known of the run before. */
-type EarlierRun = Pick<RunSurroundings, 'begunWith' | 'written'>;
-
-/**
- * A drain that says something else now, with how far it is: its status may be older than what we know.
- * By the same selector it goes on with the nodes that it began with.
- */
-function edited(
-  now: Instant,
-  drain: NodeDrain,
-  run: NodeDrainRun,
-): readonly [drain: NodeDrain, earlier: EarlierRun] {
-  const { nodes: known, startedAt } = run.state(now);
-  const isSame = JSON.stringify(drain.selector) === JSON.stringify(run.drain.selector);
-  const begunWith =
-    isSame && startedAt !== null ? new Set(known.map(({ name }) => name)) : undefined;
-  return [
-    { ...drain, known, startedAt },
-    { begunWith, written: run.written },
-  ];
+/** A drain that says something else now, with how far it is: its status may be older than what we know. */
+function edited(now: Instant, drain: NodeDrain, run: NodeDrainRun): NodeDrain {
+  const { nodes: known, startedAt, selector: observedSelector } = run.state(now);
+  return { ...drain, known, knowsAll: true, startedAt, observedSelector };
 }
 
 function isOlder(one: NodeDrain, other: NodeDrain): boolean {

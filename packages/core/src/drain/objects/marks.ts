@@ -86,6 +86,11 @@ export class DrainMarks {
     this.#writes.want(now, { kind: 'node', nodeName, write });
   }
 
+  /** The node is another one by now: what was to be written on it is of no use. */
+  forget(nodeName: string): void {
+    this.#writes.forget(nodeName);
+  }
+
   /** The object stays until all is undone; or may go. */
   guard(now: Instant, isGuarded: boolean): void {
     this.#writes.want(now, { kind: 'guard', isGuarded });

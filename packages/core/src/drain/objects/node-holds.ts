@@ -18,6 +18,8 @@ export interface HoldSurroundings {
   readonly holdOf: (drain: NodeDrain, node: Node) => DrainHold | null;
   /** Whether a node with pods that must not go ends when its turn comes; left out: it waits for them to go. */
   readonly endsRefused?: boolean;
+  /** While there are more nodes none begins; left out: there may be any number. */
+  readonly nodesMax?: number;
 }
 
 type Holds = ReadonlyMap<string, DrainHold>;
@@ -92,7 +94,8 @@ export class DrainHolds {
   /** Looks at everything anew, and lets the machine know. */
   look(now: Instant): void {
     const { store, holdOf } = this.#surroundings;
-    const waiting = this.#waits.look(now, this.#machine);
+    const awaited = this.#waits.look(now, this.#machine);
+    const waiting = { ...awaited, closed: this.#tooMany() ?? awaited.closed };
     const turns = new Map<string, DrainHold>();
     const pods = new Map(waiting.pods);
     for (const { name, phase } of this.#machine.nodes()) {
@@ -116,6 +119,15 @@ export class DrainHolds {
     if (isSame && late.size === 0) return;
     const held = { turns: keysOf(turns), pods: keysOf(pods), ends: keysOf(ends), late };
     this.#machine.hold(now, held);
+  }
+
+  /** Nodes that are gone do not count. */
+  #tooMany(): DrainHold | null {
+    const { nodesMax = Number.POSITIVE_INFINITY } = this.#surroundings;
+    const there = this.#machine.nodes().filter(({ phase }) => phase.kind !== 'vanished').length;
+    if (there <= nodesMax) return null;
+    const message = `it is for ${there} nodes, and a NodeDrain may have ${nodesMax}: make several`;
+    return { reason: 'TooManyNodes', message };
   }
 
   #othersOn(node: Node): DrainHold | null {

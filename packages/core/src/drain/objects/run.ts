@@ -3,7 +3,7 @@ import type { Outcome } from '../../attempt/outcome.ts';
 import type { Event } from '../../event.ts';
 import { earliest, type Instant } from '../../kernel/time.ts';
 import type { Node } from '../../model/node.ts';
-import type { NodeDrain } from '../../policy/values.ts';
+import type { KnownDrainNode, NodeDrain } from '../../policy/values.ts';
 import { DrainMachine } from '../machine.ts';
 import { isEnded } from '../state.ts';
 import type { NodeDrainCommand, NodeDrainWrite } from './command.ts';
@@ -17,8 +17,11 @@ import {
   begunWith,
   drainConfigOf,
   isMeant,
+  knownOf,
   missingTargets,
+  nodesMax,
   nodesOf,
+  selectorText,
   targetOf,
 } from './settings.ts';
 import { type NodeDrainState, stateOf } from './state.ts';
@@ -29,8 +32,6 @@ export interface RunSurroundings extends HoldSurroundings {
   readonly workloads: Workloads;
   /** Tells this run from others, earlier ones of the same drain too: an answer may come late. */
   readonly serial: number;
-  /** The nodes that an earlier run by the same selector began with; left out: as the status says. */
-  readonly begunWith?: ReadonlySet<string> | undefined;
   /** What earlier runs of the same drain have written; left out: nothing. */
   readonly written?: SettingWrites | undefined;
 }
@@ -46,12 +47,12 @@ export class NodeDrainRun {
   readonly #surroundings: RunSurroundings;
   readonly #marks: DrainMarks;
   readonly #gates: DrainGates;
-  readonly #begunWith: ReadonlySet<string>;
   /** Pods that had left each node when this run began: what its status says later counts ours too. */
   readonly #goneBefore: ReadonlyMap<string, number>;
   readonly #holds: DrainHolds;
   readonly #conditions: DrainConditions;
-  readonly #targets = new Set<string>();
+  /** Its nodes, with their uids; '': it is gone. */
+  readonly #targets = new Map<string, string>();
   readonly #cordons: StartCordons;
   readonly #rollBacks: RollBacks;
   /** By the cluster's clock. */
@@ -62,9 +63,9 @@ export class NodeDrainRun {
     this.#drain = drain;
     this.#surroundings = surroundings;
     const { store } = surroundings;
-    this.#begunWith = surroundings.begunWith ?? begunWith(drain);
+    const before = begunWith(drain);
     this.#goneBefore = new Map(drain.known.map(({ name, podsGone }) => [name, podsGone]));
-    const nodes = nodesOf(drain, this.#begunWith, store);
+    const nodes = nodesOf(drain, before, store);
     const pods = nodes.flatMap(({ name }) => [...store.podsOn(name)]);
     const leaving = pods.flatMap(({ uid, deletionTimestamp }) =>
       deletionTimestamp === null ? [] : uid,
@@ -82,6 +83,7 @@ export class NodeDrainRun {
     this.#conditions = new DrainConditions(this.#idOf(''), store);
     this.#holds = new DrainHolds(drain, this.#idOf(''), this.#machine, {
       ...surroundings,
+      nodesMax,
       holdOf: (one, node) =>
         this.#rollBacks.holdOf(node.name) ?? this.#cordons.hold ?? surroundings.holdOf(one, node),
     });
@@ -104,11 +106,11 @@ export class NodeDrainRun {
     this.#startedAt = drain.startedAt;
     this.#actAt = now;
     this.#feedPolicies(now);
-    for (const target of missingTargets(now, drain, this.#begunWith, store)) {
-      this.#targets.add(target.name);
+    for (const target of missingTargets(now, drain, before, store)) {
+      this.#targets.set(target.name, '');
       this.#machine.add(now, target);
     }
-    for (const node of nodes) this.#add(now, node);
+    for (const node of nodes) this.#add(now, node, knownOf(drain, node.name));
     this.#machine.handle(now, { kind: 'synced' });
     for (const node of store.nodes()) this.#releaseStray(now, node.name);
   }
@@ -154,6 +156,7 @@ export class NodeDrainRun {
       wall: (at) => clock.wall(at),
       now,
       startedAt: this.#startedAt,
+      selector: selectorText(this.#drain),
       isUndoing: this.#drain.isDeleted,
       isPaused: this.#drain.isPaused,
       goneBefore: this.#goneBefore,
@@ -165,11 +168,12 @@ export class NodeDrainRun {
     switch (event.kind) {
       case 'nodeUpsert':
         this.#actAt = now;
-        if (this.#targets.has(event.node.name)) this.#machine.handle(now, event);
-        else this.#addLater(now, event.node);
+        this.#seen(now, event.node);
         return;
       case 'nodeDelete':
         this.#actAt = now;
+        if (this.#isStillOut(event.name)) this.#drop(event.name);
+        if (this.#targets.has(event.name)) this.#targets.set(event.name, '');
         this.#machine.handle(now, event);
         return;
       case 'podUpsert':
@@ -290,15 +294,11 @@ export class NodeDrainRun {
     this.#machine.handle(now, { kind: 'result', id: id.slice(prefix.length), outcome });
   }
 
-  #add(now: Instant, node: Node): void {
-    const { known, generation, observedGeneration } = this.#drain;
+  /** `known`: how far an earlier run came with it; null: it begins anew. */
+  #add(now: Instant, node: Node, known: KnownDrainNode | null): void {
     const { store } = this.#surroundings;
-    const before = known.find(({ name }) => name === node.name) ?? null;
-    const isSameSpec = observedGeneration === generation;
-    const target = targetOf(this.#drain, node, before, isSameSpec, (wall) =>
-      store.clock.when(wall),
-    );
-    this.#targets.add(node.name);
+    const target = targetOf(now, this.#drain, node, known, (wall) => store.clock.when(wall));
+    this.#targets.set(node.name, node.uid);
     this.#machine.add(now, target);
     this.#machine.handle(now, { kind: 'nodeUpsert', node });
     for (const pod of store.podsOn(node.name))
@@ -309,10 +309,40 @@ export class NodeDrainRun {
   }
 
   /** Until it has begun, a drain takes the nodes that there are; then those alone, if nothing else is said. */
-  #addLater(now: Instant, node: Node): void {
+  #seen(now: Instant, node: Node): void {
+    const { name, uid } = node;
+    const before = this.#targets.get(name);
     const isOpen = this.#drain.takesLaterNodes || this.#startedAt === null;
-    if (isOpen && isMeant(this.#drain, node)) this.#add(now, node);
-    else this.#releaseStray(now, node.name);
+    if (before !== uid && isOpen && isMeant(this.#drain, node)) {
+      if (before !== undefined) this.#forget(name);
+      this.#add(now, node, before === undefined ? knownOf(this.#drain, name) : null);
+    } else if (before === undefined) {
+      this.#releaseStray(now, name);
+    } else if (this.#isStillOut(name) && !isMeant(this.#drain, node)) {
+      this.#drop(name);
+      this.#releaseStray(now, name);
+    } else {
+      this.#machine.handle(now, { kind: 'nodeUpsert', node });
+    }
+  }
+
+  /** Whether it was found by the selector of a drain that has not begun. */
+  #isStillOut(name: string): boolean {
+    const isChosen = this.#drain.selector !== null && this.#startedAt === null;
+    return isChosen && this.#machine.isPending(name);
+  }
+
+  #drop(name: string): void {
+    this.#targets.delete(name);
+    this.#machine.remove(name);
+    this.#forget(name);
+  }
+
+  /** The node is none of ours, or another one by now. */
+  #forget(name: string): void {
+    this.#holds.forget(name);
+    this.#cordons.forget(name);
+    this.#marks.forget(name);
   }
 
   /** What keeps and holds pods, as far as it is known by now. */

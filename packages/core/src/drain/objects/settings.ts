@@ -6,12 +6,15 @@ import { selects } from '../../model/selector.ts';
 import type { KnownDrainNode, NodeDrain } from '../../policy/values.ts';
 import type { StoreView } from '../../store.ts';
 import { type DrainConfig, type DrainTarget, resolveDrainConfig } from '../config.ts';
+import { carriesTaint } from '../decide.ts';
 import type { DrainFailure, DrainNodePhase } from '../state.ts';
 import { isPlannedByOthers } from './conditions.ts';
 import { inWaves, waveOf } from './waves.ts';
 
 /** Our name in metadata.managedFields. */
 const fieldManager = 'taintmgr-controller';
+/** As many as spec.nodes and status.nodeStates may have: the next leader knows no others. */
+export const nodesMax = 1000;
 
 /** The settings for a drain whose targets are given one by one. */
 export function drainConfigOf(drain: NodeDrain, leaving: ReadonlySet<string>): DrainConfig {
@@ -56,13 +59,13 @@ export function nodesOf(
   begunWith: ReadonlySet<string>,
   store: StoreView,
 ): readonly Node[] {
-  const { nodes, takesLaterNodes } = drain;
+  const { nodes, takesLaterNodes, knowsAll } = drain;
   if (nodes)
     return inWaves(
       drain,
       nodes.flatMap((name) => store.node(name) ?? []),
     );
-  const takesOthers = takesLaterNodes || begunWith.size === 0;
+  const takesOthers = takesLaterNodes || begunWith.size === 0 || !knowsAll;
   const meant = Array.from(store.nodes()).filter((node) => {
     if (begunWith.has(node.name)) return true;
     return takesOthers && isMeant(drain, node);
@@ -81,9 +84,18 @@ export function isMeant({ selector, takesPlannedNodesOnly }: NodeDrain, node: No
 
 /** The nodes of a selector that a drain began with, as its status has them; none: it has not begun. */
 export function begunWith(drain: NodeDrain): ReadonlySet<string> {
-  const { startedAt, generation, observedGeneration, known } = drain;
-  const hasBegun = startedAt !== null && observedGeneration === generation;
-  return new Set(hasBegun ? known.map(({ name }) => name) : []);
+  const { startedAt, generation, observedGeneration, observedSelector, known } = drain;
+  // Statuses of earlier versions do not say the selector.
+  const isSame =
+    observedSelector === null
+      ? observedGeneration === generation
+      : observedSelector === selectorText(drain);
+  return new Set(startedAt !== null && isSame ? known.map(({ name }) => name) : []);
+}
+
+/** Its selector as its status says it; null: it names its nodes. */
+export function selectorText({ selector }: NodeDrain): string | null {
+  return selector && JSON.stringify(selector);
 }
 
 /** Nodes that it names and that are not there: either they are gone, or there never were any. */
@@ -95,8 +107,8 @@ export function missingTargets(
 ): readonly DrainTarget[] {
   return [...new Set(drain.nodes ?? begunWith)].flatMap((name): readonly DrainTarget[] => {
     if (store.node(name)) return [];
-    const known = drain.known.find((one) => one.name === name);
-    const wasThere = known !== undefined && known.reason !== 'NotFound';
+    const known = knownOf(drain, name);
+    const wasThere = known !== null && known.reason !== 'NotFound';
     const phase: DrainNodePhase = wasThere
       ? { kind: 'vanished', at: known.endedAt === null ? now : store.clock.when(known.endedAt) }
       : { kind: 'failed', why: 'NotFound', at: now, message: 'there is no such node' };
@@ -104,20 +116,49 @@ export function missingTargets(
   });
 }
 
-/**
- * A node as a target, from where an earlier run came with it. What an earlier generation of the drain
- * did not manage is tried again.
- */
+/** How far an earlier run came with the node; null: nobody knows. */
+export function knownOf({ known }: NodeDrain, nodeName: string): KnownDrainNode | null {
+  return known.find(({ name }) => name === nodeName) ?? null;
+}
+
+/** A node as a target, from where an earlier run came with it; null: it begins anew. */
 export function targetOf(
+  now: Instant,
   drain: NodeDrain,
-  node: Pick<Node, 'name' | 'zone' | 'labels'>,
+  node: Node,
   known: KnownDrainNode | null,
-  isSameSpec: boolean,
   when: (wall: Instant) => Instant,
 ): DrainTarget {
-  const phase = known && phaseOf(known, isSameSpec, when);
+  const phase = known && nodePhase(now, drain, node, known, when);
   const { name, zone = '' } = node;
   return { name, zone, wave: waveOf(drain, node), ...(phase && { phase }) };
+}
+
+/**
+ * How far it is by what is known and what it shows. What an earlier generation of the drain did not
+ * manage is tried again.
+ */
+function nodePhase(
+  now: Instant,
+  drain: NodeDrain,
+  node: Node,
+  known: KnownDrainNode,
+  when: (wall: Instant) => Instant,
+): DrainNodePhase | null {
+  if (drain.takesLaterNodes && isAnother(node, known) && isMeant(drain, node)) return null;
+  if (known.phase === 'Draining' && !carriesTaint(node, drain.taint)) {
+    // A roll back takes taint and mark at once.
+    const isMarked = node.drainMarks?.some(({ id }) => id === drain.name) === true;
+    if (drain.rollsBackWhenClosed && !isMarked) return null;
+    return { kind: 'failed', why: 'TaintRemoved', at: now, message: null };
+  }
+  return phaseOf(known, drain.observedGeneration === drain.generation, when);
+}
+
+/** Whether it has only the name of the node that is known: that one is gone. */
+function isAnother({ createdAt }: Node, { phase, startedAt, endedAt }: KnownDrainNode): boolean {
+  const since = endedAt ?? startedAt;
+  return phase === 'Gone' || (createdAt != null && since !== null && createdAt > since);
 }
 
 function phaseOf(

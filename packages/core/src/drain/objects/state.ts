@@ -14,6 +14,8 @@ export interface NodeDrainState {
   /** By the cluster's clock, as all instants here; null: not yet. */
   readonly startedAt: Instant | null;
   readonly endedAt: Instant | null;
+  /** The selector that found its nodes, as JSON; null: it has not begun, or it names them. */
+  readonly selector: string | null;
   readonly nodes: readonly NodeDrainNodeState[];
   readonly podsGone: number;
   readonly podsLeft: number;
@@ -85,6 +87,7 @@ export interface StateInput {
   readonly wall: (at: Instant) => Instant;
   readonly now: Instant;
   readonly startedAt: Instant | null;
+  readonly selector: string | null;
   readonly isUndoing: boolean;
   readonly isPaused: boolean;
   /** Pods that had left each node when this run began. */
@@ -124,6 +127,7 @@ export function stateOf(input: StateInput): NodeDrainState {
     wave: currentWave(machine.nodes())?.name ?? '',
     startedAt,
     endedAt: isOver && ends.length > 0 ? Math.max(...ends) : null,
+    selector: startedAt === null ? null : input.selector,
     nodes,
     podsGone,
     podsLeft: left.length,

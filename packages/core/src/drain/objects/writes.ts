@@ -42,6 +42,12 @@ export class DrainWrites {
     this.#keyed.notice(now, key);
   }
 
+  /** What is under way on the node is still answered. */
+  forget(nodeName: string): void {
+    if (this.#keyed.isUnderWay(nodeName)) this.#wanted.delete(nodeName);
+    else this.#drop(nodeName);
+  }
+
   /** Whether what the drain has set on a node is to be taken back, and is not yet. */
   isUndoing(nodeName: string): boolean {
     const wanted = this.#wanted.get(nodeName);

@@ -38,7 +38,12 @@ export class SharedCluster {
   holdsAnswers = false;
   /** What is done only when answers are given; by its words in the log. */
   readonly slow = new Set<string>();
+  /** So long pods take that are to go: they do not end by themselves. */
+  lingersMs = 0;
   readonly #held: (() => void)[] = [];
+  /** Whether there is an engine that hears of events. */
+  #isHeard = true;
+  #serial = 0;
   engine: Engine = createEngine({ nodeDrains: true, mode: 'evict' });
 
   constructor(drains: readonly NodeDrain[], names: readonly string[]) {
@@ -53,6 +58,7 @@ export class SharedCluster {
 
   /** A new engine, as after a restart or a failover. */
   start(): void {
+    this.#isHeard = true;
     this.engine = createEngine({ nodeDrains: true, mode: 'evict' });
     for (const node of this.nodes.values()) this.tell({ kind: 'nodeUpsert', node });
     for (const pod of this.pods.values()) this.tell({ kind: 'podUpsert', pod });
@@ -60,15 +66,18 @@ export class SharedCluster {
     this.tell({ kind: 'synced' });
   }
 
-  /** A new engine that has the last one's status to go by. */
-  restart(): void {
+  /** A new engine that has the last one's status to go by, and what happened meanwhile. */
+  restart(meanwhile: () => void = () => {}): void {
+    this.#isHeard = false;
     for (const drain of this.drains.values()) {
-      const { nodes: known, startedAt } = this.state(drain.name);
+      const { nodes: known, startedAt, selector } = this.state(drain.name);
       this.drains.set(drain.name, {
         ...drain,
-        ...{ known, startedAt, observedGeneration: drain.generation },
+        ...{ known, startedAt, observedSelector: selector },
+        observedGeneration: drain.generation,
       });
     }
+    meanwhile();
     this.start();
   }
 
@@ -89,7 +98,8 @@ export class SharedCluster {
   }
 
   addNode(text: string): void {
-    const node = nodeOf(text);
+    this.#serial += 1;
+    const node = { ...nodeOf(text), uid: `node-${this.#serial}`, createdAt: this.now };
     this.nodes.set(node.name, node);
     this.tell({ kind: 'nodeUpsert', node });
     this.#addPod(node.name);
@@ -114,6 +124,7 @@ export class SharedCluster {
   }
 
   tell(event: Event): void {
+    if (!this.#isHeard) return;
     for (const command of this.engine.handle(this.now, event)) this.#do(command);
   }
 
@@ -173,8 +184,16 @@ export class SharedCluster {
   }
 
   #addPod(nodeName: string): void {
-    const pod = makePod({ namespace: 'shop', name: `on-${nodeName}`, nodeName });
+    const uid = `on-${nodeName}-${this.#serial}`;
+    const pod = makePod({ namespace: 'shop', name: `on-${nodeName}`, uid, nodeName });
     this.pods.set(pod.uid, pod);
+  }
+
+  #endLater(uid: string): void {
+    const pod = this.pods.get(uid) ?? assert.fail(uid);
+    const next = { ...pod, deletionTimestamp: this.now + this.lingersMs };
+    this.pods.set(uid, next);
+    this.tell({ kind: 'podUpsert', pod: next });
   }
 
   #deletePod(uid: string): void {
@@ -214,7 +233,8 @@ export class SharedCluster {
         return;
       case 'evictPod':
       case 'deletePod':
-        this.#deletePod(command.pod.uid);
+        if (this.lingersMs === 0) this.#deletePod(command.pod.uid);
+        else this.#endLater(command.pod.uid);
     }
   }
 

@@ -1,7 +1,7 @@
 // What a NodeDrain waits for: windows, gates, and the steps of others before and after each node.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Outcome } from '@taintmgr/core';
+import { makeNode, type Outcome } from '@taintmgr/core';
 import type { DrainQuestion } from '@taintmgr/core/drain';
 import { drainOf, World } from './world.ts';
 
@@ -211,6 +211,7 @@ describe('a NodeDrain with steps of others', () => {
     const status = { observedGeneration: 1, startedAt: at, phase: 'Running', nodeStates: [node] };
     const world = worldOf({ nodes: ['n1'], afterNode }, () => no('it is False'), status);
     world.pods.clear();
+    world.nodes.set('n1', makeNode({ name: 'n1', taints: ['work:NoSchedule'] }));
     world.now = 599_000;
     world.start();
     passTo(world, 599_900);

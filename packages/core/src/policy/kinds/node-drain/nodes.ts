@@ -11,7 +11,8 @@ export const nodeFields = {
   nodeSelector: {
     type: 'shared',
     name: 'labelSelector',
-    description: 'The nodes by their labels, in the order of their names.',
+    description:
+      'The nodes by their labels, in the order of their names. A drain of more than 1000 begins none.',
   },
   taint: {
     type: 'object',

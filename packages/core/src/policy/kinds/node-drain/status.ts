@@ -6,6 +6,11 @@ export const nodeDrainStatus = {
   description: 'How far the drain has come.',
   properties: {
     observedGeneration: { type: 'shared', name: 'observedGeneration' },
+    observedSelector: {
+      type: 'string',
+      description: 'The nodeSelector that found its nodes, as JSON, once it has begun.',
+      maxLength: 65536,
+    },
     phase: {
       type: 'string',
       description: 'Where it stands.',
@@ -34,7 +39,7 @@ export const nodeDrainStatus = {
     },
     nodeStates: {
       type: 'array',
-      description: 'How far each node is.',
+      description: 'How far each node is: nodes that have begun first where there are too many.',
       maxItems: 1000,
       items: {
         type: 'object',

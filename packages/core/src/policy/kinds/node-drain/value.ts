@@ -56,12 +56,14 @@ export function nodeDrainOf(
     isPaused: spec.paused,
     ...drainWaitsOf(spec),
     known: (status?.nodeStates ?? []).map(knownNode),
+    knowsAll: (status?.nodes ?? 0) <= (status?.nodeStates ?? []).length,
     volumeWaits: (status?.volumeWaits ?? []).flatMap(({ statefulSet, since }) => {
       const at = timeOf(since);
       return at === null ? [] : [{ statefulSet, since: at }];
     }),
     startedAt: timeOf(status?.startedAt),
     observedGeneration,
+    observedSelector: status?.observedSelector ?? null,
     isOver: hasEnded && observedGeneration === generation && !takesLaterNodes,
   };
 }

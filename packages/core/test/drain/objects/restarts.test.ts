@@ -1,0 +1,116 @@
+// What a NodeDrain knows when it is edited or another leader goes on with it.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { makePod } from '@taintmgr/core';
+import { SharedCluster } from './shared-cluster.ts';
+import { drainOf } from './world.ts';
+
+const pool = { nodeSelector: { matchLabels: { pool: 'blue' } } };
+const blocked = { kind: 'blocked', message: 'budget', retryAfter: null } as const;
+
+/** A drain of two nodes, where a budget refuses the pod of the first. */
+function held(spec: object): SharedCluster {
+  const cluster = new SharedCluster([drainOf(spec)], ['blue@n1', 'blue@n2']);
+  cluster.answers.set('evict on-n1', blocked);
+  cluster.pass(4_000);
+  assert.equal(cluster.phases(), 'n1 Draining, n2 Pending');
+  cluster.answers.clear();
+  cluster.done();
+  return cluster;
+}
+
+describe('a node whose taint was removed while nobody led', () => {
+  it('has failed: no pod goes, and it is not tainted again', () => {
+    const cluster = held({ nodes: ['n1', 'n2'] });
+    cluster.restart(() => cluster.change('n1', { taints: [] }));
+    cluster.pass(60_000);
+    assert.equal(cluster.phases(), 'n1 Failed, n2 Drained');
+    assert.equal(cluster.state().nodes[0]?.reason, 'TaintRemoved');
+    assert.deepEqual(cluster.done(), ['taint n2', 'end n1', 'evict on-n2', 'end n2']);
+  });
+
+  it('begins anew where the drain had rolled it back, which its status did not say yet', () => {
+    const gates = [{ name: 'storage', object: { apiVersion: 'v1', kind: 'Node', name: 'n1' } }];
+    const condition = { type: 'Ready' };
+    const whole = gates.map(({ name, object }) => ({ name, object: { ...object, condition } }));
+    const cluster = held({ nodes: ['n1', 'n2'], gates: whole, whileClosed: 'RollBack' });
+    const { unschedulable: _u, drains: _d, drainMarks: _m, ...bare } = cluster.node('n1');
+    cluster.restart(() => cluster.nodes.set('n1', { ...bare, taints: [] }));
+    cluster.pass(60_000);
+    assert.equal(cluster.phases(), 'n1 Drained, n2 Drained');
+  });
+});
+
+describe('the nodes of a NodeDrain that is edited while nobody leads', () => {
+  const cases: readonly (readonly [what: string, change: object, phases: string])[] = [
+    ['stay the same by the same selector', {}, 'n1 Drained, n2 Drained'],
+    [
+      'are found anew by another selector',
+      { selector: { matchLabels: { pool: 'red' } } },
+      'n4 Drained',
+    ],
+  ];
+  for (const [what, change, phases] of cases) {
+    it(what, () => {
+      const cluster = held(pool);
+      cluster.restart(() => {
+        cluster.addNode('blue@n3');
+        cluster.addNode('red@n4');
+        cluster.edit({ podsAtOnceMax: 5, ...change });
+      });
+      cluster.pass(60_000);
+      assert.equal(cluster.phases(), phases);
+    });
+  }
+
+  it('are found anew where the status, of an earlier version, does not say the selector', () => {
+    const cluster = held(pool);
+    cluster.restart(() => {
+      cluster.addNode('blue@n3');
+      cluster.edit({ podsAtOnceMax: 5, observedSelector: null });
+    });
+    cluster.pass(60_000);
+    assert.equal(cluster.phases(), 'n1 Drained, n2 Drained, n3 Drained');
+  });
+
+  it('are those of the last selector after two edits in a row', () => {
+    const cluster = held(pool);
+    cluster.restart();
+    cluster.addNode('red@n4');
+    cluster.edit({ selector: { matchLabels: { pool: 'red' } } });
+    cluster.edit({ selector: { matchLabels: { pool: 'blue' } } });
+    cluster.pass(60_000);
+    assert.equal(cluster.phases(), 'n1 Drained, n2 Drained');
+  });
+});
+
+describe('limits.podsAtOnce', () => {
+  const cases: readonly (readonly [what: string, go: (cluster: SharedCluster) => void])[] = [
+    ['a restart', (cluster) => cluster.restart()],
+    ['an edit', (cluster) => cluster.edit({ skipTerminatingMs: null })],
+  ];
+  for (const [what, go] of cases) {
+    it(`counts after ${what} the pods that have not ended yet`, () => {
+      const limits = { podsAtOnce: 1, nodesAtOnce: 0 };
+      const cluster = new SharedCluster([drainOf({ nodes: ['n1', 'n2'], limits })], ['n1', 'n2']);
+      cluster.lingersMs = 600_000;
+      cluster.pass(30_000);
+      for (let i = 0; i < 3; i++) {
+        go(cluster);
+        cluster.pass(10_000);
+      }
+      const evicted = cluster.done().filter((line) => line.startsWith('evict'));
+      assert.deepEqual(evicted, ['evict on-n1']);
+    });
+  }
+
+  it('does not count pods on nodes whose turn has not come', () => {
+    const drain = drainOf({ nodes: ['n1', 'n2'], limits: { podsAtOnce: 1 } });
+    const cluster = new SharedCluster([drain], ['n1', 'n2']);
+    const leaving = { name: 'old', nodeName: 'n2', deletionTimestamp: 600_000 };
+    cluster.pods.set('old', makePod({ namespace: 'shop', uid: 'old', ...leaving }));
+    cluster.start();
+    cluster.pass(30_000);
+    assert.equal(cluster.phases(), 'n1 Drained, n2 Draining');
+  });
+});
