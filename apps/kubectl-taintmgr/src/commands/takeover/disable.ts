@@ -13,7 +13,7 @@ import { UsageError } from '../../usage-error.ts';
 import { agrees } from './ask.ts';
 import type { DisableFlags } from './flags.ts';
 import { duePods, type HeldChoice, type HeldPod, readHeldChoice } from './held.ts';
-import { release } from './release.ts';
+import { giveBack } from './release.ts';
 import { labelRequest } from './requests.ts';
 import { type NamespaceChange, printChange } from './result.ts';
 import { readState } from './state.ts';
@@ -47,12 +47,9 @@ export async function run(
     }
     const changes: NamespaceChange[] = [];
     for (const { change, held } of plans) {
-      const left =
-        dryRun === 'none' ? await release(client, held, how, flags.timeout, interrupt) : held;
-      if (dryRun !== 'client' && !change.isDone) {
-        await client.send(labelRequest(change.name, false, { dryRun: dryRun === 'server' }));
-      }
-      changes.push({ ...change, left });
+      const isReal = dryRun === 'none' && !change.isDone;
+      const giving = { client, namespace: change.name, how, timeout: flags.timeout, interrupt };
+      changes.push({ ...change, left: isReal ? await giveBack(giving) : held });
     }
     const done = { verb: 'disable', dryRun, changes, proof: null } as const;
     output.write(await printChange(done, format, flags.headers !== false));
@@ -74,9 +71,9 @@ async function plansFor(
   const plans: Plan[] = [];
   for (const name of names) {
     await client.send(labelRequest(name, false, { dryRun: true }));
-    const pods = (await reader.podsOf(name)).map(({ pod }) => pod);
+    const pods = await reader.podsOf(name);
     const isDone = !optedIn.includes(name);
-    const onTainted = pods.filter(({ nodeName }) => tainted.has(nodeName)).length;
+    const onTainted = pods.filter(({ pod }) => tainted.has(pod.nodeName)).length;
     const change = { name, pods: pods.length, onTainted, isDone, left: [] };
     plans.push({ change, held: isDone ? [] : duePods(pods, nodes, now) });
   }

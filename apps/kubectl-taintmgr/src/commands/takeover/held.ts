@@ -1,55 +1,61 @@
 // The pods that kube-controller-manager was refused, and has forgotten.
-import { type Pod, type Taint, toleratesTaint } from '@taintmgr/core';
-import type { Instant } from '@taintmgr/core/time';
-import type { NodeFacts } from '../../cluster/facts.ts';
+import { formatTaint } from '@taintmgr/core/model';
+import type { Instant, Millis } from '@taintmgr/core/time';
+import { evictsPods, type NodeFacts, type PodFacts } from '../../cluster/facts.ts';
+import { UpstreamForecast } from '../../report/upstream-forecast.ts';
 import { UsageError } from '../../usage-error.ts';
 
-/** A pod that kube-controller-manager would have deleted by now, or will delete. */
+/** A pod that kube-controller-manager would have deleted by now. */
 export interface HeldPod {
-  readonly pod: Pod;
-  /** When kube-controller-manager's time for it is over; null: it was over at once. */
-  readonly dueAt: Instant | null;
+  readonly pod: PodFacts['pod'];
+  /** When its time was over by kube-controller-manager's rules. */
+  readonly dueAt: Instant;
   /** In words, for those who read of it. */
   readonly why: string;
 }
 
-/** By its rules, the first toleration that covers a taint counts. */
-const rules = { comparisonOperators: false };
-
 /**
- * Of the pods of a namespace those that are due by kube-controller-manager's rules, as far as the times
- * that taints carry say, static pods left out; where a taint carries none, its time counts as over.
+ * Of the pods of a namespace those that kube-controller-manager wants to delete until `ahead` from now,
+ * static pods left out. It counts from when it saw both the taint and the pod. A taint without a time
+ * of its own came when taintmgr wrote down, else when the node's taints were written last; where not even
+ * that is known it came `now`, so that nobody who tolerates it for a while is evicted for a guess.
  */
 export function duePods(
-  pods: readonly Pod[],
+  pods: readonly PodFacts[],
   nodes: readonly NodeFacts[],
   now: Instant,
+  ahead: Millis = 0,
 ): readonly HeldPod[] {
-  const byName = new Map(nodes.map(({ node }) => [node.name, node]));
-  return pods.flatMap((pod) => {
-    const taints = byName.get(pod.nodeName)?.taints ?? [];
-    // Of a static pod the API has an image only: it would come back, and the pod itself never goes.
-    const isOut = pod.deletionTimestamp !== null || pod.mirror;
-    const ending = taints.filter(({ effect }) => effect === 'NoExecute');
-    if (isOut || ending.length === 0) return [];
-    const due = dueAt(pod, ending);
-    if (due === 'never' || (due !== null && due > now)) return [];
-    return [{ pod, dueAt: due, why: `for ${ending.map(({ key }) => key).join(', ')}` }];
+  const tainted = nodes.filter(evictsPods);
+  const byName = new Map(tainted.map(({ node }) => [node.name, node]));
+  // Of a static pod the API has an image only: it would come back, and the pod itself never goes.
+  const there = pods.filter(({ pod }) => {
+    return byName.has(pod.nodeName) && pod.deletionTimestamp === null && !pod.mirror;
+  });
+  const forecast = new UpstreamForecast({
+    now,
+    nodes: tainted.map((facts) => [dated(facts)]),
+    pods: there.map((facts) => [facts]),
+    // What it was refused has left no mark; with these, marks would count as deletions that failed.
+    present: [],
+    since: null,
+  });
+  return there.flatMap((facts) => {
+    const decision = forecast.decisionOn(now + ahead, facts);
+    if (decision?.kind !== 'evict' || decision.deadline > now + ahead) return [];
+    const taints = byName.get(facts.pod.nodeName)?.taints ?? [];
+    const keys = taints.filter(({ effect }) => effect === 'NoExecute').map(({ key }) => key);
+    return [{ pod: facts.pod, dueAt: decision.deadline, why: `for ${keys.join(', ')}` }];
   });
 }
 
-/** Null: at once. */
-function dueAt(pod: Pod, taints: readonly Taint[]): Instant | 'never' | null {
-  const ends: Instant[] = [];
-  for (const taint of taints) {
-    const toleration = pod.tolerations.find((one) => toleratesTaint(one, taint, rules));
-    if (!toleration) return null;
-    const { tolerationSeconds: seconds } = toleration;
-    if (seconds === null) continue;
-    if (seconds <= 0 || taint.timeAdded === null) return null;
-    ends.push(taint.timeAdded + Number(seconds) * 1000);
-  }
-  return ends.length === 0 ? 'never' : Math.min(...ends);
+/** With the times that taintmgr has written down, for taints that carry none. */
+function dated(facts: NodeFacts): NodeFacts {
+  const { taints, taintStarts = {} } = facts.node;
+  const withTimes = taints.map((taint) => {
+    return { ...taint, timeAdded: taint.timeAdded ?? taintStarts[formatTaint(taint)] ?? null };
+  });
+  return { ...facts, node: { ...facts.node, taints: withTimes } };
 }
 
 /** What is to become of them. */

@@ -74,11 +74,19 @@ function create(api: TestCluster['api'], name: string): KubeObject {
 }
 
 /** Puts a taint on the node, or takes all of them off. */
-export function setTaint({ api }: TestCluster, key: string | null): void {
+export function setTaint(cluster: TestCluster, key: string | null): void {
+  const timeAdded = new Date().toISOString().replace(/[.]\d+/, '');
+  setTaints(cluster, key === null ? [] : [{ key, effect: 'NoExecute', timeAdded }]);
+}
+
+/** As `kubectl taint` does: the taint does not say when it came. */
+export function setPlainTaint(cluster: TestCluster, key: string): void {
+  setTaints(cluster, [{ key, effect: 'NoExecute' }]);
+}
+
+function setTaints({ api }: TestCluster, taints: readonly object[]): void {
   const found = api.get('nodes', '', 'n1');
   if (!found) throw new Error('there is no node');
-  const timeAdded = new Date().toISOString().replace(/[.]\d+/, '');
-  const taints = key === null ? [] : [{ key, effect: 'NoExecute', timeAdded }];
   api.update('nodes', { ...found, spec: { ...found.spec, taints } });
 }
 

@@ -5,8 +5,17 @@ import { loadKubeconfig, UpstreamManager } from '@taintmgr/k8s-adapter';
 import { pdb, pod } from '@taintmgr/sim-cluster';
 import { run, start } from '../../world/run.ts';
 import { until } from '../../world/test-cluster.ts';
-import { beat, installPolicies, labelOf, setTaint, us, useTakeoverCluster } from './taken-over.ts';
+import {
+  beat,
+  installPolicies,
+  labelOf,
+  setPlainTaint,
+  setTaint,
+  us,
+  useTakeoverCluster,
+} from './taken-over.ts';
 
+const tolerated = { key: 'bad', operator: 'Exists', effect: 'NoExecute' };
 const killSwitch =
   'kubectl label namespaces -l taintmgr.dev/takeover=enabled taintmgr.dev/takeover-';
 
@@ -227,6 +236,45 @@ stop it everywhere at once: ${killSwitch}
     assert.equal(code, 3);
     assert.equal(isGoing('shop', 'web'), true);
     assert.equal(isGoing('shop', 'db'), false);
+    assert.equal(labelOf(cluster(), 'shop'), undefined);
+  });
+
+  it('disable evicts what comes due while it runs, and lets be what is not due', async () => {
+    const { api } = cluster();
+    const soon = { ...tolerated, tolerationSeconds: 4 };
+    const late = { ...tolerated, tolerationSeconds: 86_400 };
+    api.create('pods', pod('shop', 'soon', { spec: { nodeName: 'n1', tolerations: [soon] } }));
+    api.create('pods', pod('shop', 'late', { spec: { nodeName: 'n1', tolerations: [late] } }));
+    const web = api.get('pods', 'shop', 'web') ?? assert.fail();
+    const labels = { app: 'web' };
+    const held = api.update('pods', { ...web, metadata: { ...web.metadata, labels } });
+    const conditions = [{ type: 'Ready', status: 'True' }];
+    api.update('pods', { ...held, status: { phase: 'Running', conditions } }, 'status');
+    api.create('poddisruptionbudgets', pdb('shop', 'web', { minAvailable: 1 }));
+    await run('takeover', 'enable', 'shop', '--yes');
+    manager.start();
+    setPlainTaint(cluster(), 'bad');
+    const { code, err } = await run('takeover', 'disable', 'shop', '--yes', '--timeout=8s');
+    assert.equal(code, 3, err);
+    assert.match(err, /; what kube-controller-manager wanted .*: web \(for bad\)\n/);
+    assert.match(err, /Warning: pod shop\/web is left: .*disruption budget/);
+    assert.deepEqual([isGoing('shop', 'soon'), isGoing('shop', 'late')], [true, false]);
+    assert.ok(cluster().answers.includes('POST /api/v1/namespaces/shop/pods/soon/eviction 201'));
+    assert.doesNotMatch(err, /shop\/(soon|late) is left/);
+  });
+
+  it('disable names what was refused in the moment in which the label went', async () => {
+    await run('takeover', 'enable', 'shop', '--yes');
+    const stop = cluster().api.subscribe(({ resource, object }) => {
+      const isGivenBack =
+        object.metadata.name === 'shop' && labelOf(cluster(), 'shop') === undefined;
+      if (resource !== 'namespaces' || !isGivenBack) return;
+      stop();
+      setTaint(cluster(), 'bad');
+    });
+    const { code, err } = await run('takeover', 'disable', 'shop', '--yes');
+    assert.equal(code, 3, err);
+    assert.match(err, /Warning: pod shop\/web is left: for bad\n/);
     assert.equal(labelOf(cluster(), 'shop'), undefined);
   });
 
