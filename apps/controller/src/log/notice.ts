@@ -242,8 +242,14 @@ function statusLine(notice: PublisherNotice): Line {
   if (notice.kind === 'statusPublished') return line('info', 'publishing status', fields);
   const next = notice.isSlow ? 'once a minute' : 'the next heartbeat';
   const tried = { ...fields, error: notice.failure.message, again: next };
-  if (notice.why !== 'notInstalled') return line('warn', 'status is not published', tried);
   const how = { again: next, install: 'kubectl taintmgr install crds' };
+  if (notice.why === 'outdated') {
+    return line('warn', `takeover does not begin: ${notice.failure.message}`, {
+      ...fields,
+      ...how,
+    });
+  }
+  if (notice.why !== 'notInstalled') return line('warn', 'status is not published', tried);
   return line('info', 'status is not published: the cluster has no TaintManager kind', {
     ...fields,
     ...how,

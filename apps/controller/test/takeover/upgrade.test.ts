@@ -4,6 +4,7 @@ import { takeoverVersionAnnotation } from '@taintmgr/k8s-adapter';
 import type { ApiRequest, KubeObject } from '@taintmgr/sim-cluster';
 import { ask } from '../harness/https-client.ts';
 import {
+  assertEvicted,
   assertSpared,
   changeMarks,
   evictions,
@@ -65,6 +66,31 @@ describe('the API server', () => {
     world.pod('in', 'kept');
     await assertSpared(world, 'kept');
     assert.equal(evictions(world).length, 0);
+    await controller.stop();
+  });
+
+  it('has an older definition of TaintManager: nothing begins, and what to do is told', async (t) => {
+    const world = await TakeoverWorld.start(t);
+    world.pod('in', 'gone');
+    const present = world.api.get('customresourcedefinitions', '', definition) ?? assert.fail();
+    const old = structuredClone(present);
+    delete old.spec.versions[0].schema.openAPIV3Schema.properties.status.properties.takeover;
+    world.api.update('customresourcedefinitions', old);
+    const controller = await startController(t, world);
+    await controller.saw(
+      'takeover does not begin: the definition of TaintManager is older than this controller, and drops status.takeover',
+      { install: 'kubectl taintmgr install crds' },
+    );
+    upset(world);
+    await world.deleted('in', 'gone');
+    assert.equal(evictions(world).length, 0);
+    const now = world.api.get('customresourcedefinitions', '', definition) ?? assert.fail();
+    world.api.update('customresourcedefinitions', { ...now, spec: present.spec });
+    await controller.saw('publishing status');
+    const toleration = { key: 'bad', operator: 'Exists', effect: 'NoExecute' };
+    world.pod('in', 'ours', { tolerations: [{ ...toleration, tolerationSeconds: 2 }] });
+    await world.deleted('in', 'ours');
+    assertEvicted(world, 'ours');
     await controller.stop();
   });
 

@@ -1,6 +1,7 @@
 // What people should know of what the leader publishes.
-import type { Failure } from '../proto/answer.ts';
+import { type Answer, type Failure, succeeded } from '../proto/answer.ts';
 import { isMissing } from '../proto/denial.ts';
+import { asRecord, parseJson } from '../proto/json.ts';
 
 export type PublisherNotice =
   /** It was written, for the first time since we lead or since it could not be. */
@@ -24,8 +25,11 @@ export type PublisherNotice =
       readonly failure: Failure;
     };
 
-/** The API has no such kind; it will not have it from us; anything else, which may pass. */
-export type Obstacle = 'notInstalled' | 'refused' | 'failed';
+/**
+ * The API has no such kind; its definition is older and drops what takeover goes by; it will not have it
+ * from us; anything else, which may pass.
+ */
+export type Obstacle = 'notInstalled' | 'outdated' | 'refused' | 'failed';
 
 /** A token that has run out is renewed, a server that is overloaded has room again. */
 const passingStatuses: readonly number[] = [401, 408, 409, 429];
@@ -36,3 +40,16 @@ export function obstacleOf(failure: Failure): Obstacle {
   const passes = status === null || status >= 500 || passingStatuses.includes(status);
   return passes ? 'failed' : 'refused';
 }
+
+/** What is in the way where a heartbeat of takeover was stored without that; null: it is all there. */
+export function cutOf(answer: Answer): Failure | null {
+  if (!succeeded(answer)) return null;
+  const { renewTime, takeover } = asRecord(asRecord(parseJson(answer.body)).status);
+  return renewTime === undefined || takeover !== undefined ? null : outdated;
+}
+
+const outdated: Failure = {
+  ...{ status: null, reason: '', retryAfter: null, causes: [], name: '', kind: '' },
+  message:
+    'the definition of TaintManager is older than this controller, and drops status.takeover',
+};

@@ -15,7 +15,7 @@ import {
 } from '../proto/taint-manager-requests.ts';
 import type { BeatClock } from './clock/server-clock.ts';
 import { PolicyStatuses, type PolicyWrite } from './policy-statuses.ts';
-import { type Obstacle, obstacleOf, type PublisherNotice } from './publisher-notice.ts';
+import { cutOf, type Obstacle, obstacleOf, type PublisherNotice } from './publisher-notice.ts';
 import { type DatedCondition, dated, type StatedCondition } from './status-conditions.ts';
 
 /** What the leader says of itself beside what the loop knows better. */
@@ -250,7 +250,9 @@ export class StatusPublisher {
       this.#write(now, this.#resigned ? 'farewell' : 'write');
       return;
     }
-    if (succeeded(answer)) this.#succeeded();
+    const cut = this.#options.isVital ? cutOf(answer) : null;
+    if (cut) this.#failed(now, cut, 'outdated');
+    else if (succeeded(answer)) this.#succeeded();
     else this.#failed(now, failureOf(answer));
     if (this.#resigned) this.#sayFarewell(now);
   }
@@ -269,9 +271,8 @@ export class StatusPublisher {
     this.#obstacle = null;
   }
 
-  #failed(now: Instant, failure: Failure): void {
+  #failed(now: Instant, failure: Failure, why = obstacleOf(failure)): void {
     const { name } = this.#options;
-    const why = obstacleOf(failure);
     this.#isWritten = false;
     const isSlow = why !== 'failed' && !this.#options.isVital;
     if (why !== this.#obstacle)
