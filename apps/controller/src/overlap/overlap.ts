@@ -39,7 +39,7 @@ export function overlapOf(
   const [first] = acting;
   if (first !== undefined) return upstreamOverlap(acting, upstream[first]);
   if (taintmgr.kind === 'acts') {
-    const message = `another taintmgr-controller (${taintmgr.who}) runs here; stop one of them, ${accept}`;
+    const message = `another taintmgr-controller (${taintmgr.who}) runs here; stop one of them, for two that see each other both stand by, ${accept}`;
     return { message, isSeen: true, subject: subjectOf(taintmgr.evidence) };
   }
   const doubtful = shared.filter((duty) => upstream[duty].kind === 'unknown');

@@ -52,7 +52,8 @@ const logEveryMs: Millis = 60_000;
  *
  * With takeover kube-controller-manager is meant to evict, in namespaces that were not handed over. Where it
  * evicts in one that was, that is logged, recorded and counted, and this replica goes on: pods that
- * kube-controller-manager was refused would go for nobody.
+ * kube-controller-manager was refused would go for nobody. While it stands by for another one, its
+ * heartbeat says so, and kube-controller-manager is refused nothing.
  */
 export class OverlapWatch {
   readonly #options: OverlapWatchOptions;
@@ -182,20 +183,22 @@ export class OverlapWatch {
 
   /** Logs and records a change of whether there is an overlap. */
   async #publish(subject: EventSubject | null): Promise<void> {
-    const { leadership, log, allow } = this.#options;
+    const { leadership, log, allow, takeover } = this.#options;
     const before = leadership.overlap;
     const message = this.#seen?.message ?? this.#foreign?.message ?? null;
     leadership.collide(message);
     if (message === null && before !== null) log.info('the overlap has ended');
     if (message === null || before !== null) return;
     log.warn(`${allow ? 'acting all the same' : 'standing by'}: ${message}`);
+    if (takeover && !allow) log.warn(handedBack);
     await this.#record(subject, message);
   }
 
   /** Called while the machine handles an event: what follows from it waits until that is done. */
   #onForeign(eviction: ForeignEviction): void {
-    const { takeover } = this.#options;
-    if (takeover && !eviction.isTakenOver) return;
+    const { takeover, leadership } = this.#options;
+    // While we stand by, kube-controller-manager is meant to evict everywhere.
+    if (takeover && (!eviction.isTakenOver || leadership.standsBackFor !== null)) return;
     this.#options.onForeign(eviction);
     if (takeover) {
       takeover.letThrough(eviction.pod.namespace, letThroughText(eviction));
@@ -258,6 +261,10 @@ export class OverlapWatch {
     }
   }
 }
+
+const handedBack =
+  'takeover pauses: kube-controller-manager evicts what comes due from now on; what it was refused before ' +
+  'stays until the other one evicts it or this one acts again: kubectl taintmgr pending names it';
 
 /** What kube-controller-manager may go on running beside us with takeover. */
 const shared = 'taint-eviction-controller';

@@ -70,7 +70,8 @@ export class PublishedStatus {
 
   #at(now: Instant): StatedStatus {
     const { controllers, pressure } = this.#checked;
-    const { running, takeover } = this.#stats;
+    const { running, takeover, leadership } = this.#stats;
+    const acts = leadership.standsBackFor === null;
     const { overlaps, shadow } = this.#seen;
     const report = shadow?.report();
     return {
@@ -82,7 +83,7 @@ export class PublishedStatus {
       ...(running && this.#seenBy(running, now)),
       evictors: overlaps?.others ?? [],
       ...(report && { shadow: publishedShadow(report) }),
-      ...(takeover && { takeover: publishedTakeover(takeover, running) }),
+      ...(takeover && { takeover: publishedTakeover(takeover, running, acts) }),
       conditions: this.#conditions(),
     };
   }

@@ -9,11 +9,13 @@ type Published = NonNullable<StatedStatus['takeover']>;
 /**
  * `enabled` is what makes the policies refuse anything, so it is said from the first heartbeat on: before,
  * nobody would be spared while the leader begins. Where it cannot begin, as the policies are not
- * what they should be, it is taken back: what they refuse all the same would go for nobody.
+ * what they should be, or it stands by for somebody else (`acts` is false), it is taken back: what
+ * they refuse all the same would go for nobody.
  */
 export function publishedTakeover(
   score: TakeoverScore,
   running: RunningController | null,
+  acts: boolean,
 ): Published {
   const { counts, policies } = running?.takeover() ?? {};
   const { isInForce = false, wasInForce = false, drift = [], fault = null } = policies ?? {};
@@ -26,7 +28,7 @@ export function publishedTakeover(
   const sum = (of: 'spared' | 'held' | 'evicted' | 'letThrough'): number =>
     byNamespace.reduce((total, one) => total + one[of], 0);
   return {
-    enabled: isInForce || wasInForce || isBeginning,
+    enabled: acts && (isInForce || wasInForce || isBeginning),
     ...(isInForce && { policyVersion: takeoverVersion }),
     drift: fault === null ? drift : [...drift, fault],
     namespaces: counts?.namespaces.length ?? 0,

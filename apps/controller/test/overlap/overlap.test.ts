@@ -153,7 +153,7 @@ describe('another installation of ours', () => {
     assert.equal(
       (await find([eviction]))?.message,
       'another taintmgr-controller (other_1, lease team-a/taintmgr-controller) runs here; ' +
-        'stop one of them, or accept it with --allow-overlap',
+        'stop one of them, for two that see each other both stand by, or accept it with --allow-overlap',
     );
   });
 

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { KubeObject } from '@taintmgr/sim-cluster';
 import {
+  assertEvicted,
   assertSpared,
   assertSparedAnew,
+  beatOf,
   holding,
   letThroughText,
   policies,
@@ -14,6 +17,20 @@ import {
 } from './takeover-controller.ts';
 
 // What may go wrong beside a controller with --takeover, over HTTPS: a line each in docs/takeover.md.
+
+/** How often it looks for others. */
+const lookEveryMs = 30_000;
+
+/** The lease of another installation, which lives. */
+function otherLease(now: number): KubeObject {
+  const renewTime = new Date(now).toISOString().replace('Z', '000Z');
+  return {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { namespace: 'out', name: 'taintmgr-controller' },
+    spec: { holderIdentity: 'other_1', leaseDurationSeconds: 3600, renewTime },
+  };
+}
 
 describe('accidents', () => {
   it('somebody edits a policy: it is told, and mended', async (t) => {
@@ -60,6 +77,34 @@ describe('accidents', () => {
     await world.deleted('in', 'kept');
     assert.equal(first.lines.filter(({ msg }) => msg === 'evicting').length, 0);
     await second.stop();
+  });
+
+  it('another taintmgr-controller runs: takeover pauses, and goes on when that is gone', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] });
+    const { world, controller } = await holding(t, 'kept');
+    upset(world);
+    await assertSpared(world, 'kept');
+    world.api.create('leases', otherLease(world.clock.now()));
+    t.mock.timers.tick(lookEveryMs);
+    await world.until(() => published(world).takeover?.enabled === false);
+    assert.ok(world.clock.now() - beatOf(world) < 5_000);
+    const standsBack = published(world).conditions?.find(({ type }) => type === 'StandingBack');
+    assert.match(standsBack?.message ?? '', /^another taintmgr-controller \(other_1, lease out\//);
+    await controller.saw(`standing by: ${standsBack?.message}`);
+    await world.untilPolicies(false, 'kept');
+    world.pod('in', 'gone');
+    await world.deleted('in', 'gone');
+    assert.equal(world.isDeleted('in', 'kept'), false);
+    world.api.delete('leases', 'out', 'taintmgr-controller');
+    t.mock.timers.tick(lookEveryMs);
+    await world.until(() => published(world).takeover?.enabled === true);
+    await world.untilPolicies(true, 'kept');
+    await assertSparedAnew(world, 'kept');
+    resume(world);
+    await world.deleted('in', 'kept');
+    await controller.stop();
+    assertEvicted(world, 'kept');
+    assert.equal(published(world).takeover?.letThrough, 0);
   });
 
   it('the TaintManager is deleted: it is there again with the next heartbeat', async (t) => {

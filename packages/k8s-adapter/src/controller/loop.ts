@@ -213,6 +213,8 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
         if (isLeadership(input.event)) {
           this.#wakeOfOthers = undefined;
           this.#lead(now, input.event.held, this.#elected);
+          // Whether it acts is published, and with takeover others are refused by that.
+          if (this.synced) this.#perform(now, this.#duties.hurry(now));
         } else this.#pass(now, input.event);
         break;
       case 'clockStep': // a matter of elections and clocks, which have taken it already

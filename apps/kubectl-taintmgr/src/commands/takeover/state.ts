@@ -83,7 +83,11 @@ export function obstaclesIn({ manager, now, policies }: TakeoverState): readonly
   if (manager === null)
     found.push('no taintmgr-controller publishes its status here: start it with --takeover');
   else if (manager.takeover === undefined) {
-    found.push(`${manager.name} does not take over: start taintmgr-controller with --takeover`);
+    found.push(
+      `${manager.name} ${manager.settings.takeover === 'true' ? outdated : withoutTakeover}`,
+    );
+  } else if (manager.takeover.enabled !== true && standsBack(manager) !== null) {
+    found.push(`${manager.name} stands by: ${standsBack(manager)}`);
   } else if (manager.takeover.enabled !== true) {
     const why = (manager.takeover.drift ?? []).join('; ') || 'the policies are not in force';
     found.push(`${manager.name} has not begun to take over: ${why}`);
@@ -92,6 +96,17 @@ export function obstaclesIn({ manager, now, policies }: TakeoverState): readonly
     found.push(`${manager.name} ${lastHeartbeat(manager, now)}`);
   const isNowhere = policies.drift.length === 4 && policies.version === null;
   return [...found, ...(isNowhere ? [nowhere] : policies.drift)];
+}
+
+const withoutTakeover = 'does not take over: start taintmgr-controller with --takeover';
+const outdated =
+  'cannot say that it takes over, as its definition here is older than taintmgr-controller: kubectl taintmgr install crds';
+
+/** What it stands by for, in its own words; null: for nothing. */
+function standsBack({ troubles }: TaintManager): string | null {
+  const kind = 'StandingBack: ';
+  const found = troubles.find((text) => text.startsWith(kind));
+  return found === undefined ? null : found.slice(kind.length);
 }
 
 const nowhere = 'the admission policies are not installed: a controller with --takeover does that';

@@ -25,6 +25,32 @@ describe('takeover status', () => {
     assert.match(over.out, /^takeover does not work: kube-controller-manager evicts as ever\n/);
   });
 
+  it('says that the leader stands by, and for whom', async () => {
+    const message = 'another taintmgr-controller (b_1, lease out/taintmgr-controller) runs here';
+    const condition = {
+      type: 'StandingBack',
+      status: 'True',
+      reason: 'ControllersOverlap',
+      message,
+    };
+    beat(cluster(), { enabled: false }, 0, {
+      conditions: [{ ...condition, lastTransitionTime: new Date().toISOString() }],
+    });
+    const [headline, obstacle] = (await run('takeover', 'status')).out.split('\n');
+    assert.equal(headline, 'takeover does not work: kube-controller-manager evicts as ever');
+    assert.equal(obstacle, `  taintmgr stands by: ${message}`);
+  });
+
+  it('says that the definition of TaintManager is old, and how to install the present one', async () => {
+    beat(cluster(), undefined, 0, { settings: { mode: 'evict', takeover: 'true' } });
+    const [, obstacle] = (await run('takeover', 'status')).out.split('\n');
+    assert.equal(
+      obstacle,
+      '  taintmgr cannot say that it takes over, as its definition here is older than ' +
+        'taintmgr-controller: kubectl taintmgr install crds',
+    );
+  });
+
   it('says that nobody knows where a policy was changed', async () => {
     const { api } = cluster();
     const plural = 'validatingadmissionpolicybindings';

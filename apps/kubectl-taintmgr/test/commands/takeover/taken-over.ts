@@ -52,8 +52,8 @@ export function installPolicies({ api }: TestCluster, users: readonly string[] =
   }
 }
 
-/** A heartbeat of now, or of some time ago, with what the leader says of takeover. */
-export function beat({ api }: TestCluster, takeover?: object, agoMs = 0): void {
+/** A heartbeat of now, or of some time ago, with what the leader says of takeover and else. */
+export function beat({ api }: TestCluster, takeover?: object, agoMs = 0, more = {}): void {
   const name = 'taintmgr';
   const found = api.get(managers, '', name) ?? create(api, name);
   const status = {
@@ -61,6 +61,7 @@ export function beat({ api }: TestCluster, takeover?: object, agoMs = 0): void {
     leader: 'cp-1',
     settings: { mode: 'evict' },
     ...(takeover && { takeover }),
+    ...more,
   };
   api.update(managers, { ...found, status }, 'status');
 }
