@@ -17,7 +17,7 @@ import type {
   OfKind,
   RunningLoop,
 } from './loop-parts.ts';
-import { StaleView } from './stale-view.ts';
+import { lateMsMin, StaleView } from './stale-view.ts';
 import { loopConditions } from './status-conditions.ts';
 import type { PolicyState } from './takeover/installer.ts';
 
@@ -141,8 +141,10 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   #earliestWake(): Instant | null {
     if (this.#wakeOfOthers === undefined) this.#wakeOfOthers = this.#earliestOfOthers();
     if (this.#phase !== 'running') return this.#wakeOfOthers;
-    const heard = this.#hold.isOn ? this.#hold : this.#parts.machine;
-    return earlier(this.#wakeOfOthers, heard.nextWake());
+    const heard = this.#hold.isOn
+      ? this.#hold.nextWake()
+      : this.#view.notBefore(this.#parts.machine.nextWake());
+    return earlier(this.#wakeOfOthers, heard);
   }
 
   #earliestOfOthers(): Instant | null {
@@ -158,6 +160,8 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   }
 
   handle(now: Instant, input: LoopInput<E>): readonly LoopAction<N | LoopNotice>[] {
+    // For most inputs that is not asked: something was heard a moment ago.
+    if (now - this.#heardAt >= lateMsMin) this.#view.late(now, this.lateBy(now));
     this.#heardAt = now;
     // An event is for the machine; what it commands, if anything, concerns others (see #pass).
     if (input.kind !== 'event' || this.#election) this.#wakeOfOthers = undefined;
@@ -206,7 +210,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
         this.#perform(now, this.#executor.tick(now));
         this.#lookAtView(now);
         this.#perform(now, this.#duties.tick(now));
-        this.#pass(now, input);
+        if (!this.#view.isCatchingUp(now)) this.#pass(now, input);
         break;
       case 'event':
         // Leadership from outside is leave to act; where there are elections, once elected.

@@ -7,16 +7,29 @@ type Watched = Pick<Source<never>, 'isCutOff' | 'heardAt'>;
 /** A watch may be cut off for so long, as it is when the server ends it, before we call it so. */
 const gapMsMax: Millis = 5_000;
 const ageMsMaxDefault: Millis = 10_000;
+/** What was missed comes within this time: half of it may be a taint whose end is in the other half. */
+const catchUpMs: Millis = 1_000;
+/** A tick that comes so late shows that this process stood still. */
+export const lateMsMin: Millis = 1_000;
+/** A process that is late all the time must act all the same. */
+const restEveryMs: Millis = 10_000;
 
-/** Notices when changes are not heard of for a while, and judges how old what is known is. */
+/**
+ * Notices when changes are not heard of for a while, and judges how old what is known is. After a gap, and
+ * after a standstill of this process, what was missed is read first: nothing is decided until that is over.
+ */
 export class StaleView {
   readonly #sources: readonly Watched[];
   readonly #ageMsMax: Millis;
   /** Since when some collection is not being watched; null: all are. */
   #gapSince: Instant | null = null;
+  /** How many are not. */
+  #cutOff = 0;
   #isCurrent = true;
   /** Until then whatever we know may be older than it seems. */
   #doubtfulUntil: Instant = Number.NEGATIVE_INFINITY;
+  /** Until then what was missed is read, and nothing decided. */
+  #restsUntil: Instant = Number.NEGATIVE_INFINITY;
 
   /** Older than `ageMsMax` it is not relied on; 10 s when left out. */
   constructor(sources: readonly Watched[], ageMsMax: Millis = ageMsMaxDefault) {
@@ -36,8 +49,12 @@ export class StaleView {
 
   /** Looks at all collections; whether they are current, if that has changed. */
   look(now: Instant): boolean | null {
-    const isGap = this.#sources.some((source) => source.isCutOff());
-    this.#gapSince = isGap ? (this.#gapSince ?? now) : null;
+    let cutOff = 0;
+    for (const source of this.#sources) if (source.isCutOff()) cutOff += 1;
+    // One after the other comes back, each with what was missed of it.
+    if (cutOff < this.#cutOff) this.#rest(now);
+    this.#cutOff = cutOff;
+    this.#gapSince = cutOff > 0 ? (this.#gapSince ?? now) : null;
     const isCurrent = this.#gapSince === null || now < this.#gapSince + gapMsMax;
     if (isCurrent === this.#isCurrent) return null;
     this.#isCurrent = isCurrent;
@@ -54,10 +71,36 @@ export class StaleView {
     this.#doubtfulUntil = now + this.#ageMsMax;
   }
 
+  /** A tick is `by` late: if this process stood still, what it hears now may have waited. */
+  late(now: Instant, by: Millis): void {
+    if (by < lateMsMin) return;
+    this.#doubtfulUntil = Math.max(this.#doubtfulUntil, now + catchUpMs);
+    if (now >= this.#restsUntil + restEveryMs) this.#rest(now);
+  }
+
+  /** Whether what was missed is being read still. */
+  isCatchingUp(now: Instant): boolean {
+    return now < this.#restsUntil;
+  }
+
+  /** When what is due at an instant may be decided; null stays null. */
+  notBefore(due: Instant | null): Instant | null {
+    return due === null ? null : Math.max(due, this.#restsUntil);
+  }
+
   /** Whether what we know is too old to remove a pod of the node without looking again. */
   isStale(now: Instant, nodeName: string): boolean {
     if (now < this.#doubtfulUntil) return true;
     const oldest = now - this.#ageMsMax;
-    return this.#sources.some((source) => (source.heardAt(nodeName) ?? oldest - 1) < oldest);
+    return this.#sources.some((source) => {
+      const heardAt = source.heardAt(nodeName) ?? Number.NEGATIVE_INFINITY;
+      // What says nothing of single pods is always of now: see apartFromPods.
+      const isBlind = this.#cutOff > 0 && heardAt <= now && source.isCutOff();
+      return heardAt < oldest || isBlind;
+    });
+  }
+
+  #rest(now: Instant): void {
+    this.#restsUntil = now + catchUpMs;
   }
 }

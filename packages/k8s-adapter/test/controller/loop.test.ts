@@ -30,9 +30,26 @@ class Stage {
     return actions.map(describeAction);
   }
 
-  answer(id: string, status: number, body: object): string[] {
+  /** Lets time pass, with the ticks that are due in it. */
+  wait(ms: number): string[] {
+    const until = this.now + ms;
+    const actions: string[] = [];
+    for (;;) {
+      const wake = this.loop.nextWake();
+      this.now = Math.max(this.now, Math.min(wake ?? until, until));
+      actions.push(...this.feed({ kind: 'tick' }));
+      if (wake === null || wake >= until) return actions;
+    }
+  }
+
+  answer(
+    id: string,
+    status: number,
+    body: object,
+    headers: Readonly<Record<string, string>> = {},
+  ): string[] {
     return this.feed(
-      { kind: 'head', id, status, headers: {} },
+      { kind: 'head', id, status, headers },
       { kind: 'chunk', id, data: JSON.stringify(body) },
       { kind: 'end', id },
     );
@@ -45,7 +62,7 @@ class Stage {
   /** Nothing was heard for 20 s, then the first eviction, which had failed, is tried again. */
   static late(): Stage {
     const [stage] = Stage.synced();
-    stage.answer('call/1', 500, {});
+    stage.answer('call/1', 500, {}, { 'retry-after': '20' });
     stage.now += 20_000;
     assert.ok(stage.feed({ kind: 'tick' }).includes('call/2 GET /api/v1/namespaces/shop/pods/a'));
     return stage;
@@ -188,7 +205,7 @@ describe('loop', () => {
     const [stage] = Stage.synced();
     const watches = ['nodes/2', 'pods/2'];
     for (const id of watches) stage.feed({ kind: 'head', id, status: 200, headers: {} });
-    stage.answer('call/1', 500, {});
+    stage.answer('call/1', 500, {}, { 'retry-after': '20' });
     stage.now += 20_000;
     const sent = stage.feed(...watches.map((id) => ({ kind: 'alive', id, age: 5_000 }) as const));
     assert.ok(sent.includes('call/2 PATCH /api/v1/namespaces/shop/pods/a/status'), sent.join());
@@ -280,8 +297,7 @@ describe('loop', () => {
     const told = stage.feed({ kind: 'event', event: { kind: 'leadership', held: false } });
     assert.deepEqual(told, ['abort call/1', 'finished a changed after 0', 'report retry a']);
     assert.deepEqual(stage.answer('call/1', 200, {}), []);
-    stage.now += 60_000;
-    assert.ok(!stage.feed({ kind: 'tick' }).some((text) => text.startsWith('call/')));
+    assert.ok(!stage.wait(60_000).some((text) => text.startsWith('call/')));
     const led = stage.feed({ kind: 'event', event: { kind: 'leadership', held: true } });
     assert.ok(led.includes('sent deletePod a'), led.join('\n'));
   });
