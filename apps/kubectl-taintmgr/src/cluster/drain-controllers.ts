@@ -1,6 +1,6 @@
 // Whether a controller of the cluster carries out NodeDrains.
 import { formatDuration, type Instant } from '@taintmgr/core/time';
-import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
+import { type ApiClient, ApiError, listRequest } from '@taintmgr/k8s-adapter/client';
 import {
   isFresh,
   type TaintManager,
@@ -10,16 +10,23 @@ import {
 
 const controller = 'node-drain-controller';
 
-/** What leaders publish of themselves; null: we may not see it. None where there is no such kind. */
-export async function readDrainControllers(
-  client: ApiClient,
-): Promise<readonly TaintManager[] | null> {
+/** What leaders publish of themselves. */
+export interface PublishedManagers {
+  readonly managers: readonly TaintManager[];
+  /** What the API server's clock showed: heartbeats go by it, and ours may be wrong. */
+  readonly now: Instant;
+}
+
+/** Null: we may not see it. None where there is no such kind. */
+export async function readDrainControllers(client: ApiClient): Promise<PublishedManagers | null> {
   try {
-    return taintManagersIn(await client.list(taintManagersPath));
+    const { value, serverTime } = await client.ask(listRequest(taintManagersPath));
+    const managers = taintManagersIn(itemsIn(value));
+    return { managers, now: serverTime ?? Date.now() };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.failure.status === 403) return null;
-    if (error.failure.status === 404) return [];
+    if (error.failure.status === 404) return { managers: [], now: Date.now() };
     throw error;
   }
 }
@@ -32,10 +39,10 @@ export interface DrainControllerFault {
 
 /** Null: somebody carries them out, or may. */
 export function drainControllerFault(
-  managers: readonly TaintManager[] | null,
-  now: Instant,
+  published: PublishedManagers | null,
 ): DrainControllerFault | null {
-  if (managers === null) return null;
+  if (published === null) return null;
+  const { managers, now } = published;
   const fresh = managers.filter((manager) => isFresh(manager, now));
   const acting = fresh.filter(({ shadow }) => shadow === null);
   if (acting.some(({ controllers }) => controllers.includes(controller))) return null;
@@ -53,4 +60,9 @@ export function drainControllerFault(
       ? 'taintmgr-controller has published no heartbeat'
       : `the last heartbeat of taintmgr-controller is ${formatDuration(Math.max(0, now - last))} old`;
   return { why, advice };
+}
+
+function itemsIn(list: unknown): readonly unknown[] {
+  const items = typeof list === 'object' && list !== null && 'items' in list ? list.items : null;
+  return Array.isArray(items) ? items : [];
 }

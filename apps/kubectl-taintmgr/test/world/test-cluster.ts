@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   type ApiServer,
+  type Clock,
   Cluster,
   type ClusterPart,
   createCertificate,
@@ -54,17 +55,24 @@ export interface TestCluster {
 /** Users beside the administrator, by their tokens. */
 export type Users = Readonly<Record<string, readonly Rule[]>>;
 
+/** The cluster's clock, where it is ahead of that of this machine; behind, if negative. */
+export function clockAhead(byMs: number): Clock {
+  const real = new RealClock();
+  return { now: () => real.now() + byMs, after: (delay, callback) => real.after(delay, callback) };
+}
+
 /** Starts a cluster; with a topology it is at rest when this resolves, else it is empty. */
 export async function startTestCluster(
   topology: Topology | null,
   users: Users = {},
+  clock: Clock = new RealClock(),
 ): Promise<TestCluster> {
   const admin: User = { name: 'admin', groups: ['system:masters'], rules: [] };
   const others = Object.entries(users).map(
     ([name, rules]) => [name, { name, groups: [], rules }] as const,
   );
   const cluster = new Cluster({
-    clock: new RealClock(),
+    clock,
     seed: 1,
     timing,
     apiServer: { tokens: new Map<string, User>([['admin', admin], ...others]) },

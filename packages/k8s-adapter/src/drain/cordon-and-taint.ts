@@ -61,13 +61,10 @@ export type DoneBefore =
 /**
  * Taints a node, if it is not, and writes down on it that it was this drain, and that it is at work
  * there: in one write, so that nobody else evicts for the taint in between. Refused while another
- * drain is at work there, and where this one was undone. `now` dates the taint.
+ * drain is at work there, and where this one was undone. The API server's time dates the taint: the clock
+ * of whoever drains may be wrong, and pods would go early by as much, or late.
  */
-export function tainting(
-  wanted: CordonAndTaint,
-  now: Instant,
-  before: DoneBefore,
-): NodeChange<NodeChanges> {
+export function tainting(wanted: CordonAndTaint, before: DoneBefore): NodeChange<NodeChanges> {
   return (node, at) => {
     const another = anotherAtWork(node, wanted, at);
     if (another !== null) return { kind: 'refused', message: another };
@@ -77,7 +74,7 @@ export function tainting(
     // Where the drain has cordoned it before, somebody has uncordoned it since.
     const isFirst = mark?.cordoned !== true;
     const result = { ...missing, cordoned: before === 'nothing' && isFirst && missing.cordoned };
-    const { taints, set } = result.tainted ? taintSet(node, wanted, now) : untouched;
+    const { taints, set } = result.tainted ? taintSet(node, wanted, at) : untouched;
     const work = { run: wanted.run, heartbeat: at, hasEnded: false };
     const marks = marksWith(node, wanted, result, { ...set, by: wanted.by, work });
     const unschedulable = result.cordoned ? { unschedulable: true as const } : {};

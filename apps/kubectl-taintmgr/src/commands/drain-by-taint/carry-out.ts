@@ -136,7 +136,7 @@ async function taintAtItsTurn(
 ): Promise<void> {
   const { connection, wanted } = drain;
   const earlier = changes.get(nodeName);
-  const taint = tainting(wanted, Date.now(), doneBefore(earlier));
+  const taint = tainting(wanted, doneBefore(earlier));
   const change = await changeNode(connection.client, nodeName, taint);
   if (wanted.cordon && !earlier) sayChange(drain, nodeName, 'cordoned', change);
   const cordoned = change.cordoned || earlier?.cordoned === true;

@@ -47,7 +47,7 @@ export async function undoNodeDrain(
   }
   for (let looks = 0; await isThere(undo, drain); looks++) {
     const managers = looks % looksBetween === 0 ? await readDrainControllers(client) : null;
-    const fault = drainControllerFault(managers, Date.now());
+    const fault = drainControllerFault(managers);
     if (fault) {
       warn(output, `${fault.why}: the drain is undone from here`);
       const code = await undoHere(undo, name, nodes);

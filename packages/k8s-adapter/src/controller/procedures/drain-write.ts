@@ -63,7 +63,7 @@ export function drainNodeWriting(command: WriteDrainNode): Task<DrainWriteNotice
     if (state.kind === 'writing') return finish({ kind: 'done' });
     const node = drainableNode(parseJson(answer.body));
     const at = dateHeader(answer.headers) ?? wall;
-    const change = changeOf(command, wall, (lines) => {
+    const change = changeOf(command, (lines) => {
       left = lines;
     });
     const result = change(node, at);
@@ -82,7 +82,6 @@ export function drainNodeWriting(command: WriteDrainNode): Task<DrainWriteNotice
 /** What becomes of the node; the names that drains of this controller go by are those of their objects. */
 function changeOf(
   { drain, uid, taint, write }: WriteDrainNode,
-  wall: Instant,
   leave: (left: readonly string[]) => void,
 ): NodeChange<unknown> {
   const wanted = (cordon: boolean): CordonAndTaint => {
@@ -92,7 +91,7 @@ function changeOf(
     case 'cordon':
       return cordoning(wanted(true));
     case 'taint':
-      return tainting(wanted(write.cordon), wall, 'nothing');
+      return tainting(wanted(write.cordon), 'nothing');
     case 'renew':
       return renewing({ run: uid, taint });
     case 'end':

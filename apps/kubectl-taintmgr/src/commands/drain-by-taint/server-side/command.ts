@@ -116,7 +116,7 @@ async function refuseInTheWay(
       'no permission to list taintmanagers: whether a controller carries out NodeDrains is unknown',
     );
   }
-  const nobody = drainControllerFault(controllers, Date.now());
+  const nobody = drainControllerFault(controllers);
   if (nobody) {
     const { why, advice } = nobody;
     const instead = 'or drain from here, without --server-side';

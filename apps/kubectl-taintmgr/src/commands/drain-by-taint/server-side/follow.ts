@@ -89,7 +89,7 @@ async function look(
   try {
     const object = await readNodeDrain(client, name);
     if (looks % looksBetween === 0) {
-      news.controllers(drainControllerFault(await readDrainControllers(client), Date.now()));
+      news.controllers(drainControllerFault(await readDrainControllers(client)));
     }
     news.reconnected();
     return object?.metadata.uid === uid ? object : 'gone';
