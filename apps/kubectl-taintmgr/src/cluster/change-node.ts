@@ -6,7 +6,12 @@ import {
   type ApiRequest,
   getNodeRequest,
 } from '@taintmgr/k8s-adapter/client';
-import { drainableNode, type NodeChange, patchNodeRequest } from '@taintmgr/k8s-adapter/drain';
+import {
+  drainableNode,
+  type NodeChange,
+  patchNodeRequest,
+  type RefusedChange,
+} from '@taintmgr/k8s-adapter/drain';
 
 const conflictsMax = 5;
 
@@ -14,7 +19,15 @@ const conflictsMax = 5;
 export const fieldManager = 'kubectl-taintmgr';
 
 /** Another drain is at work on a node, or has taken it over. */
-export class AnotherDrainError extends Error {}
+export class AnotherDrainError extends Error {
+  /** Whether another run goes on with the same drain. */
+  readonly isTakenOver: boolean;
+
+  constructor({ message, takenOver }: RefusedChange) {
+    super(message);
+    this.isTakenOver = takenOver === true;
+  }
+}
 
 /**
  * Makes a drain's change to a node; with a dry run it only says what that would come to. Throws
@@ -29,7 +42,7 @@ export async function changeNode<T>(
   return await rewriteNode(client, nodeName, (object, at) => {
     const node = drainableNode(object);
     const changed = change(node, at);
-    if (changed.kind === 'refused') throw new AnotherDrainError(changed.message);
+    if (changed.kind === 'refused') throw new AnotherDrainError(changed);
     const { patch, result } = changed;
     const request = patch && !isDryRun ? patchNodeRequest(node, patch, fieldManager) : null;
     return { request, result };

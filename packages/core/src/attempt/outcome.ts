@@ -15,8 +15,16 @@ export type Outcome =
       /** The budget and its numbers, where the API server names them. */
       readonly budget?: BudgetNumbers | null;
     }
-  /** A live read right before found the pod or the taint other than the command has it. */
-  | { readonly kind: 'changed'; readonly message: string; readonly until?: Instant }
+  /**
+   * A live read right before found the pod or the taint other than the command has it. `takenOver`: as
+   * another run of the same drain goes on with it.
+   */
+  | {
+      readonly kind: 'changed';
+      readonly message: string;
+      readonly until?: Instant;
+      readonly takenOver?: true;
+    }
   /** Everything else: refused, overloaded, unreachable. `status` is null without an answer. */
   | {
       readonly kind: 'failed';

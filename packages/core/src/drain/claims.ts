@@ -57,6 +57,15 @@ export class DrainClaims {
     return shown !== undefined && now - shown < claimMs && (until === null || until <= now);
   }
 
+  /**
+   * Whether the last sign of life is too old: another run may have taken the node over, and the drain
+   * with it.
+   */
+  isLapsed(now: Instant, name: string): boolean {
+    const shown = this.#shown.get(name);
+    return shown !== undefined && now - shown >= claimMs;
+  }
+
   /** The signs of life that are due. */
   renew(now: Instant): readonly RenewMark[] {
     while (this.#handovers.takeDue(now) !== null);

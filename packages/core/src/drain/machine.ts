@@ -225,7 +225,7 @@ export class DrainMachine {
   #seen(now: Instant, node: Node): void {
     const { taint } = this.#config;
     const isMarked = node.drains?.some((drain) => drain.taint === formatTaint(taint)) === true;
-    this.#nodes.seen(now, node.name, carriesTaint(node, taint), isMarked);
+    this.#nodes.seen(now, node.name, carriesTaint(node, taint), isMarked, this.#pods);
   }
 
   #act(now: Instant): readonly DrainCommand[] {

@@ -22,6 +22,8 @@ import type { Wave } from './wave.ts';
 
 const oneWave: Wave = { name: '', nodesAtOnceMax: null };
 
+const madeAnew = 'it was deleted and made anew, and pods that were to go are still there';
+
 /** What does not happen on which nodes for now. */
 export interface NodeHolds {
   /** Their turn does not come. */
@@ -161,7 +163,8 @@ export class DrainNodes {
   }
 
   /** The node is there, with the taint or without, and with the mark of a drain by it or without. */
-  seen(now: Instant, name: string, isTainted: boolean, isMarked: boolean): void {
+  seen(now: Instant, name: string, isTainted: boolean, isMarked: boolean, pods: DrainPods): void {
+    if (this.#phase(name).kind === 'vanished') this.#isBack(now, name, pods);
     if (!this.has(name) || this.isEnded(name)) return;
     this.#sights.set(name, isTainted ? 'tainted' : 'bare');
     const phase = this.#phase(name);
@@ -170,6 +173,14 @@ export class DrainNodes {
     if (isOurs && isTainted && isMarked) this.#marked(now, name);
     this.#drainIfReady(name);
     if (!isTainted && phase.kind === 'draining') this.#end(name, failed('TaintRemoved', now));
+  }
+
+  /** Nobody deletes pods for a node that was gone and is there again: they run on. */
+  #isBack(now: Instant, name: string, pods: DrainPods): void {
+    const isLeft = pods.on(name).some(({ state }) => {
+      return !isDone(state) && state.kind !== 'terminating';
+    });
+    if (isLeft) this.#end(name, failed('TaintRemoved', now, madeAnew));
   }
 
   vanished(now: Instant, name: string): void {
@@ -215,7 +226,10 @@ export class DrainNodes {
     const name = ended?.key ?? this.#claims?.answered(now, id, outcome);
     if (name == null) return;
     this.#tainting.delete(name);
-    if (outcome.kind === 'changed') {
+    if (outcome.kind === 'changed' && outcome.takenOver) {
+      // Two runs beside each other would have more nodes under way than either may.
+      this.stop(now, 'AnotherDrain', outcome.message);
+    } else if (outcome.kind === 'changed') {
       this.#end(name, failed('AnotherDrain', now, outcome.message));
     } else if (isSetback(outcome)) {
       const blocker = blockerOf(outcome);
@@ -229,9 +243,9 @@ export class DrainNodes {
   }
 
   /** Ends all nodes that are not done with: nothing more is begun. */
-  stop(now: Instant, why: DrainFailure): void {
+  stop(now: Instant, why: DrainFailure, message: string | null = null): void {
     for (const { name, phase } of this.list()) {
-      if (!isEnded(phase)) this.#end(name, failed(why, now));
+      if (!isEnded(phase)) this.#end(name, failed(why, now, message));
     }
   }
 
@@ -253,7 +267,7 @@ export class DrainNodes {
     for (const { name, phase } of this.list()) {
       const here = pods.on(name);
       if (phase.kind !== 'draining' || !here.every(({ state }) => isDone(state))) continue;
-      if (this.#held.ends.has(name)) continue;
+      if (this.#held.ends.has(name) || this.#claims?.isLapsed(now, name)) continue;
       const why = failureOf(here);
       this.#end(name, why ? failed(why, now) : { kind: 'drained', since: phase.since, at: now });
       hasEnded = true;
@@ -276,12 +290,19 @@ export class DrainNodes {
     const held = { waiting: this.#held.turns, heldUp };
     for (;;) {
       for (const { name } of nodesToLeave(this.list())) this.#end(name, failed('NotBegun', now));
-      const begins = this.#isPaused ? [] : nodesToBegin(this.list(), this.#config, held);
+      const begins =
+        this.#isPaused || this.#isLapsed(now) ? [] : nodesToBegin(this.list(), this.#config, held);
       const refusals = begins.map(({ name }) => ({ name, message: refusalOn(name) }));
       const refused = refusals.filter(({ message }) => message !== null);
       if (refused.length === 0) return begins;
       for (const { name, message } of refused) this.#end(name, failed('PodsRefused', now, message));
     }
+  }
+
+  /** Whether another run may have gone on with this drain: until that is known none begins, and none is done. */
+  #isLapsed(now: Instant): boolean {
+    const claims = this.#claims;
+    return claims !== null && [...this.#phases.keys()].some((name) => claims.isLapsed(now, name));
   }
 
   /** The nodes whose taint is to be seen to, in their order. */

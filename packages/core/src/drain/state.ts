@@ -90,7 +90,7 @@ export type DrainNodePhase =
       /** In the API server's words; null: it said nothing. */
       readonly message: string | null;
     }
-  /** It was deleted: its pods go with it. */
+  /** It was deleted: nothing more is done there. */
   | { readonly kind: 'vanished'; readonly at: Instant };
 
 /** A target node. */

@@ -33,6 +33,7 @@ import { pauseOf, policyOf } from '../policy/objects.ts';
  *     0 done shop/web-0 | gone ... | blocked ... MESSAGE | failed ... 500 MESSAGE   (0: no answer)
  *     0 done node/n1 | failed node/n1 403 MESSAGE       the answer to a request to taint it
  *     0 done mark/n1 | changed mark/n1 MESSAGE          the answer to a request to renew its mark
+ *     0 taken mark/n1 MESSAGE                           the same, where another run goes on with the drain
  */
 export function runDrainScript(script: string): string {
   const run = new Run();
@@ -274,6 +275,7 @@ function readTolerations(words: readonly string[]): readonly Toleration[] {
 
 function readOutcome(verb: string, words: readonly string[]): Outcome {
   if (verb === 'done' || verb === 'gone') return { kind: verb };
+  if (verb === 'taken') return { kind: 'changed', message: words.join(' '), takenOver: true };
   if (verb === 'changed') return { kind: verb, message: words.join(' ') };
   if (verb === 'blocked') return { kind: verb, message: words.join(' '), retryAfter: null };
   const [status = '', ...message] = words;

@@ -12,7 +12,12 @@ export { lifecyclePath } from '../drain/eviction-request.ts';
 export { guardRequest, nodeDrainPath } from '../drain/guard.ts';
 export { type DrainMark, drainName, isAtWork, markOf, readMarks } from '../drain/marks.ts';
 export { evictionRequestsFrom } from '../drain/moved-pods.ts';
-export { drainableNode, type NodeChange, patchNodeRequest } from '../drain/node-change.ts';
+export {
+  drainableNode,
+  type NodeChange,
+  patchNodeRequest,
+  type RefusedChange,
+} from '../drain/node-change.ts';
 export {
   type IsMeant,
   isMarkOf,

@@ -67,7 +67,7 @@ export type DoneBefore =
 export function tainting(wanted: CordonAndTaint, before: DoneBefore): NodeChange<NodeChanges> {
   return (node, at) => {
     const another = anotherAtWork(node, wanted, at);
-    if (another !== null) return { kind: 'refused', message: another };
+    if (another !== null) return another;
     const mark = markOf(node.marks, wanted.taint);
     if (before === 'marked' && !mark) return { kind: 'refused', message: undoneThere };
     const missing = missingOn(node, wanted);

@@ -34,8 +34,15 @@ export type NodeChange<T> = (node: DrainableNode, at: Instant) => ChangedNode<T>
 export type ChangedNode<T> =
   /** `patch` null: the node is as it is to be. */
   | { readonly kind: 'changed'; readonly patch: NodePatch | null; readonly result: T }
-  /** It is another drain's, or is not to be drained any more; in words. */
-  | { readonly kind: 'refused'; readonly message: string };
+  | RefusedChange;
+
+/** A node is another drain's, or is not to be drained any more; in words. */
+export interface RefusedChange {
+  readonly kind: 'refused';
+  readonly message: string;
+  /** Another run goes on with the same drain; left out: none does. */
+  readonly takenOver?: true;
+}
 
 /** Reads a v1 Node. */
 export function drainableNode(object: unknown): DrainableNode {

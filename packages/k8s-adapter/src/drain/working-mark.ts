@@ -2,7 +2,7 @@
 import type { Taint } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import { type DrainMark, drainName, isAtWork, markOf } from './marks.ts';
-import type { DrainableNode, NodeChange } from './node-change.ts';
+import type { DrainableNode, NodeChange, RefusedChange } from './node-change.ts';
 
 /** Why a drain goes on no more on a node whose mark is gone. */
 export const undoneThere = 'somebody has undone the drain there';
@@ -18,7 +18,7 @@ export interface DrainRunName {
 export function renewing({ run, taint }: DrainRunName): NodeChange<void> {
   return ({ marks }, at) => {
     const mark = markOf(marks, taint);
-    if (mark?.work?.run !== run) return { kind: 'refused', message: lossOf(mark) };
+    if (mark?.work?.run !== run) return lossOf(mark);
     // Another text each time, whatever the server's clock does.
     const heartbeat = Math.max(at, mark.work.heartbeat + 1000);
     const renewed = { ...mark, work: { ...mark.work, heartbeat } };
@@ -43,16 +43,20 @@ export function ending({ run, taint }: DrainRunName, isDrained: boolean): NodeCh
   };
 }
 
-/** The other drain that is at work on a node, in words: two would evict the same pods; null: none. */
+/** The other drain, or run of this one, that is at work on a node: two would evict the same pods; null: none. */
 export function anotherAtWork(
   { marks }: Pick<DrainableNode, 'marks'>,
-  { run }: DrainRunName,
+  { id, run }: DrainRunName & { readonly id: string },
   at: Instant,
-): string | null {
+): RefusedChange | null {
   const other = marks.find((mark) => mark.work?.run !== run && isAtWork(mark, at));
-  return other ? `${drainName(other)} is at work there` : null;
+  if (!other) return null;
+  const refusal = { kind: 'refused', message: `${drainName(other)} is at work there` } as const;
+  return other.id === id ? { ...refusal, takenOver: true } : refusal;
 }
 
-function lossOf(mark: DrainMark | undefined): string {
-  return mark?.work ? `${drainName(mark)} has taken it over` : undoneThere;
+function lossOf(mark: DrainMark | undefined): RefusedChange {
+  if (!mark?.work) return { kind: 'refused', message: undoneThere };
+  const message = `${drainName(mark)} has taken it over`;
+  return { kind: 'refused', message, takenOver: true };
 }

@@ -18,7 +18,7 @@ import { alreadySaid, blockerLines, daemonSetLine } from './blockers.ts';
 import { type DrainReport, drainReport, outcomes } from './documents.ts';
 import { type Drain, sayChange } from './drain.ts';
 import { renderLeft } from './failure-report.ts';
-import { isBegun, isNotDrained } from './outcome.ts';
+import { isBegun, isNotDrained, isOthers } from './outcome.ts';
 import { Progress } from './progress.ts';
 import { hintUndo, rollBack } from './roll-back.ts';
 import { type DrainEnd, runDrain } from './run.ts';
@@ -67,14 +67,17 @@ async function offerUndo(
   const { wanted, output, settings } = drain;
   const isFailure = result !== 'Drained' && result !== 'Interrupted';
   const nodes = settings.drain.rollsBack && isFailure ? machine.nodes() : [];
-  const failed = nodes.filter(isNotDrained).map(({ name }) => name);
+  const failed = nodes
+    .filter((node) => isNotDrained(node) && !isOthers(node))
+    .map(({ name }) => name);
   const left = await rollBack(drain, failed);
   const rolledBack = new Set(failed.filter((name) => !left.includes(name)));
-  const vanished = new Set(
-    machine.nodes().flatMap(({ name, phase }) => (phase.kind === 'vanished' ? [name] : [])),
-  );
+  const notOurs = machine
+    .nodes()
+    .filter((node) => node.phase.kind === 'vanished' || isOthers(node));
+  const lost = new Set(notOurs.map(({ name }) => name));
   const isMarked = [...changes].some(([name, { id }]) => {
-    return id !== null && !rolledBack.has(name) && !vanished.has(name);
+    return id !== null && !rolledBack.has(name) && !lost.has(name);
   });
   if (!isMarked) return null;
   const { evictor } = drain.survey;

@@ -163,7 +163,7 @@ export class Progress {
     machine: DrainMachine,
   ): void {
     if (phase.kind === 'vanished') {
-      this.#warn(`node ${node} was deleted, and its pods with it`);
+      this.#warn(`node ${node} was deleted`);
     } else if (phase.kind === 'drained') {
       const here = tallyOf(machine.pods().filter(({ pod }) => pod.nodeName === node));
       const took = formatDuration(phase.at - phase.since);

@@ -82,7 +82,10 @@ export class Tainter {
       return { kind: 'done' };
     } catch (error) {
       if (error instanceof ApiError) return refused(error);
-      if (error instanceof AnotherDrainError) return { kind: 'changed', message: error.message };
+      if (error instanceof AnotherDrainError) {
+        const { message, isTakenOver } = error;
+        return { kind: 'changed', message, ...(isTakenOver && { takenOver: true }) };
+      }
       const isOver = interrupt.aborted && error === interrupt.reason;
       if (!isOver && !(error instanceof ConnectionError)) throw error;
       const message = error instanceof Error ? error.message : 'interrupted';

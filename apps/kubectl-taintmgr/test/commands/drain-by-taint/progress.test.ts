@@ -155,7 +155,7 @@ describe('the progress of a drain', () => {
     assert.equal(
       drain.output.errText,
       'Warning: shop/bare on n1 arrived after the drain started and stays: is not managed by a controller (--force)\n' +
-        'Warning: node n2 was deleted, and its pods with it\n',
+        'Warning: node n2 was deleted\n',
     );
   });
 

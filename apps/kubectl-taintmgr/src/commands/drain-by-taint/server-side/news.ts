@@ -120,7 +120,7 @@ export class DrainNews {
         this.#warnOnce(`failed ${key}`, `node ${name} was not drained: ${message || reason}`);
         return;
       case 'Gone':
-        this.#warnOnce(`gone ${key}`, `node ${name} was deleted, and its pods with it`);
+        this.#warnOnce(`gone ${key}`, `node ${name} was deleted`);
     }
   }
 
