@@ -169,9 +169,10 @@ export const evictionDifferences = [
   {
     name: 'acts-on-cache',
     upstream: 'Decisions are carried out on a cache, however old it is.',
-    precise: 'With a view older than 10 s, pod and node are read before the pod is removed.',
+    precise:
+      'With a view cut off or older than 10 s pod and node are read first; so is what was missed.',
     why: 'A taint that is gone again must not cost a pod.',
-    proof: 'the loop tests of k8s-adapter',
+    proof: 'controller/catch-up.test.ts and loop.test.ts of k8s-adapter',
   },
   {
     name: 'no-exceptions',

@@ -115,7 +115,7 @@ export const evictionSabotages: Readonly<Record<string, Planted>> = {
   },
   'never looks again': {
     story: 'evictions',
-    seed: 5,
+    seed: 148,
     breaks: ['stale cache'],
     sabotage: { viewAgeMsMax: Number.POSITIVE_INFINITY },
   },
