@@ -11,7 +11,7 @@ const ageMsMaxDefault: Millis = 10_000;
 const catchUpMs: Millis = 1_000;
 /** A tick that comes so late shows that this process stood still. */
 export const lateMsMin: Millis = 1_000;
-/** A process that is late all the time must act all the same. */
+/** A process that is late all the time, or whose watches break all the time, must act all the same. */
 const restEveryMs: Millis = 10_000;
 
 /**
@@ -30,6 +30,8 @@ export class StaleView {
   #doubtfulUntil: Instant = Number.NEGATIVE_INFINITY;
   /** Until then what was missed is read, and nothing decided. */
   #restsUntil: Instant = Number.NEGATIVE_INFINITY;
+  /** Since when it rests, or has done so again and again. */
+  #restsSince: Instant = Number.NEGATIVE_INFINITY;
 
   /** Older than `ageMsMax` it is not relied on; 10 s when left out. */
   constructor(sources: readonly Watched[], ageMsMax: Millis = ageMsMaxDefault) {
@@ -101,6 +103,7 @@ export class StaleView {
   }
 
   #rest(now: Instant): void {
-    this.#restsUntil = now + catchUpMs;
+    if (now >= this.#restsUntil + restEveryMs) this.#restsSince = now;
+    if (now < this.#restsSince + restEveryMs) this.#restsUntil = now + catchUpMs;
   }
 }

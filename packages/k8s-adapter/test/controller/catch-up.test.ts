@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { createEngine } from '@taintmgr/core';
 import { Loop } from '../../src/controller/engine-loop.ts';
 import type { LoopAction, LoopInput } from '../../src/controller/loop-parts.ts';
+import { StaleView } from '../../src/controller/stale-view.ts';
 import { listJson, nodeJson, podJson } from '../world/cluster-objects.ts';
 import { random } from '../world/random.ts';
 
@@ -195,6 +196,20 @@ describe('what was missed', () => {
     stage.read('nodes', 'MODIFIED', tainted('12'));
     stage.until(16 * second);
     assert.deepEqual(stage.requests, ['GET pods/a at 15s']);
+  });
+
+  it('does not stop a process for good whose watches break again and again', () => {
+    let isCutOff = false;
+    const view = new StaleView([{ isCutOff: () => isCutOff, heardAt: () => 0 }]);
+    const resting: number[] = [];
+    for (let at = 0; at < 40; at += 0.5) {
+      isCutOff = !isCutOff;
+      view.look(at * second);
+      if (view.isCatchingUp(at * second)) resting.push(at);
+    }
+    // Ten seconds of each twenty.
+    const turns = resting.filter((at, index) => resting[index - 1] !== at - 0.5);
+    assert.deepEqual([turns, resting.length], [[0.5, 20.5], 40]);
   });
 
   it('does not stop a process for good that is always late', () => {
