@@ -10,9 +10,14 @@ export function isObjectName(text: string): boolean {
   return text.length <= nameLengthMax && pattern.test(text);
 }
 
-/** Reads the name of an object. Throws InvalidArgumentError. */
+/** Reads an argument that is the name of an object; `refuseBlank` says it of one that is blank. Throws InvalidArgumentError. */
 export function objectName(text: string): string {
-  if (isObjectName(text) || isBlank(text)) return text;
+  return isBlank(text) ? text : namedObject(text);
+}
+
+/** Reads a flag that is the name of an object. Throws InvalidArgumentError. */
+export function namedObject(text: string): string {
+  if (isObjectName(text)) return text;
   throw new InvalidArgumentError(
     "Want the name of an object: lower case letters, digits, '-' and '.', beginning and ending alphanumeric.",
   );

@@ -52,3 +52,21 @@ export async function listCollection(
     throw error;
   }
 }
+
+const managerLeasePath =
+  '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager';
+
+/**
+ * The lease of kube-controller-manager, which says since when its timers run; none where it is not there
+ * or not to be seen. Throws ApiError and ConnectionError.
+ */
+export async function managerLease(client: ApiClient): Promise<readonly object[]> {
+  try {
+    const lease = (await client.get(managerLeasePath)) as object;
+    return [{ ...lease, apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' }];
+  } catch (error) {
+    const status = error instanceof ApiError ? error.failure.status : null;
+    if (status === 403 || status === 404) return [];
+    throw error;
+  }
+}

@@ -119,6 +119,11 @@ export class DrainMachine {
     this.#nodes.remove(nodeName);
   }
 
+  /** Turns come in this order; those of targets that are not named last. */
+  order(names: readonly string[]): void {
+    this.#nodes.order(names);
+  }
+
   /** What does not happen on which nodes; everything else may. */
   hold(now: Instant, held: NodeHolds): void {
     this.#nodes.hold(now, held);

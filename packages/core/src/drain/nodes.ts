@@ -85,6 +85,15 @@ export class DrainNodes {
     this.#taint(name, phase.since, now);
   }
 
+  order(names: readonly string[]): void {
+    const before = new Map(this.#places);
+    this.#places.clear();
+    for (const name of [...names, ...before.keys()]) {
+      const place = before.get(name);
+      if (place) this.#places.set(name, place);
+    }
+  }
+
   remove(name: string): void {
     this.#forget(name);
     this.#places.delete(name);

@@ -48,7 +48,9 @@ function deletedIn({ taints, writtenAgo, tolerations, boundAgo, since }: Case): 
   let commands = engine.handle(now, { kind: 'synced' });
   for (let at: number | null = now; at !== null; at = engine.nextWake()) {
     if (at > now) commands = engine.handle(at, { kind: 'tick' });
-    if (commands.some(({ kind }) => kind === 'deletePod')) return (at - now) / second;
+    const deletes = commands.filter(({ kind }) => kind === 'deletePod').length;
+    assert.ok(deletes <= 1, `deletes it ${deletes} times`);
+    if (deletes > 0) return (at - now) / second;
   }
   return null;
 }
@@ -71,6 +73,11 @@ const cases: readonly (readonly [string, Case, number | null])[] = [
   ['cannot know when the taint came', { ...usual, taints: { [m]: null }, since: allAlong }, 300],
   ['should have done it before', { ...usual, taints: { [m]: 500 }, since: allAlong }, 0],
   ['meets a pod that tolerates nothing', { ...usual, tolerations: [], since: allAlong }, 0],
+  [
+    'meets a pod that tolerates neither of two taints',
+    { ...usual, taints: { [m]: 100, [n]: 50 }, tolerations: [], since: allAlong },
+    0,
+  ],
   [
     'keeps the first of two timers',
     {

@@ -3,7 +3,12 @@ import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
-import { type Collection, collections, listCollection } from '../../cluster/collections.ts';
+import {
+  type Collection,
+  collections,
+  listCollection,
+  managerLease,
+} from '../../cluster/collections.ts';
 import { describeRight, type Right } from '../../cluster/rights.ts';
 import { count } from '../../render/count.ts';
 import type { SnapshotFlags } from './flags.ts';
@@ -21,6 +26,8 @@ export async function run(invocation: Invocation<SnapshotFlags>): Promise<ExitCo
         warn(output, `skipped: no permission to ${describeRight(rightFor(each))}`);
       items.push(...(found ?? []));
     }
+    const leases = await managerLease(client);
+    items.push(...leases.map((lease) => kept({ apiVersion: leaseVersion, kind: 'Lease' }, lease)));
     if (flags.output === 'yaml') await writeYaml(invocation, items);
     else writeJson(invocation, items);
     await output.flushed();
@@ -42,20 +49,19 @@ async function readKind(
   client: ApiClient,
   collection: Collection,
 ): Promise<readonly object[] | null> {
-  const { apiVersion, kind } = collection;
   try {
-    const objects = await listCollection(client, collection);
-    return objects.map((object) => ({
-      apiVersion,
-      kind,
-      ...(keep(shapes[kind], object) as object),
-    }));
+    return (await listCollection(client, collection)).map((object) => kept(collection, object));
   } catch (error) {
     if (error instanceof ApiError && error.failure.status === 403) return null;
     throw error;
   }
 }
 
+function kept({ apiVersion, kind }: Omit<Collection, 'path'>, object: object): object {
+  return { apiVersion, kind, ...(keep(shapes[kind], object) as object) };
+}
+
+const leaseVersion = 'coordination.k8s.io/v1';
 const list = { apiVersion: 'v1', kind: 'List', metadata: {} };
 
 /** Object by object: the whole may be longer than a string can be. */

@@ -123,7 +123,7 @@ export const shapes: Readonly<Record<CollectionKind, Shape>> = {
     spec: whole('taints unschedulable'),
     status: { ...whole('capacity allocatable'), conditions },
   },
-  Lease: { metadata, spec: whole('holderIdentity leaseDurationSeconds renewTime') },
+  Lease: { metadata, spec: whole('holderIdentity leaseDurationSeconds acquireTime renewTime') },
   Deployment: ofWorkload,
   ReplicaSet: ofWorkload,
   StatefulSet: ofWorkload,

@@ -6,7 +6,7 @@ import {
 } from '@commander-js/extra-typings';
 import { type Millis, parseDuration } from '@taintmgr/core/time';
 import { dryRunOption } from '../../cli/dry-run-flag.ts';
-import { objectName, objectNames } from '../../cli/names.ts';
+import { namedObject, objectNames } from '../../cli/names.ts';
 import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
 
 /** The command line of `takeover status`. */
@@ -123,8 +123,8 @@ export function disableCommand(): CommandUnknownOpts {
 export function verifyCommand(): CommandUnknownOpts {
   const command = new Command('verify')
     .description('play what takeover promises, on a node and in namespaces made for it')
-    .requiredOption('--node <name>', 'a node that may be tainted for a while', objectName)
-    .option('--scratch <name>', 'what to call the namespaces', objectName, 'taintmgr-verify')
+    .requiredOption('--node <name>', 'a node that may be tainted for a while', namedObject)
+    .option('--scratch <name>', 'what to call the namespaces', namedObject, 'taintmgr-verify')
     .addOption(timeoutOption('how long to wait for each case', 60_000, '1m'))
     .option('-y, --yes', 'do not ask')
     .addOption(

@@ -23,9 +23,9 @@ export class DrainConditions {
   readonly #writes: KeyedWrites;
   /** What each node has to say, as far as that is not written. */
   readonly #wanted = new Map<string, readonly DrainCondition[]>();
-  /** The phase that was looked at last. */
+  /** The phase that was looked at last, by the uid of the node: another one of its name says nothing yet. */
   readonly #seen = new Map<string, string>();
-  /** What this run has set True on each node: the watch may not show it yet. */
+  /** What this run has set True on each node, by its uid: the watch may not show it yet. */
   readonly #set = new Map<string, States>();
   #lookAt: Instant | null = null;
   /** Whether nothing is left to be looked for. */
@@ -82,12 +82,12 @@ export class DrainConditions {
   }
 
   #judge(now: Instant, drain: NodeDrain, node: Node, phase: DrainNodePhase | undefined): void {
-    const { name, conditions = [] } = node;
+    const { name, uid, conditions = [] } = node;
     const key = phase?.kind ?? 'none';
-    if (this.#seen.get(name) === key) return;
-    this.#seen.set(name, key);
+    if (this.#seen.get(uid) === key) return;
+    this.#seen.set(uid, key);
     const message = `NodeDrain ${drain.name}`;
-    const before = this.#set.get(name) ?? {};
+    const before = this.#set.get(uid) ?? {};
     // One that begins anew is not being drained for now, if we have said so.
     const begun = phase?.kind === 'pending' ? before : {};
     const said = phase
@@ -99,7 +99,7 @@ export class DrainConditions {
       return found ? found.status !== status : status === 'True';
     });
     const set = changed.filter(([, status]) => status === 'True').map(([type]) => [type, 'False']);
-    if (set.length > 0) this.#set.set(name, { ...before, ...Object.fromEntries(set) });
+    if (set.length > 0) this.#set.set(uid, { ...before, ...Object.fromEntries(set) });
     if (changed.length === 0) return;
     const wanted = changed.map(([type, status]) => ({ type, status, reason, message }));
     this.#wanted.set(name, wanted);

@@ -25,6 +25,7 @@ import {
   targetOf,
 } from './settings.ts';
 import { type NodeDrainState, stateOf } from './state.ts';
+import { inWaves } from './waves.ts';
 import type { Workloads } from './workloads.ts';
 
 /** What a run asks of others. */
@@ -299,6 +300,7 @@ export class NodeDrainRun {
     const { store } = this.#surroundings;
     const target = targetOf(now, this.#drain, node, known, (wall) => store.clock.when(wall));
     this.#targets.set(node.name, node.uid);
+    if (!target.phase) this.#holds.forget(node.name);
     this.#machine.add(now, target);
     this.#machine.handle(now, { kind: 'nodeUpsert', node });
     for (const pod of store.podsOn(node.name))
@@ -316,6 +318,7 @@ export class NodeDrainRun {
     if (before !== uid && isOpen && isMeant(this.#drain, node)) {
       if (before !== undefined) this.#forget(name);
       this.#add(now, node, before === undefined ? knownOf(this.#drain, name) : null);
+      if (this.#startedAt === null) this.#order();
     } else if (before === undefined) {
       this.#releaseStray(now, name);
     } else if (this.#isStillOut(name) && !isMeant(this.#drain, node)) {
@@ -324,6 +327,13 @@ export class NodeDrainRun {
     } else {
       this.#machine.handle(now, { kind: 'nodeUpsert', node });
     }
+  }
+
+  /** Before it has begun, nodes have the turns that they would have in a new run, whenever they came. */
+  #order(): void {
+    const { store } = this.#surroundings;
+    const nodes = [...this.#targets.keys()].sort().flatMap((name) => store.node(name) ?? []);
+    this.#machine.order(inWaves(this.#drain, nodes).map(({ name }) => name));
   }
 
   /** Whether it was found by the selector of a drain that has not begun. */

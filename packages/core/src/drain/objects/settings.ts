@@ -145,8 +145,12 @@ function nodePhase(
   known: KnownDrainNode,
   when: (wall: Instant) => Instant,
 ): DrainNodePhase | null {
-  if (drain.takesLaterNodes && isAnother(node, known) && isMeant(drain, node)) return null;
-  if (known.phase === 'Draining' && !carriesTaint(node, drain.taint)) {
+  const isTainted = carriesTaint(node, drain.taint);
+  if (isAnother(node, known)) {
+    if (drain.takesLaterNodes && isMeant(drain, node)) return null;
+    if (known.endedAt === null && !isTainted) return { kind: 'vanished', at: now };
+  }
+  if (known.phase === 'Draining' && !isTainted) {
     // A roll back takes taint and mark at once.
     const isMarked = node.drainMarks?.some(({ id }) => id === drain.name) === true;
     if (drain.rollsBackWhenClosed && !isMarked) return null;

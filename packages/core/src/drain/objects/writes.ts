@@ -88,7 +88,8 @@ export class DrainWrites {
     const { key, failures } = ended;
     const isDone = failures === 0;
     const wanted = this.#wanted.get(key);
-    if (wanted && !isSame(wanted, wrote)) {
+    // The same may be wanted anew, of another node of the name.
+    if (wanted && wanted !== wrote) {
       this.#keyed.forget(key);
       this.#keyed.notice(now, key);
     } else if (outcome.kind === 'changed') {

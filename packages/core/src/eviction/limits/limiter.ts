@@ -9,6 +9,7 @@ import {
   type LimitRecord,
   nameInKey,
   needsRecord,
+  type RecordedLimit,
 } from '../../policy/limit-record.ts';
 import type { EvictionPolicy } from '../../policy/values.ts';
 import type { StoreView } from '../../store.ts';
@@ -293,12 +294,16 @@ export class EvictionLimiter {
       const key = keyOf(gate.limit, gate.name);
       // Limits that differ only in how much they allow have one place in the record.
       const before = entries.get(key);
-      entries.set(key, {
-        ...before,
+      const own = {
         ...counted,
-        of: counted.of ?? before?.of ?? null,
         ...(sizes.length > 0 && { sizes: coarsenedSizes(sizes, gate.windowMs) }),
         evicted: coarsened(evicted, gate.windowMs),
+      };
+      // One that came later has counted fewer.
+      const isMore = countOf(own.evicted) >= countOf(before?.evicted ?? []);
+      entries.set(key, {
+        ...(isMore ? { ...before, ...own } : { ...own, ...before }),
+        of: (isMore ? own.of : before?.of) ?? before?.of ?? own.of,
         tripped: tripped ?? before?.tripped ?? null,
       });
     }
@@ -332,6 +337,10 @@ export class EvictionLimiter {
     this.#gates.set(key, gate);
     return gate;
   }
+}
+
+function countOf(evicted: RecordedLimit['evicted']): number {
+  return evicted.reduce((sum, [, count]) => sum + count, 0);
 }
 
 function gateKey({ key }: BoundLimit, name: string): string {

@@ -134,6 +134,8 @@ export class LimitRecordWriter {
     this.#limiter.stopLeading();
     this.#state = { kind: 'unread', at: atOnce };
     this.#answered = false;
+    this.#failures.reading = 0;
+    this.#failures.writing = 0;
   }
 
   #byWallClock({ since, oneAt, ...status }: LimitStatus): LimitStatus {

@@ -154,6 +154,9 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     const past = { now, since, clock: this.#store.clock };
     for (const pod of this.#store.podsOn(node.name)) {
       for (const look of pastLooks(pod, { ...node, taints }, past)) {
+        const entry = this.#queue.entry(keyOf(pod));
+        // Its deletion had begun by then.
+        if (entry && dueAt(entry) <= look.at) break;
         this.#look(look.at, pod, look.taints);
       }
     }

@@ -260,13 +260,13 @@ export const taintManagerStatus = {
               type: 'array',
               description:
                 'The pods of these zones, by their labels (Kubernetes 1.35), as region/zone.',
-              maxItems: heldZonesMax,
+              maxItems: heldZonesMax as typeof heldZonesMax,
               items: { type: 'string', maxLength: 127 },
             },
             nodes: {
               type: 'array',
               description: 'The pods of these nodes.',
-              maxItems: heldNodesMax,
+              maxItems: heldNodesMax as typeof heldNodesMax,
               items: { type: 'string', maxLength: 253 },
             },
           },

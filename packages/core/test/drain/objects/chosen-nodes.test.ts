@@ -81,6 +81,38 @@ describe('a NodeDrain that has not begun', () => {
   });
 });
 
+describe('a node that leaves before the drain begins and comes back', () => {
+  const waves = [
+    { name: 'canary', nodeSelector: { matchLabels: { ring: 'canary' } }, nodesAtOnce: 1 },
+  ];
+  const labels = { pool: 'blue', ring: 'canary' };
+  const cases: readonly (readonly [
+    what: string,
+    spec: object,
+    leave: (c: SharedCluster) => void,
+  ])[] = [
+    ['has the turn of its name', {}, (cluster) => cluster.deleteNode('n1')],
+    ['has the turn of its wave', { waves }, (cluster) => cluster.change('n1', { labels: {} })],
+  ];
+  for (const [what, spec, leave] of cases) {
+    it(what, () => {
+      const cluster = new SharedCluster([drainOf({ ...pool, gates, ...spec })], []);
+      cluster.answers.set('', closed);
+      for (const name of ['n1', 'n2', 'n3']) cluster.addNode(`blue@${name}`);
+      cluster.change('n1', { labels });
+      cluster.pass(60_000);
+      leave(cluster);
+      cluster.pass(60_000);
+      cluster.addNode('blue@n1');
+      cluster.change('n1', { labels });
+      cluster.answers.clear();
+      cluster.pass(60_000);
+      const taints = cluster.done().filter((line) => line.startsWith('taint'));
+      assert.deepEqual(taints, ['taint n1', 'taint n2', 'taint n3']);
+    });
+  }
+});
+
 describe('a node that comes back under its name', () => {
   const steps = [{ name: 'backup', object: { ...ready, name: '{node}' } }];
   const cases: readonly (readonly [what: string, laterNodes: string, restarts: boolean])[] = [
@@ -105,7 +137,11 @@ describe('a node that comes back under its name', () => {
         if (restarts) cluster.restart(again);
         else again();
         cluster.pass(60_000);
-        assert.equal(cluster.done().includes('evict on-n1'), laterNodes === 'Drain');
+        const done = cluster.done();
+        for (const step of ['taint n1', 'evict on-n1'])
+          assert.equal(done.includes(step), laterNodes === 'Drain', step);
+        if (laterNodes === 'Leave' && !wasDrained)
+          assert.equal(cluster.phases(), 'n1 Gone, n2 Drained');
         const traces = cluster.traces().map((trace) => trace.slice(0, 2));
         assert.deepEqual(traces, laterNodes === 'Drain' ? ['n2', 'n1'] : ['n2']);
         assert.equal(cluster.pods.size, laterNodes === 'Drain' ? 0 : 1);

@@ -246,6 +246,7 @@ export class RunRecorder {
       this.#workloads.countReady(at, any, is ? 1 : -1);
       this.#machines.noteReady(at, any, is);
     }
+    if (pod && then !== null && now === null) this.#workloads.countDone(at, pod);
     if (pod?.metadata.deletionTimestamp !== undefined) this.#pods.stopping(at, pod);
     if (then !== null && now === null) this.#pods.left(at, any);
     if (now !== then) {

@@ -83,7 +83,14 @@ export class WorkloadTimelines {
     if (!workload) return;
     workload.ready += change;
     if (change > 0) workload.fresh = Math.max(0, workload.fresh - 1);
-    else if (hasSucceeded(pod) && !this.#isKnown(workload)) workload.wanted--;
+    this.#write(at, workload);
+  }
+
+  /** A pod has ended by itself, ready or not: where nobody recreates it, it has done its work. */
+  countDone(at: number, pod: KubeObject): void {
+    const workload = this.#workloadOf(pod);
+    if (!workload || !hasSucceeded(pod) || this.#isKnown(workload)) return;
+    workload.wanted--;
     this.#write(at, workload);
   }
 
