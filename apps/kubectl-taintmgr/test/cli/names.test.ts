@@ -74,6 +74,16 @@ describe('what no object can be called is refused', () => {
     });
   }
 
+  for (const flag of ['--node', '--scratch']) {
+    it(`takeover verify ${flag}, which may not be empty either`, async () => {
+      for (const name of [...impossible, '', ' ']) {
+        const words = ['takeover', 'verify', '--node=n1', `${flag}=${name}`, '--yes', nowhere];
+        const { code, err } = await run(...words);
+        assert.deepEqual([code, err.includes('is invalid') && err.includes(want)], [1, true], err);
+      }
+    });
+  }
+
   it('but not a node that is named as kubectl names one', async () => {
     for (const line of ['drain-by-taint k=v node/n1 nodes/n2 no/n3', 'undo d1 node/n1']) {
       assert.match((await run(...line.split(' '), nowhere)).err, /\/nope: no such file/);

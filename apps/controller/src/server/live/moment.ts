@@ -20,7 +20,7 @@ import type {
 import type { ProcessStats } from '../../stats/process-stats.ts';
 import type { RunningController } from '../../stats/running-controller.ts';
 
-/** So many pods are asked about at most: to ask takes time that evictions need. */
+/** So many pods are shown at most: to ask takes time that evictions need. Those shown before are asked about too. */
 const podsMax = 500;
 
 /** How things are for this process. */

@@ -104,6 +104,20 @@ describe('snapshot', () => {
     });
   }
 
+  it('says since when kube-controller-manager leads, whose timers run since then', async () => {
+    const metadata = { namespace: 'kube-system', name: 'kube-controller-manager' };
+    const renewTime = '2030-01-02T03:04:05.000000Z';
+    const holder = { holderIdentity: 'cp_1', leaseDurationSeconds: 15, renewTime };
+    const spec = { ...holder, acquireTime: '2030-01-01T00:00:00.000000Z' };
+    cluster.api.create('leases', { metadata, spec });
+    const { items }: { readonly items: readonly { kind: string; spec: object }[] } = JSON.parse(
+      (await run('snapshot')).out,
+    );
+    cluster.api.delete('leases', metadata.namespace, metadata.name);
+    const kept = items.filter((item) => item.kind === 'Lease').at(-1);
+    assert.deepEqual(kept?.spec, spec);
+  });
+
   it('is a cluster of which the same is explained', async () => {
     const names = ['a-1', 'a-2'];
     const explain = async (): Promise<readonly string[]> => {

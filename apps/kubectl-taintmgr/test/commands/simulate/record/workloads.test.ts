@@ -115,6 +115,35 @@ describe('pods that nobody recreates', () => {
     });
   }
 
+  it('are not down any more where one that was not ready has done its work', async () => {
+    const one = onNode('one', 'Running', {});
+    const unready = {
+      ...one,
+      spec: {
+        ...{ nodeName: 'n1', restartPolicy: 'Never' },
+        containers: [
+          { name: 'long', image: 'one', command: ['sleep', '60'] },
+          { name: 'short', image: 'one', command: ['sleep', '1'] },
+        ],
+      },
+      status: {
+        ...{ phase: 'Running', startTime: '2026-05-01T00:00:00Z' },
+        conditions: [{ ...ready, status: 'False' }],
+        containerStatuses: [
+          { name: 'long', ready: true, restartCount: 0 },
+          { name: 'short', ready: false, restartCount: 0 },
+        ],
+      },
+    };
+    const items = [node('n1'), unready, onNode('live', 'Running', {})];
+    const source = file('cluster.json', JSON.stringify({ kind: 'List', items }));
+    const track = await trackOf('one', source, '--until', '10m');
+    assert.deepEqual(
+      track?.states.map(({ wanted }) => wanted),
+      [1, 0],
+    );
+  });
+
   it('are down where one is evicted', async () => {
     const items = [node('n1'), onNode('one', 'Running', {})];
     const source = file('cluster.json', JSON.stringify({ kind: 'List', items }));
