@@ -1,10 +1,10 @@
 // The nodes of a drain as they were last seen.
 import { type Blocker, blockerOf } from '../attempt/blocker.ts';
-import { KeyedWrites } from '../attempt/keyed-writes.ts';
 import { isSetback, type Outcome } from '../attempt/outcome.ts';
 import { earliest, type Instant } from '../kernel/time.ts';
-import { DrainClaims, type RenewMark } from './claims.ts';
+import type { RenewMark } from './claims.ts';
 import type { DrainConfig, DrainTarget } from './config.ts';
+import { NodeTaints } from './node-taints.ts';
 import type { DrainPods } from './pods.ts';
 import {
   type DrainFailure,
@@ -36,9 +36,6 @@ export interface NodeHolds {
   readonly late: ReadonlyMap<string, string>;
 }
 
-/** How a node was last seen. */
-type Sight = 'unseen' | 'bare' | 'tainted';
-
 /**
  * The target nodes: whose turn it is, and how each ends. A node is tainted when its turn comes and
  * not before: until then neither we nor other controllers evict its pods for it.
@@ -51,22 +48,12 @@ export class DrainNodes {
   #isPaused = false;
   #held: NodeHolds = { turns: new Set(), pods: new Set(), ends: new Set(), late: new Map() };
   readonly #phases = new Map<string, DrainNodePhase>();
-  readonly #sights = new Map<string, Sight>();
-  readonly #writes: KeyedWrites;
-  /** Null: nodes are not marked. */
-  readonly #claims: DrainClaims | null;
-  /** Nodes that had the taint when their turn came, and those whose mark has been written. */
-  readonly #wasTainted = new Set<string>();
-  readonly #isMarked = new Set<string>();
-  /** Open nodes whose first write is not answered: pods that went now could come to rest there. */
-  readonly #tainting = new Set<string>();
+  readonly #taints: NodeTaints;
 
   constructor(config: DrainConfig, note: (note: DrainNote) => void) {
     this.#config = config;
     this.#note = note;
-    const max = config.requestsInFlightMax;
-    this.#writes = new KeyedWrites({ ...config, prefix: 'taint', max });
-    this.#claims = config.marksNodes ? new DrainClaims(config) : null;
+    this.#taints = new NodeTaints(config);
     for (const target of config.targets) this.add(target, Number.NEGATIVE_INFINITY);
   }
 
@@ -75,16 +62,15 @@ export class DrainNodes {
     { name, zone, wave = oneWave, phase = { kind: 'pending' } }: DrainTarget,
     now: Instant,
   ): void {
-    this.#forget(name);
+    this.#taints.add(name);
     this.#places.set(name, { zone, wave });
     this.#phases.set(name, phase);
-    this.#sights.set(name, 'unseen');
     if (phase.kind !== 'tainting') return;
-    // It may have the taint, and others may have been at it since.
-    this.#wasTainted.add(name);
+    this.#taints.foundTainted(name);
     this.#taint(name, phase.since, now);
   }
 
+  /** Turns come in this order; those of nodes that are not named last. */
   order(names: readonly string[]): void {
     const before = new Map(this.#places);
     this.#places.clear();
@@ -95,10 +81,9 @@ export class DrainNodes {
   }
 
   remove(name: string): void {
-    this.#forget(name);
+    this.#taints.remove(name);
     this.#places.delete(name);
     this.#phases.delete(name);
-    this.#sights.delete(name);
   }
 
   /** What does not happen on which nodes for now. */
@@ -131,7 +116,7 @@ export class DrainNodes {
   }
 
   isTainted(name: string): boolean {
-    return this.#sights.get(name) === 'tainted';
+    return this.#taints.isTainted(name);
   }
 
   isPending(name: string): boolean {
@@ -152,7 +137,7 @@ export class DrainNodes {
       return this.isBegun(name) && pods.on(name).some(({ state }) => !isDone(state));
     });
     for (const name of begun) {
-      this.#forget(name);
+      this.#taints.forget(name);
       this.#phases.set(name, { kind: 'pending' });
     }
     return begun;
@@ -161,8 +146,7 @@ export class DrainNodes {
   /** Whether its pods may be evicted now. */
   mayEvict(now: Instant, name: string): boolean {
     if (this.#isPaused || !this.isDraining(name) || this.#held.pods.has(name)) return false;
-    if (this.#tainting.size > 0) return false;
-    return this.#claims?.holds(now, name) ?? true;
+    return this.#taints.mayEvict(now, name);
   }
 
   /** When a node's turn came; null: it has not come. */
@@ -175,11 +159,11 @@ export class DrainNodes {
   seen(now: Instant, name: string, isTainted: boolean, isMarked: boolean, pods: DrainPods): void {
     if (this.#phase(name).kind === 'vanished') this.#isBack(now, name, pods);
     if (!this.has(name) || this.isEnded(name)) return;
-    this.#sights.set(name, isTainted ? 'tainted' : 'bare');
+    this.#taints.see(name, isTainted);
     const phase = this.#phase(name);
     // Both came with one write: an old mark has an old taint beside it.
-    const isOurs = phase.kind === 'tainting' && !this.#wasTainted.has(name);
-    if (isOurs && isTainted && isMarked) this.#marked(now, name);
+    const isOurs = phase.kind === 'tainting' && !this.#taints.wasTainted(name);
+    if (isOurs && isTainted && isMarked) this.#taints.marked(now, name);
     this.#drainIfReady(name);
     if (!isTainted && phase.kind === 'draining') this.#end(name, failed('TaintRemoved', now));
   }
@@ -198,7 +182,7 @@ export class DrainNodes {
 
   /** Everything there is has been seen: a node that was not is gone. */
   synced(now: Instant): void {
-    for (const [name, sight] of this.#sights) if (sight === 'unseen') this.vanished(now, name);
+    for (const name of this.#taints.unseen) this.vanished(now, name);
   }
 
   /**
@@ -210,31 +194,22 @@ export class DrainNodes {
     heldUp: ReadonlySet<string>,
     refusalOn: (name: string) => string | null,
   ): readonly (TaintNode | RenewMark)[] {
-    for (const name of this.#dueWrites(now)) {
-      // Accepted, and it did not come, or went at once.
-      if (this.#writes.failures(name) === 0) this.#end(name, failed('TaintRemoved', now));
+    for (const name of this.#taints.due(now, this.#phases.keys())) {
+      if (this.#taints.hasNotCome(name)) this.#end(name, failed('TaintRemoved', now));
     }
     for (const { name } of this.#takeTurns(now, heldUp, refusalOn)) {
-      if (this.isTainted(name)) this.#wasTainted.add(name);
+      if (this.isTainted(name)) this.#taints.foundTainted(name);
       this.#taint(name, now, now);
       this.#drainIfReady(name);
     }
-    const taints = this.#dueWrites(now).slice(0, this.#writes.room);
-    for (const name of taints) this.#claims?.begin(now, name);
-    return [
-      ...taints.map((nodeName) => {
-        return { kind: 'taintNode', id: this.#writes.begin(nodeName), nodeName } as const;
-      }),
-      ...(this.#claims?.renew(now) ?? []),
-    ];
+    return this.#taints.begin(now, this.#taints.due(now, this.#phases.keys()));
   }
 
   /** The outcome of a request to put the taint on, or to show that we are at work. */
   answered(now: Instant, id: string, outcome: Outcome): void {
-    const ended = this.#writes.settle(now, id, outcome);
-    const name = ended?.key ?? this.#claims?.answered(now, id, outcome);
-    if (name == null) return;
-    this.#tainting.delete(name);
+    const answered = this.#taints.answered(now, id, outcome);
+    if (!answered) return;
+    const { name, isTaint } = answered;
     if (outcome.kind === 'changed' && outcome.takenOver) {
       // Two runs beside each other would have more nodes under way than either may.
       this.stop(now, 'AnotherDrain', outcome.message);
@@ -243,10 +218,10 @@ export class DrainNodes {
     } else if (isSetback(outcome)) {
       const blocker = blockerOf(outcome);
       if (blocker.verdict === 'never') this.#end(name, failed('Denied', now, blocker.message));
-      else if (ended) this.#note({ kind: 'nodeSetBack', node: name, blocker });
+      else if (isTaint) this.#note({ kind: 'nodeSetBack', node: name, blocker });
     } else if (outcome.kind === 'done') {
       // The watch shows a node that is gone.
-      this.#marked(now, name);
+      this.#taints.marked(now, name);
       this.#drainIfReady(name);
     }
   }
@@ -276,7 +251,7 @@ export class DrainNodes {
     for (const { name, phase } of this.list()) {
       const here = pods.on(name);
       if (phase.kind !== 'draining' || !here.every(({ state }) => isDone(state))) continue;
-      if (this.#held.ends.has(name) || this.#claims?.isLapsed(now, name)) continue;
+      if (this.#held.ends.has(name) || this.#taints.isLapsed(now, name)) continue;
       const why = failureOf(here);
       this.#end(name, why ? failed(why, now) : { kind: 'drained', since: phase.since, at: now });
       hasEnded = true;
@@ -286,8 +261,7 @@ export class DrainNodes {
 
   /** When the next node is out of time, or its taint is to be seen to; null: never. */
   nextWake(): Instant | null {
-    const marks = this.#claims?.nextWake() ?? null;
-    return earliest([this.#writes.nextWake(), marks, ...this.#timeouts().map(({ at }) => at)]);
+    return earliest([this.#taints.nextWake(), ...this.#timeouts().map(({ at }) => at)]);
   }
 
   /** The nodes whose turn has come; of one that must not begin the turn is over at once. */
@@ -310,16 +284,7 @@ export class DrainNodes {
 
   /** Whether another run may have gone on with this drain: until that is known none begins, and none is done. */
   #isLapsed(now: Instant): boolean {
-    const claims = this.#claims;
-    return claims !== null && [...this.#phases.keys()].some((name) => claims.isLapsed(now, name));
-  }
-
-  /** The nodes whose taint is to be seen to, in their order. */
-  #dueWrites(now: Instant): readonly string[] {
-    return [...this.#phases.keys()].filter((name) => {
-      const at = this.#writes.dueAt(name);
-      return at !== null && at <= now;
-    });
+    return [...this.#phases.keys()].some((name) => this.#taints.isLapsed(now, name));
   }
 
   #timeouts(): readonly { readonly name: string; readonly at: Instant }[] {
@@ -338,38 +303,20 @@ export class DrainNodes {
 
   #taint(name: string, since: Instant, now: Instant): void {
     this.#phases.set(name, { kind: 'tainting', since });
-    if (!this.isTainted(name)) this.#tainting.add(name);
-    this.#writes.notice(now, name);
-  }
-
-  #marked(now: Instant, name: string): void {
-    this.#isMarked.add(name);
-    this.#claims?.begun(now, name, this.#wasTainted.has(name));
+    this.#taints.want(now, name);
   }
 
   /** Its pods go once the taint is there and, where nodes are marked, the mark. */
   #drainIfReady(name: string): void {
     const phase = this.#phase(name);
-    if (phase.kind !== 'tainting' || !this.isTainted(name)) return;
-    if (this.#claims && !this.#isMarked.has(name)) return;
-    this.#writes.forget(name);
-    this.#tainting.delete(name);
+    if (phase.kind !== 'tainting' || !this.#taints.isReady(name)) return;
+    this.#taints.settle(name);
     this.#phases.set(name, { kind: 'draining', since: phase.since });
-    this.#note({ kind: 'nodeBegun', node: name, wasTainted: this.#wasTainted.has(name) });
-  }
-
-  #forget(name: string): void {
-    this.#writes.forget(name);
-    this.#claims?.forget(name);
-    this.#isMarked.delete(name);
-    this.#wasTainted.delete(name);
-    this.#tainting.delete(name);
+    this.#note({ kind: 'nodeBegun', node: name, wasTainted: this.#taints.wasTainted(name) });
   }
 
   #end(name: string, phase: DrainNodePhase): void {
-    this.#writes.forget(name);
-    this.#tainting.delete(name);
-    this.#claims?.forget(name);
+    this.#taints.end(name);
     this.#phases.set(name, phase);
     this.#note({ kind: 'nodeEnded', node: name, phase });
   }
