@@ -203,9 +203,16 @@ const cases: readonly (readonly [
   ],
   [
     "a rule for one of Kubernetes' own taints",
+    [rule('odd', odd.replace('example.com/odd', 'node.kubernetes.io/memory-pressure'))],
+    [
+      "WARN 4 nodetaintrule/odd: taints of node.kubernetes.io/ are Kubernetes' own: others put node.kubernetes.io/memory-pressure on and take it off too; choose a key of your own",
+    ],
+  ],
+  [
+    'a rule for a taint that the node lifecycle takes off',
     [rule('odd', odd.replace('example.com/odd', 'node.kubernetes.io/unreachable'))],
     [
-      "WARN 4 nodetaintrule/odd: taints of node.kubernetes.io/ are Kubernetes' own: others put node.kubernetes.io/unreachable on and take it off too; choose a key of your own",
+      'FAIL 4 nodetaintrule/odd: spec: Invalid value: want a taint of your own: whoever watches over nodes takes this one off again by conditions of its own; ',
     ],
   ],
   [
