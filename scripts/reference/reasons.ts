@@ -328,6 +328,7 @@ export const drainHolds: readonly HoldRow[] = [
     reason: 'NotGuarded',
     what: 'The finalizer that keeps the drain until it is undone could not be set yet.',
   },
+  { reason: 'TooManyNodes', what: 'The drain is for more nodes than its status has room for.' },
   { reason: 'NotCordoned', what: 'Another node of its batch has to be cordoned first.' },
   { reason: 'OutsideWindow', what: 'No window of the drain is open.' },
   { reason: 'GateClosed', what: 'A gate of the drain is closed.' },
