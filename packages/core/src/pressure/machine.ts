@@ -69,7 +69,7 @@ class NodePressureMachine implements PressureMachine {
   readonly #pools: ReadonlyMap<string, PressureSettings>;
   readonly #clock = new ClusterClock();
   readonly #nodes = new Map<string, NodeState>();
-  readonly #pods = new PodStore();
+  readonly #pods: PodStore;
   /** When each node is to be looked at. */
   readonly #due = new Schedule();
   readonly #evictor: Evictor;
@@ -88,6 +88,7 @@ class NodePressureMachine implements PressureMachine {
     this.#config = config;
     this.#leader = leader;
     this.#options = { behaviour, sampleAgeMsMax, leavingWaitMsMax };
+    this.#pods = new PodStore(behaviour);
     this.#evictor = new Evictor(config, behaviour);
     this.#settings = settings && resolvePressureSettings(settings);
     this.#pools = new Map(pools.map((pool) => [pool.name, resolvePressureSettings(pool.settings)]));

@@ -110,7 +110,8 @@ class WritableNodeState {
       if (this.work.pods.some(({ uid }) => pods.isActive(uid))) return;
       this.work = null;
     } else {
-      const isLeaving = ({ leavingSince }: StoredPod): boolean => leavingSince !== null;
+      const isLeaving = ({ leavingSince }: StoredPod): boolean =>
+        leavingSince !== null && now < leavingSince + this.#options.leavingWaitMsMax;
       if (!this.#waitsForOthers || pods.activeOn(this.node.name).some(isLeaving)) return;
       this.#waitsForOthers = false;
     }

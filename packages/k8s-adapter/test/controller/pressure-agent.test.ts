@@ -59,7 +59,7 @@ describe('a memory leak', () => {
       '190 pod db Running leaves within 20s',
       '190 pod db Failed/Evicted leaves within 20s',
       '190 event db Evicted: The node was low on resource: memory. Threshold quantity: 2Gi, available: 1825361101. Container db was using 6227702579, request is 0, has larger consumption of memory. ',
-      '190 pod db Failed/Evicted leaves within 0s',
+      '191 pod db Failed/Evicted leaves within 0s',
       '490 event n1 NodeHasSufficientMemory: Node n1 status is now: NodeHasSufficientMemory',
       '490 node n1 [taintmgr.dev/MemoryPressure=False] [taintmgr.dev/memory-pressure]',
       '490 node n1 [taintmgr.dev/MemoryPressure=False] []',
@@ -115,6 +115,21 @@ describe('a memory leak', () => {
     );
     assert.ok(withheld.includes('NoCandidate'), `${withheld}`);
     assert.equal(world.condition('taintmgr.dev/MemoryPressure'), 'True');
+  });
+});
+
+describe('one pod that goes is enough', () => {
+  const evicted = (world: PressureWorld): readonly string[] =>
+    world.story
+      .filter((line) => / event \S+ Evicted/.test(line))
+      .map((line) => line.split(':')[0] ?? '');
+
+  it('while its containers still stop, though its status says that it has failed', () => {
+    const world = leakingWorld({ podStopMs: [60_000, 60_000] });
+    leak(world, 5.8 * gibibyte);
+    world.runTo(400);
+    assert.deepEqual(evicted(world), ['190 event db Evicted']);
+    assert.ok(world.story.includes('210 pod db Failed/Evicted leaves within 0s'));
   });
 });
 

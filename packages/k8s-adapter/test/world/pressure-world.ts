@@ -39,6 +39,8 @@ export interface PressureWorldOptions {
   readonly agent?: Partial<Omit<PressureLoopOptions, 'machine'>>;
   /** Its nodes; left out: one of 16Gi. */
   readonly nodes?: readonly NodeDescription[];
+  /** How long containers take to stop, in milliseconds; left out: half a second. */
+  readonly podStopMs?: readonly [min: number, max: number];
   /** Runs the engine beside the agent; left out: nobody taints anything. */
   readonly engine?: Partial<Config>;
 }
@@ -70,7 +72,7 @@ export class PressureWorld {
   readonly #engineDriver: VirtualDriver | null;
 
   constructor(options: PressureWorldOptions) {
-    const { nodes, engine } = options;
+    const { nodes, engine, podStopMs = [500, 600] } = options;
     this.#options = options;
     const none = { region: 'r', zones: [], nodesPerZone: 0, workloads: [], budgets: [] };
     this.cluster = new Cluster({
@@ -81,7 +83,7 @@ export class PressureWorld {
         heartbeatMs: 10_000,
         startupMs: [10, 20],
         podStartMs: [10, 20],
-        podStopMs: [500, 600],
+        podStopMs,
       },
       without: ['nodeLifecycleStandIn', 'scheduler', 'workloads'],
     });

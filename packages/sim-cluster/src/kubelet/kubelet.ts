@@ -109,7 +109,7 @@ export class Kubelet {
     this.#context = context;
     const machine = { ...defaultMachine, ...node.machine };
     const config = { ...defaultKubeletConfig, ...node.kubeletConfig };
-    this.stats = new NodeStats(context, node.name, machine);
+    this.stats = new NodeStats(context, node.name, machine, (pod) => this.#pods.isStopping(pod));
     this.#server = new KubeletServer(this.stats, config, () => this.#now());
     this.#options = options;
     this.#random = seededRandom(seed, progress?.drawn);

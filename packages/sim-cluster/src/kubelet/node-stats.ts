@@ -70,15 +70,23 @@ export class NodeStats {
   readonly #context: ControllerContext;
   readonly #nodeName: string;
   readonly #machine: Machine;
+  readonly #isStopping: (pod: KubeObject) => boolean;
   readonly #node = new Meter<keyof NodeUsage>(quietNode);
   readonly #pods = new Map<string, Meter<string>>();
   #collected: { readonly at: number; readonly measures: Measures } | null = null;
   #isFrozen = false;
 
-  constructor(context: ControllerContext, nodeName: string, machine: Machine) {
+  /** `isStopping`: whether containers of a pod still run although its phase is final. */
+  constructor(
+    context: ControllerContext,
+    nodeName: string,
+    machine: Machine,
+    isStopping: (pod: KubeObject) => boolean,
+  ) {
     this.#context = context;
     this.#nodeName = nodeName;
     this.#machine = machine;
+    this.#isStopping = isStopping;
   }
 
   /** Changes what a pod (`namespace/name`) uses from now on. Throws when there is no such pod. */
@@ -180,7 +188,7 @@ export class NodeStats {
     const uids = new Set(all.map(({ metadata }) => metadata.uid));
     for (const uid of this.#pods.keys()) if (!uids.has(uid)) this.#pods.delete(uid);
     return all
-      .filter(({ status }) => status?.phase === 'Running')
+      .filter((pod) => pod.status?.phase === 'Running' || this.#isStopping(pod))
       .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   }
 

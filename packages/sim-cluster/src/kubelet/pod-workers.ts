@@ -94,6 +94,12 @@ export class PodWorkers {
     this.#queue.add(key);
   }
 
+  /** Whether containers of the pod are being stopped, whatever somebody wrote into its status. */
+  isStopping(pod: KubeObject): boolean {
+    const worker = this.#workers.get(keyOf(pod));
+    return worker?.uid === pod.metadata.uid && worker?.stage.kind === 'stopping';
+  }
+
   #sync(key: string): void {
     const pod = this.#context.api.find('pods', key);
     if (this.#workers.get(key)?.uid !== pod?.metadata.uid) this.#forget(key);
@@ -174,10 +180,13 @@ export class PodWorkers {
 
   #terminate(key: string, pod: KubeObject, stage: Stage | null): void {
     const hasContainers = stage ? stage.kind !== 'creating' : pod.status?.phase === 'Running';
-    if (isTerminal(pod) || !hasContainers) {
+    if (!hasContainers) {
       this.#remove(pod);
     } else if (stage?.kind === 'ended') {
-      this.#report(pod, endedStatus(pod, stage.end, formatTime(this.#now())));
+      // A phase that is final stays as somebody wrote it.
+      if (!isTerminal(pod)) {
+        this.#report(pod, endedStatus(pod, stage.end, formatTime(this.#now())));
+      }
       this.#remove(pod);
     } else {
       this.#stopContainers(key, pod, stage);

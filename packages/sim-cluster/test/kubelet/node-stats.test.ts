@@ -7,7 +7,7 @@ import type { NodeDescription } from '../../src/kubelet/node-status.ts';
 import type { StatsFault } from '../../src/kubelet/stats-faults.ts';
 import { fixture, nodes } from '../world/api-fixture.ts';
 import { Client, type Response } from '../world/client.ts';
-import { small, type VirtualCluster, virtualCluster } from '../world/virtual-cluster.ts';
+import { small, stored, type VirtualCluster, virtualCluster } from '../world/virtual-cluster.ts';
 
 const mebibyte = 2 ** 20;
 
@@ -19,8 +19,11 @@ interface Bench extends VirtualCluster {
 }
 
 /** Node n with the pods default/p (two containers, two volumes) and default/q. */
-function bench(description: Partial<NodeDescription> = {}): Bench {
-  const running = virtualCluster({ topology: small([]) });
+function bench(
+  description: Partial<NodeDescription> = {},
+  timing: { readonly podStopMs?: readonly [number, number] } = {},
+): Bench {
+  const running = virtualCluster({ topology: small([]), timing });
   const { api, cluster, pass } = running;
   const kubelet = cluster.addNode({ name: 'n', ...description });
   pass(5000);
@@ -50,6 +53,8 @@ function bench(description: Partial<NodeDescription> = {}): Bench {
 }
 
 const get = ({ client }: Bench): Response => client.get(`${nodes}/n/proxy/stats/summary`);
+const podNames = ({ pods }: Response['body']): readonly string[] =>
+  pods.map(({ podRef }: Response['body']) => podRef.name);
 const namesOf = (list: readonly { readonly name: string }[]): readonly string[] =>
   list.map(({ name }) => name);
 
@@ -132,6 +137,21 @@ describe('the stats of a node', () => {
     assert.equal(used(b.summary()), 35);
     b.pass(60_000);
     assert.equal(used(b.summary()), 0);
+  });
+
+  it('count a pod until its containers have stopped, though somebody wrote that it has failed', () => {
+    const b = bench({}, { podStopMs: [20_000, 20_000] });
+    b.summary();
+    b.api.delete('pods', 'default', 'p');
+    const stopping = stored(b.api, 'pods', 'default', 'p');
+    const status = { ...stopping.status, phase: 'Failed', reason: 'Evicted' };
+    b.api.update('pods', { ...stopping, status }, 'status');
+    assert.deepEqual(podNames(b.summary()), ['p', 'q']);
+    const { phase, reason } = stored(b.api, 'pods', 'default', 'p').status;
+    assert.deepEqual([phase, reason], ['Failed', 'Evicted']);
+    b.pass(10_000);
+    assert.equal(b.api.get('pods', 'default', 'p'), null);
+    assert.deepEqual(podNames(b.summary()), ['q']);
   });
 
   it('follow files, inodes and processes of pods and of everybody else', () => {

@@ -1,4 +1,5 @@
 import type { Instant } from '../../kernel/time.ts';
+import type { PressureBehaviour } from '../semantics.ts';
 import { type Demand, demandOf } from './demand.ts';
 import { isFinished, type PressurePod } from './pod.ts';
 
@@ -11,8 +12,13 @@ export interface StoredPod {
 
 /** The pods of all nodes, those of one in the order in which they became known. */
 export class PodStore {
+  readonly #waitsForLeaving: boolean;
   readonly #nodeOf = new Map<string, string>();
   readonly #byNode = new Map<string, Map<string, StoredPod>>();
+
+  constructor({ waitsForLeaving }: Pick<PressureBehaviour, 'waitsForLeaving'>) {
+    this.#waitsForLeaving = waitsForLeaving;
+  }
 
   /** Takes in the present state of a pod. */
   put(now: Instant, pod: PressurePod): void {
@@ -39,13 +45,23 @@ export class PodStore {
 
   /** The pods of a node that have not ended. */
   activeOn(nodeName: string): readonly StoredPod[] {
-    return [...(this.#byNode.get(nodeName)?.values() ?? [])].filter(({ pod }) => !isFinished(pod));
+    return [...(this.#byNode.get(nodeName)?.values() ?? [])].filter(
+      ({ pod }) => !this.#hasEnded(pod),
+    );
   }
 
   /** Whether a pod is known and has not ended. */
   isActive(uid: string): boolean {
     const found = this.#find(uid);
-    return found !== null && !isFinished(found.pod);
+    return found !== null && !this.#hasEnded(found.pod);
+  }
+
+  /**
+   * The phase of a pod on its way out is what whoever evicted it wrote. Its containers may go on for
+   * their grace period, and use what they use: it has ended when it is gone.
+   */
+  #hasEnded(pod: PressurePod): boolean {
+    return isFinished(pod) && !(this.#waitsForLeaving && pod.deletionTimestamp !== null);
   }
 
   #find(uid: string): StoredPod | null {

@@ -58,7 +58,7 @@ export interface PressurePod extends PodRef {
 /** From this priority on a pod is critical: a kubelet evicts none of them. */
 export const criticalPriorityMin = 2_000_000_000;
 
-/** Whether the pod has ended: it uses nothing any more and is evicted by nobody. */
+/** Whether its phase says that the pod has ended: it uses nothing any more, unless it still stops. */
 export function isFinished({ phase }: PressurePod): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
