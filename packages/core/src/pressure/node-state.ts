@@ -4,11 +4,12 @@ import { ConditionWriter } from './condition-writer.ts';
 import type { DecideOptions, PassedOver, PressureDecision, PressureSite } from './decide.ts';
 import type { PressureNode } from './event.ts';
 import type { FilesystemLayout } from './observation/filesystems.ts';
+import { SeenLayout } from './observation/layout.ts';
 import {
-  layoutOf,
   type NodeObservation,
   type PodUsage,
   type SampleFault,
+  soundSamples,
 } from './observation/observation.ts';
 import type { PodStore, StoredPod } from './pods/pod-store.ts';
 import type { PressureReason } from './reason.ts';
@@ -46,7 +47,7 @@ class WritableNodeState {
   /** Pods that others made leave are waited for. */
   #waitsForOthers = false;
   readonly #passedOver = new Map<string, PassedOver>();
-  #layout: FilesystemLayout | null = null;
+  readonly #seenLayout = new SeenLayout();
   /** What the settings and the layout come to, until either changes. */
   #derived: readonly Threshold[] | null = null;
   #passes = 0;
@@ -58,15 +59,15 @@ class WritableNodeState {
     this.thresholdStates.adopt(now, node.conditions);
   }
 
-  /** How its file systems lie: as configured, else as first seen; null: not seen yet. */
+  /** How its file systems lie: as configured, else as seen; null: not seen yet. */
   get layout(): FilesystemLayout | null {
-    return this.settings?.filesystemLayout ?? this.#layout;
+    return this.settings?.filesystemLayout ?? this.#seenLayout.layout;
   }
 
   /** The thresholds that hold for it, those of containerfs derived. */
   get thresholds(): readonly Threshold[] {
-    const { thresholds = [], filesystemLayout } = this.settings ?? {};
-    const layout = filesystemLayout ?? this.#layout;
+    const { thresholds = [] } = this.settings ?? {};
+    const { layout } = this;
     const isEarly = this.#options.behaviour.derivesLate && this.#passes <= 1;
     if (layout === null || isEarly) return thresholds;
     this.#derived ??= withContainerFilesystem(thresholds, layout).thresholds;
@@ -93,9 +94,18 @@ class WritableNodeState {
     this.#readFault = null;
     this.isSpent = false;
     this.#passes += 1;
-    this.#layout ??= layoutOf(observation);
+    const { behaviour, sampleAgeMsMax } = this.#options;
+    const sound = soundSamples(now, observation, sampleAgeMsMax);
+    this.#seeLayout(behaviour.doubts ? sound : observation.samples);
     const { transitionPeriodMs = 0 } = this.settings ?? {};
     this.thresholdStates.observe(now, this.thresholds, observation, transitionPeriodMs);
+  }
+
+  /** A kubelet knows how its file systems lie, once for all; from outside it is judged again. */
+  #seeLayout(samples: NodeObservation['samples']): void {
+    const before = this.#seenLayout.layout;
+    if (before === null || !this.#options.behaviour.fixesLayout) this.#seenLayout.see(samples);
+    if (this.#seenLayout.layout !== before) this.#derived = null;
   }
 
   /** The node did not answer. Reclaiming counts as not enough unless an observation shows it. */

@@ -25,6 +25,8 @@ export interface PressureBehaviour {
   readonly clearsUnseen: boolean;
   /** While a threshold is met its condition holds, be the transition period 0. */
   readonly showsWhileMet: boolean;
+  /** How file systems lie is settled by the first look. */
+  readonly fixesLayout: boolean;
   /** Thresholds of containerfs hold from the second pass on only. */
   readonly derivesLate: boolean;
   /** What containers ask for counts where spec.resources cannot say it. */
@@ -63,6 +65,7 @@ const kubelet: PressureBehaviour = {
   sampleClock: false,
   clearsUnseen: true,
   showsWhileMet: false,
+  fixesLayout: true,
   derivesLate: true,
   countsContainers: false,
   plainInodes: false,
@@ -101,6 +104,7 @@ export const pressureBehaviours: Readonly<Record<PressureSemantics, PressureBeha
     sampleClock: true,
     clearsUnseen: false,
     showsWhileMet: true,
+    fixesLayout: false,
     derivesLate: false,
     countsContainers: true,
     plainInodes: true,

@@ -299,13 +299,6 @@ describe('how file systems lie', () => {
     });
   }
 
-  it('is kept as it was seen first', () => {
-    const machine = machineWith([], {});
-    see(machine, 1000, disks(50 * Gi, 50 * Gi));
-    see(machine, 2000, disks(50 * Gi, 20 * Gi));
-    assert.equal(machine.explain(2000, 'n1')?.layout, 'single');
-  });
-
   it('unknown, disks evict nobody', () => {
     const machine = machineWith([pressurePod('web')], {
       evictionHard: { 'nodefs.available': '10%' },

@@ -1,8 +1,7 @@
 // What was observed of a node's signals, and what is wrong with it.
 import type { ClusterTime } from '../../kernel/cluster-clock.ts';
 import { finite, type Instant, type Millis } from '../../kernel/time.ts';
-import type { Signal } from '../signals.ts';
-import type { FilesystemLayout } from './filesystems.ts';
+import { type Signal, signalNames } from '../signals.ts';
 
 /** What a signal was seen to be. */
 export interface Sample {
@@ -88,23 +87,16 @@ export function sampleFault(
   return Math.abs(age) > ageMax ? { code: 'SignalStale', signal, age } : null;
 }
 
-/** Two samples of one file system, taken one after the other, may differ by so much of it. */
-const driftMax = 0.01;
-
-/**
- * How the file systems lie, judged by their sizes: the same size and nearly the same use is the
- * same one. Null where too little was seen to judge.
- */
-export function layoutOf({ samples }: NodeObservation): FilesystemLayout | null {
-  const nodefs = samples['nodefs.available'];
-  const imagefs = samples['imagefs.available'];
-  const containerfs = samples['containerfs.available'];
-  if (!nodefs || !imagefs) return null;
-  if (containerfs && !isSame(imagefs, containerfs)) return 'splitImages';
-  return isSame(nodefs, imagefs) ? 'single' : 'dedicatedImages';
-}
-
-function isSame(a: Sample, b: Sample): boolean {
-  const drift = Math.abs(a.available - b.available);
-  return a.capacity === b.capacity && drift <= a.capacity * driftMax;
+/** The samples with which nothing is wrong. */
+export function soundSamples(
+  now: Instant,
+  { samples }: NodeObservation,
+  ageMax: Millis,
+): NodeObservation['samples'] {
+  const sound: Partial<Record<Signal, Sample>> = {};
+  for (const signal of signalNames) {
+    const sample = samples[signal];
+    if (sample && sampleFault(now, signal, sample, ageMax) === null) sound[signal] = sample;
+  }
+  return sound;
 }
