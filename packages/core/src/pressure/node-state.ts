@@ -3,6 +3,7 @@ import type { Instant } from '../kernel/time.ts';
 import { ConditionWriter } from './condition-writer.ts';
 import type { DecideOptions, PassedOver, PressureDecision, PressureSite } from './decide.ts';
 import type { PressureNode } from './event.ts';
+import { AnswerTimes } from './observation/answer-times.ts';
 import type { FilesystemLayout } from './observation/filesystems.ts';
 import { SeenLayout } from './observation/layout.ts';
 import {
@@ -47,6 +48,7 @@ class WritableNodeState {
   /** Pods that others made leave are waited for. */
   #waitsForOthers = false;
   readonly #passedOver = new Map<string, PassedOver>();
+  readonly #answerTimes = new AnswerTimes();
   readonly #seenLayout = new SeenLayout();
   /** What the settings and the layout come to, until either changes. */
   #derived: readonly Threshold[] | null = null;
@@ -96,9 +98,12 @@ class WritableNodeState {
     this.#passes += 1;
     const { behaviour, sampleAgeMsMax } = this.#options;
     const sound = soundSamples(now, observation, sampleAgeMsMax);
+    this.#answerTimes.came(now, Object.values(sound));
     this.#seeLayout(behaviour.doubts ? sound : observation.samples);
+    const gapMsMax = Math.max(sampleAgeMsMax, this.#answerTimes.answered(now));
     const { transitionPeriodMs = 0 } = this.settings ?? {};
-    this.thresholdStates.observe(now, this.thresholds, observation, transitionPeriodMs);
+    const { thresholds } = this;
+    this.thresholdStates.observe(now, observation, { thresholds, transitionPeriodMs, gapMsMax });
   }
 
   /** A kubelet knows how its file systems lie, once for all; from outside it is judged again. */
@@ -111,6 +116,7 @@ class WritableNodeState {
   /** The node did not answer. Reclaiming counts as not enough unless an observation shows it. */
   readFailed(now: Instant, message: string): void {
     this.#readFault = { code: 'ReadFailed', message, at: now };
+    this.#answerTimes.failed(now);
     if (this.work?.kind === 'reclaimed') this.#endReclaim(true);
   }
 
@@ -223,7 +229,9 @@ class WritableNodeState {
       return usages.get(uid) ?? null;
     };
     const { states } = this.thresholdStates;
-    const done = { freshAfter: this.#freshAfter, passedOver: this.#passedOver, reclaimed };
+    // By the clock of the node, which measures.
+    const freshAfter = this.#freshAfter + this.#answerTimes.lead;
+    const done = { freshAfter, passedOver: this.#passedOver, reclaimed };
     return { settings, layout, observation, states, pods, usageOf, ...done };
   }
 }

@@ -48,9 +48,19 @@ export interface ThresholdStateOptions {
   readonly sampleAgeMsMax: Millis;
 }
 
+/** What holds at the time of an observation. */
+export interface ObservedUnder {
+  readonly thresholds: readonly Threshold[];
+  readonly transitionPeriodMs: Millis;
+  /** Between two samples, where the node was not asked in between, so much may lie. */
+  readonly gapMsMax: Millis;
+}
+
 interface Spell {
   readonly since: Instant;
   readonly last: Instant;
+  /** The node has answered since then, and its signal could not be seen. */
+  readonly isMissed: boolean;
 }
 
 /**
@@ -106,12 +116,11 @@ export class ThresholdStates {
   /** Takes in an observation. */
   observe(
     now: Instant,
-    thresholds: readonly Threshold[],
     { samples }: NodeObservation,
-    transitionPeriodMs: Millis,
+    { thresholds, transitionPeriodMs, gapMsMax }: ObservedUnder,
   ): void {
     this.#states = thresholds.map((threshold) =>
-      this.#judge(now, threshold, samples[threshold.signal] ?? null),
+      this.#judge(now, threshold, samples[threshold.signal] ?? null, gapMsMax),
     );
     for (const { threshold, phase } of this.#states) {
       if (phase === 'waiting' || phase === 'due') {
@@ -132,7 +141,12 @@ export class ThresholdStates {
     return this.#acted.has(thresholdKey(threshold));
   }
 
-  #judge(now: Instant, threshold: Threshold, sample: Sample | null): ThresholdState {
+  #judge(
+    now: Instant,
+    threshold: Threshold,
+    sample: Sample | null,
+    gapMsMax: Millis,
+  ): ThresholdState {
     const key = thresholdKey(threshold);
     const fault = this.#faultOf(now, threshold.signal, sample);
     if (fault || !sample) return this.#unknown(threshold, key, sample, fault);
@@ -147,7 +161,7 @@ export class ThresholdStates {
       return { ...seen, phase: 'clear', metSince: null, dueAt: null };
     }
     const clock = this.#options.behaviour.sampleClock ? (sample.time ?? now) : now;
-    const since = this.#extend(key, clock);
+    const since = this.#extend(key, clock, gapMsMax);
     const phase = clock - since >= threshold.gracePeriodMs ? 'due' : 'waiting';
     return { ...seen, phase, metSince: since, dueAt: since + threshold.gracePeriodMs };
   }
@@ -159,19 +173,23 @@ export class ThresholdStates {
     fault: SampleFault | null,
   ): ThresholdState {
     if (this.#options.behaviour.clearsUnseen) this.#spells.delete(key);
-    const metSince = this.#spells.get(key)?.since ?? null;
+    const spell = this.#spells.get(key);
+    if (spell) this.#spells.set(key, { ...spell, isMissed: true });
+    const metSince = spell?.since ?? null;
     const dueAt = metSince === null ? null : metSince + threshold.gracePeriodMs;
     const unseen = { amount: null, clearAt: null, isNew: false } as const;
     return { threshold, phase: 'unknown', sample, fault, ...unseen, metSince, dueAt };
   }
 
   /** Goes on with the spell; one that was not seen for too long begins anew. */
-  #extend(key: string, clock: Instant): Instant {
+  #extend(key: string, clock: Instant, gapMsMax: Millis): Instant {
     const { behaviour, sampleAgeMsMax } = this.#options;
     const before = this.#spells.get(key);
-    const isBroken = behaviour.sampleClock && before && clock - before.last > sampleAgeMsMax;
+    const unseenMax = before?.isMissed ? sampleAgeMsMax : gapMsMax;
+    const isBroken = behaviour.sampleClock && before && clock - before.last > unseenMax;
     const since = before && !isBroken ? before.since : clock;
-    this.#spells.set(key, { since, last: Math.max(clock, before?.last ?? clock) });
+    const last = Math.max(clock, before?.last ?? clock);
+    this.#spells.set(key, { since, last, isMissed: false });
     return since;
   }
 

@@ -124,6 +124,24 @@ describe('one pod that goes is enough', () => {
       .filter((line) => / event \S+ Evicted/.test(line))
       .map((line) => line.split(':')[0] ?? '');
 
+  for (const skewMs of [-20_000, 0, 5_000, 20_000, 50_000]) {
+    it(`with the clock of its node ${skewMs / 1000} s ahead, and answers from a cache`, () => {
+      const world = new PressureWorld({
+        pressure: { settings: { evictionHard: { 'memory.available': '2Gi' } } },
+        agent: { pollPeriodMs: 5000 },
+      });
+      for (const name of ['db', 'web', 'api']) world.addPod(name);
+      const node = world.cluster.node('n1');
+      node.setClockSkew(skewMs);
+      world.runTo(20);
+      for (const name of ['web', 'api'])
+        node.stats.usePod(`shop/${name}`, { memory: gibibyte / 2 });
+      node.stats.usePod('shop/db', { memory: 12.5 * gibibyte });
+      world.runTo(200);
+      assert.deepEqual(evicted(world), ['30 event db Evicted']);
+    });
+  }
+
   it('while its containers still stop, though its status says that it has failed', () => {
     const world = leakingWorld({ podStopMs: [60_000, 60_000] });
     leak(world, 5.8 * gibibyte);
