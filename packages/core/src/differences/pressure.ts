@@ -51,16 +51,18 @@ export const pressureDifferences: readonly Difference[] = [
   {
     name: 'terminating-pods',
     upstream: 'Pods on their way out are evicted like any other, and others beside them.',
-    precise: 'Where they free enough they are waited for; they are never evicted again.',
+    precise:
+      'Where they free enough they are waited for, also once their status says that they have failed; they are never evicted again.',
     why: 'One pod too many would go.',
-    proof: 'testdata/pressure/leaving.txt',
+    proof: 'testdata/pressure/leaving.txt, testdata/pressure/still-stopping.txt',
   },
   {
     name: 'seen-before-effect',
     upstream: 'Statistics only have to be newer than those seen before.',
-    precise: 'They have to be measured after the pod evicted before was gone.',
+    precise:
+      'They have to be measured after the pod evicted before was gone, by a clock that may be ahead of ours.',
     why: 'From outside, statistics are some seconds old and would blame the next pod.',
-    proof: 'testdata/pressure/one-at-a-time.txt',
+    proof: 'testdata/pressure/one-at-a-time.txt, testdata/pressure/clock-ahead.txt',
   },
   {
     name: 'believes-anything',
@@ -79,9 +81,10 @@ export const pressureDifferences: readonly Difference[] = [
   {
     name: 'gap-forgets',
     upstream: 'A signal missing once begins its grace period anew.',
-    precise: 'It goes on, unless the signal was not seen for too long.',
+    precise:
+      'It goes on, unless the signal was not seen for too long: 60 s, or three times as long as usual where the node is asked more seldom and nothing was missing.',
     why: 'One answer that lacks a part says nothing about the node.',
-    proof: 'testdata/pressure/doubts.txt',
+    proof: 'testdata/pressure/doubts.txt, pressure/seldom-asked.test.ts',
   },
   {
     name: 'cleared-unseen',
@@ -103,6 +106,15 @@ export const pressureDifferences: readonly Difference[] = [
     precise: 'It is, for as long as a threshold is met.',
     why: 'Otherwise the scheduler sends the evicted pods right back.',
     proof: 'testdata/pressure/conditions.txt',
+  },
+  {
+    name: 'layout-once',
+    upstream:
+      'Which file systems are one is settled once, by their devices; here by the first look.',
+    precise:
+      'It is judged by every answer that can be believed: by sizes and what is free, to the byte and the inode.',
+    why: 'From outside no devices are seen; two disks may be used alike, and one may fill up between two samples.',
+    proof: 'testdata/pressure/disks.txt, pressure/observation/layout.test.ts',
   },
   {
     name: 'containerfs-late',
