@@ -10,13 +10,12 @@ import {
 } from './signals.ts';
 
 /**
- * Writes the conditions of one node when they change. Only what we wrote is taken back: what others
- * say about a node is theirs.
+ * Writes the conditions of one node when they change, and tells of it once it is written. Only what
+ * we wrote is taken back: what others say about a node is theirs.
  */
 export class ConditionWriter {
   #written: readonly PressureConditionType[] = [];
-  #writing: { readonly id: string; readonly conditions: readonly PressureConditionType[] } | null =
-    null;
+  #writing: ConditionWrite | null = null;
 
   /** A standby learns here what the leader wrote. */
   adopt(written: readonly PressureConditionType[]): void {
@@ -36,20 +35,28 @@ export class ConditionWriter {
     );
     if (changed.length === 0) return [];
     const id = inFlight.start(node.name);
-    this.#writing = { id, conditions };
+    const events = changed.map((type) => conditionEvent(node, type, conditions.includes(type)));
+    this.#writing = { id, conditions, events };
     const states = changed.map((type) => conditionState(now, type, conditions.includes(type)));
-    return [
-      ...changed.map((type) => conditionEvent(node, type, conditions.includes(type))),
-      { kind: 'setPressureConditions', id, node, conditions: states },
-    ];
+    return [{ kind: 'setPressureConditions', id, node, conditions: states }];
   }
 
-  /** What was not accepted is written again with the next observation. */
-  answered(id: string, outcome: Outcome): void {
-    if (this.#writing?.id !== id) return;
-    if (outcome.kind === 'done') this.#written = this.#writing.conditions;
+  /** What is to be told now. What was not accepted is written again with the next observation. */
+  answered(id: string, outcome: Outcome): readonly PressureCommand[] {
+    const writing = this.#writing;
+    if (writing?.id !== id) return [];
     this.#writing = null;
+    if (outcome.kind !== 'done') return [];
+    this.#written = writing.conditions;
+    return writing.events;
   }
+}
+
+/** A write that is not answered yet, and the Events of what it changes. */
+interface ConditionWrite {
+  readonly id: string;
+  readonly conditions: readonly PressureConditionType[];
+  readonly events: readonly PressureCommand[];
 }
 
 function conditionState(now: Instant, type: PressureConditionType, holds: boolean): NodeCondition {

@@ -207,7 +207,7 @@ class NodePressureMachine implements PressureMachine {
       state.podsChanged(now, this.#pods);
       this.#wake(evictedOn, now);
     }
-    if (writtenOn !== null) state.conditionWriter.answered(id, outcome);
+    if (writtenOn !== null) this.#commands.push(...state.conditionWriter.answered(id, outcome));
     if (reclaimedOn !== null) state.reclaimAnswered(now, id);
   }
 

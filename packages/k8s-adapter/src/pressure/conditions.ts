@@ -28,7 +28,7 @@ export function ownCondition(condition: NodeCondition): NodeCondition {
     status === 'True'
       ? 'less is available than the thresholds of taintmgr ask for'
       : 'as much is available as the thresholds of taintmgr ask for';
-  const reason = pressureConditions[type][status].eventReason;
+  const { reason } = pressureConditions[type][status];
   return { ...condition, type: ownConditionType(type), reason, message };
 }
 

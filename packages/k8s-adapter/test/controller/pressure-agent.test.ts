@@ -50,18 +50,18 @@ describe('a memory leak', () => {
     const world = leakingWorld({ engine: { lifecycle: { conditionRules: [rule] } } });
     leak(world, 5.8 * gibibyte);
     world.runTo(700);
-    const since = world.story.findIndex((line) => line.includes('NodeHasInsufficientMemory'));
+    const since = world.story.findIndex((line) => line.includes('MemoryPressure=True'));
     assert.deepEqual(world.story.slice(since), [
-      '100 event n1 NodeHasInsufficientMemory: Node n1 status is now: NodeHasInsufficientMemory',
       '100 node n1 [taintmgr.dev/MemoryPressure=True] []',
+      '100 event n1 NodeHasInsufficientMemory: Node n1 status is now: NodeHasInsufficientMemory',
       '100 node n1 [taintmgr.dev/MemoryPressure=True] [taintmgr.dev/memory-pressure]',
       '190 event n1 EvictionThresholdMet: Attempting to reclaim memory',
       '190 pod db Running leaves within 20s',
       '190 pod db Failed/Evicted leaves within 20s',
       '190 event db Evicted: The node was low on resource: memory. Threshold quantity: 2Gi, available: 1825361101. Container db was using 6227702579, request is 0, has larger consumption of memory. ',
       '191 pod db Failed/Evicted leaves within 0s',
-      '490 event n1 NodeHasSufficientMemory: Node n1 status is now: NodeHasSufficientMemory',
       '490 node n1 [taintmgr.dev/MemoryPressure=False] [taintmgr.dev/memory-pressure]',
+      '490 event n1 NodeHasSufficientMemory: Node n1 status is now: NodeHasSufficientMemory',
       '490 node n1 [taintmgr.dev/MemoryPressure=False] []',
     ]);
     assert.deepEqual(world.pods, ['critical', 'static', 'web']);

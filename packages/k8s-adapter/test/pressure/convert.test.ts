@@ -89,7 +89,7 @@ describe('conditions', () => {
   it('are written in our own name', () => {
     const { type, reason } = ownCondition(condition('MemoryPressure', 'True'));
     assert.equal(type, 'taintmgr.dev/MemoryPressure');
-    assert.equal(reason, 'NodeHasInsufficientMemory');
+    assert.equal(reason, 'KubeletHasInsufficientMemory');
     assert.equal(pressureTypeOf(type), 'MemoryPressure');
     assert.equal(ownTaintKey('MemoryPressure'), 'taintmgr.dev/memory-pressure');
   });
