@@ -71,6 +71,9 @@ export const taintManagersPath = '/apis/taintmgr.dev/v1alpha1/taintmanagers';
 /** What evicts for taints, among the controllers that run. */
 export const taintController = 'taint-eviction-controller';
 
+/** What evicts from nodes that run out of something. */
+export const pressureController = 'node-pressure-controller';
+
 /** It writes every 10 s: so long after the last time nobody knows whether it still runs. */
 const freshMs: Millis = 30_000;
 

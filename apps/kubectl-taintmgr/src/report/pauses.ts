@@ -13,7 +13,7 @@ export function pausesInForce(
   });
 }
 
-/** `all evictions`; `evictions in zone eu/a, for taint maintenance`; `evictions and node health`. */
+/** `all evictions for taints`; `evictions in zone eu/a, for taint maintenance`; `evictions and node health`. */
 export function pausedText({
   scope: { zones, nodes, taintKeys, namespaces },
   deadlines,
@@ -27,7 +27,10 @@ export function pausedText({
   ];
   const health = readiness ? ['node health'] : [];
   const isAll = parts.length === 0;
-  const held = [...(deadlines ? [isAll ? 'all evictions' : 'evictions'] : []), ...health];
+  const held = [
+    ...(deadlines ? [isAll ? 'all evictions for taints' : 'evictions'] : []),
+    ...health,
+  ];
   return [held.join(' and '), parts.join(', ')].filter((part) => part !== '').join(' ');
 }
 

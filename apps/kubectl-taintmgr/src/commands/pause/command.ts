@@ -14,7 +14,7 @@ import { pausedText } from '../../report/pauses.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { PauseFlags } from './flags.ts';
 import { type NewPause, newPause, refuseOver } from './manifest.ts';
-import { evictorWarnings, scopeWarnings } from './warnings.ts';
+import { evictorWarnings, pressureWarnings, scopeWarnings } from './warnings.ts';
 
 /** `pause NAME`: holds evictions. */
 export async function run(invocation: Invocation<PauseFlags>, name: string): Promise<ExitCode> {
@@ -51,7 +51,12 @@ async function warnings(client: ApiClient, { pause }: NewPause): Promise<readonl
   const reader = new ClusterReader(client);
   const looksAtNodes = pause.scope.zones.length > 0 || pause.scope.nodes !== null;
   const nodes = looksAtNodes ? await reader.ifAllowed(() => reader.nodes()) : null;
-  return [...scopeWarnings(pause, nodes), ...evictorWarnings(await reader.evictors())];
+  const managers = reader.taintManagers();
+  return [
+    ...scopeWarnings(pause, nodes),
+    ...evictorWarnings(await reader.evictors(managers)),
+    ...pressureWarnings(pause, await managers, reader.now()),
+  ];
 }
 
 const doneTexts: Readonly<Record<DryRun, readonly [done: string, is: string, are: string]>> = {

@@ -25,8 +25,8 @@ export interface PauseFlags extends OutputFlags {
 
 const help = `
 It makes an EvictionPause, which taintmgr-controller follows: deadlines stand still while it holds.
-Everything that is given must match; with nothing given all evictions are held. It ends at its time, or
-with kubectl taintmgr resume pause/NAME.
+Everything that is given must match; with nothing given all evictions for taints are held, and never
+those of node-pressure-controller. It ends at its time, or with kubectl taintmgr resume pause/NAME.
 
 Examples:
   kubectl taintmgr pause network-work --zones eu/eu-a --for 2h --reason "new switches"

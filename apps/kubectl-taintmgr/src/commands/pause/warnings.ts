@@ -1,8 +1,10 @@
 // What would keep a new pause from holding what it is meant to hold.
 import { selects, zoneName } from '@taintmgr/core';
 import type { EvictionPause } from '@taintmgr/core/policy';
+import type { Instant } from '@taintmgr/core/time';
 import { type Evictors, taintEvictors } from '@taintmgr/k8s-adapter';
 import type { NodeFacts } from '../../cluster/facts.ts';
+import { isFresh, pressureController, type TaintManager } from '../../cluster/taint-managers.ts';
 
 /** Zones and labels that no node has; `nodes` null: they cannot be read. */
 export function scopeWarnings(
@@ -29,4 +31,24 @@ export function evictorWarnings(evictors: Evictors): readonly string[] {
   if (answer.kind === 'nobody') return [`${answer.text}; only taintmgr-controller follows pauses`];
   if (answer.agent === 'taintmgr-controller' && answer.kind === 'acts') return [];
   return [`${answer.text}; only taintmgr-controller follows pauses`];
+}
+
+/**
+ * Where node-pressure-controller runs: no pause keeps it from evicting, as none keeps a kubelet from it.
+ * Who names taints has not asked for that.
+ */
+export function pressureWarnings(
+  { deadlines, scope }: EvictionPause,
+  managers: readonly TaintManager[],
+  now: Instant,
+): readonly string[] {
+  if (!deadlines || scope.taintKeys.length > 0) return [];
+  const acting = managers.filter((manager) => {
+    const { controllers, shadow } = manager;
+    return shadow === null && controllers.includes(pressureController) && isFresh(manager, now);
+  });
+  return acting.map(({ leader, name }) => {
+    const who = `${pressureController} (${leader}, TaintManager ${name})`;
+    return `${who} goes on evicting from nodes that run out of memory, disk or processes, as kubelets do; pauses do not hold that`;
+  });
 }

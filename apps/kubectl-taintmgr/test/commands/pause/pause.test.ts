@@ -89,7 +89,7 @@ describe('pause', () => {
     );
     assert.match(
       out,
-      /^EvictionPolicy\/b +- +- +all evictions +EvictionPolicy "b" cannot be followed: /m,
+      /^EvictionPolicy\/b +- +- +all evictions for taints +EvictionPolicy "b" cannot be followed: /m,
     );
     assert.match(out, /^A pause is ended by: kubectl taintmgr resume pause\/NAME$/m);
     const { pauses } = JSON.parse((await run('status', '-o', 'json')).out);
@@ -111,7 +111,7 @@ describe('pause', () => {
     const { out } = await run('pause', 'all');
     assert.equal(
       out,
-      'evictionpause.taintmgr.dev/all created: all evictions are held until somebody runs: kubectl taintmgr resume pause/all\n',
+      'evictionpause.taintmgr.dev/all created: all evictions for taints are held until somebody runs: kubectl taintmgr resume pause/all\n',
     );
     const wrong = await run('resume', 'pause/all', 'pause/none');
     assert.equal(wrong.code, 1);
@@ -122,7 +122,7 @@ describe('pause', () => {
     const [first = '', second = ''] = ended.split('\n');
     assert.match(
       first,
-      /^evictionpause\.taintmgr\.dev\/all deleted: all evictions were held for \d+s$/,
+      /^evictionpause\.taintmgr\.dev\/all deleted: all evictions for taints were held for \d+s$/,
     );
     assert.match(
       second,
@@ -150,7 +150,7 @@ describe('pause', () => {
     assert.equal((await run('pause', 'mine', as)).code, 0);
     const { code, out, err } = await run('resume', 'pause/mine', as);
     assert.deepEqual([code, err], [0, '']);
-    assert.match(out, /mine deleted: all evictions were held for/);
+    assert.match(out, /mine deleted: all evictions for taints were held for/);
   });
   it('leaves pauses alone where resume is given no name', async () => {
     await run('pause', 'stays');
@@ -170,7 +170,10 @@ describe('pause', () => {
     cluster.api.update('evictionpauses.taintmgr.dev', { ...made, status }, 'status');
     assert.doesNotMatch((await run('status')).out, /^over /m);
     const { out } = await run('resume', 'pause/over');
-    assert.match(out, /all evictions were held for 1h; it was over at [-\d]+T[:\d]+Z\n$/);
+    assert.match(
+      out,
+      /all evictions for taints were held for 1h; it was over at [-\d]+T[:\d]+Z\n$/,
+    );
   });
   it('warns of a scope that holds nothing', async () => {
     const args = ['--zones=a,b', '--node-selector=pool=red', '--dry-run=server'];
@@ -202,7 +205,7 @@ describe('pause --dry-run=client', () => {
     const named = await run('pause', 'web', ...nowhere, '-o', 'name');
     assert.equal(named.out, 'evictionpause.taintmgr.dev/web\n');
     const text = await run('pause', 'web', ...nowhere);
-    assert.match(text.out, /web created \(dry run\): all evictions would be held until/);
+    assert.match(text.out, /web created \(dry run\): all evictions for taints would be held until/);
   });
 });
 
