@@ -27,6 +27,8 @@ export function engineConfig(
           ...lifecycle,
           ...lifecycleConfig(settings),
           ...(pressure && { conditionRules: pressureTaintRules(taintRulesOf(policyObjects)) }),
+          // Once node pressure is switched off nobody else takes its taints off.
+          retiredRules: pressureTaintRules([]),
         }
       : settings.takeover
         ? observing({ ...lifecycle, ...lifecycleConfig(settings) })

@@ -57,18 +57,23 @@ async function startCluster(t: TestContext): Promise<EmbeddedCluster> {
   return embedded;
 }
 
+/** When a node is written that has the taint for memory, or has it no more. */
+function nodeIsTainted({ api }: EmbeddedCluster['cluster'], wanted: boolean): Promise<void> {
+  return new Promise((resolve) => {
+    api.subscribe(({ resource, object }) => {
+      const taints: readonly { key: string }[] = object.spec?.taints ?? [];
+      const isPressed = taints.some(({ key }) => key === 'taintmgr.dev/memory-pressure');
+      if (resource === 'nodes' && isPressed === wanted) resolve();
+    });
+  });
+}
+
 describe('node-pressure-controller', () => {
   it('evicts once it is elected, tells so, and the node is tainted', {
     timeout: 180_000,
   }, async (t) => {
     const { cluster, kubeconfig } = await startCluster(t);
-    const tainted = new Promise<void>((resolve) => {
-      cluster.api.subscribe(({ resource, object }) => {
-        const taints: readonly { key: string }[] = object.spec?.taints ?? [];
-        const isPressed = taints.some(({ key }) => key === 'taintmgr.dev/memory-pressure');
-        if (resource === 'nodes' && isPressed) resolve();
-      });
-    });
+    const tainted = nodeIsTainted(cluster, true);
     const controller = await startProcess(t, { connection: { kubeconfig }, flags });
     await controller.saw('evicted', { pod: 'shop/db', node: 'n1' });
     await controller.saw('recorded event', { pod: 'shop/db', reason: 'Evicted' });
@@ -80,6 +85,18 @@ describe('node-pressure-controller', () => {
     );
     assert.ok(elected >= 0 && elected < sent);
     assert.ok(cluster.api.get('pods', 'shop', 'web'));
+  });
+
+  it('is switched off, and its taint goes', { timeout: 180_000 }, async (t) => {
+    const { cluster, kubeconfig } = await startCluster(t);
+    const tainted = nodeIsTainted(cluster, true);
+    const before = await startProcess(t, { connection: { kubeconfig }, flags });
+    await tainted;
+    await before.stop();
+    const untainted = nodeIsTainted(cluster, false);
+    const after = await startProcess(t, { connection: { kubeconfig }, flags: [] });
+    await untainted;
+    await after.stop();
   });
 
   for (const dryRun of ['client', 'server']) {

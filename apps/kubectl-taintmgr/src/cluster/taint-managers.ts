@@ -140,6 +140,12 @@ export function lastOf(managers: readonly TaintManager[], now: Instant): TaintMa
   return last ?? null;
 }
 
+/** Whether it evicts from nodes that run out of something, as far as it says. */
+export function evictsUnderPressure(manager: TaintManager, now: Instant): boolean {
+  const { controllers, shadow } = manager;
+  return shadow === null && controllers.includes(pressureController) && isFresh(manager, now);
+}
+
 /** Whether it leads, as far as its heartbeat shows. */
 export function isFresh({ renewedAt, isResigned }: TaintManager, now: Instant): boolean {
   return !isResigned && renewedAt !== null && now - renewedAt < freshMs;

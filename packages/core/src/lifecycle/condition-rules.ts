@@ -4,7 +4,7 @@ import { earliest, finite, type Instant } from '../kernel/time.ts';
 import { type Node, type NodeCondition, readyOf } from '../model/node.ts';
 import { selects } from '../model/selector.ts';
 import { hasTaint, isSameTaint, type Taint, type TaintName } from '../model/taint.ts';
-import { type ConditionRule, poolLimit } from '../policy/condition-rule.ts';
+import { type ConditionRule, poolLimit, type RetiredRule } from '../policy/condition-rule.ts';
 import type { LifecycleReason, LifecycleReport } from './reason.ts';
 
 /** Wait before a limit that was reached is looked at again. */
@@ -53,7 +53,7 @@ export class ConditionRules {
   readonly #configured: readonly ConditionRule[];
   readonly #rules = new Map<string, ConditionRule>();
   /** Taints that rules put on that do not want them any more. */
-  #retired: readonly Retired[] = [];
+  #retired: readonly RetiredRule[];
   readonly #clock: ClusterTime;
   readonly #observed = new Map<string, Observation>();
   /** For each rule, the nodes of its pool, and those that carry its taint. */
@@ -63,8 +63,14 @@ export class ConditionRules {
   readonly #waiting = new Map<string, Set<string>>();
   readonly #reported = new Set<string>();
 
-  constructor(rules: readonly ConditionRule[], clock: ClusterTime) {
+  /** `retired`: of earlier runs; what of it the rules want as it is stays. */
+  constructor(
+    rules: readonly ConditionRule[],
+    retired: readonly RetiredRule[],
+    clock: ClusterTime,
+  ) {
     this.#configured = rules;
+    this.#retired = retired;
     this.#clock = clock;
     for (const rule of rules) this.#set(rule);
   }
@@ -306,12 +312,6 @@ function isSinceUnreachable(condition: NodeCondition | undefined, { conditions }
 }
 
 type RuleTaint = ConditionRule['taint'];
-
-/** A taint, and the rule that put it on. */
-interface Retired {
-  readonly name: string;
-  readonly taint: RuleTaint;
-}
 
 function isEqualRuleTaint(one: RuleTaint, other: RuleTaint): boolean {
   return isSameTaint(one, other) && one.value === other.value;

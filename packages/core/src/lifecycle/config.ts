@@ -9,7 +9,11 @@ import {
 } from '../kernel/checks.ts';
 import type { Millis } from '../kernel/time.ts';
 import type { LabelSelector } from '../model/selector.ts';
-import { type ConditionRule, checkConditionRule } from '../policy/condition-rule.ts';
+import {
+  type ConditionRule,
+  checkConditionRule,
+  type RetiredRule,
+} from '../policy/condition-rule.ts';
 import type { ZoneRates } from './zone-rates.ts';
 
 /** When many nodes become unreachable at once, the controller itself may be cut off. */
@@ -63,6 +67,8 @@ export interface LifecycleConfig extends ZoneRates {
   readonly healthyMs: Millis;
   readonly flapping: Flapping | null;
   readonly conditionRules: readonly ConditionRule[];
+  /** Rules that an earlier run may have had: the taints that they put on go, unless a rule wants them. */
+  readonly retiredRules: readonly RetiredRule[];
   /** Writes sent and not yet answered, at most. */
   readonly writesInFlightMax: number;
   /**
@@ -92,6 +98,7 @@ export const defaultLifecycleConfig: LifecycleConfig = {
   healthyMs: 0,
   flapping: null,
   conditionRules: [],
+  retiredRules: [],
   writesInFlightMax: 50,
   observes: false,
 };

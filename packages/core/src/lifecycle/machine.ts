@@ -77,7 +77,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     this.#health = new HealthStore(config, store.clock);
     this.#limiter = new ZoneLimiter(config);
     this.#writer = new NodeWriter(config);
-    this.#rules = new ConditionRules(config.conditionRules, store.clock);
+    this.#rules = new ConditionRules(config.conditionRules, config.retiredRules, store.clock);
     this.#readiness = new ReadinessMarker(store, config, (name) => this.#limiter.holdOn(name));
   }
 

@@ -31,6 +31,9 @@ export interface ConditionRule {
   readonly dryRun: boolean;
 }
 
+/** A taint, and the rule that put it on. */
+export type RetiredRule = Pick<ConditionRule, 'name' | 'taint'>;
+
 /** Throws RangeError naming the field, the value and what is allowed. */
 export function checkConditionRule(path: string, rule: ConditionRule): void {
   const { name, condition, status, taint, nodesMax } = rule;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { LifecycleConfig } from '../../src/doors/lifecycle.ts';
 import { type Command, createEngine, type Node, type Taint } from '../../src/index.ts';
 
 const rule = {
@@ -15,9 +16,16 @@ const rule = {
 } as const;
 const ours: Taint = { ...rule.taint, timeAdded: 1000 };
 
-/** What is done about a node whose note says that the rule put the taint on, and whose disk is well. */
-function changes(taint: Taint): readonly Extract<Command, { kind: 'changeTaints' }>[] {
-  const engine = createEngine({ lifecycle: { conditionRules: [rule] } });
+/**
+ * What is done about a node whose note says that the rule put the taint on, and whose disk is well, or
+ * as `status` says.
+ */
+function changes(
+  taint: Taint,
+  lifecycle: Partial<LifecycleConfig> = { conditionRules: [rule] },
+  status = 'False',
+): readonly Extract<Command, { kind: 'changeTaints' }>[] {
+  const engine = createEngine({ lifecycle });
   const well = { reason: '', message: '', heartbeatAt: 0, transitionAt: 0 };
   const node: Node = {
     name: 'n1',
@@ -26,7 +34,7 @@ function changes(taint: Taint): readonly Extract<Command, { kind: 'changeTaints'
     ownedTaints: { 'bad-disk:NoExecute': 'disk' },
     conditions: [
       { type: 'Ready', status: 'True', ...well },
-      { type: 'DiskBroken', status: 'False', ...well },
+      { type: 'DiskBroken', status, ...well },
     ],
   };
   engine.handle(0, { kind: 'nodeUpsert', node });
@@ -52,6 +60,36 @@ describe('the note of the taints that condition rules put on', () => {
     for (const change of changes({ ...ours, value: 'by-hand' })) {
       assert.deepEqual(change.remove, []);
     }
+  });
+});
+
+describe('a rule of an earlier run', () => {
+  const retiredRules = [rule];
+  const cases: readonly [
+    name: string,
+    conditionRules: LifecycleConfig['conditionRules'],
+    gone: boolean,
+  ][] = [
+    ['has its taint taken off where it is no more', [], true],
+    ['keeps it where it is there still', [rule], false],
+    ['leaves it to a rule that wants it too', [{ ...rule, name: 'other' }], false],
+    [
+      'has it taken off where the other rule wants another taint',
+      [{ ...rule, name: 'other', taint: { ...rule.taint, key: 'worse-disk' } }],
+      true,
+    ],
+  ];
+  for (const [name, conditionRules, gone] of cases) {
+    it(name, () => {
+      const [change] = changes(ours, { conditionRules, retiredRules }, 'True');
+      const { key, effect } = rule.taint;
+      assert.deepEqual(change?.remove ?? [], gone ? [{ key, effect }] : []);
+    });
+  }
+
+  it('claims no taint of somebody else', () => {
+    const [change] = changes({ ...ours, timeAdded: null }, { retiredRules }, 'True');
+    assert.deepEqual(change?.remove ?? [], []);
   });
 });
 

@@ -23,6 +23,7 @@ import type { DoctorFlags } from './flags.ts';
 import { checkFiles } from './manifests/command.ts';
 import { checkOverlap } from './overlap-check.ts';
 import { checkPolicies } from './policies-check.ts';
+import { checkPressure } from './pressure-check.ts';
 import { checkRights } from './rights-check.ts';
 import { checkClock, checkServer } from './server-check.ts';
 import { checkSettings } from './settings-check.ts';
@@ -42,6 +43,7 @@ const checks: readonly Check[] = [
   checkSettings,
   checkPolicies,
   checkControllers,
+  checkPressure,
   checkBudgets,
   checkTaints,
   checkStuckPods,

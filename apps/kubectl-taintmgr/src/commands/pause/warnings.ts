@@ -4,7 +4,11 @@ import type { EvictionPause } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import { type Evictors, taintEvictors } from '@taintmgr/k8s-adapter';
 import type { NodeFacts } from '../../cluster/facts.ts';
-import { isFresh, pressureController, type TaintManager } from '../../cluster/taint-managers.ts';
+import {
+  evictsUnderPressure,
+  pressureController,
+  type TaintManager,
+} from '../../cluster/taint-managers.ts';
 
 /** Zones and labels that no node has; `nodes` null: they cannot be read. */
 export function scopeWarnings(
@@ -43,10 +47,7 @@ export function pressureWarnings(
   now: Instant,
 ): readonly string[] {
   if (!deadlines || scope.taintKeys.length > 0) return [];
-  const acting = managers.filter((manager) => {
-    const { controllers, shadow } = manager;
-    return shadow === null && controllers.includes(pressureController) && isFresh(manager, now);
-  });
+  const acting = managers.filter((manager) => evictsUnderPressure(manager, now));
   return acting.map(({ leader, name }) => {
     const who = `${pressureController} (${leader}, TaintManager ${name})`;
     return `${who} goes on evicting from nodes that run out of memory, disk or processes, as kubelets do; pauses do not hold that`;

@@ -11,7 +11,7 @@ import type { Field } from '@taintmgr/k8s-adapter/manifests';
 type Check = (field: Field) => unknown;
 
 /** What is said by manifests instead. */
-type SaidByManifests = 'limits' | 'conditionRules';
+type SaidByManifests = 'limits' | 'conditionRules' | 'retiredRules';
 
 /** The members of an object; the compiler sees to it that none is forgotten. */
 type Members<T> = { readonly [Name in keyof Required<T>]: Check };
