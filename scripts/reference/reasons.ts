@@ -283,7 +283,7 @@ export const conditions: readonly ConditionRow[] = [
     on: 'Node',
     type: 'taintmgr.dev/MemoryPressure',
     reasons: ['KubeletHasInsufficientMemory', 'KubeletHasSufficientMemory'],
-    what: "Of node-pressure-controller. Reasons are those of a kubelet, which overwrites changes to its own conditions.",
+    what: 'Of node-pressure-controller. Reasons are those of a kubelet, which overwrites changes to its own conditions.',
   },
   {
     on: 'Node',

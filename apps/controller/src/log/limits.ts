@@ -44,11 +44,13 @@ export function limitRecordLine(notice: LimitRecordNotice): Line {
     case 'limitRecordFailed': {
       const { command, lease, outcome } = notice;
       const what = command.kind === 'readLimits' ? 'read' : 'store';
+      const fields = { lease, error: errorOf(outcome) };
+      if (command.tidies) return line('debug', `could not ${what} what limits have left`, fields);
       const isConflict = outcome.kind === 'changed';
       return line(
         isConflict ? 'debug' : 'warn',
         `could not ${what} limit counts: pods under limits are not evicted until then`,
-        { lease, error: errorOf(outcome) },
+        fields,
       );
     }
   }

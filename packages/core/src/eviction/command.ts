@@ -32,17 +32,22 @@ export type EvictionCommand =
 
 /** How limits survive a restart and a failover. */
 export type LimitCommand =
-  /** Read the record of limits: a `limitRecord` event, then the result. */
-  | { readonly kind: 'readLimits'; readonly id: string }
+  /**
+   * Read the record of limits: a `limitRecord` event, then the result. `tidies`: no limit needs it, and
+   * no pod waits for it; only what is left of limits that are gone is looked for.
+   */
+  | { readonly kind: 'readLimits'; readonly id: string; readonly tidies?: true }
   /**
    * Write the record, unless somebody else has written since it was read (outcome `changed`). Nothing
-   * that it counts begins before it is done. `resumed`: the request to resume is taken away.
+   * that it counts begins before it is done. `resumed`: the request to resume is taken away. `tidies`: as
+   * no limit needs it any more, what is written is that there is none.
    */
   | {
       readonly kind: 'keepLimits';
       readonly id: string;
       readonly record: LimitRecord;
       readonly resumed: boolean;
+      readonly tidies?: true;
     };
 
 /** What the taint eviction machine reports; it changes nothing but Events. */

@@ -2,7 +2,7 @@
 import type { Node } from '../model/node.ts';
 import { selects } from '../model/selector.ts';
 import { matchesSome } from './pattern.ts';
-import type { EvictionPauseScope } from './values.ts';
+import type { EvictionPause, EvictionPauseScope } from './values.ts';
 
 /** Whether the pause is for anything on this node. */
 export function coversNode({ zones, nodes }: EvictionPauseScope, node: Node): boolean {
@@ -18,4 +18,13 @@ export function coversTaint({ taintKeys }: EvictionPauseScope, key: string): boo
 /** Whether it is for pods of this namespace, on a node that it is for. */
 export function coversNamespace({ namespaces }: EvictionPauseScope, name: string): boolean {
   return matchesSome(namespaces, name);
+}
+
+/** Whether a pause holds every eviction, wherever and whatever for. */
+export function holdsAll({
+  deadlines,
+  scope: { zones, nodes, taintKeys, namespaces },
+}: Pick<EvictionPause, 'deadlines' | 'scope'>): boolean {
+  const lists = [zones, taintKeys, namespaces];
+  return deadlines && nodes === null && lists.every((list) => list.length === 0);
 }

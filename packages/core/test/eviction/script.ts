@@ -172,7 +172,8 @@ class Run {
       this.#ids.set('limits', command.id);
       const resumed = command.kind === 'keepLimits' && command.resumed ? ' resumed' : '';
       const record = command.kind === 'keepLimits' ? ` ${JSON.stringify(command.record)}` : '';
-      return `${command.kind}${resumed}${record}`;
+      const tidies = command.tidies ? ' tidies' : '';
+      return `${command.kind}${resumed}${tidies}${record}`;
     }
     if (command.kind === 'recordLimitEvent') return `event ${command.reason} "${command.message}"`;
     if (command.kind === 'unmarkPod') {

@@ -11,6 +11,7 @@ import {
   needsRecord,
   type RecordedLimit,
 } from '../../policy/limit-record.ts';
+import { holdsAll } from '../../policy/pause-scope.ts';
 import type { EvictionPolicy } from '../../policy/values.ts';
 import type { StoreView } from '../../store.ts';
 import { type BoundLimit, boundLimits, nameFor } from './bound-limit.ts';
@@ -101,6 +102,18 @@ export class EvictionLimiter {
   /** Whether what is written down is to be read and written at all. */
   get isRecorded(): boolean {
     return this.#keeps && needsRecord(this.#limits.map(({ rule }) => rule));
+  }
+
+  /**
+   * Whether what is written down can only be of limits that are gone. While everything is held that is
+   * not known: a policy that cannot be followed may have limits.
+   */
+  get isForgotten(): boolean {
+    if (!this.#keeps || this.isRecorded) return false;
+    for (const { pause, isOver } of this.#store.pauses()) {
+      if (!isOver && holdsAll(pause)) return false;
+    }
+    return true;
   }
 
   /** Whether what others have written was read since we lead. */

@@ -21,7 +21,7 @@ const retryWait: RetryWait = { retryWaitMsMin: 500, retryWaitMsMax: 15_000 };
 type State =
   /** It has to be read, from `at` on. */
   | { readonly kind: 'unread'; readonly at: Instant }
-  | { readonly kind: 'reading'; readonly id: string }
+  | { readonly kind: 'reading'; readonly id: string; readonly tidies: boolean }
   /** Known and written; looked at again at `pollAt`, written at `writeAt`, if there is cause to. */
   | { readonly kind: 'idle'; readonly pollAt: Instant; readonly writeAt: Instant }
   | {
@@ -29,6 +29,8 @@ type State =
       readonly id: string;
       readonly at: Instant;
       readonly covers: ReadonlySet<string>;
+      readonly isEmpty: boolean;
+      readonly tidies: boolean;
     };
 
 /** What the end of a command means for those who wait. */
@@ -45,6 +47,8 @@ type RecordAnswer =
  * Sees to it that limits survive a restart and a failover. What they have counted stands in a record
  * outside: it is read when we begin to lead, and written before the evictions that it counts. While
  * something has tripped it is read now and then, as a person's request to resume is written there too.
+ * Once no limit needs it any more, nothing is left standing there: people would go on asking for what is
+ * gone to be opened. Nobody waits for that, so that without the right to it nothing is said.
  */
 export class LimitRecordWriter {
   readonly #limiter: EvictionLimiter;
@@ -53,6 +57,8 @@ export class LimitRecordWriter {
   #state: State = { kind: 'unread', at: atOnce };
   /** So many have failed in a row. */
   readonly #failures = { reading: 0, writing: 0 };
+  /** What stands there, which may be of limits that are gone. */
+  #standing: 'unknown' | 'nothing' | 'something' = 'unknown';
   /** A request to resume was carried out, and has to be taken away. */
   #answered = false;
 
@@ -68,11 +74,13 @@ export class LimitRecordWriter {
 
   /** When the record is to be read or written; null: when something changes. */
   nextWake(): Instant | null {
-    if (!this.#limiter.isRecorded) return null;
+    const { isRecorded, isRead, unwritten, isTripped } = this.#limiter;
+    if (!isRecorded && !this.#hasToTidy) return null;
     const state = this.#state;
     if (state.kind === 'unread') return state.at;
     if (state.kind !== 'idle') return null;
-    const { unwritten, isTripped } = this.#limiter;
+    if (!isRecorded) return state.writeAt;
+    if (!isRead) return atOnce;
     const writeAt = unwritten === 'urgent' ? atOnce : state.writeAt;
     return earliest([this.#hasNews ? writeAt : null, isTripped ? state.pollAt : null]);
   }
@@ -84,9 +92,11 @@ export class LimitRecordWriter {
     const wake = this.nextWake();
     if (wake === null || wake > now) return events;
     const state = this.#state;
+    const { isRecorded, isRead, unwritten } = this.#limiter;
     const isForWriting =
       state.kind === 'idle' &&
-      (this.#limiter.unwritten === 'urgent' || (state.writeAt <= now && this.#hasNews));
+      (!isRecorded ||
+        (isRead && (unwritten === 'urgent' || (state.writeAt <= now && this.#hasNews))));
     return [...events, isForWriting ? this.#write(now) : this.#read()];
   }
 
@@ -95,7 +105,13 @@ export class LimitRecordWriter {
     now: Instant,
     { record, resume }: Extract<Event, { kind: 'limitRecord' }>,
   ): { readonly hasRoom: boolean; readonly commands: readonly MachineCommand[] } {
-    if (!this.#limiter.isRecorded && !record) return { hasRoom: false, commands: [] };
+    const isEmpty = Object.keys(record ?? {}).length === 0 && !resume;
+    this.#standing = isEmpty ? 'nothing' : 'something';
+    const { isRecorded } = this.#limiter;
+    // What limits without a record have counted meanwhile stays as it is.
+    const isTidying = this.#state.kind === 'reading' && this.#state.tidies && !isRecorded;
+    if (isTidying) this.#answered ||= resume !== null;
+    if (isTidying || (!isRecorded && !record)) return { hasRoom: false, commands: [] };
     const isFirst = !this.#limiter.isRead;
     if (isFirst)
       this.#limiter.restore(now, record && retimed(record, (at) => this.#clock.when(at)));
@@ -116,8 +132,14 @@ export class LimitRecordWriter {
       this.#state = { kind: 'idle', pollAt: now + pollMs, writeAt: now + laterMs };
       if (state.kind !== 'writing') return 'nothing';
       this.#answered = false;
+      this.#standing = state.isEmpty ? 'nothing' : 'something';
       this.#limiter.written(state.at, state.covers);
       return 'room';
+    }
+    if (state.tidies && isHopeless(outcome)) {
+      this.#standing = 'nothing';
+      this.#state = { kind: 'unread', at: now };
+      return 'nothing';
     }
     if (state.kind === 'writing') this.#limiter.stayedUnwritten();
     const failures = ++this.#failures[state.kind];
@@ -133,6 +155,7 @@ export class LimitRecordWriter {
     if (held) return;
     this.#limiter.stopLeading();
     this.#state = { kind: 'unread', at: atOnce };
+    this.#standing = 'unknown';
     this.#answered = false;
     this.#failures.reading = 0;
     this.#failures.writing = 0;
@@ -146,21 +169,38 @@ export class LimitRecordWriter {
     };
   }
 
+  /** No limit needs the record, and something may be left there. */
+  get #hasToTidy(): boolean {
+    return this.#standing !== 'nothing' && this.#limiter.isForgotten;
+  }
+
   get #hasNews(): boolean {
     return this.#answered || this.#limiter.unwritten !== 'none';
   }
 
   #read(): MachineCommand {
     const id = this.#inFlight.start('read');
-    this.#state = { kind: 'reading', id };
-    return { kind: 'readLimits', id };
+    const tidies = !this.#limiter.isRecorded;
+    this.#state = { kind: 'reading', id, tidies };
+    return { kind: 'readLimits', id, ...(tidies && { tidies }) };
   }
 
   #write(now: Instant): MachineCommand {
     const id = this.#inFlight.start('write');
-    const { record, covers } = this.#limiter.record(now);
-    this.#state = { kind: 'writing', id, at: now, covers };
+    const tidies = !this.#limiter.isRecorded;
+    const { record, covers: counted } = this.#limiter.record(now);
+    const covers = tidies ? nobody : counted;
+    const isEmpty = Object.keys(record).length === 0;
+    this.#state = { kind: 'writing', id, at: now, covers, isEmpty, tidies };
     const stored = retimed(record, (at) => this.#clock.wall(at));
-    return { kind: 'keepLimits', id, record: stored, resumed: this.#answered };
+    const resumed = this.#answered;
+    return { kind: 'keepLimits', id, record: stored, resumed, ...(tidies && { tidies }) };
   }
+}
+
+const nobody: ReadonlySet<string> = new Set();
+
+/** Without the right to it, or without a place for it, it stays as it is until another leads. */
+function isHopeless(outcome: Outcome): boolean {
+  return outcome.kind === 'failed' && (outcome.status === null || outcome.status === 403);
 }
