@@ -14,13 +14,15 @@ import { engineConfig } from '../../src/process/engine-config.ts';
 /** What the engine of this process has, and what a reader of its status gives to one of its own. */
 function bothConfigs(argv: readonly string[]): readonly [own: object, read: object] {
   const choices = resolveChoices(argv, {});
-  const { lifecycle, ...own } = engineConfig(choices, checkChoices(choices));
+  const { lifecycle: watches, ...own } = engineConfig(choices, checkChoices(choices));
+  // Whoever reads it takes no taints off.
+  const { retiredRules: _retired, ...lifecycle } = watches ?? {};
   const { taintEviction: _, keepLimits: __, evictionsInFlightMax: ___, ...decides } = own;
   const published = settingsInForce(choices, true);
   const read = readSettings(published);
   assert.deepEqual(read.unusable, []);
   return [
-    { ...decides, lifecycle },
+    { ...decides, lifecycle: watches && lifecycle },
     { ...read.engine, lifecycle: read.lifecycle },
   ];
 }

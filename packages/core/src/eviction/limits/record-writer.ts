@@ -58,7 +58,7 @@ export class LimitRecordWriter {
   /** So many have failed in a row. */
   readonly #failures = { reading: 0, writing: 0 };
   /** What stands there, which may be of limits that are gone. */
-  #standing: 'unknown' | 'nothing' | 'something' = 'unknown';
+  #counts: 'unknown' | 'nothing' | 'something' = 'unknown';
   /** A request to resume was carried out, and has to be taken away. */
   #answered = false;
 
@@ -106,7 +106,7 @@ export class LimitRecordWriter {
     { record, resume }: Extract<Event, { kind: 'limitRecord' }>,
   ): { readonly hasRoom: boolean; readonly commands: readonly MachineCommand[] } {
     const isEmpty = Object.keys(record ?? {}).length === 0 && !resume;
-    this.#standing = isEmpty ? 'nothing' : 'something';
+    this.#counts = isEmpty ? 'nothing' : 'something';
     const { isRecorded } = this.#limiter;
     // What limits without a record have counted meanwhile stays as it is.
     const isTidying = this.#state.kind === 'reading' && this.#state.tidies && !isRecorded;
@@ -132,12 +132,12 @@ export class LimitRecordWriter {
       this.#state = { kind: 'idle', pollAt: now + pollMs, writeAt: now + laterMs };
       if (state.kind !== 'writing') return 'nothing';
       this.#answered = false;
-      this.#standing = state.isEmpty ? 'nothing' : 'something';
+      this.#counts = state.isEmpty ? 'nothing' : 'something';
       this.#limiter.written(state.at, state.covers);
       return 'room';
     }
     if (state.tidies && isHopeless(outcome)) {
-      this.#standing = 'nothing';
+      this.#counts = 'nothing';
       this.#state = { kind: 'unread', at: now };
       return 'nothing';
     }
@@ -155,7 +155,7 @@ export class LimitRecordWriter {
     if (held) return;
     this.#limiter.stopLeading();
     this.#state = { kind: 'unread', at: atOnce };
-    this.#standing = 'unknown';
+    this.#counts = 'unknown';
     this.#answered = false;
     this.#failures.reading = 0;
     this.#failures.writing = 0;
@@ -171,7 +171,7 @@ export class LimitRecordWriter {
 
   /** No limit needs the record, and something may be left there. */
   get #hasToTidy(): boolean {
-    return this.#standing !== 'nothing' && this.#limiter.isForgotten;
+    return this.#counts !== 'nothing' && this.#limiter.isForgotten;
   }
 
   get #hasNews(): boolean {
