@@ -104,6 +104,11 @@ export class DrainMachine {
     return this.#others.stop;
   }
 
+  /** Whether another run goes on with this drain: what was set on nodes is that one's. */
+  get isTakenOver(): boolean {
+    return this.#nodes.isTakenOver;
+  }
+
   /** One more node, after the others, or another one of its name; what is known of it comes with events. */
   add(now: Instant, target: DrainTarget): void {
     this.#nodes.add(target, now);

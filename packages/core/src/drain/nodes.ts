@@ -49,6 +49,7 @@ export class DrainNodes {
   #held: NodeHolds = { turns: new Set(), pods: new Set(), ends: new Set(), late: new Map() };
   readonly #phases = new Map<string, DrainNodePhase>();
   readonly #taints: NodeTaints;
+  #isTakenOver = false;
 
   constructor(config: DrainConfig, note: (note: DrainNote) => void) {
     this.#config = config;
@@ -105,6 +106,11 @@ export class DrainNodes {
 
   get allEnded(): boolean {
     return [...this.#phases.values()].every(isEnded);
+  }
+
+  /** Whether another run goes on with this drain. */
+  get isTakenOver(): boolean {
+    return this.#isTakenOver;
   }
 
   has(name: string): boolean {
@@ -212,6 +218,7 @@ export class DrainNodes {
     const { name, isTaint } = answered;
     if (outcome.kind === 'changed' && outcome.takenOver) {
       // Two runs beside each other would have more nodes under way than either may.
+      this.#isTakenOver = true;
       this.stop(now, 'AnotherDrain', outcome.message);
     } else if (outcome.kind === 'changed') {
       this.#end(name, failed('AnotherDrain', now, outcome.message));

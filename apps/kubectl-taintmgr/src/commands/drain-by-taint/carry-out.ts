@@ -18,7 +18,7 @@ import { alreadySaid, blockerLines, daemonSetLine } from './blockers.ts';
 import { type DrainReport, drainReport, outcomes } from './documents.ts';
 import { type Drain, sayChange } from './drain.ts';
 import { renderLeft } from './failure-report.ts';
-import { isBegun, isNotDrained, isOthers } from './outcome.ts';
+import { isBegun, isNotDrained } from './outcome.ts';
 import { Progress } from './progress.ts';
 import { hintUndo, rollBack } from './roll-back.ts';
 import { type DrainEnd, runDrain } from './run.ts';
@@ -58,26 +58,27 @@ export async function carryOut(drain: Drain, plan: DrainPlan): Promise<DrainRepo
   return drainReport(drain, end.result, outcomes(end.machine, changes), { id, message });
 }
 
-/** Rolls back where that is wanted, and says how to undo the rest; its name, null: nothing is left. */
+/**
+ * Rolls back where that is wanted, and says how to undo the rest; its name, null: nothing is left. What
+ * another run goes on with is left to that one.
+ */
 async function offerUndo(
   drain: Drain,
   { result, machine }: DrainEnd,
   changes: ReadonlyMap<string, NodeChanges>,
 ): Promise<string | null> {
   const { wanted, output, settings } = drain;
+  if (machine.isTakenOver) return wanted.id;
   const isFailure = result !== 'Drained' && result !== 'Interrupted';
   const nodes = settings.drain.rollsBack && isFailure ? machine.nodes() : [];
-  const failed = nodes
-    .filter((node) => isNotDrained(node) && !isOthers(node))
-    .map(({ name }) => name);
+  const failed = nodes.filter(isNotDrained).map(({ name }) => name);
   const left = await rollBack(drain, failed);
   const rolledBack = new Set(failed.filter((name) => !left.includes(name)));
-  const notOurs = machine
-    .nodes()
-    .filter((node) => node.phase.kind === 'vanished' || isOthers(node));
-  const lost = new Set(notOurs.map(({ name }) => name));
+  const vanished = new Set(
+    machine.nodes().flatMap(({ name, phase }) => (phase.kind === 'vanished' ? [name] : [])),
+  );
   const isMarked = [...changes].some(([name, { id }]) => {
-    return id !== null && !rolledBack.has(name) && !lost.has(name);
+    return id !== null && !rolledBack.has(name) && !vanished.has(name);
   });
   if (!isMarked) return null;
   const { evictor } = drain.survey;

@@ -50,11 +50,6 @@ export function isBegun({ kind }: DrainNode['phase']): boolean {
   return kind === 'tainting' || kind === 'draining';
 }
 
-/** Whether another drain, or run of this one, goes on with a node, or somebody has undone this one there. */
-export function isOthers({ phase }: DrainNode): boolean {
-  return phase.kind === 'failed' && phase.why === 'AnotherDrain';
-}
-
 /** Whether a node still has pods that were to go. */
 export function isNotDrained({ phase }: DrainNode): boolean {
   return phase.kind !== 'drained' && phase.kind !== 'vanished';

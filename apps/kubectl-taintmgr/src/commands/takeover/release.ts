@@ -22,7 +22,7 @@ export interface GivingBack {
   readonly interrupt: AbortSignal;
 }
 
-const retryMs: Millis = 1_000;
+const retryMs: Millis = 5_000;
 
 /**
  * By so much kube-controller-manager may find a pod due before we do: taints and the API server's

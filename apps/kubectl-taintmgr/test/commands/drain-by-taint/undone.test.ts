@@ -83,6 +83,27 @@ describe('a drain that is undone while it runs', () => {
   });
 });
 
+describe('a drain that another run has taken over', () => {
+  it('ends, and takes nothing back of what that one goes on with', async () => {
+    const nodes = scene('over', 1);
+    const line = ['drain-by-taint', taint, ...nodes, '--force', '--rollback-on-failure'];
+    const { output, result } = start(line, true);
+    await output.saw(/waiting for tolerations to expire/);
+    const name = nodes[0] ?? assert.fail();
+    const { metadata, ...rest } = cluster.api.get('nodes', '', name) ?? assert.fail(name);
+    const marks: readonly object[] = JSON.parse(metadata.annotations?.['taintmgr.dev/drain'] ?? '');
+    const heartbeat = new Date().toISOString();
+    const others = marks.map((mark) => ({ ...mark, run: 'another', heartbeat }));
+    const annotations = { ...metadata.annotations, 'taintmgr.dev/drain': JSON.stringify(others) };
+    cluster.api.update('nodes', { ...rest, metadata: { ...metadata, annotations } });
+    const { code, err } = steady(await result);
+    assert.equal(code, 1, err);
+    assert.match(err, /has taken it over/);
+    assert.doesNotMatch(err, /hint: to undo/);
+    assert.deepEqual(stateOf(name), [true, true, 1, true]);
+  });
+});
+
 describe('a node that refuses, or is gone', () => {
   /** Refuses writes of a node; the call ends that. */
   const refuse = (name: string, times = 100, code = 403): (() => void) => {

@@ -14,6 +14,13 @@ import type { EvictionLimiter } from './limiter.ts';
 const pollMs: Millis = 5_000;
 /** What no pod waits for is written so much later, with whatever comes until then. */
 const laterMs: Millis = 10_000;
+/**
+ * What is left is cleared away so late after a start: a server that starts too may say for a while that it
+ * has no policies, and is asked again after 30 s.
+ */
+const tidyMs: Millis = 120_000;
+/** Without an answer it is given up after so many tries: there may be no place for it. */
+const triesMax = 8;
 /** Long ago: whatever is due then is due now. */
 const atOnce: Instant = 0;
 const retryWait: RetryWait = { retryWaitMsMin: 500, retryWaitMsMax: 15_000 };
@@ -129,20 +136,23 @@ export class LimitRecordWriter {
     if (!('id' in state) || state.id !== id) return 'nothing';
     if (outcome.kind === 'done') {
       this.#failures[state.kind] = 0;
-      this.#state = { kind: 'idle', pollAt: now + pollMs, writeAt: now + laterMs };
+      const isAtStart = state.kind === 'reading' && state.tidies && !this.#limiter.isRead;
+      const writeAt = now + (isAtStart ? tidyMs : laterMs);
+      this.#state = { kind: 'idle', pollAt: now + pollMs, writeAt };
       if (state.kind !== 'writing') return 'nothing';
       this.#answered = false;
       this.#counts = state.isEmpty ? 'nothing' : 'something';
       this.#limiter.written(state.at, state.covers);
       return 'room';
     }
-    if (state.tidies && isHopeless(outcome)) {
+    const failures = ++this.#failures[state.kind];
+    if (state.tidies && isHopeless(outcome, failures)) {
+      this.#failures[state.kind] = 0;
       this.#counts = 'nothing';
       this.#state = { kind: 'unread', at: now };
       return 'nothing';
     }
     if (state.kind === 'writing') this.#limiter.stayedUnwritten();
-    const failures = ++this.#failures[state.kind];
     // Another replica has written: its record is read at once.
     const isOutrun = outcome.kind === 'changed' && failures === 1;
     const at = isOutrun ? now : nextAttempt(now, 'limits', failures, retryWait, outcome);
@@ -201,6 +211,7 @@ export class LimitRecordWriter {
 const nobody: ReadonlySet<string> = new Set();
 
 /** Without the right to it, or without a place for it, it stays as it is until another leads. */
-function isHopeless(outcome: Outcome): boolean {
-  return outcome.kind === 'failed' && (outcome.status === null || outcome.status === 403);
+function isHopeless(outcome: Outcome, failures: number): boolean {
+  if (outcome.kind !== 'failed') return false;
+  return outcome.status === 403 || (outcome.status === null && failures >= triesMax);
 }

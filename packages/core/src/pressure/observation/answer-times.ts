@@ -5,9 +5,15 @@ import type { Sample } from './observation.ts';
 /** A node that was not heard of for so many times the usual while is not just asked seldom. */
 const usualMax = 3;
 
+/** Nothing is known of a lead that was not seen for twice as long: the clock may have been set right. */
+const leadMs: Millis = 600_000;
+
 /** What the answers of one node tell, one after the other, besides what is in them. */
 export class AnswerTimes {
+  /** The greatest since then, and in such a time before. */
   #lead: Millis = 0;
+  #leadBefore: Millis = 0;
+  #leadSince: Instant = Number.NEGATIVE_INFINITY;
   /** When it answered last, or failed to; null: never. */
   #last: Instant | null = null;
   #isFailed = false;
@@ -16,10 +22,10 @@ export class AnswerTimes {
 
   /**
    * By so much at least its clock is ahead of ours, as far as was seen: no sample comes before it
-   * was taken. It is never taken back: at worst a later sample is waited for a little longer.
+   * was taken. Where it was set right, later samples are waited for a while longer.
    */
   get lead(): Millis {
-    return this.#lead;
+    return Math.max(this.#lead, this.#leadBefore);
   }
 
   /**
@@ -39,6 +45,11 @@ export class AnswerTimes {
 
   /** These samples, which should be without fault, came at `now`. */
   came(now: Instant, samples: readonly Sample[]): void {
+    if (now - this.#leadSince >= leadMs) {
+      this.#leadBefore = this.#lead;
+      this.#lead = 0;
+      this.#leadSince = now;
+    }
     const leads = samples.map(({ time }) => (time === null ? 0 : time - now));
     this.#lead = Math.max(this.#lead, ...leads);
   }

@@ -69,6 +69,7 @@ class SeenPair {
         return;
       case 'close':
         this.isOne ??= true;
+        this.#differedAt = null;
         return;
       case 'different':
         if (this.#wasEqual && !this.#differsAgain(a.bytes, b.bytes)) return;

@@ -69,7 +69,11 @@ describe('how file systems lie, look after look', () => {
       [equal, apart, equal, apart],
       [one, one, one, one],
     ],
-    ['what is close says nothing in between', [equal, apart, close, apart], [one, one, one, two]],
+    [
+      'to differ is forgotten once they are close again',
+      [equal, apart, close, apart],
+      [one, one, one, one],
+    ],
     [
       'the same samples once more are not another look',
       [
