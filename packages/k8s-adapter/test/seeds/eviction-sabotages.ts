@@ -13,7 +13,7 @@ export const evictionSabotages: Readonly<Record<string, Planted>> = {
   },
   'does not mind the uid': {
     story: 'evictions',
-    seed: 4,
+    seed: 19,
     breaks: ['wrong uid'],
     sabotage: {
       trouble: 0.3,
