@@ -7,9 +7,9 @@ export default defineConfig({
   platform: 'neutral',
   dts: false,
   clean: true,
-  // Names stay, for stack traces.
+  // Functions and classes keep their names, for stack traces.
   esbuildOptions: (options) => {
-    options.minifySyntax = true;
-    options.minifyWhitespace = true;
+    options.minify = true;
+    options.keepNames = true;
   },
 });
