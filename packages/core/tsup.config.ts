@@ -7,7 +7,7 @@ export default defineConfig({
   platform: 'neutral',
   dts: false,
   clean: true,
-  // Functions and classes keep their names, for stack traces.
+  // Functions and methods that are not private keep their names, for stack traces.
   esbuildOptions: (options) => {
     options.minify = true;
     options.keepNames = true;

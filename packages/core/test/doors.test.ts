@@ -69,8 +69,8 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   './pressure': {
     values: `
       admissionFault createPressureMachine defaultPressureConfig describePressureReason
-      formatThreshold parseEvictionFlag pressureConditions pressureSignals readSummary
-      resolvePressureConfig resolvePressureSettings`,
+      formatThreshold parseEvictionFlag pressureConditionTypes pressureConditions pressureSignals
+      readSummary resolvePressureConfig resolvePressureSettings`,
     types: `
       ComparatorName ConditionExplanation ContainerUsage DiskUsage FilesystemLayout
       NodeObservation PodInOrder PodUsage PressureCommand PressureConditionType PressureConfig

@@ -7,12 +7,18 @@ export interface Collection {
   readonly apiVersion: string;
   readonly kind: CollectionKind;
   readonly path: string;
+  /** The one object of it that decides; left out: all do. */
+  readonly name?: string;
 }
+
+type Row = readonly [apiVersion: string, kind: string, plural: string, name?: string];
 
 const kinds = [
   ['v1', 'Namespace', 'namespaces'],
   ['v1', 'Node', 'nodes'],
   ['coordination.k8s.io/v1', 'Lease', 'namespaces/kube-node-lease/leases'],
+  // Since when it leads its timers run.
+  ['coordination.k8s.io/v1', 'Lease', 'namespaces/kube-system/leases', 'kube-controller-manager'],
   ['apps/v1', 'Deployment', 'deployments'],
   ['apps/v1', 'ReplicaSet', 'replicasets'],
   ['apps/v1', 'StatefulSet', 'statefulsets'],
@@ -20,15 +26,15 @@ const kinds = [
   ['batch/v1', 'Job', 'jobs'],
   ['v1', 'Pod', 'pods'],
   ['policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets'],
-] as const;
+] as const satisfies readonly Row[];
 
 export type CollectionKind = (typeof kinds)[number][1] | (typeof decidingKinds)[number];
 
 /** In an order in which what others are in comes first. */
 export const collections: readonly Collection[] = [
-  ...kinds.map(([apiVersion, kind, plural]) => {
+  ...kinds.map(([apiVersion, kind, plural, name]) => {
     const root = apiVersion === 'v1' ? '/api' : '/apis';
-    return { apiVersion, kind, path: `${root}/${apiVersion}/${plural}` };
+    return { apiVersion, kind, path: `${root}/${apiVersion}/${plural}`, ...(name && { name }) };
   }),
   ...decidingKinds.map((kind) => {
     const path = `/apis/${policyApiVersion}/${policyKinds[kind].plural}`;
@@ -42,31 +48,14 @@ export const collections: readonly Collection[] = [
  */
 export async function listCollection(
   client: ApiClient,
-  { apiVersion, path }: Collection,
+  { apiVersion, path, name }: Collection,
 ): Promise<readonly object[]> {
+  const selectors = name === undefined ? {} : { fieldSelector: `metadata.name=${name}` };
   try {
-    return (await client.list(path)) as readonly object[];
+    return (await client.list(path, selectors)) as readonly object[];
   } catch (error) {
     const isAbsent = error instanceof ApiError && error.failure.status === 404;
     if (isAbsent && apiVersion === policyApiVersion) return [];
-    throw error;
-  }
-}
-
-const managerLeasePath =
-  '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager';
-
-/**
- * The lease of kube-controller-manager, which says since when its timers run; none where it is not there
- * or not to be seen. Throws ApiError and ConnectionError.
- */
-export async function managerLease(client: ApiClient): Promise<readonly object[]> {
-  try {
-    const lease = (await client.get(managerLeasePath)) as object;
-    return [{ ...lease, apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' }];
-  } catch (error) {
-    const status = error instanceof ApiError ? error.failure.status : null;
-    if (status === 403 || status === 404) return [];
     throw error;
   }
 }

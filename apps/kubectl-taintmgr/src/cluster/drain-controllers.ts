@@ -1,32 +1,16 @@
 // Whether a controller of the cluster carries out NodeDrains.
-import { formatDuration, type Instant } from '@taintmgr/core/time';
-import { type ApiClient, ApiError, listRequest } from '@taintmgr/k8s-adapter/client';
-import {
-  isFresh,
-  type TaintManager,
-  taintManagersIn,
-  taintManagersPath,
-} from './taint-managers.ts';
+import { formatDuration } from '@taintmgr/core/time';
+import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter/client';
+import { isFresh, type PublishedManagers, readTaintManagers } from './taint-managers.ts';
 
 const controller = 'node-drain-controller';
 
-/** What leaders publish of themselves. */
-export interface PublishedManagers {
-  readonly managers: readonly TaintManager[];
-  /** What the API server's clock showed: heartbeats go by it, and ours may be wrong. */
-  readonly now: Instant;
-}
-
-/** Null: we may not see it. None where there is no such kind. */
+/** What leaders publish of themselves; null: we may not see it. */
 export async function readDrainControllers(client: ApiClient): Promise<PublishedManagers | null> {
   try {
-    const { value, serverTime } = await client.ask(listRequest(taintManagersPath));
-    const managers = taintManagersIn(itemsIn(value));
-    return { managers, now: serverTime ?? Date.now() };
+    return await readTaintManagers(client);
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    if (error.failure.status === 403) return null;
-    if (error.failure.status === 404) return { managers: [], now: Date.now() };
+    if (error instanceof ApiError && error.failure.status === 403) return null;
     throw error;
   }
 }
@@ -60,9 +44,4 @@ export function drainControllerFault(
       ? 'taintmgr-controller has published no heartbeat'
       : `the last heartbeat of taintmgr-controller is ${formatDuration(Math.max(0, now - last))} old`;
   return { why, advice };
-}
-
-function itemsIn(list: unknown): readonly unknown[] {
-  const items = typeof list === 'object' && list !== null && 'items' in list ? list.items : null;
-  return Array.isArray(items) ? items : [];
 }

@@ -7,7 +7,13 @@ import {
 } from '@taintmgr/core/policy';
 import type { PublishedShadow } from '@taintmgr/core/shadow';
 import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
-import { type PauseRecord, recordsIn } from '@taintmgr/k8s-adapter/client';
+import {
+  type ApiClient,
+  ApiError,
+  listRequest,
+  type PauseRecord,
+  recordsIn,
+} from '@taintmgr/k8s-adapter/client';
 
 /** A policy of the controller's --policy files. */
 export interface PublishedPolicy {
@@ -76,6 +82,29 @@ export const pressureController = 'node-pressure-controller';
 
 /** It writes every 10 s: so long after the last time nobody knows whether it still runs. */
 const freshMs: Millis = 30_000;
+
+/** What leaders publish of themselves. */
+export interface PublishedManagers {
+  readonly managers: readonly TaintManager[];
+  /** What the API server's clock showed: heartbeats go by it, and ours may be wrong. */
+  readonly now: Instant;
+}
+
+/** None where there is no such kind. Throws ApiError and ConnectionError. */
+export async function readTaintManagers(client: ApiClient): Promise<PublishedManagers> {
+  try {
+    const { value, serverTime } = await client.ask(listRequest(taintManagersPath));
+    return { managers: taintManagersIn(itemsIn(value)), now: serverTime ?? Date.now() };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.failure.status !== 404) throw error;
+    return { managers: [], now: Date.now() };
+  }
+}
+
+function itemsIn(list: unknown): readonly unknown[] {
+  const items = typeof list === 'object' && list !== null && 'items' in list ? list.items : null;
+  return Array.isArray(items) ? items : [];
+}
 
 /** Reads what was published; objects without a status say nothing. */
 export function taintManagersIn(objects: readonly unknown[]): readonly TaintManager[] {

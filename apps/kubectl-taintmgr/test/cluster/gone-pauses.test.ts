@@ -2,10 +2,9 @@
 // is there no more gives its time back, as it does when a controller starts.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
-import { installDefinitions, type KubeObject, node, pod, toleration } from '@taintmgr/sim-cluster';
+import { type KubeObject, node, pod, toleration } from '@taintmgr/sim-cluster';
 import { run } from '../world/run.ts';
-import { startTestCluster, type TestCluster } from '../world/test-cluster.ts';
+import { startWithDefinitions, type TestCluster } from '../world/test-cluster.ts';
 
 const group = { apiVersion: 'taintmgr.dev/v1alpha1' };
 const managers = 'taintmanagers.taintmgr.dev';
@@ -52,10 +51,9 @@ async function said(): Promise<readonly string[]> {
 describe('while no controller runs', () => {
   let cluster: TestCluster;
   before(async () => {
-    cluster = await startTestCluster(null);
+    cluster = await startWithDefinitions();
     process.env.KUBECONFIG = cluster.kubeconfig;
     const { api } = cluster;
-    await installDefinitions(api, customResourceDefinitions());
     const bad = { key: 'bad', effect: 'NoExecute', timeAdded: ago(1800) };
     api.create('nodes', node('n1', { spec: { taints: [bad] } }));
     const tolerations = [{ ...toleration('bad:NoExecute', 600) }];

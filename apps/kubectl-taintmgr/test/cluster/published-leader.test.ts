@@ -1,10 +1,9 @@
 // A controller without leader election holds no lease: that it acts is known by its heartbeat.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
-import { installDefinitions, type KubeObject, node, pod } from '@taintmgr/sim-cluster';
+import { type KubeObject, node, pod } from '@taintmgr/sim-cluster';
 import { run } from '../world/run.ts';
-import { startTestCluster, type TestCluster } from '../world/test-cluster.ts';
+import { startWithDefinitions, type TestCluster } from '../world/test-cluster.ts';
 
 const controllers = ['taint-eviction-controller', 'node-lifecycle-controller'];
 const settings = { mode: 'evict', 'leader-elect': 'false', 'dry-run': 'none' };
@@ -39,10 +38,9 @@ async function evictedBy(): Promise<string> {
 describe('a leader without a lease', () => {
   let cluster: TestCluster;
   before(async () => {
-    cluster = await startTestCluster(null);
+    cluster = await startWithDefinitions();
     process.env.KUBECONFIG = cluster.kubeconfig;
     const { api } = cluster;
-    await installDefinitions(api, customResourceDefinitions());
     api.create('nodes', node('n1', { spec: { taints: [{ key: 'bad', effect: 'NoExecute' }] } }));
     api.create('pods', pod('default', 'a', { spec: { nodeName: 'n1' } }));
   });

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { customResourceDefinitions, policyKinds } from '@taintmgr/core/policy';
-import { installDefinitions, type KubeObject, node, pod, toleration } from '@taintmgr/sim-cluster';
+import { policyKinds } from '@taintmgr/core/policy';
+import { type KubeObject, node, pod, toleration } from '@taintmgr/sim-cluster';
 import { parseAllDocuments } from 'yaml';
 import { run } from '../world/run.ts';
 import { temporaryFiles } from '../world/simulate-files.ts';
-import { startTestCluster, type TestCluster } from '../world/test-cluster.ts';
+import { startWithDefinitions, type TestCluster } from '../world/test-cluster.ts';
 
 // The commands that take policies print the same whether these are in the cluster or in files: here
 // the recipes of the documentation, as they stand there, and as an API server gives them back.
@@ -87,9 +87,8 @@ describe('policies in the cluster and in files are the same', () => {
   const answers = new Map<string, string>();
 
   before(async () => {
-    cluster = await startTestCluster(null);
+    cluster = await startWithDefinitions();
     process.env.KUBECONFIG = cluster.kubeconfig;
-    await installDefinitions(cluster.api, customResourceDefinitions());
     for (const manifest of manifests())
       cluster.api.create(resourceOf(manifest.kind ?? ''), manifest);
     fill(cluster);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { customResourceDefinitions } from '@taintmgr/core/policy';
 import {
   type ApiServer,
   type Clock,
@@ -9,6 +10,7 @@ import {
   type ClusterPart,
   createCertificate,
   type Exchange,
+  installDefinitions,
   type KubeObject,
   RealClock,
   type Rule,
@@ -107,6 +109,13 @@ export async function startTestCluster(
       rmSync(directory, { recursive: true });
     },
   };
+}
+
+/** Starts an empty cluster that knows our kinds. */
+export async function startWithDefinitions(users?: Users): Promise<TestCluster> {
+  const started = await startTestCluster(null, users);
+  await installDefinitions(started.api, customResourceDefinitions());
+  return started;
 }
 
 /** Resolves when the condition holds; rejects when that takes too long. */

@@ -50,6 +50,7 @@ export type {
 export {
   type PressureConditionType,
   pressureConditions,
+  pressureConditionTypes,
   type Signal,
   signals as pressureSignals,
 } from '../pressure/signals.ts';

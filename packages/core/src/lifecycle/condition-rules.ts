@@ -207,7 +207,7 @@ export class ConditionRules {
     );
   }
 
-  /** A taint that one rule does not want any more stays where another one would put it on now: its is it then. */
+  /** Hands a taint that one rule does not want any more to another that would put it on now: it stays. */
   #inherit(now: Instant, taint: RuleTaint, node: Node, owned: Record<string, string>): boolean {
     if (!hasTaint(node.taints, taint)) return false;
     for (const rule of this.#rules.values()) {

@@ -1,28 +1,8 @@
+// What the conditions of a node mean for its taints, and what becomes of them when it is unreachable.
 import type { Instant } from '../kernel/time.ts';
+import { conditionTaints, isLifecycleTaint, unschedulableKey } from '../model/lifecycle-taints.ts';
 import type { Node, NodeCondition } from '../model/node.ts';
 import { isSameTaint, type TaintName } from '../model/taint.ts';
-// The well-known taints and what they stand for (spec of the node lifecycle controller, 5.1, 8).
-export const notReadyKey = 'node.kubernetes.io/not-ready';
-export const unreachableKey = 'node.kubernetes.io/unreachable';
-const unschedulableKey = 'node.kubernetes.io/unschedulable';
-
-/**
- * Which conditions of a node mean which well-known taints (spec of the node lifecycle controller,
- * 5.1, 8).
- */
-const conditionTaints: readonly (readonly [type: string, status: string, key: string])[] = [
-  ['Ready', 'False', notReadyKey],
-  ['Ready', 'Unknown', unreachableKey],
-  ['MemoryPressure', 'True', 'node.kubernetes.io/memory-pressure'],
-  ['DiskPressure', 'True', 'node.kubernetes.io/disk-pressure'],
-  ['NetworkUnavailable', 'True', 'node.kubernetes.io/network-unavailable'],
-  ['PIDPressure', 'True', 'node.kubernetes.io/pid-pressure'],
-];
-
-const ownedKeys: ReadonlySet<string> = new Set([
-  ...conditionTaints.map(([, , key]) => key),
-  unschedulableKey,
-]);
 
 /** The conditions that turn Unknown with an unreachable node. */
 const unreachableTypes = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'] as const;
@@ -43,7 +23,7 @@ function noScheduleTaints({ conditions = [], unschedulable }: Node): readonly Ta
 export function noScheduleChange(node: Node): TaintChange {
   const wanted = noScheduleTaints(node);
   const owned = node.taints.filter(
-    ({ key, effect }) => effect === 'NoSchedule' && ownedKeys.has(key),
+    (taint) => taint.effect === 'NoSchedule' && isLifecycleTaint(taint),
   );
   return {
     add: wanted.filter((taint) => !owned.some((other) => isSameTaint(taint, other))),

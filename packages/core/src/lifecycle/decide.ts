@@ -1,8 +1,8 @@
 // Decides which NoExecute taint a node should have, at once or in its zone's turn.
 import type { Instant } from '../kernel/time.ts';
+import { notReadyKey, unreachableKey } from '../model/lifecycle-taints.ts';
 import { type Node, readyOf } from '../model/node.ts';
 import { hasTaint, type TaintName } from '../model/taint.ts';
-import { notReadyKey, unreachableKey } from './condition-taints.ts';
 import type { NodeHeartbeats } from './health.ts';
 import type { LifecycleReason } from './reason.ts';
 import type { Recovery } from './recovery.ts';

@@ -1,8 +1,8 @@
 import { finite, type Instant, type Millis } from '../kernel/time.ts';
+import { notReadyKey, unreachableKey } from '../model/lifecycle-taints.ts';
 import { type Node, readyOf } from '../model/node.ts';
 import { zoneKey } from '../model/zone.ts';
 import type { EvictionPause } from '../policy/values.ts';
-import { notReadyKey, unreachableKey } from './condition-taints.ts';
 import { type LifecycleConfig, resolveLifecycleConfig } from './config.ts';
 import { decideNoExecute, type NoExecuteDecision } from './decide.ts';
 import { keepsTaint } from './readiness-pauses.ts';

@@ -1,14 +1,10 @@
 import type { Instant } from '../kernel/time.ts';
+import { notReadyKey } from '../model/lifecycle-taints.ts';
 import { type Node, nodeRef, readyOf } from '../model/node.ts';
 import type { Taint, TaintName } from '../model/taint.ts';
 import type { NodeCommand } from './command.ts';
 import type { RuleChange } from './condition-rules.ts';
-import {
-  noScheduleChange,
-  notReadyKey,
-  type TaintChange,
-  unreachableConditions,
-} from './condition-taints.ts';
+import { noScheduleChange, type TaintChange, unreachableConditions } from './condition-taints.ts';
 import type { NoExecuteDecision } from './decide.ts';
 import { missingLabels } from './labels.ts';
 import type { LifecycleReason, NodeWrite } from './reason.ts';

@@ -1,10 +1,10 @@
 // Whose pods nobody is to mark not ready for now, where somebody else watches over nodes.
 
+import { unreachableKey } from '../model/lifecycle-taints.ts';
 import { heldNodesMax, heldZonesMax } from '../policy/kinds/taint-manager.ts';
 import { coversNode, coversTaint } from '../policy/pause-scope.ts';
 import type { EvictionPause } from '../policy/values.ts';
 import type { StoreView } from '../store.ts';
-import { unreachableKey } from './condition-taints.ts';
 import type { HoldReason, ReadinessHold, ZoneStatus } from './reason.ts';
 import { describeHold } from './text.ts';
 

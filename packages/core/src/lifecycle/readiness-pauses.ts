@@ -1,10 +1,11 @@
 // Which pauses keep nodes from being tainted by their health, and pods from being marked not ready.
+
+import { unreachableKey } from '../model/lifecycle-taints.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import { coversNamespace, coversNode, coversTaint } from '../policy/pause-scope.ts';
 import type { EvictionPause } from '../policy/values.ts';
 import type { StoreView } from '../store.ts';
-import { unreachableKey } from './condition-taints.ts';
 
 /**
  * The pause that keeps such a taint from a node that has none of its kind; null: none does. Taints that

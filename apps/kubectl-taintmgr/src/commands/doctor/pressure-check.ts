@@ -1,5 +1,5 @@
 // The check of what node-pressure-controller has left on nodes since it was switched off.
-import type { PressureConditionType } from '@taintmgr/core/pressure';
+import { type PressureConditionType, pressureConditionTypes } from '@taintmgr/core/pressure';
 import { ownConditionType, ownTaintKey } from '@taintmgr/k8s-adapter';
 import type { Connection } from '../../cli/connection.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
@@ -9,7 +9,6 @@ import { evictsUnderPressure } from '../../cluster/taint-managers.ts';
 import { shellWord } from '../../render/shell-word.ts';
 import { type Finding, findingsOf } from './finding.ts';
 
-const types: readonly PressureConditionType[] = ['MemoryPressure', 'DiskPressure', 'PIDPressure'];
 /** So many nodes are named; more are counted. */
 const namesMax = 3;
 
@@ -18,7 +17,7 @@ export async function checkPressure(
   { nodes, at }: Survey,
   { client }: Connection,
 ): Promise<readonly Finding[]> {
-  const left = types.flatMap((type) => leftBy(type, nodes ?? []));
+  const left = pressureConditionTypes.flatMap((type) => leftBy(type, nodes ?? []));
   if (left.length === 0) return [];
   const managers = await new ClusterReader(client).taintManagers();
   return managers.some((manager) => evictsUnderPressure(manager, at)) ? [] : left;

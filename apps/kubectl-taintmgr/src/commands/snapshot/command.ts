@@ -3,12 +3,7 @@ import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
-import {
-  type Collection,
-  collections,
-  listCollection,
-  managerLease,
-} from '../../cluster/collections.ts';
+import { type Collection, collections, listCollection } from '../../cluster/collections.ts';
 import { describeRight, type Right } from '../../cluster/rights.ts';
 import { count } from '../../render/count.ts';
 import type { SnapshotFlags } from './flags.ts';
@@ -26,8 +21,6 @@ export async function run(invocation: Invocation<SnapshotFlags>): Promise<ExitCo
         warn(output, `skipped: no permission to ${describeRight(rightFor(each))}`);
       items.push(...(found ?? []));
     }
-    const leases = await managerLease(client);
-    items.push(...leases.map((lease) => kept({ apiVersion: leaseVersion, kind: 'Lease' }, lease)));
     if (flags.output === 'yaml') await writeYaml(invocation, items);
     else writeJson(invocation, items);
     await output.flushed();
@@ -37,11 +30,11 @@ export async function run(invocation: Invocation<SnapshotFlags>): Promise<ExitCo
 }
 
 /** What it takes to list a kind. */
-function rightFor({ apiVersion, path }: Collection): Right {
+function rightFor({ apiVersion, path, name }: Collection): Right {
   const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
   const [, namespace] = /\/namespaces\/([^/]+)\//.exec(path) ?? [];
   const resource = path.split('/').at(-1) ?? '';
-  return { verb: 'list', group, resource, ...(namespace && { namespace }) };
+  return { verb: 'list', group, resource, ...(namespace && { namespace }), ...(name && { name }) };
 }
 
 /** The objects of a kind, redacted; null without permission to list them. */
@@ -49,19 +42,20 @@ async function readKind(
   client: ApiClient,
   collection: Collection,
 ): Promise<readonly object[] | null> {
+  const { apiVersion, kind } = collection;
   try {
-    return (await listCollection(client, collection)).map((object) => kept(collection, object));
+    const objects = await listCollection(client, collection);
+    return objects.map((object) => ({
+      apiVersion,
+      kind,
+      ...(keep(shapes[kind], object) as object),
+    }));
   } catch (error) {
     if (error instanceof ApiError && error.failure.status === 403) return null;
     throw error;
   }
 }
 
-function kept({ apiVersion, kind }: Omit<Collection, 'path'>, object: object): object {
-  return { apiVersion, kind, ...(keep(shapes[kind], object) as object) };
-}
-
-const leaseVersion = 'coordination.k8s.io/v1';
 const list = { apiVersion: 'v1', kind: 'List', metadata: {} };
 
 /** Object by object: the whole may be longer than a string can be. */

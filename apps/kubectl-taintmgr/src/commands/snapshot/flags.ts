@@ -6,9 +6,9 @@ export interface SnapshotFlags {
 }
 
 const help = `
-It holds nodes, pods, PodDisruptionBudgets, leases of nodes and of kube-controller-manager, workloads, and what policies of taintmgr.dev
-say, and of these only the fields that decide about scheduling and evictions: no environment, no commands, no images, no secrets, no addresses.
-Names and labels are kept.
+It holds nodes, pods, PodDisruptionBudgets, leases of nodes and of kube-controller-manager, workloads,
+and what policies of taintmgr.dev say, and of these only the fields that decide about scheduling and
+evictions: no environment, no commands, no images, no secrets, no addresses. Names and labels are kept.
 
 Examples:
   kubectl taintmgr snapshot > snapshot.json

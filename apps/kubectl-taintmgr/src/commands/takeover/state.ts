@@ -5,7 +5,6 @@ import {
   ApiError,
   installedOptions,
   installedVersion,
-  listRequest,
   type TakeoverManifest,
   takeoverDrift,
   takeoverLabel,
@@ -13,12 +12,7 @@ import {
   takeoverPath,
   takeoverVersion,
 } from '@taintmgr/k8s-adapter';
-import {
-  isFresh,
-  type TaintManager,
-  taintManagersIn,
-  taintManagersPath,
-} from '../../cluster/taint-managers.ts';
+import { isFresh, readTaintManagers, type TaintManager } from '../../cluster/taint-managers.ts';
 import { namespacesPath } from './requests.ts';
 
 /** The policies go by a heartbeat for so long. */
@@ -48,14 +42,13 @@ export interface TakeoverState {
 const someone = { manager: 'taintmgr', users: [''] };
 
 export async function readState(client: ApiClient): Promise<TakeoverState> {
-  const { value, serverTime } = await client.ask(listRequest(taintManagersPath)).catch(noKind);
-  const all = taintManagersIn((value as { readonly items?: readonly unknown[] }).items ?? []);
+  const { managers, now } = await readTaintManagers(client);
   const [policy, readiness, binding, readinessBinding] = await Promise.all(
     takeoverManifests(someone).map((manifest) => readOrNull(client, takeoverPath(manifest))),
   );
   const options = installedOptions(policy, binding);
   const live = [policy, readiness, binding, readinessBinding];
-  const named = all.filter(({ name }) => options === null || name === options.manager);
+  const named = managers.filter(({ name }) => options === null || name === options.manager);
   const labelled = await client.list(namespacesPath, { labelSelector: takeoverLabel.key });
   const namespaces = labelled
     .filter((one) => !isEnding(one))
@@ -63,7 +56,7 @@ export async function readState(client: ApiClient): Promise<TakeoverState> {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   const isMeant = ({ value }: { readonly value: string }): boolean => value === takeoverLabel.value;
   return {
-    now: serverTime ?? Date.now(),
+    now,
     manager: named.find(({ takeover }) => takeover?.enabled) ?? named[0] ?? null,
     policies: {
       users: options?.users ?? [],
@@ -143,13 +136,6 @@ async function readOrNull(client: ApiClient, path: string): Promise<unknown> {
     if (error instanceof ApiError && error.failure.status === 404) return null;
     throw error;
   });
-}
-
-function noKind(error: unknown): { readonly value: unknown; readonly serverTime: null } {
-  if (error instanceof ApiError && error.failure.status === 404) {
-    return { value: {}, serverTime: null };
-  }
-  throw error;
 }
 
 interface Named {

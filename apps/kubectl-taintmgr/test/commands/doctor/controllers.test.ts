@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
-import { installDefinitions } from '@taintmgr/sim-cluster';
 import { run } from '../../world/run.ts';
-import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
+import { startWithDefinitions, type TestCluster } from '../../world/test-cluster.ts';
 
 // What `doctor` passes on of what leaders say of themselves.
 
@@ -12,9 +10,8 @@ const managers = 'taintmanagers.taintmgr.dev';
 describe('doctor beside controllers that publish their status', () => {
   let cluster: TestCluster;
   before(async () => {
-    cluster = await startTestCluster(null);
+    cluster = await startWithDefinitions();
     process.env.KUBECONFIG = cluster.kubeconfig;
-    await installDefinitions(cluster.api, customResourceDefinitions());
   });
   after(() => cluster.stop());
 

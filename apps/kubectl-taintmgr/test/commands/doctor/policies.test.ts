@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
-import { installDefinitions, pod } from '@taintmgr/sim-cluster';
+import { pod } from '@taintmgr/sim-cluster';
 import { run } from '../../world/run.ts';
-import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
+import { startWithDefinitions, type TestCluster } from '../../world/test-cluster.ts';
 
 // What `doctor` says of policies whose actions the account of taintmgr-controller may not carry out.
 
@@ -24,12 +23,11 @@ function fault(policy: string, action: string, right: string, fix: string): stri
 describe('doctor where policies say how pods leave', () => {
   let cluster: TestCluster;
   before(async () => {
-    cluster = await startTestCluster(null, {
+    cluster = await startWithDefinitions({
       reader: [{ apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list'] }],
     });
     process.env.KUBECONFIG = cluster.kubeconfig;
     const { api } = cluster;
-    await installDefinitions(api, customResourceDefinitions());
     api.create('namespaces', { metadata: { name: namespace } });
     const now = new Date().toISOString().replace('Z', '000Z');
     const spec = { holderIdentity: `${name}-0_1`, leaseDurationSeconds: 3600, renewTime: now };

@@ -3,21 +3,19 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
-import { installDefinitions, node } from '@taintmgr/sim-cluster';
+import { node } from '@taintmgr/sim-cluster';
 import { withoutKubectl } from '../../world/plugin.ts';
 import { run } from '../../world/run.ts';
-import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
+import { startWithDefinitions, type TestCluster } from '../../world/test-cluster.ts';
 
 const managers = 'taintmanagers.taintmgr.dev';
 
 describe('doctor where node pressure was switched off', () => {
   let cluster: TestCluster;
   before(async () => {
-    cluster = await startTestCluster(null);
+    cluster = await startWithDefinitions();
     process.env.KUBECONFIG = cluster.kubeconfig;
     const { api } = cluster;
-    await installDefinitions(api, customResourceDefinitions());
     for (const name of ['n1', 'n2', 'n3']) addNode(name);
     const apiVersion = 'taintmgr.dev/v1alpha1';
     api.create(managers, { apiVersion, kind: 'TaintManager', metadata: { name: 'taintmgr' } });

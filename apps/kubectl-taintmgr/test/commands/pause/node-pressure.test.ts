@@ -1,10 +1,8 @@
 // No pause holds node-pressure-controller: `pause` says so where that runs.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
-import { installDefinitions } from '@taintmgr/sim-cluster';
 import { run } from '../../world/run.ts';
-import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
+import { startWithDefinitions, type TestCluster } from '../../world/test-cluster.ts';
 
 const kind = 'taintmanagers.taintmgr.dev';
 const warning =
@@ -13,9 +11,8 @@ const warning =
 describe('pause beside node-pressure-controller', () => {
   let cluster: TestCluster;
   before(async () => {
-    cluster = await startTestCluster(null);
+    cluster = await startWithDefinitions();
     process.env.KUBECONFIG = cluster.kubeconfig;
-    await installDefinitions(cluster.api, customResourceDefinitions());
     const apiVersion = 'taintmgr.dev/v1alpha1';
     cluster.api.create(kind, { apiVersion, kind: 'TaintManager', metadata: { name: 'taintmgr' } });
   });

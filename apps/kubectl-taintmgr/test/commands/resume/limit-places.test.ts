@@ -2,11 +2,10 @@
 // installation says. Its leader publishes both.
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
 import { formatTimeMillis } from '@taintmgr/core/time';
-import { installDefinitions, type KubeObject, namespace, type Rule } from '@taintmgr/sim-cluster';
+import { type KubeObject, namespace, type Rule } from '@taintmgr/sim-cluster';
 import { run } from '../../world/run.ts';
-import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
+import { startWithDefinitions, type TestCluster } from '../../world/test-cluster.ts';
 
 const usual = { ns: 'taintmgr-system', name: 'taintmgr-controller-limits' };
 const own = { ns: 'ops', name: 'evictor-limits' };
@@ -24,9 +23,8 @@ let cluster: TestCluster;
 before(async () => {
   const managers = { apiGroups: ['taintmgr.dev'], resources: ['taintmanagers'] };
   const looker = [resumer, { ...managers, verbs: ['get', 'list'] }];
-  cluster = await startTestCluster(null, { resumer: [resumer], nobody: [], looker });
+  cluster = await startWithDefinitions({ resumer: [resumer], nobody: [], looker });
   process.env.KUBECONFIG = cluster.kubeconfig;
-  await installDefinitions(cluster.api, customResourceDefinitions());
   for (const { ns } of [usual, own]) cluster.api.create('namespaces', namespace(ns));
 });
 after(() => cluster.stop());

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
 import {
   Cluster,
   daemonSet,
-  installDefinitions,
   type Json,
   node,
   pdb,
@@ -18,7 +16,11 @@ import { run } from '../../world/run.ts';
 import { app, inZone } from '../../world/scenario.ts';
 import { ago } from '../../world/shop-cluster.ts';
 import { temporaryFiles } from '../../world/simulate-files.ts';
-import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
+import {
+  startTestCluster,
+  startWithDefinitions,
+  type TestCluster,
+} from '../../world/test-cluster.ts';
 
 // A snapshot holds what decides about evictions, and nothing that is nobody's business.
 
@@ -163,10 +165,9 @@ describe('a snapshot of policies', () => {
   const apiVersion = 'taintmgr.dev/v1alpha1';
   let cluster: TestCluster;
   before(async () => {
-    cluster = await startTestCluster(null);
+    cluster = await startWithDefinitions();
     process.env.KUBECONFIG = cluster.kubeconfig;
     const { api } = cluster;
-    await installDefinitions(api, customResourceDefinitions());
     const metadata = { name: 'kept', annotations: { 'example.com/note': 'secret-note' } };
     const add = (plural: string, kind: string, spec: Json): void => {
       api.create(`${plural}.taintmgr.dev`, { apiVersion, kind, metadata, spec });

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
 import type { PublishedShadow } from '@taintmgr/core/shadow';
-import { installDefinitions } from '@taintmgr/sim-cluster';
 import { run } from '../../world/run.ts';
 import { ago } from '../../world/shop-cluster.ts';
-import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
+import { startWithDefinitions, type TestCluster } from '../../world/test-cluster.ts';
 
 const none = { same: 0, earlier: 0, later: 0, kept: 0, onlyTaintmgr: 0, budgetsAsked: 0 };
 const spot = { taint: 'spot', policy: '', node: 'n1', namespace: 'shop', budgetsAsked: true };
@@ -54,10 +52,9 @@ const shadow: PublishedShadow = {
 };
 
 async function startCluster(t: TestContext): Promise<TestCluster> {
-  const cluster = await startTestCluster(null);
+  const cluster = await startWithDefinitions();
   t.after(() => cluster.stop());
   process.env.KUBECONFIG = cluster.kubeconfig;
-  await installDefinitions(cluster.api, customResourceDefinitions());
   return cluster;
 }
 

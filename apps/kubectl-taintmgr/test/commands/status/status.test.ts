@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
-import { installDefinitions } from '@taintmgr/sim-cluster';
 import { run } from '../../world/run.ts';
 import { ago } from '../../world/shop-cluster.ts';
-import { startTestCluster } from '../../world/test-cluster.ts';
+import { startTestCluster, startWithDefinitions } from '../../world/test-cluster.ts';
 
 it('status says what controllers have said about clocks', async (t) => {
   const cluster = await startTestCluster(null);
@@ -39,10 +37,9 @@ it('status of a cluster without nodes says so, and prints no heads without rows'
 });
 
 it('status says who leads by what the leader publishes, and how old that is', async (t) => {
-  const cluster = await startTestCluster(null);
+  const cluster = await startWithDefinitions();
   t.after(() => cluster.stop());
   process.env.KUBECONFIG = cluster.kubeconfig;
-  await installDefinitions(cluster.api, customResourceDefinitions());
   const publish = async (seconds: number, leading: 'True' | 'False'): Promise<string> => {
     const time = ago(seconds);
     const common = { lastTransitionTime: time, reason: 'Because' };

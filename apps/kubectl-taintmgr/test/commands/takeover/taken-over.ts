@@ -1,8 +1,7 @@
 import { afterEach, beforeEach } from 'node:test';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
 import { takeoverManifests } from '@taintmgr/k8s-adapter';
-import { installDefinitions, type KubeObject, node, pod } from '@taintmgr/sim-cluster';
-import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
+import { type KubeObject, node, pod } from '@taintmgr/sim-cluster';
+import { startWithDefinitions, type TestCluster } from '../../world/test-cluster.ts';
 
 export const us = 'system:serviceaccount:taintmgr-system:taintmgr-controller';
 const upstream = 'system:serviceaccount:kube-system:node-controller';
@@ -10,9 +9,8 @@ const managers = 'taintmanagers.taintmgr.dev';
 
 /** A cluster with our kinds, a node and some pods; who it belongs to is said by the test. */
 async function startTakeoverCluster(): Promise<TestCluster> {
-  const cluster = await startTestCluster(null);
+  const cluster = await startWithDefinitions();
   const { api } = cluster;
-  await installDefinitions(api, customResourceDefinitions());
   const name = 'everything';
   api.create('clusterroles', {
     metadata: { name },

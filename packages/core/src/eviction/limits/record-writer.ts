@@ -65,7 +65,7 @@ export class LimitRecordWriter {
   /** So many have failed in a row. */
   readonly #failures = { reading: 0, writing: 0 };
   /** What stands there, which may be of limits that are gone. */
-  #counts: 'unknown' | 'nothing' | 'something' = 'unknown';
+  #stored: 'unknown' | 'nothing' | 'something' = 'unknown';
   /** A request to resume was carried out, and has to be taken away. */
   #answered = false;
 
@@ -113,7 +113,7 @@ export class LimitRecordWriter {
     { record, resume }: Extract<Event, { kind: 'limitRecord' }>,
   ): { readonly hasRoom: boolean; readonly commands: readonly MachineCommand[] } {
     const isEmpty = Object.keys(record ?? {}).length === 0 && !resume;
-    this.#counts = isEmpty ? 'nothing' : 'something';
+    this.#stored = isEmpty ? 'nothing' : 'something';
     const { isRecorded } = this.#limiter;
     // What limits without a record have counted meanwhile stays as it is.
     const isTidying = this.#state.kind === 'reading' && this.#state.tidies && !isRecorded;
@@ -141,14 +141,14 @@ export class LimitRecordWriter {
       this.#state = { kind: 'idle', pollAt: now + pollMs, writeAt };
       if (state.kind !== 'writing') return 'nothing';
       this.#answered = false;
-      this.#counts = state.isEmpty ? 'nothing' : 'something';
+      this.#stored = state.isEmpty ? 'nothing' : 'something';
       this.#limiter.written(state.at, state.covers);
       return 'room';
     }
     const failures = ++this.#failures[state.kind];
     if (state.tidies && isHopeless(outcome, failures)) {
       this.#failures[state.kind] = 0;
-      this.#counts = 'nothing';
+      this.#stored = 'nothing';
       this.#state = { kind: 'unread', at: now };
       return 'nothing';
     }
@@ -165,7 +165,7 @@ export class LimitRecordWriter {
     if (held) return;
     this.#limiter.stopLeading();
     this.#state = { kind: 'unread', at: atOnce };
-    this.#counts = 'unknown';
+    this.#stored = 'unknown';
     this.#answered = false;
     this.#failures.reading = 0;
     this.#failures.writing = 0;
@@ -181,7 +181,7 @@ export class LimitRecordWriter {
 
   /** No limit needs the record, and something may be left there. */
   get #hasToTidy(): boolean {
-    return this.#counts !== 'nothing' && this.#limiter.isForgotten;
+    return this.#stored !== 'nothing' && this.#limiter.isForgotten;
   }
 
   get #hasNews(): boolean {

@@ -1,9 +1,9 @@
 // Upstream's usual mode: nodes that are not ready get NoExecute taints.
 import type { Instant } from '../../kernel/time.ts';
+import { notReadyKey, unreachableKey } from '../../model/lifecycle-taints.ts';
 import { type Node, readyOf } from '../../model/node.ts';
 import { hasTaint, type TaintName } from '../../model/taint.ts';
 import type { StoreView } from '../../store.ts';
-import { notReadyKey, unreachableKey } from '../condition-taints.ts';
 import type { Enforcement, Finding } from './enforcement.ts';
 import type { Task } from './tasks.ts';
 import { removeTaints, swapTaints } from './writes.ts';

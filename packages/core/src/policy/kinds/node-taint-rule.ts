@@ -1,23 +1,18 @@
 // NodeTaintRule: which condition of a node becomes which taint.
+import { isLifecycleTaint, lifecycleKeys } from '../../model/lifecycle-taints.ts';
 import type { TaintName } from '../../model/taint.ts';
 import type { TypeOf } from '../schema/schema.ts';
 import type { NodeTaintRule } from '../values.ts';
 import { durationOf, type Metadata } from './parts.ts';
 
-/** Taints that the node-lifecycle-controller puts on and takes off by itself, with these effects. */
-const lifecycleTaints: Readonly<Record<string, readonly string[]>> = {
-  'node.kubernetes.io/not-ready': ['NoSchedule', 'NoExecute'],
-  'node.kubernetes.io/unreachable': ['NoSchedule', 'NoExecute'],
-  'node.kubernetes.io/memory-pressure': ['NoSchedule'],
-  'node.kubernetes.io/disk-pressure': ['NoSchedule'],
-  'node.kubernetes.io/pid-pressure': ['NoSchedule'],
-  'node.kubernetes.io/network-unavailable': ['NoSchedule'],
-  'node.kubernetes.io/unschedulable': ['NoSchedule'],
-};
-
-function isByLifecycle({ key, effect }: TaintName): boolean {
-  return Object.hasOwn(lifecycleTaints, key) && lifecycleTaints[key]?.includes(effect) === true;
-}
+/** As CEL says `isLifecycleTaint` of the rule's taint. */
+const lifecycleTaint = Object.entries(lifecycleKeys)
+  .map(([effect, keys]) => {
+    const list = keys.map((key) => `'${key}'`).join(', ');
+    return `(self.taint.effect == '${effect}' && self.taint.key in [${list}])`;
+  })
+  .join(' || ');
+const noLifecycleTaint: string = `!(${lifecycleTaint})`;
 
 export const nodeTaintRuleSpec = {
   type: 'object',
@@ -109,10 +104,10 @@ export const nodeTaintRuleSpec = {
       }): boolean => self.taint.key !== 'node.kubernetes.io/out-of-service' || self.onlyUnreachable,
     },
     {
-      cel: "!(self.taint.key in ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'] && self.taint.effect != 'PreferNoSchedule') && !(self.taint.key in ['node.kubernetes.io/memory-pressure', 'node.kubernetes.io/disk-pressure', 'node.kubernetes.io/pid-pressure', 'node.kubernetes.io/network-unavailable', 'node.kubernetes.io/unschedulable'] && self.taint.effect == 'NoSchedule')",
+      cel: noLifecycleTaint as typeof noLifecycleTaint,
       message:
         'want a taint of your own: whoever watches over nodes takes this one off again by conditions of its own',
-      holds: ({ taint }: { readonly taint: TaintName }): boolean => !isByLifecycle(taint),
+      holds: ({ taint }: { readonly taint: TaintName }): boolean => !isLifecycleTaint(taint),
     },
   ],
 } as const;

@@ -24,12 +24,11 @@ export interface HoldTrack extends PodName, Holder {
 export class HoldLog {
   readonly holds: Open<HoldTrack>[] = [];
   readonly #open = new Map<string, Open<HoldTrack>>();
-  /** Those of them that a pause holds, by uid. */
-  readonly #paused = new Set<string>();
 
   /** Whether a pause holds any pod, as far as is known. */
   get hasPaused(): boolean {
-    return this.#paused.size > 0;
+    for (const { kind } of this.#open.values()) if (kind === 'pause') return true;
+    return false;
   }
 
   /** A pod of that uid is held back from now on, by this alone. */
@@ -43,7 +42,6 @@ export class HoldLog {
     this.release(at, uid);
     const track = { ...pod, ...holder, from: at, until: null };
     this.#open.set(uid, track);
-    if (holder.kind === 'pause') this.#paused.add(uid);
     this.holds.push(track);
   }
 
@@ -53,7 +51,6 @@ export class HoldLog {
     if (!open || (kind !== null && open.kind !== kind)) return;
     open.until = at;
     this.#open.delete(uid);
-    this.#paused.delete(uid);
   }
 }
 

@@ -1,6 +1,6 @@
 // A live cluster as the beginning of a simulation.
 import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
-import { collections, listCollection, managerLease } from '../../../cluster/collections.ts';
+import { collections, listCollection } from '../../../cluster/collections.ts';
 import { type Evictor, readEvictor } from '../../../cluster/evictors.ts';
 import type { OwnSettings } from '../../../cluster/own-settings.ts';
 import { policiesInForce } from '../../../cluster/policies-in-force.ts';
@@ -23,7 +23,6 @@ export async function liveSource(client: ApiClient, context: string): Promise<Cl
       if (kind !== 'Namespace') refused.push(`${kind}: ${error.failure.message}`);
     }
   }
-  values.push(...(await managerLease(client)));
   const source = snapshotSource({ name: context, values, places: null });
   const evictor = await evictorIn(client);
   const { settings } = evictor;
