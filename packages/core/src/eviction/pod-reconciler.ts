@@ -1,0 +1,135 @@
+// Moves the attempt of each pod to match what is decided about it.
+import { isDue, isPending, setbackOf } from '../attempt/state.ts';
+import type { Instant } from '../kernel/time.ts';
+import type { Pod } from '../model/pod.ts';
+import type { StoreView } from '../store.ts';
+import type { Attempts } from './attempts.ts';
+import type { MachineCommand } from './command.ts';
+import type { Decision, Eviction } from './decide.ts';
+import type { Decider } from './decider.ts';
+import type { EvictionLimits } from './limits/limits.ts';
+import { cancelEvent } from './pod-events.ts';
+import type { Cause, Reason } from './reason.ts';
+import { deadlineReport } from './reports.ts';
+import type { TaintClockWriter } from './taint-clock-writer.ts';
+
+/** What pods are reconciled with. */
+export interface ReconcilerSite {
+  readonly store: StoreView;
+  readonly decider: Decider;
+  readonly limits: EvictionLimits;
+  readonly attempts: Attempts;
+  readonly starts: TaintClockWriter;
+  readonly emit: (command: MachineCommand) => void;
+}
+
+/**
+ * Makes attempts what decisions want them to be: planned, moved to another deadline, paused or dropped.
+ * What was sent cannot be called back, and stays.
+ */
+export class PodReconciler {
+  readonly #store: StoreView;
+  readonly #decider: Decider;
+  readonly #limits: EvictionLimits;
+  readonly #attempts: Attempts;
+  readonly #starts: TaintClockWriter;
+  readonly #emit: (command: MachineCommand) => void;
+
+  constructor({ store, decider, limits, attempts, starts, emit }: ReconcilerSite) {
+    this.#store = store;
+    this.#decider = decider;
+    this.#limits = limits;
+    this.#attempts = attempts;
+    this.#starts = starts;
+    this.#emit = emit;
+  }
+
+  /**
+   * Decides about the pod and moves its attempt to match; about what was sent only limits that count pods
+   * have to know.
+   */
+  reconcile(now: Instant, pod: Pod, cause: Cause): void {
+    if (this.#isSent(pod) && !this.#limits.countsPods) return;
+    const decision = this.#decider.decide(pod);
+    const { because } = decision;
+    this.#limits.followPod(now, pod, decision);
+    const attempt = this.#attempts.get(pod.uid);
+    if (pod.deletionTimestamp !== null) this.#drop(now, pod, cause, because);
+    else if (this.#isSent(pod)) return;
+    else if (decision.kind === 'evict') this.#plan(now, pod, cause, decision);
+    else if (decision.kind === 'pause') this.#pause(now, pod, cause, decision);
+    else if (attempt) {
+      this.#drop(now, pod, cause, because);
+      this.#emit(cancelEvent(pod, because));
+    }
+  }
+
+  /** The pod is no more. */
+  gone(now: Instant, pod: Pod): void {
+    this.#drop(now, pod, 'PodDeleted', []);
+    this.#limits.gone(now, pod);
+  }
+
+  /** The cluster's clock was corrected: what waits by it is scheduled anew. */
+  retime(now: Instant): void {
+    for (const [uid, deadline, state] of this.#attempts.pending()) {
+      const isOver = deadline <= this.#wall(now);
+      if (state.kind === 'waiting' || !isOver) this.#waitFor(now, uid, deadline);
+    }
+  }
+
+  /** Whether its eviction is under way or accepted, and it is not on its way out yet. */
+  #isSent({ uid, deletionTimestamp }: Pod): boolean {
+    const attempt = this.#attempts.get(uid);
+    return deletionTimestamp === null && attempt !== undefined && !isPending(attempt.state);
+  }
+
+  /** What is due keeps its turn unless it got more time. */
+  #plan(now: Instant, pod: Pod, cause: Cause, { deadline, because }: Eviction): void {
+    const { state, deadline: from = null } = this.#attempts.get(pod.uid) ?? {};
+    const wall = this.#wall(now);
+    const isOver = deadline <= wall;
+    if (state && isDue(state) && isOver) {
+      const escalation = (): Instant | null => this.#decider.escalationAt(wall, pod, deadline);
+      this.#attempts.hasten(now, pod.uid, deadline, escalation);
+      return;
+    }
+    if (state?.kind === 'waiting' && from === deadline) return;
+    this.#waitFor(now, pod.uid, deadline);
+    this.#starts.notice(now, pod.nodeName);
+    if (from === null && isOver) return;
+    this.#emit(deadlineReport(pod, from, deadline, cause, because));
+  }
+
+  /** Others may have the room that it was given or asked for. */
+  #waitFor(now: Instant, uid: string, deadline: Instant): void {
+    this.#limits.drop(now, uid, false, setbackOf(this.#attempts.stateOf(uid)));
+    this.#attempts.wait(now, uid, deadline, this.#store.clock.when(deadline));
+  }
+
+  #pause(
+    now: Instant,
+    pod: Pod,
+    cause: Cause,
+    { remaining, because }: Extract<Decision, { kind: 'pause' }>,
+  ): void {
+    const state = this.#attempts.stateOf(pod.uid);
+    if (state?.kind === 'paused' && state.remaining === remaining) return;
+    this.#drop(now, pod, cause, because);
+    this.#attempts.pause(pod.uid, remaining);
+  }
+
+  /** Ends the attempt, and reports it if somebody was still waiting for the deadline. */
+  #drop(now: Instant, pod: Pod, cause: Cause, because: readonly Reason[]): void {
+    const { state = null, deadline = null } = this.#attempts.get(pod.uid) ?? {};
+    this.#attempts.delete(pod.uid);
+    const leaves = cause === 'PodDeleted' || pod.deletionTimestamp !== null;
+    this.#limits.drop(now, pod.uid, leaves, setbackOf(state));
+    if (deadline === null || !state || !isPending(state)) return;
+    this.#emit(deadlineReport(pod, deadline, null, cause, because));
+  }
+
+  #wall(now: Instant): Instant {
+    return this.#store.clock.wall(now);
+  }
+}

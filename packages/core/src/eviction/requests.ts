@@ -1,0 +1,160 @@
+// The requests that make pods leave: who of those that are due may go, and what the answers mean.
+import { methodFor, podCommand } from '../attempt/delete-or-evict.ts';
+import { isSetback, type Outcome } from '../attempt/outcome.ts';
+import { Pace } from '../attempt/pace.ts';
+import { accepted, isPending, setBack } from '../attempt/state.ts';
+import { assert } from '../kernel/assert.ts';
+import { earlier, type Instant } from '../kernel/time.ts';
+import type { Pod } from '../model/pod.ts';
+import type { StoreView } from '../store.ts';
+import type { Attempts } from './attempts.ts';
+import type { MachineCommand } from './command.ts';
+import type { EvictionConfig } from './config.ts';
+import type { Eviction } from './decide.ts';
+import type { Decider, EvictionAttempt } from './decider.ts';
+import { interceptionEvent, interceptionNews } from './interception.ts';
+import { type EvictionLimits, isNews } from './limits/limits.ts';
+import { evictionEvent, nodeEndEvent } from './pod-events.ts';
+import type { PodReconciler } from './pod-reconciler.ts';
+import { queuedReport, retryReport } from './reports.ts';
+
+/** What requests are about. */
+export interface RequestSite {
+  readonly store: StoreView;
+  readonly decider: Decider;
+  readonly limits: EvictionLimits;
+  readonly attempts: Attempts;
+  readonly reconciler: PodReconciler;
+  readonly emit: (command: MachineCommand) => void;
+}
+
+/** Sends what is due and may go, and moves its attempt by what comes of it. */
+export class EvictionRequests {
+  readonly #config: EvictionConfig;
+  readonly #store: StoreView;
+  readonly #decider: Decider;
+  readonly #limits: EvictionLimits;
+  readonly #attempts: Attempts;
+  readonly #reconciler: PodReconciler;
+  readonly #emit: (command: MachineCommand) => void;
+  readonly #pace: Pace;
+
+  constructor(
+    { store, decider, limits, attempts, reconciler, emit }: RequestSite,
+    config: EvictionConfig,
+  ) {
+    this.#config = config;
+    this.#store = store;
+    this.#decider = decider;
+    this.#limits = limits;
+    this.#attempts = attempts;
+    this.#reconciler = reconciler;
+    this.#emit = emit;
+    this.#pace = new Pace('eviction', config.evictionsInFlightMax);
+  }
+
+  /** When some pod is due or may ask limits again, where one more may be sent; null: not before an event. */
+  nextWake(): Instant | null {
+    if (!this.#pace.hasRoom) return null;
+    return earlier(this.#attempts.nextWake(), this.#limits.queue.nextWake());
+  }
+
+  /** Sends what is due and may go. */
+  sendDue(now: Instant): void {
+    while (this.#pace.hasRoom) {
+      const uid = this.#attempts.takeDue(now);
+      if (uid === null) break;
+      this.#actOn(now, uid);
+    }
+    for (const uid of this.#limits.queue.ask(now)) {
+      if (this.#pace.hasRoom) this.#actOn(now, uid, true);
+      // Everyone asks again as soon as there is room for more requests.
+      else this.#limits.queue.requeue(now);
+    }
+  }
+
+  /** A result for an attempt that was dropped meanwhile only frees its place. */
+  answered(now: Instant, id: string, outcome: Outcome): void {
+    const uid = this.#pace.finish(now, id, outcome);
+    const attempt = uid === null ? undefined : this.#attempts.get(uid);
+    if (uid === null || attempt?.state.kind !== 'requested' || attempt.state.id !== id) return;
+    if (!isSetback(outcome)) {
+      this.#limits.leave(now, uid);
+      this.#attempts.put(uid, { ...attempt, state: accepted(now, this.#config) });
+      this.#limits.queue.delete(uid);
+      return;
+    }
+    const pod = this.#known(uid);
+    this.#limits.failed(now, uid, outcome);
+    const escalateAt = this.#decider.escalationAt(this.#wall(now), pod, attempt.deadline);
+    const failed = setBack(now, uid, attempt, outcome, escalateAt, this.#config);
+    const news = interceptionNews(now, attempt.interception, outcome);
+    this.#attempts.put(uid, { ...attempt, ...failed, ...(news && { interception: news }) });
+    this.#limits.queue.delete(uid);
+    this.#reconciler.reconcile(now, pod, 'EvictionFailed');
+    if (this.#attempts.stateOf(uid) !== failed.state) return;
+    this.#emit(retryReport(pod, attempt.tries, this.#wall(failed.state.until), outcome));
+    if (news) this.#emit(interceptionEvent(pod, news));
+  }
+
+  #actOn(now: Instant, uid: string, isItsTurn = false): void {
+    const pod = this.#known(uid);
+    const attempt = this.#attempts.get(uid);
+    assert(attempt !== undefined, `pod ${uid} that is due has an attempt`);
+    const { state } = attempt;
+    if (state.kind === 'accepted') {
+      this.#attempts.delete(uid);
+      this.#reconciler.reconcile(now, pod, 'EvictionUnconfirmed');
+      this.#attempts.doubt(uid);
+      return;
+    }
+    assert(isPending(state), `pod ${uid} was waiting for its turn`);
+    // Deciding again must agree: no event came that could have moved the deadline.
+    const decision = this.#decider.decide(pod);
+    assert(decision.kind === 'evict', `pod ${uid} is due, so it is to be evicted`);
+    assert(decision.deadline <= this.#wall(now), `pod ${uid} is not evicted before its deadline`);
+    const asks = isItsTurn || 'setback' in state;
+    if (!asks && !this.#limits.isFirst(now, pod, decision.deadline)) return;
+    if (this.#isAdmitted(now, pod, attempt, decision)) this.#send(now, pod, attempt, decision);
+  }
+
+  #isAdmitted(
+    now: Instant,
+    pod: Pod,
+    attempt: EvictionAttempt,
+    { deadline, because }: Eviction,
+  ): boolean {
+    const refusal = this.#limits.admit(now, pod, deadline, because);
+    if (!refusal) return true;
+    const { hit, until } = refusal;
+    const state = { kind: 'queued', hit, roomAt: until } as const;
+    this.#attempts.set(pod.uid, { ...attempt, deadline, state });
+    const before = attempt.state.kind === 'queued' ? attempt.state.hit : null;
+    const roomAt = until === null ? null : this.#wall(until);
+    if (isNews(hit, before)) this.#emit(queuedReport(pod, hit, roomAt));
+    return false;
+  }
+
+  #send(now: Instant, pod: Pod, attempt: EvictionAttempt, { deadline, because }: Eviction): void {
+    const tries = attempt.tries + 1;
+    const id = this.#pace.start(now, pod.uid);
+    this.#attempts.set(pod.uid, { ...attempt, tries, deadline, state: { kind: 'requested', id } });
+    if (tries === 1) this.#emit(evictionEvent(pod, because));
+    const wall = this.#wall(now);
+    const terms = this.#decider.terms(wall, pod, deadline, because);
+    const method = methodFor(wall, attempt.budgetsAsked, pod, terms);
+    if (method.nodeEnd !== null) this.#emit(nodeEndEvent(pod, method.nodeEnd));
+    const confirm = this.#decider.isDoubtful(pod, attempt, because);
+    this.#emit(podCommand(id, pod, method, confirm, because));
+  }
+
+  #known(uid: string): Pod {
+    const pod = this.#store.pod(uid);
+    assert(pod !== null, `pod ${uid} with an attempt is in the store`);
+    return pod;
+  }
+
+  #wall(now: Instant): Instant {
+    return this.#store.clock.wall(now);
+  }
+}
