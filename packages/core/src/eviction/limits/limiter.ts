@@ -2,21 +2,16 @@
 import type { Instant, Millis } from '../../kernel/time.ts';
 import type { Pod } from '../../model/pod.ts';
 import type { Candidate, LimitHit, LimitRule, LimitStatus } from '../../policy/limit.ts';
-import {
-  coarsened,
-  coarsenedSizes,
-  keyOf,
-  type LimitRecord,
-  nameInKey,
-  needsRecord,
-  type RecordedLimit,
-} from '../../policy/limit-record.ts';
+import { type LimitRecord, needsRecord } from '../../policy/limit-record.ts';
 import { holdsAll } from '../../policy/pause-scope.ts';
 import type { EvictionPolicy } from '../../policy/values.ts';
 import type { StoreView } from '../../store.ts';
 import { type BoundLimit, boundLimits, nameFor } from './bound-limit.ts';
+import { recordOf, restoreFrom } from './gate-record.ts';
+import { statusOf, statusOfTripped } from './gate-status.ts';
+import { Gates } from './gates.ts';
 import { availabilityOf, PodCounts } from './pod-counts.ts';
-import { Gate } from './scope-limit.ts';
+import type { Gate } from './scope-limit.ts';
 
 export type LimitAnswer =
   | { readonly kind: 'go' }
@@ -25,8 +20,6 @@ export type LimitAnswer =
 
 /** What was written down covers the evictions that begin within such a time. */
 const coverageMs: Millis = 30_000;
-/** An eviction may be answered so much later: those that are open are written as of then. */
-const openAheadMs: Millis = 60_000;
 
 /**
  * Lets evictions begin at the rate and in the number that the limits allow. Every rule that applies
@@ -41,7 +34,7 @@ export class EvictionLimiter {
   readonly #store: StoreView;
   readonly #keeps: boolean;
   #limits: readonly BoundLimit[] = [];
-  readonly #gates = new Map<string, Gate>();
+  readonly #gates = new Gates();
   readonly #podCounts: PodCounts;
   /** The gates of the pods whose eviction is wanted or has begun. */
   readonly #admitted = new Map<string, readonly Gate[]>();
@@ -58,10 +51,7 @@ export class EvictionLimiter {
     this.#configured = rules;
     this.#store = store;
     this.#keeps = recorded;
-    this.#podCounts = new PodCounts(store, {
-      of: (limit, name) => this.#gate(limit, name),
-      tidy: (gate) => this.#tidy(gate),
-    });
+    this.#podCounts = new PodCounts(store, this.#gates);
     this.setPolicies(Number.NEGATIVE_INFINITY, []);
   }
 
@@ -73,9 +63,9 @@ export class EvictionLimiter {
     const limits = boundLimits(this.#configured, policies);
     const keys = new Set(limits.map(({ key }) => key));
     const known = new Set(this.#limits.map(({ key }) => key));
-    const dropped = [...this.#gates.values()].filter(({ limit }) => !keys.has(limit.key));
-    const carried = this.#recordOf(now, dropped);
-    for (const gate of dropped) this.#gates.delete(gateKey(gate.limit, gate.name));
+    const dropped = this.#gates.all().filter(({ limit }) => !keys.has(limit.key));
+    const carried = recordOf(now, dropped, this.#podCounts);
+    for (const gate of dropped) this.#gates.drop(gate);
     for (const [uid, gates] of this.#admitted) {
       this.#admitted.set(
         uid,
@@ -85,7 +75,7 @@ export class EvictionLimiter {
     this.#limits = limits;
     this.#podCounts.setLimits(limits);
     const added = limits.filter(({ key }) => !known.has(key));
-    this.#restoreOf(now, added, { ...this.#found, ...carried });
+    restoreFrom(now, { ...this.#found, ...carried }, added, this.#gates);
     this.#isDirty ||= dropped.length > 0;
   }
 
@@ -190,9 +180,9 @@ export class EvictionLimiter {
 
   /** Opens what tripped, of these names, or (none given) all; what has been opened. */
   resume(ids: readonly string[] = []): readonly LimitHit[] {
-    const shut = [...this.#gates.values()].filter(
-      ({ id, tripped }) => tripped && (ids.length === 0 || ids.includes(id)),
-    );
+    const shut = this.#gates
+      .all()
+      .filter(({ id, tripped }) => tripped && (ids.length === 0 || ids.includes(id)));
     const hits = shut.flatMap(({ tripped }) => tripped?.hit ?? []);
     for (const gate of shut) this.#clear(gate);
     this.#isUrgent ||= shut.length > 0;
@@ -208,26 +198,17 @@ export class EvictionLimiter {
 
   /** Whether anything is shut until evictions are resumed. */
   get isTripped(): boolean {
-    for (const { tripped } of this.#gates.values()) if (tripped) return true;
-    return false;
+    return this.#gates.isTripped;
   }
 
   /** The limits that have tripped, those in whose window pods were evicted, and rates that are in use. */
   limits(now: Instant): readonly LimitStatus[] {
     // Another may act, and what it has counted since is not read here.
     if (this.isRecorded && !this.#isRead) return [];
-    return [...this.#gates.values()].flatMap((gate) => {
+    return this.#gates.all().flatMap((gate) => {
       gate.expire(now, (uid) => this.#podCounts.in(gate, uid));
-      this.#tidy(gate);
-      if (gate.tripped) return statusOfTripped(gate);
-      const oneAt = gate.oneAt(now);
-      const isCounting = gate.isWindowed && gate.evicted > 0;
-      if (!isCounting && oneAt === null) return [];
-      const { percent, pods } = gate.rule;
-      const limit =
-        percent !== undefined ? 'percent' : pods !== undefined ? 'pods' : 'podsPerSecond';
-      const hit = { ...gate.hit(now, limit), id: gate.id, since: null };
-      return [{ ...hit, ...(oneAt !== null && { oneAt }) }];
+      this.#gates.tidy(gate);
+      return statusOf(now, gate);
     });
   }
 
@@ -235,8 +216,8 @@ export class EvictionLimiter {
   record(now: Instant): { readonly record: LimitRecord; readonly covers: ReadonlySet<string> } {
     this.#isUrgent = false;
     this.#isDirty = false;
-    for (const gate of this.#gates.values()) this.#tidy(gate);
-    const record = this.#recordOf(now, [...this.#gates.values()]);
+    for (const gate of this.#gates.all()) this.#gates.tidy(gate);
+    const record = recordOf(now, this.#gates.all(), this.#podCounts);
     return { record, covers: new Set(this.#admitted.keys()) };
   }
 
@@ -257,9 +238,9 @@ export class EvictionLimiter {
   restore(now: Instant, record: LimitRecord | null): void {
     this.#isRead = true;
     this.#admitted.clear();
-    for (const gate of this.#gates.values()) this.#clear(gate);
+    for (const gate of this.#gates.all()) this.#clear(gate);
     this.#found = record ?? {};
-    this.#restoreOf(now, this.#limits, this.#found);
+    restoreFrom(now, this.#found, this.#limits, this.#gates);
   }
 
   /** Another may act from now on: what is written down has to be read again before we do. */
@@ -282,88 +263,15 @@ export class EvictionLimiter {
     const node = this.#store.node(candidate.pod.nodeName);
     return this.#limits.flatMap((limit) => {
       const name = nameFor(limit, candidate, node, this.#store);
-      return name === null ? [] : [this.#gate(limit, name)];
+      return name === null ? [] : [this.#gates.of(limit, name)];
     });
   }
 
   #clear(gate: Gate): void {
     gate.clear((uid) => this.#podCounts.in(gate, uid));
   }
-
-  #recordOf(now: Instant, gates: readonly Gate[]): LimitRecord {
-    const at = now + openAheadMs;
-    const entries = new Map<string, LimitRecord[string]>();
-    for (const gate of gates) {
-      gate.expire(now, (uid) => this.#podCounts.in(gate, uid));
-      const { evicted, sizes, ...counted } = gate.isWindowed
-        ? gate.written(now, at)
-        : { evicted: [], of: null, sizes: [] };
-      if (evicted.length === 0 && !gate.tripped) continue;
-      const tripped = gate.tripped && {
-        since: gate.tripped.since,
-        limit: gate.tripped.hit.limit,
-        count: gate.tripped.hit.count ?? null,
-      };
-      const key = keyOf(gate.limit, gate.name);
-      // Limits that differ only in how much they allow have one place in the record.
-      const before = entries.get(key);
-      const own = {
-        ...counted,
-        ...(sizes.length > 0 && { sizes: coarsenedSizes(sizes, gate.windowMs) }),
-        evicted: coarsened(evicted, gate.windowMs),
-      };
-      // One that came later has counted fewer.
-      const isMore = countOf(own.evicted) >= countOf(before?.evicted ?? []);
-      entries.set(key, {
-        ...(isMore ? { ...before, ...own } : { ...own, ...before }),
-        of: (isMore ? own.of : before?.of) ?? before?.of ?? own.of,
-        tripped: tripped ?? before?.tripped ?? null,
-      });
-    }
-    return Object.fromEntries(entries);
-  }
-
-  #restoreOf(now: Instant, limits: readonly BoundLimit[], record: LimitRecord): void {
-    for (const [key, recorded] of Object.entries(record)) {
-      const found = limits.flatMap((limit) => {
-        const name = nameInKey(limit, key);
-        return name === null ? [] : [{ limit, name }];
-      });
-      const trips = found.some(({ limit }) => limit.rule.onLimit === 'trip');
-      for (const { limit, name } of found) {
-        const isOther = trips && limit.rule.onLimit !== 'trip';
-        this.#gate(limit, name).restore(now, isOther ? { ...recorded, tripped: null } : recorded);
-      }
-    }
-  }
-
-  #tidy(gate: Gate): void {
-    const key = gateKey(gate.limit, gate.name);
-    if (gate.isIdle && this.#gates.get(key) === gate) this.#gates.delete(key);
-  }
-
-  #gate(limit: BoundLimit, name: string): Gate {
-    const key = gateKey(limit, name);
-    const known = this.#gates.get(key);
-    if (known) return known;
-    const gate = new Gate(limit, name);
-    this.#gates.set(key, gate);
-    return gate;
-  }
-}
-
-function countOf(evicted: RecordedLimit['evicted']): number {
-  return evicted.reduce((sum, [, count]) => sum + count, 0);
-}
-
-function gateKey({ key }: BoundLimit, name: string): string {
-  return `${key}/${name}`;
 }
 
 function waiting(hit: LimitHit, until: Instant | null): LimitAnswer {
   return { kind: 'wait', until, hit };
-}
-
-function statusOfTripped({ id, tripped }: Gate): readonly LimitStatus[] {
-  return tripped ? [{ ...tripped.hit, id, since: tripped.since }] : [];
 }

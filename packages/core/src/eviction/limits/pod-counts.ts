@@ -5,15 +5,8 @@ import type { Labels } from '../../model/selector.ts';
 import { isWindowed } from '../../policy/limit.ts';
 import type { StoreView } from '../../store.ts';
 import { type BoundLimit, namesOf } from './bound-limit.ts';
+import type { Gates } from './gates.ts';
 import type { Availability, Gate } from './scope-limit.ts';
-
-/** The gates of all limits, by the limit and the name of the scope. */
-export interface Gates {
-  /** It is made when it is first needed. */
-  of(limit: BoundLimit, name: string): Gate;
-  /** Forgets the gate if nothing is lost with it. */
-  tidy(gate: Gate): void;
-}
 
 interface Counted {
   readonly availability: Availability;

@@ -1,0 +1,42 @@
+// The gates of all limits, by the limit and the name of the scope.
+import type { BoundLimit } from './bound-limit.ts';
+import { Gate } from './scope-limit.ts';
+
+/** The gates there are: each is made when it is first needed. */
+export class Gates {
+  readonly #gates = new Map<string, Gate>();
+
+  of(limit: BoundLimit, name: string): Gate {
+    const key = gateKey(limit, name);
+    const known = this.#gates.get(key);
+    if (known) return known;
+    const gate = new Gate(limit, name);
+    this.#gates.set(key, gate);
+    return gate;
+  }
+
+  all(): readonly Gate[] {
+    return [...this.#gates.values()];
+  }
+
+  /** Whether any is shut until evictions are resumed. */
+  get isTripped(): boolean {
+    for (const { tripped } of this.#gates.values()) if (tripped) return true;
+    return false;
+  }
+
+  /** Its limit is no more. */
+  drop({ limit, name }: Gate): void {
+    this.#gates.delete(gateKey(limit, name));
+  }
+
+  /** Forgets the gate if nothing is lost with it. */
+  tidy(gate: Gate): void {
+    const key = gateKey(gate.limit, gate.name);
+    if (gate.isIdle && this.#gates.get(key) === gate) this.#gates.delete(key);
+  }
+}
+
+function gateKey({ key }: BoundLimit, name: string): string {
+  return `${key}/${name}`;
+}
