@@ -1,11 +1,14 @@
 // Applies condition rules: which taints they put on nodes or take off, within their limits.
 import type { ClusterTime } from '../kernel/cluster-clock.ts';
-import { earliest, finite, type Instant } from '../kernel/time.ts';
-import { type Node, type NodeCondition, readyOf } from '../model/node.ts';
+import { earliest, type Instant } from '../kernel/time.ts';
+import type { Node } from '../model/node.ts';
 import { selects } from '../model/selector.ts';
 import { hasTaint, isSameTaint, type Taint, type TaintName } from '../model/taint.ts';
-import { type ConditionRule, poolLimit, type RetiredRule } from '../policy/condition-rule.ts';
+import type { ConditionRule, RetiredRule } from '../policy/condition-rule.ts';
 import type { LifecycleReason, LifecycleReport } from './reason.ts';
+import { isEqualRuleTaint, isSameNote, markOf, ownedOn, type RuleTaint } from './rule-note.ts';
+import { RuleObservations } from './rule-observations.ts';
+import { RulePools, type RuleStatus } from './rule-pools.ts';
 
 /** Wait before a limit that was reached is looked at again. */
 const limitWaitMs = 10_000;
@@ -27,23 +30,6 @@ export interface RuleDecision {
   readonly reports: readonly LifecycleReport[];
 }
 
-/** What a rule has come to. */
-export interface RuleStatus {
-  readonly name: string;
-  /** Nodes that it is for. */
-  readonly selected: number;
-  /** The nodes that carry its taint, by name. */
-  readonly tainted: readonly string[];
-  /** Nodes that would get the taint if fewer nodes had it. */
-  readonly waiting: number;
-}
-
-/** Since when the condition of a rule holds on a node, or is over there. */
-interface Observation {
-  readonly holds: boolean;
-  readonly since: Instant;
-}
-
 /**
  * Taints for conditions of any type. A condition has to hold for a while, and to be over for a
  * while. What a rule put on is noted on the node; only that is taken off again, so that neither a
@@ -55,13 +41,8 @@ export class ConditionRules {
   /** Taints that rules put on that do not want them any more. */
   #retired: readonly RetiredRule[];
   readonly #clock: ClusterTime;
-  readonly #observed = new Map<string, Observation>();
-  /** For each rule, the nodes of its pool, and those that carry its taint. */
-  readonly #pools = new Map<string, Set<string>>();
-  readonly #carriers = new Map<string, Set<string>>();
-  /** For each rule, the nodes that its limit keeps from the taint. */
-  readonly #waiting = new Map<string, Set<string>>();
-  readonly #reported = new Set<string>();
+  readonly #observations: RuleObservations;
+  readonly #pools = new RulePools();
 
   /** `retired`: of earlier runs; what of it the rules want as it is stays. */
   constructor(
@@ -72,6 +53,7 @@ export class ConditionRules {
     this.#configured = rules;
     this.#retired = retired;
     this.#clock = clock;
+    this.#observations = new RuleObservations(clock);
     for (const rule of rules) this.#set(rule);
   }
 
@@ -87,29 +69,21 @@ export class ConditionRules {
       this.#retired = [...this.#retired, { name, taint: before.taint }];
     }
     if (next) this.#set(next);
-    else this.#drop(name);
-    for (const key of this.#observed.keys()) {
-      if (key.startsWith(`${name}/`)) this.#observed.delete(key);
+    else {
+      this.#rules.delete(name);
+      this.#pools.drop(name);
     }
-    for (const key of this.#reported) if (key.startsWith(`${name}/`)) this.#reported.delete(key);
+    this.#observations.forgetRule(name);
   }
 
   /** What each rule has come to. */
   status(): readonly RuleStatus[] {
-    return Array.from(this.#rules.keys(), (name) => ({
-      name,
-      selected: this.#pools.get(name)?.size ?? 0,
-      tainted: [...(this.#carriers.get(name) ?? [])].sort(),
-      waiting: this.#waiting.get(name)?.size ?? 0,
-    }));
+    return Array.from(this.#rules.keys(), (name) => this.#pools.status(name));
   }
 
   forget(nodeName: string): void {
-    for (const name of this.#rules.keys()) {
-      for (const nodes of [this.#pools, this.#carriers, this.#waiting])
-        nodes.get(name)?.delete(nodeName);
-      this.#observed.delete(`${name}/${nodeName}`);
-    }
+    this.#pools.forget(nodeName);
+    for (const name of this.#rules.keys()) this.#observations.forget(name, nodeName);
   }
 
   /**
@@ -118,11 +92,11 @@ export class ConditionRules {
    */
   notice(node: Node): void {
     if (this.#rules.size === 0) return;
-    const { owned } = this.#ownedOn(node);
-    for (const rule of this.#rules.values()) {
-      setMember(this.#pools.get(rule.name), node.name, selects(rule.nodes, node.labels ?? {}));
+    const { owned } = ownedOn(node, this.#rules, this.#retired);
+    for (const { name, nodes, taint } of this.#rules.values()) {
+      this.#pools.put(name, 'nodes', node.name, selects(nodes, node.labels ?? {}));
       // One that is about to get the taint does not show it yet, and stays counted.
-      if (owned[markOf(rule.taint)] === rule.name) this.#carriers.get(rule.name)?.add(node.name);
+      if (owned[markOf(taint)] === name) this.#pools.put(name, 'carriers', node.name, true);
     }
   }
 
@@ -134,7 +108,7 @@ export class ConditionRules {
       LifecycleReason[],
       LifecycleReport[],
     ] = [[], [], [], []];
-    const { owned, retired } = this.#ownedOn(node);
+    const { owned, retired } = ownedOn(node, this.#rules, this.#retired);
     for (const taint of retired) {
       if (!this.#inherit(now, taint, node, owned)) remove.push(nameOf(taint));
     }
@@ -156,52 +130,15 @@ export class ConditionRules {
       }
     }
     const isSame =
-      add.length === 0 && remove.length === 0 && sameNote(owned, node.ownedTaints ?? {});
+      add.length === 0 && remove.length === 0 && isSameNote(owned, node.ownedTaints ?? {});
     const note = Object.keys(owned).length === 0 ? null : owned;
     return { change: isSame ? null : { add, remove, owned: note, because }, until, reports };
-  }
-
-  /**
-   * What the note says that rules put on, without what it cannot be right about. A kubelet may write
-   * the note of its node, but no taint: ours has the rule's value and says since when it is there,
-   * which `kubectl taint` never does. Any other taint of the name is somebody else's. `retired`: ours,
-   * and to go, as no rule wants them any more.
-   */
-  #ownedOn(node: Node): {
-    readonly owned: Record<string, string>;
-    readonly retired: readonly RuleTaint[];
-  } {
-    const owned: Record<string, string> = { ...node.ownedTaints };
-    const retired: RuleTaint[] = [];
-    for (const { name, taint } of this.#retired) {
-      if (owned[markOf(taint)] !== name || isWanted(this.#rules.get(name), taint)) continue;
-      const there = node.taints.find((other) => isSameTaint(other, taint));
-      const isOurs = there?.value === taint.value && finite(there.timeAdded) !== null;
-      // Where the rule wants the taint with another value, what people took off is that one.
-      const isOff = !there && !isSameName(this.#rules.get(name), taint);
-      if (isOff || isOurs) delete owned[markOf(taint)];
-      if (isOurs) retired.push(taint);
-    }
-    for (const { name, taint } of this.#rules.values()) {
-      const there = node.taints.find((other) => isSameTaint(other, taint));
-      const isOurs = !there || (there.value === taint.value && finite(there.timeAdded) !== null);
-      if (owned[markOf(taint)] === name && !isOurs) delete owned[markOf(taint)];
-    }
-    return { owned, retired };
-  }
-
-  /** Nobody tells a rule that is gone of nodes that go: one of its name begins with none. */
-  #drop(name: string): void {
-    this.#rules.delete(name);
-    for (const nodes of [this.#pools, this.#carriers, this.#waiting]) nodes.delete(name);
   }
 
   #set(rule: ConditionRule): void {
     const { name, taint } = rule;
     this.#rules.set(name, rule);
-    this.#pools.set(name, this.#pools.get(name) ?? new Set());
-    this.#carriers.set(name, this.#carriers.get(name) ?? new Set());
-    this.#waiting.set(name, new Set());
+    this.#pools.set(name);
     this.#retired = this.#retired.filter(
       (one) => one.name !== name || !isEqualRuleTaint(one.taint, taint),
     );
@@ -212,10 +149,11 @@ export class ConditionRules {
     if (!hasTaint(node.taints, taint)) return false;
     for (const rule of this.#rules.values()) {
       if (!isEqualRuleTaint(rule.taint, taint) || !selects(rule.nodes, node.labels ?? {})) continue;
-      const { holds, since } = this.#observe(now, rule, node);
-      if (!holds || since + rule.holdsMs > now || rule.dryRun || !this.#hasRoom(rule)) continue;
+      const { holds, since } = this.#observations.observe(now, rule, node);
+      if (!holds || since + rule.holdsMs > now || rule.dryRun || !this.#pools.hasRoom(rule))
+        continue;
       owned[markOf(taint)] = rule.name;
-      this.#carriers.get(rule.name)?.add(node.name);
+      this.#pools.put(rule.name, 'carriers', node.name, true);
       return true;
     }
     return false;
@@ -229,10 +167,10 @@ export class ConditionRules {
   ): RuleVerdict {
     const isMember = selects(rule.nodes, node.labels ?? {});
     const isOurs = owned[markOf(rule.taint)] === rule.name;
-    setMember(this.#pools.get(rule.name), node.name, isMember);
-    setMember(this.#carriers.get(rule.name), node.name, isOurs);
-    setMember(this.#waiting.get(rule.name), node.name, false);
-    const { holds, since } = this.#observe(now, rule, node);
+    this.#pools.put(rule.name, 'nodes', node.name, isMember);
+    this.#pools.put(rule.name, 'carriers', node.name, isOurs);
+    this.#pools.put(rule.name, 'waiting', node.name, false);
+    const { holds, since } = this.#observations.observe(now, rule, node);
     const wanted = isMember && holds;
     const due = since + (wanted ? rule.holdsMs : isMember ? rule.clearMs : 0);
     if (wanted === isOurs) return stay;
@@ -250,14 +188,15 @@ export class ConditionRules {
   ): RuleVerdict {
     const isTaken = owned[markOf(rule.taint)] !== undefined;
     if (isTaken || node.taints.some((taint) => isSameTaint(taint, rule.taint))) return stay;
-    if (!this.#hasRoom(rule)) {
-      setMember(this.#waiting.get(rule.name), node.name, true);
-      const report = this.#report(rule, node, { kind: 'ruleLimit', node, rule: rule.name });
+    if (!this.#pools.hasRoom(rule)) {
+      this.#pools.put(rule.name, 'waiting', node.name, true);
+      const limit = { kind: 'ruleLimit', node, rule: rule.name } as const;
+      const report = this.#observations.report(rule, node, limit);
       return { kind: 'stay', until: now + limitWaitMs, report };
     }
     const dry = this.#isDry(rule, node, 'add');
     if (dry) return dry;
-    this.#carriers.get(rule.name)?.add(node.name);
+    this.#pools.put(rule.name, 'carriers', node.name, true);
     const because = {
       code: 'ConditionRule',
       rule: rule.name,
@@ -270,62 +209,9 @@ export class ConditionRules {
   #isDry(rule: ConditionRule, node: Node, change: 'add' | 'remove'): RuleVerdict | null {
     if (!rule.dryRun) return null;
     const report = { kind: 'ruleDryRun', node, rule: rule.name, change } as const;
-    return { ...stay, report: this.#report(rule, node, report) };
-  }
-
-  /** Each is told once for as long as the condition stays as it is. */
-  #report(rule: ConditionRule, { name, uid }: Node, report: RuleReport): LifecycleReport | null {
-    const key = `${rule.name}/${name}`;
-    if (this.#reported.has(key)) return null;
-    this.#reported.add(key);
-    return { ...report, node: { name, uid } };
-  }
-
-  #observe(now: Instant, rule: ConditionRule, node: Node): Observation {
-    const key = `${rule.name}/${node.name}`;
-    const condition = node.conditions?.find(({ type }) => type === rule.condition);
-    const counts = !rule.onlyUnreachable || isSinceUnreachable(condition, node);
-    const holds = condition?.status === rule.status && counts;
-    const known = this.#observed.get(key);
-    if (known?.holds === holds) return known;
-    // When first seen, the condition's own time counts, so that a restart does not begin anew.
-    const since = known ? now : this.#clock.since(now, condition?.transitionAt);
-    const observation = { holds, since };
-    this.#observed.set(key, observation);
-    this.#reported.delete(key);
-    return observation;
-  }
-
-  /** Whether one more node of its pool may carry its taint. */
-  #hasRoom({ name, nodesMax }: ConditionRule): boolean {
-    const [pool = 0, carriers = 0] = [this.#pools.get(name)?.size, this.#carriers.get(name)?.size];
-    return carriers < (poolLimit(nodesMax ?? Number.MAX_SAFE_INTEGER, pool) ?? 0);
+    return { ...stay, report: this.#observations.report(rule, node, report) };
   }
 }
-
-/** Whether the node is unreachable, and the condition is from since it is. */
-function isSinceUnreachable(condition: NodeCondition | undefined, { conditions }: Node): boolean {
-  const ready = readyOf(conditions);
-  if (ready?.status !== 'Unknown') return false;
-  const [since, unreachableSince] = [condition?.transitionAt ?? null, ready.transitionAt];
-  return since !== null && unreachableSince !== null && since >= unreachableSince;
-}
-
-type RuleTaint = ConditionRule['taint'];
-
-function isEqualRuleTaint(one: RuleTaint, other: RuleTaint): boolean {
-  return isSameTaint(one, other) && one.value === other.value;
-}
-
-function isWanted(rule: ConditionRule | undefined, taint: RuleTaint): boolean {
-  return rule !== undefined && isEqualRuleTaint(rule.taint, taint);
-}
-
-function isSameName(rule: ConditionRule | undefined, taint: RuleTaint): boolean {
-  return rule !== undefined && isSameTaint(rule.taint, taint);
-}
-
-type RuleReport = Extract<LifecycleReport, { kind: 'ruleDryRun' | 'ruleLimit' }>;
 
 type RuleVerdict = { readonly until: Instant | null; readonly report: LifecycleReport | null } & (
   | { readonly kind: 'stay' | 'remove' }
@@ -336,24 +222,4 @@ const stay = { kind: 'stay', until: null, report: null } as const;
 
 function nameOf({ key, effect }: TaintName): TaintName {
   return { key, effect };
-}
-
-/** How a taint is named in the node's note. */
-function markOf({ key, effect }: TaintName): string {
-  return `${key}:${effect}`;
-}
-
-function setMember(set: Set<string> | undefined, name: string, isMember: boolean): void {
-  if (isMember) set?.add(name);
-  else set?.delete(name);
-}
-
-function sameNote(
-  one: Readonly<Record<string, string>>,
-  other: Readonly<Record<string, string>>,
-): boolean {
-  const names = Object.keys(one);
-  return (
-    names.length === Object.keys(other).length && names.every((name) => one[name] === other[name])
-  );
 }

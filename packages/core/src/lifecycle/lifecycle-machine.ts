@@ -4,8 +4,8 @@ import type { Machine } from '../machine.ts';
 import type { Lease, Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import type { LifecycleCommand } from './command.ts';
-import type { RuleStatus } from './condition-rules.ts';
 import type { NodeHealth, ZoneStatus } from './reason.ts';
+import type { RuleStatus } from './rule-pools.ts';
 
 /** A machine that watches over nodes, and can be asked about them. */
 export interface LifecycleMachine extends Machine<LifecycleCommand> {

@@ -9,7 +9,7 @@ import type { Lease, Node } from '../model/node.ts';
 import { hasSameLabels, nodeRef, readyOf, readyStatus } from '../model/node.ts';
 import type { Change, StoreView } from '../store.ts';
 import type { LifecycleCommand } from './command.ts';
-import { ConditionRules, type RuleStatus } from './condition-rules.ts';
+import { ConditionRules } from './condition-rules.ts';
 import type { LifecycleConfig } from './config.ts';
 import type { NoExecuteDecision } from './decide.ts';
 import { HealthStore, type NodeHeartbeats } from './health.ts';
@@ -22,6 +22,7 @@ import { decideUnlessPaused } from './paused-decision.ts';
 import { ReadinessMarker } from './readiness.ts';
 import type { LifecycleReport, NodeHealth, ZoneStatus } from './reason.ts';
 import { recoveryOf } from './recovery.ts';
+import type { RuleStatus } from './rule-pools.ts';
 import { reportAtWallTime, zoneAtWallTime } from './wall-times.ts';
 import { ZoneLimiter } from './zone-limiter.ts';
 
