@@ -2,31 +2,24 @@
 // not-ready pods out.
 import type { Outcome } from '../attempt/outcome.ts';
 import type { Event } from '../event.ts';
-import { assert } from '../kernel/assert.ts';
-import { Schedule } from '../kernel/schedule.ts';
-import { earlier, earliest, type Instant, type Millis } from '../kernel/time.ts';
+import { earlier, type Instant, type Millis } from '../kernel/time.ts';
 import type { Lease, Node } from '../model/node.ts';
-import { hasSameLabels, nodeRef, readyOf, readyStatus } from '../model/node.ts';
+import { hasSameLabels, nodeRef, readyStatus } from '../model/node.ts';
 import type { Change, StoreView } from '../store.ts';
 import type { LifecycleCommand } from './command.ts';
 import { ConditionRules } from './condition-rules.ts';
 import type { LifecycleConfig } from './config.ts';
-import type { NoExecuteDecision } from './decide.ts';
-import { HealthStore, type NodeHeartbeats } from './health.ts';
+import { HealthStore } from './health.ts';
 import type { LifecycleMachine } from './lifecycle-machine.ts';
-import { needsOf, noExecuteNeed } from './needs.ts';
 import { nodeEvent } from './node-events.ts';
 import { nodeHealth } from './node-health.ts';
-import { NodeWriter } from './node-writer.ts';
-import { decideUnlessPaused } from './paused-decision.ts';
+import { NodeReconciler } from './node-reconciler.ts';
 import { ReadinessMarker } from './readiness.ts';
 import type { LifecycleReport, NodeHealth, ZoneStatus } from './reason.ts';
-import { recoveryOf } from './recovery.ts';
 import type { RuleStatus } from './rule-pools.ts';
 import { reportAtWallTime, zoneAtWallTime } from './wall-times.ts';
 import { ZoneLimiter } from './zone-limiter.ts';
 
-const beforeAll: Instant = Number.MIN_SAFE_INTEGER;
 /** Called so much later than was asked for, we did not listen meanwhile. */
 const standstillMs: Millis = 5_000;
 
@@ -38,11 +31,11 @@ const standstillMs: Millis = 5_000;
  *   1. Heartbeats. health.ts knows when each node was last heard of, and which are unreachable by now.
  *   2. Zones. zone-limiter.ts judges all zones by the nodes in them, before anything is decided
  *      about a node: how fast its nodes may be tainted, and whether they may at all.
- *   3. Nodes. For each node something happened to, the first write it needs is found: Unknown
- *      conditions, labels, taints NoSchedule, taints NoExecute, taints of rules. Each is derived from
- *      what the node is and what it should be, never from what was done before, so whatever is lost
- *      or undone by somebody else is found again. A node has one write under way at a time; what was
- *      refused waits, and what comes after it does not.
+ *   3. Nodes. For each node something happened to, node-reconciler.ts finds the first write it needs:
+ *      Unknown conditions, labels, taints NoSchedule, taints NoExecute, taints of rules. Each is
+ *      derived from what the node is and what it should be, never from what was done before, so
+ *      whatever is lost or undone by somebody else is found again. A node has one write under way at
+ *      a time; what was refused waits, and what comes after it does not.
  *   4. Turns. New taints NoExecute wait in the queue of their zone; each goes before all other writes.
  *   5. Pods of unreachable nodes are marked not ready.
  *
@@ -54,15 +47,11 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
   readonly #config: LifecycleConfig;
   readonly #health: HealthStore;
   readonly #limiter: ZoneLimiter;
-  readonly #writer: NodeWriter;
   readonly #readiness: ReadinessMarker;
   readonly #rules: ConditionRules;
-  /** When each node is to be looked at. */
-  readonly #due = new Schedule();
+  readonly #reconciler: NodeReconciler;
   /** Nodes whose zone has to hear of them. */
   readonly #moved = new Set<string>();
-  /** Nodes whose turn is under way. */
-  readonly #turns = new Set<string>();
   #synced = false;
   #leader: boolean;
   #isViewCurrent = true;
@@ -77,8 +66,12 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     this.#leader = leader;
     this.#health = new HealthStore(config, store.clock);
     this.#limiter = new ZoneLimiter(config);
-    this.#writer = new NodeWriter(config);
     this.#rules = new ConditionRules(config.conditionRules, config.retiredRules, store.clock);
+    const [health, limiter, rules] = [this.#health, this.#limiter, this.#rules];
+    const emit = (command: LifecycleCommand): void => {
+      this.#commands.push(command);
+    };
+    this.#reconciler = new NodeReconciler({ store, health, limiter, rules, emit }, config);
     this.#readiness = new ReadinessMarker(store, config, (name) => this.#limiter.holdOn(name));
   }
 
@@ -107,10 +100,9 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
 
   nextWake(): Instant | null {
     if (!this.#mayAct) return null;
-    const hasRoom = this.#writer.room > 0;
-    const turn = earlier(this.#limiter.nextWake(this.#now, hasRoom), this.#readiness.nextWake());
     const health = this.#isViewCurrent ? this.#health.nextWake() : null;
-    return earlier(turn, earlier(health, hasRoom ? this.#due.next() : null));
+    const others = earlier(health, this.#readiness.nextWake());
+    return earlier(this.#reconciler.nextWake(this.#now), others);
   }
 
   zones(): readonly ZoneStatus[] {
@@ -123,7 +115,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
 
   healthOf(now: Instant, node: Node): NodeHealth {
     const record = this.#health.recordOf(node.name);
-    const because = record ? this.#decide(now, node, record).because : [];
+    const because = record ? this.#reconciler.decide(now, node, record).because : [];
     const [store, health, limiter] = [this.#store, this.#health, this.#limiter];
     return nodeHealth(now, node.name, { store, health, limiter, because });
   }
@@ -217,12 +209,10 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
   }
 
   #forget(name: string, previous: Node | null): void {
-    this.#due.cancel(name);
+    this.#reconciler.forget(name);
     this.#moved.delete(name);
-    this.#turns.delete(name);
     this.#health.forget(name);
     this.#limiter.remove(name);
-    this.#writer.forget(name);
     this.#rules.forget(name);
     if (previous && this.#writes) this.#commands.push(nodeEvent(previous, 'RemovingNode'));
   }
@@ -243,36 +233,8 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
   #act(now: Instant): void {
     this.#judgeHeartbeats(now);
     this.#reviewZones(now);
-    // Then no node waits for its turn either, and no pod may be marked.
-    if (this.#config.observes) while (this.#due.takeDue(now) !== null);
-    this.#takeTurns(now);
-    while (this.#writer.room > 0) {
-      const name = this.#due.takeDue(now);
-      if (name === null) break;
-      this.#look(now, name);
-    }
-    this.#takeTurns(now);
+    this.#reconciler.act(now);
     this.#commands.push(...this.#readiness.write(now));
-  }
-
-  /**
-   * Turns come before all other writes: zones let few nodes have one, and a zone of thousands needs
-   * minutes for the rest.
-   */
-  #takeTurns(now: Instant): void {
-    const isDue = (name: string): boolean => (this.#due.at(name) ?? now + 1) <= now;
-    while (this.#writer.room > 0) {
-      const name = this.#limiter.next(now).find(isDue);
-      if (name === undefined) break;
-      this.#due.cancel(name);
-      this.#look(now, name);
-    }
-    for (const name of this.#limiter.take(now, this.#writer.room)) this.#turn(now, name);
-  }
-
-  #look(now: Instant, name: string): void {
-    const [node, record] = [this.#store.node(name), this.#health.recordOf(name)];
-    if (node && record) this.#tend(now, node, record);
   }
 
   #judgeHeartbeats(now: Instant): void {
@@ -302,7 +264,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     const { reports, affected, isOver } = this.#limiter.review(now);
     for (const report of reports) this.#report(reportAtWallTime(report, this.#store.clock));
     for (const name of affected) {
-      this.#lookSoon(now, name);
+      this.#reconciler.lookSoon(now, name);
       this.#readiness.noticeNode(now, name);
     }
     if (!isOver) return;
@@ -311,52 +273,14 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     this.#reviewZones(now);
   }
 
-  /** Begins the first write a node needs, or lets it wait for its turn. */
-  #tend(now: Instant, node: Node, record: NodeHeartbeats): void {
-    const { name } = node;
-    const noExecute = this.#decide(now, node, record);
-    const rules = this.#rules.decide(now, node);
-    for (const report of rules.reports) this.#report(report);
-    const { unreachableAt, leaseRenewedAt } = record;
-    const isUnreachable = unreachableAt !== null;
-    const decided = { isUnreachable, leaseRenewedAt, noExecute, rules: rules.change };
-    const needs = needsOf(this.#store.clock.wall(now), node, decided);
-    const isLacking = noExecute.kind === 'taint';
-    const needed = needs.map(({ write }) => write);
-    if (isLacking) needed.push('noExecute');
-    const { write, laterAt } = this.#writer.next(now, name, needed);
-    // It waits since it stopped being ready, as far as that is known.
-    const since = this.#store.clock.since(now, readyOf(node.conditions)?.transitionAt);
-    if (isLacking && write === 'noExecute') this.#limiter.wait(name, since);
-    else this.#limiter.leave(name);
-    const next = needs.find((need) => need.write === write);
-    if (next) this.#commands.push(this.#writer.begin(name, next));
-    const wake = earliest([noExecute.until, rules.until, laterAt]);
-    if (wake !== null) this.#due.set(name, wake);
-  }
-
-  #turn(now: Instant, name: string): void {
-    const [node, record] = [this.#store.node(name), this.#health.recordOf(name)];
-    assert(node !== null && record !== null, `node ${name} that waits is known`);
-    const decision = this.#decide(now, node, record);
-    // Deciding again must agree: no event came that could have changed it.
-    assert(decision.kind === 'taint', `node ${name} whose turn it is is to be tainted`);
-    const need = noExecuteNeed(this.#store.clock.wall(now), node, decision);
-    assert(need !== null, `node ${name} lacks the taint`);
-    this.#turns.add(name);
-    this.#commands.push(this.#writer.begin(name, need));
-  }
-
   #settle(now: Instant, id: string, outcome: Outcome): void {
-    const ended = this.#writer.settle(now, id, outcome);
+    const ended = this.#reconciler.settle(now, id, outcome);
     if (!ended) {
       this.#commands.push(...(this.#readiness.settle(now, id, outcome) ?? []));
       return;
     }
     const { name, write, retryAt } = ended;
     const node = this.#store.node(name);
-    this.#lookSoon(now, name);
-    if (this.#turns.delete(name)) this.#limiter.settle(name, outcome);
     if (!node) return;
     if (write === 'conditions' && outcome.kind === 'done') {
       this.#commands.push(nodeEvent(node, 'NodeNotReady'));
@@ -370,24 +294,13 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     this.#report({ kind: 'writeFailed', node: nodeRef(node), write, outcome, at });
   }
 
-  #decide(now: Instant, node: Node, record: NodeHeartbeats): NoExecuteDecision {
-    const recovery = recoveryOf(now, record, this.#config);
-    const circumstances = { record, recovery, isAllDown: this.#limiter.isAllDown };
-    return decideUnlessPaused(this.#store, node, circumstances);
-  }
-
   #touchAll(now: Instant): void {
     for (const { name } of this.#store.nodes()) this.#touch(now, name);
   }
 
   #touch(now: Instant, name: string): void {
     this.#moved.add(name);
-    this.#lookSoon(now, name);
-  }
-
-  /** What was begun is brought to its end first: else each node waits for the first write of all. */
-  #lookSoon(now: Instant, name: string): void {
-    this.#due.set(name, this.#writer.hasBegun(name) ? beforeAll : now);
+    this.#reconciler.lookSoon(now, name);
   }
 
   #report(report: LifecycleReport): void {

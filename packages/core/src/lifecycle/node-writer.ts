@@ -9,7 +9,7 @@ import type { Need } from './needs.ts';
 import type { NodeWrite } from './reason.ts';
 
 /** A write that has ended. */
-interface EndedNodeWrite {
+export interface EndedNodeWrite {
   readonly name: string;
   readonly write: NodeWrite;
   /** When the next attempt may begin; null: it succeeded. */
