@@ -1,6 +1,5 @@
 // The drain machine: taints nodes in turn and makes their pods leave within budgets and limits.
 import type { PodCommand, RecordPodEvent } from '../attempt/command.ts';
-import { isDue, isTried } from '../attempt/state.ts';
 import type { Event } from '../event.ts';
 import type { Reason } from '../eviction/reason.ts';
 import { earliest, type Instant } from '../kernel/time.ts';
@@ -10,14 +9,14 @@ import { formatTaint } from '../model/taint-spec.ts';
 import type { RenewMark } from './claims.ts';
 import type { DrainConfig, DrainTarget } from './config.ts';
 import { carriesTaint, DrainDecider } from './decide.ts';
-import { type Fate, fateOf, skipAt } from './fate.ts';
+import { type Fate, fateOf } from './fate.ts';
 import { drainFaultsText } from './filters.ts';
 import { DrainNodes, type NodeHolds } from './nodes.ts';
 import { OtherEvictors } from './other-evictors.ts';
 import { openGate, type PodGate } from './pod-gate.ts';
+import { PodReconciler } from './pod-reconciler.ts';
 import { PodTurns } from './pod-turns.ts';
 import { DrainPods } from './pods.ts';
-import { heldUpAt } from './queue.ts';
 import { DrainRequests } from './requests.ts';
 import {
   type DrainNode,
@@ -28,8 +27,6 @@ import {
   isStaying,
   type TaintNode,
 } from './state.ts';
-
-const outOfTurn = { kind: 'queued', hit: null } as const;
 
 /** What a drain asks for. */
 export type DrainCommand = PodCommand<Reason> | RecordPodEvent<Reason> | TaintNode | RenewMark;
@@ -60,6 +57,7 @@ export class DrainMachine {
   readonly #requests: DrainRequests;
   readonly #turns: PodTurns;
   readonly #others: OtherEvictors;
+  readonly #reconciler: PodReconciler;
   #synced = false;
   #notes: DrainNote[] = [];
   /** When there is something to do that no schedule names; null: nothing. */
@@ -75,8 +73,11 @@ export class DrainMachine {
     const { store } = this.#decider;
     const site = { store, nodes: this.#nodes, pods: this.#pods, gate, note };
     this.#requests = new DrainRequests(config, site);
-    this.#turns = new PodTurns(config, { ...site, requests: this.#requests });
+    const requests = this.#requests;
+    this.#turns = new PodTurns(config, { ...site, requests });
     this.#others = new OtherEvictors(config, site);
+    const [decider, turns] = [this.#decider, this.#turns];
+    this.#reconciler = new PodReconciler(config, { ...site, decider, requests, turns });
   }
 
   /** The target nodes, in their order. */
@@ -190,29 +191,29 @@ export class DrainMachine {
 
   /** Takes an event; the commands that it leads to come with a tick. `now` never goes back. */
   handle(now: Instant, event: Event): readonly DrainCommand[] {
-    if (this.#decider.take(now, event)) this.#reconsiderAll(now);
+    if (this.#decider.take(now, event)) this.#reconciler.reconcileAll(now);
     this.#actAt = now;
     switch (event.kind) {
       case 'nodeUpsert':
         this.#seen(now, event.node);
-        this.#reconsiderOn(now, event.node.name);
+        this.#reconciler.reconcileOn(now, event.node.name);
         break;
       case 'nodeDelete':
         this.#nodes.vanished(now, event.name);
         break;
       case 'podUpsert':
-        this.#reconsider(now, event.pod);
+        this.#reconciler.reconcile(now, event.pod);
         this.#others.follow(now, event.pod);
         break;
       case 'podDelete':
-        this.#vanished(now, event.uid);
+        this.#reconciler.gone(now, event.uid);
         break;
       case 'synced':
         this.#synced = true;
         this.#nodes.synced(now);
         break;
       case 'clock':
-        this.#reconsiderAll(now);
+        this.#reconciler.reconcileAll(now);
         break;
       case 'result':
         this.#nodes.answered(now, event.id, event.outcome);
@@ -247,7 +248,7 @@ export class DrainMachine {
       uid !== null;
       uid = this.#pods.schedule.takeDue(now)
     ) {
-      this.#wake(now, uid);
+      this.#reconciler.wake(now, uid);
     }
     const hasExpired = this.#nodes.expire(now, this.#pods);
     const commands = this.#turns.dispatch(now);
@@ -265,88 +266,5 @@ export class DrainMachine {
       refused.push(`pod ${pod.namespace}/${pod.name}: ${drainFaultsText(fate.faults)}`);
     }
     return refused.length === 0 ? null : `not begun: ${refused.join(', ')}`;
-  }
-
-  /** Does what was scheduled for now. */
-  #wake(now: Instant, uid: string): void {
-    const pod = this.#decider.store.pod(uid);
-    const known = this.#pods.get(uid);
-    if (!pod || !known) return;
-    const { kind } = known.state;
-    if (kind === 'terminating') this.#skipIfLong(now, pod, known);
-    else if (isDue(known.state) || kind === 'accepted') this.#pods.put(pod, outOfTurn);
-    else this.#reconsider(now, pod);
-  }
-
-  #reconsiderAll(now: Instant): void {
-    for (const { name } of this.#nodes.list()) this.#reconsiderOn(now, name);
-  }
-
-  #reconsiderOn(now: Instant, nodeName: string): void {
-    for (const pod of this.#decider.store.podsOn(nodeName)) this.#reconsider(now, pod);
-  }
-
-  /** Moves a pod to where it belongs as things are; what is under way is left alone. */
-  #reconsider(now: Instant, pod: Pod): void {
-    const known = this.#pods.get(pod.uid);
-    if (!this.#nodes.has(pod.nodeName)) return;
-    if (!known && this.#nodes.isEnded(pod.nodeName)) return;
-    const kind = known?.state.kind ?? 'kept';
-    // What must not go may be something else by the turn of its node, or somebody else has deleted it.
-    const isLeftYet = kind === 'left' && this.#nodes.isPending(pod.nodeName);
-    if (pod.deletionTimestamp === null) {
-      const isOpen = kind === 'kept' || kind === 'waiting' || isDue({ kind });
-      if (isOpen || isLeftYet) this.#decide(now, pod, isTried({ kind }));
-    } else if (isLeftYet || !['terminating', 'skipped', 'left'].includes(kind)) {
-      const state = { kind: 'terminating', since: now } as const;
-      this.#skipIfLong(now, pod, this.#pods.put(pod, state));
-    } else if (known) {
-      this.#skipIfLong(now, pod, known);
-    }
-  }
-
-  /** `tried`: its next try comes in time, if it is still due. */
-  #decide(now: Instant, pod: Pod, tried: boolean): void {
-    const { fate, because } = fateOf(now, pod, this.#decider, this.#config);
-    if ('faults' in fate) {
-      const { faults } = fate;
-      const isNew = this.#pods.get(pod.uid)?.state.kind !== 'left';
-      const left = this.#pods.put(pod, { kind: 'left', faults }, { because, due: null });
-      if (fate.kind === 'refuse' && isNew) this.#notes.push({ kind: 'podLeft', pod: left, faults });
-    } else if (fate.kind === 'hold') {
-      this.#pods.put(pod, outOfTurn, { because, due: null });
-    } else if (fate.kind !== 'evict') {
-      this.#pods.put(pod, { kind: 'kept' }, { because, due: null });
-    } else if (this.#nodes.isTainted(pod.nodeName) && fate.at > now) {
-      const state = { kind: 'waiting', since: now, until: fate.at } as const;
-      this.#pods.put(pod, state, { because, due: fate.at });
-    } else if (!tried) {
-      // When its time is over shows when the taint is there.
-      const due = this.#nodes.isTainted(pod.nodeName) ? fate.at : null;
-      this.#pods.put(pod, outOfTurn, { because, due, hold: this.#turns.stillOn(now, pod) });
-    }
-  }
-
-  #skipIfLong(now: Instant, pod: Pod, known: DrainPod): void {
-    const at = skipAt(pod, this.#config);
-    const { podsAtOnceMax, heldUpNodesMax } = this.#config;
-    const takesPlace = podsAtOnceMax > 0 || heldUpNodesMax > 0;
-    const heldUp = takesPlace ? heldUpAt(pod, this.#decider.store) : null;
-    const later = [heldUp, at].filter((one) => one !== null && one > now);
-    const next = earliest(later);
-    if (next !== null) this.#pods.schedule.set(pod.uid, next);
-    if (at !== null && at <= now && known.state.kind === 'terminating') {
-      this.#notes.push({ kind: 'podSkipped', pod: this.#pods.put(pod, { kind: 'skipped' }) });
-    }
-  }
-
-  /** It is gone. The answer to a request that is out may say who deleted it. */
-  #vanished(now: Instant, uid: string): void {
-    const known = this.#pods.get(uid);
-    this.#pods.schedule.cancel(uid);
-    if (!known || known.state.kind === 'gone') return;
-    if (known.awaitsAnswer) this.#pods.put(known.pod, known.state, { vanishedAt: now });
-    else if (isStaying(known)) this.#pods.delete(uid);
-    else this.#requests.gone(now, known);
   }
 }

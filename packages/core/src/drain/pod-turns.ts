@@ -9,10 +9,9 @@ import { openGate, type PodGate } from './pod-gate.ts';
 import type { DrainPods } from './pods.ts';
 import { countUnderWay, heldUpMs, isNodeHeldUp, podsInTurn, type Queue } from './queue.ts';
 import type { DrainRequests, PodRequest } from './requests.ts';
-import type { DrainPod } from './state.ts';
+import { type DrainPod, outOfTurn } from './state.ts';
 
 const noLimit = Number.POSITIVE_INFINITY;
-const outOfTurn = { kind: 'queued', hit: null } as const;
 
 /** What turns are about. */
 interface TurnSite {

@@ -21,6 +21,9 @@ export type DrainPodState =
   | { readonly kind: 'skipped' }
   | { readonly kind: 'gone'; readonly at: Instant; readonly departure: Departure };
 
+/** The pod is due, and it is not its turn. */
+export const outOfTurn: Extract<AttemptState, { hit: null }> = { kind: 'queued', hit: null };
+
 /** A pod of a target node. */
 export interface DrainPod extends Omit<Attempt, 'state'> {
   readonly pod: PodRef;

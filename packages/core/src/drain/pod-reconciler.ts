@@ -1,0 +1,121 @@
+// Moves each pod of a drain to where it belongs as things are.
+import { isDue, isTried } from '../attempt/state.ts';
+import { earliest, type Instant } from '../kernel/time.ts';
+import type { Pod } from '../model/pod.ts';
+import type { DrainConfig } from './config.ts';
+import type { DrainDecider } from './decide.ts';
+import { fateOf, skipAt } from './fate.ts';
+import type { DrainNodes } from './nodes.ts';
+import type { PodTurns } from './pod-turns.ts';
+import type { DrainPods } from './pods.ts';
+import { heldUpAt } from './queue.ts';
+import type { DrainRequests } from './requests.ts';
+import { type DrainNote, type DrainPod, isStaying, outOfTurn } from './state.ts';
+
+/** What pods are reconciled with. */
+interface ReconcilerSite {
+  readonly decider: DrainDecider;
+  readonly nodes: DrainNodes;
+  readonly pods: DrainPods;
+  readonly requests: DrainRequests;
+  readonly turns: PodTurns;
+  readonly note: (note: DrainNote) => void;
+}
+
+/** Makes of pods what decisions and the state of their nodes want; what is under way is left alone. */
+export class PodReconciler {
+  readonly #config: DrainConfig;
+  readonly #site: ReconcilerSite;
+
+  constructor(config: DrainConfig, site: ReconcilerSite) {
+    this.#config = config;
+    this.#site = site;
+  }
+
+  reconcileAll(now: Instant): void {
+    for (const { name } of this.#site.nodes.list()) this.reconcileOn(now, name);
+  }
+
+  reconcileOn(now: Instant, nodeName: string): void {
+    for (const pod of this.#site.decider.store.podsOn(nodeName)) this.reconcile(now, pod);
+  }
+
+  reconcile(now: Instant, pod: Pod): void {
+    const { nodes, pods } = this.#site;
+    const known = pods.get(pod.uid);
+    if (!nodes.has(pod.nodeName)) return;
+    if (!known && nodes.isEnded(pod.nodeName)) return;
+    const kind = known?.state.kind ?? 'kept';
+    // What must not go may be something else by the turn of its node, or somebody else has deleted it.
+    const isLeftYet = kind === 'left' && nodes.isPending(pod.nodeName);
+    if (pod.deletionTimestamp === null) {
+      const isOpen = kind === 'kept' || kind === 'waiting' || isDue({ kind });
+      if (isOpen || isLeftYet) this.#decide(now, pod, isTried({ kind }));
+    } else if (isLeftYet || !['terminating', 'skipped', 'left'].includes(kind)) {
+      const state = { kind: 'terminating', since: now } as const;
+      this.#skipIfLong(now, pod, pods.put(pod, state));
+    } else if (known) {
+      this.#skipIfLong(now, pod, known);
+    }
+  }
+
+  /** Does what was scheduled for now. */
+  wake(now: Instant, uid: string): void {
+    const { decider, pods } = this.#site;
+    const pod = decider.store.pod(uid);
+    const known = pods.get(uid);
+    if (!pod || !known) return;
+    const { kind } = known.state;
+    if (kind === 'terminating') this.#skipIfLong(now, pod, known);
+    else if (isDue(known.state) || kind === 'accepted') pods.put(pod, outOfTurn);
+    else this.reconcile(now, pod);
+  }
+
+  /** It is gone. The answer to a request that is out may say who deleted it. */
+  gone(now: Instant, uid: string): void {
+    const { pods, requests } = this.#site;
+    const known = pods.get(uid);
+    pods.schedule.cancel(uid);
+    if (!known || known.state.kind === 'gone') return;
+    if (known.awaitsAnswer) pods.put(known.pod, known.state, { vanishedAt: now });
+    else if (isStaying(known)) pods.delete(uid);
+    else requests.gone(now, known);
+  }
+
+  /** `tried`: its next try comes in time, if it is still due. */
+  #decide(now: Instant, pod: Pod, tried: boolean): void {
+    const { decider, nodes, pods, turns, note } = this.#site;
+    const { fate, because } = fateOf(now, pod, decider, this.#config);
+    if ('faults' in fate) {
+      const { faults } = fate;
+      const isNew = pods.get(pod.uid)?.state.kind !== 'left';
+      const left = pods.put(pod, { kind: 'left', faults }, { because, due: null });
+      if (fate.kind === 'refuse' && isNew) note({ kind: 'podLeft', pod: left, faults });
+    } else if (fate.kind === 'hold') {
+      pods.put(pod, outOfTurn, { because, due: null });
+    } else if (fate.kind !== 'evict') {
+      pods.put(pod, { kind: 'kept' }, { because, due: null });
+    } else if (nodes.isTainted(pod.nodeName) && fate.at > now) {
+      const state = { kind: 'waiting', since: now, until: fate.at } as const;
+      pods.put(pod, state, { because, due: fate.at });
+    } else if (!tried) {
+      // When its time is over shows when the taint is there.
+      const due = nodes.isTainted(pod.nodeName) ? fate.at : null;
+      pods.put(pod, outOfTurn, { because, due, hold: turns.stillOn(now, pod) });
+    }
+  }
+
+  #skipIfLong(now: Instant, pod: Pod, known: DrainPod): void {
+    const { decider, pods, note } = this.#site;
+    const at = skipAt(pod, this.#config);
+    const { podsAtOnceMax, heldUpNodesMax } = this.#config;
+    const takesPlace = podsAtOnceMax > 0 || heldUpNodesMax > 0;
+    const heldUp = takesPlace ? heldUpAt(pod, decider.store) : null;
+    const later = [heldUp, at].filter((one) => one !== null && one > now);
+    const next = earliest(later);
+    if (next !== null) pods.schedule.set(pod.uid, next);
+    if (at !== null && at <= now && known.state.kind === 'terminating') {
+      note({ kind: 'podSkipped', pod: pods.put(pod, { kind: 'skipped' }) });
+    }
+  }
+}
