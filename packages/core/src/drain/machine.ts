@@ -82,7 +82,7 @@ export class DrainMachine {
 
   /** The target nodes, in their order. */
   nodes(): readonly DrainNode[] {
-    return this.#nodes.list();
+    return this.#nodes.phases.list();
   }
 
   /** All pods of target nodes that were ever seen, in that order. */
@@ -97,7 +97,7 @@ export class DrainMachine {
 
   /** Whether every node is done with and no request is under way. */
   get finished(): boolean {
-    return this.#nodes.allEnded && this.pods().every(({ awaitsAnswer }) => !awaitsAnswer);
+    return this.#nodes.phases.allEnded && this.pods().every(({ awaitsAnswer }) => !awaitsAnswer);
   }
 
   /** Why the drain was stopped; null: it was not. */
@@ -162,19 +162,19 @@ export class DrainMachine {
 
   /** Whether its turn is still to come. */
   isPending(nodeName: string): boolean {
-    return this.#nodes.has(nodeName) && this.#nodes.isPending(nodeName);
+    return this.#nodes.phases.has(nodeName) && this.#nodes.phases.isPending(nodeName);
   }
 
   /** Whether the node's turn has come, and it is not done with. */
   isBegun(nodeName: string): boolean {
-    return this.#nodes.isBegun(nodeName);
+    return this.#nodes.phases.isBegun(nodeName);
   }
 
   /** Whether a pod is to go, or goes, and its node is being drained. */
   isGoing(uid: string): boolean {
     const known = this.#pods.get(uid);
     if (!known || isStaying(known) || isDone(known.state)) return false;
-    return this.#nodes.isBegun(known.pod.nodeName);
+    return this.#nodes.phases.isBegun(known.pod.nodeName);
   }
 
   /** What becomes of a pod as things are. */

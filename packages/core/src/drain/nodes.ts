@@ -1,9 +1,11 @@
-// The nodes of a drain as they were last seen.
-import { type Blocker, blockerOf } from '../attempt/blocker.ts';
+// The nodes of a drain: whose turn it is, what is written on them, and how each ends.
+import { blockerOf } from '../attempt/blocker.ts';
 import { isSetback, type Outcome } from '../attempt/outcome.ts';
 import { earliest, type Instant } from '../kernel/time.ts';
 import type { RenewMark } from './claims.ts';
 import type { DrainConfig, DrainTarget } from './config.ts';
+import { endOf, failed, lateEndOf } from './node-ends.ts';
+import { NodePhases, type NodePhasesView } from './node-phases.ts';
 import { NodeTaints } from './node-taints.ts';
 import type { DrainPods } from './pods.ts';
 import {
@@ -11,16 +13,11 @@ import {
   type DrainNode,
   type DrainNodePhase,
   type DrainNote,
-  type DrainPod,
-  isBegun,
   isDone,
   isEnded,
   type TaintNode,
 } from './state.ts';
 import { nodesToBegin, nodesToLeave } from './turns.ts';
-import type { Wave } from './wave.ts';
-
-const oneWave: Wave = { name: '', nodesAtOnceMax: null };
 
 const madeAnew = 'it was deleted and made anew, and pods that were to go are still there';
 
@@ -43,11 +40,11 @@ export interface NodeHolds {
 export class DrainNodes {
   readonly #config: DrainConfig;
   readonly #note: (note: DrainNote) => void;
-  /** Of each target, in their order. */
-  readonly #places = new Map<string, Pick<DrainNode, 'zone' | 'wave'>>();
   #isPaused = false;
   #held: NodeHolds = { turns: new Set(), pods: new Set(), ends: new Set(), late: new Map() };
-  readonly #phases = new Map<string, DrainNodePhase>();
+  readonly #phases = new NodePhases();
+  /** How far each node is. */
+  readonly phases: NodePhasesView = this.#phases;
   readonly #taints: NodeTaints;
   #isTakenOver = false;
 
@@ -59,39 +56,30 @@ export class DrainNodes {
   }
 
   /** One more node, or another by the name of one. What an earlier run began goes on at `now`. */
-  add(
-    { name, zone, wave = oneWave, phase = { kind: 'pending' } }: DrainTarget,
-    now: Instant,
-  ): void {
+  add(target: DrainTarget, now: Instant): void {
+    const { name, phase } = target;
     this.#taints.add(name);
-    this.#places.set(name, { zone, wave });
-    this.#phases.set(name, phase);
-    if (phase.kind !== 'tainting') return;
+    this.#phases.add(target);
+    if (phase?.kind !== 'tainting') return;
     this.#taints.foundTainted(name);
     this.#taint(name, phase.since, now);
   }
 
   /** Turns come in this order; those of nodes that are not named last. */
   order(names: readonly string[]): void {
-    const before = new Map(this.#places);
-    this.#places.clear();
-    for (const name of [...names, ...before.keys()]) {
-      const place = before.get(name);
-      if (place) this.#places.set(name, place);
-    }
+    this.#phases.order(names);
   }
 
   remove(name: string): void {
     this.#taints.remove(name);
-    this.#places.delete(name);
-    this.#phases.delete(name);
+    this.#phases.remove(name);
   }
 
   /** What does not happen on which nodes for now. */
   hold(now: Instant, held: NodeHolds): void {
     this.#held = held;
     for (const [name, message] of held.late) {
-      if (!this.isEnded(name)) this.#end(name, failed('StepTimedOut', now, message));
+      if (!this.#phases.isEnded(name)) this.#end(name, failed('StepTimedOut', now, message));
     }
   }
 
@@ -100,47 +88,19 @@ export class DrainNodes {
     this.#isPaused = isPaused;
   }
 
-  list(): readonly DrainNode[] {
-    return Array.from(this.#places, ([name, at]) => ({ name, ...at, phase: this.#phase(name) }));
-  }
-
-  get allEnded(): boolean {
-    return [...this.#phases.values()].every(isEnded);
-  }
-
   /** Whether another run goes on with this drain. */
   get isTakenOver(): boolean {
     return this.#isTakenOver;
-  }
-
-  has(name: string): boolean {
-    return this.#phases.has(name);
-  }
-
-  isEnded(name: string): boolean {
-    return isEnded(this.#phase(name));
   }
 
   isTainted(name: string): boolean {
     return this.#taints.isTainted(name);
   }
 
-  isPending(name: string): boolean {
-    return this.#phase(name).kind === 'pending';
-  }
-
-  isBegun(name: string): boolean {
-    return isBegun(this.#phase(name));
-  }
-
-  isDraining(name: string): boolean {
-    return this.#phase(name).kind === 'draining';
-  }
-
   /** Those that have begun and still have pods are as before their turn; what is written on them is not ours. */
   rollBack(pods: DrainPods): readonly string[] {
-    const begun = [...this.#phases.keys()].filter((name) => {
-      return this.isBegun(name) && pods.on(name).some(({ state }) => !isDone(state));
+    const begun = [...this.#phases.names()].filter((name) => {
+      return this.#phases.isBegun(name) && pods.on(name).some(({ state }) => !isDone(state));
     });
     for (const name of begun) {
       this.#taints.forget(name);
@@ -151,22 +111,16 @@ export class DrainNodes {
 
   /** Whether its pods may be evicted now. */
   mayEvict(now: Instant, name: string): boolean {
-    if (this.#isPaused || !this.isDraining(name) || this.#held.pods.has(name)) return false;
+    if (this.#isPaused || !this.#phases.isDraining(name) || this.#held.pods.has(name)) return false;
     return this.#taints.mayEvict(now, name);
-  }
-
-  /** When a node's turn came; null: it has not come. */
-  begunAt(name: string): Instant | null {
-    const phase = this.#phase(name);
-    return phase.kind === 'draining' ? phase.since : null;
   }
 
   /** The node is there, with the taint or without, and with the mark of a drain by it or without. */
   seen(now: Instant, name: string, isTainted: boolean, isMarked: boolean, pods: DrainPods): void {
-    if (this.#phase(name).kind === 'vanished') this.#isBack(now, name, pods);
-    if (!this.has(name) || this.isEnded(name)) return;
+    if (this.#phases.of(name).kind === 'vanished') this.#isBack(now, name, pods);
+    if (!this.#phases.has(name) || this.#phases.isEnded(name)) return;
     this.#taints.see(name, isTainted);
-    const phase = this.#phase(name);
+    const phase = this.#phases.of(name);
     // Both came with one write: an old mark has an old taint beside it.
     const isOurs = phase.kind === 'tainting' && !this.#taints.wasTainted(name);
     if (isOurs && isTainted && isMarked) this.#taints.marked(now, name);
@@ -183,7 +137,8 @@ export class DrainNodes {
   }
 
   vanished(now: Instant, name: string): void {
-    if (this.has(name) && !this.isEnded(name)) this.#end(name, { kind: 'vanished', at: now });
+    if (this.#phases.has(name) && !this.#phases.isEnded(name))
+      this.#end(name, { kind: 'vanished', at: now });
   }
 
   /** Everything there is has been seen: a node that was not is gone. */
@@ -200,7 +155,7 @@ export class DrainNodes {
     heldUp: ReadonlySet<string>,
     refusalOn: (name: string) => string | null,
   ): readonly (TaintNode | RenewMark)[] {
-    for (const name of this.#taints.due(now, this.#phases.keys())) {
+    for (const name of this.#taints.due(now, this.#phases.names())) {
       if (this.#taints.hasNotCome(name)) this.#end(name, failed('TaintRemoved', now));
     }
     for (const { name } of this.#takeTurns(now, heldUp, refusalOn)) {
@@ -208,7 +163,7 @@ export class DrainNodes {
       this.#taint(name, now, now);
       this.#drainIfReady(name);
     }
-    return this.#taints.begin(now, this.#taints.due(now, this.#phases.keys()));
+    return this.#taints.begin(now, this.#taints.due(now, this.#phases.names()));
   }
 
   /** The outcome of a request to put the taint on, or to show that we are at work. */
@@ -235,19 +190,16 @@ export class DrainNodes {
 
   /** Ends all nodes that are not done with: nothing more is begun. */
   stop(now: Instant, why: DrainFailure, message: string | null = null): void {
-    for (const { name, phase } of this.list()) {
+    for (const { name, phase } of this.#phases.list()) {
       if (!isEnded(phase)) this.#end(name, failed(why, now, message));
     }
   }
 
   /** Ends the nodes whose time is over; whether there were any. */
   expire(now: Instant, pods: DrainPods): boolean {
-    const late = this.#timeouts().filter(({ at }) => at <= now);
+    const late = this.#phases.timeouts(this.#config.nodeTimeoutMs).filter(({ at }) => at <= now);
     for (const { name } of late) {
-      const isHeld = pods
-        .on(name)
-        .some(({ state, blocker }) => state.kind !== 'gone' && isInTheWay(blocker));
-      this.#end(name, failed(isHeld ? 'Blocked' : 'TimedOut', now));
+      this.#end(name, lateEndOf(now, pods.on(name)));
     }
     return late.length > 0;
   }
@@ -255,12 +207,11 @@ export class DrainNodes {
   /** Ends the nodes whose pods are all done; whether there were any. */
   end(now: Instant, pods: DrainPods): boolean {
     let hasEnded = false;
-    for (const { name, phase } of this.list()) {
+    for (const { name, phase } of this.#phases.list()) {
       const here = pods.on(name);
       if (phase.kind !== 'draining' || !here.every(({ state }) => isDone(state))) continue;
       if (this.#held.ends.has(name) || this.#taints.isLapsed(now, name)) continue;
-      const why = failureOf(here);
-      this.#end(name, why ? failed(why, now) : { kind: 'drained', since: phase.since, at: now });
+      this.#end(name, endOf(now, phase.since, here));
       hasEnded = true;
     }
     return hasEnded;
@@ -268,7 +219,10 @@ export class DrainNodes {
 
   /** When the next node is out of time, or its taint is to be seen to; null: never. */
   nextWake(): Instant | null {
-    return earliest([this.#taints.nextWake(), ...this.#timeouts().map(({ at }) => at)]);
+    return earliest([
+      this.#taints.nextWake(),
+      ...this.#phases.timeouts(this.#config.nodeTimeoutMs).map(({ at }) => at),
+    ]);
   }
 
   /** The nodes whose turn has come; of one that must not begin the turn is over at once. */
@@ -279,9 +233,12 @@ export class DrainNodes {
   ): readonly DrainNode[] {
     const held = { waiting: this.#held.turns, heldUp };
     for (;;) {
-      for (const { name } of nodesToLeave(this.list())) this.#end(name, failed('NotBegun', now));
+      for (const { name } of nodesToLeave(this.#phases.list()))
+        this.#end(name, failed('NotBegun', now));
       const begins =
-        this.#isPaused || this.#isLapsed(now) ? [] : nodesToBegin(this.list(), this.#config, held);
+        this.#isPaused || this.#isLapsed(now)
+          ? []
+          : nodesToBegin(this.#phases.list(), this.#config, held);
       const refusals = begins.map(({ name }) => ({ name, message: refusalOn(name) }));
       const refused = refusals.filter(({ message }) => message !== null);
       if (refused.length === 0) return begins;
@@ -291,21 +248,7 @@ export class DrainNodes {
 
   /** Whether another run may have gone on with this drain: until that is known none begins, and none is done. */
   #isLapsed(now: Instant): boolean {
-    return [...this.#phases.keys()].some((name) => this.#taints.isLapsed(now, name));
-  }
-
-  #timeouts(): readonly { readonly name: string; readonly at: Instant }[] {
-    const { nodeTimeoutMs } = this.#config;
-    if (nodeTimeoutMs === null) return [];
-    return [...this.#phases].flatMap(([name, phase]) =>
-      phase.kind === 'tainting' || phase.kind === 'draining'
-        ? [{ name, at: phase.since + nodeTimeoutMs }]
-        : [],
-    );
-  }
-
-  #phase(name: string): DrainNodePhase {
-    return this.#phases.get(name) ?? { kind: 'pending' };
+    return [...this.#phases.names()].some((name) => this.#taints.isLapsed(now, name));
   }
 
   #taint(name: string, since: Instant, now: Instant): void {
@@ -315,7 +258,7 @@ export class DrainNodes {
 
   /** Its pods go once the taint is there and, where nodes are marked, the mark. */
   #drainIfReady(name: string): void {
-    const phase = this.#phase(name);
+    const phase = this.#phases.of(name);
     if (phase.kind !== 'tainting' || !this.#taints.isReady(name)) return;
     this.#taints.settle(name);
     this.#phases.set(name, { kind: 'draining', since: phase.since });
@@ -327,20 +270,4 @@ export class DrainNodes {
     this.#phases.set(name, phase);
     this.#note({ kind: 'nodeEnded', node: name, phase });
   }
-}
-
-function failed(why: DrainFailure, at: Instant, message: string | null = null): DrainNodePhase {
-  return { kind: 'failed', why, at, message };
-}
-
-/** Why a node failed some of whose pods were given up; null: none was. */
-function failureOf(pods: readonly DrainPod[]): DrainFailure | null {
-  const failedOnes = pods.filter(({ state }) => state.kind === 'givenUp');
-  if (failedOnes.length === 0) return null;
-  return failedOnes.some(({ blocker }) => blocker?.code === 'Denied') ? 'Denied' : 'Blocked';
-}
-
-/** Whether it does not resolve by itself. */
-function isInTheWay(blocker: Blocker | null): boolean {
-  return blocker !== null && blocker.verdict !== 'resolves';
 }

@@ -34,11 +34,11 @@ export class OtherEvictors {
   follow(now: Instant, pod: Pod): void {
     const { nodes, pods } = this.#site;
     const { disruption, nodeName } = pod;
-    if (!disruption || !nodes.has(nodeName)) return;
+    if (!disruption || !nodes.phases.has(nodeName)) return;
     const known = pods.get(pod.uid);
     const by = taintDeletionOf(disruption, known?.deleted === true, this.#config);
     // What was marked before the taint came is of another taint.
-    const isNews = by !== null && !known?.taken && !nodes.isPending(nodeName);
+    const isNews = by !== null && !known?.taken && !nodes.phases.isPending(nodeName);
     if (known) pods.put(pod, known.state, { disruption, taken: known.taken ?? by });
     if (!isNews || !this.#matters || this.#stop !== null) return;
     this.#stop = { pod: podRef(pod), by };

@@ -33,7 +33,7 @@ export class PodReconciler {
   }
 
   reconcileAll(now: Instant): void {
-    for (const { name } of this.#site.nodes.list()) this.reconcileOn(now, name);
+    for (const { name } of this.#site.nodes.phases.list()) this.reconcileOn(now, name);
   }
 
   reconcileOn(now: Instant, nodeName: string): void {
@@ -43,11 +43,11 @@ export class PodReconciler {
   reconcile(now: Instant, pod: Pod): void {
     const { nodes, pods } = this.#site;
     const known = pods.get(pod.uid);
-    if (!nodes.has(pod.nodeName)) return;
-    if (!known && nodes.isEnded(pod.nodeName)) return;
+    if (!nodes.phases.has(pod.nodeName)) return;
+    if (!known && nodes.phases.isEnded(pod.nodeName)) return;
     const kind = known?.state.kind ?? 'kept';
     // What must not go may be something else by the turn of its node, or somebody else has deleted it.
-    const isLeftYet = kind === 'left' && nodes.isPending(pod.nodeName);
+    const isLeftYet = kind === 'left' && nodes.phases.isPending(pod.nodeName);
     if (pod.deletionTimestamp === null) {
       const isOpen = kind === 'kept' || kind === 'waiting' || isDue({ kind });
       if (isOpen || isLeftYet) this.#decide(now, pod, isTried({ kind }));

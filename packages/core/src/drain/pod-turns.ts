@@ -37,10 +37,10 @@ export class PodTurns {
     const { podsAtOnceMax } = this.#config;
     const { nodes, requests, store } = this.#site;
     const queue = this.#queue(now);
-    const isPending = (name: string): boolean => nodes.isPending(name);
+    const isPending = (name: string): boolean => nodes.phases.isPending(name);
     let room = podsAtOnceMax === 0 ? noLimit : podsAtOnceMax - countUnderWay(now, queue, isPending);
     const commands: PodRequest[] = [];
-    for (const waiting of podsInTurn(nodes.list(), queue)) {
+    for (const waiting of podsInTurn(nodes.phases.list(), queue)) {
       if (room <= 0 || !requests.hasRoom) break;
       const pod = store.pod(waiting.pod.uid);
       if (!pod || this.#isHeldBack(now, pod, waiting)) continue;
@@ -63,7 +63,7 @@ export class PodTurns {
   /** The nodes on which nothing is left but what is held up. */
   heldUpNodes(now: Instant): ReadonlySet<string> {
     if (this.#config.heldUpNodesMax === 0) return new Set();
-    const nodes = this.#site.nodes.list().filter(({ phase }) => phase.kind === 'draining');
+    const nodes = this.#site.nodes.phases.list().filter(({ phase }) => phase.kind === 'draining');
     const heldUp = nodes.filter(({ name }) => isNodeHeldUp(now, name, this.#queue(now)));
     return new Set(heldUp.map(({ name }) => name));
   }
@@ -85,7 +85,7 @@ export class PodTurns {
 
   #holdOn(now: Instant, pod: Pod, gate: PodGate): ReturnType<typeof holdOn> {
     const { store, nodes } = this.#site;
-    const begunAt = nodes.begunAt(pod.nodeName);
+    const begunAt = nodes.phases.begunAt(pod.nodeName);
     const { waitCompleted: wait, heeds } = this.#config;
     return holdOn(now, pod, { store, begunAt, wait, gate, heeds });
   }

@@ -99,7 +99,7 @@ export class DrainRequests {
   /** A pod should have gone since it was due, not before its node's turn came or its time to finish was over. */
   #terms(pod: Pod, due: Instant | null): Terms {
     const { budgets, gracePeriodSeconds, waitCompleted } = this.#config;
-    const begunAt = this.#site.nodes.begunAt(pod.nodeName);
+    const begunAt = this.#site.nodes.phases.begunAt(pod.nodeName);
     const since = finishBy(pod, waitCompleted, begunAt) ?? begunAt ?? never;
     const deadline = Math.max(due ?? since, since);
     return { deadline, budgets, gracePeriodSeconds, nodeEnd: null };
