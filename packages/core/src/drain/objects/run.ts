@@ -2,30 +2,19 @@
 import type { Outcome } from '../../attempt/outcome.ts';
 import type { Event } from '../../event.ts';
 import { earliest, type Instant } from '../../kernel/time.ts';
-import type { Node } from '../../model/node.ts';
-import type { KnownDrainNode, NodeDrain } from '../../policy/values.ts';
-import { DrainMachine } from '../machine.ts';
+import type { NodeDrain } from '../../policy/values.ts';
+import { type DrainCommand, DrainMachine } from '../machine.ts';
 import { isEnded } from '../state.ts';
-import type { NodeDrainCommand, NodeDrainWrite } from './command.ts';
+import type { NodeDrainCommand } from './command.ts';
 import { DrainConditions } from './conditions.ts';
 import { StartCordons } from './cordons.ts';
 import { DrainMarks, type SettingWrites } from './marks.ts';
 import { DrainHolds, type HoldSurroundings } from './node-holds.ts';
 import { DrainGates } from './pod-gates.ts';
 import { RollBacks } from './roll-backs.ts';
-import {
-  begunWith,
-  drainConfigOf,
-  isMeant,
-  knownOf,
-  missingTargets,
-  nodesMax,
-  nodesOf,
-  selectorText,
-  targetOf,
-} from './settings.ts';
+import { begunWith, drainConfigOf, nodesMax, nodesOf, selectorText } from './settings.ts';
 import { type NodeDrainState, stateOf } from './state.ts';
-import { inWaves } from './waves.ts';
+import { DrainTargets } from './targets.ts';
 import type { Workloads } from './workloads.ts';
 
 /** What a run asks of others. */
@@ -52,8 +41,7 @@ export class NodeDrainRun {
   readonly #goneBefore: ReadonlyMap<string, number>;
   readonly #holds: DrainHolds;
   readonly #conditions: DrainConditions;
-  /** Its nodes, with their uids; '': it is gone. */
-  readonly #targets = new Map<string, string>();
+  readonly #targets: DrainTargets;
   readonly #cordons: StartCordons;
   readonly #rollBacks: RollBacks;
   /** By the cluster's clock. */
@@ -101,19 +89,20 @@ export class NodeDrainRun {
       machine: this.#machine,
       node: (name) => store.node(name),
       isMarked: (name) => this.#marks.isOn(name),
-      isAlone: () => this.#targets.size === 1,
+      isAlone: () => this.#targets.isAlone,
       want: (at, name) => this.#marks.want(at, name, { kind: 'cordon' }),
+    });
+    this.#targets = new DrainTargets({
+      ...site,
+      marks: this.#marks,
+      holds: this.#holds,
+      cordons: this.#cordons,
+      hasBegun: () => this.#startedAt !== null,
     });
     this.#startedAt = drain.startedAt;
     this.#actAt = now;
     this.#feedPolicies(now);
-    for (const target of missingTargets(now, drain, before, store)) {
-      this.#targets.set(target.name, '');
-      this.#machine.add(now, target);
-    }
-    for (const node of nodes) this.#add(now, node, knownOf(drain, node.name));
-    this.#machine.handle(now, { kind: 'synced' });
-    for (const node of store.nodes()) this.#releaseStray(now, node.name);
+    this.#targets.begin(now, before, nodes);
   }
 
   get drain(): NodeDrain {
@@ -169,13 +158,11 @@ export class NodeDrainRun {
     switch (event.kind) {
       case 'nodeUpsert':
         this.#actAt = now;
-        this.#seen(now, event.node);
+        this.#targets.seen(now, event.node);
         return;
       case 'nodeDelete':
         this.#actAt = now;
-        if (this.#isStillOut(event.name)) this.#drop(event.name);
-        if (this.#targets.has(event.name)) this.#targets.set(event.name, '');
-        this.#machine.handle(now, event);
+        this.#targets.vanished(now, event.name);
         return;
       case 'podUpsert':
         if (this.#targets.has(event.pod.nodeName)) this.#machine.handle(now, event);
@@ -244,20 +231,20 @@ export class NodeDrainRun {
         this.#marks.end(now, note.node, note.phase);
       }
     }
-    const asIs = commands.map((command): NodeDrainCommand => {
-      if (command.kind === 'recordEvent') return command;
-      const id = this.#idOf(command.id);
-      if (command.kind === 'taintNode' || command.kind === 'renewMark') {
-        const isTaint = command.kind === 'taintNode';
-        if (isTaint) this.#startedAt ??= clock.wall(now);
-        const write: NodeDrainWrite = isTaint
-          ? { kind: 'taint', cordon: cordon !== 'never' }
-          : { kind: 'renew' };
-        return this.#marks.send(id, command.nodeName, write);
-      }
-      return { ...command, id };
-    });
-    return [...questions, ...asIs];
+    return [...questions, ...commands.map((command) => this.#asOurs(now, command))];
+  }
+
+  /** A command of the drain machine, by the words of NodeDrains. */
+  #asOurs(now: Instant, command: DrainCommand): NodeDrainCommand {
+    if (command.kind === 'recordEvent') return command;
+    const id = this.#idOf(command.id);
+    if (command.kind === 'renewMark') {
+      return this.#marks.send(id, command.nodeName, { kind: 'renew' });
+    }
+    if (command.kind !== 'taintNode') return { ...command, id };
+    this.#startedAt ??= this.#surroundings.store.clock.wall(now);
+    const isCordoned = this.#drain.cordon !== 'never';
+    return this.#marks.send(id, command.nodeName, { kind: 'taint', cordon: isCordoned });
   }
 
   #begunNodes(): readonly string[] {
@@ -269,12 +256,6 @@ export class NodeDrainRun {
   #undo(now: Instant): void {
     if (!this.#marks.undo(now) || this.#conditions.isOpen || !this.#gates.isUndone) return;
     if (this.#drain.isGuarded) this.#marks.guard(now, false);
-  }
-
-  /** A node that was taken out of the drain has nothing of it any more. */
-  #releaseStray(now: Instant, nodeName: string): void {
-    if (this.#targets.has(nodeName) || !this.#marks.isOn(nodeName)) return;
-    this.#marks.want(now, nodeName, { kind: 'undo' });
   }
 
   #answered(now: Instant, id: string, outcome: Outcome): void {
@@ -293,66 +274,6 @@ export class NodeDrainRun {
     const prefix = this.#idOf('');
     if (!id.startsWith(prefix)) return;
     this.#machine.handle(now, { kind: 'result', id: id.slice(prefix.length), outcome });
-  }
-
-  /** `known`: how far an earlier run came with it; null: it begins anew. */
-  #add(now: Instant, node: Node, known: KnownDrainNode | null): void {
-    const { store } = this.#surroundings;
-    const target = targetOf(now, this.#drain, node, known, (wall) => store.clock.when(wall));
-    this.#targets.set(node.name, node.uid);
-    if (!target.phase) this.#holds.forget(node.name);
-    this.#machine.add(now, target);
-    this.#machine.handle(now, { kind: 'nodeUpsert', node });
-    for (const pod of store.podsOn(node.name))
-      this.#machine.handle(now, { kind: 'podUpsert', pod });
-    if (target.phase && isEnded(target.phase) && this.#marks.isOn(node.name)) {
-      this.#marks.end(now, node.name, target.phase);
-    }
-  }
-
-  /** Until it has begun, a drain takes the nodes that there are; then those alone, if nothing else is said. */
-  #seen(now: Instant, node: Node): void {
-    const { name, uid } = node;
-    const before = this.#targets.get(name);
-    const isOpen = this.#drain.takesLaterNodes || this.#startedAt === null;
-    if (before !== uid && isOpen && isMeant(this.#drain, node)) {
-      if (before !== undefined) this.#forget(name);
-      this.#add(now, node, before === undefined ? knownOf(this.#drain, name) : null);
-      if (this.#startedAt === null) this.#order();
-    } else if (before === undefined) {
-      this.#releaseStray(now, name);
-    } else if (this.#isStillOut(name) && !isMeant(this.#drain, node)) {
-      this.#drop(name);
-      this.#releaseStray(now, name);
-    } else {
-      this.#machine.handle(now, { kind: 'nodeUpsert', node });
-    }
-  }
-
-  /** Before it has begun, nodes have the turns that they would have in a new run, whenever they came. */
-  #order(): void {
-    const { store } = this.#surroundings;
-    const nodes = [...this.#targets.keys()].sort().flatMap((name) => store.node(name) ?? []);
-    this.#machine.order(inWaves(this.#drain, nodes).map(({ name }) => name));
-  }
-
-  /** Whether it was found by the selector of a drain that has not begun. */
-  #isStillOut(name: string): boolean {
-    const isChosen = this.#drain.selector !== null && this.#startedAt === null;
-    return isChosen && this.#machine.isPending(name);
-  }
-
-  #drop(name: string): void {
-    this.#targets.delete(name);
-    this.#machine.remove(name);
-    this.#forget(name);
-  }
-
-  /** The node is none of ours, or another one by now. */
-  #forget(name: string): void {
-    this.#holds.forget(name);
-    this.#cordons.forget(name);
-    this.#marks.forget(name);
   }
 
   /** What keeps and holds pods, as far as it is known by now. */
