@@ -14,6 +14,7 @@ export {
   type ShadowSpan,
   type ShadowVerdict,
 } from '../shadow/report.ts';
-export { type ShadowedMachine, type ShadowOptions, ShadowScore } from '../shadow/score.ts';
+export { type ShadowOptions, ShadowScore } from '../shadow/score.ts';
+export type { ShadowedMachine } from '../shadow/shadowed-engine.ts';
 export { deletedOf } from '../shadow/tally.ts';
 export { reasonText } from '../shadow/text.ts';

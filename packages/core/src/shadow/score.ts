@@ -2,31 +2,30 @@
 import type { Outcome } from '../attempt/outcome.ts';
 import type { Command } from '../command.ts';
 import type { Event } from '../event.ts';
-import type { Reason } from '../eviction/reason.ts';
-import { describeReason } from '../eviction/text.ts';
-import type { Explanation, PodExplanation, Subject } from '../explain.ts';
-import { Schedule } from '../kernel/schedule.ts';
 import { earliest, type Instant } from '../kernel/time.ts';
 import { foreignTaintManager } from '../model/disruption.ts';
 import { type Pod, type PodRef, podRef } from '../model/pod.ts';
 import type { EvictionMode } from '../policy/eviction-policy.ts';
-import { type Case, type EventsAnswer, newCase, type Sent } from './case.ts';
+import type { Case, EventsAnswer } from './case.ts';
+import { Cases } from './cases.ts';
 import { resolveShadowConfig, type ShadowConfig } from './config.ts';
-import type { ShadowEntry, ShadowReport } from './report.ts';
+import type { ShadowReport } from './report.ts';
+import { type Explain, ShadowedEngine, type ShadowedMachine } from './shadowed-engine.ts';
 import { ShadowTally, type Unjudged } from './tally.ts';
-import { asksBudgets, judge, subjectOf, timedVerdict } from './verdict.ts';
-
-/** What decides, and the loop asks; the engine, or what stands around it. */
-export interface ShadowedMachine {
-  handle(now: Instant, event: Event): readonly Command[];
-  nextWake(): Instant | null;
-}
+import {
+  comparedVerdict,
+  entryOf,
+  judge,
+  lonelyVerdict,
+  refusedVerdict,
+  type Verdict,
+} from './verdict.ts';
 
 export interface ShadowOptions extends Partial<ShadowConfig> {
   /** How pods leave for which no policy counts. */
   readonly mode: EvictionMode;
   /** Asks the engine. */
-  readonly explain: (now: Instant, subject: Subject) => Explanation;
+  readonly explain: Explain;
   /**
    * Told of a pod that is gone without a mark that was seen, from a node with NoExecute taints: `said` is
    * to say what Events tell of it. Left out: such pods are nobody's.
@@ -48,35 +47,27 @@ export interface ShadowOptions extends Partial<ShadowConfig> {
  * be judged again after the engine has decided to keep it. Nothing is kept over a restart.
  */
 export class ShadowScore {
-  readonly #machine: ShadowedMachine;
+  readonly #engine: ShadowedEngine;
   readonly #config: ShadowConfig;
   readonly #mode: EvictionMode;
-  readonly #explain: ShadowOptions['explain'];
   readonly #doubt: ShadowOptions['doubt'];
   #answers: EventsAnswer[] = [];
   readonly #tally: ShadowTally;
-  readonly #cases = new Map<string, Case>();
-  /** When to look at a case again, by the uid of its pod. */
-  readonly #looks = new Schedule();
-  readonly #sent = new Map<string, Sent>();
-  /** What budgets said that refused a pod, by its uid: only a server that is asked says so. */
-  readonly #refused = new Map<string, string>();
+  readonly #cases: Cases;
   #ahead = 0;
   #since: Instant | null = null;
-  #open = 0;
-  #commands: Command[] = [];
 
   constructor(machine: ShadowedMachine, { mode, explain, doubt, ...config }: ShadowOptions) {
-    this.#machine = machine;
     this.#config = resolveShadowConfig(config);
+    const { podsMax } = this.#config;
+    this.#engine = new ShadowedEngine(machine, explain, podsMax);
+    this.#cases = new Cases(podsMax);
     this.#mode = mode;
-    this.#explain = explain;
     this.#doubt = doubt;
     this.#tally = new ShadowTally(this.#config);
   }
 
   handle(now: Instant, event: Event): readonly Command[] {
-    this.#commands = [];
     this.#takeAnswers(now);
     switch (event.kind) {
       case 'podUpsert':
@@ -86,14 +77,14 @@ export class ShadowScore {
         this.#podGone(now, event.uid);
         break;
       default:
-        this.#pass(now, event);
+        this.#engine.pass(now, event);
         this.#heard(now, event);
     }
-    return this.#commands;
+    return this.#engine.takeCommands();
   }
 
   nextWake(): Instant | null {
-    return earliest([this.#machine.nextWake(), this.#looks.next()]);
+    return earliest([this.#engine.nextWake(), this.#cases.nextWake()]);
   }
 
   /** Events tell of a pod that it was marked for deletion then, or (null) that it was not. */
@@ -102,7 +93,7 @@ export class ShadowScore {
   }
 
   report(): ShadowReport {
-    return { since: this.#since, following: this.#open, ...this.#tally.report() };
+    return { since: this.#since, following: this.#cases.open, ...this.#tally.report() };
   }
 
   /** How many pods are followed or remembered: never more than podsMax. */
@@ -117,64 +108,39 @@ export class ShadowScore {
     if (event.kind === 'tick') this.#lookAt(now);
   }
 
-  #pass(now: Instant, event: Event): void {
-    for (const command of this.#machine.handle(now, event)) {
-      this.#commands.push(command);
-      if (command.kind !== 'deletePod' && command.kind !== 'evictPod') continue;
-      const { id, pod, because } = command;
-      this.#sent.set(id, { pod, at: now, asks: command.kind === 'evictPod', because });
-    }
-  }
-
   /** Accepted, in a dry run: the pod would be gone. */
   #answered(now: Instant, id: string, outcome: Outcome): void {
     const { kind } = outcome;
-    const sent = this.#sent.get(id);
-    this.#sent.delete(id);
-    if (sent && kind === 'blocked') this.#refuse(sent.pod.uid, outcome.message);
+    const sent = this.#engine.answered(id, outcome);
     if (!sent || (kind !== 'done' && kind !== 'gone')) return;
     const known = this.#cases.get(sent.pod.uid);
     if (known?.isClosed || known?.ours) return;
     const one = known ?? this.#begin(now, sent.pod);
-    const refusal = this.#refused.get(sent.pod.uid);
+    const refusal = this.#engine.refusalOf(sent.pod.uid);
     // A pod that terminates is let go by every budget.
     if (one.theirs !== null && refusal !== undefined) {
-      this.#refusedAtLast(now, one, sent, refusal);
+      one.ours = { ...sent, at: now, isTooLate: false };
+      this.#conclude(now, one, refusedVerdict(refusal));
       return;
     }
     one.ours = { ...sent, isTooLate: kind === 'gone' && one.theirs === null };
-    if (one.theirs === null) this.#looks.set(sent.pod.uid, sent.at + this.#config.followMs);
+    if (one.theirs === null) this.#cases.lookAt(sent.pod.uid, sent.at + this.#config.followMs);
     else this.#compare(now, one);
-  }
-
-  #refuse(uid: string, message: string): void {
-    const [oldest] = this.#refused.keys();
-    if (oldest !== undefined && this.#refused.size >= this.#config.podsMax)
-      this.#refused.delete(oldest);
-    this.#refused.set(uid, message);
-  }
-
-  /** A budget refused it until kube-controller-manager had deleted it: nobody can say for how long. */
-  #refusedAtLast(now: Instant, one: Case, { because, asks }: Sent, message: string): void {
-    one.ours = { at: now, because, asks, isTooLate: false };
-    const said = { verdict: 'later', byMs: null, reason: 'BudgetRefused', message } as const;
-    this.#conclude(now, one, said);
   }
 
   #podSeen(now: Instant, pod: Pod): void {
     const known = this.#cases.get(pod.uid);
     const isMarked = foreignTaintManager(pod.disruption) !== null;
     if (known?.isClosed) {
-      this.#pass(now, { kind: 'podUpsert', pod });
+      this.#engine.pass(now, { kind: 'podUpsert', pod });
     } else if (known?.theirs != null) {
       this.#follow(now, known, pod);
     } else if (!isMarked) {
       this.#passUnmarked(now, pod, known);
-    } else if (this.#since === null || (!known && this.#isEvicted(now, pod))) {
+    } else if (this.#since === null || (!known && this.#engine.isEvicted(now, pod))) {
       // Who marked it before we were there may not evict any more; or we have given it up.
-      this.#begin(now, pod).isClosed = true;
-      this.#open -= 1;
-      this.#pass(now, { kind: 'podUpsert', pod });
+      this.#cases.close(this.#begin(now, pod));
+      this.#engine.pass(now, { kind: 'podUpsert', pod });
     } else {
       this.#marked(now, known ?? this.#begin(now, pod), pod);
     }
@@ -182,16 +148,16 @@ export class ShadowScore {
 
   #passUnmarked(now: Instant, pod: Pod, known: Case | undefined): void {
     if (known && pod.deletionTimestamp !== null) this.#skip(now, known, 'leftOtherwise');
-    this.#pass(now, { kind: 'podUpsert', pod });
+    this.#engine.pass(now, { kind: 'podUpsert', pod });
   }
 
   /** To the engine it stays as it was before. */
   #marked(now: Instant, one: Case, pod: Pod): void {
     const { disruption: _, ...unmarked } = pod;
     one.theirs = now;
-    this.#pass(now, { kind: 'podUpsert', pod: { ...unmarked, deletionTimestamp: null } });
-    one.because = this.#explained(now, one)?.decision.because ?? [];
-    this.#looks.set(pod.uid, now + this.#config.settleMs);
+    this.#engine.pass(now, { kind: 'podUpsert', pod: { ...unmarked, deletionTimestamp: null } });
+    one.because = this.#engine.explained(now, one.pod)?.decision.because ?? [];
+    this.#cases.lookAt(pod.uid, now + this.#config.settleMs);
     this.#follow(now, one, pod);
   }
 
@@ -217,21 +183,21 @@ export class ShadowScore {
   /** Somebody else has removed it. */
   #left(now: Instant, uid: string, one: Case | undefined): void {
     if (one && !one.isClosed) this.#skip(now, one, 'leftOtherwise');
-    this.#refused.delete(uid);
-    this.#forget(uid);
-    this.#pass(now, { kind: 'podDelete', uid });
+    this.#engine.forgetRefusal(uid);
+    this.#cases.forget(uid);
+    this.#engine.pass(now, { kind: 'podDelete', uid });
   }
 
   /** Whether it was to leave for a taint when it went: a watch that breaks brings no marks. */
   #isDoubtful(now: Instant, uid: string): boolean {
     if (!this.#doubt || this.#since === null) return false;
-    const gone = this.#explained(now, { pod: { namespace: '', name: '', nodeName: '', uid } });
+    const gone = this.#engine.explained(now, { namespace: '', name: '', nodeName: '', uid });
     const isTainted = gone?.decision.because.some(({ code }) => code !== 'NoTaint') ?? false;
     if (!gone || !isTainted || gone.pod.deletionTimestamp !== null) return false;
     const one = this.#cases.get(uid) ?? this.#begin(now, gone.pod);
     Object.assign(one, { isDoubted: true, isDeleted: true, isGone: true });
     one.because = gone.decision.because;
-    this.#looks.set(uid, now + this.#config.settleMs);
+    this.#cases.lookAt(uid, now + this.#config.settleMs);
     this.#doubt(podRef(gone.pod));
     return true;
   }
@@ -253,7 +219,7 @@ export class ShadowScore {
       this.#compare(now, one);
     } else if (one.ours) this.#left(now, one.pod.uid, one);
     else {
-      this.#open -= 1;
+      this.#cases.close(one);
       this.#left(now, one.pod.uid, undefined);
     }
   }
@@ -262,73 +228,55 @@ export class ShadowScore {
   #compare(now: Instant, one: Case): void {
     const { ours, theirs, isDeleted } = one;
     if (ours === null || theirs === null || !isDeleted) return;
-    const byMs = ours.isTooLate ? null : ours.at - theirs;
-    const verdict = byMs === null ? 'later' : timedVerdict(byMs, this.#config);
-    const [decisive] = ours.because;
-    const reason = verdict === 'later' ? (decisive?.code ?? null) : null;
-    this.#conclude(now, one, { verdict, byMs, reason, message: wordsOf(ours.because) });
+    this.#conclude(now, one, comparedVerdict(ours, theirs, this.#config));
   }
 
   #lookAt(now: Instant): void {
-    for (let uid = this.#looks.takeDue(now); uid !== null; uid = this.#looks.takeDue(now)) {
+    for (let uid = this.#cases.takeDue(now); uid !== null; uid = this.#cases.takeDue(now)) {
       const one = this.#cases.get(uid);
       if (one?.isDoubted) this.#resolve(now, one, null);
       else if (one?.isClosed) this.#revisit(now, one);
       else if (one?.theirs != null && !one.isDeleted) this.#skip(now, one, 'notDeleted');
       else if (one?.theirs != null) this.#judge(now, one, one.theirs);
       else if (one?.ours?.isTooLate) this.#skip(now, one, 'leftOtherwise');
-      else if (one) this.#onlyOurs(now, one);
+      else if (one?.ours) {
+        this.#conclude(now, one, lonelyVerdict(one.ours));
+        this.#cases.lookAt(uid, now + this.#config.followMs);
+      }
     }
-  }
-
-  #onlyOurs(now: Instant, one: Case): void {
-    const message = wordsOf(one.ours?.because ?? []);
-    const verdict = 'onlyTaintmgr';
-    this.#conclude(now, one, { verdict, byMs: null, reason: null, message });
-    this.#looks.set(one.pod.uid, now + this.#config.followMs);
   }
 
   /** A pod that stands and would be gone: once it is to be kept, the engine may begin with it anew. */
   #revisit(now: Instant, one: Case): void {
     const { uid } = one.pod;
-    const known = this.#explained(now, one);
+    const known = this.#engine.explained(now, one.pod);
     if (known?.decision.kind !== 'keep') {
-      this.#looks.set(uid, now + this.#config.followMs);
+      this.#cases.lookAt(uid, now + this.#config.followMs);
       return;
     }
-    this.#forget(uid);
-    this.#pass(now, { kind: 'podDelete', uid });
-    this.#pass(now, { kind: 'podUpsert', pod: known.pod });
+    this.#cases.forget(uid);
+    this.#engine.pass(now, { kind: 'podDelete', uid });
+    this.#engine.pass(now, { kind: 'podUpsert', pod: known.pod });
   }
 
   /** Only kube-controller-manager has evicted it so far. */
   #judge(now: Instant, one: Case, theirs: Instant): void {
-    const explained = this.#explained(now, one);
+    const explained = this.#engine.explained(now, one.pod);
     if (!explained) {
       this.#skip(now, one, 'givenUp');
       return;
     }
     const judgement = judge(explained, { now, wall: now + this.#ahead, theirs }, this.#config);
     if (judgement.kind === 'wait') {
-      this.#looks.set(one.pod.uid, judgement.until);
+      this.#cases.lookAt(one.pod.uid, judgement.until);
       return;
     }
     one.because = [...explained.decision.because, ...one.because];
     this.#conclude(now, one, judgement);
   }
 
-  #conclude(
-    now: Instant,
-    one: Case,
-    said: Pick<ShadowEntry, 'verdict' | 'byMs' | 'reason' | 'message'>,
-  ): void {
-    const because = one.ours?.because ?? one.because;
-    const asks = one.ours?.asks ?? asksBudgets(because, this.#mode);
-    this.#tally.add({
-      ...{ pod: one.pod, at: now + this.#ahead, ...subjectOf(because) },
-      asksBudgets: said.verdict !== 'kept' && asks,
-      ...{ verdict: said.verdict, byMs: said.byMs, reason: said.reason, message: said.message },
-    });
+  #conclude(now: Instant, one: Case, said: Verdict): void {
+    this.#tally.add(entryOf(one, said, now + this.#ahead, this.#mode));
     this.#close(now, one);
   }
 
@@ -340,46 +288,20 @@ export class ShadowScore {
   /** From now on the engine sees the pod as it is. */
   #close(now: Instant, one: Case): void {
     const { pod, real, isGone, theirs } = one;
-    one.isClosed = true;
-    one.real = null;
-    this.#open -= 1;
-    this.#looks.cancel(pod.uid);
-    this.#refused.delete(pod.uid);
-    if (isGone) this.#forget(pod.uid);
+    this.#cases.close(one);
+    this.#engine.forgetRefusal(pod.uid);
+    if (isGone) this.#cases.forget(pod.uid);
     if (theirs === null) return;
-    if (isGone) this.#pass(now, { kind: 'podDelete', uid: pod.uid });
-    else if (real) this.#pass(now, { kind: 'podUpsert', pod: real });
+    if (isGone) this.#engine.pass(now, { kind: 'podDelete', uid: pod.uid });
+    else if (real) this.#engine.pass(now, { kind: 'podUpsert', pod: real });
   }
 
   #begin(now: Instant, pod: PodRef): Case {
-    const [oldest] = this.#cases.values();
-    if (oldest && this.#cases.size >= this.#config.podsMax) {
-      if (!oldest.isClosed) this.#skip(now, oldest, 'givenUp');
-      this.#forget(oldest.pod.uid);
+    const { surplus } = this.#cases;
+    if (surplus) {
+      if (!surplus.isClosed) this.#skip(now, surplus, 'givenUp');
+      this.#cases.forget(surplus.pod.uid);
     }
-    const one = newCase(pod);
-    this.#cases.set(pod.uid, one);
-    this.#open += 1;
-    return one;
+    return this.#cases.begin(pod);
   }
-
-  #forget(uid: string): void {
-    this.#cases.delete(uid);
-    this.#looks.cancel(uid);
-  }
-
-  /** Whether it would be gone, as far as the engine knows. */
-  #isEvicted(now: Instant, pod: PodRef): boolean {
-    return this.#explained(now, { pod })?.attempt?.kind === 'accepted';
-  }
-
-  #explained(now: Instant, { pod }: Pick<Case, 'pod'>): PodExplanation | null {
-    const { namespace, name, uid } = pod;
-    const explained = this.#explain(now, { kind: 'pod', namespace, name, uid });
-    return explained?.kind === 'pod' ? explained : null;
-  }
-}
-
-function wordsOf([decisive]: readonly Reason[]): string {
-  return decisive ? describeReason(decisive) : '';
 }

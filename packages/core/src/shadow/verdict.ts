@@ -6,11 +6,53 @@ import type { Instant, Millis } from '../kernel/time.ts';
 import type { Taint } from '../model/taint.ts';
 import type { EvictionMode, PolicyMark } from '../policy/eviction-policy.ts';
 import { limitId } from '../policy/limit.ts';
+import type { Case } from './case.ts';
 import type { ShadowConfig } from './config.ts';
-import type { ShadowReason } from './report.ts';
+import type { ShadowEntry, ShadowReason } from './report.ts';
+
+/** What is said of one pod. */
+export type Verdict = Pick<ShadowEntry, 'verdict' | 'byMs' | 'reason' | 'message'>;
+
+type Eviction = NonNullable<Case['ours']>;
+
+/** Of a pod that both have evicted, kube-controller-manager at `theirs`: who was first. */
+export function comparedVerdict(
+  { at, because, isTooLate }: Eviction,
+  theirs: Instant,
+  config: Pick<ShadowConfig, 'sameMsMax'>,
+): Verdict {
+  const byMs = isTooLate ? null : at - theirs;
+  const verdict = byMs === null ? 'later' : timedVerdict(byMs, config);
+  const { reason, message } = wordsOf(because[0]);
+  return { verdict, byMs, reason: verdict === 'later' ? reason : null, message };
+}
+
+/** A budget refused it until kube-controller-manager had deleted it: nobody can say for how long. */
+export function refusedVerdict(message: string): Verdict {
+  return { verdict: 'later', byMs: null, reason: 'BudgetRefused', message };
+}
+
+/** Of a pod that kube-controller-manager has left alone for as long as it was followed. */
+export function lonelyVerdict({ because }: Pick<Eviction, 'because'>): Verdict {
+  const { message } = wordsOf(because[0]);
+  return { verdict: 'onlyTaintmgr', byMs: null, reason: null, message };
+}
+
+/** What is reported of it; `at`: by the clock of the cluster. */
+export function entryOf(
+  { pod, ours, because: marked }: Case,
+  { verdict, byMs, reason, message }: Verdict,
+  at: Instant,
+  mode: EvictionMode,
+): ShadowEntry {
+  const because = ours?.because ?? marked;
+  const asks = ours?.asks ?? asksBudgets(because, mode);
+  const isAsked = verdict !== 'kept' && asks;
+  return { pod, at, ...subjectOf(because), asksBudgets: isAsked, verdict, byMs, reason, message };
+}
 
 /** Both evict the pod, taintmgr so much later; negative: earlier. */
-export function timedVerdict(
+function timedVerdict(
   byMs: Millis,
   { sameMsMax }: Pick<ShadowConfig, 'sameMsMax'>,
 ): 'same' | 'earlier' | 'later' {
@@ -86,14 +128,14 @@ function heldBy(attempt: PodExplanation['attempt']): Said | null {
 }
 
 /** Whether a pod that goes for these reasons is evicted, so that budgets are asked. */
-export function asksBudgets(because: readonly Reason[], mode: EvictionMode): boolean {
+function asksBudgets(because: readonly Reason[], mode: EvictionMode): boolean {
   const policy = decisiveTaint(because)?.policy;
   if (!policy) return mode !== 'delete';
   return policy.action === 'Evict' || policy.action === 'EvictThenDelete';
 }
 
 /** The taint that decided and the policy that counted for it; '' where there is none. */
-export function subjectOf(because: readonly Reason[]): {
+function subjectOf(because: readonly Reason[]): {
   readonly taint: string;
   readonly policy: string;
 } {
