@@ -3,7 +3,7 @@
 // The loop around an engine: which options, what it takes and gives, what people may want to know.
 
 export { type ClockNotice, clockReasons, describeClock } from './controller/clock/clock-watch.ts';
-export type { ElectionNotice, ElectionOptions } from './controller/election/election.ts';
+export type { ElectionNotice, ElectionOptions } from './controller/election/election-parts.ts';
 export {
   defaultElectionTiming,
   type ElectionTiming,

@@ -7,7 +7,7 @@ import type { Random } from '../proto/backoff.ts';
 import type { ExchangeInput } from '../proto/exchange.ts';
 import type { ReflectorNotice } from '../proto/reflector-notice.ts';
 import type { ClockNotice } from './clock/clock-watch.ts';
-import type { ElectionNotice, ElectionOptions } from './election/election.ts';
+import type { ElectionNotice, ElectionOptions } from './election/election-parts.ts';
 import type { EventRecorderNotice } from './event-recorder.ts';
 import type { MayAct } from './executor.ts';
 import type { PublisherNotice } from './publisher-notice.ts';

@@ -5,7 +5,8 @@ import type { ReflectorInput } from '../proto/reflector.ts';
 import { type ClockNotice, ClockWatch, clockEvent } from './clock/clock-watch.ts';
 import { Hold } from './clock/hold.ts';
 import { ServerClock } from './clock/server-clock.ts';
-import { Election, type ElectionEffect } from './election/election.ts';
+import { Election } from './election/election.ts';
+import type { ElectionEffect } from './election/election-parts.ts';
 import { Executor, type ExecutorEffect } from './executor.ts';
 import { LeaderDuties, type LeaderEffect } from './leader-duties.ts';
 import type {

@@ -1,57 +1,27 @@
 import { earliest, formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import { type Answer, type Failure, failureOf, noAnswer, succeeded } from '../../proto/answer.ts';
-import type { ApiRequest, RequestEffect } from '../../proto/api-request.ts';
-import type { Random } from '../../proto/backoff.ts';
+import type { ApiRequest } from '../../proto/api-request.ts';
 import { Calls } from '../../proto/calls.ts';
-import type { ClusterEvent, EventSubject } from '../../proto/event-requests.ts';
+import type { EventSubject } from '../../proto/event-requests.ts';
 import type { ExchangeInput } from '../../proto/exchange.ts';
 import { parseToWriteBack } from '../../proto/json.ts';
 import {
   createLeaseRequest,
   type Lease,
-  type LeaseClaim,
-  type LeaseName,
   leaseFromJson,
   readLeaseRequest,
   updateLeaseRequest,
 } from '../../proto/lease-requests.ts';
-import { ownWallClock, type WallClock } from '../clock/server-clock.ts';
+import { ownWallClock } from '../clock/server-clock.ts';
+import type {
+  ElectionEffect,
+  ElectionInput,
+  ElectionNotice,
+  ElectionOptions,
+} from './election-parts.ts';
 import { defaultElectionTiming, type ElectionTiming, timingFault } from './election-timing.ts';
-
-/** Who stands for election, and for what. */
-export interface ElectionOptions {
-  readonly lease: LeaseName;
-  /** Must be another for each candidate and each start of it, e.g. host name and a UUID. */
-  readonly identity: string;
-  readonly timing?: ElectionTiming;
-  readonly random: Random;
-  /** What is written into the lease is dated by it; left out: `now` as it is. */
-  readonly clock?: WallClock;
-}
-
-export type ElectionInput =
-  | { readonly kind: 'start' }
-  /** Give the lease back, if we hold it, and end. Whatever the leader does must be over by then. */
-  | { readonly kind: 'stop' }
-  | { readonly kind: 'tick' }
-  /** The machine's wall clock was set, or the machine was suspended. */
-  | { readonly kind: 'clockStep' }
-  | ExchangeInput;
-
-export type ElectionEffect =
-  | RequestEffect
-  /** From now on we lead, or do not any more. */
-  | { readonly kind: 'leadership'; readonly held: boolean }
-  /** To be recorded in the cluster. */
-  | { readonly kind: 'event'; readonly event: ClusterEvent }
-  | { readonly kind: 'notice'; readonly notice: ElectionNotice };
-
-export type ElectionNotice =
-  /** Somebody, maybe we ourselves, holds the lease now. */
-  | { readonly kind: 'leaderElected'; readonly identity: string }
-  | { readonly kind: 'leadershipLost'; readonly why: string }
-  /** The lease could not be read or written; reported once for as long as it goes on alike. */
-  | { readonly kind: 'electionFailing'; readonly failure: Failure };
+import { claimOf, releaseOf } from './lease-claims.ts';
+import { ObservedLease } from './observed-lease.ts';
 
 /** A request under way; at any time there is one at most. */
 type Call =
@@ -68,14 +38,6 @@ type State =
   | { readonly kind: 'Waiting'; readonly until: Instant }
   | { readonly kind: 'Calling' }
   | { readonly kind: 'Stopped' };
-
-/** The lease as it was last seen. */
-interface Observation {
-  readonly lease: Lease;
-  readonly spec: string;
-  /** When we first saw this spec, on our own clock. */
-  readonly since: Instant;
-}
 
 /** Whoever ends gives in after so many. */
 const conflictsMax = 3;
@@ -105,7 +67,7 @@ export class Election {
   #renewedAt: Instant | null = null;
   /** The lease as it stands in the API; null: to be sure, read it first. */
   #current: Lease | null = null;
-  #observed: Observation | null = null;
+  readonly #observed = new ObservedLease();
   #attemptedAt: Instant = Number.NEGATIVE_INFINITY;
   #failing = '';
   /** How often giving the lease back met with a conflict. */
@@ -132,7 +94,7 @@ export class Election {
 
   /** Who holds the lease as far as we know; '' when nobody does. */
   get holder(): string {
-    return this.#observed?.lease.holder ?? '';
+    return this.#observed.holder;
   }
 
   /** Whether it has not begun or is over, so that nothing of it is under way. */
@@ -226,18 +188,18 @@ export class Election {
     }
     const lease = leaseFromJson(parseToWriteBack(answer.body));
     if (!lease) return this.#fail(now, noAnswer('the answer is not a Lease'));
-    const { since } = this.#observe(now, lease);
+    this.#observe(now, lease);
     if (lease.holder !== this.#options.identity) {
       if (this.#renewedAt !== null) this.#lose(`${lease.holder || 'nobody'} holds the lease`);
       if (this.#stopping) return { kind: 'Stopped' };
-      const freeAt = since + lease.duration;
+      const { freeAt } = this.#observed;
       if (lease.holder !== '' && now < freeAt) return this.#standBy(now, freeAt);
     }
     return this.#write(now, lease, true);
   }
 
   #afterMissing(now: Instant): State {
-    this.#observed = null;
+    this.#observed.forget();
     if (this.#renewedAt !== null) this.#lose('the lease is gone');
     return this.#stopping ? { kind: 'Stopped' } : this.#write(now, null, true);
   }
@@ -249,26 +211,17 @@ export class Election {
   }
 
   #write(now: Instant, lease: Lease | null, fresh: boolean): State {
-    const { lease: name } = this.#options;
-    const claim = this.#claim(now, lease);
+    const { lease: name, identity, clock = ownWallClock } = this.#options;
+    const at = clock.wall(now);
+    const claim = this.#stopping
+      ? releaseOf(at, lease)
+      : claimOf(at, lease, identity, this.#timing.lease);
     const request = lease
       ? updateLeaseRequest(name, lease, claim, this.#requestMs)
       : createLeaseRequest(name, claim, this.#requestMs);
     // Until it is answered nobody knows what stands there.
     this.#current = null;
     return this.#send(now, request, { kind: 'write', sentAt: now, fresh });
-  }
-
-  #claim(now: Instant, lease: Lease | null): LeaseClaim {
-    const { identity } = this.#options;
-    const transitions = lease?.transitions ?? 0;
-    const at = (this.#options.clock ?? ownWallClock).wall(now);
-    if (this.#stopping) {
-      return { holder: '', duration: 1000, renewedAt: at, acquiredAt: at, transitions };
-    }
-    const claim = { holder: identity, duration: this.#timing.lease, renewedAt: at };
-    if (lease?.holder === identity) return { ...claim, acquiredAt: null, transitions };
-    return { ...claim, acquiredAt: at, transitions: lease ? transitions + 1 : 0 };
   }
 
   #afterWrite(
@@ -301,14 +254,9 @@ export class Election {
     return true;
   }
 
-  #observe(now: Instant, lease: Lease): Observation {
-    const spec = JSON.stringify(lease.object.spec) ?? '';
-    const before = this.#observed;
-    this.#observed = { lease, spec, since: before?.spec === spec ? before.since : now };
-    if (lease.holder !== '' && lease.holder !== before?.lease.holder) {
-      this.#notice({ kind: 'leaderElected', identity: lease.holder });
-    }
-    return this.#observed;
+  #observe(now: Instant, lease: Lease): void {
+    const isNews = this.#observed.see(now, lease);
+    if (isNews) this.#notice({ kind: 'leaderElected', identity: lease.holder });
   }
 
   // How it goes on
@@ -350,12 +298,7 @@ export class Election {
 
   /** What Events about the election are about. */
   get subject(): EventSubject {
-    const { lease: name } = this.#options;
-    const { uid = '', resourceVersion } = this.#observed?.lease ?? {};
-    return {
-      ...{ kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', ...name, uid },
-      ...(resourceVersion !== undefined && { resourceVersion }),
-    };
+    return this.#observed.subject(this.#options.lease);
   }
 
   #turn(held: boolean): void {

@@ -1,8 +1,8 @@
-import {
-  Election,
-  type ElectionEffect,
-  type ElectionInput,
-} from '../../../src/controller/election/election.ts';
+import { Election } from '../../../src/controller/election/election.ts';
+import type {
+  ElectionEffect,
+  ElectionInput,
+} from '../../../src/controller/election/election-parts.ts';
 import type { ApiRequest } from '../../../src/proto/api-request.ts';
 import type { ExchangeInput } from '../../../src/proto/exchange.ts';
 import { random } from '../../world/random.ts';
