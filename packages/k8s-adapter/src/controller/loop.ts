@@ -22,8 +22,8 @@ import { lateMsMin, StaleView } from './stale-view.ts';
 import { loopConditions } from './status-conditions.ts';
 import type { PolicyState } from './takeover/installer.ts';
 
-/** By so much heartbeats have to be dated otherwise than before to be written at once. */
-const beatApartMsMin: Millis = 10_000;
+/** What parts of the loop want done. */
+type LoopEffect<N> = ExecutorEffect<N> | LeaderEffect | ElectionEffect;
 
 type Leadership = Extract<LoopEvent, { kind: 'leadership' }>;
 
@@ -49,8 +49,6 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   readonly #view: StaleView;
   readonly #serverClock = new ServerClock();
   readonly #clockWatch: ClockWatch;
-  /** How far heartbeats are dated from what else goes by the server's clock. */
-  #beatApart: Millis = 0;
   readonly #hold = new Hold<E | LoopEvent>();
   /** What nextWake() answers until something is heard; undefined: not asked since. */
   #wake: Instant | null | undefined;
@@ -246,22 +244,15 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   #readServerClock(now: Instant, input: LoopInput<E>): void {
     const isNews = this.#serverClock.handle(now, input);
     const { ahead, isKnown } = this.#serverClock;
-    if (input.kind === 'head' || input.kind === 'answer') this.#dateAnew(now);
+    const isDated = input.kind === 'head' || input.kind === 'answer';
+    const isRedated = isDated && this.#serverClock.takeRedating(now);
+    if (isRedated && this.synced) this.#perform(now, this.#duties.hurry(now));
     const held = this.#hold.end(now, isKnown);
     if (isNews) {
       this.#pass(now, { kind: 'clock', ahead });
       this.#noticeClock(now, this.#clockWatch.server(ahead));
     }
     for (const event of held) this.#pass(now, event);
-  }
-
-  /** Where the server's clock was set, the last heartbeat is dated by another one. */
-  #dateAnew(now: Instant): void {
-    const apart = this.#serverClock.latest(now) - this.#serverClock.wall(now);
-    const isSet = Math.abs(apart - this.#beatApart) >= beatApartMsMin;
-    if (!isSet) return;
-    this.#beatApart = apart;
-    if (this.synced) this.#perform(now, this.#duties.hurry(now));
   }
 
   /** People look at Events before they look at logs. */
@@ -279,7 +270,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   #elect(now: Instant, input: LoopInput<E>): void {
     if (!this.#election) return;
     const isItsOwn = input.kind !== 'event' && input.kind !== 'stop';
-    this.#follow(now, this.#election.handle(now, isItsOwn ? input : { kind: 'tick' }));
+    this.#perform(now, this.#election.handle(now, isItsOwn ? input : { kind: 'tick' }));
   }
 
   #notice(notice: LoopNotice): void {
@@ -294,24 +285,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     if (!this.#election || this.#phase !== 'stopped') return;
     if (!this.#executor.rests || !this.#duties.idle) return;
     if (this.#parts.leaseIsShared?.()) return;
-    this.#follow(now, this.#election.handle(now, { kind: 'stop' }));
-  }
-
-  #follow(now: Instant, effects: readonly ElectionEffect[]): void {
-    for (const effect of effects) {
-      switch (effect.kind) {
-        case 'leadership':
-          this.#notice({ kind: 'elected', held: effect.held });
-          this.#perform(now, this.#duties.lead(now, effect.held, this.synced));
-          this.#lead(now, this.#allowed, effect.held);
-          break;
-        case 'event':
-          this.#perform(now, this.#executor.record(now, effect.event));
-          break;
-        default:
-          this.#actions.push(effect);
-      }
-    }
+    this.#perform(now, this.#election.handle(now, { kind: 'stop' }));
   }
 
   get #mayLead(): boolean {
@@ -373,22 +347,35 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     }
   }
 
-  #perform(now: Instant, effects: readonly (ExecutorEffect<N> | LeaderEffect)[]): void {
+  #perform(now: Instant, effects: readonly LoopEffect<N>[]): void {
     for (const effect of effects) {
-      if (effect.kind === 'result') {
-        this.#pass(now, effect);
-        continue;
+      switch (effect.kind) {
+        case 'result':
+          this.#pass(now, effect);
+          break;
+        case 'event':
+          this.#perform(now, this.#executor.record(now, effect.event));
+          break;
+        case 'leadership':
+          this.#notice({ kind: 'elected', held: effect.held });
+          this.#perform(now, this.#duties.lead(now, effect.held, this.synced));
+          this.#lead(now, this.#allowed, effect.held);
+          break;
+        case 'notice':
+          this.#actions.push(effect);
+          this.#heed(now, effect.notice);
+          break;
+        default:
+          this.#actions.push(effect);
       }
-      if (effect.kind === 'event') {
-        this.#perform(now, this.#executor.record(now, effect.event));
-        continue;
-      }
-      this.#actions.push(effect);
-      const event = effect.kind === 'notice' ? this.#parts.eventOf?.(effect.notice) : null;
-      if (event) this.#pass(now, event);
-      const isUrgent = effect.kind === 'notice' && this.#parts.isUrgent?.(effect.notice);
-      if (isUrgent) this.#perform(now, this.#duties.hurry(now));
     }
+  }
+
+  /** What a notice means to the machine, and to those who read what is published. */
+  #heed(now: Instant, notice: N | LoopNotice): void {
+    const event = this.#parts.eventOf?.(notice);
+    if (event) this.#pass(now, event);
+    if (this.#parts.isUrgent?.(notice)) this.#perform(now, this.#duties.hurry(now));
   }
 }
 

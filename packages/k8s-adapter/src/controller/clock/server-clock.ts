@@ -30,6 +30,8 @@ interface Reading {
 /** So long an answer has a say beside later ones that contradict it. */
 const readingMsMax: Millis = 30_000;
 const readingsEveryMs: Millis = 1_000;
+/** By so much heartbeats have to be dated otherwise than before to be written at once. */
+const redatedMsMin: Millis = 10_000;
 /** Clocks drift and answers are dated before they are sent: no reason to say they disagree. */
 const slackMs: Millis = 50;
 
@@ -49,6 +51,8 @@ export class ServerClock {
   #ahead: Millis = 0;
   readonly #sentAt = new Map<string, Instant>();
   readonly #readings: Reading[] = [];
+  /** How far heartbeats are dated from what else goes by this clock, as it was said last. */
+  #beatsApart: Millis = 0;
 
   /** How far the server's clock is ahead of our time, negative: behind. */
   get ahead(): Millis {
@@ -72,6 +76,14 @@ export class ServerClock {
     const most = Math.min(before.most, last.most);
     const isAsBelieved = least <= this.#ahead && this.#ahead <= most;
     return least > most || isAsBelieved ? this.wall(now) : now + least + slackMs;
+  }
+
+  /** Whether heartbeats are dated otherwise than before: the server's clock was set. It is said once. */
+  takeRedating(now: Instant): boolean {
+    const apart = this.latest(now) - this.wall(now);
+    if (Math.abs(apart - this.#beatsApart) < redatedMsMin) return false;
+    this.#beatsApart = apart;
+    return true;
   }
 
   /** When a tick would change what we believe; null: only an answer can. */
