@@ -1,6 +1,7 @@
 // What a leader does beside acting: it publishes itself, and keeps the policies of takeover.
 import { earliest, type Instant } from '@taintmgr/core/time';
 import type { ExchangeInput } from '../proto/exchange.ts';
+import type { LoopSettings } from './loop-parts.ts';
 import type { PublisherNotice } from './publisher-notice.ts';
 import { StatusPublisher, type StatusPublisherOptions } from './status-publisher.ts';
 import {
@@ -10,12 +11,9 @@ import {
   type PolicyState,
 } from './takeover/installer.ts';
 
-export interface LeaderDutiesOptions {
-  /** Null: nothing is published. */
-  readonly publish: StatusPublisherOptions | null;
-  /** Null: there is no takeover. */
-  readonly takeover: InstallerOptions | null;
-}
+/** What goes for all that is written beside acting. */
+type DutySite = Pick<StatusPublisherOptions, 'clock' | 'leads' | 'conditions'> &
+  Pick<InstallerOptions, 'random'>;
 
 export type LeaderEffect =
   | InstallerEffect
@@ -31,9 +29,15 @@ export class LeaderDuties {
   readonly #installer: PolicyInstaller | null;
   #hasBegun = false;
 
-  constructor({ publish, takeover }: LeaderDutiesOptions) {
-    this.#publisher = publish && new StatusPublisher(publish);
-    this.#installer = takeover && new PolicyInstaller(takeover);
+  /** Left out: nothing is published, and there is no takeover. */
+  constructor(
+    { publish, takeover }: Pick<LoopSettings, 'publish' | 'takeover'>,
+    { random, clock, leads, conditions }: DutySite,
+  ) {
+    const isVital = takeover !== undefined;
+    const site = { clock, leads, conditions, isVital };
+    this.#publisher = publish ? new StatusPublisher({ ...publish, ...site }) : null;
+    this.#installer = takeover ? new PolicyInstaller({ ...takeover, random, leads }) : null;
   }
 
   /** Whether all is done that goes before acting. */

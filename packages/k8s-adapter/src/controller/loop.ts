@@ -18,6 +18,7 @@ import type {
   OfKind,
   RunningLoop,
 } from './loop-parts.ts';
+import { LoopWake } from './loop-wake.ts';
 import { lateMsMin, StaleView } from './stale-view.ts';
 import { loopConditions } from './status-conditions.ts';
 import type { PolicyState } from './takeover/installer.ts';
@@ -50,12 +51,10 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   readonly #serverClock = new ServerClock();
   readonly #clockWatch: ClockWatch;
   readonly #hold = new Hold<E | LoopEvent>();
-  /** What nextWake() answers until something is heard; undefined: not asked since. */
-  #wake: Instant | null | undefined;
-  /** The same of all but the machine: events that come to nothing leave it as it is. */
-  #wakeOfOthers: Instant | null | undefined;
-  /** When something was last heard. */
-  #heardAt: Instant = Number.NEGATIVE_INFINITY;
+  readonly #wake = new LoopWake({
+    withMachine: (others) => this.#wakeWithMachine(others),
+    ofOthers: () => this.#wakeOfOthers(),
+  });
 
   constructor(parts: LoopParts<E, C, N>) {
     const { election, random, component = 'taintmgr', mayAct = () => true } = parts;
@@ -70,19 +69,13 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     });
     this.#election = election ? new Election({ ...election, random, clock }) : null;
     const leads = (now: Instant): boolean => this.leads(now);
-    const { publish, takeover } = readOnly ? {} : parts;
     const conditions = () =>
       loopConditions({
         isCurrent: this.#view.isCurrent,
         isHeld: this.#hold.isOn,
         ahead: clock.ahead,
       });
-    this.#duties = new LeaderDuties({
-      publish: publish
-        ? { ...publish, clock, leads, conditions, isVital: takeover !== undefined }
-        : null,
-      takeover: takeover ? { ...takeover, random, leads } : null,
-    });
+    this.#duties = new LeaderDuties(readOnly ? {} : parts, { random, clock, leads, conditions });
     this.#elected = this.#election === null;
     this.#held = this.#elected;
     this.#clockWatch = new ClockWatch(election?.identity ?? '');
@@ -124,29 +117,23 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   }
 
   nextWake(): Instant | null {
-    if (this.#wake === undefined) this.#wake = this.#earliestWake();
-    return this.#wake;
+    return this.#wake.next();
   }
 
-  /**
-   * For how long a tick is due that has not come. What becomes known may have been due for days, and for
-   * the tick it is only now.
-   */
+  /** For how long a tick is due that has not come. */
   lateBy(now: Instant): Millis {
-    const wake = this.nextWake();
-    return wake === null ? 0 : Math.max(0, now - Math.max(wake, this.#heardAt));
+    return this.#wake.lateBy(now);
   }
 
-  #earliestWake(): Instant | null {
-    if (this.#wakeOfOthers === undefined) this.#wakeOfOthers = this.#earliestOfOthers();
-    if (this.#phase !== 'running') return this.#wakeOfOthers;
+  #wakeWithMachine(others: Instant | null): Instant | null {
+    if (this.#phase !== 'running') return others;
     const heard = this.#hold.isOn
       ? this.#hold.nextWake()
       : this.#view.notBefore(this.#parts.machine.nextWake());
-    return earlier(this.#wakeOfOthers, heard);
+    return earlier(others, heard);
   }
 
-  #earliestOfOthers(): Instant | null {
+  #wakeOfOthers(): Instant | null {
     let wake = this.#executor.nextWake();
     for (const source of this.#parts.sources) wake = earlier(wake, source.nextWake());
     wake = earlier(wake, earlier(this.#duties.nextWake(), this.#serverClock.nextWake()));
@@ -160,10 +147,10 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
 
   handle(now: Instant, input: LoopInput<E>): readonly LoopAction<N | LoopNotice>[] {
     // For most inputs that is not asked: something was heard a moment ago.
-    if (now - this.#heardAt >= lateMsMin) this.#view.late(now, this.lateBy(now));
-    this.#heardAt = now;
+    if (now - this.#wake.heardAt >= lateMsMin) this.#view.late(now, this.lateBy(now));
+    this.#wake.heard(now);
     // An event is for the machine; what it commands, if anything, concerns others (see #pass).
-    if (input.kind !== 'event' || this.#election) this.#wakeOfOthers = undefined;
+    if (input.kind !== 'event' || this.#election) this.#wake.forgetOthers();
     if (input.kind === 'clockStep') this.#step(now, input.by);
     // Time may have ended our leadership: that comes before anything else is done.
     this.#elect(now, input);
@@ -176,7 +163,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     const actions = this.#actions;
     this.#actions = [];
     this.#serverClock.follow(now, actions);
-    this.#wake = undefined;
+    this.#wake.forget();
     return actions;
   }
 
@@ -185,7 +172,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     const wake = this.nextWake();
     if (wake !== null && wake <= now) return false;
     if (!this.#parts.machine.hear?.(now, event)) return false;
-    this.#heardAt = now;
+    this.#wake.heard(now);
     return true;
   }
 
@@ -214,7 +201,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
       case 'event':
         // Leadership from outside is leave to act; where there are elections, once elected.
         if (isLeadership(input.event)) {
-          this.#wakeOfOthers = undefined;
+          this.#wake.forgetOthers();
           this.#lead(now, input.event.held, this.#elected);
           // Whether it acts is published, and with takeover others are refused by that.
           if (this.synced) this.#perform(now, this.#duties.hurry(now));
@@ -341,7 +328,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   #pass(now: Instant, event: E | LoopEvent): void {
     if (this.#phase !== 'running' || this.#hold.takes(event)) return;
     for (const command of this.#parts.machine.handle(now, event)) {
-      this.#wakeOfOthers = undefined;
+      this.#wake.forgetOthers();
       const isStale = (nodeName: string): boolean => this.#view.isStale(now, nodeName);
       this.#perform(now, this.#executor.execute(now, command, isStale));
     }
