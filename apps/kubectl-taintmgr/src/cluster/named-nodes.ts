@@ -1,6 +1,7 @@
 import { UsageError } from '../usage-error.ts';
 import type { NodeFacts } from './facts.ts';
-import { type ClusterReader, selected } from './reader.ts';
+import type { ClusterReader } from './reader.ts';
+import { selected } from './refusals.ts';
 
 /**
  * The nodes that a command line names or selects. Throws UsageError where it does both, and ApiError for one

@@ -1,6 +1,7 @@
 // What nodes and pods were before, as far as the API server still knows.
 import { endOfSecond, type Instant } from '@taintmgr/core/time';
 import { evictsPods, type NodeFacts, type PodFacts } from './facts.ts';
+import { inTurns } from './in-turns.ts';
 import type { ClusterReader } from './reader.ts';
 
 /** States in their order, each as it was when it came; the last is what is there now. */
@@ -14,7 +15,6 @@ export interface Past {
 /** So many states are looked through for one object, and so many for one answer. */
 const statesMax = 60;
 const statesInAllMax = 400;
-const atOnceMax = 8;
 
 /**
  * Reads the past that kube-controller-manager has seen and that objects do not show: when each of
@@ -147,13 +147,4 @@ function appliedTolerations(text: string | null): readonly WrittenToleration[] {
   } catch {
     return [];
   }
-}
-
-/** Awaits a few at a time. */
-async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  for (let from = 0; from < items.length; from += atOnceMax) {
-    results.push(...(await Promise.all(items.slice(from, from + atOnceMax).map(work))));
-  }
-  return results;
 }

@@ -4,7 +4,6 @@ import type { Instant } from '@taintmgr/core/time';
 import { parseTime } from '@taintmgr/core/time';
 import {
   type ApiClient,
-  ApiError,
   EvictorSearch,
   type Evictors,
   getNodeRequest,
@@ -13,17 +12,18 @@ import {
   podsPath,
   type Selectors,
 } from '@taintmgr/k8s-adapter/client';
-import { UsageError } from '../usage-error.ts';
 import { type ClockEvent, clockEventsIn } from './clock-events.ts';
 import { withPublished } from './evictors.ts';
 import { budgetFacts, type NodeFacts, nodeFacts, type PodFacts, podFacts } from './facts.ts';
+import { inTurns, requestsAtOnceMax } from './in-turns.ts';
 import type { LeaseObject, ObjectMeta } from './objects.ts';
 import { pausesPath } from './pauses.ts';
+import { ifThere, Refusals, unless } from './refusals.ts';
+import { stateBefore } from './state-before.ts';
 import { type TaintManager, taintManagersIn, taintManagersPath } from './taint-managers.ts';
 
 /** From this many nodes on one read of all pods is cheaper than one for each node. */
 const singleNodesMax = 40;
-const requestsAtOnceMax = 8;
 const nodeLeases = 'kube-node-lease';
 const budgetsPath = '/apis/policy/v1/poddisruptionbudgets';
 
@@ -35,10 +35,7 @@ export class ClusterReader {
   readonly #client: ApiClient;
   readonly #chunkSize: number | undefined;
   readonly #search: EvictorSearch;
-  readonly #refused: string[] = [];
-  /** When each of them was asked for: they are told in that order, not as answers came. */
-  readonly #refusedTurns: number[] = [];
-  #turns = 0;
+  readonly #refusals = new Refusals();
   /** What time it is. */
   readonly now: () => Instant;
 
@@ -60,7 +57,7 @@ export class ClusterReader {
 
   /** What could not be read for want of rights, in the API server's words. */
   get refused(): readonly string[] {
-    return this.#refused;
+    return this.#refusals.messages;
   }
 
   async node(name: string): Promise<NodeFacts> {
@@ -79,45 +76,26 @@ export class ClusterReader {
   }
 
   async pod(namespace: string, name: string): Promise<PodFacts> {
-    const [ns, podName] = [namespace, name].map(encodeURIComponent);
-    return podFacts(await this.#client.get(`/api/v1/namespaces/${ns}/pods/${podName}`));
+    return podFacts(await this.#client.get(podPath(namespace, name)));
   }
 
   /** A pod as the API server has it; null: there is none, or we may not see it. */
   async podObject(namespace: string, name: string): Promise<unknown> {
-    const [ns, podName] = [namespace, name].map(encodeURIComponent);
-    const path = `/api/v1/namespaces/${ns}/pods/${podName}`;
+    const path = podPath(namespace, name);
     return await unless(403, () => ifThere(() => this.#client.get(path)), null);
   }
 
   /** The state of a node before the one that was read; null: the API server has none any more. */
   async nodeBefore({ node, version }: NodeFacts): Promise<NodeFacts | null> {
-    const before = await this.#before(nodesPath, node.name, version);
+    const before = await stateBefore(this.#client, nodesPath, node.name, version);
     return before === null ? null : nodeFacts(before);
   }
 
   /** The same of a pod. */
   async podBefore({ pod, version }: PodFacts): Promise<PodFacts | null> {
-    const path = `/api/v1/namespaces/${encodeURIComponent(pod.namespace)}/pods`;
-    const before = await this.#before(path, pod.name, version);
+    const path = podsOfPath(pod.namespace);
+    const before = await stateBefore(this.#client, path, pod.name, version);
     return before === null ? null : podFacts(before);
-  }
-
-  /**
-   * API servers keep the states of some minutes, and number all writes of all objects in one order. Any
-   * refusal means that there is nothing to be had.
-   */
-  async #before(path: string, name: string, version: string): Promise<unknown> {
-    if (!/^[1-9]\d*$/.test(version)) return null;
-    const at = String(BigInt(version) - 1n);
-    const request = listRequest(path, { fieldSelector: `metadata.name=${name}`, at });
-    try {
-      const { items = [] } = (await this.#client.send(request)) as { items?: readonly unknown[] };
-      return items[0] ?? null;
-    } catch (error) {
-      if (error instanceof ApiError) return null;
-      throw error;
-    }
   }
 
   /** The names of the pods of a namespace. */
@@ -268,17 +246,8 @@ export class ClusterReader {
   }
 
   /** What is read; null, and noted in `refused`, where rights are missing. */
-  async ifAllowed<T>(read: () => Promise<T>): Promise<T | null> {
-    const turn = this.#turns++;
-    try {
-      return await read();
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.failure.status !== 403) throw error;
-      const before = this.#refusedTurns.filter((other) => other < turn).length;
-      this.#refusedTurns.splice(before, 0, turn);
-      this.#refused.splice(before, 0, error.failure.message);
-      return null;
-    }
+  ifAllowed<T>(read: () => Promise<T>): Promise<T | null> {
+    return this.#refusals.ifAllowed(read);
   }
 }
 
@@ -294,49 +263,10 @@ function podsOfPath(namespace: string): string {
   return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
 }
 
+function podPath(namespace: string, name: string): string {
+  return `${podsOfPath(namespace)}/${encodeURIComponent(name)}`;
+}
+
 function leasesPath(namespace: string): string {
   return `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
-}
-
-/** What is read; null where there is nothing of that name. */
-function ifThere<T>(read: () => Promise<T>): Promise<T | null> {
-  return unless(404, read, null);
-}
-
-/** What is read, or something else where the API server answers with a status. */
-async function unless<T, U>(status: number, read: () => Promise<T>, other: U): Promise<T | U> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof ApiError && error.failure.status === status) return other;
-    throw error;
-  }
-}
-
-/** Awaits a few at a time. */
-async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  for (let from = 0; from < items.length; from += requestsAtOnceMax) {
-    results.push(...(await Promise.all(items.slice(from, from + requestsAtOnceMax).map(work))));
-  }
-  return results;
-}
-
-/**
- * What a selector that somebody wrote finds. Throws UsageError for one that the API server cannot
- * read; `flag` names the flag it came with.
- */
-export async function selected<T>(
-  flag: string,
-  selector: string,
-  read: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.failure.status !== 400) throw error;
-    const want = 'a label selector such as pool=blue,tier!=db';
-    const got = JSON.stringify(selector);
-    throw new UsageError(`${flag}: got ${got}, want ${want} (${error.failure.message})`);
-  }
 }
