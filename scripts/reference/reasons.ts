@@ -232,6 +232,12 @@ export const conditions: readonly ConditionRow[] = [
     what: `${holds}the API server's clock and that of the replica differ by 2 s or more.`,
   },
   {
+    on: 'EvictionPolicy',
+    type: 'InForce',
+    reasons: ['Forbidden'],
+    what: 'False: pods that go by it wait, as the controller may not do what its `action` takes; the message names the right and what gives it.',
+  },
+  {
     on: 'EvictionPolicy, NodeTaintRule',
     type: 'InForce',
     reasons: ['Followed', 'FileCounts', 'CannotBeFollowed', 'ControllerDisabled'],

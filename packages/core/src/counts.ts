@@ -1,4 +1,5 @@
 // How many pods evictions concern: in all, and for each policy, taint rule and pause.
+import { lackedRight } from './attempt/lacked-right.ts';
 import type { AttemptState } from './attempt/state.ts';
 import type { NodeDrains } from './drain/objects/machine.ts';
 import type { NodeDrainState } from './drain/objects/state.ts';
@@ -12,7 +13,8 @@ import type { RuleStatus } from './lifecycle/rule-pools.ts';
 import type { Node } from './model/node.ts';
 import type { Pod } from './model/pod.ts';
 import { coversNamespace, coversNode, coversTaint } from './policy/pause-scope.ts';
-import type { EvictionPause } from './policy/values.ts';
+import { actionRights, type PodRight } from './policy/pod-rights.ts';
+import type { EvictionPause, PolicyAction } from './policy/values.ts';
 import type { StoreView } from './store.ts';
 
 /** How many there are. Each pod is counted once among those of evictions. */
@@ -48,6 +50,8 @@ interface EvictionPolicyCounts extends PodCounts {
   readonly pods: number;
   /** Its limits that have tripped, as they are resumed. */
   readonly tripped: readonly string[];
+  /** The rights for lack of which the API server refuses that its pods go. */
+  readonly lacks: readonly PodRight[];
 }
 
 interface PauseCounts {
@@ -158,14 +162,20 @@ function eachPolicy(
   const found = new Map(
     store.policies().map(({ name }) => {
       const ids = tripped.flatMap(({ policy, id }) => (policy === name ? [id] : []));
-      return [name, { pods: 0, pending: 0, held: 0, blocked: 0, tripped: ids }];
+      const lacked: PodRight[] = [];
+      return [name, { pods: 0, pending: 0, held: 0, blocked: 0, tripped: ids, lacks: lacked }];
     }),
   );
-  for (const { decision, attempt } of pods) {
+  const actions = new Map(store.policies().map(({ name, action }) => [name, action]));
+  for (const { pod, decision, attempt } of pods) {
     for (const name of policiesIn(decision.because)) {
       const counts = found.get(name);
       if (counts) counts.pods += 1;
     }
+    // What was accepted shows that the right is there by now.
+    const setback = attempt?.kind === 'accepted' ? null : machine.lastSetbackOn(pod);
+    const right = setback && lackedRight(setback);
+    if (right) addLack(found, actions, decisivePolicy(decision.because), right);
     const as = countedAs(attempt);
     if (as === null) continue;
     for (const name of concernedBy(decision.because, attempt)) {
@@ -174,6 +184,20 @@ function eachPolicy(
     }
   }
   return found;
+}
+
+/** Unless the policy has another action by now, which does not take it. */
+function addLack(
+  found: ReadonlyMap<string, { readonly lacks: PodRight[] }>,
+  actions: ReadonlyMap<string, PolicyAction | null>,
+  policy: string | null,
+  right: PodRight,
+): void {
+  const action = policy === null ? null : actions.get(policy);
+  const lacks = policy === null ? null : found.get(policy)?.lacks;
+  if (!action || !lacks || lacks.includes(right) || !actionRights[action].includes(right)) return;
+  lacks.push(right);
+  lacks.sort();
 }
 
 /** The policies that count for a pod, for one of the taints of its node or for several. */
@@ -186,10 +210,15 @@ function concernedBy(
   because: readonly Reason[],
   attempt: AttemptState | null,
 ): ReadonlySet<string> {
-  const decisive = because.find((reason) => 'deadline' in reason);
   const hit = attempt?.kind === 'queued' ? attempt.hit : null;
-  const names = [decisive && policyOf(decisive), hit?.policy];
+  const names = [decisivePolicy(because), hit?.policy];
   return new Set(names.filter((name) => name != null));
+}
+
+/** The policy whose deadline acts; null: none's. */
+function decisivePolicy(because: readonly Reason[]): string | null {
+  const decisive = because.find((reason) => 'deadline' in reason);
+  return decisive ? policyOf(decisive) : null;
 }
 
 /** A policy of which nobody can tell whether it counts is none. */

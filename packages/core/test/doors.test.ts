@@ -54,16 +54,16 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './policy': {
     values: `
-      canFitBoth canOverlap contradiction customResourceDefinitions defaultWindowMs describeCount
+      actionRights canFitBoth canOverlap contradiction customResourceDefinitions defaultWindowMs describeCount
       drainFinalizer drainMarksFeature explainChoice fittedStatus isForNoExecute isTakenOver isWindowed
       limitId
-      needsRecord policyApiVersion policyKinds readManifest resumeCommand takeoverLabel takeoverProgram`,
+      needsRecord podRightRemedies policyApiVersion policyKinds readManifest resumeCommand takeoverLabel takeoverProgram`,
     types: `
       BudgetPolicy ConditionRule CustomResourceDefinition EvictionMode EvictionPause
       EvictionPauseScope EvictionPauseSpec EvictionPauseStatus EvictionPolicy EvictionPolicySpec
       ExplainedChoice Judged KindName LimitCount LimitHit LimitRecord LimitRule LimitScope
       LimitStatus ManifestFault NamedTaintManager NodeDrain NodeDrainSpec NodeDrainStatus
-      NodeTaintRule NodeTaintRuleSpec Policy PolicyAction PolicyMatch PolicyObject PolicyPart
+      NodeTaintRule NodeTaintRuleSpec PodRight Policy PolicyAction PolicyMatch PolicyObject PolicyPart
       PolicySubject PolicyVerdict RecordedLimit ResumeRequest StatusOf TaintManagerStatus TaintPattern`,
   },
   './pressure': {

@@ -49,6 +49,8 @@ export interface Attempt {
   readonly tries: number;
   /** Whether budgets were asked, and an answer came. */
   readonly budgetsAsked: boolean;
+  /** Why the last try that was answered ended without success; left out: none did. */
+  readonly lastSetback?: Setback;
 }
 
 /** Of a pod for which nothing was sent. */
@@ -97,9 +99,10 @@ export function setBack(
   setback: Setback,
   escalateAt: Instant | null,
   config: AttemptConfig,
-): Pick<Attempt, 'budgetsAsked'> & { readonly state: SetBack } {
+): Omit<Attempt, 'state' | 'tries'> & { readonly state: SetBack } {
   const blocker = blockerOf(setback);
   const until = nextTry(now, uid, tries, setback, escalateAt, config);
   const state = { kind: isHeld(blocker) ? 'blocked' : 'failed', until, setback } as const;
-  return { state, budgetsAsked: budgetsAsked || isAnswered(blocker) };
+  const isAsked = budgetsAsked || isAnswered(blocker);
+  return { state, budgetsAsked: isAsked, lastSetback: setback };
 }

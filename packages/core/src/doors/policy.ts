@@ -15,6 +15,7 @@ export {
   type PolicyVerdict,
 } from '../policy/choice.ts';
 export { canFitBoth, canOverlap, contradiction, isForNoExecute } from '../policy/overlap.ts';
+export { actionRights, type PodRight, podRightRemedies } from '../policy/pod-rights.ts';
 export type {
   EvictionPause,
   EvictionPauseScope,

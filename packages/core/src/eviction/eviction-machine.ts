@@ -1,4 +1,5 @@
 import type { BudgetPolicy } from '../attempt/budget-policy.ts';
+import type { Setback } from '../attempt/outcome.ts';
 import type { AttemptState } from '../attempt/state.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { Machine } from '../machine.ts';
@@ -20,6 +21,8 @@ export interface EvictionMachine extends Machine<MachineCommand> {
   deletedAt(now: Instant, pod: Pod, decision: Eviction): Instant | null;
   /** How far the eviction of a pod has come; null when none is pending. */
   attemptOn(pod: PodRef): AttemptState | null;
+  /** Why the last try to evict a pod failed, also while it waits for the next; null: none did. */
+  lastSetbackOn(pod: PodRef): Setback | null;
   /** The limits that have tripped, those in whose window pods were evicted, and rates in use. */
   limits(now: Instant): readonly LimitStatus[];
 }

@@ -1,5 +1,6 @@
 // The precise eviction machine: when each pod of a tainted node goes, and what comes of it.
 import type { BudgetPolicy } from '../attempt/budget-policy.ts';
+import type { Setback } from '../attempt/outcome.ts';
 import type { AttemptState } from '../attempt/state.ts';
 import type { Event } from '../event.ts';
 import { earlier, type Instant } from '../kernel/time.ts';
@@ -117,6 +118,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
   attemptOn({ uid }: PodRef): AttemptState | null {
     return this.#attempts.stateOf(uid);
   }
+
+  lastSetbackOn = ({ uid }: PodRef): Setback | null => this.#attempts.get(uid)?.lastSetback ?? null;
 
   limits(now: Instant): readonly LimitStatus[] {
     return this.#limits.record.limits(now);

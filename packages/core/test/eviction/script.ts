@@ -213,9 +213,14 @@ class Run {
   /** What policies and pauses come to; zeros are left out. */
   #counts(now: number): string[] {
     const { policies, pauses } = this.#engine.policyCounts(now);
-    const counted = [...(policies ?? [])].map(([name, { tripped, ...numbers }]) => {
+    const counted = [...(policies ?? [])].map(([name, { tripped, lacks, ...numbers }]) => {
       const parts = Object.entries(numbers).flatMap(([what, n]) => (n > 0 ? [`${n} ${what}`] : []));
-      return [`policy ${name}:`, ...parts, ...tripped.map((id) => `tripped ${id}`)].join(' ');
+      return [
+        `policy ${name}:`,
+        ...parts,
+        ...tripped.map((id) => `tripped ${id}`),
+        ...lacks.map((right) => `lacks ${right}`),
+      ].join(' ');
     });
     const paused = [...(pauses ?? [])].map(([name, { since, isOver, pods, held }]) => {
       const length = held === null ? 'no deadlines' : `${pods} pods for ${seconds(held)}`;

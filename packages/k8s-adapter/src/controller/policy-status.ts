@@ -1,6 +1,11 @@
 // What the leader says of one policy, taint rule or pause in its status.
 import type { PolicyCounts } from '@taintmgr/core';
-import { fittedStatus, resumeCommand, type StatusOf } from '@taintmgr/core/policy';
+import {
+  fittedStatus,
+  podRightRemedies,
+  resumeCommand,
+  type StatusOf,
+} from '@taintmgr/core/policy';
 import { formatTime, formatTimeMillis, type Instant, type Millis } from '@taintmgr/core/time';
 import type { FollowedKind } from '../manifests/events.ts';
 import type { FollowedObject } from '../manifests/followed-objects.ts';
@@ -93,14 +98,22 @@ function inForce(status: 'True' | 'False', reason: string, message: string): Sta
 }
 
 function ofPolicy(counts: Count<'EvictionPolicy'>): Stated<'EvictionPolicy'> {
-  const { tripped, ...said } = counts;
+  const { tripped, lacks, ...said } = counts;
   const isTripped: StatedCondition = {
     type: 'LimitTripped',
     status: 'True',
     reason: 'Tripped',
     message: `its pods wait until somebody runs: ${tripped.map(resumeCommand).join('; ')}`,
   };
-  const follows = inForce('True', 'Followed', 'the controller goes by it');
+  const missing = lacks.map((right) => `${right} (${podRightRemedies[right]})`).join('; ');
+  const follows =
+    lacks.length === 0
+      ? inForce('True', 'Followed', 'the controller goes by it')
+      : inForce(
+          'False',
+          'Forbidden',
+          `its pods stay, as the controller has no right to ${missing}`,
+        );
   return { said, conditions: [follows, ...(tripped.length > 0 ? [isTripped] : [])] };
 }
 

@@ -1,7 +1,7 @@
 // What the leader writes into the status of policies, taint rules and pauses, and when.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createEngine, makeNode, parseTaint } from '@taintmgr/core';
+import { createEngine, makeNode, type Outcome, parseTaint } from '@taintmgr/core';
 import { at, Stage, start } from '../world/status-stage.ts';
 
 function condition(type: string, status: string, reason: string, message: string, seconds = 0) {
@@ -112,6 +112,43 @@ describe('the status of policies, taint rules and pauses', () => {
           '1 more would get the taint if maxNodes let them',
         ),
       ],
+    });
+  });
+
+  it('names the right that is missing for an action while pods wait for it', () => {
+    const stage = new Stage();
+    stage.put('EvictionPolicy', 'broken', { action: 'Delete' });
+    const taints = [parseTaint('broken:NoExecute')];
+    const { engine } = stage;
+    engine.handle(stage.now, { kind: 'nodeUpsert', node: makeNode({ name: 'n3', taints }) });
+    const answer = (outcome: Outcome): void => {
+      const [removal] = engine
+        .handle(stage.now, { kind: 'tick' })
+        .flatMap((command) => (command.kind === 'deletePod' ? [command] : []));
+      engine.handle(stage.now, { kind: 'result', id: removal?.id ?? '', outcome });
+    };
+    const who = 'User "system:serviceaccount:taintmgr:taintmgr-controller"';
+    const what = 'cannot delete resource "pods" in API group "" in the namespace "shop"';
+    const message = `pods "web-2" is forbidden: ${who} ${what}`;
+    stage.pod('web-2', 'n3');
+    engine.handle(stage.now, { kind: 'leadership', held: true });
+    answer({ kind: 'failed', status: 403, message, retryAfter: null });
+    stage.lead();
+    assert.deepEqual(stage.pass(0.1), ['0s broken']);
+    const lacked =
+      'its pods stay, as the controller has no right to delete pods (add components/deletions to its kustomization, or set policies.deletions of its chart)';
+    assert.deepEqual(stage.status('EvictionPolicy', 'broken'), {
+      observedGeneration: 4,
+      ...{ pods: 5, pending: 5, held: 0, blocked: 0 },
+      conditions: [condition('InForce', 'False', 'Forbidden', lacked)],
+    });
+    stage.now += 1000;
+    answer({ kind: 'done' });
+    assert.deepEqual(stage.pass(9), ['3s broken']);
+    assert.deepEqual(stage.status('EvictionPolicy', 'broken'), {
+      observedGeneration: 4,
+      ...{ pods: 5, pending: 4, held: 0, blocked: 0 },
+      conditions: [{ ...followed, lastTransitionTime: at(3) }],
     });
   });
 

@@ -1,5 +1,10 @@
 // The check whether taintmgr-controller may do what policies ask of it.
-import type { EvictionPolicy, PolicyAction } from '@taintmgr/core/policy';
+import {
+  actionRights,
+  type EvictionPolicy,
+  type PodRight,
+  podRightRemedies,
+} from '@taintmgr/core/policy';
 import type { Connection } from '../../cli/connection.ts';
 import { leaderAccount } from '../../cluster/evictors.ts';
 import { readClusterPolicies } from '../../cluster/policies.ts';
@@ -8,22 +13,7 @@ import { isAllowedTo, rightOf } from '../../cluster/rights.ts';
 import type { Survey } from '../../cluster/survey.ts';
 import { type Finding, findingsOf, orWell } from './finding.ts';
 
-const deletes = 'delete pods';
-const evicts = 'create pods/eviction';
-/** What each action takes. */
-const rights: Readonly<Record<PolicyAction, readonly string[]>> = {
-  Delete: [deletes],
-  Evict: [evicts],
-  EvictThenDelete: [evicts, deletes],
-  Keep: [],
-  Upstream: [deletes],
-};
-/** What gives it to a mode that has it not. */
-const remedies: Readonly<Record<string, string>> = {
-  [deletes]:
-    'add components/deletions to its kustomization, or set policies.deletions of its chart',
-  [evicts]: 'add components/evictions to its kustomization, or set policies.evictions of its chart',
-};
+const rights: readonly PodRight[] = ['delete pods', 'create pods/eviction'];
 
 /**
  * Policies whose pods stay for ever, as the service account of the leader lacks a right; nothing where its
@@ -39,7 +29,7 @@ export async function checkPolicies(
   if (account === null) return [];
   const { objects } = await readClusterPolicies(reader, Promise.resolve(evictor));
   const policies = objects.flatMap(({ kind, value }) => (kind === 'EvictionPolicy' ? [value] : []));
-  const asked = [deletes, evicts].filter((right) => policies.some((one) => takes(one, right)));
+  const asked = rights.filter((right) => policies.some((one) => takes(one, right)));
   if (asked.length === 0) return [];
   const answers = await Promise.all(
     asked.map((right) => isAllowedTo(client, account, rightOf(right))),
@@ -54,7 +44,7 @@ export async function checkPolicies(
       .map((right) => {
         const who = `serviceaccount ${account.name} -n ${account.namespace}`;
         const message = `action ${policy.action} takes a permission that ${who} has not: ${right}; its pods stay`;
-        const fix = remedies[right] ?? '';
+        const fix = podRightRemedies[right];
         return finding('FAIL', message, { about: `evictionpolicy/${policy.name}`, fix });
       }),
   );
@@ -65,6 +55,6 @@ export async function checkPolicies(
   );
 }
 
-function takes({ action }: EvictionPolicy, right: string): boolean {
-  return action !== null && rights[action].includes(right);
+function takes({ action }: EvictionPolicy, right: PodRight): boolean {
+  return action !== null && actionRights[action].includes(right);
 }

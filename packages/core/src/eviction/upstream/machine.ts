@@ -116,6 +116,11 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     return { kind: 'waiting', since: entry.createdAt, until: dueAt(entry) };
   }
 
+  /** It goes by no policies, which is what this is asked for. */
+  lastSetbackOn(): null {
+    return null;
+  }
+
   /** It knows no limits. */
   limits(): readonly LimitStatus[] {
     return [];
