@@ -167,6 +167,8 @@ export interface NodeDrain {
   readonly knowsAll: boolean;
   /** StatefulSets (`namespace/name`) that waited for volumes, as its status has them. */
   readonly volumeWaits: readonly { readonly statefulSet: string; readonly since: Instant }[];
+  /** Pods that it took and nobody has replaced, as its status has them. */
+  readonly notReplaced: readonly TakenPod[];
   readonly startedAt: Instant | null;
   /** The generation that the status is of; null: it says nothing. */
   readonly observedGeneration: number | null;
@@ -174,6 +176,15 @@ export interface NodeDrain {
   readonly observedSelector: string | null;
   /** Whether nothing is left to be done for it but to undo it. */
   readonly isOver: boolean;
+}
+
+/** A pod that a drain took. */
+export interface TakenPod {
+  /** `namespace/kind/name` of its controller. */
+  readonly workload: string;
+  readonly uid: string;
+  /** When it was asked to go, by the cluster's clock. */
+  readonly since: Instant;
 }
 
 /** For so long volumes are waited for that are still attached to the node of a pod that has gone. */

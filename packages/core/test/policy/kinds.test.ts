@@ -281,6 +281,7 @@ describe('NodeDrain and TaintManager', () => {
         known: [],
         knowsAll: true,
         volumeWaits: [],
+        notReplaced: [],
         startedAt: null,
         observedGeneration: null,
         observedSelector: null,

@@ -10,9 +10,10 @@ const nodesMax = 1000;
 const podsMax = 100;
 const blockersMax = 32;
 const volumeWaitsMax = 100;
+const notReplacedMax = 500;
 
 export function drainStatus(state: NodeDrainState): DrainStatus {
-  const { phase, nodes, podsGone, podsLeft, pods, blockers, volumeWaits } = state;
+  const { phase, nodes, podsGone, podsLeft, pods, blockers, volumeWaits, notReplaced } = state;
   const all = podsGone + podsLeft;
   return {
     phase,
@@ -43,6 +44,11 @@ export function drainStatus(state: NodeDrainState): DrainStatus {
     ...(volumeWaits.length > 0 && {
       volumeWaits: volumeWaits.slice(0, volumeWaitsMax).map(({ statefulSet, since }) => {
         return { statefulSet, since: formatTime(since) };
+      }),
+    }),
+    ...(notReplaced.length > 0 && {
+      notReplaced: notReplaced.slice(-notReplacedMax).map(({ workload, uid, since }) => {
+        return { workload, uid, since: formatTime(since) };
       }),
     }),
     blockers: blockers.slice(0, blockersMax),

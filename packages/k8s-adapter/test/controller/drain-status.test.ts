@@ -20,6 +20,7 @@ function large(nodes: number, pods: number): NodeDrainState {
       return { node: 'node-1', pod: `shop/web-${index}`, state: 'blocked', blocker, hold: '' };
     }),
     volumeWaits: [{ statefulSet: 'shop/db', since: 5000 }],
+    notReplaced: [{ workload: 'shop/ReplicaSet/web', uid: 'web-1', since: 6000 }],
     blockers: Array.from({ length: pods }, (_, index) => `pod shop/web-${index}: ${message}`),
   };
 }
@@ -34,6 +35,9 @@ describe('the status of a NodeDrain', () => {
     assert.equal(status.nodeStates?.length, 1000);
     const since = '1970-01-01T00:00:05Z';
     assert.deepEqual(status.volumeWaits, [{ statefulSet: 'shop/db', since }]);
+    assert.deepEqual(status.notReplaced, [
+      { workload: 'shop/ReplicaSet/web', uid: 'web-1', since: '1970-01-01T00:00:06Z' },
+    ]);
     // The API server takes 1.5 MB.
     assert.ok(JSON.stringify(status).length < 700_000);
   });

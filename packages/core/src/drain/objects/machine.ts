@@ -83,8 +83,10 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
     if (!this.#leads || !this.#synced) return;
     const { name, uid, generation, isDeleted } = drain;
     const run = this.#runs.get(name);
-    if (run?.drain.uid !== uid) this.#runs.set(name, this.#newRun(now, drain));
-    else if (run.drain.generation === generation || isDeleted) run.update(now, drain);
+    if (run?.drain.uid !== uid) {
+      this.#workloads.recall(now, drain);
+      this.#runs.set(name, this.#newRun(now, drain));
+    } else if (run.drain.generation === generation || isDeleted) run.update(now, drain);
     else this.#runs.set(name, this.#newRun(now, edited(now, drain, run), run.written));
   }
 

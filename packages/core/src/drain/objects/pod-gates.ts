@@ -42,7 +42,7 @@ export class DrainGates implements PodGate {
     const { store, workloads, idOf, nodes, isGoing } = given;
     this.#drain = drain;
     const { waitDetached, rolloutTimeoutMs, skipTerminatingMs, maxUnavailable } = drain;
-    const limits = workloads.gate(maxUnavailable);
+    const limits = workloads.gate(maxUnavailable, drain.uid);
     const site = { store, workloads, nodes, skipTerminatingMs };
     this.#volumes =
       waitDetached &&

@@ -142,6 +142,7 @@ export class NodeDrainRun {
       closed: unguarded ?? this.#holds.closed,
       remarks: [...this.#gates.remarks, ...this.#marks.remarks],
       volumeWaits: this.#gates.volumeWaits,
+      notReplaced: this.#surroundings.workloads.takenBy(now, this.#drain.uid),
       waitsSince: (name) => this.#holds.waitsSince(name),
       wall: (at) => clock.wall(at),
       now,

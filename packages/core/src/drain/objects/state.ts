@@ -2,6 +2,7 @@
 import type { Blocker } from '../../attempt/blocker.ts';
 import type { Instant } from '../../kernel/time.ts';
 import type { PodRef } from '../../model/pod.ts';
+import type { TakenPod } from '../../policy/values.ts';
 import type { DrainMachine } from '../machine.ts';
 import { type DrainNode, type DrainPod, isDone, isStaying } from '../state.ts';
 import { currentWave } from '../turns.ts';
@@ -26,6 +27,8 @@ export interface NodeDrainState {
   readonly blockers: readonly string[];
   /** StatefulSets that wait for volumes, as `namespace/name`. */
   readonly volumeWaits: VolumeWaitTimes;
+  /** Pods that it took, for which another is waited for. */
+  readonly notReplaced: readonly TakenPod[];
 }
 
 type VolumeWaitTimes = readonly { readonly statefulSet: string; readonly since: Instant }[];
@@ -84,6 +87,7 @@ export interface StateInput {
   readonly volumeWaits: VolumeWaitTimes;
   /** By our own time. */
   readonly waitsSince: (node: string) => Instant | null;
+  readonly notReplaced: readonly TakenPod[];
   readonly wall: (at: Instant) => Instant;
   readonly now: Instant;
   readonly startedAt: Instant | null;
@@ -136,6 +140,7 @@ export function stateOf(input: StateInput): NodeDrainState {
     pods: [...blocked, ...left.filter((pod) => !isStuck(pod))].map(podState),
     blockers,
     volumeWaits: input.volumeWaits.map((one) => ({ ...one, since: wall(one.since) })),
+    notReplaced: input.notReplaced,
   };
 }
 

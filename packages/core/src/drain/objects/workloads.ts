@@ -4,6 +4,7 @@ import { isSetback, type Outcome } from '../../attempt/outcome.ts';
 import { earliest, type Instant, type Millis } from '../../kernel/time.ts';
 import type { Pod } from '../../model/pod.ts';
 import { poolLimit } from '../../policy/condition-rule.ts';
+import type { NodeDrain, TakenPod } from '../../policy/values.ts';
 import type { Change, StoreView } from '../../store.ts';
 import type { PodGate } from '../pod-gate.ts';
 
@@ -13,6 +14,8 @@ export type MaxUnavailable = number | `${number}%`;
 /** A pod that drains took, until another has come in its place. */
 interface Debt {
   readonly workload: string;
+  /** The uid of the drain. */
+  readonly by: string;
   readonly until: Instant;
 }
 
@@ -22,7 +25,8 @@ const debtMs: Millis = 600_000;
 /**
  * Counts pods by the controller that owns them, wherever they run. Unavailable is what is not ready,
  * and what drains took as long as no other pod has come in its place: a StatefulSet starts its pod anew
- * only when the old one is gone. Pods that nobody owns, and those of DaemonSets and Jobs, do not count.
+ * only when the old one is gone. The status of a drain says what it took: the next leader counts the
+ * same. Pods that nobody owns, and those of DaemonSets and Jobs, do not count.
  */
 export class Workloads {
   readonly #store: StoreView;
@@ -37,17 +41,39 @@ export class Workloads {
   }
 
   /** Asks about each pod of a drain; null: the drain has no such limit. */
-  gate(limit: MaxUnavailable | null): PodGate {
+  gate(limit: MaxUnavailable | null, drainUid: string): PodGate {
     return {
       holdOf: (now, pod) => (limit === null ? null : this.#holdOf(now, pod, limit)),
       sent: (now, pod) => {
         const workload = workloadOf(pod);
-        if (workload !== null) this.#debts.set(pod.uid, { workload, until: now + debtMs });
+        if (workload !== null)
+          this.#debts.set(pod.uid, { workload, by: drainUid, until: now + debtMs });
       },
       answered: (uid, outcome) => {
         if (isRefused(outcome)) this.#debts.delete(uid);
       },
     };
+  }
+
+  /** The pods that a drain took, as long as another is waited for. */
+  takenBy(now: Instant, drainUid: string): readonly TakenPod[] {
+    return Array.from(this.#debts, ([uid, debt]) => ({ uid, ...debt }))
+      .filter(({ by, until }) => by === drainUid && until > now)
+      .map(({ uid, workload, until }) => {
+        return { workload, uid, since: this.#store.clock.wall(until - debtMs) };
+      });
+  }
+
+  /** Takes from its status what a drain took before we led, unless another pod has come since. */
+  recall(now: Instant, { uid: by, notReplaced }: NodeDrain): void {
+    const counted = new Set<string>();
+    for (const { workload, uid, since } of notReplaced.toSorted((a, b) => a.since - b.since)) {
+      const until = this.#store.clock.when(since) + debtMs;
+      if (this.#debts.has(uid) || until <= now) continue;
+      const successor = this.#cameAfter(workload, since, counted);
+      if (successor === null) this.#debts.set(uid, { workload, by, until });
+      else counted.add(successor);
+    }
   }
 
   /** How many pods the workload of a pod has, those on their way included. */
@@ -113,6 +139,15 @@ export class Workloads {
     }
     unavailable.delete(uid);
     return { size: size.size, unavailable: unavailable.size };
+  }
+
+  /** A pod that was bound since then and counts for no other; null: there is none. Times are whole seconds. */
+  #cameAfter(workload: string, since: Instant, counted: ReadonlySet<string>): string | null {
+    for (const uid of this.#podsOf(workload)) {
+      const boundAt = this.#store.pod(uid)?.boundAt ?? null;
+      if (boundAt !== null && boundAt >= since && !counted.has(uid)) return uid;
+    }
+    return null;
   }
 
   #podsOf(workload: string): Iterable<string> {

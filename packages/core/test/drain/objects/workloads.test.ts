@@ -91,6 +91,34 @@ describe('limits.maxUnavailable', () => {
     assert.deepEqual(evictedIn(world), ['web-1', 'web-0']);
   });
 
+  describe('counts after a change of leader', () => {
+    const drain = drainOf({ ...all, limits });
+    const first = new World(drain, nodes, pods(web, 3));
+    first.pass(60_000);
+    const { nodes: known, startedAt, notReplaced } = first.state();
+    const said = { ...drain, isGuarded: true, known, startedAt, notReplaced };
+    const left = [...first.pods.values()];
+    const fresh = { name: 'web-new', nodeName: 'spare', owner: web };
+    const cases: readonly (readonly [what: string, came: PodInput | null, taken: string[]])[] = [
+      ['a pod that nobody has replaced', null, []],
+      ['one in whose place another has come', { ...fresh, boundAt: 60_000 }, ['web-1']],
+      ['one beside others that were there before', { ...fresh, boundAt: -1000 }, []],
+    ];
+    for (const [what, came, taken] of cases) {
+      it(what, () => {
+        const world = new World(
+          said,
+          [...first.nodes.values()],
+          [...left, ...(came ? [came] : [])],
+        );
+        world.pass(590_000);
+        assert.deepEqual(evictedIn(world), taken);
+        world.pass(20_000);
+        assert.deepEqual(evictedIn(world).slice(0, 1), ['web-1'], 'for ten minutes');
+      });
+    }
+  });
+
   it('lets pods go that nobody owns, or a Job', () => {
     const loose = pods(web, 3).map(({ owner: _, ...pod }) => pod);
     const world = new World(drainOf({ ...all, limits }), nodes, [...loose, ...pods(job, 3)]);

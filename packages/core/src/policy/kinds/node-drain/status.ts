@@ -109,6 +109,22 @@ export const nodeDrainStatus = {
         },
       },
     },
+    notReplaced: {
+      type: 'array',
+      description:
+        'Pods that it took, for which another is waited for: limits.maxUnavailable counts them.',
+      maxItems: 500,
+      items: {
+        type: 'object',
+        description: 'Such a pod.',
+        required: ['workload', 'uid', 'since'],
+        properties: {
+          workload: { type: 'string', description: 'namespace/kind/name', maxLength: 384 },
+          uid: { type: 'string', description: 'That of the pod.', maxLength: 64 },
+          since: { type: 'shared', name: 'time', description: 'When it was asked to go.' },
+        },
+      },
+    },
     blockers: {
       type: 'array',
       description: 'What stands in its way, the first of it.',
