@@ -85,11 +85,13 @@ describe('a drain that is undone while it runs', () => {
 
 describe('a drain that another run has taken over', () => {
   it('ends, and takes nothing back of what that one goes on with', async () => {
-    const nodes = scene('over', 1);
-    const line = ['drain-by-taint', taint, ...nodes, '--force', '--rollback-on-failure'];
-    const { output, result } = start(line, true);
+    const nodes = scene('over', 3);
+    const how = ['--force', '--rollback-on-failure', '--max-parallel-nodes=0'];
+    const { output, result } = start(['drain-by-taint', taint, ...nodes, ...how], true);
     await output.saw(/waiting for tolerations to expire/);
-    const name = nodes[0] ?? assert.fail();
+    const [name = '', failed = ''] = nodes;
+    const { spec, ...other } = cluster.api.get('nodes', '', failed) ?? assert.fail(failed);
+    cluster.api.update('nodes', { ...other, spec: { ...spec, taints: [] } });
     const { metadata, ...rest } = cluster.api.get('nodes', '', name) ?? assert.fail(name);
     const marks: readonly object[] = JSON.parse(metadata.annotations?.['taintmgr.dev/drain'] ?? '');
     const heartbeat = new Date().toISOString();
@@ -101,6 +103,9 @@ describe('a drain that another run has taken over', () => {
     assert.match(err, /has taken it over/);
     assert.doesNotMatch(err, /hint: to undo/);
     assert.deepEqual(stateOf(name), [true, true, 1, true]);
+    // It had failed before, and is for the other run to try again.
+    assert.match(err, new RegExp(`^ {2}node ${failed}: the taint was removed`, 'm'));
+    assert.deepEqual(stateOf(failed), [true, false, 1, true]);
   });
 });
 

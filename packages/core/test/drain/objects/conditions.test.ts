@@ -1,6 +1,7 @@
 // The conditions of nodes by which a NodeDrain says how far it is, and those of others.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { makeNode } from '@taintmgr/core';
 import { drainOf, World } from './world.ts';
 
 const spec = { nodes: ['n1', 'n2'], nodeConditions: 'Publish' };
@@ -94,6 +95,20 @@ describe('a NodeDrain that publishes conditions', () => {
     world.tell({ kind: 'nodeUpsert', node: { ...n1, conditions: [progress, drained] } });
     settle(world);
     assert.ok(world.log.includes('taint n1'));
+  });
+
+  it('says the same of another node that comes under the name of one', () => {
+    const pool = { matchLabels: { pool: 'blue' } };
+    const labels = { pool: 'blue' };
+    const drain = drainOf({ nodeSelector: pool, nodeConditions: 'Publish', paused: true });
+    const world = new World(drain, [{ name: 'n1', labels }]);
+    settle(world);
+    const planned = 'MaintenancePlanned=True NodeDrain';
+    assert.equal(saidOf(world, 'n1'), planned);
+    world.tell({ kind: 'nodeDelete', name: 'n1' });
+    world.showNode(makeNode({ name: 'n1', uid: 'another', labels }));
+    settle(world);
+    assert.equal(saidOf(world, 'n1'), planned);
   });
 
   it('says nothing, and heeds nothing, where that is not asked for', () => {
