@@ -125,6 +125,10 @@ function misfitOf(resource: Resource, item: Item): string | null {
       return 'no spec.template';
     }
   }
+  // No server has stored such a thing, and whoever reads the object does not expect it.
+  const { data: _, ...typed } = item;
+  const empty = nullItemIn(resource.custom ? { metadata } : typed);
+  if (empty !== null) return `${empty} is null`;
   try {
     if (resource.custom) resource.custom.read(item, true);
     else decode(resource.schema, item);
@@ -139,6 +143,19 @@ function hasTemplate(spec: Shape | undefined): boolean {
   return (
     typeof spec === 'object' && spec.type === 'struct' && Object.hasOwn(spec.fields, 'template')
   );
+}
+
+/** Where a list has an item that is null: `spec.taints[0]`; null: nowhere. */
+function nullItemIn(value: unknown, path = ''): string | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const isItem = isList(value);
+  for (const [key, member] of Object.entries(value)) {
+    const inner = isItem ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`;
+    if (isItem && member === null) return inner;
+    const found = nullItemIn(member, inner);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 /** A copy with its members in the order in which objects are written. */

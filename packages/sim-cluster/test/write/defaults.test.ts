@@ -1,92 +1,20 @@
 // Defaults are those of every write: of a new object, of one that is replaced, patched or applied.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { KubeObject } from '../../src/objects/kube-object.ts';
-import type { Resource } from '../../src/resources/resource.ts';
-import { apiVersionOf, resources } from '../../src/resources/resources.ts';
+import { resources } from '../../src/resources/resources.ts';
 import { fixture, podNamed, pods } from '../world/api-fixture.ts';
 import { applyType, type Client, jsonPatch, merge } from '../world/client.ts';
+import { minimal, pathOf, workload } from '../world/minimal-bodies.ts';
 import { small, stored, virtualCluster } from '../world/virtual-cluster.ts';
 
-const containers = [{ name: 'c', image: 'registry.example/c:1' }];
 const labels = { app: 'web' };
-const template = { metadata: { labels }, spec: { containers } };
-const workload = { spec: { selector: { matchLabels: labels }, template } };
-const roleRef = { kind: 'ClusterRole', name: 'view' };
-const binding = { roleRef, subjects: [{ kind: 'User', name: 'u' }] };
-const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['pods'] }];
-const definition = {
-  group: 'example.com',
-  scope: 'Namespaced',
-  names: { plural: 'widgets', kind: 'Widget' },
-  versions: [
-    { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } },
-  ],
-};
-
-/** The least that a kind must say beside its name. */
-const bodies: Readonly<Record<string, object>> = {
-  pods: { spec: { containers } },
-  deployments: workload,
-  replicasets: workload,
-  statefulsets: workload,
-  daemonsets: workload,
-  replicationcontrollers: { spec: { selector: labels, template } },
-  // Without a selector of its own, that of a Job is its uid, which no file has.
-  jobs: { spec: { ...workload.spec, manualSelector: true } },
-  // Admission adds this taint to a new node alone.
-  nodes: {
-    spec: {
-      podCIDR: '10.0.0.0/24',
-      taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }],
-    },
-  },
-  secrets: { stringData: { a: 'b' } },
-  services: { spec: { ports: [{ port: 80 }], clusterIP: '10.96.7.7' } },
-  endpointslices: { addressType: 'IPv4', endpoints: [], ports: [{ port: 80 }] },
-  controllerrevisions: { data: { a: 1 }, revision: 1 },
-  events: { involvedObject: { kind: 'Pod', name: 'x', namespace: 'default' } },
-  poddisruptionbudgets: { spec: { minAvailable: 1 } },
-  rolebindings: binding,
-  clusterrolebindings: binding,
-  customresourcedefinitions: { spec: definition },
-  validatingadmissionpolicies: {
-    spec: { matchConstraints: { resourceRules: rules }, validations: [{ expression: 'true' }] },
-  },
-  validatingadmissionpolicybindings: {
-    spec: {
-      policyName: 'p',
-      validationActions: ['Deny'],
-      matchResources: { resourceRules: rules },
-    },
-  },
-  validatingwebhookconfigurations: {
-    webhooks: [
-      {
-        name: 'w.example.com',
-        clientConfig: { service: { namespace: 'default', name: 's' } },
-        sideEffects: 'None',
-        admissionReviewVersions: ['v1'],
-        rules,
-      },
-    ],
-  },
-};
-
-function minimal({ plural }: Resource): KubeObject {
-  const name = plural === 'customresourcedefinitions' ? 'widgets.example.com' : 'x';
-  return { metadata: { name }, ...bodies[plural] };
-}
-
 const as = (fieldManager: string) => ({ query: { fieldManager } });
 
 describe('a PUT of the body that an object was created from changes nothing', () => {
   for (const resource of resources.filter(({ storage }) => !storage)) {
-    const { group, plural, namespaced } = resource;
-    it(`of ${plural}`, () => {
+    it(`of ${resource.plural}`, () => {
       const { client } = fixture();
-      const root = `${group ? '/apis' : '/api'}/${apiVersionOf(resource)}`;
-      const path = `${root}/${namespaced ? 'namespaces/default/' : ''}${plural}`;
+      const path = pathOf(resource);
       const body = minimal(resource);
       const made = client.post(path, body, as('one'));
       assert.equal(made.status, 201, made.text);

@@ -177,6 +177,35 @@ describe('load', () => {
     api.delete('pods', 'd', 'p');
   });
 
+  it('refuses null in a list, and names the place', () => {
+    const spec = { containers: [{ name: 'c', image: 'i' }] };
+    const metadata = { name: 'x', namespace: 'default' };
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec };
+    const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' }, spec: {} };
+    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' };
+    const { api } = fixture();
+    const { loaded, unloaded } = api.load([
+      { ...pod, spec: { ...spec, tolerations: [null] } },
+      { ...pod, spec: { containers: [...spec.containers, null] } },
+      { ...pod, metadata: { ...metadata, ownerReferences: [null] } },
+      { ...node, spec: { taints: [{ key: 'a', effect: 'NoSchedule' }, null] } },
+      { ...node, status: { conditions: [null] } },
+      { ...role, metadata: { name: 'r' }, rules: [{ verbs: [null] }] },
+    ]);
+    assert.equal(loaded, 0);
+    assert.deepEqual(
+      unloaded.map(({ reason }) => reason),
+      [
+        'spec.tolerations[0] is null',
+        'spec.containers[1] is null',
+        'metadata.ownerReferences[0] is null',
+        'spec.taints[1] is null',
+        'status.conditions[0] is null',
+        'rules[0].verbs[0] is null',
+      ],
+    );
+  });
+
   it('keeps who wrote the taints of a node and when, until somebody writes them anew', () => {
     const { api } = fixture();
     const owner = {
