@@ -56,7 +56,10 @@ const makeParts: Readonly<Record<ClusterPart, MakePart>> = {
       ? []
       : [new UnreachableNodes(context, nodeMonitorGraceMs)]),
   ],
-  workloads: (context) => [new Ownership(context), new Workloads(context)],
+  workloads: (context, { controllerRevisions = false }) => [
+    new Ownership(context),
+    new Workloads(context, controllerRevisions),
+  ],
   scheduler: (context, { resting }) => [new Scheduler(context, resting?.nextPlace)],
   disruption: (context) => [new DisruptionController(context), new StaleTargets(context)],
   garbageCollection: (context) => [new GarbageCollector(context), new PodCollector(context)],
@@ -125,6 +128,11 @@ export interface ClusterOptions {
    * the taint unreachable:NoExecute. Left out: an unreachable node stays as it is.
    */
   readonly nodeMonitorGraceMs?: number;
+  /**
+   * Whether revisions of DaemonSets and StatefulSets are written down, for `kubectl rollout history` and
+   * `undo`. Default false: nobody in the cluster itself reads them.
+   */
+  readonly controllerRevisions?: boolean;
   /**
    * The certificate, PEM, by which clients know the API server; each namespace gets it, and a
    * ServiceAccount. Left out: nobody can reach the cluster from outside, and namespaces are empty.

@@ -105,7 +105,10 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
   };
   const certificate = createCertificate(Date.now());
   const { ca } = certificate;
-  const cluster = new Cluster({ clock: new RealClock(reportBug), seed, apiServer, ca, ...parts });
+  const cluster = new Cluster({
+    ...{ clock: new RealClock(reportBug), seed, apiServer, ca, controllerRevisions: true },
+    ...parts,
+  });
   const server = await startHttps({ exchange: cluster.exchange, certificate, port });
   const { hostname, port: servedPort } = new URL(server.url);
   cluster.api.publish({ address: hostname, port: Number(servedPort), ca });

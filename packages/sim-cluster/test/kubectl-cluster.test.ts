@@ -149,6 +149,28 @@ describe('kubectl on a cluster at work', { skip: withoutKubectl }, () => {
     assert.match(await ok('rollout history deploy/api -n shop'), /\n1 .*\n2 .*\n3 /);
   });
 
+  for (const [what, namespace] of [
+    ['statefulset/db', 'shop'],
+    ['daemonset/node-agent', 'infra'],
+  ]) {
+    it(`rollout history and undo of ${what}`, async () => {
+      const image = (): Promise<string> =>
+        ok(`get ${what} -n ${namespace} -o jsonpath={.spec.template.spec.containers[0].image}`);
+      const history = `rollout history ${what} -n ${namespace}`;
+      const first = await image();
+      assert.match(await ok(history), /^\S+ \nREVISION +CHANGE-CAUSE\n1 +<none>\n\n?$/);
+      await ok(`set image ${what} -n ${namespace} *=registry.example/other:2`);
+      await ok(`rollout status ${what} -n ${namespace} --timeout=150s`);
+      assert.match(await ok(history), /\n1 +<none>\n2 +<none>\n/);
+      assert.match(await ok(`${history} --revision=2`), /Image:\s+registry\.example\/other:2\n/);
+      assert.match(await ok(`rollout undo ${what} -n ${namespace}`), / rolled back\n$/);
+      await ok(`rollout status ${what} -n ${namespace} --timeout=150s`);
+      assert.equal(await image(), first);
+      // The first is the third now, as after a kube-controller-manager.
+      assert.match(await ok(history), /\n2 +<none>\n3 +<none>\n/);
+    });
+  }
+
   it('get -w -o name and wait --for=delete see a pod go', async () => {
     // It has to look first: where another pod of the name is there by then, it waits for the end of that.
     const looks = watchedBy('kubectl', 'pods');

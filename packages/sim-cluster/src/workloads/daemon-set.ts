@@ -4,7 +4,8 @@ import { isReady, isTerminal, isTerminating } from '../controllers/pods.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { type Toleration, untolerated } from '../objects/tolerations.ts';
 import { admitsNode, onlyNode } from '../scheduler/node-affinity.ts';
-import { revisionLabel } from './revisions.ts';
+import { daemonRevision, keepHistory } from './history.ts';
+import { type Revision, revisionLabel } from './revisions.ts';
 import {
   createPod,
   deletePod,
@@ -74,7 +75,9 @@ function syncDaemonSet(context: WorkloadContext, set: KubeObject): void {
     placement: placementOn(node, { ...spec, tolerations }),
     pods: podsOf.get(node.metadata.name) ?? [],
   }));
-  const revision = revisionOf(context, set, lookup.ownedBy(set, 'pods'));
+  const current = revisionOf(context, set, lookup.ownedBy(set, 'pods'));
+  const revision = current.name;
+  if (context.keepsHistory) keepRevisions(context, set, current);
   for (const { node, placement, pods } of nodes) {
     const unwanted = placement.stay ? redundant(pods) : pods;
     for (const pod of unwanted) if (!isTerminating(pod)) deletePod(api, pod);
@@ -95,13 +98,19 @@ function revisionOf(
   { revisions }: WorkloadContext,
   set: KubeObject,
   pods: readonly KubeObject[],
-): string {
+): Revision {
   const { metadata, spec, status } = set;
   const isRolledOut =
     status?.observedGeneration === metadata.generation &&
     status?.updatedNumberScheduled === status?.currentNumberScheduled;
   const label = isRolledOut ? pods[0]?.metadata.labels?.[revisionLabel] : undefined;
-  return revisions.ofTemplate(set, label, templateHash(spec.template)).name;
+  return revisions.ofTemplate(set, label, templateHash(spec.template));
+}
+
+function keepRevisions(context: WorkloadContext, set: KubeObject, current: Revision): void {
+  const labels = context.lookup.ownedBy(set, 'pods').map((pod) => pod.metadata.labels ?? {});
+  const inUse = labels.map((one) => `${set.metadata.name}-${one[revisionLabel]}`);
+  keepHistory(context, daemonSetKind, set, daemonRevision(set, current), new Set(inUse));
 }
 
 function placementOn(node: KubeObject, podSpec: KubeObject['spec']): Placement {

@@ -17,8 +17,8 @@ const revisionsMax = 10;
 
 /**
  * Remembers the templates of workloads under the names of their revisions. Nothing that is stored says
- * what an old template was, for this cluster makes no ControllerRevisions; and another cluster has named
- * its revisions by rules of its own, so that a name is kept as long as its template is the same.
+ * what an old template was where nobody asks for ControllerRevisions; and another cluster has named its
+ * revisions by rules of its own, so that a name is kept as long as its template is the same.
  */
 export class Revisions {
   /** By the uid of the workload; those that were met last are the last ones. */

@@ -2,6 +2,7 @@
 import type { ControllerContext } from '../controllers/controller.ts';
 import { isReady, isTerminal, isTerminating } from '../controllers/pods.ts';
 import type { Json, KubeObject, ObjectMeta } from '../objects/kube-object.ts';
+import { keepHistory, memberRevision } from './history.ts';
 import { type Revision, revisionLabel } from './revisions.ts';
 import {
   createPod,
@@ -48,6 +49,7 @@ function syncStatefulSet(context: WorkloadContext, set: KubeObject): void {
     context.lookup.ownedBy(set, 'pods').map((pod) => [pod.metadata.name, pod] as const),
   );
   const plan = planOf(context, set, [...pods.values()]);
+  if (context.keepsHistory) keepRevisions(context, set, [...pods.values()], plan);
   reportStatus(context, set, [...pods.values()], plan);
   const replicas: number = set.spec.replicas ?? 1;
   const first = firstOrdinal(set);
@@ -68,6 +70,17 @@ function syncStatefulSet(context: WorkloadContext, set: KubeObject): void {
   const surplus = [...pods.values()].filter((pod) => !isMember(ordinal(pod)));
   if (surplus.length > 0) removeLast(context, surplus);
   else if (areAllReady && plan.rolls) replaceOutdated(context, [...pods.values()], plan);
+}
+
+function keepRevisions(
+  context: WorkloadContext,
+  set: KubeObject,
+  pods: readonly KubeObject[],
+  { current, update }: Plan,
+): void {
+  const inUse = pods.map(({ metadata }) => metadata.labels?.[revisionLabel] ?? '');
+  const names = new Set([current.name, ...inUse]);
+  keepHistory(context, statefulSetKind, set, memberRevision(set, update), names);
 }
 
 function firstOrdinal({ spec }: KubeObject): number {

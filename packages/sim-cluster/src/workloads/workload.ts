@@ -10,6 +10,8 @@ import type { Revisions } from './revisions.ts';
 export interface WorkloadContext extends ControllerContext {
   readonly revisions: Revisions;
   readonly endedPods: EndedPods;
+  /** Whether revisions are written down as ControllerRevisions. */
+  readonly keepsHistory: boolean;
 }
 
 /** What the controllers of all workloads share. */

@@ -22,8 +22,12 @@ export class Workloads extends Controller {
   readonly #revisions = new Revisions();
   readonly #endedPods = new EndedPods();
 
-  constructor(context: ControllerContext) {
+  readonly #keepsHistory: boolean;
+
+  /** `keepsHistory`: whether revisions are written down as ControllerRevisions. */
+  constructor(context: ControllerContext, keepsHistory = false) {
     super(context, gatherMs);
+    this.#keepsHistory = keepsHistory;
   }
 
   protected override get follows(): ReadonlySet<string> {
@@ -70,7 +74,8 @@ export class Workloads extends Controller {
     const workload = this.api.get(resource, namespace, name);
     const kind = workloadKinds.find((candidate) => candidate.resource === resource);
     if (!kind || !workload || isTerminating(workload)) return;
-    const memory = { revisions: this.#revisions, endedPods: this.#endedPods };
+    const keepsHistory = this.#keepsHistory;
+    const memory = { revisions: this.#revisions, endedPods: this.#endedPods, keepsHistory };
     kind.sync({ api: this.api, lookup: this.lookup, ...memory }, workload);
   }
 }

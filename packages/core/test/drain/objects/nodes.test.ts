@@ -120,6 +120,25 @@ describe('the nodes of a NodeDrain', () => {
     );
   });
 
+  it('that are deleted are not waited for, and have failed if they come back with their pods', () => {
+    for (const others of [[], ['n2']]) {
+      const names = ['n1', ...others];
+      const cluster = new SharedCluster([drainOf({ nodes: names })], names);
+      cluster.answers.set('evict on-n1', blocked);
+      cluster.pass(4_000);
+      const { drainMarks: _m, drains: _d, unschedulable: _u, ...bare } = cluster.node('n1');
+      cluster.nodes.delete('n1');
+      cluster.tell({ kind: 'nodeDelete', name: 'n1' });
+      cluster.pass(4_000);
+      assert.equal(cluster.state().phase, 'Drained');
+      cluster.nodes.set('n1', { ...bare, uid: 'another', createdAt: cluster.now, taints: [] });
+      cluster.tell({ kind: 'nodeUpsert', node: cluster.node('n1') });
+      cluster.pass(4_000);
+      const { phase, nodes } = cluster.state();
+      assert.deepEqual([phase, nodes[0]?.reason], ['Failed', 'TaintRemoved']);
+    }
+  });
+
   it('may have any name', () => {
     const cluster = run(drainOf({ nodes: ['guard'] }), ['guard']);
     assert.equal(cluster.phases(), 'guard Drained');
