@@ -156,7 +156,6 @@ it('no object makes the engine throw, or ask to be woken at no time', () => {
       config,
       fc.array(fc.record({ wait: fc.nat(10_000), event, failing: fc.boolean() }), {
         maxLength: 40,
-        size: 'max',
       }),
       (options, steps) => {
         const engine = createEngine(options);

@@ -73,7 +73,11 @@ export function coarsenedSizes(
 ): readonly (readonly [at: Instant, of: number])[] {
   const exact = leastInSteps(sizes, 1_000);
   if (exact.length <= sizesMax) return exact;
-  return leastInSteps(sizes, stepOf(windowMs + sizeSlackMs, sizesMax));
+  // Who reads as of the middle of a step finds its end, and with it what came next.
+  const least = exact.map(
+    ([at, of], index) => [at, Math.min(of, exact[index + 1]?.[1] ?? of)] as const,
+  );
+  return leastInSteps(least, stepOf(windowMs + sizeSlackMs, sizesMax));
 }
 
 /** So that no more than `max` of them make up a time; in whole seconds. */

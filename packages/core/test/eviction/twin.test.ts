@@ -62,7 +62,6 @@ const event: fc.Arbitrary<Event> = fc.oneof(
 );
 const history = fc.array(fc.record({ wait: fc.integer({ min: 0, max: 8000 }), event }), {
   maxLength: 60,
-  size: 'max',
 });
 
 class Twin {
