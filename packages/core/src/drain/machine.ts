@@ -173,7 +173,7 @@ export class DrainMachine {
   /** Whether a pod is to go, or goes, and its node is being drained. */
   isGoing(uid: string): boolean {
     const known = this.#pods.get(uid);
-    if (!known || isStaying(known) || isDone(known.state)) return false;
+    if (!known || isDone(known.state)) return false;
     return this.#nodes.phases.isBegun(known.pod.nodeName);
   }
 

@@ -277,6 +277,9 @@ describe('recorder', () => {
     stage.record('y');
     const id = [...stage.requests.keys()].at(-1) ?? '';
     assert.deepEqual(stage.answer(id, 403, 'no right'), ['lost, failed: no right']);
+    stage.record('z');
+    const last = [...stage.requests.keys()].at(-1) ?? '';
+    assert.deepEqual(stage.answer(last, 404, 'no namespace'), ['lost, failed: no namespace']);
   });
 
   it('leaves no request without an end', () => {

@@ -28,8 +28,8 @@ const nodes: Source = {
   heardAt: () => null,
 };
 
-it('forgets the pods of a large cluster with the event of a node that goes back to reading by node', () => {
-  const pods = new PodSource({ ...defaultPodWatch, mode: 'tainted-nodes', calmMs }, (_, id) => {
+function podSource(): PodSource {
+  return new PodSource({ ...defaultPodWatch, mode: 'tainted-nodes', calmMs }, (_, id) => {
     return new Reflector<Pod>({
       resource: 'pods',
       id,
@@ -41,6 +41,29 @@ it('forgets the pods of a large cluster with the event of a node that goes back 
       random: random(0.5),
     });
   });
+}
+
+it('wakes for pods too, and says how far they are read', () => {
+  const pods = podSource();
+  const source = nodesAndPods(nodes, pods);
+  pods.readAll(0, true);
+  const [request] = source.handle(0, { kind: 'start' }).filter(({ kind }) => kind === 'send');
+  const id = request?.kind === 'send' ? request.id : assert.fail('pods are not asked for');
+  source.handle(1, { kind: 'failed', id, message: 'reset' });
+  const wake = source.nextWake() ?? assert.fail('pods are never asked for again');
+  const again = source.handle(wake, { kind: 'tick' });
+  assert.deepEqual(
+    again.map(({ kind }) => kind),
+    ['send'],
+  );
+  assert.deepEqual(
+    source.status().map(({ resource }) => resource),
+    ['pods'],
+  );
+});
+
+it('forgets the pods of a large cluster with the event of a node that goes back to reading by node', () => {
+  const pods = podSource();
   const source = nodesAndPods(nodes, pods);
   pods.readAll(0, true);
   const [request] = source.handle(0, { kind: 'start' }).filter(({ kind }) => kind === 'send');

@@ -4,7 +4,7 @@ import type { Instant } from '../../kernel/time.ts';
 import type { PodRef } from '../../model/pod.ts';
 import type { TakenPod } from '../../policy/values.ts';
 import type { DrainMachine } from '../machine.ts';
-import { type DrainNode, type DrainPod, isDone, isStaying } from '../state.ts';
+import { type DrainNode, type DrainPod, isDone } from '../state.ts';
 import { currentWave } from '../turns.ts';
 
 /** The whole drain. */
@@ -106,9 +106,9 @@ interface Tally {
 
 export function stateOf(input: StateInput): NodeDrainState {
   const { machine, wall, startedAt, now } = input;
-  const going = machine.pods().filter((pod) => !isStaying(pod));
-  const left = going.filter(({ state }) => !isDone(state));
-  const gone = going.filter(({ state }) => state.kind === 'gone');
+  const pods = machine.pods();
+  const left = pods.filter(({ state }) => !isDone(state));
+  const gone = pods.filter(({ state }) => state.kind === 'gone');
   const tally = { left: countByNode(left), gone: countByNode(gone) };
   const nodes = machine.nodes().map((node) => nodeState(node, tally, input));
   const podsGone = nodes.reduce((sum, node) => sum + node.podsGone, 0);
