@@ -112,6 +112,10 @@ describe('what a taint rule has come to', () => {
     engine.handle(0, { kind: 'synced' });
     engine.handle(0, { kind: 'tick' });
     assert.deepEqual(status(), { ...none, selected: 2, tainted: ['n1'], waiting: 1 });
+    engine.handle(0, { kind: 'nodeDelete', name: 'n2' });
+    assert.deepEqual(status(), { ...none, selected: 1, tainted: ['n1'] });
+    engine.handle(0, { kind: 'nodeUpsert', node: nodeNamed('n2') });
+    engine.handle(0, { kind: 'tick' });
     // Somebody takes the limit away.
     const more = { ...limited, nodesMax: null, uid: 'u', generation: 2 };
     engine.handle(0, { kind: 'taintRuleUpsert', rule: more });

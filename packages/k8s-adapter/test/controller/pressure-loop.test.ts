@@ -130,6 +130,24 @@ describe('the loop of the node pressure agent', () => {
     assert.equal(hand.loop.cutOffSince, start);
   });
 
+  it('knows where the kubelet of each node listens', () => {
+    const hand = new Hand({ streamLists: false });
+    const addresses = [{ type: 'InternalIP', address: '10.0.0.1' }];
+    const items = nodes.items.map((node) => ({ ...node, status: { addresses } }));
+    assert.equal(hand.loop.kubeletOf('n1'), null);
+    hand.answer('/api/v1/nodes', { ...nodes, items });
+    assert.deepEqual(hand.loop.kubeletOf('n1'), { host: '10.0.0.1', port: 10_250 });
+    const watch = hand.sent.find(({ path }) => path.includes('nodes?') && path.includes('watch='));
+    const id = watch?.id ?? assert.fail('nodes are not watched');
+    const metadata = { name: 'n1', uid: 'u-n1', resourceVersion: '2' };
+    const event = { type: 'DELETED', object: { kind: 'Node', metadata } };
+    hand.feed(
+      { kind: 'head', id, status: 200, headers: {} },
+      { kind: 'chunk', id, data: `${JSON.stringify(event)}\n` },
+    );
+    assert.equal(hand.loop.kubeletOf('n1'), null);
+  });
+
   it('takes the time from the API server, and not from kubelets that answer through it', () => {
     const hand = new Hand({ streamLists: false });
     hand.answer('/api/v1/nodes', nodes, 'undated');

@@ -140,6 +140,26 @@ describe('whether volumes of a StatefulSet are detached', () => {
     assert.deepEqual(inUse.ask({ left: { pod: 'db-0', node: 'n2' } }), { kind: 'done' });
   });
 
+  it('yes: a claim has no volume yet, and an attachment none that is an object', () => {
+    const world = new World();
+    world.api.create('persistentvolumeclaims', {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'data-db-2', namespace: 'shop' },
+      spec: {},
+    });
+    world.api.create('volumeattachments', {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'VolumeAttachment',
+      metadata: { name: 'inline' },
+      spec: {
+        ...{ attacher: 'disk.example.com', nodeName: 'n1' },
+        source: { inlineVolumeSpec: { csi: { driver: 'disk.example.com', volumeHandle: 'h' } } },
+      },
+    });
+    assert.deepEqual(world.ask(), { kind: 'done' });
+  });
+
   it('yes: its node is gone', () => {
     const outcome = new World().ask({ left: { pod: 'db-0', node: 'n9' } });
     assert.deepEqual(outcome, { kind: 'done' });

@@ -227,6 +227,18 @@ describe('the installer of the policies', () => {
     assert.equal(stage.installer.state.fault, null);
   });
 
+  it('looks at nothing any more once it is stopped, and takes no answer in', () => {
+    const stage = new Stage();
+    stage.meddle = (request) => {
+      stage.installer.stop();
+      return { status: 200, body: { request } };
+    };
+    assert.deepEqual(stage.lead(), []);
+    assert.equal(stage.installer.nextWake(), null);
+    assert.deepEqual(stage.pass(60), []);
+    assert.equal(stage.requests.length, 1);
+  });
+
   it('installs again what somebody deleted', () => {
     const stage = new Stage();
     stage.lead();
