@@ -99,6 +99,18 @@ describe('signs of life', () => {
     engine.handle(hour, { kind: 'synced' });
     assert.equal(lossOf(engine), hour + 55_000);
   });
+
+  it('a live read that finds one we have not seen is one too', () => {
+    const engine = started();
+    const commands = engine.handle(55_000, { kind: 'tick' });
+    const [write] = commands.filter(({ kind }) => kind === 'setNodeConditions');
+    const id = write && 'id' in write ? write.id : assert.fail('the node is not lost');
+    const outcome = { kind: 'changed', message: 'its kubelet has reported' } as const;
+    engine.handle(56_000, { kind: 'result', id, outcome });
+    const then = engine.handle(56_000, { kind: 'tick' });
+    assert.ok(!then.some(({ kind }) => kind === 'changeTaints'));
+    assert.equal(lossOf(engine), 110_000);
+  });
 });
 
 function started(): Engine {
