@@ -5,6 +5,7 @@ import { selects } from '../../src/model/selector.ts';
 import { matchesTaint, podFit } from '../../src/policy/choice.ts';
 import { canFitBoth, canOverlap, contradiction } from '../../src/policy/overlap.ts';
 import { matchesPattern } from '../../src/policy/pattern.ts';
+import type { PolicyMatch } from '../../src/policy/values.ts';
 import { fc } from '../fast-check.ts';
 
 describe('what two selectors and patterns have in common', () => {
@@ -50,15 +51,60 @@ describe('what two selectors and patterns have in common', () => {
       namespaceLabels: labels,
     });
     const name = fc.constantFrom('a', 'b', 'ab');
+    let found = 0;
     fc.assert(
       fc.property(match, match, subject, name, name, (a, b, one, key, value) => {
         const taint = { key, value, effect: 'NoExecute' as const, timeAdded: null };
         const both = [a, b].every(
           (each) => matchesTaint(each, taint) && podFit(each, one) === 'matches',
         );
-        if (both) assert.ok(canOverlap(a, b));
+        if (!both) return;
+        found += 1;
+        assert.ok(canOverlap(a, b));
       }),
+      // Few of what is drawn matches both.
+      { numRuns: 10_000 },
     );
+    assert.ok(found > 10, `${found} pods match both policies`);
+  });
+
+  const all = { taints: [], nodes: null, namespaces: null, pods: null, podPriority: null };
+  const labelled = (app: string) => ({ matchLabels: { app } });
+  const within = (min: number | null, max: number | null) => ({ min, max, classes: [] });
+  const apart: readonly (readonly [string, Partial<PolicyMatch>, Partial<PolicyMatch>])[] = [
+    ['keys of taints', { taints: [{ key: 'a*' }] }, { taints: [{ key: 'b*' }] }],
+    ['values of taints', { taints: [{ value: 'a' }] }, { taints: [{ value: 'b' }] }],
+    ['an effect by which no pod leaves', { taints: [{ effect: 'NoSchedule' }] }, { taints: [{}] }],
+    [
+      'names of namespaces',
+      { namespaces: { names: ['a'], selector: null } },
+      { namespaces: { names: ['b', 'c'], selector: null } },
+    ],
+    [
+      'labels of namespaces',
+      { namespaces: { names: [], selector: labelled('a') } },
+      { namespaces: { names: [], selector: labelled('b') } },
+    ],
+    ['labels of nodes', { nodes: labelled('a') }, { nodes: labelled('b') }],
+    ['labels of pods', { pods: labelled('a') }, { pods: labelled('b') }],
+    ['priorities', { podPriority: within(null, 4) }, { podPriority: within(5, null) }],
+    [
+      'classes of priority',
+      { podPriority: { ...within(null, null), classes: ['low'] } },
+      { podPriority: { ...within(null, null), classes: ['high'] } },
+    ],
+  ];
+  for (const [name, a, b] of apart) {
+    it(`tells apart by ${name}`, () => {
+      assert.ok(!canOverlap({ ...all, ...a }, { ...all, ...b }));
+      assert.ok(!canOverlap({ ...all, ...b }, { ...all, ...a }));
+      assert.ok(canOverlap({ ...all, ...a }, all) || name.startsWith('an effect'));
+    });
+  }
+
+  it('takes a priority that both ask for as possible', () => {
+    const [low, high] = [{ podPriority: within(null, 5) }, { podPriority: within(5, null) }];
+    assert.ok(canOverlap({ ...all, ...low }, { ...all, ...high }));
   });
 
   it('labels that both selectors want are left out of none', () => {

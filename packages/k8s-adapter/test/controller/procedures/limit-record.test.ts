@@ -1,9 +1,17 @@
 // The record of limits as it is written and read: nothing of it is lost on the way, and no time is
 // earlier than it was.
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
+import type { LimitCommand } from '@taintmgr/core';
 import type { LimitRecord } from '@taintmgr/core/policy';
-import { LimitRecords, limitRecordFrom } from '../../../src/controller/procedures/limit-record.ts';
+import { ApiServer, namespace, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
+import {
+  LimitRecords,
+  limitRecordFrom,
+  resumeLimitsRequest,
+} from '../../../src/controller/procedures/limit-record.ts';
+import type { Answer } from '../../../src/proto/answer.ts';
+import type { ApiRequest } from '../../../src/proto/api-request.ts';
 
 const lease = { namespace: 'taintmgr-system', name: 'limits' };
 const at = 1_700_000_000_000;
@@ -22,6 +30,7 @@ function writtenAndRead(record: LimitRecord): LimitRecord | null {
 
 it('is read as it was written, to the second', () => {
   const trip = { since: at, limit: 'pods' as const, count: null };
+  const count = { evicted: 2, unavailable: 1, most: 3, of: 4, windowMs: 60_000 };
   const record: LimitRecord = {
     'total@60s': {
       evicted: [
@@ -37,6 +46,7 @@ it('is read as it was written, to the second', () => {
       begun: ['uid-1'],
     },
     'node=n1 policy=few@20s': { evicted: [], of: null, tripped: null },
+    'zone=z@60s': { evicted: [], of: 4, tripped: { since: at, limit: 'percent', count } },
   };
   assert.deepEqual(writtenAndRead(record), record);
   const odd: LimitRecord = {
@@ -45,5 +55,147 @@ it('is read as it was written, to the second', () => {
   assert.deepEqual(writtenAndRead(odd)?.['total@60s'], {
     ...{ of: 9, tripped: null },
     ...{ evicted: [[at + 1_000, 2]], sizes: [[at + 1_000, 9]] },
+  });
+});
+
+/** An API server, and two replicas that keep the record in one Lease there. */
+class World {
+  readonly api: ApiServer = new ApiServer({ clock: new VirtualClock(at), random: seededRandom(1) });
+  readonly ours = new LimitRecords(lease);
+  readonly theirs = new LimitRecords(lease);
+  requests = 0;
+
+  constructor() {
+    this.api.create('namespaces', namespace(lease.namespace));
+  }
+
+  /** What people hear of it in the end. */
+  read(records: LimitRecords): object | null {
+    return this.#play(records, { kind: 'readLimits', id: 'limits/1' });
+  }
+
+  /** How a write ends, in a word. */
+  write(records: LimitRecords, record: LimitRecord, resumed = false): string {
+    const command = { kind: 'keepLimits', id: 'limits/1', record, resumed } as const;
+    const notice = this.#play(records, command);
+    if (notice && 'outcome' in notice) return notice.outcome.kind;
+    return notice?.kind === 'limitRecordWritten' ? 'written' : 'nothing';
+  }
+
+  send({ method, path, headers, body: sent }: ApiRequest): Answer {
+    this.requests += 1;
+    let [status, body] = [0, ''];
+    this.api.exchange(
+      { method, path, headers, body: sent },
+      {
+        head: (found) => {
+          status = found;
+        },
+        data: (chunk) => {
+          body += chunk;
+        },
+        end: () => {},
+        reset: () => assert.fail('the connection broke'),
+      },
+    );
+    return { kind: 'response', status, headers: {}, body };
+  }
+
+  deleteLease(): void {
+    this.api.delete('leases', lease.namespace, lease.name);
+  }
+
+  #play(records: LimitRecords, command: LimitCommand) {
+    const task = records.task(command);
+    let step = task.first;
+    while (step.kind === 'send') step = step.onAnswer(this.send(step.request), at);
+    return task.ended(step.outcome, 0, step.refusal);
+  }
+}
+
+describe('the Lease of limits', () => {
+  const none = { kind: 'limitRecord', record: null, resume: null };
+  const one: LimitRecord = { 'total@60s': { evicted: [[at, 1]], of: 9, tripped: null } };
+  const two: LimitRecord = { 'total@60s': { evicted: [[at, 2]], of: 9, tripped: null } };
+
+  it('is made with the first record, and is written anew with each that follows', () => {
+    const world = new World();
+    const { ours } = world;
+    assert.deepEqual(world.read(ours), none);
+    assert.equal(world.write(ours, one), 'written');
+    assert.equal(world.write(ours, two), 'written');
+    assert.deepEqual(world.read(world.theirs), { ...none, record: two });
+  });
+
+  it('is not written by who has not read what another wrote', () => {
+    const world = new World();
+    const { ours, theirs } = world;
+    for (const records of [ours, theirs]) world.read(records);
+    assert.equal(world.write(ours, one), 'written');
+    assert.equal(world.write(theirs, {}), 'changed', 'it was made meanwhile');
+    world.read(theirs);
+    assert.equal(world.write(ours, two), 'written');
+    assert.equal(world.write(theirs, {}), 'changed', 'it was written meanwhile');
+    assert.deepEqual(world.read(theirs), { ...none, record: two });
+    assert.equal(world.write(theirs, one), 'written');
+  });
+
+  it('is read again where somebody deleted it, or made another of its name', () => {
+    const world = new World();
+    const { ours, theirs } = world;
+    world.write(ours, one);
+    world.deleteLease();
+    assert.equal(world.write(ours, two), 'changed');
+    assert.deepEqual(world.read(ours), none);
+    assert.equal(world.write(ours, one), 'written');
+    world.deleteLease();
+    world.read(theirs);
+    world.write(theirs, {});
+    assert.equal(world.write(ours, two), 'changed');
+  });
+
+  it('carries what somebody asks for until it was done, and loses no request that came later', () => {
+    const world = new World();
+    const { ours } = world;
+    const resume = { limits: ['total'], by: 'ada' };
+    world.write(ours, one);
+    world.send(resumeLimitsRequest(lease, resume));
+    assert.equal(world.write(ours, two), 'changed');
+    assert.deepEqual(world.read(ours), { ...none, record: one, resume });
+    assert.equal(world.write(ours, one), 'written');
+    assert.deepEqual(world.read(ours), { ...none, record: one, resume });
+    assert.equal(world.write(ours, two, true), 'written');
+    assert.deepEqual(world.read(ours), { ...none, record: two });
+  });
+
+  it('is not read where the server refuses that: nobody takes it for empty', () => {
+    const { first, ended } = new LimitRecords(lease).task({ kind: 'readLimits', id: 'limits/1' });
+    const refusal = { kind: 'response', status: 403, headers: {}, body: '' } as const;
+    const step = first.kind === 'send' ? first.onAnswer(refusal, at) : first;
+    const notice = step.kind === 'finished' ? ended(step.outcome, 0, null) : null;
+    assert.ok(notice?.kind === 'limitRecordFailed' && notice.outcome.kind === 'failed');
+    assert.equal(notice.lease, 'taintmgr-system/limits');
+  });
+
+  it('is not asked to hold more than the server takes', () => {
+    const world = new World();
+    const entries = Array.from({ length: 5_000 }, (_, n) => [`node=n${n}@60s`, one['total@60s']]);
+    assert.equal(world.write(world.ours, Object.fromEntries(entries)), 'failed');
+    assert.equal(world.requests, 0);
+  });
+
+  it('is what its Events are about', () => {
+    const world = new World();
+    world.write(world.ours, one);
+    const uid = world.api.get('leases', lease.namespace, lease.name)?.metadata.uid;
+    const said = { type: 'Warning', reason: 'LimitTripped', message: 'total' } as const;
+    const { subject, ...event } = world.ours.event({ kind: 'recordLimitEvent', ...said });
+    assert.deepEqual(event, said);
+    assert.deepEqual(subject, {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      ...lease,
+      uid,
+    });
   });
 });
