@@ -127,7 +127,7 @@ export function nameInKey({ rule, policy }: NamedLimit, key: string): string | n
   const [prefix, suffix] = aroundName(rule, policy);
   if (rule.per === 'total') return key === `${prefix}${suffix}` ? '' : null;
   const length = key.length - prefix.length - suffix.length;
-  const isOfRule = length >= 0 && key.startsWith(prefix) && key.endsWith(suffix);
+  const isOfRule = key.startsWith(prefix) && key.endsWith(suffix);
   const name = isOfRule ? key.slice(prefix.length, prefix.length + length) : null;
   // No name has a space: this is of a limit that says more.
   if (name?.includes(' ')) return null;

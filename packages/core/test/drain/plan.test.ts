@@ -55,6 +55,7 @@ function plan(
   pods: readonly Pod[],
   options: Partial<DrainConfig> = {},
   budgets: readonly Budget[] | null = [],
+  nodeAnswers: (nodeName: string) => boolean = () => true,
 ): readonly string[] {
   const nodes = targets.map(({ name }) => ({ name, uid: name, taints: [] }));
   const { pods: planned } = planDrain(now, {
@@ -62,7 +63,7 @@ function plan(
     nodes,
     pods: pods.map((one) => ({ pod: one, finalizers: [] })),
     budgets,
-    nodeAnswers: () => true,
+    nodeAnswers,
   });
   return planned.map(({ pod: { name }, fate, blockers }) => {
     const at = fate.kind === 'evict' ? ` +${(fate.at - now) / 1000}` : '';
@@ -150,6 +151,15 @@ describe('planDrain', () => {
     const shut = { ...web, allowed: 0, desired: 3 };
     assert.deepEqual(plan([pod('web-1')], {}, [shut]), ['web-1 evict +0 Budget never']);
     assert.deepEqual(plan([pod('web-1')], {}, null), ['web-1 evict +0']);
+    assert.deepEqual(
+      plan(three, {}, [web], () => false).filter((line) => line.startsWith('web')),
+      [
+        'web-1 evict +0 NodeLost needsTime',
+        'web-3 evict +0 Budget needsTime NodeLost needsTime',
+        'web-2 evict +5 Budget needsTime NodeLost needsTime',
+      ],
+      'what holds them besides is said too',
+    );
   });
 
   it('a budget that spares pods that are not ready keeps none of them waiting', () => {
