@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Command } from '@taintmgr/core';
+import type { Command, Taint } from '@taintmgr/core';
 import { Executor, type ExecutorEffect } from '../../src/controller/executor.ts';
 import { type EngineNotice, engineProcedures } from '../../src/controller/procedures/engine.ts';
 
@@ -122,6 +122,49 @@ describe('an answer that lay unread while the process stood still', () => {
         kinds(answer.flatMap((part) => executor.receive(readAfterMs, part))),
         expected,
       );
+    });
+  }
+});
+
+describe('a stop', () => {
+  const node = { name: 'n1', uid: 'u-n1' };
+  const taint: Taint = { key: 'lost', value: '', effect: 'NoExecute', timeAdded: null };
+  const read = { metadata: { name: 'n1', uid: 'u-n1', resourceVersion: '1' }, spec: {} };
+  const commands: readonly [Command, object][] = [
+    [
+      {
+        ...{ kind: 'changeTaints', id: 'c1', node },
+        ...{ add: [taint], remove: [], fresh: false, because: [] },
+      },
+      read,
+    ],
+    [
+      {
+        ...{ kind: 'writeDrainNode', id: 'c1', nodeName: 'n1', drain: 'kernel', uid: 'u-k' },
+        ...{ taint, write: { kind: 'cordon' } },
+      },
+      read,
+    ],
+    [command, { metadata: { name: 'a', namespace: 'shop', uid: 'u' } }],
+  ];
+  for (const [one, object] of commands) {
+    const parts = [
+      { kind: 'head', id: 'call/1', status: 200, headers: {} },
+      { kind: 'chunk', id: 'call/1', data: JSON.stringify(object) },
+      { kind: 'end', id: 'call/1' },
+    ] as const;
+    const takes = (executor: EngineExecutor) =>
+      kinds(parts.flatMap((part) => executor.receive(0, part)));
+
+    it(`lets a ${one.kind} that has only read send nothing more`, () => {
+      const going = newExecutor();
+      going.execute(0, one);
+      assert.deepEqual(takes(going), ['send'], 'it would write');
+      const stopped = newExecutor();
+      stopped.execute(0, one);
+      stopped.stop(0);
+      assert.deepEqual(takes(stopped), []);
+      assert.equal(stopped.idle, true);
     });
   }
 });

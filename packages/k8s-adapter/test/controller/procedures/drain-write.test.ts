@@ -1,0 +1,210 @@
+// What a NodeDrain writes on its nodes and on its object, beside others who write there.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Outcome, parseTaint } from '@taintmgr/core';
+import type { NodeDrainWrite } from '@taintmgr/core/drain';
+import { drainFinalizer } from '@taintmgr/core/policy';
+import { ApiServer, node, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
+import { drainGuarding, drainNodeWriting } from '../../../src/controller/procedures/drain-write.ts';
+import type { Answer } from '../../../src/proto/answer.ts';
+import type { ApiRequest } from '../../../src/proto/api-request.ts';
+
+const start = Date.parse('2026-01-01T00:00:00Z');
+const taint = parseTaint('maintenance=kernel:NoSchedule');
+
+class World {
+  readonly api: ApiServer = new ApiServer({
+    ...{ clock: new VirtualClock(start), random: seededRandom(1) },
+  });
+  readonly methods: string[] = [];
+  left: readonly string[] = [];
+  /** So many writes are overtaken by somebody else's. */
+  overtaken = 0;
+
+  constructor() {
+    const { taints: _, ...spec } = this.api.create('nodes', node('n1')).spec;
+    this.api.update('nodes', { ...this.#node(), spec });
+  }
+
+  write(write: NodeDrainWrite, nodeName = 'n1'): Outcome {
+    const named = { nodeName, drain: 'kernel', uid: 'u-kernel', taint };
+    const task = drainNodeWriting({ kind: 'writeDrainNode', id: 'w', ...named, write });
+    let step = task.first;
+    while (step.kind === 'send') step = step.onAnswer(this.#answer(step.request), start);
+    const notice = task.ended(step.outcome, 0, null);
+    if (notice?.kind === 'drainWriteFinished') this.left = notice.left;
+    return step.outcome;
+  }
+
+  /** How the node is: `cordoned`, its taints, and whether it says that the drain is at work. */
+  get is(): string {
+    const { metadata, spec } = this.#node();
+    const { unschedulable, taints = [] } = spec as {
+      unschedulable?: boolean;
+      taints?: readonly { key: string }[];
+    };
+    const isAtWork = JSON.stringify(metadata.annotations ?? {}).includes('u-kernel');
+    const parts = [unschedulable ? 'cordoned' : '', ...taints.map(({ key }) => key)];
+    return [...parts, isAtWork ? '(at work)' : ''].filter((part) => part !== '').join(' ');
+  }
+
+  taintAs(value: string): void {
+    const found = this.#node();
+    const spec = { ...found.spec, taints: [{ key: 'other', value, effect: 'NoSchedule' }] };
+    this.api.update('nodes', { ...found, spec });
+  }
+
+  #node() {
+    return this.api.get('nodes', '', 'n1') ?? assert.fail('the node is gone');
+  }
+
+  #answer({ method, path, headers, body: sent }: ApiRequest): Answer {
+    this.methods.push(method);
+    if (method === 'PATCH' && this.overtaken > 0) this.taintAs(`${this.overtaken--}`);
+    let [status, body] = [0, ''];
+    this.api.exchange(
+      { method, path, headers, body: sent },
+      {
+        head: (found) => {
+          status = found;
+        },
+        data: (chunk) => {
+          body += chunk;
+        },
+        end: () => {},
+        reset: () => assert.fail('the connection broke'),
+      },
+    );
+    return { kind: 'response', status, headers: {}, body };
+  }
+}
+
+describe('what a drain writes on a node', () => {
+  it('is a cordon, a taint and a mark, and all of it is taken back', () => {
+    const world = new World();
+    const steps: readonly (readonly [NodeDrainWrite, string])[] = [
+      [{ kind: 'cordon' }, 'cordoned'],
+      [{ kind: 'taint', cordon: true }, 'cordoned maintenance (at work)'],
+      [{ kind: 'renew' }, 'cordoned maintenance (at work)'],
+      [{ kind: 'end', isDrained: true }, 'cordoned maintenance'],
+      [{ kind: 'untaint' }, 'cordoned'],
+      [{ kind: 'undo' }, ''],
+    ];
+    for (const [write, after] of steps) {
+      assert.deepEqual(world.write(write), { kind: 'done' });
+      assert.equal(world.is, after, write.kind);
+    }
+  });
+
+  it('leaves a node as it is that is so already', () => {
+    const world = new World();
+    world.write({ kind: 'cordon' });
+    world.methods.length = 0;
+    assert.deepEqual(world.write({ kind: 'cordon' }), { kind: 'done' });
+    assert.deepEqual(world.methods, ['GET']);
+  });
+
+  it('overwrites nobody: the node is read again, five times at most', () => {
+    const world = new World();
+    world.overtaken = 5;
+    assert.deepEqual(world.write({ kind: 'taint', cordon: false }), { kind: 'done' });
+    assert.equal(world.is, 'other maintenance (at work)');
+    assert.equal(world.methods.length, 12);
+    const crowded = new World();
+    crowded.overtaken = 6;
+    const outcome = crowded.write({ kind: 'taint', cordon: false });
+    assert.ok(outcome.kind === 'failed' && outcome.status === 409);
+    assert.equal(crowded.is, 'other');
+  });
+
+  it('is nothing where the node is gone', () => {
+    assert.deepEqual(new World().write({ kind: 'cordon' }, 'n9'), { kind: 'gone' });
+  });
+
+  it('is refused while another run is at work there, in words', () => {
+    const world = new World();
+    world.write({ kind: 'taint', cordon: false });
+    const other = { nodeName: 'n1', drain: 'bios', uid: 'u-bios', taint };
+    const task = drainNodeWriting({
+      ...{ kind: 'writeDrainNode', id: 'w', ...other },
+      write: { kind: 'taint', cordon: false },
+    });
+    const found = world.api.get('nodes', '', 'n1');
+    const answer = { kind: 'response', status: 200, headers: {}, body: JSON.stringify(found) };
+    const step =
+      task.first.kind === 'send'
+        ? task.first.onAnswer({ ...answer, kind: 'response' }, start)
+        : task.first;
+    assert.ok(step.kind === 'finished' && step.outcome.kind === 'changed');
+  });
+});
+
+describe('the finalizer of a drain', () => {
+  const drainOf = (finalizers: readonly string[], uid = 'u-kernel'): object => {
+    return { metadata: { name: 'kernel', uid, resourceVersion: '7', finalizers } };
+  };
+  const cases: readonly (readonly [
+    name: string,
+    isGuarded: boolean,
+    answers: readonly (readonly [status: number, body: object])[],
+    written: readonly string[] | null,
+    outcome: string,
+  ])[] = [
+    [
+      'is put on, beside others',
+      true,
+      [
+        [200, drainOf(['x'])],
+        [200, {}],
+      ],
+      ['x', drainFinalizer],
+      'done',
+    ],
+    [
+      'is taken off, and others stay',
+      false,
+      [
+        [200, drainOf([drainFinalizer, 'x'])],
+        [200, {}],
+      ],
+      ['x'],
+      'done',
+    ],
+    ['is there already', true, [[200, drainOf([drainFinalizer])]], null, 'done'],
+    ['is off already', false, [[200, drainOf(['x'])]], null, 'done'],
+    [
+      'is not that of another object of the name',
+      false,
+      [[200, drainOf([drainFinalizer], 'u2')]],
+      null,
+      'gone',
+    ],
+    ['has gone with its object', false, [[404, {}]], null, 'gone'],
+    [
+      'waits where somebody was quicker',
+      true,
+      [
+        [200, drainOf([])],
+        [409, {}],
+      ],
+      [drainFinalizer],
+      'failed',
+    ],
+  ];
+  for (const [name, isGuarded, answers, written, outcome] of cases) {
+    it(name, () => {
+      const named = { drain: 'kernel', uid: 'u-kernel', isGuarded };
+      const bodies: unknown[] = [];
+      let step = drainGuarding({ kind: 'guardDrain', id: 'g', ...named }).first;
+      for (const [status, body] of answers) {
+        if (step.kind === 'finished') assert.fail('it ended early');
+        if (step.request.method === 'PATCH') bodies.push(JSON.parse(step.request.body ?? ''));
+        const text = JSON.stringify(body);
+        step = step.onAnswer({ kind: 'response', status, headers: {}, body: text }, start);
+      }
+      assert.equal(step.kind === 'finished' && step.outcome.kind, outcome);
+      const wanted = { metadata: { resourceVersion: '7', finalizers: written } };
+      assert.deepEqual(bodies, written === null ? [] : [wanted]);
+    });
+  }
+});
