@@ -33,8 +33,10 @@ class Start {
   readonly sources: readonly Source[];
   readonly #waiting = new Map<string, string>();
 
-  constructor() {
-    const options = { random: () => 0.5, clusterPolicies: true, remembering: 'taintmgr' };
+  /** `inFiles`: pauses that the process has from its files. */
+  constructor(inFiles: readonly EvictionPause[] = []) {
+    const policies = inFiles.map((value) => ({ kind: 'EvictionPause', value }) as const);
+    const options = { random: () => 0.5, clusterPolicies: true, remembering: 'taintmgr', policies };
     this.sources = engineSources(options, new FollowedObjects());
     for (const source of this.sources) this.#note(source, source.handle(0, { kind: 'start' }));
   }
@@ -121,6 +123,19 @@ describe('what the leader remembers of pauses', () => {
       }
     });
   }
+
+  it('is not gone where it is in a file', () => {
+    for (const [inFiles, told] of [
+      [[pause('night', night)], []],
+      [[pause('day', night)], ['+gone/night', '-gone/night']],
+    ] as const) {
+      const start = new Start(inFiles);
+      start.read();
+      start.remembered(records);
+      const names = namesOf(start).filter((name) => name.includes('gone/'));
+      assert.deepEqual(names, told);
+    }
+  });
 
   it('is told as it held, and stays written down until then', () => {
     const start = new Start();
