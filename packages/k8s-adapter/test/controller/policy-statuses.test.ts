@@ -57,6 +57,16 @@ describe('the status of policies, taint rules and pauses', () => {
     });
   });
 
+  it('of a pause that lasts says for how many hours', () => {
+    const stage = new Stage();
+    stage.put('EvictionPause', 'night', {});
+    stage.lead();
+    stage.pass(2 * 3600 + 65);
+    assert.partialDeepStrictEqual(stage.status('EvictionPause', 'night'), {
+      timeGivenBack: '2h1m',
+    });
+  });
+
   it('leaves since as exact as it is, and moves no deadline', () => {
     const stage = new Stage();
     stage.stored.set('EvictionPause/night', { since: '2025-12-31T23:00:00.123Z' });
