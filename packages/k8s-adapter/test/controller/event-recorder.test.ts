@@ -274,12 +274,10 @@ describe('recorder', () => {
     }
     assert.deepEqual(lost, ['lost, failed: down']);
     assert.equal(stage.requests.size, 12);
-    stage.record('y');
-    const id = [...stage.requests.keys()].at(-1) ?? '';
-    assert.deepEqual(stage.answer(id, 403, 'no right'), ['lost, failed: no right']);
-    stage.record('z');
-    const last = [...stage.requests.keys()].at(-1) ?? '';
-    assert.deepEqual(stage.answer(last, 404, 'no namespace'), ['lost, failed: no namespace']);
+    assert.deepEqual(stage.record('y'), ['event/15 POST "y" x1']);
+    assert.deepEqual(stage.answer('event/15', 403, 'no right'), ['lost, failed: no right']);
+    assert.deepEqual(stage.record('z'), ['event/17 POST "z" x1']);
+    assert.deepEqual(stage.answer('event/17', 404, 'no shop'), ['lost, failed: no shop']);
   });
 
   it('leaves no request without an end', () => {
