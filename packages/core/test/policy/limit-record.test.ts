@@ -54,6 +54,12 @@ describe('sizes that are written', () => {
     it(name, () => assert.deepEqual(coarsenedSizes(sizes, 60_000), written));
   }
 
+  it('are few for as long as they are known, a window and a minute', () => {
+    const sizes = Array.from({ length: 120 }, (_, n) => [n * 2_000, 500 - n] as const);
+    const written = coarsenedSizes(sizes, 180_000);
+    assert.deepEqual([written.length, written[1]], [25, [10_000, 494]]);
+  });
+
   it('are few, and none is more than it was', () => {
     const step = fc.record({ wait: fc.nat(4_000), of: fc.integer({ min: 1, max: 30 }) });
     fc.assert(
