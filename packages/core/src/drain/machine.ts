@@ -24,7 +24,6 @@ import {
   type DrainPod,
   type DrainStop,
   isDone,
-  isStaying,
   type TaintNode,
 } from './state.ts';
 
