@@ -38,7 +38,6 @@ try {
   await checkByName('bunx', [tool('bun'), 'x', '--bun']);
   await checkByName('deno run', [tool('deno'), 'run', '--quiet', '-A'], 'npm:');
   await checkLibrary();
-  await checkJsr();
   await checkTestServer();
   await checkExamples();
 } finally {
@@ -142,12 +141,6 @@ async function checkLibrary(): Promise<void> {
 }
 
 /** JSR checks types, and that none of them has to be inferred. */
-async function checkJsr(): Promise<void> {
-  const flags = ['publish', '--dry-run', '--allow-dirty', '--config', 'packages/core/jsr.json'];
-  await run(root, tool('deno'), ...flags);
-  say('deno publish --dry-run: JSR would take @taintmgr/core');
-}
-
 /** `npx @taintmgr/sim-cluster -- COMMAND`; what it depends on comes from where npm has it. */
 async function checkTestServer(): Promise<void> {
   const folder = emptyFolder('sim-cluster');

@@ -1,5 +1,7 @@
 // The flags of `npm run release`.
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { isWithin } from './folder.ts';
 import { type Target, targets } from './plan.ts';
 
 export interface ReleaseFlags {
@@ -43,6 +45,11 @@ export function parseReleaseFlags(
   }
   if (!/^[\w.-]+\/[\w.-]+$/.test(values.repository)) {
     throw new Error(`--repository: got "${values.repository}", want OWNER/NAME`);
+  }
+  if (values.folder === '')
+    throw new Error('--folder: got "", want a folder for the release alone');
+  if (values.archives && isWithin(resolve(values.folder), resolve(values.archives))) {
+    throw new Error(`--archives: got "${values.archives}", which is in the folder of the release`);
   }
   return {
     folder: values.folder,

@@ -1,6 +1,6 @@
 // Makes everything that a release has, in a folder of its own: a clean build, npm packages, programs,
 // the manifest of krew, the chart, what is in the programs, checksums.
-import { copyFileSync, existsSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, globSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { nameOf, ownPlatform, platforms } from '../../apps/kubectl-taintmgr/scripts/platforms.ts';
 import manifest from '../../packages/core/package.json' with { type: 'json' };
@@ -8,6 +8,7 @@ import { makeable } from '../node-programs.ts';
 import { type Artifact, artifactOf, writeChecksums } from './artifacts.ts';
 import { bundledPackages, programs } from './bundled.ts';
 import type { ReleaseFlags } from './flags.ts';
+import { emptyFolder } from './folder.ts';
 import { licenseFaults } from './licenses.ts';
 import { packPackage } from './packages.ts';
 import { run } from './run.ts';
@@ -27,8 +28,7 @@ const programNames = Object.keys(programs) as Program[];
 /** Runs in the root of the repository. Throws what stands against a release. */
 export async function makeRelease(flags: ReleaseFlags, say: Say): Promise<readonly Artifact[]> {
   const folder = resolve(flags.folder);
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
+  emptyFolder(folder, process.cwd());
   say('a clean build');
   for (const dist of globSync('{packages,apps}/*/dist')) rmSync(dist, { recursive: true });
   run('.', 'npm', 'run', '-s', 'build', '--', '--force');
@@ -102,7 +102,9 @@ async function makePrograms(to: string, flags: ReleaseFlags, say: Say): Promise<
 /** Of this version, whatever else is there. */
 function takeArchives(from: string | undefined, to: string): readonly string[] {
   if (from === undefined) return [];
-  return globSync(join(from, `*-v${version}-*.tar.gz`)).map((archive) => {
+  const archives = globSync(join(from, `*-v${version}-*.tar.gz`));
+  if (archives.length === 0) throw new Error(`--archives: ${from} has none of version ${version}`);
+  return archives.map((archive) => {
     copyFileSync(archive, join(to, basename(archive)));
     return join(to, basename(archive));
   });

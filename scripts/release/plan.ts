@@ -12,13 +12,27 @@ export interface Release {
   readonly files: readonly string[];
 }
 
+/** A program and its arguments; run in the root of the repository. */
+export type CommandLine = readonly [string, ...string[]];
+
 /** A command of the plan. */
 export interface Step {
   readonly target: Target;
   /** Where it goes, for people. */
   readonly to: string;
-  /** Run in the root of the repository. */
-  readonly command: readonly [string, ...string[]];
+  readonly command: CommandLine;
+  /** How to see whether it was done before, where that can be seen. */
+  readonly already?: Already;
+}
+
+/** A question to the place that a step goes to. */
+export interface Already {
+  /** Prints what is there of this version; nothing, or a failure, where nothing is. */
+  readonly command: CommandLine;
+  /** What has to be there. */
+  readonly file: string;
+  /** What the command prints of the file: `sha512-BASE64`, or all of it. */
+  readonly prints: 'integrity' | 'text';
 }
 
 const platforms = 'linux/amd64,linux/arm64';
@@ -47,11 +61,14 @@ function npmSteps({ version, folder, files }: Release): readonly Step[] {
   return packageOrder.map((name) => {
     const tarball = `taintmgr-${name}-${version}.tgz`;
     if (!files.includes(tarball)) throw new Error(`${folder} has no ${tarball}`);
+    const file = `${folder}/${tarball}`;
     const flags = ['--provenance', '--access', 'public', '--tag', distTag(version)];
+    const view = ['view', `@taintmgr/${name}@${version}`, 'dist.integrity'];
     return {
       target: 'npm',
       to: `https://www.npmjs.com/package/@taintmgr/${name}`,
-      command: ['npm', 'publish', `${folder}/${tarball}`, ...flags],
+      command: ['npm', 'publish', file, ...flags],
+      already: { command: ['npm', ...view], file, prints: 'integrity' },
     };
   });
 }
@@ -101,6 +118,7 @@ function githubSteps({ version, repository, folder, files }: Release): readonly 
   const list = `${folder}/SHA256SUMS`;
   const bundle = `${list}.sigstore.json`;
   const create = ['release', 'create', `v${version}`, '--verify-tag', '--generate-notes'];
+  const download = ['release', 'download', `v${version}`, '--pattern', 'SHA256SUMS'];
   const paths = [...files.map((file) => `${folder}/${file}`), list, bundle];
   return [
     { target: 'github', to, command: ['cosign', 'sign-blob', '--yes', '--bundle', bundle, list] },
@@ -113,6 +131,7 @@ function githubSteps({ version, repository, folder, files }: Release): readonly 
         ...(distTag(version) === 'next' ? ['--prerelease'] : []),
         ...paths,
       ],
+      already: { command: ['gh', ...download, '--output', '-'], file: list, prints: 'text' },
     },
   ];
 }

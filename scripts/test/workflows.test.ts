@@ -73,6 +73,14 @@ it('a release begins for tags of versions, and for no others', () => {
   }
 });
 
+it('a release leaves nothing in the clone that git does not know', () => {
+  const { jobs } = parse(readFileSync(new URL('release.yml', workflows), 'utf8'));
+  const steps: readonly { uses?: string; with?: { path?: string } }[] = jobs.release.steps;
+  const downloads = steps.filter(({ uses }) => uses?.startsWith('actions/download-artifact@'));
+  assert.ok(downloads.length > 0);
+  for (const step of downloads) assert.match(step.with?.path ?? '', /^\$\{\{ runner\.temp \}\}\//);
+});
+
 it('the action for pull requests names its own actions by their commits', () => {
   const action = readFileSync(new URL('action/action.yml', root), 'utf8');
   const used = [...action.matchAll(/uses: (.*)/g)].map(([, uses = '']) => uses);

@@ -1,0 +1,214 @@
+// Publishing, with programs on the PATH that stand in for those of the registries: nothing leaves the machine.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { artifactOf, writeChecksums } from '../release/artifacts.ts';
+import { type Release, releasePlan, type Step, type Target } from '../release/plan.ts';
+import { askRegistries, publish } from '../release/publish.ts';
+
+const names = ['core', 'sim-cluster', 'k8s-adapter', 'controller', 'kubectl-taintmgr'];
+
+/** What the programs answer: by the beginning of their command line, what they print, or that they fail. */
+type Answers = Readonly<Record<string, string | 'fails'>>;
+
+/** A release in a folder, and the world that it goes to. */
+class World {
+  readonly folder: string;
+  readonly release: Release;
+  readonly plan: readonly Step[];
+  printed = '';
+
+  constructor(t: TestContext, version = '0.1.0', more: readonly string[] = ['taintmgr.yaml']) {
+    this.folder = mkdtempSync(join(tmpdir(), 'taintmgr-publish-'));
+    const files = [...names.map((name) => `taintmgr-${name}-${version}.tgz`), ...more];
+    for (const file of files) writeFileSync(join(this.folder, file), file);
+    writeChecksums(
+      this.folder,
+      files.map((file) => artifactOf(join(this.folder, file))),
+    );
+    this.release = { version, repository: 'taintmgr/taintmgr', folder: this.folder, files };
+    this.plan = releasePlan(this.release);
+    const path = process.env.PATH;
+    process.env.PATH = `${this.folder}${delimiter}${path}`;
+    t.after(() => {
+      process.env.PATH = path;
+      rmSync(this.folder, { recursive: true });
+    });
+    this.answer({});
+  }
+
+  /** From now on the programs answer so; of all else they print nothing, and succeed. */
+  answer(answers: Answers): void {
+    for (const program of ['npm', 'gh', 'git', 'sh', 'docker', 'cosign', 'helm']) {
+      const cases = Object.entries(answers).flatMap(([begin, text]) =>
+        begin.startsWith(`${program} `)
+          ? [`"${begin}"*) ${text === 'fails' ? 'exit 1' : `echo '${text}'`} ;;`]
+          : [],
+      );
+      const lines = [
+        '#!/bin/sh',
+        `echo "${program} $*" >>'${join(this.folder, 'calls')}'`,
+        `case "${program} $*" in`,
+        ...[...cases, '*) ;;', 'esac', ''],
+      ];
+      writeFileSync(join(this.folder, program), lines.join('\n'));
+      chmodSync(join(this.folder, program), 0o755);
+    }
+    writeFileSync(join(this.folder, 'calls'), '');
+  }
+
+  publish(...wanted: readonly Target[]): void {
+    publish(this.release, this.plan, wanted, (text) => this.#print(text));
+  }
+
+  ask(isClean = false): boolean {
+    return askRegistries(this.plan, isClean, (text) => this.#print(text));
+  }
+
+  /** What has published something, each by its first words. */
+  get published(): readonly string[] {
+    return readFileSync(join(this.folder, 'calls'), 'utf8')
+      .split('\n')
+      .filter((call) => /^(npm publish|npm run|gh release create|sh) /.test(call))
+      .map((call) => call.replace(`${this.folder}/`, '').split(' ').slice(0, 3).join(' '));
+  }
+
+  integrity(name: string): string {
+    const tarball = join(this.folder, `taintmgr-${name}-${this.release.version}.tgz`);
+    return `sha512-${createHash('sha512').update(readFileSync(tarball)).digest('base64')}`;
+  }
+
+  #print(text: string): void {
+    this.printed += `${text}\n`;
+  }
+}
+
+describe('--publish', () => {
+  it('publishes nothing from a clone with files that git does not know', (t) => {
+    const world = new World(t);
+    world.answer({ 'git status --porcelain': '?? mac/' });
+    assert.throws(() => world.publish('npm', 'jsr'), {
+      message: 'not everything is committed, so JSR publishes nothing: ?? mac/',
+    });
+    assert.deepEqual(world.published, []);
+  });
+
+  it('goes on where it stopped', (t) => {
+    const world = new World(t);
+    world.answer({ 'npm run': 'fails', 'npm view': 'fails' });
+    assert.throws(
+      () => world.publish('npm', 'jsr', 'github'),
+      /^Error: npm run -s jsr -- publish: /,
+    );
+    assert.equal(world.published.length, names.length + 1);
+    const views = names.map((name) => [`npm view @taintmgr/${name}@0.1.0`, world.integrity(name)]);
+    world.answer(Object.fromEntries(views));
+    world.publish('npm', 'jsr', 'github');
+    assert.deepEqual(world.published, ['npm run -s', 'gh release create']);
+    assert.match(world.printed, /\/@taintmgr\/core\n {2}is there already\n/);
+  });
+
+  it('publishes the packages that are missing only', (t) => {
+    const world = new World(t);
+    world.answer({ 'npm view @taintmgr/core@0.1.0': world.integrity('core') });
+    world.publish('npm');
+    const missing = names.slice(1).map((name) => `npm publish taintmgr-${name}-0.1.0.tgz`);
+    assert.deepEqual(world.published, missing);
+  });
+
+  for (const [where, answers] of [
+    [
+      'https://www.npmjs.com/package/@taintmgr/controller',
+      { 'npm view @taintmgr/controller@': 'sha512-AAAA' },
+    ],
+    [
+      'https://github.com/taintmgr/taintmgr/releases/tag/v0.1.0',
+      { 'gh release download': 'abc  a.tgz' },
+    ],
+  ] as const) {
+    it(`publishes nothing where there is another 0.1.0: ${where}`, (t) => {
+      const world = new World(t);
+      world.answer(answers);
+      assert.throws(() => world.publish('npm', 'github'), {
+        message: `${where} has another 0.1.0 already`,
+      });
+      assert.deepEqual(world.published, []);
+    });
+  }
+
+  it('passes over a release on GitHub with the same checksums', (t) => {
+    const world = new World(t);
+    const sums = readFileSync(join(world.folder, 'SHA256SUMS'), 'utf8');
+    world.answer({ 'gh release download v0.1.0 --pattern SHA256SUMS': sums });
+    world.publish('github');
+    assert.deepEqual(world.published, []);
+  });
+
+  for (const [target, version, isRefused] of [
+    ['krew', '0.1.0', true],
+    ['chart', '0.1.0', true],
+    ['krew', '1.0.0-rc.1', false],
+    ['chart', '1.0.0-rc.1', true],
+  ] as const) {
+    it(`${isRefused ? 'is refused' : 'is nothing'} for ${target} of ${version} where nothing was made for it`, (t) => {
+      const world = new World(t, version, []);
+      const publishing = () => world.publish('npm', target);
+      if (isRefused) {
+        assert.throws(publishing, {
+          message: `--publish ${target}: ${world.folder} has nothing for it`,
+        });
+        assert.deepEqual(world.published, []);
+      } else {
+        publishing();
+        assert.match(world.printed, /^krew: nothing, since 1\.0\.0-rc\.1 is not final$/m);
+      }
+    });
+  }
+});
+
+describe('a dry run', () => {
+  it('asks npm and JSR, and publishes nothing', (t) => {
+    const world = new World(t);
+    assert.equal(world.ask(true), true);
+    const calls = readFileSync(join(world.folder, 'calls'), 'utf8');
+    assert.match(calls, /^npm run -s jsr -- publish --dry-run$/m);
+    for (const call of calls.match(/^npm publish .*$/gm) ?? []) assert.match(call, / --dry-run$/);
+    assert.doesNotMatch(calls, /^(gh|docker|helm|cosign) /m);
+  });
+
+  it('warns of files that are not committed, and fails for them in CI', (t) => {
+    const world = new World(t);
+    world.answer({ 'git status --porcelain': ' M README.md' });
+    assert.equal(world.ask(), true);
+    assert.match(world.printed, /^Warning: not everything is committed, .*: M README\.md$/m);
+    const calls = readFileSync(join(world.folder, 'calls'), 'utf8');
+    assert.match(calls, /^npm run -s jsr -- publish --dry-run --allow-dirty$/m);
+    assert.equal(world.ask(true), false);
+  });
+
+  it('is content with what is published already, also by the last release', (t) => {
+    const world = new World(t);
+    world.answer({
+      'npm view @taintmgr/core@0.1.0': world.integrity('core'),
+      'npm view @taintmgr/controller@0.1.0': 'sha512-AAAA',
+      ...{ 'npm publish': 'fails', 'npm view': 'sha512-BBBB' },
+    });
+    assert.equal(world.ask(), true);
+    assert.match(world.printed, /taintmgr-core-.*\n {4}npm has it already\n/);
+    assert.match(
+      world.printed,
+      /taintmgr-controller-.*\n {4}npm has another of this version already\n/,
+    );
+  });
+
+  for (const command of ['npm publish', 'npm run']) {
+    it(`fails where ${command} would`, (t) => {
+      const world = new World(t);
+      world.answer({ [command]: 'fails' });
+      assert.equal(world.ask(), false);
+    });
+  }
+});
