@@ -1,6 +1,6 @@
 // Fails where shipped sources have changed and no changeset says so: npm run changeset:check -- [REF]
-// What counts is what has changed since REF, or else: on a branch since it left main, on main since the
-// last release. Changesets itself says what is shipped (`changedFilePatterns`) and whether one is there.
+// What counts is what has changed since REF, or else: on a branch since it left main, or since it set the
+// version, on main since the last release. Changesets itself says what is shipped (`changedFilePatterns`) and whether one is there.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -33,7 +33,20 @@ function baseOf(ref: string | undefined): Base | null {
     if (commit === null) throw new Error(`${ref} is no commit that HEAD has anything to do with`);
     return { commit, name: ref };
   }
-  return branchPoint() ?? lastRelease();
+  const point = branchPoint();
+  const release = lastRelease();
+  if (point === null) return notHead(release);
+  // The commit that sets the version has made changelogs of all changesets before it.
+  const isOnBranch = release !== null && !isAncestor(release.commit, point.commit);
+  return isOnBranch ? notHead(release) : point;
+}
+
+function notHead(base: Base | null): Base | null {
+  return base?.commit === git('rev-parse', 'HEAD') ? null : base;
+}
+
+function isAncestor(commit: string, of: string): boolean {
+  return git('merge-base', '--is-ancestor', commit, of) !== null;
 }
 
 /** Where the branch left main; null on main. */
@@ -46,20 +59,16 @@ function branchPoint(): Base | null {
   return null;
 }
 
-/** By its tag, else the commit that set the version; null where that is HEAD. */
+/** By its tag, else the commit that set the version, whichever is later; null where there is none. */
 function lastRelease(): Base | null {
-  const tag = git('describe', '--tags', '--abbrev=0', '--match', '@*/*@*');
-  if (tag !== null) return { commit: git('rev-list', '-1', tag) ?? tag, name: tag };
-  const commit = git(
-    'log',
-    '-1',
-    '--format=%H',
-    '-G"version":',
-    '--',
-    'packages/core/package.json',
-  );
-  const isHead = commit === null || commit === '' || commit === git('rev-parse', 'HEAD');
-  return isHead ? null : { commit, name: 'the commit that set the version' };
+  const format = ['log', '-1', '--format=%H'];
+  const set = git(...format, '-G"version":', '--', 'packages/core/package.json') || null;
+  const tag = git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*', '--match', '@*/*@*');
+  const tagged = tag === null ? null : git('rev-list', '-1', tag);
+  if (tag !== null && tagged !== null && (set === null || isAncestor(set, tagged))) {
+    return { commit: tagged, name: tag };
+  }
+  return set === null ? null : { commit: set, name: 'the commit that set the version' };
 }
 
 function git(...args: readonly string[]): string | null {

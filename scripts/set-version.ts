@@ -7,6 +7,7 @@ export const naming: readonly string[] = [
   'deploy/Dockerfile',
   'deploy/README.md',
   'deploy/kustomize/base/kustomization.yaml',
+  'docs/install.md',
   'docs/integrations/github-action.md',
   'packages/core/jsr.json',
 ];

@@ -85,6 +85,44 @@ test('an old changeset does not count for a new branch', (t) => {
   assert.equal(repository.check(), 1);
 });
 
+/** The commit that `npm run version` makes: changesets are gone, and changelogs have what they said. */
+function setVersion(repository: Repository): void {
+  rmSync(join(repository.folder, '.changeset/pods-wait.md'));
+  const core = { name: '@taintmgr/core', version: '0.2.0' };
+  repository.commit({
+    'packages/core/package.json': JSON.stringify(core, null, 2),
+    'packages/core/CHANGELOG.md': 'Pods wait.\n',
+  });
+}
+
+for (const where of ['main', 'work']) {
+  test(`what comes after the commit that sets the version needs a changeset: on ${where}`, (t) => {
+    const repository = new Repository(t);
+    if (where === 'work') repository.git('checkout', '--quiet', '-b', 'work');
+    repository.commit({ [source]: 'export const a = 1;', '.changeset/pods-wait.md': changeset });
+    repository.git('tag', 'v0.1.0', 'main');
+    setVersion(repository);
+    assert.equal(repository.check(), 0);
+    repository.commit({ [source]: 'export const a = 2;' });
+    assert.equal(repository.check(), 1);
+    repository.commit({ '.changeset/pods-wait-longer.md': changeset });
+    assert.equal(repository.check(), 0);
+  });
+}
+
+test('a branch that sets the version is merged with what main has got meanwhile', (t) => {
+  const repository = new Repository(t);
+  repository.commit({ [source]: 'export const a = 1;', '.changeset/pods-wait.md': changeset });
+  repository.git('checkout', '--quiet', '-b', 'work');
+  setVersion(repository);
+  repository.git('checkout', '--quiet', 'main');
+  const more = { 'packages/core/src/more.ts': '', '.changeset/more.md': changeset };
+  repository.commit(more);
+  repository.git('checkout', '--quiet', '--detach', 'main');
+  repository.git('merge', '--quiet', '--no-edit', 'work');
+  assert.equal(repository.check(), 0);
+});
+
 test('main is compared with the last release, by its version or its tag', (t) => {
   const repository = new Repository(t);
   repository.commit({ [source]: 'export const a = 1;' });

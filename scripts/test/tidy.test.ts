@@ -167,10 +167,13 @@ test('a replaced phrase is a fault in what people see, over line ends too', () =
   const tree = treeOf({
     'docs/a.md': 'The lease of nobody\nholds no\nlease.',
     'apps/x/src/b.ts': "// holds no lease\nconst text = 'holds ' +\n  'no lease';",
+    // A changelog is made of changesets.
+    '.changeset/c.md': 'It holds no lease.',
+    'packages/x/CHANGELOG.md': 'It holds no lease.',
   });
   assert.deepEqual(
     replacedPhrases(tree).map(({ file }) => file),
-    ['apps/x/src/b.ts', 'docs/a.md'],
+    ['.changeset/c.md', 'apps/x/src/b.ts', 'docs/a.md'],
   );
 });
 
