@@ -158,7 +158,8 @@ function install(need) {
   const { proof, install: command } = needs[need];
   if (existsSync(join(root, proof))) return;
   process.stderr.write(`taintmgr: installing what "${name}" needs: npm ${command.join(' ')}\n`);
-  const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
+  // What is installed for a task does not change what is committed: npm adds platforms to lockfiles.
+  const quiet = ['--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
   // npm's own output goes to stderr: stdout belongs to the task.
   const result = spawnSync('npm', [...command, ...quiet], { cwd: root, stdio: ['ignore', 2, 2] });
   if (result.status !== 0) fail('npm install failed; run it by hand to see why', result.status);

@@ -44,6 +44,11 @@ for (const file of readdirSync(workflows)) {
       }
     });
 
+    it('installs without changing the lockfile: JSR takes nothing from a clone with changes', () => {
+      const installs = steps.filter(({ run }) => run?.startsWith('npm install '));
+      for (const { run } of installs) assert.match(run ?? '', / --no-save /);
+    });
+
     it('gives no job a right that the job does not name', () => {
       assert.deepEqual(permissions, {});
       for (const [name, job] of Object.entries<Job>(jobs)) assert.ok(job.permissions, name);
