@@ -9,11 +9,6 @@ summary=${GITHUB_STEP_SUMMARY:-/dev/stdout}
 output=${GITHUB_OUTPUT:-/dev/null}
 failed=0
 
-if [ -z "${INPUT_MANIFESTS:-}${INPUT_CLUSTER:-}" ]; then
-  echo '::error::taintmgr: want manifests to check, or a cluster to simulate' >&2
-  exit 1
-fi
-
 # The lines of $1 that are not empty, each after the flag $2, in the array `flags`.
 flags_of() {
   flags=()
@@ -38,8 +33,9 @@ report() {
   echo "::error title=taintmgr::$head: ${text##*$'\n'}"
 }
 
-if [ -n "${INPUT_MANIFESTS:-}" ]; then
-  flags_of "$INPUT_MANIFESTS" -f
+# Without files doctor would examine a cluster.
+flags_of "${INPUT_MANIFESTS:-}" -f
+if [ ${#flags[@]} -gt 0 ]; then
   sarif=${INPUT_SARIF:-taintmgr.sarif}
   # What cannot be read is said by the table; code scanning refuses a file that is none.
   if ! mkdir -p "$(dirname -- "$sarif")" 2>/dev/null || ! { : >"$sarif"; } 2>/dev/null; then
@@ -51,6 +47,9 @@ if [ -n "${INPUT_MANIFESTS:-}" ]; then
     rm -f "$sarif"
   fi
   report 'Manifests' doctor "${flags[@]}" -R
+elif [ -z "${INPUT_CLUSTER:-}" ]; then
+  echo '::error::taintmgr: want manifests to check, or a cluster to simulate' >&2
+  exit 1
 fi
 
 if [ -n "${INPUT_CLUSTER:-}" ]; then

@@ -154,11 +154,23 @@ describe('the action', () => {
     assert.match(crossed.printed, /^::error title=taintmgr::Simulation: /m);
   });
 
-  it('wants something to do', (t) => {
-    const { code, printed } = play(t, {});
-    assert.deepEqual(
-      [code, printed],
-      [1, '::error::taintmgr: want manifests to check, or a cluster to simulate\n'],
-    );
+  for (const [what, manifests] of [
+    ['nothing', ''],
+    ['blank lines', ' \n\n  \n'],
+  ] as const) {
+    it(`wants something to do, and gets ${what}`, (t) => {
+      const { code, summary, printed } = play(t, { manifests });
+      assert.deepEqual(
+        [code, summary, printed],
+        [1, '', '::error::taintmgr: want manifests to check, or a cluster to simulate\n'],
+      );
+    });
+  }
+
+  it('only simulates where the lines with manifests are blank', (t) => {
+    const cluster = 'docs/scenarios/three-zones.yaml';
+    const { code, summary } = play(t, { manifests: '\n', cluster, until: '1m' });
+    assert.equal(code, 0, summary);
+    assert.match(summary, /^## Simulation\n/);
   });
 });

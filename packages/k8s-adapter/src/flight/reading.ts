@@ -1,5 +1,6 @@
 // Reads the lines of a flight record.
 import type { Command, Event } from '@taintmgr/core';
+import { parseTime } from '@taintmgr/core/time';
 import { asRecord, isRecord, type JsonRecord } from '../proto/json.ts';
 import {
   type FlightEnd,
@@ -48,7 +49,8 @@ export function flightHeadFrom(value: unknown): FlightHead {
   want('apiVersion', apiVersion, apiVersion === flightApiVersion, flightApiVersion);
   want('kind', kind, kind === 'FlightRecord', 'FlightRecord');
   want('version', version, typeof version === 'string', 'text');
-  want('startedAt', startedAt, typeof startedAt === 'string', 'text');
+  const isTime = typeof startedAt === 'string' && parseTime(startedAt) !== null;
+  want('startedAt', startedAt, isTime, 'a time such as 2026-05-04T12:00:00.000Z');
   want('engine', engine, isRecord(engine), 'an object');
   const isSeed = seed === undefined || typeof seed === 'number';
   want('seed', seed, isSeed, 'a number');

@@ -65,6 +65,7 @@ async function checkCluster(invocation: Invocation<DoctorFlags>): Promise<ExitCo
       '-o sarif: want -f too, since findings in a cluster have no place in a file',
     );
   }
+  if (flags.recursive) throw new UsageError('-R: want -f too, which names the folders');
   const format = await readFormat(flags.output);
   return await withConnection(invocation, async (connection) => {
     const survey = await surveyCluster(new ClusterReader(connection.client));

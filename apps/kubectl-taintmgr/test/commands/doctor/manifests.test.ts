@@ -53,6 +53,11 @@ interface Finding {
   readonly message: string;
 }
 
+it('-R wants files, so that nobody examines a cluster by mistake', async () => {
+  const { err, code } = await run('doctor', '-R');
+  assert.deepEqual([code, err], [1, 'error: -R: want -f too, which names the folders\n']);
+});
+
 /** `LEVEL LINE: message` of each finding in a file. */
 async function findings(content: string): Promise<readonly string[]> {
   writeFileSync('file.yaml', content);

@@ -1,8 +1,10 @@
+import { defaultConfig } from '@taintmgr/core';
 import { type ExitCode, exitCode } from '../../../cli/exit.ts';
 import type { Invocation } from '../../../cli/invocation.ts';
 import { warn } from '../../../cli/output.ts';
 import { version } from '../../../cli/version.ts';
 import { readFormat } from '../../../render/format.ts';
+import { printable } from '../../../render/printable.ts';
 import { printAnswer } from '../../../render/printer.ts';
 import type { SimulateFlags } from '../flags.ts';
 import { type Replay, replay } from './replay.ts';
@@ -25,8 +27,11 @@ export async function replayCommand(
   output.write(await printAnswer(answer, format, flags.headers !== false));
   const note = noteOf(played);
   if (note !== null) warn(output, note);
+  for (const name of Object.keys(head.engine).filter((one) => !Object.hasOwn(defaultConfig, one))) {
+    warn(output, `engine.${printable(name)}: this build has no such setting, and plays without it`);
+  }
   if (difference && head.version !== version) {
-    output.err(`Note: recorded by ${head.version}; this is ${version}`);
+    output.err(`Note: recorded by ${printable(head.version)}; this is ${version}`);
   }
   return difference ? exitCode.different : exitCode.done;
 }

@@ -56,8 +56,12 @@ function engineOf(file: string, { engine }: FlightHead): Engine {
   try {
     return createEngine(engine);
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw new FaultyFile([`${file}:1: ${error.message.replace(/^config\./, 'engine.')}`]);
+    // The values may be of any kind, and the engine looks for those that its types allow.
+    const fault =
+      error instanceof RangeError
+        ? error.message.replace(/^config\./, 'engine.')
+        : `engine: no engine can be made of it: ${error}`;
+    throw new FaultyFile([`${file}:1: ${fault}`]);
   }
 }
 

@@ -50,12 +50,14 @@ function headline({ file, head, lastAt }: Replay): string {
   const startedAt = parseTime(head.startedAt);
   const length = startedAt === null || lastAt === null ? 0 : lastAt - startedAt;
   const { version, engine } = head;
-  return `${formatDuration(length)} of ${file} from ${head.startedAt}, recorded by ${version}, ${engine.semantics ?? 'precise'}`;
+  return printable(
+    `${formatDuration(length)} of ${file} from ${head.startedAt}, recorded by ${version}, ${engine.semantics ?? 'precise'}`,
+  );
 }
 
 function sameText({ events, commands, threw }: Replay): string {
   const sum = Array.from(commands.values()).reduce((one, other) => one + other, 0);
-  const stopped = threw === null ? '' : `\nThen as now the engine stops: ${threw}`;
+  const stopped = threw === null ? '' : `\nThen as now the engine stops: ${printable(threw)}`;
   return `${count(events, 'event')}, ${count(sum, 'command')}: this build does the same${stopped}`;
 }
 

@@ -151,10 +151,10 @@ describe('simulate --replay', () => {
   });
 });
 
-const head = (engine: object): string =>
+const head = (engine: object, more: object = {}): string =>
   JSON.stringify({
     ...{ apiVersion: 'taintmgr.dev/v1alpha1', kind: 'FlightRecord', version: '0.1.0' },
-    ...{ startedAt: '2026-01-01T00:00:00.000Z', engine },
+    ...{ startedAt: '2026-01-01T00:00:00.000Z', engine, ...more },
   });
 const tick = (step: number, at: number): string =>
   JSON.stringify({ step, at, event: { kind: 'tick' } });
@@ -250,6 +250,16 @@ describe('a recording', () => {
       '1: engine.mode: got "gently", want delete or evict or evictThenDelete',
     ],
     [
+      'of an engine with values of other kinds',
+      [head({ limits: 'x' }), ''],
+      '1: engine: no engine can be made of it: TypeError',
+    ],
+    [
+      'that began at no time',
+      [head({}, { startedAt: 'yesterday' }), ''],
+      '1: startedAt: got "yesterday", want a time such as ',
+    ],
+    [
       'with garbage',
       [head({}), tick(1, 5), '%&', ''],
       `3: no JSON: Unexpected token '%', "%&" is not valid JSON`,
@@ -333,5 +343,29 @@ describe('a recording', () => {
     const { code, out } = await run('simulate', '--replay', same);
     assert.equal(code, 0);
     assert.match(out, /^Then as now the engine stops: TypeError/m);
+  });
+
+  it('steers no terminal', async () => {
+    const stops = JSON.stringify({
+      ...{ step: 1, at: 5, event: { kind: 'nodeUpsert', node: { name: 'n' } } },
+      threw: 'Error: \u001b[2J',
+    });
+    const first = head({}, { version: '\u001b[31m9.9' });
+    const file = write('steering.jsonl', [first, stops, ''].join('\n'));
+    const { code, out, err } = await run('simulate', '--replay', file);
+    assert.equal(code, 2);
+    assert.match(out, /, recorded by \^\[\[31m9\.9, precise\n/);
+    assert.match(err, /^Note: recorded by \^\[\[31m9\.9; this is /m);
+    assert.ok(!`${out}${err}`.includes('\u001b'));
+  });
+
+  it('with a setting that this build has not is played without it, and that is said', async () => {
+    const lines = [head({ 'warp\u001b': 1 }), tick(1, 5), '{"end":"stopped"}', ''];
+    const { code, err } = await run('simulate', '--replay', write('warp.jsonl', lines.join('\n')));
+    assert.equal(code, 0);
+    assert.equal(
+      err,
+      'Warning: engine.warp^[: this build has no such setting, and plays without it\n',
+    );
   });
 });
