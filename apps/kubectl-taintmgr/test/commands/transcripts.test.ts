@@ -21,10 +21,11 @@ const pages = ['explain', 'status', 'doctor', 'snapshot', 'completion'].map(
   (name) => new URL(`../../../../docs/commands/${name}.md`, import.meta.url),
 );
 
-/** What is different from machine to machine, and how long a command takes. */
+/** What is different from machine to machine and from release to release, and how long a command takes. */
 const steady = (text: string): string =>
   text
     .replace(/\b1\ds ago\b/g, '10s ago')
+    .replace(/(Client Version|gitVersion): v\S+/g, '$1: <version>')
     .replace(/nodeVersion: v[\d.]+/, 'nodeVersion: <version>')
     .replace(/platform: \w+\/\w+/, 'platform: <platform>')
     .replace(/\b\d+\.\d+\.\d+\b/g, '<version>')
