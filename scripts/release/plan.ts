@@ -26,7 +26,7 @@ export interface Step {
 }
 
 /** A question to the place that a step goes to. */
-export interface Already {
+interface Already {
   /** Prints what is there of this version; nothing, or a failure, where nothing is. */
   readonly command: CommandLine;
   /** What has to be there. */
