@@ -38,8 +38,6 @@ export class NodeReconciler {
   readonly #writer: NodeWriter;
   /** When each node is to be looked at. */
   readonly #due = new Schedule();
-  /** Nodes whose turn is under way. */
-  readonly #turns = new Set<string>();
 
   constructor({ store, health, limiter, rules, emit }: ReconcilerSite, config: LifecycleConfig) {
     this.#config = config;
@@ -64,7 +62,6 @@ export class NodeReconciler {
 
   forget(name: string): void {
     this.#due.cancel(name);
-    this.#turns.delete(name);
     this.#writer.forget(name);
   }
 
@@ -87,7 +84,7 @@ export class NodeReconciler {
     if (!ended) return null;
     const { name } = ended;
     this.lookSoon(now, name);
-    if (this.#turns.delete(name)) this.#limiter.settle(name, outcome);
+    this.#limiter.settle(name, outcome);
     return ended;
   }
 
@@ -150,7 +147,6 @@ export class NodeReconciler {
     assert(decision.kind === 'taint', `node ${name} whose turn it is is to be tainted`);
     const need = noExecuteNeed(this.#store.clock.wall(now), node, decision);
     assert(need !== null, `node ${name} lacks the taint`);
-    this.#turns.add(name);
     this.#emit(this.#writer.begin(name, need));
   }
 }

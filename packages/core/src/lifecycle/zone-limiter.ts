@@ -1,5 +1,6 @@
 // Decides which nodes may be tainted, and when, at the rate of their zone.
-import type { Outcome } from '../attempt/outcome.ts';
+import { isUncertain } from '../attempt/blocker.ts';
+import { isSetback, type Outcome } from '../attempt/outcome.ts';
 import { earlier, type Instant, type Millis } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';
 import type { LifecycleConfig } from './config.ts';
@@ -27,6 +28,8 @@ export class ZoneLimiter {
   readonly #config: LifecycleConfig;
   readonly #guard: MassUnreachableGuard;
   readonly #zones: Zones;
+  /** Whose token each turn under way took: a node may move to another zone meanwhile. */
+  readonly #payers = new Map<string, Zone>();
   #isAllDown = false;
   #viewOldSince: Instant | null = null;
   #isDirty = true;
@@ -49,6 +52,7 @@ export class ZoneLimiter {
 
   /** A node is gone. */
   remove(name: string): void {
+    this.#payers.delete(name);
     // A zone without nodes goes with the next review, which lets go on what stood still for its sake.
     if (this.#zones.remove(name)) this.#isDirty = true;
   }
@@ -131,6 +135,7 @@ export class ZoneLimiter {
     for (const { name, zone } of turns) {
       zone.waiting.cancel(name);
       zone.bucket.take();
+      this.#payers.set(name, zone);
     }
     return turns.map(({ name }) => name);
   }
@@ -142,12 +147,17 @@ export class ZoneLimiter {
     });
   }
 
-  /** What came of a turn; one that was refused leaves its token. */
+  /**
+   * A write to a node has ended. If it was its turn and was refused, the zone that paid gets its token
+   * back. Without an answer, or where the server failed, the taint may be there or come yet: then the
+   * token is spent.
+   */
   settle(name: string, outcome: Outcome): void {
-    const result = turnResult(outcome);
-    const zone = this.#zones.of(name);
-    if (result === 'tainted' && zone) zone.tainted += 1;
-    if (result === 'refused') zone?.bucket.giveBack();
+    const zone = this.#payers.get(name);
+    if (!zone) return;
+    this.#payers.delete(name);
+    if (outcome.kind === 'done') zone.tainted += 1;
+    else if (!isSetback(outcome) || !isUncertain(outcome)) zone.bucket.giveBack();
   }
 
   /** When a turn may come, where there is room for it, or a hold ends. */
@@ -253,10 +263,4 @@ function holdReport({ name: zone, hold }: Zone, before: HoldReason | null): Life
   const wasPaused = before?.code === 'FullDisruptionHeld';
   const deadlines = isPaused ? 'pause' : wasPaused ? 'resume' : null;
   return { kind: 'zoneHold', zone, hold, deadlines };
-}
-
-/** Without an answer the taint may be there or come yet, so the token is spent. */
-function turnResult(outcome: Outcome): 'tainted' | 'refused' | 'unknown' {
-  if (outcome.kind === 'done') return 'tainted';
-  return outcome.kind === 'failed' && outcome.status === null ? 'unknown' : 'refused';
 }

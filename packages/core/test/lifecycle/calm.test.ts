@@ -43,7 +43,7 @@ const step = fc.record({
   seconds: fc.constantFrom(0, 1, 7, 30, 300),
   waitMs: fc.constantFrom(0, 10, 900, 5_000, 20_000, 61_000),
   /** What comes of the next write; null: it succeeds. */
-  mishap: fc.constantFrom('refused', 'conflict', 'lost', null, null),
+  mishap: fc.constantFrom('refused', 'conflict', 'lost', 'late', null, null),
 });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 

@@ -21,8 +21,11 @@ export interface Deed {
   readonly outcome: Outcome['kind'] | null;
 }
 
-/** What goes wrong with a write; null: nothing. `lost`: carried out, and nobody hears of it. */
-type Mishap = 'refused' | 'conflict' | 'lost' | null;
+/**
+ * What goes wrong with a write; null: nothing. `lost`: carried out, and nobody hears of it; `late`:
+ * carried out, and answered with 504, as the API server does while its store takes too long.
+ */
+export type Mishap = 'refused' | 'conflict' | 'lost' | 'late' | null;
 
 export interface WorldOptions {
   readonly engine: Partial<Config>;
@@ -241,9 +244,10 @@ export class LifecycleWorld {
     const mishap = this.#options.mishap?.(command) ?? null;
     const latency = this.#options.latencyMs ?? 10;
     this.#plan(latency, () => {
-      const outcome = mishap === null || mishap === 'lost' ? this.#apply(command) : failed(mishap);
+      const isRefused = mishap === 'refused' || mishap === 'conflict';
+      const outcome = isRefused ? failed(mishap) : this.#apply(command);
       this.deeds.push({ at: this.now, command, outcome: outcome.kind });
-      const heard: Outcome = mishap === 'lost' ? failed('timeout') : outcome;
+      const heard = mishap === null ? outcome : failed(mishap);
       this.#plan(mishap === 'lost' ? 30_000 : latency, () =>
         this.tell({ kind: 'result', id: command.id, outcome: heard }),
       );
@@ -375,7 +379,7 @@ const lasting = new WeakSet<() => void>();
 /** More than any world here has to say at one instant. */
 const turnsMax = 10_000;
 
-function failed(why: 'refused' | 'conflict' | 'timeout'): Outcome {
-  const status = { refused: 500, conflict: 409, timeout: null }[why];
+function failed(why: Exclude<Mishap, null>): Outcome {
+  const status = { refused: 403, conflict: 409, lost: null, late: 504 }[why];
   return { kind: 'failed', status, message: why, retryAfter: null };
 }

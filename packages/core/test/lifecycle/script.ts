@@ -2,7 +2,7 @@ import type { Command, Config, LifecycleReport } from '@taintmgr/core';
 import { describeHold, describeLifecycleReason } from '@taintmgr/core/lifecycle';
 import type { NodeTaintRule } from '@taintmgr/core/policy';
 import { pauseOf } from '../policy/objects.ts';
-import { LifecycleWorld } from './lifecycle-world.ts';
+import { LifecycleWorld, type Mishap } from './lifecycle-world.ts';
 
 // The language of the transcripts of nodes:
 //
@@ -16,7 +16,7 @@ import { LifecycleWorld } from './lifecycle-world.ts';
 //   taint a-1 key:Effect | untaint a-1 | label a-1 key value | remove a-1
 //   deaf | hearing | standstill 60s      the watches, the process
 //   clock 3600s                          the cluster's clock is so far ahead of the engine's time
-//   refuse 2 | answer-lost 1             the next so many writes
+//   refuse 2 | answer-lost 1 | answer-late 1   the next so many writes; late: 504, and carried out
 //   refuse labels | refuse rules         all writes of this kind, from now on
 //   rule NAME {json} | rule NAME gone | pause NAME {json} | unpause NAME
 //   to 90s                               lets time pass, and shows what happened
@@ -37,7 +37,7 @@ export function runLifecycleScript(script: string): string {
 class Run {
   readonly #world: LifecycleWorld;
   #told: string[] = [];
-  #mishaps: ('refused' | 'lost')[] = [];
+  readonly #mishaps: Mishap[] = [];
   readonly #refused = new Set<string>();
 
   constructor(engine: Partial<Config>) {
@@ -123,9 +123,10 @@ class Run {
         return [];
       case 'refuse':
       case 'answer-lost':
+      case 'answer-late':
         if (['labels', 'rules'].includes(name)) this.#refused.add(name);
         for (let n = 0; n < Number(name); n++) {
-          this.#mishaps.push(verb === 'refuse' ? 'refused' : 'lost');
+          this.#mishaps.push(mishapOf[verb]);
         }
         return [];
       case 'rule':
@@ -181,6 +182,8 @@ class Run {
     return [`${taints}${lost}${queue}${taint}: ${because.map(describeLifecycleReason).join('; ')}`];
   }
 }
+
+const mishapOf = { refuse: 'refused', 'answer-lost': 'lost', 'answer-late': 'late' } as const;
 
 /** Null for what the scripts do not look at. */
 function tell(command: Command): string | null {
