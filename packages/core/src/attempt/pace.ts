@@ -4,7 +4,7 @@ import type { Instant, Millis } from '../kernel/time.ts';
 import { blockerOf } from './blocker.ts';
 import type { Outcome } from './outcome.ts';
 
-/** An answer that took longer counts as a sign of overload. */
+/** An answer that took longer may be a sign of overload, or of a slow webhook. */
 const slowAnswerMs: Millis = 5_000;
 /** What an API server says that has too much to do. */
 const overloadStatuses: readonly (number | null)[] = [429, 503, 504, null];
@@ -24,10 +24,12 @@ const windowMs: Millis = 5_000;
  * TCP Vegas): where few wait, each answer makes room for one more, so twice as many go in the next
  * round; where many wait, each round takes one away. Between the two nothing changes, so the number does not swing.
  * A server that says that it cannot keep up gets half as many, and one more for each full round of
- * answers from then on.
+ * answers from then on. So does one that is slow, but never fewer than in the beginning: where a
+ * webhook takes its time for each request, fewer at once make none of them quicker.
  */
 export class Pace {
   readonly #max: number;
+  readonly #slowMax: number;
   #limit: number;
   #cutAt: Instant = Number.NEGATIVE_INFINITY;
   /** The quickest answer of this window, and of the one before. */
@@ -39,7 +41,8 @@ export class Pace {
   /** `prefix` begins every id this one hands out. */
   constructor(prefix: string, max: number) {
     this.#max = max;
-    this.#limit = Math.min(max, startMax);
+    this.#slowMax = Math.min(max, startMax);
+    this.#limit = this.#slowMax;
     this.#inFlight = new InFlight(prefix, max);
   }
 
@@ -65,22 +68,31 @@ export class Pace {
     const sentAt = this.#sentAt.get(id);
     if (sentAt === undefined) return null;
     this.#sentAt.delete(id);
-    if (!isOverload(outcome) && now - sentAt <= slowAnswerMs) {
-      this.#adapt(now, Math.max(1, now - sentAt));
-    } else if (sentAt >= this.#cutAt) {
-      // Those sent before the last cut say nothing new.
-      this.#limit = Math.max(1, this.#limit / 2);
-      this.#cutAt = now;
+    const took = Math.max(1, now - sentAt);
+    // Those sent before the last cut say nothing new.
+    const isNews = sentAt >= this.#cutAt;
+    if (isOverload(outcome)) {
+      if (isNews) this.#cut(now, 1);
+    } else if (took <= slowAnswerMs) {
+      this.#adapt(now, took, this.#max);
+    } else if (isNews) {
+      if (this.#limit > this.#slowMax) this.#cut(now, this.#slowMax);
+      else this.#adapt(now, took, this.#slowMax);
     }
     return this.#inFlight.finish(id);
   }
 
-  #adapt(now: Instant, took: Millis): void {
+  #cut(now: Instant, min: number): void {
+    this.#limit = Math.max(min, this.#limit / 2);
+    this.#cutAt = now;
+  }
+
+  #adapt(now: Instant, took: Millis, max: number): void {
     const waiting = this.#limit * (1 - this.#quickestWith(now, took) / took);
     const isSpared = this.#cutAt > Number.NEGATIVE_INFINITY;
     if (waiting > waitingMax) this.#limit -= 1 / this.#limit;
     else if (waiting < waitingMin) this.#limit += isSpared ? 1 / this.#limit : 1;
-    this.#limit = Math.min(this.#max, this.#limit);
+    this.#limit = Math.min(max, this.#limit);
   }
 
   #quickestWith(now: Instant, took: Millis): Millis {

@@ -106,6 +106,31 @@ describe('pace on a server that', () => {
     });
   }
 
+  it('works 9 s on each, as with a slow webhook, gets as many as in the beginning', () => {
+    const { done: count, limits } = play(5 * minute, () => ({ serviceMs: 9_000, workers: 1000 }));
+    assert.equal(count, 16 * Math.floor((5 * minute) / 9_001));
+    assert.deepEqual(new Set(limits), new Set([16]));
+  });
+
+  it('is down while a webhook is slow gets as many again as a slow one may', () => {
+    const { limits } = play(10 * minute, (now) => {
+      const isDown = now >= 17_000 && now < 19_000;
+      return { serviceMs: 9_000, workers: 1000, room: isDown ? 0 : 1000 };
+    });
+    assert.equal(limits[18_990], 1);
+    assert.equal(limits.at(-1), 16);
+  });
+
+  it('becomes slow is not drowned', () => {
+    const { limits } = play(10 * minute, (now) => ({
+      serviceMs: now < 20_000 ? 25 : 6_000,
+      workers: 1000,
+    }));
+    assert.equal(limits[20_000], 50);
+    assert.equal(limits[32_100], 16, 'after two rounds');
+    assert.equal(limits.at(-1), 16);
+  });
+
   it('slows down and recovers is at its limit again soon', () => {
     const slow = { serviceMs: 250, workers: 1000 };
     const fast = { serviceMs: 2, workers: 1000 };
