@@ -69,11 +69,11 @@ function unwrittenTaints({ facts, taints }: NodeReport, now: Instant): readonly 
     : '';
   return taints
     .filter((observed) => isUnwritten(observed, now))
-    .map(
-      ({ taint }) =>
-        `taint ${formatTaint(taint)} has no timeAdded; times are estimates, ` +
-        `and pods may be due sooner${last}`,
-    )
+    .map(({ taint }) => {
+      const time = taint.timeAdded === null ? 'no timeAdded' : 'a timeAdded that is yet to come';
+      const what = `taint ${formatTaint(taint)} has ${time}`;
+      return `${what}; times are estimates, and pods may be due sooner${last}`;
+    })
     .map(printable);
 }
 

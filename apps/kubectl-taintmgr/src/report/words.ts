@@ -107,10 +107,17 @@ export function soon(wait: Millis): string {
   return wait < 1000 ? 'now' : `in ${formatDuration(wait)}`;
 }
 
-/** Since when a taint counts: `added 42s ago`, `seen 3m ago`, `time unknown`. */
-export function sinceText({ start, startSource }: ObservedTaint, now: Instant): string {
+/**
+ * Since when a taint counts: `added 42s ago`, `seen 3m ago`, `time unknown`; with the time that it gives
+ * itself where that is not believed.
+ */
+export function sinceText({ taint, start, startSource }: ObservedTaint, now: Instant): string {
   if (startSource === 'timeAdded') return `added ${ago(now, start)}`;
-  return start < now ? `seen ${ago(now, start)}` : 'time unknown';
+  const since = start < now ? `seen ${ago(now, start)}` : 'time unknown';
+  const { timeAdded } = taint;
+  return timeAdded === null || startSource === 'givenBack'
+    ? since
+    : `${since} (timeAdded ${formatTime(timeAdded)} was yet to come then)`;
 }
 
 /** Whether the taint has no timeAdded and nobody else noted when it came: it counts from now. */

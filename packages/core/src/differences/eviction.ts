@@ -17,10 +17,10 @@ export const evictionDifferences = [
     name: 'time-added-ignored',
     upstream: 'A deadline counts from when the controller came to look at the pod.',
     precise:
-      'It counts from taint.timeAdded; without one from the first sight, which the node remembers until its taints are written again, or from when they were last written.',
+      'It counts from taint.timeAdded; without one, or with one that is yet to come, from the first sight, which the node remembers until its taints are written again, or from when they were last written.',
     why: 'Every replica, and every run of it, finds the same deadline.',
     proof:
-      'testdata/eviction/start.txt, testdata/eviction/kept-starts.txt, testdata/eviction/written-taints.txt',
+      'testdata/eviction/start.txt, testdata/eviction/kept-starts.txt, testdata/eviction/written-taints.txt, testdata/eviction/time-ahead.txt',
   },
   {
     name: 'rest-of-second',

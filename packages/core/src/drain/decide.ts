@@ -52,7 +52,7 @@ export class DrainDecider {
     const wall = this.#store.clock.wall(now);
     const ended = this.#store.endPauses(now);
     for (const change of ended) if (change.kind === 'pauseEnd') this.#pauses.follow(wall, change);
-    const change = this.#store.apply(now, this.#asSeen(now, event));
+    const change = this.#store.apply(now, this.#asSeen(wall, event));
     if (change?.kind === 'node') {
       const { name, node } = change;
       this.#taintClock.update(wall, change);
@@ -68,8 +68,8 @@ export class DrainDecider {
     return this.#store.nextPauseEnd();
   }
 
-  #asSeen(now: Instant, event: Event): Event {
-    if (event.kind === 'nodeUpsert') return { ...event, node: this.#asExecuted(now, event.node) };
+  #asSeen(wall: Instant, event: Event): Event {
+    if (event.kind === 'nodeUpsert') return { ...event, node: this.#asExecuted(wall, event.node) };
     return event.kind === 'policyUpsert' ? { ...event, policy: forDrains(event.policy) } : event;
   }
 
@@ -114,8 +114,8 @@ export class DrainDecider {
       : { ...reason, taint: ours };
   }
 
-  #asExecuted(now: Instant, node: Node): Node {
-    const taints = withTaint(node, this.#taint, now).taints.map((taint) =>
+  #asExecuted(wall: Instant, node: Node): Node {
+    const taints = withTaint(node, this.#taint, wall).taints.map((taint) =>
       isEqualTaint(taint, this.#taint) ? { ...taint, effect: 'NoExecute' } : taint,
     );
     return { ...node, taints };
@@ -147,11 +147,11 @@ export function carriesTaint({ taints }: Node, taint: Taint): boolean {
   return taints.some((one) => isEqualTaint(one, taint));
 }
 
-/** The node with the taint put on at `now`: one of its key and effect gives way, as in kubectl taint. */
-function withTaint(node: Node, taint: Taint, now: Instant): Node {
+/** The node with the taint put on at `wall`: one of its key and effect gives way, as in kubectl taint. */
+function withTaint(node: Node, taint: Taint, wall: Instant): Node {
   if (carriesTaint(node, taint)) return node;
   const others = node.taints.filter(
     ({ key, effect }) => key !== taint.key || effect !== taint.effect,
   );
-  return { ...node, taints: [...others, { ...taint, timeAdded: now }] };
+  return { ...node, taints: [...others, { ...taint, timeAdded: wall }] };
 }

@@ -1,5 +1,5 @@
 import { endOfSecond, finite, type Instant } from '../kernel/time.ts';
-import { isEqualTaint, type Taint } from '../model/taint.ts';
+import { addedAt, isEqualTaint, type Taint } from '../model/taint.ts';
 import { formatTaint } from '../model/taint-spec.ts';
 import type { NodeChange } from '../store.ts';
 import type { StartSource } from './reason.ts';
@@ -31,6 +31,9 @@ const none: readonly ObservedTaint[] = [];
  * is remembered holds across a gap only if the node's taints were not written in it; else a taint
  * counts from when they were written last. What pauses add to that is a matter of pauses.ts, but for
  * what an earlier run has written down of pauses that are gone.
+ *
+ * A timeAdded that is yet to come when we first see it is as good as none, and is never believed later:
+ * a start that was written down for it lies before it.
  */
 export class TaintClock {
   readonly #byNode = new Map<string, readonly ObservedTaint[]>();
@@ -91,10 +94,8 @@ function observe(
   known: readonly ObservedTaint[],
   { isOwn, kept, writtenAt }: Memory,
 ): ObservedTaint {
-  const timeAdded = finite(taint.timeAdded);
-  const before = known.find(
-    (entry) => (isOwn || timeAdded !== null) && isEqualTaint(entry.taint, taint),
-  );
+  const isNamed = finite(taint.timeAdded) !== null;
+  const before = known.find((entry) => (isOwn || isNamed) && isEqualTaint(entry.taint, taint));
   if (before && Object.is(before.taint.timeAdded, taint.timeAdded)) return before;
   const written = finite(kept[formatTaint(taint)]);
   // What was written down lies in the past; a clock that was wrong must not hold a pod for ever.
@@ -104,11 +105,12 @@ function observe(
     before?.seenAt ??
     Math.min(now, writtenAt === null ? now : endOfSecond(writtenAt), keptStart ?? now);
   const seen = { taint, seenAt, ...(!before && keptByNamespace(now, taint, kept)) };
-  if (timeAdded === null) {
+  const timeAdded = addedAt(taint, now);
+  if (timeAdded === null || (keptStart !== null && keptStart < timeAdded)) {
     if (keptStart !== null) {
       return { ...seen, start: keptStart, startSource: 'firstSeen', keptAt: now };
     }
-    if (before) return { ...seen, start: countsFrom(before), startSource: 'firstSeen' };
+    if (before && !isNamed) return { ...seen, start: countsFrom(before), startSource: 'firstSeen' };
     const thereAt = writtenAt === null ? now : endOfSecond(writtenAt);
     return thereAt < now
       ? { ...seen, start: thereAt, startSource: 'taintsWritten' }
@@ -144,12 +146,13 @@ export function countsFrom({ start, startSource }: ObservedTaint): Instant {
 
 /** The same taint as an earlier run found that it counts for pods of a namespace. */
 export function countedFor(observed: ObservedTaint, namespace: string | null): ObservedTaint {
-  const { byNamespace, namespacesKeptAt, taint } = observed;
+  const { byNamespace, namespacesKeptAt, taint, startSource } = observed;
   if (!byNamespace) return observed;
   const isOther = namespace !== null && Object.hasOwn(byNamespace, namespace);
   const written = isOther ? byNamespace[namespace] : undefined;
   if (written === undefined) return observed;
-  const timeAdded = finite(taint.timeAdded);
+  const isByItself = startSource === 'timeAdded' || startSource === 'givenBack';
+  const timeAdded = isByItself ? finite(taint.timeAdded) : null;
   const start = timeAdded === null ? written : Math.max(written, endOfSecond(timeAdded));
   const kept = namespacesKeptAt === undefined ? {} : { keptAt: namespacesKeptAt };
   return { ...observed, ...kept, start, startSource: 'givenBack' };

@@ -1,6 +1,7 @@
 import { finite, type Instant, type Millis } from '../kernel/time.ts';
 import { notReadyKey, unreachableKey } from '../model/lifecycle-taints.ts';
 import { type Node, readyOf } from '../model/node.ts';
+import { addedAt } from '../model/taint.ts';
 import { zoneKey } from '../model/zone.ts';
 import type { EvictionPause } from '../policy/values.ts';
 import { type LifecycleConfig, resolveLifecycleConfig } from './config.ts';
@@ -118,7 +119,7 @@ function lastTaintingOf(now: Instant, nodes: readonly Node[]): Instant {
   const times = nodes
     .flatMap(({ taints }) => taints)
     .filter(({ key, effect }) => effect === 'NoExecute' && ownKeys.includes(key))
-    .flatMap(({ timeAdded }) => finite(timeAdded) ?? []);
+    .flatMap((taint) => addedAt(taint, now) ?? []);
   return Math.min(now, Math.max(0, ...times));
 }
 

@@ -1,4 +1,4 @@
-import type { Instant } from '../kernel/time.ts';
+import { finite, type Instant, type Millis } from '../kernel/time.ts';
 
 /** The effects Kubernetes knows; objects may carry others, which then match nothing. */
 export type TaintEffect = 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
@@ -11,6 +11,18 @@ export interface Taint {
   readonly effect: string;
   /** When the taint was put on; null where nobody wrote it (`kubectl taint` does not). */
   readonly timeAdded: Instant | null;
+}
+
+/** Clocks that are right differ by less. */
+const aheadMax: Millis = 5_000;
+
+/**
+ * taint.timeAdded as far as it may be believed at `wall` by the cluster's clock: who writes a time that
+ * is yet to come has a clock that is wrong. Null: nobody knows.
+ */
+export function addedAt({ timeAdded }: Taint, wall: Instant): Instant | null {
+  const written = finite(timeAdded);
+  return written !== null && written <= wall + aheadMax ? written : null;
 }
 
 /** Two taints of a node are the same taint when key and effect agree. */

@@ -22,7 +22,11 @@ const taint: fc.Arbitrary<Taint> = fc.record({
   key: fc.constantFrom('a', 'b'),
   value: fc.constantFrom('', 'v'),
   effect: fc.constantFrom('NoExecute', 'NoExecute', 'NoSchedule'),
-  timeAdded: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, fc.integer({ min: 0, max: 90 })),
+  timeAdded: fc.oneof(
+    { weight: 3, arbitrary: fc.constant(null) },
+    fc.integer({ min: 0, max: 90 }),
+    fc.integer({ min: 8_000, max: 60_000 }),
+  ),
 });
 const toleration: fc.Arbitrary<Toleration> = fc.record({
   key: fc.constantFrom('a', 'b', ''),
@@ -66,7 +70,7 @@ const history = fc.array(fc.record({ wait: fc.integer({ min: 0, max: 8000 }), ev
 
 class Twin {
   readonly pods = new Map<string, Pod>();
-  readonly starts = new Map<string, Map<string, { taint: Taint; start: number }>>();
+  readonly starts = new Map<string, Map<string, Counted>>();
   readonly nodes = new Set<string>();
 
   apply(now: number, event: Event): void {
@@ -78,11 +82,10 @@ class Twin {
     }
     if (event.kind !== 'nodeUpsert') return;
     const before = this.starts.get(event.node.name);
-    const after = new Map<string, { taint: Taint; start: number }>();
+    const after = new Map<string, Counted>();
     for (const taint of event.node.taints.filter(({ effect }) => effect === 'NoExecute')) {
       const identity = `${taint.key}=${taint.value}`;
-      const start = taint.timeAdded ?? keptStart(before, identity) ?? now;
-      after.set(identity, { taint, start });
+      after.set(identity, counted(now, taint, before?.get(identity)));
     }
     this.nodes.add(event.node.name);
     this.starts.set(event.node.name, after);
@@ -101,11 +104,11 @@ class Twin {
     if (!pod || pod.mirror || pod.deletionTimestamp !== null) return null;
     if (!this.nodes.has(pod.nodeName)) return null;
     let earliest = Number.POSITIVE_INFINITY;
-    for (const { taint, start } of this.starts.get(pod.nodeName)?.values() ?? []) {
+    for (const { taint, start, isNamed } of this.starts.get(pod.nodeName)?.values() ?? []) {
       const first = pod.tolerations.find((t) => toleratesTaint(t, taint, options));
       if (first && first.tolerationSeconds === null) continue;
       const seconds = Math.max(0, Number(first?.tolerationSeconds ?? 0));
-      const from = taint.timeAdded === null ? start : wholeSecond(start);
+      const from = isNamed ? wholeSecond(start) : start;
       const given = Math.max(from, wholeSecond(pod.boundAt ?? -1)) + seconds * 1000;
       earliest = Math.min(earliest, first ? given : start);
     }
@@ -118,13 +121,22 @@ function wholeSecond(time: number): number {
   return Number.isInteger(time / 1000) ? time + 1000 : time;
 }
 
-/** A taint that loses its time was there at the end of the second which that time named. */
-function keptStart(
-  before: Map<string, { taint: Taint; start: number }> | undefined,
-  identity: string,
-): number | undefined {
-  const known = before?.get(identity);
-  return known && known.taint.timeAdded !== null ? wholeSecond(known.start) : known?.start;
+/** Since when a taint counts, and whether it says so itself. */
+interface Counted {
+  readonly taint: Taint;
+  readonly start: number;
+  readonly isNamed: boolean;
+}
+
+function counted(now: number, taint: Taint, before: Counted | undefined): Counted {
+  const { timeAdded } = taint;
+  if (before?.taint.timeAdded === timeAdded) return { ...before, taint };
+  // A time that is yet to come is none; a taint that has a new one was put on anew.
+  if (timeAdded !== null && timeAdded > now + 5_000) return { taint, start: now, isNamed: false };
+  if (timeAdded !== null) return { taint, start: timeAdded, isNamed: true };
+  // A taint that loses its time was there at the end of the second which that time named.
+  const there = before?.isNamed ? wholeSecond(before.start) : before?.start;
+  return { taint, start: there ?? now, isNamed: false };
 }
 
 function sent(commands: readonly Command[]): readonly { id: string; uid: string }[] {

@@ -102,6 +102,9 @@ function lastWriteText({ facts: { taintsWritten } }: NodeReport, now: Instant): 
 /** Since when it counts, as far as that is known. */
 function addedText(node: NodeReport, taint: Taint, now: Instant): string {
   const observed = node.taints.find((one) => formatTaint(one.taint) === formatTaint(taint));
-  const start = taint.timeAdded ?? (observed && observed.start < now ? observed.start : null);
+  // Its own time is none where it is not believed.
+  const isSeen = observed?.startSource === 'firstSeen' || observed?.startSource === 'taintsWritten';
+  const added = isSeen ? null : taint.timeAdded;
+  const start = added ?? (observed && observed.start < now ? observed.start : null);
   return start === null ? 'unknown' : ago(now, start);
 }

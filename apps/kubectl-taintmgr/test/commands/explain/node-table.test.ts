@@ -47,6 +47,25 @@ describe('the answer to explain node', () => {
       No pods on this node.`,
     ],
     [
+      'a taint whose time is yet to come',
+      {
+        ...node('n1', { ...taint(bad), timeAdded: Date.UTC(2030, 0, 1) }),
+        taintsWrittenAt: now - 181_000,
+      },
+      [pod('late'), pod('soon', tolerates('', 200))],
+      `
+      Name:         n1
+      Ready:        True for 1h
+      Taints:       bad=disk:NoExecute   seen 3m ago (timeAdded 2030-01-01T00:00:00Z was yet to come then)
+      Evicted by:   taintmgr-controller
+
+      NAMESPACE   POD    DECISION   IN              BLOCKED BY   BECAUSE
+      shop        late   Evict      overdue by 3m   <none>       no toleration for bad=disk:NoExecute
+      shop        soon   Evict      20s             <none>       tolerates bad=disk:NoExecute for 3m20s
+
+      2 pods: 2 to evict (next now, last in 20s), 0 to keep`,
+    ],
+    [
       'all decisions, the next to go first',
       node('n1', taint(bad, 41), taint('other.example/loss:NoExecute')),
       [

@@ -2,7 +2,7 @@ import type { ClusterTime } from '../../kernel/cluster-clock.ts';
 import { endOfSecond, type Instant } from '../../kernel/time.ts';
 import type { Node } from '../../model/node.ts';
 import type { Pod } from '../../model/pod.ts';
-import type { Taint } from '../../model/taint.ts';
+import { addedAt, type Taint } from '../../model/taint.ts';
 
 /** A look at a pod of a node that had these taints then. */
 interface PastLook {
@@ -29,7 +29,8 @@ export function pastLooks(
 ): readonly PastLook[] {
   const timeOf = (written: Instant | null | undefined): Instant =>
     Math.max(since, clock.since(now, written == null ? null : endOfSecond(written)));
-  const startOf = ({ timeAdded }: Taint): Instant => timeOf(timeAdded ?? taintsWrittenAt);
+  const startOf = (taint: Taint): Instant =>
+    timeOf(addedAt(taint, clock.wall(now)) ?? taintsWrittenAt);
   const boundAt = pod.boundAt === null ? since : timeOf(pod.boundAt);
   const starts = [...new Set(taints.map(startOf))].sort((one, other) => one - other);
   // What came and was followed by more before the pod was there, nobody saw on it.
