@@ -134,7 +134,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
         return;
       case 'leadership':
         this.#leader = event.held;
-        this.#limits.record.lead(event.held);
+        this.#limits.record.lead(now, event.held);
         return;
       case 'result': {
         if (this.#starts.answered(now, event.id, event.outcome)) return;

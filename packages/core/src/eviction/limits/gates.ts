@@ -1,16 +1,26 @@
 // The gates of all limits, by the limit and the name of the scope.
+import type { Instant } from '../../kernel/time.ts';
 import type { BoundLimit } from './bound-limit.ts';
 import { Gate } from './scope-limit.ts';
 
 /** The gates there are: each is made when it is first needed. */
 export class Gates {
   readonly #gates = new Map<string, Gate>();
+  /** Since when we lead, as far as anybody told; null: all along. */
+  #leadsSince: Instant | null = null;
+
+  /** We lead. Nobody knows what another has let go a moment ago: rates begin anew. */
+  lead(now: Instant): void {
+    this.#leadsSince = now;
+    for (const gate of this.#gates.values()) gate.begin(now);
+  }
 
   of(limit: BoundLimit, name: string): Gate {
     const key = gateKey(limit, name);
     const known = this.#gates.get(key);
     if (known) return known;
     const gate = new Gate(limit, name);
+    if (this.#leadsSince !== null) gate.begin(this.#leadsSince);
     this.#gates.set(key, gate);
     return gate;
   }

@@ -243,6 +243,11 @@ export class EvictionLimiter {
     restoreFrom(now, this.#found, this.#limits, this.#gates);
   }
 
+  /** Nobody knows what another has let go a moment ago: rates begin anew. */
+  lead(now: Instant): void {
+    this.#gates.lead(now);
+  }
+
   /** Another may act from now on: what is written down has to be read again before we do. */
   stopLeading(): void {
     this.#isRead = false;

@@ -161,8 +161,11 @@ export class LimitRecordWriter {
   }
 
   /** Whether we lead: another replica may write when we do not. */
-  lead(held: boolean): void {
-    if (held) return;
+  lead(now: Instant, held: boolean): void {
+    if (held) {
+      this.#limiter.lead(now);
+      return;
+    }
     this.#limiter.stopLeading();
     this.#state = { kind: 'unread', at: atOnce };
     this.#stored = 'unknown';

@@ -113,6 +113,15 @@ export class Gate {
     return this.#bucket?.oneAt(now) ?? null;
   }
 
+  /**
+   * Somebody leads since `at`, who does not know what was let go before: the rate lets one pod go then,
+   * and no more at once. Not where it would trip for that.
+   */
+  begin(at: Instant): void {
+    const bucket = this.rule.onLimit === 'queue' ? this.#bucket : null;
+    bucket?.restore(at, Math.max(at, bucket.oneAt(at) ?? at));
+  }
+
   want(uid: string): void {
     if (!this.#open.has(uid)) this.#wanted.add(uid);
   }

@@ -1,7 +1,7 @@
 // A new leader goes on within the windows of the one before: however often leaders change, no window
 // sees more evictions than its share of the pods that there were when it began.
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
 import { createEngine, type Engine } from '@taintmgr/core';
 import type { LimitRule } from '@taintmgr/core/policy';
 import { fc } from '../../fast-check.ts';
@@ -88,4 +88,67 @@ it('who leads no more shows no limits, whoever opens them meanwhile', () => {
   world.tell({ kind: 'leadership', held: true });
   world.pass(1);
   assert.equal(world.tripped().length, 1);
+});
+
+describe('a rate under leaders that change', () => {
+  const rate: LimitRule = { per: 'total', podsPerSecond: 0.1, burst: 20, onLimit: 'queue' };
+
+  /** Sixty pods are due; who begins to lead is told so once it knows all of them. */
+  function evictedUnder(limit: LimitRule, world: World): void {
+    world.node('n1');
+    for (let pod = 0; pod < 60; pod++) world.pod(`shop/web-${pod}`, 'n1');
+    world.taint('n1', 'wrong');
+    world.tell({ kind: 'synced' });
+    world.tell({ kind: 'leadership', held: true });
+    world.pass(20);
+    for (let leader = 0; leader < 5; leader++) {
+      world.takeOver(createEngine({ limits: [limit], leader: false }));
+      world.tell({ kind: 'leadership', held: true });
+      world.pass(20);
+    }
+  }
+
+  it('begins with one pod, however often', () => {
+    const world = new World(createEngine({ limits: [rate], leader: false }));
+    evictedUnder(rate, world);
+    // One at once and two more in 20 s, each of six times.
+    assert.ok(world.evicted.length <= 18, `${world.evicted.length}`);
+  });
+
+  it('fills up from then on, of nodes that nobody asked about before, too', () => {
+    const perNode: LimitRule = { ...rate, per: 'node' };
+    const world = new World(createEngine({ limits: [perNode], leader: false }));
+    world.node('n1');
+    for (let pod = 0; pod < 60; pod++) world.pod(`shop/web-${pod}`, 'n1');
+    world.tell({ kind: 'synced' });
+    world.tell({ kind: 'leadership', held: true });
+    world.pass(100);
+    world.taint('n1', 'wrong');
+    world.pass(1);
+    assert.equal(world.evicted.length, 11);
+  });
+
+  it('is not given back to who leads again', () => {
+    const world = new World(createEngine({ limits: [rate] }));
+    world.node('n1');
+    for (let pod = 0; pod < 60; pod++) world.pod(`shop/web-${pod}`, 'n1');
+    world.taint('n1', 'wrong');
+    world.tell({ kind: 'synced' });
+    world.pass(5);
+    assert.equal(world.evicted.length, 20, 'all along it leads, and its limit is full');
+    world.tell({ kind: 'leadership', held: false });
+    world.tell({ kind: 'leadership', held: true });
+    world.pass(1);
+    assert.equal(world.evicted.length, 20);
+    world.pass(6);
+    assert.equal(world.evicted.length, 21);
+  });
+
+  it('does not trip for it', () => {
+    const limit: LimitRule = { ...rate, onLimit: 'trip', burst: 60 };
+    const world = new World(createEngine({ limits: [limit], leader: false }));
+    evictedUnder(limit, world);
+    assert.equal(world.evicted.length, 60);
+    assert.deepEqual(world.tripped(), []);
+  });
 });
