@@ -106,6 +106,7 @@ export function budgetFacts(object: unknown): Budget {
     healthy: status?.currentHealthy ?? 0,
     desired: status?.desiredHealthy ?? 0,
     expected: status?.expectedPods ?? 0,
+    unconfirmed: Object.keys(status?.disruptedPods ?? {}).length,
     upToDate: (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0),
     alwaysEvictUnhealthy: spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow',
     refusal: shut?.message ? { reason: shut.reason ?? '', message: shut.message } : null,

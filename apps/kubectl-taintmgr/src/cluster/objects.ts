@@ -56,6 +56,7 @@ export interface BudgetObject {
   };
   readonly status?: {
     readonly disruptionsAllowed?: number;
+    readonly disruptedPods?: Readonly<Record<string, string>>;
     readonly currentHealthy?: number;
     readonly desiredHealthy?: number;
     readonly expectedPods?: number;

@@ -50,6 +50,7 @@ describe('what is read of objects', () => {
       currentHealthy: 1,
       desiredHealthy: 2,
       expectedPods: 3,
+      disruptedPods: { 'web-0': '2026-01-01T00:00:00Z' },
       observedGeneration: 2,
       conditions: [{ type: 'DisruptionAllowed', status: 'False', reason: 'R', message: 'm' }],
     };
@@ -65,6 +66,7 @@ describe('what is read of objects', () => {
         healthy: 1,
         desired: 2,
         expected: 3,
+        unconfirmed: 1,
         upToDate: true,
         alwaysEvictUnhealthy: true,
         refusal: { reason: 'R', message: 'm' },

@@ -20,9 +20,14 @@ export interface Budget {
   readonly alwaysEvictUnhealthy: boolean;
   /** Why it allows nothing, in the words of its condition DisruptionAllowed; null: it gives none. */
   readonly refusal: { readonly reason: string; readonly message: string } | null;
+  /** So many evictions it waits to see come about; left out: none. */
+  readonly unconfirmed?: number;
   /** metadata.ownerReferences, whether they control it or not; left out: none. */
   readonly owners?: readonly Owner[];
 }
+
+/** The API server lets a budget wait for no more evictions. */
+const unconfirmedMax = 2000;
 
 /** The groups of Kubernetes' own workloads: what they own is nobody's to open but people's. */
 const ownGroups: readonly string[] = ['', 'apps', 'autoscaling', 'batch', 'extensions', 'policy'];
@@ -74,9 +79,12 @@ export function isHeldUnready(budget: Budget, pod: Pod): boolean {
 
 /** Why a budget would refuse an eviction now, in the API server's words; null: it would not. */
 export function budgetRefusal(budget: Budget): string | null {
-  const { name, upToDate, allowed, healthy, desired, refusal } = budget;
+  const { name, upToDate, allowed, healthy, desired, refusal, unconfirmed = 0 } = budget;
   const subject = `The disruption budget ${name}`;
   if (!upToDate) return `${subject} is still being processed by the server.`;
+  if (unconfirmed > unconfirmedMax) {
+    return `${subject} waits for too many evictions to be confirmed by its controller`;
+  }
   if (allowed > 0) return null;
   const notNow = `${subject} does not allow evicting pods currently`;
   if (refusal?.reason === 'SyncFailed' && refusal.message !== '') {

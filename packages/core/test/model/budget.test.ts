@@ -65,6 +65,13 @@ const cases: readonly (readonly [
     `Budget resolves ${subject} is still being processed by the server.`,
   ],
   [
+    'a budget that waits for many evictions to come about',
+    {},
+    [{ allowed: 1, unconfirmed: 2001 }],
+    `Budget needsTime ${subject} waits for too many evictions to be confirmed by its controller`,
+  ],
+  ['a budget that waits for as many as it may', {}, [{ allowed: 1, unconfirmed: 2000 }], ''],
+  [
     'a budget that could not be counted',
     {},
     [{ refusal: { reason: 'SyncFailed', message: 'boom' } }],

@@ -198,7 +198,17 @@ const refusals: readonly Refusal[] = [
     where: (failure) => budgetCause(failure) !== undefined,
     means: 'blocked',
   },
+  // A budget that waits for too many evictions to come about, or whose numbers are impossible.
+  {
+    states: ['Evicting'],
+    statuses: [403],
+    where: ({ message }) => byBudget.test(message),
+    means: 'blocked',
+  },
 ];
+
+/** The pod is what was asked for: only the Eviction API forbids something about a budget. */
+const byBudget = /^poddisruptionbudgets?\.policy "[^"]*" is forbidden: /;
 
 function classify(state: ExecutionState['kind'], failure: Failure): Meaning {
   // Admission answers with any status, 404 and 409 too: what it says is not about the pod.

@@ -257,6 +257,16 @@ describe('the answer to the eviction', () => {
       answer('eviction: budget not yet observed'),
       { kind: 'blocked', message: fresh, retryAfter: 10_000, budget: null },
     ],
+    ...['poddisruptionbudget', 'poddisruptionbudgets'].map(
+      (resource): [string, Answer, Outcome] => {
+        const message = `${resource}.policy "web" is forbidden: DisruptedPods map too big - too many evictions not confirmed by PDB controller`;
+        return [
+          `held by a budget that waits for too many evictions, of ${resource}`,
+          said(403, message),
+          { kind: 'blocked', message, retryAfter: null, budget: null },
+        ];
+      },
+    ),
     [
       'its namespace is going',
       {
