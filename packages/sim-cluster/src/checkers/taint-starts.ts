@@ -53,7 +53,13 @@ interface Presence {
   readonly named: readonly number[];
 }
 
-/** Since when taints count: from the end of the second in taint.timeAdded, else from when they came. */
+/** A time that is further ahead when it is written is not believed; clocks of theirs may differ by a second. */
+const aheadMs = 4000;
+
+/**
+ * Since when taints count: from the end of the second in taint.timeAdded, else from when they came. So do
+ * those whose time is yet to come when it is written, but who sees it later may believe it.
+ */
 export class TaintStarts {
   readonly #history: ObjectHistory;
   readonly #apiHistory: ApiHistory;
@@ -81,7 +87,11 @@ export class TaintStarts {
    * unseen within the very second in which the taints had been written, the run cannot know.
    */
   earliest(run: number, nodeName: string, state: State, taint: NoExecuteTaint): number {
-    if (taint.timeAdded !== null) return endOfSecond(taint.timeAdded);
+    if (taint.timeAdded !== null) {
+      const writtenAt = this.unchangedSince(nodeName, state, taint);
+      const addedAt = endOfSecond(taint.timeAdded);
+      return taint.timeAdded > writtenAt + aheadMs ? Math.min(writtenAt, addedAt) : addedAt;
+    }
     const states = this.#history.node(nodeName);
     return this.#earliestIn(run, states, states.indexOf(state), taint.id);
   }
