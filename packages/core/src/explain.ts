@@ -95,7 +95,7 @@ function explainPod(now: Instant, pod: Pod, explained: Explained): PodExplanatio
   const state = machine.attemptOn(pod);
   const attempt = state && byWallClock(state, clock);
   const blocker = attempt && 'setback' in attempt ? blockerOf(attempt.setback) : null;
-  const upstream = simulated?.compare(now, pod, decision) ?? null;
+  const upstream = simulated?.compare(pod, decision) ?? null;
   const remaining = remainingAt(clock.wall(now), decision);
   const budgets = machine.budgetsOf(pod, decision);
   const deletedAt = decision.kind === 'evict' ? deletionOf(now, pod, decision, machine) : null;

@@ -33,16 +33,25 @@ export class SimulatedUpstream {
 
   handle(now: Instant, event: Event, changes: readonly Change[]): void {
     if (event.kind === 'result') return;
+    this.#fireUntil(now);
     for (const change of changes) {
       if (change.kind === 'podGone') this.#deletions.delete(change.previous.uid);
     }
     this.#succeed(now, this.#machine.handle(now, event, changes));
   }
 
-  compare(now: Instant, pod: Pod, ours: Decision): Comparison {
-    this.#succeed(now, this.#machine.handle(now, { kind: 'tick' }, []));
+  /** Reads only. A timer that is due fires with the next event, as of when it was due. */
+  compare(pod: Pod, ours: Decision): Comparison {
     const decision = this.#deletions.get(pod.uid) ?? this.#machine.decisionOn(pod);
     return { decision, differences: classify(pod, ours, decision) };
+  }
+
+  /** It would not have waited for our next event. */
+  #fireUntil(now: Instant): void {
+    const machine = this.#machine;
+    for (let at = machine.nextWake(); at !== null && at < now; at = machine.nextWake()) {
+      this.#succeed(at, machine.handle(at, { kind: 'tick' }, []));
+    }
   }
 
   #succeed(now: Instant, commands: readonly Command[]): void {

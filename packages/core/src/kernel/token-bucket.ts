@@ -17,23 +17,24 @@ export class TokenBucket {
 
   /** When a token is there; `now` or earlier means at once. */
   readyAt(now: Instant): Instant {
-    this.#fill(now);
-    if (this.#tokens >= 1) return now;
+    const tokens = this.#tokensAt(now);
+    if (tokens >= 1) return now;
     // Rounded up to whole milliseconds, so that a caller who waits until then finds it.
-    return now + Math.ceil((1 - this.#tokens) / this.#perMs);
+    return now + Math.ceil((1 - tokens) / this.#perMs);
   }
 
   /** Takes one token, which must be there. */
   take(now: Instant): void {
     assert(this.readyAt(now) <= now, 'a token is taken when it is there');
-    this.#tokens -= 1;
+    this.#tokens = this.#tokensAt(now) - 1;
+    this.#at = now;
   }
 
   /** The instant at which it has, or had, one token; null: it is full. */
   oneAt(now: Instant): Instant | null {
-    this.#fill(now);
-    if (this.#tokens >= this.#burst) return null;
-    return now + Math.ceil((1 - this.#tokens) / this.#perMs);
+    const tokens = this.#tokensAt(now);
+    if (tokens >= this.#burst) return null;
+    return now + Math.ceil((1 - tokens) / this.#perMs);
   }
 
   /** Goes on as one that has, or had, one token at that instant. */
@@ -43,10 +44,10 @@ export class TokenBucket {
     this.#at = now;
   }
 
-  #fill(now: Instant): void {
+  /** Changes nothing: people ask about other instants than the present. */
+  #tokensAt(now: Instant): number {
     const elapsed = this.#at === null ? 0 : Math.max(0, now - this.#at);
     // The tiny addition makes up for what binary fractions lose, so 10 waits of 100 ms fill 1/s.
-    this.#tokens = Math.min(this.#burst, this.#tokens + elapsed * this.#perMs + 1e-9);
-    this.#at = now;
+    return Math.min(this.#burst, this.#tokens + elapsed * this.#perMs + 1e-9);
   }
 }

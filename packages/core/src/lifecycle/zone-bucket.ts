@@ -33,14 +33,15 @@ export class ZoneBucket {
 
   /** When a token is there; `now`: it is. Null: never at this rate. */
   readyAt(now: Instant): Instant | null {
-    this.#fill(now);
-    if (this.#level >= 1) return now;
+    const level = this.#levelAt(now);
+    if (level >= 1) return now;
     // Rounded up to whole milliseconds, so that a caller who waits until then finds it.
-    return this.#perMs === 0 ? null : now + Math.ceil((1 - this.#level) / this.#perMs);
+    return this.#perMs === 0 ? null : now + Math.ceil((1 - level) / this.#perMs);
   }
 
   /** Takes the token, which must be there. */
-  take(): void {
+  take(now: Instant): void {
+    this.#fill(now);
     this.#level -= 1;
   }
 
@@ -50,9 +51,14 @@ export class ZoneBucket {
   }
 
   #fill(now: Instant): void {
+    this.#level = this.#levelAt(now);
+    this.#at = Math.max(this.#at, now);
+  }
+
+  /** Changes nothing: people ask about other instants than the present. */
+  #levelAt(now: Instant): number {
     // The tiny addition makes up for what binary fractions lose.
     const filled = this.#level + Math.max(0, now - this.#at) * this.#perMs;
-    this.#level = Math.min(1, this.#perMs > 0 ? filled + 1e-9 : this.#level);
-    this.#at = Math.max(this.#at, now);
+    return Math.min(1, this.#perMs > 0 ? filled + 1e-9 : this.#level);
   }
 }

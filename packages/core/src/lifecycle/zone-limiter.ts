@@ -134,7 +134,7 @@ export class ZoneLimiter {
     const turns = this.#ready(now).slice(0, max);
     for (const { name, zone } of turns) {
       zone.waiting.cancel(name);
-      zone.bucket.take();
+      zone.bucket.take(now);
       this.#payers.set(name, zone);
     }
     return turns.map(({ name }) => name);

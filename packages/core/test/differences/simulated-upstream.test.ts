@@ -131,6 +131,23 @@ it('a deletion of kube-controller-manager has the reason that it had, also when 
   assert.deepEqual([decision.kind, decision.because[0]?.code], ['evict', 'TolerationExpires']);
 });
 
+it('kube-controller-manager deletes a pod when it is due, whether anybody asks or something happens then', () => {
+  const subject = { kind: 'pod', namespace: 'shop', name: 'web-0' } as const;
+  for (const asked of [[], [5000], [3_600_000], [6000, 3_600_000]]) {
+    const engine = createEngine({ leader: false, compare: true });
+    engine.handle(0, { kind: 'synced' });
+    engine.handle(0, { kind: 'leadership', held: true });
+    engine.handle(1000, { kind: 'podUpsert', pod: { ...pod, ...tolerating(5), boundAt: 1000 } });
+    engine.handle(1000, { kind: 'nodeUpsert', node: node(null) });
+    for (const now of asked) engine.explain(now, subject);
+    engine.handle(7000, { kind: 'nodeUpsert', node: { ...node(null), taints: [] } });
+    const explanation = engine.explain(9000, subject);
+    assert.ok(explanation?.kind === 'pod' && explanation.upstream);
+    const { decision } = explanation.upstream;
+    assert.deepEqual([decision.kind, 'deadline' in decision && decision.deadline], ['evict', 6000]);
+  }
+});
+
 type Story = (engine: Engine) => void;
 
 const stories: readonly [string, Story, readonly DifferenceName[]][] = [

@@ -20,6 +20,7 @@ export type LimitAnswer =
 
 /** What was written down covers the evictions that begin within such a time. */
 const coverageMs: Millis = 30_000;
+const sweepMs: Millis = 60_000;
 
 /**
  * Lets evictions begin at the rate and in the number that the limits allow. Every rule that applies
@@ -44,6 +45,7 @@ export class EvictionLimiter {
   #covered: ReadonlySet<string> = new Set();
   #coveredUntil: Instant = Number.NEGATIVE_INFINITY;
   #tripped: Gate[] = [];
+  #sweptAt: Instant = Number.NEGATIVE_INFINITY;
   /** What was read, until we have written: for limits of policies that come later. */
   #found: LimitRecord = {};
 
@@ -206,10 +208,21 @@ export class EvictionLimiter {
     // Another may act, and what it has counted since is not read here.
     if (this.isRecorded && !this.#isRead) return [];
     return this.#gates.all().flatMap((gate) => {
+      // Most have counted nothing. Whoever asks does not make the others forget.
+      const asked =
+        gate.evicted === 0 ? gate : gate.asOf(now, (uid) => this.#podCounts.in(gate, uid));
+      return statusOf(now, gate, asked);
+    });
+  }
+
+  /** Forgets now and then what no window holds any more. */
+  sweep(now: Instant): void {
+    if (now < this.#sweptAt + sweepMs) return;
+    this.#sweptAt = now;
+    for (const gate of this.#gates.all()) {
       gate.expire(now, (uid) => this.#podCounts.in(gate, uid));
       this.#gates.tidy(gate);
-      return statusOf(now, gate);
-    });
+    }
   }
 
   /** What is to be written down, with whatever is about to begin. */

@@ -94,6 +94,7 @@ export class LimitRecordWriter {
 
   /** What is to be reported, and to be done about the record. */
   act(now: Instant): readonly MachineCommand[] {
+    this.#limiter.sweep(now);
     const tripped = this.#limiter.takeTripped().map((status) => this.#byWallClock(status));
     const events = tripped.flatMap(trippedEvents);
     const wake = this.nextWake();

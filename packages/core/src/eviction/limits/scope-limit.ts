@@ -168,6 +168,20 @@ export class Gate {
     if (this.evicted === 0) this.#sizes = [];
   }
 
+  /** The same as it will be, or was, at `now`, for whoever only asks; without what its rate knows. */
+  asOf(now: Instant, availabilityOf: (uid: string) => Availability | null): Gate {
+    const asked = new Gate(this.limit, this.name);
+    for (const uid of this.#open) asked.#open.add(uid);
+    for (const [uid, at] of this.#left) asked.#left.set(uid, at);
+    asked.#before = this.#before;
+    asked.#sizes = [...this.#sizes];
+    asked.#here = this.#here;
+    asked.#down = this.#down;
+    asked.#lingering = this.#lingering;
+    asked.expire(now, availabilityOf);
+    return asked;
+  }
+
   count(now: Instant): LimitCount {
     const of = this.#size(now);
     const { evicted, windowMs } = this;
