@@ -27,6 +27,8 @@ export class DrainDecider {
   readonly #taintClock = new TaintClock();
   readonly #pauses = new Pauses(this.#store);
   readonly #decider: Decider;
+  /** Nodes that do not have the taint: there it is as though it were put on now. */
+  readonly #bare = new Set<string>();
 
   constructor(taint: Taint, respect: Respect) {
     this.#taint = taint;
@@ -55,6 +57,10 @@ export class DrainDecider {
     const change = this.#store.apply(now, this.#asSeen(wall, event));
     if (change?.kind === 'node') {
       const { name, node } = change;
+      if (node && this.#hasCome(event)) {
+        // What was made up until now says nothing of when it came.
+        this.#taintClock.update(wall, { ...change, node: this.#withoutOurs(node) });
+      }
       this.#taintClock.update(wall, change);
       this.#pauses.followNode(wall, name, node !== null);
     }
@@ -106,8 +112,7 @@ export class DrainDecider {
     const reason = withoutPolicy(given);
     if (!('taint' in reason) || this.#taint.effect === 'NoExecute') return reason;
     const { taint } = reason;
-    const isOurs = isEqualTaint(taint, { ...this.#taint, effect: 'NoExecute' });
-    if (!isOurs) return reason;
+    if (!this.#isOurs(taint)) return reason;
     const ours = { ...taint, effect: this.#taint.effect };
     return isByTolerations(reason)
       ? { ...reason, taint: ours, asExecuted: true }
@@ -119,6 +124,24 @@ export class DrainDecider {
       isEqualTaint(taint, this.#taint) ? { ...taint, effect: 'NoExecute' } : taint,
     );
     return { ...node, taints };
+  }
+
+  /** Whether a node has the taint that did not have it before. */
+  #hasCome(event: Event): boolean {
+    if (event.kind !== 'nodeUpsert') return false;
+    const { node } = event;
+    if (carriesTaint(node, this.#taint)) return this.#bare.delete(node.name);
+    this.#bare.add(node.name);
+    return false;
+  }
+
+  #withoutOurs(node: Node): Node {
+    return { ...node, taints: node.taints.filter((taint) => !this.#isOurs(taint)) };
+  }
+
+  /** Whether it is the drain's own, as decided by. */
+  #isOurs(taint: Taint): boolean {
+    return isEqualTaint(taint, { ...this.#taint, effect: 'NoExecute' });
   }
 }
 

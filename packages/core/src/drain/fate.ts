@@ -1,6 +1,7 @@
 // What a drain does with one pod as things are: the plan says it beforehand, the machine does it.
 import { defaultEvictionConfig } from '../eviction/config.ts';
 import type { Reason } from '../eviction/reason.ts';
+import type { ClusterTime } from '../kernel/cluster-clock.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Taint } from '../model/taint.ts';
@@ -40,7 +41,7 @@ export function fateOf(
   const decision = decider.decide(now, pod);
   const { because } = decision;
   if (pod.deletionTimestamp !== null) {
-    const at = skipAt(pod, config);
+    const at = skipAt(pod, config, decider.store.clock);
     return { fate: { kind: at !== null && now >= at ? 'skip' : 'leaving' }, because };
   }
   const isStaying = decision.kind === 'keep' || hasFinished(pod, config.waitCompleted);
@@ -50,14 +51,15 @@ export function fateOf(
   return { fate: filtered ?? { kind: 'evict', at: decision.deadline }, because };
 }
 
-/** When a pod that terminates is waited for no more; null: it is, however long it takes. */
+/** When, by our own time, a pod that terminates is waited for no more; null: it is, however long it takes. */
 export function skipAt(
   { deletionTimestamp }: Pod,
   { skipTerminatingMs }: Pick<DrainConfig, 'skipTerminatingMs'>,
+  clock: ClusterTime,
 ): Instant | null {
   if (deletionTimestamp === null || skipTerminatingMs === null) return null;
   // kubectl drain compares whole seconds.
-  return deletionTimestamp + skipTerminatingMs + 1000;
+  return clock.when(deletionTimestamp) + skipTerminatingMs + 1000;
 }
 
 /** What kubectl drain's filters make of a pod; null: they take it. */

@@ -107,7 +107,7 @@ export class PodReconciler {
 
   #skipIfLong(now: Instant, pod: Pod, known: DrainPod): void {
     const { decider, pods, note } = this.#site;
-    const at = skipAt(pod, this.#config);
+    const at = skipAt(pod, this.#config, decider.store.clock);
     const { podsAtOnceMax, heldUpNodesMax } = this.#config;
     const takesPlace = podsAtOnceMax > 0 || heldUpNodesMax > 0;
     const heldUp = takesPlace ? heldUpAt(pod, decider.store) : null;

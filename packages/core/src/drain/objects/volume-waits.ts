@@ -173,7 +173,7 @@ export class VolumeWaits implements PodGate {
   /** Whether it is about to go: the volumes that it has are not free before. */
   #isLeaving(now: Instant, pod: Pod): boolean {
     if (pod.deletionTimestamp === null) return this.#sent.has(pod.uid);
-    const at = skipAt(pod, this.#site);
+    const at = skipAt(pod, this.#site, this.#site.store.clock);
     return at === null || now < at;
   }
 

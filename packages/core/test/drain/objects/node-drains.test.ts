@@ -1,7 +1,7 @@
 // NodeDrains from their making to their undoing, on a cluster that does at once what is asked for.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { makeNode } from '@taintmgr/core';
+import { makeNode, parseTaint } from '@taintmgr/core';
 import { SharedCluster } from './shared-cluster.ts';
 import { drainOf, World } from './world.ts';
 
@@ -81,6 +81,24 @@ describe('a NodeDrain', () => {
     world.pass(10_000);
     assert.deepEqual(world.log, ['guard']);
     assert.match(world.state().blockers[0] ?? '', /drain other has put work:NoSchedule on it/);
+  });
+
+  it('counts a taint that somebody puts on by hand, while the node waits, from then', () => {
+    const tolerations = [{ key: 'work', operator: 'Exists', tolerationSeconds: 300 }];
+    const world = new World(
+      drainOf({ nodes: ['n1', 'n2'], limits: { nodesAtOnce: 1 } }),
+      [{ name: 'n1' }, { name: 'n2' }],
+      [
+        { name: 'a', nodeName: 'n1', tolerations },
+        { name: 'slow', nodeName: 'n2', tolerations },
+      ],
+    );
+    world.pass(200_000);
+    world.showNode(makeNode({ name: 'n2', taints: [parseTaint('work:NoSchedule')] }));
+    world.pass(299_999);
+    assert.deepEqual(world.log, ['guard', 'taint n1', 'evict a', 'end n1', 'taint n2']);
+    world.pass(1);
+    assert.equal(world.log.includes('evict slow'), true);
   });
 
   it('does nothing on a replica that does not lead', () => {

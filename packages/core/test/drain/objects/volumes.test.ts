@@ -116,6 +116,24 @@ describe('a NodeDrain that waits for volumes', () => {
     assert.equal(evicted(given.world).length, 4);
   });
 
+  for (const ahead of [0, 3_600_000]) {
+    it(`waits for a pod that terminates as long as is said: the cluster's clock ${ahead} ms ahead`, () => {
+      const pods = { withoutController: true, waitDetached: { timeout: '5m' } };
+      const timeouts = { terminatingPods: '1m' };
+      const drain = drainOf({ nodes: ['n1'], pods, timeouts });
+      const given = new World(drain, [{ name: 'n1' }], [member(0), member(1)]);
+      given.onEvicted = (pod) => {
+        if (pod.name !== 'db-0') return;
+        given.show({ ...member(0), deletionTimestamp: given.now + ahead });
+      };
+      given.tell({ kind: 'clock', ahead });
+      given.pass(60_000);
+      assert.deepEqual(evicted(given), ['evict db-0']);
+      given.pass(2_000);
+      assert.deepEqual(evicted(given), ['evict db-0', 'evict db-1']);
+    });
+  }
+
   it('another leader waits for what the first one has begun', () => {
     const given = world({ timeout: '5m' });
     attach(given);

@@ -150,6 +150,9 @@ export class World {
       const { drainMarks: _, drains: _work, ...bare } = node;
       const heartbeat = String(this.now);
       const isUndone = write.kind === 'undo';
+      const isThere = node.taints.some(({ key, effect }) => {
+        return key === taint.key && effect === taint.effect;
+      });
       const isCordoned = write.kind === 'taint' && write.cordon;
       const cordon = isCordoned ? { unschedulable: true } : {};
       const working = isUndone || write.kind === 'end' ? {} : { drains: [{ ...mark, heartbeat }] };
@@ -157,7 +160,7 @@ export class World {
         ? { ...bare, taints: [] }
         : {
             ...{ ...bare, ...cordon, ...working, drainMarks: [mark] },
-            taints: [{ ...taint, timeAdded: this.now }],
+            taints: isThere ? node.taints : [{ ...taint, timeAdded: this.now }],
           };
       this.nodes.set(nodeName, next);
       this.tell({ kind: 'nodeUpsert', node: next });

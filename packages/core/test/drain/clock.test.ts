@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Event, makeNode, makePod, parseTaint } from '@taintmgr/core';
+import { DrainMachine, resolveDrainConfig } from '@taintmgr/core/drain';
+
+const taint = parseTaint('m:NoSchedule');
+const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web' };
+const hour = 3_600_000;
+
+describe('a drain beside a clock of the cluster that is another', () => {
+  for (const ahead of [0, hour, -hour]) {
+    it(`waits for a pod that terminates as long as is said: ${ahead / hour} h ahead`, () => {
+      const targets = [{ name: 'n1', zone: '' }];
+      const config = resolveDrainConfig({ taint, targets, skipTerminatingMs: 60_000 });
+      const machine = new DrainMachine(config);
+      const start = 10 * hour;
+      const node = makeNode({ name: 'n1', taints: [{ ...taint, timeAdded: start + ahead }] });
+      const deletionTimestamp = start + ahead - 10_000;
+      const pod = makePod({ name: 'a', nodeName: 'n1', owner, deletionTimestamp });
+      const tell = (now: number, event: Event): readonly string[] => {
+        machine.handle(now, event);
+        return machine.takeNotes().map(({ kind }) => kind);
+      };
+      tell(start, { kind: 'clock', ahead });
+      tell(start, { kind: 'nodeUpsert', node });
+      tell(start, { kind: 'podUpsert', pod });
+      tell(start, { kind: 'synced' });
+      assert.deepEqual(tell(start, { kind: 'tick' }), ['nodeBegun']);
+      tell(start, { kind: 'tick' });
+      assert.equal(machine.nextWake(), start + 51_000);
+      assert.deepEqual(tell(start + 50_999, { kind: 'tick' }), []);
+      assert.deepEqual(tell(start + 51_000, { kind: 'tick' }), ['podSkipped', 'nodeEnded']);
+    });
+  }
+});
