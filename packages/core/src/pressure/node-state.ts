@@ -85,7 +85,11 @@ class WritableNodeState {
   configured(node: PressureNode, pool: string | null, settings: PressureSettings | null): void {
     this.node = node;
     this.pool = pool;
-    if (settings !== this.settings) this.#derived = null;
+    if (settings !== this.settings) {
+      this.#derived = null;
+      // It was judged by the former thresholds: nobody goes by those any more.
+      this.#observation = null;
+    }
     this.settings = settings;
     this.conditionWriter.adopt(node.conditions);
   }

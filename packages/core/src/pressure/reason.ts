@@ -43,6 +43,7 @@ export type PressureReason =
     }
   | { readonly code: 'GracePeriod'; readonly threshold: Threshold; readonly dueAt: Instant }
   | { readonly code: 'LocalLimit'; readonly breach: LocalBreach }
+  /** Not yet, or not since it has the settings that hold now. */
   | { readonly code: 'NeverObserved' }
   /** The node could not be asked. */
   | { readonly code: 'ReadFailed'; readonly message: string; readonly at: Instant }
