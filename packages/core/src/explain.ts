@@ -9,6 +9,7 @@ import type { ClusterTime } from './kernel/cluster-clock.ts';
 import type { Instant, Millis } from './kernel/time.ts';
 import type { LifecycleMachine } from './lifecycle/lifecycle-machine.ts';
 import type { NodeHealth, ZoneStatus } from './lifecycle/reason.ts';
+import { plainPod } from './model/kept-pod.ts';
 import type { Node } from './model/node.ts';
 import type { Pod } from './model/pod.ts';
 import type { PodView } from './model/pod-view.ts';
@@ -100,7 +101,7 @@ function explainPod(now: Instant, pod: Pod, explained: Explained): PodExplanatio
   const budgets = machine.budgetsOf(pod, decision);
   const deletedAt = decision.kind === 'evict' ? deletionOf(now, pod, decision, machine) : null;
   const said = { attempt, remaining, blocker, upstream };
-  return { kind: 'pod', pod, decision, budgets, deletedAt, ...said };
+  return { kind: 'pod', pod: plainPod(pod), decision, budgets, deletedAt, ...said };
 }
 
 /** Budgets are asked once, however late it is. */

@@ -127,7 +127,10 @@ class Pair {
       this.tell({ kind: 'tick' });
     }
     this.#pass(120_000);
-    assert.deepEqual(answers(this.#asked, this.#now), answers(this.#quiet, this.#now));
+    const said = answers(this.#asked, this.#now);
+    assert.deepEqual(said, answers(this.#quiet, this.#now));
+    // Whoever sends an answer elsewhere sends all of it.
+    assert.deepEqual(structuredClone(said), said);
   }
 
   /** Both hear it, and one is asked before and after. */
@@ -135,6 +138,7 @@ class Pair {
     for (const by of this.#aside) answers(this.#asked, this.#now + by);
     const commands = this.#quiet.handle(this.#now, event);
     assert.deepEqual(this.#asked.handle(this.#now, event), commands, this.#told.join('\n'));
+    assert.deepEqual(structuredClone(commands), commands);
     this.#told.push(`${this.#now} ${event.kind}: ${commands.map(({ kind }) => kind)}`);
     for (const by of this.#aside) answers(this.#asked, this.#now + by);
     assert.equal(this.#asked.nextWake(), this.#quiet.nextWake(), this.#told.join('\n'));

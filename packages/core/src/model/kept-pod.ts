@@ -118,6 +118,14 @@ export function traitsOf(pod: Pod): PodTraits {
   };
 }
 
+/** The same pod with all fields of its own, for whoever copies it or writes it down. */
+export function plainPod(pod: Pod): Pod {
+  const { name, uid, nodeName, boundAt, deletionTimestamp } = pod;
+  // Thousands may be explained at once, and this copies them as a whole.
+  const traits = pod instanceof KeptPod ? pod.traits : traitsOf(pod);
+  return { ...traits, name, uid, nodeName, boundAt, deletionTimestamp };
+}
+
 /** The same pod if it tolerated this. */
 export function withTolerations(pod: Pod, tolerations: Pod['tolerations']): Pod {
   return new KeptPod(pod, { ...traitsOf(pod), tolerations });
