@@ -10,7 +10,7 @@ import { type TakeoverCounts, TakeoverMachine } from './eviction/takeover/machin
 import { UpstreamEvictionMachine } from './eviction/upstream/machine.ts';
 import { type Explanation, explain, type Subject } from './explain.ts';
 import { assert } from './kernel/assert.ts';
-import { earlier, type Instant } from './kernel/time.ts';
+import { earlier, type Instant, notBefore } from './kernel/time.ts';
 import { resolveLifecycleConfig } from './lifecycle/config.ts';
 import type { LifecycleMachine } from './lifecycle/lifecycle-machine.ts';
 import { PreciseLifecycleMachine } from './lifecycle/machine.ts';
@@ -31,7 +31,8 @@ export interface Engine {
   /**
    * Takes one event. `now` must not go backwards (throws). Commands come in the order in which
    * they are to be started. Those that change the cluster come with a tick only: after an event
-   * nextWake() says when, which may be at once.
+   * nextWake() says when, which may be at once. With semantics `upstream-1.36` they come with any event,
+   * as kube-controller-manager waits for nothing.
    */
   handle(now: Instant, event: Event): readonly Command[];
   /**
@@ -39,7 +40,10 @@ export interface Engine {
    * nextWake() stays as it is. False: that is not certain, and `handle` is to take it. Asked while no tick is due.
    */
   hear(now: Instant, event: Event): boolean;
-  /** The earliest instant at which a tick could yield a command; null: only an event can. */
+  /**
+   * The earliest instant at which a tick could yield a command, never before that of the last event; null: only
+   * an event can.
+   */
   nextWake(): Instant | null;
   /** Why and when; reads only, with the functions that decide. */
   explain(now: Instant, subject: Subject): Explanation;
@@ -118,7 +122,7 @@ export function createEngine(options: Partial<Config> = {}): Engine {
     nextWake() {
       let wake = store.nextPauseEnd();
       for (const machine of machines) if (machine) wake = earlier(wake, machine.nextWake());
-      return wake;
+      return notBefore(latest, wake);
     },
     explain: (now, subject) =>
       explain(now, subject, { store, machine: eviction, lifecycle, simulated }),

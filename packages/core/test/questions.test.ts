@@ -141,7 +141,9 @@ class Pair {
     assert.deepEqual(structuredClone(commands), commands);
     this.#told.push(`${this.#now} ${event.kind}: ${commands.map(({ kind }) => kind)}`);
     for (const by of this.#aside) answers(this.#asked, this.#now + by);
-    assert.equal(this.#asked.nextWake(), this.#quiet.nextWake(), this.#told.join('\n'));
+    const wake = this.#quiet.nextWake();
+    assert.equal(this.#asked.nextWake(), wake, this.#told.join('\n'));
+    assert.ok(wake === null || wake >= this.#now, 'nobody is to go back in time');
     for (const command of commands) this.#answer(command);
   }
 

@@ -2,7 +2,7 @@
 import type { PodCommand, RecordPodEvent } from '../attempt/command.ts';
 import type { Event } from '../event.ts';
 import type { Reason } from '../eviction/reason.ts';
-import { earliest, type Instant } from '../kernel/time.ts';
+import { earliest, type Instant, notBefore } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import { formatTaint } from '../model/taint-spec.ts';
@@ -61,6 +61,7 @@ export class DrainMachine {
   #notes: DrainNote[] = [];
   /** When there is something to do that no schedule names; null: nothing. */
   #actAt: Instant | null = null;
+  #now: Instant = Number.NEGATIVE_INFINITY;
 
   constructor(config: DrainConfig, gate: PodGate = openGate) {
     this.#config = config;
@@ -191,6 +192,7 @@ export class DrainMachine {
   /** Takes an event; the commands that it leads to come with a tick. `now` never goes back. */
   handle(now: Instant, event: Event): readonly DrainCommand[] {
     if (this.#decider.take(now, event)) this.#reconciler.reconcileAll(now);
+    this.#now = now;
     this.#actAt = now;
     switch (event.kind) {
       case 'nodeUpsert':
@@ -225,11 +227,15 @@ export class DrainMachine {
     return [];
   }
 
-  /** The earliest instant at which a tick could yield something; null: only an event can. */
+  /**
+   * The earliest instant at which a tick could yield something, never before that of the last event; null: only
+   * an event can.
+   */
   nextWake(): Instant | null {
     if (!this.#synced || this.finished) return null;
     const pauseEnd = this.#decider.nextPauseEnd();
-    return earliest([this.#actAt, this.#pods.schedule.next(), this.#nodes.nextWake(), pauseEnd]);
+    const wakes = [this.#actAt, this.#pods.schedule.next(), this.#nodes.nextWake(), pauseEnd];
+    return notBefore(this.#now, earliest(wakes));
   }
 
   #seen(now: Instant, node: Node): void {

@@ -11,6 +11,11 @@ export function finite(instant: Instant | null | undefined): Instant | null {
   return instant != null && Number.isFinite(instant) ? instant : null;
 }
 
+/** The instant, or `now` where it is over: whoever jumps there does not go back. */
+export function notBefore(now: Instant, at: Instant | null): Instant | null {
+  return at === null || at > now ? at : now;
+}
+
 /** The first of these instants; null: none of them is one. */
 export function earliest(instants: readonly (Instant | null)[]): Instant | null {
   let first: Instant | null = null;

@@ -3,7 +3,7 @@ import { assert } from '../kernel/assert.ts';
 import { ClusterClock } from '../kernel/cluster-clock.ts';
 import { InFlight } from '../kernel/inflight.ts';
 import { Schedule } from '../kernel/schedule.ts';
-import type { Instant } from '../kernel/time.ts';
+import { type Instant, notBefore } from '../kernel/time.ts';
 import { nodeRef } from '../model/node.ts';
 import { selects } from '../model/selector.ts';
 import type { PressureCommand } from './command.ts';
@@ -30,7 +30,10 @@ export interface PressureMachine {
    * with a tick only: after an event nextWake() says when, which may be at once.
    */
   handle(now: Instant, event: PressureEvent): readonly PressureCommand[];
-  /** The earliest instant at which a tick could yield a command; null: only an event can. */
+  /**
+   * The earliest instant at which a tick could yield a command, never before that of the last event; null: only
+   * an event can.
+   */
   nextWake(): Instant | null;
   /** How a node stands, and who would go; null for a node that is not known. */
   explain(now: Instant, nodeName: string): PressureExplanation | null;
@@ -103,7 +106,7 @@ class NodePressureMachine implements PressureMachine {
   }
 
   nextWake(): Instant | null {
-    return this.#mayAct ? this.#due.next() : null;
+    return this.#mayAct ? notBefore(this.#now, this.#due.next()) : null;
   }
 
   explain(now: Instant, nodeName: string): PressureExplanation | null {

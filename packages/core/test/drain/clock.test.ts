@@ -33,3 +33,21 @@ describe('a drain beside a clock of the cluster that is another', () => {
     });
   }
 });
+
+it('a wake is never before what was heard last', () => {
+  const machine = new DrainMachine(
+    resolveDrainConfig({ taint, targets: [{ name: 'n1', zone: '' }] }),
+  );
+  const tolerations = [{ key: 'm', operator: 'Exists', tolerationSeconds: 5 }];
+  const node = makeNode({ name: 'n1', taints: [{ ...taint, timeAdded: -1000 }] });
+  machine.handle(0, { kind: 'nodeUpsert', node });
+  machine.handle(0, {
+    kind: 'podUpsert',
+    pod: makePod({ name: 'a', nodeName: 'n1', owner, tolerations }),
+  });
+  machine.handle(0, { kind: 'synced' });
+  machine.handle(0, { kind: 'tick' });
+  assert.equal(machine.nextWake(), 5000);
+  machine.handle(7000, { kind: 'nodeUpsert', node });
+  assert.equal(machine.nextWake(), 7000);
+});

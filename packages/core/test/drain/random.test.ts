@@ -115,6 +115,7 @@ class World {
     let now = 0;
     for (let step = 0; step < 5000; step++) {
       const wake = this.machine.nextWake();
+      assert.ok(wake === null || wake >= now, 'nobody is to go back in time');
       const times = [...this.#later.map(({ at }) => at), ...(wake === null ? [] : [wake])];
       if (times.length === 0) return now;
       now = Math.max(now, Math.min(...times));
