@@ -45,7 +45,10 @@ export interface Engine {
    * an event can.
    */
   nextWake(): Instant | null;
-  /** Why and when; reads only, with the functions that decide. */
+  /**
+   * Why and when; reads only, with the functions that decide, whatever `now` is. What is known is as of the last
+   * event: a pause whose time is over holds pods until the tick at its end, for which nextWake() asks.
+   */
   explain(now: Instant, subject: Subject): Explanation;
   /** How the zones are doing, by name; empty without the node lifecycle machine. */
   zones(now: Instant): readonly ZoneStatus[];

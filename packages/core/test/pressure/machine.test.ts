@@ -350,27 +350,6 @@ it('waits between failed attempts grow, and begin anew after one that did not fa
   assert.ok(after >= 500 && after <= 1000, `wait after success ${after}`);
 });
 
-it('a wake is never before what was heard last', () => {
-  const machine = machineWith([pressurePod('web')], {
-    evictionHard: { 'memory.available': '1Gi' },
-  });
-  const { conditions, labels } = { conditions: [], labels: {} };
-  machine.handle(1000, {
-    kind: 'pressureNode',
-    node: { name: 'n2', uid: 'n2', labels, conditions },
-  });
-  machine.handle(2000, { kind: 'pressureNodeGone', name: 'n2' });
-  assert.equal(machine.nextWake(), 2000);
-  machine.handle(2000, { kind: 'tick' });
-  assert.equal(machine.nextWake(), null);
-});
-
-it('time goes forward', () => {
-  const machine = createPressureMachine();
-  machine.handle(5, { kind: 'tick' });
-  assert.throws(() => machine.handle(4, { kind: 'tick' }), /time goes forward/);
-});
-
 describe('a replica that stood by', () => {
   const conditionsOf = (commands: readonly PressureCommand[]): readonly string[] =>
     commands.flatMap((command) =>
