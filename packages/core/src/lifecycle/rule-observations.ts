@@ -59,6 +59,7 @@ export class RuleObservations {
   /** The node is gone. */
   forget(rule: string, nodeName: string): void {
     this.#observed.delete(`${rule}/${nodeName}`);
+    this.#reported.delete(`${rule}/${nodeName}`);
   }
 }
 

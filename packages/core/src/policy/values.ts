@@ -185,6 +185,8 @@ export interface TakenPod {
   readonly uid: string;
   /** When it was asked to go, by the cluster's clock. */
   readonly since: Instant;
+  /** The uids of pods that came then or since, and stand for others. */
+  readonly others: readonly string[];
 }
 
 /** For so long volumes are waited for that are still attached to the node of a pod that has gone. */

@@ -11,6 +11,7 @@ const podsMax = 100;
 const blockersMax = 32;
 const volumeWaitsMax = 100;
 const notReplacedMax = 500;
+const othersMax = 100;
 
 export function drainStatus(state: NodeDrainState): DrainStatus {
   const { phase, nodes, podsGone, podsLeft, pods, blockers, volumeWaits, notReplaced } = state;
@@ -47,9 +48,10 @@ export function drainStatus(state: NodeDrainState): DrainStatus {
       }),
     }),
     ...(notReplaced.length > 0 && {
-      notReplaced: notReplaced.slice(-notReplacedMax).map(({ workload, uid, since }) => {
-        return { workload, uid, since: formatTime(since) };
-      }),
+      notReplaced: notReplaced.slice(-notReplacedMax).map(({ workload, uid, since, others }) => ({
+        ...{ workload, uid, since: formatTime(since) },
+        ...(others.length > 0 && { others: others.slice(-othersMax) }),
+      })),
     }),
     blockers: blockers.slice(0, blockersMax),
   };

@@ -20,7 +20,9 @@ function large(nodes: number, pods: number): NodeDrainState {
       return { node: 'node-1', pod: `shop/web-${index}`, state: 'blocked', blocker, hold: '' };
     }),
     volumeWaits: [{ statefulSet: 'shop/db', since: 5000 }],
-    notReplaced: [{ workload: 'shop/ReplicaSet/web', uid: 'web-1', since: 6000 }],
+    notReplaced: [
+      { workload: 'shop/ReplicaSet/web', uid: 'web-1', since: 6000, others: ['web-2'] },
+    ],
     blockers: Array.from({ length: pods }, (_, index) => `pod shop/web-${index}: ${message}`),
   };
 }
@@ -36,7 +38,12 @@ describe('the status of a NodeDrain', () => {
     const since = '1970-01-01T00:00:05Z';
     assert.deepEqual(status.volumeWaits, [{ statefulSet: 'shop/db', since }]);
     assert.deepEqual(status.notReplaced, [
-      { workload: 'shop/ReplicaSet/web', uid: 'web-1', since: '1970-01-01T00:00:06Z' },
+      {
+        workload: 'shop/ReplicaSet/web',
+        uid: 'web-1',
+        since: '1970-01-01T00:00:06Z',
+        others: ['web-2'],
+      },
     ]);
     // The API server takes 1.5 MB.
     assert.ok(JSON.stringify(status).length < 700_000);

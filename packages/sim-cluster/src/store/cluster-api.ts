@@ -19,7 +19,7 @@ export interface DeleteOptions {
   /** Precondition: 409 unless the stored object has this uid. */
   readonly uid?: string;
   /** Foreground: the object stays until those that depend on it are gone. */
-  readonly propagationPolicy?: 'Foreground';
+  readonly propagationPolicy?: 'Foreground' | 'Orphan';
 }
 
 /** What is stored under one key. */

@@ -1,5 +1,6 @@
 // The ControllerRevisions of DaemonSets and StatefulSets: what `kubectl rollout history` and `undo` go by.
 import type { ControllerContext } from '../controllers/controller.ts';
+import { controllerOf } from '../controllers/pods.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { type Revision, revisionLabel } from './revisions.ts';
 import { ownerReference, type WorkloadKind } from './workload.ts';
@@ -40,8 +41,9 @@ export function keepHistory(
   const owned = lookup.ownedBy(workload, resource);
   const last = Math.max(0, ...owned.map(numberOf));
   const found = owned.find(({ metadata }) => metadata.name === current.object);
-  const isTaken = !found && api.get(resource, namespace, current.object) !== null;
-  if (!found && !isTaken) api.create(resource, revisionObject(kind, workload, current, last + 1));
+  const there = found ?? api.get(resource, namespace, current.object);
+  if (!there) api.create(resource, revisionObject(kind, workload, current, last + 1));
+  else if (!controllerOf(there)) api.update(resource, adopted(kind, workload, there));
   else if (found && numberOf(found) < last) api.update(resource, { ...found, revision: last + 1 });
   const old = owned
     .filter(({ metadata }) => metadata.name !== current.object && !inUse.has(metadata.name))
@@ -50,6 +52,17 @@ export function keepHistory(
   for (const { metadata } of old.slice(0, Math.max(0, old.length - limit))) {
     api.delete(resource, namespace, metadata.name, { uid: metadata.uid ?? '' });
   }
+}
+
+/** The deletion of another workload of the name has left it. */
+function adopted(
+  kind: WorkloadKind,
+  workload: KubeObject,
+  { metadata, ...one }: KubeObject,
+): KubeObject {
+  const { ownerReferences = [] } = metadata;
+  const owners = [...ownerReferences, ownerReference(kind, workload)];
+  return { ...one, metadata: { ...metadata, ownerReferences: owners } };
 }
 
 function numberOf({ revision }: KubeObject): number {

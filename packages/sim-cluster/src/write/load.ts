@@ -145,11 +145,15 @@ function hasTemplate(spec: Shape | undefined): boolean {
   );
 }
 
+/** Where the schemas of definitions have values of any kind: those of what may be null have null among them. */
+const anyValues: ReadonlySet<string> = new Set(['enum', 'default', 'example']);
+
 /** Where a list has an item that is null: `spec.taints[0]`; null: nowhere. */
 function nullItemIn(value: unknown, path = ''): string | null {
   if (typeof value !== 'object' || value === null) return null;
   const isItem = isList(value);
   for (const [key, member] of Object.entries(value)) {
+    if (!isItem && anyValues.has(key)) continue;
     const inner = isItem ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`;
     if (isItem && member === null) return inner;
     const found = nullItemIn(member, inner);

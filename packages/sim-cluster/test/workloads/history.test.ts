@@ -68,6 +68,19 @@ describe('ControllerRevisions', () => {
       assert.deepEqual(versions(api), ['4 b', '5 d', '6 e']);
     });
 
+    it(`of ${resource} that were left go to the next of the name`, () => {
+      const { api, untilIdle, pass } = start();
+      const { metadata, spec } = stored(api, resource, 'default', 'app');
+      api.delete(resource, 'default', 'app', { propagationPolicy: 'Orphan' });
+      pass(5000);
+      const { name, namespace = '' } = metadata;
+      const again = { ...workload, metadata: { name, namespace }, spec };
+      const { uid } = api.create(resource, again).metadata;
+      untilIdle();
+      assert.deepEqual(versions(api), ['1 none']);
+      assert.equal(revisions(api)[0]?.metadata.ownerReferences?.[0]?.uid, uid);
+    });
+
     it(`of ${resource} go with their owner`, () => {
       const { api, untilIdle, pass } = start();
       api.delete(resource, 'default', 'app');

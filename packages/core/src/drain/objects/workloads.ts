@@ -17,6 +17,8 @@ interface Debt {
   /** The uid of the drain. */
   readonly by: string;
   readonly until: Instant;
+  /** The uids of pods that came when it was taken or since, and stand for others. */
+  readonly others: readonly string[];
 }
 
 /** As long as this another is waited for: its workload may have been made smaller. */
@@ -32,7 +34,12 @@ export class Workloads {
   readonly #store: StoreView;
   /** The uids of pods by workload; null: nobody has asked. */
   #pods: Map<string, Set<string>> | null = null;
+  /** The oldest first. */
   readonly #debts = new Map<string, Debt>();
+  /** The uids of their pods by that of the drain. */
+  readonly #taken = new Map<string, Set<string>>();
+  /** The uids of pods that stand for what was taken before we led. */
+  readonly #recalled = new Set<string>();
   /** Workloads that were full when they were last asked about. */
   readonly #full = new Set<string>();
 
@@ -46,34 +53,43 @@ export class Workloads {
       holdOf: (now, pod) => (limit === null ? null : this.#holdOf(now, pod, limit)),
       sent: (now, pod) => {
         const workload = workloadOf(pod);
-        if (workload !== null)
-          this.#debts.set(pod.uid, { workload, by: drainUid, until: now + debtMs });
+        if (workload === null) return;
+        // No index of a million pods is made for drains without such a limit.
+        const peers = limit === null && this.#pods === null ? [] : this.#podsOf(workload);
+        const others = [...peers].filter((uid) => this.#comesSince(now, uid));
+        this.#owe(pod.uid, { workload, by: drainUid, until: now + debtMs, others });
       },
       answered: (uid, outcome) => {
-        if (isRefused(outcome)) this.#debts.delete(uid);
+        if (isRefused(outcome)) this.#settle(uid);
       },
     };
   }
 
   /** The pods that a drain took, as long as another is waited for. */
   takenBy(now: Instant, drainUid: string): readonly TakenPod[] {
-    return Array.from(this.#debts, ([uid, debt]) => ({ uid, ...debt }))
-      .filter(({ by, until }) => by === drainUid && until > now)
-      .map(({ uid, workload, until }) => {
-        return { workload, uid, since: this.#store.clock.wall(until - debtMs) };
-      });
+    return [...(this.#taken.get(drainUid) ?? [])].flatMap((uid) => {
+      const debt = this.#debts.get(uid);
+      if (!debt || debt.until <= now) return [];
+      const { workload, until, others } = debt;
+      return [{ workload, uid, since: this.#store.clock.wall(until - debtMs), others }];
+    });
   }
 
   /** Takes from its status what a drain took before we led, unless another pod has come since. */
   recall(now: Instant, { uid: by, notReplaced }: NodeDrain): void {
-    const counted = new Set<string>();
-    for (const { workload, uid, since } of notReplaced.toSorted((a, b) => a.since - b.since)) {
+    if (notReplaced.length === 0) return;
+    for (const taken of notReplaced.toSorted((a, b) => a.since - b.since)) {
+      const { workload, uid, since, others } = taken;
       const until = this.#store.clock.when(since) + debtMs;
       if (this.#debts.has(uid) || until <= now) continue;
-      const successor = this.#cameAfter(workload, since, counted);
-      if (successor === null) this.#debts.set(uid, { workload, by, until });
-      else counted.add(successor);
+      const successor = this.#cameAfter(taken);
+      if (successor === null) this.#owe(uid, { workload, by, until, others });
+      else this.#recalled.add(successor);
     }
+    // What another drain took may be older.
+    const debts = [...this.#debts].sort(([, a], [, b]) => a.until - b.until);
+    this.#debts.clear();
+    for (const [uid, debt] of debts) this.#debts.set(uid, debt);
   }
 
   /** How many pods the workload of a pod has, those on their way included. */
@@ -96,7 +112,7 @@ export class Workloads {
     }
     for (const [uid, { workload, until }] of this.#debts) {
       if (until > now) break;
-      this.#debts.delete(uid);
+      this.#settle(uid);
       if (this.#full.delete(workload)) mayHaveRoom = true;
     }
     return mayHaveRoom;
@@ -117,6 +133,21 @@ export class Workloads {
     this.#full.add(workload);
     const of = `at most ${most} of ${size}`;
     return `${workload} has ${unavailable} unavailable, and may have ${of} (limits.maxUnavailable)`;
+  }
+
+  #owe(uid: string, debt: Debt): void {
+    this.#settle(uid);
+    this.#debts.set(uid, debt);
+    const uids = this.#taken.get(debt.by) ?? new Set();
+    this.#taken.set(debt.by, uids.add(uid));
+  }
+
+  #settle(uid: string): void {
+    const { by = '' } = this.#debts.get(uid) ?? {};
+    this.#debts.delete(uid);
+    const uids = this.#taken.get(by);
+    uids?.delete(uid);
+    if (uids?.size === 0) this.#taken.delete(by);
   }
 
   /** How many pods it should have, and how many of the others than `uid` are not there or not ready. */
@@ -141,13 +172,20 @@ export class Workloads {
     return { size: size.size, unavailable: unavailable.size };
   }
 
-  /** A pod that was bound since then and counts for no other; null: there is none. Times are whole seconds. */
-  #cameAfter(workload: string, since: Instant, counted: ReadonlySet<string>): string | null {
+  /** A pod that came since it was taken and stands for no other; null: there is none. */
+  #cameAfter({ workload, since, others }: TakenPod): string | null {
     for (const uid of this.#podsOf(workload)) {
-      const boundAt = this.#store.pod(uid)?.boundAt ?? null;
-      if (boundAt !== null && boundAt >= since && !counted.has(uid)) return uid;
+      if (others.includes(uid) || this.#recalled.has(uid)) continue;
+      if (this.#comesSince(this.#store.clock.when(since), uid)) return uid;
     }
     return null;
+  }
+
+  /** Whether a pod is on no node yet, or came to it since `at`. Times of the API are whole seconds. */
+  #comesSince(at: Instant, uid: string): boolean {
+    const { nodeName, boundAt } = this.#store.pod(uid) ?? {};
+    const second = Math.floor(this.#store.clock.wall(at) / 1000) * 1000;
+    return nodeName === '' || (boundAt != null && boundAt >= second);
   }
 
   #podsOf(workload: string): Iterable<string> {
@@ -172,10 +210,13 @@ export class Workloads {
 
   /** A pod that is new stands for the one that was taken first. */
   #replace(workload: string, uid: string): void {
-    for (const [taken, debt] of this.#debts) {
-      if (debt.workload !== workload || taken === uid) continue;
-      this.#debts.delete(taken);
-      return;
+    const debts = [...this.#debts].filter(
+      ([taken, debt]) => debt.workload === workload && taken !== uid,
+    );
+    const [first, ...open] = debts;
+    if (first) this.#settle(first[0]);
+    for (const [taken, debt] of open) {
+      this.#debts.set(taken, { ...debt, others: [...debt.others, uid] });
     }
   }
 }

@@ -92,12 +92,6 @@ describe('limits.maxUnavailable', () => {
   });
 
   describe('counts after a change of leader', () => {
-    const drain = drainOf({ ...all, limits });
-    const first = new World(drain, nodes, pods(web, 3));
-    first.pass(60_000);
-    const { nodes: known, startedAt, notReplaced } = first.state();
-    const said = { ...drain, isGuarded: true, known, startedAt, notReplaced };
-    const left = [...first.pods.values()];
     const fresh = { name: 'web-new', nodeName: 'spare', owner: web };
     const cases: readonly (readonly [what: string, came: PodInput | null, taken: string[]])[] = [
       ['a pod that nobody has replaced', null, []],
@@ -106,17 +100,84 @@ describe('limits.maxUnavailable', () => {
     ];
     for (const [what, came, taken] of cases) {
       it(what, () => {
-        const world = new World(
-          said,
-          [...first.nodes.values()],
-          [...left, ...(came ? [came] : [])],
-        );
-        world.pass(590_000);
-        assert.deepEqual(evictedIn(world), taken);
+        const world = new World(drainOf({ ...all, limits }), nodes, pods(web, 3));
+        world.pass(60_000);
+        if (came) world.add(came);
+        world.failOver();
+        world.pass(530_000);
+        assert.deepEqual(evictedIn(world), ['web-0', ...taken]);
         world.pass(20_000);
-        assert.deepEqual(evictedIn(world).slice(0, 1), ['web-1'], 'for ten minutes');
+        assert.deepEqual(evictedIn(world).slice(0, 2), ['web-0', 'web-1'], 'for ten minutes');
       });
     }
+  });
+
+  it('counts after a change of leader one that came for another only there', () => {
+    const two = { nodesAtOnce: 0, maxUnavailable: 2 };
+    const world = new World(drainOf({ ...all, limits: two }), nodes, pods(db, 4));
+    world.pass(60_000);
+    assert.deepEqual(evictedIn(world), ['db-0', 'db-1']);
+    world.show({
+      name: 'db-0',
+      uid: 'again',
+      nodeName: 'spare',
+      owner: db,
+      ready: 'False',
+      boundAt: 60_000,
+    });
+    world.failOver();
+    world.pass(60_000);
+    assert.deepEqual(evictedIn(world), ['db-0', 'db-1']);
+  });
+
+  describe('of what was taken before a change of leader', () => {
+    const took = (workload: string, ...since: readonly number[]) => ({
+      isGuarded: true,
+      notReplaced: since.map((at, n) => ({
+        ...{ workload, uid: `${workload}-${n}` },
+        ...{ since: at, others: [] },
+      })),
+    });
+    const old = { boundAt: -1_000_000 };
+
+    it('ends by its age, whichever drain took it', () => {
+      const drains = ['n1', 'n2'].map((name) =>
+        drainOf({ nodes: [name], limits, taint: { key: name } }, { name, uid: name }),
+      );
+      const taken = [took('shop/ReplicaSet/other', 0), took('shop/ReplicaSet/web', -300_000)];
+      const said = drains.map((drain, at) => ({ ...drain, ...taken[at] }));
+      const world = new World(said, nodes, pods(web, 2, old));
+      let ticks = 0;
+      for (let wake = world.engine.nextWake(); wake !== null && wake < 310_000; ) {
+        ticks += 1;
+        assert.ok(ticks < 1_000, `it does not rest at ${wake}`);
+        world.now = Math.max(world.now, wake);
+        world.tell({ kind: 'tick' });
+        if (world.now < 300_000) assert.deepEqual(evictedIn(world), []);
+        wake = world.engine.nextWake();
+      }
+      assert.deepEqual(evictedIn(world), ['web-0']);
+    });
+
+    it('ends with a pod that is on no node yet, each for one', () => {
+      for (const [since, taken] of [
+        [[0], ['web-1']],
+        [[0, 0], []],
+      ] as const) {
+        const drain = { ...drainOf({ ...all, limits }), ...took('shop/ReplicaSet/web', ...since) };
+        const fresh = { name: 'web-new', owner: web };
+        const [, ...left] = pods(web, 3, old);
+        const world = new World(drain, nodes, [
+          ...left,
+          { ...fresh, nodeName: '', ready: 'False' },
+        ]);
+        world.pass(5_000);
+        assert.deepEqual(evictedIn(world), []);
+        world.show({ ...fresh, nodeName: 'spare', boundAt: 5_000, ready: 'True' });
+        world.pass(60_000);
+        assert.deepEqual(evictedIn(world), taken);
+      }
+    });
   });
 
   it('lets pods go that nobody owns, or a Job', () => {
@@ -132,9 +193,10 @@ describe('limits.maxUnavailable', () => {
       count: fc.integer({ min: 1, max: 9 }),
       startsAnew: fc.boolean(),
       delays: fc.array(fc.nat(90), { minLength: 1, maxLength: 12 }),
+      failOvers: fc.uniqueArray(fc.nat(900), { maxLength: 8 }),
     });
     fc.assert(
-      fc.property(draws, ({ most, count, startsAnew, delays }) => {
+      fc.property(draws, ({ most, count, startsAnew, delays, failOvers }) => {
         const owner = startsAnew ? db : web;
         const drains = ['n1', 'n2', 'n3'].map((name) =>
           drainOf(
@@ -157,18 +219,20 @@ describe('limits.maxUnavailable', () => {
           check();
           const pod = { name, uid: `${name}/${asked}`, nodeName: 'spare', owner };
           const comes = world.now + next();
-          later.push({ at: comes, pod: { ...pod, ready: 'False' } });
-          later.push({ at: comes + next(), pod: { ...pod, ready: 'True' } });
+          const bound = { ...pod, boundAt: comes };
+          later.push({ at: comes, pod: { ...bound, ready: 'False' } });
+          later.push({ at: comes + next(), pod: { ...bound, ready: 'True' } });
         };
         for (let second = 0; second < 3000; second++) {
           const due = later.filter(({ at }) => at <= world.now);
           later = later.filter(({ at }) => at > world.now);
           for (const { pod } of due) world.show(pod);
+          if (failOvers.includes(second)) world.failOver();
           world.pass(1000);
         }
         assert.equal(evictedIn(world).length, count);
       }),
-      { numRuns: 40 },
+      { numRuns: 60 },
     );
   });
 });

@@ -89,6 +89,15 @@ export class World {
     this.tell({ kind: 'synced' });
   }
 
+  /** Another leads, and knows of drains what their status says. */
+  failOver(): void {
+    for (const [name, drain] of this.#drains) {
+      const { nodes: known, startedAt, notReplaced } = this.state(name);
+      this.#drains.set(name, { ...drain, isGuarded: true, known, startedAt, notReplaced });
+    }
+    this.start();
+  }
+
   declare(drain: NodeDrain): void {
     this.#drains.set(drain.name, drain);
     this.tell({ kind: 'nodeDrainUpsert', drain });

@@ -122,6 +122,13 @@ export const nodeDrainStatus = {
           workload: { type: 'string', description: 'namespace/kind/name', maxLength: 384 },
           uid: { type: 'string', description: 'That of the pod.', maxLength: 64 },
           since: { type: 'shared', name: 'time', description: 'When it was asked to go.' },
+          others: {
+            type: 'array',
+            description:
+              'The uids of pods that came then or since, and stand for others that were taken.',
+            maxItems: 100,
+            items: { type: 'string', description: 'That of a pod.', maxLength: 64 },
+          },
         },
       },
     },

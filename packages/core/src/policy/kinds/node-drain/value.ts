@@ -61,10 +61,12 @@ export function nodeDrainOf(
       const at = timeOf(since);
       return at === null ? [] : [{ statefulSet, since: at }];
     }),
-    notReplaced: (status?.notReplaced ?? []).flatMap(({ workload, uid: pod, since }) => {
-      const at = timeOf(since);
-      return at === null ? [] : [{ workload, uid: pod, since: at }];
-    }),
+    notReplaced: (status?.notReplaced ?? []).flatMap(
+      ({ workload, uid: pod, since, others = [] }) => {
+        const at = timeOf(since);
+        return at === null ? [] : [{ workload, uid: pod, since: at, others }];
+      },
+    ),
     startedAt: timeOf(status?.startedAt),
     observedGeneration,
     observedSelector: status?.observedSelector ?? null,
