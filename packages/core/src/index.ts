@@ -36,7 +36,7 @@ export type { LifecycleReport } from './lifecycle/reason.ts';
 
 // Why and when: explanations, and their words.
 
-export type { Blocker } from './attempt/blocker.ts';
+export { type Blocker, blockerOf } from './attempt/blocker.ts';
 export type { AttemptState } from './attempt/state.ts';
 export type { Counts, PolicyCounts } from './counts.ts';
 export type { Decision } from './eviction/decide.ts';

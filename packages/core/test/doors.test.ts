@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 const doors: Readonly<Record<string, { readonly values: string; readonly types: string }>> = {
   '.': {
     values: `
-      allPodsNeeds concernsPods confirmEviction createEngine defaultConfig describePodView
+      allPodsNeeds blockerOf concernsPods confirmEviction createEngine defaultConfig describePodView
       describeReason formatTaint makeNode makePod parseQuantity parseTaint quantityValue
       readyOf resolveConfig selects toleratesTaint webhookDenial zoneName`,
     types: `

@@ -1,8 +1,10 @@
 // Log lines about NodeDrains.
+import { blockerOf } from '@taintmgr/core';
 import type { Notice } from '@taintmgr/k8s-adapter';
-import { errorOf, type Line, line } from './line.ts';
+import { errorOf, type Line, line, podFields } from './line.ts';
 
 type DrainWrite = Extract<Notice, { kind: 'drainWriteFinished' }>;
+type Eviction = Extract<Notice, { kind: 'commandFinished' }>;
 type RequestNotice = Extract<Notice, { kind: 'evictionRequests' | 'evictionRequestWritten' }>;
 type RestartRollout = Extract<DrainWrite['command'], { kind: 'restartRollout' }>;
 
@@ -40,6 +42,14 @@ export function drainLine({ command, outcome, left }: DrainWrite): Line {
       return line('warn', 'could not write on the node of a drain', fields);
     }
   }
+}
+
+/** What a drain gives up on as the API server denies it; null: it is something else. */
+export function deniedToDrainLine({ command, outcome }: Eviction): Line | null {
+  const isDenied = outcome.kind === 'failed' && blockerOf(outcome).code === 'Denied';
+  if (!command.ofDrain || !isDenied) return null;
+  const fields = { ...podFields(command.pod), error: outcome.message };
+  return line('warn', 'eviction denied, its drain tries it no more', fields);
 }
 
 /** What a drain asks of those who answer for pods, and of what others ask of them. */

@@ -13,7 +13,7 @@ import {
   type Notice,
   type PublisherNotice,
 } from '@taintmgr/k8s-adapter';
-import { drainLine, requestLine } from './drain.ts';
+import { deniedToDrainLine, drainLine, requestLine } from './drain.ts';
 import type { Fields } from './keys.ts';
 import { lifecycleLine, nodeWriteLine } from './lifecycle.ts';
 import { heldLine, limitRecordLine, limitTrippedLine } from './limits.ts';
@@ -62,7 +62,7 @@ export function lineOf(notice: Notice, now: number): Line {
       return line('info', 'evicting', { ...podFields(pod), uid: pod.uid, ...why(because) });
     }
     case 'commandFinished':
-      return evictedLine(notice.command.pod, notice);
+      return deniedToDrainLine(notice) ?? evictedLine(notice.command.pod, notice);
     case 'evictionRequests':
     case 'evictionRequestWritten':
       return requestLine(notice);

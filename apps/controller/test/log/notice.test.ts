@@ -53,6 +53,7 @@ const failure: Failure = {
 };
 
 const failed = { kind: 'failed', status: 500, message: 'boom', retryAfter: null } as const;
+const denied = { kind: 'failed', status: 403, message: 'no right', retryAfter: null } as const;
 const blocked = { kind: 'blocked', message: 'budget web', retryAfter: null } as const;
 const hit = { per: 'zone', name: 'a', limit: 'percent', tripped: false } as const;
 
@@ -183,6 +184,13 @@ describe('what the log says of a notice', () => {
       'debug',
       'eviction blocked',
       { ...names, took: '1ms', error: 'budget web' },
+    ],
+    [
+      'denied to a drain, of which none does',
+      { kind: 'commandFinished', command: { ...command, ofDrain: true }, outcome: denied, took: 1 },
+      'warn',
+      'eviction denied, its drain tries it no more',
+      { ...names, error: 'no right' },
     ],
     [
       'taint starts written down',

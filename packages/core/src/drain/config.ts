@@ -62,6 +62,11 @@ export interface DrainConfig {
   readonly podOrder: PodOrder;
   /** Try each pod once. */
   readonly once: boolean;
+  /**
+   * Nobody looks on: no node begins after one where everything was denied, and a sign of life that is
+   * denied is tried again.
+   */
+  readonly isUnattended: boolean;
   /** How long one node may take, from when its turn came; null: for ever. */
   readonly nodeTimeoutMs: Millis | null;
   /** Requests sent and not yet answered, at most. */
@@ -101,6 +106,7 @@ const defaultDrainConfig: Omit<DrainConfig, 'taint' | 'targets'> = {
   heeds: [],
   podOrder: together,
   once: false,
+  isUnattended: false,
   nodeTimeoutMs: null,
   requestsInFlightMax: 50,
   blockedRetryWaitMs: 5000,

@@ -4,7 +4,8 @@ import { isSetback, type Outcome } from '../attempt/outcome.ts';
 import { earliest, type Instant } from '../kernel/time.ts';
 import type { RenewMark } from './claims.ts';
 import type { DrainConfig, DrainTarget } from './config.ts';
-import { endOf, failed, lateEndOf } from './node-ends.ts';
+import { givenUpOn, type Refusal } from './given-up.ts';
+import { failed, lateEndOf } from './node-ends.ts';
 import { NodePhases, type NodePhasesView } from './node-phases.ts';
 import { NodeTaints } from './node-taints.ts';
 import type { DrainPods } from './pods.ts';
@@ -47,6 +48,8 @@ export class DrainNodes {
   readonly phases: NodePhasesView = this.#phases;
   readonly #taints: NodeTaints;
   #isTakenOver = false;
+  /** The first node where everything was denied, as it would be on the next; null: none was. */
+  #denied: string | null = null;
 
   constructor(config: DrainConfig, note: (note: DrainNote) => void) {
     this.#config = config;
@@ -179,7 +182,9 @@ export class DrainNodes {
       this.#end(name, failed('AnotherDrain', now, outcome.message));
     } else if (isSetback(outcome)) {
       const blocker = blockerOf(outcome);
-      if (blocker.verdict === 'never') this.#end(name, failed('Denied', now, blocker.message));
+      const isFinal = blocker.verdict === 'never' && (isTaint || !this.#config.isUnattended);
+      const { message } = blocker;
+      if (isFinal) this.#endRefused(now, name, { why: 'Denied', message, hasWorked: false });
       else if (isTaint) this.#note({ kind: 'nodeSetBack', node: name, blocker });
     } else if (outcome.kind === 'done') {
       // The watch shows a node that is gone.
@@ -211,7 +216,9 @@ export class DrainNodes {
       const here = pods.on(name);
       if (phase.kind !== 'draining' || !here.every(({ state }) => isDone(state))) continue;
       if (this.#held.ends.has(name) || this.#taints.isLapsed(now, name)) continue;
-      this.#end(name, endOf(now, phase.since, here));
+      const givenUp = givenUpOn(here);
+      if (!givenUp) this.#end(name, { kind: 'drained', since: phase.since, at: now });
+      else this.#endRefused(now, name, { ...givenUp, message: null });
       hasEnded = true;
     }
     return hasEnded;
@@ -233,8 +240,12 @@ export class DrainNodes {
   ): readonly DrainNode[] {
     const held = { waiting: this.#held.turns, heldUp };
     for (;;) {
-      for (const { name } of nodesToLeave(this.#phases.list()))
-        this.#end(name, failed('NotBegun', now));
+      const nodes = this.#phases.list();
+      const denied = this.#denied;
+      const why = denied === null ? null : `not begun: nothing was allowed on node ${denied}`;
+      const pending = nodes.filter(({ phase }) => phase.kind === 'pending');
+      const leaves = denied === null ? nodesToLeave(nodes) : pending;
+      for (const { name } of leaves) this.#end(name, failed('NotBegun', now, why));
       const begins =
         this.#isPaused || this.#isLapsed(now)
           ? []
@@ -263,6 +274,12 @@ export class DrainNodes {
     this.#taints.settle(name);
     this.#phases.set(name, { kind: 'draining', since: phase.since });
     this.#note({ kind: 'nodeBegun', node: name, wasTainted: this.#taints.wasTainted(name) });
+  }
+
+  #endRefused(now: Instant, name: string, { why, message, hasWorked }: Refusal): void {
+    const isWhole = why === 'Denied' && !hasWorked;
+    if (isWhole && this.#config.isUnattended) this.#denied ??= name;
+    this.#end(name, failed(why, now, message));
   }
 
   #end(name: string, phase: DrainNodePhase): void {

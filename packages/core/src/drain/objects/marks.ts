@@ -33,6 +33,8 @@ export class DrainMarks {
   readonly #writes: DrainWrites;
   /** Writes under way that may set something on a node: their nodes by the ids. */
   readonly #sent: Map<string, string>;
+  /** Why the taint or the sign of life could not be written on a node last. */
+  readonly #refused = new Map<string, string>();
   /** All nodes that got such a write. */
   readonly #set: Set<string>;
   /** Nodes on which nothing of the drain was left when they were last written. */
@@ -62,8 +64,16 @@ export class DrainMarks {
     return { reason: 'NotGuarded', message: `its finalizer is to be set first: ${why}` };
   }
 
-  /** What cannot be taken back, for people. */
+  /** What cannot be written or taken back, for people. */
   get remarks(): readonly string[] {
+    const begun = [...this.#refused].filter(([name]) => this.#site.machine.isBegun(name));
+    return [
+      ...begun.map(([name, why]) => `node ${name} could not be written, trying again: ${why}`),
+      ...this.#notUndone(),
+    ];
+  }
+
+  #notUndone(): readonly string[] {
     return Array.from(this.#failed).flatMap(([name, why]) => {
       if (this.#writes.isUndoing(name)) return [`node ${name} is to be undone: ${why}`];
       const isLast = name === '' && this.#site.drain().isDeleted;
@@ -119,6 +129,9 @@ export class DrainMarks {
 
   /** What has ended of `want`ed writes; null: the result is of none, but may be of one that was `send`. */
   settle(now: Instant, id: string, outcome: Outcome): ReturnType<DrainWrites['settle']> {
+    const setOn = this.#sent.get(id);
+    if (setOn !== undefined && outcome.kind === 'failed') this.#refused.set(setOn, outcome.message);
+    else if (setOn !== undefined) this.#refused.delete(setOn);
     this.#sent.delete(id);
     const ended = this.#writes.settle(now, id, outcome);
     if (!ended) return null;

@@ -66,7 +66,7 @@ export class NodeDrainRun {
       isGoing: (uid) => this.#machine.isGoing(uid),
     });
     const config = drainConfigOf(drain, new Set(leaving));
-    this.#machine = new DrainMachine(config, this.#gates);
+    this.#machine = new DrainMachine({ ...config, isUnattended: true }, this.#gates);
     const site = { store, machine: this.#machine, drain: () => this.#drain };
     this.#marks = new DrainMarks({ ...site, prefix: this.#idOf('write') }, surroundings.written);
     this.#conditions = new DrainConditions(this.#idOf(''), store);

@@ -3,6 +3,7 @@ import type { Blocker } from '../../attempt/blocker.ts';
 import type { Instant } from '../../kernel/time.ts';
 import type { PodRef } from '../../model/pod.ts';
 import type { TakenPod } from '../../policy/values.ts';
+import { givenUpText, isGivenUp } from '../given-up.ts';
 import type { DrainMachine } from '../machine.ts';
 import { type DrainNode, type DrainPod, isDone } from '../state.ts';
 import { currentWave } from '../turns.ts';
@@ -107,12 +108,13 @@ interface Tally {
 export function stateOf(input: StateInput): NodeDrainState {
   const { machine, wall, startedAt, now } = input;
   const pods = machine.pods();
-  const left = pods.filter(({ state }) => !isDone(state));
+  const open = pods.filter(({ state }) => !isDone(state));
+  const left = [...open, ...pods.filter(isGivenUp)];
   const gone = pods.filter(({ state }) => state.kind === 'gone');
   const tally = { left: countByNode(left), gone: countByNode(gone) };
   const nodes = machine.nodes().map((node) => nodeState(node, tally, input));
   const podsGone = nodes.reduce((sum, node) => sum + node.podsGone, 0);
-  const blocked = left.filter(isStuck);
+  const blocked = open.filter(isStuck);
   const { closed } = input;
   const blockers = [
     ...(nodes.length === 0 ? ['no node matches its nodeSelector'] : []),
@@ -123,7 +125,7 @@ export function stateOf(input: StateInput): NodeDrainState {
     ...blocked.map((pod) => `pod ${podName(pod.pod)}: ${pod.blocker?.message ?? holdOf(pod)}`),
     ...input.remarks,
   ];
-  const phase = phaseOf(input, nodes, left);
+  const phase = phaseOf(input, nodes, open);
   const ends = nodes.flatMap(({ endedAt }) => endedAt ?? []);
   const isOver = ['Drained', 'Failed', 'TimedOut'].includes(phase);
   return {
@@ -136,8 +138,8 @@ export function stateOf(input: StateInput): NodeDrainState {
     podsGone,
     podsLeft: left.length,
     expectedEnd:
-      phase === 'Running' ? expectedEnd(wall(now), startedAt, podsGone, left.length) : null,
-    pods: [...blocked, ...left.filter((pod) => !isStuck(pod))].map(podState),
+      phase === 'Running' ? expectedEnd(wall(now), startedAt, podsGone, open.length) : null,
+    pods: [...left.filter(isStuck), ...left.filter((pod) => !isStuck(pod))].map(podState),
     blockers,
     volumeWaits: input.volumeWaits.map((one) => ({ ...one, since: wall(one.since) })),
     notReplaced: input.notReplaced,
@@ -147,7 +149,7 @@ export function stateOf(input: StateInput): NodeDrainState {
 function nodeState(
   { name, phase }: DrainNode,
   { left, gone }: Tally,
-  { holds, wall, goneBefore, waitsSince: sinceOf }: StateInput,
+  { machine, holds, wall, goneBefore, waitsSince: sinceOf }: StateInput,
 ): NodeDrainNodeState {
   const hold = holds.get(name);
   const podsGone = (goneBefore.get(name) ?? 0) + (gone.get(name) ?? 0);
@@ -178,7 +180,8 @@ function nodeState(
       return { ...none, name, phase: 'Drained', startedAt, endedAt };
     }
     case 'failed': {
-      const [reason, message] = [phase.why, phase.message ?? ''];
+      const here = machine.pods().filter(({ pod }) => pod.nodeName === name);
+      const [reason, message] = [phase.why, phase.message ?? givenUpText(here)];
       return { ...none, name, phase: 'Failed', endedAt: wall(phase.at), reason, message };
     }
     case 'vanished':

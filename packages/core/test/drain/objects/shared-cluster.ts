@@ -108,6 +108,13 @@ export class SharedCluster {
     }
   }
 
+  /** One more pod on a node. */
+  addPod(name: string, nodeName: string): void {
+    const pod = makePod({ namespace: 'shop', name, uid: name, nodeName });
+    this.pods.set(pod.uid, pod);
+    this.tell({ kind: 'podUpsert', pod });
+  }
+
   /** Somebody changes a node. */
   change(name: string, changes: Partial<Node>): void {
     const node = { ...this.node(name), ...changes };
@@ -205,7 +212,7 @@ export class SharedCluster {
     if (!('id' in command)) return;
     const { id } = command;
     const words = wordsOf(command);
-    if (words !== null) this.log.push(words);
+    if (words !== null && !words.startsWith('renew ')) this.log.push(words);
     const outcome = this.answers.get(words ?? '') ?? { kind: 'done' };
     const perform = (): void => {
       if (outcome.kind === 'done') this.#perform(command);
@@ -293,7 +300,7 @@ function wordsOf(command: Command): string | null {
     case 'guardDrain':
       return command.isGuarded ? 'guard' : 'let go';
     case 'writeDrainNode':
-      return command.write.kind === 'renew' ? null : `${command.write.kind} ${command.nodeName}`;
+      return `${command.write.kind} ${command.nodeName}`;
     case 'evictPod':
       return `evict ${command.pod.name}`;
     case 'deletePod':
