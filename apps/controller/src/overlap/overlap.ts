@@ -27,6 +27,7 @@ export interface Overlap {
   readonly subject: EventSubject | null;
 }
 
+const grant = 'grant it, as the roles in deploy/ do';
 const accept = 'or accept it with --allow-overlap';
 
 /** Which of these controllers another program runs too, or may; null: none, as far as is known. */
@@ -44,7 +45,10 @@ export function overlapOf(
   }
   const doubtful = shared.filter((duty) => upstream[duty].kind === 'unknown');
   const [doubt] = doubtful;
-  return doubt === undefined ? null : upstreamOverlap(doubtful, upstream[doubt]);
+  if (doubt !== undefined) return upstreamOverlap(doubtful, upstream[doubt]);
+  if (!taintmgr.evidence.some(({ kind }) => kind === 'forbidden')) return null;
+  const message = `whether another taintmgr-controller runs here is unknown: ${whyUnknown(taintmgr.evidence)}; ${grant}, ${accept}`;
+  return { message, isSeen: false, subject: null };
 }
 
 /** Another program that evicts, for the status that is published. */
@@ -85,7 +89,7 @@ function upstreamOverlap(shared: readonly Duty[], verdict: DutyVerdict): Overlap
       : `kube-controller-manager (${who}) may run ${work} too: ${why}`;
   const rights = evidence.some(({ kind }) => kind === 'forbidden');
   const cure = rights
-    ? 'grant it, as the roles in deploy/ do'
+    ? grant
     : `see that you ${switchOff(shared, [])}`;
   return { ...overlap, message: `${finding}; ${cure}, ${accept}` };
 }

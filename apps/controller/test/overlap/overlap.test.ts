@@ -157,6 +157,20 @@ describe('another installation of ours', () => {
     );
   });
 
+  it('is unknown without the right to look', async (t) => {
+    const { find } = await startApi(t, [
+      { verbs: ['get'], apiGroups: ['coordination.k8s.io'], resources: ['leases'] },
+      { verbs: ['list'], apiGroups: [''], resources: ['pods'] },
+    ]);
+    const overlap = await find([eviction]);
+    assert.equal(
+      overlap?.message,
+      'whether another taintmgr-controller runs here is unknown: no permission to list leases named ' +
+        'taintmgr-controller; grant it, as the roles in deploy/ do, or accept it with --allow-overlap',
+    );
+    assert.equal(overlap.isSeen, false);
+  });
+
   it('is not a replica of this one', async (t) => {
     const { api, find } = await startApi(t);
     putLease(api, 'replica_2', 0, own);
