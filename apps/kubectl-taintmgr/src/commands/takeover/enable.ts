@@ -2,7 +2,7 @@
 import { formatDuration, type Instant } from '@taintmgr/core/time';
 import type { ApiClient } from '@taintmgr/k8s-adapter';
 import { withConnection } from '../../cli/connection.ts';
-import { type DryRun, readDryRun } from '../../cli/dry-run-flag.ts';
+import { readDryRun } from '../../cli/dry-run-flag.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { evictsPods } from '../../cluster/facts.ts';
@@ -13,7 +13,7 @@ import { UsageError } from '../../usage-error.ts';
 import { agrees, refuseUnasked } from './ask.ts';
 import type { ChangeFlags } from './flags.ts';
 import { untilRefused } from './mark.ts';
-import { askerOf, markable, type Proof, prove } from './proof.ts';
+import { askerOf, markable, type Proof, type ProofOptions, prove } from './proof.ts';
 import { labelRequest } from './requests.ts';
 import { killSwitch, type NamespaceChange, printChange } from './result.ts';
 import {
@@ -44,7 +44,10 @@ export async function run(
     if (mustAsk) refuseUnasked();
     const since = performance.now();
     const now = (): Instant => state.now + (performance.now() - since);
-    const proof = dryRun === 'client' ? null : await proofOf(client, state, now, dryRun);
+    const proof =
+      dryRun === 'client'
+        ? null
+        : await proofOf(client, state, { now, output, mayWrite: dryRun === 'none' });
     for (const line of planLines(state, changes, proof)) output.err(line);
     const open = changes.filter(({ isDone }) => !isDone);
     if (mustAsk && !(await agrees('Take over?', interrupt))) {
@@ -70,10 +73,9 @@ function refuseObstacles(state: TakeoverState): void {
 async function proofOf(
   client: ApiClient,
   { namespaces, policies: { users } }: TakeoverState,
-  now: () => Instant,
-  dryRun: DryRun,
+  options: Pick<ProofOptions, 'now' | 'mayWrite' | 'output'>,
 ): Promise<Proof | null> {
-  return await prove({ client, namespaces, users, now, mayWrite: dryRun === 'none' });
+  return await prove({ ...options, client, namespaces, users });
 }
 
 /** What becomes of whom; throws ApiError for a namespace that is not there. */

@@ -2,14 +2,13 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
+import type { Output } from '../../cli/output.ts';
 import { whoAmI } from '../../cluster/rights.ts';
 import { UsageError } from '../../usage-error.ts';
+import { refuseWithout, takeNamespaceAway, warnOfLeft } from './clean-up.ts';
 import { askToMark, untilRefused } from './mark.ts';
 import {
-  deleteRequest,
-  namespacePath,
   type PodName,
-  podPathOf,
   podsPathOf,
   scratchNamespaceRequest,
   scratchPodRequest,
@@ -34,6 +33,8 @@ export interface ProofOptions {
   readonly now: () => Instant;
   /** Whether a namespace may be made for it. */
   readonly mayWrite: boolean;
+  /** Where it is said what could not be taken away. */
+  readonly output: Output;
 }
 
 /** As whom kube-controller-manager evicts where it has service accounts, and where it has not. */
@@ -49,15 +50,15 @@ export async function prove(options: ProofOptions): Promise<Proof | null> {
   if (pod) return await proveOn(pod, options);
   if (!options.mayWrite) return null;
   const namespace = `taintmgr-proof-${crypto.randomUUID().slice(0, 8)}`;
-  const { client } = options;
+  const { client, output } = options;
+  await refuseWithout(client, ['delete namespaces']);
   await client.send(scratchNamespaceRequest(namespace, true));
   try {
     const made = { namespace, name: 'proof' };
     await makePod(client, made);
     return await proveOn(made, options);
   } finally {
-    await client.send(deleteRequest(podPathOf({ namespace, name: 'proof' }))).catch(ifRefused);
-    await client.send(deleteRequest(namespacePath(namespace))).catch(ifRefused);
+    warnOfLeft(output, await takeNamespaceAway(client, namespace));
   }
 }
 
@@ -147,9 +148,4 @@ export async function makePod(
       await setTimeout(100);
     }
   }
-}
-
-/** What cannot be cleaned up is no reason to end otherwise. */
-export function ifRefused(error: unknown): void {
-  if (!(error instanceof ApiError)) throw error;
 }

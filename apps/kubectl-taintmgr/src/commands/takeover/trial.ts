@@ -4,14 +4,9 @@ import { formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import { type ApiClient, type ApiRequest, getNodeRequest } from '@taintmgr/k8s-adapter';
 import { drainableNode } from '@taintmgr/k8s-adapter/drain';
 import { rewriteNode } from '../../cluster/change-node.ts';
-import { ifRefused, makePod } from './proof.ts';
-import {
-  deleteRequest,
-  namespacePath,
-  type PodName,
-  podPathOf,
-  scratchNamespaceRequest,
-} from './requests.ts';
+import { type Leftover, takeAway, takeNamespaceAway } from './clean-up.ts';
+import { makePod } from './proof.ts';
+import { namespacePath, type PodName, podPathOf, scratchNamespaceRequest } from './requests.ts';
 
 /** By which node and pods know each other. */
 export const trialTaint = { key: 'taintmgr.dev/verify', effect: 'NoExecute' } as const;
@@ -61,13 +56,16 @@ export async function taint(client: ApiClient, node: string, at: Instant): Promi
   await setTaint(client, node, [{ ...trialTaint, timeAdded: formatTime(at) }]);
 }
 
-/** Takes away whatever the trial has made; what is not there is no fault. */
-export async function clear(client: ApiClient, places: Places): Promise<void> {
-  await setTaint(client, places.node, []).catch(ifRefused);
+/** Takes away whatever the trial has made, and says what is left. */
+export async function clear(client: ApiClient, places: Places): Promise<readonly Leftover[]> {
+  const { node } = places;
+  const untaint = `kubectl taint node ${node} ${trialTaint.key}-`;
+  const left = [...(await takeAway(setTaint(client, node, []), untaint))];
   for (const namespace of [places.inside, places.outside]) {
-    for (const name of [atOnce, later]) await removePod(client, { namespace, name });
-    await client.send(deleteRequest(namespacePath(namespace))).catch(ifRefused);
+    for (const name of [atOnce, later]) left.push(...(await letGo(client, { namespace, name })));
+    left.push(...(await takeNamespaceAway(client, namespace)));
   }
+  return left;
 }
 
 /** What became of a pod up to now; `gone` is what was known before. */
@@ -141,11 +139,13 @@ function markerOf({ metadata: { managedFields = [] }, status }: PodObject): stri
   return wrote?.manager ?? '';
 }
 
-async function removePod(client: ApiClient, pod: PodName): Promise<void> {
+/** Its namespace takes it along, once it has no finalizer. */
+async function letGo(client: ApiClient, pod: PodName): Promise<readonly Leftover[]> {
   const body = JSON.stringify({ metadata: { finalizers: null } });
   const headers = { accept: 'application/json', 'content-type': 'application/merge-patch+json' };
-  await client.send({ method: 'PATCH', path: podPathOf(pod), headers, body }).catch(ifRefused);
-  await client.send(deleteRequest(podPathOf(pod))).catch(ifRefused);
+  const request = client.send({ method: 'PATCH', path: podPathOf(pod), headers, body });
+  const command = `kubectl patch pod ${pod.name} -n ${pod.namespace} --type=merge -p '${body}'`;
+  return await takeAway(request, command);
 }
 
 /** The taint of the trial as it shall be; the others stay. */
@@ -153,6 +153,8 @@ async function setTaint(client: ApiClient, name: string, wanted: readonly object
   await rewriteNode(client, name, (object) => {
     const { taints, resourceVersion } = drainableNode(object);
     const others = taints.filter(({ key }) => key !== trialTaint.key);
+    if (wanted.length === 0 && others.length === taints.length)
+      return { request: null, result: null };
     const body = { metadata: { resourceVersion }, spec: { taints: [...others, ...wanted] } };
     const headers = { accept: 'application/json', 'content-type': 'application/merge-patch+json' };
     const { path } = getNodeRequest(name);

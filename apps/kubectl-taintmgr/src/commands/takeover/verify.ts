@@ -14,6 +14,7 @@ import { type Column, renderColumns, type TableOptions } from '../../render/tabl
 import { UsageError } from '../../usage-error.ts';
 import { agrees } from './ask.ts';
 import { atOnceCase, type CaseResult, laterCase, otherCase, staleCase } from './cases.ts';
+import { type Leftover, refuseWithout, warnOfLeft } from './clean-up.ts';
 import type { VerifyFlags } from './flags.ts';
 import { untilRefused } from './mark.ts';
 import { askerOf } from './proof.ts';
@@ -44,15 +45,25 @@ export async function run(invocation: Invocation<VerifyFlags>): Promise<ExitCode
   return await withConnection(calm, async ({ client }) => {
     const state = await readState(client);
     await refuseUnfit(client, state, node);
+    await refuseWithout(client, ['patch nodes', 'patch pods', 'delete namespaces']);
     output.err(planText(places));
     if (dryRun === 'server') await checkNamespaces(client, places);
     if (dryRun !== 'none') return exitCode.done;
     if (flags.yes !== true && !(await agrees('Do that?', interrupt))) {
       throw new UsageError('nothing was changed');
     }
-    const results = await play(client, state, places, flags.timeout, interrupt);
-    output.write(await printed(results, format, flags.headers !== false));
-    return results.every(({ passed }) => passed) ? exitCode.done : exitCode.unhealthy;
+    // Namespaces that are there already are somebody else's: these are not cleared.
+    await checkNamespaces(client, places);
+    const left: Leftover[] = [];
+    try {
+      const results = await play(client, state, places, flags.timeout, interrupt);
+      output.write(await printed(results, format, flags.headers !== false));
+      if (!results.every(({ passed }) => passed)) return exitCode.unhealthy;
+    } finally {
+      left.push(...(await clear(client, places)));
+      warnOfLeft(output, left);
+    }
+    return left.length === 0 ? exitCode.done : exitCode.unhealthy;
   });
 }
 
@@ -107,47 +118,41 @@ async function play(
   const since = performance.now();
   const now = (): Instant => state.now + (performance.now() - since);
   const { inside, outside } = places;
-  // Namespaces that are there already are somebody else's: these are not cleared.
-  await checkNamespaces(client, places);
-  try {
-    await build(client, places);
-    const pod = { namespace: inside, name: atOnce };
-    const { as } = await askerOf(client, state.policies.users);
-    const refused = await untilRefused(client, pod, now, timeout, as);
-    const stale = await staleCase(client, pod, now(), as);
-    if (refused.kind !== 'refused') {
-      const detail = refused.kind === 'taken' ? 'the mark would be stored' : refused.message;
-      return [{ number: 1, what: 'the policies refuse', passed: false, detail }, stale];
-    }
-    await taint(client, places.node, now());
-    const taintedAt = performance.now();
-    const sinceTaint = (): Millis => performance.now() - taintedAt;
-    const fates = new Map<string, Fate>();
-    const look = async (namespace: string, name: string): Promise<Fate> => {
-      const key = `${namespace}/${name}`;
-      const before = fates.get(key) ?? null;
-      const fate = await fateOf(client, { namespace, name }, before, sinceTaint);
-      fates.set(key, fate);
-      return fate;
-    };
-    let results: readonly CaseResult[] = [];
-    await watch(
-      async () => {
-        results = [
-          atOnceCase(await look(inside, atOnce)),
-          otherCase(await look(outside, atOnce)),
-          laterCase(await look(inside, later), sinceTaint()),
-          stale,
-        ];
-        return results.every(({ passed }) => passed);
-      },
-      timeout,
-      interrupt,
-    );
-    return results;
-  } finally {
-    await clear(client, places);
+  await build(client, places);
+  const pod = { namespace: inside, name: atOnce };
+  const { as } = await askerOf(client, state.policies.users);
+  const refused = await untilRefused(client, pod, now, timeout, as);
+  const stale = await staleCase(client, pod, now(), as);
+  if (refused.kind !== 'refused') {
+    const detail = refused.kind === 'taken' ? 'the mark would be stored' : refused.message;
+    return [{ number: 1, what: 'the policies refuse', passed: false, detail }, stale];
   }
+  await taint(client, places.node, now());
+  const taintedAt = performance.now();
+  const sinceTaint = (): Millis => performance.now() - taintedAt;
+  const fates = new Map<string, Fate>();
+  const look = async (namespace: string, name: string): Promise<Fate> => {
+    const key = `${namespace}/${name}`;
+    const before = fates.get(key) ?? null;
+    const fate = await fateOf(client, { namespace, name }, before, sinceTaint);
+    fates.set(key, fate);
+    return fate;
+  };
+  let results: readonly CaseResult[] = [];
+  await watch(
+    async () => {
+      results = [
+        atOnceCase(await look(inside, atOnce)),
+        otherCase(await look(outside, atOnce)),
+        laterCase(await look(inside, later), sinceTaint()),
+        stale,
+      ];
+      return results.every(({ passed }) => passed);
+    },
+    timeout,
+    interrupt,
+  );
+  return results;
 }
 
 const columns: readonly Column<CaseResult>[] = [

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach } from 'node:test';
 import { takeoverManifests } from '@taintmgr/k8s-adapter';
 import { type KubeObject, node, pod } from '@taintmgr/sim-cluster';
-import { startWithDefinitions, type TestCluster } from '../../world/test-cluster.ts';
+import { startWithDefinitions, type TestCluster, type Users } from '../../world/test-cluster.ts';
 
 export const us = 'system:serviceaccount:taintmgr-system:taintmgr-controller';
 const upstream = 'system:serviceaccount:kube-system:node-controller';
 const managers = 'taintmanagers.taintmgr.dev';
 
 /** A cluster with our kinds, a node and some pods; who it belongs to is said by the test. */
-async function startTakeoverCluster(): Promise<TestCluster> {
-  const cluster = await startWithDefinitions();
+async function startTakeoverCluster(users?: Users): Promise<TestCluster> {
+  const cluster = await startWithDefinitions(users);
   const { api } = cluster;
   const name = 'everything';
   api.create('clusterroles', {
@@ -30,10 +30,10 @@ async function startTakeoverCluster(): Promise<TestCluster> {
 }
 
 /** One for each test, at which commands are pointed. */
-export function useTakeoverCluster(): () => TestCluster {
+export function useTakeoverCluster(users?: Users): () => TestCluster {
   let cluster: TestCluster;
   beforeEach(async () => {
-    cluster = await startTakeoverCluster();
+    cluster = await startTakeoverCluster(users);
     process.env.KUBECONFIG = cluster.kubeconfig;
   });
   afterEach(() => cluster.stop());
