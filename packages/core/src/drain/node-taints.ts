@@ -1,7 +1,7 @@
 // What a drain writes on its nodes: the taint, the mark beside it, and its signs of life.
 import { KeyedWrites } from '../attempt/keyed-writes.ts';
 import type { Outcome } from '../attempt/outcome.ts';
-import { earlier, type Instant } from '../kernel/time.ts';
+import { earlier, type Instant, type Millis } from '../kernel/time.ts';
 import { DrainClaims, type RenewMark } from './claims.ts';
 import type { DrainConfig } from './config.ts';
 import type { TaintNode } from './state.ts';
@@ -20,8 +20,12 @@ export class NodeTaints {
   readonly #isMarked = new Set<string>();
   /** Open nodes whose first write is not answered: pods that went now could come to rest there. */
   readonly #unanswered = new Set<string>();
+  /** Nodes that were not seen since their taint was asked for last. */
+  readonly #unseenSince = new Set<string>();
+  readonly #confirmationWaitMs: Millis;
 
   constructor(config: DrainConfig) {
+    this.#confirmationWaitMs = config.confirmationWaitMs;
     const max = config.requestsInFlightMax;
     this.#writes = new KeyedWrites({ ...config, prefix: 'taint', max });
     this.#claims = config.marksNodes ? new DrainClaims(config) : null;
@@ -45,10 +49,12 @@ export class NodeTaints {
     this.#isMarked.delete(name);
     this.#wasTainted.delete(name);
     this.#unanswered.delete(name);
+    this.#unseenSince.delete(name);
   }
 
   see(name: string, isTainted: boolean): void {
     this.#sights.set(name, isTainted ? 'tainted' : 'bare');
+    this.#unseenSince.delete(name);
   }
 
   get unseen(): readonly string[] {
@@ -118,13 +124,19 @@ export class NodeTaints {
 
   /** Whether its write was accepted and the taint did not come, or went at once. */
   hasNotCome(name: string): boolean {
-    return this.#writes.failures(name) === 0;
+    return this.#writes.failures(name) === 0 && !this.#unseenSince.has(name);
   }
 
   /** Requests for as many of these nodes as may be under way, and for the signs of life that are due. */
   begin(now: Instant, names: readonly string[]): readonly (TaintNode | RenewMark)[] {
-    const taints = names.slice(0, this.#writes.room);
-    for (const name of taints) this.#claims?.begin(now, name);
+    const hidden = names.filter((name) => this.#isHidden(name));
+    for (const name of hidden) this.#writes.postpone(name, now + this.#confirmationWaitMs);
+    const open = names.filter((name) => !this.#isHidden(name));
+    const taints = open.slice(0, this.#writes.room);
+    for (const name of taints) {
+      this.#claims?.begin(now, name);
+      this.#unseenSince.add(name);
+    }
     return [
       ...taints.map((nodeName) => {
         return { kind: 'taintNode', id: this.#writes.begin(nodeName), nodeName } as const;
@@ -149,5 +161,10 @@ export class NodeTaints {
   /** When a taint or a sign of life is to be seen to; null: not before something happens. */
   nextWake(): Instant | null {
     return earlier(this.#writes.nextWake(), this.#claims?.nextWake() ?? null);
+  }
+
+  /** Whether its write was accepted and nothing has been seen of it since: our view is behind. */
+  #isHidden(name: string): boolean {
+    return this.#writes.failures(name) === 0 && this.#unseenSince.has(name);
   }
 }
