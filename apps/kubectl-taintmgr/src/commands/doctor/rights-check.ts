@@ -1,5 +1,7 @@
 // The check of the user's rights, and of what needs them.
+import { policyApiVersion } from '@taintmgr/core/policy';
 import type { Connection } from '../../cli/connection.ts';
+import { ClusterReader } from '../../cluster/reader.ts';
 import { isAllowed, rightOf } from '../../cluster/rights.ts';
 import type { Survey } from '../../cluster/survey.ts';
 import { type Finding, findingsOf } from './finding.ts';
@@ -23,13 +25,24 @@ const rights: readonly (readonly [right: string, neededFor: string])[] = [
   ['delete pods', 'drain-by-taint --pdb-policy=delete-after or ignore'],
 ];
 
+/** Where the cluster has our kinds. */
+const ownRights: typeof rights = [
+  ['list evictionpolicies.taintmgr.dev', 'explain, pending, and drain-by-taint'],
+  ['list evictionpauses.taintmgr.dev', 'explain, pending, and drain-by-taint'],
+  ['list nodetaintrules.taintmgr.dev', 'explain and pending'],
+  ['list taintmanagers.taintmgr.dev', 'finding how taintmgr-controller runs'],
+  ['list namespaces', 'following policies that select namespaces'],
+];
+
 /** Which rights of those that commands need are missing. */
 export async function checkRights(_: Survey, { client }: Connection): Promise<readonly Finding[]> {
   const finding = findingsOf('rights');
-  const answers = await Promise.all(rights.map(([right]) => isAllowed(client, rightOf(right))));
+  const isOurs = await new ClusterReader(client).serves(`/apis/${policyApiVersion}`);
+  const asked = isOurs ? [...rights, ...ownRights] : rights;
+  const answers = await Promise.all(asked.map(([right]) => isAllowed(client, rightOf(right))));
   if (answers.includes(null))
     return [finding('INFO', 'the API server does not say which permissions you have')];
-  const missing = rights.filter((_, index) => answers[index] === false);
+  const missing = asked.filter((_, index) => answers[index] === false);
   if (missing.length === 0) return [finding('OK', 'all permissions that the commands need')];
   return missing.map(([right, neededFor]) =>
     finding(neededFor === vital ? 'FAIL' : 'WARN', `no permission to ${right}`, {

@@ -25,6 +25,10 @@ describe('doctor where policies say how pods leave', () => {
   before(async () => {
     cluster = await startWithDefinitions({
       reader: [{ apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list'] }],
+      stranger: [
+        { apiGroups: ['authorization.k8s.io'], resources: ['*'], verbs: ['create'] },
+        { apiGroups: [''], resources: ['nodes', 'pods'], verbs: ['*'] },
+      ],
     });
     process.env.KUBECONFIG = cluster.kubeconfig;
     const { api } = cluster;
@@ -114,6 +118,18 @@ describe('doctor where policies say how pods leave', () => {
   it('says so where we may not ask', async () => {
     assert.deepEqual(await findings('--token=reader'), [
       'INFO : no permission to see which permissions taintmgr-controller has ()',
+    ]);
+  });
+
+  it('names the rights to see policies that commands need', async () => {
+    const path = 'jsonpath={range .findings[?(@.check=="rights")]}{.message}, {.fix}{"\\n"}{end}';
+    const { out } = await run('doctor', '-o', path, '--token=stranger');
+    const found = out.split('\n').filter((line) => line.includes('taintmgr.dev'));
+    assert.deepEqual(found, [
+      'no permission to list evictionpolicies.taintmgr.dev, needed for explain, pending, and drain-by-taint',
+      'no permission to list evictionpauses.taintmgr.dev, needed for explain, pending, and drain-by-taint',
+      'no permission to list nodetaintrules.taintmgr.dev, needed for explain and pending',
+      'no permission to list taintmanagers.taintmgr.dev, needed for finding how taintmgr-controller runs',
     ]);
   });
 

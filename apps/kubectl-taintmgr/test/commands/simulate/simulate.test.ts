@@ -369,7 +369,10 @@ describe('a live cluster', () => {
     const everything = ['nodes', 'pods'].map((resource) => {
       return { verbs: ['get', 'list'], apiGroups: [''], resources: [resource] };
     });
-    cluster = await startTestCluster(threeZones, { reader: everything });
+    cluster = await startTestCluster(threeZones, {
+      reader: everything,
+      blind: everything.slice(1),
+    });
   });
   after(() => cluster.stop());
 
@@ -396,5 +399,15 @@ describe('a live cluster', () => {
     assert.equal(partial.code, 0, partial.err);
     assert.match(partial.out, /^PARTIAL: /);
     assert.match(partial.err, /^Note: \d+ pods of a ReplicaSet that is not simulated/m);
+  });
+
+  it('is not simulated without its nodes', async () => {
+    const access = ['--kubeconfig', cluster.kubeconfig, '--token', 'blind'];
+    const { code, err } = await run('simulate', ...access, '--partial');
+    assert.equal(code, 1);
+    assert.match(
+      err,
+      /^Error from server \(Forbidden\): nodes is forbidden: User "blind" cannot list/,
+    );
   });
 });
