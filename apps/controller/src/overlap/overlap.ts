@@ -88,9 +88,7 @@ function upstreamOverlap(shared: readonly Duty[], verdict: DutyVerdict): Overlap
       ? `whether kube-controller-manager runs ${work} is unknown: ${why}`
       : `kube-controller-manager (${who}) may run ${work} too: ${why}`;
   const rights = evidence.some(({ kind }) => kind === 'forbidden');
-  const cure = rights
-    ? grant
-    : `see that you ${switchOff(shared, [])}`;
+  const cure = rights ? grant : `see that you ${switchOff(shared, [])}`;
   return { ...overlap, message: `${finding}; ${cure}, ${accept}` };
 }
 
