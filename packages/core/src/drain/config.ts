@@ -27,6 +27,8 @@ export interface DrainTarget {
   readonly zone: string;
   /** One wave is done with before the next begins; left out: it is in the one without a name. */
   readonly wave?: Wave;
+  /** Pods of it have gone in an earlier run; left out: none has. */
+  readonly hasWorked?: boolean;
   /** How far an earlier run came with it; left out: its turn is still to come. */
   readonly phase?: DrainNodePhase;
 }

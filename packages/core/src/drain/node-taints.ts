@@ -20,7 +20,7 @@ export class NodeTaints {
   readonly #isMarked = new Set<string>();
   /** Open nodes whose first write is not answered: pods that went now could come to rest there. */
   readonly #unanswered = new Set<string>();
-  /** Nodes that were not seen since their taint was asked for last. */
+  /** Nodes that were not seen since their taint was asked for last, or since that was answered. */
   readonly #unseenSince = new Set<string>();
   readonly #confirmationWaitMs: Millis;
 
@@ -155,6 +155,8 @@ export class NodeTaints {
     const name = ended?.key ?? this.#claims?.answered(now, id, outcome);
     if (name == null) return null;
     this.#unanswered.delete(name);
+    // What was seen before the answer may have been the node before the write.
+    if (ended?.failures === 0 && !this.isTainted(name)) this.#unseenSince.add(name);
     return { name, isTaint: ended !== null };
   }
 

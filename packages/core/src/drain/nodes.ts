@@ -47,6 +47,8 @@ export class DrainNodes {
   /** How far each node is. */
   readonly phases: NodePhasesView = this.#phases;
   readonly #taints: NodeTaints;
+  /** Nodes of which pods had gone before this run. */
+  readonly #worked = new Set<string>();
   #isTakenOver = false;
   /** The first node where everything was denied, as it would be on the next; null: none was. */
   #denied: string | null = null;
@@ -60,9 +62,12 @@ export class DrainNodes {
 
   /** One more node, or another by the name of one. What an earlier run began goes on at `now`. */
   add(target: DrainTarget, now: Instant): void {
-    const { name, phase } = target;
+    const { name, phase, hasWorked = false } = target;
     this.#taints.add(name);
     this.#phases.add(target);
+    if (hasWorked) this.#worked.add(name);
+    else this.#worked.delete(name);
+    if (phase?.kind === 'failed' && phase.why === 'Denied') this.#noteDenied(name);
     if (phase?.kind !== 'tainting') return;
     this.#taints.foundTainted(name);
     this.#taint(name, phase.since, now);
@@ -76,6 +81,7 @@ export class DrainNodes {
   remove(name: string): void {
     this.#taints.remove(name);
     this.#phases.remove(name);
+    this.#worked.delete(name);
   }
 
   /** What does not happen on which nodes for now. */
@@ -277,9 +283,12 @@ export class DrainNodes {
   }
 
   #endRefused(now: Instant, name: string, { why, message, hasWorked }: Refusal): void {
-    const isWhole = why === 'Denied' && !hasWorked;
-    if (isWhole && this.#config.isUnattended) this.#denied ??= name;
+    if (why === 'Denied' && !hasWorked) this.#noteDenied(name);
     this.#end(name, failed(why, now, message));
+  }
+
+  #noteDenied(name: string): void {
+    if (this.#config.isUnattended && !this.#worked.has(name)) this.#denied ??= name;
   }
 
   #end(name: string, phase: DrainNodePhase): void {

@@ -3,7 +3,7 @@ import type { BudgetPolicy } from '../attempt/budget-policy.ts';
 import type { Setback } from '../attempt/outcome.ts';
 import type { AttemptState } from '../attempt/state.ts';
 import type { Event } from '../event.ts';
-import { earlier, type Instant } from '../kernel/time.ts';
+import { earlier, type Instant, type Millis } from '../kernel/time.ts';
 import { hasSameLabels } from '../model/node.ts';
 import type { Pod, PodRef } from '../model/pod.ts';
 import type { LimitStatus } from '../policy/limit.ts';
@@ -63,6 +63,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
   readonly #requests: EvictionRequests;
   #synced = false;
   #leader: boolean;
+  /** How far the cluster's clock is ahead, as it was said last. */
+  #ahead: Millis = 0;
   #commands: MachineCommand[] = [];
 
   constructor(store: StoreView, config: EvictionConfig) {
@@ -143,9 +145,14 @@ export class PreciseEvictionMachine implements EvictionMachine {
         else this.#requests.answered(now, event.id, event.outcome);
         return;
       }
-      case 'clock':
+      case 'clock': {
+        const moved = this.#taints.correct(event.ahead - this.#ahead);
+        this.#ahead = event.ahead;
         this.#reconciler.retime(now);
+        for (const name of moved) this.#starts.notice(now, name);
+        this.#reconcileOn(now, moved, 'NodeChanged');
         return;
+      }
       case 'view':
         this.#drains.setView(now, event.current);
         return;

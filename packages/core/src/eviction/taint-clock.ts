@@ -1,4 +1,4 @@
-import { endOfSecond, finite, type Instant } from '../kernel/time.ts';
+import { endOfSecond, finite, type Instant, type Millis } from '../kernel/time.ts';
 import { addedAt, isEqualTaint, type Taint } from '../model/taint.ts';
 import { formatTaint } from '../model/taint-spec.ts';
 import type { NodeChange } from '../store.ts';
@@ -65,6 +65,26 @@ export class TaintClock {
     else this.#byNode.delete(nodeName);
     return true;
   }
+
+  /** The clock had been `by` behind: what seemed yet to come had come. The nodes where that matters. */
+  correct(by: Millis): readonly string[] {
+    if (by <= 0) return [];
+    return [...this.#byNode].flatMap(([nodeName, known]) => {
+      const observed = known.map((one) => corrected(one, by));
+      if (observed.every((one, index) => one === known[index])) return [];
+      this.#byNode.set(nodeName, observed);
+      return [nodeName];
+    });
+  }
+}
+
+/** The same by a clock that is right by now: it had been `by` behind when the taint was seen. */
+function corrected(observed: ObservedTaint, by: Millis): ObservedTaint {
+  const { keptAt: _, ...seen } = observed;
+  const { taint, seenAt, startSource } = seen;
+  if (startSource !== 'firstSeen' && startSource !== 'taintsWritten') return observed;
+  const start = addedAt(taint, seenAt + by);
+  return start === null ? observed : { ...seen, start, startSource: 'timeAdded' };
 }
 
 /** What may be believed of the time before the present state of a node. */

@@ -131,7 +131,8 @@ export function targetOf(
 ): DrainTarget {
   const phase = known && nodePhase(now, drain, node, known, when);
   const { name, zone = '' } = node;
-  return { name, zone, wave: waveOf(drain, node), ...(phase && { phase }) };
+  const hasWorked = known !== null && known.podsGone > 0;
+  return { name, zone, wave: waveOf(drain, node), hasWorked, ...(phase && { phase }) };
 }
 
 /**

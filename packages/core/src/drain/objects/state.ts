@@ -103,15 +103,19 @@ export interface StateInput {
 interface Tally {
   readonly left: ReadonlyMap<string, number>;
   readonly gone: ReadonlyMap<string, number>;
+  /** Those that were given up. */
+  readonly givenUp: ReadonlyMap<string, readonly DrainPod[]>;
 }
 
 export function stateOf(input: StateInput): NodeDrainState {
   const { machine, wall, startedAt, now } = input;
   const pods = machine.pods();
   const open = pods.filter(({ state }) => !isDone(state));
-  const left = [...open, ...pods.filter(isGivenUp)];
+  const givenUp = pods.filter(isGivenUp);
+  const left = [...open, ...givenUp];
   const gone = pods.filter(({ state }) => state.kind === 'gone');
-  const tally = { left: countByNode(left), gone: countByNode(gone) };
+  const counts = { left: countByNode(left), gone: countByNode(gone) };
+  const tally = { ...counts, givenUp: podsByNode(givenUp) };
   const nodes = machine.nodes().map((node) => nodeState(node, tally, input));
   const podsGone = nodes.reduce((sum, node) => sum + node.podsGone, 0);
   const blocked = open.filter(isStuck);
@@ -148,8 +152,8 @@ export function stateOf(input: StateInput): NodeDrainState {
 
 function nodeState(
   { name, phase }: DrainNode,
-  { left, gone }: Tally,
-  { machine, holds, wall, goneBefore, waitsSince: sinceOf }: StateInput,
+  { left, gone, givenUp }: Tally,
+  { holds, wall, goneBefore, waitsSince: sinceOf }: StateInput,
 ): NodeDrainNodeState {
   const hold = holds.get(name);
   const podsGone = (goneBefore.get(name) ?? 0) + (gone.get(name) ?? 0);
@@ -180,8 +184,7 @@ function nodeState(
       return { ...none, name, phase: 'Drained', startedAt, endedAt };
     }
     case 'failed': {
-      const here = machine.pods().filter(({ pod }) => pod.nodeName === name);
-      const [reason, message] = [phase.why, phase.message ?? givenUpText(here)];
+      const [reason, message] = [phase.why, phase.message ?? givenUpText(givenUp.get(name) ?? [])];
       return { ...none, name, phase: 'Failed', endedAt: wall(phase.at), reason, message };
     }
     case 'vanished':
@@ -193,6 +196,17 @@ function countByNode(pods: readonly DrainPod[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { pod } of pods) counts.set(pod.nodeName, (counts.get(pod.nodeName) ?? 0) + 1);
   return counts;
+}
+
+function podsByNode(pods: readonly DrainPod[]): ReadonlyMap<string, readonly DrainPod[]> {
+  const found = new Map<string, DrainPod[]>();
+  for (const pod of pods) {
+    const { nodeName } = pod.pod;
+    const here = found.get(nodeName);
+    if (here) here.push(pod);
+    else found.set(nodeName, [pod]);
+  }
+  return found;
 }
 
 function phaseOf(

@@ -17,12 +17,24 @@ interface Debt {
   /** The uid of the drain. */
   readonly by: string;
   readonly until: Instant;
-  /** The uids of pods that came when it was taken or since, and stand for others. */
+  /** The uids of pods that came when it was taken, and stand for others. */
   readonly others: readonly string[];
+  /** So many had come to its workload by then: those that came since stand for others as well. */
+  readonly came: number;
+}
+
+/** What drains took of a workload. */
+interface Owed {
+  /** Its pods, the oldest first. */
+  readonly uids: Set<string>;
+  /** The uids of those that came in the place of others while some were owed. */
+  readonly came: string[];
 }
 
 /** As long as this another is waited for: its workload may have been made smaller. */
 const debtMs: Millis = 600_000;
+/** Of so many it is said that they stand for others. */
+const othersMax = 100;
 
 /**
  * Counts pods by the controller that owns them, wherever they run. Unavailable is what is not ready,
@@ -36,10 +48,12 @@ export class Workloads {
   #pods: Map<string, Set<string>> | null = null;
   /** The oldest first. */
   readonly #debts = new Map<string, Debt>();
+  /** The same by workload. */
+  readonly #owed = new Map<string, Owed>();
   /** The uids of their pods by that of the drain. */
   readonly #taken = new Map<string, Set<string>>();
-  /** The uids of pods that stand for what was taken before we led. */
-  readonly #recalled = new Set<string>();
+  /** Pods that stand for what was taken before we led, by their uids. */
+  readonly #recalled = new Map<string, string>();
   /** Workloads that were full when they were last asked about. */
   readonly #full = new Set<string>();
 
@@ -70,7 +84,9 @@ export class Workloads {
     return [...(this.#taken.get(drainUid) ?? [])].flatMap((uid) => {
       const debt = this.#debts.get(uid);
       if (!debt || debt.until <= now) return [];
-      const { workload, until, others } = debt;
+      const { workload, until, came } = debt;
+      const since = this.#owed.get(workload)?.came ?? [];
+      const others = [...debt.others, ...since.slice(Math.max(came, since.length - othersMax))];
       return [{ workload, uid, since: this.#store.clock.wall(until - debtMs), others }];
     });
   }
@@ -84,12 +100,16 @@ export class Workloads {
       if (this.#debts.has(uid) || until <= now) continue;
       const successor = this.#cameAfter(taken);
       if (successor === null) this.#owe(uid, { workload, by, until, others });
-      else this.#recalled.add(successor);
+      else this.#recalled.set(successor, uid);
     }
     // What another drain took may be older.
     const debts = [...this.#debts].sort(([, a], [, b]) => a.until - b.until);
     this.#debts.clear();
-    for (const [uid, debt] of debts) this.#debts.set(uid, debt);
+    for (const { uids } of this.#owed.values()) uids.clear();
+    for (const [uid, debt] of debts) {
+      this.#debts.set(uid, debt);
+      this.#owed.get(debt.workload)?.uids.add(uid);
+    }
   }
 
   /** How many pods the workload of a pod has, those on their way included. */
@@ -135,16 +155,22 @@ export class Workloads {
     return `${workload} has ${unavailable} unavailable, and may have ${of} (limits.maxUnavailable)`;
   }
 
-  #owe(uid: string, debt: Debt): void {
+  #owe(uid: string, debt: Omit<Debt, 'came'>): void {
     this.#settle(uid);
-    this.#debts.set(uid, debt);
+    const owed = this.#owed.get(debt.workload) ?? { uids: new Set(), came: [] };
+    this.#owed.set(debt.workload, owed);
+    owed.uids.add(uid);
+    this.#debts.set(uid, { ...debt, came: owed.came.length });
     const uids = this.#taken.get(debt.by) ?? new Set();
     this.#taken.set(debt.by, uids.add(uid));
   }
 
   #settle(uid: string): void {
-    const { by = '' } = this.#debts.get(uid) ?? {};
+    const { by = '', workload = '' } = this.#debts.get(uid) ?? {};
     this.#debts.delete(uid);
+    const owed = this.#owed.get(workload);
+    owed?.uids.delete(uid);
+    if (owed?.uids.size === 0) this.#owed.delete(workload);
     const uids = this.#taken.get(by);
     uids?.delete(uid);
     if (uids?.size === 0) this.#taken.delete(by);
@@ -173,9 +199,9 @@ export class Workloads {
   }
 
   /** A pod that came since it was taken and stands for no other; null: there is none. */
-  #cameAfter({ workload, since, others }: TakenPod): string | null {
+  #cameAfter({ workload, uid: taken, since, others }: TakenPod): string | null {
     for (const uid of this.#podsOf(workload)) {
-      if (others.includes(uid) || this.#recalled.has(uid)) continue;
+      if (others.includes(uid) || (this.#recalled.get(uid) ?? taken) !== taken) continue;
       if (this.#comesSince(this.#store.clock.when(since), uid)) return uid;
     }
     return null;
@@ -210,13 +236,12 @@ export class Workloads {
 
   /** A pod that is new stands for the one that was taken first. */
   #replace(workload: string, uid: string): void {
-    const debts = [...this.#debts].filter(
-      ([taken, debt]) => debt.workload === workload && taken !== uid,
-    );
-    const [first, ...open] = debts;
-    if (first) this.#settle(first[0]);
-    for (const [taken, debt] of open) {
-      this.#debts.set(taken, { ...debt, others: [...debt.others, uid] });
+    const owed = this.#owed.get(workload);
+    for (const taken of owed?.uids ?? []) {
+      if (taken === uid) continue;
+      this.#settle(taken);
+      owed?.came.push(uid);
+      return;
     }
   }
 }

@@ -41,6 +41,34 @@ describe('a NodeDrain whose evictions are denied', () => {
     assert.equal(cluster.state().podsLeft, 1);
   });
 
+  for (const how of ['a restart', 'an edit'] as const) {
+    it(`goes on where others of the node were allowed before ${how}`, () => {
+      const cluster = new SharedCluster([drainOf({ nodes: ['n1', 'n2'] })], ['n1', 'n2']);
+      cluster.addPod('db', 'n1');
+      cluster.answers.set('evict db', { kind: 'blocked', message: 'not yet', retryAfter: null });
+      cluster.pass(10_000);
+      if (how === 'a restart') cluster.restart();
+      else cluster.edit({ podsAtOnceMax: 5 });
+      cluster.answers.set('evict db', denied);
+      cluster.pass(120_000);
+      assert.equal(cluster.phases(), 'n1 Failed, n2 Drained');
+    });
+  }
+
+  it('begins no node that comes later, under the next leader neither', () => {
+    for (const isNext of [false, true]) {
+      const nodeSelector = { matchLabels: { pool: 'blue' } };
+      const spec = { nodes: undefined, nodeSelector, laterNodes: 'Drain' };
+      const cluster = new SharedCluster([drainOf(spec)], ['blue@n1']);
+      cluster.answers.set('evict on-n1', denied);
+      cluster.pass(60_000);
+      if (isNext) cluster.restart();
+      cluster.addNode('blue@n2');
+      cluster.pass(60_000);
+      assert.equal(cluster.phases(), 'n1 Failed, n2 Failed');
+    }
+  });
+
   it('tries all of them again once it is edited', () => {
     const cluster = new SharedCluster([drainOf({ nodes: ['n1', 'n2'] })], ['n1', 'n2']);
     cluster.answers.set('evict on-n1', denied);

@@ -130,6 +130,16 @@ describe('limits.maxUnavailable', () => {
     assert.deepEqual(evictedIn(world), ['db-0', 'db-1']);
   });
 
+  it('knows what stood for another, however often the leader changes', () => {
+    const world = new World(drainOf({ ...all, limits }), nodes, pods(web, 3));
+    world.pass(60_000);
+    world.add({ name: 'web-new', nodeName: 'spare', owner: web, boundAt: 60_000 });
+    world.failOver();
+    for (const held of [false, true]) world.tell({ kind: 'leadership', held });
+    world.pass(60_000);
+    assert.deepEqual(evictedIn(world), ['web-0', 'web-1']);
+  });
+
   describe('of what was taken before a change of leader', () => {
     const took = (workload: string, ...since: readonly number[]) => ({
       isGuarded: true,
