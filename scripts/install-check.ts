@@ -140,7 +140,6 @@ async function checkLibrary(): Promise<void> {
   say('@taintmgr/core: its example compiles with its types, and runs');
 }
 
-/** JSR checks types, and that none of them has to be inferred. */
 /** `npx @taintmgr/sim-cluster -- COMMAND`; what it depends on comes from where npm has it. */
 async function checkTestServer(): Promise<void> {
   const folder = emptyFolder('sim-cluster');

@@ -27,11 +27,16 @@ export function publish(
     }
     print(`krew: nothing, since ${version} is not final`);
   }
-  const dirty = uncommittedFiles();
+  // All others publish files that are as their checksums say.
+  const readsClone = wanted.includes('jsr') || wanted.includes('image');
+  const dirty = readsClone ? uncommittedFiles() : [];
   if (dirty.length > 0) throw new Error(dirtyText(dirty));
   const asked = steps.map((step) => ({ step, presence: presenceOf(step) }));
   const other = asked.find(({ presence }) => presence === 'another');
-  if (other) throw new Error(`${other.step.to} has another ${version} already`);
+  if (other)
+    throw new Error(
+      `${other.step.to} has another ${version} already: docs/releases.md says how to go on`,
+    );
   for (const { step, presence } of asked) {
     if (presence === 'this') print(`${step.to}\n  is there already`);
     else execute(step, print);
@@ -108,5 +113,5 @@ function uncommittedFiles(): readonly string[] {
 function dirtyText(files: readonly string[]): string {
   const [first = '', ...others] = files;
   const more = others.length > 0 ? `, and ${others.length} more` : '';
-  return `not everything is committed, so JSR publishes nothing: ${first.trim()}${more}`;
+  return `not everything is committed, and JSR and the image are made of the clone: ${first.trim()}${more}`;
 }

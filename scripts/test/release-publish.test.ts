@@ -91,9 +91,11 @@ describe('--publish', () => {
     const world = new World(t);
     world.answer({ 'git status --porcelain': '?? mac/' });
     assert.throws(() => world.publish('npm', 'jsr'), {
-      message: 'not everything is committed, so JSR publishes nothing: ?? mac/',
+      message: 'not everything is committed, and JSR and the image are made of the clone: ?? mac/',
     });
     assert.deepEqual(world.published, []);
+    world.publish('github');
+    assert.deepEqual(world.published, ['gh release create']);
   });
 
   it('goes on where it stopped', (t) => {
@@ -133,7 +135,7 @@ describe('--publish', () => {
       const world = new World(t);
       world.answer(answers);
       assert.throws(() => world.publish('npm', 'github'), {
-        message: `${where} has another 0.1.0 already`,
+        message: `${where} has another 0.1.0 already: docs/releases.md says how to go on`,
       });
       assert.deepEqual(world.published, []);
     });

@@ -73,6 +73,8 @@ export class OverlapWatch {
   #loggedAt: Millis = Number.NEGATIVE_INFINITY;
   #unlogged = 0;
   #isDoubtLogged = false;
+  /** Whether what was told last was seen, and not only possible. */
+  #isSeenTold = false;
 
   private constructor(options: OverlapWatchOptions) {
     const { access, requestTimeout } = options.cluster;
@@ -185,10 +187,14 @@ export class OverlapWatch {
   async #publish(subject: EventSubject | null): Promise<void> {
     const { leadership, log, allow, takeover } = this.#options;
     const before = leadership.overlap;
-    const message = this.#seen?.message ?? this.#foreign?.message ?? null;
+    const seen = this.#seen?.isSeen ? this.#seen : this.#foreign;
+    const message = (seen ?? this.#seen)?.message ?? null;
+    const isSeen = seen !== null;
+    const isNews = before === null || (isSeen && !this.#isSeenTold);
+    this.#isSeenTold = isSeen;
     leadership.collide(message);
     if (message === null && before !== null) log.info('the overlap has ended');
-    if (message === null || before !== null) return;
+    if (message === null || !isNews) return;
     log.warn(`${allow ? 'acting all the same' : 'standing by'}: ${message}`);
     if (takeover && !allow) log.warn(handedBack);
     await this.#record(subject, message);

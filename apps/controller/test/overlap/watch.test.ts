@@ -78,6 +78,35 @@ describe('an eviction by somebody who cannot be seen', () => {
   }
 });
 
+describe('with --allow-overlap', { timeout: 20_000 }, () => {
+  it('an overlap is told where only a missing right was told before', async (t) => {
+    const world = new World();
+    const options = await world.options(t);
+    const told: string[] = [];
+    const log = createLogger({
+      format: 'json',
+      verbose: false,
+      write: (line) => {
+        if (!line.includes('acting all the same')) return;
+        told.push(line);
+        world.dispatchEvent(new Event('told'));
+      },
+    });
+    world.status = 403;
+    const watch = await OverlapWatch.start({ ...options, log, allow: true });
+    t.after(() => watch.close());
+    const machine = watch.around({ nextWake: () => null, handle: () => [] });
+    machine.handle(0, { kind: 'synced' });
+    const doubts = told.length;
+    assert.match(told.join(), /unknown/);
+    const isTold = once(world, 'told');
+    machine.handle(0, { kind: 'podUpsert', pod: marked('web', 'kube-controller-manager') });
+    await isTold;
+    assert.equal(told.length, doubts + 1);
+    assert.match(told.at(-1) ?? '', /kube-controller-manager/);
+  });
+});
+
 describe('a look that is never answered', { timeout: 20_000 }, () => {
   it('ends with the process at its start', async (t) => {
     const world = new World();

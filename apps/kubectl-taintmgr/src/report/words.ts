@@ -120,7 +120,7 @@ export function sinceText({ taint, start, startSource }: ObservedTaint, now: Ins
     : `${since} (timeAdded ${formatTime(timeAdded)} was yet to come then)`;
 }
 
-/** Whether the taint has no timeAdded and nobody else noted when it came: it counts from now. */
+/** Whether the taint has no timeAdded that is believed, and nobody noted when it came: it counts from now. */
 export function isUnwritten(
   { start, startSource }: { readonly start: Instant; readonly startSource: string },
   now: Instant,

@@ -52,6 +52,9 @@ export function flightHeadFrom(value: unknown): FlightHead {
   const isTime = typeof startedAt === 'string' && parseTime(startedAt) !== null;
   want('startedAt', startedAt, isTime, 'a time such as 2026-05-04T12:00:00.000Z');
   want('engine', engine, isRecord(engine), 'an object');
+  const { lifecycle = null } = asRecord(engine);
+  const isLifecycle = lifecycle === null || isRecord(lifecycle);
+  want('engine.lifecycle', lifecycle, isLifecycle, 'an object or null');
   const isSeed = seed === undefined || typeof seed === 'number';
   want('seed', seed, isSeed, 'a number');
   return value as FlightHead;

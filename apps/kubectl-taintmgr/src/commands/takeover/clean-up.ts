@@ -1,7 +1,7 @@
 // Takes away what a proof or a trial has made, and says what it could not take away.
 import { type ApiClient, ApiError, ConnectionError } from '@taintmgr/k8s-adapter';
 import { type Output, warn } from '../../cli/output.ts';
-import { isAllowed, rightOf } from '../../cluster/rights.ts';
+import { describeRight, isAllowed, type Right } from '../../cluster/rights.ts';
 import { UsageError } from '../../usage-error.ts';
 import { deleteRequest, labelRequest, namespacePath } from './requests.ts';
 
@@ -13,9 +13,9 @@ export interface Leftover {
 }
 
 /** Throws UsageError where we must not take away what we would make. */
-export async function refuseWithout(client: ApiClient, rights: readonly string[]): Promise<void> {
-  const answers = await Promise.all(rights.map((right) => isAllowed(client, rightOf(right))));
-  const missing = rights.filter((_, index) => answers[index] === false);
+export async function refuseWithout(client: ApiClient, rights: readonly Right[]): Promise<void> {
+  const answers = await Promise.all(rights.map((right) => isAllowed(client, right)));
+  const missing = rights.filter((_, index) => answers[index] === false).map(describeRight);
   if (missing.length === 0) return;
   throw new UsageError(
     `no permission to ${missing.join(' and to ')}: what is made for it would stay; nothing was changed`,

@@ -35,7 +35,9 @@ export async function run(
   const { flags, output, interrupt } = invocation;
   const format = await readFormat(flags.output);
   const dryRun = readDryRun(flags.dryRun, ['none', 'server', 'client'], output);
-  return await withConnection(invocation, async ({ client }) => {
+  // What the proof makes is taken away after Ctrl-C too, so requests go on after it.
+  const calm = { flags, interrupt: new AbortController().signal };
+  return await withConnection(calm, async ({ client }) => {
     const state = await readState(client);
     refuseObstacles(state);
     const changes = await changesOf(client, [...new Set(names)], state);
@@ -47,15 +49,21 @@ export async function run(
     const proof =
       dryRun === 'client'
         ? null
-        : await proofOf(client, state, { now, output, mayWrite: dryRun === 'none' });
+        : await proofOf(client, state, {
+            ...{ now, output, interrupt },
+            mayWrite: dryRun === 'none',
+          });
+    interrupt.throwIfAborted();
     for (const line of planLines(state, changes, proof)) output.err(line);
     const open = changes.filter(({ isDone }) => !isDone);
     if (mustAsk && !(await agrees('Take over?', interrupt))) {
       throw new UsageError('nothing was changed');
     }
     if (dryRun !== 'client') {
-      for (const { name } of open)
+      for (const { name } of open) {
+        interrupt.throwIfAborted();
         await optIn(client, name, dryRun === 'server', now, state.policies.users);
+      }
     }
     const done = { verb: 'enable', dryRun, changes, proof } as const;
     output.write(await printChange(done, format, flags.headers !== false));
@@ -73,7 +81,7 @@ function refuseObstacles(state: TakeoverState): void {
 async function proofOf(
   client: ApiClient,
   { namespaces, policies: { users } }: TakeoverState,
-  options: Pick<ProofOptions, 'now' | 'mayWrite' | 'output'>,
+  options: Pick<ProofOptions, 'now' | 'mayWrite' | 'output' | 'interrupt'>,
 ): Promise<Proof | null> {
   return await prove({ ...options, client, namespaces, users });
 }

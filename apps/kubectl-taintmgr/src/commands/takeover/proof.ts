@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
 import type { Output } from '../../cli/output.ts';
-import { whoAmI } from '../../cluster/rights.ts';
+import { rightOf, whoAmI } from '../../cluster/rights.ts';
 import { UsageError } from '../../usage-error.ts';
 import { refuseWithout, takeNamespaceAway, warnOfLeft } from './clean-up.ts';
 import { askToMark, untilRefused } from './mark.ts';
@@ -35,6 +35,8 @@ export interface ProofOptions {
   readonly mayWrite: boolean;
   /** Where it is said what could not be taken away. */
   readonly output: Output;
+  /** Ends the proof; the client goes on, so that what was made is taken away. */
+  readonly interrupt: AbortSignal;
 }
 
 /** As whom kube-controller-manager evicts where it has service accounts, and where it has not. */
@@ -51,11 +53,13 @@ export async function prove(options: ProofOptions): Promise<Proof | null> {
   if (!options.mayWrite) return null;
   const namespace = `taintmgr-proof-${crypto.randomUUID().slice(0, 8)}`;
   const { client, output } = options;
-  await refuseWithout(client, ['delete namespaces']);
+  await refuseWithout(client, [rightOf('delete namespaces')]);
+  options.interrupt.throwIfAborted();
   await client.send(scratchNamespaceRequest(namespace, true));
   try {
     const made = { namespace, name: 'proof' };
     await makePod(client, made);
+    options.interrupt.throwIfAborted();
     return await proveOn(made, options);
   } finally {
     warnOfLeft(output, await takeNamespaceAway(client, namespace));

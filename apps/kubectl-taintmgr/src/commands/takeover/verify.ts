@@ -8,6 +8,7 @@ import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { evictsPods } from '../../cluster/facts.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
+import { type Right, rightOf } from '../../cluster/rights.ts';
 import { type Format, readFormat } from '../../render/format.ts';
 import { printAnswer } from '../../render/printer.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
@@ -45,7 +46,7 @@ export async function run(invocation: Invocation<VerifyFlags>): Promise<ExitCode
   return await withConnection(calm, async ({ client }) => {
     const state = await readState(client);
     await refuseUnfit(client, state, node);
-    await refuseWithout(client, ['patch nodes', 'patch pods', 'delete namespaces']);
+    await refuseWithout(client, cleaningRights(places));
     output.err(planText(places));
     if (dryRun === 'server') await checkNamespaces(client, places);
     if (dryRun !== 'none') return exitCode.done;
@@ -65,6 +66,15 @@ export async function run(invocation: Invocation<VerifyFlags>): Promise<ExitCode
     }
     return left.length === 0 ? exitCode.done : exitCode.unhealthy;
   });
+}
+
+/** Of these objects alone: a role may name them. */
+function cleaningRights({ node, inside, outside }: Places): readonly Right[] {
+  const ofScratch = [inside, outside].flatMap((name) => [
+    { ...rightOf('patch pods'), namespace: name },
+    { ...rightOf('delete namespaces'), name },
+  ]);
+  return [{ ...rightOf('patch nodes'), name: node }, ...ofScratch];
 }
 
 function planText({ node, inside, outside }: Places): string {

@@ -1,4 +1,6 @@
 import { defaultConfig } from '@taintmgr/core';
+import { defaultLifecycleConfig } from '@taintmgr/core/lifecycle';
+import type { FlightHead } from '@taintmgr/k8s-adapter';
 import { type ExitCode, exitCode } from '../../../cli/exit.ts';
 import type { Invocation } from '../../../cli/invocation.ts';
 import { warn } from '../../../cli/output.ts';
@@ -27,13 +29,20 @@ export async function replayCommand(
   output.write(await printAnswer(answer, format, flags.headers !== false));
   const note = noteOf(played);
   if (note !== null) warn(output, note);
-  for (const name of Object.keys(head.engine).filter((one) => !Object.hasOwn(defaultConfig, one))) {
+  for (const name of unknownSettings(head)) {
     warn(output, `engine.${printable(name)}: this build has no such setting, and plays without it`);
   }
   if (difference && head.version !== version) {
     output.err(`Note: recorded by ${printable(head.version)}; this is ${version}`);
   }
   return difference ? exitCode.different : exitCode.done;
+}
+
+function unknownSettings({ engine }: FlightHead): readonly string[] {
+  const unknown = (given: object, known: object): readonly string[] =>
+    Object.keys(given).filter((one) => !Object.hasOwn(known, one));
+  const ofLifecycle = unknown(engine.lifecycle ?? {}, defaultLifecycleConfig);
+  return [...unknown(engine, defaultConfig), ...ofLifecycle.map((name) => `lifecycle.${name}`)];
 }
 
 /** What to know of how the recording ends; null: in order. */

@@ -255,6 +255,11 @@ describe('a recording', () => {
       '1: engine: no engine can be made of it: TypeError',
     ],
     [
+      'of a node lifecycle that cannot be',
+      [head({ lifecycle: 'x' }), ''],
+      '1: engine.lifecycle: got "x", want an object or null',
+    ],
+    [
       'that began at no time',
       [head({}, { startedAt: 'yesterday' }), ''],
       '1: startedAt: got "yesterday", want a time such as ',
@@ -360,12 +365,14 @@ describe('a recording', () => {
   });
 
   it('with a setting that this build has not is played without it, and that is said', async () => {
-    const lines = [head({ 'warp\u001b': 1 }), tick(1, 5), '{"end":"stopped"}', ''];
+    const odd = { 'warp\u001b': 1, lifecycle: { drift: 1 } };
+    const lines = [head(odd), tick(1, 5), '{"end":"stopped"}', ''];
     const { code, err } = await run('simulate', '--replay', write('warp.jsonl', lines.join('\n')));
     assert.equal(code, 0);
     assert.equal(
       err,
-      'Warning: engine.warp^[: this build has no such setting, and plays without it\n',
+      'Warning: engine.warp^[: this build has no such setting, and plays without it\n' +
+        'Warning: engine.lifecycle.drift: this build has no such setting, and plays without it\n',
     );
   });
 });
