@@ -56,9 +56,9 @@ const makeParts: Readonly<Record<ClusterPart, MakePart>> = {
       ? []
       : [new UnreachableNodes(context, nodeMonitorGraceMs)]),
   ],
-  workloads: (context, { controllerRevisions = false }) => [
+  workloads: (context, { rolloutHistory = false }) => [
     new Ownership(context),
-    new Workloads(context, controllerRevisions),
+    new Workloads(context, rolloutHistory),
   ],
   scheduler: (context, { resting }) => [new Scheduler(context, resting?.nextPlace)],
   disruption: (context) => [new DisruptionController(context), new StaleTargets(context)],
@@ -129,10 +129,11 @@ export interface ClusterOptions {
    */
   readonly nodeMonitorGraceMs?: number;
   /**
-   * Whether revisions of DaemonSets and StatefulSets are written down, for `kubectl rollout history` and
-   * `undo`. Default false: nobody in the cluster itself reads them.
+   * Whether what `kubectl rollout history`, `undo` and `status --revision` read is written: the
+   * ControllerRevisions of DaemonSets and StatefulSets, and the annotations of Deployments and their
+   * ReplicaSets. Default false: nobody in the cluster itself reads them.
    */
-  readonly controllerRevisions?: boolean;
+  readonly rolloutHistory?: boolean;
   /**
    * The certificate, PEM, by which clients know the API server; each namespace gets it, and a
    * ServiceAccount. Left out: nobody can reach the cluster from outside, and namespaces are empty.

@@ -106,7 +106,7 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
   const certificate = createCertificate(Date.now());
   const { ca } = certificate;
   const cluster = new Cluster({
-    ...{ clock: new RealClock(reportBug), seed, apiServer, ca, controllerRevisions: true },
+    ...{ clock: new RealClock(reportBug), seed, apiServer, ca, rolloutHistory: true },
     ...parts,
   });
   const server = await startHttps({ exchange: cluster.exchange, certificate, port });

@@ -149,6 +149,26 @@ describe('kubectl on a cluster at work', { skip: withoutKubectl }, () => {
     assert.match(await ok('rollout history deploy/api -n shop'), /\n1 .*\n2 .*\n3 /);
   });
 
+  it('rollout undo of a Deployment gives back its template and its annotations', async () => {
+    const image = 'jsonpath={.spec.template.spec.containers[0].image}';
+    const first = await ok(`get deploy web -n shop -o ${image}`);
+    await ok('annotate deploy web -n shop kubernetes.io/change-cause=first note=kept');
+    await ok('set image deploy/web -n shop *=registry.example/other:2');
+    await ok('annotate --overwrite deploy web -n shop kubernetes.io/change-cause=second');
+    await ok('rollout status deploy/web -n shop --revision=2 --timeout=150s');
+    assert.match(await ok('rollout history deploy/web -n shop'), /\n1 +first\n2 +second\n/);
+    assert.match(await ok('rollout undo deploy/web -n shop'), / rolled back\n$/);
+    await ok('rollout status deploy/web -n shop --revision=3 --timeout=150s');
+    assert.equal(await ok(`get deploy web -n shop -o ${image}`), first);
+    const annotations = 'jsonpath={.metadata.annotations}';
+    assert.deepEqual(JSON.parse(await ok(`get deploy web -n shop -o ${annotations}`)), {
+      'deployment.kubernetes.io/revision': '3',
+      'kubernetes.io/change-cause': 'first',
+      note: 'kept',
+    });
+    assert.match(await ok('rollout history deploy/web -n shop'), /\n2 +second\n3 +first\n/);
+  });
+
   for (const [what, namespace] of [
     ['statefulset/db', 'shop'],
     ['daemonset/node-agent', 'infra'],

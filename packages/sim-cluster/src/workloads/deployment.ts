@@ -4,11 +4,22 @@ import { scaledCount } from '../controllers/int-or-percent.ts';
 import { type Condition, conditionOf, withCondition } from '../controllers/pods.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
+import {
+  firstAnnotations,
+  noteRevision,
+  revisionOf,
+  withRevisionOf,
+} from './rollout-annotations.ts';
 import { isSameTemplate, type Template } from './template.ts';
-import { ownerReference, setStatus, templateHash, type WorkloadKind } from './workload.ts';
+import {
+  ownerReference,
+  setStatus,
+  templateHash,
+  type WorkloadContext,
+  type WorkloadKind,
+} from './workload.ts';
 
 const templateHashLabel = 'pod-template-hash';
-const revisionAnnotation = 'deployment.kubernetes.io/revision';
 
 /**
  * Keeps one ReplicaSet per pod template of a Deployment. A new template gets all replicas at once,
@@ -24,37 +35,42 @@ export const deploymentKind: WorkloadKind = {
   sync: syncDeployment,
 };
 
-function syncDeployment(context: ControllerContext, deployment: KubeObject): void {
+function syncDeployment(context: WorkloadContext, deployment: KubeObject): void {
   const replicas: number = deployment.spec.replicas ?? 1;
   // By the template, not by its hash: another cluster's ReplicaSets are named by another one.
   const isCurrent = (set: KubeObject): boolean => hasTemplate(set, deployment.spec.template);
   const sets = context.lookup.ownedBy(deployment, 'replicasets');
   const found = sets.find(isCurrent);
   if (deployment.spec.paused) {
-    scalePaused(context, sets, replicas);
-    reportStatus(context, deployment, found);
+    syncPaused(context, deployment, sets, found);
     return;
   }
   const others = sets.filter((set) => set !== found);
-  const current = withNextRevision(context, deployment, found, others);
+  const current = found
+    ? noteRevision(context, deployment, found, others)
+    : context.api.create('replicasets', replicaSet(context, deployment, others));
   scale(context, current, replicas);
   const spare = Math.max(0, replicas - (current.status?.readyReplicas ?? 0));
   for (const set of others) scale(context, set, Math.min(set.spec.replicas ?? 1, spare));
-  reportStatus(context, deployment, current);
+  reportStatus(context, withRevisionOf(context, deployment, current), current);
 }
 
-/** The ReplicaSet of the template, made where there is none: its revision comes after all others. */
-function withNextRevision(
-  { api }: ControllerContext,
+function syncPaused(
+  context: WorkloadContext,
   deployment: KubeObject,
+  sets: readonly KubeObject[],
   found: KubeObject | undefined,
-  others: readonly KubeObject[],
-): KubeObject {
-  const last = Math.max(0, ...others.map(revisionOf));
-  if (!found) return api.create('replicasets', replicaSet(api, deployment, last + 1));
-  if (last === 0 || revisionOf(found) > last) return found;
-  const annotations = { ...found.metadata.annotations, [revisionAnnotation]: String(last + 1) };
-  return api.update('replicasets', { ...found, metadata: { ...found.metadata, annotations } });
+): void {
+  const others = sets.filter((set) => set !== found);
+  const isNoted = found && context.keepsHistory;
+  const current = isNoted ? noteRevision(context, deployment, found, others) : found;
+  const all = sets.map((set) => (set === found ? (current ?? set) : set));
+  scalePaused(context, all, deployment.spec.replicas ?? 1);
+  reportStatus(
+    context,
+    current ? withRevisionOf(context, deployment, current) : deployment,
+    current,
+  );
 }
 
 /** As the real one, which scales the latest where none has pods. */
@@ -99,12 +115,12 @@ function freeHash(api: ControllerContext['api'], { metadata, spec }: KubeObject)
 }
 
 function replicaSet(
-  api: ControllerContext['api'],
+  context: WorkloadContext,
   deployment: KubeObject,
-  revision: number,
+  others: readonly KubeObject[],
 ): KubeObject {
   const { template, selector, replicas } = deployment.spec;
-  const templateName = freeHash(api, deployment);
+  const templateName = freeHash(context.api, deployment);
   const hashLabel = { [templateHashLabel]: templateName };
   const labels = { ...template.metadata?.labels, ...hashLabel };
   return {
@@ -114,7 +130,7 @@ function replicaSet(
       name: `${deployment.metadata.name}-${templateName}`,
       namespace: deployment.metadata.namespace ?? '',
       labels,
-      annotations: { [revisionAnnotation]: String(revision) },
+      annotations: firstAnnotations(context, deployment, others),
       ownerReferences: [ownerReference(deploymentKind, deployment)],
     },
     spec: {
@@ -123,10 +139,6 @@ function replicaSet(
       template: { ...template, metadata: { ...template.metadata, labels } },
     },
   };
-}
-
-function revisionOf({ metadata }: KubeObject): number {
-  return Number(metadata.annotations?.[revisionAnnotation] ?? 0);
 }
 
 function scale({ api }: ControllerContext, set: KubeObject, replicas: number): void {

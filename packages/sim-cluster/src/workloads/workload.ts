@@ -10,7 +10,7 @@ import type { Revisions } from './revisions.ts';
 export interface WorkloadContext extends ControllerContext {
   readonly revisions: Revisions;
   readonly endedPods: EndedPods;
-  /** Whether revisions are written down as ControllerRevisions. */
+  /** Whether what kubectl rollout reads is written: see `rolloutHistory` of a cluster. */
   readonly keepsHistory: boolean;
 }
 

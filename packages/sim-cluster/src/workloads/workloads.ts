@@ -24,7 +24,7 @@ export class Workloads extends Controller {
 
   readonly #keepsHistory: boolean;
 
-  /** `keepsHistory`: whether revisions are written down as ControllerRevisions. */
+  /** `keepsHistory`: whether what kubectl rollout reads is written. */
   constructor(context: ControllerContext, keepsHistory = false) {
     super(context, gatherMs);
     this.#keepsHistory = keepsHistory;

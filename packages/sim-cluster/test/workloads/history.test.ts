@@ -27,7 +27,7 @@ describe('ControllerRevisions', () => {
       const given = { ...workload, spec: { ...workload.spec, ...spec } };
       const running = virtualCluster({
         topology: small(zones, [given]),
-        controllerRevisions: true,
+        rolloutHistory: true,
       });
       running.untilIdle();
       /** Gives the pods of the template the label `version: TEXT`. */
