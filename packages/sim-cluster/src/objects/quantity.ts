@@ -1,3 +1,6 @@
+// Amounts such as `100m` and `64Mi`.
+import { int64Max } from './json.ts';
+
 const unitFactors: Readonly<Record<string, number>> = {
   n: 1e-9,
   u: 1e-6,
@@ -46,4 +49,67 @@ export function quantityError(text: string): string | null {
   const isExponent = /^[eE]$/.test(letters) && /\d$/.test(digits);
   const isUnit = digits === '' && Object.hasOwn(unitFactors, letters);
   return isExponent || isUnit ? null : wrongSuffix;
+}
+
+const decimalUnits = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'] as const;
+const binaryUnits = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
+const one = 10n ** 9n;
+const limit = int64Max * one;
+
+/** How many billionths of one each unit is. */
+const nanos: ReadonlyMap<string, bigint> = new Map([
+  ...binaryUnits.map((unit, power) => [unit, one * 1024n ** BigInt(power)] as const),
+  ...decimalUnits.map((unit, power) => [unit, 1000n ** BigInt(power)] as const),
+]);
+
+const plainForm = /^[1-9]\d{0,2}([numkMGTP]|[KMGTP]i)?$/;
+const anyForm = /^([+-]?)0*(\d*)\.?(\d*)(?:[eE]([+-]?\d+)|([a-zA-Z]*))$/;
+/** More digits than these are beyond what a quantity can be. */
+const digitsMax = 40;
+
+/**
+ * A quantity that Go reads, as Go writes it: 0.5 → `500m`, `1024Mi` → `1Gi`, `1000m` → `1`. Parts below a
+ * billionth are rounded up, and what is beyond int64 is cut there.
+ */
+export function canonicalQuantity(value: string | number): string {
+  const text = String(value).trim();
+  if (plainForm.test(text)) return text;
+  const [, sign = '', whole = '', rest = '', exponent, unit = ''] = anyForm.exec(text) ?? [];
+  const amount = nanosOf(whole, rest.slice(0, digitsMax), Number(exponent ?? 0), unit);
+  if (amount === 0n) return '0';
+  const isBinary = unit.endsWith('i') && amount >= 1024n * one && amount % one === 0n;
+  const written = isBinary ? binary(amount / one) : decimal(amount, exponent !== undefined);
+  return sign === '-' ? `-${written}` : written;
+}
+
+function nanosOf(whole: string, fraction: string, exponent: number, unit: string): bigint {
+  const digits = BigInt(`0${whole.slice(0, digitsMax)}${fraction}`) * (nanos.get(unit) ?? one);
+  if (digits === 0n) return 0n;
+  if (whole.length > digitsMax) return limit;
+  const shift = Math.min(exponent, 2 * digitsMax) - fraction.length;
+  const scaled = shift < 0 ? roundedUp(digits, -shift) : digits * 10n ** BigInt(shift);
+  return scaled > limit ? limit : scaled;
+}
+
+function roundedUp(amount: bigint, places: number): bigint {
+  // Of any amount, so many places leave less than the least part.
+  const divisor = 10n ** BigInt(Math.min(places, 4 * digitsMax));
+  return (amount + divisor - 1n) / divisor;
+}
+
+function binary(amount: bigint): string {
+  let power = 0;
+  let rest = amount;
+  for (; rest % 1024n === 0n && power < binaryUnits.length - 1; power++) rest /= 1024n;
+  return `${rest}${binaryUnits[power]}`;
+}
+
+/** With a unit, or with an exponent where the quantity was given with one. */
+function decimal(amount: bigint, isExponent: boolean): string {
+  let power = 0;
+  let rest = amount;
+  for (; rest % 1000n === 0n && power < decimalUnits.length - 1; power++) rest /= 1000n;
+  if (!isExponent) return `${rest}${decimalUnits[power]}`;
+  const exponent = 3 * (power - decimalUnits.indexOf(''));
+  return exponent === 0 ? `${rest}` : `${rest}e${exponent}`;
 }

@@ -1,6 +1,6 @@
 import { isList, isObject, type JsonObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
-import { quantityError } from '../objects/quantity.ts';
+import { canonicalQuantity, quantityError } from '../objects/quantity.ts';
 import { normaliseMicroTime, normaliseTime } from '../objects/time.ts';
 import {
   type Either,
@@ -241,7 +241,7 @@ const scalars: Readonly<Record<ScalarName, (value: unknown) => Json | undefined>
   time: (value) => (typeof value === 'string' ? normaliseTime(value) : undefined),
   microTime: (value) => (typeof value === 'string' ? normaliseMicroTime(value) : undefined),
   intOrString: (value) => (typeof value === 'string' ? value : int32OfUnion(value)),
-  quantity: (value) => (typeof value === 'string' ? checkedQuantity(value) : numberOf(value)),
+  quantity: quantityOf,
   any: (value) => (isShallow(value, freeDepthMax) ? (value as Json) : undefined),
 };
 
@@ -249,9 +249,11 @@ function numberOf(value: unknown): Json | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
-function checkedQuantity(text: string): string {
-  const error = quantityError(text);
-  if (error === null) return text;
+function quantityOf(value: unknown): Json | undefined {
+  if (typeof value === 'number') return canonicalQuantity(value);
+  if (typeof value !== 'string') return undefined;
+  const error = quantityError(value);
+  if (error === null) return canonicalQuantity(value);
   throw new DecodeError(error);
 }
 

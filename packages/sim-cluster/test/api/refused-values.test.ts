@@ -32,6 +32,39 @@ describe('a quantity', () => {
   }
 });
 
+describe('a quantity is stored', () => {
+  const written: readonly (readonly [string | number, string])[] = [
+    [0.5, '500m'],
+    [2, '2'],
+    ['1000m', '1'],
+    ['1500m', '1500m'],
+    ['1024Mi', '1Gi'],
+    ['1025Mi', '1025Mi'],
+    ['1.5Gi', '1536Mi'],
+    ['0.5Ki', '512'],
+    ['0.1Ki', '102400m'],
+    ['1000000', '1M'],
+    ['1e3', '1e3'],
+    ['1e5', '100e3'],
+    [' 2 ', '2'],
+    ['+3', '3'],
+    ['-1024Mi', '-1Gi'],
+    ['0Mi', '0'],
+    ['0.00000000001', '1n'],
+    ['1e3000000', '9223372036854775807'],
+    ['1e-3000000', '1e-9'],
+    ['999E', '9223372036854775807'],
+  ];
+  for (const [given, stored] of written) {
+    it(`${JSON.stringify(given)} as ${stored}`, () => {
+      const { client } = fixture();
+      const requests = { cpu: given };
+      const { body } = client.post(pods, podNamed('p', { overhead: requests }));
+      assert.equal(body.spec?.overhead?.cpu, stored);
+    });
+  }
+});
+
 describe('a selector by more or less', () => {
   const selected: readonly (readonly [string, string | null])[] = [
     ['x>1', null],
