@@ -41,9 +41,9 @@ export function withNameLabel(namespace: KubeObject): KubeObject {
 
 type Spec = KubeObject['spec'];
 
-function withTemplateDefaults(spec: Spec, restartPolicy: string): Spec {
+function withTemplateDefaults(spec: Spec): Spec {
   const template = spec.template ?? {};
-  const inner = defaultPodSpec({ restartPolicy, ...template.spec });
+  const inner = defaultPodSpec(template.spec ?? {});
   return { ...spec, template: { ...template, spec: inner } };
 }
 
@@ -76,7 +76,6 @@ const workloadDefaults: Readonly<Record<string, Spec>> = {
   DaemonSet: { updateStrategy: rollingDaemonSet, revisionHistoryLimit: 10 },
   Job: {
     parallelism: 1,
-    completions: 1,
     backoffLimit: 6,
     completionMode: 'NonIndexed',
     suspend: false,
@@ -94,11 +93,12 @@ export function admitWorkload(workload: KubeObject): KubeObject {
 export function withWorkloadDefaults(workload: KubeObject): KubeObject {
   const defaults = workloadDefaults[workload.kind ?? ''] ?? {};
   const spec = { ...defaults, ...workload.spec };
+  // With a parallelism alone, its pods are workers at one queue: none says how many have to succeed.
+  if (workload.kind === 'Job' && workload.spec.parallelism === undefined) spec.completions ??= 1;
   for (const member of ['strategy', 'updateStrategy'] as const) {
     if (defaults[member]) spec[member] = withStrategyDefaults(spec[member], defaults[member]);
   }
-  const restartPolicy = workload.kind === 'Job' ? 'Never' : 'Always';
-  return { ...workload, spec: withTemplateDefaults(spec, restartPolicy) };
+  return { ...workload, spec: withTemplateDefaults(spec) };
 }
 
 /** Each number of a rolling update has its default, also where the type is left out. */

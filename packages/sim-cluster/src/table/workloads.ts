@@ -125,6 +125,13 @@ function jobStatus({ status }: KubeObject): string {
   return found ?? 'Running';
 }
 
+/** How many pods have succeeded, of how many; of workers at one queue one has to: `0/1 of 3`. */
+function completionsOf({ spec, status }: KubeObject): string {
+  const succeeded = count(status?.succeeded);
+  if (spec.completions !== undefined) return `${succeeded}/${spec.completions}`;
+  return `${succeeded}/1${spec.parallelism > 1 ? ` of ${spec.parallelism}` : ''}`;
+}
+
 /** Jobs as kubectl prints them. */
 export const jobPrinter: Printer = {
   columns: [
@@ -141,7 +148,7 @@ export const jobPrinter: Printer = {
     return [
       job.metadata.name,
       jobStatus(job),
-      `${count(job.status?.succeeded)}/${count(job.spec.completions)}`,
+      completionsOf(job),
       startTime ? humanDuration(end - Date.parse(startTime)) : '',
       age(job, now),
       ...templateCells(job),

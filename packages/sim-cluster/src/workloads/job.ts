@@ -22,7 +22,7 @@ export const jobKind: WorkloadKind = {
 
 function syncJob(context: WorkloadContext, job: KubeObject): void {
   if (isFinished(job)) return;
-  const { parallelism = 1, completions = 1, backoffLimit = 6 } = job.spec;
+  const { backoffLimit = 6 } = job.spec;
   const pods = context.lookup.ownedBy(job, 'pods');
   const active = pods.filter(isActive);
   const succeeded = context.endedPods.count(job, pods, 'Succeeded');
@@ -34,7 +34,7 @@ function syncJob(context: WorkloadContext, job: KubeObject): void {
     succeeded,
     failed,
   };
-  if (succeeded >= completions) {
+  if (isComplete(job, succeeded, active.length)) {
     finish(context, job, active, counts, 'Complete');
   } else if (failed > backoffLimit) {
     finish(context, job, active, counts, 'Failed');
@@ -42,8 +42,26 @@ function syncJob(context: WorkloadContext, job: KubeObject): void {
     suspend(context, job, active, counts);
   } else {
     setStatus(context.api, jobKind, job, { ...counts, ...resumed(context, job) });
-    createMissing(context, job, Math.min(parallelism, completions - succeeded) - active.length);
+    createMissing(context, job, wantedPods(job, succeeded) - active.length);
   }
+}
+
+/** How many pods have to succeed; null: one, and the others end too, as workers at one queue do. */
+function completionsOf({ spec }: KubeObject): number | null {
+  return spec.completions ?? (spec.parallelism === undefined ? 1 : null);
+}
+
+function isComplete(job: KubeObject, succeeded: number, active: number): boolean {
+  const completions = completionsOf(job);
+  return completions === null ? succeeded > 0 && active === 0 : succeeded >= completions;
+}
+
+/** So many pods are to run at a time. */
+function wantedPods(job: KubeObject, succeeded: number): number {
+  const parallelism: number = job.spec.parallelism ?? 1;
+  const completions = completionsOf(job);
+  if (completions === null) return succeeded > 0 ? 0 : parallelism;
+  return Math.min(parallelism, completions - succeeded);
 }
 
 /** Its time starts anew when it is resumed. */

@@ -171,7 +171,8 @@ describe('tables', () => {
     for (const plural of ['deployments', 'replicasets', 'statefulsets', 'daemonsets']) {
       api.create(plural, { metadata, spec: { selector, template, replicas: 2 } });
     }
-    api.create('jobs', { metadata, spec: { template } });
+    const ending = { ...template, spec: { ...template.spec, restartPolicy: 'Never' } };
+    api.create('jobs', { metadata, spec: { template: ending } });
     api.create('poddisruptionbudgets', { metadata, spec: { selector, maxUnavailable: '25%' } });
     const rowOf = (path: string) => cellsOf(`/apis/${path}`, client);
     const wide = ['c', 'registry.k8s.io/pause:3.10', 'app=x'];
@@ -180,6 +181,9 @@ describe('tables', () => {
     assert.deepEqual(rowOf('apps/v1/statefulsets'), ['w', '0/2', '0s', ...wide.slice(0, 2)]);
     assert.deepEqual(rowOf('apps/v1/daemonsets'), ['w', 0, 0, 0, 0, 0, '<none>', '0s', ...wide]);
     assert.deepEqual(rowOf('batch/v1/jobs').slice(0, 5), ['w', 'Running', '0/1', '', '0s']);
+    api.delete('jobs', 'default', 'w');
+    api.create('jobs', { metadata, spec: { parallelism: 3, template: ending } });
+    assert.equal(rowOf('batch/v1/jobs')[2], '0/1 of 3');
     assert.deepEqual(rowOf('policy/v1/poddisruptionbudgets'), ['w', 'N/A', '25%', 0, '0s']);
   });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { job } from '../../src/builders.ts';
 import { conditionOf, isReady } from '../../src/controllers/pods.ts';
+import type { KubeObject } from '../../src/objects/kube-object.ts';
 import { podsOf, setSpec, small, stored, virtualCluster } from '../world/virtual-cluster.ts';
 
 const zones = ['a', 'b', 'c'];
@@ -20,6 +21,20 @@ describe('a Job', () => {
       podsOf(api, 'report').map(({ status }) => status.phase),
       ['Succeeded', 'Succeeded'],
     );
+  });
+
+  it('of a parallelism alone runs so many workers, and completes when one has succeeded and all have ended', () => {
+    const { spec, ...rest } = job('default', 'report', 30, { spec: { parallelism: 3 } });
+    const { completions: _none, ...alone } = spec;
+    const workers = { ...rest, spec: alone };
+    const { api, until, untilIdle } = virtualCluster({ topology: small(zones, [workers]) });
+    untilIdle();
+    assert.equal(podsOf(api, 'report').length, 3);
+    assert.equal(stored(api, 'jobs', 'default', 'report').spec.completions, undefined);
+    const found = (): KubeObject => stored(api, 'jobs', 'default', 'report');
+    until(() => conditionOf(found(), 'Complete')?.status === 'True', 'completion');
+    assert.equal(found().status.succeeded, 3);
+    assert.equal(podsOf(api, 'report').length, 3);
   });
 
   it('replaces a pod that is evicted and gives up after too many failures', () => {

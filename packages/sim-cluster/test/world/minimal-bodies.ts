@@ -28,7 +28,13 @@ const bodies: Readonly<Record<string, object>> = {
   daemonsets: workload,
   replicationcontrollers: { spec: { selector: labels, template } },
   // Without a selector of its own, that of a Job is its uid, which no file has.
-  jobs: { spec: { ...workload.spec, manualSelector: true } },
+  jobs: {
+    spec: {
+      ...workload.spec,
+      manualSelector: true,
+      template: { metadata: { labels }, spec: { containers, restartPolicy: 'Never' } },
+    },
+  },
   // Admission adds this taint to a new node alone.
   nodes: {
     spec: {
