@@ -30,6 +30,7 @@ import {
   validateRoleBinding,
   validateRoleBindingUpdate,
 } from '../validation/rbac.ts';
+import { validateWorkload, validateWorkloadUpdate } from '../validation/workload.ts';
 import { admissionResources } from './admission.ts';
 import { definitionResource } from './definitions.ts';
 import { newEventView, storedEvent } from './event-view.ts';
@@ -64,8 +65,8 @@ function workload(
     generation: true,
     admit: admitWorkload,
     derive: withWorkloadDefaults,
-    validate: rules.validateWorkload,
-    validateUpdate: rules.validateWorkloadUpdate,
+    validate: validateWorkload,
+    validateUpdate: validateWorkloadUpdate,
   });
 }
 

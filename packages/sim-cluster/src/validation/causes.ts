@@ -4,6 +4,9 @@ import type { Cause } from '../objects/errors.ts';
 const shown = (value: unknown): string =>
   value === undefined || value === null ? 'null' : JSON.stringify(value);
 
+/** What is said of a field that never changes. */
+export const immutableMessage = 'field is immutable';
+
 /** FieldValueRequired. */
 export function required(field: string, detail?: string): Cause {
   const message = detail === undefined ? 'Required value' : `Required value: ${detail}`;
@@ -32,4 +35,9 @@ export function forbiddenValue(field: string, detail: string): Cause {
 export function duplicateValue(field: string, value: unknown, detail?: string): Cause {
   const message = `Duplicate value: ${shown(value)}${detail === undefined ? '' : `: ${detail}`}`;
   return { reason: 'FieldValueDuplicate', message, field };
+}
+
+/** FieldValueNotFound: it names something that is not there. */
+export function notFoundValue(field: string, value: unknown): Cause {
+  return { reason: 'FieldValueNotFound', message: `Not found: ${shown(value)}`, field };
 }

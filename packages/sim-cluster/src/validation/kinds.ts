@@ -3,13 +3,17 @@ import type { Cause } from '../objects/errors.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { labelNameErrors } from '../objects/names.ts';
-import { forbiddenValue, invalidValue, notSupported, required } from './causes.ts';
-import { validateLabels, validateMetadata } from './metadata.ts';
-import { validatePodSpec } from './pod.ts';
+import { notNegativeMessage, validateAmount } from './amounts.ts';
+import {
+  forbiddenValue,
+  immutableMessage,
+  invalidValue,
+  notSupported,
+  required,
+} from './causes.ts';
+import { validateMetadata } from './metadata.ts';
+import { validateSelector } from './selector.ts';
 import { validateTaints } from './taints.ts';
-
-const notNegativeMessage = 'must be greater than or equal to 0';
-const immutableMessage = 'field is immutable';
 
 /** The rules for a namespace: its name is a DNS label. */
 export function validateNamespace(namespace: KubeObject): readonly Cause[] {
@@ -73,6 +77,7 @@ export function validateBudget(budget: KubeObject): readonly Cause[] {
     const text = 'minAvailable and maxUnavailable cannot be both set';
     causes.push(invalidValue('spec', value, text));
   }
+  if (selector) causes.push(...validateSelector(selector, 'spec.selector'));
   causes.push(...validateAmount(minAvailable, 'spec.minAvailable'));
   causes.push(...validateAmount(maxUnavailable, 'spec.maxUnavailable'));
   const known = unhealthyPolicies.some((policy) => policy === unhealthyPodEvictionPolicy);
@@ -85,45 +90,6 @@ export function validateBudget(budget: KubeObject): readonly Cause[] {
     if (value < 0) causes.push(invalidValue(`status.${member}`, value, notNegativeMessage));
   }
   return causes;
-}
-
-/** A count or a percentage. */
-function validateAmount(value: number | string | undefined, field: string): readonly Cause[] {
-  if (value === undefined) return [];
-  if (typeof value === 'number')
-    return value < 0 ? [invalidValue(field, value, notNegativeMessage)] : [];
-  if (!/^\d+%$/.test(value)) {
-    const text =
-      "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
-    return [invalidValue(field, value, text)];
-  }
-  const text = 'must not be greater than 100%';
-  return Number.parseInt(value, 10) > 100 ? [invalidValue(field, value, text)] : [];
-}
-
-/** The rules for a workload: a selector that picks its own template's pods. */
-export function validateWorkload(workload: KubeObject): readonly Cause[] {
-  const causes = [...validateMetadata(workload)];
-  const { selector, template, replicas } = workload.spec;
-  if (typeof replicas === 'number' && replicas < 0) {
-    causes.push(invalidValue('spec.replicas', replicas, notNegativeMessage));
-  }
-  const labels: Readonly<Record<string, string>> = template?.metadata?.labels ?? {};
-  const wanted: Readonly<Record<string, string>> = selector?.matchLabels ?? {};
-  if (!selector) causes.push(required('spec.selector'));
-  else if (Object.entries(wanted).some(([key, value]) => labels[key] !== value)) {
-    const text = '`selector` does not match template `labels`';
-    causes.push(invalidValue('spec.template.metadata.labels', labels, text));
-  }
-  causes.push(...validateLabels(labels, 'spec.template.labels'));
-  causes.push(...validatePodSpec(template?.spec ?? {}, 'spec.template.spec'));
-  return causes;
-}
-
-/** A workload's selector never changes. */
-export function validateWorkloadUpdate(next: KubeObject, previous: KubeObject): readonly Cause[] {
-  if (equal(next.spec.selector, previous.spec.selector)) return [];
-  return [invalidValue('spec.selector', next.spec.selector, immutableMessage)];
 }
 
 /** The rules for a ControllerRevision. */

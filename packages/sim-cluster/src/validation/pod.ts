@@ -1,10 +1,11 @@
 // The validation of Pods.
 import type { Cause } from '../objects/errors.ts';
-import { equal } from '../objects/json.ts';
-import type { KubeObject } from '../objects/kube-object.ts';
-import { labelNameErrors, subdomainErrors } from '../objects/names.ts';
+import { equal, isObject } from '../objects/json.ts';
+import type { Json, KubeObject } from '../objects/kube-object.ts';
+import { subdomainErrors } from '../objects/names.ts';
 import type { TimedToleration } from '../objects/tolerations.ts';
-import { duplicateValue, forbiddenValue, invalidValue, notSupported, required } from './causes.ts';
+import { forbiddenValue, invalidValue, notSupported, required } from './causes.ts';
+import { type Container, memberOf, validateContainers, validateVolumes } from './containers.ts';
 import { validateMetadata } from './metadata.ts';
 import { validateTolerations } from './taints.ts';
 
@@ -12,6 +13,8 @@ import { validateTolerations } from './taints.ts';
 interface PodSpec {
   readonly containers?: readonly Container[] | null;
   readonly initContainers?: readonly Container[];
+  readonly volumes?: readonly Json[];
+  readonly dnsPolicy?: string;
   readonly restartPolicy?: string;
   readonly nodeName?: string;
   readonly tolerations?: readonly TimedToleration[];
@@ -19,17 +22,18 @@ interface PodSpec {
   readonly terminationGracePeriodSeconds?: number;
 }
 
-interface Container {
-  readonly name: string;
-  readonly image?: string;
-}
-
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
+const dnsPolicies = ['ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'] as const;
 const restartPolicies = ['Always', 'OnFailure', 'Never'] as const;
 
-/** The rules for a new or changed pod. */
-export function validatePod(pod: KubeObject): readonly Cause[] {
-  const causes = [...validateMetadata(pod), ...validatePodSpec(pod.spec, 'spec')];
+/** The rules for a new or changed pod; where its status alone is written, its spec was valid before. */
+export function validatePod(
+  pod: KubeObject,
+  { subresource }: { readonly subresource?: string } = {},
+): readonly Cause[] {
+  const metadata = validateMetadata(pod);
+  if (subresource === 'status') return metadata;
+  const causes = [...metadata, ...validatePodSpec(pod.spec, 'spec')];
   const mirror = pod.metadata.annotations?.[mirrorAnnotation];
   if (mirror !== undefined && !pod.spec.nodeName) {
     const text = 'must set spec.nodeName if mirror pod annotation is set';
@@ -38,13 +42,23 @@ export function validatePod(pod: KubeObject): readonly Cause[] {
   return causes;
 }
 
-/** The rules for a PodSpec at `path`, of a pod or of a template. */
-export function validatePodSpec(spec: PodSpec, path: string): readonly Cause[] {
-  const causes: Cause[] = [];
+/**
+ * The rules for a PodSpec at `path`, of a pod or of a template. Its containers may also mount the claims
+ * that are made for each pod of a StatefulSet.
+ */
+export function validatePodSpec(
+  spec: PodSpec,
+  path: string,
+  claims: readonly Json[] = [],
+): readonly Cause[] {
+  const { volumes = [], initContainers = [], dnsPolicy } = spec;
+  const causes = [...validateVolumes(volumes, `${path}.volumes`)];
+  const claimed = claims.map((claim) => memberOf(isObject(claim) ? claim.metadata : claim, 'name'));
+  const names = new Set([...volumes.map((volume) => memberOf(volume, 'name')), ...claimed]);
   const containers = spec.containers ?? [];
   if (containers.length === 0) causes.push(required(`${path}.containers`));
-  causes.push(...validateContainers(spec.initContainers ?? [], `${path}.initContainers`));
-  causes.push(...validateContainers(containers, `${path}.containers`));
+  causes.push(...validateContainers(initContainers, `${path}.initContainers`, names));
+  causes.push(...validateContainers(containers, `${path}.containers`, names));
   if (!restartPolicies.some((policy) => policy === spec.restartPolicy)) {
     causes.push(
       spec.restartPolicy
@@ -52,29 +66,14 @@ export function validatePodSpec(spec: PodSpec, path: string): readonly Cause[] {
         : required(`${path}.restartPolicy`),
     );
   }
+  if (dnsPolicy !== undefined && !dnsPolicies.some((policy) => policy === dnsPolicy)) {
+    causes.push(notSupported(`${path}.dnsPolicy`, dnsPolicy, dnsPolicies));
+  }
   for (const error of spec.nodeName ? subdomainErrors(spec.nodeName) : []) {
     causes.push(invalidValue(`${path}.nodeName`, spec.nodeName, error));
   }
   causes.push(...validateTolerations(spec.tolerations ?? [], `${path}.tolerations`));
   return causes;
-}
-
-function validateContainers(containers: readonly Container[], path: string): readonly Cause[] {
-  const names = new Set<string>();
-  return containers.flatMap((container, index) => {
-    const field = `${path}[${index}]`;
-    const causes: Cause[] = [];
-    if (container.name === '') causes.push(required(`${field}.name`));
-    else {
-      for (const error of labelNameErrors(container.name)) {
-        causes.push(invalidValue(`${field}.name`, container.name, error));
-      }
-      if (names.has(container.name)) causes.push(duplicateValue(`${field}.name`, container.name));
-      names.add(container.name);
-    }
-    if (!container.image) causes.push(required(`${field}.image`));
-    return causes;
-  });
 }
 
 const immutableMessage =

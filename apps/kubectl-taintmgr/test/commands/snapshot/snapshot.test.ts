@@ -69,7 +69,13 @@ describe('snapshot', () => {
       zones: ['a'],
       nodesPerZone: 2,
       workloads: [
-        app('a', 'web', { replicas: 2, podSpec: { containers: [{ name: 'web', ...secret }] } }),
+        app('a', 'web', {
+          replicas: 2,
+          podSpec: {
+            containers: [{ name: 'web', ...secret }],
+            volumes: [{ name: 'scratch', emptyDir: {} }],
+          },
+        }),
         daemonSet('a', 'agent', { tolerations }),
         pod('a', 'bare', {
           spec: {
