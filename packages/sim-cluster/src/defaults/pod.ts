@@ -1,8 +1,7 @@
 // The defaults of a Pod, and what admission adds to it.
-import { ApiError } from '../objects/errors.ts';
-import { entry } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { TimedToleration } from '../objects/tolerations.ts';
+import { withPriority } from './priority.ts';
 import { qosClass } from './qos.ts';
 
 interface Container {
@@ -67,40 +66,15 @@ function speaksFor({ key = '', effect = '' }: TimedToleration, wanted: string): 
   return (key === wanted || key === '') && (effect === '' || effect === 'NoExecute');
 }
 
-/** The classes every cluster has. */
-const priorityClasses: Readonly<Record<string, number>> = {
-  'system-cluster-critical': 2000000000,
-  'system-node-critical': 2000001000,
-};
-
-/** Admission Priority: the class decides the number, a number alone is refused with 403. */
-function admitPriority(pod: KubeObject): number {
-  const { priorityClassName, priority } = pod.spec;
-  const refuse = (message: string): never => {
-    const name = pod.metadata.name;
-    throw new ApiError(403, 'Forbidden', `pods ${JSON.stringify(name)} is forbidden: ${message}`, {
-      name,
-      kind: 'pods',
-    });
-  };
-  const computed = priorityClassName ? entry(priorityClasses, priorityClassName) : 0;
-  if (computed === undefined) {
-    return refuse(`no PriorityClass with name ${priorityClassName} was found`);
-  }
-  if (typeof priority === 'number' && priority !== computed) {
-    return refuse(
-      `the integer value of priority (${priority}) must not be provided in pod spec; priority admission controller computed ${computed} from the given PriorityClass name`,
-    );
-  }
-  return computed;
-}
-
 /** A new pod as admission lets it in: with its priority, and a fresh status. */
-export function admitPod(pod: KubeObject): KubeObject {
-  const priority = admitPriority(pod);
+export function admitPod(
+  pod: KubeObject,
+  stored: (plural: string) => readonly KubeObject[],
+): KubeObject {
+  const spec = withPriority(pod, stored('priorityclasses'));
   return {
     ...pod,
-    spec: { preemptionPolicy: 'PreemptLowerPriority', ...pod.spec, priority },
+    spec,
     status: { phase: 'Pending', qosClass: qosClass(defaultPodSpec(pod.spec)) },
   };
 }

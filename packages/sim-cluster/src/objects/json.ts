@@ -77,7 +77,7 @@ function shared(value: Json, known: Json | undefined): Json {
     if (taken !== knownMember) isKnown = false;
     if (taken === member) continue;
     result ??= { ...value };
-    result[key] = taken;
+    setOwn(result, key, taken);
   }
   if (isKnown) for (const key in known) if (known[key] !== undefined) members--;
   return isKnown && members === 0 ? known : (result ?? value);
@@ -96,7 +96,7 @@ export function copy(value: Json): Json {
   const result: JsonObject = { ...value };
   for (const key in result) {
     const member = result[key] as Json;
-    if (typeof member === 'object') result[key] = copy(member);
+    if (typeof member === 'object') setOwn(result, key, copy(member));
   }
   return result;
 }
@@ -117,4 +117,16 @@ export function freeze<T>(value: T): T {
  */
 export function entry<T>(table: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(table, key) ? table[key] : undefined;
+}
+
+/** Gives an object a member of a name that a client chose, which may be `__proto__`. */
+export function setOwn(object: JsonObject, name: string, value: Json): void {
+  if (name !== '__proto__') object[name] = value;
+  else
+    Object.defineProperty(object, name, {
+      value,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
 }

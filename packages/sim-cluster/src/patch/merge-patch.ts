@@ -1,4 +1,4 @@
-import { entry, isObject, type JsonObject } from '../objects/json.ts';
+import { entry, isObject, type JsonObject, setOwn } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 
 /** JSON Merge Patch (RFC 7386): null removes a member, objects merge, everything else replaces. */
@@ -7,7 +7,7 @@ export function applyMergePatch(document: Json | undefined, patch: Json): Json {
   const result: JsonObject = isObject(document) ? { ...document } : {};
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) delete result[key];
-    else result[key] = applyMergePatch(entry(result, key), value);
+    else setOwn(result, key, applyMergePatch(entry(result, key), value));
   }
   return result;
 }

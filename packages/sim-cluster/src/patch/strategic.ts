@@ -1,6 +1,6 @@
 // Strategic merge patch.
 import { serverError } from '../objects/errors.ts';
-import { entry, equal, isList, isObject, type JsonObject } from '../objects/json.ts';
+import { entry, equal, isList, isObject, type JsonObject, setOwn } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 import type { List, Shape } from '../schema/types.ts';
 import { memberShape } from './field-set.ts';
@@ -31,7 +31,7 @@ function mergeMap(shape: Shape | undefined, original: Members, patch: Members): 
   for (const [key, value] of Object.entries(patch)) {
     if (isDirective(key)) continue;
     if (value === null) delete result[key];
-    else result[key] = mergeMember(memberShape(shape, key), entry(result, key), value);
+    else setOwn(result, key, mergeMember(memberShape(shape, key), entry(result, key), value));
   }
   applyListDirectives(shape, original, result, patch);
   return result;

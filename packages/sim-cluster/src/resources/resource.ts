@@ -34,6 +34,9 @@ interface ValidationContext {
   readonly subresource?: string;
 }
 
+/** All that is stored of a kind, by its plural name: what admission may look at beside the object. */
+export type StoredObjects = (plural: string) => readonly KubeObject[];
+
 /** Everything the API server knows about one resource. */
 export interface Resource {
   readonly group: string;
@@ -65,7 +68,7 @@ export interface Resource {
   /** Field labels for selectors beside metadata.name and metadata.namespace. */
   readonly fieldLabels: FieldLabels;
   /** What a new object gets before its defaults; its uid is already set. */
-  readonly admit: (object: KubeObject) => KubeObject;
+  readonly admit: (object: KubeObject, stored: StoredObjects) => KubeObject;
   /**
    * The object with its defaults and what else follows from it, whenever it is written. `previous` is
    * its state before; null for a new one.

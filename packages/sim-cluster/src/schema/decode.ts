@@ -1,4 +1,4 @@
-import { isList, isObject, type JsonObject } from '../objects/json.ts';
+import { isList, isObject, type JsonObject, setOwn } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 import { canonicalQuantity, quantityError } from '../objects/quantity.ts';
 import { normaliseMicroTime, normaliseTime } from '../objects/time.ts';
@@ -148,7 +148,8 @@ function decodeShape(
   const result: JsonObject = {};
   // Go writes maps sorted.
   for (const key of Object.keys(value).sort()) {
-    result[key] = decodeShape(shape.values, value[key], inside, key) ?? zero(shape.values);
+    const read = decodeShape(shape.values, value[key], inside, key) ?? zero(shape.values);
+    setOwn(result, key, read);
   }
   return Object.keys(result).length === 0 && !shape.keptEmpty ? undefined : result;
 }

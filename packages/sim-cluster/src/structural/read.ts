@@ -1,5 +1,5 @@
 // Reads a value by its schema: unknown fields are dropped, defaults filled in, members sorted.
-import { isList, isObject, type JsonObject } from '../objects/json.ts';
+import { isList, isObject, type JsonObject, setOwn } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 import { decode } from '../schema/decode.ts';
 import { objectMeta } from '../schema/metadata.ts';
@@ -101,14 +101,4 @@ export function sortedCopy(value: Json): Json {
   for (const name of Object.keys(value).sort())
     setOwn(result, name, sortedCopy(value[name] ?? null));
   return result;
-}
-
-/** A client may name a member `__proto__`. */
-function setOwn(object: JsonObject, name: string, value: Json): void {
-  Object.defineProperty(object, name, {
-    value,
-    enumerable: true,
-    writable: true,
-    configurable: true,
-  });
 }

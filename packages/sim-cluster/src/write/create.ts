@@ -12,7 +12,7 @@ import {
 import type { KubeObject, ObjectMeta } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import { trackUpdate } from '../patch/managed-fields.ts';
-import { type Resource, storageOf } from '../resources/resource.ts';
+import { type Resource, type StoredObjects, storageOf } from '../resources/resource.ts';
 import { apiVersionOf } from '../resources/resources.ts';
 import { judgeCreate } from './admit.ts';
 import { type Backend, unknownManager, type WriteOptions } from './backend.ts';
@@ -58,7 +58,8 @@ function newObject(
   if (backend.isBrief && storage.storeKey === 'events') {
     return { ...given, kind: storage.kind, apiVersion: apiVersionOf(storage) };
   }
-  const admitted = storage.derive(storage.admit(canonical(storage, given)), '', null);
+  const stored: StoredObjects = (plural) => backend.store.collection(plural).list('');
+  const admitted = storage.derive(storage.admit(canonical(storage, given), stored), '', null);
   return trackUpdate(canonical(storage, admitted), null, {
     manager: options.manager ?? unknownManager,
     ...(options.owners ? { owners: options.owners } : {}),

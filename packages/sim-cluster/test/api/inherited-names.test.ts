@@ -5,6 +5,7 @@ import { pdb } from '../../src/builders.ts';
 import { goRegExp } from '../../src/objects/regular-expression.ts';
 import { admitsNode } from '../../src/scheduler/node-affinity.ts';
 import { fixture, podNamed, pods } from '../world/api-fixture.ts';
+import { merge, strategic } from '../world/client.ts';
 import { bench, binding } from '../world/rbac.ts';
 import { stored, virtualCluster } from '../world/virtual-cluster.ts';
 
@@ -62,4 +63,20 @@ describe('a name that every object has', () => {
       error: 'error parsing regexp: invalid character class range: `[:constructor:]`',
     });
   });
+});
+
+it('a ConfigMap keeps a key __proto__, however it is written', () => {
+  const { client } = fixture();
+  const path = '/api/v1/namespaces/default/configmaps';
+  const data = (value: string): { readonly data: object } =>
+    JSON.parse(`{"data":{"__proto__":"${value}","a":"b"}}`);
+  const made = client.post(path, { metadata: { name: 'm' }, ...data('one') });
+  assert.match(made.text, /"data":\{"__proto__":"one","a":"b"\}/);
+  for (const type of [merge, strategic]) {
+    const patched = client.patch(`${path}/m`, data(type), type);
+    assert.equal(patched.status, 200, patched.text);
+    assert.ok(client.get(`${path}/m`).text.includes(`"__proto__":"${type}"`));
+  }
+  client.patch(`${path}/m`, { metadata: { labels: { c: 'd' } } }, merge);
+  assert.ok(client.get(`${path}/m`).text.includes(`"__proto__":"${strategic}"`));
 });
