@@ -1,8 +1,10 @@
 // The defaults of a Pod, and what admission adds to it.
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { TimedToleration } from '../objects/tolerations.ts';
+import { withPartDefaults } from './container-parts.ts';
 import { withPriority } from './priority.ts';
 import { qosClass } from './qos.ts';
+import { withVolumeDefaults } from './volumes.ts';
 
 interface Container {
   readonly image?: string;
@@ -24,7 +26,7 @@ function defaultContainer<T extends Container>(container: T): T {
     terminationMessagePath: '/dev/termination-log',
     terminationMessagePolicy: 'File',
     imagePullPolicy: latest ? 'Always' : 'IfNotPresent',
-    ...container,
+    ...withPartDefaults(container),
     resources,
   };
 }
@@ -39,6 +41,7 @@ export function defaultPodSpec(spec: KubeObject['spec']): KubeObject['spec'] {
     schedulerName: 'default-scheduler',
     ...spec,
     terminationGracePeriodSeconds: grace < 0 ? 1 : grace,
+    ...(spec.volumes ? { volumes: spec.volumes.map(withVolumeDefaults) } : {}),
     ...(spec.containers ? { containers: spec.containers.map(defaultContainer) } : {}),
     ...(spec.initContainers ? { initContainers: spec.initContainers.map(defaultContainer) } : {}),
   };
