@@ -1,5 +1,6 @@
 // The validation of label selectors that are part of an object.
 import type { Cause } from '../objects/errors.ts';
+import { entry } from '../objects/json.ts';
 import { qualifiedNameErrors } from '../objects/names.ts';
 import { forbiddenValue, invalidValue, required } from './causes.ts';
 import { validateLabels } from './metadata.ts';
@@ -25,6 +26,24 @@ export function validateSelector(selector: LabelSelector, field: string): readon
       validateExpression(one, `${field}.matchExpressions[${index}]`),
     ),
   ];
+}
+
+/** Whether a selector picks what has these labels; one with an unknown operator picks nothing. */
+export function selects(
+  { matchLabels = {}, matchExpressions = [] }: LabelSelector,
+  labels: Readonly<Record<string, string>>,
+): boolean {
+  const isMet = ({ key, operator, values = [] }: Expression): boolean => {
+    const value = entry(labels, key);
+    const isListed = value !== undefined && values.includes(value);
+    if (operator === 'In' || operator === 'NotIn') return isListed === (operator === 'In');
+    const isKnown = operator === 'Exists' || operator === 'DoesNotExist';
+    return isKnown && (value !== undefined) === (operator === 'Exists');
+  };
+  const isLabelled = Object.entries(matchLabels).every(
+    ([key, value]) => entry(labels, key) === value,
+  );
+  return isLabelled && matchExpressions.every(isMet);
 }
 
 function validateExpression(expression: Expression, field: string): readonly Cause[] {

@@ -2,7 +2,6 @@
 import type { Cause } from '../objects/errors.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
-import { labelSelectorRequirements, matchesLabels } from '../selectors/labels.ts';
 import { validateCount } from './amounts.ts';
 import {
   forbiddenValue,
@@ -14,7 +13,7 @@ import {
 import { validateJobSpec, validateJobUpdate } from './job.ts';
 import { validateLabels, validateMetadata } from './metadata.ts';
 import { validatePodSpec } from './pod.ts';
-import { validateSelector } from './selector.ts';
+import { type LabelSelector, selects, validateSelector } from './selector.ts';
 import { validateStrategy } from './strategy.ts';
 
 type Spec = KubeObject['spec'];
@@ -50,15 +49,19 @@ export function validateWorkload(
 /** It picks the pods of the template. */
 function validateOwnSelector(kind: string, { selector, template }: Spec): readonly Cause[] {
   const labels: Readonly<Record<string, string>> = template?.metadata?.labels ?? {};
-  const requirements = labelSelectorRequirements(selector);
-  const isMet = requirements !== null && matchesLabels(requirements, labels);
-  const empty = requirements?.length === 0 ? emptyMessages[kind] : undefined;
+  const given: LabelSelector | undefined = selector;
+  const isMet = given !== undefined && selects(given, labels);
+  const empty = given && isEmpty(given) ? emptyMessages[kind] : undefined;
   const mismatch = '`selector` does not match template `labels`';
   return [
-    ...(selector ? validateSelector(selector, 'spec.selector') : [required('spec.selector')]),
-    ...(empty ? [invalidValue('spec.selector', selector, empty)] : []),
+    ...(given ? validateSelector(given, 'spec.selector') : [required('spec.selector')]),
+    ...(empty ? [invalidValue('spec.selector', given, empty)] : []),
     ...(isMet ? [] : [invalidValue('spec.template.metadata.labels', labels, mismatch)]),
   ];
+}
+
+function isEmpty({ matchLabels = {}, matchExpressions = [] }: LabelSelector): boolean {
+  return Object.keys(matchLabels).length + matchExpressions.length === 0;
 }
 
 function validateTemplate({ template, volumeClaimTemplates = [] }: Spec): readonly Cause[] {
