@@ -73,8 +73,8 @@ export class OverlapWatch {
   #loggedAt: Millis = Number.NEGATIVE_INFINITY;
   #unlogged = 0;
   #isDoubtLogged = false;
-  /** Whether what was told last was seen, and not only possible. */
-  #isSeenTold = false;
+  /** Whether what was reported last was seen, and not only possible. */
+  #isSeenReported = false;
 
   private constructor(options: OverlapWatchOptions) {
     const { access, requestTimeout } = options.cluster;
@@ -190,8 +190,8 @@ export class OverlapWatch {
     const seen = this.#seen?.isSeen ? this.#seen : this.#foreign;
     const message = (seen ?? this.#seen)?.message ?? null;
     const isSeen = seen !== null;
-    const isNews = before === null || (isSeen && !this.#isSeenTold);
-    this.#isSeenTold = isSeen;
+    const isNews = before === null || (isSeen && !this.#isSeenReported);
+    this.#isSeenReported = isSeen;
     leadership.collide(message);
     if (message === null && before !== null) log.info('the overlap has ended');
     if (message === null || !isNews) return;
