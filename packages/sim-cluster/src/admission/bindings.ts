@@ -1,4 +1,5 @@
 // What expressions see of a request, as values of CEL.
+import { userInfo } from '../auth/authorizer.ts';
 import { type CelValue, lazyObject, toCel } from '../cel/value.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { type AskAuthorizer, authorizerOf } from '../validation/policy/authorizer.ts';
@@ -44,11 +45,7 @@ export function requestJson(request: AdmissionRequest, { user }: Writer): Json {
     ...(name ? { name } : {}),
     ...(namespace ? { namespace } : {}),
     operation,
-    userInfo: {
-      username: user.name,
-      ...(user.uid ? { uid: user.uid } : {}),
-      groups: user.groups,
-    },
+    userInfo: userInfo(user),
     dryRun: request.dryRun,
     options: request.options,
   };

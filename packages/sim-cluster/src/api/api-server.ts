@@ -1,9 +1,10 @@
+import { Escalation } from '../admission/escalation.ts';
 import { PolicyAdmission } from '../admission/policy-admission.ts';
 import type { Admission } from '../admission/request.ts';
 import { type CallWebhook, unreachable } from '../admission/webhooks/call.ts';
 import { WebhookAdmission } from '../admission/webhooks/webhook-admission.ts';
 import { Access } from '../auth/access.ts';
-import type { Tokens } from '../auth/authenticator.ts';
+import { Authenticator, type Tokens } from '../auth/authenticator.ts';
 import { Definitions } from '../crd/life-cycle.ts';
 import type { DialNode } from '../handlers/node-proxy.ts';
 import { Watchers } from '../handlers/watchers.ts';
@@ -114,8 +115,10 @@ export class ApiServer implements ClusterApi {
     const { brief: isBrief = false, callWebhook: call = unreachable } = options;
     const { policies } = this;
     const webhooks = new WebhookAdmission({ store, clock, random, policies, call });
+    const escalation = new Escalation(store, access);
     const admission: Admission = {
       judge: (request, writer) => {
+        escalation.judge(request, writer);
         policies.judge(request, writer);
         webhooks.judge(request, writer);
       },
@@ -128,7 +131,7 @@ export class ApiServer implements ClusterApi {
     this.faults = new Faults(options.random);
     this.exchange = serve({
       backend: this.#backend,
-      tokens,
+      authenticator: new Authenticator(store, tokens),
       access: this.access,
       serviceMs: options.serviceMs ?? null,
       parseYaml: options.parseYaml ?? null,
@@ -138,10 +141,6 @@ export class ApiServer implements ClusterApi {
       dialNode: (nodeName) => this.#dialNode(nodeName),
       watchers: this.watchers,
       hasWebhooks: () => !webhooks.isEmpty,
-      issueToken: (token, user, lifetimeMs) => {
-        tokens?.set(token, user);
-        clock.after(lifetimeMs, () => tokens?.delete(token));
-      },
     });
     if (options.from) return;
     for (const name of presetNamespaces) this.create('namespaces', { metadata: { name } });

@@ -1,7 +1,7 @@
 // Sends each request to its handler, once it is authenticated and allowed.
 import type { WebhookAnswers } from '../admission/webhooks/answers.ts';
 import type { Access } from '../auth/access.ts';
-import { authenticate, type IssueToken, type Tokens } from '../auth/authenticator.ts';
+import type { Authenticator } from '../auth/authenticator.ts';
 import type { Attributes, User } from '../auth/authorizer.ts';
 import { impersonated, impersonationVerb } from '../auth/impersonation.ts';
 import { type Review, reviews } from '../auth/reviews.ts';
@@ -44,12 +44,10 @@ import type { Backend } from '../write/backend.ts';
 
 export interface RouterOptions {
   readonly backend: Backend;
-  /** Null to ask nobody who he is. */
-  readonly tokens: Tokens | null;
+  readonly authenticator: Authenticator;
   readonly access: Access;
   readonly dialNode: DialNode;
   readonly watchers: Watchers;
-  readonly issueToken: IssueToken;
   /** Whether answers are in protobuf where that is asked for. */
   readonly protobuf: boolean;
 }
@@ -64,8 +62,8 @@ export function route(
   info: RequestInfo,
   answers: WebhookAnswers,
 ): Answer {
-  const { tokens, access } = options;
-  const asking = authenticate(tokens, request.headers);
+  const { authenticator, access } = options;
+  const asking = authenticator.authenticate(request.headers);
   const user = impersonated(access, asking, request.headers);
   if (!user) {
     const verb = impersonationVerb(request.headers['impersonate-user'] ?? '', info.verb);
@@ -207,7 +205,7 @@ function handlerFor(call: Call, resource: Resource, path: ResourcePath): Handler
 }
 
 function answerReview(
-  { backend, access, tokens }: RouterOptions,
+  { backend, access, authenticator }: RouterOptions,
   call: Call,
   path: ResourcePath,
   review: Review,
@@ -218,7 +216,7 @@ function answerReview(
   const apiVersion = `${review.group}/${review.version}`;
   const asked = { ...object, kind: review.kind, apiVersion };
   const now = backend.clock.now();
-  const answered = review.answer(asked, { user: call.user, access, tokens, now });
+  const answered = review.answer(asked, { user: call.user, access, authenticator, now });
   const { kind, metadata, ...rest } = answered;
   const ordered = { kind, apiVersion, metadata, ...rest };
   return jsonReply(201, ordered, pretty);

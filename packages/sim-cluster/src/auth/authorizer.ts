@@ -1,3 +1,5 @@
+import type { Json } from '../objects/kube-object.ts';
+
 /** Rules that say what a user may do; `*` stands for anything in every list. */
 export interface Rule {
   readonly verbs: readonly string[];
@@ -11,9 +13,13 @@ export interface Rule {
   readonly namespace?: string;
 }
 
+/** What else is known of a user, by keys such as `example.com/team`. */
+export type Extra = Readonly<Record<string, readonly string[]>>;
+
 export interface User {
   readonly name: string;
   readonly uid?: string;
+  readonly extra?: Extra;
   /** Members of `system:masters` may do everything. */
   readonly groups: readonly string[];
   /** What he may do beside what RBAC objects in the cluster grant him. */
@@ -32,6 +38,13 @@ export interface Attributes {
     readonly name: string;
   } | null;
   readonly path: string;
+}
+
+/** A user as reviews and admission show him. */
+export function userInfo({ name: username, uid, groups, extra }: User): {
+  readonly [key: string]: Json;
+} {
+  return { username, ...(uid ? { uid } : {}), groups, ...(extra ? { extra } : {}) };
 }
 
 /** The user as whom the pods of a service account speak. */

@@ -21,7 +21,8 @@ interface Subject {
   readonly namespace?: string;
 }
 
-interface RoleRef {
+/** The role that a binding is of. */
+export interface RoleRef {
   readonly kind: string;
   readonly name: string;
 }
@@ -78,7 +79,11 @@ function subjectOf({ subjects, metadata }: KubeObject, user: User): string | nul
 }
 
 /** The rules of the role; null when there is none of the name. */
-function rulesOf(store: Store, { kind, name }: RoleRef, namespace: string): readonly Rule[] | null {
+export function rulesOf(
+  store: Store,
+  { kind, name }: RoleRef,
+  namespace: string,
+): readonly Rule[] | null {
   if (kind === 'Role') {
     const role = store.get('roles', namespace, name);
     return role ? ownRules(role) : null;
@@ -114,8 +119,8 @@ function userRules(store: Store, name: string): readonly Rule[] | null {
 /** A rule as it is stored: what is loaded may lack its verbs. */
 type StoredRule = Omit<Rule, 'verbs' | 'namespace'> & { readonly verbs?: Rule['verbs'] | null };
 
-/** In RBAC an empty list of names is none at all. */
-function ownRules(role: KubeObject): readonly Rule[] {
+/** The rules that a role says itself. In RBAC an empty list of names is none at all. */
+export function ownRules(role: KubeObject): readonly Rule[] {
   const rules: readonly StoredRule[] = role.rules ?? [];
   return rules.map(({ verbs, resourceNames = [], ...rule }) => ({
     ...rule,

@@ -1,18 +1,18 @@
 import { ApiError, badRequest } from '../objects/errors.ts';
-import type { Json, KubeObject } from '../objects/kube-object.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import { topLevel } from '../schema/metadata.ts';
 import { always, list, type Struct, struct } from '../schema/types.ts';
 import { invalidValue } from '../validation/causes.ts';
 import type { Access } from './access.ts';
-import { authenticate, type Tokens } from './authenticator.ts';
-import type { Attributes, User } from './authorizer.ts';
+import { type Authenticator, serverAudience } from './authenticator.ts';
+import { type Attributes, type User, userInfo } from './authorizer.ts';
 
 /** Who asks, and what the answer is taken from. */
 interface ReviewContext {
   readonly user: User;
   readonly access: Access;
-  readonly tokens: Tokens | null;
+  readonly authenticator: Authenticator;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -31,8 +31,6 @@ export interface Review {
 
 const authentication = 'authentication.k8s.io';
 const authorization = 'authorization.k8s.io';
-/** For whom tokens are meant that are shown to this server. */
-const audience = 'https://kubernetes.default.svc.cluster.local';
 
 const attributeFields = {
   resourceAttributes: struct('ResourceAttributes', {
@@ -103,24 +101,17 @@ function answerAccess(review: KubeObject, { access }: ReviewContext): KubeObject
   return withDecision(review, access.named(user, groups), access);
 }
 
-function answerToken(review: KubeObject, { tokens }: ReviewContext): KubeObject {
+/** One that is not authenticated is not said to be so: the wire leaves `false` out. */
+function answerToken(review: KubeObject, { authenticator }: ReviewContext): KubeObject {
   const token: string = review.spec.token ?? '';
-  const audiences: readonly string[] = review.spec.audiences ?? [audience];
+  const given: readonly string[] = review.spec.audiences ?? [];
   if (token === '') throw badRequest('token is required for TokenReview in authentication');
-  const user = audiences.includes(audience) ? bearer(tokens, token) : null;
-  const status = user
-    ? { authenticated: true, user: userInfo(user), audiences: [audience] }
-    : { user: {}, error: 'invalid bearer token' };
+  const bearer = authenticator.review(token, given.length > 0 ? given : [serverAudience]);
+  const status =
+    typeof bearer === 'string'
+      ? { user: {}, error: bearer }
+      : { authenticated: true, user: userInfo(bearer.user), audiences: bearer.audiences };
   return { ...review, status };
-}
-
-function bearer(tokens: Tokens | null, token: string): User | null {
-  try {
-    return authenticate(tokens, { authorization: `Bearer ${token}` });
-  } catch (error) {
-    if (error instanceof ApiError) return null;
-    throw error;
-  }
 }
 
 function answerRules(review: KubeObject, { user, access }: ReviewContext): KubeObject {
@@ -147,10 +138,6 @@ function answerRules(review: KubeObject, { user, access }: ReviewContext): KubeO
 function answerSubject(review: KubeObject, { user, now }: ReviewContext): KubeObject {
   const metadata = { ...review.metadata, creationTimestamp: formatTime(now) };
   return { ...review, metadata, status: { userInfo: userInfo(user) } };
-}
-
-function userInfo({ name: username, uid, groups }: User): { readonly [key: string]: Json } {
-  return { username, ...(uid ? { uid } : {}), groups };
 }
 
 function review(

@@ -194,7 +194,8 @@ function checkCustomKind(value: Json, { group, version, kind }: BodyKind): void 
   );
 }
 
-function checkKind(value: Json, kind: BodyKind): void {
+/** Throws ApiError 400 for a value that says that it is of another kind or version. */
+export function checkKind(value: Json, kind: BodyKind): void {
   if (!isObject(value)) {
     throw badRequest(
       `the object provided is unrecognized (must be of type ${kind.kind}): couldn't get version/kind`,

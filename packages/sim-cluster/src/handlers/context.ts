@@ -1,5 +1,5 @@
 import type { Writer } from '../admission/request.ts';
-import type { IssueToken } from '../auth/authenticator.ts';
+import type { Authenticator } from '../auth/authenticator.ts';
 import { ApiError, type Cause, futureResourceVersion, invalid } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { hasProtobuf, isOftenRead } from '../protobuf/encode.ts';
@@ -22,7 +22,7 @@ export interface ResourceCall extends Call {
   readonly path: ResourcePath;
   readonly dialNode: DialNode;
   readonly watchers: Watchers;
-  readonly issueToken: IssueToken;
+  readonly authenticator: Authenticator;
   /** Whether the server answers in protobuf where it is asked to. */
   readonly protobuf: boolean;
 }

@@ -3,6 +3,7 @@
 import {
   ApiError,
   badRequest,
+  conflict,
   invalid,
   notFound,
   unsupportedCustomPatch,
@@ -23,7 +24,15 @@ import { flag } from '../wire/list-options.ts';
 import { toView } from '../write/canonical.ts';
 import { createObject } from '../write/create.ts';
 import { replaceObject, type UpdateOptions } from '../write/update.ts';
-import { type Body, bodyText, decodeBody, mediaType, parseJson, valueIn } from './body.ts';
+import {
+  type Body,
+  bodyText,
+  checkKind,
+  decodeBody,
+  mediaType,
+  parseJson,
+  valueIn,
+} from './body.ts';
 import {
   managerOf,
   objectReply,
@@ -70,7 +79,10 @@ export function readPatch(call: ResourceCall): (document: KubeObject) => Body {
   refuseForce(call);
   presenterOf(call);
   const patch = parsedPatch(call);
-  return (document) => decodePatched(call, patcher(document, patch, call), document);
+  // A strategic merge patch is read into the kind of the call, whatever it says that it is of.
+  const saysKind = type !== strategicType;
+  return (document) =>
+    decodePatched(call, patcher(document, patch, call), { before: document, saysKind });
 }
 
 function parsedPatch({ request }: ResourceCall): Json {
@@ -129,17 +141,22 @@ function checkPatchedKind({ resource, path }: ResourceCall, patched: Json): void
 }
 
 /** A patched object that does not fit its kind is a 422 that shows the whole of it. */
-function decodePatched(call: ResourceCall, patched: Json, before: KubeObject): Body {
+function decodePatched(
+  call: ResourceCall,
+  patched: Json,
+  { before, saysKind }: { readonly before: KubeObject; readonly saysKind: boolean },
+): Body {
   try {
     const { backend, info, resource } = call;
     if (resource.custom) checkPatchedKind(call, patched);
+    else if (saysKind) checkKind(patched, resource);
     return decodeBody(patched, info.query, resource, before, backend.isBrief);
   } catch (error) {
     const text = error instanceof ApiError ? error.message : '';
     const reason = text.split(': ').slice(1).join(': ');
     const refused = call.resource.custom
       ? /parsing time|json: cannot|strict decoding/
-      : /parsing time|json: cannot/;
+      : /parsing time|json: cannot|unknown conversion|no kind/;
     if (!refused.test(reason)) throw error;
     const cause = invalidValue('patch', JSON.stringify(patched), reason);
     throw invalid({ group: '', kind: '' }, '', [cause]);
@@ -176,6 +193,11 @@ function apply(configuration: Json, call: ResourceCall, dryRun: boolean): Answer
   const named = withManaged(decoded, owners);
   if (!live) {
     if (path.subresource) throw notFound(resource, path.name);
+    const { uid } = named.metadata;
+    if (uid) {
+      const text = `the provided object specified uid ${uid}, and no existing object was found`;
+      throw conflict(resource, path.name, `uid mismatch: ${text}`);
+    }
     const options = { dryRun, owners, writer: writerOf(call, warnings) };
     return objectReply(
       call,

@@ -1,7 +1,8 @@
 // Handles POST serviceaccounts/NAME/token: a token that lets its bearer act as the account.
 import { randomBytes } from 'node:crypto';
-import { serviceAccountUser } from '../auth/authorizer.ts';
-import { invalid, notFound } from '../objects/errors.ts';
+import { type AccountToken, type BoundKind, boundResources } from '../auth/account-token.ts';
+import { serverAudience } from '../auth/authenticator.ts';
+import { badRequest, conflict, invalid, notFound } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import { topLevel } from '../schema/metadata.ts';
@@ -17,7 +18,12 @@ const schema: Struct = topLevel('TokenRequest', {
     struct('TokenRequestSpec', {
       audiences: list('string'),
       expirationSeconds: 'int64*',
-      boundObjectRef: 'any',
+      boundObjectRef: struct('BoundObjectReference', {
+        kind: 'string',
+        apiVersion: 'string',
+        name: 'string',
+        uid: 'string',
+      }),
     }),
   ),
   status: 'any',
@@ -29,14 +35,13 @@ const kind: BodyKind = {
   schema,
 };
 
-const audience = 'https://kubernetes.default.svc';
 const defaultSeconds = 3600;
 const secondsMin = 600;
 const secondsMax = 2 ** 32;
 
 /** Answers with the token; nothing is stored. */
 export function handleToken(call: ResourceCall): Answer {
-  const { backend, resource, info, request, issueToken } = call;
+  const { backend, resource, info, request, authenticator } = call;
   const { namespace, name } = targetOf(call);
   const account = backend.store.get(resource.storeKey, namespace, name);
   if (!account) throw notFound(resource, name);
@@ -46,19 +51,22 @@ export function handleToken(call: ResourceCall): Answer {
   if (wrong !== null) {
     throw invalid(kind, name, [invalidValue('spec.expirationSeconds', expirationSeconds, wrong)]);
   }
+  const bound = boundObjectRef ? boundTo(call, boundObjectRef) : null;
   const now = backend.clock.now();
   const expires = now + expirationSeconds * 1000;
   const spec = {
-    audiences: audiences.length > 0 ? audiences : [audience],
+    audiences: audiences.length > 0 ? audiences : [serverAudience],
     expirationSeconds,
     boundObjectRef: boundObjectRef ?? null,
   };
   const token = tokenOf(account, spec.audiences, now, expires);
-  issueToken(
-    token,
-    { ...serviceAccountUser(namespace, name), uid: account.metadata.uid ?? '' },
-    expires - now,
-  );
+  authenticator.issue(token, {
+    namespace,
+    account: { name, uid: account.metadata.uid ?? '' },
+    audiences: spec.audiences,
+    bound,
+  });
+  backend.clock.after(expires - now, () => authenticator.revoke(token));
   const answer = {
     kind: 'TokenRequest',
     apiVersion: 'authentication.k8s.io/v1',
@@ -68,6 +76,41 @@ export function handleToken(call: ResourceCall): Answer {
   };
   const { pretty } = negotiate(request.headers, info.query.get('pretty'));
   return jsonReply(201, answer, pretty, warnings);
+}
+
+interface ObjectReference {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly name?: string;
+  readonly uid?: string;
+}
+
+/** The object that a token is to end with. Throws ApiError 400, 404 or 409 for one that it cannot end with. */
+function boundTo(
+  { backend, path }: ResourceCall,
+  { apiVersion = '', kind = '', name = '', uid = '' }: ObjectReference,
+): AccountToken['bound'] {
+  if (!isBoundKind(kind) || apiVersion !== 'v1') {
+    const [version = '', group = ''] = apiVersion.split('/').reverse();
+    const type = `${group}/${version}, Kind=${kind}`;
+    throw badRequest(`cannot bind token to object of type ${type}`);
+  }
+  const plural = boundResources[kind];
+  const found = backend.store.get(plural, kind === 'Node' ? '' : path.namespace, name);
+  if (!found) throw notFound({ group: '', plural }, name);
+  if (kind === 'Pod' && (found.spec.serviceAccountName || 'default') !== path.name) {
+    throw badRequest(
+      `cannot bind token for serviceaccount ${JSON.stringify(path.name)} to pod running with different serviceaccount name.`,
+    );
+  }
+  const present = found.metadata.uid ?? '';
+  if (uid === '' || uid === present) return { kind, name, uid: present };
+  const text = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`;
+  throw conflict({ group: '', plural: kind }, name, text);
+}
+
+function isBoundKind(kind: string): kind is BoundKind {
+  return Object.hasOwn(boundResources, kind);
 }
 
 function durationError(seconds: number): string | null {
@@ -87,7 +130,7 @@ function tokenOf(
     aud,
     exp: seconds(expires),
     iat: seconds(now),
-    iss: audience,
+    iss: serverAudience,
     sub: `system:serviceaccount:${metadata.namespace}:${metadata.name}`,
   };
   const parts = [{ alg: 'RS256', kid: 'sim' }, claims].map((part) => JSON.stringify(part));

@@ -33,6 +33,8 @@ export interface HttpsServer {
 
 /** Request bodies beyond this are answered with 413, as by the real server. */
 const bodyBytesMax = 3 * 1024 * 1024;
+/** A client that still sends its body reads the refusal later: for so long is the rest thrown away. */
+const refusedBodyMs = 500;
 /** A client with more than this unread, and no progress in SLOW_CLIENT_MS, is dropped. */
 const unreadBytesMax = 16 * 1024 * 1024;
 const defaultSlowClientMs = 30_000;
@@ -114,7 +116,7 @@ function receive(
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes <= bodyBytesMax) chunks.push(chunk);
-    else if (!isRefused) refuseBody(answer);
+    else if (!isRefused) refuseBody(request, answer);
     isRefused = bytes > bodyBytesMax;
   });
   request.on('end', () => {
@@ -125,12 +127,26 @@ function receive(
   });
 }
 
-function refuseBody(answer: Outgoing): void {
+/** A connection that is closed while the client still sends is cut for it, and the answer may be lost. */
+function refuseBody(request: Incoming, answer: Outgoing): void {
   const reply = errorReply(requestTooLarge(`limit is ${bodyBytesMax}`));
-  const { status, headers } = reply;
-  answer.head(status, answer.closesConnection ? { ...headers, connection: 'close' } : headers);
-  for (const chunk of chunksOf(reply)) answer.data(chunk);
-  answer.end();
+  const chunks = [...chunksOf(reply)];
+  const length = chunks.reduce((sum, chunk) => sum + Buffer.byteLength(chunk), 0);
+  // Who knows how long it is need not wait for its end.
+  const headers = { ...reply.headers, 'content-length': String(length) };
+  const last = answer.closesConnection ? { connection: 'close' } : {};
+  answer.head(reply.status, { ...headers, ...last });
+  for (const chunk of chunks) answer.data(chunk);
+  if (!answer.closesConnection) {
+    answer.end();
+    return;
+  }
+  const timer = setTimeout(() => answer.end(), refusedBodyMs).unref();
+  answer.onClose(() => clearTimeout(timer));
+  request.once('end', () => {
+    clearTimeout(timer);
+    answer.end();
+  });
 }
 
 /** The headers that belong to HTTP/2 itself, whose names begin with a colon, are left out. */

@@ -130,3 +130,8 @@ export function setOwn(object: JsonObject, name: string, value: Json): void {
       configurable: true,
     });
 }
+
+/** A list of texts as Go shows it. */
+export function quoted(texts: readonly string[]): string {
+  return `[${texts.map((text) => JSON.stringify(text)).join(' ')}]`;
+}

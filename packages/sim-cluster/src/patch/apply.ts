@@ -1,11 +1,12 @@
 // Server-side apply.
-import { applyConflict, type Cause } from '../objects/errors.ts';
+import { applyConflict, badRequest, type Cause } from '../objects/errors.ts';
 import { entry, equal, isList, isObject, type JsonObject } from '../objects/json.ts';
 import type { FieldTree, Json, KubeObject, ManagedFields } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import type { Resource } from '../resources/resource.ts';
 import { apiVersionOf } from '../resources/resources.ts';
 import type { Shape } from '../schema/types.ts';
+import { duplicateKeys } from './duplicate-keys.ts';
 import {
   elementOf,
   type FieldPath,
@@ -49,6 +50,7 @@ export function applyConfiguration(
   options: ApplyOptions,
 ): Applied {
   const { schema } = options.resource;
+  refuseDuplicates(configuration, options);
   const wanted = fieldsOf(schema, configuration);
   const keyed = withKeys(schema, configuration);
   const owners = live ? ownersOf(live, options) : [];
@@ -78,6 +80,18 @@ export function applyConfiguration(
     ...(options.subresource ? { subresource: options.subresource } : {}),
   };
   return { object: merged as KubeObject, owners: [...yielding, own] };
+}
+
+/** 400: only one of the items of one key would be left. The real server answers 500. */
+function refuseDuplicates(configuration: JsonObject, { resource }: ApplyOptions): void {
+  const duplicates = duplicateKeys(resource.schema, configuration);
+  if (duplicates.length === 0) return;
+  const { namespace = '', name = '' } = configuration.metadata as KubeObject['metadata'];
+  const { group, version, kind } = resource;
+  const object = `${namespace}/${name}; ${group}/${version}, Kind=${kind}`;
+  const texts =
+    duplicates.length === 1 ? duplicates : ['errors:', ...duplicates.map((text) => `  ${text}`)];
+  throw badRequest(`failed to create typed patch object (${object}): ${texts.join('\n')}`);
 }
 
 /** A field that has others in it goes only when it is left with none. */

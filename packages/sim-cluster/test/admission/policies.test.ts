@@ -103,6 +103,29 @@ describe('a policy in force', () => {
     assert.equal(api.policies.audited.at(-1)?.request.name, 'x1000');
   });
 
+  it('knows uid and extra of one who is impersonated', () => {
+    const { api, configMap } = installed(
+      {
+        auditAnnotations: [
+          {
+            key: 'who',
+            valueExpression:
+              'request.userInfo.uid + request.userInfo.extra["example.com/team"].join("+")',
+          },
+        ],
+      },
+      { validationActions: ['Audit'] },
+    );
+    const headers = {
+      'impersonate-user': 'bob',
+      'impersonate-group': 'system:masters',
+      'impersonate-uid': '7',
+      'impersonate-extra-example.com%2fteam': 'a, b',
+    };
+    assert.equal(configMap('x', {}, namespace, { headers }).status, 201);
+    assert.equal(api.policies.audited.at(-1)?.annotations['p/who'], '7a+b');
+  });
+
   it('warns with every kind of answer', () => {
     const { client, api } = installed(
       { matchConstraints: { resourceRules: [rule(['*/*'], ['*'])] } },

@@ -15,7 +15,7 @@ describe('a server that reviews its callers', () => {
         { kind: 'Group', name: 'scrape' },
       ]),
     );
-  const audience = 'https://kubernetes.default.svc.cluster.local';
+  const audience = 'https://kubernetes.default.svc';
 
   it('is told whose token it is', () => {
     const b = delegator();
@@ -86,11 +86,17 @@ describe('a server that reviews its callers', () => {
 });
 
 describe('one who speaks for another', () => {
+  const authentication = 'authentication.k8s.io';
   const impersonator = () =>
     bench(
       role('ClusterRole', 'speaker', [
         rule('impersonate', 'users', { resourceNames: ['alice'] }),
         rule('impersonate', 'groups', { resourceNames: ['staff'] }),
+        rule('impersonate', 'uids', { apiGroups: [authentication], resourceNames: ['7'] }),
+        rule('impersonate', 'userextras/example.com/team', {
+          apiGroups: [authentication],
+          resourceNames: ['a'],
+        }),
       ]),
       role('ClusterRole', 'reader', [rule('list', 'pods')]),
       binding('ClusterRoleBinding', 's', 'ClusterRole speaker'),
@@ -101,10 +107,89 @@ describe('one who speaks for another', () => {
     [{ 'impersonate-user': 'alice', 'impersonate-group': 'staff' }, 200],
     [{ 'impersonate-user': 'alice', 'impersonate-group': 'staff, root' }, 403],
     [{ 'impersonate-user': 'bob' }, 403],
+    [{ 'impersonate-user': 'alice', 'impersonate-uid': '7' }, 200],
+    [{ 'impersonate-user': 'alice', 'impersonate-uid': '8' }, 403],
+    [{ 'impersonate-user': 'alice', 'impersonate-extra-example.com%2Fteam': 'a' }, 200],
+    [{ 'impersonate-user': 'alice', 'impersonate-extra-example.com%2Fteam': 'a, b' }, 403],
+    [{ 'impersonate-user': 'alice', 'impersonate-extra-other': 'a' }, 403],
+    [{ 'impersonate-user': '' }, 403],
     [{}, 403],
   ] as const) {
     it(`with ${JSON.stringify(headers)} is answered ${status}`, () => {
       assert.equal(impersonator().ask('GET', pods, { headers }).status, status);
     });
   }
+
+  const nobody: readonly (readonly [headers: Record<string, string>, user: string])[] = [
+    [
+      { 'impersonate-group': 'system:masters' },
+      'Name:"", UID:"", Groups:[]string{"system:masters"}, Extra:map[string][]string(nil)',
+    ],
+    [
+      { 'impersonate-uid': '7' },
+      'Name:"", UID:"7", Groups:[]string(nil), Extra:map[string][]string(nil)',
+    ],
+    [
+      { 'impersonate-extra-b': 'x, y', 'impersonate-extra-A': 'z' },
+      'Name:"", UID:"", Groups:[]string(nil), Extra:map[string][]string{"a":[]string{"z"}, "b":[]string{"x", "y"}}',
+    ],
+  ];
+  for (const [headers, user] of nobody) {
+    it(`has to name him beside ${Object.keys(headers).join(' and ')}`, () => {
+      const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+      const { status, body } = bench().client.get(pods, {
+        token: 'admin',
+        headers: Object.fromEntries(lower),
+      });
+      const message = `requested &user.DefaultInfo{${user}} without impersonating a user name`;
+      assert.deepEqual([status, body.message], [400, message]);
+    });
+  }
+
+  const himself = (headers: Record<string, string>) =>
+    bench().client.post(
+      `/apis/${authentication}/v1/selfsubjectreviews`,
+      {},
+      { token: 'admin', headers },
+    ).body.status.userInfo;
+
+  it('is taken for him in all that he is said to be', () => {
+    const headers = {
+      'impersonate-user': 'bob',
+      'impersonate-uid': '7',
+      'impersonate-group': 'ops',
+      'impersonate-extra-example.com%2fteam': 'a, b',
+    };
+    assert.deepEqual(himself(headers), {
+      username: 'bob',
+      uid: '7',
+      groups: ['ops', 'system:authenticated'],
+      extra: { 'example.com/team': ['a', 'b'] },
+    });
+  });
+
+  for (const [name, groups] of [
+    // A name brings no groups with it, not even that of an administrator.
+    ['admin', ['system:authenticated']],
+    [
+      'system:serviceaccount:ops:agent',
+      ['system:serviceaccounts', 'system:serviceaccounts:ops', 'system:authenticated'],
+    ],
+  ] as const) {
+    it(`belongs as ${name} to ${groups.join(' and ')}`, () => {
+      assert.deepEqual(himself({ 'impersonate-user': name }), { username: name, groups });
+    });
+  }
+
+  it('is as anonymous none of those who are known', () => {
+    const { client } = bench();
+    const headers = { 'impersonate-user': 'system:anonymous' };
+    const answers = ['/version', '/apis'].map((path) =>
+      client.get(path, { token: 'admin', headers }),
+    );
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 403],
+    );
+  });
 });
