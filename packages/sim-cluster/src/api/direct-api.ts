@@ -50,7 +50,9 @@ export function directApi(
       if (brief && entry.storeKey === 'pods') {
         return brief.createPod(entry, object, namespace, options);
       }
-      return createObject(backend, entry, object, namespace, options);
+      // Made of a template, like pods.
+      const isTrusted = brief !== null && entry.storeKey === 'replicasets';
+      return createObject(backend, entry, object, namespace, { ...options, isTrusted });
     },
     update: (resource, object, subresource) => {
       const { name, namespace = '' } = object.metadata;

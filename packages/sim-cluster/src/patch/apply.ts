@@ -1,6 +1,6 @@
 // Server-side apply.
 import { applyConflict, badRequest, type Cause } from '../objects/errors.ts';
-import { entry, equal, isList, isObject, type JsonObject } from '../objects/json.ts';
+import { entry, equal, isList, isObject, type JsonObject, setOwn } from '../objects/json.ts';
 import type { FieldTree, Json, KubeObject, ManagedFields } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import type { Resource } from '../resources/resource.ts';
@@ -163,7 +163,7 @@ function merge(shape: Shape | undefined, live: Json | undefined, wanted: Json): 
   if (isObject(wanted) && !isAtomic(shape)) {
     const result: JsonObject = isObject(live) ? { ...live } : {};
     for (const [name, value] of Object.entries(wanted)) {
-      result[name] = merge(memberShape(shape, name), entry(result, name), value);
+      setOwn(result, name, merge(memberShape(shape, name), entry(result, name), value));
     }
     return result;
   }

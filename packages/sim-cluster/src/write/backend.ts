@@ -26,6 +26,8 @@ export interface Target {
 export interface WriteOptions {
   /** Who writes; left out: a part of the server itself, which nobody judges. */
   readonly writer?: Writer;
+  /** True for what a part of the cluster itself makes, which is right: it is not validated. */
+  readonly isTrusted?: boolean;
   /** True to go through everything but the store. */
   readonly dryRun?: boolean;
   /** The field manager; left out: `unknown`, as for a client that does not say what it is. */

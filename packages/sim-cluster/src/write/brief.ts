@@ -73,7 +73,8 @@ export class BriefWrites {
     const backend = this.#backend;
     const first = this.#firsts.get(given.spec);
     if (!first || !isAlike(given, first)) {
-      const created = createObject(backend, resource, given, namespace, options);
+      const trusted = { ...options, isTrusted: true };
+      const created = createObject(backend, resource, given, namespace, trusted);
       this.#firsts.set(given.spec, created);
       return created;
     }
@@ -93,7 +94,7 @@ export class BriefWrites {
   ): KubeObject {
     const first = this.#firsts.get(given.spec);
     if (first && isAlike(given, first)) return this.#another(resource, given, namespace, first);
-    const dryRun = { ...options, dryRun: true };
+    const dryRun = { ...options, isTrusted: true, dryRun: true };
     const created = freeze(createObject(this.#backend, resource, given, namespace, dryRun));
     this.#firsts.set(given.spec, created);
     return created;

@@ -12,6 +12,7 @@ import type { Shape } from '../schema/types.ts';
 import type { Backend } from './backend.ts';
 import { canonical, toStored } from './canonical.ts';
 import { createObject } from './create.ts';
+import { createMissingClasses } from './missing-classes.ts';
 
 /** Something that could not be loaded, named as well as it could be. */
 export interface Unloaded {
@@ -34,7 +35,8 @@ type Item = { readonly [key: string]: Json };
 /**
  * Takes over objects of a real cluster, lists or single ones as `kubectl get -o json` prints
  * them, just as they are: uid, times, status and ownership are kept, only the resourceVersion is
- * given anew. No defaults, no admission. What cannot be taken is reported, never thrown.
+ * given anew. No defaults, no admission. What cannot be taken is reported, never thrown. Namespaces and
+ * PriorityClasses that they name and that are not among them are made up.
  */
 export function loadObjects(backend: Backend, values: readonly unknown[]): LoadReport {
   const unloaded: Unloaded[] = [];
@@ -52,6 +54,7 @@ export function loadObjects(backend: Backend, values: readonly unknown[]): LoadR
     if (outcome === null) loaded++;
     else unloaded.push(describe(item, outcome));
   }
+  createMissingClasses(backend, items);
   return { loaded, unloaded, createdNamespaces };
 }
 

@@ -155,6 +155,32 @@ describe('load', () => {
     assert.equal(Date.parse(creationTimestamp ?? ''), start);
   });
 
+  it('makes up the PriorityClasses that pods name and that are not among them', () => {
+    const { api } = fixture();
+    const named = (priorityClassName: string, more: object = {}): object => ({
+      ...{ containers: [{ name: 'c', image: 'i' }], priorityClassName },
+      ...more,
+    });
+    const pod = (name: string, spec: object): object => ({
+      ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'default' }, spec },
+    });
+    const metadata = { name: 'web', namespace: 'default' };
+    const spec = { selector: {}, template: { spec: named('low') } };
+    const known = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', value: 7 };
+    api.load([
+      ...[pod('a', named('high')), pod('b', named('high', { priority: 100 }))],
+      ...[pod('c', named('known', { priority: 9 })), pod('d', named('system-node-critical'))],
+      { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec },
+      { ...known, metadata: { name: 'known' } },
+    ]);
+    const classes = api.list('priorityclasses').map((one) => [one.metadata.name, one.value]);
+    assert.deepEqual(classes.sort(), [
+      ['high', 100],
+      ['known', 7],
+      ['low', 0],
+    ]);
+  });
+
   it('takes null for nothing, as the server does', () => {
     const { api } = fixture();
     const pod = {

@@ -19,6 +19,7 @@ interface RunDocument {
   readonly semantics: string;
   readonly summary: {
     readonly evictions: number;
+  readonly downAtEnd: number;
     readonly loops: readonly {
       readonly name: string;
       readonly node: string;
@@ -352,6 +353,27 @@ describe('a snapshot', () => {
     const { longestGap } = runs[0]?.summary.workloads.find(({ name }) => name === 'web') ?? {};
     const seconds = longestGap?.seconds ?? 0;
     assert.ok(seconds >= 40.5 && seconds < 53, `${seconds}`);
+  });
+
+  it('lets pods come again whose class and volumes are not in it', async () => {
+    const named = structuredClone(snapshot) as {
+      items: { spec: { template?: { spec: object }; containers?: object[] } }[];
+    };
+    for (const { spec } of named.items) {
+      const ofPod: { containers?: object[] } = spec.template?.spec ?? spec;
+      if (ofPod.containers === undefined) continue;
+      Object.assign(ofPod, { priorityClassName: 'gold' });
+      for (const container of ofPod.containers) {
+        Object.assign(container, { volumeMounts: [{ name: 'data', mountPath: '/data' }] });
+      }
+    }
+    const { runs } = await simulated(file('named.json', JSON.stringify(named)), script);
+    const [only] = runs;
+    assert.ok((only?.evictions.length ?? 0) > 0);
+    assert.deepEqual(
+      only?.summary.workloads.filter(({ downAtEnd }) => downAtEnd > 0),
+      [],
+    );
   });
 
   it('may be yaml, and of several documents', async () => {
