@@ -19,7 +19,6 @@ interface RunDocument {
   readonly semantics: string;
   readonly summary: {
     readonly evictions: number;
-  readonly downAtEnd: number;
     readonly loops: readonly {
       readonly name: string;
       readonly node: string;
@@ -35,6 +34,7 @@ interface RunDocument {
       readonly worstAt: number | null;
       readonly longestGap: { readonly seconds: number } | null;
       readonly evictions: number;
+      readonly downAtEnd: number;
     }[];
   };
   readonly events: readonly { readonly at: number; readonly text: string; readonly line: number }[];
