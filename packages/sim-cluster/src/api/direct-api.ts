@@ -1,5 +1,5 @@
 import type { Writer } from '../admission/request.ts';
-import { storageOf } from '../resources/resource.ts';
+import { type Resource, storageOf } from '../resources/resource.ts';
 import type { ClusterApi } from '../store/cluster-api.ts';
 import type { Backend } from '../write/backend.ts';
 import { bindPod } from '../write/binding.ts';
@@ -30,6 +30,10 @@ export function directApi(
 ): ClusterApi {
   const { store, clock, served } = backend;
   const writer = writerNamed(manager);
+  // Made of a template, like pods.
+  const trust = ({ storeKey }: Resource): { readonly isTrusted: boolean } => ({
+    isTrusted: brief !== null && storeKey === 'replicasets',
+  });
   return {
     clock,
     as: (other) => directApi(backend, other, brief),
@@ -50,14 +54,13 @@ export function directApi(
       if (brief && entry.storeKey === 'pods') {
         return brief.createPod(entry, object, namespace, options);
       }
-      // Made of a template, like pods.
-      const isTrusted = brief !== null && entry.storeKey === 'replicasets';
-      return createObject(backend, entry, object, namespace, { ...options, isTrusted });
+      return createObject(backend, entry, object, namespace, { ...options, ...trust(entry) });
     },
     update: (resource, object, subresource) => {
       const { name, namespace = '' } = object.metadata;
-      const options = { manager, ...writer, ...(subresource ? { subresource } : {}) };
       const entry = served.stored(resource);
+      const trusted = { manager, ...writer, ...trust(entry) };
+      const options = { ...trusted, ...(subresource ? { subresource } : {}) };
       const written = brief?.update(entry, object, options);
       if (written) return written;
       const target = { name, namespace };

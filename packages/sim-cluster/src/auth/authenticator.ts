@@ -42,7 +42,7 @@ export class Authenticator {
 
   constructor(store: Store, tokens: Tokens | null) {
     this.#store = store;
-    this.#tokens = tokens && new Map([...tokens].map(([token, user]) => [token, withGroup(user)]));
+    this.#tokens = tokens;
   }
 
   /** Lets a token of a service account in until it is revoked. */
@@ -77,7 +77,7 @@ export class Authenticator {
     }
     // A token that names no audience is meant for this server.
     if (!user || !audiences.includes(serverAudience)) return unknownToken;
-    return { user, audiences: serverAudiences };
+    return { user: withGroup(user), audiences: serverAudiences };
   }
 }
 

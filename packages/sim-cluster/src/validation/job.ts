@@ -1,9 +1,10 @@
 // The validation of what is special to Jobs.
 import type { Cause } from '../objects/errors.ts';
-import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { validateCount } from './amounts.ts';
 import { immutableMessage, invalidValue, notSupported, required } from './causes.ts';
+import type { Container } from './containers.ts';
+import { isSame } from './same.ts';
 
 type Spec = KubeObject['spec'];
 
@@ -48,7 +49,7 @@ export function validateJobUpdate(next: KubeObject, previous: KubeObject): reado
   const before = hasBegun(previous)
     ? previous.spec
     : { ...previous.spec, template: withPlace(previous.spec.template, next.spec.template) };
-  const isChanged = (member: string): boolean => !equal(next.spec[member], before[member]);
+  const isChanged = (member: string): boolean => !isSame(next.spec[member], before[member]);
   return [
     ...validateCompletions(next.spec, before),
     ...lasting
@@ -71,11 +72,14 @@ function validateCompletions(spec: Spec, before: Spec): readonly Cause[] {
 const hasBegun = ({ spec, status }: KubeObject): boolean =>
   spec.suspend !== true || status?.startTime !== undefined;
 
-/** A template with what says where pods may run from another one: it may change before a Job begins. */
+/** A template with what says where pods may run, and what they ask for, from another one: it may change before a Job begins. */
 function withPlace(template: Spec, { metadata, spec }: Spec): Spec {
   const place: Spec = {};
   for (const member of ['nodeSelector', 'affinity', 'tolerations', 'schedulingGates'] as const) {
     place[member] = spec?.[member];
+  }
+  for (const member of ['containers', 'initContainers'] as const) {
+    place[member] = withResources(template.spec?.[member], spec?.[member]);
   }
   const { labels, annotations } = metadata ?? {};
   return {
@@ -83,4 +87,13 @@ function withPlace(template: Spec, { metadata, spec }: Spec): Spec {
     metadata: { ...template.metadata, labels, annotations },
     spec: { ...template.spec, ...place },
   };
+}
+
+type Containers = readonly Container[] | undefined;
+
+function withResources(containers: Containers, next: Containers): Containers {
+  return containers?.map((container, index) => {
+    const resources = next?.[index]?.resources;
+    return resources ? { ...container, resources } : container;
+  });
 }

@@ -13,6 +13,7 @@ import {
 import { validateJobSpec, validateJobUpdate } from './job.ts';
 import { validateLabels, validateMetadata } from './metadata.ts';
 import { validatePodSpec } from './pod.ts';
+import { isSame } from './same.ts';
 import { type LabelSelector, selects, validateSelector } from './selector.ts';
 import { validateStrategy } from './strategy.ts';
 
@@ -108,7 +109,7 @@ const changeable = [
 function validateStatefulSetUpdate(next: KubeObject, previous: KubeObject): readonly Cause[] {
   const spec = { ...next.spec };
   for (const member of changeable) spec[member] = previous.spec[member];
-  if (equal(spec, previous.spec)) return [];
+  if (isSame(spec, previous.spec)) return [];
   const names = changeable.map((member) => `'${member}'`);
   const list = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
   const text = `updates to statefulset spec for fields other than ${list} are forbidden`;

@@ -1,6 +1,7 @@
 // PriorityClasses that loaded objects name and that are not among them.
 import { isObject } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
+import { subdomainErrors } from '../objects/names.ts';
 import { apiVersionOf, storedResource } from '../resources/resources.ts';
 import type { Backend } from './backend.ts';
 import { createObject } from './create.ts';
@@ -14,8 +15,10 @@ export function createMissingClasses(backend: Backend, items: readonly unknown[]
   const value = new Map<string, number>();
   for (const spec of items.flatMap(podSpecIn)) {
     const { priorityClassName: name, priority } = spec;
-    if (typeof name !== 'string' || name === '' || name.startsWith('system-')) continue;
-    if (typeof priority === 'number') value.set(name, priority);
+    if (typeof name !== 'string' || name.startsWith('system-')) continue;
+    // No server has a class of such a name.
+    if (subdomainErrors(name).length > 0) continue;
+    if (Number.isInteger(priority)) value.set(name, priority);
     else if (!value.has(name)) value.set(name, 0);
   }
   for (const [name, priority] of value) {

@@ -177,6 +177,8 @@ describe('a new workload is refused for', () => {
 });
 
 const claim = (name: string): object => ({ metadata: { name }, spec: {} });
+const containing = (more: object): object =>
+  template({ restartPolicy: 'Never', containers: [{ ...containers[0], ...more }] });
 const mounting = (name: string): object =>
   template({ containers: [{ ...containers[0], volumeMounts: [{ name, mountPath: '/d' }] }] });
 
@@ -219,6 +221,25 @@ const changes: readonly (readonly [Kind, object, object, readonly string[]])[] =
       ...{ updateStrategy: { type: 'OnDelete', rollingUpdate: null }, ...otherLabels },
       persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete' },
     },
+    [],
+  ],
+  // As a client in Go writes back what it has read.
+  [
+    'StatefulSet',
+    { volumeClaimTemplates: [claim('d')] },
+    { volumeClaimTemplates: [{ ...claim('d'), status: {} }] },
+    [],
+  ],
+  [
+    'Job',
+    { suspend: true, template: containing({ env: [{ name: 'A', value: '' }] }) },
+    { suspend: false, template: containing({ env: [{ name: 'A' }] }) },
+    [],
+  ],
+  [
+    'Job',
+    { suspend: true },
+    { template: containing({ resources: { requests: { cpu: '1' } } }) },
     [],
   ],
   ['Job', {}, { completions: 9 }, [immutable('completions', 9)]],

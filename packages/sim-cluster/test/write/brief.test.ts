@@ -129,4 +129,36 @@ describe('the short way of writing', () => {
     api.as('tainter').update('nodes', { ...node, spec: { taints } });
     assert.ok(named(api.get('nodes', '', 'n') ?? assert.fail()).includes('tainter'));
   });
+
+  it('goes on with a rollout whose template mounts volumes that were not loaded', () => {
+    const containers = [{ name: 'c', image: 'i', volumeMounts: [{ name: 'd', mountPath: '/d' }] }];
+    const made = (
+      kind: string,
+      name: string,
+      replicas: number,
+      hash: object,
+      more: object = {},
+    ) => {
+      const labels = { app: 'web', ...hash };
+      const template = { metadata: { labels }, spec: { containers } };
+      const metadata = { name, namespace: 'default', uid: name, labels, ...more };
+      const spec = { replicas, selector: { matchLabels: labels }, template };
+      return { apiVersion: 'apps/v1', kind, metadata, spec, status: {} };
+    };
+    const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'web' };
+    const ownerReferences = [{ ...owner, controller: true }];
+    const clock = new VirtualClock(0);
+    const cluster = new Cluster({
+      ...{ clock, seed: 5, apiServer: { brief: true } },
+      snapshot: [
+        made('Deployment', 'web', 3, {}),
+        made('ReplicaSet', 'web-1', 1, { 'pod-template-hash': '1' }, { ownerReferences }),
+      ],
+    });
+    cluster.start();
+    clock.advanceTo(clock.now() + 60_000);
+    const { api } = cluster;
+    assert.equal(api.get('replicasets', 'default', 'web-1')?.spec.replicas, 3);
+    assert.equal(api.list('pods').length, 3);
+  });
 });

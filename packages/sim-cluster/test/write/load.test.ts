@@ -170,6 +170,7 @@ describe('load', () => {
     api.load([
       ...[pod('a', named('high')), pod('b', named('high', { priority: 100 }))],
       ...[pod('c', named('known', { priority: 9 })), pod('d', named('system-node-critical'))],
+      pod('e', named('Bad_Name')),
       { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec },
       { ...known, metadata: { name: 'known' } },
     ]);

@@ -101,7 +101,8 @@ async function proveOn(pod: PodName, { client, users, now }: ProofOptions): Prom
   const [refused, taken] = [[asker.name], [] as string[]];
   for (const user of [...upstreamUsers, ...users]) {
     if (user === asker.name) continue;
-    const found = await askToMark(client, pod, now(), user);
+    // Whoever impersonates himself leaves his groups behind.
+    const found = await askToMark(client, pod, now(), user === asker.self ? undefined : user);
     const isOurs = users.includes(user);
     // Who may not be impersonated, or may not write pods, shows nothing.
     if (found.kind === 'failed') continue;
@@ -114,6 +115,8 @@ async function proveOn(pod: PodName, { client, users, now }: ProofOptions): Prom
 /** Who asks; `as` undefined: we ourselves. */
 export interface Asker {
   readonly name: string;
+  /** We; null: not known. */
+  readonly self: string | null;
   readonly as: string | undefined;
 }
 
@@ -122,8 +125,8 @@ export async function askerOf(client: ApiClient, users: readonly string[]): Prom
   const [upstream = ''] = upstreamUsers;
   const self = await whoAmI(client);
   return self !== null && users.includes(self)
-    ? { name: upstream, as: upstream }
-    : { name: self ?? 'you', as: undefined };
+    ? { name: upstream, self, as: upstream }
+    : { name: self ?? 'you', self, as: undefined };
 }
 
 function cannotProve(message: string): string {
