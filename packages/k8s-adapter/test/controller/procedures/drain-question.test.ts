@@ -8,26 +8,9 @@ import { drainAsking } from '../../../src/controller/procedures/drain-question.t
 import { objection } from '../../../src/drain/object-state.ts';
 import type { Answer } from '../../../src/proto/answer.ts';
 import type { ApiRequest } from '../../../src/proto/api-request.ts';
+import { answerOf } from '../../world/answer-of.ts';
 
 type ObjectState = Extract<DrainQuestion, { kind: 'object' }>['object'];
-
-function answerOf(api: ApiServer, { method, path, headers, body: sent }: ApiRequest): Answer {
-  let [status, body] = [0, ''];
-  api.exchange(
-    { method, path, headers, body: sent },
-    {
-      head: (code) => {
-        status = code;
-      },
-      data: (chunk) => {
-        body += chunk;
-      },
-      end: () => {},
-      reset: () => assert.fail('the connection broke'),
-    },
-  );
-  return { kind: 'response', status, headers: {}, body };
-}
 
 function ask(question: DrainQuestion, answer: (request: ApiRequest) => Answer): Outcome {
   const command = { kind: 'askForDrain', id: 'q1', drain: 'kernel', question } as const;

@@ -7,6 +7,7 @@ import { ApiServer, namespace, node, seededRandom, VirtualClock } from '@taintmg
 import { drainAsking } from '../../../src/controller/procedures/drain-question.ts';
 import type { Answer } from '../../../src/proto/answer.ts';
 import type { ApiRequest } from '../../../src/proto/api-request.ts';
+import { answerOf } from '../../world/answer-of.ts';
 
 type Question = Extract<DrainQuestion, { kind: 'volumes' }>;
 
@@ -64,25 +65,11 @@ class World {
     this.api.update('nodes', { ...found, status: { ...found.status, ...status } }, 'status');
   }
 
-  #answer({ method, path, headers, body: sent }: ApiRequest): Answer {
-    this.requests.push(path);
-    const [, code] = [...this.instead].find(([part]) => path.includes(part)) ?? [];
+  #answer(request: ApiRequest): Answer {
+    this.requests.push(request.path);
+    const [, code] = [...this.instead].find(([part]) => request.path.includes(part)) ?? [];
     if (code !== undefined) return { kind: 'response', status: code, headers: {}, body: 'no' };
-    let [status, body] = [0, ''];
-    this.api.exchange(
-      { method, path, headers, body: sent },
-      {
-        head: (found) => {
-          status = found;
-        },
-        data: (chunk) => {
-          body += chunk;
-        },
-        end: () => {},
-        reset: () => assert.fail('the connection broke'),
-      },
-    );
-    return { kind: 'response', status, headers: {}, body };
+    return answerOf(this.api, request);
   }
 
   #claim(name: string, volumeName: string): void {

@@ -8,6 +8,7 @@ import { ApiServer, node, seededRandom, VirtualClock } from '@taintmgr/sim-clust
 import { drainGuarding, drainNodeWriting } from '../../../src/controller/procedures/drain-write.ts';
 import type { Answer } from '../../../src/proto/answer.ts';
 import type { ApiRequest } from '../../../src/proto/api-request.ts';
+import { answerOf } from '../../world/answer-of.ts';
 
 const start = Date.parse('2026-01-01T00:00:00Z');
 const taint = parseTaint('maintenance=kernel:NoSchedule');
@@ -58,24 +59,10 @@ class World {
     return this.api.get('nodes', '', 'n1') ?? assert.fail('the node is gone');
   }
 
-  #answer({ method, path, headers, body: sent }: ApiRequest): Answer {
-    this.methods.push(method);
-    if (method === 'PATCH' && this.overtaken > 0) this.taintAs(`${this.overtaken--}`);
-    let [status, body] = [0, ''];
-    this.api.exchange(
-      { method, path, headers, body: sent },
-      {
-        head: (found) => {
-          status = found;
-        },
-        data: (chunk) => {
-          body += chunk;
-        },
-        end: () => {},
-        reset: () => assert.fail('the connection broke'),
-      },
-    );
-    return { kind: 'response', status, headers: {}, body };
+  #answer(request: ApiRequest): Answer {
+    this.methods.push(request.method);
+    if (request.method === 'PATCH' && this.overtaken > 0) this.taintAs(`${this.overtaken--}`);
+    return answerOf(this.api, request);
   }
 }
 

@@ -12,6 +12,7 @@ import {
 } from '../../../src/controller/procedures/limit-record.ts';
 import type { Answer } from '../../../src/proto/answer.ts';
 import type { ApiRequest } from '../../../src/proto/api-request.ts';
+import { answerOf } from '../../world/answer-of.ts';
 
 const lease = { namespace: 'taintmgr-system', name: 'limits' };
 const at = 1_700_000_000_000;
@@ -82,23 +83,9 @@ class World {
     return notice?.kind === 'limitRecordWritten' ? 'written' : 'nothing';
   }
 
-  send({ method, path, headers, body: sent }: ApiRequest): Answer {
+  send(request: ApiRequest): Answer {
     this.requests += 1;
-    let [status, body] = [0, ''];
-    this.api.exchange(
-      { method, path, headers, body: sent },
-      {
-        head: (found) => {
-          status = found;
-        },
-        data: (chunk) => {
-          body += chunk;
-        },
-        end: () => {},
-        reset: () => assert.fail('the connection broke'),
-      },
-    );
-    return { kind: 'response', status, headers: {}, body };
+    return answerOf(this.api, request);
   }
 
   deleteLease(): void {

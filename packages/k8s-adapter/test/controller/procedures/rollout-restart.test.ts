@@ -10,26 +10,7 @@ import {
   VirtualClock,
 } from '@taintmgr/sim-cluster';
 import { rolloutRestarting } from '../../../src/controller/procedures/rollout-restart.ts';
-import type { Answer } from '../../../src/proto/answer.ts';
-import type { ApiRequest } from '../../../src/proto/api-request.ts';
-
-function send(api: ApiServer, { method, path, headers, body: sent }: ApiRequest): Answer {
-  let [status, body] = [0, ''];
-  api.exchange(
-    { method, path, headers, body: sent },
-    {
-      head: (code) => {
-        status = code;
-      },
-      data: (chunk) => {
-        body += chunk;
-      },
-      end: () => {},
-      reset: () => assert.fail('the connection broke'),
-    },
-  );
-  return { kind: 'response', status, headers: {}, body };
-}
+import { answerOf } from '../../world/answer-of.ts';
 
 type Spec = Readonly<Record<string, unknown>>;
 
@@ -105,7 +86,7 @@ function play({
   while (step.kind === 'send') {
     const { method, path } = step.request;
     requests.push(`${method} ${path}`);
-    const answer = send(api, step.request);
+    const answer = answerOf(api, step.request);
     if (method === 'GET' && path.includes('/deployments/') && requests.length === 2) between?.(api);
     step = step.onAnswer(answer, start);
   }

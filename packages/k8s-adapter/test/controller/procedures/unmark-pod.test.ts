@@ -6,30 +6,15 @@ import { unmarking } from '../../../src/controller/procedures/unmark-pod.ts';
 import type { Answer } from '../../../src/proto/answer.ts';
 import type { ApiRequest } from '../../../src/proto/api-request.ts';
 import { markDisruptedRequest } from '../../../src/proto/pod-requests.ts';
+import { answerOf } from '../../world/answer-of.ts';
 
 // Our condition DisruptionTarget is taken away, and nobody else's, as the API server has it.
 
 const ours = 'taintmgr-controller';
 
 function send(api: ApiServer, request: ApiRequest, program: string): Answer {
-  let status = 0;
-  let body = '';
   const headers = { ...request.headers, 'user-agent': `${program}/1` };
-  const { method, path, body: sent } = request;
-  api.exchange(
-    { method, path, headers, body: sent },
-    {
-      head: (code) => {
-        status = code;
-      },
-      data: (chunk) => {
-        body += chunk;
-      },
-      end: () => {},
-      reset: () => assert.fail('the connection broke'),
-    },
-  );
-  return { kind: 'response', status, headers: {}, body };
+  return answerOf(api, { ...request, headers });
 }
 
 interface Played {
