@@ -68,12 +68,15 @@ export class Reflector<T> {
   readonly #options: ReflectorOptions<T>;
   readonly #inventory: Inventory<T>;
   readonly #backoff: Backoff;
+  /** After 410, by which a server that answers asks for a list: how long it was away is no matter. */
+  readonly #afterGone: Backoff;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
     this.#asking = new Asking(options);
     this.#inventory = new Inventory(options.project);
     this.#backoff = new Backoff(options.random);
+    this.#afterGone = new Backoff(options.random);
   }
 
   get resource(): string {
@@ -362,7 +365,8 @@ export class Reflector<T> {
 
   #recover(now: Instant, state: Open, failure: Failure, next: Next): ReflectorState {
     this.#abort(state);
-    const wait = this.#backoff.next(now, failure.retryAfter ?? 0);
+    const backoff = failure.status === 410 ? this.#afterGone : this.#backoff;
+    const wait = backoff.next(now, failure.retryAfter ?? 0);
     this.#failing = true;
     this.#absence.end();
     this.#notice({ kind: 'reconnecting', resource: this.resource, failure, wait, next: next.kind });

@@ -81,9 +81,30 @@ export const cases: readonly Case[] = [
       follower.api.compact();
       follower.run(20_000);
       follower.api.faults.down = false;
+      follower.run(40_000);
+      // However long it was away: it answers, and asks for a list.
+      const waits = follower.notices.flatMap((notice) =>
+        notice.kind === 'reconnecting' && notice.failure.status === 410 ? [notice.wait] : [],
+      );
+      assert.equal(waits.length, 1);
+      assert.ok(
+        waits.every((wait) => wait <= 1600),
+        `it waits for ${waits}`,
+      );
     },
     lists: 2,
     tells: [reset, /410 too old resource version.*, then list/],
+  },
+  {
+    name: 'each watch is told that its version is too old',
+    faults: [answered(410, watches, always)],
+    story: (follower) => {
+      follower.run(600_000);
+      const { lists } = follower;
+      assert.ok(lists >= 10 && lists <= 40, `${lists} lists in eleven minutes`);
+    },
+    lists: always,
+    tells: [/410 .*, then list/],
   },
   {
     name: 'the watch is refused for now, with a time to wait',
