@@ -28,10 +28,9 @@ export class Child {
   /** The last lines of its stderr. */
   readonly #lastLines: string[] = [];
 
-  /** What it says on stderr is passed on only where it ends too early. */
+  /** Runs Node. What it says on stderr is passed on only where it ends too early. */
   constructor(...command: readonly string[]) {
-    const channel = isKnown ? [] : (['ipc'] as const);
-    this.#child = spawn(process.execPath, command, { stdio: ['pipe', 'pipe', 'pipe', ...channel] });
+    this.#child = this.start(command);
     const { stdout, stderr } = this.#child;
     if (!stdout || !stderr) throw new Error('no output');
     this.#out = createInterface(stdout);
@@ -40,6 +39,11 @@ export class Child {
       this.#lastLines.push(line);
       if (this.#lastLines.length > lastLinesMax) this.#lastLines.shift();
     });
+  }
+
+  protected start(command: readonly string[]): ChildProcess {
+    const channel = isKnown ? [] : (['ipc'] as const);
+    return spawn(process.execPath, command, { stdio: ['pipe', 'pipe', 'pipe', ...channel] });
   }
 
   /** The next line on stdout, which is JSON. */
@@ -89,8 +93,15 @@ export class Child {
   }
 }
 
+/** A program that is not Node; what it has used is known on Linux only. */
+export class ForeignChild extends Child {
+  protected override start([program = '', ...args]: readonly string[]): ChildProcess {
+    return spawn(program, args, { stdio: 'pipe' });
+  }
+}
+
 /** By what Linux has on record, whole with all its threads. */
-function usageOf(pid: number): Usage {
+export function usageOf(pid: number): Usage {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const [, peakKilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(status) ?? [];
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -6,34 +6,40 @@
 // npm run bench -- controller; alone it takes --pods 2000 --service-ms 2,25 --rounds 3
 // --only 'bare request loop;...', --source to run what is not built, and --profile DIR, where a CPU
 // profile of each goes.
-import { spawnSync } from 'node:child_process';
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Child, measured, type Usage } from './child.ts';
 import type { Recorded, Served } from './eviction-server.ts';
+import {
+  bare,
+  buildController,
+  controllerProgram,
+  type Evictor,
+  evictor,
+  json,
+  ours,
+  protobuf,
+  source,
+} from './evictor-processes.ts';
 import { mega, printTable, short } from './measure.ts';
 
-const source = ['-C', '@taintmgr/source'];
-const app = `${import.meta.dirname}/../../../../apps/controller`;
-const bare = 'bare request loop';
-
-/** A way to evict: it begins with the kubeconfig, and is ready when it waits for taints. */
-interface Evictor {
-  /** `flags` are of Node. */
-  readonly start: (kubeconfig: string, flags?: readonly string[]) => Promise<Child>;
-  /** Whether it writes an Event about each pod. */
-  readonly records: boolean;
-}
-
-const json = '--kube-api-content-type=application/json';
-const protobuf = '--kube-api-content-type=application/vnd.kubernetes.protobuf';
-
+const { values } = parseArgs({
+  options: {
+    pods: { type: 'string', default: '2000' },
+    'service-ms': { type: 'string', default: '2,25' },
+    rounds: { type: 'string', default: '3' },
+    only: { type: 'string', default: '' },
+    source: { type: 'boolean', default: false },
+    profile: { type: 'string', default: '' },
+  },
+});
+const program = controllerProgram(!values.source);
 const evictors: Readonly<Record<string, Evictor>> = {
   [bare]: evictor('bare'),
   'bare, and a watch of pods': evictor('followed'),
-  'ours, delete, JSON': ours(json),
-  'ours, delete, protobuf': ours(protobuf),
-  'ours, evict, protobuf': ours(protobuf, '--mode=evict'),
+  'ours, delete, JSON': ours(program, json),
+  'ours, delete, protobuf': ours(program, protobuf),
+  'ours, evict, protobuf': ours(program, protobuf, '--mode=evict'),
   'its loop alone': evictor('loop'),
   'stock informer and typed client': evictor('stock'),
 };
@@ -49,18 +55,8 @@ interface Row extends Served {
   readonly recorded: (Recorded & { readonly cpuMs: number }) | null;
 }
 
-const { values } = parseArgs({
-  options: {
-    pods: { type: 'string', default: '2000' },
-    'service-ms': { type: 'string', default: '2,25' },
-    rounds: { type: 'string', default: '3' },
-    only: { type: 'string', default: Object.keys(evictors).slice(0, 5).join(';') },
-    source: { type: 'boolean', default: false },
-    profile: { type: 'string', default: '' },
-  },
-});
-const compared = new Map(values.only.split(';').map((title) => [title, evictorOf(title)]));
-const controller = values.source ? [...source, `${app}/src/main.ts`] : [`${app}/dist/main.js`];
+const titles = values.only === '' ? Object.keys(evictors).slice(0, 5) : values.only.split(';');
+const compared = new Map(titles.map((title) => [title, evictorOf(title)]));
 if (!values.source) buildController();
 for (const serviceMs of values['service-ms'].split(',')) {
   await compare(Number(values.pods), Number(serviceMs), Number(values.rounds));
@@ -209,42 +205,10 @@ function evictorOf(title: string): Evictor {
   process.exit(2);
 }
 
-/** One of evictors.ts. */
-function evictor(name: string): Evictor {
-  const file = `${import.meta.dirname}/evictors.ts`;
-  return {
-    records: name === 'loop',
-    start: async (kubeconfig, flags = []) => {
-      const child = new Child(...source, ...flags, ...measured, file, name, kubeconfig);
-      await child.next();
-      return child;
-    },
-  };
-}
-
-/** The controller as it is shipped, with these flags. */
-function ours(...chosen: readonly string[]): Evictor {
-  return {
-    records: true,
-    start: async (kubeconfig, flags = []) => {
-      const own = ['--kubeconfig', kubeconfig, '--secure-port=0', ...chosen];
-      const child = new Child(...flags, ...measured, ...controller, ...own);
-      await child.said('leader elected', 'synced');
-      return child;
-    },
-  };
-}
-
 function profiling(): readonly string[] {
   return values.profile === '' ? [] : ['--cpu-prof', '--cpu-prof-dir', values.profile];
 }
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
-}
-
-function buildController(): void {
-  const command = ['run', '-s', 'build', '--', '--filter=@taintmgr/controller'];
-  const { status, stdout } = spawnSync('npm', command, { encoding: 'utf8' });
-  if (status !== 0) throw new Error(stdout);
 }

@@ -1,0 +1,75 @@
+// The processes that controller.ts and real.ts compare: the ways to evict of evictors.ts, the
+// controller as it is shipped, and programs of others.
+import { spawnSync } from 'node:child_process';
+import { Child, ForeignChild, measured } from './child.ts';
+
+/** A way to evict: it begins with the kubeconfig, and is ready when it waits for taints. */
+export interface Evictor {
+  /** `flags` are of Node. */
+  readonly start: (kubeconfig: string, flags?: readonly string[]) => Promise<Child>;
+  /** Whether it writes an Event about each pod. */
+  readonly records: boolean;
+}
+
+/** Nothing but the two requests for each pod. */
+export const bare = 'bare request loop';
+/** Flags of the controller. */
+export const json = '--kube-api-content-type=application/json';
+export const protobuf = '--kube-api-content-type=application/vnd.kubernetes.protobuf';
+
+/** What Node is given to run what is not built. */
+export const source: readonly string[] = ['-C', '@taintmgr/source'];
+const app = `${import.meta.dirname}/../../../../apps/controller`;
+
+/** What Node is given to run the controller. */
+export function controllerProgram(isBuilt = true): readonly string[] {
+  return isBuilt ? [`${app}/dist/main.js`] : [...source, `${app}/src/main.ts`];
+}
+
+export function buildController(): void {
+  const command = ['run', '-s', 'build', '--', '--filter=@taintmgr/controller'];
+  const { status, stdout } = spawnSync('npm', command, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(stdout);
+}
+
+/** One of evictors.ts. */
+export function evictor(name: string): Evictor {
+  const file = `${import.meta.dirname}/evictors.ts`;
+  return {
+    records: name === 'loop',
+    start: async (kubeconfig, flags = []) => {
+      const child = new Child(...source, ...flags, ...measured, file, name, kubeconfig);
+      await child.next();
+      return child;
+    },
+  };
+}
+
+/** The controller as it is shipped, with these flags. */
+export function ours(program: readonly string[], ...chosen: readonly string[]): Evictor {
+  return {
+    records: true,
+    start: async (kubeconfig, flags = []) => {
+      const own = ['--kubeconfig', kubeconfig, '--secure-port=0', ...chosen];
+      const child = new Child(...flags, ...measured, ...program, ...own);
+      await child.said('leader elected', 'synced');
+      return child;
+    },
+  };
+}
+
+/** A program of others; it is ready a while after it has written these words to stderr. */
+export function peer(command: readonly string[], words: string): Evictor {
+  return {
+    records: true,
+    start: async () => {
+      const child = new ForeignChild(...command);
+      await child.said(words);
+      await new Promise((resolve) => setTimeout(resolve, settledMs));
+      return child;
+    },
+  };
+}
+
+/** In which a peer reads what is there: it does not say when it has. */
+const settledMs = 5000;

@@ -1,0 +1,205 @@
+// A real API server that bench/real.ts fills with nodes and pods, and what is asked of it meanwhile.
+// It has to be an empty one: everything that is in it is deleted.
+import http2 from 'node:http2';
+import type { V1Pod } from '@kubernetes/client-node';
+import { loadKubeconfig } from '@taintmgr/k8s-adapter';
+import { nodeObjects, noExecute, podObjects } from './cluster-objects.ts';
+
+/** What came of a taint on all nodes. */
+export interface Gone {
+  /** When the first and the last pod began to terminate, after the first node was tainted. */
+  readonly firstMs: number;
+  readonly lastMs: number;
+  /** How many requests the server answered until then, by verb and resource, e.g. `PATCH pods`. */
+  readonly requests: Readonly<Record<string, number>>;
+}
+
+/** Metadata only: the server writes less, and this process reads less. */
+const metadataOnly = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+const watchedMetadata = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+/** What fills and empties the cluster sends so many requests at once. */
+const atOnce = 16;
+/** After so long without a pod that begins to terminate nothing more is waited for. */
+const silenceMsMax = 60_000;
+
+interface Named {
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+}
+
+/** Nodes and pods on a real API server without kubelets: a pod that is deleted stays, and terminates. */
+export class RealCluster {
+  readonly #session: http2.ClientHttp2Session;
+  readonly #headers: http2.OutgoingHttpHeaders;
+  #nodes: readonly string[] = [];
+  #namespaces: readonly string[] = [];
+
+  private constructor(session: http2.ClientHttp2Session, headers: http2.OutgoingHttpHeaders) {
+    this.#session = session;
+    this.#headers = headers;
+  }
+
+  /** Throws where the cluster has nodes already: it may be somebody's. */
+  static async open(kubeconfig: string): Promise<RealCluster> {
+    const { access } = await loadKubeconfig({ kubeconfig });
+    const { headers, tls } = await access.authorize();
+    const session = http2.connect(access.server, { ...tls, ALPNProtocols: ['h2'] });
+    const cluster = new RealCluster(session, headers);
+    const nodes = await cluster.#names('/api/v1/nodes');
+    if (nodes.length === 0) return cluster;
+    session.close();
+    throw new Error(
+      `${access.server} has nodes (${nodes[0]}, ...): this bench wants an empty cluster`,
+    );
+  }
+
+  async fill(count: number): Promise<void> {
+    const [nodes, pods] = [nodeObjects(count), podObjects(count)] as unknown as [Named[], V1Pod[]];
+    this.#nodes = nodes.map(({ metadata }) => metadata.name);
+    this.#namespaces = [...new Set(pods.map(({ metadata }) => metadata?.namespace ?? ''))];
+    await this.#each(this.#namespaces, async (name) => {
+      await this.#create('/api/v1/namespaces', { metadata: { name } });
+      const account = { metadata: { name: 'default' } };
+      await this.#create(`/api/v1/namespaces/${name}/serviceaccounts`, account);
+    });
+    await this.#each(nodes, (node) => this.#create('/api/v1/nodes', node));
+    await this.#each(pods, async (pod) => {
+      const path = `/api/v1/namespaces/${pod.metadata?.namespace}/pods`;
+      await this.#create(path, pod);
+      const type = 'application/strategic-merge-patch+json';
+      const body = { status: pod.status };
+      await this.#send('PATCH', `${path}/${pod.metadata?.name}/status`, { type, body });
+    });
+  }
+
+  /** Taints all nodes, and resolves when all pods terminate; throws where they do not. */
+  async evictAll(count: number): Promise<Gone> {
+    const { metadata } = JSON.parse(await this.#send('GET', '/api/v1/pods?limit=1'));
+    const before = await this.#requests();
+    const start = performance.now();
+    const gone = this.#watchGone(metadata.resourceVersion, count, start);
+    const body = { spec: { taints: [noExecute('maintenance')] } };
+    const type = 'application/merge-patch+json';
+    await this.#each(this.#nodes, (name) => {
+      return this.#send('PATCH', `/api/v1/nodes/${name}`, { type, body });
+    });
+    const [firstMs, lastMs] = await gone;
+    const after = await this.#requests();
+    const asked = [...after].map(([what, n]) => [what, n - (before.get(what) ?? 0)] as const);
+    const requests = Object.fromEntries(
+      asked.filter(([what, n]) => n > 0 && what !== 'PATCH nodes'),
+    );
+    return { firstMs, lastMs, requests };
+  }
+
+  /** Everything that it was filled with goes, and the Events about it. */
+  async empty(): Promise<void> {
+    await this.#each(this.#namespaces, async (namespace) => {
+      for (const kind of ['pods', 'events']) {
+        await this.#send('DELETE', `/api/v1/namespaces/${namespace}/${kind}?gracePeriodSeconds=0`);
+      }
+    });
+    await this.#each(this.#nodes, (name) => this.#send('DELETE', `/api/v1/nodes/${name}`));
+  }
+
+  close(): void {
+    this.#session.close();
+  }
+
+  #watchGone(from: string, count: number, start: number): Promise<[number, number]> {
+    const path = `/api/v1/pods?watch=true&resourceVersion=${from}`;
+    const stream = this.#open('GET', path, { accept: watchedMetadata });
+    const seen = new Set<string>();
+    let [firstMs, lastMs, rest] = [0, 0, ''];
+    return new Promise((resolve, reject) => {
+      const look = setInterval(() => {
+        if (performance.now() - start - lastMs > silenceMsMax)
+          end(new Error(`${seen.size} of ${count} pods are gone, and no more for a minute`));
+      }, 1000);
+      const end = (error?: Error): void => {
+        clearInterval(look);
+        stream.close();
+        if (error) reject(error);
+        else resolve([firstMs, lastMs]);
+      };
+      stream.on('data', (chunk: string) => {
+        const lines = (rest + chunk).split('\n');
+        rest = lines.pop() ?? '';
+        for (const line of lines) {
+          const { object } = JSON.parse(line);
+          if (!object.metadata?.deletionTimestamp || seen.has(object.metadata.uid)) continue;
+          seen.add(object.metadata.uid);
+          lastMs = performance.now() - start;
+          if (seen.size === 1) firstMs = lastMs;
+        }
+        if (seen.size >= count) end();
+      });
+      stream.once('end', () => end(new Error('the watch of pods ended')));
+    });
+  }
+
+  /** As the server counts them; none where it does not. */
+  async #requests(): Promise<Map<string, number>> {
+    const counts = new Map<string, number>();
+    const text = await this.#send('GET', '/metrics', { allowed: 404 });
+    for (const line of text.split('\n')) {
+      if (!line.startsWith('apiserver_request_total{')) continue;
+      const [verb, resource] = ['verb', 'resource'].map(
+        (label) => new RegExp(`[{,]${label}="([^"]*)"`).exec(line)?.[1],
+      );
+      const what = `${verb} ${resource}`;
+      counts.set(what, (counts.get(what) ?? 0) + Number(line.slice(line.lastIndexOf(' '))));
+    }
+    return counts;
+  }
+
+  async #names(path: string): Promise<string[]> {
+    const { items } = JSON.parse(await this.#send('GET', path, { accept: metadataOnly }));
+    return (items ?? []).map(({ metadata }: Named) => metadata.name);
+  }
+
+  /** What is there already is left as it is. */
+  async #create(path: string, body: object): Promise<void> {
+    await this.#send('POST', path, { body, allowed: 409 });
+  }
+
+  async #send(
+    method: string,
+    path: string,
+    {
+      type = 'application/json',
+      accept = 'application/json',
+      body,
+      allowed = 0,
+    }: { type?: string; accept?: string; body?: object | undefined; allowed?: number } = {},
+  ): Promise<string> {
+    const stream = this.#open(method, path, { 'content-type': type, accept }, body !== undefined);
+    let [status, text] = [0, ''];
+    stream.once('response', (head) => {
+      status = Number(head[':status']);
+    });
+    if (body !== undefined) stream.end(JSON.stringify(body));
+    for await (const chunk of stream) text += chunk;
+    if (status >= 300 && status !== allowed)
+      throw new Error(`${method} ${path}: ${status} ${text.slice(0, 300)}`);
+    return text;
+  }
+
+  #open(
+    method: string,
+    path: string,
+    headers: http2.OutgoingHttpHeaders,
+    hasBody = false,
+  ): http2.ClientHttp2Stream {
+    const head = { ...this.#headers, ...headers, ':method': method, ':path': path };
+    return this.#session.request(head, { endStream: !hasBody }).setEncoding('utf8');
+  }
+
+  async #each<T>(all: readonly T[], work: (one: T) => Promise<unknown>): Promise<void> {
+    const rest = all.values();
+    await Promise.all(
+      Array.from({ length: atOnce }, async () => {
+        for (const one of rest) await work(one);
+      }),
+    );
+  }
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { quietCluster, serveApi } from '../../src/bench/served-api.ts';
+
+const bench = fileURLToPath(new URL('../../src/bench/real.ts', import.meta.url));
+
+function run(
+  ...flags: readonly string[]
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const words = ['-C', '@taintmgr/source', bench, '--pods', '40', '--only', 'bare request loop'];
+  return promisify(execFile)(process.execPath, [...words, ...flags]).then(
+    (done) => ({ code: 0, ...done }),
+    ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+  );
+}
+
+describe('the bench of a real API server', () => {
+  it('fills an empty cluster, has its pods evicted, and leaves nothing', async () => {
+    const cluster = quietCluster();
+    const { kubeconfig, close } = await serveApi(cluster.api);
+    const { code, stdout, stderr } = await run('--kubeconfig', kubeconfig, '--rounds', '2');
+    await close();
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /^bare request loop +\d+\/s +100% +\d/m);
+    for (const kind of ['pods', 'nodes', 'events']) assert.equal(cluster.api.list(kind).length, 0);
+    cluster.stop();
+  });
+
+  it('touches no cluster that has nodes', async () => {
+    const cluster = quietCluster();
+    cluster.api.create('nodes', { metadata: { name: 'a' } });
+    const { kubeconfig, close } = await serveApi(cluster.api);
+    const { code, stdout, stderr } = await run('--kubeconfig', kubeconfig);
+    await close();
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /^https:\S+ has nodes \(a, \.\.\.\): this bench wants an empty cluster/);
+    assert.equal(cluster.api.list('nodes').length, 1);
+    cluster.stop();
+  });
+
+  it('wants the file of a cluster', async () => {
+    const { code, stderr } = await run();
+    assert.equal(code, 2);
+    assert.match(stderr, /^--kubeconfig: name the file of an empty cluster/);
+  });
+});
