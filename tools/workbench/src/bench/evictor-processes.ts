@@ -65,11 +65,11 @@ export function peer(command: readonly string[], words: string): Evictor {
     start: async () => {
       const child = new ForeignChild(...command);
       await child.said(words);
-      await new Promise((resolve) => setTimeout(resolve, settledMs));
+      await new Promise((resolve) => setTimeout(resolve, readingMs));
       return child;
     },
   };
 }
 
 /** In which a peer reads what is there: it does not say when it has. */
-const settledMs = 5000;
+const readingMs = 5000;

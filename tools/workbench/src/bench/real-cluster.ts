@@ -20,7 +20,7 @@ const watchedMetadata = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io
 /** What fills and empties the cluster sends so many requests at once. */
 const atOnce = 16;
 /** After so long without a pod that begins to terminate nothing more is waited for. */
-const silenceMsMax = 60_000;
+const quietMsMax = 60_000;
 
 interface Named {
   readonly metadata: { readonly name: string; readonly namespace?: string };
@@ -112,7 +112,7 @@ export class RealCluster {
     let [firstMs, lastMs, rest] = [0, 0, ''];
     return new Promise((resolve, reject) => {
       const look = setInterval(() => {
-        if (performance.now() - start - lastMs > silenceMsMax)
+        if (performance.now() - start - lastMs > quietMsMax)
           end(new Error(`${seen.size} of ${count} pods are gone, and no more for a minute`));
       }, 1000);
       const end = (error?: Error): void => {
