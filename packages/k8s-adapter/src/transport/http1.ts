@@ -4,6 +4,7 @@ import https from 'node:https';
 import net from 'node:net';
 import type { Millis } from '@taintmgr/core/time';
 import type { ResponseHeaders } from '../proto/answer.ts';
+import type { TlsMaterial } from './access.ts';
 import type { Call } from './call.ts';
 import { type Dialled, dial, type Endpoint } from './dial.ts';
 import { describeError } from './errors.ts';
@@ -15,6 +16,8 @@ const idleMsMax: Millis = 60_000;
 export class Http1Pool {
   readonly #endpoint: Endpoint;
   readonly #agent: http.Agent;
+  /** By which an agent of others makes connections, where it has no such options of its own. */
+  readonly #material: TlsMaterial | null;
   readonly #whenClosed = new AbortController();
 
   /**
@@ -23,6 +26,7 @@ export class Http1Pool {
    */
   constructor(endpoint: Endpoint, agent: http.Agent | null, spare: Dialled | null = null) {
     this.#endpoint = endpoint;
+    this.#material = agent && endpoint.tls;
     this.#agent = agent ?? dialingAgent(endpoint, spare, this.#whenClosed.signal);
   }
 
@@ -32,7 +36,7 @@ export class Http1Pool {
     const agent = this.#agent;
     const length = body === null ? null : { 'content-length': Buffer.byteLength(body) };
     const headers = { ...call.request.headers, ...length };
-    const options = { hostname, port, agent, method, path, headers };
+    const options = { ...this.#material, hostname, port, agent, method, path, headers };
     const request = (tls ? https : http).request(options);
     call.carriedBy(() => request.destroy());
     request.once('response', (response) => receive(call, response));
