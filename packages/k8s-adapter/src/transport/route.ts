@@ -137,14 +137,18 @@ export class Route {
   /** Node's HTTP/1.1 takes a while to load, and most servers speak HTTP/2. */
   #useHttp1(spare: Dialled | null): void {
     this.#isHttp1 = true;
+    // Nobody else listens yet; a call makes a connection of its own when this one breaks.
+    spare?.socket.on('error', () => {});
     void import('./http1.ts').then(({ Http1Pool }) => {
-      if (this.#whenClosed.signal.aborted) {
-        spare?.socket.destroy();
-        return;
-      }
-      const pool = new Http1Pool(this.#endpoint, this.agent, spare);
-      this.#http1 = pool;
+      const isClosed = this.#whenClosed.signal.aborted;
+      // What no call takes nobody would close: it would keep the process alive.
+      const isWanted = !isClosed && this.#waiting.size > 0;
+      if (!isWanted) spare?.socket.destroy();
+      if (isClosed) return;
       const waiting = [...this.#waiting];
+      this.#waiting.clear();
+      const pool = new Http1Pool(this.#endpoint, this.agent, isWanted ? spare : null);
+      this.#http1 = pool;
       this.#waiting.clear();
       for (const call of waiting) pool.carry(call);
     });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { OutgoingHttpHeaders } from 'node:http';
+import https from 'node:https';
 import net, { type AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import type { ApiRequest } from '../../src/proto/api-request.ts';
@@ -204,6 +205,36 @@ describe('transport', () => {
     const all = await Promise.all(Array.from({ length: 50 }, () => fetched(transport, get('/'))));
     assert.ok(all.every(([, body]) => body === '2.0'));
     assert.equal(server.connections(), 1);
+  });
+});
+
+describe('a connection over HTTP/1.1 that nobody needs any more when it is made', () => {
+  /** A server that resets its first connection where `resets`, and a request that was hung up meanwhile. */
+  async function hungUp(t: TestContext, resets: boolean) {
+    const [accepted, closed] = [deferred(), deferred()];
+    const server = https.createServer(certificates.server, (_, response) => response.end());
+    server.once('connection', (socket: net.Socket) => {
+      accepted.resolve();
+      socket.once('close', closed.resolve).on('error', () => {});
+      if (resets) server.once('secureConnection', () => socket.resetAndDestroy());
+    });
+    t.after(() => server.close().closeAllConnections());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const transport = transportTo(t, access(`https://127.0.0.1:${port}`));
+    const hangUp = transport.send(get('/'), sink());
+    await accepted.promise;
+    hangUp();
+    await closed.promise;
+    return transport;
+  }
+
+  it('is closed, so that it keeps no process alive', { timeout: 20_000 }, async (t) => {
+    await hungUp(t, false);
+  });
+
+  it('may break without a word', { timeout: 20_000 }, async (t) => {
+    assert.deepEqual(await fetched(await hungUp(t, true), get('/')), ['head 200', 'end']);
   });
 });
 
