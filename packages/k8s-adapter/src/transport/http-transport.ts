@@ -2,7 +2,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { ApiRequest } from '../proto/api-request.ts';
 import { type Access, type Authorization, sameTls } from './access.ts';
-import { Call, type Carrier, type OutgoingRequest } from './call.ts';
+import { Call, type Carrier } from './call.ts';
 import { askElsewhere } from './elsewhere.ts';
 import { describeError } from './errors.ts';
 import { defaultHttp2Timing, type Http2Timing } from './http2-connection.ts';
@@ -15,7 +15,11 @@ interface Way extends Carrier {
   /** In lower case. */
   readonly headers: OutgoingHttpHeaders;
   /** With those of requests, which share theirs: by what they have. */
-  readonly joined: WeakMap<ApiRequest['headers'], OutgoingHttpHeaders>;
+  readonly joined: WeakMap<ApiRequest['headers'], Joined>;
+}
+
+interface Joined {
+  readonly headers: OutgoingHttpHeaders;
   /** Why these cannot be sent; null: they can. */
   readonly fault: string | null;
 }
@@ -71,19 +75,24 @@ export class HttpTransport implements Transport {
     this.#access.authorize().then(
       (authorization) => {
         const way = this.#wayFor(authorization);
-        for (const asked of this.#takeWaiting()) {
-          if (way.fault !== null) asked.sink.failed(way.fault);
-          else {
-            asked.call = new Call(this.#outgoing(asked.request, way), asked.sink, way);
-            asked.call.start();
-          }
-        }
+        for (const asked of this.#takeWaiting()) this.#start(asked, way);
       },
       (error: unknown) => {
         const message = describeError(error);
         for (const { sink } of this.#takeWaiting()) sink.failed(message, 'login');
       },
     );
+  }
+
+  #start(asked: Asked, way: Way): void {
+    const { sink, request } = asked;
+    const { method, path, body } = request;
+    const { headers, fault } = joinedHeaders(request.headers, way);
+    const why = fault ?? pathFault(path);
+    if (why === null) {
+      asked.call = new Call({ method, body, path: this.#prefix + path, headers }, sink, way);
+      asked.call.start();
+    } else sink.failed(why);
   }
 
   /** Each is looked at when its turn comes: what one hears may make another unwanted. */
@@ -121,10 +130,9 @@ export class HttpTransport implements Transport {
         headers[name.toLowerCase()] = value;
       }
       const route = this.#routeOf(authorization);
-      const [joined, fault] = [new WeakMap(), headerFault(headers)];
       const carry = (call: Call): void => route.carry(call);
       const rejected = (): void => this.#access.rejected();
-      this.#way = { authorization, headers, joined, fault, carry, rejected };
+      this.#way = { authorization, headers, joined: new WeakMap(), carry, rejected };
     }
     return this.#way;
   }
@@ -154,13 +162,22 @@ export class HttpTransport implements Transport {
     this.#route = new Route(endpoint, { tls, agent, proxy, timing: this.#timing, onSent });
     return this.#route;
   }
+}
 
-  #outgoing({ method, path, headers, body }: ApiRequest, way: Way): OutgoingRequest {
-    const known = way.joined.get(headers);
-    const joined = known ?? { ...headers, ...way.headers };
-    if (!known) way.joined.set(headers, joined);
-    return { method, body, path: this.#prefix + path, headers: joined };
-  }
+function joinedHeaders(own: ApiRequest['headers'], way: Way): Joined {
+  const known = way.joined.get(own);
+  if (known) return known;
+  const headers = { ...own, ...way.headers };
+  const joined = { headers, fault: headerFault(headers) };
+  way.joined.set(own, joined);
+  return joined;
+}
+
+/** Beyond these letters HTTP/1.1 refuses a path, and HTTP/2 would ask for another one. */
+const encodedPath = /^[!-~]+$/;
+
+function pathFault(path: string): string | null {
+  return encodedPath.test(path) ? null : `the path is not encoded: ${JSON.stringify(path)}`;
 }
 
 /** What HTTP allows in the name of a header and, in Latin-1, in its value. */

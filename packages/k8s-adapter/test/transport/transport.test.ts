@@ -180,6 +180,23 @@ for (const [name, version, start] of servers) {
       assert.equal(rejections, 1);
     });
 
+    const unsendable: [string, Partial<ApiRequest>, RegExp][] = [
+      ['path that is not encoded', { path: '/a b' }, /^failed the path is not encoded: "\/a b"$/],
+      ['path in other letters', { path: '/\u4e2d' }, /^failed the path is not encoded/],
+      ['header of two lines', { headers: { a: 'b\nc' } }, /^failed Invalid character in header/],
+    ];
+    for (const [what, request, expected] of unsendable) {
+      it(`tells of a ${what}, and sends on`, async (t) => {
+        const server = await start(t, (_, response) => response.end());
+        const transport = transportTo(t, access(server.url));
+        // Over HTTP/1.1 a first request has made way for those after it.
+        await fetched(transport, get('/'));
+        const [line] = await fetched(transport, { ...get('/'), ...request });
+        assert.match(line ?? '', expected);
+        assert.deepEqual(await fetched(transport, get('/')), ['head 200', 'end']);
+      });
+    }
+
     it('tells of a token that no header can carry', async (t) => {
       const server = await start(t, (_, response) => response.end());
       const headers = { authorization: 'Bearer a\nb' };
