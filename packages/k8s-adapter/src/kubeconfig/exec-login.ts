@@ -1,5 +1,7 @@
 // Logs in by a credential plugin: run, bounded, ended when nobody waits.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import { formatDuration, type Millis, parseTime } from '@taintmgr/core/time';
 import { asList, asRecord, asText, parseJson } from '../proto/json.ts';
 
@@ -48,7 +50,14 @@ export async function runPlugin(
     clearTimeout(timer);
     process.off('exit', end);
     signal.removeEventListener('abort', end);
+    letGo(child.stderr);
   }
+}
+
+/** What comes there now is of others: nobody reads it, and it keeps no process alive. */
+function letGo(stderr: Readable | null): void {
+  stderr?.removeAllListeners('data').resume();
+  if (stderr instanceof Socket) stderr.unref();
 }
 
 function outputOf(child: ChildProcess, isGivenUp: () => boolean, ms: Millis): Promise<string> {
@@ -62,6 +71,16 @@ function outputOf(child: ChildProcess, isGivenUp: () => boolean, ms: Millis): Pr
   return new Promise((resolve, reject) => {
     const fail = (message: string): void => reject(new Error(message));
     child.once('error', reject);
+    // What it has started may go on and hold its stderr, as a browser does: kubectl does not wait for that either.
+    let isRead = false;
+    const succeed = (): void => {
+      if (isRead && child.exitCode === 0) resolve(said.stdout);
+    };
+    child.once('exit', succeed);
+    child.stdout?.once('close', () => {
+      isRead = true;
+      succeed();
+    });
     child.once('close', (code, by) => {
       if (code === 0) resolve(said.stdout);
       else if (isGivenUp()) fail('nobody waits for it any more');

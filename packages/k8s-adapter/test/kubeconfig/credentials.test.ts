@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -133,6 +133,24 @@ echo '{"kind":"ExecCredential","status":{"token":"'"$token"'"}}'
     result.access.close?.();
     // Not before all have gone that held its output open.
     await failed;
+  });
+
+  it('come from a plugin though what it has started goes on, as a browser', {
+    timeout: 30_000,
+  }, async (t) => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'taintmgr-'));
+    const pipe = path.join(folder, 'end');
+    execFileSync('mkfifo', [pipe]);
+    // It reads the pipe until the test is over, with the stderr of the plugin.
+    const writer = openSync(pipe, 'r+');
+    t.after(() => {
+      closeSync(writer);
+      rmSync(folder, { recursive: true });
+    });
+    const login = `#!/bin/sh\ncat ${pipe} >/dev/null &\necho '{"status":{"token":"t"}}'\n`;
+    const files = { '.kube/config': plugin('./login.sh'), '.kube/login.sh': login };
+    const { headers } = await authorized(t, { files });
+    assert.equal(headers.Authorization, 'Bearer t');
   });
 
   it('come from a plugin whose output no message repeats', async (t) => {
