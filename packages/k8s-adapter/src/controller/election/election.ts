@@ -77,12 +77,14 @@ export class Election {
   readonly #requestMs: Millis;
   readonly #calls: Calls<Call>;
 
-  /** Throws for a timing with which two could lead at once, or none for long. */
+  /** Throws for what would let two lead at once, or none for long: a timing, or no identity. */
   constructor(options: ElectionOptions) {
     this.#options = options;
     this.#timing = options.timing ?? defaultElectionTiming;
     const fault = timingFault(this.#timing);
     if (fault !== null) throw new RangeError(fault);
+    // Nobody holds a lease that is given back, and its holder would be we, as it would be the others.
+    if (options.identity === '') throw new RangeError('the identity of a candidate is empty');
     this.#requestMs = Math.trunc(this.#timing.renewDeadline / 2);
     this.#calls = new Calls(this.#requestMs);
   }

@@ -31,6 +31,12 @@ describe('election timing', () => {
     });
   }
 
+  it('wants to know who stands', () => {
+    const lease = { namespace: 'kube-system', name: 'ctl' };
+    const elect = () => new Election({ lease, identity: '', random: random(0) });
+    assert.throws(elect, { name: 'RangeError', message: 'the identity of a candidate is empty' });
+  });
+
   it('is written with six digits, as MicroTime wants it', () => {
     const instant = Date.parse('2026-01-01T00:00:02.5Z');
     assert.equal(formatMicroTime(instant), '2026-01-01T00:00:02.500000Z');
