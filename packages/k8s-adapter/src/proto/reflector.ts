@@ -321,12 +321,13 @@ export class Reflector<T> {
     const { resourceVersion } = event.kind === 'bookmark' ? event : event.identity;
     // They come in the order of their resourceVersions: what is older has been reported already.
     if (isOlder(resourceVersion, watching.resourceVersion)) return watching;
+    const isForward = resourceVersion !== watching.resourceVersion;
     if (event.kind !== 'bookmark') {
-      if (resourceVersion === watching.resourceVersion) return watching;
+      if (!isForward) return watching;
       this.#effects.push(...this.#inventory.take(event));
     }
     watching.resourceVersion = resourceVersion;
-    watching.progressed = true;
+    watching.progressed ||= isForward;
     if (now >= watching.caughtUpAt) this.#freshness.hear(now);
     return watching;
   }
