@@ -4,6 +4,7 @@ import type { Answer } from '../proto/answer.ts';
 import type { ApiRequest } from '../proto/api-request.ts';
 import { AnswerCollector, type ExchangeInput, type TextReader } from '../proto/exchange.ts';
 import { InputSink, type Transport } from '../transport/sink.ts';
+import { timerMsMax } from '../transport/timer-limit.ts';
 
 /**
  * Sends a request; rejects only when `signal` is aborted, or `reader` throws. `limit`: the time it may
@@ -45,7 +46,7 @@ export function exchange(
     const within = limit < 1000 ? `${limit}ms` : formatDuration(limit);
     const message = `no answer within ${within}`;
     const giveUp = (): void => finish(() => resolve({ kind: 'none', message }));
-    const timer = limit > 0 ? setTimeout(giveUp, limit) : null;
+    const timer = limit > 0 ? setTimeout(giveUp, Math.min(limit, timerMsMax)) : null;
     signal?.addEventListener('abort', onAbort, { once: true });
     hangUp = transport.send(request, new InputSink('', hear));
   });

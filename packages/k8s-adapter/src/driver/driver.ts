@@ -4,6 +4,7 @@ import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Notice } from '../controller/engine-loop.ts';
 import type { RunningLoop } from '../controller/loop-parts.ts';
 import type { Transport } from '../transport/sink.ts';
+import { timerMsMax } from '../transport/timer-limit.ts';
 import { LoopClock, type MachineClocks } from './loop-clock.ts';
 import { Runner } from './runner.ts';
 
@@ -22,9 +23,6 @@ export interface DriveOptions<E = Event, N = Notice> {
    */
   readonly onStart?: (send: (event: E) => void, now: () => Instant) => void;
 }
-
-/** setTimeout takes no more; a longer wait is cut into several. */
-const timerMsMax: Millis = 2 ** 31 - 1;
 
 /**
  * Runs the loop in real time until the signal is aborted. Whatever goes wrong outside is an input
@@ -80,15 +78,23 @@ class Driver<E, N> {
       if (this.#options.loop.closed) this.#finish(this.#resolve);
       else this.#armSoon();
     } catch (error) {
-      this.#finish(() => this.#reject(error));
+      this.#fail(error);
     }
+  }
+
+  #fail(error: unknown): void {
+    this.#finish(() => this.#reject(error));
   }
 
   /** Once for all that is heard in one turn: a hundred answers may have come at the same time. */
   #armSoon(): void {
     this.#arming ??= setImmediate(() => {
       this.#arming = null;
-      this.#arm();
+      try {
+        this.#arm();
+      } catch (error) {
+        this.#fail(error);
+      }
     });
   }
 
@@ -110,6 +116,7 @@ class Driver<E, N> {
         this.#armedFor = Number.POSITIVE_INFINITY;
         this.#runner.feed({ kind: 'tick' });
       },
+      // A longer wait is cut into several.
       Math.min(delay, timerMsMax),
     );
   }

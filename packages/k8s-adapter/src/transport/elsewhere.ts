@@ -3,9 +3,7 @@ import { formatDuration } from '@taintmgr/core/time';
 import type { ApiRequest, Elsewhere } from '../proto/api-request.ts';
 import { describeError } from './errors.ts';
 import type { Sink } from './sink.ts';
-
-/** setTimeout takes no more, and calls at once what is to wait longer. */
-const timerMsMax = 2 ** 31 - 1;
+import { timerMsMax } from './timer-limit.ts';
 
 /** Of its headers nothing is handed on: the API server's clock is read from those. */
 export function askElsewhere(

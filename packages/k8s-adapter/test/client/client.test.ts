@@ -139,6 +139,18 @@ describe('client', () => {
     });
   }
 
+  it('waits for an answer for months, where it may', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const { api } = client(
+      (path, sink) => {
+        t.mock.timers.tick(86_400_000);
+        json(200, {})(path, sink);
+      },
+      { requestTimeout: 90 * 86_400_000 },
+    );
+    assert.deepEqual(await api.get('/version'), {});
+  });
+
   it('blames the credentials, not the server, where nobody could log in', async () => {
     const why = 'credential plugin gke failed: spawn gke ENOENT';
     const { api } = client((_, sink) => sink.failed(why, 'login'));
