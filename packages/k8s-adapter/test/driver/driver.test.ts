@@ -148,6 +148,24 @@ describe('driver', () => {
     assert.deepEqual(hangUps, ['/api/v1/nodes?limit=500']);
   });
 
+  it('tells a mistake of the machine when it is asked for its next tick', async () => {
+    const nextWake = (): never => {
+      throw new Error('it does not know');
+    };
+    const machine = { ...createEngine(), nextWake };
+    const loop = new Loop({ machine, random: random(0), streamLists: false });
+    const hangUps: string[] = [];
+    const transport = {
+      send: ({ path }: { path: string }) => {
+        return () => void hangUps.push(path);
+      },
+    };
+    const { signal } = new AbortController();
+    const running = drive({ loop, transport, signal, onNotice: () => {} });
+    await assert.rejects(running, { message: 'it does not know' });
+    assert.deepEqual(hangUps, ['/api/v1/nodes?limit=500', '/api/v1/pods?limit=500']);
+  });
+
   it('takes answers that come before send returns, in the order in which they come', async () => {
     const loop = new Loop({ machine: createEngine(), random: random(0), streamLists: false });
     const stop = new AbortController();
