@@ -127,10 +127,10 @@ export class ApiClient {
       isWanted: () => boolean = () => true,
     ): Promise<AskedPage<T>> => {
       let next: Promise<AskedPage<T>> | null = null;
-      let isAskedAnew = false;
+      let hasFailed = false;
       const onToken = (token: string): void => {
         if (token === '' || next || !isWanted()) return;
-        next = ask(token, () => !isAskedAnew && isWanted());
+        next = ask(token, () => !hasFailed && isWanted());
         // Until somebody waits for it.
         next.catch(() => undefined);
       };
@@ -140,8 +140,9 @@ export class ApiClient {
         onToken(read.continueToken);
         return { items: read.items, next };
       } catch (error) {
+        // What comes after it is asked for anew, or of no use any more.
+        hasFailed = true;
         if (!(error instanceof TooLongError) || limit === 1 || !isWanted()) throw error;
-        isAskedAnew = true;
         limit = limit === 0 ? pageLimit : Math.trunc(limit / 2);
         return await ask(continueToken, isWanted);
       }

@@ -67,6 +67,25 @@ describe('client', () => {
     );
   });
 
+  it('asks for no more pages when one cannot be read', async () => {
+    const { api, asked } = client((path, sink) => {
+      const next = Number(/continue=(\d+)/.exec(path)?.[1] ?? 0) + 1;
+      const page = { metadata: next === 50 ? {} : { continue: `${next}` }, items: [{ next }] };
+      sink.head(200, {});
+      sink.data(JSON.stringify(page));
+      sink.end();
+    });
+    const read = ({ next }: { next: number }): void => {
+      if (next === 3) throw new Error('no such page');
+    };
+    const isPage = (object: unknown): object is { next: number } =>
+      typeof object === 'object' && object !== null && 'next' in object;
+    const all = api.listAs((object) => isPage(object) && read(object), '/x');
+    await assert.rejects(all, { message: 'no such page' });
+    await new Promise(setImmediate);
+    assert.ok(asked.length <= 10, `${asked.length} pages were asked for`);
+  });
+
   it('reads a long answer after the short ones that came with it', async () => {
     const order: string[] = [];
     const { api } = client((path, sink) => json(200, { text: 'x'.repeat(200_000) })(path, sink));
