@@ -7,6 +7,7 @@ import {
   type DutyVerdict,
   type Evictors,
   type Evidence,
+  type TaintEvictors,
   taintEvictors,
 } from '@taintmgr/k8s-adapter/client';
 import { accountOf, type OwnSettings, publishedSettings, settingsInFlags } from './own-settings.ts';
@@ -163,6 +164,21 @@ function takingOver(evictor: Evictor, evictors: Evictors): Evictor {
 /** Whether kube-controller-manager evicts for taints, and how that is known. */
 export function upstreamVerdict({ upstream }: Evictors): DutyVerdict {
   return upstream['taint-eviction-controller'];
+}
+
+/**
+ * Who evicts, or may, beside a taintmgr-controller that acts all the same: it is allowed to, or leaves
+ * the pods of namespaces that are not taken over to others. Null: nobody as far as can be seen, and it
+ * would stand by beside them.
+ */
+export function evictsBeside(
+  evictors: Evictors,
+  { takesOver, settings }: Evictor,
+): Exclude<TaintEvictors, { kind: 'nobody' }> | null {
+  if (!takesOver && !settings?.allowsOverlap) return null;
+  const taintmgr = { kind: 'doesNotAct', evidence: [] } as const;
+  const answer = taintEvictors({ ...evictors, taintmgr });
+  return answer.kind === 'nobody' ? null : answer;
 }
 
 /** Whether taintmgr-controller evicts, and nobody else. */

@@ -11,6 +11,8 @@ export interface OwnSettings extends ReadSettings {
   readonly policies: readonly PublishedPolicy[] | null;
   /** Whether it watches over nodes and taints those that fail. */
   readonly watchesNodes: boolean;
+  /** Whether it acts beside other programs that do the same work. */
+  readonly allowsOverlap: boolean;
 }
 
 const lifecycle = 'node-lifecycle-controller';
@@ -23,7 +25,9 @@ export function publishedSettings({
 }: TaintManager): OwnSettings | null {
   const read = readSettings(settings);
   const { mode } = read.engine;
-  return mode ? { ...read, mode, policies, watchesNodes: controllers.includes(lifecycle) } : null;
+  if (!mode) return null;
+  const watchesNodes = controllers.includes(lifecycle);
+  return { ...read, mode, policies, watchesNodes, allowsOverlap: isOverlapAllowed(settings) };
 }
 
 interface ControllerPod {
@@ -61,7 +65,12 @@ export function settingsInFlags(pod: unknown): OwnSettings | null {
     controllers.includes(lifecycle) ||
     (controllers.includes('*') && !controllers.includes(`-${lifecycle}`));
   const policies = flags.policy === undefined ? [] : null;
-  return { ...read, mode: read.engine.mode ?? byDefault, policies, watchesNodes };
+  const mode = read.engine.mode ?? byDefault;
+  return { ...read, mode, policies, watchesNodes, allowsOverlap: isOverlapAllowed(flags) };
+}
+
+function isOverlapAllowed(settings: Readonly<Record<string, string>>): boolean {
+  return settings['allow-overlap'] === 'true';
 }
 
 /** The flags among the words of a command line, by their names; of one given twice the last. */

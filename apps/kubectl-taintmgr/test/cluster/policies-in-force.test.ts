@@ -31,7 +31,7 @@ function settings(policies: Published, fields: Partial<OwnSettings> = {}): OwnSe
   assert.ok(manager);
   return {
     ...{ engine: {}, lifecycle: {}, followsCluster: true, unusable: [], mode: 'delete' },
-    ...{ watchesNodes: true, policies: manager.policies },
+    ...{ watchesNodes: true, allowsOverlap: false, policies: manager.policies },
     ...fields,
   };
 }

@@ -28,7 +28,8 @@ function said(
   const nodes = [nodeFactsOf(node('n1'), { ready })];
   const pods = [pod('web'), pod('agent', ofDaemonSet)].map((one) => podFactsOf(one));
   const read = surveyOf(nodes, pods, { leases: new Map([['n1', lease]]) });
-  const own = { ...readSettings(settings), mode: 'delete' as const, watchesNodes: true };
+  const runs = { mode: 'delete' as const, watchesNodes: true, allowsOverlap: false };
+  const own = { ...readSettings(settings), ...runs };
   const rules = 'kube-controller-manager' as const;
   const evictor = {
     ...{ ...read.evictor, rules, upstreamSince: since, asksBudgets: false },

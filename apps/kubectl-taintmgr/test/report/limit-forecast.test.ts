@@ -75,6 +75,7 @@ describe('the forecast of limits', () => {
       ...readSettings({ mode: 'delete' }),
       mode: 'delete',
       watchesNodes: false,
+      allowsOverlap: false,
     } as const;
     const nodes = [nodeFactsOf(node('n1', taint('a:NoExecute', 10)))];
     const pods = ['a', 'b'].map((name) => podFactsOf(pod(name)));

@@ -52,6 +52,10 @@ export { drainMarksFeature, type TaintManagerStatus } from '../policy/kinds/tain
 export type { ManifestFault } from '../policy/schema/fault.ts';
 export type { Judged } from '../policy/schema/judge.ts';
 
+// Which pods a pause is for.
+
+export { coversNamespace } from '../policy/pause-scope.ts';
+
 // Takeover.
 
 export { isTakenOver, takeoverLabel, takeoverProgram } from '../policy/takeover.ts';

@@ -12,7 +12,7 @@ import { formatDuration } from '@taintmgr/core/time';
 import { taintEvictors } from '@taintmgr/k8s-adapter';
 import { type DrainMark, drainName, readMarks } from '@taintmgr/k8s-adapter/drain';
 import { workOn } from '../../cluster/drain-marks.ts';
-import { isKnownNobody } from '../../cluster/evictors.ts';
+import { evictsBeside, isKnownNobody } from '../../cluster/evictors.ts';
 import type { ClusterReader } from '../../cluster/reader.ts';
 import { describeRight, isAllowed, type Right, rightOf } from '../../cluster/rights.ts';
 import type { NodeSurvey } from '../../cluster/survey.ts';
@@ -57,15 +57,19 @@ export function overlapFault(
   budgets: BudgetPolicy,
 ): string | null {
   if (taint.effect !== 'NoExecute' || isKnownNobody(evictors)) return null;
-  const isLeft = evictor.name === 'taintmgr-controller' && evictor.heedsDrains;
+  const beside = evictsBeside(evictors, evictor);
+  const isLeft = evictor.name === 'taintmgr-controller' && evictor.heedsDrains && !beside;
   if (isLeft && (evictor.asksBudgets || budgets.kind === 'ignore')) return null;
   if (isLeft) return heedlessFault(taint);
-  const answer = taintEvictors(evictors);
+  const answer = beside ?? taintEvictors(evictors);
   const other = formatTaint({ ...taint, effect: 'NoSchedule' });
-  const known = answer.kind === 'nobody' ? '' : `, or ${answer.advice}`;
+  // With takeover it is there to stay.
+  const known = answer.kind === 'nobody' || evictor.takesOver ? '' : `, or ${answer.advice}`;
+  const where = evictor.takesOver ? 'in namespaces that are not taken over ' : '';
   return (
-    `${whoEvicts(evictors)}; use ${other}, for which nobody else evicts${known}, or accept it with ` +
-    '--allow-overlap: the drain then stops at the first pod that another controller takes'
+    `${where}${beside?.text ?? whoEvicts(evictors)}; use ${other}, for which nobody else ` +
+    `evicts${known}, or accept it with --allow-overlap: the drain then stops at the first pod that ` +
+    'another controller takes'
   );
 }
 

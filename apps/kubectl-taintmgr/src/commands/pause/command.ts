@@ -1,11 +1,13 @@
 // Makes an EvictionPause and says what it does.
+import type { Namespace } from '@taintmgr/core';
 import { formatDuration, formatTime, type Instant } from '@taintmgr/core/time';
-import type { ApiClient } from '@taintmgr/k8s-adapter';
+import { type ApiClient, namespaceFromJson } from '@taintmgr/k8s-adapter/client';
 import { withConnection } from '../../cli/connection.ts';
 import { type DryRun, readDryRun } from '../../cli/dry-run-flag.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
+import { readEvictor } from '../../cluster/evictors.ts';
 import { askForPauses, createPause, pauseReference } from '../../cluster/pauses.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { type Format, readFormat } from '../../render/format.ts';
@@ -14,7 +16,7 @@ import { pausedText } from '../../report/pauses.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { PauseFlags } from './flags.ts';
 import { type NewPause, newPause, refuseOver } from './manifest.ts';
-import { evictorWarnings, pressureWarnings, scopeWarnings } from './warnings.ts';
+import { evictorWarnings, leavesOut, pressureWarnings, scopeWarnings } from './warnings.ts';
 
 /** `pause NAME`: holds evictions. */
 export async function run(invocation: Invocation<PauseFlags>, name: string): Promise<ExitCode> {
@@ -51,12 +53,25 @@ async function warnings(client: ApiClient, { pause }: NewPause): Promise<readonl
   const reader = new ClusterReader(client);
   const looksAtNodes = pause.scope.zones.length > 0 || pause.scope.nodes !== null;
   const nodes = looksAtNodes ? await reader.ifAllowed(() => reader.nodes()) : null;
-  const managers = reader.taintManagers();
+  const managers = await reader.taintManagers();
+  const evictors = await reader.evictors(Promise.resolve(managers));
+  const read = {
+    taintManagers: () => Promise.resolve(managers),
+    podObject: (namespace: string, name: string) => reader.podObject(namespace, name),
+  };
+  const evictor = await readEvictor(evictors, read, reader.now());
+  const isLeftOut = evictor.takesOver === true && leavesOut(pause, await readNamespaces(reader));
   return [
     ...scopeWarnings(pause, nodes),
-    ...evictorWarnings(await reader.evictors(managers)),
-    ...pressureWarnings(pause, await managers, reader.now()),
+    ...evictorWarnings(pause, evictors, evictor, isLeftOut),
+    ...pressureWarnings(pause, managers, reader.now()),
   ];
+}
+
+/** Null: they may not be read. */
+async function readNamespaces(reader: ClusterReader): Promise<readonly Namespace[] | null> {
+  const objects = await reader.ifAllowed(() => reader.objects('/api/v1/namespaces'));
+  return objects?.map(namespaceFromJson) ?? null;
 }
 
 const doneTexts: Readonly<Record<DryRun, readonly [done: string, is: string, are: string]>> = {

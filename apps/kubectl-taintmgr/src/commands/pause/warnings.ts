@@ -1,8 +1,9 @@
 // What would keep a new pause from holding what it is meant to hold.
-import { selects, zoneName } from '@taintmgr/core';
-import type { EvictionPause } from '@taintmgr/core/policy';
+import { type Namespace, selects, zoneName } from '@taintmgr/core';
+import { coversNamespace, type EvictionPause, isTakenOver } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import { type Evictors, taintEvictors } from '@taintmgr/k8s-adapter';
+import { type Evictor, evictsBeside } from '../../cluster/evictors.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import {
   evictsUnderPressure,
@@ -29,12 +30,42 @@ export function scopeWarnings(
   return [...zones, 'no node has the labels of --node-selector'];
 }
 
-/** Whoever evicts here without heeding pauses. */
-export function evictorWarnings(evictors: Evictors): readonly string[] {
-  const answer = taintEvictors(evictors);
-  if (answer.kind === 'nobody') return [`${answer.text}; only taintmgr-controller follows pauses`];
-  if (answer.agent === 'taintmgr-controller' && answer.kind === 'acts') return [];
-  return [`${answer.text}; only taintmgr-controller follows pauses`];
+/** Whoever evicts here without heeding pauses; `isLeftOut`: the pause is for namespaces that are not taken over. */
+export function evictorWarnings(
+  { deadlines }: EvictionPause,
+  evictors: Evictors,
+  evictor: Evictor,
+  isLeftOut: boolean,
+): readonly string[] {
+  const beside = evictsBeside(evictors, evictor);
+  const only = 'only taintmgr-controller follows pauses';
+  const heedless = heedlessWarnings(evictor);
+  if (evictor.takesOver) {
+    if (!deadlines || !isLeftOut || !beside) return heedless;
+    return [...heedless, `in namespaces that are not taken over ${beside.text}; ${only}`];
+  }
+  const answer = beside ?? taintEvictors(evictors);
+  const isOurs = answer.kind === 'acts' && answer.agent === 'taintmgr-controller';
+  return isOurs ? heedless : [...heedless, `${answer.text}; ${only}`];
+}
+
+/** Where taintmgr-controller runs so that it follows no pauses of the cluster. */
+function heedlessWarnings({ settings }: Evictor): readonly string[] {
+  if (!settings || settings.followsCluster) return [];
+  const isUpstream = settings.engine.semantics === 'upstream-1.36';
+  const flag = isUpstream ? '--semantics=upstream-1.36' : '--cluster-policies=false';
+  return [`taintmgr-controller runs with ${flag}, and follows no pauses of the cluster`];
+}
+
+/** Whether a pause is for pods of namespaces that are not taken over; null: they may not be read. */
+export function leavesOut(
+  { scope }: EvictionPause,
+  namespaces: readonly Namespace[] | null,
+): boolean {
+  if (namespaces === null) return true;
+  return namespaces.some(
+    ({ name, labels }) => coversNamespace(scope, name) && !isTakenOver(labels),
+  );
 }
 
 /**

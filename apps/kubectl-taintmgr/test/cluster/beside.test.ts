@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parseTaint } from '@taintmgr/core';
+import { readManifest } from '@taintmgr/core/policy';
+import type { DutyVerdict, Evictors } from '@taintmgr/k8s-adapter';
+import { type Evictor, readEvictor } from '../../src/cluster/evictors.ts';
+import { taintManagersIn } from '../../src/cluster/taint-managers.ts';
+import { overlapFault } from '../../src/commands/drain-by-taint/refusals.ts';
+import { evictorWarnings, leavesOut } from '../../src/commands/pause/warnings.ts';
+import { may } from '../world/explained.ts';
+
+// taintmgr-controller acts, asks budgets, and leaves pods to drains. Somebody else may take them all the same.
+
+const holder = 'cp_1';
+const lease = {
+  ...{ namespace: 'kube-system', name: 'taintmgr-controller', uid: 'u', resourceVersion: '1' },
+  ...{ holder, duration: 15_000, renewedAt: Date.now(), acquiredAt: null },
+};
+const none: DutyVerdict = { kind: 'doesNotAct', evidence: [] };
+const acts: DutyVerdict = { kind: 'acts', who: 'kcm', evidence: [] };
+
+function evictorsWith(upstream: DutyVerdict): Evictors {
+  return {
+    upstream: { 'taint-eviction-controller': upstream, 'node-lifecycle-controller': none },
+    taintmgr: {
+      kind: 'acts',
+      who: holder,
+      evidence: [{ kind: 'lease', lease, life: 'alive', age: 1000 }],
+    },
+  };
+}
+
+/** How our controller runs, by what its leader publishes. */
+function ownWith(evictors: Evictors, settings: Record<string, string>): Promise<Evictor> {
+  const manager = {
+    ...{ apiVersion: 'taintmgr.dev/v1alpha1', kind: 'TaintManager' },
+    metadata: { name: 'taintmgr', uid: 'u1' },
+    status: {
+      ...{ leader: holder, renewTime: new Date().toISOString(), features: ['drain-marks'] },
+      settings: { mode: 'evict', ...settings },
+    },
+  };
+  return readEvictor(evictors, {
+    taintManagers: () => Promise.resolve(taintManagersIn([manager])),
+    podObject: () => Promise.resolve(null),
+  });
+}
+
+const takeover = { takeover: 'true' };
+const overlap = { 'allow-overlap': 'true' };
+
+describe('a NoExecute drain beside taintmgr-controller', () => {
+  const taint = parseTaint('maintenance=kernel:NoExecute');
+  const theirs = /^kube-controller-manager .*; use maintenance=kernel:NoSchedule, for which nobody/;
+  const elsewhere = /^in namespaces that are not taken over kube-controller-manager \(.*; use /;
+  const cases: readonly (readonly [
+    settings: Record<string, string>,
+    upstream: DutyVerdict,
+    fault: RegExp | null,
+  ])[] = [
+    [{}, none, null],
+    // It would stand by beside one that does the same.
+    [{}, may, null],
+    [takeover, none, null],
+    [takeover, may, elsewhere],
+    [takeover, acts, elsewhere],
+    [overlap, none, null],
+    [overlap, may, theirs],
+    [overlap, acts, theirs],
+  ];
+  for (const [settings, upstream, fault] of cases) {
+    const name = `${JSON.stringify(settings)} and kube-controller-manager: ${upstream.kind}`;
+    it(`${fault ? 'is refused' : 'begins'} with ${name}`, async () => {
+      const evictors = evictorsWith(upstream);
+      const evictor = await ownWith(evictors, settings);
+      const found = overlapFault(taint, { evictors, evictor }, { kind: 'respect' });
+      if (fault) assert.match(found ?? '', fault);
+      else assert.equal(found, null);
+    });
+  }
+});
+
+describe('a pause', () => {
+  const namespaces = [
+    { name: 'shop', labels: { 'taintmgr.dev/takeover': 'enabled' } },
+    { name: 'cart', labels: {} },
+  ];
+  const elsewhere =
+    /^in namespaces that are not taken over kube-controller-manager \(x\) may evict .*; only taintmgr-controller follows pauses$/;
+  const theirs = /^kube-controller-manager \(x\) may evict .*; only taintmgr-controller follows/;
+  const held = { scope: {} };
+  const cases: readonly (readonly [
+    settings: Record<string, string>,
+    spec: object,
+    warning: RegExp | null,
+  ])[] = [
+    [{}, held, null],
+    [takeover, held, elsewhere],
+    [takeover, { scope: { namespaces: ['cart'] } }, elsewhere],
+    [takeover, { scope: { namespaces: ['shop'] } }, null],
+    [takeover, { readiness: true, deadlines: false }, null],
+    [overlap, held, theirs],
+    [
+      { 'cluster-policies': 'false' },
+      held,
+      /^taintmgr-controller runs with --cluster-policies=false, and follows no pauses of the cluster$/,
+    ],
+    [
+      { semantics: 'upstream-1.36' },
+      held,
+      /^taintmgr-controller runs with --semantics=upstream-1\.36, and follows no pauses/,
+    ],
+  ];
+  for (const [settings, spec, warning] of cases) {
+    it(`${warning ? 'warns' : 'does not warn'}: ${JSON.stringify({ settings, spec })}`, async () => {
+      const evictors = evictorsWith(may);
+      const evictor = await ownWith(evictors, settings);
+      const manifest = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'EvictionPause', spec };
+      const judged = readManifest({ ...manifest, metadata: { name: 'p' } }, 0);
+      assert.ok(judged.kind !== 'refused' && judged.value.kind === 'EvictionPause');
+      const pause = judged.value.value;
+      const isLeftOut = leavesOut(pause, namespaces);
+      const [first, ...others] = evictorWarnings(pause, evictors, evictor, isLeftOut);
+      if (warning) assert.match(first ?? '', warning);
+      else assert.equal(first, undefined);
+      assert.deepEqual(others, []);
+    });
+  }
+});
