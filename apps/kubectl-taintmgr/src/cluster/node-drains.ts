@@ -1,5 +1,10 @@
 // The NodeDrains of the cluster: read, made, deleted and let go.
-import { type NodeDrainStatus, policyApiVersion, policyKinds } from '@taintmgr/core/policy';
+import {
+  type NodeDrainSpec,
+  type NodeDrainStatus,
+  policyApiVersion,
+  policyKinds,
+} from '@taintmgr/core/policy';
 import { type ApiClient, ApiError, listRequest, objectRequest } from '@taintmgr/k8s-adapter';
 import { guardRequest, nodeDrainPath } from '@taintmgr/k8s-adapter/drain';
 import { UsageError } from '../usage-error.ts';
@@ -12,6 +17,7 @@ const conflictsMax = 5;
 /** A NodeDrain as the API server has it, as far as commands read it. */
 export interface NodeDrainObject {
   readonly metadata: ObjectMeta & { readonly deletionTimestamp?: string };
+  readonly spec?: Pick<NodeDrainSpec, 'nodeConditions' | 'pods'>;
   readonly status?: NodeDrainStatus;
 }
 

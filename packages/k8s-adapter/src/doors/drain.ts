@@ -8,7 +8,7 @@ export {
   type NodeChanges,
   tainting,
 } from '../drain/cordon-and-taint.ts';
-export { lifecyclePath } from '../drain/eviction-request.ts';
+export { deleteEvictionRequest, lifecyclePath } from '../drain/eviction-request.ts';
 export { guardRequest, nodeDrainPath } from '../drain/guard.ts';
 export { type DrainMark, drainName, isAtWork, markOf, readMarks } from '../drain/marks.ts';
 export { evictionRequestsFrom } from '../drain/moved-pods.ts';
@@ -27,3 +27,4 @@ export {
   untainting,
 } from '../drain/undo.ts';
 export { type DrainRunName, ending, renewing } from '../drain/working-mark.ts';
+export { patchConditionsRequest } from '../proto/node-requests.ts';

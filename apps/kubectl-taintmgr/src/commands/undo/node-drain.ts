@@ -6,6 +6,7 @@ import { isMarkOf, readMarks } from '@taintmgr/k8s-adapter/drain';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import { type Output, warn } from '../../cli/output.ts';
 import { drainControllerFault, readDrainControllers } from '../../cluster/drain-controllers.ts';
+import { takeBackTraces } from '../../cluster/drain-traces.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import {
   deleteNodeDrain,
@@ -43,14 +44,14 @@ export async function undoNodeDrain(
   await deleteNodeDrain(client, drain, isDryRun);
   output.out(`${reference} deleted${isDryRun ? ' (dry run)' : ''}`);
   if (isDryRun) {
-    return await undoHere(undo, name, nodes);
+    return await undoHere(undo, drain, nodes);
   }
   for (let looks = 0; await isThere(undo, drain); looks++) {
     const managers = looks % looksBetween === 0 ? await readDrainControllers(client) : null;
     const fault = drainControllerFault(managers);
     if (fault) {
       warn(output, `${fault.why}: the drain is undone from here`);
-      const code = await undoHere(undo, name, nodes);
+      const code = await undoHere(undo, drain, nodes);
       if (code === exitCode.done) await releaseNodeDrain(client, name);
       return code;
     }
@@ -67,15 +68,17 @@ async function isThere({ client }: Undo, { metadata }: NodeDrainObject): Promise
   return (await readNodeDrain(client, metadata.name))?.metadata.uid === metadata.uid;
 }
 
-/** The exit code: an error where it failed on a node. */
+/** The exit code: an error where something was refused. */
 async function undoHere(
   { client, output, isDryRun }: Undo,
-  name: string,
+  drain: NodeDrainObject,
   nodes: readonly NodeFacts[],
 ): Promise<ExitCode> {
   const options = { say: output.out, warn: (text: string) => warn(output, text), isDryRun };
-  const failed = await undoOnNodes(client, namesOf(nodes), isMarkOf(name), options);
-  return failed.length === 0 ? exitCode.done : exitCode.error;
+  const isTakenBack = await takeBackTraces(client, drain, options);
+  const isMeant = isMarkOf(drain.metadata.name);
+  const failed = await undoOnNodes(client, namesOf(nodes), isMeant, options);
+  return isTakenBack && failed.length === 0 ? exitCode.done : exitCode.error;
 }
 
 /** What has become of the nodes, as they are read now. */

@@ -1,0 +1,119 @@
+// Takes back what a NodeDrain has made beside cordons and taints: EvictionRequests, and conditions of nodes.
+import type { NodeCondition } from '@taintmgr/core';
+import { formatTime } from '@taintmgr/core/time';
+import { type ApiClient, ApiError, type ApiRequest } from '@taintmgr/k8s-adapter/client';
+import {
+  deleteEvictionRequest,
+  evictionRequestsFrom,
+  lifecyclePath,
+  patchConditionsRequest,
+} from '@taintmgr/k8s-adapter/drain';
+import { printable } from '../render/printable.ts';
+import { fieldManager } from './change-node.ts';
+import type { NodeDrainObject } from './node-drains.ts';
+import { ClusterReader } from './reader.ts';
+import type { UndoOptions } from './undo-drain.ts';
+
+/**
+ * Does what a controller would do when the drain is undone: its EvictionRequests are deleted, so that
+ * nobody goes on moving pods for it, and its conditions of nodes become False. Whether none of its
+ * requests is left; what was refused is told. Nothing waits for conditions, as in the controller.
+ */
+export async function takeBackTraces(
+  client: ApiClient,
+  drain: NodeDrainObject,
+  options: UndoOptions,
+): Promise<boolean> {
+  const { pods, nodeConditions } = drain.spec ?? {};
+  const asks = pods?.evictBy === 'EvictionRequest';
+  const isWithdrawn = !asks || (await withdrawRequests(client, drain, options));
+  if (nodeConditions === 'Publish') await clearConditions(client, drain, options);
+  return isWithdrawn;
+}
+
+async function withdrawRequests(
+  client: ApiClient,
+  { metadata: { uid = '' } }: NodeDrainObject,
+  options: UndoOptions,
+): Promise<boolean> {
+  const what = 'EvictionRequests are not taken back';
+  return await tryTo(what, options, async () => {
+    const reader = new ClusterReader(client);
+    const requests = await reader.objectsIfServed(`${lifecyclePath}/evictionrequests`);
+    for (const { namespace, name, drain } of evictionRequestsFrom(requests ?? [], [])) {
+      if (drain !== uid) continue;
+      await send(client, deleteEvictionRequest(namespace, name), options);
+      options.say(`evictionrequest.lifecycle.k8s.io/${name} deleted (${namespace}${dry(options)})`);
+    }
+  });
+}
+
+/** A node, as far as its conditions are of interest. */
+interface NodeObject {
+  readonly metadata: { readonly name: string; readonly uid: string };
+  readonly status?: { readonly conditions?: readonly NodeCondition[] };
+}
+
+async function clearConditions(
+  client: ApiClient,
+  { metadata }: NodeDrainObject,
+  options: UndoOptions,
+): Promise<boolean> {
+  const [reason, message] = ['NodeDrain', `NodeDrain ${metadata.name}`];
+  return await tryTo('conditions of nodes are not taken back', options, async () => {
+    const reader = new ClusterReader(client);
+    const at = formatTime(reader.now());
+    const times = { lastHeartbeatTime: at, lastTransitionTime: at };
+    for (const one of await reader.objects('/api/v1/nodes')) {
+      const { metadata: node, status } = one as NodeObject;
+      const ours = (status?.conditions ?? []).filter((condition) => {
+        const isOurs = condition.reason === reason && condition.message === message;
+        return isOurs && condition.status === 'True';
+      });
+      if (ours.length === 0) continue;
+      const written = ours.map(({ type }) => ({
+        type,
+        status: 'False',
+        reason,
+        message,
+        ...times,
+      }));
+      await send(client, patchConditionsRequest(node, written, fieldManager), options);
+      const types = ours.map(({ type }) => type).join(', ');
+      options.say(`node/${node.name} ${types}: False${options.isDryRun ? ' (dry run)' : ''}`);
+    }
+  });
+}
+
+async function tryTo(
+  what: string,
+  { warn }: UndoOptions,
+  act: () => Promise<void>,
+): Promise<boolean> {
+  try {
+    await act();
+    return true;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    warn(`${what}: ${printable(error.message)}`);
+    return false;
+  }
+}
+
+/** What is gone is done with. */
+async function send(
+  client: ApiClient,
+  request: ApiRequest,
+  { isDryRun }: UndoOptions,
+): Promise<void> {
+  if (isDryRun) return;
+  try {
+    await client.send(request);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.failure.status !== 404) throw error;
+  }
+}
+
+function dry({ isDryRun }: UndoOptions): string {
+  return isDryRun ? ', dry run' : '';
+}
