@@ -54,7 +54,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './policy': {
     values: `
-      actionRights canFitBoth canOverlap contradiction customResourceDefinitions defaultWindowMs describeCount
+      actionRights canFitBoth canOverlap contradiction coversNamespace customResourceDefinitions defaultWindowMs describeCount
       drainFinalizer drainMarksFeature explainChoice fittedStatus isForNoExecute isTakenOver isWindowed
       limitId
       needsRecord podRightRemedies policyApiVersion policyKinds readManifest resumeCommand takeoverLabel takeoverProgram`,

@@ -1,5 +1,7 @@
 // Moves each pod of a drain to where it belongs as things are.
 import { isDue, isTried } from '../attempt/state.ts';
+import type { Reason } from '../eviction/reason.ts';
+import { describeReason } from '../eviction/text.ts';
 import { earliest, type Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
 import type { DrainConfig } from './config.ts';
@@ -8,7 +10,7 @@ import { fateOf, skipAt } from './fate.ts';
 import type { DrainNodes } from './nodes.ts';
 import type { PodTurns } from './pod-turns.ts';
 import type { DrainPods } from './pods.ts';
-import { heldUpAt } from './queue.ts';
+import { heldUpAt, heldUpMs } from './queue.ts';
 import type { DrainRequests } from './requests.ts';
 import { type DrainNote, type DrainPod, isStaying, outOfTurn } from './state.ts';
 
@@ -92,17 +94,26 @@ export class PodReconciler {
       const left = pods.put(pod, { kind: 'left', faults }, { because, due: null });
       if (fate.kind === 'refuse' && isNew) note({ kind: 'podLeft', pod: left, faults });
     } else if (fate.kind === 'hold') {
-      pods.put(pod, outOfTurn, { because, due: null });
+      pods.put(pod, outOfTurn, { because, due: null, hold: this.#pauseOn(now, pod, because) });
     } else if (fate.kind !== 'evict') {
       pods.put(pod, { kind: 'kept' }, { because, due: null });
     } else if (nodes.isTainted(pod.nodeName) && fate.at > now) {
       const state = { kind: 'waiting', since: now, until: fate.at } as const;
-      pods.put(pod, state, { because, due: fate.at });
+      pods.put(pod, state, { because, due: fate.at, hold: null });
     } else if (!tried) {
       // When its time is over shows when the taint is there.
       const due = nodes.isTainted(pod.nodeName) ? fate.at : null;
       pods.put(pod, outOfTurn, { because, due, hold: turns.stillOn(now, pod) });
     }
+  }
+
+  /** The pause that holds a pod where the turn of its node has come; after a while that leaves its place to others. */
+  #pauseOn(now: Instant, pod: Pod, [paused]: readonly Reason[]): DrainPod['hold'] {
+    const { nodes, pods } = this.#site;
+    if (!paused || !nodes.phases.isDraining(pod.nodeName)) return null;
+    const since = pods.get(pod.uid)?.hold?.since ?? now;
+    if (since + heldUpMs > now) pods.schedule.set(pod.uid, since + heldUpMs);
+    return { message: describeReason(paused), since };
   }
 
   #skipIfLong(now: Instant, pod: Pod, known: DrainPod): void {

@@ -60,10 +60,13 @@ export function progressLine(now: Instant, machine: DrainMachine): string {
 function partsOf(now: Instant, pods: readonly DrainPod[]): readonly string[] {
   const inState = (...kinds: readonly DrainPodState['kind'][]): readonly DrainPod[] =>
     pods.filter(({ state }) => kinds.includes(state.kind));
-  const heldBack = inState('queued', 'waiting').filter(({ hold }) => hold !== null);
+  const isPaused = (pod: DrainPod): boolean => pauseOf(pod) !== null;
+  const heldBack = inState('queued', 'waiting').filter(
+    (pod) => pod.hold !== null && !isPaused(pod),
+  );
   const waiting = inState('waiting').filter(({ hold }) => hold === null);
   const held = inState('blocked', 'failed');
-  const paused = inState('queued').filter((pod) => pauseOf(pod) !== null);
+  const paused = inState('queued').filter(isPaused);
   const names = [...new Set(paused.map(pauseOf))].join(', ');
   const parts = [
     [waiting, `waiting for tolerations to expire${nextText(now, waiting)}`],

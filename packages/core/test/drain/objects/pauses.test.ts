@@ -1,0 +1,60 @@
+// A NodeDrain and EvictionPauses: what they hold is named, and leaves its place to others.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { pauseOf } from '../../policy/objects.ts';
+import { drainOf, World } from './world.ts';
+
+const night = pauseOf('night', { since: 0, scope: { namespaces: ['shop'] } });
+const words = 'deadlines are paused by night';
+
+function worldOf(names: readonly string[]): World {
+  const world = new World(drainOf({ nodes: names }), names);
+  world.tell({ kind: 'pauseUpsert', pause: night });
+  return world;
+}
+
+describe('a NodeDrain whose pods a pause holds', () => {
+  it('says so, foretells no end, and goes on when the pause is gone', () => {
+    const world = worldOf(['n1']);
+    world.pass(10_000);
+    const { phase, blockers, expectedEnd, pods } = world.state();
+    assert.deepEqual(
+      [phase, blockers, expectedEnd],
+      ['Blocked', [`pod shop/on-n1: ${words}`], null],
+    );
+    assert.equal(pods[0]?.hold, words);
+    world.tell({ kind: 'pauseDelete', name: 'night' });
+    world.pass(10_000);
+    assert.deepEqual([world.state().phase, world.state().blockers], ['Drained', []]);
+    assert.deepEqual(world.log, ['guard', 'taint n1', 'evict on-n1', 'end n1']);
+  });
+
+  it('says until when', () => {
+    const world = worldOf(['n1']);
+    world.tell({ kind: 'pauseUpsert', pause: { ...night, until: 30_000 } });
+    world.pass(10_000);
+    assert.match(world.state().blockers.join(), /paused by night until 1970-01-01T00:00:30Z$/);
+    world.pass(30_000);
+    assert.equal(world.state().phase, 'Drained');
+  });
+
+  it('names no pause any more where the pod then has time of its own', () => {
+    const tolerations = [{ key: 'work', operator: 'Exists', tolerationSeconds: 600 }];
+    const pod = { name: 'web', nodeName: 'n1', tolerations };
+    const world = new World(drainOf({ nodes: ['n1'] }), [{ name: 'n1' }], [pod]);
+    world.tell({ kind: 'pauseUpsert', pause: night });
+    world.pass(10_000);
+    assert.deepEqual(world.state().blockers, [`pod shop/web: ${words}`]);
+    world.tell({ kind: 'pauseDelete', name: 'night' });
+    world.pass(1_000);
+    assert.deepEqual([world.state().phase, world.state().blockers], ['Running', []]);
+  });
+
+  it('begins the next node after a minute', () => {
+    const world = worldOf(['n1', 'n2']);
+    world.pass(59_000);
+    assert.deepEqual(world.log, ['guard', 'taint n1']);
+    world.pass(3_000);
+    assert.deepEqual(world.log, ['guard', 'taint n1', 'taint n2']);
+  });
+});
