@@ -116,7 +116,10 @@ export class Pauses {
   #remember(wall: Instant, { pause, previous }: Extract<Change, { kind: 'pause' }>): void {
     if (!previous?.deadlines) return;
     const { scope, until } = previous;
-    const isSame = pause?.deadlines && JSON.stringify(pause.scope) === JSON.stringify(scope);
+    const isSame =
+      pause?.deadlines &&
+      !isAnother(pause, previous) &&
+      JSON.stringify(pause.scope) === JSON.stringify(scope);
     const [from, to] = [beginOf(previous, wall), Math.min(until ?? wall, wall)];
     if (isSame || to <= from) return;
     this.#gone = [...this.#gone, { pause: previous, from, to }].slice(-goneMax);
@@ -224,9 +227,10 @@ function changed(
 ): readonly Span[] {
   const open = openSpan(spans, name);
   if (!pause || !isWanted) return open ? replaced(spans, open, closed(open, wall)) : spans;
-  if (!open) {
-    const from = previous ? wall : beginOf(pause, wall);
-    return [...spans, { pause, from, to: null, goneAt: null }];
+  if (!open || isAnother(open.pause, pause)) {
+    const from = previous && !isAnother(previous, pause) ? wall : beginOf(pause, wall);
+    const before = open ? replaced(spans, open, closed(open, wall)) : spans;
+    return [...before, { pause, from, to: null, goneAt: null }];
   }
   if (isForTheSame(open.pause, pause)) {
     // The leader has written since when, or somebody has moved the end.
@@ -245,6 +249,11 @@ function closed(span: Span, wall: Instant): Span {
 
 function replaced(spans: readonly Span[], span: Span, by: Span): readonly Span[] {
   return spans.map((one) => (one === span ? by : one));
+}
+
+/** Whether one that was deleted was made anew under its name, and nobody saw it go. */
+function isAnother({ uid: a }: EvictionPause, { uid: b }: EvictionPause): boolean {
+  return a !== '' && b !== '' && a !== b;
 }
 
 /** Whether two pauses hold the same pods and taints of a node that both are for. */
