@@ -37,7 +37,7 @@ export function engineConfig(
     deleteAfterMs: settings.deleteAfter === 'never' ? null : settings.deleteAfter,
     semantics: settings.semantics,
     takeover: settings.takeover,
-    nodeDrains: controllers.enabled.includes('node-drain-controller') && followsCluster(settings),
+    nodeDrains: carriesOutDrains(settings, controllers.enabled),
     keepLimits: followsCluster(settings) || needsRecord(limitsOf(policyObjects)),
     evictionsInFlightMax: settings.concurrentEvictions,
     comparisonOperators: featureGates.TaintTolerationComparisonOperators,
@@ -53,6 +53,12 @@ function observing(config: Partial<LifecycleConfig>): Partial<LifecycleConfig> {
   const { nodeMonitorGracePeriodMs = observedGraceMsMax } = config;
   const grace = Math.min(nodeMonitorGracePeriodMs, observedGraceMsMax);
   return { ...config, nodeMonitorGracePeriodMs: grace, observes: true };
+}
+
+/** In a dry run a drain would never be seen to begin, and what it evicts is not for taints of the cluster. */
+function carriesOutDrains(settings: Settings, enabled: readonly string[]): boolean {
+  const isMeant = enabled.includes('node-drain-controller') && followsCluster(settings);
+  return isMeant && settings.dryRun === 'none';
 }
 
 /** Whether policies of the cluster count; under kube-controller-manager's rules none does. */
