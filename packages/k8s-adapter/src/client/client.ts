@@ -1,6 +1,6 @@
 // Single requests for commands, with errors in kubectl's words.
 import type { Instant, Millis } from '@taintmgr/core/time';
-import { failureOf, type Responded, succeeded } from '../proto/answer.ts';
+import { type Failure, failureOf, type Responded, succeeded } from '../proto/answer.ts';
 import { type ApiRequest, getRequest } from '../proto/api-request.ts';
 import type { TextReader } from '../proto/exchange.ts';
 import { parseJson } from '../proto/json.ts';
@@ -70,7 +70,7 @@ export class ApiClient {
     if (answer.kind === 'none') {
       throw new ConnectionError(this.#options.server, answer.message, answer.stage);
     }
-    if (!succeeded(answer)) throw new ApiError(failureOf(answer));
+    if (!succeeded(answer)) throw new ApiError(located(failureOf(answer), request));
     return answer;
   }
 
@@ -175,4 +175,11 @@ interface AskedPage<T> {
 function httpDate(text = ''): Instant | null {
   const millis = Date.parse(text);
   return Number.isNaN(millis) ? null : millis;
+}
+
+/** About a resource that it does not know an API server does not say which; an old one lacks policy/v1, say. */
+function located(failure: Failure, { method, path }: ApiRequest): Failure {
+  if (failure.status !== 404 || failure.name !== '') return failure;
+  const [resource = path] = path.split('?');
+  return { ...failure, message: `${failure.message} (${method} ${resource})` };
 }

@@ -125,6 +125,14 @@ describe('client', () => {
     });
   });
 
+  it('names the resource that the server does not know', async () => {
+    const message = 'the server could not find the requested resource';
+    const { api } = client(json(404, { reason: 'NotFound', message, details: {} }));
+    await assert.rejects(api.list('/apis/policy/v1/poddisruptionbudgets'), {
+      message: `Error from server (NotFound): ${message} (GET /apis/policy/v1/poddisruptionbudgets)`,
+    });
+  });
+
   const check = '; check that the API server runs and that --context names the right cluster';
   const silences: [string, Reply, string][] = [
     ['no answer', (_, sink) => sink.failed('connect ECONNREFUSED'), 'connect ECONNREFUSED'],
