@@ -71,7 +71,8 @@ export class Explainer {
     this.#evictor = evictor;
     this.#given = given;
     this.#engines.take(now, given);
-    this.#byDrains = new LeftToDrains({ now: at, nodes, pods, policies });
+    const { comparisonOperators = false } = evictor.settings?.engine ?? {};
+    this.#byDrains = new LeftToDrains({ now: at, nodes, pods, policies, comparisonOperators });
     const isOurs = evictor.rules === 'taintmgr-controller' && !evictor.takesOver;
     const isAsked = this.#question.compare || !isOurs;
     this.#upstream = isAsked ? this.#forecast(now, given, true) : null;

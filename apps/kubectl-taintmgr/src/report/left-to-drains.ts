@@ -15,6 +15,8 @@ interface Site {
   readonly nodes: readonly NodeFacts[];
   readonly pods: readonly PodFacts[];
   readonly policies: ClusterPolicies;
+  /** Whether tolerations with Lt and Gt count. */
+  readonly comparisonOperators: boolean;
 }
 
 /** A drain at work on a node. */
@@ -70,7 +72,7 @@ export class LeftToDrains {
   }
 
   #plan(taint: Taint): Planned {
-    const { now, nodes, pods } = this.#site;
+    const { now, nodes, pods, comparisonOperators } = this.#site;
     const drained = nodes.filter(({ node }) =>
       node.drains?.some((one) => one.taint === formatTaint(taint)),
     );
@@ -78,7 +80,7 @@ export class LeftToDrains {
     const targets = drained.map(({ node }) => ({ name: node.name, zone: node.zone ?? '' }));
     const filters = { force: true, ignoreDaemonSets: true, deleteEmptyDirData: true };
     const plan = planDrain(now, {
-      config: resolveDrainConfig({ taint, targets, filters }),
+      config: resolveDrainConfig({ taint, targets, filters, comparisonOperators }),
       nodes: drained.map(({ node }) => node),
       pods: pods.filter(({ pod }) => names.has(pod.nodeName)),
       policies: this.#policies,

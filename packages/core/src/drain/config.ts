@@ -3,6 +3,7 @@ import type { BudgetPolicy } from '../attempt/budget-policy.ts';
 import { oneOf, refuse, trueOrFalse, wholeNumber, withDefaults } from '../kernel/checks.ts';
 import type { Millis } from '../kernel/time.ts';
 import type { Taint } from '../model/taint.ts';
+import type { MatchOptions } from '../model/toleration.ts';
 import { poolLimit } from '../policy/condition-rule.ts';
 import type { DrainOptions } from './filters.ts';
 import type { WaitCompleted } from './finishing.ts';
@@ -34,7 +35,7 @@ export interface DrainTarget {
 }
 
 /** One drain: what is to happen to which nodes, and its limits. */
-export interface DrainConfig {
+export interface DrainConfig extends MatchOptions {
   /** The taint that is on the nodes, or about to be. */
   readonly taint: Taint;
   /** In the order in which they are drained; waves in the order of their first nodes. */
@@ -95,6 +96,7 @@ export interface DrainConfig {
 /** kubectl drain's defaults, and for what it does not have, those that change least. */
 const defaultDrainConfig: Omit<DrainConfig, 'taint' | 'targets'> = {
   respect: 'tolerations',
+  comparisonOperators: false,
   budgets: { kind: 'respect' },
   filters: { force: false, ignoreDaemonSets: false, deleteEmptyDirData: false },
   goneDaemonSets: new Set(),

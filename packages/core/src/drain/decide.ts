@@ -12,7 +12,7 @@ import type { Pod } from '../model/pod.ts';
 import { isEqualTaint, type Taint } from '../model/taint.ts';
 import type { EvictionPolicy } from '../policy/values.ts';
 import { Store, type StoreView } from '../store.ts';
-import type { Respect } from './config.ts';
+import type { DrainConfig, Respect } from './config.ts';
 
 /**
  * Decides about pods as the eviction engine does, with the functions that decide there, and as
@@ -30,16 +30,14 @@ export class DrainDecider {
   /** Nodes that do not have the taint: there it is as though it were put on now. */
   readonly #bare = new Set<string>();
 
-  constructor(taint: Taint, respect: Respect) {
+  constructor(config: Pick<DrainConfig, 'taint' | 'respect' | 'comparisonOperators'>) {
+    const { taint, respect, comparisonOperators } = config;
     this.#taint = taint;
     this.#respect = respect;
-    this.#decider = new Decider(
-      this.#store,
-      this.#taintClock,
-      this.#pauses,
-      null,
-      defaultEvictionConfig,
-    );
+    this.#decider = new Decider(this.#store, this.#taintClock, this.#pauses, null, {
+      ...defaultEvictionConfig,
+      comparisonOperators,
+    });
   }
 
   get store(): StoreView {

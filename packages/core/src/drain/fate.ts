@@ -1,10 +1,8 @@
 // What a drain does with one pod as things are: the plan says it beforehand, the machine does it.
-import { defaultEvictionConfig } from '../eviction/config.ts';
 import type { Reason } from '../eviction/reason.ts';
 import type { ClusterTime } from '../kernel/cluster-clock.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
-import type { Taint } from '../model/taint.ts';
 import { decidingToleration } from '../model/toleration.ts';
 import type { DrainConfig } from './config.ts';
 import type { DrainDecider } from './decide.ts';
@@ -63,20 +61,20 @@ export function skipAt(
 }
 
 /** What kubectl drain's filters make of a pod; null: they take it. */
-function byFilters(pod: Pod, { taint, filters, goneDaemonSets }: DrainConfig): Fate | null {
+function byFilters(pod: Pod, config: DrainConfig): Fate | null {
+  const { filters, goneDaemonSets } = config;
   const isOrphan = goneDaemonSets.has(`${pod.namespace}/${pod.owner?.name ?? ''}`);
   const verdict = filterPod(pod, filters, isOrphan);
   if (verdict.kind === 'take') return null;
   if (verdict.kind === 'refuse') return verdict;
-  return { kind: 'leave', faults: [verdict.fault], goesAnyway: isRemovedByDaemonSet(pod, taint) };
+  return { kind: 'leave', faults: [verdict.fault], goesAnyway: isRemovedByDaemonSet(pod, config) };
 }
 
 /**
  * Whether the DaemonSet controller deletes its pod on account of the taint: one of NoExecute that the
  * pod does not tolerate, for however short a time. It asks no budgets.
  */
-function isRemovedByDaemonSet({ tolerations }: Pod, taint: Taint): boolean {
-  return (
-    taint.effect === 'NoExecute' && !decidingToleration(tolerations, taint, defaultEvictionConfig)
-  );
+function isRemovedByDaemonSet({ tolerations }: Pod, config: DrainConfig): boolean {
+  const { taint } = config;
+  return taint.effect === 'NoExecute' && !decidingToleration(tolerations, taint, config);
 }

@@ -65,7 +65,7 @@ export class DrainMachine {
 
   constructor(config: DrainConfig, gate: PodGate = openGate) {
     this.#config = config;
-    this.#decider = new DrainDecider(config.taint, config.respect);
+    this.#decider = new DrainDecider(config);
     const note = (one: DrainNote): void => {
       this.#notes.push(one);
     };

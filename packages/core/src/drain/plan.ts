@@ -54,7 +54,7 @@ export interface DrainPlan {
 /** What would become of the pods of the nodes if the taint were put on them at `now`. */
 export function planDrain(now: Instant, input: PlanInput): DrainPlan {
   const { config, nodes, pods } = input;
-  const decider = new DrainDecider(config.taint, config.respect);
+  const decider = new DrainDecider(config);
   for (const event of input.policies ?? []) decider.take(now, event);
   for (const node of nodes) decider.take(now, { kind: 'nodeUpsert', node });
   for (const { pod } of pods) decider.take(now, { kind: 'podUpsert', pod });

@@ -25,6 +25,8 @@ export async function readConfig(
     goneDaemonSets: await goneDaemonSets(reader, pods),
     leaving: new Set(leaving),
     fieldManager,
+    // As for the controller, and for the API server that has taken the pods.
+    comparisonOperators: evictor.settings?.engine.comparisonOperators ?? false,
     partners: [],
     ...(isBesideController && besideController),
     budgets,

@@ -5,6 +5,7 @@ import { earliest, type Instant } from '../../kernel/time.ts';
 import type { Machine } from '../../machine.ts';
 import { isShuttingDown, type Node } from '../../model/node.ts';
 import { formatTaint } from '../../model/taint-spec.ts';
+import type { MatchOptions } from '../../model/toleration.ts';
 import type { NodeDrain } from '../../policy/values.ts';
 import type { Change, StoreView } from '../../store.ts';
 import type { NodeDrainCommand } from './command.ts';
@@ -26,13 +27,15 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
   /** Those of others that are at work on nodes. */
   readonly #working = new Drains();
   readonly #workloads: Workloads;
+  readonly #matching: MatchOptions;
   #leads: boolean;
   #serial = 0;
   #synced = false;
 
-  constructor(store: StoreView, leads: boolean) {
+  constructor(store: StoreView, leads: boolean, matching: MatchOptions) {
     this.#store = store;
     this.#workloads = new Workloads(store);
+    this.#matching = matching;
     this.#leads = leads;
   }
 
@@ -93,7 +96,8 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
   #newRun(now: Instant, drain: NodeDrain, written?: SettingWrites): NodeDrainRun {
     const holdOf = (one: NodeDrain, node: Node): DrainHold | null => this.#holdOf(one, node);
     this.#serial += 1;
-    const shared = { store: this.#store, workloads: this.#workloads };
+    const { comparisonOperators } = this.#matching;
+    const shared = { store: this.#store, workloads: this.#workloads, comparisonOperators };
     const surroundings = { ...shared, written, serial: this.#serial, holdOf };
     return new NodeDrainRun(now, drain, surroundings);
   }

@@ -2,6 +2,7 @@
 import type { Outcome } from '../../attempt/outcome.ts';
 import type { Event } from '../../event.ts';
 import { earliest, type Instant } from '../../kernel/time.ts';
+import type { MatchOptions } from '../../model/toleration.ts';
 import type { NodeDrain } from '../../policy/values.ts';
 import { type DrainCommand, DrainMachine } from '../machine.ts';
 import { isEnded } from '../state.ts';
@@ -18,7 +19,7 @@ import { DrainTargets } from './targets.ts';
 import type { Workloads } from './workloads.ts';
 
 /** What a run asks of others. */
-export interface RunSurroundings extends HoldSurroundings {
+export interface RunSurroundings extends HoldSurroundings, MatchOptions {
   readonly workloads: Workloads;
   /** Tells this run from others, earlier ones of the same drain too: an answer may come late. */
   readonly serial: number;
@@ -51,7 +52,7 @@ export class NodeDrainRun {
   constructor(now: Instant, drain: NodeDrain, surroundings: RunSurroundings) {
     this.#drain = drain;
     this.#surroundings = surroundings;
-    const { store } = surroundings;
+    const { store, comparisonOperators } = surroundings;
     const before = begunWith(drain);
     this.#goneBefore = new Map(drain.known.map(({ name, podsGone }) => [name, podsGone]));
     const nodes = nodesOf(drain, before, store);
@@ -66,7 +67,8 @@ export class NodeDrainRun {
       isGoing: (uid) => this.#machine.isGoing(uid),
     });
     const config = drainConfigOf(drain, new Set(leaving));
-    this.#machine = new DrainMachine({ ...config, isUnattended: true }, this.#gates);
+    const own = { comparisonOperators, isUnattended: true };
+    this.#machine = new DrainMachine({ ...config, ...own }, this.#gates);
     const site = { store, machine: this.#machine, drain: () => this.#drain };
     this.#marks = new DrainMarks({ ...site, prefix: this.#idOf('write') }, surroundings.written);
     this.#conditions = new DrainConditions(this.#idOf(''), store);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import {
   type Command,
+  type Config,
   createEngine,
   type Engine,
   type Event,
@@ -57,12 +58,16 @@ export class World {
   listed = 0;
   readonly #drains = new Map<string, NodeDrain>();
 
+  readonly #config: Partial<Config>;
+
   /** Nodes of such names, with a pod each that nobody owns; or such nodes and pods. */
   constructor(
     drain: NodeDrain | readonly NodeDrain[],
     nodes: readonly (string | NodeInput)[],
     pods: readonly PodInput[] = [],
+    config: Partial<Config> = {},
   ) {
+    this.#config = { nodeDrains: true, mode: 'evict', ...config };
     for (const one of [drain].flat()) this.#drains.set(one.name, one);
     for (const given of nodes) {
       const node = makeNode(typeof given === 'string' ? { name: given } : given);
@@ -82,7 +87,7 @@ export class World {
 
   /** A new engine, as after a restart or a failover. */
   start(): void {
-    this.engine = createEngine({ nodeDrains: true, mode: 'evict' });
+    this.engine = createEngine(this.#config);
     for (const node of this.nodes.values()) this.tell({ kind: 'nodeUpsert', node });
     for (const pod of this.pods.values()) this.tell({ kind: 'podUpsert', pod });
     for (const drain of this.#drains.values()) this.declare(drain);
