@@ -47,7 +47,7 @@ import { TaintClockWriter } from './taint-clock-writer.ts';
  *
  * Events only change what is known; a tick acts. So whatever comes in together is seen together: a
  * taint that was put on and taken off during an outage of the watch costs no pod. Before `synced` and without leadership
- * nothing is sent, but everything is decided, so that the first tick afterwards acts at once.
+ * nothing is sent, no Event either, but everything is decided, so that the first tick afterwards acts at once.
  */
 export class PreciseEvictionMachine implements EvictionMachine {
   readonly #config: EvictionConfig;
@@ -80,7 +80,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
     };
     const [decider, limits] = [this.#decider, this.#limits];
     const site = { store, decider, limits, attempts: this.#attempts, emit };
-    this.#reconciler = new PodReconciler({ ...site, starts: this.#starts });
+    const [starts, mayAct] = [this.#starts, this.#mayAct];
+    this.#reconciler = new PodReconciler({ ...site, starts, mayAct });
     this.#requests = new EvictionRequests({ ...site, reconciler: this.#reconciler }, config);
   }
 

@@ -20,6 +20,8 @@ export interface ReconcilerSite {
   readonly limits: EvictionLimits;
   readonly attempts: Attempts;
   readonly starts: TaintClockWriter;
+  /** Whether it is on us to act, and to say so. */
+  readonly mayAct: () => boolean;
   readonly emit: (command: MachineCommand) => void;
 }
 
@@ -33,14 +35,16 @@ export class PodReconciler {
   readonly #limits: EvictionLimits;
   readonly #attempts: Attempts;
   readonly #starts: TaintClockWriter;
+  readonly #mayAct: () => boolean;
   readonly #emit: (command: MachineCommand) => void;
 
-  constructor({ store, decider, limits, attempts, starts, emit }: ReconcilerSite) {
+  constructor({ store, decider, limits, attempts, starts, mayAct, emit }: ReconcilerSite) {
     this.#store = store;
     this.#decider = decider;
     this.#limits = limits;
     this.#attempts = attempts;
     this.#starts = starts;
+    this.#mayAct = mayAct;
     this.#emit = emit;
   }
 
@@ -60,7 +64,8 @@ export class PodReconciler {
     else if (decision.kind === 'pause') this.#pause(now, pod, cause, decision);
     else if (attempt) {
       this.#drop(now, pod, cause, because);
-      this.#emit(cancelEvent(pod, because));
+      // Each standby sees the same: one Event is enough.
+      if (this.#mayAct()) this.#emit(cancelEvent(pod, because));
     }
   }
 
