@@ -161,6 +161,11 @@ function takingOver(evictor: Evictor, evictors: Evictors): Evictor {
   return { ...evictor, name, rules: name, takesOver: true, upstreamSince };
 }
 
+/** Whether tolerations with Lt and Gt count for taintmgr-controller, or else for kube-controller-manager. */
+export function comparesNumbers({ settings, comparesNumbers }: Evictor): boolean {
+  return settings ? settings.engine.comparisonOperators === true : comparesNumbers === true;
+}
+
 /** Whether kube-controller-manager evicts for taints, and how that is known. */
 export function upstreamVerdict({ upstream }: Evictors): DutyVerdict {
   return upstream['taint-eviction-controller'];

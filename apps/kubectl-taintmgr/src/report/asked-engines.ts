@@ -3,7 +3,7 @@ import { type Config, createEngine, type Engine } from '@taintmgr/core';
 import { zoneHold } from '@taintmgr/core/lifecycle';
 import type { EvictionPause } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
-import type { Evictor } from '../cluster/evictors.ts';
+import { comparesNumbers, type Evictor } from '../cluster/evictors.ts';
 import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
 import { type ClusterPolicies, policyEvents } from '../cluster/policies.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
@@ -145,7 +145,9 @@ function startedEngine(config: Partial<Config>): Engine {
 }
 
 /** As taintmgr-controller runs; what cannot be seen asks budgets. */
-function engineConfig({ settings, asksBudgets }: Evictor): Partial<Config> {
+function engineConfig(evictor: Evictor): Partial<Config> {
+  const { settings, asksBudgets } = evictor;
   const mode = settings?.mode ?? (asksBudgets === false ? 'delete' : 'evict');
-  return { ...settings?.engine, mode, semantics: 'precise', leader: false };
+  const comparisonOperators = comparesNumbers(evictor);
+  return { ...settings?.engine, comparisonOperators, mode, semantics: 'precise', leader: false };
 }

@@ -3,7 +3,7 @@ import type { Decision, Engine, NodeExplanation, PodExplanation } from '@taintmg
 import { type Comparison, classify } from '@taintmgr/core/differences';
 import { predictBlockers } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
-import type { Evictor } from '../cluster/evictors.ts';
+import { comparesNumbers, type Evictor } from '../cluster/evictors.ts';
 import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
 import { policyEvents } from '../cluster/policies.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
@@ -71,7 +71,7 @@ export class Explainer {
     this.#evictor = evictor;
     this.#given = given;
     this.#engines.take(now, given);
-    const { comparisonOperators = false } = evictor.settings?.engine ?? {};
+    const comparisonOperators = comparesNumbers(evictor);
     this.#byDrains = new LeftToDrains({ now: at, nodes, pods, policies, comparisonOperators });
     const isOurs = evictor.rules === 'taintmgr-controller' && !evictor.takesOver;
     const isAsked = this.#question.compare || !isOurs;
@@ -188,7 +188,7 @@ export class Explainer {
       present: pods,
       pods: pods.map((facts) => past?.pods.get(facts.pod.uid) ?? [facts]),
       since: evictor.upstreamSince,
-      comparisonOperators: evictor.settings?.engine.comparisonOperators ?? false,
+      comparisonOperators: evictor.comparesNumbers === true || comparesNumbers(evictor),
     });
   }
 

@@ -20,14 +20,21 @@ export interface Actor {
    * older. Null: not known, or it does not act.
    */
   readonly upstreamSince: Instant | null;
+  /**
+   * Tolerations with Lt and Gt count for kube-controller-manager, as its flags show; left out: they do not,
+   * or that is not to be seen.
+   */
+  readonly comparesNumbers?: true;
 }
 
 /** Who of kube-controller-manager and taintmgr-controller acts, or which of them may. */
 export function actorOf({ upstream, taintmgr }: Evictors): Actor {
   const manager = upstream['taint-eviction-controller'];
   const source = sourceText([...manager.evidence, ...taintmgr.evidence]);
-  const byManager = { rules: managerName, source, upstreamSince: sinceOf(manager) } as const;
-  const byOurs = { rules: ourName, source, upstreamSince: null } as const;
+  const compares = manager.evidence.some((one) => one.kind === 'pod' && one.comparesNumbers);
+  const seen = { source, ...(compares && { comparesNumbers: true as const }) };
+  const byManager = { rules: managerName, ...seen, upstreamSince: sinceOf(manager) } as const;
+  const byOurs = { rules: ourName, ...seen, upstreamSince: null } as const;
   if (manager.kind === 'acts' && taintmgr.kind === 'acts') {
     return { ...byManager, name: 'both', rules: 'both', sure: true };
   }

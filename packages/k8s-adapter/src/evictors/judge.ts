@@ -2,7 +2,7 @@
 import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
 import { asList, asRecord, asText } from '../proto/json.ts';
 import type { LeaseLives } from './lease-lives.ts';
-import { dutyOf, managerFlags } from './manager-flags.ts';
+import { comparesNumbers, dutyOf, managerFlags } from './manager-flags.ts';
 import type { Duty, DutyVerdict, Evictors, Evidence, LeaseSight } from './verdict.ts';
 
 /** What was read, or that it may not be. */
@@ -95,7 +95,8 @@ function verdictOfPods(
   holder: string | null,
 ): DutyVerdict {
   const judged = pods.map((pod) => {
-    const { runs, says } = dutyOf(managerFlags(pod), duty);
+    const flags = managerFlags(pod);
+    const { runs, says } = dutyOf(flags, duty);
     const { namespace, name, uid } = asRecord(asRecord(pod).metadata);
     const evidence = {
       kind: 'pod',
@@ -103,6 +104,7 @@ function verdictOfPods(
       name: asText(name),
       uid: asText(uid),
       says,
+      ...(comparesNumbers(flags) && { comparesNumbers: true as const }),
       startedAt: startOf(pod),
     } as const;
     return { runs, evidence };

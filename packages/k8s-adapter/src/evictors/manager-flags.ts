@@ -61,6 +61,12 @@ function taintEviction(flags: ManagerFlags): FlagVerdict {
   return { runs: null, says: '--feature-gates=AllBeta=false' };
 }
 
+/** Whether tolerations with Lt and Gt count for it: an alpha feature, which AllAlpha switches too. */
+export function comparesNumbers(flags: ManagerFlags): boolean {
+  const own = lastGate(flags, 'TaintTolerationComparisonOperators');
+  return (own ?? lastGate(flags, 'AllAlpha')) === 'true';
+}
+
 /** What names the controller first decides, else `*` does. */
 function chosen({ controllers }: ManagerFlags, duty: Duty): FlagVerdict {
   const entry = controllers.find((name) => canonical(name.replace(/^-/, '')) === duty);

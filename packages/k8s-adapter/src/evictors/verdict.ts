@@ -51,6 +51,8 @@ export type Evidence =
       readonly name: string;
       readonly uid: string;
       readonly says: string | null;
+      /** Its flags let tolerations with Lt and Gt count; left out: they do not. */
+      readonly comparesNumbers?: true;
       /** When its process started, by the kubelet's clock; null: it does not say. */
       readonly startedAt: Instant | null;
     }

@@ -13,6 +13,7 @@ import {
 import { ApiClient } from '../../src/client/client.ts';
 import { findEvictors } from '../../src/client/find-evictors.ts';
 import { exchangeSink } from '../../src/driver/virtual.ts';
+import { actorOf } from '../../src/evictors/actor.ts';
 import type { Duty, DutyVerdict } from '../../src/evictors/verdict.ts';
 import { taintEvictors, verdictText } from '../../src/evictors/words.ts';
 import type { Transport } from '../../src/transport/sink.ts';
@@ -341,6 +342,22 @@ describe('who evicts for NoExecute taints', () => {
         '--feature-gates=SeparateTaintEvictionController=false',
     });
   });
+
+  for (const [flags, compares] of [
+    [[], false],
+    [['--feature-gates=TaintTolerationComparisonOperators=true'], true],
+    [['--feature-gates=A=true,kube:TaintTolerationComparisonOperators=True'], true],
+    [['--feature-gates=AllAlpha=true'], true],
+    [['--feature-gates=AllAlpha=true,TaintTolerationComparisonOperators=false'], false],
+  ] as const) {
+    it(`is kube-controller-manager, for which Lt and Gt ${compares ? '' : 'do not '}count: ${flags}`, async () => {
+      const one = world();
+      putManager(one, 'kcm-cp', flags);
+      const actor = actorOf(await findEvictors(one.client, soon));
+      assert.equal(actor.name, 'kube-controller-manager');
+      assert.equal(actor.comparesNumbers === true, compares);
+    });
+  }
 
   it('is taintmgr-controller, in whatever namespace it runs', async () => {
     const one = world();

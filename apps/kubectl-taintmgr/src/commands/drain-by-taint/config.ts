@@ -2,6 +2,7 @@
 import type { Event } from '@taintmgr/core';
 import { type DrainConfig, type DrainPlan, planDrain, soloDrainConfig } from '@taintmgr/core/drain';
 import { fieldManager } from '../../cluster/change-node.ts';
+import { comparesNumbers } from '../../cluster/evictors.ts';
 import type { PodFacts } from '../../cluster/facts.ts';
 import type { ClusterReader } from '../../cluster/reader.ts';
 import type { NodeSurvey } from '../../cluster/survey.ts';
@@ -25,8 +26,7 @@ export async function readConfig(
     goneDaemonSets: await goneDaemonSets(reader, pods),
     leaving: new Set(leaving),
     fieldManager,
-    // As for the controller, and for the API server that has taken the pods.
-    comparisonOperators: evictor.settings?.engine.comparisonOperators ?? false,
+    comparisonOperators: comparesNumbers(evictor),
     partners: [],
     ...(isBesideController && besideController),
     budgets,

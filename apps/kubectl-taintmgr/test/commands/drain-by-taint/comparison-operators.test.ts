@@ -4,7 +4,7 @@ import { type KubeObject, node, pod } from '@taintmgr/sim-cluster';
 import { run } from '../../world/run.ts';
 import { startWithDefinitions, type TestCluster } from '../../world/test-cluster.ts';
 
-// Tolerations with Lt and Gt count in a drain where they count for the controller.
+// Tolerations with Lt and Gt count where they count for the one who evicts here.
 
 const managers = 'taintmanagers.taintmgr.dev';
 const drain = ['drain-by-taint', 'level=10:NoSchedule', 'n1', '--force', '--dry-run=client'];
@@ -40,6 +40,26 @@ describe('a drain and tolerations that compare numbers', () => {
     assert.deepEqual(unloaded, []);
   });
   after(() => cluster.stop());
+
+  for (const compares of [true, false]) {
+    it(`goes by the flags of kube-controller-manager where that evicts: ${compares}`, async () => {
+      const gate = `--feature-gates=TaintTolerationComparisonOperators=${compares}`;
+      const manager = 'kube-controller-manager';
+      const spec = {
+        nodeName: 'cp',
+        containers: [{ name: 'm', image: 'm', command: [manager, gate] }],
+      };
+      const one = pod('kube-system', manager, { spec });
+      const labels = { component: manager };
+      cluster.api.create('pods', { ...one, metadata: { ...one.metadata, labels } });
+      const planned = await run(...drain);
+      assert.equal(/^1 pod stays: 1 tolerating the taint/m.test(planned.out), compares);
+      const asked = await run('explain', 'node', 'n1', '--with-taint=level=10:NoExecute');
+      assert.match(asked.out, /^Evicted by: +kube-controller-manager/m);
+      assert.equal(/^default +above-5 +Keep /m.test(asked.out), compares);
+      cluster.api.delete('pods', 'kube-system', manager, { gracePeriodSeconds: 0 });
+    });
+  }
 
   it('keeps a pod that tolerates the taint by them where the controller does', async () => {
     publish(cluster, 'TaintTolerationComparisonOperators=true');
