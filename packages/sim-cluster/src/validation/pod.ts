@@ -29,11 +29,11 @@ const restartPolicies = ['Always', 'OnFailure', 'Never'] as const;
 /** The rules for a new or changed pod; where its status alone is written, its spec was valid before. */
 export function validatePod(
   pod: KubeObject,
-  { subresource }: { readonly subresource?: string } = {},
+  { subresource, previous }: { readonly subresource?: string; readonly previous?: KubeObject } = {},
 ): readonly Cause[] {
   const metadata = validateMetadata(pod);
   if (subresource === 'status') return metadata;
-  const causes = [...metadata, ...validatePodSpec(pod.spec, 'spec')];
+  const causes = [...metadata, ...validatePodSpec(pod.spec, 'spec', previous?.spec)];
   const mirror = pod.metadata.annotations?.[mirrorAnnotation];
   if (mirror !== undefined && !pod.spec.nodeName) {
     const text = 'must set spec.nodeName if mirror pod annotation is set';
@@ -43,12 +43,13 @@ export function validatePod(
 }
 
 /**
- * The rules for a PodSpec at `path`, of a pod or of a template. Its containers may also mount the claims
- * that are made for each pod of a StatefulSet.
+ * The rules for a PodSpec at `path`, of a pod or of a template; `before` is the stored one. Its containers may
+ * also mount the claims that are made for each pod of a StatefulSet.
  */
 export function validatePodSpec(
   spec: PodSpec,
   path: string,
+  before: PodSpec = {},
   claims: readonly Json[] = [],
 ): readonly Cause[] {
   const { volumes = [], initContainers = [], dnsPolicy } = spec;
@@ -72,7 +73,8 @@ export function validatePodSpec(
   for (const error of spec.nodeName ? subdomainErrors(spec.nodeName) : []) {
     causes.push(invalidValue(`${path}.nodeName`, spec.nodeName, error));
   }
-  causes.push(...validateTolerations(spec.tolerations ?? [], `${path}.tolerations`));
+  const { tolerations = [] } = spec;
+  causes.push(...validateTolerations(tolerations, `${path}.tolerations`, before.tolerations));
   return causes;
 }
 

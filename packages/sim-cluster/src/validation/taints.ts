@@ -49,11 +49,16 @@ function validateEffect(effect: string, field: string): readonly Cause[] {
 const matchAllMessage =
   'operator must be Exists when `key` is empty, which means "match all values and all keys"';
 
-/** The rules for `spec.tolerations` of a pod. */
+/**
+ * The rules for `spec.tolerations` of a pod. `before`: those that are stored; where they compare numbers
+ * already, the new ones may too.
+ */
 export function validateTolerations(
   tolerations: readonly TimedToleration[],
   path: string,
+  before: readonly TimedToleration[] = [],
 ): readonly Cause[] {
+  const comparesNumbers = before.some(({ operator }) => operator === 'Lt' || operator === 'Gt');
   return tolerations.flatMap((toleration, index) => {
     const field = `${path}[${index}]`;
     const { key = '', operator = '', effect = '' } = toleration;
@@ -69,13 +74,19 @@ export function validateTolerations(
       const text = "effect must be 'NoExecute' when `tolerationSeconds` is set";
       causes.push(invalidValue(`${field}.effect`, effect, text));
     }
-    causes.push(...validateOperator(operator, toleration.value ?? '', `${field}.operator`));
+    const { value = '' } = toleration;
+    causes.push(...validateOperator(operator, value, `${field}.operator`, comparesNumbers));
     if (effect !== '') causes.push(...validateEffect(effect, `${field}.effect`));
     return causes;
   });
 }
 
-function validateOperator(operator: string, value: string, field: string): readonly Cause[] {
+function validateOperator(
+  operator: string,
+  value: string,
+  field: string,
+  comparesNumbers: boolean,
+): readonly Cause[] {
   switch (operator) {
     case '':
     case 'Equal': {
@@ -89,8 +100,17 @@ function validateOperator(operator: string, value: string, field: string): reado
     // The comparison operators are known but their feature gate is off.
     case 'Lt':
     case 'Gt':
+      if (comparesNumbers)
+        return isInt64(value) ? [] : [invalidValue(field, value, integerMessage)];
       return [notSupported(field, operator, ['Equal', 'Exists', 'Lt', 'Gt'])];
     default:
       return [notSupported(field, operator, ['Equal', 'Exists'])];
   }
+}
+
+const integerMessage = 'must be a valid decimal integer in canonical form';
+
+function isInt64(text: string): boolean {
+  if (!/^(?:0|-?[1-9][0-9]*)$/.test(text)) return false;
+  return BigInt.asIntN(64, BigInt(text)) === BigInt(text);
 }

@@ -33,7 +33,7 @@ const counts = ['replicas', 'minReadySeconds', 'revisionHistoryLimit'] as const;
 /** The rules for a workload; where its status alone is written, its spec was valid before. */
 export function validateWorkload(
   workload: KubeObject,
-  { subresource }: { readonly subresource?: string } = {},
+  { subresource, previous }: { readonly subresource?: string; readonly previous?: KubeObject } = {},
 ): readonly Cause[] {
   const metadata = validateMetadata(workload);
   if (subresource === 'status') return metadata;
@@ -42,7 +42,7 @@ export function validateWorkload(
     ...metadata,
     ...counts.flatMap((member) => validateCount(spec[member], `spec.${member}`)),
     ...validateOwnSelector(kind, spec),
-    ...validateTemplate(spec),
+    ...validateTemplate(spec, previous?.spec),
     ...(kind === 'Job' ? validateJobSpec(spec) : validateLastingPods(kind, spec)),
   ];
 }
@@ -65,10 +65,18 @@ function isEmpty({ matchLabels = {}, matchExpressions = [] }: LabelSelector): bo
   return Object.keys(matchLabels).length + matchExpressions.length === 0;
 }
 
-function validateTemplate({ template, volumeClaimTemplates = [] }: Spec): readonly Cause[] {
+function validateTemplate(
+  { template, volumeClaimTemplates = [] }: Spec,
+  before: Spec | undefined,
+): readonly Cause[] {
   return [
     ...validateLabels(template?.metadata?.labels ?? {}, 'spec.template.labels'),
-    ...validatePodSpec(template?.spec ?? {}, 'spec.template.spec', volumeClaimTemplates),
+    ...validatePodSpec(
+      template?.spec ?? {},
+      'spec.template.spec',
+      before?.template?.spec,
+      volumeClaimTemplates,
+    ),
   ];
 }
 
