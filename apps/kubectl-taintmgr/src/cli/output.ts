@@ -1,3 +1,4 @@
+import { printable } from '../render/printable.ts';
 import { type ColorChoice, type Paint, paintFor } from '../render/style.ts';
 
 /** A block of lines that is rewritten in place, for a person who watches. */
@@ -26,9 +27,9 @@ export interface Output {
   readonly paintErr: Paint;
 }
 
-/** A line that begins with `Warning:`, as kubectl writes one. */
+/** A line that begins with `Warning:`, as kubectl writes one; what in it came from the cluster steers no terminal. */
 export function warn(output: Output, text: string): void {
-  output.err(`${output.paintErr('warning', 'Warning:')} ${text}`);
+  output.err(`${output.paintErr('warning', 'Warning:')} ${printable(text)}`);
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;

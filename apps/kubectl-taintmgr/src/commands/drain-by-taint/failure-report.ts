@@ -8,6 +8,7 @@ import {
 } from '@taintmgr/core/drain';
 import { formatTime } from '@taintmgr/core/time';
 import { count } from '../../render/count.ts';
+import { printable } from '../../render/printable.ts';
 import { renderTable } from '../../render/table.ts';
 import type { DrainResult } from './outcome.ts';
 import { isToGo, nameOf, pauseOf, tallyOf } from './progress-line.ts';
@@ -22,7 +23,7 @@ export function renderLeft(
 ): string {
   const [ending, then] = endingOf(result, machine);
   if (!machine.synced) {
-    const why = refusal === null ? '' : `: ${refusal}`;
+    const why = refusal === null ? '' : `: ${printable(refusal)}`;
     return `error: ${ending} before the pods were known${why}${then}`;
   }
   const { gone, total } = tallyOf(machine.pods());
@@ -56,7 +57,7 @@ const endings: Readonly<Partial<Record<DrainResult, Ending>>> = {
 function failedNodes(machine: DrainMachine): readonly string[] {
   return machine.nodes().flatMap(({ name, phase }) => {
     if (phase.kind !== 'failed') return [];
-    if (phase.message !== null) return [`node ${name}: ${phase.message}`];
+    if (phase.message !== null) return [`node ${name}: ${printable(phase.message)}`];
     if (phase.why === 'TaintRemoved')
       return [`node ${name}: the taint was removed by somebody else`];
     return phase.why === 'NotBegun'

@@ -3,6 +3,8 @@ import { ApiClient } from '@taintmgr/k8s-adapter/client';
 import { isNamed } from '@taintmgr/k8s-adapter/drain';
 import { warn } from '../../cli/output.ts';
 import { undoOnNodes } from '../../cluster/undo-drain.ts';
+import { printable } from '../../render/printable.ts';
+import { shellWord } from '../../render/shell-word.ts';
 import type { Drain } from './drain.ts';
 
 /**
@@ -18,7 +20,7 @@ export async function rollBack(drain: Drain, names: Iterable<string>): Promise<r
   return await undoOnNodes(client, names, isNamed(wanted.id), options);
 }
 
-/** Says how to take it back by hand. */
+/** Says how to take it back by hand. The name may be that of a mark which anybody has written. */
 export function hintUndo({ output, wanted }: Drain): void {
-  output.err(`hint: to undo: kubectl taintmgr undo ${wanted.id}`);
+  output.err(`hint: to undo: kubectl taintmgr undo ${printable(shellWord(wanted.id))}`);
 }
