@@ -3,6 +3,7 @@ import { type ApiClient, resumeLimitsRequest } from '@taintmgr/k8s-adapter';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
+import { isObjectName } from '../../cli/names.ts';
 import { readLimits, readLimitsIn, type TrippedLimit } from '../../cluster/limits.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { whoAmI } from '../../cluster/rights.ts';
@@ -47,13 +48,14 @@ async function openLimits(
     );
   }
   if (found === null) failWhereTripped(managers);
-  if (found === null || found.tripped.length === 0) {
+  const tripped = found?.tripped ?? [];
+  const unknown = names.find((name) => !tripped.some(({ id }) => id === name));
+  if (unknown !== undefined) throw new UsageError(notTripped(unknown, tripped));
+  if (found === null || tripped.length === 0) {
     output.out('No limit has tripped.');
     return;
   }
-  const limits = names.length === 0 ? found.tripped.map(({ id }) => id) : names;
-  const unknown = limits.find((name) => !found.tripped.some(({ id }) => id === name));
-  if (unknown !== undefined) throw new UsageError(notTripped(unknown, found.tripped));
+  const limits = names.length === 0 ? tripped.map(({ id }) => id) : names;
   const by = (await whoAmI(client)) ?? 'somebody';
   await client.send(resumeLimitsRequest(found.lease, { limits, by }));
   for (const limit of limits) {
@@ -74,7 +76,9 @@ function failWhereTripped(managers: readonly TaintManager[]): void {
 
 function notTripped(name: string, tripped: readonly TrippedLimit[]): string {
   const known = tripped.map(({ id }) => `'${id}'`).join(', ');
-  return `limit '${name}' has not tripped; those that have: ${known}`;
+  const others = known === '' ? 'nor has any other' : `those that have: ${known}`;
+  const pause = isObjectName(name) ? `; to end a pause: resume pause/${name}` : '';
+  return `limit '${name}' has not tripped; ${others}${pause}`;
 }
 
 /** `namespace/name`. */

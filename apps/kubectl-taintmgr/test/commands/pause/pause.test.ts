@@ -152,6 +152,18 @@ describe('pause', () => {
     assert.deepEqual([code, err], [0, '']);
     assert.match(out, /mine deleted: all evictions for taints were held for/);
   });
+  it('takes no name of a pause for that of a limit: nothing is done', async () => {
+    await run('pause', 'first');
+    await run('pause', 'second');
+    const { code, out, err } = await run('resume', 'first', 'pause/second');
+    assert.deepEqual([code, out], [1, '']);
+    assert.equal(
+      err,
+      "error: limit 'first' has not tripped; nor has any other; to end a pause: resume pause/first\n",
+    );
+    assert.equal((await run('resume', 'pause/first', 'pause/second')).code, 0);
+  });
+
   it('leaves pauses alone where resume is given no name', async () => {
     await run('pause', 'stays');
     assert.equal((await run('resume')).out, 'No limit has tripped.\n');

@@ -21,6 +21,9 @@ const record = { 'zone=eu/a@600s': { evicted: [], of: 100, tripped } };
 it('resumes what has tripped, and nothing else', async () => {
   const nothing = await run('resume');
   assert.deepEqual([nothing.code, nothing.out], [0, 'No limit has tripped.\n']);
+  const named = await run('resume', 'zone=eu/a');
+  assert.deepEqual([named.code, named.out], [1, '']);
+  assert.equal(named.err, "error: limit 'zone=eu/a' has not tripped; nor has any other\n");
   cluster.api.create('leases', {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
