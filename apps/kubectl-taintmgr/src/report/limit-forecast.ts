@@ -6,6 +6,8 @@ import {
   type Engine,
   type Event,
   type Node,
+  type Pod,
+  type PodExplanation,
 } from '@taintmgr/core';
 import {
   defaultWindowMs,
@@ -17,6 +19,7 @@ import {
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { PodFacts } from '../cluster/facts.ts';
 import type { RateInUse } from '../cluster/taint-managers.ts';
+import { leastOf } from '../render/count.ts';
 import { withoutOpen } from './begun-evictions.ts';
 import { hadTurn, type WaitingPod, withRates } from './rates-in-use.ts';
 
@@ -66,7 +69,8 @@ const waitMsMin: Millis = 1_000;
 
 /**
  * What the controller's engine would do from now on if nothing happened but what it does itself: each
- * eviction is accepted at once, and another pod is ready in its place; one that budgets hold back stays.
+ * eviction is accepted at once, and another pod is ready in its place; one that budgets hold back stays
+ * until they are asked no more.
  * Pods that start at present are ready as well, and those that end are gone. What its limits have
  * counted so far is read where it keeps that; how much of a rate is used up it keeps to itself.
  */
@@ -78,6 +82,8 @@ export class LimitForecast {
   readonly #wentAt = new Map<string, Instant>();
   /** Of each zone, '' all, a node that nobody has to leave. */
   readonly #homes: ReadonlyMap<string, string>;
+  /** Pods that are set aside until they are deleted, whatever budgets say; the first of them first. */
+  readonly #aside: { readonly pod: Pod; readonly until: Instant }[] = [];
   #latest: Instant;
 
   constructor(cluster: LimitedCluster) {
@@ -104,7 +110,8 @@ export class LimitForecast {
     const held = due.filter(({ pod: { uid } }) => this.#isHeld(uid));
     const waiting = due.filter((one) => !held.includes(one));
     const known = { now, policies, published: cluster.rates, waiting };
-    for (const one of held) if (hadTurn(one, known)) this.#setAside(one);
+    for (const one of held) if (hadTurn(one, known)) this.#setAside(one.pod.uid);
+    this.#aside.sort((a, b) => a.until - b.until);
     this.#engine.handle(now, {
       kind: 'limitRecord',
       record: withRates(kept, known),
@@ -127,10 +134,7 @@ export class LimitForecast {
 
   /** Whether no time that passes makes room for it, but others that become available. */
   #waitsForPods(uid: string): boolean {
-    const pod = this.#facts.get(uid)?.pod;
-    const { namespace, name } = pod ?? { namespace: '', name: '' };
-    const explanation = this.#engine.explain(this.#latest, { kind: 'pod', namespace, name });
-    const attempt = explanation?.kind === 'pod' ? explanation.attempt : null;
+    const attempt = this.#explained(uid)?.attempt ?? null;
     return attempt?.kind === 'queued' && attempt.hit !== null && attempt.roomAt === null;
   }
 
@@ -150,15 +154,28 @@ export class LimitForecast {
   #isHeld(uid: string): boolean {
     const facts = this.#facts.get(uid);
     if (!facts || !this.#cluster.isBlocked(facts)) return false;
-    const { namespace, name } = facts.pod;
-    const subject = { kind: 'pod', namespace, name, uid } as const;
-    const explanation = this.#engine.explain(this.#cluster.now, subject);
-    return explanation?.kind === 'pod' && explanation.budgets.kind !== 'ignore';
+    const { budgets } = this.#explained(uid) ?? { budgets: { kind: 'ignore' } };
+    return budgets.kind !== 'ignore' && !this.#isPastBudgets(uid);
   }
 
-  #setAside({ pod: { uid } }: WaitingPod): void {
-    const facts = this.#facts.get(uid);
-    if (facts) this.#handle({ kind: 'podUpsert', pod: { ...facts.pod, tolerations: [anything] } });
+  /** Whether budgets have been asked about it for long enough. */
+  #isPastBudgets(uid: string): boolean {
+    const { deletedAt = null } = this.#explained(uid) ?? {};
+    return deletedAt !== null && deletedAt <= this.#latest;
+  }
+
+  #explained(uid: string): PodExplanation | null {
+    const { namespace, name } = this.#facts.get(uid)?.pod ?? { namespace: '', name: '' };
+    const explanation = this.#engine.explain(this.#latest, { kind: 'pod', namespace, name, uid });
+    return explanation?.kind === 'pod' ? explanation : null;
+  }
+
+  #setAside(uid: string): void {
+    const pod = this.#facts.get(uid)?.pod;
+    if (!pod) return;
+    const { deletedAt = null } = this.#explained(uid) ?? {};
+    if (deletedAt !== null) this.#aside.push({ pod, until: deletedAt });
+    this.#handle({ kind: 'podUpsert', pod: { ...pod, tolerations: [anything] } });
   }
 
   #isThere(uid: string): boolean {
@@ -169,15 +186,21 @@ export class LimitForecast {
   #play(): void {
     const end = this.#cluster.now + aheadMsMax;
     for (let asks = 0; asks < asksMax; asks += 1 + this.#waiting) {
-      const wake = this.#engine.nextWake();
-      if (wake === null) return;
+      const [first] = this.#aside;
+      const wake = leastOf([this.#engine.nextWake(), first?.until].flatMap((one) => one ?? []));
+      if (wake === Number.POSITIVE_INFINITY) return;
       const at = Math.max(wake, this.#latest);
       if (at > end) {
         this.#latest = end;
         return;
       }
       this.#latest = at;
-      this.#handle({ kind: 'tick' });
+      if (first && first.until <= at) {
+        this.#aside.shift();
+        this.#handle({ kind: 'podUpsert', pod: first.pod });
+      } else {
+        this.#handle({ kind: 'tick' });
+      }
     }
   }
 
@@ -210,7 +233,7 @@ export class LimitForecast {
 
   #remove(id: string, uid: string, asksBudgets: boolean): void {
     const facts = this.#facts.get(uid);
-    if (asksBudgets && facts && this.#cluster.isBlocked(facts)) {
+    if (asksBudgets && facts && this.#cluster.isBlocked(facts) && !this.#isPastBudgets(uid)) {
       this.#hits.delete(uid);
       const blocked = { kind: 'blocked', message: '', retryAfter: aheadMsMax } as const;
       this.#handle({ kind: 'result', id, outcome: blocked });

@@ -187,13 +187,15 @@ function asksBudgets({ evictor }: ForecastSurvey, judged: Judged): boolean {
   return judged.explanation.budgets.kind !== 'ignore';
 }
 
-/** With EvictThenDelete budgets are asked for a while. */
+/** With EvictThenDelete budgets are asked for a while, and limits hold the deletion as well. */
 function deletedAt(
-  { evictor, explanation }: Judged,
+  { evictor, explanation: { deletedAt: at }, limit }: Judged,
   blockers: readonly PredictedBlocker[],
 ): Instant | null {
   const isHeld = blockers.some((blocker) => blocker.budgets.length > 0);
-  return isHeld && evictor !== 'drain-by-taint' ? explanation.deletedAt : null;
+  if (!isHeld || evictor === 'drain-by-taint' || at === null) return null;
+  if (limit === null) return at;
+  return limit.goesAt === null ? null : Math.max(at, limit.goesAt);
 }
 
 function byTimeLeft(a: PodReport, b: PodReport): number {

@@ -102,6 +102,33 @@ describe('the forecast of limits', () => {
     );
   });
 
+  it('says when pods are deleted that budgets hold back: when limits let them', () => {
+    const mode = 'evictThenDelete';
+    const read = readSettings({ mode, 'delete-after': '20s' });
+    const settings = { ...read, mode, watchesNodes: false, policies: [] } as const;
+    const nodes = [nodeFactsOf(node('n1', taint('a:NoExecute', 10)))];
+    const pods = ['a', 'b'].map((name) => podFactsOf(pod(name, { labels: {}, ready: 'True' })));
+    const [event] = limiting(one);
+    assert.ok(event?.kind === 'policyUpsert');
+    const objects = [{ kind: 'EvictionPolicy', value: event.policy } as const];
+    const counts = { allowed: 0, healthy: 2, desired: 2, expected: 2, upToDate: true };
+    const budget = { namespace: 'shop', name: 'web', selector: {}, refusal: null, ...counts };
+    const survey = surveyOf(nodes, pods, {
+      crowd: { nodes, pods },
+      policies: { ...noPolicies, objects },
+      budgets: [{ ...budget, alwaysEvictUnhealthy: false }],
+    });
+    const { text } = explain({ ...survey, evictor: { ...survey.evictor, settings } });
+    const rows = text.split('\n').filter((line) => line.startsWith('shop'));
+    assert.deepEqual(
+      rows.map((line) => line.split(/ {2,}/).slice(1, 5).join(' | ')),
+      [
+        'a | Evict | overdue by 10s | PDB web (needs action), deleted in 10s',
+        'b | Evict | ~1m10s | limit total policy=p, PDB web (needs action), deleted in 1m10s',
+      ],
+    );
+  });
+
   it('lets pods go one by one at a rate, from when it lets the next one go', () => {
     const rate = { per: 'Total', podsPerSecond: 0.1 };
     const rates = [{ id: 'total policy=p', oneAt: now - seconds(7) }];
@@ -234,6 +261,74 @@ describe('the forecast of limits', () => {
       'held: -',
       'd: total policy=p in 6000 ms',
     ]);
+  });
+
+  describe('with EvictThenDelete', () => {
+    const isBlocked: LimitedCluster['isBlocked'] = ({ pod: { name } }) => /^held/.test(name);
+    const counts = counted({ evicted: [[now - seconds(20), 1]] });
+    const rate = { per: 'Total', podsPerSecond: 0.1 };
+    const later = [pod('a', tolerates('a', 2)), pod('b', tolerates('a', 2))];
+    // On a node that was tainted 10 s ago.
+    const cases: readonly (readonly [
+      name: string,
+      names: readonly string[],
+      limit: object,
+      deleteAfterSeconds: number,
+      given: Parameters<typeof forecast>[2],
+      expected: readonly string[],
+    ])[] = [
+      [
+        'is deleted when there is room again, and takes the place of who comes after it',
+        ['held'],
+        one,
+        20,
+        { record: counts, others: later.slice(0, 1) },
+        ['held: total policy=p in 40000 ms', 'a: total policy=p in 100000 ms'],
+      ],
+      [
+        'is deleted on time where there is room, and the next one waits',
+        ['held-1', 'held-2'],
+        one,
+        20,
+        {},
+        ['held-1: -', 'held-2: total policy=p in 70000 ms'],
+      ],
+      [
+        'is held by the limit alone once budgets are asked no more',
+        ['held'],
+        one,
+        5,
+        { record: counts },
+        ['held: total policy=p in 40000 ms'],
+      ],
+      [
+        'is not deleted while the limit has tripped',
+        ['held'],
+        { ...one, onLimit: 'Trip' },
+        5,
+        { record: counted({ tripped: { since: now, limit: 'pods', count: null } }) },
+        ['held: total policy=p tripped'],
+      ],
+      [
+        'takes its turn in a rate',
+        ['held'],
+        rate,
+        20,
+        { rates: [oneAt(1)], others: later },
+        [
+          'held: total policy=p in 11000 ms',
+          'a: total policy=p in 1000 ms',
+          'b: total policy=p in 21000 ms',
+        ],
+      ],
+    ];
+    for (const [name, names, limit, deleteAfterSeconds, given, expected] of cases) {
+      it(`a pod that budgets hold back ${name}`, () => {
+        const deleteAfterMs = seconds(deleteAfterSeconds);
+        const config = { mode: 'evictThenDelete', deleteAfterMs } as const;
+        assert.deepEqual(forecast(names, [limit], { ...given, config, isBlocked }), expected);
+      });
+    }
   });
 
   it('takes the instant of a rate that is now for over: who acts was there', () => {
