@@ -17,7 +17,7 @@ import { printable } from '../../render/printable.ts';
 import { alreadySaid, blockerLines, daemonSetLine } from './blockers.ts';
 import { type DrainReport, drainReport, outcomes } from './documents.ts';
 import { type Drain, sayChange } from './drain.ts';
-import { renderLeft } from './failure-report.ts';
+import { renderLeft, type Verdicts, verdictsOf } from './failure-report.ts';
 import { isBegun, isNotDrained } from './outcome.ts';
 import { Progress } from './progress.ts';
 import { hintUndo, rollBack } from './roll-back.ts';
@@ -52,10 +52,13 @@ export async function carryOut(drain: Drain, plan: DrainPlan): Promise<DrainRepo
   };
   const end = await runDrain(connection, options, progress);
   await endOnOpenNodes(drain, end);
-  if (end.result !== 'Drained') await reportLeft(drain, end);
+  const verdicts: Verdicts = end.result === 'Drained' ? new Map() : await reportLeft(drain, end);
   const id = await offerUndo(drain, end, changes);
   const message = end.machine.stop ? stopText(end.machine.stop) : end.refusal;
-  return drainReport(drain, end.result, outcomes(end.machine, changes), { id, message });
+  return drainReport(drain, end.result, outcomes(end.machine, changes, verdicts), {
+    id,
+    message,
+  });
 }
 
 /**
@@ -181,12 +184,14 @@ async function endOnOpenNodes({ connection, wanted }: Drain, { machine }: DrainE
 async function reportLeft(
   { connection, survey, config, output }: Drain,
   end: DrainEnd,
-): Promise<void> {
-  const budgets = await budgetsNow(connection);
+): Promise<Verdicts> {
+  const { machine } = end;
+  const budgets = (await budgetsNow(connection)) ?? survey.budgets;
   const pods = new Map(survey.pods.map(({ pod }) => [pod.uid, pod] as const));
-  output.err(renderLeft(end, budgets ?? survey.budgets, (uid) => pods.get(uid) ?? null));
-  const { stop } = end.machine;
-  if (stop) output.err(stopHint(stop, config.taint));
+  const verdicts = verdictsOf(machine, budgets, (uid) => pods.get(uid) ?? null);
+  output.err(renderLeft(end, verdicts));
+  if (machine.stop) output.err(stopHint(machine.stop, config.taint));
+  return verdicts;
 }
 
 /** The budgets as they are by now; null where they cannot be read, or nobody wants to wait for them. */

@@ -2,6 +2,7 @@
 import type { DrainConfig, DrainMachine, DrainPod, PlannedPod } from '@taintmgr/core/drain';
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import { apiVersion, blockerDocument, taintDocument } from '../../report/documents.ts';
+import type { Verdicts } from './failure-report.ts';
 import type { DrainResult } from './outcome.ts';
 import { goesAnyway } from './plan-table.ts';
 import { isToGo, tallyOf } from './progress-line.ts';
@@ -78,8 +79,12 @@ export function drainDocument(report: DrainReport): object {
 
 type Changes = ReadonlyMap<string, Pick<NodeOutcome, 'cordoned' | 'tainted'>>;
 
-/** What a drain that was carried out made of its nodes. */
-export function outcomes(machine: DrainMachine, changes: Changes): readonly NodeOutcome[] {
+/** What a drain that was carried out made of its nodes; `verdicts`: of budgets that hold pods. */
+export function outcomes(
+  machine: DrainMachine,
+  changes: Changes,
+  verdicts: Verdicts,
+): readonly NodeOutcome[] {
   return machine.nodes().map(({ name, zone, wave, phase }) => {
     const pods = machine.pods().filter(({ pod }) => pod.nodeName === name);
     return {
@@ -90,7 +95,7 @@ export function outcomes(machine: DrainMachine, changes: Changes): readonly Node
       reason: phase.kind === 'failed' ? phase.why : undefined,
       ...changesOf(name, changes),
       ...tallyOf(pods),
-      pods: pods.map(podDocument),
+      pods: pods.map((pod) => podDocument(pod, verdicts)),
       gonePods: pods.filter(({ state }) => state.kind === 'gone').map(({ pod }) => pod.name),
     };
   });
@@ -124,7 +129,7 @@ function changesOf(name: string, changes: Changes): Pick<NodeOutcome, 'cordoned'
   return { cordoned, tainted };
 }
 
-function podDocument(pod: DrainPod): object {
+function podDocument(pod: DrainPod, verdicts: Verdicts): object {
   const { state, because, due, tries, blocker, deleted } = pod;
   const { namespace, name, uid } = pod.pod;
   return {
@@ -138,7 +143,10 @@ function podDocument(pod: DrainPod): object {
     deletedBy: deletedBy(pod),
     ...(isToGo(pod) && { attempts: tries, deleted }),
     heldBy: state.kind === 'gone' ? undefined : pod.hold?.message,
-    blocker: state.kind === 'gone' ? undefined : (blocker ?? undefined),
+    blocker:
+      state.kind === 'gone' || blocker === null
+        ? undefined
+        : { ...blocker, verdict: verdicts.get(uid) ?? blocker.verdict },
   };
 }
 

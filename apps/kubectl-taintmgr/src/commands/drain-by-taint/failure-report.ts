@@ -1,10 +1,10 @@
 import type { Pod } from '@taintmgr/core';
 import {
   type Budget,
-  budgetsOver,
   type DrainMachine,
   type DrainPod,
-  isShut,
+  type PredictedBlocker,
+  predictBlockers,
 } from '@taintmgr/core/drain';
 import { formatTime } from '@taintmgr/core/time';
 import { count } from '../../render/count.ts';
@@ -15,12 +15,29 @@ import { isToGo, nameOf, pauseOf, tallyOf } from './progress-line.ts';
 import type { DrainEnd } from './run.ts';
 import { deleterText } from './stop.ts';
 
-/** What a drain that did not come to its end leaves behind, why, and what may help. */
-export function renderLeft(
-  { result, machine, refusal }: DrainEnd,
+/** By uid, whether waiting helps pods that budgets hold. */
+export type Verdicts = ReadonlyMap<string, PredictedBlocker['verdict']>;
+
+/**
+ * What the budgets themselves say about the pods that they hold: the API server's refusal does not say
+ * whether waiting helps.
+ */
+export function verdictsOf(
+  machine: DrainMachine,
   budgets: readonly Budget[] | null,
   podOf: (uid: string) => Pod | null,
-): string {
+): Verdicts {
+  const site = { budgets, finalizers: [], nodeAnswers: null };
+  const entries = machine.pods().flatMap(({ pod: { uid }, blocker }) => {
+    const read = blocker?.code === 'Budget' ? podOf(uid) : null;
+    const [predicted] = read ? predictBlockers(read, site) : [];
+    return predicted ? [[uid, predicted.verdict] as const] : [];
+  });
+  return new Map(entries);
+}
+
+/** What a drain that did not come to its end leaves behind, why, and what may help. */
+export function renderLeft({ result, machine, refusal }: DrainEnd, verdicts: Verdicts): string {
   const [ending, then] = endingOf(result, machine);
   if (!machine.synced) {
     const why = refusal === null ? '' : `: ${printable(refusal)}`;
@@ -29,8 +46,7 @@ export function renderLeft(
   const { gone, total } = tallyOf(machine.pods());
   const head = `error: ${ending}, ${gone} of ${count(total, 'pod')} gone${then}`;
   const left = machine.pods().filter((pod) => isToGo(pod) && pod.state.kind !== 'gone');
-  const shut = left.filter((pod) => isShutIn(pod, budgets, podOf));
-  const rows = left.map((pod) => [nameOf(pod.pod), pod.pod.nodeName, stateText(pod, shut)]);
+  const rows = left.map((pod) => [nameOf(pod.pod), pod.pod.nodeName, stateText(pod, verdicts)]);
   const table = rows.length === 0 ? [] : renderTable(['POD', 'NODE', 'STATE'], rows).split('\n');
   const lines = [
     [head, ...failedNodes(machine), ...table].join('\n  '),
@@ -77,18 +93,7 @@ function budgetHint(left: readonly DrainPod[]): readonly string[] {
   );
 }
 
-/** Whether the budget that holds a pod would let nobody go even if all its pods were healthy. */
-function isShutIn(
-  { pod, blocker }: DrainPod,
-  budgets: readonly Budget[] | null,
-  podOf: (uid: string) => Pod | null,
-): boolean {
-  const read = podOf(pod.uid);
-  if (blocker?.code !== 'Budget' || !read || !budgets) return false;
-  return budgetsOver(read, budgets).some(isShut);
-}
-
-function stateText(pod: DrainPod, shut: readonly DrainPod[]): string {
+function stateText(pod: DrainPod, verdicts: Verdicts): string {
   const { state, tries, blocker, taken } = pod;
   if (taken) return `deleted by ${deleterText(taken)}`;
   switch (state.kind) {
@@ -105,7 +110,8 @@ function stateText(pod: DrainPod, shut: readonly DrainPod[]): string {
       if (pause !== null) return `held by ${pause}`;
       if (!blocker) return 'not its turn yet';
       const times = `${tries} ${tries === 1 ? 'try' : 'tries'}`;
-      const never = shut.includes(pod) ? '; will not resolve by itself' : '';
+      const isNever = verdicts.get(pod.pod.uid) === 'never';
+      const never = isNever ? '; will not resolve by itself' : '';
       return `${blocker.message} (${times}${never})`;
     }
     default:

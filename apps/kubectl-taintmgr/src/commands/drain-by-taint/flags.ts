@@ -77,7 +77,7 @@ Exit codes; .status.result of -o json says the same:
   0    Drained, or Planned with --dry-run
   1    Failed or Refused: usage, missing flags or permissions, or the API server;
        Stopped: somebody else evicts for the taint and ignores PDBs
-  2    Blocked: something blocks evictions that will not resolve by itself
+  2    Blocked: something but time holds pods back, such as a PDB
   3    TimedOut: not finished within --timeout
   130  Interrupted: run the same command again to continue; with --server-side the drain goes on
 

@@ -30,6 +30,7 @@ const zones = {
   west: [app('west', 'web', { replicas: 2 })],
   back: [app('back', 'web')],
   vanish: [app('vanish', 'web')],
+  verdict: [app('verdict', 'web')],
   same: [statefulSet('same', 'db', inZone('same'))],
   doc: [app('doc', 'web'), app('doc', 'db', tolerates(60))],
   late: [app('late', 'web')],
@@ -44,7 +45,7 @@ before(async () => {
     zones: Object.keys(zones),
     nodesPerZone: 2,
     workloads: Object.values(zones).flat(),
-    budgets: ['later', 'ignore', 'once', 'back', 'vanish']
+    budgets: ['later', 'ignore', 'once', 'back', 'vanish', 'verdict']
       .map((zone) => pdb(zone, 'web', { minAvailable: 1 }))
       .concat(pdb('frees', 'web', { minAvailable: 2 })),
   });
@@ -221,6 +222,19 @@ describe('the flags of drain-by-taint', { concurrency: 4 }, () => {
     forget();
     assert.deepEqual(uids, [old?.metadata.uid]);
     assert.notEqual(scenario.pod('db').metadata.uid, old?.metadata.uid);
+  });
+
+  it('-o json says whether waiting helps a pod that a budget holds, as the text does', async () => {
+    const { nodeName } = scene('verdict', 'web');
+    const { code, out, err } = await drain(nodeName, '--once', '-o', 'json');
+    assert.equal(code, 2, err);
+    assert.match(err, /\(1 try; will not resolve by itself\)$/m);
+    const { status } = JSON.parse(out);
+    const pods: readonly { blocker?: { verdict: string } }[] = status.nodes[0].pods;
+    assert.deepEqual(
+      pods.flatMap(({ blocker }) => blocker?.verdict ?? []),
+      ['never'],
+    );
   });
 
   it('-o json is one document, with the result as its contract; the rest goes to stderr', async () => {

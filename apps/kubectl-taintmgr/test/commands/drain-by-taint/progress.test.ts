@@ -8,7 +8,7 @@ import {
   DrainMachine,
   resolveDrainConfig,
 } from '@taintmgr/core/drain';
-import { renderLeft } from '../../../src/commands/drain-by-taint/failure-report.ts';
+import { renderLeft, verdictsOf } from '../../../src/commands/drain-by-taint/failure-report.ts';
 import { resultOf } from '../../../src/commands/drain-by-taint/outcome.ts';
 import { Progress } from '../../../src/commands/drain-by-taint/progress.ts';
 import { progressLine } from '../../../src/commands/drain-by-taint/progress-line.ts';
@@ -322,7 +322,8 @@ describe('what a drain leaves behind', () => {
       const { machine } = begin();
       const result = resultOf(machine);
       const podOf = (): Pod => ({ ...web, labels: {} });
-      assert.equal(renderLeft({ result, machine, refusal: null }, budgets, podOf), lines(expected));
+      const verdicts = verdictsOf(machine, budgets, podOf);
+      assert.equal(renderLeft({ result, machine, refusal: null }, verdicts), lines(expected));
     });
   }
 
@@ -331,12 +332,12 @@ describe('what a drain leaves behind', () => {
     const machine = new DrainMachine(resolveDrainConfig({ taint: maintenance, targets }));
     const end = { result: 'Interrupted', machine, refusal: null } as const;
     assert.equal(
-      renderLeft(end, null, () => null),
+      renderLeft(end, new Map()),
       'error: interrupted before the pods were known; run the same command again to continue',
     );
     const refused = { result: 'Failed', machine, refusal: 'pods is forbidden' } as const;
     assert.equal(
-      renderLeft(refused, null, () => null),
+      renderLeft(refused, new Map()),
       'error: the drain cannot continue before the pods were known: pods is forbidden',
     );
   });
