@@ -53,16 +53,16 @@ export class Drained {
       : { ...decision, because };
   }
 
-  /** The taint with the effect that it has. */
+  /** The taint with the effect that it has; its time is its own, and not when the drain had put it on. */
   taint(taint: Taint): Taint {
-    return this.#markOf(taint)?.taint ?? taint;
+    const mark = this.#markOf(taint);
+    return mark ? { ...mark.taint, timeAdded: taint.timeAdded } : taint;
   }
 
   #asGiven(reason: Reason): Reason {
     if (!('taint' in reason)) return reason;
-    const mark = this.#markOf(reason.taint);
-    if (!mark) return reason;
-    const taint = { ...mark.taint, timeAdded: reason.taint.timeAdded };
+    if (!this.#markOf(reason.taint)) return reason;
+    const taint = this.taint(reason.taint);
     return isByTolerations(reason) ? { ...reason, taint, asExecuted: true } : { ...reason, taint };
   }
 
