@@ -1,3 +1,4 @@
+// What a drain that did not come to its end leaves behind, why, and what may help.
 import type { Pod } from '@taintmgr/core';
 import {
   type Budget,
@@ -30,13 +31,14 @@ export function verdictsOf(
   const site = { budgets, finalizers: [], nodeAnswers: null };
   const entries = machine.pods().flatMap(({ pod: { uid }, blocker }) => {
     const read = blocker?.code === 'Budget' ? podOf(uid) : null;
-    const [predicted] = read ? predictBlockers(read, site) : [];
+    // Its budget was asked, so it is none that is spared because it is not ready.
+    const [predicted] = read ? predictBlockers({ ...read, ready: 'True' }, site) : [];
     return predicted ? [[uid, predicted.verdict] as const] : [];
   });
   return new Map(entries);
 }
 
-/** What a drain that did not come to its end leaves behind, why, and what may help. */
+/** The report on it; `verdicts`: of the budgets that hold pods. */
 export function renderLeft({ result, machine, refusal }: DrainEnd, verdicts: Verdicts): string {
   const [ending, then] = endingOf(result, machine);
   if (!machine.synced) {
