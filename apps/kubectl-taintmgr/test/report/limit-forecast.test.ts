@@ -105,7 +105,13 @@ describe('the forecast of limits', () => {
   it('says when pods are deleted that budgets hold back: when limits let them', () => {
     const mode = 'evictThenDelete';
     const read = readSettings({ mode, 'delete-after': '20s' });
-    const settings = { ...read, mode, watchesNodes: false, policies: [] } as const;
+    const settings = {
+      ...read,
+      mode,
+      watchesNodes: false,
+      allowsOverlap: false,
+      policies: [],
+    } as const;
     const nodes = [nodeFactsOf(node('n1', taint('a:NoExecute', 10)))];
     const pods = ['a', 'b'].map((name) => podFactsOf(pod(name, { labels: {}, ready: 'True' })));
     const [event] = limiting(one);
