@@ -39,7 +39,7 @@ const failures: readonly (readonly [why: DrainFailure, result: DrainResult])[] =
 ];
 
 /** How a drain that came to its end has ended. */
-export function resultOf(machine: DrainMachine): DrainResult {
+export function resultOf(machine: Pick<DrainMachine, 'nodes'>): DrainResult {
   const whys = machine.nodes().flatMap(({ phase }) => (phase.kind === 'failed' ? [phase.why] : []));
   const found = failures.find(([why]) => whys.includes(why));
   return found ? found[1] : 'Drained';

@@ -2,10 +2,13 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { run } from '../../world/run.ts';
-import { beat, installPolicies, useTakeoverCluster } from './taken-over.ts';
+import { beat, installPolicies, managers, useTakeoverCluster } from './taken-over.ts';
+
+/** Sees everything but the policies. */
+const blind = [{ verbs: ['*'], apiGroups: ['', 'taintmgr.dev'], resources: ['*'] }];
 
 describe('takeover status', () => {
-  const cluster = useTakeoverCluster();
+  const cluster = useTakeoverCluster({ blind });
 
   beforeEach(() => {
     installPolicies(cluster());
@@ -104,5 +107,75 @@ shop        4        1      3         0
     assert.match(out, /No namespace is taken over/);
     const { mislabelled } = JSON.parse((await run('takeover', 'status', '-o', 'json')).out);
     assert.deepEqual(mislabelled, ['shop=true']);
+  });
+
+  it('goes by the heartbeat that the policies name, and by no other', async () => {
+    const { api } = cluster();
+    const apiVersion = 'taintmgr.dev/v1alpha1';
+    const made = api.create(managers, {
+      ...{ apiVersion, kind: 'TaintManager', metadata: { name: 'another' } },
+    });
+    const renewTime = new Date().toISOString();
+    const status = { renewTime, leader: 'b', settings: {}, takeover: { enabled: true } };
+    api.update(managers, { ...made, status }, 'status');
+    beat(cluster(), { enabled: true }, 90_000);
+    const { works, manager } = JSON.parse((await run('takeover', 'status', '-o', 'json')).out);
+    assert.deepEqual([works, manager.name], [false, 'taintmgr']);
+  });
+
+  it('says that the leader has stopped', async () => {
+    const lastTransitionTime = new Date().toISOString();
+    const resigned = { type: 'Leading', status: 'False', reason: 'Resigned', message: 'm' };
+    const conditions = [{ ...resigned, lastTransitionTime }];
+    beat(cluster(), { enabled: true }, 0, { conditions });
+    const { out } = await run('takeover', 'status');
+    assert.match(out, /\n {2}taintmgr has stopped leading\n/);
+  });
+
+  it('has nothing against policies of a newer controller', async () => {
+    const { api } = cluster();
+    for (const plural of ['validatingadmissionpolicies', 'validatingadmissionpolicybindings']) {
+      for (const found of api.list(plural)) {
+        const annotations = { 'taintmgr.dev/takeover-version': '99' };
+        const metadata = { ...found.metadata, annotations };
+        const actions = found.spec.validationActions && { validationActions: ['Deny', 'Audit'] };
+        api.update(plural, { ...found, metadata, spec: { ...found.spec, ...actions } });
+      }
+    }
+    const { out } = await run('takeover', 'status');
+    assert.match(out, /^takeover is ready: .*\n(.*\n)*policies: version 99, as they should be\n/);
+  });
+
+  it('ends no takeover for a policy that was changed while the heartbeat is late', async () => {
+    const { api } = cluster();
+    const plural = 'validatingadmissionpolicybindings';
+    const found = api.get(plural, '', 'taintmgr-takeover') ?? assert.fail('there is no binding');
+    api.update(plural, { ...found, spec: { ...found.spec, validationActions: ['Audit'] } });
+    beat(cluster(), { enabled: true }, 40_000);
+    const { out } = await run('takeover', 'status');
+    assert.match(out, /^takeover does not work: kube-controller-manager evicts as ever\n/);
+  });
+
+  it('is an error where the policies may not be read, which is not that they are missing', async () => {
+    const { code, out, err } = await run('takeover', 'status', '--token=blind');
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(err, /Forbidden.*cannot get resource "validatingadmissionpolic/);
+  });
+
+  it('leaves a namespace out that goes already', async () => {
+    const { api } = cluster();
+    api.create('namespaces', {
+      metadata: {
+        ...{ name: 'old', labels: { 'taintmgr.dev/takeover': 'enabled' } },
+        finalizers: ['example.com/wait'],
+      },
+    });
+    const names = async (): Promise<readonly string[]> => {
+      const { namespaces } = JSON.parse((await run('takeover', 'status', '-o', 'json')).out);
+      return namespaces.map(({ name }: { readonly name: string }) => name);
+    };
+    assert.deepEqual(await names(), ['old']);
+    api.delete('namespaces', '', 'old', {});
+    assert.deepEqual(await names(), []);
   });
 });

@@ -5,7 +5,7 @@ import { startWithDefinitions, type TestCluster, type Users } from '../../world/
 
 export const us = 'system:serviceaccount:taintmgr-system:taintmgr-controller';
 const upstream = 'system:serviceaccount:kube-system:node-controller';
-const managers = 'taintmanagers.taintmgr.dev';
+export const managers = 'taintmanagers.taintmgr.dev';
 
 /** A cluster with our kinds, a node and some pods; who it belongs to is said by the test. */
 async function startTakeoverCluster(users?: Users): Promise<TestCluster> {

@@ -1,0 +1,121 @@
+// What takeover enable and disable must not do, and where they must not give up.
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import type { KubeObject } from '@taintmgr/sim-cluster';
+import { run } from '../../world/run.ts';
+import { beat, installPolicies, labelOf, setTaint, useTakeoverCluster } from './taken-over.ts';
+
+const all = { verbs: ['*'], resources: ['*'] };
+const groups = ['admissionregistration.k8s.io', 'authorization.k8s.io', 'taintmgr.dev', 'policy'];
+const ofPods = ['namespaces', 'pods', 'pods/eviction'];
+const users = {
+  /** Sees no nodes. */
+  owner: [
+    { ...all, apiGroups: groups },
+    { verbs: ['*'], apiGroups: [''], resources: [...ofPods, 'pods/status'] },
+  ],
+  /** May not write what a mark is written to. */
+  markless: [
+    { ...all, apiGroups: groups },
+    { verbs: ['*'], apiGroups: [''], resources: [...ofPods, 'nodes'] },
+  ],
+};
+
+describe('takeover enable and disable', () => {
+  const cluster = useTakeoverCluster(users);
+  beforeEach(() => {
+    installPolicies(cluster());
+    beat(cluster(), { enabled: true });
+  });
+
+  const web = (namespace: string): KubeObject =>
+    cluster().api.get('pods', namespace, 'web') ?? assert.fail('there is no pod');
+  const isGoing = (namespace: string): boolean =>
+    cluster().api.get('pods', namespace, 'web')?.metadata.deletionTimestamp !== undefined;
+  const labels = (): readonly (string | undefined)[] =>
+    ['shop', 'cart'].map((name) => labelOf(cluster(), name));
+
+  it('change no namespace where one of them is not there', async () => {
+    const on = await run('takeover', 'enable', 'shop', 'nowhere', '--yes');
+    assert.match(on.err, /namespaces "nowhere" not found/);
+    assert.deepEqual([on.code, ...labels()], [1, undefined, undefined]);
+    await run('takeover', 'enable', 'shop', '--yes');
+    const off = await run('takeover', 'disable', 'shop', 'nowhere', '--yes');
+    assert.match(off.err, /namespaces "nowhere" not found/);
+    assert.deepEqual([off.code, ...labels()], [1, 'enabled', undefined]);
+  });
+
+  it('ask before they change anything, and only then', async () => {
+    await run('takeover', 'enable', 'shop', '--yes');
+    for (const words of [
+      ['enable', 'cart'],
+      ['disable', 'shop'],
+    ]) {
+      const { code, err } = await run('takeover', ...words);
+      assert.match(err, /error: nobody can be asked here: add --yes\n$/);
+      assert.equal(code, 1);
+    }
+    assert.deepEqual(labels(), ['enabled', undefined]);
+    const on = await run('takeover', 'enable', 'shop');
+    assert.deepEqual([on.code, on.out], [0, 'namespace/shop not labeled\n']);
+    const off = await run('takeover', 'disable', 'cart');
+    assert.deepEqual([off.code, off.out], [0, 'namespace/cart not unlabeled\n']);
+  });
+
+  it('disable evicts nobody in a namespace that is not taken over', async () => {
+    await run('takeover', 'enable', 'cart', '--yes');
+    setTaint(cluster(), 'bad');
+    const { code, err } = await run('takeover', 'disable', 'shop', 'cart', '--yes');
+    assert.match(err, /^namespace shop: is not taken over\n/);
+    assert.equal(code, 0, err);
+    assert.deepEqual([isGoing('shop'), isGoing('cart')], [false, true]);
+  });
+
+  it('enable needs to see no nodes, and impersonates nobody whom it may not', async () => {
+    setTaint(cluster(), 'bad');
+    const { code, err } = await run('takeover', 'enable', 'shop', '--yes', '--token=owner');
+    assert.equal(code, 0, err);
+    assert.match(err, /\nproof: the API server refuses .* by owner\n/);
+    assert.deepEqual(labels(), ['enabled', undefined]);
+  });
+
+  it('enable says how many pods are on nodes that pods have to leave', async () => {
+    setTaint(cluster(), 'bad');
+    const { err } = await run('takeover', 'enable', 'shop', '--yes');
+    assert.match(err, /\nnamespace shop: 1 pod, 1 on nodes with NoExecute taints\n/);
+  });
+
+  it('enable changes nothing where the proof fails for another reason', async () => {
+    const { code, err } = await run('takeover', 'enable', 'shop', '--yes', '--token=markless');
+    assert.match(err, /error: it cannot be proved .*; it takes the right to patch pods\/status\n$/);
+    assert.deepEqual([code, ...labels()], [1, undefined, undefined]);
+  });
+
+  const unfit: readonly [string, () => void][] = [
+    [
+      'has its mark already',
+      () => {
+        const conditions = [{ type: 'DisruptionTarget', status: 'True', reason: 'Other' }];
+        cluster().api.update('pods', { ...web('shop'), status: { conditions } }, 'status');
+      },
+    ],
+    [
+      'goes already',
+      () => {
+        const found = web('shop');
+        const metadata = { ...found.metadata, finalizers: ['example.com/wait'] };
+        cluster().api.update('pods', { ...found, metadata });
+        cluster().api.delete('pods', 'shop', 'web', {});
+      },
+    ],
+  ];
+  for (const [name, change] of unfit) {
+    it(`enable shows nothing on a pod that ${name}`, async () => {
+      change();
+      await run('takeover', 'enable', 'shop', '--yes');
+      const { code, err } = await run('takeover', 'enable', 'cart', '--yes');
+      assert.match(err, /\nproof: .* of pod taintmgr-proof-/);
+      assert.deepEqual([code, ...labels()], [0, 'enabled', 'enabled']);
+    });
+  }
+});
