@@ -72,6 +72,19 @@ describe('wrong command lines', () => {
       'error: --pod-selector and --max-unavailable exclude each other: it counts all pods of a workload',
     ],
     [
+      'drain-by-taint a:NoExecute n1 --restart-single-replicas --pod-selector=app=web',
+      'error: --pod-selector and --restart-single-replicas exclude each other: it counts all pods of a workload',
+    ],
+    ['drain-by-taint a:NoExecute n1 --detach', 'error: --detach is only there with --server-side'],
+    [
+      'drain-by-taint a:NoExecute n1 --server-side --once',
+      'error: --once and --server-side exclude each other: --timeout limits how long a node may take',
+    ],
+    [
+      'drain-by-taint a:NoExecute n1 --server-side --ignore-policies',
+      'error: --ignore-policies and --server-side exclude each other: a NodeDrain goes by the policies of the cluster',
+    ],
+    [
       'drain-by-taint a:NoExecute n1 --heed=cni',
       "error: option '--heed <annotation>' argument 'cni' is invalid. " +
         `Want cluster-autoscaler.kubernetes.io/safe-to-evict or karpenter.sh/do-not-disrupt.\n${drainHelp}`,

@@ -72,10 +72,6 @@ export function refuseServerFields({ drain }: NodeDrainRead): void {
     [drain.takesPlannedNodesOnly, 'spec.maintenancePlanned: Require'],
     [drain.requestsEvictions, 'spec.pods.evictBy: EvictionRequest'],
     [drain.rollsBackWhenClosed, 'spec.whileClosed: RollBack'],
-    [drain.requestsEvictions, 'spec.pods.evictBy: EvictionRequest'],
-    [drain.requestsEvictions, 'spec.pods.evictBy: EvictionRequest'],
-    [drain.rollsBackWhenClosed, 'spec.whileClosed: RollBack'],
-    [drain.takesPlannedNodesOnly, 'spec.maintenancePlanned: Require'],
   ] as const;
   const found = fields.find(([isAsked]) => isAsked);
   if (found) throw new UsageError(`--filename: ${found[1]} is only there with --server-side`);

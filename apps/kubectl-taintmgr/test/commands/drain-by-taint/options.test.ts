@@ -29,6 +29,8 @@ const zones = {
   east: [app('east', 'web', { replicas: 2 })],
   west: [app('west', 'web', { replicas: 2 })],
   back: [app('back', 'web')],
+  half: [app('half', 'web'), app('half', 'db')],
+  stays: [app('stays', 'db', tolerates(60))],
   vanish: [app('vanish', 'web')],
   verdict: [app('verdict', 'web')],
   same: [statefulSet('same', 'db', inZone('same'))],
@@ -45,7 +47,7 @@ before(async () => {
     zones: Object.keys(zones),
     nodesPerZone: 2,
     workloads: Object.values(zones).flat(),
-    budgets: ['later', 'ignore', 'once', 'back', 'vanish', 'verdict']
+    budgets: ['later', 'ignore', 'once', 'back', 'half', 'vanish', 'verdict']
       .map((zone) => pdb(zone, 'web', { minAvailable: 1 }))
       .concat(pdb('frees', 'web', { minAvailable: 2 })),
   });
@@ -84,6 +86,12 @@ function deletionsIn(zone: string): { readonly uids: string[]; readonly forget: 
 /** The lines of data that begin so, in their order. */
 const linesOf = (out: string, pattern: RegExp): readonly string[] =>
   out.split('\n').filter((line) => pattern.test(line));
+
+/** Whether a drain has left its mark on a node. */
+function marked(nodeName: string): boolean {
+  const node = cluster.api.get('nodes', '', nodeName);
+  return node?.metadata.annotations?.['taintmgr.dev/drain'] !== undefined;
+}
 
 describe('the flags of drain-by-taint', { concurrency: 4 }, () => {
   it('--now waits for nobody, and leaves who tolerates the taint without limit', async () => {
@@ -197,6 +205,29 @@ describe('the flags of drain-by-taint', { concurrency: 4 }, () => {
     const now = cluster.api.get('nodes', '', nodeName);
     assert.equal(now?.spec.unschedulable, undefined);
     assert.equal(now?.metadata.annotations?.['taintmgr.dev/drain'], undefined);
+  });
+
+  it('--rollback-on-failure keeps what it has set on nodes that are drained', async () => {
+    const { scenario, nodeName: held } = scene('half', 'web');
+    const other = held === 'half-1' ? 'half-2' : 'half-1';
+    const { code, out } = await drain('-l', scenario.selector, '--once', '--rollback-on-failure');
+    assert.equal(code, 2);
+    assert.match(out, new RegExp(`^node/${held} untainted$`, 'm'));
+    assert.doesNotMatch(out, new RegExp(`${other} un`));
+    assert.deepEqual(marked(other), true);
+    assert.deepEqual(marked(held), false);
+  });
+
+  it('--rollback-on-failure takes nothing back after Ctrl-C: the same command goes on', async () => {
+    const { nodeName } = scene('stays', 'db');
+    const running = start(['drain-by-taint', taint, nodeName, '--rollback-on-failure']);
+    await running.output.saw(/tainted$/m);
+    running.interrupt();
+    const { code, out, err } = await running.result;
+    assert.equal(code, 130, err);
+    assert.doesNotMatch(out, /untainted|uncordoned/);
+    assert.match(err, /^hint: to undo: kubectl taintmgr undo drain-/m);
+    assert.equal(marked(nodeName), true);
   });
 
   it('a node that vanishes is done with', async () => {

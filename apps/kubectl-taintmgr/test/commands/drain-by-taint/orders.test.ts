@@ -249,6 +249,26 @@ describe('drain-by-taint --filename', () => {
     assert.equal(namesIn(out, /^node\/(\S+) drained/gm).length, 4);
   });
 
+  const closed: readonly (readonly [name: string, spec: object])[] = [
+    ['window', { gates: undefined, windows: [{ schedule: '0 0 29 2 *', duration: '1m' }] }],
+    ['gate', { windows: undefined }],
+  ];
+  for (const [name, spec] of closed) {
+    it(`cordons no node while a ${name} alone keeps it from its turn`, async () => {
+      const nodeSelector = { matchLabels: { 'kubernetes.io/hostname': 'file-3' } };
+      const gates = [{ ...manifest.spec.gates[0], name: 'shut' }].map((gate) => {
+        const annotation = { key: 'example.com/shut', value: 'open' };
+        return { ...gate, object: { ...gate.object, annotation } };
+      });
+      const path = fileOf({ nodeSelector, waves: undefined, gates, ...spec });
+      const running = start(['drain-by-taint', '-f', path]);
+      await running.output.saw(/^Warning: the drain/m);
+      running.interrupt();
+      const { out } = await running.result;
+      assert.doesNotMatch(out, /cordoned|tainted/);
+    });
+  }
+
   it('says where in the file what is wrong', async () => {
     const refused = async (spec: object): Promise<string> => (await drain('-f', fileOf(spec))).err;
     assert.match(

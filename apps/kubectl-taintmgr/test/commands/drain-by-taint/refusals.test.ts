@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { daemonSet, pdb, pod, toleration } from '@taintmgr/sim-cluster';
+import { policyApiVersion } from '@taintmgr/core/policy';
+import { daemonSet, pdb, pod, type Rule, toleration } from '@taintmgr/sim-cluster';
 import { run } from '../../world/run.ts';
 import { app, Scenario } from '../../world/scenario.ts';
 import { startTestCluster, type TestCluster, versions } from '../../world/test-cluster.ts';
@@ -10,6 +13,13 @@ import { startTestCluster, type TestCluster, versions } from '../../world/test-c
 const maintenance = 'maintenance=kernel:NoExecute';
 const everyFlag = ['--ignore-daemonsets', '--delete-emptydir-data', '--force'];
 
+/** May see what a plan takes, and do nothing. */
+const reading: Rule = {
+  verbs: ['get', 'list'],
+  apiGroups: ['', 'apps', 'policy', 'coordination.k8s.io'],
+  resources: ['*'],
+};
+
 describe('drain-by-taint that changes nothing', () => {
   let cluster: TestCluster;
   let zone: Scenario;
@@ -18,19 +28,22 @@ describe('drain-by-taint that changes nothing', () => {
   before(async () => {
     const scratch = { volumes: [{ name: 'scratch', emptyDir: {} }] };
     const tolerations = [toleration('maintenance:NoExecute', 63)];
-    cluster = await startTestCluster({
-      region: 'r',
-      zones: ['a'],
-      nodesPerZone: 1,
-      workloads: [
-        app('a', 'web'),
-        app('a', 'db', { podSpec: scratch, tolerations }),
-        app('a', 'cache', { tolerations: [toleration('maintenance:NoExecute')] }),
-        daemonSet('a', 'agent'),
-        pod('a', 'bare', { spec: scratch }),
-      ],
-      budgets: [pdb('a', 'web', { minAvailable: 1 })],
-    });
+    cluster = await startTestCluster(
+      {
+        region: 'r',
+        zones: ['a'],
+        nodesPerZone: 1,
+        workloads: [
+          app('a', 'web'),
+          app('a', 'db', { podSpec: scratch, tolerations }),
+          app('a', 'cache', { tolerations: [toleration('maintenance:NoExecute')] }),
+          daemonSet('a', 'agent'),
+          pod('a', 'bare', { spec: scratch }),
+        ],
+        budgets: [pdb('a', 'web', { minAvailable: 1 })],
+      },
+      { reader: [reading] },
+    );
     process.env.KUBECONFIG = cluster.kubeconfig;
     zone = new Scenario(cluster, 'a');
   });
@@ -97,6 +110,36 @@ describe('drain-by-taint that changes nothing', () => {
     const withoutWeb = await drain('--dry-run=server', '--pod-selector=app=db', ...everyFlag);
     assert.equal(withoutWeb.code, 0);
     assert.match(withoutWeb.out, /^pod\/db evicted \(a, server dry run\)\n$/m);
+  });
+
+  it('--dry-run=server is an error where nobody may evict, which is not that pods are blocked', async () => {
+    const { code, err } = await drain('--dry-run=server', '--token=reader', ...everyFlag);
+    assert.match(err, /Forbidden.*cannot create resource "pods\/eviction"/);
+    assert.equal(code, 1);
+  });
+
+  it('--dry-run=client needs no rights to change anything', async () => {
+    const { code, err } = await drain('--dry-run=client', '--token=reader', ...everyFlag);
+    assert.deepEqual([code, err], [2, '']);
+  });
+
+  it('a file needs no flag for pods of DaemonSets', async () => {
+    const path = join(cluster.directory, 'drain.json');
+    const spec = {
+      nodes: ['a-1'],
+      taint: { key: 'maintenance', value: 'kernel', effect: 'NoSchedule' },
+      pods: { withoutController: true, withEmptyDir: true },
+    };
+    const drain = {
+      apiVersion: policyApiVersion,
+      kind: 'NodeDrain',
+      metadata: { name: 'a' },
+      spec,
+    };
+    writeFileSync(path, JSON.stringify(drain));
+    const { code, out, err } = await run('drain-by-taint', '-f', path, '--dry-run=client');
+    assert.equal(code, 2, err);
+    assert.doesNotMatch(out, /--ignore-daemonsets/);
   });
 
   describe('a NoExecute taint', () => {
