@@ -254,13 +254,13 @@ describe('drain-by-taint --filename', () => {
     ['gate', { windows: undefined }],
   ];
   for (const [name, spec] of closed) {
-    it(`cordons no node while a ${name} alone keeps it from its turn`, async () => {
+    it(`cordons no node at the start while a ${name} alone keeps it from its turn`, async () => {
       const nodeSelector = { matchLabels: { 'kubernetes.io/hostname': 'file-3' } };
       const gates = [{ ...manifest.spec.gates[0], name: 'shut' }].map((gate) => {
         const annotation = { key: 'example.com/shut', value: 'open' };
         return { ...gate, object: { ...gate.object, annotation } };
       });
-      const path = fileOf({ nodeSelector, waves: undefined, gates, ...spec });
+      const path = fileOf({ nodeSelector, cordon: 'AtStart', waves: undefined, gates, ...spec });
       const running = start(['drain-by-taint', '-f', path]);
       await running.output.saw(/^Warning: the drain/m);
       running.interrupt();

@@ -77,4 +77,17 @@ describe('takeover that cannot take away what it makes', () => {
     assert.match(err, /; to do it: kubectl delete namespace taintmgr-verify\n/);
     assert.equal(labelOf(cluster(), 'taintmgr-verify'), undefined);
   });
+
+  it('verify names the commands where the API server is away by then', async () => {
+    const running = start(verify);
+    await until('the taint', () => {
+      const { taints = [] } = cluster().api.get('nodes', '', 'n1')?.spec ?? {};
+      return taints.some(({ key }: { readonly key: string }) => key === 'taintmgr.dev/verify');
+    });
+    cluster().api.faults.down = true;
+    const { code, err } = await running.result;
+    assert.equal(code, 1, err);
+    assert.match(err, /; to do it: kubectl taint node n1 taintmgr\.dev\/verify-\n/);
+    assert.match(err, /; to do it: kubectl delete namespace taintmgr-verify-out\n/);
+  });
 });
