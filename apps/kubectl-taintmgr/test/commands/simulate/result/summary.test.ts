@@ -51,6 +51,87 @@ describe('the summary of a run', () => {
     assert.equal(budgets[0]?.belowMax, 1);
   });
 
+  it('counts a budget as below what it wants to the end, and not where it has just enough', () => {
+    const budget = { namespace: 'shop', name: 'web', workloads: [] };
+    const refusal = { namespace: 'shop', node: 'a', workload: null, firstAt: 1, lastAt: 2 };
+    const refusals = [
+      { ...refusal, pod: 'web-1', budget: 'shop/web', count: 3, message: 'm' },
+      { ...refusal, pod: 'web-2', budget: 'shop/web', count: 2, message: 'm' },
+      { ...refusal, pod: 'db-1', budget: 'shop/db', count: 7, message: 'm' },
+    ];
+    const states = [
+      { at: 0, healthy: 2, desired: 2 },
+      { at: 10, healthy: 1, desired: 2 },
+      { at: 15, healthy: 2, desired: 2 },
+      { at: 50, healthy: 0, desired: 2 },
+    ];
+    const summary = summarize({ ...nothing, refusals, budgets: [{ ...budget, states }] }, 60);
+    assert.deepEqual(summary.budgets, [
+      { namespace: 'shop', name: 'web', refusals: 5, belowSeconds: 15, belowMax: 2 },
+    ]);
+    assert.equal(summary.refusals, 12);
+  });
+
+  it('counts nodes with a NoExecute taint that they did not begin with', () => {
+    const node = (name: string, ...taints: readonly (readonly string[])[]) => ({
+      ...{ name, zone: 'z', pods: [] },
+      states: taints.map((now, at) => ({
+        at,
+        ...({ ready: 'True', cordoned: false } as const),
+        taints: now,
+      })),
+    });
+    const [bad, worse, idle] = ['bad:NoExecute', 'worse:NoExecute', 'idle:NoSchedule'];
+    const nodes = [
+      node('new', [], [bad]),
+      node('gone', [], [bad], []),
+      node('another', [bad], [bad, worse]),
+      node('kept', [bad], [bad, idle]),
+      node('less', [bad], []),
+    ];
+    assert.equal(summarize({ ...nothing, nodes }, 60).nodesTainted, 3);
+  });
+
+  it('counts pods that fitted nowhere: all, the most at once, those at the end', () => {
+    const one = { namespace: 'shop', workload: null, message: 'no room' };
+    const unplaced = [
+      { ...one, pod: 'a', from: 0, until: 10 },
+      { ...one, pod: 'b', from: 10, until: 20 },
+      { ...one, pod: 'c', from: 15, until: null },
+    ];
+    const summary = summarize({ ...nothing, unplaced }, 60);
+    assert.deepEqual(summary.unplaced, { pods: 3, atOnceMax: 2, atEnd: 1 });
+  });
+
+  it('says until when something kept pods: to the end, if it keeps one of them to the end', () => {
+    const one = { namespace: 'shop', workload: 'Deployment shop/web', node: 'a' };
+    const limit = { kind: 'limit', name: 'zone=z', tripped: false, text: 'is used up' } as const;
+    const holds = [
+      { ...one, ...limit, pod: 'web-1', from: 5, until: 20 },
+      { ...one, ...limit, pod: 'web-2', from: 7, until: null },
+      { ...one, ...limit, pod: 'web-1', from: 30, until: 40 },
+      { ...one, ...limit, name: 'zone=y', pod: 'web-3', from: 3, until: 40 },
+      { ...one, ...limit, name: 'zone=y', pod: 'web-3', from: 1, until: 2 },
+    ];
+    const held = [
+      { at: 0, held: null },
+      { at: 10, held: 'too many' },
+      { at: 20, held: null },
+      { at: 30, held: null },
+    ];
+    const normal = { state: 'Normal', ready: 3, notReady: 0, rate: 0.1 };
+    const zones = [{ name: 'z', states: held.map((state) => ({ ...normal, ...state })) }];
+    const { causes } = summarize({ ...nothing, holds, zones }, 60);
+    assert.deepEqual(
+      causes.map(({ kind, name, pods, from, until }) => [kind, name, pods, from, until]),
+      [
+        ['limit', 'zone=y', 1, 1, 40],
+        ['limit', 'zone=z', 2, 5, null],
+        ['zone', 'z', 0, 10, 20],
+      ],
+    );
+  });
+
   it('says how many pods were wanted when the most were down, not at the end', () => {
     const states = [
       { at: 0, wanted: 8, ready: 8 },
