@@ -86,6 +86,19 @@ describe('doctor beside controllers that publish their status', () => {
     ]);
   });
 
+  it('takes a dry run for nothing unusual', async () => {
+    publish({ conditions: [condition('DryRun', 'it evicts nobody')] });
+    assert.deepEqual(await findings(), [
+      'OK taintmanager/taintmgr: the leader says nothing unusual ()',
+    ]);
+  });
+
+  it('does not miss the heartbeat of a leader that has said that it stops', async () => {
+    const stopped = { ...condition('Leading', 'it has stopped'), status: 'False' };
+    publish({ conditions: [stopped] }, 300_000);
+    assert.deepEqual(await findings(), ['']);
+  });
+
   it('fails where takeover does not work, and says why', async () => {
     const drift = ['validatingadmissionpolicy/taintmgr-takeover: spec.x is missing, not 1'];
     publish({ takeover: { enabled: false, drift } });

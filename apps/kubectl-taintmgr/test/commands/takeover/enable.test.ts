@@ -1,8 +1,9 @@
 // What takeover enable and disable must not do, and where they must not give up.
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import type { KubeObject } from '@taintmgr/sim-cluster';
-import { run } from '../../world/run.ts';
+import { type KubeObject, pod } from '@taintmgr/sim-cluster';
+import { run, start } from '../../world/run.ts';
+import { until } from '../../world/test-cluster.ts';
 import { beat, installPolicies, labelOf, setTaint, useTakeoverCluster } from './taken-over.ts';
 
 const all = { verbs: ['*'], resources: ['*'] };
@@ -69,6 +70,61 @@ describe('takeover enable and disable', () => {
     assert.match(err, /^namespace shop: is not taken over\n/);
     assert.equal(code, 0, err);
     assert.deepEqual([isGoing('shop'), isGoing('cart')], [false, true]);
+  });
+
+  describe('disable, where a pod comes due when the label goes', () => {
+    /** What `then` does at that moment is what kube-controller-manager may have been refused, or not. */
+    const whenItGoes = (then: () => void): void => {
+      const { api } = cluster();
+      const stop = api.subscribe(({ resource, object: { metadata } }) => {
+        const isGone = metadata.name === 'shop' && labelOf(cluster(), 'shop') === undefined;
+        if (resource !== 'namespaces' || !isGone) return;
+        stop();
+        then();
+      });
+    };
+    beforeEach(async () => {
+      await run('takeover', 'enable', 'shop', '--yes');
+    });
+
+    it('names one whose time is over a moment later', async () => {
+      const { api } = cluster();
+      api.delete('pods', 'shop', 'web', { gracePeriodSeconds: 0 });
+      const tolerations = [
+        { key: 'bad', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 1 },
+      ];
+      api.create('pods', pod('shop', 'soon', { spec: { nodeName: 'n1', tolerations } }));
+      whenItGoes(() => setTaint(cluster(), 'bad'));
+      const { code, err } = await run('takeover', 'disable', 'shop', '--yes');
+      assert.match(err, /Warning: pod shop\/soon is left: for bad\n/);
+      assert.equal(code, 3);
+    });
+
+    it('does not name one that was not refused after all, and goes', async () => {
+      let before = 0;
+      whenItGoes(() => {
+        setTaint(cluster(), 'bad');
+        before = cluster().answers.length;
+      });
+      const { result } = start(['takeover', 'disable', 'shop', '--yes']);
+      // It has looked once, and looks again when kube-controller-manager had its time.
+      await until('the look at what is due', () => {
+        const later = before === 0 ? [] : cluster().answers.slice(before);
+        return later.some((answer) => answer.startsWith('GET /api/v1/namespaces?limit=1 '));
+      });
+      cluster().api.delete('pods', 'shop', 'web', { gracePeriodSeconds: 0 });
+      const { code, err } = await result;
+      assert.deepEqual([code, /is left/.test(err)], [0, false], err);
+    });
+  });
+
+  it('enable waits for the service account of the namespace that it makes', async () => {
+    const message =
+      'error looking up service account p/default: serviceaccount "default" not found';
+    const fault = { kind: 'deny', webhook: 'w.example.com', code: 403, message } as const;
+    cluster().api.faults.add({ fault, verbs: ['create'], resource: 'pods', times: 1 });
+    const { code, err } = await run('takeover', 'enable', 'shop', '--yes');
+    assert.deepEqual([code, ...labels()], [0, 'enabled', undefined], err);
   });
 
   it('enable needs to see no nodes, and impersonates nobody whom it may not', async () => {
