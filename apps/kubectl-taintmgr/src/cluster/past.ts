@@ -12,6 +12,9 @@ export interface Past {
   readonly pods: ReadonlyMap<string, readonly PodFacts[]>;
 }
 
+/** Reads what was before a state; null: the API server does not know it any more. */
+type HistoryReader = Pick<ClusterReader, 'nodeBefore' | 'podBefore'>;
+
 /** So many states are looked through for one object, and so many for one answer. */
 const statesMax = 60;
 const statesInAllMax = 400;
@@ -22,7 +25,7 @@ const statesInAllMax = 400;
  * `since`, when it began. API servers keep some minutes.
  */
 export async function readPast(
-  reader: ClusterReader,
+  reader: HistoryReader,
   { nodes, pods }: { readonly nodes: readonly NodeFacts[]; readonly pods: readonly PodFacts[] },
   since: Instant | null,
 ): Promise<Past> {
@@ -52,7 +55,7 @@ class Steps {
 
 /** Back to the state without NoExecute taints, where everything begins. */
 async function nodePast(
-  reader: ClusterReader,
+  reader: HistoryReader,
   present: NodeFacts,
   since: Instant | null,
   steps: Steps,
@@ -66,7 +69,7 @@ async function nodePast(
 
 /** Back to what it tolerated when it was created. */
 async function podPast(
-  reader: ClusterReader,
+  reader: HistoryReader,
   present: PodFacts,
   since: Instant | null,
   steps: Steps,

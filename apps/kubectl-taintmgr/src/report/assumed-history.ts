@@ -45,21 +45,26 @@ export function assumedHistory({ now, nodes, pods }: KnownPast): readonly PastEv
   return [...bare, { at: first, event: { kind: 'synced' } }, ...events];
 }
 
-/** The pod as it was bound, and anew with each change of its tolerations. */
+/** The pod as it was bound, and anew with each change of its tolerations since: nobody sees it before. */
 function podHistory(now: Instant, states: readonly PodFacts[]): readonly Placed[] {
   const present = states.at(-1)?.pod;
   if (!present) return [];
   const boundAt =
     present.boundAt === null ? Number.NEGATIVE_INFINITY : endOfSecond(present.boundAt);
-  return states.map(({ pod, tolerationsWritten, version }, index): Placed => {
-    const isFirst = index === 0;
-    const writtenAt = tolerationsWritten ? endOfSecond(tolerationsWritten.at) : boundAt;
-    return {
-      at: Math.min(now, isFirst ? boundAt : Math.max(boundAt, writtenAt)),
-      event: { kind: 'podUpsert', pod: { ...present, tolerations: pod.tolerations } },
-      place: isFirst ? null : placeOf(version),
-    };
+  const asBound = states.findLastIndex(({ tolerationsWritten }) => {
+    return tolerationsWritten !== null && endOfSecond(tolerationsWritten.at) <= boundAt;
   });
+  return states
+    .slice(Math.max(0, asBound))
+    .map(({ pod, tolerationsWritten, version }, index): Placed => {
+      const isFirst = index === 0;
+      const writtenAt = tolerationsWritten ? endOfSecond(tolerationsWritten.at) : boundAt;
+      return {
+        at: Math.min(now, isFirst ? boundAt : Math.max(boundAt, writtenAt)),
+        event: { kind: 'podUpsert', pod: { ...present, tolerations: pod.tolerations } },
+        place: isFirst ? null : placeOf(version),
+      };
+    });
 }
 
 /** The node with each state of its taints; how the first came about only its objects show. */

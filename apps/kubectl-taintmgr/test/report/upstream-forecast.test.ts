@@ -26,6 +26,12 @@ function nodeState(secondsAgo: number, ...texts: readonly string[]): NodeFacts {
   return nodeFactsOf(one, { taintsWritten: { by: 'kubectl-taint', at } });
 }
 
+/** The same where its taints say that they came then. */
+function withTime(facts: NodeFacts, timeAdded: Instant): NodeFacts {
+  const taints = facts.node.taints.map((one) => ({ ...one, timeAdded }));
+  return { ...facts, node: { ...facts.node, taints } };
+}
+
 /** A state of a pod that is as old as an hour, with tolerations that were written so long ago. */
 function podState(
   secondsAgo: number,
@@ -134,6 +140,73 @@ const cases: readonly (readonly [name: string, known: Known, expected: string])[
           disruption: { reason: 'DeletionByTaintManager', manager: null },
         }),
       ],
+    },
+    'keep: GivenUp',
+  ],
+  [
+    'takes the toleration that a pod had when the taint came in the same second',
+    {
+      nodes: [nodeState(hour), { ...nodeState(40, 'k:NoExecute'), version: '11' }],
+      pod: [podState(hour, [k(300)]), { ...podState(40, [k(60)]), version: '10' }],
+    },
+    '20 s',
+  ],
+  [
+    'keeps the timer of a toleration that was edited later in the same second',
+    {
+      nodes: [nodeState(hour), { ...nodeState(40, 'k:NoExecute'), version: '11' }],
+      pod: [podState(hour, [k(300)]), { ...podState(40, [k(60)]), version: '12' }],
+    },
+    '260 s',
+  ],
+  [
+    'knows only the toleration that a pod had when it was bound',
+    {
+      nodes: tainted,
+      pod: [
+        podState(hour, [k(300)], { boundAt: ago(10) }),
+        podState(20, [k(60)], { boundAt: ago(10) }),
+      ],
+    },
+    '50 s',
+  ],
+  [
+    'does not know that a pod tolerated nothing before it was bound',
+    {
+      nodes: tainted,
+      pod: [
+        podState(hour, [], { boundAt: ago(20) }),
+        podState(20, [k(null)], { boundAt: ago(20) }),
+      ],
+    },
+    'keep: ToleratedForever',
+  ],
+  [
+    'saw a taint no later than it was written, whatever it says of itself',
+    {
+      nodes: [withTime(nodeState(40, 'k:NoExecute'), ago(20))],
+      pod: [podState(hour, [k(60)])],
+    },
+    '20 s',
+  ],
+  [
+    'says that a pod is overdue that bears its mark and goes',
+    {
+      nodes: tainted,
+      pod: [
+        podState(hour, [k(30)], {
+          deletionTimestamp: ago(9),
+          disruption: { reason: 'DeletionByTaintManager', manager: null },
+        }),
+      ],
+    },
+    '-10 s',
+  ],
+  [
+    'goes by the end of the second in which its mark was taken back',
+    {
+      nodes: [nodeState(hour), nodeState(180, 'k:NoExecute')],
+      pod: [{ ...podState(hour, [k(30)]), unmarkedAt: ago(31) }],
     },
     'keep: GivenUp',
   ],

@@ -68,6 +68,12 @@ const cases: readonly Case[] = [
     due: true,
   },
   {
+    name: 'it was bound in the second in which its time would begin',
+    taintAgo: 7200,
+    pod: { boundAt: now - 60 * second, ...tolerates('k', 60) },
+    due: false,
+  },
+  {
     name: 'times in whole seconds count from their end',
     taintAgo: 60,
     pod: { ...bound, ...tolerates('k', 60) },
