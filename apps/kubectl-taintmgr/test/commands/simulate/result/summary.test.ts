@@ -97,10 +97,10 @@ describe('the summary of a run', () => {
     const unplaced = [
       { ...one, pod: 'a', from: 0, until: 10 },
       { ...one, pod: 'b', from: 10, until: 20 },
-      { ...one, pod: 'c', from: 15, until: null },
+      { ...one, pod: 'c', from: 20, until: null },
     ];
     const summary = summarize({ ...nothing, unplaced }, 60);
-    assert.deepEqual(summary.unplaced, { pods: 3, atOnceMax: 2, atEnd: 1 });
+    assert.deepEqual(summary.unplaced, { pods: 3, atOnceMax: 1, atEnd: 1 });
   });
 
   it('says until when something kept pods: to the end, if it keeps one of them to the end', () => {

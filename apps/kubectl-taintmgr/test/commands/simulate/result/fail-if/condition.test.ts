@@ -80,6 +80,13 @@ describe('a condition of --fail-if', () => {
       true,
       'shop/web had 4 in B, shop/web had 3 in A',
     ],
+    // Numbers of pods beside each other, not shares; budgets by how long they were below.
+    ['down(shop/web, B) > down(shop/web, A)', true, 'shop/web had 4 in B, shop/web had 3 in A'],
+    [
+      'below(shop/web, B) > below(shop/web, A)',
+      false,
+      'shop/web had 30s in B, shop/web had 30s in A',
+    ],
     ['unavailable(shop/web, B) > 0', false, 'shop/web had 0'],
     // 4 pods for 60 s beside 3 for 30 s.
     ['lost(shop/web, B) > 3.9', true, 'shop/web had 4'],
