@@ -75,6 +75,32 @@ describe('a leader without a lease', () => {
     assert.equal(await evictedBy(), 'nobody, as far as leases and pods tell');
   });
 
+  it('does not act where it only looks on', async () => {
+    const none = { same: 0, earlier: 0, later: 0, kept: 0, onlyTaintmgr: 0, budgetsAsked: 0 };
+    const shadow = {
+      ...{ since: new Date(0).toISOString().replace('.000', ''), ...none },
+      earlierSeconds: { mean: 0, most: 0 },
+      laterSeconds: { mean: 0, most: 0 },
+      ...{ following: 0, notDeleted: 0, leftOtherwise: 0, givenUp: 0 },
+      ...{ taints: [], namespaces: [], policies: [], reasons: [], recent: [] },
+    };
+    publish(cluster, 3, { shadow });
+    assert.equal(await evictedBy(), 'nobody, as far as leases and pods tell');
+    publish(cluster, 3);
+    assert.equal(await evictedBy(), 'taintmgr-controller');
+  });
+
+  it('does not act where a lease says that nobody leads', async () => {
+    publish(cluster, 3);
+    const old = '2020-01-02T03:04:05.000000Z';
+    cluster.api.create('leases', {
+      metadata: { name: 'taintmgr-controller', namespace: 'kube-system' },
+      spec: { holderIdentity: 'cp-0_1', leaseDurationSeconds: 15, renewTime: old },
+    });
+    assert.doesNotMatch(await evictedBy(), /taintmgr-controller/);
+    cluster.api.delete('leases', 'kube-system', 'taintmgr-controller');
+  });
+
   it('is named to who would put a NoExecute taint on a node beside it', async () => {
     publish(cluster, 3);
     const drain = ['drain-by-taint', 'x=y:NoExecute', 'n1', '--force'];

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { EvictionLog } from '../../../../src/commands/simulate/record/evictions.ts';
 import type { Recording } from '../../../../src/commands/simulate/record/recorder.ts';
 import { run } from '../../../world/run.ts';
 import { temporaryFiles } from '../../../world/simulate-files.ts';
@@ -60,6 +61,42 @@ describe('the deadline of an evicted pod', () => {
       only?.deadlines.map(({ end, endedAt }) => [end, Math.floor(endedAt ?? 0)]),
       [['cancelled', 120]],
     );
+  });
+});
+
+describe('how a pod was removed', () => {
+  it('is by the eviction API, and by a deletion where kube-controller-manager does it', async () => {
+    const runs = await recordings(
+      topologyOf(''),
+      `engine: {mode: evict}\nevents:\n${taint}`,
+      '--compare',
+    );
+    assert.deepEqual(
+      runs.map(({ evictions }) => evictions.map(({ how }) => how)),
+      [['evict'], ['delete']],
+    );
+  });
+});
+
+describe('the time a pod was given', () => {
+  const web = { namespace: 'shop', name: 'web-1', uid: 'u1', nodeName: 'n-1' };
+  /** Deadlines at these seconds, one report after the other; null: it is called off. */
+  const endsOf = (...deadlines: readonly (number | null)[]): readonly unknown[] => {
+    const log = new EvictionLog(() => ({ workload: null, arrivedAt: 0 }), 0);
+    for (const [at, seconds] of deadlines.entries()) {
+      const to = seconds === null ? null : seconds * 1000;
+      const rest = { from: null, cause: 'PodChanged', because: [] } as const;
+      log.notice(at, { kind: 'report', report: { kind: 'deadline', pod: web, to, ...rest } });
+    }
+    return log.deadlines.map(({ dueAt, endedAt, end }) => [dueAt, endedAt, end]);
+  };
+
+  it('has moved, is called off, or is still to come', () => {
+    assert.deepEqual(endsOf(60, 90, null, 30), [
+      [60, 1, 'moved'],
+      [90, 2, 'cancelled'],
+      [30, null, 'pending'],
+    ]);
   });
 });
 
