@@ -171,6 +171,7 @@ describe('by the rules of the one who evicts', () => {
 
     for (const [how, mark] of [
       ['has ended', { ended: true }],
+      ['has lost its taint', { taint: 'gone=x:NoSchedule' }],
       ['gives no sign of life', { heartbeat: new Date(now - 100_000).toISOString() }],
     ] as const) {
       it(`acts no more when it ${how}`, () => {
