@@ -60,7 +60,7 @@ function podHistory(now: Instant, states: readonly PodFacts[]): readonly Placed[
       const isFirst = index === 0;
       const writtenAt = tolerationsWritten ? endOfSecond(tolerationsWritten.at) : boundAt;
       return {
-        at: Math.min(now, isFirst ? boundAt : Math.max(boundAt, writtenAt)),
+        at: Math.min(now, isFirst ? boundAt : writtenAt),
         event: { kind: 'podUpsert', pod: { ...present, tolerations: pod.tolerations } },
         place: isFirst ? null : placeOf(version),
       };
