@@ -74,6 +74,7 @@ export {
   loadKubeconfig,
   type Surroundings,
 } from './kubeconfig/kubeconfig.ts';
+export { shownUrl } from './kubeconfig/proxy.ts';
 
 // Sending requests: the transport, the client for commands, the typed API of client-node.
 

@@ -70,6 +70,7 @@ it('opens exactly these', () => {
     'resumeLimitsRequest',
     'selectsNamespaces',
     'setTaintsRequest',
+    'shownUrl',
     'summariesFromKubelets',
     'summaryRequest',
     'switchOff',

@@ -9,6 +9,7 @@ import { variableOf } from './setting.ts';
 const url: Kind<string> = {
   ...text('<url>'),
   want: 'a URL such as https://10.0.0.1:6443',
+  isUrl: true,
   parse: (value) => (/^https?:/.test(value) && URL.canParse(value) ? value : null),
 };
 

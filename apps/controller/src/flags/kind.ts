@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { type Millis, parseDuration } from '@taintmgr/core/time';
+import { shownUrl } from '@taintmgr/k8s-adapter';
 import type { DryRun } from '../transport/dry-run.ts';
 import { SettingError } from './setting-error.ts';
 
@@ -9,6 +10,8 @@ export interface Kind<T> {
   readonly placeholder: string;
   /** What is allowed, to end the sentence "want ...". */
   readonly want: string;
+  /** Whether it is a URL, in which somebody may write a password: no message repeats that. */
+  readonly isUrl?: true;
   /** Null for what is not allowed. */
   parse(text: string): T | null;
   /** Back to text that `parse` takes. */
@@ -18,8 +21,9 @@ export interface Kind<T> {
 /** The value that a text is. Throws SettingError naming the place where it stands. */
 export function read<T>(kind: Kind<T>, where: string, text: string): T {
   const value = kind.parse(text);
-  if (value === null) throw new SettingError(where, text, kind.want);
-  return value;
+  if (value !== null) return value;
+  if (kind.isUrl) throw SettingError.saying(`${where}: got ${shownUrl(text)}, want ${kind.want}`);
+  throw new SettingError(where, text, kind.want);
 }
 
 /** Any text, '' included. */
@@ -31,6 +35,7 @@ export function text(placeholder: string): Kind<string> {
 export const httpUrl: Kind<string> = {
   placeholder: '<url>',
   want: 'an http or https address without credentials, such as http://host:8081',
+  isUrl: true,
   parse: (value) => (value === '' || isHttpUrl(value) ? value : null),
   format: (value) => value,
 };

@@ -97,6 +97,12 @@ describe('settings', () => {
     ['--kube-api-qps=0.5 --kube-api-burst=3', { kubeApiQps: 0.5, kubeApiBurst: 3 }],
     ['--kube-api-content-type=application/json', { kubeApiContentType: 'application/json' }],
     ['--authorization-always-allow-paths=', { alwaysAllowPaths: [] }],
+    [
+      '--authorization-always-allow-paths=/livez --authorization-always-allow-paths=/readyz',
+      { alwaysAllowPaths: ['/livez', '/readyz'] },
+    ],
+    ['--leader-elect=False --takeover=TRUE', { leaderElect: false, takeover: true }],
+    ['--leader-elect=0 --takeover=1', { leaderElect: false, takeover: true }],
   ];
   for (const [line, values] of good) {
     it(`take ${line}`, () => {
@@ -165,6 +171,10 @@ describe('wrong values together', () => {
       '--leader-elect-retry-period: got "9s", want 1.2 times it below the 10s to renew',
     ],
     [
+      '--leader-elect-renew-deadline=6s --leader-elect-retry-period=5s',
+      '--leader-elect-retry-period: got "5s", want 1.2 times it below the 6s to renew',
+    ],
+    [
       '--pod-watch=tainted-nodes --semantics=upstream-1.36',
       '--pod-watch: got "tainted-nodes", want all or auto beside --semantics=upstream-1.36, ' +
         'which needs to know all pods',
@@ -204,6 +214,11 @@ describe('wrong values together', () => {
     it(`${line}`, () => assert.equal(refusal(line), message));
   }
 
+  it('of an election are no matter without one', () => {
+    const line = '--leader-elect=false --leader-elect-renew-deadline=15s';
+    assert.doesNotThrow(() => checkChoices(choose(line)));
+  });
+
   it('that come from elsewhere are named there', () => {
     const environment = { TAINTMGR_LEADER_ELECT_RENEW_DEADLINE: '15s' };
     const want = ': got "15s", want less than the lease duration of 15s';
@@ -215,6 +230,23 @@ describe('wrong values together', () => {
   it('are a kind of error of their own', () => {
     assert.throws(() => choose('--mode=drop'), SettingError);
   });
+});
+
+describe('which pods are read', () => {
+  const cases: readonly (readonly [line: string, podWatch: string])[] = [
+    ['', 'auto'],
+    // Whom others evict as soon as its node is tainted, the shadow has to have seen before.
+    ['--dry-run', 'all'],
+    ['--dry-run=client', 'all'],
+    ['--dry-run --pod-watch=tainted-nodes', 'tainted-nodes'],
+    ['--pod-watch=tainted-nodes', 'tainted-nodes'],
+    ['--semantics=upstream-1.36', 'all'],
+  ];
+  for (const [line, podWatch] of cases) {
+    it(`with ${line || 'no flag'}: ${podWatch}`, () => {
+      assert.equal(checkChoices(choose(line)).podWatch, podWatch);
+    });
+  }
 });
 
 describe('a command line', () => {

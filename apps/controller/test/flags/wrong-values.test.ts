@@ -159,11 +159,12 @@ describe('a wrong value', () => {
     ['certificate-authority', missing, aFile],
     ['client-certificate', missing, aFile],
     ['client-key', missing, aFile],
+    ['client-key', tmpdir(), aFile],
     ['insecure-skip-tls-verify', 'maybe', aBoolean],
     ['request-timeout', 'soon', 'a duration such as 10s or 1m30s, or 0 for none'],
   ];
   for (const [flag, value, want] of connection) {
-    it(`of --${flag} and ${variableOf(flag)}`, () => {
+    it(`of --${flag}=${value} and ${variableOf(flag)}`, () => {
       const what = `got ${JSON.stringify(value)}, want ${want}`;
       assert.equal(lineFor([`--${flag}=${value}`]), `error: --${flag}: ${what}`);
       const line = lineFor([], { [variableOf(flag)]: value });
@@ -199,8 +200,35 @@ describe('a wrong value', () => {
 
   it('there is one for every flag that cannot be any text', () => {
     const text = ['namespace', 'token', 'as', 'as-group', 'as-uid', 'tls-server-name'];
-    const tried = [...connection.map(([flag]) => flag), ...named, ...text];
-    assert.deepEqual(connectionFlags.map(connectionFlagName).sort(), tried.sort());
+    const tried = new Set([...connection.map(([flag]) => flag), ...named, ...text]);
+    assert.deepEqual(connectionFlags.map(connectionFlagName).sort(), [...tried].sort());
+  });
+});
+
+describe('an address with a password in it', () => {
+  const hidden = 'got one with a user, a password or a query';
+  const want = 'an http or https address without credentials, such as http://host:8081';
+  const aServer = 'a URL such as https://10.0.0.1:6443';
+  const cases: readonly (readonly [flag: string, value: string, want: string])[] = [
+    ['otlp-endpoint', 'http://ada:hush@collector:4318', want],
+    ['otlp-endpoint', 'http://:hush@collector:4318', want],
+    ['check-url', 'http://hush@host:8081/readyz', want],
+    ['server', 'ada:hush@10.0.0.1', aServer],
+  ];
+  for (const [flag, value, want] of cases) {
+    it(`is not repeated: --${flag}=${value}`, () => {
+      assert.equal(lineFor([`--${flag}=${value}`]), `error: --${flag}: ${hidden}, want ${want}`);
+      const variable = variableOf(flag);
+      assert.equal(
+        lineFor([], { [variable]: value }),
+        `error: ${variable}: ${hidden}, want ${want}`,
+      );
+    });
+  }
+
+  it('is not repeated from the configuration file', () => {
+    const line = lineForFile({ tracing: { endpoint: 'http://ada:hush@collector:4318' } });
+    assert.equal(line, `error: --config FILE: tracing.endpoint: ${hidden}, want ${want}`);
   });
 });
 
