@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createEngine } from '@taintmgr/core';
-import type { Notice } from '@taintmgr/k8s-adapter';
+import type { LimitStatus } from '@taintmgr/core/policy';
+import { describeClock, type Notice } from '@taintmgr/k8s-adapter';
 import { Leadership } from '../../src/leadership/leadership.ts';
 import { createChecks } from '../../src/server/checks.ts';
 import { ClockChange } from '../../src/stats/clock-change.ts';
@@ -22,15 +23,19 @@ interface Situation {
   readonly evicting?: number;
   readonly started?: boolean;
   readonly overlap?: string;
+  /** With --allow-overlap. */
+  readonly accepts?: boolean;
   readonly elected?: boolean;
   readonly leader?: string;
+  /** Names of the namespaces whose limit has tripped. */
+  readonly tripped?: readonly string[];
 }
 
 const now = 1_800_000_000_000;
 const minute = 60_000;
 
 function statsOf(situation: Situation): ProcessStats {
-  const { heard = [0, 0], late = 0, lag = 0, stopping = false } = situation;
+  const { heard = [0, 0], late = 0, lag = 0, stopping = false, tripped = [] } = situation;
   let passed = 0;
   const pending = new PendingEvictions(undefined, () => passed);
   if (situation.evicting !== undefined) pending.observe(sent, now);
@@ -40,7 +45,7 @@ function statsOf(situation: Situation): ProcessStats {
   if (stepped !== undefined) clock.observe({ kind: 'clockStepped', who: 'a', by: stepped }, now);
   const running: RunningController = {
     takeover: () => null,
-    limits: () => [],
+    limits: () => [limitOf('calm', false), ...tripped.map((name) => limitOf(name, true))],
     lead: () => {},
     leader: () => situation.leader ?? '',
     zones: () => [],
@@ -62,7 +67,7 @@ function statsOf(situation: Situation): ProcessStats {
       })),
   };
   const loopLag = { lag: () => lag };
-  const leadership = new Leadership(situation.elected ?? true, () => {});
+  const leadership = new Leadership(situation.elected ?? true, () => {}, situation.accepts);
   leadership.collide(situation.overlap ?? null);
   const { started = true } = situation;
   return {
@@ -75,6 +80,11 @@ function statsOf(situation: Situation): ProcessStats {
     running: started ? running : null,
     stopping,
   };
+}
+
+function limitOf(name: string, tripped: boolean): LimitStatus {
+  const hit = { per: 'namespace', limit: 'pods', since: null, count: null } as const;
+  return { ...hit, name, id: `namespace=${name}`, tripped };
 }
 
 const pod = { namespace: 'shop', name: 'web-0', uid: 'u1', nodeName: 'n1' };
@@ -144,12 +154,63 @@ describe('health checks', () => {
       { evictions: 'one is under way for 6m' },
     ],
     ['an eviction under way', { evicting: minute }, {}, {}],
+    ['late by as much as may be', { late: minute }, {}, {}],
+    ['an eviction that takes as long as it may', { evicting: 5 * minute }, {}, {}],
+    ['a view as old as it may be', { heard: [3 * minute, 0] }, {}, {}],
+    ['stood still for as long as it may', { lag: 5_000 }, {}, {}],
+    ['another replica leads', { elected: false, leader: 'b' }, {}, {}],
+    [
+      'nobody leads',
+      { elected: false },
+      {},
+      { leaderElection: 'this replica is not elected, and no other is known to be' },
+    ],
+    ['somebody else does the same work', { overlap: 'b does' }, {}, { overlap: 'b does' }],
+    ['that is accepted', { overlap: 'b does', accepts: true }, {}, {}],
+    ['limits have tripped', { tripped: ['a', 'b'] }, {}, {}],
     ['told to stop', { stopping: true }, {}, { shutdown: 'waiting for evictions in progress' }],
   ];
   for (const [name, situation, livez, readyz] of cases) {
     it(name, () => {
       assert.deepEqual(faults('livez', situation), livez);
       assert.deepEqual(faults('readyz', situation), readyz);
+    });
+  }
+});
+
+const setBack = { kind: 'clockStepped', who: 'a', by: -minute } as const;
+
+describe('what people should know though all is well', () => {
+  const cases: readonly (readonly [name: string, situation: Situation, remarks: object])[] = [
+    ['nothing', {}, {}],
+    ['before it has begun', { started: false }, {}],
+    [
+      'a clock that was set',
+      { stepped: -minute },
+      { clock: `${describeClock(setBack)} (2027-01-15T08:00:00Z)` },
+    ],
+    [
+      'a limit that has tripped',
+      { tripped: ['a'] },
+      { limits: 'tripped: namespace=a; kubectl taintmgr resume opens them' },
+    ],
+    [
+      'more of them than are named',
+      { tripped: ['a', 'b', 'c', 'd', 'e', 'f'] },
+      {
+        limits:
+          'tripped: namespace=a, namespace=b, namespace=c, namespace=d, namespace=e and 1 more; ' +
+          'kubectl taintmgr resume opens them',
+      },
+    ],
+  ];
+  for (const [name, situation, remarks] of cases) {
+    it(name, () => {
+      const found = createChecks(statsOf(situation)).readyz.flatMap(({ name, remark }) => {
+        const said = remark?.() ?? null;
+        return said === null ? [] : [[name, said] as const];
+      });
+      assert.deepEqual(Object.fromEntries(found), remarks);
     });
   }
 });
