@@ -10,7 +10,7 @@ export interface Reply {
   readonly fingerprint: string;
 }
 
-export interface Ask extends Pick<https.RequestOptions, 'method' | 'cert' | 'key'> {
+export interface Ask extends Pick<https.RequestOptions, 'method' | 'cert' | 'key' | 'maxVersion'> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 

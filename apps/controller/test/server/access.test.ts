@@ -15,7 +15,15 @@ interface Api {
   down: boolean;
 }
 
-/** Knows the token "good" of prometheus, who may get /metrics, and of nobody else. */
+/** What reviews of other tokens than "good" come to. */
+const others: Readonly<Record<string, object>> = {
+  admin: { authenticated: true, user: { username: 'a', groups: ['system:masters'] } },
+  namesake: { authenticated: true, user: { username: 'prometheus', groups: ['h'] } },
+  nameless: { authenticated: true, user: {} },
+  expired: { authenticated: false, user: { username: 'prometheus' } },
+};
+
+/** Knows the token "good" of prometheus in the group g, who may get /metrics. */
 function reviewer(): Api {
   const api: Api = {
     asked: [],
@@ -25,16 +33,13 @@ function reviewer(): Api {
       api.asked.push({ path, spec });
       if (api.down) throw new Error('connect ECONNREFUSED');
       if (path.endsWith('/subjectaccessreviews')) {
-        const { user, nonResourceAttributes: attributes } = spec;
-        const mayGet = user === 'prometheus' && attributes.verb === 'get';
-        return { status: { allowed: mayGet && attributes.path === '/metrics' } };
+        const { user, groups, nonResourceAttributes: attributes } = spec;
+        const isMeant = user === 'prometheus' && groups.includes('g');
+        const mayGet = isMeant && attributes.verb === 'get';
+        return mayGet && attributes.path === '/metrics' ? { status: { allowed: true } } : {};
       }
-      if (spec.token === 'admin') {
-        return {
-          status: { authenticated: true, user: { username: 'a', groups: ['system:masters'] } },
-        };
-      }
-      if (spec.token !== 'good') return { status: { error: 'invalid bearer token' } };
+      if (spec.token !== 'good')
+        return { status: others[spec.token] ?? { error: 'invalid bearer token' } };
       const user = { username: 'prometheus', uid: 'u1', groups: ['g'], extra: { scope: ['x'] } };
       return { status: { authenticated: true, user } };
     },
@@ -83,6 +88,8 @@ describe('the gate', () => {
     ['Bearer good', '/statusz', 403, 'forbidden: User "prometheus" cannot get path "/statusz"'],
     ['Bearer admin', '/statusz', null],
     ['Bearer bad', '/metrics', 401, 'Unauthorized'],
+    ['Bearer expired', '/metrics', 401, 'Unauthorized'],
+    ['Bearer nameless', '/metrics', 401, 'Unauthorized'],
     ['Bearer bad', '/healthz', 401, 'Unauthorized'],
     [
       'Basic Zm9vOmJhcg==',
@@ -128,6 +135,17 @@ describe('the gate', () => {
     // A refusal holds for no time here, the identity does.
     for (let count = 0; count < 2; count += 1) await gate(requestWith('Bearer good'), '/statusz');
     assert.equal(api.asked.length, 4);
+  });
+
+  it('keeps a permission for the one who asked, for what was asked and how', async () => {
+    const gate = gateWith(reviewer());
+    const statusOf = async (token: string, path: string, method = 'GET') =>
+      (await gate(requestWith(`Bearer ${token}`, method), path)).refusal?.status ?? null;
+    assert.equal(await statusOf('good', '/metrics'), null);
+    assert.equal(await statusOf('good', '/metrics', 'POST'), 403);
+    assert.equal(await statusOf('good', '/flagz'), 403);
+    assert.equal(await statusOf('namesake', '/metrics'), 403);
+    assert.equal(await statusOf('good', '/metrics'), null);
   });
 
   it('lets nobody in while the API server is away, but to what is open', async () => {

@@ -19,13 +19,21 @@ const none = { bindAddress, tlsCertFile: '', tlsPrivateKeyFile: '', clientCaFile
 
 const placeOf = (name: string): string => `the place of ${name}`;
 
+const testdata = (name: string): string =>
+  fileURLToPath(new URL(`../testdata/server/tls/${name}`, import.meta.url));
+
 const routes = new Map<string, Handler>([
   ['/echo', ({ query, accept }) => textAnswer(`${query.get('word')} ${accept}`)],
   ['/slow', async () => textAnswer('late')],
   ['/broken', () => JSON.parse('{')],
 ]);
 
-async function start(t: TestContext, files = none, errors: unknown[] = []): Promise<StatusServer> {
+async function start(
+  t: TestContext,
+  files = none,
+  errors: unknown[] = [],
+  minVersion: 'TLSv1.2' | 'TLSv1.3' = 'TLSv1.2',
+): Promise<StatusServer> {
   const authenticate = createAuthenticator({
     client: { send: async () => assert.fail('no token is shown here') },
     cacheTtl: 0,
@@ -34,7 +42,7 @@ async function start(t: TestContext, files = none, errors: unknown[] = []): Prom
   const server = await startServer({
     host: '127.0.0.1',
     port: 0,
-    tls: { minVersion: 'TLSv1.2', identity: readServerIdentity(files, placeOf) },
+    tls: { minVersion, identity: readServerIdentity(files, placeOf) },
     // Says who asks.
     gate: async (request, path) => {
       if (path !== '/whoami') return openGate(request, path);
@@ -108,8 +116,21 @@ describe('the server', () => {
     assert.notEqual(await fingerprint(), before);
   });
 
-  const testdata = (name: string): string =>
-    fileURLToPath(new URL(`../testdata/server/tls/${name}`, import.meta.url));
+  for (const clientCaFile of ['', testdata('ca.crt')]) {
+    const how = clientCaFile === '' ? '' : ', where clients may show certificates too';
+    it(`speaks no older TLS than it is told, also with a new certificate${how}`, async (t) => {
+      const files = { ...none, clientCaFile };
+      const server = await start(t, files, [], 'TLSv1.3');
+      const old = { maxVersion: 'TLSv1.2' } as const;
+      for (let times = 0; times < 2; times++) {
+        await assert.rejects(ask(server.port, '/slow', old), /protocol version|EPROTO/);
+        assert.equal((await ask(server.port, '/slow')).status, 200);
+        server.identify(readServerIdentity(files, placeOf));
+      }
+      assert.equal((await ask((await start(t, files)).port, '/slow', old)).status, 200);
+    });
+  }
+
   const nobody = 'system:anonymous system:unauthenticated';
   const testClient = 'test-client system:masters system:authenticated';
   const [cert, key] = ['client.crt', 'client.key'].map((name) => readFileSync(testdata(name)));
