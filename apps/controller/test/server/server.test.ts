@@ -145,6 +145,14 @@ describe('the server', () => {
     assert.equal(await whoami(server, { cert, key }), testClient);
   });
 
+  it('takes a client certificate without a common name for none, whatever groups it has', async (t) => {
+    const server = await start(t, { ...none, clientCaFile: testdata('nameless-ca.crt') });
+    const [cert, key] = ['nameless.crt', 'nameless.key'].map((name) =>
+      readFileSync(testdata(name)),
+    );
+    assert.equal(await whoami(server, { cert, key }), nobody);
+  });
+
   it('takes over another client CA without a new start, and none that is being written', async (t) => {
     const [ours, foreign] = [readFileSync(testdata('ca.crt'), 'utf8'), createCertificate(0).ca];
     const clientCaFile = join(folderWith(t, { 'ca.crt': foreign }), 'ca.crt');
