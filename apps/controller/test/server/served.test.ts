@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { createCertificate, type Rule, type User } from '@taintmgr/sim-cluster';
+import { createCertificate, type Exchange, type Rule, type User } from '@taintmgr/sim-cluster';
 import { ask } from '../harness/https-client.ts';
 import { type RunningProcess, startProcess } from '../harness/running-process.ts';
 import { startTestApi, type TestApi } from '../harness/test-api.ts';
@@ -65,6 +65,43 @@ it('asks one cluster who somebody is, and another one what he may read', async (
   await controller.stop();
 });
 
+for (const [token, allowed, denied, reviews] of [
+  ['0', '1h', '0', { tokens: 4, allowed: 1, denied: 2 }],
+  ['1h', '0', '1h', { tokens: 1, allowed: 2, denied: 1 }],
+] as const) {
+  it(`keeps reviews of tokens for ${token}, permissions for ${allowed}, refusals for ${denied}`, async (t) => {
+    const asked: string[] = [];
+    const around = (exchange: Exchange): Exchange => {
+      return (request, sink) => {
+        const { spec = {} } = JSON.parse(request.body || '{}');
+        if (request.path.endsWith('/tokenreviews')) asked.push('token');
+        if (request.path.endsWith('/subjectaccessreviews'))
+          asked.push(spec.nonResourceAttributes.path);
+        return exchange(request, sink);
+      };
+    };
+    const ada: User = { name: 'ada', groups: [], rules: [readsStatus] };
+    const api = await startTestApi([everything], { 'of-ada': ada }, around);
+    t.after(() => api.stop());
+    const controller = await start(
+      t,
+      api,
+      `--authentication-token-webhook-cache-ttl=${token}`,
+      `--authorization-webhook-cache-authorized-ttl=${allowed}`,
+      `--authorization-webhook-cache-unauthorized-ttl=${denied}`,
+    );
+    const headers = { authorization: 'Bearer of-ada' };
+    for (const path of ['/statusz', '/flagz', '/statusz', '/flagz'])
+      await ask(controller.port, path, { headers });
+    const times = (what: string): number => asked.filter((one) => one === what).length;
+    assert.deepEqual(
+      { tokens: times('token'), allowed: times('/statusz'), denied: times('/flagz') },
+      reviews,
+    );
+    await controller.stop();
+  });
+}
+
 it('reads the files of its certificate, and of who may show one, again each minute', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = mkdtempSync(join(tmpdir(), 'taintmgr-served-'));
@@ -100,6 +137,22 @@ it('reads the files of its certificate, and of who may show one, again each minu
     assert.deepEqual([after, shownThen !== shown], isOurs ? [403, true] : [200, false]);
     await controller.stop();
   }
+});
+
+it('says at each path what it is for, in a dry run too', async (t) => {
+  const open = '--authorization-always-allow-paths=/*';
+  const controller = await start(t, await startApi(t), open, '--dry-run=client');
+  await controller.saw('caches synced, evictions start');
+  const cases: readonly (readonly [path: string, says: RegExp])[] = [
+    ['/readyz', /^ok$/],
+    ['/metrics', /^taintmgr_dry_run 1$/m],
+    ['/metrics/slis', /^kubernetes_healthcheck\{name="ping",type="readyz"\} 1$/m],
+    ['/flagz', /^dry-run=client$/m],
+    ['/statusz', /^Dry run: client$/m],
+    ['/ui/events', /this is a dry run: this process evicts nothing/],
+  ];
+  for (const [path, says] of cases) assert.match((await ask(controller.port, path)).body, says);
+  await controller.stop();
 });
 
 it('names the address that this machine does not have by its flag', async (t) => {
