@@ -107,6 +107,90 @@ describe('the history of a live cluster', () => {
     assert.equal(more.length, 0);
   });
 
+  it('holds of pods that are paused or terminate begin at once, and end when the pod has left', () => {
+    const pause = { kind: 'pause', name: 'night', text: 'holds all' };
+    const finalizer = { kind: 'finalizers', name: '', text: 'example.com/wait' };
+    const paused: LivePod = { ...web, state: 'paused', dueAt: null, holds: [pause] };
+    const leaving: LivePod = { ...web, state: 'terminating', dueAt: null, holds: [finalizer] };
+    const input = after(
+      moment(61, { pods: [paused] }),
+      moment(70, { pods: [{ ...paused, holds: [{ ...pause, text: 'holds the shop' }] }] }),
+      moment(80, { pods: [web] }),
+      moment(90, { pods: [paused] }),
+      moment(100, { pods: [leaving] }),
+      moment(110, { pods: [] }),
+    );
+    assert.deepEqual(
+      input.record.holds.map(({ kind, text, from, until }) => [kind, text, from, until]),
+      [
+        ['pause', 'holds the shop', 61, 80],
+        ['pause', 'holds all', 90, 100],
+        ['finalizers', 'example.com/wait', 100, 110],
+      ],
+    );
+  });
+
+  it('a deadline that nobody knows the beginning of counts from when it was seen', () => {
+    const { record } = after(moment(61, { pods: [{ ...web, setAt: null }] }));
+    assert.deepEqual([record.deadlines[0]?.setAt, record.deadlines[0]?.dueAt], [61, 100]);
+  });
+
+  it('a deadline that is over is not moved when the pod comes into the list again', () => {
+    const leaving: LivePod = { ...web, state: 'terminating', dueAt: null };
+    const { record } = after(moment(61), moment(101, { pods: [leaving] }), moment(102));
+    assert.deepEqual(
+      record.deadlines.map(({ dueAt, end, endedAt }) => [dueAt, end, endedAt]),
+      [
+        [100, 'evicted', 101],
+        [100, 'running', null],
+      ],
+    );
+  });
+
+  it('tells of nodes that come, go and come back, each time once', () => {
+    const other = { ...node, name: 'b-1' };
+    const looks = [[node], [node, other], [other], [other], [node, other]];
+    const input = after(
+      ...looks.map((nodes, index) => moment(61 + index * 10, { nodes, pods: [] })),
+    );
+    assert.deepEqual(textsOf(input), [
+      [71, 'node b-1 is new'],
+      [81, 'node a-1 is gone'],
+      [101, 'node a-1: Ready=True'],
+    ]);
+    assert.deepEqual(
+      input.record.nodes.map(({ name, states }) => [
+        name,
+        states.map(({ at, ready }) => [at, ready]),
+      ]),
+      [
+        [
+          'a-1',
+          [
+            // As it was when the page was opened, it is drawn from the left.
+            [0, 'True'],
+            [81, 'Gone'],
+            [101, 'True'],
+          ],
+        ],
+        ['b-1', [[71, 'True']]],
+      ],
+    );
+  });
+
+  it('tells of a taint that takes the place of another, and of the end of a hold', () => {
+    const held = { ...zone, held: 'nodes not ready: all' };
+    const input = after(
+      moment(61, { zones: [held] }),
+      moment(70, { nodes: [{ ...node, taints: ['disk:NoExecute'] }] }),
+    );
+    assert.deepEqual(textsOf(input), [
+      [70, 'node a-1 has the taint disk:NoExecute'],
+      [70, 'node a-1 has lost the taint kernel:NoExecute'],
+      [70, 'zone a is no longer held'],
+    ]);
+  });
+
   it('tells of taints, readiness, cordons, zones, pauses and drains that come and go', () => {
     const ill = { ...node, ready: 'Unknown' as const, cordoned: true, taints: [] };
     const pause = {
@@ -177,6 +261,21 @@ describe('the history of a live cluster', () => {
     history.take(moment(401, { pods: [], podsLeftOut: 1 }));
     const second = history.input() ?? assert.fail();
     assert.deepEqual(textsOf(second).slice(1), [[401, 'shop/web-1 has left a-1']]);
+  });
+
+  it('forgets the oldest deadlines, holds and pods that have left', () => {
+    const many = (first: number): readonly LivePod[] =>
+      Array.from({ length: 1500 }, (_, index) => {
+        const name = `web-${first + index}`;
+        return { ...web, uid: name, pod: name, holds: [budget] };
+      });
+    const looks = [many(0), [], many(1500), []];
+    const { record } = after(...looks.map((pods, index) => moment(101 + index, { pods })));
+    for (const list of [record.deadlines, record.holds, record.evictions]) {
+      assert.equal(list.length, 2000);
+      assert.deepEqual([list[0]?.pod, list.at(-1)?.pod], ['web-1000', 'web-2999']);
+    }
+    assert.equal(record.isCut, true);
   });
 
   it('forgets the oldest, and says so', () => {
