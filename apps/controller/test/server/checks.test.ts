@@ -83,7 +83,7 @@ function statsOf(situation: Situation): ProcessStats {
 }
 
 function limitOf(name: string, tripped: boolean): LimitStatus {
-  const hit = { per: 'namespace', limit: 'pods', since: null, count: null } as const;
+  const hit = { per: 'namespace', limit: 'pods', since: null } as const;
   return { ...hit, name, id: `namespace=${name}`, tripped };
 }
 

@@ -73,7 +73,7 @@ for (const [token, allowed, denied, reviews] of [
     const asked: string[] = [];
     const around = (exchange: Exchange): Exchange => {
       return (request, sink) => {
-        const { spec = {} } = JSON.parse(request.body || '{}');
+        const { spec = {} } = JSON.parse(String(request.body || '{}'));
         if (request.path.endsWith('/tokenreviews')) asked.push('token');
         if (request.path.endsWith('/subjectaccessreviews'))
           asked.push(spec.nonResourceAttributes.path);
