@@ -114,6 +114,19 @@ describe('the state of the live page', () => {
     );
   });
 
+  it('tells of pods that terminate on a node that is drained, tainted or not', () => {
+    const id = { id: 'kernel', taint: 'kernel:NoSchedule', by: 'ada' };
+    const drain = { ...id, heartbeat: 'first' };
+    const { pods } = after([
+      { kind: 'nodeUpsert', node: makeNode({ name: 'n2', drains: [drain] }) },
+      podOf('drained', null, { nodeName: 'n2', deletionTimestamp: now - 1000 }),
+    ]);
+    assert.deepEqual(
+      pods.map(({ pod, state }) => [pod, state]),
+      [['drained', 'terminating']],
+    );
+  });
+
   it('tells which limits have tripped, of the pods that they hold too', () => {
     const limits = [{ per: 'zone', pods: 1, onLimit: 'trip' }] as const;
     const { pods, actions } = after([podOf('first'), podOf('second')], { limits });

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { livePage, pageHtml, whatIfPage } from '@taintmgr/page';
+import { run, simulation } from './world/simulation.ts';
+
+// Names come from whoever may make objects in the cluster.
+
+const hostile = '</script><script>alert(1)</script><!--<script>';
+const input = { ...simulation(run({ name: hostile })), source: hostile };
+const asked = { address: hostile, command: hostile };
+
+const pages: readonly (readonly [name: string, html: () => Promise<string>, data: unknown])[] = [
+  ['a simulation', () => pageHtml(input), input],
+  ['an answer to what if', async () => (await whatIfPage(input, asked)).html, { ...input, asked }],
+  ['a live cluster', async () => (await livePage(hostile)).html, { stream: hostile }],
+];
+
+/** What stands between the tags, as a browser finds their end. */
+function elementsOf(html: string, open: string, close: string): readonly string[] {
+  return html
+    .split(open)
+    .slice(1)
+    .map((rest) => rest.slice(0, rest.indexOf(close)));
+}
+
+function hashOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+describe('the page of', () => {
+  for (const [name, make, data] of pages) {
+    it(`${name} has its data as text, whatever is in it, and lets its own script alone run`, async () => {
+      const html = await make();
+      const [json = '', ...others] = elementsOf(
+        html,
+        '<script type="application/json" id="data">',
+        '</script>',
+      );
+      assert.deepEqual([JSON.parse(json), others], [JSON.parse(JSON.stringify(data)), []]);
+      const [script = '', ...more] = elementsOf(html, '<script type="module">', '</script>');
+      assert.deepEqual(more, []);
+      const [style = ''] = elementsOf(html, '<style>', '</style>');
+      const [policy = ''] = elementsOf(html, 'http-equiv="Content-Security-Policy" content="', '"');
+      const rules = [
+        "default-src 'none'",
+        `script-src ${hashOf(script)}`,
+        `style-src ${hashOf(style)}`,
+        ...(name === 'a live cluster' ? ["connect-src 'self'"] : []),
+        ...["base-uri 'none'", "form-action 'none'"],
+      ];
+      assert.deepEqual(policy.split('; '), rules);
+    });
+  }
+
+  it('a live cluster is shown in no frame', async () => {
+    assert.match((await livePage('events')).policy, /; frame-ancestors 'none'$/);
+  });
+});
