@@ -24,12 +24,15 @@ export class FairQueue {
     if (!this.#timer) this.#letThrough();
     return () => {
       if (queue.delete(begin) && queue.size === 0) this.#waiting.delete(peer);
+      // A timer that nobody waits for would keep a process that is told to end.
+      if (this.#waiting.size === 0) this.close();
     };
   }
 
   close(): void {
     this.#waiting.clear();
     if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
   }
 
   #letThrough(): void {

@@ -23,4 +23,24 @@ describe('a queue with a rate limit', () => {
     t.mock.timers.tick(10_000);
     assert.equal(through.length, 4);
   });
+
+  it('has no timer that nobody waits for, and goes on when somebody comes', (t) => {
+    const timers = (): number =>
+      process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const before = timers();
+    let now = 0;
+    const through: string[] = [];
+    const queue = new FairQueue(1, 1, () => now);
+    t.after(() => queue.close());
+    const come = (peer: string): (() => void) => queue.enter(peer, () => through.push(peer));
+    come('first')();
+    const [one, other] = [come('one'), come('other')];
+    one();
+    assert.equal(timers(), before + 1);
+    other();
+    assert.equal(timers(), before);
+    now += 1000;
+    come('late');
+    assert.deepEqual(through, ['first', 'late']);
+  });
 });
