@@ -1,12 +1,6 @@
 // The whole process: the controller with its server, metrics, log and flight recorder.
 import type { Instant, Millis } from '@taintmgr/core/time';
-import {
-  type ApiRequest,
-  type ClusterConfig,
-  type Notice,
-  type Transport,
-  taintManagersPath,
-} from '@taintmgr/k8s-adapter';
+import type { ApiRequest, ClusterConfig, Notice, Transport } from '@taintmgr/k8s-adapter';
 import type { Checked } from '../flags/checks.ts';
 import type { Choices } from '../flags/resolve.ts';
 import { startFlightRecorder } from '../flight/start.ts';
@@ -30,7 +24,7 @@ import { TakeoverScore } from '../stats/takeover-score.ts';
 import { startTracing } from '../tracing/tracing.ts';
 import { dryRun } from '../transport/dry-run.ts';
 import { observed } from '../transport/observed.ts';
-import { rateLimited } from '../transport/rate-limited.ts';
+import { isHeartbeat, rateLimited } from '../transport/rate-limited.ts';
 import { version } from '../version.ts';
 import { engineConfig, followsCluster } from './engine-config.ts';
 import { isOwnStatus, PublishedStatus, taintManagerName } from './published-status.ts';
@@ -219,11 +213,6 @@ function outgoing(http: Transport, { settings }: Choices, { requests }: Metrics)
   const limit = { qps, burst, now, exempt: isHeartbeat, onWait: requests.waited };
   const limited = qps === 0 ? watched : rateLimited(watched, limit);
   return judge === 'none' ? limited : dryRun(limited, judge, spared);
-}
-
-/** A leader that waits behind its own requests would lose its lease, or count as gone. */
-function isHeartbeat({ path }: ApiRequest): boolean {
-  return path.startsWith('/apis/coordination.k8s.io/') || path.startsWith(taintManagersPath);
 }
 
 interface Observers {

@@ -1,4 +1,4 @@
-import type { ApiRequest, Transport } from '@taintmgr/k8s-adapter';
+import { type ApiRequest, type Transport, taintManagersPath } from '@taintmgr/k8s-adapter';
 import { FairQueue } from '../rate-limit/fair-queue.ts';
 
 export interface RateLimit {
@@ -33,4 +33,9 @@ export function rateLimited(transport: Transport, limit: RateLimit): Transport {
       };
     },
   };
+}
+
+/** A leader that waits behind its own requests would lose its lease, or count as gone. */
+export function isHeartbeat({ path }: ApiRequest): boolean {
+  return path.startsWith('/apis/coordination.k8s.io/') || path.startsWith(taintManagersPath);
 }

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
 import type { KubeconfigOptions } from '@taintmgr/k8s-adapter';
 import {
-  type Exchange,
-  installDefinitions,
   node,
   pdb,
   pod,
@@ -84,35 +81,6 @@ describe('--dry-run', () => {
       );
     });
   }
-});
-
-describe('--kube-api-qps', { timeout: 60_000 }, () => {
-  it('holds requests back, but neither the lease nor the heartbeat of the leader', async (t) => {
-    const asked: string[] = [];
-    const around =
-      (exchange: Exchange): Exchange =>
-      (request, sink) => {
-        if (request.path.startsWith('/api/v1/')) asked.push(request.path);
-        return exchange(request, sink);
-      };
-    const cluster = await startTestApi([everything], {}, around);
-    t.after(() => cluster.stop());
-    await installDefinitions(cluster.api, customResourceDefinitions());
-    // What is asked at the start, and then nothing for hours.
-    const rate = ['--kube-api-qps=0.0001', '--kube-api-burst=2'];
-    const flags = [
-      ...rate,
-      onlyEviction,
-      '--allow-overlap',
-      '--kube-api-content-type=application/json',
-    ];
-    const controller = await startProcess(t, { connection: at(cluster), flags });
-    await controller.saw('became the leader');
-    await controller.saw('publishing status');
-    assert.deepEqual(asked.filter((path) => /limit=1$/.test(path)).length, 2);
-    assert.ok(!asked.some((path) => path.includes('watch=')), asked.join());
-    await controller.stop();
-  });
 });
 
 describe('what is served', () => {

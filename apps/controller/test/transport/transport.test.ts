@@ -11,7 +11,7 @@ import {
 } from '@taintmgr/k8s-adapter';
 import { dryRun } from '../../src/transport/dry-run.ts';
 import { observed } from '../../src/transport/observed.ts';
-import { rateLimited } from '../../src/transport/rate-limited.ts';
+import { isHeartbeat, rateLimited } from '../../src/transport/rate-limited.ts';
 
 interface Wire {
   readonly transport: Transport;
@@ -191,6 +191,20 @@ describe('a rate limit', () => {
     for (const name of ['5', '6', '7']) limited.send(getNodeRequest(name), nothing());
     assert.equal(cable.sent.length, 6);
   });
+
+  const heartbeats: readonly (readonly [path: string, isExempt: boolean])[] = [
+    ['/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/taintmgr-controller', true],
+    ['/apis/coordination.k8s.io/v1/namespaces/kube-system/leases', true],
+    ['/apis/taintmgr.dev/v1alpha1/taintmanagers/taintmgr/status?fieldManager=x', true],
+    ['/apis/taintmgr.dev/v1alpha1/evictionpolicies', false],
+    ['/api/v1/namespaces/shop/pods/web-0/eviction', false],
+    ['/api/v1/namespaces/shop/events', false],
+  ];
+  for (const [path, isExempt] of heartbeats) {
+    it(`${isExempt ? 'does not hold' : 'holds'} ${path}`, () => {
+      assert.equal(isHeartbeat({ ...getNodeRequest('n1'), path }), isExempt);
+    });
+  }
 
   it('forgets who hangs up while waiting', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
