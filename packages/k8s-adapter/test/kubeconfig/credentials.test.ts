@@ -94,6 +94,19 @@ echo '{"kind":"ExecCredential","status":{"token":"t-'"$(grep -c run "$(dirname "
     assert.deepEqual(await Promise.all([token(), token()]), ['Bearer t-2', 'Bearer t-2']);
   });
 
+  it('come from a plugin anew when they have expired, and not before', async (t) => {
+    const expiresAt = Date.parse('2030-01-02T03:04:05Z');
+    let now = expiresAt - 1;
+    t.mock.method(Date, 'now', () => now);
+    const dated = script.replace('"token"', '"expirationTimestamp":"2030-01-02T03:04:05Z","token"');
+    const files = { '.kube/config': plugin('./login.sh'), '.kube/login.sh': dated };
+    const { access } = await authorized(t, { files });
+    const token = async () => (await access.authorize()).headers.Authorization;
+    assert.equal(await token(), 'Bearer t-1');
+    now = expiresAt;
+    assert.equal(await token(), 'Bearer t-2');
+  });
+
   it('come from a plugin that is told nobody sits at the keyboard', async (t) => {
     const echo = `#!/bin/sh
 token=$(echo "$KUBERNETES_EXEC_INFO" | tr -d '"')

@@ -62,6 +62,17 @@ describe('a login by what is written down', () => {
     assert.equal(await token(), 'Bearer second');
   });
 
+  it('reads its files again where the clock was set back', async () => {
+    let now = 3_600_000;
+    const file = fileOf('before');
+    const login = new PlainLogin(cluster, tokenIn(file), () => now);
+    const token = async () => (await login.authorize()).headers.Authorization;
+    assert.equal(await token(), 'Bearer before');
+    writeFileSync(file, 'after');
+    now = 0;
+    assert.equal(await token(), 'Bearer after');
+  });
+
   const gaps: Readonly<Record<string, (file: string) => void>> = {
     empty: (file) => writeFileSync(file, ''),
     blank: (file) => writeFileSync(file, '\n'),
