@@ -358,7 +358,10 @@ describe('the installer of the policies', () => {
   it('does nothing more when it leads no more, and deletes nothing', () => {
     const stage = new Stage();
     stage.lead();
+    assert.equal(stage.installer.state.isInForce, true);
     assert.deepEqual(stage.lead(false), []);
+    const unknown = { isInForce: false, wasInForce: false, drift: [], fault: null };
+    assert.deepEqual(stage.installer.state, unknown, 'what it knew may be so no more');
     const before = stage.requests.length;
     assert.deepEqual(stage.pass(120), []);
     assert.equal(stage.requests.length, before);
