@@ -214,6 +214,20 @@ describe('transport', () => {
     assert.deepEqual(await fetched(transportTo(t, to), get('/')), ['failed plugin is missing']);
   });
 
+  it('trusts no certificate that nobody vouches for, whatever the environment says', async (t) => {
+    const { url } = await startServer(t, (_, response) => response.end(), certificates.server);
+    const { NODE_TLS_REJECT_UNAUTHORIZED: before } = process.env;
+    t.after(() => {
+      if (before === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+      else process.env.NODE_TLS_REJECT_UNAUTHORIZED = before;
+    });
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+    const endpoint = { host: '127.0.0.1', port: Number(new URL(url).port), proxy: null };
+    for (const tls of [{}, { rejectUnauthorized: undefined }]) {
+      await assert.rejects(dial({ ...endpoint, tls }, ['http/1.1']), /certificate|self.signed/);
+    }
+  });
+
   it('speaks HTTP/2 where the server can, over one connection', async (t) => {
     const server = await startHttp2Server(t, (request, response) =>
       response.end(request.httpVersion),
