@@ -155,6 +155,39 @@ describe('an observed transport', () => {
   });
 });
 
+describe('an observed answer that comes in one piece', () => {
+  it('is told once, with its size, to whoever takes it so or in parts', () => {
+    const body = Buffer.from('{"a":"ü"}');
+    for (const takesWhole of [true, false]) {
+      const notices: (readonly (string | number)[])[] = [];
+      const heard: string[] = [];
+      const { transport, sent } = wire();
+      const watched = observed(transport, {
+        waited: () => {},
+        sent: () => {},
+        answered: (method, code) => notices.push([method, code]),
+        received: (method, bytes) => notices.push(['received', method, bytes]),
+      });
+      watched.send(getNodeRequest('n1'), {
+        ...nothing(),
+        data: (chunk) => heard.push(String(chunk)),
+        end: () => heard.push('end'),
+        ...(takesWhole && {
+          answer: (status: number, _: object, whole: Uint8Array) => {
+            heard.push(`${status} ${Buffer.from(whole)}`);
+          },
+        }),
+      });
+      sent[0]?.sink.answer?.(200, {}, body);
+      assert.deepEqual(heard, takesWhole ? [`200 ${body}`] : [String(body), 'end']);
+      assert.deepEqual(notices, [
+        ['GET', '200'],
+        ['received', 'GET', 10],
+      ]);
+    }
+  });
+});
+
 describe('a rate limit', () => {
   const paths = ({ sent }: Wire): readonly string[] => sent.map(({ request }) => request.path);
 
