@@ -371,12 +371,6 @@ describe('a status that cannot be written', () => {
       {},
       ['0s spot', '0s evictionpolicies failed', '10s other', '20s disk', '20.2s spot'],
     ],
-    [
-      'by a server that asks for more time: nothing is written until then',
-      429,
-      { details: { retryAfterSeconds: 25 } },
-      ['0s spot', '0s evictionpolicies failed', '25s other', '50s disk'],
-    ],
   ];
   for (const [name, status, body, want] of cases) {
     it(name, () => {
@@ -392,15 +386,6 @@ describe('a status that cannot be written', () => {
     stage.answers.clear();
     const lines = stage.pass(60);
     assert.deepEqual(lines, ['60s other', '60s evictionpolicies again', '60.2s spot']);
-  });
-
-  it('is tried at once by one who leads again, whatever kept him from it before', () => {
-    const stage = play(403, {});
-    stage.pass(10);
-    stage.end('deposed');
-    stage.answers.clear();
-    stage.lead();
-    assert.deepEqual(stage.pass(1), ['10s spot', '10.2s other']);
   });
 
   it('holds up no heartbeat', () => {
