@@ -86,6 +86,9 @@ describe('metrics of kube-controller-manager', () => {
       `node_collector_zone_health${label} 100`,
       `node_collector_zone_size${label} 0`,
       `node_collector_unhealthy_nodes_in_zone${label} 0`,
+      `taintmgr_taint_queue_depth${label} 0`,
+      `taintmgr_taint_rate_limit${label} 0`,
+      `taintmgr_zone_held${label} 0`,
       'taintmgr_zone_state{state="Normal",zone="r1:\0:a"} 0',
     );
   });

@@ -32,6 +32,7 @@ describe('when a pod leaves', () => {
     ['says that nobody can tell exactly', { ...waits, isEstimate: true }, 80, 'in ~20s'],
     ['rounds down', waits, 80.9, 'in 19s'],
     ['is now', waits, 99.5, 'now'],
+    ['is still now', waits, 100.5, 'now'],
     ['is overdue', waits, 165, 'overdue by 1m5s'],
     ['stands still', paused, 80, 'paused, 1m30s left'],
     ['is over after the pause', { ...paused, remainingSeconds: -5 }, 80, 'paused, due after it'],
