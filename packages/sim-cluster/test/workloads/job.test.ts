@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { job } from '../../src/builders.ts';
-import { conditionOf, isReady } from '../../src/controllers/pods.ts';
+import { conditionOf, isReady, isTerminating } from '../../src/controllers/pods.ts';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
 import { podsOf, setSpec, small, stored, virtualCluster } from '../world/virtual-cluster.ts';
 
@@ -126,4 +126,72 @@ describe('a Job', () => {
     const { status } = stored(api, 'jobs', 'default', 'report');
     assert.deepEqual([status.startTime, status.conditions[0].reason], [undefined, 'JobSuspended']);
   });
+
+  it('makes no more pods than are still to succeed', () => {
+    const spec = { parallelism: 2 };
+    const topology = small(zones, [job('default', 'report', 30, { completions: 3, spec })]);
+    const { api, until } = virtualCluster({ topology });
+    const active = new Set<number>();
+    api.subscribe(({ object }) => active.add(object.status?.active ?? 0), new Set(['jobs']));
+    until(() => {
+      const found = api.get('jobs', 'default', 'report');
+      return found !== null && conditionOf(found, 'Complete') !== null;
+    }, 'completion');
+    assert.equal(podsOf(api, 'report').length, 3);
+    assert.equal(Math.max(...active), 2);
+  });
+
+  it('of a parallelism alone replaces no worker after one has succeeded, and waits for the others', () => {
+    const { spec, ...rest } = job('default', 'report', 600, { spec: { parallelism: 3 } });
+    const { completions: _none, ...alone } = spec;
+    const topology = small(zones, [{ ...rest, spec: alone }]);
+    const { api, pass, untilIdle } = virtualCluster({ topology });
+    untilIdle();
+    const [first = assert.fail(), second = assert.fail()] = podsOf(api, 'report');
+    api.update('pods', { ...first, status: { ...first.status, phase: 'Succeeded' } }, 'status');
+    pass(1000);
+    api.delete('pods', 'default', second.metadata.name);
+    pass(5000);
+    const found = (): KubeObject => stored(api, 'jobs', 'default', 'report');
+    assert.equal(conditionOf(found(), 'Complete'), null);
+    assert.deepEqual([found().status.active, found().status.succeeded], [1, 1]);
+    pass(600_000);
+    assert.equal(conditionOf(found(), 'Complete')?.status, 'True');
+    assert.equal(podsOf(api, 'report').length, 2);
+  });
+
+  it('that is complete stays as it is when its pods are deleted', () => {
+    const topology = small(zones, [job('default', 'report', 30)]);
+    const { api, pass } = virtualCluster({ topology });
+    pass(60_000);
+    const before = stored(api, 'jobs', 'default', 'report');
+    assert.ok(before.status.completionTime);
+    for (const { metadata } of podsOf(api, 'report')) {
+      api.delete('pods', 'default', metadata.name);
+    }
+    pass(60_000);
+    assert.deepEqual(podsOf(api, 'report'), []);
+    assert.deepEqual(stored(api, 'jobs', 'default', 'report'), before);
+  });
+
+  const failures: readonly (readonly [limit: object, failed: number, hasFailed: boolean])[] = [
+    [{}, 6, false],
+    [{}, 7, true],
+    [{ backoffLimit: 0 }, 0, false],
+    [{ backoffLimit: 0 }, 1, true],
+  ];
+  for (const [limit, failed, hasFailed] of failures) {
+    it(`of a snapshot with ${failed} failures and ${JSON.stringify(limit)} has${hasFailed ? '' : ' not'} failed`, () => {
+      const { spec, ...rest } = job('default', 'report', 600);
+      const { backoffLimit: _given, ...others } = spec;
+      const loaded = { ...rest, spec: { ...others, ...limit }, status: { failed } };
+      const { api, pass } = virtualCluster({ snapshot: [loaded] });
+      pass(1000);
+      const found = stored(api, 'jobs', 'default', 'report');
+      assert.equal(conditionOf(found, 'Failed')?.status, hasFailed ? 'True' : undefined);
+      assert.equal(found.status.completionTime, undefined);
+      const there = podsOf(api, 'report').filter((pod) => !isTerminating(pod));
+      assert.equal(there.length, hasFailed ? 0 : 1);
+    });
+  }
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ApiServer } from '../../src/api/api-server.ts';
 import { deployment } from '../../src/builders.ts';
-import { conditionOf } from '../../src/controllers/pods.ts';
+import { conditionOf, isTerminating } from '../../src/controllers/pods.ts';
 import { podsOf, setSpec, small, stored, virtualCluster } from '../world/virtual-cluster.ts';
 
 const zones = ['a', 'b', 'c'];
@@ -52,6 +52,29 @@ describe('a paused Deployment', () => {
     assert.equal(progressOf(api), 'NewReplicaSetAvailable');
   });
 
+  it('leaves a rollout where it is, whatever its scale is then', () => {
+    const { api, pass } = start();
+    setVersion(api, '2');
+    pass(100);
+    assert.deepEqual(versionsOf(api), ['1', '1', '2', '2']);
+    change(api, { paused: true });
+    pass(100);
+    change(api, { replicas: 5 });
+    pass(60_000);
+    assert.deepEqual(versionsOf(api), ['1', '1', '2', '2']);
+  });
+
+  it('gets the pods of its latest revision where it had none', () => {
+    const { api, untilIdle } = start();
+    setVersion(api, '2');
+    untilIdle();
+    change(api, { replicas: 0 });
+    untilIdle();
+    change(api, { paused: true, replicas: 2 });
+    untilIdle();
+    assert.deepEqual(versionsOf(api), ['2', '2']);
+  });
+
   it('makes no ReplicaSet', () => {
     const { api, cluster, pass } = virtualCluster({ topology: small(zones) });
     api.create('deployments', deployment('default', 'web', { spec: { paused: true } }));
@@ -80,4 +103,64 @@ it('a Deployment that goes back to an older template gives it the latest revisio
     ['2', '4'],
     ['3', '5'],
   ]);
+});
+
+it('a rollout is complete when no pod of the old template is left, and not before', () => {
+  const { api, untilIdle } = start();
+  const before = stored(api, 'deployments', 'default', 'web');
+  const old = conditionOf(before, 'Progressing')?.message;
+  const unavailable: number[] = [];
+  const atCompletion: (readonly unknown[])[] = [];
+  api.subscribe(
+    ({ object }) => {
+      const { reason, message } = conditionOf(object, 'Progressing') ?? {};
+      unavailable.push(object.status.unavailableReplicas ?? 0);
+      if (reason !== 'NewReplicaSetAvailable' || message === old) return;
+      const there = podsOf(api, 'web').filter((pod) => !isTerminating(pod));
+      atCompletion.push(there.map(({ metadata }) => metadata.labels?.version));
+    },
+    new Set(['deployments']),
+  );
+  setVersion(api, '2');
+  untilIdle();
+  assert.deepEqual(atCompletion[0], ['2', '2']);
+  assert.deepEqual(new Set(unavailable), new Set([0]));
+});
+
+describe('a Deployment is available while no more pods are down than its strategy allows', () => {
+  const cases: readonly (readonly [
+    replicas: number,
+    maxUnavailable: number | string | undefined,
+    down: number,
+    available: string,
+  ])[] = [
+    [4, undefined, 1, 'True'],
+    [4, undefined, 2, 'False'],
+    [3, undefined, 1, 'False'],
+    [4, '50%', 2, 'True'],
+    [4, '50%', 3, 'False'],
+    [3, 1, 1, 'True'],
+    [3, 1, 2, 'False'],
+  ];
+  for (const [replicas, maxUnavailable, down, available] of cases) {
+    it(`${down} of ${replicas} down, ${maxUnavailable ?? 'by default'}: ${available}`, () => {
+      const rollingUpdate = maxUnavailable === undefined ? {} : { maxUnavailable };
+      const spec = { strategy: { type: 'RollingUpdate', rollingUpdate } };
+      const web = deployment('default', 'web', { replicas, spec });
+      const topology = small(['a', 'b', 'c', 'd'], [web]);
+      const { api, cluster, pass, untilIdle } = virtualCluster({ topology });
+      untilIdle();
+      for (const pod of podsOf(api, 'web').slice(0, down)) {
+        cluster.node(pod.spec.nodeName).stop();
+        const conditions = [{ type: 'Ready', status: 'False' }];
+        api.update('pods', { ...pod, status: { ...pod.status, conditions } }, 'status');
+      }
+      pass(1000);
+      const now = stored(api, 'deployments', 'default', 'web');
+      assert.equal(conditionOf(now, 'Available')?.status, available);
+      assert.equal(now.status.unavailableReplicas, down);
+      // It was complete once.
+      assert.equal(conditionOf(now, 'Progressing')?.reason, 'NewReplicaSetAvailable');
+    });
+  }
 });
