@@ -134,7 +134,16 @@ function groupByNode(pods: readonly KubeObject[]): ReadonlyMap<string, readonly 
 /** Pods that have ended make room for new ones; of several that run, the oldest is kept. */
 function redundant(pods: readonly KubeObject[]): readonly KubeObject[] {
   const running = pods.filter((pod) => !isTerminal(pod) && !isTerminating(pod));
-  return [...pods.filter(isTerminal), ...running.slice(1)];
+  return [...pods.filter(isTerminal), ...running.sort(byPlaceAndAge).slice(1)];
+}
+
+/** Those that have a place come first, then the oldest: loaded ones are not in the order of their age. */
+function byPlaceAndAge(a: KubeObject, b: KubeObject): number {
+  const place = Number(!a.spec.nodeName) - Number(!b.spec.nodeName);
+  if (place !== 0) return place;
+  const born = ({ metadata }: KubeObject): number => Date.parse(metadata.creationTimestamp ?? '');
+  if (born(a) !== born(b)) return born(a) - born(b);
+  return a.metadata.name < b.metadata.name ? -1 : 1;
 }
 
 function createDaemon(

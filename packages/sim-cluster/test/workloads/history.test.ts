@@ -90,6 +90,25 @@ describe('ControllerRevisions', () => {
     });
   }
 
+  it('that pods are of stay, however few are asked for', () => {
+    const updateStrategy = { type: 'RollingUpdate', rollingUpdate: { partition: 1 } };
+    const spec = { updateStrategy, revisionHistoryLimit: 0 };
+    const set = statefulSet('default', 'app', { replicas: 2, spec });
+    const { api, untilIdle } = virtualCluster({
+      topology: small(zones, [set]),
+      rolloutHistory: true,
+    });
+    untilIdle();
+    for (const version of ['b', 'c']) {
+      const found = stored(api, 'statefulsets', 'default', 'app');
+      const { template } = found.spec;
+      const labels = { ...template.metadata.labels, version };
+      setSpec(api, 'statefulsets', found, { template: { ...template, metadata: { labels } } });
+      untilIdle();
+    }
+    assert.deepEqual(versions(api), ['1 none', '3 c']);
+  });
+
   it('are not written where nobody asks for them', () => {
     const { api, untilIdle } = virtualCluster({ topology: small(zones, [kinds[0][1]]) });
     untilIdle();

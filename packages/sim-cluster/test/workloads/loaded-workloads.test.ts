@@ -60,8 +60,8 @@ describe('a change that leaves the template alone replaces no pod of a loaded wo
         const first = virtualCluster({ topology: small(zones, [workload]) });
         first.untilIdle();
         const { api, untilIdle, pass } = loadedFrom(first.api, edit);
+        const before = podsOf(first.api, 'web').map(({ metadata }) => metadata.uid);
         untilIdle();
-        const before = podsOf(api, 'web').map(({ metadata }) => metadata.uid);
         setSpec(api, resource, stored(api, resource, 'default', 'web'), change);
         pass(120_000);
         const after = new Set(podsOf(api, 'web').map(({ metadata }) => metadata.uid));

@@ -93,6 +93,31 @@ describe('a ReplicaSet', () => {
     );
   });
 
+  it('has another pod in the place of one that somebody takes away from it', () => {
+    const { api, untilIdle, first } = start();
+    const metadata = { ...first.metadata, labels: { app: 'debug' }, ownerReferences: [] };
+    api.update('pods', { ...first, metadata });
+    untilIdle();
+    assert.equal(podsOf(api, 'web').length, 2);
+  });
+
+  it('does not release the pod of an earlier one of its name', () => {
+    const { api, pass } = virtualCluster({ without: ['garbageCollection', 'scheduler'] });
+    const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'earlier' };
+    const ownerReferences = [{ ...owner, controller: true }];
+    api.create('replicasets', { ...deployment('default', 'web'), kind: 'ReplicaSet' });
+    const { metadata, ...rest } = pod('default', 'old');
+    const { name } = api.create('pods', {
+      ...rest,
+      metadata: { ...metadata, ownerReferences },
+    }).metadata;
+    const old = stored(api, 'pods', 'default', name);
+    setLabels(api, old, { app: 'other' });
+    pass(5000);
+    const { ownerReferences: kept } = stored(api, 'pods', 'default', name).metadata;
+    assert.deepEqual(kept, old.metadata.ownerReferences);
+  });
+
   const others: readonly (readonly [what: string, change: object])[] = [
     ['in another namespace', { namespace: 'kube-system' }],
     ['that ends', { finalizers: ['example.com/kept'] }],
@@ -132,6 +157,8 @@ it('a StatefulSet adopts only pods with its names', () => {
     controllerOf({ metadata }) ? [metadata.name] : [],
   );
   assert.deepEqual(owned, ['db-0', 'db-1']);
+  const names = podsOf(api, 'db').map(({ metadata }) => metadata.name);
+  assert.deepEqual(names, ['db', 'db-0', 'db-1', 'db-x', 'other-0']);
 });
 
 it('a Job adopts a pod with its mark', () => {
@@ -143,4 +170,34 @@ it('a Job adopts a pod with its mark', () => {
   api.update('pods', { ...first, metadata: { ...first.metadata, ownerReferences: [] } });
   until(() => controllerOf(podsOf(api, 'report')[0] ?? first) !== null, 'its owner');
   assert.deepEqual(uidsOf(api, 'report'), [first.metadata.uid]);
+});
+
+describe('a workload that is being deleted', () => {
+  const workloads: readonly (readonly [resource: string, given: KubeObject])[] = [
+    ['replicasets', { ...deployment('default', 'web', { replicas: 2 }), kind: 'ReplicaSet' }],
+    ['statefulsets', statefulSet('default', 'web', { replicas: 2 })],
+    ['daemonsets', daemonSet('default', 'web')],
+    ['jobs', job('default', 'web', 600)],
+  ];
+  for (const [resource, given] of workloads) {
+    it(`makes no pods and adopts none: ${resource}`, () => {
+      const { api, pass, untilIdle } = virtualCluster({
+        topology: small(zones),
+        without: ['garbageCollection'],
+      });
+      untilIdle();
+      const metadata = { ...given.metadata, finalizers: ['example.com/kept'] };
+      api.create(resource, { ...given, metadata });
+      untilIdle();
+      api.delete(resource, 'default', 'web');
+      const [gone = assert.fail(), ...others] = podsOf(api, 'web');
+      api.delete('pods', 'default', gone.metadata.name);
+      pass(10_000);
+      const name = resource === 'statefulsets' ? gone.metadata.name : 'bare';
+      api.create('pods', pod('default', name, { labels: { ...gone.metadata.labels } }));
+      pass(10_000);
+      assert.equal(controllerOf(stored(api, 'pods', 'default', name)), null);
+      assert.equal(podsOf(api, 'web').length, others.length + 1);
+    });
+  }
 });

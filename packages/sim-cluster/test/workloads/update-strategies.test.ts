@@ -155,6 +155,10 @@ it('a StatefulSet numbers its pods from the first one that it says', () => {
   setSpec(api, 'statefulsets', stored(api, 'statefulsets', 'default', 'db'), { replicas: 1 });
   untilIdle();
   assert.deepEqual(names(), ['db-5']);
+  const ordinals = { start: 7 };
+  setSpec(api, 'statefulsets', stored(api, 'statefulsets', 'default', 'db'), { ordinals });
+  untilIdle();
+  assert.deepEqual(names(), ['db-7']);
 });
 
 it('a DaemonSet with OnDelete gives its new template to pods that are made again', () => {
@@ -178,9 +182,9 @@ it('workloads of a snapshot keep their pods when something else than their templ
   const before = virtualCluster({ topology: small(zones, workloads) });
   before.untilIdle();
   const { api, pass, untilIdle } = takenOver(before.api);
-  untilIdle();
   const uids = (): readonly unknown[] => api.list('pods').map(({ metadata }) => metadata.uid);
-  const known = uids();
+  const known = before.api.list('pods').map(({ metadata }) => metadata.uid);
+  untilIdle();
   for (const [resource, name] of [
     ['statefulsets', 'db'],
     ['daemonsets', 'agent'],
