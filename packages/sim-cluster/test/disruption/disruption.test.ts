@@ -253,6 +253,10 @@ describe('the disruption controller', () => {
     const { api, pass } = start();
     const ghost = { metadata: { name: 'ghost', uid: 'no-such-uid' } };
     addPod(api, 'r-1', true, ghost);
+    // One that is another of its name.
+    const { spec } = deployment(ns, 'x');
+    const metadata = { name: 'ghost', namespace: ns };
+    api.create('replicasets', { metadata, spec: { ...spec, selector: x } });
     api.create('poddisruptionbudgets', pdb(ns, 'b', { maxUnavailable: 1 }, x));
     pass(0);
     const condition = conditionOf(
@@ -304,26 +308,66 @@ describe('the disruption controller', () => {
     assert.deepEqual(counts(api, 'b'), [7, 1, 7, 6]);
   });
 
-  it('takes a DisruptionTarget back after 2 min unless the pod is ending', () => {
-    const { api, pass, untilIdle } = virtualCluster({
-      topology: small(['a'], [deployment('default', 'web')]),
-    });
-    untilIdle();
-    const [web] = podsOf(api, 'web');
-    assert.ok(web);
-    const target = {
-      type: 'DisruptionTarget',
-      status: 'True',
-      reason: 'DeletionByTaintManager',
-      lastTransitionTime: formatTime(api.clock.now()),
-    };
-    const conditions = [...web.status.conditions, target];
-    api.update('pods', { ...web, status: { ...web.status, conditions } }, 'status');
-    const mark = () =>
-      conditionOf(stored(api, 'pods', 'default', web.metadata.name), 'DisruptionTarget')?.status;
-    pass(118_000);
-    assert.equal(mark(), 'True');
-    pass(2000);
-    assert.equal(mark(), 'False');
+  it('counts a pod that is not ready once, also while its eviction is on the list', () => {
+    const { api, pass } = start();
+    for (const name of ['r-1', 'r-2', 'r-3']) addPod(api, name, name !== 'r-3');
+    api.create('poddisruptionbudgets', pdb(ns, 'b', { minAvailable: 1 }, x));
+    pass(0);
+    recordEviction(api, 'b', 'r-3');
+    pass(0);
+    const found = stored(api, 'poddisruptionbudgets', ns, 'b').status;
+    assert.deepEqual([found.currentHealthy, found.disruptionsAllowed], [2, 1]);
+  });
+
+  it('allows nothing any more when it cannot count', () => {
+    const { api, pass } = start();
+    addPod(api, 'r-1', true, { metadata: { name: 'ghost', uid: 'no-such-uid' } });
+    addPod(api, 'r-2', true);
+    const budget = api.create('poddisruptionbudgets', pdb(ns, 'b', { minAvailable: 1 }, x));
+    pass(0);
+    const allowed = () => stored(api, 'poddisruptionbudgets', ns, 'b').status.disruptionsAllowed;
+    assert.equal(allowed(), 1);
+    const { minAvailable: _none, ...spec } = budget.spec;
+    const now = stored(api, 'poddisruptionbudgets', ns, 'b');
+    api.update('poddisruptionbudgets', { ...now, spec: { ...spec, maxUnavailable: 1 } });
+    pass(0);
+    assert.equal(allowed(), 0);
+    assert.equal(evict(api, ns, 'r-1'), 429);
+  });
+
+  it('follows the scale of a ReplicaSet whose pods stay as they are', () => {
+    const { api, pass } = start();
+    const { spec } = deployment(ns, 'x', { replicas: 4 });
+    const metadata = { name: 'o', namespace: ns };
+    const set = api.create('replicasets', { metadata, spec: { ...spec, selector: x } });
+    for (const name of ['o-1', 'o-2', 'o-3', 'o-4']) addPod(api, name, true, set);
+    api.create('poddisruptionbudgets', pdb(ns, 'b', { maxUnavailable: '50%' }, x));
+    for (const [replicas, allowed] of [
+      [4, 2],
+      [8, 0],
+      [2, 3],
+      [0, 0],
+    ] as const) {
+      setSpec(api, 'replicasets', set, { replicas });
+      pass(0);
+      const found = stored(api, 'poddisruptionbudgets', ns, 'b').status;
+      assert.deepEqual([found.expectedPods, found.disruptionsAllowed], [replicas, allowed]);
+    }
+  });
+
+  it('keeps namespaces apart, also where their pods have the very same labels', () => {
+    const { api, pass } = start();
+    const labels = Object.freeze({ app: 'x' });
+    for (const namespace of ['default', ns]) {
+      const { metadata, ...rest } = pod(namespace, 'r-1');
+      api.create('poddisruptionbudgets', pdb(namespace, 'b', { minAvailable: 1 }, x));
+      api.create('pods', { ...rest, metadata: { ...metadata, labels } });
+    }
+    pass(0);
+    const budgets = api.list('poddisruptionbudgets');
+    assert.deepEqual(
+      budgets.map(({ status }) => status.expectedPods),
+      [1, 1],
+    );
   });
 });

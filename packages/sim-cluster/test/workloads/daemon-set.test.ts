@@ -82,7 +82,13 @@ it('a DaemonSet keeps the oldest of several pods on one node', () => {
   const set = daemonSet('default', 'agent', { spec: { updateStrategy: { type: 'OnDelete' } } });
   const member = (name: string, minute: number): KubeObject => {
     const made = pod('default', name, { labels: { app: 'agent' }, spec: { nodeName: 'a-1' } });
-    const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent', uid, controller: true };
+    const owner = {
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      name: 'agent',
+      uid,
+      controller: true,
+    };
     return {
       ...made,
       metadata: {
