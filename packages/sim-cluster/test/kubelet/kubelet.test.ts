@@ -191,6 +191,42 @@ describe('a kubelet and its pods', () => {
     });
   }
 
+  const exits: readonly (readonly [policy: string, stop: number, code: number, phase: string])[] = [
+    ['Always', 1000, 0, 'Succeeded'],
+    ['Never', 1000, 143, 'Failed'],
+    ['OnFailure', 1000, 143, 'Failed'],
+    ['Always', 60_000, 137, 'Failed'],
+    ['Never', 60_000, 137, 'Failed'],
+  ];
+  for (const [restartPolicy, stop, code, phase] of exits) {
+    it(`that is asked to stop and takes ${stop} ms exits with ${code}: ${restartPolicy}`, () => {
+      const timing = { podStopMs: [stop, stop] } as const;
+      const { api, pass } = virtualCluster({ topology: small(['a']), timing });
+      pass(5000);
+      const spec = { ...pod('', 'p').spec, nodeName: 'a-1', restartPolicy };
+      api.create('pods', pod('default', 'p', { spec }));
+      pass(10_000);
+      const last: unknown[] = [];
+      api.subscribe(({ object, type }) => {
+        const [{ state }] = object.status?.containerStatuses ?? [{}];
+        if (type === 'DELETED') last.push(object.status.phase, state.terminated.exitCode);
+      });
+      api.delete('pods', 'default', 'p');
+      pass(60_000);
+      assert.deepEqual(last, [phase, code]);
+    });
+  }
+
+  it("gives a pod of the host's network the address of the node", () => {
+    const { api, pass } = virtualCluster({ topology: small(['a']) });
+    pass(5000);
+    const spec = { ...pod('', 'p').spec, nodeName: 'a-1', hostNetwork: true };
+    api.create('pods', pod('default', 'p', { spec }));
+    pass(10_000);
+    const { status } = stored(api, 'pods', 'default', 'p');
+    assert.equal(status.podIP, status.hostIP);
+  });
+
   it('obeys a grace period that is shortened while the pod ends', () => {
     const timing = { podStopMs: [60_000, 60_000] } as const;
     const { api, pass } = virtualCluster({ topology: small(['a']), timing });
