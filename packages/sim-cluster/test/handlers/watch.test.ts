@@ -166,6 +166,16 @@ describe('a watch', () => {
     });
   }
 
+  it('from the very version through which all was forgotten misses nothing', () => {
+    const { api, client } = fixture();
+    client.post(pods, podNamed('a'));
+    const resourceVersion = client.get(pods).body.metadata.resourceVersion ?? '';
+    api.compact();
+    const watch = client.watch(pods, { query: { resourceVersion } });
+    client.post(pods, podNamed('b'));
+    assert.deepEqual(summary(watch.events), ['ADDED b']);
+  });
+
   it('from a version of the future sends nothing until the store has passed it', () => {
     const { client } = fixture();
     const now = Number(client.get(pods).body.metadata.resourceVersion);
@@ -182,6 +192,8 @@ describe('a watch', () => {
     assert.equal(short.response().ended, false);
     pass(1);
     assert.equal(short.response().ended, true);
+    client.post(pods, podNamed('late'));
+    assert.deepEqual([summary(short.events), summary(long.events)], [[], ['ADDED late']]);
     pass(1_790_000);
     assert.equal(long.response().ended, false);
     pass(1_810_000);

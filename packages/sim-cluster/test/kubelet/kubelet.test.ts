@@ -276,6 +276,51 @@ describe('a kubelet and its pods', () => {
     assert.ok(isReady(stored(api, 'pods', 'default', 'p')));
   });
 
+  it('leaves what somebody says of a pod that has ended, also of one that is ending', () => {
+    const { api, pass } = onNode(30);
+    pass(3000);
+    const mark = (reason: string): void => {
+      const found = stored(api, 'pods', 'default', 'p');
+      api.update('pods', { ...found, status: { ...found.status, phase: 'Failed', reason } }, 'status');
+    };
+    mark('Lost');
+    pass(60_000);
+    assert.equal(stored(api, 'pods', 'default', 'p').status.phase, 'Failed');
+    api.delete('pods', 'default', 'p');
+    pass(0);
+    api.create('pods', pod('default', 'p', { spec: { ...pod('', 'p').spec, nodeName: 'a-1' } }));
+    pass(3000);
+    const last: unknown[] = [];
+    api.subscribe(({ type, object: { status } }) => {
+      if (type === 'DELETED') last.push(status.phase, status.reason);
+    });
+    api.delete('pods', 'default', 'p');
+    pass(500);
+    mark('Evicted');
+    pass(10_000);
+    assert.deepEqual(last, ['Failed', 'Evicted']);
+  });
+
+  it('neither starts nor ends what it was about to when it was stopped', () => {
+    const { api, cluster, pass } = onNode(30);
+    pass(3000);
+    api.delete('pods', 'default', 'p');
+    api.create('pods', pod('default', 'q', { spec: { ...pod('', 'q').spec, nodeName: 'a-1' } }));
+    pass(500);
+    cluster.node('a-1').stop();
+    pass(600_000);
+    assert.equal(stored(api, 'pods', 'default', 'p').status.phase, 'Running');
+    assert.equal(stored(api, 'pods', 'default', 'q').status.phase, 'Pending');
+  });
+
+  it('goes on with what it does when it is told to resume while it works', () => {
+    const { api, cluster, pass } = onNode(30);
+    pass(1999);
+    cluster.node('a-1').resume();
+    pass(1);
+    assert.equal(stored(api, 'pods', 'default', 'p').status.phase, 'Running');
+  });
+
   it('treats a pod that took the name of another as a new one', () => {
     const { api, pass } = onNode(30);
     pass(3000);
@@ -286,6 +331,16 @@ describe('a kubelet and its pods', () => {
       stored(api, 'pods', 'default', 'p').status.containerStatuses[0].state.waiting?.reason;
     assert.equal(reason(), 'ContainerCreating');
     pass(2000);
+    assert.ok(isReady(stored(api, 'pods', 'default', 'p')));
+  });
+
+  it('starts a pod that sleeps again and again where it is always restarted', () => {
+    const { api, pass } = virtualCluster({ topology: small(['a']) });
+    pass(5000);
+    const { spec } = job('default', 'p', 60).spec.template;
+    const always = { ...spec, nodeName: 'a-1', restartPolicy: 'Always' };
+    api.create('pods', pod('default', 'p', { spec: always }));
+    pass(600_000);
     assert.ok(isReady(stored(api, 'pods', 'default', 'p')));
   });
 

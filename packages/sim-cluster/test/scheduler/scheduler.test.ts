@@ -210,6 +210,46 @@ describe('the scheduler', () => {
     assert.equal(nodeOf(api, 'web-2'), 'n-1', 'where the fewest pods are');
   });
 
+  it('looks at zones before it looks at nodes', () => {
+    const { api, pass } = bareCluster();
+    const zone = 'topology.kubernetes.io/zone';
+    for (const [name, inZone] of [
+      ['a-1', 'a'],
+      ['a-2', 'a'],
+      ['b-1', 'b'],
+    ] as const) {
+      addNode(api, name, '4', { [zone]: inZone });
+    }
+    pass(0);
+    const names = ['p-1', 'p-2', 'p-3', 'p-4'];
+    for (const name of names) addPod(api, name, {}, owned);
+    pass(0);
+    const places = names.map((name) => nodeOf(api, name));
+    assert.deepEqual(places, ['a-1', 'b-1', 'a-2', 'b-1']);
+  });
+
+  it('forgets the pods of one owner when it places the next', () => {
+    const { api, pass } = bareCluster('n-1', 'n-2');
+    addPod(api, 'web-1', { nodeName: 'n-1' }, owned);
+    for (const name of ['u-1', 'u-2']) addPod(api, name, { nodeName: 'n-2' });
+    pass(0);
+    addPod(api, 'web-2', {}, owned);
+    addPod(api, 'bare');
+    pass(0);
+    assert.deepEqual([nodeOf(api, 'web-2'), nodeOf(api, 'bare')], ['n-2', 'n-1']);
+  });
+
+  it('binds nothing to a node that is gone', () => {
+    const { api, pass } = bareCluster('n-1', 'n-2');
+    addPod(api, 'p-1');
+    pass(0);
+    assert.equal(nodeOf(api, 'p-1'), 'n-1');
+    api.delete('nodes', '', 'n-1');
+    for (const name of ['p-2', 'p-3']) addPod(api, name);
+    pass(0);
+    assert.deepEqual([nodeOf(api, 'p-2'), nodeOf(api, 'p-3')], ['n-2', 'n-2']);
+  });
+
   it('leaves pods with gates and those of other schedulers alone', () => {
     const { api, pass } = bareCluster('n-1');
     addPod(api, 'gated', { schedulingGates: [{ name: 'wait' }] });
@@ -237,6 +277,18 @@ describe('tolerating', () => {
       assert.equal(untolerated([taint], [toleration], ['NoExecute']) === null, expected);
     });
   }
+});
+
+it('an empty value is the one of a taint without a value', () => {
+  const tolerates = (value: string | undefined, other: string | undefined): boolean => {
+    const taint = { key: 'k', effect: 'NoExecute', ...(other === undefined ? {} : { value: other }) };
+    const toleration = { key: 'k', ...(value === undefined ? {} : { value }) };
+    return untolerated([taint], [toleration], ['NoExecute']) === null;
+  };
+  assert.deepEqual(
+    [tolerates('', undefined), tolerates(undefined, ''), tolerates(undefined, 'v')],
+    [true, true, false],
+  );
 });
 
 describe('quantities in thousandths', () => {
