@@ -128,6 +128,18 @@ describe('who writes a role', () => {
     assert.deepEqual(statuses, [201, 403]);
   });
 
+  it('may change those whose names go with the verb escalate, and make none', () => {
+    const may = rule('escalate', 'roles', { apiGroups: [group], resourceNames: ['x'] });
+    const b = holder([may], role('Role', 'x', []), role('Role', 'y', []));
+    const rules = [rule('*', 'secrets')];
+    const statuses = [
+      b.ask('PUT', `${roles}/x`, { body: role('Role', 'x', rules) }),
+      b.ask('PUT', `${roles}/y`, { body: role('Role', 'y', rules) }),
+      holder([may]).ask('POST', roles, { body: role('Role', 'x', rules) }),
+    ].map(({ status }) => status);
+    assert.deepEqual(statuses, [200, 403, 403]);
+  });
+
   it('may write any as an administrator', () => {
     const body = role('Role', 'x', [rule('*', 'secrets')]);
     assert.equal(bench().ask('POST', roles, { token: 'admin', body }).status, 201);
@@ -146,6 +158,9 @@ describe('who writes a role', () => {
     );
     const everything = rule('*', '*', { apiGroups: ['*'] });
     assert.equal(give(everything, { verbs: ['*'], nonResourceURLs: ['*'] }).status, 201);
+    const { aggregationRule: _rule, ...plain } = gathering;
+    const undone = holder([], gathering).ask('PUT', `${clusterRoles}/x`, { body: plain });
+    assert.equal(undone.status, 403);
   });
 
   const strong = role('Role', 'strong', [rule('get', 'secrets')]);

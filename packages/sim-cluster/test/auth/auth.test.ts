@@ -81,6 +81,7 @@ describe('a rule', () => {
     const rule: Rule = { verbs: ['get'], nonResourceURLs: ['/logs/*'] };
     const may = (path: string) => allows(rule, { verb: 'get', path, resource: null });
     assert.deepEqual([may('/logs/a'), may('/logs/'), may('/log')], [true, true, false]);
+    assert.deepEqual([may('/logs'), may('/logs.txt')], [false, false]);
   });
 });
 

@@ -115,6 +115,23 @@ describe('RBAC objects', () => {
     assert.deepEqual(statuses(b, ['GET', pods], ['GET', nodes]), [403, 403]);
   });
 
+  it('mean an account of the namespace of the binding where they name none', () => {
+    const [{ namespace: _ops, ...agent } = assert.fail()] = agentAccount;
+    const grants = (kind: 'RoleBinding' | 'ClusterRoleBinding', namespace: string): number => {
+      const made = binding(kind, 'a', 'ClusterRole reader', [agent]);
+      const home = kind === 'RoleBinding' ? { namespace } : {};
+      const b = bench(role('ClusterRole', 'reader', [rule('list', 'pods')]), {
+        ...made,
+        metadata: { name: 'a', ...home },
+      });
+      return b.ask('GET', '/api/v1/namespaces/ops/pods').status;
+    };
+    assert.deepEqual(
+      [grants('RoleBinding', 'ops'), grants('RoleBinding', 'other'), grants('ClusterRoleBinding', '')],
+      [200, 403, 403],
+    );
+  });
+
   it('limit to names where they say so, which an empty list does not', () => {
     const b = bench(
       role('Role', 'one', [

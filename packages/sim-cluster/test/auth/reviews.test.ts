@@ -168,6 +168,29 @@ describe('one who speaks for another', () => {
     });
   });
 
+  for (const [name, given, groups] of [
+    ['system:serviceaccount:ops:agent', 'staff', ['staff', 'system:authenticated']],
+    ['bob', 'system:authenticated', ['system:authenticated']],
+  ] as const) {
+    it(`belongs as ${name} of ${given} to ${groups.join(' and ')}`, () => {
+      const headers = { 'impersonate-user': name, 'impersonate-group': given };
+      assert.deepEqual(himself(headers), { username: name, groups });
+    });
+  }
+
+  it('may do as a member of a group what he may not do without it', () => {
+    const b = bench(
+      role('ClusterRole', 'reader', [rule('list', 'pods')]),
+      binding('ClusterRoleBinding', 'r', 'ClusterRole reader', [{ kind: 'Group', name: 'ops' }]),
+    );
+    const list = (group: object): number => {
+      const headers = { 'impersonate-user': 'bob', ...group };
+      return b.client.get(pods, { token: 'admin', headers }).status;
+    };
+    const ops = { 'impersonate-group': 'ops' };
+    assert.deepEqual([list({}), list(ops), list({})], [403, 200, 403]);
+  });
+
   for (const [name, groups] of [
     // A name brings no groups with it, not even that of an administrator.
     ['admin', ['system:authenticated']],
@@ -181,15 +204,21 @@ describe('one who speaks for another', () => {
     });
   }
 
-  it('is as anonymous none of those who are known', () => {
-    const { client } = bench();
-    const headers = { 'impersonate-user': 'system:anonymous' };
-    const answers = ['/version', '/apis'].map((path) =>
-      client.get(path, { token: 'admin', headers }),
-    );
-    assert.deepEqual(
-      answers.map(({ status }) => status),
-      [200, 403],
-    );
-  });
+  for (const [name, group] of [
+    ['system:anonymous', ''],
+    ['system:anonymous', 'staff'],
+    ['bob', 'system:unauthenticated'],
+  ] as const) {
+    it(`is as ${name} of ${group || 'no group'} none of those who are known`, () => {
+      const { client } = bench();
+      const headers = { 'impersonate-user': name, 'impersonate-group': group };
+      const answers = ['/version', '/apis'].map((path) =>
+        client.get(path, { token: 'admin', headers }),
+      );
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        [200, 403],
+      );
+    });
+  }
 });

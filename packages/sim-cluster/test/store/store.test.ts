@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
 import { SortedKeys } from '../../src/store/sorted-keys.ts';
-import { fixture, podNamed } from '../world/api-fixture.ts';
+import { fixture, podNamed, pods } from '../world/api-fixture.ts';
 import { fc } from '../world/fast-check.ts';
 
 const namespaces = ['a', 'a-b', 'default'] as const;
@@ -162,4 +162,29 @@ describe('the store', () => {
     for (const key of all.slice(0, 4990)) keys.delete(key);
     assert.deepEqual([...keys.range('', '\uffff')], all.slice(4990).sort());
   });
+});
+
+describe('who hears of changes', () => {
+  it('hears nothing more once he has left, though the change has been made already', () => {
+    const { api } = fixture();
+    const heard: string[] = [];
+    api.subscribe(() => leave());
+    const leave = api.subscribe(({ object }) => heard.push(object.metadata.name));
+    api.create('pods', podNamed('a'));
+    assert.deepEqual(heard, []);
+  });
+});
+
+it('a compaction forgets also where nothing has changed for a while', () => {
+  const { api, client } = fixture();
+  client.post(pods, podNamed('a'));
+  client.post('/api/v1/nodes', { metadata: { name: 'n-1' } });
+  const { resourceVersion = '' } = client.get(pods).body.metadata;
+  client.post('/api/v1/nodes', { metadata: { name: 'n-2' } });
+  api.compact();
+  const watch = client.watch(pods, { query: { resourceVersion } });
+  assert.deepEqual(
+    watch.events.map(({ type, object }) => [type, object.code]),
+    [['ERROR', 410]],
+  );
 });
