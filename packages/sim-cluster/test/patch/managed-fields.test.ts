@@ -121,6 +121,39 @@ describe('managed fields', () => {
     });
   });
 
+  it('are of any number of managers that apply beside ten that update', () => {
+    const { client } = fixture();
+    const node = `${nodes}/n1`;
+    client.post(nodes, { metadata: { name: 'n1' } }, as('maker'));
+    for (let index = 0; index < 6; index++) {
+      const metadata = { name: 'n1', labels: { [`a${index}`]: '' } };
+      const configuration = { apiVersion: 'v1', kind: 'Node', metadata };
+      client.patch(node, configuration, applyType, as(`a${index}`));
+      client.patch(node, { metadata: { labels: { [`m${index}`]: '' } } }, merge, as(`m${index}`));
+    }
+    const managers = entriesOf(client.get(node).body).map(({ manager }) => manager);
+    assert.equal(managers.length, 13);
+    assert.ok(!managers.includes('ancient-changes'));
+  });
+
+  it('of one manager are kept apart by the version that he writes', () => {
+    const { client } = fixture();
+    const node = `${nodes}/n1`;
+    client.post(nodes, { metadata: { name: 'n1' } }, as('maker'));
+    const fieldsV1 = { 'f:spec': { 'f:taints': {} } };
+    const older = { manager: 'one', operation: 'Update', apiVersion: 'v0', fieldsV1 };
+    client.patch(node, { metadata: { managedFields: [older] } }, merge, as('editor'));
+    client.patch(node, { spec: { unschedulable: true } }, merge, as('one'));
+    const { managedFields = [] } = client.get(node).body.metadata;
+    assert.deepEqual(
+      managedFields.map(({ manager, apiVersion }) => [manager, apiVersion]).sort(),
+      [
+        ['one', 'v0'],
+        ['one', 'v1'],
+      ],
+    );
+  });
+
   it('are kept through a PUT that leaves them out, and are not changed by a status', () => {
     const { client } = fixture();
     client.post(nodes, { metadata: { name: 'n1' } }, as('maker'));

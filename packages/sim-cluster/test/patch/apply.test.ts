@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { fixture, nodes } from '../world/api-fixture.ts';
+import { applyType, type Client } from '../world/client.ts';
+
+const as = (fieldManager: string) => ({ query: { fieldManager } });
+const node = `${nodes}/n1`;
+
+interface Entry {
+  readonly manager: string;
+  readonly operation: string;
+  readonly subresource?: string;
+  readonly time: string;
+}
+
+function apply(client: Client, manager: string, labels: object) {
+  const configuration = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', labels } };
+  return client.patch(node, configuration, applyType, as(manager));
+}
+
+function owners(client: Client): readonly (readonly unknown[])[] {
+  const entries = (client.get(node).body.metadata.managedFields ?? []) as unknown;
+  return (entries as readonly Entry[]).map(({ manager, operation, subresource, time }) => {
+    return [manager, operation, subresource ?? '', time.slice(17, 19)];
+  });
+}
+
+describe('an apply', () => {
+  it('takes away what its manager applied before, and not what he has written otherwise', () => {
+    const { client } = fixture();
+    client.post(nodes, { metadata: { name: 'n1', labels: { written: '1' } } }, as('m'));
+    apply(client, 'm', { first: '1' });
+    apply(client, 'm', { second: '1' });
+    const { labels = {} } = client.get(node).body.metadata;
+    assert.deepEqual([labels.written, labels.first, labels.second], ['1', undefined, '1']);
+  });
+
+  it('of a status takes away nothing of what its manager applied to the object', () => {
+    const { client } = fixture();
+    apply(client, 'm', { l: '1' });
+    const conditions = [{ type: 'Tested', status: 'True' }];
+    const configuration = { apiVersion: 'v1', kind: 'Node', metadata: {}, status: { conditions } };
+    const { status } = client.patch(`${node}/status`, configuration, applyType, as('m'));
+    assert.equal(status, 200);
+    apply(client, 'm', { l: '2' });
+    const { body } = client.get(node);
+    assert.deepEqual([body.metadata.labels?.l, body.status.conditions.length], ['2', 1]);
+    assert.deepEqual(
+      owners(client).filter(([manager]) => manager === 'm'),
+      [
+        ['m', 'Apply', '', '00'],
+        ['m', 'Apply', 'status', '00'],
+      ],
+    );
+  });
+
+  it('renews its time where a value is another, and not where all is the same', () => {
+    const { client, pass } = fixture();
+    apply(client, 'm', { l: '1' });
+    for (const [value, time] of [
+      ['1', '00'],
+      ['2', '10'],
+      ['2', '10'],
+    ] as const) {
+      pass(5000);
+      apply(client, 'm', { l: value });
+      assert.deepEqual(owners(client)[0], ['m', 'Apply', '', time]);
+    }
+  });
+
+  it('of two managers who leave out the same default is no conflict', () => {
+    const { client } = fixture();
+    const services = '/api/v1/namespaces/default/services';
+    const spec = { selector: { app: 'web' }, ports: [{ port: 80, targetPort: 8080 }] };
+    const configuration = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'web' }, spec };
+    const statuses = ['one', 'two', 'one'].map(
+      (manager) => client.patch(`${services}/web`, configuration, applyType, as(manager)).status,
+    );
+    assert.deepEqual(statuses, [201, 200, 200]);
+    const ports = [{ port: 80, targetPort: 9090 }];
+    const other = { ...configuration, spec: { ...spec, ports } };
+    assert.equal(client.patch(`${services}/web`, other, applyType, as('two')).status, 409);
+  });
+});
