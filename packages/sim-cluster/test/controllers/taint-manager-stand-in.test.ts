@@ -83,6 +83,31 @@ it('lets the first toleration of each taint say how long, and moves no deadline'
   assert.deepEqual(deleted(), ['first']);
 });
 
+it('of several taints takes the shortest time, and those for ever do not count', () => {
+  const { api, pass, manager, setTaints, deleted } = world();
+  const place = (name: string, bad?: number, worse?: number): void => {
+    const tolerations = [
+      { ...toleration('bad:NoExecute', bad) },
+      { ...toleration('worse:NoExecute', worse) },
+    ];
+    api.create('pods', pod('default', name, { spec: { nodeName: 'n1', tolerations } }));
+  };
+  place('short', 60, 10);
+  place('one', undefined, 20);
+  place('none');
+  place('at-once', 60, -1);
+  manager.start();
+  setTaints('bad:NoExecute', 'worse:NoExecute');
+  pass(0);
+  assert.deepEqual(deleted(), ['at-once']);
+  pass(10_000);
+  assert.deepEqual(deleted(), ['at-once', 'short']);
+  pass(10_000);
+  assert.deepEqual(deleted(), ['at-once', 'short', 'one']);
+  pass(600_000);
+  assert.deepEqual(deleted(), ['at-once', 'short', 'one']);
+});
+
 it('forgets a deadline when the taint goes, and starts anew when it comes back', () => {
   const { pass, manager, place, setTaints, deleted } = world();
   place('web', [2]);

@@ -55,19 +55,21 @@ describe('a kubelet and its node', () => {
       (stored(api, 'nodes', '', 'a-1').spec.taints ?? [])
         .map(({ key, effect }: { key: string; effect: string }) => `${key}:${effect}`)
         .sort();
-    setTaints(api, 'a-1', 'mine:NoSchedule', 'node.kubernetes.io/memory-pressure:NoSchedule');
+    const others = ['mine:NoSchedule', 'node.kubernetes.io/not-ready:NoExecute'];
+    setTaints(api, 'a-1', ...others, 'node.kubernetes.io/memory-pressure:NoSchedule');
     setSpec(api, 'nodes', stored(api, 'nodes', '', 'a-1'), { unschedulable: true });
     cluster.node('a-1').setCondition('DiskPressure', true);
     pass(0);
     assert.deepEqual(keys(), [
       'mine:NoSchedule',
       'node.kubernetes.io/disk-pressure:NoSchedule',
+      'node.kubernetes.io/not-ready:NoExecute',
       'node.kubernetes.io/unschedulable:NoSchedule',
     ]);
     setSpec(api, 'nodes', stored(api, 'nodes', '', 'a-1'), { unschedulable: false });
     cluster.node('a-1').setCondition('DiskPressure', false);
     pass(0);
-    assert.deepEqual(keys(), ['mine:NoSchedule']);
+    assert.deepEqual(keys(), others);
   });
 
   it('renews its lease every 10 s and repeats its status every 5 min', () => {

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { fixture, nodes } from '../world/api-fixture.ts';
+import { strategic } from '../world/client.ts';
+
+describe('a strategic patch of conditions A, B and C', () => {
+  const cases: readonly (readonly [types: readonly string[], order: readonly string[]])[] = [
+    [['A'], ['A', 'B', 'C']],
+    [['B'], ['A', 'B', 'C']],
+    [['C'], ['A', 'B', 'C']],
+    [
+      ['A', 'C'],
+      ['A', 'B', 'C'],
+    ],
+    [['D'], ['D', 'A', 'B', 'C']],
+    [
+      ['C', 'D'],
+      ['A', 'B', 'C', 'D'],
+    ],
+  ];
+  for (const [types, order] of cases) {
+    it(`that names ${types.join(' and ')} leaves them in the order ${order.join(', ')}`, () => {
+      const { client } = fixture();
+      const status = (names: readonly string[], value: string) => ({
+        status: { conditions: names.map((type) => ({ type, status: value })) },
+      });
+      client.post(nodes, { metadata: { name: 'n1' }, ...status(['A', 'B', 'C'], 'False') });
+      const { body } = client.patch(`${nodes}/n1/status`, status(types, 'True'), strategic);
+      const left: readonly { readonly type: string; readonly status: string }[] =
+        body.status.conditions;
+      assert.deepEqual(
+        left.map(({ type, status }) => [type, status]),
+        order.map((type) => [type, types.includes(type) ? 'True' : 'False']),
+      );
+    });
+  }
+});
