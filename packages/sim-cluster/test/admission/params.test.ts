@@ -76,6 +76,11 @@ describe('the parameters of a policy', () => {
     assert.equal(told(configMap('x').text), 'held by x in wire-vap');
     assert.equal(told(configMap('z', {}, other).text), 'held by z in wire-vap2');
     assert.equal(configMap('z').status, 201);
+    const elsewhere = installed(byHolder, ref());
+    lease(elsewhere, 'x');
+    lease(elsewhere, 'z', { namespace: other });
+    assert.equal(told(elsewhere.configMap('x', {}, other).text), 'held by x in wire-vap');
+    assert.equal(elsewhere.configMap('z', {}, other).status, 201);
   });
 
   it('may be several, each of which counts', () => {

@@ -152,6 +152,16 @@ describe('a policy in force', () => {
     assert.equal(headers.warning, `${warning}, ${warning}`);
   });
 
+  it('is told of everything that is only tried', () => {
+    const { asked, client } = installed({
+      matchConstraints: { resourceRules: [rule(['pods', 'pods/*'], ['*'])] },
+      validations: [{ expression: '!request.dryRun' }],
+    });
+    const { 'create node': _node, ...ofPods } = asked;
+    for (const [what, ask] of Object.entries(ofPods)) assert.equal(ask(), 422, what);
+    assert.equal(client.delete(`/api/v1/namespaces/${namespace}/pods/m`).status, 200);
+  });
+
   it('judges the number of pods as the Scale that it is', () => {
     const { client, api } = installed({
       matchConstraints: {

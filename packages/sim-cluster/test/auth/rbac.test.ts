@@ -127,7 +127,11 @@ describe('RBAC objects', () => {
       return b.ask('GET', '/api/v1/namespaces/ops/pods').status;
     };
     assert.deepEqual(
-      [grants('RoleBinding', 'ops'), grants('RoleBinding', 'other'), grants('ClusterRoleBinding', '')],
+      [
+        grants('RoleBinding', 'ops'),
+        grants('RoleBinding', 'other'),
+        grants('ClusterRoleBinding', ''),
+      ],
       [200, 403, 403],
     );
   });

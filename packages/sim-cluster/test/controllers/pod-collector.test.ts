@@ -15,9 +15,12 @@ function start(isReady: boolean, taints: readonly { readonly [field: string]: Js
   const place = node('n-1', { spec: { taints }, status: { conditions } });
   api.create('nodes', place);
   const last: KubeObject[] = [];
-  api.subscribe(({ type, object }) => {
-    if (type === 'DELETED') last.push(object);
-  }, new Set(['pods']));
+  api.subscribe(
+    ({ type, object }) => {
+      if (type === 'DELETED') last.push(object);
+    },
+    new Set(['pods']),
+  );
   for (const name of ['going', 'staying']) {
     const { spec, ...rest } = pod('default', name);
     const made = api.create('pods', { ...rest, spec: { ...spec, nodeName: 'n-1' } });
@@ -42,7 +45,12 @@ describe('pods that no kubelet will end', () => {
   ])[] = [
     ['stay on a node that is only not ready', false, [], []],
     ['stay on a node that is ready, whatever its taints', true, [outOfService], []],
-    ['go from a node out of service, those that are to go', false, [outOfService], [['going', 'Failed', undefined]]],
+    [
+      'go from a node out of service, those that are to go',
+      false,
+      [outOfService],
+      [['going', 'Failed', undefined]],
+    ],
   ];
   for (const [name, isReady, taints, collected] of cases) {
     it(name, () => {

@@ -283,7 +283,11 @@ describe('a kubelet and its pods', () => {
     pass(3000);
     const mark = (reason: string): void => {
       const found = stored(api, 'pods', 'default', 'p');
-      api.update('pods', { ...found, status: { ...found.status, phase: 'Failed', reason } }, 'status');
+      api.update(
+        'pods',
+        { ...found, status: { ...found.status, phase: 'Failed', reason } },
+        'status',
+      );
     };
     mark('Lost');
     pass(60_000);

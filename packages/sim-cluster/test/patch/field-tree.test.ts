@@ -15,7 +15,12 @@ describe('the fields of two trees together', () => {
     ['two members', labels(a), labels(b), labels({ ...a, ...b })],
     ['a member and the map itself', labels(a), labels({}), labels({ ...self, ...a })],
     ['the map itself and a member', labels({}), labels(a), labels({ ...self, ...a })],
-    ['a member, and the map with another', labels(a), labels({ ...self, ...b }), labels({ ...self, ...a, ...b })],
+    [
+      'a member, and the map with another',
+      labels(a),
+      labels({ ...self, ...b }),
+      labels({ ...self, ...a, ...b }),
+    ],
     ['the same', labels({ ...self, ...a }), labels({ ...self, ...a }), labels({ ...self, ...a })],
   ];
   for (const [name, one, other, both] of cases) {
@@ -28,7 +33,12 @@ describe('the fields of a tree without those of another', () => {
     ['one of two members', labels({ ...a, ...b }), labels(a), labels(b)],
     ['all', labels(a), labels(a), null],
     ['a member, but not the map', labels({ ...self, ...a }), labels(a), labels({})],
-    ['a member of two, but not the map', labels({ ...self, ...a, ...b }), labels(a), labels({ ...self, ...b })],
+    [
+      'a member of two, but not the map',
+      labels({ ...self, ...a, ...b }),
+      labels(a),
+      labels({ ...self, ...b }),
+    ],
     ['the map, but not its member', labels({ ...self, ...a }), labels({}), labels(a)],
     ['what it does not have', labels(a), labels(b), labels(a)],
   ];

@@ -145,13 +145,10 @@ describe('managed fields', () => {
     client.patch(node, { metadata: { managedFields: [older] } }, merge, as('editor'));
     client.patch(node, { spec: { unschedulable: true } }, merge, as('one'));
     const { managedFields = [] } = client.get(node).body.metadata;
-    assert.deepEqual(
-      managedFields.map(({ manager, apiVersion }) => [manager, apiVersion]).sort(),
-      [
-        ['one', 'v0'],
-        ['one', 'v1'],
-      ],
-    );
+    assert.deepEqual(managedFields.map(({ manager, apiVersion }) => [manager, apiVersion]).sort(), [
+      ['one', 'v0'],
+      ['one', 'v1'],
+    ]);
   });
 
   it('are kept through a PUT that leaves them out, and are not changed by a status', () => {

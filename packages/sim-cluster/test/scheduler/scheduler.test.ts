@@ -281,7 +281,11 @@ describe('tolerating', () => {
 
 it('an empty value is the one of a taint without a value', () => {
   const tolerates = (value: string | undefined, other: string | undefined): boolean => {
-    const taint = { key: 'k', effect: 'NoExecute', ...(other === undefined ? {} : { value: other }) };
+    const taint = {
+      key: 'k',
+      effect: 'NoExecute',
+      ...(other === undefined ? {} : { value: other }),
+    };
     const toleration = { key: 'k', ...(value === undefined ? {} : { value }) };
     return untolerated([taint], [toleration], ['NoExecute']) === null;
   };

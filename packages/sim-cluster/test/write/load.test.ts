@@ -169,6 +169,7 @@ describe('load', () => {
     const known = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', value: 7 };
     api.load([
       ...[pod('a', named('high')), pod('b', named('high', { priority: 100 }))],
+      pod('f', named('high')),
       ...[pod('c', named('known', { priority: 9 })), pod('d', named('system-node-critical'))],
       pod('e', named('Bad_Name')),
       { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec },
