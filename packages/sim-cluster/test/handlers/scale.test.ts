@@ -81,6 +81,9 @@ describe('the scale of a workload', () => {
     const spec = { replicas: 1 };
     client.patch(web, { metadata: { labels: { x: 'y' } } });
     assert.equal(client.put(`${web}/scale`, { ...body, spec }).status, 409);
+    const now = client.get(`${web}/scale`).body;
+    const metadata = { ...now.metadata, uid: 'other' };
+    assert.equal(client.put(`${web}/scale`, { ...now, metadata, spec }).status, 409);
     assert.equal(
       client.patch(`${web}/scale`, { spec }, undefined, { query: { dryRun: 'All' } }).status,
       200,
