@@ -8,7 +8,7 @@ const names = ({ body }: Response): readonly string[] =>
   body.items.map(({ metadata }: KubeObject) => metadata.name);
 
 const tokenOf = ({ body }: Response): string => {
-  const { metadata }: { readonly metadata: { readonly continue?: string } } = body;
+  const metadata: { continue?: string; resourceVersion?: string } = body.metadata;
   return metadata.continue ?? '';
 };
 
