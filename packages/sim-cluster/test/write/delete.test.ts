@@ -71,3 +71,21 @@ describe('the deletion of a namespace', () => {
     assert.equal(client.get(`${namespaces}/team`).status, 404);
   });
 });
+
+it('what finalizers hold can be changed while it goes, and is gone with the last of them', () => {
+  const { client } = fixture();
+  const node = '/api/v1/nodes/n';
+  client.post('/api/v1/nodes', { metadata: { name: 'n', finalizers: ['x.io/a', 'x.io/b'] } });
+  client.delete(node);
+  const changes: readonly (readonly [metadata: object, left: readonly string[] | null])[] = [
+    [{ labels: { l: '1' } }, ['x.io/a', 'x.io/b']],
+    [{ finalizers: ['x.io/b'] }, ['x.io/b']],
+    [{ finalizers: [] }, null],
+  ];
+  for (const [metadata, left] of changes) {
+    assert.equal(client.patch(node, { metadata }).status, 200);
+    const { status, body } = client.get(node);
+    assert.equal(status, left ? 200 : 404);
+    if (left) assert.deepEqual(body.metadata.finalizers, left);
+  }
+});
