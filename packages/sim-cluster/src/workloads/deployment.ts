@@ -159,7 +159,7 @@ function reportStatus(
   const updated: number = current?.status?.replicas ?? 0;
   const isComplete = updated === desired && available >= desired && sum('replicas') === updated;
   const now = formatTime(context.api.clock.now());
-  const shortfall = scaledCount(maxUnavailable(deployment), desired, Math.floor);
+  const shortfall = shortfallMax(deployment, desired);
   const withAvailable = withCondition(
     deployment.status?.conditions,
     availability(available >= desired - shortfall),
@@ -176,8 +176,15 @@ function reportStatus(
   });
 }
 
-function maxUnavailable(deployment: KubeObject): number | string {
-  return deployment.spec.strategy?.rollingUpdate?.maxUnavailable ?? '25%';
+/** So many pods may be down while it still counts as available. */
+function shortfallMax({ spec }: KubeObject, desired: number): number {
+  const { type, rollingUpdate } = spec.strategy ?? {};
+  if (type === 'Recreate') return 0;
+  const { maxSurge = '25%', maxUnavailable = '25%' } = rollingUpdate ?? {};
+  const shortfall = scaledCount(maxUnavailable, desired, Math.floor);
+  const surplus = scaledCount(maxSurge, desired, Math.ceil);
+  // Else a rollout could neither begin with a pod more nor with one less.
+  return shortfall === 0 && surplus === 0 ? 1 : shortfall;
 }
 
 function availability(isAvailable: boolean): Condition {

@@ -54,7 +54,9 @@ it('a DaemonSet follows the labels of nodes', () => {
 describe('a DaemonSet rolls a template out with no more than one pod down', () => {
   const cases: readonly (readonly [name: string, deleted: number | null])[] = [
     ['where all are up', null],
-    ['where somebody has just deleted its last pod', 2],
+    ['where somebody has just deleted its first pod', 0],
+    ['where somebody has just deleted its second pod', 1],
+    ['where somebody has just deleted its third pod', 2],
   ];
   for (const [name, deleted] of cases) {
     it(name, () => {

@@ -128,24 +128,28 @@ it('a rollout is complete when no pod of the old template is left, and not befor
 });
 
 describe('a Deployment is available while no more pods are down than its strategy allows', () => {
+  const rolling = (rollingUpdate: object) => ({ type: 'RollingUpdate', rollingUpdate });
   const cases: readonly (readonly [
     replicas: number,
-    maxUnavailable: number | string | undefined,
+    strategy: { readonly type: string },
     down: number,
     available: string,
   ])[] = [
-    [4, undefined, 1, 'True'],
-    [4, undefined, 2, 'False'],
-    [3, undefined, 1, 'False'],
-    [4, '50%', 2, 'True'],
-    [4, '50%', 3, 'False'],
-    [3, 1, 1, 'True'],
-    [3, 1, 2, 'False'],
+    [4, rolling({}), 1, 'True'],
+    [4, rolling({}), 2, 'False'],
+    [3, rolling({}), 1, 'False'],
+    [4, rolling({ maxUnavailable: '50%' }), 2, 'True'],
+    [4, rolling({ maxUnavailable: '50%' }), 3, 'False'],
+    [3, rolling({ maxUnavailable: 1 }), 1, 'True'],
+    [3, rolling({ maxUnavailable: 1 }), 2, 'False'],
+    // Else it could not go on at all.
+    [3, rolling({ maxSurge: 0 }), 1, 'True'],
+    [3, rolling({ maxSurge: 0 }), 2, 'False'],
+    [4, { type: 'Recreate' }, 1, 'False'],
   ];
-  for (const [replicas, maxUnavailable, down, available] of cases) {
-    it(`${down} of ${replicas} down, ${maxUnavailable ?? 'by default'}: ${available}`, () => {
-      const rollingUpdate = maxUnavailable === undefined ? {} : { maxUnavailable };
-      const spec = { strategy: { type: 'RollingUpdate', rollingUpdate } };
+  for (const [replicas, strategy, down, available] of cases) {
+    it(`${down} of ${replicas} down, ${JSON.stringify(strategy)}: ${available}`, () => {
+      const spec = { strategy };
       const web = deployment('default', 'web', { replicas, spec });
       const topology = small(['a', 'b', 'c', 'd'], [web]);
       const { api, cluster, pass, untilIdle } = virtualCluster({ topology });
