@@ -115,3 +115,18 @@ it('a DaemonSet keeps the oldest of several pods on one node', () => {
     ['agent-2'],
   );
 });
+
+it('a DaemonSet counts what it has not made yet as unavailable', () => {
+  const { api, pass } = virtualCluster({ topology: small(['a', 'b', 'c']) });
+  pass(10_000);
+  const unavailable: number[] = [];
+  api.subscribe(
+    ({ object: { status } }) => unavailable.push(status?.numberUnavailable ?? 0),
+    new Set(['daemonsets']),
+  );
+  api.create('daemonsets', daemonSet('default', 'agent'));
+  pass(10_000);
+  // The first is that of its creation, when nobody has counted yet.
+  assert.deepEqual(unavailable.slice(0, 2), [0, 3]);
+  assert.equal(unavailable.at(-1), 0);
+});
