@@ -354,20 +354,4 @@ describe('the disruption controller', () => {
       assert.deepEqual([found.expectedPods, found.disruptionsAllowed], [replicas, allowed]);
     }
   });
-
-  it('keeps namespaces apart, also where their pods have the very same labels', () => {
-    const { api, pass } = start();
-    const labels = Object.freeze({ app: 'x' });
-    for (const namespace of ['default', ns]) {
-      const { metadata, ...rest } = pod(namespace, 'r-1');
-      api.create('poddisruptionbudgets', pdb(namespace, 'b', { minAvailable: 1 }, x));
-      api.create('pods', { ...rest, metadata: { ...metadata, labels } });
-    }
-    pass(0);
-    const budgets = api.list('poddisruptionbudgets');
-    assert.deepEqual(
-      budgets.map(({ status }) => status.expectedPods),
-      [1, 1],
-    );
-  });
 });
