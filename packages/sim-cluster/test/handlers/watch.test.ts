@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fixture, nodes, podNamed, pods, summary } from '../world/api-fixture.ts';
+import { pod } from '../../src/builders.ts';
+import { Watch } from '../../src/handlers/watch.ts';
+import { VirtualClock } from '../../src/kernel/clock.ts';
+import { seededRandom } from '../../src/kernel/prng.ts';
+import { storedResource } from '../../src/resources/resources.ts';
+import { ServedResources } from '../../src/resources/served.ts';
+import { Store } from '../../src/store/store.ts';
+import { readListOptions } from '../../src/wire/list-options.ts';
+import { fixture, nodes, podNamed, pods, start, summary } from '../world/api-fixture.ts';
 import { strategic } from '../world/client.ts';
 
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
@@ -192,8 +200,6 @@ describe('a watch', () => {
     assert.equal(short.response().ended, false);
     pass(1);
     assert.equal(short.response().ended, true);
-    client.post(pods, podNamed('late'));
-    assert.deepEqual([summary(short.events), summary(long.events)], [[], ['ADDED late']]);
     pass(1_790_000);
     assert.equal(long.response().ended, false);
     pass(1_810_000);
@@ -260,4 +266,23 @@ describe('a watch', () => {
     api.create('pods', podNamed('a'));
     assert.deepEqual(summary(watch!.events), ['ADDED a', 'ADDED b', 'ADDED c']);
   });
+});
+
+it('a watch that has been stopped hears of nothing more, not only its client', () => {
+  const store = new Store({ startRv: 1, historyLength: 10 });
+  const backend = {
+    ...{ store, served: new ServedResources(), isBrief: false },
+    ...{ clock: new VirtualClock(start), random: seededRandom(1), admission: { judge: () => {} } },
+  };
+  const options = readListOptions(new URLSearchParams({ watch: 'true' }));
+  const watch = new Watch(backend, storedResource('pods'), '', options);
+  const heard: string[] = [];
+  watch.start({
+    event: (type, { metadata }) => heard.push(`${type} ${metadata.name}`),
+    ...{ bookmark: () => {}, error: () => {}, end: () => {} },
+  });
+  store.put('pods', pod('default', 'a'), null);
+  watch.stop();
+  store.put('pods', pod('default', 'b'), null);
+  assert.deepEqual(heard, ['ADDED a']);
 });
