@@ -126,3 +126,15 @@ describe('a node of 4 CPUs, 16Gi and three places', () => {
     }
   }
 });
+
+it('a node of which nobody has said that it is ready takes no pods', () => {
+  const { status, ...rest } = node('n-1');
+  const { conditions: _none, ...said } = status;
+  const placement = new Placement();
+  placement.setNode({ ...rest, status: said });
+  assert.equal(placement.best(asking({})), null);
+  assert.equal(
+    placement.refusal(asking({})),
+    '0/1 nodes are available: 1 node(s) had untolerated taint(s).',
+  );
+});
