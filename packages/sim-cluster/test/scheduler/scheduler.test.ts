@@ -270,6 +270,8 @@ describe('tolerating', () => {
     ['other effect', { key: 'k', operator: 'Exists', effect: 'NoSchedule' }, false],
     ['other key', { key: 'l', operator: 'Exists' }, false],
     ['unknown operator', { key: 'k', operator: 'exists' }, false],
+    ['unknown operator, same value', { key: 'k', operator: 'equal', value: 'v' }, false],
+    ['operator whose gate is off', { key: 'k', operator: 'Gt', value: 'v' }, false],
   ];
   for (const [name, toleration, expected] of cases) {
     it(name, () => {
