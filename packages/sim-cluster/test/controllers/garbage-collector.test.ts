@@ -249,3 +249,14 @@ it('a deletion that orphans leaves dependents of every kind, without that owner'
   assert.equal(isThere(api, 'owner'), false);
   assert.equal(stored(api, 'configmaps', ns, 'a').metadata.ownerReferences, undefined);
 });
+
+it('Events stay when what they are about is gone, and all else does not', () => {
+  const { api, pass } = running();
+  const owner = map(api, 'owner');
+  map(api, 'owned', by(owner));
+  api.create('events', { ...named('said', by(owner)), involvedObject: { namespace: ns } });
+  api.delete('configmaps', ns, 'owner');
+  pass(60_000);
+  assert.equal(isThere(api, 'owned'), false);
+  assert.ok(api.get('events', ns, 'said'));
+});

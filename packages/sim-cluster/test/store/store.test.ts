@@ -188,3 +188,14 @@ it('a compaction forgets also where nothing has changed for a while', () => {
     [['ERROR', 410]],
   );
 });
+
+it('a list of one namespace has nothing of another whose name begins alike', () => {
+  const cluster = prepared();
+  for (const namespace of namespaces) {
+    cluster.api.create('pods', podNamed('p', {}, { namespace }));
+  }
+  for (const namespace of namespaces) {
+    const { items } = cluster.client.get(`/api/v1/namespaces/${namespace}/pods`).body;
+    assert.deepEqual(items.map(keyOf), [`${namespace}/p`]);
+  }
+});
