@@ -39,3 +39,17 @@ it('a token of a server that has come further is too old for this one, and can b
   const query = { continue: tokenOf(refused) };
   assert.deepEqual(names(younger.client.get(pods, { query })), ['z']);
 });
+
+it('a list says how many are left, unless a selector leaves that open', () => {
+  const { client } = fixture();
+  for (const name of ['a', 'b', 'c']) client.post(pods, podNamed(name, {}, { labels: { l: '1' } }));
+  const left = (query: object): unknown => {
+    const { body } = client.get(pods, { query: { limit: 1, ...query } });
+    const metadata: { remainingItemCount?: number; resourceVersion?: string } = body.metadata;
+    return metadata.remainingItemCount;
+  };
+  assert.deepEqual(
+    [left({}), left({ labelSelector: 'l=1' }), left({ fieldSelector: 'status.phase=Pending' })],
+    [2, undefined, undefined],
+  );
+});

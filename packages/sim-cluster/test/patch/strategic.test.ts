@@ -35,3 +35,17 @@ describe('a strategic patch of conditions A, B and C', () => {
     });
   }
 });
+
+it('a strategic patch can take all away from a map, or put all else in its place', () => {
+  const { client } = fixture();
+  const patched = (labels: object): unknown => {
+    client.delete(`${nodes}/n1`);
+    client.post(nodes, { metadata: { name: 'n1', labels: { a: '1', b: '1' } } });
+    const { status, body } = client.patch(`${nodes}/n1`, { metadata: { labels } }, strategic);
+    assert.equal(status, 200);
+    return body.metadata.labels;
+  };
+  assert.deepEqual(patched({ $patch: 'delete' }), undefined);
+  assert.deepEqual(patched({ $patch: 'replace', c: '1' }), { c: '1' });
+  assert.deepEqual(patched({ $patch: 'merge', c: '1' }), { a: '1', b: '1', c: '1' });
+});
