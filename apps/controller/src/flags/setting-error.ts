@@ -4,7 +4,7 @@ export class SettingError extends Error {
 
   /** `where` is a flag, a variable, or a file and a field in it. */
   constructor(where: string, got: string, want: string) {
-    super(`${where}: got ${JSON.stringify(withoutLogin(got))}, want ${want}`);
+    super(`${where}: got ${JSON.stringify(got)}, want ${want}`);
   }
 
   /** One that needs a line of its own. */
@@ -13,9 +13,4 @@ export class SettingError extends Error {
     error.message = line;
     return error;
   }
-}
-
-/** An address as logs may have it: who logs in there, and with which password, is nobody else's business. */
-function withoutLogin(text: string): string {
-  return text.replace(/(:\/\/)[^/?#]*@/, '$1...@');
 }

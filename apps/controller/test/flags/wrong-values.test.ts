@@ -184,20 +184,6 @@ describe('a wrong value', () => {
     });
   }
 
-  it('that is an address shows neither who logs in there nor the password', () => {
-    const address = 'http://ann:s3cret@collector:4318';
-    const got =
-      'got "http://...@collector:4318", want an http or https address without credentials';
-    for (const line of [
-      lineFor([`--otlp-endpoint=${address}`]),
-      lineFor([], { TAINTMGR_OTLP_ENDPOINT: address }),
-      lineForFile({ tracing: { endpoint: address } }),
-    ]) {
-      assert.ok(line.includes(got), line);
-      assert.doesNotMatch(line, /ann|s3cret/);
-    }
-  });
-
   it('there is one for every flag that cannot be any text', () => {
     const text = ['namespace', 'token', 'as', 'as-group', 'as-uid', 'tls-server-name'];
     const tried = new Set([...connection.map(([flag]) => flag), ...named, ...text]);

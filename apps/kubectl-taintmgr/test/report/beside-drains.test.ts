@@ -28,7 +28,13 @@ function byDrain(
   const pause = { apiVersion: policyApiVersion, kind: 'EvictionPause', metadata, spec: {} };
   const policies =
     pausedAgo === undefined ? noPolicies : { ...noPolicies, ...followed('EvictionPause', pause) };
-  const site = { now, nodes: [nodeFactsOf(one)], pods: [facts], policies };
+  const site = {
+    now,
+    nodes: [nodeFactsOf(one)],
+    pods: [facts],
+    policies,
+    comparisonOperators: false,
+  };
   const says: Decision =
     typeof engine === 'number'
       ? { kind: 'evict', deadline: now + engine * second, because: [because] }
