@@ -1,6 +1,7 @@
 // A real API server that bench/real.ts fills with nodes and pods, and what is asked of it meanwhile.
 // It has to be an empty one: everything that is in it is deleted.
 import http2 from 'node:http2';
+import { createInterface } from 'node:readline';
 import type { V1Pod } from '@kubernetes/client-node';
 import { loadKubeconfig } from '@taintmgr/k8s-adapter';
 import { nodeObjects, noExecute, podObjects } from './cluster-objects.ts';
@@ -79,10 +80,10 @@ export class RealCluster {
     const gone = this.#watchGone(metadata.resourceVersion, count, start);
     const body = { spec: { taints: [noExecute('maintenance')] } };
     const type = 'application/merge-patch+json';
-    await this.#each(this.#nodes, (name) => {
+    const tainted = this.#each(this.#nodes, (name) => {
       return this.#send('PATCH', `/api/v1/nodes/${name}`, { type, body });
     });
-    const [firstMs, lastMs] = await gone;
+    const [[firstMs, lastMs]] = await Promise.all([gone, tainted]);
     const after = await this.#requests();
     const asked = [...after].map(([what, n]) => [what, n - (before.get(what) ?? 0)] as const);
     const requests = Object.fromEntries(
@@ -105,36 +106,31 @@ export class RealCluster {
     this.#session.close();
   }
 
-  #watchGone(from: string, count: number, start: number): Promise<[number, number]> {
-    const path = `/api/v1/pods?watch=true&resourceVersion=${from}`;
-    const stream = this.#open('GET', path, { accept: watchedMetadata });
+  /**
+   * When the first and the last of so many pods began to terminate. An API server ends the watch of
+   * whoever is slower than it for a while, as this process may be: it goes on where it was.
+   */
+  async #watchGone(from: string, count: number, start: number): Promise<[number, number]> {
     const seen = new Set<string>();
-    let [firstMs, lastMs, rest] = [0, 0, ''];
-    return new Promise((resolve, reject) => {
-      const look = setInterval(() => {
-        if (performance.now() - start - lastMs > quietMsMax)
-          end(new Error(`${seen.size} of ${count} pods are gone, and no more for a minute`));
-      }, 1000);
-      const end = (error?: Error): void => {
-        clearInterval(look);
-        stream.close();
-        if (error) reject(error);
-        else resolve([firstMs, lastMs]);
-      };
-      stream.on('data', (chunk: string) => {
-        const lines = (rest + chunk).split('\n');
-        rest = lines.pop() ?? '';
-        for (const line of lines) {
-          const { object } = JSON.parse(line);
-          if (!object.metadata?.deletionTimestamp || seen.has(object.metadata.uid)) continue;
-          seen.add(object.metadata.uid);
-          lastMs = performance.now() - start;
-          if (seen.size === 1) firstMs = lastMs;
-        }
-        if (seen.size >= count) end();
-      });
-      stream.once('end', () => end(new Error('the watch of pods ended')));
-    });
+    let [firstMs, lastMs, version] = [0, 0, from];
+    while (seen.size < count) {
+      const path = `/api/v1/pods?watch=true&resourceVersion=${version}`;
+      const stream = this.#open('GET', path, { accept: watchedMetadata });
+      stream.setTimeout(quietMsMax, () => stream.destroy(new Error(whatIsLeft(seen.size, count))));
+      for await (const line of createInterface(stream)) {
+        const { type, object } = JSON.parse(line);
+        if (type === 'ERROR') throw new Error(`the watch of pods says: ${line}`);
+        const { uid, deletionTimestamp, resourceVersion } = object.metadata;
+        version = resourceVersion;
+        if (!deletionTimestamp || seen.has(uid)) continue;
+        seen.add(uid);
+        lastMs = performance.now() - start;
+        if (seen.size === 1) firstMs = lastMs;
+        if (seen.size >= count) break;
+      }
+      stream.close();
+    }
+    return [firstMs, lastMs];
   }
 
   /** As the server counts them; none where it does not. */
@@ -202,4 +198,8 @@ export class RealCluster {
       }),
     );
   }
+}
+
+function whatIsLeft(gone: number, count: number): string {
+  return `${gone} of ${count} pods are gone, and no more for a minute`;
 }

@@ -26,6 +26,8 @@ interface Row extends Gone {
   /** Null: it is not known which process the API server is. */
   readonly serverCpuMs: number | null;
   readonly rssBytes: number;
+  /** What of it was there when it waited. */
+  readonly idleBytes: number;
 }
 
 const { values } = parseArgs({
@@ -79,7 +81,8 @@ async function measure(title: string): Promise<Row> {
     const gone = await cluster.evictAll(pods);
     const { cpuMs, rssBytes } = await child.usage();
     const server = serverBefore === null ? null : (serverCpuMs() ?? 0) - serverBefore;
-    return { ...gone, cpuMs: cpuMs - before.cpuMs, rssBytes, serverCpuMs: server };
+    const idleBytes = before.rssBytes;
+    return { ...gone, cpuMs: cpuMs - before.cpuMs, rssBytes, idleBytes, serverCpuMs: server };
   } finally {
     await child.end();
     await cluster.empty();
@@ -111,11 +114,12 @@ function print(): void {
       basis ? (cpuMs / mean(basis.map((row) => row.cpuMs))).toFixed(2) : '',
       Number.isNaN(server) ? '' : `${(server / pods).toFixed(2)} ms`,
       (asked / pods).toFixed(3),
+      mega(of((row) => row.idleBytes)),
       mega(of((row) => row.rssBytes)),
     ];
   });
   const head = ['evictions', 'of bare', 'first delete', 'CPU per pod', 'of bare'];
-  printTable(['', ...head, 'of the server', 'requests per pod', 'peak RSS'], lines);
+  printTable(['', ...head, 'of the server', 'requests per pod', 'waiting', 'peak RSS'], lines);
   for (const [title, [first]] of rows) {
     const counts = Object.entries(first?.requests ?? {}).toSorted(([, a], [, b]) => b - a);
     const texts = counts.map(([what, count]) => `${what} ${count}`);
