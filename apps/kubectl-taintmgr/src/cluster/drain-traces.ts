@@ -1,7 +1,12 @@
 // Takes back what a NodeDrain has made beside cordons and taints: EvictionRequests, and conditions of nodes.
 import type { NodeCondition } from '@taintmgr/core';
 import { formatTime } from '@taintmgr/core/time';
-import { type ApiClient, ApiError, type ApiRequest } from '@taintmgr/k8s-adapter/client';
+import {
+  type ApiClient,
+  ApiError,
+  type ApiRequest,
+  ConnectionError,
+} from '@taintmgr/k8s-adapter/client';
 import {
   deleteEvictionRequest,
   evictionRequestsFrom,
@@ -36,16 +41,25 @@ async function withdrawRequests(
   { metadata: { uid = '' } }: NodeDrainObject,
   options: UndoOptions,
 ): Promise<boolean> {
-  const what = 'EvictionRequests are not taken back';
-  return await tryTo(what, options, async () => {
+  const what = options.isDryRun
+    ? 'which EvictionRequests would go is not known'
+    : 'EvictionRequests are not taken back';
+  let isLeft = false;
+  const isRead = await tryTo(what, options, async () => {
     const reader = new ClusterReader(client);
     const requests = await reader.objectsIfServed(`${lifecyclePath}/evictionrequests`);
     for (const { namespace, name, drain } of evictionRequestsFrom(requests ?? [], [])) {
       if (drain !== uid) continue;
-      await send(client, deleteEvictionRequest(namespace, name), options);
-      options.say(`evictionrequest.lifecycle.k8s.io/${name} deleted (${namespace}${dry(options)})`);
+      const reference = `evictionrequest.lifecycle.k8s.io/${name}`;
+      // One that is refused keeps none of the others.
+      const isDone = await tryTo(`${reference} is not taken back`, options, async () => {
+        await send(client, deleteEvictionRequest(namespace, name), options);
+        options.say(`${reference} deleted (${namespace}${dry(options)})`);
+      });
+      isLeft ||= !isDone;
     }
   });
+  return isRead && !isLeft;
 }
 
 /** A node, as far as its conditions are of interest. */
@@ -78,9 +92,11 @@ async function clearConditions(
         message,
         ...times,
       }));
-      await send(client, patchConditionsRequest(node, written, fieldManager), options);
-      const types = ours.map(({ type }) => type).join(', ');
-      options.say(`node/${node.name} ${types}: False${options.isDryRun ? ' (dry run)' : ''}`);
+      await tryTo(`conditions of node ${node.name} are not taken back`, options, async () => {
+        await send(client, patchConditionsRequest(node, written, fieldManager), options);
+        const types = ours.map(({ type }) => type).join(', ');
+        options.say(`node/${node.name} ${types}: False${options.isDryRun ? ' (dry run)' : ''}`);
+      });
     }
   });
 }
@@ -94,7 +110,7 @@ async function tryTo(
     await act();
     return true;
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
+    if (!(error instanceof ApiError) && !(error instanceof ConnectionError)) throw error;
     warn(`${what}: ${printable(error.message)}`);
     return false;
   }

@@ -59,6 +59,8 @@ export class DrainMachine {
   readonly #reconciler: PodReconciler;
   #synced = false;
   #notes: DrainNote[] = [];
+  /** Nodes that have begun since the last tick: what holds their pods counts from now on. */
+  #begun: string[] = [];
   /** When there is something to do that no schedule names; null: nothing. */
   #actAt: Instant | null = null;
   #now: Instant = Number.NEGATIVE_INFINITY;
@@ -68,6 +70,7 @@ export class DrainMachine {
     this.#decider = new DrainDecider(config);
     const note = (one: DrainNote): void => {
       this.#notes.push(one);
+      if (one.kind === 'nodeBegun') this.#begun.push(one.node);
     };
     this.#nodes = new DrainNodes(config, note);
     const { store } = this.#decider;
@@ -248,6 +251,7 @@ export class DrainMachine {
     this.#actAt = null;
     const refusalOn = (name: string): string | null => this.#refusalOn(now, name);
     const taints = this.#nodes.begin(now, this.#turns.heldUpNodes(now), refusalOn);
+    for (const name of this.#begun.splice(0)) this.#reconciler.reconcileOn(now, name);
     for (
       let uid = this.#pods.schedule.takeDue(now);
       uid !== null;

@@ -94,7 +94,9 @@ export class PodReconciler {
       const left = pods.put(pod, { kind: 'left', faults }, { because, due: null });
       if (fate.kind === 'refuse' && isNew) note({ kind: 'podLeft', pod: left, faults });
     } else if (fate.kind === 'hold') {
-      pods.put(pod, outOfTurn, { because, due: null, hold: this.#pauseOn(now, pod, because) });
+      // What has refused it before is not what holds it now.
+      const held = { due: null, blocker: null, hold: this.#pauseOn(now, pod, because) };
+      pods.put(pod, outOfTurn, { because, ...held });
     } else if (fate.kind !== 'evict') {
       pods.put(pod, { kind: 'kept' }, { because, due: null });
     } else if (nodes.isTainted(pod.nodeName) && fate.at > now) {

@@ -10,7 +10,7 @@ import { formatDuration, type Instant } from '@taintmgr/core/time';
 import { type LiveBlock, type Output, warn } from '../../cli/output.ts';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
-import { type DrainTally, nameOf, progressLine, tallyOf } from './progress-line.ts';
+import { type DrainTally, nameOf, pauseOf, progressLine, tallyOf } from './progress-line.ts';
 import { deleterText, stopText } from './stop.ts';
 
 const periodMs = 30_000;
@@ -94,8 +94,11 @@ export class Progress {
 
   /** What nodes and pods wait for, beside their turn; '' stands for all nodes. */
   holds(nodes: ReadonlyMap<string, string>, machine: DrainMachine): void {
-    const pods = machine.pods().flatMap(({ pod, hold, state }) => {
-      const isHeld = hold !== null && (state.kind === 'queued' || state.kind === 'waiting');
+    const pods = machine.pods().flatMap((one) => {
+      const { pod, hold, state } = one;
+      const isQueued = state.kind === 'queued' || state.kind === 'waiting';
+      // Pauses hold many at once: the line of counts names them.
+      const isHeld = hold !== null && isQueued && pauseOf(one) === null;
       return isHeld ? [[`hold/${pod.uid}`, `${whereOf(pod)} stays for now`, hold.message]] : [];
     });
     const all = Array.from(nodes, ([name, message]) => {

@@ -63,8 +63,9 @@ export function overlapFault(
   if (isLeft) return heedlessFault(taint);
   const answer = beside ?? taintEvictors(evictors);
   const other = formatTaint({ ...taint, effect: 'NoSchedule' });
-  // With takeover it is there to stay.
-  const known = answer.kind === 'nobody' || evictor.takesOver ? '' : `, or ${answer.advice}`;
+  // With takeover one that acts is there to stay.
+  const isMeant = answer.kind === 'nobody' || (evictor.takesOver && answer.kind === 'acts');
+  const known = isMeant ? '' : `, or ${answer.advice}`;
   const where = evictor.takesOver ? 'in namespaces that are not taken over ' : '';
   return (
     `${where}${beside?.text ?? whoEvicts(evictors)}; use ${other}, for which nobody else ` +

@@ -68,14 +68,14 @@ async function isThere({ client }: Undo, { metadata }: NodeDrainObject): Promise
   return (await readNodeDrain(client, metadata.name))?.metadata.uid === metadata.uid;
 }
 
-/** The exit code: an error where something was refused. */
+/** The exit code: an error where EvictionRequests or nodes are left. In a dry run a controller may see to the former. */
 async function undoHere(
   { client, output, isDryRun }: Undo,
   drain: NodeDrainObject,
   nodes: readonly NodeFacts[],
 ): Promise<ExitCode> {
   const options = { say: output.out, warn: (text: string) => warn(output, text), isDryRun };
-  const isTakenBack = await takeBackTraces(client, drain, options);
+  const isTakenBack = (await takeBackTraces(client, drain, options)) || isDryRun;
   const isMeant = isMarkOf(drain.metadata.name);
   const failed = await undoOnNodes(client, namesOf(nodes), isMeant, options);
   return isTakenBack && failed.length === 0 ? exitCode.done : exitCode.error;

@@ -50,6 +50,26 @@ describe('a NodeDrain whose pods a pause holds', () => {
     assert.deepEqual([world.state().phase, world.state().blockers], ['Running', []]);
   });
 
+  it('is named where a budget has refused the pod before', () => {
+    const world = new World(drainOf({ nodes: ['n1'] }), ['n1']);
+    world.refuses.add('on-n1');
+    world.pass(3_000);
+    assert.deepEqual(world.state().blockers, ['pod shop/on-n1: needs 1 healthy pod']);
+    world.tell({ kind: 'pauseUpsert', pause: night });
+    world.pass(3_000);
+    assert.deepEqual(world.state().blockers, [`pod shop/on-n1: ${words}`]);
+  });
+
+  it('is named at once where the node had the taint before', () => {
+    const taint = { key: 'work', value: '', effect: 'NoSchedule', timeAdded: null };
+    const node = { name: 'n1', taints: [taint] };
+    const pods = [{ name: 'on-n1', nodeName: 'n1' }];
+    const world = new World(drainOf({ nodes: ['n1'] }), [node], pods);
+    world.tell({ kind: 'pauseUpsert', pause: night });
+    world.pass(1_000);
+    assert.deepEqual(world.state().blockers, [`pod shop/on-n1: ${words}`]);
+  });
+
   it('begins the next node after a minute', () => {
     const world = worldOf(['n1', 'n2']);
     world.pass(59_000);
