@@ -161,9 +161,13 @@ function takingOver(evictor: Evictor, evictors: Evictors): Evictor {
   return { ...evictor, name, rules: name, takesOver: true, upstreamSince };
 }
 
-/** Whether tolerations with Lt and Gt count for taintmgr-controller, or else for kube-controller-manager. */
-export function comparesNumbers({ settings, comparesNumbers }: Evictor): boolean {
-  return settings ? settings.engine.comparisonOperators === true : comparesNumbers === true;
+/**
+ * Whether tolerations with Lt and Gt count for taintmgr-controller, or for kube-controller-manager where
+ * that one does not act. By default they do not for ours: where its settings are not to be seen they do not count.
+ */
+export function comparesNumbers({ name, settings, comparesNumbers }: Evictor): boolean {
+  if (settings) return settings.engine.comparisonOperators === true;
+  return name !== 'taintmgr-controller' && comparesNumbers === true;
 }
 
 /** Whether kube-controller-manager evicts for taints, and how that is known. */

@@ -75,11 +75,12 @@ function chosen({ controllers }: ManagerFlags, duty: Duty): FlagVerdict {
   return { runs, says: isDefault ? null : `--controllers=${controllers.join(',')}` };
 }
 
-function lastGate({ featureGates }: ManagerFlags, name: string): string | undefined {
-  return featureGates
-    .findLast((entry) => entry.startsWith(`${name}=`))
-    ?.slice(name.length + 1)
-    .toLowerCase();
+/** As Go reads a boolean: `1` and `T` are true too. */
+function lastGate({ featureGates }: ManagerFlags, name: string): 'true' | 'false' | undefined {
+  const entry = featureGates.findLast((one) => one.startsWith(`${name}=`));
+  const value = entry?.slice(name.length + 1).toLowerCase() ?? '';
+  if (['1', 't', 'true'].includes(value)) return 'true';
+  return ['0', 'f', 'false'].includes(value) ? 'false' : undefined;
 }
 
 function canonical(name: string): string {

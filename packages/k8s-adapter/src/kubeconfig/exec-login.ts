@@ -19,6 +19,8 @@ export interface Credential {
 const pluginMsMax: Millis = 60_000;
 const outputMax = 1024 * 1024;
 const complaintMax = 500;
+/** What a plugin that has failed said of it is read within this time, where others go on with its stderr. */
+const lastWordsMs: Millis = 500;
 
 /**
  * Runs a credential plugin and reads what it gives. It is ended, with all that it has started, when
@@ -73,13 +75,18 @@ function outputOf(child: ChildProcess, isGivenUp: () => boolean, ms: Millis): Pr
     child.once('error', reject);
     // What it has started may go on and hold its stderr, as a browser does: kubectl does not wait for that either.
     let isRead = false;
-    const succeed = (): void => {
-      if (isRead && child.exitCode === 0) resolve(said.stdout);
+    const complain = (): void =>
+      fail(said.stderr.trim().slice(0, complaintMax) || `it ended with code ${child.exitCode}`);
+    const look = (): void => {
+      // One that was ended has no code.
+      if (!isRead || child.exitCode === null) return;
+      if (child.exitCode === 0) resolve(said.stdout);
+      else setTimeout(complain, lastWordsMs).unref();
     };
-    child.once('exit', succeed);
+    child.once('exit', look);
     child.stdout?.once('close', () => {
       isRead = true;
-      succeed();
+      look();
     });
     child.once('close', (code, by) => {
       if (code === 0) resolve(said.stdout);
@@ -87,7 +94,7 @@ function outputOf(child: ChildProcess, isGivenUp: () => boolean, ms: Millis): Pr
       else if (said.stdout.length > outputMax || said.stderr.length > outputMax) {
         fail('it printed more than 1 MiB');
       } else if (by !== null) fail(`it did not end within ${formatDuration(ms)}`);
-      else fail(said.stderr.trim().slice(0, complaintMax) || `it ended with code ${code}`);
+      else complain();
     });
   });
 }

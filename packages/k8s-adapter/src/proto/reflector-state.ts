@@ -39,6 +39,8 @@ export interface Watching extends Stream {
   caughtUpAt: Instant;
   /** Whether this stream brought us forward. */
   progressed: boolean;
+  /** Whether anything of it could be read. */
+  understood: boolean;
 }
 
 /** A state that hears events, one after the other. */
@@ -107,7 +109,8 @@ export function watchingFrom(
   resourceVersion: string,
 ): Watching {
   const { openedAt: caughtUpAt } = stream;
-  return { ...stream, kind: 'Watching', decoder, resourceVersion, caughtUpAt, progressed: false };
+  const nothingYet = { progressed: false, understood: false };
+  return { ...stream, kind: 'Watching', decoder, resourceVersion, caughtUpAt, ...nothingYet };
 }
 
 /** When a stream from which nothing more comes is given up. */
@@ -174,6 +177,6 @@ export function isGood({ status }: Stream): boolean {
 
 /** Whether what cannot be read may be another protobuf than ours; later it is a fault on the way. */
 export function isForeign(state: Streaming): boolean {
-  const isNew = state.kind === 'Loading' || !state.progressed;
+  const isNew = state.kind === 'Loading' || !state.understood;
   return isNew && state.decoder instanceof ProtobufWatchDecoder;
 }

@@ -318,6 +318,7 @@ export class Reflector<T> {
 
   #watched(now: Instant, watching: Watching, event: CollectionEvent): Watching {
     this.#freshness.live(now);
+    watching.understood = true;
     const { resourceVersion } = event.kind === 'bookmark' ? event : event.identity;
     // They come in the order of their resourceVersions: what is older has been reported already.
     if (isOlder(resourceVersion, watching.resourceVersion)) return watching;

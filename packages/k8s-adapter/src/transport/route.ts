@@ -149,7 +149,6 @@ export class Route {
       this.#waiting.clear();
       const pool = new Http1Pool(this.#endpoint, this.agent, isWanted ? spare : null);
       this.#http1 = pool;
-      this.#waiting.clear();
       for (const call of waiting) pool.carry(call);
     });
   }

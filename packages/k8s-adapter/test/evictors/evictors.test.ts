@@ -347,7 +347,10 @@ describe('who evicts for NoExecute taints', () => {
     [[], false],
     [['--feature-gates=TaintTolerationComparisonOperators=true'], true],
     [['--feature-gates=A=true,kube:TaintTolerationComparisonOperators=True'], true],
+    [['--feature-gates=TaintTolerationComparisonOperators=1'], true],
+    [['--feature-gates=AllAlpha=T'], true],
     [['--feature-gates=AllAlpha=true'], true],
+    [['--feature-gates=AllAlpha=true,TaintTolerationComparisonOperators=0'], false],
     [['--feature-gates=AllAlpha=true,TaintTolerationComparisonOperators=false'], false],
   ] as const) {
     it(`is kube-controller-manager, for which Lt and Gt ${compares ? '' : 'do not '}count: ${flags}`, async () => {

@@ -166,6 +166,24 @@ echo '{"kind":"ExecCredential","status":{"token":"'"$token"'"}}'
     assert.equal(headers.Authorization, 'Bearer t');
   });
 
+  it('do not come from a plugin that fails, though what it has started goes on: its words are told', {
+    timeout: 30_000,
+  }, async (t) => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'taintmgr-'));
+    const pipe = path.join(folder, 'end');
+    execFileSync('mkfifo', [pipe]);
+    const writer = openSync(pipe, 'r+');
+    t.after(() => {
+      closeSync(writer);
+      rmSync(folder, { recursive: true });
+    });
+    const login = `#!/bin/sh\ncat ${pipe} >/dev/null &\necho 'log in first' >&2\nexit 1\n`;
+    const files = { '.kube/config': plugin('./login.sh'), '.kube/login.sh': login };
+    const result = await load(t, { files });
+    assert.ok(typeof result !== 'string');
+    await assert.rejects(result.access.authorize(), /login\.sh failed: log in first/);
+  });
+
   it('come from a plugin whose output no message repeats', async (t) => {
     for (const output of ['a-secret', '{"status":{"clientKeyData":"a-secret"}}', '"a-secret']) {
       const say = `#!/bin/sh\ncat <<'END'\n${output}\nEND\n`;

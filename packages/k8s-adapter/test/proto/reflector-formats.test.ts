@@ -111,6 +111,19 @@ describe('a collection that is asked for in protobuf', () => {
     assert.equal(stage.asksProtobuf, false);
   });
 
+  it('stays in protobuf where a part cannot be read of a watch that was read before', () => {
+    const stage = started();
+    stage.head(200, watchHead);
+    stage.data(encodeFrame('BOOKMARK', listEnd));
+    stage.end();
+    stage.feed(60_000, { kind: 'tick' });
+    stage.head(200, watchHead);
+    // It says where we are, which is known.
+    stage.data(encodeFrame('BOOKMARK', listEnd));
+    stage.data(encodeFrame('ADDED', pod).fill(0xff, 4));
+    assert.equal(stage.notices.includes('jsonOnly'), false);
+  });
+
   it('stays in protobuf where the connection breaks', () => {
     const stage = started();
     stage.head(200, watchHead);

@@ -78,6 +78,8 @@ export class Child {
   }
 
   async end(): Promise<void> {
+    // One that has ended by itself says so no more.
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const ended = once(this.#child, 'close');
     this.#child.stdin?.end();
     this.#child.kill();

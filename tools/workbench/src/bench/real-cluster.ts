@@ -1,5 +1,5 @@
 // A real API server that bench/real.ts fills with nodes and pods, and what is asked of it meanwhile.
-// It has to be an empty one: everything that is in it is deleted.
+// It has to be one without nodes: the namespaces of the bench are emptied.
 import http2 from 'node:http2';
 import { createInterface } from 'node:readline';
 import type { V1Pod } from '@kubernetes/client-node';
@@ -92,7 +92,7 @@ export class RealCluster {
     return { firstMs, lastMs, requests };
   }
 
-  /** Everything that it was filled with goes, and the Events about it. */
+  /** Its nodes, pods and Events go; the namespaces stay. */
   async empty(): Promise<void> {
     await this.#each(this.#namespaces, async (namespace) => {
       for (const kind of ['pods', 'events']) {

@@ -6,7 +6,7 @@
 // server on this machine. docs/decisions/requests-of-a-mass-eviction.md says how one was made.
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { usageOf } from './child.ts';
+import { type Child, usageOf } from './child.ts';
 import {
   bare,
   buildController,
@@ -73,10 +73,11 @@ cluster.close();
 print();
 
 async function measure(title: string): Promise<Row> {
-  await cluster.fill(pods);
-  const child = await evictors.get(title)?.start(kubeconfig);
-  if (!child) throw new Error(title);
+  let child: Child | undefined;
   try {
+    await cluster.fill(pods);
+    child = await evictors.get(title)?.start(kubeconfig);
+    if (!child) throw new Error(title);
     const [before, serverBefore] = [await child.usage(), serverCpuMs()];
     const gone = await cluster.evictAll(pods);
     const { cpuMs, rssBytes } = await child.usage();
@@ -84,7 +85,7 @@ async function measure(title: string): Promise<Row> {
     const idleBytes = before.rssBytes;
     return { ...gone, cpuMs: cpuMs - before.cpuMs, rssBytes, idleBytes, serverCpuMs: server };
   } finally {
-    await child.end();
+    await child?.end();
     await cluster.empty();
   }
 }

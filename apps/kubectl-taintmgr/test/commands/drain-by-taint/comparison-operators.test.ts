@@ -61,6 +61,28 @@ describe('a drain and tolerations that compare numbers', () => {
     });
   }
 
+  it('does not go by the flags of kube-controller-manager where taintmgr-controller evicts unseen', async () => {
+    const manager = 'kube-controller-manager';
+    const flags = [
+      '--controllers=*,-taint-eviction-controller',
+      '--feature-gates=TaintTolerationComparisonOperators=true',
+    ];
+    const containers = [{ name: 'm', image: 'm', command: [manager, ...flags] }];
+    const one = pod('kube-system', manager, { spec: { nodeName: 'cp', containers } });
+    const labels = { component: manager };
+    cluster.api.create('pods', { ...one, metadata: { ...one.metadata, labels } });
+    const renewTime = new Date().toISOString().replace('Z', '000Z');
+    cluster.api.create('leases', {
+      metadata: { namespace: 'kube-system', name: 'taintmgr-controller' },
+      spec: { holderIdentity: 'cp_1', leaseDurationSeconds: 600, renewTime },
+    } as KubeObject);
+    const asked = await run('explain', 'node', 'n1', '--with-taint=level=10:NoExecute');
+    assert.match(asked.out, /^Evicted by: +taintmgr-controller/m);
+    assert.match(asked.out, /^default +above-5 +Evict /m);
+    cluster.api.delete('leases', 'kube-system', 'taintmgr-controller');
+    cluster.api.delete('pods', 'kube-system', manager, { gracePeriodSeconds: 0 });
+  });
+
   it('keeps a pod that tolerates the taint by them where the controller does', async () => {
     publish(cluster, 'TaintTolerationComparisonOperators=true');
     const { out } = await run(...drain);
