@@ -201,6 +201,7 @@ export class DrainMachine {
       case 'nodeUpsert':
         this.#seen(now, event.node);
         this.#reconciler.reconcileOn(now, event.node.name);
+        this.#nodes.isThere(now, event.node.name, this.#pods);
         break;
       case 'nodeDelete':
         this.#nodes.vanished(now, event.name);
@@ -208,6 +209,7 @@ export class DrainMachine {
       case 'podUpsert':
         this.#reconciler.reconcile(now, event.pod);
         this.#others.follow(now, event.pod);
+        this.#lookAtNodeOf(now, event.pod);
         break;
       case 'podDelete':
         this.#reconciler.gone(now, event.uid);
@@ -244,7 +246,11 @@ export class DrainMachine {
   #seen(now: Instant, node: Node): void {
     const { taint } = this.#config;
     const isMarked = node.drains?.some((drain) => drain.taint === formatTaint(taint)) === true;
-    this.#nodes.seen(now, node.name, carriesTaint(node, taint), isMarked, this.#pods);
+    this.#nodes.seen(now, node.name, carriesTaint(node, taint), isMarked);
+  }
+
+  #lookAtNodeOf(now: Instant, { nodeName }: Pod): void {
+    if (this.#decider.store.node(nodeName)) this.#nodes.isThere(now, nodeName, this.#pods);
   }
 
   #act(now: Instant): readonly DrainCommand[] {

@@ -125,8 +125,7 @@ export class DrainNodes {
   }
 
   /** The node is there, with the taint or without, and with the mark of a drain by it or without. */
-  seen(now: Instant, name: string, isTainted: boolean, isMarked: boolean, pods: DrainPods): void {
-    if (this.#phases.of(name).kind === 'vanished') this.#isBack(now, name, pods);
+  seen(now: Instant, name: string, isTainted: boolean, isMarked: boolean): void {
     if (!this.#phases.has(name) || this.#phases.isEnded(name)) return;
     this.#taints.see(name, isTainted);
     const phase = this.#phases.of(name);
@@ -137,8 +136,9 @@ export class DrainNodes {
     if (!isTainted && phase.kind === 'draining') this.#end(name, failed('TaintRemoved', now));
   }
 
-  /** Nobody deletes pods for a node that was gone and is there again: they run on. */
-  #isBack(now: Instant, name: string, pods: DrainPods): void {
+  /** The node is there, as its pods are known. Nobody deletes pods for one that was gone before: they run on. */
+  isThere(now: Instant, name: string, pods: DrainPods): void {
+    if (this.#phases.of(name).kind !== 'vanished') return;
     const isLeft = pods.on(name).some(({ state }) => {
       return !isDone(state) && state.kind !== 'terminating';
     });

@@ -46,7 +46,7 @@ export class PodReconciler {
     const { nodes, pods } = this.#site;
     const known = pods.get(pod.uid);
     if (!nodes.phases.has(pod.nodeName)) return;
-    if (!known && nodes.phases.isEnded(pod.nodeName)) return;
+    if (!known && nodes.phases.isEnded(pod.nodeName) && !this.#wasThere(pod)) return;
     const kind = known?.state.kind ?? 'kept';
     // What must not go may be something else by the turn of its node, or somebody else has deleted it.
     const isLeftYet = kind === 'left' && nodes.phases.isPending(pod.nodeName);
@@ -59,6 +59,20 @@ export class PodReconciler {
     } else if (known) {
       this.#skipIfLong(now, pod, known);
     }
+  }
+
+  /**
+   * Whether an earlier run had the pod to do with: it was there when its node failed, or before the node
+   * that came under the name of one that was deleted.
+   */
+  #wasThere({ nodeName, boundAt }: Pod): boolean {
+    const { nodes, decider } = this.#site;
+    const { store } = decider;
+    const phase = nodes.phases.of(nodeName);
+    if (boundAt === null) return false;
+    if (phase.kind === 'failed') return boundAt < store.clock.wall(phase.at);
+    const createdAt = store.node(nodeName)?.createdAt ?? null;
+    return phase.kind === 'vanished' && createdAt !== null && boundAt < createdAt;
   }
 
   /** Does what was scheduled for now. */

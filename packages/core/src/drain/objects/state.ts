@@ -224,8 +224,11 @@ function phaseOf(
   if (isPaused) return 'Paused';
   if (startedAt === null) return open.some(({ phase }) => phase === 'Held') ? 'Blocked' : 'Pending';
   const held = new Set(open.flatMap(({ name, reason }) => (reason === '' ? [] : name)));
-  const isAtWork = left.some((pod) => !isStuck(pod) && !held.has(pod.pod.nodeName));
-  const isHeld = left.length > 0 || held.size === open.length;
+  // Pods of nodes that have ended are waited for no more.
+  const names = new Set(open.map(({ name }) => name));
+  const awaited = left.filter(({ pod }) => names.has(pod.nodeName));
+  const isAtWork = awaited.some((pod) => !isStuck(pod) && !held.has(pod.pod.nodeName));
+  const isHeld = awaited.length > 0 || held.size === open.length;
   return isHeld && !isAtWork ? 'Blocked' : 'Running';
 }
 

@@ -47,6 +47,7 @@ export class DrainTargets {
     for (const target of missingTargets(now, drain(), begunWith, store)) {
       this.#uids.set(target.name, '');
       machine.add(now, target);
+      for (const pod of store.podsOn(target.name)) machine.handle(now, { kind: 'podUpsert', pod });
     }
     for (const node of nodes) this.#add(now, node, knownOf(drain(), node.name));
     machine.handle(now, { kind: 'synced' });

@@ -1,12 +1,18 @@
 // What a NodeDrain knows when it is edited or another leader goes on with it.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { makePod } from '@taintmgr/core';
+import { makePod, type Pod } from '@taintmgr/core';
 import { SharedCluster } from './shared-cluster.ts';
 import { drainOf } from './world.ts';
 
 const pool = { nodeSelector: { matchLabels: { pool: 'blue' } } };
 const blocked = { kind: 'blocked', message: 'budget', retryAfter: null } as const;
+const denied = { kind: 'failed', status: 403, message: 'denied', retryAfter: null } as const;
+
+/** A pod on node n1, bound at an instant. */
+function pod(name: string, boundAt: number): Pod {
+  return makePod({ namespace: 'shop', name, uid: name, nodeName: 'n1', boundAt });
+}
 
 /** A drain of two nodes, where a budget refuses the pod of the first. */
 function held(spec: object): SharedCluster {
@@ -39,6 +45,57 @@ describe('a node whose taint was removed while nobody led', () => {
     cluster.pass(60_000);
     assert.equal(cluster.phases(), 'n1 Drained, n2 Drained');
   });
+});
+
+describe('a node that was deleted and made anew', () => {
+  const early = pod('early', 1_000);
+  const late = pod('late', 7_000);
+  type Case = readonly [
+    what: string,
+    before: (cluster: SharedCluster) => void,
+    meanwhile: (cluster: SharedCluster) => void,
+    later: (cluster: SharedCluster) => void,
+    end: string,
+  ];
+  const made = (cluster: SharedCluster): void => {
+    cluster.now = 6_000;
+    cluster.addNode('n1');
+  };
+  const gone = (cluster: SharedCluster): void => {
+    cluster.nodes.delete('n1');
+    cluster.tell({ kind: 'nodeDelete', name: 'n1' });
+  };
+  const nothing = (): void => {};
+  const cases: readonly Case[] = [
+    ['while nobody led, with its pods', nothing, made, nothing, 'Failed TaintRemoved 1'],
+    ['before the next leader began, with its pods', gone, made, nothing, 'Failed TaintRemoved 1'],
+    ['under the next leader, with its pods', nothing, gone, made, 'Failed TaintRemoved 1'],
+    ['while nobody led, without its pods', nothing, replaced, nothing, 'Gone  0'],
+  ];
+  function replaced(cluster: SharedCluster): void {
+    made(cluster);
+    cluster.pods.delete('early');
+  }
+  for (const [what, before, meanwhile, later, end] of cases) {
+    it(`${what}: ${end}`, () => {
+      const cluster = new SharedCluster([drainOf({ nodes: ['n1'] })], ['n1']);
+      cluster.pods.clear();
+      cluster.pods.set('early', early);
+      cluster.answers.set('evict early', blocked);
+      cluster.start();
+      cluster.pass(4_000);
+      assert.equal(cluster.phases(), 'n1 Draining');
+      before(cluster);
+      cluster.restart(() => meanwhile(cluster));
+      later(cluster);
+      cluster.tell({ kind: 'podUpsert', pod: late });
+      cluster.pass(60_000);
+      const { nodes, phase } = cluster.state();
+      const [node] = nodes;
+      assert.equal(`${node?.phase} ${node?.reason} ${node?.podsLeft}`, end);
+      assert.equal(phase, node?.phase === 'Gone' ? 'Drained' : 'Failed');
+    });
+  }
 });
 
 describe('the nodes of a NodeDrain that is edited while nobody leads', () => {
@@ -81,6 +138,52 @@ describe('the nodes of a NodeDrain that is edited while nobody leads', () => {
     cluster.edit({ selector: { matchLabels: { pool: 'blue' } } });
     cluster.pass(60_000);
     assert.equal(cluster.phases(), 'n1 Drained, n2 Drained');
+  });
+});
+
+describe('status.podsLeft of a node that has failed', () => {
+  const cases: readonly (readonly [why: string, fail: (cluster: SharedCluster) => void])[] = [
+    ['TaintRemoved', (cluster) => cluster.change('n1', { taints: [] })],
+    ['Denied', (cluster) => cluster.answers.set('evict early', denied)],
+  ];
+  for (const [why, fail] of cases) {
+    it(`counts after a restart the pods that were there (${why})`, () => {
+      const cluster = new SharedCluster([drainOf({ nodes: ['n1'] })], ['n1']);
+      cluster.pods.clear();
+      cluster.pods.set('early', pod('early', 0));
+      cluster.answers.set('evict early', blocked);
+      cluster.start();
+      cluster.pass(4_000);
+      fail(cluster);
+      cluster.pass(60_000);
+      const before = cluster.state();
+      assert.deepEqual([before.nodes[0]?.reason, before.podsLeft], [why, 1]);
+      cluster.restart(() => cluster.addPod('later', 'n1'));
+      cluster.tell({ kind: 'podUpsert', pod: pod('late', cluster.now) });
+      cluster.pass(60_000);
+      const { nodes, podsLeft, blockers } = cluster.state();
+      assert.deepEqual([nodes[0]?.reason, nodes[0]?.podsLeft, podsLeft], [why, 1, 1]);
+      assert.equal(blockers[0], before.blockers[0]);
+      cluster.tell({ kind: 'podDelete', uid: 'early' });
+      assert.equal(cluster.state().podsLeft, 0);
+    });
+  }
+});
+
+describe('the phase of a NodeDrain', () => {
+  it('is Blocked where pods of a failed node are left, and the next node is held', () => {
+    const spec = { nodes: ['n1', 'n2'], heeds: { pauseLabel: 'keep' } };
+    const cluster = new SharedCluster([drainOf(spec)], ['n2', 'n1']);
+    cluster.pods.set('early', pod('early', 0));
+    cluster.answers.set('evict early', blocked);
+    cluster.change('n2', { labels: { keep: '' } });
+    cluster.start();
+    cluster.pass(4_000);
+    cluster.restart(() => cluster.change('n1', { taints: [] }));
+    cluster.pass(4_000);
+    assert.equal(cluster.phases(), 'n1 Failed, n2 Held');
+    const { phase, podsLeft } = cluster.state();
+    assert.deepEqual([phase, podsLeft], ['Blocked', 2]);
   });
 });
 
