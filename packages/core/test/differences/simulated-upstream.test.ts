@@ -253,6 +253,14 @@ const stories: readonly [string, Story, readonly DifferenceName[]][] = [
     ['seconds-wrap'],
   ],
   [
+    'the most seconds that the API takes, as JSON.parse rounds them',
+    (engine) => {
+      engine.handle(1000, { kind: 'nodeUpsert', node: node(null) });
+      engine.handle(1000, { kind: 'podUpsert', pod: { ...pod, ...tolerating(2 ** 63) } });
+    },
+    [],
+  ],
+  [
     'paused deadlines',
     (engine) => {
       engine.handle(1000, { kind: 'nodeUpsert', node: node(null) });

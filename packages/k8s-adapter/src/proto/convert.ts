@@ -50,6 +50,8 @@ const doNotDisruptAnnotation = 'karpenter.sh/do-not-disrupt';
 export const ownedTaintsAnnotation = 'taintmgr.dev/owned-taints';
 
 const defaultGraceSeconds = 30;
+/** The number nearest to the largest int64. */
+const int64Edge = 2 ** 63;
 /** Of nearly every node. */
 const noTaints: readonly Taint[] = [];
 
@@ -272,7 +274,6 @@ function taintFromJson(value: unknown): Taint {
   };
 }
 
-/** JSON.parse has rounded seconds beyond 2^53 already; that many seconds are for ever anyway. */
 function tolerationFromJson(value: unknown): Toleration {
   const toleration = asRecord(value);
   return {
@@ -280,8 +281,17 @@ function tolerationFromJson(value: unknown): Toleration {
     operator: asText(toleration.operator),
     value: asText(toleration.value),
     effect: asText(toleration.effect),
-    tolerationSeconds: asInteger(toleration.tolerationSeconds),
+    tolerationSeconds: tolerationSecondsFromJson(toleration.tolerationSeconds),
   };
+}
+
+/**
+ * Held within int64, not within the safe integers: kube-controller-manager takes its largest number for
+ * no limit, while fewer seconds may wrap around. What is beyond 2^53 was rounded when it was parsed.
+ */
+function tolerationSecondsFromJson(value: unknown): number | null {
+  if (typeof value !== 'number' || Number.isNaN(value)) return null;
+  return Math.max(-int64Edge, Math.min(int64Edge, Math.trunc(value)));
 }
 
 const readTolerations = onceEach((value: unknown): readonly Toleration[] =>

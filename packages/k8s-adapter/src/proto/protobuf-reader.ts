@@ -56,7 +56,7 @@ export class ProtobufReader {
     }
   }
 
-  /** An integer, signed, held within the safe integers. */
+  /** An integer, signed; beyond the safe integers the nearest number to it, as JSON.parse gives it. */
   integer(): number {
     this.#expect(0);
     return this.#varint();
@@ -137,8 +137,7 @@ export class ProtobufReader {
       const byte = this.#byte();
       value |= BigInt(byte & 0x7f) << BigInt(7 * count);
       if (byte >= 0x80) continue;
-      const signed = Number(BigInt.asIntN(64, value));
-      return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, signed));
+      return Number(BigInt.asIntN(64, value));
     }
     throw new ProtobufError('an endless number');
   }
