@@ -230,8 +230,9 @@ function countZone(
   { node, zone }: NodeFacts,
   nodes: readonly NodeFacts[] | null,
 ): ZoneCount | null {
-  if (zone === '' || nodes === null) return null;
+  // Not only by its labels of today: the old ones count for the controller too.
   const name = node.zone ?? zone;
+  if (name === '' || nodes === null) return null;
   const inZone = nodes.filter((other) => (other.node.zone ?? other.zone) === name);
   const notReady = inZone.filter(({ ready }) => ready.status !== 'True');
   return { name, nodes: inZone.length, notReady: notReady.length };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Node, Pod, Taint } from '@taintmgr/core';
+import type { Labels, Node, Pod, Taint } from '@taintmgr/core';
+import { nodeFacts } from '../../../src/cluster/facts.ts';
 import { acts, by, explain, may, survey, withUpstream } from '../../world/explained.ts';
 import {
   nobody,
@@ -240,6 +241,21 @@ describe('what a reader should know first', () => {
     assert.deepEqual(explain(by(ours, going)).notes, []);
     const staying = survey(node('n1'), pod('web'));
     assert.deepEqual(explain(by(nobody, staying)).notes, []);
+  });
+
+  it('the zone by the labels that count for the controller, old ones too', () => {
+    const cases: readonly (readonly [labels: Labels, zone: string])[] = [
+      [{ 'topology.kubernetes.io/zone': 'a' }, 'a, 0 of 1 node not ready'],
+      [{ 'failure-domain.beta.kubernetes.io/zone': 'a' }, 'a, 0 of 1 node not ready'],
+      [{ kind: 'none' }, ''],
+    ];
+    for (const [labels, zone] of cases) {
+      const status = { conditions: [{ type: 'Ready', status: 'True' }] };
+      const facts = nodeFacts({ metadata: { name: 'n1', uid: 'u1', labels }, status });
+      const { text } = explain(surveyOf([facts], [], { zoneNodes: [facts] }));
+      const line = /^Zone: +(.*)$/m.exec(text)?.[1] ?? '';
+      assert.equal(line.replace(/:.*/, ''), zone);
+    }
   });
 
   it('what we have no right to see', () => {
