@@ -25,8 +25,8 @@ interface Gone extends PauseSpan {
 
 /**
  * The pauses of every node with NoExecute taints. A pause counts from the instant that it names
- * itself, so that a run that begins within it gives the same time back as one that saw it begin; for
- * a node that comes into its scope later, from then on. It ends at `until`, when it is deleted, or
+ * itself, so that a run that begins within it gives the same time back as one that saw it begin: for a
+ * node that comes into its scope later, too, as nothing says when that was. It ends at `until`, when it is deleted, or
  * when the node leaves its scope, whichever comes first. What is over is remembered for as long as the
  * node is tainted: pods count from their binding, and may have been bound before. Times are of the
  * cluster's clock.
@@ -84,7 +84,7 @@ export class Pauses {
       const open = openSpan(spans, pause.name);
       if (open && !isWanted) spans = replaced(spans, open, closed(open, wall));
       if (open || !isWanted || (known && isOver)) continue;
-      const from = known ? wall : beginOf(pause, wall);
+      const from = beginOf(pause, wall);
       spans = [...spans, { pause, from, to: isOver ? pause.until : null, goneAt: null }];
     }
     this.#byNode.set(name, compacted(spans));
@@ -222,15 +222,14 @@ function ended(spans: readonly Span[], pause: EvictionPause): readonly Span[] {
 function changed(
   wall: Instant,
   spans: readonly Span[],
-  { name, pause, previous }: Extract<Change, { kind: 'pause' }>,
+  { name, pause }: Extract<Change, { kind: 'pause' }>,
   isWanted: boolean,
 ): readonly Span[] {
   const open = openSpan(spans, name);
   if (!pause || !isWanted) return open ? replaced(spans, open, closed(open, wall)) : spans;
   if (!open || isAnother(open.pause, pause)) {
-    const from = previous && !isAnother(previous, pause) ? wall : beginOf(pause, wall);
     const before = open ? replaced(spans, open, closed(open, wall)) : spans;
-    return [...before, { pause, from, to: null, goneAt: null }];
+    return [...before, { pause, from: beginOf(pause, wall), to: null, goneAt: null }];
   }
   if (isForTheSame(open.pause, pause)) {
     // The leader has written since when, or somebody has moved the end.
@@ -238,7 +237,7 @@ function changed(
     const from = isFromSince ? beginOf(pause, wall) : open.from;
     return replaced(spans, open, { ...open, pause, from, to: null });
   }
-  const anew = { pause, from: wall, to: null, goneAt: null };
+  const anew = { pause, from: beginOf(pause, wall), to: null, goneAt: null };
   return [...replaced(spans, open, closed(open, wall)), anew];
 }
 
