@@ -71,7 +71,7 @@ export const paceFields = {
       heldUpNodes: {
         type: 'integer',
         description:
-          'So many nodes do not count in nodesAtOnce on which, for a minute, nothing is left but pods that budgets refuse or that do not end.',
+          'So many nodes do not count in nodesAtOnce on which, for a minute, nothing is left but pods that budgets refuse, that are held, or that do not end.',
         minimum: 0,
         maximum: 10000,
         default: 1,
