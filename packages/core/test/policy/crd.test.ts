@@ -1,5 +1,6 @@
 // What a real API server asks of a CustomResourceDefinition, as far as it can be seen without one.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { customResourceDefinitions } from '../../src/policy/kinds/crd.ts';
 
@@ -116,4 +117,11 @@ describe('the kinds', () => {
       }
     });
   }
+});
+
+it('docs/drain.md and the definition have the same words for which pods hold up a node', () => {
+  const page = readFileSync(new URL('../../../../docs/drain.md', import.meta.url), 'utf8');
+  const [, pods = ''] = /`heldUpNodes` \| .*nothing is left but (.*?)\. /.exec(page) ?? [];
+  assert.notEqual(pods, '');
+  assert.ok(JSON.stringify(customResourceDefinitions()).includes(`nothing is left but ${pods}.`));
 });
