@@ -110,7 +110,7 @@ const final: readonly Case[] = [
     name: 'knows no nodes',
     server: () => overTls(status(404, 'NotFound', 'no such page')),
     why:
-      'error: Error from server (NotFound): no such page\n' +
+      'error: Error from server (NotFound): no such page (GET /api/v1/nodes)\n' +
       'hint: the server may not be a Kubernetes API server: check --server and --context',
     whole: true,
   },
