@@ -49,6 +49,7 @@ const program = controllerProgram();
 const steady = '--node-monitor-grace-period=1h';
 const evictors = new Map<string, Evictor>([
   [bare, evictor('bare')],
+  ['bare, and a watch of pods', evictor('followed')],
   ['ours, delete, JSON', ours(program, json, steady)],
   ['ours, delete, protobuf', ours(program, protobuf, steady)],
   ['ours, evict, protobuf', ours(program, protobuf, steady, '--mode=evict')],
