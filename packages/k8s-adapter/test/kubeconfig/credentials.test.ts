@@ -151,15 +151,8 @@ echo '{"kind":"ExecCredential","status":{"token":"'"$token"'"}}'
   it('come from a plugin though what it has started goes on, as a browser', {
     timeout: 30_000,
   }, async (t) => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'taintmgr-'));
-    const pipe = path.join(folder, 'end');
-    execFileSync('mkfifo', [pipe]);
     // It reads the pipe until the test is over, with the stderr of the plugin.
-    const writer = openSync(pipe, 'r+');
-    t.after(() => {
-      closeSync(writer);
-      rmSync(folder, { recursive: true });
-    });
+    const pipe = openPipe(t);
     const login = `#!/bin/sh\ncat ${pipe} >/dev/null &\necho '{"status":{"token":"t"}}'\n`;
     const files = { '.kube/config': plugin('./login.sh'), '.kube/login.sh': login };
     const { headers } = await authorized(t, { files });
@@ -169,14 +162,7 @@ echo '{"kind":"ExecCredential","status":{"token":"'"$token"'"}}'
   it('do not come from a plugin that fails, though what it has started goes on: its words are told', {
     timeout: 30_000,
   }, async (t) => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'taintmgr-'));
-    const pipe = path.join(folder, 'end');
-    execFileSync('mkfifo', [pipe]);
-    const writer = openSync(pipe, 'r+');
-    t.after(() => {
-      closeSync(writer);
-      rmSync(folder, { recursive: true });
-    });
+    const pipe = openPipe(t);
     const login = `#!/bin/sh\ncat ${pipe} >/dev/null &\necho 'log in first' >&2\nexit 1\n`;
     const files = { '.kube/config': plugin('./login.sh'), '.kube/login.sh': login };
     const result = await load(t, { files });
@@ -259,3 +245,16 @@ echo '{"kind":"ExecCredential","status":{"token":"'"$token"'"}}'
     assert.deepEqual([direct.proxy, direct.agent], [null, null]);
   });
 });
+
+/** A named pipe of which nobody who reads it sees the end before the test is over. */
+function openPipe(t: TestContext): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'taintmgr-'));
+  const pipe = path.join(folder, 'end');
+  execFileSync('mkfifo', [pipe]);
+  const writer = openSync(pipe, 'r+');
+  t.after(() => {
+    closeSync(writer);
+    rmSync(folder, { recursive: true });
+  });
+  return pipe;
+}
