@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
 import { customResourceDefinitions, policyKinds, readManifest } from '@taintmgr/core/policy';
 import { ApiServer, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
+import { answerOf } from '../world/answer-of.ts';
 import { fc } from '../world/fast-check.ts';
 
 interface Sample {
@@ -47,26 +48,11 @@ describe('the API server and the reader of files', () => {
   const server = new ApiServer({ clock, random: seededRandom(1) });
 
   function post(path: string, object: object): Answer {
-    let [status, body] = [0, ''];
-    server.exchange(
-      {
-        method: 'POST',
-        path,
-        headers: { 'content-type': 'application/json', accept: 'application/json' },
-        body: JSON.stringify(object),
-      },
-      {
-        head: (code) => {
-          status = code;
-        },
-        data: (chunk) => {
-          body += chunk;
-        },
-        end: () => {},
-        reset: () => assert.fail('the connection broke'),
-      },
-    );
-    return { status, body: JSON.parse(body) };
+    const headers = { 'content-type': 'application/json', accept: 'application/json' };
+    const body = JSON.stringify(object);
+    const answer = answerOf(server, { method: 'POST', path, headers, body });
+    assert.ok(answer.kind === 'response');
+    return { status: answer.status, body: JSON.parse(answer.body) };
   }
 
   function create(sample: Sample): Answer {

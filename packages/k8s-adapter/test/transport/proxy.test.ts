@@ -63,26 +63,24 @@ const expected = [
   ['/two', 'test-client'],
 ];
 
+/** The cluster of a kubeconfig whose certificate is verified. */
+const verified = (server: string) => ({
+  server,
+  'certificate-authority': tls('ca.crt'),
+  'tls-server-name': 'api.test',
+});
+
 describe('from a kubeconfig to an answer', () => {
   it('over TLS with a client certificate', async (t) => {
     const server = await startApi(t);
-    const cluster = {
-      server,
-      'certificate-authority': tls('ca.crt'),
-      'tls-server-name': 'api.test',
-    };
+    const cluster = verified(server);
     assert.deepEqual(await ask(t, cluster), expected);
   });
 
   it('through a proxy', async (t) => {
     const server = await startApi(t);
     const { port, asked } = await startProxy(t);
-    const cluster = {
-      server,
-      'certificate-authority': tls('ca.crt'),
-      'tls-server-name': 'api.test',
-      'proxy-url': `http://127.0.0.1:${port}`,
-    };
+    const cluster = { ...verified(server), 'proxy-url': `http://127.0.0.1:${port}` };
     assert.deepEqual(await ask(t, cluster), expected);
     const target = new URL(server).host;
     assert.ok(asked.length > 0 && asked.every((one) => one === `${target} undefined`));
@@ -92,9 +90,7 @@ describe('from a kubeconfig to an answer', () => {
     const server = await startApi(t);
     const { port, asked } = await startProxy(t);
     const cluster = {
-      server,
-      'certificate-authority': tls('ca.crt'),
-      'tls-server-name': 'api.test',
+      ...verified(server),
       'proxy-url': `http://ada:s%40crat%3A@127.0.0.1:${port}`,
     };
     assert.deepEqual(await ask(t, cluster), expected);
@@ -116,12 +112,7 @@ describe('from a kubeconfig to an answer', () => {
   it('through a SOCKS proxy', async (t) => {
     const server = await startApi(t);
     const { port, asked } = await startSocks(t);
-    const cluster = {
-      server,
-      'certificate-authority': tls('ca.crt'),
-      'tls-server-name': 'api.test',
-      'proxy-url': `socks5://127.0.0.1:${port}`,
-    };
+    const cluster = { ...verified(server), 'proxy-url': `socks5://127.0.0.1:${port}` };
     assert.deepEqual(await ask(t, cluster), expected);
     assert.deepEqual([...new Set(asked)], [new URL(server).host]);
   });

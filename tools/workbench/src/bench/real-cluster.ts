@@ -2,9 +2,9 @@
 // It has to be one without nodes: the namespaces of the bench are emptied.
 import http2 from 'node:http2';
 import { createInterface } from 'node:readline';
-import type { V1Pod } from '@kubernetes/client-node';
 import { loadKubeconfig } from '@taintmgr/k8s-adapter';
-import { nodeObjects, noExecute, podObjects } from './cluster-objects.ts';
+import { nodeObjects, noExecute, podObject, podPath } from './cluster-objects.ts';
+import { nodeNames } from './pods.ts';
 
 /** What came of a taint on all nodes. */
 export interface Gone {
@@ -32,6 +32,7 @@ export class RealCluster {
   readonly #session: http2.ClientHttp2Session;
   readonly #headers: http2.OutgoingHttpHeaders;
   #nodes: readonly string[] = [];
+  /** Their paths. */
   #namespaces: readonly string[] = [];
 
   private constructor(session: http2.ClientHttp2Session, headers: http2.OutgoingHttpHeaders) {
@@ -54,21 +55,21 @@ export class RealCluster {
   }
 
   async fill(count: number): Promise<void> {
-    const [nodes, pods] = [nodeObjects(count), podObjects(count)] as unknown as [Named[], V1Pod[]];
-    this.#nodes = nodes.map(({ metadata }) => metadata.name);
-    this.#namespaces = [...new Set(pods.map(({ metadata }) => metadata?.namespace ?? ''))];
-    await this.#each(this.#namespaces, async (name) => {
+    const paths = Array.from({ length: count }, (_, index) => podPath(index));
+    this.#nodes = nodeNames(count);
+    this.#namespaces = [...new Set(paths.map(namespacePath))];
+    await this.#each(this.#namespaces, async (path) => {
+      const name = path.slice(path.lastIndexOf('/') + 1);
       await this.#create('/api/v1/namespaces', { metadata: { name } });
-      const account = { metadata: { name: 'default' } };
-      await this.#create(`/api/v1/namespaces/${name}/serviceaccounts`, account);
+      await this.#create(`${path}/serviceaccounts`, { metadata: { name: 'default' } });
     });
-    await this.#each(nodes, (node) => this.#create('/api/v1/nodes', node));
-    await this.#each(pods, async (pod) => {
-      const path = `/api/v1/namespaces/${pod.metadata?.namespace}/pods`;
-      await this.#create(path, pod);
-      const type = 'application/strategic-merge-patch+json';
-      const body = { status: pod.status };
-      await this.#send('PATCH', `${path}/${pod.metadata?.name}/status`, { type, body });
+    await this.#each(nodeObjects(count), (node) => this.#create('/api/v1/nodes', node));
+    const type = 'application/strategic-merge-patch+json';
+    await this.#each([...paths.entries()], async ([index, path]) => {
+      const pod = podObject(index);
+      await this.#create(`${namespacePath(path)}/pods`, pod);
+      const body = { status: Reflect.get(pod, 'status') };
+      await this.#send('PATCH', `${path}/status`, { type, body });
     });
   }
 
@@ -94,9 +95,9 @@ export class RealCluster {
 
   /** Its nodes, pods and Events go; the namespaces stay. */
   async empty(): Promise<void> {
-    await this.#each(this.#namespaces, async (namespace) => {
+    await this.#each(this.#namespaces, async (path) => {
       for (const kind of ['pods', 'events']) {
-        await this.#send('DELETE', `/api/v1/namespaces/${namespace}/${kind}?gracePeriodSeconds=0`);
+        await this.#send('DELETE', `${path}/${kind}?gracePeriodSeconds=0`);
       }
     });
     await this.#each(this.#nodes, (name) => this.#send('DELETE', `/api/v1/nodes/${name}`));
@@ -202,4 +203,9 @@ export class RealCluster {
 
 function whatIsLeft(gone: number, count: number): string {
   return `${gone} of ${count} pods are gone, and no more for a minute`;
+}
+
+/** Of the path of a pod. */
+function namespacePath(path: string): string {
+  return path.slice(0, path.indexOf('/pods/'));
 }

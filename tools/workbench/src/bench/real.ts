@@ -44,6 +44,13 @@ const { values } = parseArgs({
 const kubeconfig = values.kubeconfig;
 if (kubeconfig === '')
   end('--kubeconfig: name the file of an empty cluster; everything in it goes');
+for (const flag of ['pods', 'rounds'] as const) {
+  if (!/^[1-9]\d*$/.test(values[flag]))
+    end(`--${flag}: got "${values[flag]}", want a whole number from 1`);
+}
+if (values.peer.length > 0 && values['peer-says'] === '') {
+  end('--peer-says: name words that a peer writes to stderr once it is ready');
+}
 const program = controllerProgram();
 // Nobody renews leases here, and no node is to fail.
 const steady = '--node-monitor-grace-period=1h';

@@ -41,9 +41,17 @@ describe('the bench of a real API server', () => {
     cluster.stop();
   });
 
-  it('wants the file of a cluster', async () => {
-    const { code, stderr } = await run();
-    assert.equal(code, 2);
-    assert.match(stderr, /^--kubeconfig: name the file of an empty cluster/);
-  });
+  const wrong: readonly (readonly [flags: readonly string[], says: RegExp])[] = [
+    [[], /^--kubeconfig: name the file of an empty cluster/],
+    [['--kubeconfig', 'f', '--rounds', '0'], /^--rounds: got "0", want a whole number from 1$/m],
+    [['--kubeconfig', 'f', '--peer', 'p=false'], /^--peer-says: name words/],
+    [['--kubeconfig', 'f', '--only', 'x'], /^--only: no evictor is called "x"; there are: bare/],
+  ];
+  for (const [flags, says] of wrong) {
+    it(`runs nothing with ${flags.join(' ') || 'no kubeconfig'}`, async () => {
+      const { code, stderr } = await run(...flags);
+      assert.equal(code, 2);
+      assert.match(stderr, says);
+    });
+  }
 });
