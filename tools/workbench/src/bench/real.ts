@@ -43,7 +43,7 @@ const { values } = parseArgs({
 });
 const kubeconfig = values.kubeconfig;
 if (kubeconfig === '')
-  end('--kubeconfig: name the file of an empty cluster; everything in it goes');
+  end('--kubeconfig: name the file of an empty cluster; its pods, nodes and Events go');
 for (const flag of ['pods', 'rounds'] as const) {
   if (!/^[1-9]\d*$/.test(values[flag]))
     end(`--${flag}: got "${values[flag]}", want a whole number from 1`);
@@ -71,11 +71,11 @@ if (strange !== undefined) {
   end(`--only: no evictor is called "${strange}"; there are: ${[...evictors.keys()].join('; ')}`);
 }
 if (titles.some((title) => title.startsWith('ours'))) buildController();
-const cluster = await RealCluster.open(kubeconfig).catch((error: Error) => end(error.message));
+const cluster = await RealCluster.open(kubeconfig).catch(endBy);
 const [pods, load] = [Number(values.pods), loadavg()[0] ?? 0];
 const rows = new Map(titles.map((title) => [title, [] as Row[]]));
 for (let round = 0; round < Number(values.rounds); round++) {
-  for (const [title, measuredRows] of rows) measuredRows.push(await measure(title));
+  for (const [title, measuredRows] of rows) measuredRows.push(await measure(title).catch(endBy));
 }
 cluster.close();
 print();
@@ -122,7 +122,8 @@ function print(): void {
       `${(cpuMs / pods).toFixed(2)} ms`,
       basis ? (cpuMs / mean(basis.map((row) => row.cpuMs))).toFixed(2) : '',
       Number.isNaN(server) ? '' : `${(server / pods).toFixed(2)} ms`,
-      (asked / pods).toFixed(3),
+      // Not every server counts what it is asked.
+      asked > 0 ? (asked / pods).toFixed(3) : '',
       mega(of((row) => row.idleBytes)),
       mega(of((row) => row.rssBytes)),
     ];
@@ -132,12 +133,16 @@ function print(): void {
   for (const [title, [first]] of rows) {
     const counts = Object.entries(first?.requests ?? {}).toSorted(([, a], [, b]) => b - a);
     const texts = counts.map(([what, count]) => `${what} ${count}`);
-    process.stdout.write(`  ${title}: ${texts.join(', ')}\n`);
+    if (texts.length > 0) process.stdout.write(`  ${title}: ${texts.join(', ')}\n`);
   }
 }
 
 function mean(numbers: readonly number[]): number {
   return numbers.reduce((sum, n) => sum + n, 0) / numbers.length;
+}
+
+function endBy(error: Error): never {
+  return end(error.message);
 }
 
 function end(why: string): never {

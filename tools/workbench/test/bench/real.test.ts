@@ -29,6 +29,18 @@ describe('the bench of a real API server', () => {
     cluster.stop();
   });
 
+  it('leaves nothing where a peer ends before it begins, and says so', async () => {
+    const cluster = quietCluster();
+    const { kubeconfig, close } = await serveApi(cluster.api);
+    const peer = ['--only', 'p', '--peer', 'p=false', '--peer-says', 'ready'];
+    const { code, stderr } = await run('--kubeconfig', kubeconfig, ...peer);
+    await close();
+    assert.equal(code, 2);
+    assert.match(stderr, /^it ended too early, with code 1, and said:/);
+    for (const kind of ['pods', 'nodes']) assert.equal(cluster.api.list(kind).length, 0);
+    cluster.stop();
+  });
+
   it('touches no cluster that has nodes', async () => {
     const cluster = quietCluster();
     cluster.api.create('nodes', { metadata: { name: 'a' } });
