@@ -1,5 +1,5 @@
 // Takes back what a NodeDrain has made beside cordons and taints: EvictionRequests, and conditions of nodes.
-import type { NodeCondition } from '@taintmgr/core';
+import type { DrainCondition } from '@taintmgr/core/drain';
 import { formatTime } from '@taintmgr/core/time';
 import {
   type ApiClient,
@@ -65,40 +65,44 @@ async function withdrawRequests(
 /** A node, as far as its conditions are of interest. */
 interface NodeObject {
   readonly metadata: { readonly name: string; readonly uid: string };
-  readonly status?: { readonly conditions?: readonly NodeCondition[] };
+  readonly status?: { readonly conditions?: readonly DrainCondition[] };
 }
 
 async function clearConditions(
   client: ApiClient,
   { metadata }: NodeDrainObject,
   options: UndoOptions,
-): Promise<boolean> {
-  const [reason, message] = ['NodeDrain', `NodeDrain ${metadata.name}`];
-  return await tryTo('conditions of nodes are not taken back', options, async () => {
+): Promise<void> {
+  await tryTo('conditions of nodes are not taken back', options, async () => {
     const reader = new ClusterReader(client);
+    const nodes = await reader.objects('/api/v1/nodes');
     const at = formatTime(reader.now());
     const times = { lastHeartbeatTime: at, lastTransitionTime: at };
-    for (const one of await reader.objects('/api/v1/nodes')) {
+    for (const one of nodes) {
       const { metadata: node, status } = one as NodeObject;
-      const ours = (status?.conditions ?? []).filter((condition) => {
-        const isOurs = condition.reason === reason && condition.message === message;
-        return isOurs && condition.status === 'True';
-      });
-      if (ours.length === 0) continue;
-      const written = ours.map(({ type }) => ({
-        type,
-        status: 'False',
-        reason,
-        message,
-        ...times,
-      }));
+      const ended = endedConditions(status?.conditions ?? [], metadata.name);
+      if (ended.length === 0) continue;
+      const written = ended.map((condition) => ({ ...condition, ...times }));
       await tryTo(`conditions of node ${node.name} are not taken back`, options, async () => {
         await send(client, patchConditionsRequest(node, written, fieldManager), options);
-        const types = ours.map(({ type }) => type).join(', ');
+        const types = ended.map(({ type }) => type).join(', ');
         options.say(`node/${node.name} ${types}: False${options.isDryRun ? ' (dry run)' : ''}`);
       });
     }
   });
+}
+
+/** Those that stand for this drain, as they are once it does not. */
+function endedConditions(
+  conditions: readonly DrainCondition[],
+  drain: string,
+): readonly DrainCondition[] {
+  const said = { reason: 'NodeDrain', message: `NodeDrain ${drain}` };
+  return conditions
+    .filter(({ reason, message, status }) => {
+      return status === 'True' && reason === said.reason && message === said.message;
+    })
+    .map(({ type }) => ({ type, status: 'False', ...said }));
 }
 
 async function tryTo(
