@@ -12,7 +12,8 @@ export function validateDefault(schema: JsonSchema, path: string): readonly Caus
   if (given === undefined || given === null) return [];
   const unknown: string[] = [];
   const field = `${path}.default`;
-  const read = readValue(schema, given, '', { defaults: true, unknown });
+  // As it stands: defaults within it are filled in for objects, not here.
+  const read = readValue(schema, given, '', { defaults: false, unknown });
   if (unknown.length > 0) return [invalidValue(field, given, 'must not have unknown fields')];
   const at = (cause: Cause): Cause => {
     const isHere = !cause.field || cause.field === '<nil>';

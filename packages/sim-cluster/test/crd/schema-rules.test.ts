@@ -130,6 +130,26 @@ const parts: readonly (readonly [string, JsonSchema, readonly string[]])[] = [
     ['default: Invalid value: 1: failed rule: self > 2'],
   ],
   [
+    'a default whose own defaults its rules would need',
+    {
+      type: 'object',
+      default: {},
+      properties: { on: { type: 'boolean', default: true } },
+      'x-kubernetes-validations': [{ rule: 'self.on', message: 'want it on' }],
+    },
+    ['default: Invalid value: "object": no such key: on evaluating rule: want it on'],
+  ],
+  [
+    'a default without what is required, which has a default',
+    {
+      type: 'object',
+      default: {},
+      required: ['on'],
+      properties: { on: { type: 'boolean', default: true } },
+    },
+    ['default.on: Required value'],
+  ],
+  [
     'a pattern that Go does not know',
     { ...text, pattern: '^(?!x)' },
     [

@@ -1,4 +1,5 @@
 // A schema as a CustomResourceDefinition has it: structural, of OpenAPI v3.
+import { filled } from './fill.ts';
 import { resolved } from './resolved.ts';
 import { celOf } from './rules.ts';
 import type { Rule, Schema } from './schema.ts';
@@ -9,6 +10,8 @@ export function openApiOf(schema: Schema): OpenApi {
   const { rules, ...meant } = resolved(schema);
   return {
     ...shapeOf(meant),
+    // Whole, since an API server judges a default before it fills in those within it.
+    ...('default' in meant && { default: filled(meant, meant.default, [], []) }),
     ...(rules && { 'x-kubernetes-validations': rules.map(ruleOf) }),
   };
 }
