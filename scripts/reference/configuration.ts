@@ -84,14 +84,16 @@ function fieldTable(fields: readonly Field[]): string {
   const rows = fields.map(({ path, kind, default: initial, isRequired, description }) => [
     code(path),
     kind,
-    isRequired ? 'required' : code(shown(initial)),
+    isRequired ? 'required' : code(shown(kind, initial)),
     sentence(description),
   ]);
   return table(['field', 'what stands there', 'default', 'what it does'], rows);
 }
 
-function shown(value: unknown): string {
+/** A default in words; the members of an object show theirs in rows of their own. */
+function shown(kind: string, value: unknown): string {
   if (value === undefined) return '';
+  if (kind === 'object') return '{}';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
