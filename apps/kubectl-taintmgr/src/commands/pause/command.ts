@@ -60,9 +60,12 @@ async function warnings(client: ApiClient, { pause }: NewPause): Promise<readonl
     podObject: (namespace: string, name: string) => reader.podObject(namespace, name),
   };
   const evictor = await readEvictor(evictors, read, reader.now());
-  const isLeftOut = evictor.takesOver === true && leavesOut(pause, await readNamespaces(reader));
+  const takesOver = evictor.takesOver === true;
+  const looksAtNamespaces = pause.scope.namespaces.length > 0 || takesOver;
+  const namespaces = looksAtNamespaces ? await readNamespaces(reader) : null;
+  const isLeftOut = takesOver && leavesOut(pause, namespaces);
   return [
-    ...scopeWarnings(pause, nodes),
+    ...scopeWarnings(pause, nodes, namespaces),
     ...evictorWarnings(pause, evictors, evictor, isLeftOut),
     ...pressureWarnings(pause, managers, reader.now()),
   ];

@@ -1,8 +1,14 @@
 // What would keep a new pause from holding what it is meant to hold.
-import { type Namespace, selects, zoneName } from '@taintmgr/core';
-import { coversNamespace, type EvictionPause, isTakenOver } from '@taintmgr/core/policy';
+import { type Namespace, selects } from '@taintmgr/core';
+import {
+  coversNamespace,
+  type EvictionPause,
+  type EvictionPauseScope,
+  isTakenOver,
+} from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import { type Evictors, taintEvictors } from '@taintmgr/k8s-adapter';
+import { didYouMean } from '@taintmgr/k8s-adapter/manifests';
 import { type Evictor, evictsBeside } from '../../cluster/evictors.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import {
@@ -10,24 +16,51 @@ import {
   pressureController,
   type TaintManager,
 } from '../../cluster/taint-managers.ts';
+import { zoneOf } from '../../report/zones.ts';
 
-/** Zones and labels that no node has; `nodes` null: they cannot be read. */
+/** Zones, labels and namespaces that nothing has; `nodes`, `namespaces` null: they cannot be read. */
 export function scopeWarnings(
   { scope }: EvictionPause,
   nodes: readonly NodeFacts[] | null,
+  namespaces: readonly Namespace[] | null,
 ): readonly string[] {
-  if (nodes === null) return [];
-  const known = new Set(nodes.map(({ node }) => zoneName(node.labels ?? {})));
+  return [
+    ...(nodes === null ? [] : nodeWarnings(scope, nodes)),
+    ...(namespaces === null ? [] : namespaceWarnings(scope, namespaces)),
+  ];
+}
+
+function nodeWarnings(
+  { zones, nodes: selector }: EvictionPauseScope,
+  nodes: readonly NodeFacts[],
+): readonly string[] {
+  const known = new Set(nodes.map(zoneOf));
   known.delete('');
   const names = [...known].sort().join(', ') || 'none';
-  const zones = scope.zones
+  const missing = zones
     .filter((zone) => !known.has(zone))
     .map((zone) => `no node is in zone ${zone}; zones of this cluster: ${names}`);
-  const selector = scope.nodes;
-  if (selector === null || nodes.some(({ node }) => selects(selector, node.labels ?? {}))) {
-    return zones;
-  }
-  return [...zones, 'no node has the labels of --node-selector'];
+  if (selector === null) return missing;
+  const selected = nodes.filter(({ node }) => selects(selector, node.labels ?? {}));
+  if (selected.length === 0) return [...missing, 'no node has the labels of --node-selector'];
+  const isElsewhere =
+    missing.length < zones.length && !selected.some((one) => zones.includes(zoneOf(one)));
+  return isElsewhere
+    ? [...missing, 'no node of --zones has the labels of --node-selector']
+    : missing;
+}
+
+/** A name may have `*` in it, and the namespace may come later. */
+function namespaceWarnings(
+  scope: EvictionPauseScope,
+  namespaces: readonly Namespace[],
+): readonly string[] {
+  const names = namespaces.map(({ name }) => name);
+  const isThere = (wanted: string): boolean =>
+    names.some((name) => coversNamespace({ ...scope, namespaces: [wanted] }, name));
+  return scope.namespaces
+    .filter((wanted) => !isThere(wanted))
+    .map((wanted) => `there is no namespace ${wanted}${didYouMean(wanted, names)}`);
 }
 
 /** Whoever evicts here without heeding pauses; `isLeftOut`: the pause is for namespaces that are not taken over. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { formatTime } from '@taintmgr/core/time';
-import { node } from '@taintmgr/sim-cluster';
+import { namespace, node } from '@taintmgr/sim-cluster';
 import { parse } from 'yaml';
 import { run } from '../../world/run.ts';
 import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
@@ -17,6 +17,8 @@ before(async () => {
   const plain = node('n1');
   const labels = { 'topology.kubernetes.io/zone': 'a', pool: 'blue' };
   cluster.api.create('nodes', { ...plain, metadata: { ...plain.metadata, labels } });
+  cluster.api.create('nodes', node('n2', { labels: { pool: 'red' } }));
+  cluster.api.create('namespaces', namespace('shop'));
 });
 after(() => cluster.stop());
 
@@ -187,14 +189,34 @@ describe('pause', () => {
       /all evictions for taints were held for 1h; it was over at [-\d]+T[:\d]+Z\n$/,
     );
   });
-  it('warns of a scope that holds nothing', async () => {
-    const args = ['--zones=a,b', '--node-selector=pool=red', '--dry-run=server'];
-    const { code, out, err } = await run('pause', 'nothing', ...args);
-    assert.equal(code, 0);
-    assert.match(out, /created \(server dry run\): .* would be held until/);
-    assert.match(err, /^Warning: no node is in zone b; zones of this cluster: a\n/);
-    assert.match(err, /^Warning: no node has the labels of --node-selector$/m);
-    assert.equal(pauseOf('nothing'), null);
+  const nothings: readonly [flags: readonly string[], warnings: readonly string[]][] = [
+    [['--zones=a', '--node-selector=pool=blue', '--namespaces=shop,kube-*'], []],
+    [['--zones=a,b'], ['no node is in zone b; zones of this cluster: a']],
+    [['--node-selector=pool=green'], ['no node has the labels of --node-selector']],
+    [
+      ['--zones=a', '--node-selector=pool=red'],
+      ['no node of --zones has the labels of --node-selector'],
+    ],
+    [['--zones=b', '--node-selector=pool=red'], ['no node is in zone b; zones of this cluster: a']],
+    [
+      ['--namespaces=shop,shpo,team-*'],
+      ['there is no namespace shpo, did you mean shop?', 'there is no namespace team-*'],
+    ],
+  ];
+  for (const [flags, warnings] of nothings) {
+    it(`${warnings.length > 0 ? 'warns of a scope that holds nothing' : 'is silent'}: ${flags.join(' ')}`, async () => {
+      const { code, out, err } = await run('pause', 'nothing', ...flags, '--dry-run=server');
+      assert.equal(code, 0);
+      assert.match(out, /created \(server dry run\): .* would be held until/);
+      const lines = warnings.map((text) => `Warning: ${text}\n`);
+      assert.equal(err, [...lines, warning].join(''));
+      assert.equal(pauseOf('nothing'), null);
+    });
+  }
+  it('is made all the same where its namespace is not there yet', async () => {
+    const { code, err } = await run('pause', 'early', '--namespaces=later');
+    assert.deepEqual([code, err], [0, `Warning: there is no namespace later\n${warning}`]);
+    assert.ok(pauseOf('early'));
   });
   it('says which right is missing', async () => {
     const { code, err } = await run('pause', 'mine', '--token=nobody');
