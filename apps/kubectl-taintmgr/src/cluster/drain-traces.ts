@@ -21,8 +21,9 @@ import type { UndoOptions } from './undo-drain.ts';
 
 /**
  * Does what a controller would do when the drain is undone: its EvictionRequests are deleted, so that
- * nobody goes on moving pods for it, and its conditions of nodes become False. Whether none of its
- * requests is left; what was refused is told. Nothing waits for conditions, as in the controller.
+ * nobody goes on moving pods for it, and its conditions of nodes become False. Whether all of that is
+ * done; what was refused is told. A controller tries conditions once and lets the drain go; here nobody
+ * is left to make them False, so that they count.
  */
 export async function takeBackTraces(
   client: ApiClient,
@@ -32,8 +33,8 @@ export async function takeBackTraces(
   const { pods, nodeConditions } = drain.spec ?? {};
   const asks = pods?.evictBy === 'EvictionRequest';
   const isWithdrawn = !asks || (await withdrawRequests(client, drain, options));
-  if (nodeConditions === 'Publish') await clearConditions(client, drain, options);
-  return isWithdrawn;
+  const isSilent = nodeConditions !== 'Publish' || (await clearConditions(client, drain, options));
+  return isWithdrawn && isSilent;
 }
 
 async function withdrawRequests(
@@ -72,8 +73,9 @@ async function clearConditions(
   client: ApiClient,
   { metadata }: NodeDrainObject,
   options: UndoOptions,
-): Promise<void> {
-  await tryTo('conditions of nodes are not taken back', options, async () => {
+): Promise<boolean> {
+  let isLeft = false;
+  const isRead = await tryTo('conditions of nodes are not taken back', options, async () => {
     const reader = new ClusterReader(client);
     const nodes = await reader.objects('/api/v1/nodes');
     const at = formatTime(reader.now());
@@ -83,13 +85,16 @@ async function clearConditions(
       const ended = endedConditions(status?.conditions ?? [], metadata.name);
       if (ended.length === 0) continue;
       const written = ended.map((condition) => ({ ...condition, ...times }));
-      await tryTo(`conditions of node ${node.name} are not taken back`, options, async () => {
+      const what = `conditions of node ${node.name} are not taken back`;
+      const isDone = await tryTo(what, options, async () => {
         await send(client, patchConditionsRequest(node, written, fieldManager), options);
         const types = ended.map(({ type }) => type).join(', ');
         options.say(`node/${node.name} ${types}: False${options.isDryRun ? ' (dry run)' : ''}`);
       });
+      isLeft ||= !isDone;
     }
   });
+  return isRead && !isLeft;
 }
 
 /** Those that stand for this drain, as they are once it does not. */

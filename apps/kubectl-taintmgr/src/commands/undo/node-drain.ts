@@ -53,6 +53,10 @@ export async function undoNodeDrain(
       warn(output, `${fault.why}: the drain is undone from here`);
       const code = await undoHere(undo, drain, nodes);
       if (code === exitCode.done) await releaseNodeDrain(client, name);
+      else
+        output.err(
+          `hint: ${reference} stays until the rest is undone; run this command again then`,
+        );
       return code;
     }
     await setTimeout(lookEveryMs, undefined, { signal: interrupt }).catch(() => undefined);
@@ -68,7 +72,7 @@ async function isThere({ client }: Undo, { metadata }: NodeDrainObject): Promise
   return (await readNodeDrain(client, metadata.name))?.metadata.uid === metadata.uid;
 }
 
-/** The exit code: an error where EvictionRequests or nodes are left. In a dry run a controller may see to the former. */
+/** The exit code: an error where EvictionRequests, conditions or nodes are left. In a dry run a controller may see to the former. */
 async function undoHere(
   { client, output, isDryRun }: Undo,
   drain: NodeDrainObject,

@@ -66,7 +66,7 @@ describe('undo of a NodeDrain with few rights', () => {
     }
   }
 
-  function comeAs(user: keyof typeof users): void {
+  function comeAs(user: keyof typeof users | 'admin'): void {
     const path = join(cluster.directory, user);
     writeFileSync(path, readFileSync(cluster.kubeconfig, 'utf8').replace(/admin/g, user));
     process.env.KUBECONFIG = path;
@@ -84,6 +84,35 @@ describe('undo of a NodeDrain with few rights', () => {
     cluster.api.delete(requests, 'a', 'of-a');
     assert.equal((await run('undo', 'nodedrain/d1')).code, 0);
     assert.equal(cluster.api.list(drains).length, 0);
+  });
+
+  it('keeps the drain for conditions of a node that it may not write', async () => {
+    const { api } = cluster;
+    api.create(drains, {
+      ...{ apiVersion, kind: 'NodeDrain' },
+      metadata: { name: 'd3', finalizers: ['taintmgr.dev/undo-drain'] },
+      spec: { nodes: ['n2'], taint: { key: 'maintenance' }, nodeConditions: 'Publish' },
+    });
+    const made = api.create('nodes', node('n2'));
+    const said = { status: 'True', reason: 'NodeDrain', message: 'NodeDrain d3' };
+    const conditions = [{ type: 'MaintenancePlanned', ...said }];
+    api.update('nodes', { ...made, status: { ...made.status, conditions } }, 'status');
+    const statusOf = (): unknown => api.get('nodes', '', 'n2')?.status.conditions[0].status;
+    comeAs('remover');
+    const { code, err } = await run('undo', 'nodedrain/d3');
+    assert.equal(code, 1);
+    assert.match(
+      err,
+      /^Warning: conditions of node n2 are not taken back: .* "n2" is forbidden/m,
+    );
+    assert.match(
+      err,
+      /^hint: nodedrain\.taintmgr\.dev\/d3 stays until the rest is undone; run this command again then$/m,
+    );
+    assert.deepEqual([statusOf(), api.list(drains).length], ['True', 1]);
+    comeAs('admin');
+    assert.equal((await run('undo', 'nodedrain/d3')).code, 0);
+    assert.deepEqual([statusOf(), api.list(drains).length], ['False', 0]);
   });
 
   it('dry runs where the controller will do what this user may not', async () => {
