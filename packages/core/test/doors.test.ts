@@ -7,7 +7,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   '.': {
     values: `
       allPodsNeeds blockerOf concernsPods confirmEviction createEngine defaultConfig describePodView
-      describeReason formatTaint makeNode makePod parseQuantity parseTaint quantityValue
+      describeReason formatTaint makeNode makePod nodePlace parseQuantity parseTaint quantityValue
       readyOf resolveConfig selects toleratesTaint webhookDenial zoneName`,
     types: `
       AllPodsNeed AttemptState Blocker BudgetNumbers Cause Command Config Counts DaemonSet Decision
@@ -48,7 +48,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './model': {
     values: `
-      defaultConfig formatTaint parseTaint resolveConfig zoneName`,
+      defaultConfig formatTaint nodePlace parseTaint resolveConfig zoneName`,
     types: `
       Config Node Owner Pod Taint`,
   },

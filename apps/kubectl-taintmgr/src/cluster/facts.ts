@@ -1,7 +1,8 @@
 // Facts of nodes and pods that people want to know.
 
-import type { Node, Pod } from '@taintmgr/core';
+import type { Labels, Node, Pod } from '@taintmgr/core';
 import type { Budget } from '@taintmgr/core/drain';
+import { nodePlace, zoneName } from '@taintmgr/core/model';
 import { type Instant, parseTime } from '@taintmgr/core/time';
 import { lastWriteOf, nodeFromJson, podFromJson } from '@taintmgr/k8s-adapter/client';
 import type { BudgetObject, Condition, NodeObject, PodObject } from './objects.ts';
@@ -9,8 +10,7 @@ import type { BudgetObject, Condition, NodeObject, PodObject } from './objects.t
 /** A node, and what people want to know of it. */
 export interface NodeFacts {
   readonly node: Node;
-  /** As labels have them; '' where there is no such label. */
-  readonly region: string;
+  /** As a label has it, without its region; '' where there is no such label. */
   readonly zone: string;
   readonly cordoned: boolean;
   readonly ready: Readiness;
@@ -48,9 +48,10 @@ export interface PodFacts {
 }
 
 const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
-export const regionLabel = 'topology.kubernetes.io/region';
-/** The label by which nodes of a zone are selected. */
+/** The label that names the zone of a node. */
 export const zoneLabel = 'topology.kubernetes.io/zone';
+/** The labels by which nodes of a zone are selected: an old one counts too. */
+export const zoneLabels = [zoneLabel, 'failure-domain.beta.kubernetes.io/zone'] as const;
 
 /** Reads a v1 Node. */
 export function nodeFacts(object: unknown): NodeFacts {
@@ -58,14 +59,18 @@ export function nodeFacts(object: unknown): NodeFacts {
   const { labels = {}, annotations = {} } = metadata;
   return {
     node: nodeFromJson(object),
-    region: labels[regionLabel] ?? '',
-    zone: labels[zoneLabel] ?? '',
+    zone: nodePlace(labels)[1],
     cordoned: spec?.unschedulable === true,
     ready: readiness(status?.conditions ?? []),
     taintsWritten: lastWriteOf('f:taints', metadata),
     annotations,
     version: metadata.resourceVersion ?? '',
   };
+}
+
+/** The names by which people know the zone of a node: as it is printed, `region/zone`, and its label. */
+export function zoneNames(labels: Labels): readonly string[] {
+  return [zoneName(labels), nodePlace(labels)[1]].filter((name) => name !== '');
 }
 
 /** Whether pods have to leave the node: nobody leaves one without NoExecute taints. */

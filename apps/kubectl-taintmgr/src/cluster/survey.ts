@@ -5,7 +5,7 @@ import type { Evictors } from '@taintmgr/k8s-adapter/client';
 import { losingPods } from './drain-marks.ts';
 import { readEvictionRequests } from './eviction-requests.ts';
 import { type Evictor, readEvictor } from './evictors.ts';
-import { type NodeFacts, type PodFacts, zoneLabel } from './facts.ts';
+import { type NodeFacts, type PodFacts, zoneLabels } from './facts.ts';
 import { readInterceptions } from './interceptions.ts';
 import { type KeptLimits, readLimits } from './limits.ts';
 import { withOwnStarts } from './own-starts.ts';
@@ -243,8 +243,13 @@ async function readZones(
   const [zone, ...more] = new Set(nodes.map((facts) => facts.zone));
   if (zone === undefined || more.length > 0) return nodes;
   if (zone === '') return await reader.ifAllowed(() => reader.nodes());
-  const selector = `${zoneLabel}=${zone}`;
-  const own = await reader.ifAllowed(() => reader.nodes(selector));
-  if (own === null || own.some(({ ready }) => ready.status === 'True')) return own;
+  const own = await reader.ifAllowed(() => {
+    return Promise.all(zoneLabels.map((label) => reader.nodes(`${label}=${zone}`)));
+  });
+  if (own === null) return null;
+  // One that has both labels is one node.
+  const byName = new Map(own.flat().map((facts) => [facts.node.name, facts]));
+  const all = [...byName.values()];
+  if (all.some(({ ready }) => ready.status === 'True')) return all;
   return await reader.ifAllowed(() => reader.nodes());
 }

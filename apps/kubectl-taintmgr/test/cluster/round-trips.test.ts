@@ -72,7 +72,11 @@ it('explain node asks for everything as soon as it can', async () => {
         '/apis/taintmgr.dev/v1alpha1/nodetaintrules',
         '/apis/taintmgr.dev/v1alpha1/taintmanagers',
       ],
-      ['/api/v1/nodes of topology.kubernetes.io/zone=a', '/version'],
+      [
+        '/api/v1/nodes of failure-domain.beta.kubernetes.io/zone=a',
+        '/api/v1/nodes of topology.kubernetes.io/zone=a',
+        '/version',
+      ],
     ],
   );
 });

@@ -54,7 +54,6 @@ export const ofDaemonSet: Pick<Pod, 'owner'> = {
 export function nodeFactsOf(one: Node, fields: Partial<NodeFacts> = {}): NodeFacts {
   return {
     node: one,
-    region: '',
     zone: '',
     cordoned: false,
     ready: { status: 'True', since: now - 3_600_000, reason: 'KubeletReady' },

@@ -6,4 +6,4 @@ export type { Node } from '../model/node.ts';
 export type { Owner, Pod } from '../model/pod.ts';
 export type { Taint } from '../model/taint.ts';
 export { formatTaint, parseTaint } from '../model/taint-spec.ts';
-export { zoneName } from '../model/zone.ts';
+export { nodePlace, zoneName } from '../model/zone.ts';

@@ -6,8 +6,8 @@ const betaRegion = 'failure-domain.beta.kubernetes.io/region';
 const zoneLabel = 'topology.kubernetes.io/zone';
 const regionLabel = 'topology.kubernetes.io/region';
 
-/** Region and zone of a node: an old label that is there counts before the new one. */
-function placeOf(labels: Labels): readonly [region: string, zone: string] {
+/** Region and zone of a node, or '': an old label that is there counts before the new one. */
+export function nodePlace(labels: Labels): readonly [region: string, zone: string] {
   return [
     labels[betaRegion] ?? labels[regionLabel] ?? '',
     labels[betaZone] ?? labels[zoneLabel] ?? '',
@@ -16,13 +16,13 @@ function placeOf(labels: Labels): readonly [region: string, zone: string] {
 
 /** `region/zone`, or what there is of it: the zone of a node for people. */
 export function zoneName(labels: Labels): string {
-  return placeOf(labels)
+  return nodePlace(labels)
     .filter((part) => part !== '')
     .join('/');
 }
 
 /** The zone as kube-controller-manager's metrics have it: `region:\0:zone`, or empty. */
 export function zoneKey(labels: Labels): string {
-  const [region, zone] = placeOf(labels);
+  const [region, zone] = nodePlace(labels);
   return region === '' && zone === '' ? '' : `${region}:\0:${zone}`;
 }

@@ -1,6 +1,6 @@
 import { formatTaint } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
-import type { NodeFacts } from '../../cluster/facts.ts';
+import { type NodeFacts, zoneNames } from '../../cluster/facts.ts';
 import { surveyForecast } from '../../cluster/survey.ts';
 import { count } from '../../render/count.ts';
 import { renderFields } from '../../render/fields.ts';
@@ -27,7 +27,7 @@ export function zoneSubject(name: string, question: Question): Subject {
   return {
     read: async (reader, options) => {
       const all = await reader.nodes();
-      const nodes = all.filter((facts) => namesOf(facts).includes(name));
+      const nodes = all.filter(({ node }) => zoneNames(node.labels ?? {}).includes(name));
       if (nodes.length === 0) throw new UsageError(noSuchZone(name, all));
       return await surveyForecast(
         reader,
@@ -38,11 +38,6 @@ export function zoneSubject(name: string, question: Question): Subject {
     },
     answer: ({ nodes }, context) => zoneAnswer(name, nodes, context),
   };
-}
-
-/** The names by which people may know the zone of a node. */
-function namesOf({ node, zone }: NodeFacts): readonly string[] {
-  return [zone, node.zone ?? ''].filter((name) => name !== '');
 }
 
 function noSuchZone(name: string, nodes: readonly NodeFacts[]): string {

@@ -55,7 +55,10 @@ function options(): readonly Option[] {
     new Option('--for <duration>', 'how long it holds, such as 30m or 2h')
       .argParser(duration)
       .conflicts('until'),
-    new Option('--zones <zones>', 'pods on nodes of these zones, as region/zone').argParser(list),
+    new Option(
+      '--zones <zones>',
+      'pods on nodes of these zones, as status prints them: region/zone',
+    ).argParser(list),
     new Option('--node-selector <selector>', 'pods on nodes that this label selector leaves'),
     new Option('--taint-keys <keys>', 'evictions for taints with one of these keys').argParser(
       list,

@@ -52,10 +52,12 @@ taintmgr-controller is set up as its leader there says.
 Examples:
   kubectl get ns,nodes,pods,pdb,leases,deploy,rs,sts,ds,jobs -A -o json > cluster.json
   kubectl taintmgr simulate -f cluster.json --script outage.yaml --until 1h --report outage.html
-  kubectl taintmgr simulate --event '{at: 1m, stopKubelet: {zone: zone-b}, lasts: 10m}'
+  kubectl taintmgr simulate --event '{at: 1m, stopKubelet: {zone: eu/eu-b}, lasts: 10m}'
   kubectl taintmgr simulate --script outage.yaml --compare --fail-if 'down(shop/web) > 30%'
   kubectl taintmgr simulate -f cluster.json --script outage.yaml --variant A=policies --variant B=new \\
     --fail-if 'downtime(shop/web, B) > downtime(shop/web, A)'
+
+An event names a zone as status prints it, region/zone, or by its zone label alone.
 
 --variant NAME=PATH plays a file or directory of policies in a copy of its own, with the same events
 and the same seed; they count before those of --policy, script and cluster. In place of a path:

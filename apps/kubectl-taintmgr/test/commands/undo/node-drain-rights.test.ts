@@ -101,10 +101,7 @@ describe('undo of a NodeDrain with few rights', () => {
     comeAs('remover');
     const { code, err } = await run('undo', 'nodedrain/d3');
     assert.equal(code, 1);
-    assert.match(
-      err,
-      /^Warning: conditions of node n2 are not taken back: .* "n2" is forbidden/m,
-    );
+    assert.match(err, /^Warning: conditions of node n2 are not taken back: .* "n2" is forbidden/m);
     assert.match(
       err,
       /^hint: nodedrain\.taintmgr\.dev\/d3 stays until the rest is undone; run this command again then$/m,

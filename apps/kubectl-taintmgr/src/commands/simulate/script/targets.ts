@@ -1,6 +1,6 @@
 import type { Field } from '@taintmgr/k8s-adapter/manifests';
 import type { Cluster, KubeObject } from '@taintmgr/sim-cluster';
-import { zoneLabel } from '../../../cluster/facts.ts';
+import { zoneNames } from '../../../cluster/facts.ts';
 
 /** Which nodes an event of a script is about. */
 export type Targets =
@@ -52,7 +52,7 @@ export function targetsOf(targets: Targets, { api }: Cluster): readonly string[]
 function isMeant(targets: Targets, { metadata: { labels = {} } }: KubeObject): boolean {
   switch (targets.kind) {
     case 'zone':
-      return labels[zoneLabel] === targets.zone;
+      return zoneNames(labels).includes(targets.zone);
     case 'labels':
       return targets.labels.every(([key, value]) => labels[key] === value);
     default:

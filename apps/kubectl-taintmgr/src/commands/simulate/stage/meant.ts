@@ -1,7 +1,7 @@
 // What events of a script name that is not in the cluster, with what is.
 import { didYouMean, type Field } from '@taintmgr/k8s-adapter/manifests';
 import type { Cluster } from '@taintmgr/sim-cluster';
-import { zoneLabel } from '../../../cluster/facts.ts';
+import { zoneNames } from '../../../cluster/facts.ts';
 import type { About } from '../script/action.ts';
 import type { ScriptEvent } from '../script/script.ts';
 import { type Targets, targetsOf, targetsText } from '../script/targets.ts';
@@ -47,14 +47,17 @@ export function nobody(field: Field, targets: Targets | null, cluster: Cluster):
   if (targets?.kind !== 'zone') {
     return field.fault(`no node is meant by ${targets ? targetsText(targets) : 'it'}`).message;
   }
-  const zones = zonesOf(cluster);
+  const zones = zonesOf(cluster, targets.zone);
   const text = `no node is meant by zone ${targets.zone}${thereAre(targets.zone, zones)}`;
   return field.fault(text).message;
 }
 
-function zonesOf({ api }: Cluster): readonly string[] {
-  const zones = api.list('nodes').map(({ metadata }) => metadata.labels?.[zoneLabel]);
-  return [...new Set(zones.filter((zone) => zone !== undefined))].sort();
+/** With their regions where the one that is asked for has one. */
+function zonesOf({ api }: Cluster, like: string): readonly string[] {
+  const zones = api.list('nodes').flatMap(({ metadata }) => {
+    return zoneNames(metadata.labels ?? {}).at(like.includes('/') ? 0 : -1) ?? [];
+  });
+  return [...new Set(zones)].sort();
 }
 
 /** So many names are listed. */

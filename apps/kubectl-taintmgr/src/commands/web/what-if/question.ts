@@ -4,7 +4,7 @@ import { formatDuration, type Millis, parseDuration } from '@taintmgr/core/time'
 import { didYouMean } from '@taintmgr/k8s-adapter/manifests';
 import { type WhatIf, whatIfEvents } from '@taintmgr/page';
 import type { Evictor } from '../../../cluster/evictors.ts';
-import { type NodeFacts, regionLabel, zoneLabel } from '../../../cluster/facts.ts';
+import type { NodeFacts } from '../../../cluster/facts.ts';
 import { yamlLineOf } from '../../../render/yaml.ts';
 import { zoneOf } from '../../../report/zones.ts';
 import { UsageError } from '../../../usage-error.ts';
@@ -102,19 +102,11 @@ function targetsOf(where: string, { nodes }: Asked): Targets {
     if (!names.includes(name)) throw wrong('where', where, listed('node', name, names));
     return { node: name };
   }
-  const zones = new Map(nodes.map((facts) => [zoneOf(facts), facts] as const));
-  const facts = zones.get(name);
-  if (kind !== 'zone' || !facts) {
-    throw wrong('where', where, listed('zone', name, [...zones.keys()]));
+  const zones = [...new Set(nodes.map(zoneOf))];
+  if (kind !== 'zone' || !zones.includes(name)) {
+    throw wrong('where', where, listed('zone', name, zones));
   }
-  const { zone, region } = facts;
-  const isAlone = nodes.every((one) => one.zone !== zone || one.region === region);
-  if (zone !== '' && isAlone) return { zone };
-  const labels = [
-    ...(region === '' ? [] : [`${regionLabel}=${region}`]),
-    ...(zone === '' ? [] : [`${zoneLabel}=${zone}`]),
-  ];
-  return { selector: labels.join(',') };
+  return { zone: name };
 }
 
 /** So many names are listed. */

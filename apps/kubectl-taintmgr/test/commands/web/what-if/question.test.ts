@@ -37,23 +37,20 @@ function words(query: string, of: Partial<Asked> = {}): readonly string[] {
 }
 
 const events: readonly (readonly [query: string, event: string])[] = [
-  ['lasts=10m', '{at: 1m, stopKubelet: {zone: a}, lasts: 10m}'],
-  ['lasts=', '{at: 1m, stopKubelet: {zone: a}}'],
-  ['event=cut-off&lasts=5m', '{at: 1m, loseNetwork: {zone: a}, lasts: 5m}'],
+  ['lasts=10m', '{at: 1m, stopKubelet: {zone: r1/a}, lasts: 10m}'],
+  ['lasts=', '{at: 1m, stopKubelet: {zone: r1/a}}'],
+  ['event=cut-off&lasts=5m', '{at: 1m, loseNetwork: {zone: r1/a}, lasts: 5m}'],
   ['event=drain&where=node b-2', '{at: 1m, drain: {node: b-2}}'],
   [
     'event=taint&taint=x=y:NoExecute&lasts=90s',
-    '{at: 1m, taint: {zone: a, taint: x=y:NoExecute}, lasts: 1m30s}',
+    '{at: 1m, taint: {zone: r1/a, taint: x=y:NoExecute}, lasts: 1m30s}',
   ],
   ['event=restart&where=nowhere', '{at: 1m, restartController: {}}'],
   ['event=failover', '{at: 1m, failover: {}}'],
   ['where=zone c', '{at: 1m, stopKubelet: {zone: c}}'],
   // Two regions have a zone of this name.
-  [
-    'where=zone r2/b',
-    '{at: 1m, stopKubelet: {selector: "topology.kubernetes.io/region=r2,topology.kubernetes.io/zone=b"}}',
-  ],
-  ['where=zone r3', '{at: 1m, stopKubelet: {selector: topology.kubernetes.io/region=r3}}'],
+  ['where=zone r2/b', '{at: 1m, stopKubelet: {zone: r2/b}}'],
+  ['where=zone r3', '{at: 1m, stopKubelet: {zone: r3}}'],
 ];
 
 const faults: readonly (readonly [query: string, fault: string])[] = [
