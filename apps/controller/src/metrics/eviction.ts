@@ -4,7 +4,7 @@ import type { Report } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import type { Lateness } from '../stats/lateness.ts';
-import { dueAt, type PendingEvictions } from '../stats/pending-evictions.ts';
+import { callsOff, dueAt, type PendingEvictions } from '../stats/pending-evictions.ts';
 import type { Meter } from './meter.ts';
 
 /** kube-controller-manager's. */
@@ -15,6 +15,8 @@ type Finished = Extract<Notice, { kind: 'commandFinished' }>;
 export interface EvictionMetricsOptions {
   readonly pending: PendingEvictions;
   readonly lateness: Lateness;
+  /** Whether this replica acts: what ends on a standby the leader has done. */
+  readonly isActing: () => boolean;
   readonly dryRun: boolean;
 }
 
@@ -24,7 +26,7 @@ export interface EvictionMetricsOptions {
  */
 export function evictionMetrics(
   meter: Meter,
-  { pending, lateness, dryRun }: EvictionMetricsOptions,
+  { pending, lateness, isActing, dryRun }: EvictionMetricsOptions,
 ): (notice: Notice, now: Instant) => void {
   const deletions = meter.counter(
     'taint_eviction_controller_pod_deletions_total',
@@ -79,7 +81,7 @@ export function evictionMetrics(
   return (notice, now) => {
     if (lateness.observe(notice, now)) late.inc({});
     if (notice.kind === 'commandFinished') finish(notice, now);
-    if (notice.kind === 'report') countReport(notice.report);
+    if (notice.kind === 'report' && (isActing() || !callsOff(notice))) countReport(notice.report);
     if (notice.kind !== 'commandSent') return;
     const due = dueAt(notice.command.because);
     if (due !== null) lag.observe(Math.max(0, now - due) / 1000);

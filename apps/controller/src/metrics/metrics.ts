@@ -66,9 +66,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const queues = workqueueMetrics(meter, pending, controllers);
   const nodes = nodeCollectorMetrics(meter, stats);
   const wall = (): Instant => stats.running?.wall() ?? Date.now();
-  const lateness = new Lateness(() => stats.leadership.held, wall);
+  const isActing = (): boolean => stats.leadership.held;
+  const lateness = new Lateness(isActing, wall);
   const counters = [
-    evictionMetrics(meter, { pending, lateness, dryRun }),
+    evictionMetrics(meter, { pending, lateness, isActing, dryRun }),
     queues.onNotice,
     watchingMetrics(meter),
     clockMetrics(meter),

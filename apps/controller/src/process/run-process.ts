@@ -18,7 +18,7 @@ import type { Facts } from '../server/pages.ts';
 import { createShadow, type Shadow, shadowFacts } from '../shadow/shadow.ts';
 import { ClockChange } from '../stats/clock-change.ts';
 import { LoopLag } from '../stats/loop-lag.ts';
-import { PendingEvictions } from '../stats/pending-evictions.ts';
+import { callsOff, PendingEvictions } from '../stats/pending-evictions.ts';
 import type { ProcessStats } from '../stats/process-stats.ts';
 import { TakeoverScore } from '../stats/takeover-score.ts';
 import { startTracing } from '../tracing/tracing.ts';
@@ -233,6 +233,7 @@ function observe(
   stats.takeover?.observe(notice);
   metrics.onNotice(notice, now);
   if (connectivity.isKnown(notice)) return;
+  if (callsOff(notice) && !stats.leadership.held) return;
   const { level, message, fields } = lineOf(notice, now);
   // After a line about a failure there is one about its end.
   if (connectivity.isRestored(notice)) log.info(fields, `${message} again`);

@@ -75,6 +75,11 @@ export class PendingEvictions {
   }
 }
 
+/** Whether it says that an eviction was called off: on a standby the leader may have done it. */
+export function callsOff(notice: Notice): boolean {
+  return notice.kind === 'report' && notice.report.kind === 'deadline' && notice.report.to === null;
+}
+
 /** When the first reason made a pod due; null where none names a time. */
 export function dueAt(because: readonly Reason[]): Instant | null {
   let due: Instant | null = null;

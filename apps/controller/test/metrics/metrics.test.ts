@@ -198,6 +198,29 @@ describe('metrics of our own', () => {
     );
   });
 
+  it('count as called off what this replica called off, and nothing on a standby', async () => {
+    const { stats, metrics, notify } = measure();
+    const end = {
+      kind: 'deadline',
+      pod,
+      because,
+      from: due,
+      to: null,
+      cause: 'PodChanged',
+    } as const;
+    const counted = async (): Promise<readonly string[]> => {
+      return (await linesOf(metrics)).filter((line) => line.includes('called_off'));
+    };
+    stats.leadership.elect(false);
+    notify(reported(end), 0);
+    assert.deepEqual(await counted(), []);
+    stats.leadership.elect(true);
+    notify(reported(end), 0);
+    assert.deepEqual(await counted(), [
+      'taintmgr_decisions_total{cause="PodChanged",decision="called_off"} 1',
+    ]);
+  });
+
   it('name limits that have tripped before all others, and then those without room', async () => {
     const { stats, metrics } = measure();
     const count = { evicted: 1, unavailable: 1, most: 3, of: 9, windowMs: 600_000 };

@@ -151,6 +151,30 @@ describe('what is served', () => {
   });
 });
 
+describe('a standby', () => {
+  it('neither says nor counts that evictions of the leader were called off', async (t) => {
+    const cluster = await startCluster(t);
+    const flags = [onlyEviction, '--authorization-always-allow-paths=/*'];
+    const leader = await startProcess(t, { connection: at(cluster), flags });
+    await leader.saw('became the leader');
+    const standby = await startProcess(t, { connection: at(cluster), flags });
+    await standby.saw('listed pods');
+    createPod(cluster, 'soon', { tolerations: [toleration('bad:NoExecute', 1)] });
+    taintNode(cluster);
+    await standby.saw('eviction scheduled', { pod: 'default/soon' });
+    await leader.saw('evicted', { pod: 'default/soon' });
+    // Whatever it hears of this one it has heard of the other before.
+    createPod(cluster, 'later', { tolerations: [toleration('bad:NoExecute', 60)] });
+    await standby.saw('eviction scheduled', { pod: 'default/later' });
+    assert.ok(!standby.lines.some(({ msg }) => msg === 'eviction cancelled'));
+    const { body } = await ask(standby.port, '/metrics');
+    assert.match(body, /^taintmgr_decisions_total\{.*decision="scheduled"/m);
+    assert.doesNotMatch(body, /decision="called_off"/);
+    assert.match(body, /^taintmgr_pending_evictions 1$/m);
+    await Promise.all([leader.stop(), standby.stop()]);
+  });
+});
+
 describe('beside a kube-controller-manager', () => {
   function putLease({ api }: TestApi): void {
     const renewTime = new Date().toISOString().replace('Z', '000Z');
