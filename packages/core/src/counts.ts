@@ -59,7 +59,7 @@ interface PauseCounts {
   readonly since: Instant;
   /** Its time is over, though it is still there. */
   readonly isOver: boolean;
-  /** Pods whose evictions it holds. */
+  /** Pods whose evictions for NoExecute taints it holds; a drain counts its own. */
   readonly pods: number;
   /** For how long deadlines have stood still by it; null: it lets them run. */
   readonly held: Millis | null;

@@ -79,7 +79,12 @@ export const evictionPauseStatus = {
   properties: {
     observedGeneration: { type: 'shared', name: 'observedGeneration' },
     since: { type: 'shared', name: 'time', description: 'Since when it holds.' },
-    pods: { type: 'shared', name: 'count', description: 'Pods whose evictions it holds.' },
+    pods: {
+      type: 'shared',
+      name: 'count',
+      description:
+        'Pods whose evictions for NoExecute taints it holds; those that NodeDrains would take are in their status.',
+    },
     timeGivenBack: {
       type: 'shared',
       name: 'duration',

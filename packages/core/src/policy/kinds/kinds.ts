@@ -112,7 +112,12 @@ export const policyKinds: Readonly<Record<KindName, Kind>> = {
     columns: [
       column('Reason', 'string', '.spec.reason', 'Why'),
       column('Until', 'string', '.spec.until', 'When it ends by itself'),
-      column('Pods', 'integer', '.status.pods', 'Pods whose evictions it holds'),
+      column(
+        'Pods',
+        'integer',
+        '.status.pods',
+        'Pods whose evictions for NoExecute taints it holds',
+      ),
       column('Since', 'date', '.status.since', 'Since when it holds', 1),
       column('Given Back', 'string', '.status.timeGivenBack', 'So much more time pods have', 1),
       column('Readiness', 'boolean', '.spec.readiness', 'It holds node health too', 1),

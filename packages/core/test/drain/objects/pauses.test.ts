@@ -1,6 +1,7 @@
 // A NodeDrain and EvictionPauses: what they hold is named, and leaves its place to others.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { makeNode } from '@taintmgr/core';
 import { pauseOf } from '../../policy/objects.ts';
 import { drainOf, World } from './world.ts';
 
@@ -27,6 +28,17 @@ describe('a NodeDrain whose pods a pause holds', () => {
     world.pass(10_000);
     assert.deepEqual([world.state().phase, world.state().blockers], ['Drained', []]);
     assert.deepEqual(world.log, ['guard', 'taint n1', 'evict on-n1', 'end n1']);
+  });
+
+  it('counts them itself: the pause has those that NoExecute taints would evict', () => {
+    const world = worldOf(['n1']);
+    const bad = { key: 'bad', value: '', effect: 'NoExecute', timeAdded: 0 } as const;
+    world.showNode(makeNode({ name: 'n3', taints: [bad] }));
+    world.show({ name: 'on-n3', nodeName: 'n3' });
+    world.pass(10_000);
+    const { pauses } = world.engine.policyCounts(world.now);
+    assert.equal(pauses?.get('night')?.pods, 1);
+    assert.equal(world.state().pods.length, 1);
   });
 
   it('says until when', () => {
