@@ -18,12 +18,12 @@ export function givenUpOn(pods: readonly DrainPod[]): Omit<Refusal, 'message'> |
   return { why, hasWorked: pods.some(hasLeft) };
 }
 
-/** One of them, with what was said of it, and how many more; '': none was given up. */
-export function givenUpText(pods: readonly DrainPod[]): string {
-  const givenUp = pods.filter(isGivenUp);
-  const first = givenUp.find(isDenied) ?? givenUp[0];
+/** One of these that were refused, with what was said of it, and how many more; '': there are none. */
+export function refusedText(pods: readonly DrainPod[]): string {
+  const refused = pods.filter(({ blocker }) => blocker !== null);
+  const first = refused.find(isDenied) ?? refused[0];
   if (!first?.blocker) return '';
-  const more = givenUp.length === 1 ? '' : ` (${givenUp.length} such pods)`;
+  const more = refused.length === 1 ? '' : ` (${refused.length} such pods)`;
   return `pod ${first.pod.namespace}/${first.pod.name}${more}: ${first.blocker.message}`;
 }
 

@@ -3,7 +3,7 @@ import type { Blocker } from '../../attempt/blocker.ts';
 import type { Instant } from '../../kernel/time.ts';
 import type { PodRef } from '../../model/pod.ts';
 import type { TakenPod } from '../../policy/values.ts';
-import { givenUpText, isGivenUp } from '../given-up.ts';
+import { isGivenUp, refusedText } from '../given-up.ts';
 import type { DrainMachine } from '../machine.ts';
 import { type DrainNode, type DrainPod, isDone } from '../state.ts';
 import { currentWave } from '../turns.ts';
@@ -105,6 +105,8 @@ interface Tally {
   readonly gone: ReadonlyMap<string, number>;
   /** Those that were given up. */
   readonly givenUp: ReadonlyMap<string, readonly DrainPod[]>;
+  /** Those that have not left. */
+  readonly open: ReadonlyMap<string, readonly DrainPod[]>;
 }
 
 export function stateOf(input: StateInput): NodeDrainState {
@@ -115,10 +117,11 @@ export function stateOf(input: StateInput): NodeDrainState {
   const left = [...open, ...givenUp];
   const gone = pods.filter(({ state }) => state.kind === 'gone');
   const counts = { left: countByNode(left), gone: countByNode(gone) };
-  const tally = { ...counts, givenUp: podsByNode(givenUp) };
+  const tally = { ...counts, givenUp: podsByNode(givenUp), open: podsByNode(open) };
   const nodes = machine.nodes().map((node) => nodeState(node, tally, input));
   const podsGone = nodes.reduce((sum, node) => sum + node.podsGone, 0);
-  const blocked = open.filter(isStuck);
+  const said = new Set(nodes.flatMap(({ name, reason }) => (reason === 'Blocked' ? name : [])));
+  const blocked = open.filter((pod) => isStuck(pod) && !said.has(pod.pod.nodeName));
   const { closed } = input;
   const blockers = [
     ...(nodes.length === 0 ? ['no node matches its nodeSelector'] : []),
@@ -152,7 +155,7 @@ export function stateOf(input: StateInput): NodeDrainState {
 
 function nodeState(
   { name, phase }: DrainNode,
-  { left, gone, givenUp }: Tally,
+  { left, gone, givenUp, open }: Tally,
   { holds, wall, goneBefore, waitsSince: sinceOf }: StateInput,
 ): NodeDrainNodeState {
   const hold = holds.get(name);
@@ -184,7 +187,10 @@ function nodeState(
       return { ...none, name, phase: 'Drained', startedAt, endedAt };
     }
     case 'failed': {
-      const [reason, message] = [phase.why, phase.message ?? givenUpText(givenUp.get(name) ?? [])];
+      const reason = phase.why;
+      // The next leader knows what the node says, and asks for none of these pods again.
+      const refused = givenUp.get(name) ?? (reason === 'Blocked' ? open.get(name) : undefined);
+      const message = phase.message ?? refusedText(refused ?? []);
       return { ...none, name, phase: 'Failed', endedAt: wall(phase.at), reason, message };
     }
     case 'vanished':

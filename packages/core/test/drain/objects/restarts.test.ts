@@ -141,6 +141,29 @@ describe('the nodes of a NodeDrain that is edited while nobody leads', () => {
   });
 });
 
+describe('a node that has failed as budgets refused its pods until its time was over', () => {
+  const message = 'pod shop/a (2 such pods): budget';
+  it('says what refused them, under the next leader too', () => {
+    const spec = { nodes: ['n1'], timeouts: { node: '5s' } };
+    const cluster = new SharedCluster([drainOf(spec)], ['n1']);
+    cluster.pods.clear();
+    for (const name of ['a', 'b']) {
+      cluster.pods.set(name, pod(name, 0));
+      cluster.answers.set(`evict ${name}`, blocked);
+    }
+    cluster.start();
+    cluster.pass(10_000);
+    for (const meanwhile of ['before', 'after']) {
+      const { nodes, blockers, podsLeft } = cluster.state();
+      assert.equal(nodes[0]?.reason, 'Blocked', meanwhile);
+      assert.equal(nodes[0].message, message, meanwhile);
+      assert.deepEqual([blockers, podsLeft], [[`node n1: ${message}`], 2], meanwhile);
+      cluster.restart();
+      cluster.pass(10_000);
+    }
+  });
+});
+
 describe('status.podsLeft of a node that has failed', () => {
   const cases: readonly (readonly [why: string, fail: (cluster: SharedCluster) => void])[] = [
     ['TaintRemoved', (cluster) => cluster.change('n1', { taints: [] })],
