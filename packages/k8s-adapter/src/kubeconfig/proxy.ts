@@ -27,8 +27,10 @@ function variable(env: Environment, name: string): [string, string] {
   return env[name] ? [name, env[name]] : [small, env[small] ?? ''];
 }
 
+/** With its scheme in small letters, by which others know it. */
 function checked(proxy: string, source: string): string {
-  if (URL.canParse(proxy) && schemes.includes(new URL(proxy).protocol)) return proxy;
+  const protocol = URL.canParse(proxy) ? new URL(proxy).protocol : '';
+  if (schemes.includes(protocol)) return proxy.replace(/^[^:]*:/, protocol);
   throw new KubeconfigError(
     `${source}: got ${shownUrl(proxy)}, want a URL with http, https or socks5`,
   );

@@ -14,6 +14,12 @@ const cases: readonly [string, string, Environment, string | null][] = [
   ['in small letters', 'https://api', { https_proxy: used }, used],
   ['capitals before small letters', 'https://api', { ...https, https_proxy: 'http://b' }, used],
   ['without a scheme it is http', 'https://api', { HTTPS_PROXY: 'proxy:3128' }, used],
+  [
+    'with a scheme in capitals',
+    'https://api',
+    { HTTPS_PROXY: 'SOCKS5://A:1080' },
+    'socks5://A:1080',
+  ],
   ['plain http has one of its own', 'http://api', https, null],
   ['and it is used', 'http://api', { HTTP_PROXY: used }, used],
   ['this machine is not asked through it', 'https://localhost:6443', https, null],

@@ -109,13 +109,15 @@ describe('from a kubeconfig to an answer', () => {
     });
   });
 
-  it('through a SOCKS proxy', async (t) => {
-    const server = await startApi(t);
-    const { port, asked } = await startSocks(t);
-    const cluster = { ...verified(server), 'proxy-url': `socks5://127.0.0.1:${port}` };
-    assert.deepEqual(await ask(t, cluster), expected);
-    assert.deepEqual([...new Set(asked)], [new URL(server).host]);
-  });
+  for (const scheme of ['socks5', 'SOCKS5']) {
+    it(`through a SOCKS proxy, as ${scheme}`, async (t) => {
+      const server = await startApi(t);
+      const { port, asked } = await startSocks(t);
+      const cluster = { ...verified(server), 'proxy-url': `${scheme}://127.0.0.1:${port}` };
+      assert.deepEqual(await ask(t, cluster), expected);
+      assert.deepEqual([...new Set(asked)], [new URL(server).host]);
+    });
+  }
 
   it('through a SOCKS proxy that alone knows the name of the server', async (t) => {
     const { port: at } = new URL(await startApi(t));
