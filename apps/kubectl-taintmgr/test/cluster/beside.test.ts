@@ -48,6 +48,8 @@ function ownWith(evictors: Evictors, settings: Record<string, string>): Promise<
 
 const takeover = { takeover: 'true' };
 const overlap = { 'allow-overlap': 'true' };
+/** What tells whether kube-controller-manager evicts. */
+const wayToKnow = 'see that it was started with --controllers=*,-taint-eviction-controller';
 
 describe('a NoExecute drain beside taintmgr-controller', () => {
   const taint = parseTaint('maintenance=kernel:NoExecute');
@@ -76,6 +78,35 @@ describe('a NoExecute drain beside taintmgr-controller', () => {
       const found = overlapFault(taint, { evictors, evictor }, { kind: 'respect' });
       if (fault) assert.match(found ?? '', fault);
       else assert.equal(found, null);
+    });
+  }
+});
+
+describe('the advice of a refusal, beside another effect and --allow-overlap', () => {
+  const taint = parseTaint('maintenance=kernel:NoExecute');
+  const cases: readonly (readonly [
+    settings: Record<string, string>,
+    upstream: DutyVerdict,
+    advice: string | undefined,
+  ])[] = [
+    // It is there to stay.
+    [takeover, acts, undefined],
+    [takeover, may, wayToKnow],
+    [overlap, acts, 'start it with --controllers=*,-taint-eviction-controller'],
+    [overlap, may, wayToKnow],
+  ];
+  for (const [settings, upstream, advice] of cases) {
+    const name = `${JSON.stringify(settings)} and kube-controller-manager: ${upstream.kind}`;
+    it(`is ${advice ?? 'nothing'} with ${name}`, async () => {
+      const evictors = evictorsWith(upstream);
+      const evictor = await ownWith(evictors, settings);
+      const found = overlapFault(taint, { evictors, evictor }, { kind: 'respect' }) ?? '';
+      const [said, more] =
+        /for which nobody else evicts, (?:or (.*), )?or accept it with --allow-overlap:/.exec(
+          found,
+        ) ?? [];
+      assert.ok(said, found);
+      assert.equal(more, advice);
     });
   }
 });

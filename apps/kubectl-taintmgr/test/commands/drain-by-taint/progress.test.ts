@@ -8,6 +8,7 @@ import {
   DrainMachine,
   resolveDrainConfig,
 } from '@taintmgr/core/drain';
+import type { EvictionPause } from '@taintmgr/core/policy';
 import { renderLeft, verdictsOf } from '../../../src/commands/drain-by-taint/failure-report.ts';
 import { resultOf } from '../../../src/commands/drain-by-taint/outcome.ts';
 import { Progress } from '../../../src/commands/drain-by-taint/progress.ts';
@@ -65,6 +66,11 @@ class Drain {
 }
 
 const web = pod('web-0');
+const night: EvictionPause = {
+  ...{ name: 'night', uid: '', reason: '', until: null, since: now },
+  ...{ readiness: false, deadlines: true },
+  scope: { zones: [], nodes: null, taintKeys: [], namespaces: ['shop'] },
+};
 
 describe('the progress of a drain', () => {
   it('gives a line for each pod that went and each node that is done', () => {
@@ -125,6 +131,16 @@ describe('the progress of a drain', () => {
       `Warning: shop/web-0 on n1 is blocked: ${refusal}\n` +
         'Warning: shop/web-0 on n1 could not be evicted: boom^J\n',
     );
+  });
+
+  it('warns of no pod that a pause holds: the counts name the pause', () => {
+    const drain = new Drain([web]);
+    drain.answer('web-0', blocked);
+    drain.feed({ kind: 'pauseUpsert', pause: night });
+    drain.feed({ kind: 'tick' }, now + 5000);
+    drain.progress.holds(new Map(), drain.machine);
+    assert.equal(drain.output.errText, `Warning: shop/web-0 on n1 is blocked: ${refusal}\n`);
+    assert.match(progressLine(now, drain.machine), /1 held by pause night/);
   });
 
   it('says once that the connection is lost, however many pods that concerns', () => {
