@@ -33,8 +33,8 @@ export async function takeBackTraces(
   const { pods, nodeConditions } = drain.spec ?? {};
   const asks = pods?.evictBy === 'EvictionRequest';
   const isWithdrawn = !asks || (await withdrawRequests(client, drain, options));
-  const isSilent = nodeConditions !== 'Publish' || (await clearConditions(client, drain, options));
-  return isWithdrawn && isSilent;
+  const isUnsaid = nodeConditions !== 'Publish' || (await clearConditions(client, drain, options));
+  return isWithdrawn && isUnsaid;
 }
 
 async function withdrawRequests(
