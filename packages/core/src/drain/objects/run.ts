@@ -168,7 +168,7 @@ export class NodeDrainRun {
         this.#targets.vanished(now, event.name);
         return;
       case 'podUpsert':
-        if (this.#targets.has(event.pod.nodeName)) this.#machine.handle(now, event);
+        this.#seePod(now, event);
         return;
       case 'result':
         this.#answered(now, event.id, event.outcome);
@@ -182,6 +182,14 @@ export class NodeDrainRun {
       default:
         this.#machine.handle(now, event);
     }
+  }
+
+  #seePod(now: Instant, event: Extract<Event, { kind: 'podUpsert' }>): void {
+    if (!this.#targets.has(event.pod.nodeName)) return;
+    const { stop } = this.#machine;
+    this.#machine.handle(now, event);
+    // Somebody else evicts for the taint: it is taken off at once.
+    if (this.#machine.stop !== stop) this.#actAt = now;
   }
 
   /** What is to be done now. */

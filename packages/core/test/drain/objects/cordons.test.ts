@@ -68,6 +68,25 @@ describe('a NodeDrain with cordon AtStart', () => {
   });
 });
 
+describe('a NodeDrain with cordon AtStart whose nodes are taken back', () => {
+  it('cordons them again before the first one begins anew', () => {
+    const windows = [{ schedule: '0 2 * * *', duration: '1h' }];
+    const spec = { nodes: names, windows, whileClosed: 'RollBack', cordon: 'AtStart' };
+    const cluster = new SharedCluster([drainOf(spec)], names);
+    cluster.answers.set('evict on-n1', { kind: 'blocked', message: 'no', retryAfter: null });
+    cluster.pass(3_000);
+    assert.equal(cluster.phases(), 'n1 Draining, n2 Pending, n3 Pending');
+    cluster.windows = { kind: 'changed', message: 'opens at two' };
+    cluster.pass(30_000);
+    assert.deepEqual(cluster.traces(), []);
+    cluster.done();
+    cluster.windows = { kind: 'done' };
+    cluster.pass(30_000);
+    const cordons = names.map((name) => `cordon ${name}`);
+    assert.deepEqual(cluster.done().slice(0, 4), [...cordons, 'taint n1']);
+  });
+});
+
 describe('a NodeDrain of several nodes at once', () => {
   const together = { limits: { nodesAtOnce: 2 } };
 

@@ -43,6 +43,17 @@ describe('a NodeDrain that is edited', () => {
     assert.equal(cluster.state().podsGone, 3);
   });
 
+  it('gives back what it has set on a node that was taken out while that was written', () => {
+    const cluster = new SharedCluster([drainOf({ nodes: ['n1'] })], ['n1', 'n2']);
+    cluster.slow.add('taint n1');
+    cluster.pass(4_000);
+    cluster.edit({ nodes: ['n2'] });
+    cluster.pass(4_000);
+    cluster.answer();
+    cluster.pass(20_000);
+    assert.deepEqual(cluster.traces(), ['n2 cordon work mark of kernel']);
+  });
+
   it('tries failed nodes again', () => {
     const cluster = held({ timeouts: { node: '10s' } });
     cluster.pass(60_000);

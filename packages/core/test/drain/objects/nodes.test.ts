@@ -131,6 +131,7 @@ describe('the nodes of a NodeDrain', () => {
       cluster.tell({ kind: 'nodeDelete', name: 'n1' });
       cluster.pass(4_000);
       assert.equal(cluster.state().phase, 'Drained');
+      assert.ok(!cluster.log.includes('end n1'));
       cluster.nodes.set('n1', { ...bare, uid: 'another', createdAt: cluster.now, taints: [] });
       cluster.tell({ kind: 'nodeUpsert', node: cluster.node('n1') });
       cluster.pass(4_000);
@@ -139,12 +140,43 @@ describe('the nodes of a NodeDrain', () => {
     }
   });
 
+  it('have no taint of it any more, drained or not, once somebody else evicts for that', () => {
+    const names = ['n1', 'n2', 'n3'];
+    const spec = { nodes: names, taint: { key: 'work', effect: 'NoExecute' } };
+    const cluster = new SharedCluster([drainOf(spec)], names);
+    cluster.answers.set('evict on-n2', blocked);
+    cluster.pass(10_000);
+    assert.equal(cluster.phases(), 'n1 Drained, n2 Draining, n3 Pending');
+    const manager = 'kube-controller-manager';
+    cluster.addPod('web', 'n2', { disruption: { reason: 'DeletionByTaintManager', manager } });
+    cluster.pass(10_000);
+    assert.equal(cluster.phases(), 'n1 Drained, n2 Failed, n3 Failed');
+    assert.equal(cluster.state().nodes[1]?.reason, 'ForeignEviction');
+    assert.deepEqual(
+      cluster.traces(),
+      ['n1', 'n2'].map((name) => `${name} cordon mark of kernel`),
+    );
+  });
+
   it('may have any name', () => {
     const cluster = run(drainOf({ nodes: ['guard'] }), ['guard']);
     assert.equal(cluster.phases(), 'guard Drained');
     cluster.remove();
     cluster.pass(10_000);
     assert.deepEqual([cluster.traces(), cluster.drains.size], [[], 0]);
+  });
+});
+
+describe('a node whose pods are not read', () => {
+  it('waits until they are', () => {
+    const cluster = new SharedCluster([drainOf({ nodes: ['n1', 'n2'] })], ['n1', 'n2']);
+    cluster.tell({ kind: 'podViews', others: 'watched', nodes: { n1: 'unread' } });
+    cluster.pass(60_000);
+    assert.equal(cluster.phases(), 'n1 Held, n2 Drained');
+    assert.deepEqual(cluster.state().blockers, ['node n1: its pods are not read yet']);
+    cluster.tell({ kind: 'podViews', others: 'watched', nodes: {} });
+    cluster.pass(60_000);
+    assert.equal(cluster.phases(), 'n1 Drained, n2 Drained');
   });
 });
 
@@ -229,6 +261,24 @@ describe('two NodeDrains', () => {
     cluster.pass(60_000);
     assert.equal(cluster.phases('disk'), 'n1 Drained');
     assert.deepEqual(cluster.traces(), ['n1 cordon work mark of disk']);
+  });
+
+  it('of one node: the other does not wait for one that is being undone, and has not begun there', () => {
+    const drains = [disk({ nodes: ['n2'] }), drainOf({ nodes: ['n1', 'n2'] }, first)];
+    const cluster = new SharedCluster(drains, ['n1', 'n2']);
+    cluster.answers.set('evict on-n1', blocked);
+    cluster.answers.set('undo n1', {
+      kind: 'failed',
+      status: 500,
+      message: 'no',
+      retryAfter: null,
+    });
+    cluster.pass(4_000);
+    assert.equal(cluster.phases('disk'), 'n2 Held');
+    cluster.remove('kernel');
+    cluster.pass(10_000);
+    assert.equal(cluster.state('kernel').phase, 'Undoing');
+    assert.equal(cluster.phases('disk'), 'n2 Drained');
   });
 
   it('beside a drain of the plugin: its nodes wait until that is not heard of any more', () => {

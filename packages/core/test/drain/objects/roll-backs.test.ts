@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Outcome } from '@taintmgr/core';
+import { SharedCluster } from './shared-cluster.ts';
 import { drainOf, World } from './world.ts';
 
 const closed: Outcome = { kind: 'changed', message: 'opens at two' };
@@ -171,5 +172,37 @@ describe('karpenter.sh/do-not-disrupt on a node', () => {
     const world = new World(drainOf({ nodes: ['n1'] }), [{ name: 'n1', doNotDisrupt: true }]);
     world.pass(10_000);
     assert.equal(world.state().phase, 'Drained');
+  });
+});
+
+// Such an answer says nothing of what was written.
+const lost: Outcome = { kind: 'failed', status: null, message: 'cut off', retryAfter: null };
+
+describe('a NodeDrain that is deleted takes back what nobody has seen on a node', () => {
+  it('that was to be cordoned', () => {
+    const drain = drainOf({ nodes: ['n1', 'n2'], cordon: 'AtStart' });
+    const cluster = new SharedCluster([drain], ['n1', 'n2']);
+    cluster.answers.set('cordon n2', lost);
+    cluster.pass(3_000);
+    cluster.done();
+    cluster.remove();
+    cluster.pass(10_000);
+    assert.deepEqual(cluster.done(), ['undo n1', 'undo n2', 'let go']);
+  });
+
+  it('that was taken back before, and was to begin anew', () => {
+    const cluster = new SharedCluster([drainOf(spec)], ['n1', 'n2']);
+    cluster.answers.set('evict on-n1', { kind: 'blocked', message: 'no', retryAfter: null });
+    cluster.pass(3_000);
+    cluster.windows = closed;
+    cluster.pass(20_000);
+    assert.deepEqual(cluster.traces(), []);
+    cluster.answers.set('taint n1', lost);
+    cluster.windows = { kind: 'done' };
+    cluster.pass(6_000);
+    assert.ok(cluster.done().includes('taint n1'));
+    cluster.remove();
+    cluster.pass(10_000);
+    assert.deepEqual(cluster.done(), ['undo n1', 'let go']);
   });
 });

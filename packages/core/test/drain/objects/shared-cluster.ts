@@ -10,6 +10,7 @@ import {
   type Node,
   type Outcome,
   type Pod,
+  type PodInput,
 } from '@taintmgr/core';
 import type { NodeDrainState, WriteDrainNode } from '@taintmgr/core/drain';
 import type { NodeDrain } from '@taintmgr/core/policy';
@@ -34,6 +35,8 @@ export class SharedCluster {
   readonly log: string[] = [];
   /** What becomes of a command otherwise than that it is done; by its words in the log. */
   readonly answers = new Map<string, Outcome>();
+  /** How windows are. */
+  windows: Outcome = { kind: 'done' };
   /** Results that are held back while this is true. */
   holdsAnswers = false;
   /** What is done only when answers are given; by its words in the log. */
@@ -109,8 +112,8 @@ export class SharedCluster {
   }
 
   /** One more pod on a node. */
-  addPod(name: string, nodeName: string): void {
-    const pod = makePod({ namespace: 'shop', name, uid: name, nodeName });
+  addPod(name: string, nodeName: string, given: Partial<PodInput> = {}): void {
+    const pod = makePod({ namespace: 'shop', name, uid: name, nodeName, ...given });
     this.pods.set(pod.uid, pod);
     this.tell({ kind: 'podUpsert', pod });
   }
@@ -126,7 +129,7 @@ export class SharedCluster {
     this.nodes.delete(name);
     this.tell({ kind: 'nodeDelete', name });
     for (const { uid, nodeName } of [...this.pods.values()]) {
-      if (nodeName === name) this.#deletePod(uid);
+      if (nodeName === name) this.deletePod(uid);
     }
   }
 
@@ -203,7 +206,7 @@ export class SharedCluster {
     this.tell({ kind: 'podUpsert', pod: next });
   }
 
-  #deletePod(uid: string): void {
+  deletePod(uid: string): void {
     this.pods.delete(uid);
     this.tell({ kind: 'podDelete', uid });
   }
@@ -213,7 +216,9 @@ export class SharedCluster {
     const { id } = command;
     const words = wordsOf(command);
     if (words !== null && !words.startsWith('renew ')) this.log.push(words);
-    const outcome = this.answers.get(words ?? '') ?? { kind: 'done' };
+    const isOfWindows = command.kind === 'askForDrain' && command.question.kind === 'windows';
+    const usual: Outcome = isOfWindows ? this.windows : { kind: 'done' };
+    const outcome = this.answers.get(words ?? '') ?? usual;
     const perform = (): void => {
       if (outcome.kind === 'done') this.#perform(command);
     };
@@ -240,7 +245,7 @@ export class SharedCluster {
         return;
       case 'evictPod':
       case 'deletePod':
-        if (this.lingersMs === 0) this.#deletePod(command.pod.uid);
+        if (this.lingersMs === 0) this.deletePod(command.pod.uid);
         else this.#endLater(command.pod.uid);
     }
   }
