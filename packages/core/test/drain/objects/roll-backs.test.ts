@@ -75,6 +75,18 @@ describe('a NodeDrain with whileClosed RollBack', () => {
     assert.deepEqual(world.log, ['guard', 'taint n1']);
   });
 
+  it('takes nothing back where nobody knows whether a gate is open', () => {
+    const gates = [{ name: 'alerts', noAlerts: { url: 'http://prometheus', query: 'ALERTS' } }];
+    const world = started({ windows: [], gates });
+    const away: Outcome = { kind: 'failed', status: null, message: 'away', retryAfter: null };
+    world.answers = () => away;
+    world.pass(60_000);
+    assert.deepEqual(world.log, ['guard', 'taint n1']);
+    world.answers = () => closed;
+    world.pass(10_000);
+    assert.deepEqual(world.log, ['guard', 'taint n1', 'undo n1']);
+  });
+
   it('leaves a node to the steps after it when its pods are gone', () => {
     const object = { apiVersion: 'v1', kind: 'Node', name: '{node}' };
     const step = { name: 'upgrade', object: { ...object, condition: { type: 'Upgraded' } } };

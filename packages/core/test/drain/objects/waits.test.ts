@@ -69,6 +69,16 @@ describe('a NodeDrain with windows', () => {
     assert.deepEqual(nodeStates(world), ['Drained', 'Held OutsideWindow']);
   });
 
+  it('does not name a closed one where no node waits for its turn', () => {
+    const open: Outcome = { kind: 'done', until: 30_000 };
+    const world = worldOf({ windows, nodes: ['n1'] }, () =>
+      world.now < 30_000 ? open : no('opens Sun'),
+    );
+    world.refuses.add('on-n1');
+    passTo(world, 120_000);
+    assert.deepEqual(world.state().blockers, ['pod shop/on-n1: needs 1 healthy pod']);
+  });
+
   it('sends no further pod away while it is closed, where that is asked for', () => {
     const open: Outcome = { kind: 'done', until: 30_000 };
     const isOpen = (): boolean => world.now < 30_000 || world.now >= 90_000;
@@ -178,7 +188,7 @@ describe('a NodeDrain with steps of others', () => {
   it('waits for steps before a node that has no pods too: it is not drained without them', () => {
     let isReady = false;
     const world = worldOf({ nodes: ['n1'], beforeNode }, () => (isReady ? yes : no('it is False')));
-    world.remove('on-n1');
+    world.remove('shop/on-n1');
     passTo(world, 20_000);
     assert.deepEqual(nodeStates(world), ['Draining BeforeNode']);
     isReady = true;
@@ -195,6 +205,61 @@ describe('a NodeDrain with steps of others', () => {
     const [first] = world.state().nodes;
     assert.equal(first?.reason, 'StepTimedOut');
     assert.equal(first?.message, 'waits for backup: it is False');
+  });
+
+  it('fails the node when its time is over, to the millisecond', () => {
+    const [step] = beforeNode;
+    const spec = { nodes: ['n1'], beforeNode: [{ ...step, timeout: '61s' }] };
+    const world = worldOf(spec, () => no('it is False'));
+    world.pass(60_999);
+    assert.deepEqual(nodeStates(world), ['Draining BeforeNode']);
+    world.pass(1);
+    assert.deepEqual(nodeStates(world), ['Failed StepTimedOut']);
+  });
+
+  it('asks for the object of each node, and for none that was done once', () => {
+    const asked: string[] = [];
+    const step = { ...beforeNode[0], object: { ...object, name: '{node}-of-{node}' } };
+    const world = worldOf({ nodes: ['n1'], beforeNode: [step] }, (question) => {
+      asked.push(nameOf(question));
+      return asked.length < 3 ? no('it is False') : yes;
+    });
+    world.refuses.add('on-n1');
+    world.pass(600_000);
+    assert.deepEqual(asked, ['n1-of-n1', 'n1-of-n1', 'n1-of-n1']);
+  });
+
+  it('counts the time of those after it anew where pods came back', () => {
+    const world = worldOf({ nodes: ['n1'], afterNode }, () => no('it is False'));
+    world.pass(300_000);
+    world.refuses.add('late');
+    world.show({ name: 'late', nodeName: 'n1' });
+    world.pass(400_000);
+    assert.equal(world.state().nodes[0]?.waitsSince, null);
+    world.remove('shop/late');
+    world.pass(599_000);
+    assert.deepEqual(nodeStates(world), ['Draining AfterNode']);
+    world.pass(1_000);
+    assert.deepEqual(nodeStates(world), ['Failed StepTimedOut']);
+  });
+
+  it('counts the time of those after it anew for another node of the name', () => {
+    const labels = { pool: 'blue' };
+    const drain = drainOf({
+      ...{ nodeSelector: { matchLabels: labels } },
+      laterNodes: 'Drain',
+      afterNode,
+    });
+    const world = new World(drain, [{ name: 'n1', labels }]);
+    world.answers = () => no('it is False');
+    world.pass(300_000);
+    assert.deepEqual(nodeStates(world), ['Draining AfterNode']);
+    world.tell({ kind: 'nodeDelete', name: 'n1' });
+    world.showNode({ ...makeNode({ name: 'n1', labels }), uid: 'other', createdAt: world.now });
+    world.pass(599_000);
+    assert.deepEqual(nodeStates(world), ['Draining AfterNode']);
+    world.pass(1_000);
+    assert.deepEqual(nodeStates(world), ['Failed StepTimedOut']);
   });
 
   it('goes on as though they were done, where that is asked for', () => {

@@ -146,7 +146,7 @@ export class World {
   }
 
   remove(uid: string): void {
-    this.pods.delete(uid);
+    assert.ok(this.pods.delete(uid), uid);
     this.tell({ kind: 'podDelete', uid });
   }
 
