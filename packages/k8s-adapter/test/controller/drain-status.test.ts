@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeDrainState } from '@taintmgr/core/drain';
 import { fittedStatus, readManifest } from '@taintmgr/core/policy';
-import { drainStatus } from '../../src/controller/drain-status.ts';
+import { drainConditions, drainStatus } from '../../src/controller/drain-status.ts';
 
 /** A drain of many nodes and pods, all of which have much to say. */
 function large(nodes: number, pods: number): NodeDrainState {
@@ -26,6 +26,11 @@ function large(nodes: number, pods: number): NodeDrainState {
     blockers: Array.from({ length: pods }, (_, index) => `pod shop/web-${index}: ${message}`),
   };
 }
+
+const nodeSelector = { matchLabels: { pool: 'blue' } };
+const spec = { nodeSelector, taint: { key: 'work' } };
+const head = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'NodeDrain' };
+const metadata = { name: 'kernel', uid: 'u1', generation: 2 };
 
 describe('the status of a NodeDrain', () => {
   it('has a bound, however many pods are blocked: it says how many they are', () => {
@@ -61,11 +66,67 @@ describe('the status of a NodeDrain', () => {
     assert.ok(!names.includes('node-0'));
   });
 
+  it('tells the next leader how far each node is, and since when it waits', () => {
+    const none = { startedAt: null, waitsSince: null, endedAt: null, reason: '', message: '' };
+    const nodes = [
+      { ...none, name: 'n1', phase: 'Drained', startedAt: 1000, endedAt: 2000, podsGone: 3 },
+      { ...none, name: 'n2', phase: 'Draining', startedAt: 3000, waitsSince: 4000, podsGone: 1 },
+      {
+        ...{ ...none, name: 'n3', phase: 'Failed', endedAt: 5000, podsGone: 0 },
+        ...{ reason: 'Denied', message: 'change freeze' },
+      },
+    ] as const;
+    const said = nodes.map((node) => ({ ...node, podsLeft: 0 }));
+    const { value: status } = fittedStatus(
+      'NodeDrain',
+      drainStatus({ ...large(0, 0), nodes: said }),
+    );
+    const judged = readManifest({ ...head, metadata, spec, status }, 0);
+    assert.ok(judged.kind === 'allowed' && judged.value.kind === 'NodeDrain');
+    assert.deepEqual(
+      judged.value.value.known,
+      nodes.map((node) => ({ ...node })),
+    );
+  });
+
+  it('lists the pods that were taken last, and the last of those that stand for others', () => {
+    const taken = { workload: 'shop/ReplicaSet/web', since: 0 };
+    const others = Array.from({ length: 101 }, (_, index) => `other-${index}`);
+    const notReplaced = Array.from({ length: 501 }, (_, index) => {
+      return { ...taken, uid: `web-${index}`, others };
+    });
+    const { notReplaced: listed = [] } = drainStatus({ ...large(0, 0), notReplaced });
+    assert.deepEqual(
+      [listed.length, listed[0]?.uid, listed.at(-1)?.uid],
+      [500, 'web-1', 'web-500'],
+    );
+    const { others: last = [] } = listed[0] ?? {};
+    assert.deepEqual([last.length, last[0]], [100, 'other-1']);
+  });
+
+  it('counts as drained no node that is gone, and says 100% when all pods are', () => {
+    const [node] = large(1, 0).nodes;
+    assert.ok(node);
+    const nodes = (['Drained', 'Gone', 'Failed'] as const).map((phase) => ({ ...node, phase }));
+    const state = { ...large(0, 0), nodes, podsGone: 999 };
+    const { nodesDrained, progress } = drainStatus({ ...state, podsLeft: 1 });
+    assert.deepEqual([nodesDrained, progress], [1, '99%']);
+    assert.equal(drainStatus({ ...state, podsLeft: 0 }).progress, '100%');
+  });
+
+  it('has a condition Drained that is True or False: both can be waited for', () => {
+    for (const [phase, status] of [
+      ['Running', 'False'],
+      ['Failed', 'False'],
+      ['Drained', 'True'],
+    ] as const) {
+      const [condition, ...others] = drainConditions({ ...large(0, 0), phase });
+      assert.deepEqual([condition?.type, condition?.status, others], ['Drained', status, []]);
+      assert.equal(condition?.reason, phase);
+    }
+  });
+
   it('is read as it was written', () => {
-    const nodeSelector = { matchLabels: { pool: 'blue' } };
-    const spec = { nodeSelector, taint: { key: 'work' } };
-    const head = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'NodeDrain' };
-    const metadata = { name: 'kernel', uid: 'u1', generation: 2 };
     const read = (nodes: number): readonly unknown[] => {
       const { value: status } = fittedStatus('NodeDrain', drainStatus(large(nodes, 0)));
       const judged = readManifest({ ...head, metadata, spec, status }, 0);

@@ -21,6 +21,7 @@ describe('maintenance windows', () => {
     ['before', at('2026-11-28T00:59:59Z', berlin), 'opens Sat 2026-11-28 02:00 Europe/Berlin'],
     ['at the first instant', at('2026-11-28T01:00:00Z', berlin), 'open until 2026-11-28T03:00:00Z'],
     ['in its midst', at('2026-11-28T02:30:00Z', berlin), 'open until 2026-11-28T03:00:00Z'],
+    ['in its last second', at('2026-11-28T02:59:59Z', berlin), 'open until 2026-11-28T03:00:00Z'],
     ['at the end', at('2026-11-28T03:00:00Z', berlin), 'opens Sat 2026-12-05 02:00 Europe/Berlin'],
     ['in summer', at('2026-07-04T00:30:00Z', berlin), 'open until 2026-07-04T02:00:00Z'],
     // On 29 March 2026 the clocks of Berlin go from 02:00 to 03:00.

@@ -5,7 +5,7 @@ import type { Outcome } from '@taintmgr/core';
 import type { DrainQuestion } from '@taintmgr/core/drain';
 import { ApiServer, namespace, node, pod, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import { drainAsking } from '../../../src/controller/procedures/drain-question.ts';
-import { objection } from '../../../src/drain/object-state.ts';
+import { objection, objectPath } from '../../../src/drain/object-state.ts';
 import type { Answer } from '../../../src/proto/answer.ts';
 import type { ApiRequest } from '../../../src/proto/api-request.ts';
 import { answerOf } from '../../world/answer-of.ts';
@@ -78,6 +78,15 @@ describe('what a NodeDrain asks of an object', () => {
     assert.equal(objection(web, { ...found, metadata }), 'Pod shop/web is being deleted');
   });
 
+  it('is read where the kind is, not where a part of it is', () => {
+    const resources = [
+      { name: 'pods/status', kind: 'Pod', namespaced: true },
+      { name: 'pods', kind: 'Pod', namespaced: true },
+    ];
+    const path = '/api/v1/namespaces/shop/pods/web';
+    assert.deepEqual(objectPath(web, { resources }), { kind: 'path', path });
+  });
+
   it('is not known where the API server refuses to say', () => {
     const body = JSON.stringify({ kind: 'Status', message: 'nodes is forbidden' });
     const outcome = ask({ kind: 'object', object: n1 }, ({ path }) =>
@@ -125,5 +134,21 @@ describe('what a NodeDrain asks of the clock', () => {
     const until = Date.parse('2026-11-28T01:00:00Z');
     const outcome = ask({ kind: 'windows', windows: [window] }, never);
     assert.deepEqual(outcome, { kind: 'changed', message, until });
+  });
+
+  it('says until when a window is open', () => {
+    const windows = [{ ...window, lengthMs: 48 * 3_600_000, schedule: '0 2 * * FRI' }];
+    const outcome = ask({ kind: 'windows', windows }, never);
+    assert.deepEqual(outcome, { kind: 'done', until: Date.parse('2026-11-29T01:00:00Z') });
+  });
+
+  it('is not known where a window cannot be read: none of them is open then', () => {
+    const windows = [
+      { ...window, schedule: '* * * * *' },
+      { ...window, timeZone: 'Europe/Berlni' },
+    ];
+    const outcome = ask({ kind: 'windows', windows }, never);
+    assert.ok(outcome.kind === 'failed');
+    assert.match(outcome.message, /^spec\.windows\[1\]: got schedule/);
   });
 });

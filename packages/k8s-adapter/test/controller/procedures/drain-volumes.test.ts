@@ -162,6 +162,21 @@ describe('whether volumes of a StatefulSet are detached', () => {
     ]);
   });
 
+  it('reads claims page by page', () => {
+    const world = new World({ 'pv-data-0': 'n1' });
+    for (let i = 0; i < 500; i++) {
+      world.api.create('persistentvolumeclaims', {
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata: { name: `a-${i}`, namespace: 'shop' },
+        spec: {},
+      });
+    }
+    assert.deepEqual(world.ask(), { kind: 'changed', message: wait('pv-data-0', 'n1') });
+    const pages = world.requests.filter((path) => path.includes('persistentvolumeclaims'));
+    assert.equal(pages.length, 2);
+  });
+
   it('reads collections page by page', () => {
     const many = Object.fromEntries(
       Array.from({ length: 500 }, (_, i) => [`other-${String(i).padStart(4, '0')}`, 'n1']),

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Outcome, parseTaint } from '@taintmgr/core';
 import type { NodeDrainWrite } from '@taintmgr/core/drain';
+import { formatTaint } from '@taintmgr/core/model';
 import { drainFinalizer } from '@taintmgr/core/policy';
 import { ApiServer, node, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import { drainGuarding, drainNodeWriting } from '../../../src/controller/procedures/drain-write.ts';
@@ -49,10 +50,19 @@ class World {
     return [...parts, isAtWork ? '(at work)' : ''].filter((part) => part !== '').join(' ');
   }
 
-  taintAs(value: string): void {
+  /** What drains have written down on the node. */
+  get marks(): string {
+    return Object.values(this.#node().metadata.annotations ?? {}).join();
+  }
+
+  /** Somebody gives it this taint, and no other. */
+  taint(wanted: object): void {
     const found = this.#node();
-    const spec = { ...found.spec, taints: [{ key: 'other', value, effect: 'NoSchedule' }] };
-    this.api.update('nodes', { ...found, spec });
+    this.api.update('nodes', { ...found, spec: { ...found.spec, taints: [wanted] } });
+  }
+
+  taintAs(value: string): void {
+    this.taint({ key: 'other', value, effect: 'NoSchedule' });
   }
 
   #node() {
@@ -81,6 +91,46 @@ describe('what a drain writes on a node', () => {
       assert.deepEqual(world.write(write), { kind: 'done' });
       assert.equal(world.is, after, write.kind);
     }
+  });
+
+  it('shows that it has left pods on a node: others wait longer with those', () => {
+    const world = new World();
+    world.write({ kind: 'taint', cordon: false });
+    world.write({ kind: 'end', isDrained: false });
+    assert.equal(world.is, 'maintenance (at work)');
+    assert.match(world.marks, /"ended":true/);
+    world.write({ kind: 'untaint' });
+    assert.equal(world.marks, '');
+  });
+
+  it('is dated by the clock of the API server', () => {
+    const task = drainNodeWriting({
+      ...{
+        kind: 'writeDrainNode',
+        id: 'w',
+        nodeName: 'n1',
+        drain: 'kernel',
+        uid: 'u-kernel',
+        taint,
+      },
+      write: { kind: 'taint', cordon: false },
+    });
+    assert.ok(task.first.kind === 'send');
+    const headers = { date: 'Thu, 01 Jan 2026 01:00:00 GMT' };
+    const body = JSON.stringify(new World().api.get('nodes', '', 'n1'));
+    const step = task.first.onAnswer({ kind: 'response', status: 200, headers, body }, start);
+    assert.ok(step.kind === 'send');
+    const { spec } = JSON.parse(step.request.body ?? '');
+    assert.equal(spec.taints[0].timeAdded, '2026-01-01T01:00:00Z');
+  });
+
+  it('says what undoing has left to others', () => {
+    const world = new World();
+    world.write({ kind: 'taint', cordon: false });
+    world.taint({ ...taint, timeAdded: '2026-01-01T00:05:00Z' });
+    world.write({ kind: 'undo' });
+    const left = `keeps ${formatTaint(taint)}: somebody else has added it since`;
+    assert.deepEqual([world.is, world.left], ['maintenance', [left]]);
   });
 
   it('leaves a node as it is that is so already', () => {
