@@ -72,8 +72,12 @@ describe('the status of a NodeDrain', () => {
       { ...none, name: 'n1', phase: 'Drained', startedAt: 1000, endedAt: 2000, podsGone: 3 },
       { ...none, name: 'n2', phase: 'Draining', startedAt: 3000, waitsSince: 4000, podsGone: 1 },
       {
-        ...{ ...none, name: 'n3', phase: 'Failed', endedAt: 5000, podsGone: 0 },
+        ...none,
         ...{ reason: 'Denied', message: 'change freeze' },
+        name: 'n3',
+        phase: 'Failed',
+        endedAt: 5000,
+        podsGone: 0,
       },
     ] as const;
     const said = nodes.map((node) => ({ ...node, podsLeft: 0 }));

@@ -61,6 +61,18 @@ describe('a NodeDrain that begins', () => {
       assert.equal(world.state().phase, 'TimedOut');
     });
 
+    it(`begins when its window opens by that clock: ${ahead / hour} h ahead`, () => {
+      const windows = [{ schedule: '0 2 * * *', duration: '1h' }];
+      const world = begunAfter([clock], { windows });
+      const until = ahead + 33_333;
+      world.answers = () =>
+        world.now < 33_333 ? { kind: 'changed', message: 'closed', until } : { kind: 'done' };
+      world.pass(33_332);
+      assert.deepEqual(world.log, ['guard']);
+      world.pass(1);
+      assert.ok(world.log.includes('taint n1'));
+    });
+
     it(`waits by that clock for pods that terminate: ${ahead / hour} h ahead`, () => {
       const deletionTimestamp = ahead - 10_000;
       const pods = [{ name: 'old', nodeName: 'n1', deletionTimestamp }];

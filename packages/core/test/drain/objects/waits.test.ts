@@ -69,6 +69,17 @@ describe('a NodeDrain with windows', () => {
     assert.deepEqual(nodeStates(world), ['Drained', 'Held OutsideWindow']);
   });
 
+  it('takes one for open no longer than was said', () => {
+    const open: Outcome = { kind: 'done', until: 30_000 };
+    const world = worldOf({ windows }, () => (world.now < 30_000 ? open : ''));
+    world.refuses.add('on-n1');
+    passTo(world, 30_000);
+    world.refuses.clear();
+    passTo(world, 90_000);
+    assert.deepEqual(world.log, ['taint n1', 'evict on-n1', 'end n1']);
+    assert.match(world.state().blockers[0] ?? '', /the last answer is too old/);
+  });
+
   it('does not name a closed one where no node waits for its turn', () => {
     const open: Outcome = { kind: 'done', until: 30_000 };
     const world = worldOf({ windows, nodes: ['n1'] }, () =>
@@ -227,6 +238,20 @@ describe('a NodeDrain with steps of others', () => {
     world.refuses.add('on-n1');
     world.pass(600_000);
     assert.deepEqual(asked, ['n1-of-n1', 'n1-of-n1', 'n1-of-n1']);
+  });
+
+  it('asks for twenty things at one time, and waits for an answer before it asks more', () => {
+    const names = Array.from({ length: 25 }, (_, index) => `n${index + 1}`);
+    const drain = drainOf({ nodes: names, limits: { nodesAtOnce: 0 }, beforeNode });
+    const world = new World(drain, names);
+    let asked = 0;
+    world.answers = () => {
+      asked += 1;
+      return '';
+    };
+    for (let i = 0; i < 5; i++) world.tell({ kind: 'tick' });
+    assert.equal(asked, 20);
+    assert.notEqual(world.engine.nextWake(), 0);
   });
 
   it('counts the time of those after it anew where pods came back', () => {

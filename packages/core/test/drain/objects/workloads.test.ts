@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeInput, PodInput } from '@taintmgr/core';
 import { fc } from '../../fast-check.ts';
+import { SharedCluster } from './shared-cluster.ts';
 import { drainOf, World } from './world.ts';
 
 const web = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web' };
@@ -64,6 +65,45 @@ describe('limits.maxUnavailable', () => {
       const world = new World(drainOf({ ...all, limits }), nodes, pods(web, count));
       world.pass(60_000);
       assert.equal(evictedIn(world).length, taken);
+    }
+  });
+
+  describe('counts half of four pods as two', () => {
+    const done = pods(web, 4, { nodeName: 'spare' }).map((pod) => ({
+      ...pod,
+      uid: `${pod.name}-x`,
+    }));
+    const four = pods(web, 4);
+    const cases: readonly (readonly [what: string, given: readonly PodInput[]])[] = [
+      ['beside others that failed', [...four, ...done.map((pod) => ({ ...pod, phase: 'Failed' }))]],
+      [
+        'beside others that end: a ReplicaSet has started others for them',
+        [...four, ...done.map((pod) => ({ ...pod, deletionTimestamp: 60_000 }))],
+      ],
+      ['that run, and nobody says whether they are ready', pods(web, 4, { ready: null })],
+    ];
+    for (const [what, given] of cases) {
+      it(what, () => {
+        const half = { nodesAtOnce: 0, maxUnavailable: '50%' };
+        const world = new World(drainOf({ ...all, limits: half }), nodes, given);
+        world.pass(30_000);
+        assert.deepEqual(evictedIn(world), ['web-0', 'web-1']);
+      });
+    }
+  });
+
+  it('counts a pod of which nobody knows whether it goes', () => {
+    for (const [status, taken] of [
+      [null, false],
+      [403, true],
+    ] as const) {
+      const cluster = new SharedCluster([drainOf({ nodes: ['n1', 'n2'], limits })], ['n1', 'n2']);
+      cluster.addPod('web-0', 'n1', { owner: web });
+      cluster.addPod('web-1', 'n2', { owner: web });
+      const outcome = { kind: 'failed', status, message: 'no', retryAfter: null } as const;
+      cluster.answers.set('evict web-0', outcome);
+      cluster.pass(20_000);
+      assert.equal(cluster.done().includes('evict web-1'), taken, `${status}`);
     }
   });
 
