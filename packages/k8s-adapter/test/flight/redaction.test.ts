@@ -10,9 +10,10 @@ import {
   type NodeCondition,
   type Outcome,
   parseTaint,
+  type Report,
 } from '@taintmgr/core';
 import { type NodeDrain, readManifest } from '@taintmgr/core/policy';
-import { redactEvent } from '../../src/index.ts';
+import { redactCommand, redactEvent } from '../../src/index.ts';
 import { listened, replayed } from './listened.ts';
 
 // Words of others are no part of a record, and what the engine decides by them is.
@@ -34,6 +35,9 @@ describe('a message in a flight record', () => {
     [`hush: ${twoBudgets}`, /^redacted \([0-9a-f]{4}\): more than one PodDisruptionBudget$/],
     ['The disruption budget web needs 2 healthy pods and has 1 currently', /^The .* currently$/],
     ['NodeDrain kernel', /^NodeDrain kernel$/],
+    ['NodeDrain kernel: hush', /^redacted \([0-9a-f]{4}\)$/],
+    ['Kubelet stopped posting node status.', /^Kubelet stopped posting node status\.$/],
+    ['Kubelet said hush of its node status.', /^redacted \([0-9a-f]{4}\)$/],
     ['redacted', /^redacted$/],
   ];
   for (const [message, recorded] of cases) {
@@ -57,6 +61,40 @@ function recordedAs(message: string): string {
   assert.ok(event.kind === 'result' && 'message' in event.outcome);
   return event.outcome.message;
 }
+
+describe('a report in a flight record', () => {
+  const target = { namespace: 'shop', name: 'db-0', uid: 'p1', nodeName: 'n1' };
+  const outcome = { kind: 'failed', status: 403, message: 'hush', retryAfter: null } as const;
+  const hold = (reason: string): Report => {
+    return { kind: 'readinessHold', hold: { reason, all: true, zones: [], nodes: [] } };
+  };
+  const cases: readonly (readonly [what: string, report: Report, says: RegExp])[] = [
+    [
+      'that a pod could not be marked',
+      { kind: 'podMarkFailed', target, attempt: 1, outcome, at: 0 },
+      /"message":"redacted \([0-9a-f]{4}\)"/,
+    ],
+    ['of a pause', hold('pause night: hush'), /"pause night: redacted"/],
+    [
+      'of a pause whose reason has lines',
+      hold('pause night: hush\nhush'),
+      /"pause night: redacted"/,
+    ],
+    [
+      'of a pause beside others',
+      hold('zone a; pause night: hush'),
+      /"zone a; pause night: redacted"/,
+    ],
+    ['of no pause', hold('zone a stopped'), /"zone a stopped"/],
+  ];
+  for (const [what, report, says] of cases) {
+    it(`${what} holds no words of others`, () => {
+      const text = JSON.stringify(redactCommand({ kind: 'report', report }));
+      assert.doesNotMatch(text, /hush/);
+      assert.match(text, says);
+    });
+  }
+});
 
 const node = { name: 'n1', uid: 'n1', taints: [parseTaint('bad:NoExecute')] };
 const pod: Event = {

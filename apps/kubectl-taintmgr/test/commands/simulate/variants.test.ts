@@ -24,9 +24,13 @@ interface RunDocument {
 
 /** What simulate says when a zone is lost. */
 async function played(...args: readonly string[]) {
+  return await playedBy(script, ...args);
+}
+
+async function playedBy(given: object, ...args: readonly string[]) {
   const files = [
     ...['-f', file('topology.yaml', topology)],
-    ...['--script', file('outage.yaml', JSON.stringify(script))],
+    ...['--script', file('outage.yaml', JSON.stringify(given))],
   ];
   return await run('simulate', ...files, ...args);
 }
@@ -58,6 +62,25 @@ describe('variants', () => {
       runs.map(({ differences }) => differences?.evictions ?? null),
       [null, -2, 0],
     );
+  });
+
+  it('follow the rules of the script, unless they are those of kube-controller-manager', async () => {
+    const keep = file(
+      'k.json',
+      JSON.stringify(policy('k', { match: unreachable, action: 'Keep' })),
+    );
+    for (const semantics of ['precise', 'upstream-1.36']) {
+      const { out } = await playedBy(
+        { ...script, engine: { semantics } },
+        ...['--variant', 'A=unchanged', '--variant', `B=${keep}`, '-o', 'json'],
+        ...['--variant', 'kcm=kube-controller-manager'],
+      );
+      const runs: readonly RunDocument[] = JSON.parse(out).runs;
+      assert.deepEqual(
+        runs.map((one) => one.semantics),
+        [semantics, semantics, 'upstream-1.36'],
+      );
+    }
   });
 
   it('that are the same have the same history', async () => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Outcome, PodInput } from '@taintmgr/core';
 import type { DrainQuestion } from '@taintmgr/core/drain';
+import { SharedCluster } from './shared-cluster.ts';
 import { drainOf, World } from './world.ts';
 
 const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: 'set' };
@@ -10,6 +11,7 @@ const attached: Outcome = {
   kind: 'changed',
   message: 'volume pvc-1 of pod db-0 to detach from node n1',
 };
+const hour = 3_600_000;
 const done: Outcome = { kind: 'done' };
 const waiting = 'pod shop/db-1: waits for volume pvc-1 of pod db-0 to detach from node n1';
 
@@ -47,29 +49,33 @@ const evicted = (given: World): readonly string[] =>
   given.log.filter((line) => line.startsWith('evict'));
 
 describe('a NodeDrain that waits for volumes', () => {
-  it('has its time from when another leader began to wait, by the status', () => {
-    const given = world({ timeout: '5m', onTimeout: 'GoOn' });
-    attach(given);
-    given.world.pass(240_000);
-    const [wait] = given.world.state().volumeWaits;
-    assert.deepEqual(wait?.statefulSet, 'shop/db');
-    assert.ok(wait.since < 5_000);
-    const since = '1970-01-01T00:00:00Z';
-    const nodeStates = [{ name: 'n1', phase: 'Draining', startedAt: since }];
-    const status = { startedAt: since, phase: 'Running', observedGeneration: 1, nodeStates };
-    const volumeWaits = [{ statefulSet: 'shop/db', since }];
-    const pods = {
-      withoutController: true,
-      waitDetached: { timeout: '5m', onTimeout: 'GoOn' },
-    };
-    const metadata = { finalizers: ['taintmgr.dev/undo-drain'] };
-    given.world.declare(drainOf({ nodes: ['n1'], pods }, metadata, { ...status, volumeWaits }));
-    given.world.start();
-    given.world.pass(50_000);
-    assert.deepEqual(evicted(given.world), ['evict web', 'evict db-0']);
-    given.world.pass(15_000);
-    assert.ok(evicted(given.world).includes('evict db-1'));
-  });
+  for (const ahead of [0, hour, -hour]) {
+    it(`has its time from when another leader began to wait, by the status: the cluster's clock ${ahead} ms ahead`, () => {
+      const given = world({ timeout: '5m', onTimeout: 'GoOn' });
+      attach(given);
+      given.world.pass(240_000);
+      const [wait] = given.world.state().volumeWaits;
+      assert.deepEqual(wait?.statefulSet, 'shop/db');
+      assert.ok(wait.since < 5_000);
+      const since = new Date(ahead).toISOString().replace('.000', '');
+      const nodeStates = [{ name: 'n1', phase: 'Draining', startedAt: since }];
+      const status = { startedAt: since, phase: 'Running', observedGeneration: 1, nodeStates };
+      const volumeWaits = [{ statefulSet: 'shop/db', since }];
+      const pods = {
+        withoutController: true,
+        waitDetached: { timeout: '5m', onTimeout: 'GoOn' },
+      };
+      const metadata = { finalizers: ['taintmgr.dev/undo-drain'] };
+      given.world.declare(drainOf({ nodes: ['n1'], pods }, metadata, { ...status, volumeWaits }));
+      given.world.start();
+      given.world.tell({ kind: 'clock', ahead });
+      given.world.tell({ kind: 'synced' });
+      given.world.pass(50_000);
+      assert.deepEqual(evicted(given.world), ['evict web', 'evict db-0']);
+      given.world.pass(15_000);
+      assert.ok(evicted(given.world).includes('evict db-1'));
+    });
+  }
 
   it('asks for nothing, and lets all go, where that is not said', () => {
     const { world: given, asked } = world(null);
@@ -116,7 +122,7 @@ describe('a NodeDrain that waits for volumes', () => {
     assert.equal(evicted(given.world).length, 4);
   });
 
-  for (const ahead of [0, 3_600_000]) {
+  for (const ahead of [0, hour]) {
     it(`waits for a pod that terminates as long as is said: the cluster's clock ${ahead} ms ahead`, () => {
       const pods = { withoutController: true, waitDetached: { timeout: '5m' } };
       const timeouts = { terminatingPods: '1m' };
@@ -170,6 +176,22 @@ describe('a NodeDrain that waits for volumes', () => {
     assert.equal(given.world.state().phase, 'Drained');
   });
 
+  it('goes on to the millisecond, and says so once, however often a budget refuses then', () => {
+    const given = world({ timeout: '61s', onTimeout: 'GoOn' });
+    const events: string[] = [];
+    given.world.onEvent = ({ pod, reason }) => {
+      if (reason === 'VolumesNotDetached') events.push(pod.name);
+    };
+    attach(given);
+    given.world.pass(60_999);
+    assert.deepEqual(events, []);
+    given.world.refuses.add('db-1').add('db-2');
+    given.world.pass(1);
+    assert.deepEqual(events, ['db-1']);
+    given.world.pass(600_000);
+    assert.deepEqual(events, ['db-1']);
+  });
+
   it('takes what nobody knows for attached', () => {
     const given = world({ timeout: '1m' });
     const message = 'persistentvolumeclaims is forbidden';
@@ -180,6 +202,21 @@ describe('a NodeDrain that waits for volumes', () => {
       given.world.state().blockers[0],
       `pod shop/db-1: waits to hear whether volumes of its StatefulSet are detached: ${message}`,
     );
+  });
+
+  it('waits for a pod of which nobody knows whether it goes', () => {
+    for (const [status, goes] of [
+      [null, false],
+      [403, true],
+    ] as const) {
+      const pods = { withoutController: true, waitDetached: { timeout: '1m' } };
+      const cluster = new SharedCluster([drainOf({ nodes: ['n1'], pods })], ['n1']);
+      for (const name of ['db-0', 'db-1']) cluster.addPod(name, 'n1', { owner });
+      const outcome = { kind: 'failed', status, message: 'no', retryAfter: null } as const;
+      cluster.answers.set('evict db-0', outcome);
+      cluster.pass(30_000);
+      assert.equal(cluster.done().includes('evict db-1'), goes, `${status}`);
+    }
   });
 
   it('lets another of the set go while a budget refuses the first', () => {

@@ -228,6 +228,17 @@ describe('a NodeDrain with steps of others', () => {
     assert.deepEqual(nodeStates(world), ['Failed StepTimedOut']);
   });
 
+  it('fails the node for a step that is late beside one that may take any time', () => {
+    const [step] = beforeNode;
+    const steps = [
+      { name: 'approval', object },
+      { ...step, timeout: '61s' },
+    ];
+    const world = worldOf({ nodes: ['n1'], beforeNode: steps }, () => no('it is False'));
+    world.pass(61_000);
+    assert.deepEqual(nodeStates(world), ['Failed StepTimedOut']);
+  });
+
   it('asks for the object of each node, and for none that was done once', () => {
     const asked: string[] = [];
     const step = { ...beforeNode[0], object: { ...object, name: '{node}-of-{node}' } };

@@ -152,6 +152,17 @@ describe('limits.maxUnavailable', () => {
     }
   });
 
+  it('counts after a change of leader by whole seconds: one that came in the same is for it', () => {
+    const world = new World(drainOf({ ...all, limits }), nodes, pods(web, 3));
+    world.now = 500;
+    world.pass(60_000);
+    assert.deepEqual(evictedIn(world), ['web-0']);
+    world.add({ name: 'web-new', nodeName: 'spare', owner: web, boundAt: 0 });
+    world.failOver();
+    world.pass(60_000);
+    assert.deepEqual(evictedIn(world), ['web-0', 'web-1']);
+  });
+
   it('counts after a change of leader one that came for another only there', () => {
     const two = { nodesAtOnce: 0, maxUnavailable: 2 };
     const world = new World(drainOf({ ...all, limits: two }), nodes, pods(db, 4));
@@ -365,11 +376,35 @@ describe('pods.singleReplicas', () => {
     assert.deepEqual(doings(world), ['restart web', 'evict web-0']);
   });
 
-  it('evicts it where its Deployment cannot do that', () => {
-    const world = new World(drainOf(spec), nodes, [one]);
-    world.restarts = { kind: 'changed', message: 'Deployment web is paused' };
-    world.pass(1_000);
+  it('evicts the pod when its time is over, to the millisecond', () => {
+    const timed = drainOf({ ...spec, timeouts: { rollout: '301s' } });
+    const world = new World(timed, nodes, [one]);
+    world.pass(300_999);
+    assert.deepEqual(doings(world), ['restart web']);
+    world.pass(1);
     assert.deepEqual(doings(world), ['restart web', 'evict web-0']);
+  });
+
+  for (const [what, outcome] of [
+    ['its Deployment cannot do that', { kind: 'changed', message: 'Deployment web is paused' }],
+    ['it has no Deployment', { kind: 'gone' }],
+  ] as const) {
+    it(`evicts it where ${what}`, () => {
+      const world = new World(drainOf(spec), nodes, [one]);
+      world.restarts = outcome;
+      world.pass(1_000);
+      assert.deepEqual(doings(world), ['restart web', 'evict web-0']);
+    });
+  }
+
+  it('restarts nothing for a pod that goes by itself meanwhile', () => {
+    const world = new World(drainOf(spec), nodes, [one]);
+    world.restarts = { kind: 'failed', status: 500, message: 'busy', retryAfter: null };
+    world.pass(5_000);
+    world.show({ ...one, deletionTimestamp: 600_000 });
+    const before = doings(world).length;
+    world.pass(120_000);
+    assert.equal(doings(world).length, before);
   });
 
   it('tries again for as long as there is time, and says what is wrong', () => {

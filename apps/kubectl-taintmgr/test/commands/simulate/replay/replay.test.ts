@@ -265,6 +265,16 @@ describe('a recording', () => {
       '1: startedAt: got "yesterday", want a time such as ',
     ],
     [
+      'of another kind',
+      [head({}, { kind: 'AuditRecord' }), ''],
+      '1: kind: got "AuditRecord", want FlightRecord',
+    ],
+    [
+      'of a NodeDrain that is not there',
+      [head({}), '{"step":1,"at":1,"event":{"kind":"nodeDrainUpsert"}}', ''],
+      '2: event.drain: got nothing, want an event nodeDrainUpsert with object drain',
+    ],
+    [
       'with garbage',
       [head({}), tick(1, 5), '%&', ''],
       `3: no JSON: Unexpected token '%', "%&" is not valid JSON`,
