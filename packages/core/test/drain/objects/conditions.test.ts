@@ -65,6 +65,34 @@ describe('a NodeDrain that publishes conditions', () => {
     assert.doesNotMatch(saidOf(world, 'n1') + saidOf(world, 'n2'), /True/);
   });
 
+  it('takes back those of all its nodes before its object goes, however many they are', () => {
+    const names = Array.from({ length: 25 }, (_, index) => `n${index}`);
+    const drain = drainOf({ ...spec, nodes: names, paused: true });
+    const world = new World(drain, names);
+    settle(world);
+    world.declare({ ...drain, isGuarded: true, isDeleted: true, generation: 2 });
+    settle(world);
+    assert.equal(world.log.at(-1), 'let go');
+    for (const name of names)
+      assert.equal(saidOf(world, name), 'MaintenancePlanned=False NodeDrain');
+  });
+
+  it('tries again what was refused, and is not kept by that when it is undone', () => {
+    const drain = drainOf({ ...alone, paused: true });
+    const world = new World(drain, ['n1']);
+    const busy = { kind: 'failed', status: 500, message: 'busy', retryAfter: null } as const;
+    world.conditions = busy;
+    settle(world);
+    assert.equal(saidOf(world, 'n1'), '');
+    world.conditions = { kind: 'done' };
+    world.pass(60_000);
+    assert.equal(saidOf(world, 'n1'), 'MaintenancePlanned=True NodeDrain');
+    world.conditions = busy;
+    world.declare({ ...drain, isGuarded: true, isDeleted: true, generation: 2 });
+    world.pass(60_000);
+    assert.equal(world.log.at(-1), 'let go');
+  });
+
   it('does not fight who sets one back', () => {
     const world = new World(drainOf(alone), ['n1']);
     world.refuses.add('on-n1');
@@ -113,6 +141,9 @@ describe('a NodeDrain that publishes conditions', () => {
 
   it('says nothing, and heeds nothing, where that is not asked for', () => {
     const world = new World(drainOf({ nodes: ['n1'] }), ['n1']);
+    const given = { reason: 'KubectlDrain', message: '', heartbeatAt: null, transitionAt: null };
+    const conditions = [{ ...given, type: 'DrainInProgress', status: 'True' }];
+    world.showNode({ ...(world.nodes.get('n1') ?? assert.fail()), conditions });
     settle(world);
     assert.equal(world.state().phase, 'Drained');
     assert.deepEqual(writesOf(world), []);

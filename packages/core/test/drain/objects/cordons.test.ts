@@ -53,6 +53,32 @@ describe('a NodeDrain with cordon AtStart', () => {
     assert.equal(cluster.state().phase, 'Drained');
   });
 
+  it('leaves those alone that are cordoned', () => {
+    const cluster = started(atStart);
+    cluster.change('n2', { unschedulable: true });
+    cluster.pass(1_000);
+    assert.deepEqual(cluster.done().slice(0, 3), ['guard', 'cordon n1', 'cordon n3']);
+  });
+
+  it('does not fight who uncordons one, under the next leader neither', () => {
+    const cluster = started(atStart);
+    cluster.answers.set('evict on-n1', { kind: 'blocked', message: 'no', retryAfter: null });
+    cluster.pass(3_000);
+    cluster.change('n2', { unschedulable: false });
+    cluster.done();
+    cluster.pass(3_000);
+    cluster.restart();
+    cluster.pass(3_000);
+    assert.ok(!cluster.done().includes('cordon n2'));
+  });
+
+  it('does not wait for the cordon of its only node: the taint brings it', () => {
+    const cluster = new SharedCluster([drainOf({ ...atStart, nodes: ['n1'] })], ['n1']);
+    cluster.answers.set('cordon n1', overloaded);
+    cluster.pass(1_000);
+    assert.ok(cluster.done().includes('evict on-n1'));
+  });
+
   it('does not wait for what nobody lets it cordon', () => {
     const cluster = started(atStart);
     cluster.answers.set('cordon n3', forbidden);

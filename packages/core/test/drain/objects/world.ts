@@ -43,6 +43,8 @@ export class World {
   readonly log: string[] = [];
   /** What becomes of restarts of rollouts. */
   restarts: Outcome = { kind: 'done' };
+  /** What becomes of conditions of nodes. */
+  conditions: Outcome = { kind: 'done' };
   /** Pods that a budget lets nobody evict. */
   readonly refuses = new Set<string>();
   /** What it hears that it asks of others; '': nothing, ever. */
@@ -199,6 +201,10 @@ export class World {
       const { node, conditions } = command;
       const said = conditions.map(({ type, status }) => `${type}=${status}`).join(' ');
       this.log.push(`${node.name} ${said}`);
+      if (this.conditions.kind !== 'done') {
+        this.tell({ kind: 'result', id: command.id, outcome: this.conditions });
+        return;
+      }
       this.#setConditions(node.name, conditions);
     } else if (command.kind === 'evictPod' && this.refuses.has(command.pod.name)) {
       const outcome = {
