@@ -168,7 +168,11 @@ describe('traces', () => {
     });
   }
 
-  it('say of a budget that it refused', async (t) => {
+  it('say of a budget that it refused, by the name that a variable gives', async (t) => {
+    process.env.OTEL_SERVICE_NAME = 'evictions';
+    t.after(() => {
+      delete process.env.OTEL_SERVICE_NAME;
+    });
     const collector = await collect(t);
     const embedded = await start(t);
     embedded.cluster.api.create('poddisruptionbudgets', {
@@ -189,6 +193,7 @@ describe('traces', () => {
     const refused = collector.spans.find(({ name }) => name === 'POST pods/eviction');
     assert.equal(textsOf(refused?.attributes ?? [])['http.response.status_code'], '429');
     assert.equal(refused?.status.code, 2);
+    assert.deepEqual([...collector.services], ['evictions']);
   });
 
   it('that nobody takes keep nothing from being evicted, and are told of once', async (t) => {
