@@ -157,6 +157,39 @@ describe('a NodeDrain with evictBy EvictionRequest', () => {
     assert.equal(first, 'pod shop/db: waits to hear whether others move it: no right');
   });
 
+  it('holds pods that come when nobody has said for long what there is', () => {
+    const given = world();
+    given.pass(10_000);
+    given.lists = { kind: 'failed', status: 503, message: 'away', retryAfter: null };
+    given.pass(60_000);
+    given.show({ name: 'late', uid: 'late', nodeName: 'n1' });
+    given.pass(60_000);
+    assert.deepEqual(of(given), ['request db', 'request web']);
+    const said = given.state().blockers.find((one) => one.startsWith('pod shop/late'));
+    assert.equal(said, 'pod shop/late: waits to hear whether others move it: away');
+  });
+
+  it('gives up when its time is over, to the millisecond', () => {
+    const given = world(drain({ timeouts: { evictionRequest: '61s' } }));
+    given.pass(60_999);
+    assert.deepEqual(of(given), ['request db', 'request web']);
+    given.pass(1);
+    assert.deepEqual(of(given).slice(2, 4), ['evict db', 'evict web']);
+  });
+
+  it('gives its place to another of the workload when a pod is not to go any more', () => {
+    const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'shop' };
+    const limits = { maxUnavailable: 1 };
+    const pods = names.map((name) => ({ name, uid: name, nodeName: 'n1', owner }));
+    const given = new World(drain({ limits }), [{ name: 'n1' }], pods);
+    given.pass(10_000);
+    assert.deepEqual(of(given), ['request db']);
+    const tolerations = [{ key: 'work', operator: 'Exists' }];
+    given.show({ name: 'db', uid: 'db', nodeName: 'n1', owner, tolerations });
+    given.pass(20_000);
+    assert.deepEqual(of(given).slice(1).toSorted(), ['request web', 'withdraw of-db']);
+  });
+
   it('a new leader finds what the first one has requested, and requests nothing twice', () => {
     const given = world();
     given.pass(10_000);
