@@ -270,7 +270,17 @@ describe('a flight recorder', () => {
       const program = `
         const recorder = new FlightRecorder(options);
         const machine = recorder.around({ handle: () => [], nextWake: () => null });
-        for (let at = 0; at < 5000; at++) machine.handle(at, { kind: 'tick' });
+        const { statSync } = await import('node:fs');
+        for (let at = 0; at < 5000; at++) {
+          machine.handle(at, { kind: 'tick' });
+          // What is in the file by now stays as it is.
+          if (at !== 2500) continue;
+          for (let size = 0; size === 0 || recorder.size > size; ) {
+            await new Promise(setImmediate);
+            size = statSync(options.path).size;
+          }
+          for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+        }
         process.exit(3);`;
       const { status } = spawnSync(process.execPath, programFlags(name, program), { cwd });
       assert.equal(status, 3);
