@@ -216,7 +216,8 @@ export class World {
       return;
     } else if (command.kind === 'evictPod') {
       this.log.push(`evict ${command.pod.name}`);
-      this.remove(command.pod.uid);
+      // Two machines may evict the same pod at once.
+      if (this.pods.has(command.pod.uid)) this.remove(command.pod.uid);
       this.onEvicted(command.pod);
     }
     if ('id' in command) {
