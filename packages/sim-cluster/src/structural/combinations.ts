@@ -17,8 +17,7 @@ export function validateCombinations(
   const causes: Cause[] = [];
   const refuse = (text: string) =>
     causes.push(invalidValue('<nil>', '', `${JSON.stringify(path)} ${text}`));
-  // An int-or-string says it again by anyOf.
-  if (anyOf.length > 0 && schema['x-kubernetes-int-or-string'] !== true) {
+  if (anyOf.length > 0) {
     const tried = anyOf.map((choice) => validate(choice, value, path));
     if (tried.every((found) => found.length > 0)) {
       refuse('must validate at least one schema (anyOf)');

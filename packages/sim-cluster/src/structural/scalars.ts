@@ -1,12 +1,36 @@
 // What a schema says of numbers and texts.
 import type { Cause } from '../objects/errors.ts';
-import { hasFormat } from '../objects/formats.ts';
+import { hasFormat, isFormat } from '../objects/formats.ts';
 import type { Json } from '../objects/kube-object.ts';
 import { goRegExp } from '../objects/regular-expression.ts';
 import { invalidValue } from '../validation/causes.ts';
 import type { JsonSchema } from './json-schema.ts';
 
-const int32Max = 2 ** 31;
+/** Numbers from here on, and below its negative, are no integers of that format. */
+const integerEnds: Readonly<Record<string, number>> = { int32: 2 ** 31, int64: 2 ** 63 };
+
+/** Whether Go reads a number as an integer: it has no fraction, and fits into 64 bits. */
+export function isInteger(value: number): boolean {
+  return fits(value, 'int64');
+}
+
+function fits(value: number, format: string): boolean {
+  const end = integerEnds[format] ?? 2 ** 63;
+  return Number.isInteger(value) && value < end && value >= -end;
+}
+
+/** The formats of numbers, by their type. */
+const numberFormats: Readonly<Record<string, readonly string[]>> = {
+  integer: ['int32', 'int64'],
+  number: ['float', 'double'],
+};
+
+/** The format of a schema, as far as the server knows it for the type; empty for none. */
+export function formatOf({ type = '', format = '' }: JsonSchema): string {
+  const isKnown =
+    type === '' || type === 'string' ? isFormat(format) : numberFormats[type]?.includes(format);
+  return isKnown ? format : '';
+}
 
 /** What is wrong with a number or a text; nothing for other values. */
 export function validateScalar(schema: JsonSchema, value: Json, path: string): readonly Cause[] {
@@ -15,14 +39,19 @@ export function validateScalar(schema: JsonSchema, value: Json, path: string): r
 }
 
 function numberCauses(schema: JsonSchema, value: number, path: string): readonly Cause[] {
-  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, format } = schema;
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
   const causes: Cause[] = [];
   const refuse = (text: string) => causes.push(invalidValue(path, value, `${path} ${text}`));
-  if (format === 'int32' && (value >= int32Max || value < -int32Max)) {
-    const text = `Checked value must be of type integer with format int32 in ${path}`;
+  const format = formatOf(schema);
+  if (schema.type === 'integer' && !fits(value, format)) {
+    const shown = format === '' ? '(default format)' : `with format ${format}`;
+    const text = `Checked value must be of type integer ${shown} in ${path}`;
     causes.push(invalidValue('<nil>', '', text));
   }
-  if (multipleOf !== undefined && !isMultiple(value, multipleOf)) {
+  if (multipleOf !== undefined && multipleOf <= 0) {
+    const text = `factor MultipleOf declared for ${path} must be positive: ${multipleOf}`;
+    causes.push(invalidValue(path, multipleOf, text));
+  } else if (multipleOf !== undefined && !isMultiple(value, multipleOf)) {
     refuse(`in body should be a multiple of ${multipleOf}`);
   }
   if (maximum !== undefined && (exclusiveMaximum ? value >= maximum : value > maximum)) {
@@ -40,9 +69,9 @@ function isMultiple(value: number, of: number): boolean {
 }
 
 function textCauses(schema: JsonSchema, value: string, path: string): readonly Cause[] {
-  const { format } = schema;
+  const format = formatOf(schema);
   const causes = lengthOrPatternCauses(schema, value, path);
-  if (format === undefined || hasFormat(format, value)) return causes;
+  if (format === '' || hasFormat(format, value)) return causes;
   const text = `${path} in body must be of type ${format}: ${JSON.stringify(value)}`;
   const wrong = { ...invalidValue(path, value, text), reason: 'FieldValueTypeInvalid' };
   return [...causes, wrong];
@@ -56,7 +85,7 @@ function lengthOrPatternCauses(
 ): readonly Cause[] {
   const length = [...value].length;
   if (length > maxLength) {
-    const message = `Too long: may not be more than ${maxLength} bytes`;
+    const message = `Too long: may not be more than ${maxLength} ${maxLength === 1 ? 'byte' : 'bytes'}`;
     return [{ reason: 'FieldValueTooLong', message, field: path }];
   }
   if (length < minLength) {

@@ -1,10 +1,10 @@
 // What a CustomResourceDefinition is warned of, and accepted with.
-import { isFormat } from '../objects/formats.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Definition } from './definition.ts';
 import { itemsSchema, type JsonSchema, valuesSchema } from './json-schema.ts';
+import { formatOf } from './scalars.ts';
 
-/** Formats of texts that nobody checks. */
+/** Formats that nobody checks for the type that has them. */
 export function definitionWarnings(object: KubeObject): readonly string[] {
   const { spec } = object as Definition;
   const formats = new Set<string>();
@@ -15,8 +15,8 @@ export function definitionWarnings(object: KubeObject): readonly string[] {
 }
 
 function gather(schema: JsonSchema, formats: Set<string>): void {
-  const { type, format = '', allOf = [], anyOf = [], oneOf = [], not } = schema;
-  if (type === 'string' && format !== '' && !isFormat(format)) formats.add(format);
+  const { format = '', allOf = [], anyOf = [], oneOf = [], not } = schema;
+  if (format !== '' && formatOf(schema) === '') formats.add(format);
   const inner = [itemsSchema(schema), valuesSchema(schema), not, ...allOf, ...anyOf, ...oneOf];
   for (const part of [...Object.values(schema.properties ?? {}), ...inner]) {
     if (part) gather(part, formats);

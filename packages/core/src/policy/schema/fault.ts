@@ -29,15 +29,26 @@ export function requiredValue(path: Path): ManifestFault {
 }
 
 export function wrongType(path: Path, want: string, value: unknown): ManifestFault {
-  const [name, got] = [pathText(path), JSON.stringify(typeName(value))];
+  return notOfType(path, want, typeName(value));
+}
+
+/** The API server names Go's type of a number here, and none of what is no number. */
+export function wrongFormat(path: Path, want: string, value: unknown): ManifestFault {
+  if (typeof value === 'string') return notOfType(path, want, value);
+  const isInteger = typeName(value) === 'integer';
+  return notOfType(path, want, typeof value !== 'number' ? '' : isInteger ? 'int64' : 'float64');
+}
+
+function notOfType(path: Path, want: string, shown: string): ManifestFault {
+  const [name, got] = [pathText(path), JSON.stringify(shown)];
   const text = `${name}: Invalid value: ${got}: ${name} in body must be of type ${want}: ${got}`;
   return { path, text, endsChecks: true };
 }
 
-export function wrongFormat(path: Path, want: string, value: string): ManifestFault {
-  const [name, got] = [pathText(path), JSON.stringify(value)];
-  const text = `${name}: Invalid value: ${got}: ${name} in body must be of type ${want}: ${got}`;
-  return { path, text, endsChecks: true };
+/** What the API server says of a number that no integer can hold, beside its wrong type. */
+export function noInteger(path: Path): ManifestFault {
+  const why = `Checked value must be of type integer (default format) in ${pathText(path)}`;
+  return { path, text: `<nil>: Invalid value: "": ${why}`, endsChecks: false };
 }
 
 export function unsupported(path: Path, value: unknown, words: readonly string[]): ManifestFault {
@@ -48,12 +59,14 @@ export function unsupported(path: Path, value: unknown, words: readonly string[]
 
 /** Runes, whatever the API server calls them. */
 export function tooLong(path: Path, most: number): ManifestFault {
-  const text = `${pathText(path)}: Too long: may not be more than ${most} bytes`;
+  const unit = most === 1 ? 'byte' : 'bytes';
+  const text = `${pathText(path)}: Too long: may not be more than ${most} ${unit}`;
   return { path, text, endsChecks: true };
 }
 
 export function tooMany(path: Path, count: number, most: number): ManifestFault {
-  const text = `${pathText(path)}: Too many: ${count}: must have at most ${most} items`;
+  const unit = most === 1 ? 'item' : 'items';
+  const text = `${pathText(path)}: Too many: ${count}: must have at most ${most} ${unit}`;
   return { path, text, endsChecks: true };
 }
 
@@ -77,10 +90,17 @@ export const rulesNotChecked: ManifestFault = {
   endsChecks: true,
 };
 
+/** Integers of the API server have 64 bits; what is beyond them it reads as another number. */
+const integerEnd = 2 ** 63;
+
+export function isInteger(value: unknown): boolean {
+  return Number.isInteger(value) && Math.abs(Number(value)) < integerEnd;
+}
+
 /** As JSON Schema calls it. */
 function typeName(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  if (typeof value === 'number') return isInteger(value) ? 'integer' : 'number';
   return typeof value;
 }

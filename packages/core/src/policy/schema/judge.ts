@@ -1,7 +1,9 @@
 // Judges a value by a schema as the API server does: what it refuses is refused in its words.
 import { parseTime } from '../../kernel/time.ts';
 import {
+  isInteger,
   type ManifestFault,
+  noInteger,
   outOfBounds,
   type Path,
   requiredValue,
@@ -62,7 +64,7 @@ function faultsOf(schema: Schema, value: unknown, path: Path): readonly Manifest
     case 'boolean':
       return typeof value === 'boolean' ? [] : [wrongType(path, 'boolean', value)];
     case 'integerOrString': {
-      const isEither = typeof value === 'string' || Number.isInteger(value);
+      const isEither = typeof value === 'string' || isInteger(value);
       return isEither ? [] : [wrongType(path, 'integer,string', value)];
     }
     case 'array':
@@ -81,8 +83,11 @@ function faultsOf(schema: Schema, value: unknown, path: Path): readonly Manifest
 function textFaults(schema: StringSchema, value: unknown, path: Path): readonly ManifestFault[] {
   const { enum: words, minLength = 0, maxLength = Number.POSITIVE_INFINITY, format } = schema;
   const faults: ManifestFault[] = [];
-  if (typeof value !== 'string') faults.push(wrongType(path, 'string', value));
-  else {
+  if (typeof value !== 'string') {
+    // The API server takes a list for a text with a format: it is refused here, as any other text.
+    const isOdd = format !== undefined && !Array.isArray(value);
+    faults.push(isOdd ? wrongFormat(path, format, value) : wrongType(path, 'string', value));
+  } else {
     const length = Array.from(value).length;
     if (length > maxLength) faults.push(tooLong(path, maxLength));
     if (length < minLength) {
@@ -103,10 +108,10 @@ function isDateTime(text: string): boolean {
 /** A number with a fraction is none of integers, and may be out of their bounds too. */
 function numberFaults(schema: NumberSchema, value: unknown, path: Path): readonly ManifestFault[] {
   if (typeof value !== 'number') return [wrongType(path, schema.type, value)];
-  const isOfType = schema.type === 'number' || Number.isInteger(value);
+  const isOfType = schema.type === 'number' || isInteger(value);
   const bound = boundOf(schema, value);
   return [
-    ...(isOfType ? [] : [wrongType(path, schema.type, value)]),
+    ...(isOfType ? [] : [wrongType(path, schema.type, value), noInteger(path)]),
     ...(bound === null ? [] : [outOfBounds(path, value, bound)]),
   ];
 }
