@@ -18,6 +18,7 @@ import { applyMergePatch } from '../patch/merge-patch.ts';
 import { applyStrategicPatch } from '../patch/strategic.ts';
 import { storageOf } from '../resources/resource.ts';
 import { apiVersionOf } from '../resources/resources.ts';
+import { sortedCopy } from '../structural/read.ts';
 import { invalidValue } from '../validation/causes.ts';
 import type { Answer } from '../wire/answer.ts';
 import { flag } from '../wire/list-options.ts';
@@ -81,8 +82,11 @@ export function readPatch(call: ResourceCall): (document: KubeObject) => Body {
   const patch = parsedPatch(call);
   // A strategic merge patch is read into the kind of the call, whatever it says that it is of.
   const saysKind = type !== strategicType;
-  return (document) =>
-    decodePatched(call, patcher(document, patch, call), { before: document, saysKind });
+  return (document) => {
+    const patched = patcher(document, patch, call);
+    const shown = saysKind ? JSON.stringify(patched) : goText(patch);
+    return decodePatched(call, patched, { before: document, saysKind, shown });
+  };
 }
 
 function parsedPatch({ request }: ResourceCall): Json {
@@ -116,7 +120,9 @@ function patchWith(patch: (document: KubeObject) => Body, call: ResourceCall): A
   const { backend, resource } = call;
   const present = presentView(call);
   if (!present) throw notFound(resource, call.path.name);
-  const { object, warnings } = patch(present);
+  // What is wrong with a patched object shows it whole, as the replies of its kind have it.
+  const shown = resource.custom ? (sortedCopy(present as Json) as KubeObject) : present;
+  const { object, warnings } = patch(shown);
   const dryRun = readDryRun(call, 'PatchOptions');
   const options = updateOptions(call, dryRun, warnings);
   const written = warned(warnings, () =>
@@ -140,11 +146,26 @@ function checkPatchedKind({ resource, path }: ResourceCall, patched: Json): void
   ]);
 }
 
-/** A patched object that does not fit its kind is a 422 that shows the whole of it. */
+/** As Go prints a value: `map[a:1 b:[x y]]`. */
+function goText(value: Json): string {
+  if (isList(value)) return `[${value.map(goText).join(' ')}]`;
+  if (!isObject(value)) return value === null ? '<nil>' : String(value);
+  const names = Object.keys(value).sort();
+  return `map[${names.map((name) => `${name}:${goText(value[name] ?? null)}`).join(' ')}]`;
+}
+
+interface PatchedFrom {
+  readonly before: KubeObject;
+  readonly saysKind: boolean;
+  /** What a refusal shows: the patched object, or a strategic merge patch itself. */
+  readonly shown: string;
+}
+
+/** A patched object that does not fit its kind is a 422. */
 function decodePatched(
   call: ResourceCall,
   patched: Json,
-  { before, saysKind }: { readonly before: KubeObject; readonly saysKind: boolean },
+  { before, saysKind, shown }: PatchedFrom,
 ): Body {
   try {
     const { backend, info, resource } = call;
@@ -156,9 +177,9 @@ function decodePatched(
     const reason = text.split(': ').slice(1).join(': ');
     const refused = call.resource.custom
       ? /parsing time|json: cannot|strict decoding/
-      : /parsing time|json: cannot|unknown conversion|no kind/;
+      : /parsing time|json: cannot|strict decoding|unknown conversion|no kind/;
     if (!refused.test(reason)) throw error;
-    const cause = invalidValue('patch', JSON.stringify(patched), reason);
+    const cause = invalidValue('patch', shown, reason);
     throw invalid({ group: '', kind: '' }, '', [cause]);
   }
 }

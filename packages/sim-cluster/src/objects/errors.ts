@@ -189,16 +189,18 @@ export function conflict(
 
 /** 409 of server-side apply: one cause per field and manager. */
 export function applyConflict(causes: readonly Cause[]): ApiError {
+  const [first] = causes;
+  if (causes.length === 1 && first) {
+    const text = `Apply failed with 1 conflict: ${first.message}: ${first.field}`;
+    return new ApiError(409, 'Conflict', text, { causes });
+  }
   const managers = [...new Set(causes.map((cause) => cause.message))].sort();
-  const lines = managers.map((message) => {
-    const fields = causes.filter((cause) => cause.message === message).map((cause) => cause.field);
-    return fields.length === 1
-      ? `${message}: ${fields[0]}`
-      : `${message}:\n${fields.map((field) => `- ${field}`).join('\n')}`;
-  });
-  const count = causes.length === 1 ? '1 conflict' : `${causes.length} conflicts`;
-  const text = managers.length === 1 ? ` ${lines[0]}` : ` ${lines.join('\n')}`;
-  return new ApiError(409, 'Conflict', `Apply failed with ${count}:${text}`, { causes });
+  const lines = managers.flatMap((message) => [
+    `${message.replace('conflict', 'conflicts')}:`,
+    ...causes.filter((cause) => cause.message === message).map(({ field }) => `- ${field}`),
+  ]);
+  const text = `Apply failed with ${causes.length} conflicts: ${lines.join('\n')}`;
+  return new ApiError(409, 'Conflict', text, { causes });
 }
 
 /** 422 with one cause per error; the message lists each text once. */

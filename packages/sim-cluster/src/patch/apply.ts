@@ -18,7 +18,15 @@ import {
   withKeys,
   withoutField,
 } from './field-set.ts';
-import { fieldsOf, hasField, pathsOf, treeAt, union, without } from './field-tree.ts';
+import {
+  fieldsOf,
+  hasField,
+  leadsToFields,
+  pathsOf,
+  treeAt,
+  union,
+  without,
+} from './field-tree.ts';
 import { ownersIn } from './managed-fields.ts';
 
 export interface ApplyOptions {
@@ -59,7 +67,8 @@ export function applyConfiguration(
     entry.operation === 'Apply' &&
     (entry.subresource ?? '') === options.subresource;
   const others = owners.filter((entry) => !isOwn(entry));
-  const disputed = disputes(live, keyed, wanted, others);
+  const together = merge(schema, live ?? {}, keyed);
+  const disputed = disputes(live, together, wanted, others);
   if (disputed.causes.length > 0 && !options.force) throw applyConflict(disputed.causes);
   const yielding = others.map((entry) => ({
     ...entry,
@@ -67,14 +76,14 @@ export function applyConfiguration(
   }));
   const owned = [wanted, ...yielding.map(({ fieldsV1 }) => fieldsV1)];
   const abandoned = pathsOf(owners.find(isOwn)?.fieldsV1 ?? {}).filter(
-    (path) => !owned.some((tree) => hasField(tree, path)),
+    (path) => !owned.some((tree) => leadsToFields(tree, path)),
   );
-  const merged = withoutFields(merge(schema, live ?? {}, keyed), abandoned);
+  const merged = withoutFields(together, abandoned);
   const own: ManagedFields = {
     manager: options.manager,
     operation: 'Apply',
     apiVersion: apiVersionOf(options.resource),
-    time: ownTime(owners.find(isOwn), wanted, merged, live, options),
+    ...ownTime(owners.find(isOwn), merged, live, options),
     fieldsType: 'FieldsV1',
     fieldsV1: wanted,
     ...(options.subresource ? { subresource: options.subresource } : {}),
@@ -107,16 +116,15 @@ function withoutFields(object: Json, paths: readonly FieldPath[]): Json {
   return left;
 }
 
-/** An apply that changes nothing keeps its time, so that nothing at all is written. */
+/** An apply that changes no value renews no time: who owns fields by it from now on has none. */
 function ownTime(
   before: ManagedFields | undefined,
-  wanted: FieldTree,
   merged: Json,
   live: KubeObject | null,
   options: ApplyOptions,
-): string {
-  const isSame = equal(before?.fieldsV1, wanted) && equal(merged, live);
-  return (isSame && before?.time) || formatTime(options.now);
+): Pick<ManagedFields, 'time'> {
+  if (!equal(merged, live)) return { time: formatTime(options.now) };
+  return before?.time === undefined ? {} : { time: before.time };
 }
 
 function ownersOf(live: KubeObject, options: ApplyOptions): readonly ManagedFields[] {
@@ -135,9 +143,10 @@ function ownersOf(live: KubeObject, options: ApplyOptions): readonly ManagedFiel
   ];
 }
 
+/** A field is disputed where the apply makes another value of it: `together` is what comes of it. */
 function disputes(
   live: KubeObject | null,
-  configuration: Json,
+  together: Json,
   wanted: FieldTree,
   others: readonly ManagedFields[],
 ): { readonly causes: readonly Cause[]; readonly fields: FieldTree } {
@@ -146,7 +155,7 @@ function disputes(
   for (const entry of others) {
     for (const path of pathsOf(wanted)) {
       if (!hasField(entry.fieldsV1 ?? {}, path)) continue;
-      if (equal(valueAtField(live ?? {}, path), valueAtField(configuration, path))) continue;
+      if (equal(valueAtField(live ?? {}, path), valueAtField(together, path))) continue;
       fields = union(fields, treeAt(path));
       const using = entry.operation === 'Update' ? ` using ${entry.apiVersion}` : '';
       causes.push({

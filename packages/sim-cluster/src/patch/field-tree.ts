@@ -85,7 +85,7 @@ function owned({ apiVersion: _version, kind: _kind, metadata, ...rest }: Members
     const member = given[name];
     if (member !== undefined) kept[name] = member;
   }
-  return { ...rest, metadata: kept };
+  return Object.keys(kept).length === 0 ? rest : { ...rest, metadata: kept };
 }
 
 function compare(
@@ -166,7 +166,7 @@ function hasMembers(shape: Shape | undefined, value: Json): value is Members {
   return isObject(value) && !isMergedList && !isAtomic(shape);
 }
 
-/** The fields that a configuration sets; an empty object says nothing of those it could have. */
+/** The fields that a configuration sets; an empty object is set as a whole, an empty list is not. */
 export function fieldsOf(shape: Struct, configuration: Members): FieldTree {
   return fieldsSet(shape, owned(configuration)) ?? {};
 }
@@ -179,6 +179,7 @@ function fieldsSet(shape: Shape | undefined, value: Json): FieldTree | null {
     const inner = fieldsSet(part.shape, part.value);
     if (element.startsWith('k:')) tree[element] = inner ? { [selfKey]: leaf, ...inner } : leaf;
     else if (inner) tree[element] = inner;
+    else if (isObject(part.value) && Object.keys(part.value).length === 0) tree[element] = leaf;
   }
   return sorted(tree);
 }
@@ -194,6 +195,13 @@ export function pathsOf(tree: FieldTree): readonly FieldPath[] {
 export function hasField(tree: FieldTree, path: FieldPath): boolean {
   const node = path.reduce<FieldTree | undefined>((inner, element) => inner?.[element], tree);
   return node !== undefined && isEmpty(node);
+}
+
+/** Whether the path leads to a field of the tree, or to what has some. */
+export function leadsToFields(tree: FieldTree, path: FieldPath): boolean {
+  return (
+    path.reduce<FieldTree | undefined>((inner, element) => inner?.[element], tree) !== undefined
+  );
 }
 
 /** The tree of one field. */

@@ -3,7 +3,7 @@ import { isObject } from '../objects/json.ts';
 import type { FieldTree, KubeObject, ManagedFields } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import type { Resource } from '../resources/resource.ts';
-import { apiVersionOf } from '../resources/resources.ts';
+import { hasSubresource } from '../resources/resources.ts';
 import { changedFields, isFieldTree, union, without } from './field-tree.ts';
 
 export interface TrackOptions {
@@ -13,7 +13,10 @@ export interface TrackOptions {
   readonly subresource: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** The resource that stores the object. */
   readonly resource: Resource;
+  /** The API version that the writer wrote in. */
+  readonly apiVersion: string;
 }
 
 /** Beyond so many managers that update, the fields of the oldest go to one of this name. */
@@ -40,9 +43,24 @@ export function trackUpdate(
   if (options.owners) return withManaged(next, options.owners);
   const entries = entriesBefore(next, previous, options.subresource);
   if (previous && entries.length === 0) return withEntries(next, entries);
-  const { taken, gone } = changedFields(options.resource.schema, previous, next);
+  const { taken, gone } = changedFields(
+    options.resource.schema,
+    previous,
+    owned(next, previous, options),
+  );
   const kept = gone ? giveUp(entries, gone) : entries;
   return withEntries(next, taken ? handOver(kept, taken, options) : kept);
+}
+
+/** The status that a new object is given is the server's, where a status is written on its own. */
+function owned(
+  next: KubeObject,
+  previous: KubeObject | null,
+  { resource }: TrackOptions,
+): KubeObject {
+  if (previous || !hasSubresource(resource, 'status')) return next;
+  const { status: _status, ...rest } = next;
+  return rest as KubeObject;
 }
 
 /** The owners of an object's fields; empty when nobody tracks them. */
@@ -90,9 +108,8 @@ function giveUp(entries: readonly ManagedFields[], given: FieldTree): readonly M
 function handOver(
   entries: readonly ManagedFields[],
   taken: FieldTree,
-  { manager, subresource, now, resource }: TrackOptions,
+  { manager, subresource, now, apiVersion }: TrackOptions,
 ): readonly ManagedFields[] {
-  const apiVersion = apiVersionOf(resource);
   const isWriter = (entry: ManagedFields): boolean =>
     entry.operation === 'Update' &&
     entry.manager === manager &&

@@ -27,14 +27,17 @@ export function wide(name: string, description: string): Column {
   return { name, type: 'string', format: '', description, priority: 1 };
 }
 
+/** As the types of Kubernetes document them. */
+const nameText =
+  'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names';
+const creationText =
+  'CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata';
+
 export const nameColumn: Column = {
-  ...column('Name', 'Name must be unique within a namespace.'),
+  ...column('Name', nameText),
   format: 'name',
 };
-export const ageColumn: Column = column(
-  'Age',
-  'CreationTimestamp is a timestamp representing the server time when this object was created.',
-);
+export const ageColumn: Column = column('Age', creationText);
 
 /** The ages of custom resources are said to be dates, though they are shown as ages. */
 export const dateColumn: Column = { ...ageColumn, type: 'date' };

@@ -38,7 +38,7 @@ export function createObject(
   const storage = storageOf(resource);
   checkPlace(backend, resource, given, namespace);
   const named = { ...given, metadata: newMetadata(backend, resource, given.metadata, namespace) };
-  const object = newObject(backend, storage, toStored(resource, named), options);
+  const object = newObject(backend, resource, toStored(resource, named), options);
   const read = (): KubeObject => (resource.custom ? toView(resource, object) : object);
   const causes = options.isTrusted ? [] : resource.validate(read());
   if (causes.length > 0) throw invalid(storage, object.metadata.name ?? '', causes);
@@ -52,10 +52,11 @@ export function createObject(
 /** As it is stored; of an Event that is stored the short way nobody looks at form or owners. */
 function newObject(
   backend: Backend,
-  storage: Resource,
+  resource: Resource,
   given: KubeObject,
   options: WriteOptions,
 ): KubeObject {
+  const storage = storageOf(resource);
   if (backend.isBrief && storage.storeKey === 'events') {
     return { ...given, kind: storage.kind, apiVersion: apiVersionOf(storage) };
   }
@@ -67,6 +68,7 @@ function newObject(
     subresource: '',
     now: backend.clock.now(),
     resource: storage,
+    apiVersion: apiVersionOf(resource),
   });
 }
 

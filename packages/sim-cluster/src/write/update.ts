@@ -5,7 +5,7 @@ import { equal, sharing } from '../objects/json.ts';
 import type { KubeObject, ObjectMeta } from '../objects/kube-object.ts';
 import { trackUpdate } from '../patch/managed-fields.ts';
 import { type Resource, storageOf } from '../resources/resource.ts';
-import { hasSubresource } from '../resources/resources.ts';
+import { apiVersionOf, hasSubresource } from '../resources/resources.ts';
 import { invalidValue } from '../validation/causes.ts';
 import { validateMetadataUpdate } from '../validation/metadata.ts';
 import { judgeUpdate } from './admit.ts';
@@ -191,6 +191,7 @@ export function writeNext(
           subresource: options.subresource ?? '',
           now: backend.clock.now(),
           resource: storage,
+          apiVersion: apiVersionOf(resource),
         });
   const next = withGeneration(storage, tracked, before, options);
   // A status comes from a program that knows how to write one; what people may get wrong is in specs.

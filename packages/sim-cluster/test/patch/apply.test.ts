@@ -68,6 +68,40 @@ describe('an apply', () => {
     }
   });
 
+  it('that changes no value has no time where its manager is new', () => {
+    const { client } = fixture();
+    apply(client, 'm', { l: '1' });
+    const { body } = apply(client, 'n', { l: '1' });
+    const times = (body.metadata.managedFields as readonly Entry[]).map((entry) => [
+      entry.manager,
+      entry.time !== undefined,
+    ]);
+    assert.deepEqual(times.slice(0, 2), [
+      ['n', false],
+      ['m', true],
+    ]);
+  });
+
+  it('owns an empty object as a whole, and takes nothing out of it', () => {
+    const { client } = fixture();
+    const configuration = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } };
+    client.post(nodes, { metadata: { name: 'n1' }, spec: { unschedulable: true } });
+    const send = (spec: object) =>
+      client.patch(node, { ...configuration, spec }, applyType, as('m'));
+    const { status, body } = send({});
+    assert.equal(status, 200);
+    assert.deepEqual(body.metadata.managedFields?.[0]?.fieldsV1, { 'f:spec': {} });
+    assert.equal(send({ podCIDR: '10.0.0.0/24' }).body.spec.unschedulable, true);
+  });
+
+  it('names several conflicts with one manager as several', () => {
+    const { client } = fixture();
+    apply(client, 'm', { k: '1', l: '1' });
+    const { body } = apply(client, 'n', { k: '2', l: '2' });
+    const fields = '- .metadata.labels.k\n- .metadata.labels.l';
+    assert.equal(body.message, `Apply failed with 2 conflicts: conflicts with "m":\n${fields}`);
+  });
+
   it('of two managers who leave out the same default is no conflict', () => {
     const { client } = fixture();
     const services = '/api/v1/namespaces/default/services';
