@@ -1,4 +1,5 @@
 // Makes the resources that a CustomResourceDefinition stands for, one for each version.
+import { byPriority } from '../discovery/version-order.ts';
 import type { Cause } from '../objects/errors.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import type { FieldLabels } from '../resources/field-labels.ts';
@@ -13,7 +14,7 @@ import type { Decoded } from '../schema/decode.ts';
 import type { Definition, DefinitionVersion } from '../structural/definition.ts';
 import { embeddedCauses } from '../structural/embedded.ts';
 import { findAll, parsePath } from '../structural/json-path.ts';
-import type { JsonSchema } from '../structural/json-schema.ts';
+import { type JsonSchema, memberSchema } from '../structural/json-schema.ts';
 import { compileRules, judge } from '../structural/rules.ts';
 import { shapeOf } from '../structural/shape.ts';
 import { duplicateCauses, noField, validateValue } from '../structural/validate.ts';
@@ -22,6 +23,7 @@ import { finalizerWarnings, validateExtensionMetadata } from '../validation/meta
 import { kindSchema } from './kind-schema.ts';
 import { customPrinter } from './printer.ts';
 import { readCustom } from './read-custom.ts';
+import { type Scale, scaleCauses } from './scale-values.ts';
 
 /** The resources of a definition's served versions; none before its names are accepted. */
 export function customResources(definition: Definition): readonly Resource[] {
@@ -74,7 +76,7 @@ function customResource(
     fieldLabels: fieldLabelsOf(version),
     printer: customPrinter(version.additionalPrinterColumns ?? []),
     admit: (object) => (hasStatus ? withoutStatus(object) : object),
-    validate: validatorOf(schema),
+    validate: validatorOf(schema, scale),
     view: viewOf(apiVersionOf(place), read),
     custom: { read, isTerminating, openApi: kindSchema(schema), scale },
     warnings: finalizerWarnings,
@@ -110,8 +112,12 @@ function deprecationOf({ spec }: Definition, version: DefinitionVersion): string
   if (!deprecated) return null;
   if (deprecationWarning !== undefined) return deprecationWarning;
   const { group, names, versions } = spec;
-  const other = versions.find((each) => each.served && !each.deprecated);
-  const instead = other ? `; use ${group}/${other.name} ${names.kind}` : '';
+  const [newest] = versions
+    .filter((each) => each.served && !each.deprecated)
+    .map((each) => each.name)
+    .filter((each) => byPriority(each, name) < 0)
+    .sort(byPriority);
+  const instead = newest === undefined ? '' : `; use ${group}/${newest} ${names.kind}`;
   return `${group}/${name} ${names.kind} is deprecated${instead}`;
 }
 
@@ -139,18 +145,21 @@ const blocking: readonly string[] = [
 const uncheckedText =
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
 
-function validatorOf(schema: JsonSchema): Resource['validate'] {
+function validatorOf(schema: JsonSchema, scale: Scale): Resource['validate'] {
   const rules = compileRules(schema, []);
   // Who has them already may keep them, and make more.
   const hadDuplicates = (old: Json | undefined): boolean =>
     old !== undefined && duplicateCauses(schema, old, '').length > 0;
-  return (object, { previous } = {}) => {
+  return (object, { previous, subresource } = {}) => {
     const { metadata: _own, ...value } = object;
     const { metadata: _old, ...before } = (previous ?? {}) as { readonly [key: string]: Json };
     const old = previous ? before : undefined;
     const found: Cause[] = [
       ...validateExtensionMetadata(object),
-      ...validateValue(withoutMetadata(schema), value, '', old),
+      ...(subresource === 'status'
+        ? statusCauses(schema, value, old)
+        : validateValue(withoutMetadata(schema), value, '', old)),
+      ...scaleCauses(scale, object, subresource === 'status'),
       ...embeddedCauses(schema, value, ''),
       ...(hadDuplicates(old) ? [] : duplicateCauses(schema, value, '')),
     ];
@@ -161,6 +170,20 @@ function validatorOf(schema: JsonSchema): Resource['validate'] {
     const whole = object;
     return [...found, ...judge(rules, whole, '', previous ?? undefined)];
   };
+}
+
+/** The real server looks at the status on its own, and names what is in it as if it were the root. */
+function statusCauses(
+  schema: JsonSchema,
+  value: { readonly [key: string]: Json },
+  old: { readonly [key: string]: Json } | undefined,
+): readonly Cause[] {
+  const inner = memberSchema(schema, 'status');
+  if (!inner || value.status === undefined) return [];
+  return validateValue(inner, value.status, '', old?.status).map((cause) => {
+    const { field = '' } = cause;
+    return field === noField ? cause : { ...cause, field: field ? `status.${field}` : 'status' };
+  });
 }
 
 /** Metadata has rules of its own. */

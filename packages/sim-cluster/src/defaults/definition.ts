@@ -61,7 +61,8 @@ export function markDefinitionDeleted(
   previous: KubeObject,
   now: number,
 ): KubeObject {
-  const { generation: _raised, ...metadata } = marked.metadata;
+  // No grace period is noted in a definition.
+  const { generation: _raised, deletionGracePeriodSeconds: _none, ...metadata } = marked.metadata;
   const { generation, finalizers = [] } = previous.metadata;
   const held = finalizers.includes(cleanupFinalizer)
     ? finalizers

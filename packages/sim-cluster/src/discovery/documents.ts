@@ -28,15 +28,19 @@ const reviewEntries: readonly Entry[] = reviews.map((review) => ({
   subresources: [],
 }));
 
+/** In the order in which the real server lists them. */
+const customVerbs: readonly string[] =
+  'delete deletecollection get list patch create update watch'.split(' ');
 const creating: readonly string[] = ['create', 'patch', 'update'];
 
 /** Of a resource whose definition is being deleted nothing is made any more. */
 function entriesOf(served: ServedResources): readonly Entry[] {
-  const entries = served.all.map((entry) =>
-    entry.custom?.isTerminating
-      ? { ...entry, verbs: entry.verbs.filter((verb) => !creating.includes(verb)) }
-      : entry,
-  );
+  const entries = served.all.map((entry) => {
+    if (!entry.custom) return entry;
+    const { isTerminating } = entry.custom;
+    const verbs = customVerbs.filter((verb) => !isTerminating || !creating.includes(verb));
+    return { ...entry, verbs };
+  });
   return [...entries, ...reviewEntries];
 }
 

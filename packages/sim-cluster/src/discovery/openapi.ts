@@ -26,6 +26,7 @@ const scalarSchemas: Readonly<Record<string, Json>> = {
   intOrString: { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] },
   quantity: { type: 'string' },
   any: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+  json: { 'x-kubernetes-preserve-unknown-fields': true },
 };
 
 function schemaOf(shape: Shape, around: readonly Shape[] = []): Json {

@@ -63,7 +63,9 @@ function prefixed(path: string, served: ServedResources): Handler | null {
   if (root !== 'apis' || rest.length > 0 || !groupDocument(served, first)) return null;
   const document =
     second === '' ? groupDocument(served, first) : resourceList(served, first, second);
-  return (call) => known(call, document);
+  // The part of the server that has custom resources knows no other words for it.
+  const isCustom = served.all.some(({ group, custom }) => group === first && custom);
+  return document === null && isCustom ? null : (call) => known(call, document);
 }
 
 function known(call: Call, document: object | null): Answer {

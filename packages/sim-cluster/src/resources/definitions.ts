@@ -29,8 +29,10 @@ export const definitionResource: Resource = defineResource({
   derive: deriveDefinition,
   markDeleted: markDefinitionDeleted,
   // The status may be anything; every later change of the definition then fails because of it.
-  validate: (object, { subresource = '' } = {}) =>
-    subresource === 'status' ? validateExtensionMetadata(object) : validateDefinition(object),
+  validate: (object, { subresource = '', previous } = {}) =>
+    subresource === 'status'
+      ? validateExtensionMetadata(object)
+      : validateDefinition(object, previous ?? undefined),
   validateUpdate: validateDefinitionUpdate,
   warnings: definitionWarnings,
 });

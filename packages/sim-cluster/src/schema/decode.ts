@@ -72,6 +72,7 @@ const goTypes: Readonly<Record<ScalarName, string>> = {
   intOrString: 'intstr.IntOrString',
   quantity: 'resource.Quantity',
   any: 'interface {}',
+  json: 'interface {}',
 };
 
 function goType(shape: Shape): string {
@@ -195,6 +196,7 @@ const zeroValues: Readonly<Record<ScalarName, Json>> = {
   intOrString: 0,
   quantity: '0',
   any: {},
+  json: null,
 };
 
 function decodeScalar(
@@ -211,7 +213,7 @@ function decodeScalar(
   if (decoded === undefined) wrongType(value, shape, below(around, key));
   const empty = decoded === '' || decoded === 0 || decoded === false;
   const keptEmpty = field.pointer || field.always || field.name === 'intOrString';
-  return empty && !keptEmpty && field.name !== 'any' ? undefined : decoded;
+  return empty && !keptEmpty && field.name !== 'any' && field.name !== 'json' ? undefined : decoded;
 }
 
 const integer = (value: unknown): Json | undefined =>
@@ -244,6 +246,7 @@ const scalars: Readonly<Record<ScalarName, (value: unknown) => Json | undefined>
   intOrString: (value) => (typeof value === 'string' ? value : int32OfUnion(value)),
   quantity: quantityOf,
   any: (value) => (isShallow(value, freeDepthMax) ? (value as Json) : undefined),
+  json: (value) => (isShallow(value, freeDepthMax) ? (value as Json) : undefined),
 };
 
 function numberOf(value: unknown): Json | undefined {

@@ -33,7 +33,7 @@ const fields: Record<string, Shape> = {
   minItems: 'int64*',
   uniqueItems: 'bool',
   multipleOf: 'number*',
-  enum: list('any'),
+  enum: list('json'),
   maxProperties: 'int64*',
   minProperties: 'int64*',
   required: list('string'),

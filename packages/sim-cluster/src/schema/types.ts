@@ -19,7 +19,9 @@ export type ScalarName =
   /** An amount such as `100m`, text or number. */
   | 'quantity'
   /** Any JSON below this point is kept as it is: parts no rule of the simulator looks into. */
-  | 'any';
+  | 'any'
+  /** Any value, as text in Go: null stays null. */
+  | 'json';
 
 /** `*` is a Go pointer: kept whenever given, even zero. `!` is always written, even when empty. */
 export type ScalarText = ScalarName | `${ScalarName}*` | `${ScalarName}!`;

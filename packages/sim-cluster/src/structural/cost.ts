@@ -12,7 +12,11 @@ const advice =
   'try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared';
 
 interface RuleCost {
+  /** The schema that has the rule. */
+  readonly place: string;
   readonly field: string;
+  /** As it is called where it is too high. */
+  readonly what: string;
   readonly cost: number;
 }
 
@@ -23,14 +27,16 @@ export interface Costs {
   readonly total: readonly Cause[];
 }
 
-/** What is wrong with what the rules of a schema at `path` cost. */
-export function costCauses(tree: RuleTree | null, path: string): Costs {
-  const costs = tree ? costsOf(tree, path, 1, true) : [];
+/** What is wrong with what the rules of a schema at `path` cost, as far as their places are sound. */
+export function costCauses(
+  tree: RuleTree | null,
+  path: string,
+  isSound: (place: string) => boolean,
+): Costs {
+  const costs = tree ? costsOf(tree, path, 1, true).filter(({ place }) => isSound(place)) : [];
   const own = costs
     .filter(({ cost }) => cost > ruleCostMax)
-    .map(({ field, cost }) =>
-      forbiddenValue(field, excess('estimated rule cost', cost, ruleCostMax)),
-    );
+    .map(({ field, what, cost }) => forbiddenValue(field, excess(what, cost, ruleCostMax)));
   const sum = costs.reduce((total, { cost }) => total + cost, 0);
   if (sum <= totalCostMax) return { own, total: [] };
   const contributed =
@@ -60,10 +66,16 @@ function costsOf(
   const isWhole = isRoot || schema['x-kubernetes-embedded-resource'] === true;
   const sizes = sizesOf(schema, isWhole);
   const times = count ?? unlimitedCount(schema);
-  const own = tree.rules.map(({ program, index }) => ({
-    field: `${path}.x-kubernetes-validations[${index}].rule`,
-    cost: program.maxCost(sizes) * times,
-  }));
+  const own = tree.rules.flatMap(({ program, message, index }): readonly RuleCost[] => {
+    const field = `${path}.x-kubernetes-validations[${index}]`;
+    const ofRule = program.maxCost(sizes) * times;
+    const rule = { place: path, field: `${field}.rule`, what: 'estimated rule cost', cost: ofRule };
+    if (!message) return [rule];
+    // A message is made once, for the first part that breaks the rule.
+    const what = 'estimated messageExpression cost';
+    const cost = message.maxCost(sizes);
+    return [rule, { place: path, field: `${field}.messageExpression`, what, cost }];
+  });
   const factor = branching(schema);
   const below = count === null || factor === null ? null : count * factor;
   const inner = (part: RuleTree | null, step: string): readonly RuleCost[] =>

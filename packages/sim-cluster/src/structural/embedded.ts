@@ -42,7 +42,7 @@ function textCauses(
   field: string,
   errors: (text: string) => readonly string[],
 ): readonly Cause[] {
-  if (value === undefined) return [required(field, 'must not be empty')];
+  if (value === undefined) return [required(field)];
   if (typeof value !== 'string') return [invalidValue(field, value, 'must be a string')];
   if (value === '') return [invalidValue(field, value, 'must not be empty')];
   return errors(value).map((error) => invalidValue(field, value, error));

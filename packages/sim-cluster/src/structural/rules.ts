@@ -114,8 +114,8 @@ function messageOf(
   if (messageExpression.trim() === '') return null;
   const compiled = compile(messageExpression, declared);
   if ('program' in compiled && compiled.program.type === 'string') return compiled.program;
-  const error =
-    'error' in compiled ? compiled.error : 'messageExpression must evaluate to a string';
+  const why = 'error' in compiled ? compiled.error : 'must evaluate to a string';
+  const error = `messageExpression ${why}`;
   errors.push({ path, index, member: 'messageExpression', error });
   return null;
 }

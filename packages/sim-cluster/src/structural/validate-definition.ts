@@ -17,13 +17,13 @@ import { validateSchema } from './validate-schema.ts';
 
 const scopes = ['Cluster', 'Namespaced'] as const;
 
-/** The rules for a definition, new or changed. */
-export function validateDefinition(object: KubeObject): readonly Cause[] {
+/** The rules for a definition, new or changed from `previous`. */
+export function validateDefinition(object: KubeObject, previous?: KubeObject): readonly Cause[] {
   const definition = object as Definition;
   const { spec, metadata } = definition;
   const { names } = spec;
   const causes: Cause[] = [...validateExtensionMetadata(object)];
-  if (metadata.name !== `${names?.plural ?? ''}.${spec.group ?? ''}`) {
+  if (!previous && metadata.name !== `${names?.plural ?? ''}.${spec.group ?? ''}`) {
     const text = 'must be spec.names.plural+"."+spec.group';
     causes.push(invalidValue('metadata.name', metadata.name, text));
   }

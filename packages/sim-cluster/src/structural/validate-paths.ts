@@ -34,7 +34,7 @@ export function validateColumns(columns: readonly PrinterColumn[], path: string)
       causes.push(invalidValue(`${field}.format`, format, text));
     }
     if (!jsonPath) causes.push(required(`${field}.JSONPath`));
-    else if (!jsonPath.startsWith('.') || !parsePath(jsonPath)) {
+    else if (!jsonPath.startsWith('.')) {
       const text = 'must be a simple json path starting with .';
       causes.push(invalidValue(`${field}.JSONPath`, jsonPath, text));
     }
@@ -78,10 +78,13 @@ export function validateSelectable(
     if (fields.slice(0, index).some((other) => other.jsonPath === jsonPath)) {
       return [duplicateValue(field, jsonPath)];
     }
+    if (!jsonPath) return [required(field)];
     const found = schemaAt(schema, jsonPath);
     if (!found) {
-      const text = 'is an invalid path: does not refer to a valid field';
-      return [invalidValue(field, jsonPath, text)];
+      const [start = ''] = jsonPath.split(/[.[\]]/);
+      const isNamed = start === '';
+      const why = isNamed ? 'does not refer to a valid field' : `expected [ or . but got: ${start}`;
+      return [invalidValue(field, jsonPath, `is an invalid path: ${why}`)];
     }
     if (selectableTypes.includes(found.type ?? '')) return [];
     const text =

@@ -19,15 +19,24 @@ const reasons = [
   'FieldValueRequired',
 ] as const;
 
-/** What is wrong with the rules of a schema that is structural. */
-export function validateRules(schema: JsonSchema, path: string): readonly Cause[] {
-  const place = { path: '', base: path, errors: [], isCorrelated: true };
-  const odd = partCauses(schema, place, formCauses);
-  // What is incomplete is not compiled.
-  if (odd.length > 0) return odd;
+/** What is wrong with the rules of a schema that is structural; only sound places are looked at. */
+export function validateRules(
+  schema: JsonSchema,
+  path: string,
+  isSound: (place: string) => boolean,
+): readonly Cause[] {
   const errors: RuleError[] = [];
-  const { own, total } = costCauses(compileRules(schema, errors), path);
-  return [...own, ...partCauses(schema, { ...place, errors }, meaningCauses), ...total];
+  const { own, total } = costCauses(compileRules(schema, errors), path, isSound);
+  const place = { path: '', base: path, errors, isCorrelated: true, isSound };
+  return [...own, ...partCauses(schema, place), ...total];
+}
+
+/** What is wrong with the rules of one schema before anybody knows what they say. */
+export function validateRuleForms(schema: JsonSchema, path: string): readonly Cause[] {
+  const rules = schema['x-kubernetes-validations'] ?? [];
+  return rules.flatMap((rule, index) =>
+    formCauses(schema, rule, `${path}.x-kubernetes-validations[${index}]`),
+  );
 }
 
 interface Place {
@@ -36,35 +45,31 @@ interface Place {
   readonly errors: readonly RuleError[];
   /** Whether a value here has a value before it that it continues. */
   readonly isCorrelated: boolean;
+  readonly isSound: (place: string) => boolean;
 }
 
-type Check = (
-  schema: JsonSchema,
-  rule: ValidationRule,
-  index: number,
-  place: Place,
-) => readonly Cause[];
-
-function partCauses(schema: JsonSchema, place: Place, check: Check): readonly Cause[] {
-  const rules = schema['x-kubernetes-validations'] ?? [];
-  const isUnseen = rules.length > 0 && mayBeUnseen(schema) && celTypeOf(schema) === null;
-  const own = isUnseen
-    ? [unseen(`${place.base}${place.path}.x-kubernetes-validations`)]
-    : rules.flatMap((rule, index) => check(schema, rule, index, place));
+function partCauses(schema: JsonSchema, place: Place): readonly Cause[] {
   const inner = (part: JsonSchema, step: string, isCorrelated: boolean): readonly Cause[] =>
-    partCauses(part, { ...place, path: `${place.path}${step}`, isCorrelated }, check);
+    partCauses(part, { ...place, path: `${place.path}${step}`, isCorrelated });
   const isGranular = place.isCorrelated && schema['x-kubernetes-map-type'] !== 'atomic';
   const values = valuesSchema(schema);
   const items = itemsSchema(schema);
   const isMap = place.isCorrelated && schema['x-kubernetes-list-type'] === 'map';
   return [
-    ...own,
+    ...(place.isSound(`${place.base}${place.path}`) ? ownCauses(schema, place) : []),
     ...Object.entries(schema.properties ?? {}).flatMap(([name, part]) =>
       inner(part, `.properties[${name}]`, isGranular),
     ),
     ...(values ? inner(values, '.additionalProperties', isGranular) : []),
     ...(items ? inner(items, '.items', isMap) : []),
   ];
+}
+
+function ownCauses(schema: JsonSchema, place: Place): readonly Cause[] {
+  const rules = schema['x-kubernetes-validations'] ?? [];
+  const isUnseen = rules.length > 0 && mayBeUnseen(schema) && celTypeOf(schema) === null;
+  if (isUnseen) return [unseen(`${place.base}${place.path}.x-kubernetes-validations`)];
+  return rules.flatMap((rule, index) => meaningCauses(rule, index, place));
 }
 
 /** Texts, numbers and objects with fields are seen whatever is in them. */
@@ -81,36 +86,27 @@ function unseen(field: string): Cause {
 const fieldOf = ({ base, path }: Place, index: number): string =>
   `${base}${path}.x-kubernetes-validations[${index}]`;
 
-/** What is wrong with a rule before anybody knows what it says. */
-function formCauses(
-  schema: JsonSchema,
-  rule: ValidationRule,
-  index: number,
-  place: Place,
-): readonly Cause[] {
-  const field = fieldOf(place, index);
-  const text = rule.rule ?? '';
-  if (text.trim() === '') return [required(`${field}.rule`, 'rule is not specified')];
+function formCauses(schema: JsonSchema, rule: ValidationRule, field: string): readonly Cause[] {
+  const { messageExpression = '', reason, fieldPath = '' } = rule;
   const causes: Cause[] = [...messageCauses(rule, field)];
-  if (rule.messageExpression && rule.messageExpression.trim() === '') {
-    causes.push(required(`${field}.messageExpression`, 'must be non-empty if specified'));
+  if (messageExpression !== '' && messageExpression.trim() === '') {
+    const text = 'messageExpression must be non-empty if specified';
+    causes.push(required(`${field}.messageExpression`, text));
   }
-  if (rule.reason !== undefined && !reasons.some((known) => known === rule.reason)) {
-    causes.push(notSupported(`${field}.reason`, rule.reason, reasons));
+  if (reason !== undefined && !reasons.some((known) => known === reason)) {
+    causes.push(notSupported(`${field}.reason`, reason, reasons));
   }
-  if (rule.fieldPath !== undefined && !leadsSomewhere(schema, rule.fieldPath)) {
-    causes.push(invalidValue(`${field}.fieldPath`, rule.fieldPath, 'must be a valid path'));
-  }
+  const refusePath = (text: string) =>
+    causes.push(invalidValue(`${field}.fieldPath`, fieldPath, text));
+  if (fieldPath === '') return causes;
+  if (fieldPath.trim() === '') refusePath('must be non-empty if specified');
+  if (/[\n\r]/.test(fieldPath)) refusePath('must not contain line breaks');
+  if (!leadsSomewhere(schema, fieldPath)) refusePath('must be a valid path');
   return causes;
 }
 
 /** What is wrong with what a rule says. */
-function meaningCauses(
-  _schema: JsonSchema,
-  rule: ValidationRule,
-  index: number,
-  place: Place,
-): readonly Cause[] {
+function meaningCauses(rule: ValidationRule, index: number, place: Place): readonly Cause[] {
   const field = fieldOf(place, index);
   const { rule: text = '', optionalOldSelf } = rule;
   const causes = place.errors
@@ -128,17 +124,21 @@ function meaningCauses(
   return causes;
 }
 
-function messageCauses({ rule = '', message }: ValidationRule, field: string): readonly Cause[] {
-  if (message === undefined || message === '') {
-    if (!rule.includes('\n')) return [];
-    const text = 'message must be specified if rule contains line breaks';
-    return [required(`${field}.message`, text)];
-  }
-  if (message.trim() === '') {
+function messageCauses(
+  { rule = '', message = '' }: ValidationRule,
+  field: string,
+): readonly Cause[] {
+  const said = message.trim();
+  if (rule.trim() === '') return [required(`${field}.rule`, 'rule is not specified')];
+  if (message !== '' && said === '') {
     return [invalidValue(`${field}.message`, message, 'must be non-empty if specified')];
   }
-  if (!message.includes('\n')) return [];
-  return [invalidValue(`${field}.message`, message, 'must not contain line breaks')];
+  if (/[\n\r]/.test(said)) {
+    return [invalidValue(`${field}.message`, message, 'must not contain line breaks')];
+  }
+  if (said !== '' || !/[\n\r]/.test(rule.trim())) return [];
+  const text = 'message must be specified if rule contains line breaks';
+  return [required(`${field}.message`, text)];
 }
 
 /** The rule is shown as Go prints the server's own struct. */

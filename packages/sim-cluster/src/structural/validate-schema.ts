@@ -1,64 +1,60 @@
-// Whether the schema of a definition is structural, and whether its own values make sense.
+// Whether the schema of a definition may be as it is.
 import type { Cause } from '../objects/errors.ts';
-import { goRegExp } from '../objects/regular-expression.ts';
 import { forbiddenValue, invalidValue, notSupported, required } from '../validation/causes.ts';
 import { itemsSchema, type JsonSchema, valuesSchema } from './json-schema.ts';
 import { validateDefault } from './validate-default.ts';
 import { validateListKeys } from './validate-list-keys.ts';
-import { validateNested } from './validate-nested.ts';
-import { validateRules } from './validate-rules.ts';
+import { validateRuleForms, validateRules } from './validate-rules.ts';
+import { validateStructure } from './validate-structure.ts';
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'] as const;
-const scalarRoot = ['apiVersion', 'kind'] as const;
 
-/** What is wrong with the schema of one version, `path` being where it stands. */
+/**
+ * What is wrong with the schema of one version, `path` being where it stands. As on the real server,
+ * defaults are looked at where the schema is structural, and rules where defaults are sound too.
+ */
 export function validateSchema(schema: JsonSchema, path: string): readonly Cause[] {
-  const causes = [
+  const isRead = partCauses(schema, path, unreadCauses).length === 0;
+  const structure = isRead ? validateStructure(schema, path) : [];
+  const defaults = isRead && structure.length === 0 ? defaultCauses(schema, path) : [];
+  const plain = [
     ...rootCauses(schema, path),
-    ...partCauses(schema, path, 'root'),
-    ...listCauses(schema, path),
+    ...partCauses(schema, path, ownCauses),
+    ...partCauses(schema, path, validateListKeys),
   ];
-  // Rules are compiled where the schema says which types there are.
-  return causes.length > 0 ? causes : validateRules(schema, path);
+  const causes = [...structure, ...defaults, ...plain];
+  if (!isRead || structure.length > 0 || defaults.length > 0) return causes;
+  // A rule is not compiled where something in its schema, or below, is wrong.
+  const isSound = (place: string): boolean =>
+    !plain.some(({ field = '' }) => isWithin(field, place));
+  return [...causes, ...validateRules(schema, path, isSound)];
+}
+
+function isWithin(field: string, place: string): boolean {
+  return field.startsWith(place) && /^(?:[.[]|$)/.test(field.slice(place.length));
+}
+
+/** Defaults of the values of maps are not looked at. */
+function defaultCauses(schema: JsonSchema, path: string): readonly Cause[] {
+  const items = itemsSchema(schema);
+  return [
+    ...validateDefault(schema, path),
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, inner]) =>
+      defaultCauses(inner, `${path}.properties[${name}]`),
+    ),
+    ...(items ? defaultCauses(items, `${path}.items`) : []),
+  ];
 }
 
 function rootCauses(schema: JsonSchema, path: string): readonly Cause[] {
-  const causes: Cause[] = [];
-  if (!schema.type) causes.push(required(`${path}.type`, 'must not be empty at the root'));
-  else if (schema.type !== 'object') {
-    causes.push(invalidValue(`${path}.type`, schema.type, 'must be object at the root'));
-  }
-  for (const name of scalarRoot) {
-    const type = schema.properties?.[name]?.type;
-    if (type && type !== 'string') {
-      causes.push(invalidValue(`${path}.properties[${name}].type`, type, 'must be string'));
-    }
-  }
-  if (schema.nullable) {
-    causes.push(forbiddenValue(`${path}.nullable`, 'nullable cannot be true at the root'));
-  }
-  if (schema.additionalProperties !== undefined) {
-    causes.push(forbiddenValue(`${path}.additionalProperties`, 'must not be used at the root'));
-  }
-  for (const name of ['apiVersion', 'kind', 'metadata']) {
-    causes.push(
-      ...topDefaultCauses(schema.properties?.[name], `${path}.properties[${name}]`, name),
-    );
-  }
-  const metadata = schema.properties?.metadata;
-  if (metadata?.type && metadata.type !== 'object') {
-    const text = 'must be object';
-    causes.push(invalidValue(`${path}.properties[metadata].type`, metadata.type, text));
-  } else if (
-    Object.keys(metadata?.properties ?? {}).some(
-      (name) => name !== 'name' && name !== 'generateName',
-    )
-  ) {
-    const text =
-      'must not specify anything other than name and generateName, but metadata is implicitly specified';
-    causes.push(forbiddenValue(`${path}.properties[metadata]`, text));
-  }
-  return causes;
+  const { nullable, properties = {} } = schema;
+  const text = 'nullable cannot be true at the root';
+  return [
+    ...(nullable ? [forbiddenValue(`${path}.nullable`, text)] : []),
+    ...['apiVersion', 'kind', 'metadata'].flatMap((name) =>
+      topDefaultCauses(properties[name], `${path}.properties[${name}]`, name),
+    ),
+  ];
 }
 
 /** Defaults of what every object has are the server's. */
@@ -77,132 +73,92 @@ function topDefaultCauses(
   ];
 }
 
-type Level = 'root' | 'field' | 'item';
+type Check = (schema: JsonSchema, path: string) => readonly Cause[];
 
-function partCauses(schema: JsonSchema, path: string, level: Level): readonly Cause[] {
-  const isRoot = level === 'root';
-  const own = [
-    ...unsupportedCauses(schema, path),
-    ...(isRoot ? [] : typeCauses(schema, path, level)),
-    ...extensionCauses(schema, path),
-    ...validateNested(schema, path),
-    ...validateDefault(schema, path),
-  ];
-  const below = Object.entries(schema.properties ?? {}).flatMap(([name, inner]) =>
-    isRoot && (name === 'metadata' || scalarRoot.some((known) => known === name))
-      ? []
-      : partCauses(inner, `${path}.properties[${name}]`, 'field'),
-  );
-  const values = valuesSchema(schema);
-  const items = itemsSchema(schema);
+/** What a check finds in a schema and all those within it. */
+function partCauses(schema: JsonSchema, path: string, check: Check): readonly Cause[] {
+  const inner = (part: JsonSchema | null | undefined, step: string): readonly Cause[] =>
+    part ? partCauses(part, `${path}.${step}`, check) : [];
+  const each = (parts: readonly JsonSchema[] | undefined, step: string): readonly Cause[] =>
+    (parts ?? []).flatMap((part, index) => inner(part, `${step}[${index}]`));
   return [
-    ...own,
-    ...below,
-    ...(values ? partCauses(values, `${path}.additionalProperties`, 'field') : []),
-    ...(items ? partCauses(items, `${path}.items`, 'item') : []),
-  ];
-}
-
-/** Lists come after everything else, as the real server has it. */
-function listCauses(schema: JsonSchema, path: string): readonly Cause[] {
-  const values = valuesSchema(schema);
-  const items = itemsSchema(schema);
-  return [
-    ...validateListKeys(schema, path),
-    ...Object.entries(schema.properties ?? {}).flatMap(([name, inner]) =>
-      listCauses(inner, `${path}.properties[${name}]`),
+    ...check(schema, path),
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, part]) =>
+      inner(part, `properties[${name}]`),
     ),
-    ...(values ? listCauses(values, `${path}.additionalProperties`) : []),
-    ...(items ? listCauses(items, `${path}.items`) : []),
+    ...inner(valuesSchema(schema), 'additionalProperties'),
+    ...inner(itemsSchema(schema), 'items'),
+    ...inner(schema.not, 'not'),
+    ...each(schema.allOf, 'allOf'),
+    ...each(schema.anyOf, 'anyOf'),
+    ...each(schema.oneOf, 'oneOf'),
   ];
 }
 
-const unsupported = [
-  'id',
-  'additionalItems',
-  '$ref',
-  'definitions',
-  'dependencies',
-  'patternProperties',
-] as const;
+function ownCauses(schema: JsonSchema, path: string): readonly Cause[] {
+  return [
+    ...unreadCauses(schema, path),
+    ...memberCauses(schema, path),
+    ...mapTypeCauses(schema, path),
+    ...validateRuleForms(schema, path),
+  ];
+}
 
-function unsupportedCauses(schema: JsonSchema, path: string): readonly Cause[] {
+const unsupported = ['id', 'additionalItems', '$ref', 'dependencies'] as const;
+const unsupportedMaps = ['definitions', 'patternProperties'] as const;
+
+/** With any of this, the server does not ask whether a schema is structural. */
+function unreadCauses(schema: JsonSchema, path: string): readonly Cause[] {
   const causes: Cause[] = [];
+  const forbid = (member: string): void => {
+    causes.push(forbiddenValue(`${path}.${member}`, `${member} is not supported`));
+  };
   for (const member of unsupported) {
-    if (Object.hasOwn(schema, member) && schema[member] !== '') {
-      causes.push(forbiddenValue(`${path}.${member}`, `${member} is not supported`));
-    }
+    if (Object.hasOwn(schema, member) && schema[member] !== '') forbid(member);
   }
-  if (schema.uniqueItems) {
-    const text = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic';
-    causes.push(forbiddenValue(`${path}.uniqueItems`, text));
+  for (const member of unsupportedMaps) {
+    if (Object.keys(schema[member] ?? {}).length > 0) forbid(member);
   }
-  const { additionalProperties: values, properties = {} } = schema;
-  if (values !== undefined && values !== true && Object.keys(properties).length > 0) {
-    const text = 'additionalProperties and properties are mutual exclusive';
-    causes.push(forbiddenValue(`${path}.additionalProperties`, text));
+  if (Array.isArray(schema.items)) {
+    const text = 'items must be a schema object and not an array';
+    causes.push(forbiddenValue(`${path}.items`, text));
   }
-  const compiled = schema.pattern === undefined ? {} : goRegExp(schema.pattern);
-  if ('error' in compiled) {
-    const text = `must be a valid regular expression, but isn't: ${compiled.error}`;
-    causes.push(invalidValue(`${path}.pattern`, schema.pattern, text));
+  if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
+    const field = `${path}.x-kubernetes-preserve-unknown-fields`;
+    causes.push(invalidValue(field, false, 'must be true or undefined'));
   }
   return causes;
 }
 
-function typeCauses(schema: JsonSchema, path: string, level: Level): readonly Cause[] {
-  const { type = '' } = schema;
-  if (schema['x-kubernetes-embedded-resource'] && type !== 'object') {
-    const text = 'must be object if x-kubernetes-embedded-resource is true';
-    const field = `${path}.type`;
-    return [type === '' ? required(field, text) : invalidValue(field, type, text)];
-  }
-  const isFree =
-    schema['x-kubernetes-int-or-string'] || schema['x-kubernetes-preserve-unknown-fields'];
-  if (type === '') {
-    if (isFree || schema.$ref !== undefined) return [];
-    const what = level === 'item' ? 'array items' : 'object fields';
-    return [required(`${path}.type`, `must not be empty for specified ${what}`)];
-  }
-  if (!types.some((known) => known === type)) return [notSupported(`${path}.type`, type, types)];
-  if (type !== 'array') return [];
-  if (Array.isArray(schema.items)) {
-    return [forbiddenValue(`${path}.items`, 'items must be a schema object and not an array')];
-  }
-  return schema.items ? [] : [required(`${path}.items`, 'must be specified')];
-}
-
-function extensionCauses(schema: JsonSchema, path: string): readonly Cause[] {
+function memberCauses(schema: JsonSchema, path: string): readonly Cause[] {
+  const { type = '', uniqueItems, additionalProperties: values, properties = {} } = schema;
   const causes: Cause[] = [];
-  const at = (name: string): string => `${path}.x-kubernetes-${name}`;
-  if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
-    causes.push(invalidValue(at('preserve-unknown-fields'), false, 'must be true or undefined'));
+  if (type !== '' && !types.some((known) => known === type)) {
+    causes.push(notSupported(`${path}.type`, type, types));
   }
-  for (const name of ['preserve-unknown-fields', 'embedded-resource'] as const) {
-    if (!schema['x-kubernetes-int-or-string'] || !schema[`x-kubernetes-${name}`]) continue;
-    const text = 'must be false if x-kubernetes-int-or-string is true';
-    causes.push(invalidValue(at(name), true, text));
+  if (uniqueItems) {
+    const text = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic';
+    causes.push(forbiddenValue(`${path}.uniqueItems`, text));
   }
-  const mapType = schema['x-kubernetes-map-type'];
-  if (mapType !== undefined && schema.type !== 'object') {
-    const text = 'must be object if x-kubernetes-map-type is specified';
-    const { type = '' } = schema;
-    causes.push(
-      type === '' ? required(`${path}.type`, text) : invalidValue(`${path}.type`, type, text),
-    );
-  }
-  if (mapType !== undefined && mapType !== 'atomic' && mapType !== 'granular') {
-    causes.push(notSupported(at('map-type'), mapType, ['atomic', 'granular']));
-  }
-  const isEmbedded = schema['x-kubernetes-embedded-resource'];
-  if (isEmbedded && schema.additionalProperties) {
-    const text = 'must not be used if x-kubernetes-embedded-resource is set';
+  if (values !== undefined && values !== true && Object.keys(properties).length > 0) {
+    const text = 'additionalProperties and properties are mutual exclusive';
     causes.push(forbiddenValue(`${path}.additionalProperties`, text));
   }
-  if (isEmbedded && !schema.properties && !schema['x-kubernetes-preserve-unknown-fields']) {
-    const text =
-      'must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields';
-    causes.push(required(`${path}.properties`, text));
+  return causes;
+}
+
+function mapTypeCauses(schema: JsonSchema, path: string): readonly Cause[] {
+  const mapType = schema['x-kubernetes-map-type'];
+  if (mapType === undefined) return [];
+  const causes: Cause[] = [];
+  const { type = '' } = schema;
+  if (type !== 'object') {
+    const [field, text] = [`${path}.type`, 'must be object if x-kubernetes-map-type is specified'];
+    causes.push(type === '' ? required(field, text) : invalidValue(field, type, text));
+  }
+  if (mapType !== 'atomic' && mapType !== 'granular') {
+    const field = `${path}.x-kubernetes-map-type`;
+    causes.push(notSupported(field, mapType, ['atomic', 'granular']));
   }
   return causes;
 }

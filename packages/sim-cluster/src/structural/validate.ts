@@ -150,9 +150,11 @@ export function duplicateCauses(
 ): readonly Cause[] {
   if (!schema) return [];
   if (isObject(value)) {
-    return Object.entries(value).flatMap(([name, member]) =>
-      duplicateCauses(memberSchema(schema, name), member, joined(path, name)),
-    );
+    const { properties = {} } = schema;
+    return Object.entries(value).flatMap(([name, member]) => {
+      const place = Object.hasOwn(properties, name) ? joined(path, name) : `${path}[${name}]`;
+      return duplicateCauses(memberSchema(schema, name), member, place);
+    });
   }
   if (!isList(value)) return [];
   const identities = value.map((item) => identityOf(schema, item));

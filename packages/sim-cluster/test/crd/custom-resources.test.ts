@@ -119,6 +119,81 @@ describe('a definition', () => {
     assert.equal(client.get(widgets).status, 404);
   });
 
+  it('notes the version that an object was written in, and warns by the newest', () => {
+    const { client, pass } = fixture();
+    const old = version('v1beta1', { storage: false, deprecated: true });
+    const newer = version('v10', { storage: false });
+    client.post(definitions, definition(version('v1'), old, newer));
+    pass(50);
+    const created = client.post(widgets.replace('v1', 'v10'), {
+      ...widget('a'),
+      apiVersion: 'example.com/v10',
+    });
+    assert.equal(created.body.metadata.managedFields?.[0]?.apiVersion, 'example.com/v10');
+    const { headers } = client.get(widgets.replace('v1', 'v1beta1'));
+    const text = 'example.com/v1beta1 Widget is deprecated; use example.com/v10 Widget';
+    assert.equal(headers.warning, `299 - "${text}"`);
+  });
+
+  it('is described by discovery in the order of the real server, a version unserved as text', () => {
+    const { client, pass } = fixture();
+    client.post(definitions, definition(version('v1')));
+    pass(50);
+    const { body } = client.get('/apis/example.com/v1');
+    const verbs = 'delete deletecollection get list patch create update watch';
+    assert.equal(body.resources[0].verbs.join(' '), verbs);
+    assert.equal(client.get('/apis/example.com/v2').text, '404 page not found\n');
+  });
+
+  it('has no owner for the status that it is given, and no grace period when it is deleted', () => {
+    const { client, pass } = fixture();
+    const { body } = client.post(definitions, definition(version('v1')));
+    const [owner] = body.metadata.managedFields ?? [];
+    assert.deepEqual(Object.keys(owner?.fieldsV1 ?? {}), ['f:spec']);
+    pass(50);
+    client.post(widgets, widget('a', { finalizers: ['example.com/f'] }));
+    const deleted = client.delete(`${definitions}/${storeKey}`);
+    assert.equal(deleted.body.metadata.deletionGracePeriodSeconds, undefined);
+  });
+
+  it('is not asked for its name again when it is changed', () => {
+    const { client, pass } = fixture();
+    client.post(definitions, definition(version('v1')));
+    pass(50);
+    const { body } = client.patch(`${definitions}/${storeKey}`, { spec: { group: 'example.org' } });
+    const fields = body.details.causes.map(({ field }: { readonly field: string }) => field);
+    assert.deepEqual(fields, ['spec.group']);
+  });
+
+  it('keeps null among the words of an enum', () => {
+    const { client } = fixture();
+    const spec = { type: 'string', nullable: true, enum: [null, 'a'] };
+    const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } };
+    const { body } = client.post(definitions, definition(version('v1', { schema })));
+    const stored = body.spec.versions[0].schema.openAPIV3Schema.properties.spec;
+    assert.deepEqual(stored.enum, [null, 'a']);
+  });
+
+  it('has its status judged on its own, and its replicas counted', () => {
+    const { client, pass } = fixture();
+    const spec = { type: 'object', properties: { replicas: { type: 'integer' } } };
+    const status = { type: 'object', properties: { at: { type: 'string' } } };
+    const schema = { openAPIV3Schema: { type: 'object', properties: { spec, status } } };
+    const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };
+    const subresources = { status: {}, scale };
+    client.post(definitions, definition(version('v1', { schema, subresources })));
+    pass(50);
+    client.post(widgets, widget('a'));
+    const refused = client.patch(`${widgets}/a/status`, { status: { at: 1 } });
+    assert.match(
+      refused.text,
+      /status.at: Invalid value: \\"integer\\": at in body must be of type/,
+    );
+    const negative = client.patch(`${widgets}/a`, { spec: { replicas: -1 } });
+    const text = '.spec.replicas: Invalid value: -1: should be a non-negative integer';
+    assert.ok(negative.body.message.endsWith(text), negative.body.message);
+  });
+
   it('ends the watches of its resource a second after it was changed', () => {
     const { client, pass } = fixture();
     client.post(definitions, definition(version('v1')));

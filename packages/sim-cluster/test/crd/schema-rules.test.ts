@@ -83,6 +83,7 @@ const parts: readonly (readonly [string, JsonSchema, readonly string[]])[] = [
       'not.title: Forbidden: must be empty to be structural',
       'not.nullable: Forbidden: must be false to be structural',
       'not.x-kubernetes-list-type: Forbidden: must be undefined to be structural',
+      'not.type: Required value: must be array if x-kubernetes-list-type is specified',
     ],
   ],
   [
@@ -166,6 +167,71 @@ const parts: readonly (readonly [string, JsonSchema, readonly string[]])[] = [
       'x-kubernetes-validations: Internal error: internal error: failed to retrieve type information for x-kubernetes-validations',
     ],
   ],
+  [
+    'a default that has more than its schema, of a wrong type, and rules that do not compile',
+    { ...pair, default: { k: 1, more: 2 }, 'x-kubernetes-validations': [{ rule: 'self.b' }] },
+    [
+      'default: Invalid value: {"k":1,"more":2}: must not have unknown fields',
+      'default.k: Invalid value: "integer": k in body must be of type string: "integer"',
+    ],
+  ],
+  [
+    'a default whose rules do not compile',
+    { type: 'integer', default: 1, 'x-kubernetes-validations': [{ rule: 'self.b' }] },
+    [
+      'default: Invalid value: "integer": rule compile error: compilation failed: ERROR: <input>:1:5: type \'int\' does not support field selection\n | self.b\n | ....^',
+    ],
+  ],
+  [
+    'wrong defaults of the values of a map: nobody looks',
+    { type: 'object', additionalProperties: { ...text, default: 'x', enum: ['a'] } },
+    [],
+  ],
+  [
+    'a default where the schema is not structural: nobody looks',
+    { ...object({ k: {} }), default: 1 },
+    ['properties[k].type: Required value: must not be empty for specified object fields'],
+  ],
+  [
+    'rules without a form, whatever else is wrong',
+    {
+      ...object({ k: {} }),
+      'x-kubernetes-validations': [
+        { rule: 'true', message: ' ', reason: 'Nope', fieldPath: '.x' },
+        { rule: 'true', message: 'a\nb', messageExpression: ' ' },
+        { rule: ' ' },
+      ],
+    },
+    [
+      'properties[k].type: Required value: must not be empty for specified object fields',
+      'x-kubernetes-validations[0].message: Invalid value: " ": must be non-empty if specified',
+      'x-kubernetes-validations[0].reason: Unsupported value: "Nope": supported values: "FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"',
+      'x-kubernetes-validations[0].fieldPath: Invalid value: ".x": must be a valid path',
+      'x-kubernetes-validations[1].message: Invalid value: "a\\nb": must not contain line breaks',
+      'x-kubernetes-validations[1].messageExpression: Required value: messageExpression must be non-empty if specified',
+      'x-kubernetes-validations[2].rule: Required value: rule is not specified',
+    ],
+  ],
+  [
+    'a message that does not compile',
+    { type: 'integer', 'x-kubernetes-validations': [{ rule: 'true', messageExpression: '1' }] },
+    [
+      'x-kubernetes-validations[0].messageExpression: Invalid value: {"Rule":"true","Message":"","MessageExpression":"1","Reason":null,"FieldPath":"","OptionalOldSelf":null}: messageExpression must evaluate to a string',
+    ],
+  ],
+  [
+    'what the server does not read at all',
+    { ...object({ k: {} }), patternProperties: { a: text } },
+    ['patternProperties: Forbidden: patternProperties is not supported'],
+  ],
+  [
+    'a list of type map without keys, and items that are no objects',
+    mapList([], text),
+    [
+      'x-kubernetes-list-map-keys: Required value: must not be empty if x-kubernetes-list-type is map',
+      'items.type: Invalid value: "string": must be object if parent array\'s x-kubernetes-list-type is map',
+    ],
+  ],
   ['any values beside properties', { ...pair, additionalProperties: true }, []],
   ['an id', { ...text, id: 'x' }, ['id: Forbidden: id is not supported']],
 ];
@@ -203,9 +269,11 @@ test('formats of texts that nobody knows are warned of, each once', () => {
     b: listOf({ ...text, format: 'made-up' }),
     c: { ...text, format: 'date-time' },
     d: { type: 'integer', format: 'int64' },
+    e: { type: 'integer', format: 'date-time' },
   });
   const definition = { spec: { versions: [{ schema: { openAPIV3Schema: schema } }] } };
   assert.deepEqual(definitionWarnings(definition as unknown as KubeObject), [
+    'unrecognized format "date-time"',
     'unrecognized format "made-up"',
   ]);
 });

@@ -7,7 +7,7 @@ import type { Json } from '../../src/objects/kube-object.ts';
 import { findAll, parsePath } from '../../src/structural/json-path.ts';
 import type { JsonSchema } from '../../src/structural/json-schema.ts';
 import { readValue } from '../../src/structural/read.ts';
-import { validateValue } from '../../src/structural/validate.ts';
+import { duplicateCauses, validateValue } from '../../src/structural/validate.ts';
 import { yamlText } from '../../src/wire/yaml.ts';
 
 const formats: readonly (readonly [string, string, string])[] = [
@@ -23,6 +23,12 @@ const formats: readonly (readonly [string, string, string])[] = [
   ['uuid', '8af1e9a9-145a-4315-8969-1bbd5d244c65', '8af1e9a9'],
   ['hostname', 'a.b-c.example', '-a a_b'],
   ['byte', 'YQ==', 'Y'],
+  ['uuid4', '8af1e9a9-145a-4315-8969-1bbd5d244c65', '8af1e9a9-145a-5315-8969-1bbd5d244c65'],
+  ['uuid3', '8af1e9a9145a331509691bbd5d244c65', '8af1e9a9-145a-4315-8969-1bbd5d244c65'],
+  ['hexcolor', '#fff 00FF7f', '#ff'],
+  ['rgbcolor', 'rgb(0,10,255)', 'rgb(0,10,256)'],
+  ['ssn', '123-45-6789 123456789', '12-345-6789'],
+  ['bsonobjectid', '507f1f77bcf86cd799439011', '507f1f77'],
   ['unheard-of', 'anything', ''],
 ];
 
@@ -37,6 +43,90 @@ for (const [format, good, bad] of formats) {
 
 const causes = (schema: JsonSchema, value: Json): readonly string[] =>
   validateValue(schema, value, 'f').map(({ field, message }) => `${field}: ${message}`);
+
+const integer = { type: 'integer' };
+const time = { type: 'string', format: 'date-time' };
+const wrongValues: readonly (readonly [string, JsonSchema, Json, readonly string[]])[] = [
+  [
+    'a fraction for an integer, out of its bounds',
+    { ...integer, minimum: 1, enum: [5] },
+    0.5,
+    [
+      'f: Invalid value: "number": f in body must be of type integer: "number"',
+      'f: Unsupported value: 0.5: supported values: "5"',
+      '<nil>: Invalid value: "": Checked value must be of type integer (default format) in f',
+      'f: Invalid value: 0.5: f in body should be greater than or equal to 1',
+    ],
+  ],
+  [
+    'more than 64 bits',
+    { type: 'string' },
+    1e21,
+    ['f: Invalid value: "number": f in body must be of type string: "number"'],
+  ],
+  [
+    'a number for a time',
+    time,
+    5,
+    ['f: Invalid value: "int64": f in body must be of type date-time: "int64"'],
+  ],
+  [
+    'an object for a time',
+    time,
+    {},
+    ['f: Invalid value: "": f in body must be of type date-time: ""'],
+  ],
+  ['a list for a time', time, ['x'], []],
+  [
+    'a format of another type is none',
+    { type: 'string', format: 'int32' },
+    [],
+    ['f: Invalid value: "array": f in body must be of type string: "array"'],
+  ],
+  [
+    'one item and one byte',
+    { maxItems: 1, items: { maxLength: 1 } },
+    ['ab', 'c'],
+    ['f: Too many: 2: must have at most 1 item', 'f[0]: Too long: may not be more than 1 byte'],
+  ],
+  [
+    'a factor that is none',
+    { ...integer, multipleOf: 0 },
+    4,
+    ['f: Invalid value: 0: factor MultipleOf declared for f must be positive: 0'],
+  ],
+  [
+    'null, which is none of the words',
+    { ...integer, nullable: true, enum: [1] },
+    null,
+    ['f: Unsupported value: null: supported values: "1"'],
+  ],
+  [
+    'the wrong type, by which alternatives fail too',
+    { type: 'object', not: { required: ['a'] } },
+    'x',
+    [
+      'f: Invalid value: "string": f in body must be of type object: "string"',
+      '<nil>: Invalid value: "": "f" must not validate the schema (not)',
+    ],
+  ],
+];
+
+for (const [name, schema, value, expected] of wrongValues) {
+  test(`refused in all the words of the real server: ${name}`, () => {
+    assert.deepEqual(causes(schema, value), expected);
+  });
+}
+
+test('lists of values of a map are named by key in brackets where items are there twice', () => {
+  const set: JsonSchema = { type: 'array', 'x-kubernetes-list-type': 'set', items: {} };
+  const schema: JsonSchema = { properties: { a: { additionalProperties: set } } };
+  const found = duplicateCauses(schema, { a: { 'x.y': [1, 1] } }, '');
+  assert.deepEqual(
+    found.map(({ field }) => field),
+    ['a[x.y][1]'],
+  );
+});
 
 test('anyOf, allOf and not', () => {
   const any = { anyOf: [{ minimum: 5 }, { maximum: 1 }] };

@@ -72,6 +72,7 @@ const scalars: Readonly<Record<ScalarName, CelType>> = {
   intOrString: 'dyn',
   quantity: 'dyn',
   any: 'dyn',
+  json: 'dyn',
 };
 const types = new WeakMap<Struct, CelObject>();
 
