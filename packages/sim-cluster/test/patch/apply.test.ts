@@ -116,3 +116,22 @@ describe('an apply', () => {
     assert.equal(client.patch(`${services}/web`, other, applyType, as('two')).status, 409);
   });
 });
+
+describe('a patch with a field that nobody knows', () => {
+  const merge = 'application/merge-patch+json';
+  const strategic = 'application/strategic-merge-patch+json';
+  for (const [type, shown] of [
+    [merge, /"nosuch\\":\{\\"a\\":1\}\}"/],
+    [strategic, /"map\[nosuch:map\[a:1\]\]"/],
+  ] as const) {
+    it(`is refused where the writer asks for it: ${type}`, () => {
+      const { client } = fixture();
+      client.post(nodes, { metadata: { name: 'n1' } });
+      const query = { fieldValidation: 'Strict' };
+      const { status, body } = client.patch(node, { nosuch: { a: 1 } }, type, { query });
+      assert.equal(status, 422);
+      assert.match(body.message, shown);
+      assert.match(body.message, /: strict decoding error: unknown field "nosuch"$/);
+    });
+  }
+});
