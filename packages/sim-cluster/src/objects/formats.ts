@@ -24,7 +24,9 @@ const uuid4Pattern = uuidOf(4, '[89ab][0-9a-f]{3}');
 const uuid5Pattern = uuidOf(5, '[89ab][0-9a-f]{3}');
 
 const isTime = (text: string): boolean => !Number.isNaN(Date.parse(text));
-const isDateTime = (text: string): boolean => dateTimePattern.test(text) && isTime(text);
+/** JavaScript takes the 30th of February for the 2nd of March. */
+const isDateTime = (text: string): boolean =>
+  dateTimePattern.test(text) && isDate(text.slice(0, 10)) && isTime(text);
 
 function isDate(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(text) || !isTime(text)) return false;

@@ -1,5 +1,5 @@
 // Judges a value by a schema as the API server does: what it refuses is refused in its words.
-import { parseTime } from '../../kernel/time.ts';
+import { formatTime, parseTime } from '../../kernel/time.ts';
 import {
   isInteger,
   type ManifestFault,
@@ -102,7 +102,10 @@ function textFaults(schema: StringSchema, value: unknown, path: Path): readonly 
 /** What Go's strfmt takes: letters of either case, any number of digits after the point. */
 function isDateTime(text: string): boolean {
   const upper = text.toUpperCase().replace(/([.]\d{9})\d+/, '$1');
-  return !/:60(?=[.Z+-])/.test(upper) && parseTime(upper) !== null;
+  if (/:60(?=[.Z+-])/.test(upper) || parseTime(upper) === null) return false;
+  // The 30th of February is read as a day of March, which is another date.
+  const date = upper.slice(0, 10);
+  return formatTime(parseTime(`${date}T00:00:00Z`) ?? 0).startsWith(date);
 }
 
 /** A number with a fraction is none of integers, and may be out of their bounds too. */
