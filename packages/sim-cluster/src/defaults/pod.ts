@@ -82,6 +82,11 @@ export function admitPod(
   };
 }
 
+/** A pod with the defaults of the API. */
+export function podDefaults(pod: KubeObject): KubeObject {
+  return { ...pod, spec: { enableServiceLinks: true, ...defaultPodSpec(pod.spec) } };
+}
+
 /**
  * A new or changed pod: the defaults of the API and the tolerations of every pod; the priority that
  * it was let in with stays. A status is written without a look at the rest.
@@ -92,12 +97,11 @@ export function withPodDefaults(
   previous: KubeObject | null,
 ): KubeObject {
   if (subresource) return pod;
-  const spec = defaultPodSpec(pod.spec);
+  const { spec } = podDefaults(pod);
   const { priority, preemptionPolicy } = previous?.spec ?? {};
   return {
     ...pod,
     spec: {
-      enableServiceLinks: true,
       ...(priority === undefined ? {} : { priority }),
       ...(preemptionPolicy === undefined ? {} : { preemptionPolicy }),
       ...spec,

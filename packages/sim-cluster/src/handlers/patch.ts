@@ -11,7 +11,7 @@ import {
 } from '../objects/errors.ts';
 import { entry, isList, isObject, type JsonObject } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
-import { applyConfiguration } from '../patch/apply.ts';
+import { applyConfiguration, withoutReset } from '../patch/apply.ts';
 import { applyJsonPatch } from '../patch/json-patch.ts';
 import { withManaged } from '../patch/managed-fields.ts';
 import { applyMergePatch } from '../patch/merge-patch.ts';
@@ -184,29 +184,21 @@ function decodePatched(
   }
 }
 
-/** What a write through this path leaves as it is belongs to nobody who applies it. */
-function withoutReset(wanted: JsonObject, { resource, path }: ResourceCall): JsonObject {
-  const { status, spec, ...rest } = wanted;
-  if (path.subresource === 'status') return status === undefined ? rest : { ...rest, status };
-  const isReset = resource.subresources.some(({ name }) => name === 'status');
-  if (!isReset || status === undefined) return wanted;
-  return spec === undefined ? rest : { ...rest, spec };
-}
-
 function apply(configuration: Json, call: ResourceCall, dryRun: boolean): Answer {
   const { backend, resource, info, path } = call;
   const manager = requiredManager(call);
   const given = checkConfiguration(configuration, call);
   const { warnings } = decodeBody(given, info.query, resource);
   const read: JsonObject = resource.custom?.read(given, false).value ?? given;
-  const wanted = withoutReset(read, call);
+  const { subresource } = path;
+  const wanted = withoutReset(read, { resource, subresource });
   const storage = storageOf(resource);
   const stored = backend.store.get(storage.storeKey, path.namespace, path.name);
   const live = stored && resource.custom ? toView(resource, stored) : stored;
   const { object, owners } = applyConfiguration(live, wanted, {
     resource: resource.custom ? resource : storage,
     manager,
-    subresource: path.subresource,
+    subresource,
     force: flag(info.query.get('force')) ?? false,
     now: backend.clock.now(),
   });

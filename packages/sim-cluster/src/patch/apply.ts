@@ -4,11 +4,10 @@ import { entry, equal, isList, isObject, type JsonObject, setOwn } from '../obje
 import type { FieldTree, Json, KubeObject, ManagedFields } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import type { Resource } from '../resources/resource.ts';
-import { apiVersionOf } from '../resources/resources.ts';
+import { apiVersionOf, hasSubresource } from '../resources/resources.ts';
 import type { Shape } from '../schema/types.ts';
 import { duplicateKeys } from './duplicate-keys.ts';
 import {
-  elementOf,
   type FieldPath,
   isAtomic,
   isMerged,
@@ -19,15 +18,17 @@ import {
   withoutField,
 } from './field-set.ts';
 import {
+  changedFields,
   fieldsOf,
   hasField,
-  leadsToFields,
+  hasFieldWithin,
   pathsOf,
   treeAt,
   union,
   without,
 } from './field-tree.ts';
 import { ownersIn } from './managed-fields.ts';
+import { mergeItems } from './merge-list.ts';
 
 export interface ApplyOptions {
   readonly resource: Resource;
@@ -75,15 +76,18 @@ export function applyConfiguration(
     fieldsV1: without(entry.fieldsV1 ?? {}, disputed.fields) ?? {},
   }));
   const owned = [wanted, ...yielding.map(({ fieldsV1 }) => fieldsV1)];
+  // An empty map may have been filled by others since.
   const abandoned = pathsOf(owners.find(isOwn)?.fieldsV1 ?? {}).filter(
-    (path) => !owned.some((tree) => leadsToFields(tree, path)),
+    (path) => !owned.some((tree) => hasFieldWithin(tree, path)),
   );
   const merged = withoutFields(together, abandoned);
+  // Whoever changes nothing of the object keeps his time, or gets none.
+  const time = equal(merged, live) ? owners.find(isOwn)?.time : formatTime(options.now);
   const own: ManagedFields = {
     manager: options.manager,
     operation: 'Apply',
     apiVersion: apiVersionOf(options.resource),
-    ...ownTime(owners.find(isOwn), merged, live, options),
+    ...(time === undefined ? {} : { time }),
     fieldsType: 'FieldsV1',
     fieldsV1: wanted,
     ...(options.subresource ? { subresource: options.subresource } : {}),
@@ -116,21 +120,23 @@ function withoutFields(object: Json, paths: readonly FieldPath[]): Json {
   return left;
 }
 
-/** An apply that changes no value renews no time: who owns fields by it from now on has none. */
-function ownTime(
-  before: ManagedFields | undefined,
-  merged: Json,
-  live: KubeObject | null,
-  options: ApplyOptions,
-): Pick<ManagedFields, 'time'> {
-  if (!equal(merged, live)) return { time: formatTime(options.now) };
-  return before?.time === undefined ? {} : { time: before.time };
+/** An object without the part that a write through this path leaves as it is. */
+export function withoutReset<T extends JsonObject | KubeObject>(
+  object: T,
+  { resource, subresource }: Pick<ApplyOptions, 'resource' | 'subresource'>,
+): T {
+  const isReset = subresource === 'status' || hasSubresource(resource, 'status');
+  if (!isReset) return object;
+  const { status, spec, ...rest } = object;
+  const [name, kept] = subresource === 'status' ? ['status', status] : ['spec', spec];
+  return (kept === undefined ? rest : { ...rest, [name]: kept }) as T;
 }
 
 function ownersOf(live: KubeObject, options: ApplyOptions): readonly ManagedFields[] {
   const owners = ownersIn(live);
   if (owners.length > 0) return owners;
   const { creationTimestamp = '' } = live.metadata;
+  const { schema } = options.resource;
   return [
     {
       manager: beforeFirstApply,
@@ -138,7 +144,8 @@ function ownersOf(live: KubeObject, options: ApplyOptions): readonly ManagedFiel
       apiVersion: apiVersionOf(options.resource),
       time: creationTimestamp,
       fieldsType: 'FieldsV1',
-      fieldsV1: fieldsOf(options.resource.schema, live),
+      fieldsV1: changedFields(schema, null, withoutReset(live, options)).taken ?? {},
+      ...(options.subresource ? { subresource: options.subresource } : {}),
     },
   ];
 }
@@ -151,21 +158,39 @@ function disputes(
   others: readonly ManagedFields[],
 ): { readonly causes: readonly Cause[]; readonly fields: FieldTree } {
   const causes: Cause[] = [];
+  const changing = changedPaths(live ?? {}, together, wanted);
   let fields: FieldTree = {};
   for (const entry of others) {
-    for (const path of pathsOf(wanted)) {
+    for (const path of changing) {
       if (!hasField(entry.fieldsV1 ?? {}, path)) continue;
-      if (equal(valueAtField(live ?? {}, path), valueAtField(together, path))) continue;
       fields = union(fields, treeAt(path));
+      const through = entry.subresource ? ` with subresource "${entry.subresource}"` : '';
       const using = entry.operation === 'Update' ? ` using ${entry.apiVersion}` : '';
       causes.push({
         reason: 'FieldManagerConflict',
-        message: `conflict with ${JSON.stringify(entry.manager)}${using}`,
+        message: `conflict with ${JSON.stringify(entry.manager)}${through}${using}`,
         field: showField(path),
       });
     }
   }
   return { causes, fields };
+}
+
+/** The wanted fields that are another in the live object, and the parts that it has not at all. */
+function changedPaths(live: Json, together: Json, wanted: FieldTree): readonly FieldPath[] {
+  const paths = new Map<string, FieldPath>();
+  for (const path of pathsOf(wanted)) {
+    if (equal(valueAtField(live, path), valueAtField(together, path))) continue;
+    const absent = path.findIndex(
+      (_element, at) => valueAtField(live, path.slice(0, at + 1)) === undefined,
+    );
+    const from = absent < 0 ? path.length : absent + 1;
+    for (let length = from; length <= path.length; length++) {
+      const part = path.slice(0, length);
+      paths.set(part.join('/'), part);
+    }
+  }
+  return [...paths.values()];
 }
 
 function merge(shape: Shape | undefined, live: Json | undefined, wanted: Json): Json {
@@ -178,12 +203,7 @@ function merge(shape: Shape | undefined, live: Json | undefined, wanted: Json): 
   }
   const list = typeof shape === 'object' && shape.type === 'list' ? shape : null;
   if (!list || !isList(wanted) || !isMerged(list)) return wanted;
-  const result: Json[] = isList(live) ? [...live] : [];
-  for (const item of wanted) {
-    const element = elementOf(list, item);
-    const at = result.findIndex((have) => elementOf(list, have) === element);
-    if (at < 0) result.push(item);
-    else result[at] = merge(list.items, result[at], item);
-  }
-  return result;
+  return mergeItems(list, live, wanted, (have, want) =>
+    have === undefined ? want : merge(list.items, have, want),
+  );
 }

@@ -85,7 +85,7 @@ function owned({ apiVersion: _version, kind: _kind, metadata, ...rest }: Members
     const member = given[name];
     if (member !== undefined) kept[name] = member;
   }
-  return Object.keys(kept).length === 0 ? rest : { ...rest, metadata: kept };
+  return Object.keys(kept).length > 0 ? { ...rest, metadata: kept } : rest;
 }
 
 function compare(
@@ -166,7 +166,7 @@ function hasMembers(shape: Shape | undefined, value: Json): value is Members {
   return isObject(value) && !isMergedList && !isAtomic(shape);
 }
 
-/** The fields that a configuration sets; an empty object is set as a whole, an empty list is not. */
+/** The fields that a configuration sets; an empty map or struct is itself one. */
 export function fieldsOf(shape: Struct, configuration: Members): FieldTree {
   return fieldsSet(shape, owned(configuration)) ?? {};
 }
@@ -177,11 +177,15 @@ function fieldsSet(shape: Shape | undefined, value: Json): FieldTree | null {
   const tree: Record<string, FieldTree> = {};
   for (const [element, part] of parts) {
     const inner = fieldsSet(part.shape, part.value);
-    if (element.startsWith('k:')) tree[element] = inner ? { [selfKey]: leaf, ...inner } : leaf;
-    else if (inner) tree[element] = inner;
-    else if (isObject(part.value) && Object.keys(part.value).length === 0) tree[element] = leaf;
+    const isItem = element.startsWith('k:');
+    if (inner && !isEmpty(inner)) tree[element] = isItem ? { [selfKey]: leaf, ...inner } : inner;
+    else if (inner || isItem || isEmptyObject(part.value)) tree[element] = leaf;
   }
   return sorted(tree);
+}
+
+function isEmptyObject(value: Json): boolean {
+  return isObject(value) && Object.keys(value).length === 0;
 }
 
 /** The ways to all fields of a tree. */
@@ -193,15 +197,17 @@ export function pathsOf(tree: FieldTree): readonly FieldPath[] {
 
 /** Whether what is at the end of the path is a field of the tree. */
 export function hasField(tree: FieldTree, path: FieldPath): boolean {
-  const node = path.reduce<FieldTree | undefined>((inner, element) => inner?.[element], tree);
+  const node = nodeAt(tree, path);
   return node !== undefined && isEmpty(node);
 }
 
-/** Whether the path leads to a field of the tree, or to what has some. */
-export function leadsToFields(tree: FieldTree, path: FieldPath): boolean {
-  return (
-    path.reduce<FieldTree | undefined>((inner, element) => inner?.[element], tree) !== undefined
-  );
+/** Whether what is at the end of the path, or anything in it, is a field of the tree. */
+export function hasFieldWithin(tree: FieldTree, path: FieldPath): boolean {
+  return nodeAt(tree, path) !== undefined;
+}
+
+function nodeAt(tree: FieldTree, path: FieldPath): FieldTree | undefined {
+  return path.reduce<FieldTree | undefined>((inner, element) => inner?.[element], tree);
 }
 
 /** The tree of one field. */

@@ -3,7 +3,6 @@ import { isObject } from '../objects/json.ts';
 import type { FieldTree, KubeObject, ManagedFields } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import type { Resource } from '../resources/resource.ts';
-import { hasSubresource } from '../resources/resources.ts';
 import { changedFields, isFieldTree, union, without } from './field-tree.ts';
 
 export interface TrackOptions {
@@ -17,6 +16,8 @@ export interface TrackOptions {
   readonly resource: Resource;
   /** The API version that the writer wrote in. */
   readonly apiVersion: string;
+  /** What of a new object its creator owns, where the server has added more. */
+  readonly claimed?: KubeObject;
 }
 
 /** Beyond so many managers that update, the fields of the oldest go to one of this name. */
@@ -43,24 +44,10 @@ export function trackUpdate(
   if (options.owners) return withManaged(next, options.owners);
   const entries = entriesBefore(next, previous, options.subresource);
   if (previous && entries.length === 0) return withEntries(next, entries);
-  const { taken, gone } = changedFields(
-    options.resource.schema,
-    previous,
-    owned(next, previous, options),
-  );
+  const { resource, claimed = next } = options;
+  const { taken, gone } = changedFields(resource.schema, previous, claimed);
   const kept = gone ? giveUp(entries, gone) : entries;
   return withEntries(next, taken ? handOver(kept, taken, options) : kept);
-}
-
-/** The status that a new object is given is the server's, where a status is written on its own. */
-function owned(
-  next: KubeObject,
-  previous: KubeObject | null,
-  { resource }: TrackOptions,
-): KubeObject {
-  if (previous || !hasSubresource(resource, 'status')) return next;
-  const { status: _status, ...rest } = next;
-  return rest as KubeObject;
 }
 
 /** The owners of an object's fields; empty when nobody tracks them. */

@@ -58,12 +58,14 @@ function withoutDirectives(patch: Members): Json {
 
 function mergeMember(shape: Shape | undefined, original: Json | undefined, patch: Json): Json {
   if (isObject(patch)) {
-    const replaced = typeof shape === 'object' && shape.type === 'struct' && shape.atomic;
+    const replaced = typeof shape === 'object' && shape.type === 'struct' && shape.isReplaced;
     return mergeMap(shape, isObject(original) && !replaced ? original : {}, patch);
   }
   if (!isList(patch) || typeof shape !== 'object' || shape.type !== 'list') return patch;
   const present = isList(original) ? original : [];
-  if (shape.set && !shape.isReplaced) return union(present, patch);
+  if (shape.set && !shape.isReplaced) {
+    return inOrder(union(present, patch), patch, present, null);
+  }
   return shape.mergeKey === undefined ? patch : mergeList(shape, shape.mergeKey, present, patch);
 }
 

@@ -78,6 +78,8 @@ export interface Resource {
     subresource: string,
     previous: KubeObject | null,
   ) => KubeObject;
+  /** The defaults of the API alone, where `derive` adds more to an object than those; else null. */
+  readonly defaults: ((object: KubeObject) => KubeObject) | null;
   /** What else a deletion does to an object that it does not remove at once; null for nothing. */
   readonly markDeleted:
     | ((marked: KubeObject, previous: KubeObject, now: number) => KubeObject)
@@ -152,6 +154,7 @@ export function defineResource(given: ResourceGiven): Resource {
     fieldLabels: {},
     admit: (object) => object,
     derive: (object) => object,
+    defaults: null,
     markDeleted: null,
     validate: (object) => validateMetadata(object),
     validateUpdate: () => [],

@@ -7,7 +7,7 @@ import {
   withPodCidrs,
   withWorkloadDefaults,
 } from '../defaults/kinds.ts';
-import { admitPod, withPodDefaults } from '../defaults/pod.ts';
+import { admitPod, podDefaults, withPodDefaults } from '../defaults/pod.ts';
 import { withBindingDefaults } from '../defaults/rbac.ts';
 import { withSecretDefaults } from '../defaults/secret.ts';
 import * as core from '../schema/core.ts';
@@ -174,6 +174,7 @@ const coreResources: readonly Resource[] = [
     fieldLabels: podFields,
     admit: admitPod,
     derive: withPodDefaults,
+    defaults: podDefaults,
     validate: validatePod,
     validateUpdate: validatePodUpdate,
   }),

@@ -1,14 +1,16 @@
 // The shape of metadata.
-import { list, listBy, map, type Struct, set, struct } from './types.ts';
+import { atomic, list, listBy, map, type Struct, set, struct } from './types.ts';
 
-const ownerReference = struct('OwnerReference', {
-  apiVersion: 'string!',
-  kind: 'string!',
-  name: 'string!',
-  uid: 'string!',
-  controller: 'bool*',
-  blockOwnerDeletion: 'bool*',
-});
+const ownerReference = atomic(
+  struct('OwnerReference', {
+    apiVersion: 'string!',
+    kind: 'string!',
+    name: 'string!',
+    uid: 'string!',
+    controller: 'bool*',
+    blockOwnerDeletion: 'bool*',
+  }),
+);
 
 /** `metadata` of every object. */
 export const objectMeta: Struct = {
@@ -44,8 +46,8 @@ export const condition: Struct = struct('Condition', {
 });
 
 /** metav1.LabelSelector. */
-export const labelSelector: Struct = {
-  ...struct('LabelSelector', {
+export const labelSelector: Struct = atomic(
+  struct('LabelSelector', {
     matchLabels: map('string'),
     matchExpressions: list(
       struct('LabelSelectorRequirement', {
@@ -55,19 +57,20 @@ export const labelSelector: Struct = {
       }),
     ),
   }),
-  atomic: true,
-};
+);
 
 /** v1.ObjectReference. */
-export const objectReference: Struct = struct('ObjectReference', {
-  kind: 'string',
-  namespace: 'string',
-  name: 'string',
-  uid: 'string',
-  apiVersion: 'string',
-  resourceVersion: 'string',
-  fieldPath: 'string',
-});
+export const objectReference: Struct = atomic(
+  struct('ObjectReference', {
+    kind: 'string',
+    namespace: 'string',
+    name: 'string',
+    uid: 'string',
+    apiVersion: 'string',
+    resourceVersion: 'string',
+    fieldPath: 'string',
+  }),
+);
 
 /** A whole object: kind, apiVersion, metadata and the kind's own members. */
 export function topLevel(kind: string, fields: Struct['fields']): Struct {

@@ -1,6 +1,6 @@
 // The shapes of Service and of what says where its endpoints are.
 import { condition, objectReference, topLevel } from './metadata.ts';
-import { always, list, listBy, map, type Struct, struct } from './types.ts';
+import { always, atomic, list, listBy, map, type Struct, struct } from './types.ts';
 
 const servicePort = struct('ServicePort', {
   name: 'string',
@@ -16,7 +16,7 @@ export const service: Struct = topLevel('Service', {
   spec: always(
     struct('ServiceSpec', {
       ports: listBy('port', servicePort, ['port', 'protocol']),
-      selector: { ...map('string'), atomic: true },
+      selector: atomic(map('string')),
       clusterIP: 'string',
       clusterIPs: list('string'),
       type: 'string',

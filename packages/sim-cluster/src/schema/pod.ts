@@ -1,5 +1,5 @@
-import { objectMeta, topLevel } from './metadata.ts';
-import { always, list, listBy, map, type Struct, set, struct } from './types.ts';
+import { labelSelector, objectMeta, topLevel } from './metadata.ts';
+import { always, atomic, list, listBy, map, type Struct, set, struct } from './types.ts';
 
 const quantities = map('quantity');
 
@@ -17,6 +17,36 @@ const containerPort = struct('ContainerPort', {
   hostIP: 'string',
 });
 
+const keyOf = (name: string): Struct =>
+  atomic(struct(name, { name: 'string', key: 'string!', optional: 'bool*' }));
+
+const envVar = struct('EnvVar', {
+  name: 'string!',
+  value: 'string',
+  valueFrom: struct('EnvVarSource', {
+    fieldRef: atomic(
+      struct('ObjectFieldSelector', { apiVersion: 'string', fieldPath: 'string!' }),
+    ),
+    resourceFieldRef: atomic(
+      struct('ResourceFieldSelector', {
+        containerName: 'string',
+        resource: 'string!',
+        divisor: 'quantity',
+      }),
+    ),
+    configMapKeyRef: keyOf('ConfigMapKeySelector'),
+    secretKeyRef: keyOf('SecretKeySelector'),
+    fileKeyRef: atomic(
+      struct('FileKeySelector', {
+        volumeName: 'string!',
+        path: 'string!',
+        key: 'string!',
+        optional: 'bool*',
+      }),
+    ),
+  }),
+});
+
 const containerFields = {
   name: 'string!',
   image: 'string',
@@ -25,7 +55,7 @@ const containerFields = {
   workingDir: 'string',
   ports: listBy('containerPort', containerPort, ['containerPort', 'protocol']),
   envFrom: list('any'),
-  env: listBy('name', 'any'),
+  env: listBy('name', envVar),
   resources: always(resources),
   resizePolicy: list('any'),
   restartPolicy: 'string*',
@@ -59,6 +89,28 @@ const toleration = struct('Toleration', {
   tolerationSeconds: 'int64*',
 });
 
+const affinity = struct('Affinity', {
+  nodeAffinity: struct('NodeAffinity', {
+    requiredDuringSchedulingIgnoredDuringExecution: atomic(
+      struct('NodeSelector', { nodeSelectorTerms: always(list('any')) }),
+    ),
+    preferredDuringSchedulingIgnoredDuringExecution: list('any'),
+  }),
+  podAffinity: 'any',
+  podAntiAffinity: 'any',
+});
+
+const topologySpreadConstraint = struct('TopologySpreadConstraint', {
+  maxSkew: 'int32!',
+  topologyKey: 'string!',
+  whenUnsatisfiable: 'string!',
+  labelSelector,
+  minDomains: 'int32*',
+  nodeAffinityPolicy: 'string*',
+  nodeTaintsPolicy: 'string*',
+  matchLabelKeys: list('string'),
+});
+
 /** `spec` of a Pod and of every pod template. */
 const podSpec: Struct = struct('PodSpec', {
   volumes: listBy('name', 'any'),
@@ -69,7 +121,7 @@ const podSpec: Struct = struct('PodSpec', {
   terminationGracePeriodSeconds: 'int64*',
   activeDeadlineSeconds: 'int64*',
   dnsPolicy: 'string',
-  nodeSelector: map('string'),
+  nodeSelector: atomic(map('string')),
   serviceAccountName: 'string',
   serviceAccount: 'string',
   automountServiceAccountToken: 'bool*',
@@ -79,10 +131,10 @@ const podSpec: Struct = struct('PodSpec', {
   hostIPC: 'bool',
   shareProcessNamespace: 'bool*',
   securityContext: 'any',
-  imagePullSecrets: listBy('name', 'any'),
+  imagePullSecrets: listBy('name', atomic(struct('LocalObjectReference', { name: 'string' }))),
   hostname: 'string',
   subdomain: 'string',
-  affinity: 'any',
+  affinity,
   schedulerName: 'string',
   tolerations: list(toleration),
   hostAliases: listBy('ip', 'any'),
@@ -94,7 +146,10 @@ const podSpec: Struct = struct('PodSpec', {
   enableServiceLinks: 'bool*',
   preemptionPolicy: 'string*',
   overhead: quantities,
-  topologySpreadConstraints: listBy('topologyKey', 'any', ['topologyKey', 'whenUnsatisfiable']),
+  topologySpreadConstraints: listBy('topologyKey', topologySpreadConstraint, [
+    'topologyKey',
+    'whenUnsatisfiable',
+  ]),
   setHostnameAsFQDN: 'bool*',
   os: 'any',
   hostUsers: 'bool*',

@@ -1,6 +1,6 @@
 // The shapes of RBAC kinds.
 import { labelSelector, topLevel } from './metadata.ts';
-import { always, list, type Struct, struct } from './types.ts';
+import { always, atomic, list, type Struct, struct } from './types.ts';
 
 const policyRule = struct('PolicyRule', {
   verbs: always(list('string')),
@@ -10,7 +10,9 @@ const policyRule = struct('PolicyRule', {
   nonResourceURLs: list('string'),
 });
 
-const roleRef = struct('RoleRef', { apiGroup: 'string!', kind: 'string!', name: 'string!' });
+const roleRef = atomic(
+  struct('RoleRef', { apiGroup: 'string!', kind: 'string!', name: 'string!' }),
+);
 
 const subject = struct('Subject', {
   kind: 'string!',

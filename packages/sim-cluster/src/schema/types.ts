@@ -34,8 +34,10 @@ export interface Struct {
   readonly fields: Readonly<Record<string, Shape>>;
   /** True for a struct held by value: written even when empty. */
   readonly always?: boolean;
-  /** True for a struct that patches replace, and appliers own, as a whole. */
+  /** True for a struct that appliers own as a whole. */
   readonly atomic?: boolean;
+  /** True for a struct that a strategic merge patch replaces as a whole. */
+  readonly isReplaced?: boolean;
 }
 
 /** A list; without `mergeKey` or `set` it is atomic: replaced and owned as a whole. */
@@ -98,6 +100,11 @@ export function listBy(mergeKey: string, items: Shape, keys?: readonly string[])
 /** A list of scalars merged as a set. */
 export function set(items: Shape): List {
   return { type: 'list', items, set: true };
+}
+
+/** The same struct or map, owned by appliers as a whole. */
+export function atomic<T extends Struct | Dictionary>(shape: T): T {
+  return { ...shape, atomic: true };
 }
 
 /** A map from strings. */

@@ -1,7 +1,7 @@
 // The shapes of workloads.
 import { condition, labelSelector, topLevel } from './metadata.ts';
 import { podTemplate } from './pod.ts';
-import { always, list, listBy, map, type Struct, struct } from './types.ts';
+import { always, atomic, list, listBy, map, type Struct, struct } from './types.ts';
 
 const conditions = listBy('type', condition);
 
@@ -60,7 +60,7 @@ export const replicaSet: Struct = topLevel('ReplicaSet', {
 /** v1 ReplicationController: a ReplicaSet whose selector is a plain map. */
 export const replicationController: Struct = topLevel('ReplicationController', {
   spec: always(
-    struct('ReplicationControllerSpec', { ...replicaSetSpec.fields, selector: map('string') }),
+    struct('ReplicationControllerSpec', { ...replicaSetSpec.fields, selector: atomic(map('string')) }),
   ),
   status: always(replicaSetStatus),
 });
@@ -173,7 +173,7 @@ export const podDisruptionBudget: Struct = topLevel('PodDisruptionBudget', {
   spec: always(
     struct('PodDisruptionBudgetSpec', {
       minAvailable: 'intOrString',
-      selector: labelSelector,
+      selector: { ...labelSelector, isReplaced: true },
       maxUnavailable: 'intOrString',
       unhealthyPodEvictionPolicy: 'string*',
     }),

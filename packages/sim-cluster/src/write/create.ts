@@ -13,7 +13,7 @@ import type { KubeObject, ObjectMeta } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import { trackUpdate } from '../patch/managed-fields.ts';
 import { type Resource, type StoredObjects, storageOf } from '../resources/resource.ts';
-import { apiVersionOf } from '../resources/resources.ts';
+import { apiVersionOf, hasSubresource } from '../resources/resources.ts';
 import { judgeCreate } from './admit.ts';
 import { type Backend, unknownManager, type WriteOptions } from './backend.ts';
 import { canonical, markCanonical, toStored, toView } from './canonical.ts';
@@ -61,7 +61,8 @@ function newObject(
     return { ...given, kind: storage.kind, apiVersion: apiVersionOf(storage) };
   }
   const stored: StoredObjects = (plural) => backend.store.collection(plural).list('');
-  const admitted = storage.derive(storage.admit(canonical(storage, given), stored), '', null);
+  const shaped = canonical(storage, given);
+  const admitted = storage.derive(storage.admit(shaped, stored), '', null);
   return trackUpdate(canonical(storage, admitted), null, {
     manager: options.manager ?? unknownManager,
     ...(options.owners ? { owners: options.owners } : {}),
@@ -69,7 +70,16 @@ function newObject(
     now: backend.clock.now(),
     resource: storage,
     apiVersion: apiVersionOf(resource),
+    claimed: claimed(storage, shaped),
   });
+}
+
+/** What the creator owns: what it gave, with the defaults of the API; not what admission adds, nor a status. */
+function claimed(storage: Resource, given: KubeObject): KubeObject {
+  const whole = storage.defaults?.(given) ?? storage.derive(given, '', null);
+  if (!hasSubresource(storage, 'status')) return whole;
+  const { status: _status, ...rest } = whole;
+  return rest as KubeObject;
 }
 
 /** The checks of namespace and resourceVersion, before anything is defaulted. */

@@ -107,9 +107,7 @@ function prepare(
   if (subresource === 'status' && storage.custom) return withGivenStatus(given, previous);
   const metadata = nextMetadata(given.metadata, previous.metadata);
   if (subresource === 'status' || subresource === 'approval') {
-    const { ownerReferences: _given, ...rest } = metadata;
-    const { ownerReferences } = previous.metadata;
-    const kept = ownerReferences ? { ...rest, ownerReferences } : rest;
+    const kept = storage.storeKey === 'pods' ? withOwnersIn(metadata, previous.metadata) : metadata;
     return { ...previous, metadata: kept, status: nextStatus(given, previous) };
   }
   if (subresource === 'finalize') return { ...previous, spec: given.spec ?? {} };
@@ -121,6 +119,13 @@ function prepare(
   if (!hasSubresource(storage, 'status')) return next;
   if (!storage.custom) return { ...next, status: previous.status };
   return withGivenStatus(previous, next);
+}
+
+/** Old kubelets sent wrong owners with the status of a pod, so that none are taken from there. */
+function withOwnersIn(given: ObjectMeta, previous: ObjectMeta): ObjectMeta {
+  const { ownerReferences: _given, ...rest } = given;
+  const { ownerReferences } = previous;
+  return ownerReferences ? { ...rest, ownerReferences } : rest;
 }
 
 /** Of a custom resource a status write changes nothing but the status, which may go altogether. */

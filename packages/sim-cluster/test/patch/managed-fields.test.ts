@@ -6,6 +6,8 @@ import { fixture, nodes, podNamed, pods } from '../world/api-fixture.ts';
 import { applyType, merge, strategic } from '../world/client.ts';
 
 const as = (fieldManager: string) => ({ query: { fieldManager } });
+/** Of a node that says nothing but its name, nobody is an owner. */
+const made = { name: 'n1', labels: { made: '' } };
 const taint = { key: 'maintenance', effect: 'NoExecute' };
 
 interface Entry {
@@ -40,12 +42,7 @@ describe('managed fields', () => {
       entriesOf(object).map((entry) => ({ ...entry, time: '' }));
     const url = new URL('../testdata/write/recorded/node-managed-fields.json', import.meta.url);
     const recorded = JSON.parse(readFileSync(url, 'utf8')) as KubeObject;
-    const [first, ...rest] = timeless(client.get(`${nodes}/${name}`).body);
-    // The recorded node was made without the taint that admission adds to a new one.
-    const { 'f:spec': admitted, ...creator } = first?.fieldsV1 ?? {};
-    assert.deepEqual(admitted, { 'f:taints': {} });
-    assert.deepEqual(rest, timeless(recorded).slice(1));
-    assert.deepEqual(creator, timeless(recorded)[0]?.fieldsV1);
+    assert.deepEqual(timeless(client.get(`${nodes}/${name}`).body), timeless(recorded));
   });
 
   it('name the writer by its User-Agent, up to the first slash', () => {
@@ -61,7 +58,7 @@ describe('managed fields', () => {
   it('pass to whoever changes a field, whose time alone is renewed', () => {
     const { client, pass } = fixture();
     const node = `${nodes}/n1`;
-    client.post(nodes, { metadata: { name: 'n1' } }, as('maker'));
+    client.post(nodes, { metadata: made }, as('maker'));
     pass(1000);
     client.patch(node, { spec: { taints: [taint] } }, merge, as('one'));
     pass(1000);
@@ -75,7 +72,7 @@ describe('managed fields', () => {
     assert.deepEqual(ownersOf(taken, 'taints'), ['two@03']);
     assert.deepEqual(
       entriesOf(taken).map(({ manager }) => manager),
-      ['two'],
+      ['maker', 'two'],
     );
   });
 
@@ -107,7 +104,7 @@ describe('managed fields', () => {
   it('are of ten updating managers at most; the oldest become one', () => {
     const { client, pass } = fixture();
     const node = `${nodes}/n1`;
-    client.post(nodes, { metadata: { name: 'n1' } }, as('maker'));
+    client.post(nodes, { metadata: made }, as('maker'));
     for (let index = 0; index < 11; index++) {
       pass(1000);
       client.patch(node, { metadata: { labels: { [`l${index}`]: '' } } }, merge, as(`m${index}`));
@@ -117,7 +114,7 @@ describe('managed fields', () => {
     assert.equal(entries[0]?.manager, 'ancient-changes');
     assert.equal(entries[0]?.time, '2026-01-01T00:00:02Z');
     assert.deepEqual(entries[0]?.fieldsV1['f:metadata'], {
-      'f:labels': { '.': {}, 'f:l0': {}, 'f:l1': {} },
+      'f:labels': { '.': {}, 'f:l0': {}, 'f:l1': {}, 'f:made': {} },
     });
   });
 
@@ -153,7 +150,7 @@ describe('managed fields', () => {
 
   it('are kept through a PUT that leaves them out, and are not changed by a status', () => {
     const { client } = fixture();
-    client.post(nodes, { metadata: { name: 'n1' } }, as('maker'));
+    client.post(nodes, { metadata: made }, as('maker'));
     const { managedFields: before, ...metadata } = client.get(`${nodes}/n1`).body.metadata;
     const put = client.put(
       `${nodes}/n1`,
@@ -170,7 +167,7 @@ describe('managed fields', () => {
   it('stay away from an object whose owners were reset, until it is applied', () => {
     const { client } = fixture();
     const node = `${nodes}/n1`;
-    client.post(nodes, { metadata: { name: 'n1' } }, as('maker'));
+    client.post(nodes, { metadata: made }, as('maker'));
     client.patch(node, { metadata: { managedFields: [{}] } }, merge, as('edit'));
     const labelled = client.patch(node, { metadata: { labels: { l: '' } } }, merge, as('one'));
     assert.deepEqual(entriesOf(labelled.body), []);
@@ -192,7 +189,7 @@ describe('managed fields', () => {
   it('that a client makes up are taken when they make sense, else ignored', () => {
     const { client } = fixture();
     const node = `${nodes}/n1`;
-    client.post(nodes, { metadata: { name: 'n1' } }, as('maker'));
+    client.post(nodes, { metadata: made }, as('maker'));
     const given = (fieldsV1: unknown) => [
       { manager: 'm', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1 },
     ];
@@ -210,12 +207,48 @@ describe('managed fields', () => {
 
   it('of what the cluster does itself name the part that did it', () => {
     const { api } = fixture();
-    api.as('kubelet').create('nodes', { metadata: { name: 'n1' } });
+    api.as('kubelet').create('nodes', { metadata: made });
     const node = api.get('nodes', '', 'n1') as KubeObject;
     const spec = { ...node.spec, taints: [taint] };
     api.as('kube-controller-manager').update('nodes', { ...node, spec });
     assert.deepEqual(ownersOf(api.get('nodes', '', 'n1') as KubeObject, 'taints'), [
       'kube-controller-manager@00',
     ]);
+  });
+
+  it('of a new pod are what its creator gave and the defaults, not what admission adds', () => {
+    const { client } = fixture();
+    const [owner] = entriesOf(client.post(pods, podNamed('p'), as('maker')).body);
+    assert.deepEqual(Object.keys(owner?.fieldsV1 ?? {}), ['f:spec']);
+    assert.deepEqual(Object.keys(owner?.fieldsV1['f:spec'] ?? {}), [
+      'f:containers',
+      'f:dnsPolicy',
+      'f:enableServiceLinks',
+      'f:restartPolicy',
+      'f:schedulerName',
+      'f:securityContext',
+      'f:terminationGracePeriodSeconds',
+    ]);
+  });
+
+  it('are of a whole reference, selector or condition of a node, not of its parts', () => {
+    const { client } = fixture();
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' }];
+    const { spec } = podNamed('p');
+    const valueFrom = { secretKeyRef: { name: 's', key: 'k' } };
+    const containers = [{ ...spec.containers[0], env: [{ name: 'E', valueFrom }] }];
+    const imagePullSecrets = [{ name: 'pull' }];
+    const given = { ...spec, containers, imagePullSecrets, nodeSelector: { zone: 'a' } };
+    const pod = { metadata: { name: 'p', ownerReferences }, spec: given };
+    const [owner] = entriesOf(client.post(pods, pod).body);
+    const { 'f:metadata': metadata, 'f:spec': fields } = owner?.fieldsV1 ?? {};
+    assert.deepEqual(metadata?.['f:ownerReferences'], { '.': {}, 'k:{"uid":"u"}': {} });
+    assert.deepEqual(fields?.['f:nodeSelector'], {});
+    assert.deepEqual(fields?.['f:imagePullSecrets'], { '.': {}, 'k:{"name":"pull"}': {} });
+    const [container] = Object.values(fields?.['f:containers'] ?? {});
+    assert.deepEqual(container?.['f:env']?.['k:{"name":"E"}']?.['f:valueFrom'], {
+      '.': {},
+      'f:secretKeyRef': {},
+    });
   });
 });

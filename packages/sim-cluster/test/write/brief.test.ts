@@ -124,7 +124,7 @@ describe('the short way of writing', () => {
     api.create('pods', pod('default', 'p'));
     assert.deepEqual(mark('Other', 'somebody'), ['unknown']);
     assert.deepEqual(mark('DisruptionTarget', 'evictor'), ['evictor status', 'unknown']);
-    const node = api.create('nodes', { metadata: { name: 'n' } });
+    const node = api.create('nodes', { metadata: { name: 'n', labels: { zone: 'a' } } });
     const taints = [{ key: 'k', effect: 'NoSchedule' }];
     api.as('tainter').update('nodes', { ...node, spec: { taints } });
     assert.ok(named(api.get('nodes', '', 'n') ?? assert.fail()).includes('tainter'));
