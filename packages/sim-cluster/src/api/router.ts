@@ -27,6 +27,7 @@ import {
 } from '../handlers/write.ts';
 import {
   accessDenied,
+  badRequest,
   methodNotAllowed,
   notFound,
   pathDenied,
@@ -125,9 +126,21 @@ function routeResource(options: RouterOptions, call: Call, path: ResourcePath): 
     if (resource.custom) return pathNotFound();
     throw unknownPath();
   }
+  if (!resource.custom && endsInSlash(call.info, path)) refuseNameless(resource, path);
   const handler = handlerFor(call, resource, path);
   const answer = answered(handler, { ...options, ...call, resource, path });
   return resource.deprecation === null ? answer : withWarning(answer, resource.deprecation);
+}
+
+/** What follows `proxy` in a path is somebody else's. */
+function endsInSlash({ path }: RequestInfo, { subresource }: ResourcePath): boolean {
+  return path.endsWith('/') && subresource !== 'proxy';
+}
+
+/** A path that ends where a name should follow is a client's mistake: never the whole collection. */
+function refuseNameless({ namespaced }: Resource, { namespace, name }: ResourcePath): never {
+  const isNameless = name === '' && (!namespaced || namespace !== '');
+  throw isNameless ? badRequest('name must be provided') : unknownPath();
 }
 
 /** Custom resources are answered in YAML where that is asked for. */

@@ -24,7 +24,13 @@ export function pathNotFound(): Reply {
 
 type Handler = (call: Call, served: ServedResources) => Answer;
 
-const health: Handler = () => textReply(200, 'ok');
+/** `?verbose` names what was looked at, as scripts read it. */
+const health: Handler = ({ info: { path, query } }) => {
+  const [, endpoint = ''] = path.split('/');
+  if (!query.has('verbose')) return textReply(200, 'ok');
+  const checks = ['ping', 'log', 'etcd'].map((name) => `[+]${name} ok\n`);
+  return textReply(200, `${checks.join('')}${endpoint} check passed\n`);
+};
 
 /** Paths that are no resources. */
 const paths: Readonly<Record<string, Handler>> = {

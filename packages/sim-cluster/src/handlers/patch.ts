@@ -188,7 +188,9 @@ function apply(configuration: Json, call: ResourceCall, dryRun: boolean): Answer
   const { backend, resource, info, path } = call;
   const manager = requiredManager(call);
   const given = checkConfiguration(configuration, call);
-  const { warnings } = decodeBody(given, info.query, resource);
+  // No field validation lets an unknown field of a built-in kind through an apply.
+  const query = resource.custom ? info.query : new URLSearchParams({ fieldValidation: 'Strict' });
+  const { warnings } = decodeBody(given, query, resource);
   const read: JsonObject = resource.custom?.read(given, false).value ?? given;
   const { subresource } = path;
   const wanted = withoutReset(read, { resource, subresource });

@@ -94,7 +94,12 @@ export class Presenter {
       const rows = listed.items.map((stored) => this.#row(stored, toView(this.#resource, stored)));
       return this.#table(metadata, rows, true);
     }
-    if (form !== 'object') {
+    if (form === 'partial') {
+      throw notAcceptable(
+        `you requested PartialObjectMetadata, but the requested object is a list (*core.${this.#resource.listKind})`,
+      );
+    }
+    if (form === 'partialList') {
       const items = listed.items.map((stored) => partial(stored));
       return { kind: 'PartialObjectMetadataList', apiVersion: metaVersion, metadata, items };
     }

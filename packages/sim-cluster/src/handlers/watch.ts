@@ -1,6 +1,6 @@
 import type { Timer } from '../kernel/clock.ts';
 import { randomInteger } from '../kernel/prng.ts';
-import { ApiError, type Status } from '../objects/errors.ts';
+import { ApiError, futureResourceVersion, type Status } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { type Resource, storageOf } from '../resources/resource.ts';
 import { Selector } from '../selectors/selector.ts';
@@ -55,6 +55,12 @@ export class Watch {
   /** Sends what is already there, then follows. */
   start(sink: WatchSink): void {
     const { store } = this.#backend;
+    if (this.#wantsInitialEvents && this.#startRv > store.rv) {
+      const { resourceVersion } = this.#options;
+      sink.error(futureResourceVersion(resourceVersion, String(store.rv)).status);
+      sink.end();
+      return;
+    }
     if (this.#wantsInitialEvents) this.#sendPresent(sink);
     else if (this.#startRv > 0) {
       const { expiredThrough } = store.collection(this.#resource.storeKey).history;

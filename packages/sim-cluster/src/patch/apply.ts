@@ -17,18 +17,10 @@ import {
   withKeys,
   withoutField,
 } from './field-set.ts';
-import {
-  changedFields,
-  fieldsOf,
-  hasField,
-  hasFieldWithin,
-  pathsOf,
-  treeAt,
-  union,
-  without,
-} from './field-tree.ts';
+import { changedFields, fieldsOf } from './field-tree.ts';
 import { ownersIn } from './managed-fields.ts';
 import { mergeItems } from './merge-list.ts';
+import { hasField, hasFieldWithin, pathsOf, treeAt, union, without } from './tree-sets.ts';
 
 export interface ApplyOptions {
   readonly resource: Resource;

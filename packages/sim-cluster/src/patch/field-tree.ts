@@ -2,7 +2,8 @@ import { entry, equal, isList, isObject } from '../objects/json.ts';
 import type { FieldTree, Json, KubeObject } from '../objects/kube-object.ts';
 import { decode } from '../schema/decode.ts';
 import type { Shape, Struct } from '../schema/types.ts';
-import { elementOf, type FieldPath, isAtomic, isMerged, memberShape } from './field-set.ts';
+import { elementOf, isAtomic, isMerged, memberShape } from './field-set.ts';
+import { isEmpty, leaf, selfKey, sorted } from './tree-sets.ts';
 
 /** Whether a client's JSON is fields of this form, all the way down. */
 export function isFieldTree(value: unknown): value is FieldTree {
@@ -32,8 +33,6 @@ export interface FieldChanges {
   readonly gone: FieldTree | null;
 }
 
-const selfKey = '.';
-const leaf: FieldTree = {};
 const noChanges: FieldChanges = { taken: null, gone: null };
 /** The members of metadata that have owners; the others are the server's. */
 const ownedMetadata = new Set([
@@ -188,33 +187,6 @@ function isEmptyObject(value: Json): boolean {
   return isObject(value) && Object.keys(value).length === 0;
 }
 
-/** The ways to all fields of a tree. */
-export function pathsOf(tree: FieldTree): readonly FieldPath[] {
-  return Object.entries(tree).flatMap(([element, node]): readonly FieldPath[] =>
-    isEmpty(node) ? [[element]] : pathsOf(node).map((path) => [element, ...path]),
-  );
-}
-
-/** Whether what is at the end of the path is a field of the tree. */
-export function hasField(tree: FieldTree, path: FieldPath): boolean {
-  const node = nodeAt(tree, path);
-  return node !== undefined && isEmpty(node);
-}
-
-/** Whether what is at the end of the path, or anything in it, is a field of the tree. */
-export function hasFieldWithin(tree: FieldTree, path: FieldPath): boolean {
-  return nodeAt(tree, path) !== undefined;
-}
-
-function nodeAt(tree: FieldTree, path: FieldPath): FieldTree | undefined {
-  return path.reduce<FieldTree | undefined>((inner, element) => inner?.[element], tree);
-}
-
-/** The tree of one field. */
-export function treeAt(path: FieldPath): FieldTree {
-  return path.reduceRight<FieldTree>((inner, element) => ({ [element]: inner }), leaf);
-}
-
 /** All fields of a value, itself first. */
 function fieldsIn(shape: Shape | undefined, value: Json): FieldTree {
   const parts = partsOf(shape, value);
@@ -248,84 +220,4 @@ function partsOf(shape: Shape | undefined, value: Json): Parts | null {
     parts.set(`f:${name}`, { shape: memberShape(shape, name), value: member });
   }
   return parts;
-}
-
-/** The fields of both; the same tree when the other has no more. */
-export function union(tree: FieldTree, other: FieldTree): FieldTree {
-  if (covers(tree, other)) return tree;
-  const result: Record<string, FieldTree> = { ...withSelf(tree, other) };
-  for (const element in other) {
-    if (element === selfKey) continue;
-    const added = other[element] as FieldTree;
-    const had = result[element];
-    result[element] = had ? unionOfNodes(had, added) : added;
-  }
-  return sorted(result) ?? leaf;
-}
-
-/** Whether every field of `other` is in `tree`. */
-function covers(tree: FieldTree, other: FieldTree): boolean {
-  for (const element in other) {
-    const here = tree[element];
-    const added = other[element] as FieldTree;
-    if (here === undefined) return false;
-    if (here === added || element === selfKey) continue;
-    if ((ownsItself(added) && !ownsItself(here)) || !covers(here, added)) return false;
-  }
-  return true;
-}
-
-function unionOfNodes(one: FieldTree, other: FieldTree): FieldTree {
-  const both = union(one, other);
-  const isField = ownsItself(one) || ownsItself(other);
-  if (!isField || isEmpty(both) || selfKey in both) return both;
-  return { [selfKey]: leaf, ...both };
-}
-
-function withSelf(tree: FieldTree, other: FieldTree): FieldTree {
-  return selfKey in other && !(selfKey in tree) ? { [selfKey]: leaf, ...tree } : tree;
-}
-
-/** The fields of `tree` that are not in `other`; the same tree when nothing goes, null for none. */
-export function without(tree: FieldTree, other: FieldTree): FieldTree | null {
-  let result: Record<string, FieldTree> | null = null;
-  for (const element in other) {
-    const here = tree[element];
-    if (element === selfKey || here === undefined) continue;
-    const left = withoutInNode(here, other[element] as FieldTree);
-    if (left === here) continue;
-    result ??= { ...tree };
-    if (left) result[element] = left;
-    else delete result[element];
-  }
-  if (!result) return tree;
-  return isEmpty(result) ? null : result;
-}
-
-function withoutInNode(node: FieldTree, other: FieldTree): FieldTree | null {
-  const { [selfKey]: _self, ...parts } = without(node, other) ?? {};
-  const isField = ownsItself(node) && !ownsItself(other);
-  if (isEmpty(parts)) return isField ? leaf : null;
-  return isField ? { [selfKey]: leaf, ...parts } : parts;
-}
-
-function ownsItself(node: FieldTree): boolean {
-  return selfKey in node || isEmpty(node);
-}
-
-function isEmpty(tree: FieldTree): boolean {
-  for (const _element in tree) return false;
-  return true;
-}
-
-/** The tree in the order in which the real server writes it; null for an empty one. */
-function sorted(tree: Record<string, FieldTree>): FieldTree | null {
-  const elements = Object.keys(tree);
-  if (elements.length === 0) return null;
-  if (elements.every((element, at) => at === 0 || (elements[at - 1] as string) < element)) {
-    return tree;
-  }
-  return Object.fromEntries(
-    elements.sort().map((element) => [element, tree[element]]),
-  ) as FieldTree;
 }

@@ -3,7 +3,8 @@ import { isObject } from '../objects/json.ts';
 import type { FieldTree, KubeObject, ManagedFields } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import type { Resource } from '../resources/resource.ts';
-import { changedFields, isFieldTree, union, without } from './field-tree.ts';
+import { changedFields, isFieldTree } from './field-tree.ts';
+import { union, without } from './tree-sets.ts';
 
 export interface TrackOptions {
   readonly manager: string;

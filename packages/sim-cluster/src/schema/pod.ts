@@ -24,9 +24,7 @@ const envVar = struct('EnvVar', {
   name: 'string!',
   value: 'string',
   valueFrom: struct('EnvVarSource', {
-    fieldRef: atomic(
-      struct('ObjectFieldSelector', { apiVersion: 'string', fieldPath: 'string!' }),
-    ),
+    fieldRef: atomic(struct('ObjectFieldSelector', { apiVersion: 'string', fieldPath: 'string!' })),
     resourceFieldRef: atomic(
       struct('ResourceFieldSelector', {
         containerName: 'string',

@@ -60,7 +60,10 @@ export const replicaSet: Struct = topLevel('ReplicaSet', {
 /** v1 ReplicationController: a ReplicaSet whose selector is a plain map. */
 export const replicationController: Struct = topLevel('ReplicationController', {
   spec: always(
-    struct('ReplicationControllerSpec', { ...replicaSetSpec.fields, selector: atomic(map('string')) }),
+    struct('ReplicationControllerSpec', {
+      ...replicaSetSpec.fields,
+      selector: atomic(map('string')),
+    }),
   ),
   status: always(replicaSetStatus),
 });

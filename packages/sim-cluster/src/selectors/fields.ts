@@ -46,12 +46,23 @@ function reader(resource: Resource, label: string): FieldTerm['read'] {
 
 /** The terms between commas; `\,` is a comma within a value. Empty terms are left out. */
 function splitTerms(text: string): readonly string[] {
-  return (text.match(/(?:\\.|[^,\\])+/g) ?? []).filter((term) => term !== '');
+  return (text.match(/(?:\\.?|[^,\\])+/gs) ?? []).filter((term) => term !== '');
 }
 
 function parseTerm(term: string, text: string): Omit<FieldTerm, 'read'> {
   const parts = /^((?:\\.|[^=!\\])*?)(!=|==|=)(.*)$/s.exec(term);
   if (!parts) throw new SelectorError(`invalid selector: '${text}'; can't understand '${term}'`);
-  const value = (parts[3] ?? '').replace(/\\(.)/g, '$1');
-  return { label: parts[1] ?? '', equal: parts[2] !== '!=', value };
+  return { label: parts[1] ?? '', equal: parts[2] !== '!=', value: unescaped(parts[3] ?? '') };
+}
+
+/** A value as it was before `\`, `,` and `=` in it were written with a backslash. */
+function unescaped(written: string): string {
+  return written.replace(/\\.?|=/gs, (found) => {
+    if (found === '=') {
+      throw new SelectorError('invalid field selector: unescaped character in value: 61');
+    }
+    const sign = found.slice(1);
+    if (['\\', ',', '='].includes(sign)) return sign;
+    throw new SelectorError(`invalid field selector: invalid escape sequence: ${found}`);
+  });
 }

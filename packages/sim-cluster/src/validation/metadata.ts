@@ -30,9 +30,7 @@ export function validateMetadata(
   }
   causes.push(...validateLabels(metadata.labels ?? {}, 'metadata.labels'));
   causes.push(...validateAnnotations(metadata.annotations ?? {}));
-  for (const [index, owner] of (metadata.ownerReferences ?? []).entries()) {
-    causes.push(...validateOwner(owner, `metadata.ownerReferences[${index}]`));
-  }
+  for (const owner of metadata.ownerReferences ?? []) causes.push(...validateOwner(owner));
   causes.push(...validateController(metadata.ownerReferences ?? []));
   for (const [index, finalizer] of (metadata.finalizers ?? []).entries()) {
     causes.push(...finalizerErrors(finalizer, `metadata.finalizers[${index}]`));
@@ -69,13 +67,20 @@ function validateAnnotations(annotations: Readonly<Record<string, string>>): rea
   return causes;
 }
 
-function validateOwner(owner: OwnerReference, field: string): readonly Cause[] {
+/** The real server does not say which one. */
+function validateOwner(owner: OwnerReference): readonly Cause[] {
+  const field = 'metadata.ownerReferences';
   const causes: Cause[] = [];
-  if (!owner.apiVersion) {
-    causes.push(invalidValue(`${field}.apiVersion`, '', 'version must not be empty'));
+  const { apiVersion = '', kind } = owner;
+  if (!/^[^/]*\/?[^/]+$/.test(apiVersion)) {
+    causes.push(invalidValue(`${field}.apiVersion`, apiVersion, 'version must not be empty'));
   }
   for (const member of ['kind', 'name', 'uid'] as const) {
     if (!owner[member]) causes.push(invalidValue(`${field}.${member}`, '', 'must not be empty'));
+  }
+  if (apiVersion === 'v1' && kind === 'Event') {
+    const text = '/v1, Kind=Event is disallowed from being an owner';
+    causes.push(invalidValue(field, owner, text));
   }
   return causes;
 }

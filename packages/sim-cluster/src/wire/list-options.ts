@@ -85,12 +85,13 @@ function watchCauses({ match, continueToken, sendInitialEvents }: ListOptions): 
     const text = 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan';
     causes.push(forbiddenValue(rvMatch, text));
   }
-  if (match === '') return causes;
-  if (sendInitialEvents === null) {
+  if (match !== '' && sendInitialEvents === null) {
     const text = 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided';
     causes.push(forbiddenValue(rvMatch, text));
   }
-  if (match !== 'NotOlderThan') causes.push(notSupported(rvMatch, match, ['NotOlderThan']));
+  if (match !== '' && match !== 'NotOlderThan') {
+    causes.push(notSupported(rvMatch, match, ['NotOlderThan']));
+  }
   if (continueToken !== '') {
     const text = 'resourceVersionMatch is forbidden when continue is provided';
     causes.push(forbiddenValue(rvMatch, text));

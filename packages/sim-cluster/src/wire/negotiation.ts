@@ -59,7 +59,7 @@ const browserPattern = /^(curl|Wget|Mozilla)\//;
 export function negotiate(headers: Headers, pretty: string | null): Representation {
   const indented = isPretty(headers['user-agent'] ?? '', pretty);
   let understood = false;
-  for (const { mediaType, parameters } of parseAccept(headers.accept ?? '*/*')) {
+  for (const { mediaType, parameters } of parseAccept(headers.accept || '*/*')) {
     if (!isJson(mediaType)) continue;
     understood = true;
     const form = formOf(parameters);
@@ -74,7 +74,7 @@ export function negotiate(headers: Headers, pretty: string | null): Representati
 
 /** The form that is asked for by the first entry that is understood, where that is protobuf; no Table is. */
 export function protobufForm(headers: Headers): Representation['form'] | null {
-  for (const { mediaType, parameters } of parseAccept(headers.accept ?? '*/*')) {
+  for (const { mediaType, parameters } of parseAccept(headers.accept || '*/*')) {
     const form = formOf(parameters);
     if (form && isJson(mediaType)) return null;
     if (form && form !== 'table' && mediaType === protobufType) return form;
@@ -84,7 +84,7 @@ export function protobufForm(headers: Headers): Representation['form'] | null {
 
 /** Whether what has no other form, as a Status, is to be in protobuf. */
 export function prefersProtobuf(headers: Headers): boolean {
-  const plain = parseAccept(headers.accept ?? '*/*').find(
+  const plain = parseAccept(headers.accept || '*/*').find(
     ({ mediaType, parameters }) =>
       parameters.as === undefined && (mediaType === protobufType || isJson(mediaType)),
   );
@@ -93,7 +93,7 @@ export function prefersProtobuf(headers: Headers): boolean {
 
 /** Whether JSON will do, in any form. */
 export function takesJson(headers: Headers): boolean {
-  return parseAccept(headers.accept ?? '*/*').some(({ mediaType }) => isJson(mediaType));
+  return parseAccept(headers.accept || '*/*').some(({ mediaType }) => isJson(mediaType));
 }
 
 function isJson(mediaType: string): boolean {

@@ -140,12 +140,24 @@ function shorten(pod: KubeObject, asked: number | undefined, now: number): KubeO
   return { ...pod, metadata: { ...metadata, ...shortened } };
 }
 
+/** A policy that is asked for takes the place of the one that the finalizers tell of. */
 function withPolicyFinalizer(object: KubeObject, request: DeleteRequest): KubeObject {
-  const policy = request.orphanDependents ? 'Orphan' : (request.propagationPolicy ?? '');
+  const policy = policyOf(request);
+  if (policy === undefined) return object;
   const finalizer = policyFinalizers[policy];
   const finalizers = object.metadata.finalizers ?? [];
-  if (finalizer === undefined || finalizers.includes(finalizer)) return object;
-  return { ...object, metadata: { ...object.metadata, finalizers: [...finalizers, finalizer] } };
+  const others = finalizers.filter((name) => !Object.values(policyFinalizers).includes(name));
+  if (finalizer === undefined && others.length === finalizers.length) return object;
+  if (finalizer && finalizers.includes(finalizer) && others.length === finalizers.length - 1) {
+    return object;
+  }
+  const next = finalizer === undefined ? others : [...others, finalizer];
+  return { ...object, metadata: { ...object.metadata, finalizers: next } };
+}
+
+function policyOf({ orphanDependents, propagationPolicy }: DeleteRequest): string | undefined {
+  if (orphanDependents === undefined) return propagationPolicy;
+  return orphanDependents ? 'Orphan' : 'Background';
 }
 
 /** Stores the mark where something holds the object (and for every pod), then removes the rest. */

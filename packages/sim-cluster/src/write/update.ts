@@ -50,14 +50,16 @@ export function replaceObject(
 
 function checkIdentity(target: Target, metadata: ObjectMeta): void {
   if (metadata.name !== target.name) {
-    const given = metadata.name ?? '';
+    const { name } = metadata;
     throw badRequest(
-      `the name of the object (${given}) does not match the name on the URL (${target.name})`,
+      name
+        ? `the name of the object (${name}) does not match the name on the URL (${target.name})`
+        : `the name of the object (${target.name} based on URL) was undeterminable: name must be provided`,
     );
   }
   if (metadata.namespace && metadata.namespace !== target.namespace) {
     throw badRequest(
-      `the namespace of the object (${metadata.namespace}) does not match the namespace on the request (${target.namespace})`,
+      'the namespace of the provided object does not match the namespace sent on the request',
     );
   }
 }
@@ -89,7 +91,7 @@ function checkPreconditions(
   if (given.uid && given.uid !== uid && !options.patch) {
     throw failedPrecondition(resource, previous, 'UID', given.uid, uid);
   }
-  if (given.resourceVersion) {
+  if (given.resourceVersion && given.resourceVersion !== '0') {
     if (given.resourceVersion !== resourceVersion) throw conflict(resource, name);
   } else if (!resource.unconditionalUpdate && !options.patch) {
     const cause = invalidValue('metadata.resourceVersion', 0, 'must be specified for an update');
@@ -219,7 +221,8 @@ export function writeNext(
     const stored = backend.store.put(storage.storeKey, next, previous);
     return backend.isBrief ? stored : markCanonical(stored);
   }
-  backend.store.remove(storage.storeKey, next);
+  // Who watches sees it go as it was stored, with the finalizers that this write takes away.
+  backend.store.remove(storage.storeKey, previous);
   return next;
 }
 

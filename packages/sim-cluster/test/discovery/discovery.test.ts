@@ -21,6 +21,7 @@ describe('discovery', () => {
     for (const path of ['/healthz', '/livez', '/readyz', '/readyz/ping']) {
       assert.equal(client.get(path).text, 'ok');
     }
+    assert.match(client.get('/readyz?verbose').text, /^\[\+\]ping ok\n.*readyz check passed\n$/s);
   });
 
   it('describes every resource that is served, both ways alike', () => {

@@ -268,6 +268,43 @@ describe('a watch', () => {
   });
 });
 
+describe('a watch is told', () => {
+  it('of what goes with its last finalizer as it was stored, under a version of its own', () => {
+    const { client } = fixture();
+    client.post(nodes, { metadata: { name: 'n', finalizers: ['x.io/a'] } });
+    client.delete(`${nodes}/n`);
+    const watch = client.watch(nodes, { query: { resourceVersion: '0' } });
+    client.patch(`${nodes}/n`, { metadata: { finalizers: null } });
+    const [added, deleted] = watch.events;
+    assert.deepEqual(summary(watch.events), ['ADDED n', 'DELETED n']);
+    assert.deepEqual(deleted?.object.metadata.finalizers, ['x.io/a']);
+    assert.ok(added && deleted && rvOf(deleted.object) > rvOf(added.object));
+  });
+
+  it('that the version it has seen is not there yet, also when it wants all from the beginning', () => {
+    const { client } = fixture();
+    const query = {
+      sendInitialEvents: 'true',
+      resourceVersionMatch: 'NotOlderThan',
+      allowWatchBookmarks: 'true',
+      resourceVersion: '99999999',
+    };
+    const { events, response } = client.watch(nodes, { query });
+    assert.deepEqual([response().status, response().ended], [200, true]);
+    assert.deepEqual(
+      events.map(({ type, object }) => [type, object.code, object.reason]),
+      [['ERROR', 504, 'Timeout']],
+    );
+  });
+
+  it('that it cannot go on where a list stopped', () => {
+    const { client } = fixture();
+    const { status, body } = client.get(nodes, { query: { watch: 'true', continue: 'abc' } });
+    assert.equal(status, 422);
+    assert.match(body.message, /resourceVersionMatch is forbidden when continue is provided$/);
+  });
+});
+
 it('a watch that has been stopped hears of nothing more, not only its client', () => {
   const store = new Store({ startRv: 1, historyLength: 10 });
   const backend = {

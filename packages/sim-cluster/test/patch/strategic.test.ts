@@ -36,6 +36,15 @@ describe('a strategic patch of conditions A, B and C', () => {
   }
 });
 
+it('a strategic patch puts new finalizers before those that it does not name', () => {
+  const { client } = fixture();
+  client.post(nodes, { metadata: { name: 'n1', finalizers: ['x.io/a', 'x.io/b'] } });
+  const patched = (finalizers: readonly string[]): unknown =>
+    client.patch(`${nodes}/n1`, { metadata: { finalizers } }, strategic).body.metadata.finalizers;
+  assert.deepEqual(patched(['x.io/c']), ['x.io/c', 'x.io/a', 'x.io/b']);
+  assert.deepEqual(patched(['x.io/b', 'x.io/d']), ['x.io/c', 'x.io/a', 'x.io/b', 'x.io/d']);
+});
+
 it('a strategic patch can take all away from a map, or put all else in its place', () => {
   const { client } = fixture();
   const patched = (labels: object): unknown => {

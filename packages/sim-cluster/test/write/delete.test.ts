@@ -48,6 +48,31 @@ describe('what a deletion leaves for the garbage collector', () => {
   }
 });
 
+describe('a deletion with a policy, of an object that has one already', () => {
+  const configMaps = '/api/v1/namespaces/default/configmaps';
+  const cases: readonly (readonly [
+    had: readonly string[],
+    propagationPolicy: string | undefined,
+    left: readonly string[] | null,
+  ])[] = [
+    [['orphan'], undefined, ['orphan']],
+    [['orphan'], 'Background', null],
+    [['orphan', 'x.io/a'], 'Background', ['x.io/a']],
+    [['foregroundDeletion', 'x.io/a'], 'Orphan', ['x.io/a', 'orphan']],
+    [['orphan'], 'Foreground', ['foregroundDeletion']],
+    [['orphan', 'x.io/a'], 'Orphan', ['orphan', 'x.io/a']],
+  ];
+  for (const [finalizers, propagationPolicy, left] of cases) {
+    it(`${finalizers.join(' ')}, ${propagationPolicy}: ${left?.join(' ') ?? 'nothing'}`, () => {
+      const { client } = fixture();
+      client.post(configMaps, { metadata: { name: 'c', finalizers } });
+      client.delete(`${configMaps}/c`, { body: propagationPolicy ? { propagationPolicy } : {} });
+      const { status, body } = client.get(`${configMaps}/c`);
+      assert.deepEqual(status === 404 ? null : body.metadata.finalizers, left);
+    });
+  }
+});
+
 describe('the deletion of a namespace', () => {
   const namespaces = '/api/v1/namespaces';
   const inOwnWay = `${namespaces}/team/finalize`;

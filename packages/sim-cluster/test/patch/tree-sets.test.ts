@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FieldTree } from '../../src/objects/kube-object.ts';
-import { union, without } from '../../src/patch/field-tree.ts';
+import { union, without } from '../../src/patch/tree-sets.ts';
 
 const self: FieldTree = { '.': {} };
 const a: FieldTree = { 'f:a': {} };
