@@ -22,21 +22,13 @@ func fillAdmission(object runtime.Object) {
 	case *admissionv1.ValidatingWebhookConfiguration:
 		for i := range o.Webhooks {
 			hook := &o.Webhooks[i]
-			fillSelectors(&hook.NamespaceSelector, &hook.ObjectSelector)
-			fill(&hook.FailurePolicy, admissionv1.Fail)
-			fill(&hook.MatchPolicy, admissionv1.Equivalent)
-			fill(&hook.TimeoutSeconds, 10)
-			fillRules(hook.Rules)
+			fillHook(&hook.NamespaceSelector, &hook.ObjectSelector, &hook.FailurePolicy, &hook.MatchPolicy, &hook.TimeoutSeconds, hook.Rules)
 		}
 	case *admissionv1.MutatingWebhookConfiguration:
 		for i := range o.Webhooks {
 			hook := &o.Webhooks[i]
-			fillSelectors(&hook.NamespaceSelector, &hook.ObjectSelector)
-			fill(&hook.FailurePolicy, admissionv1.Fail)
-			fill(&hook.MatchPolicy, admissionv1.Equivalent)
-			fill(&hook.TimeoutSeconds, 10)
+			fillHook(&hook.NamespaceSelector, &hook.ObjectSelector, &hook.FailurePolicy, &hook.MatchPolicy, &hook.TimeoutSeconds, hook.Rules)
 			fill(&hook.ReinvocationPolicy, admissionv1.NeverReinvocationPolicy)
-			fillRules(hook.Rules)
 		}
 	}
 }
@@ -66,7 +58,11 @@ func fillMatch(match *admissionv1.MatchResources) {
 	}
 }
 
-func fillRules(rules []admissionv1.RuleWithOperations) {
+func fillHook(namespaces, objects **metav1.LabelSelector, failure **admissionv1.FailurePolicyType, match **admissionv1.MatchPolicyType, seconds **int32, rules []admissionv1.RuleWithOperations) {
+	fillSelectors(namespaces, objects)
+	fill(failure, admissionv1.Fail)
+	fill(match, admissionv1.Equivalent)
+	fill(seconds, 10)
 	for i := range rules {
 		fill(&rules[i].Scope, admissionv1.AllScopes)
 	}

@@ -1,4 +1,4 @@
-import { labelSelector, objectMeta, topLevel } from './metadata.ts';
+import { labelSelector, objectMeta, objectReference, topLevel } from './metadata.ts';
 import { always, atomic, list, listBy, map, type Struct, set, struct } from './types.ts';
 
 const quantities = map('quantity');
@@ -204,17 +204,7 @@ export const podTemplate: Struct = struct('PodTemplateSpec', {
 
 /** The Binding that assigns a pod to a node. */
 export const binding: Struct = topLevel('Binding', {
-  target: always(
-    struct('ObjectReference', {
-      kind: 'string',
-      namespace: 'string',
-      name: 'string',
-      uid: 'string',
-      apiVersion: 'string',
-      resourceVersion: 'string',
-      fieldPath: 'string',
-    }),
-  ),
+  target: always(objectReference),
 });
 
 /** v1 DeleteOptions, a body of its own and a part of an Eviction. */
