@@ -9,7 +9,7 @@ export const drainSchemas = {
     properties: {
       apiVersion: {
         type: 'string',
-        description: 'v1, or group/version.',
+        description: 'Its group and version: v1, or group/version.',
         maxLength: 317,
         rules: [
           {
