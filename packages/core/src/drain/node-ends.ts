@@ -19,6 +19,6 @@ export function lateEndOf(now: Instant, pods: readonly DrainPod[]): DrainNodePha
 }
 
 /** Whether it does not resolve by itself. */
-function isInTheWay(blocker: Blocker | null): boolean {
+export function isInTheWay(blocker: Blocker | null): boolean {
   return blocker !== null && blocker.verdict !== 'resolves';
 }

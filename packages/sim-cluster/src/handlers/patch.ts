@@ -84,7 +84,7 @@ export function readPatch(call: ResourceCall): (document: KubeObject) => Body {
   const saysKind = type !== strategicType;
   return (document) => {
     const patched = patcher(document, patch, call);
-    const shown = saysKind ? JSON.stringify(patched) : goText(patch);
+    const shown = (): string => (saysKind ? JSON.stringify(patched) : goText(patch));
     return decodePatched(call, patched, { before: document, saysKind, shown });
   };
 }
@@ -158,7 +158,7 @@ interface PatchedFrom {
   readonly before: KubeObject;
   readonly saysKind: boolean;
   /** What a refusal shows: the patched object, or a strategic merge patch itself. */
-  readonly shown: string;
+  readonly shown: () => string;
 }
 
 /** A patched object that does not fit its kind is a 422. */
@@ -179,7 +179,7 @@ function decodePatched(
       ? /parsing time|json: cannot|strict decoding/
       : /parsing time|json: cannot|strict decoding|unknown conversion|no kind/;
     if (!refused.test(reason)) throw error;
-    const cause = invalidValue('patch', shown, reason);
+    const cause = invalidValue('patch', shown(), reason);
     throw invalid({ group: '', kind: '' }, '', [cause]);
   }
 }

@@ -13,9 +13,15 @@ export function mergeItems(
   wanted: readonly Json[],
   mergeItem: (have: Json | undefined, want: Json) => Json,
 ): readonly Json[] {
-  const have = new Map((isList(live) ? live : []).map((item) => [elementOf(list, item), item]));
+  const items = isList(live) ? live : [];
+  const mine = items.map((item) => elementOf(list, item));
+  // Of items with one key nobody knows which one is meant: they stay as they are, or all give way.
+  const have = new Map<string, Json | undefined>();
+  for (const [index, element] of mine.entries()) {
+    have.set(element, have.has(element) ? undefined : items[index]);
+  }
   const want = new Map(wanted.map((item) => [elementOf(list, item), item]));
-  const [mine, theirs] = [[...have.keys()], [...want.keys()]];
+  const theirs = [...want.keys()];
   const shared = theirs.filter((element) => have.has(element));
   const result: Json[] = [];
   const taken = new Set<string>();
@@ -32,14 +38,17 @@ export function mergeItems(
       at++;
       next++;
     } else if (left !== undefined && !want.has(left)) {
-      result.push(have.get(left) as Json);
+      result.push(items[at] as Json);
       at++;
-    } else if (left !== undefined && (taken.has(left) || (right !== undefined && isLater(left)))) {
+    } else if (left !== undefined && right !== undefined && isLater(left)) {
       at++;
-    } else if (right !== undefined) {
+    } else {
+      // One more of a key that is taken gives way to what comes next.
+      if (left !== undefined && taken.has(left)) at++;
+      if (right === undefined) continue;
       take(right);
       next++;
-    } else at++;
+    }
   }
   return result;
 

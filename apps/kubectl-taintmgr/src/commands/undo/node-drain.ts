@@ -72,7 +72,7 @@ async function isThere({ client }: Undo, { metadata }: NodeDrainObject): Promise
   return (await readNodeDrain(client, metadata.name))?.metadata.uid === metadata.uid;
 }
 
-/** The exit code: an error where EvictionRequests, conditions or nodes are left. In a dry run a controller may see to the former. */
+/** The exit code: an error where EvictionRequests, conditions or nodes are left. In a dry run a controller may see to the first two. */
 async function undoHere(
   { client, output, isDryRun }: Undo,
   drain: NodeDrainObject,

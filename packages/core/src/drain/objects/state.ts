@@ -5,6 +5,7 @@ import type { PodRef } from '../../model/pod.ts';
 import type { TakenPod } from '../../policy/values.ts';
 import { isGivenUp, refusedText } from '../given-up.ts';
 import type { DrainMachine } from '../machine.ts';
+import { isInTheWay } from '../node-ends.ts';
 import { type DrainNode, type DrainPod, isDone } from '../state.ts';
 import { currentWave } from '../turns.ts';
 
@@ -120,8 +121,10 @@ export function stateOf(input: StateInput): NodeDrainState {
   const tally = { ...counts, givenUp: podsByNode(givenUp), open: podsByNode(open) };
   const nodes = machine.nodes().map((node) => nodeState(node, tally, input));
   const podsGone = nodes.reduce((sum, node) => sum + node.podsGone, 0);
-  const said = new Set(nodes.flatMap(({ name, reason }) => (reason === 'Blocked' ? name : [])));
-  const blocked = open.filter((pod) => isStuck(pod) && !said.has(pod.pod.nodeName));
+  const said = new Map(nodes.map(({ name, message }) => [name, message]));
+  const isSaid = ({ pod, blocker }: DrainPod): boolean =>
+    blocker !== null && said.get(pod.nodeName)?.endsWith(`: ${blocker.message}`) === true;
+  const blocked = open.filter((pod) => isStuck(pod) && !isSaid(pod));
   const { closed } = input;
   const blockers = [
     ...(nodes.length === 0 ? ['no node matches its nodeSelector'] : []),
@@ -189,13 +192,20 @@ function nodeState(
     case 'failed': {
       const reason = phase.why;
       // The next leader knows what the node says, and asks for none of these pods again.
-      const refused = givenUp.get(name) ?? (reason === 'Blocked' ? open.get(name) : undefined);
-      const message = phase.message ?? refusedText(refused ?? []);
+      const late = reason === 'Blocked' ? refusedAlike(open.get(name) ?? []) : [];
+      const message = phase.message ?? refusedText(givenUp.get(name) ?? late);
       return { ...none, name, phase: 'Failed', endedAt: wall(phase.at), reason, message };
     }
     case 'vanished':
       return { ...none, name, phase: 'Gone', endedAt: wall(phase.at) };
   }
+}
+
+/** Those that were in the way when the time of their node was over, in the words of the first. */
+function refusedAlike(pods: readonly DrainPod[]): readonly DrainPod[] {
+  const refused = pods.filter(({ blocker }) => isInTheWay(blocker));
+  const message = refused[0]?.blocker?.message;
+  return refused.filter(({ blocker }) => blocker?.message === message);
 }
 
 function countByNode(pods: readonly DrainPod[]): ReadonlyMap<string, number> {

@@ -94,7 +94,8 @@ export const rulesNotChecked: ManifestFault = {
 const integerEnd = 2 ** 63;
 
 export function isInteger(value: unknown): boolean {
-  return Number.isInteger(value) && Math.abs(Number(value)) < integerEnd;
+  if (typeof value !== 'number' || !Number.isInteger(value)) return false;
+  return value < integerEnd && value >= -integerEnd;
 }
 
 /** As JSON Schema calls it. */

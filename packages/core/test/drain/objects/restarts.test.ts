@@ -162,6 +162,24 @@ describe('a node that has failed as budgets refused its pods until its time was 
       cluster.pass(10_000);
     }
   });
+
+  it('says it of each budget, and first of what would not have gone away by itself', () => {
+    const spec = { nodes: ['n1'], timeouts: { node: '5s' } };
+    const cluster = new SharedCluster([drainOf(spec)], ['n1']);
+    cluster.pods.clear();
+    const busy = { kind: 'failed', status: 429, message: 'busy', retryAfter: null } as const;
+    const answers = { a: busy, b: blocked, c: { ...blocked, message: 'another' }, d: blocked };
+    for (const [name, answer] of Object.entries(answers)) {
+      cluster.pods.set(name, pod(name, 0));
+      cluster.answers.set(`evict ${name}`, answer);
+    }
+    cluster.start();
+    cluster.pass(10_000);
+    assert.deepEqual(cluster.state().blockers, [
+      'node n1: pod shop/b (2 such pods): budget',
+      ...['pod shop/a: busy', 'pod shop/c: another'],
+    ]);
+  });
 });
 
 describe('status.podsLeft of a node that has failed', () => {
