@@ -35,10 +35,11 @@ const followed: Evictor = (kubeconfig) =>
 async function requestLoop(kubeconfig: string, watched: string | null): Promise<void> {
   const { access } = await loadKubeconfig({ kubeconfig });
   const { headers, tls } = await access.authorize();
-  const session = http2.connect(access.server, { ...tls, ALPNProtocols: ['h2'] });
-  const open = (method: string, path: string, type = 'application/json') => {
+  const connected = () => http2.connect(access.server, { ...tls, ALPNProtocols: ['h2'] });
+  const session = connected();
+  const open = (method: string, path: string, type = 'application/json', through = session) => {
     const head = { ...headers, ':method': method, ':path': path, 'content-type': type };
-    return session.request(head, { endStream: method === 'GET' }).setEncoding('utf8');
+    return through.request(head, { endStream: method === 'GET' }).setEncoding('utf8');
   };
   const send = async (method: string, path: string, type: string, body: object): Promise<void> => {
     const stream = open(method, path, type);
@@ -62,7 +63,8 @@ async function requestLoop(kubeconfig: string, watched: string | null): Promise<
     await send('PATCH', `${path}/status`, patch, markOf(uid));
     await send('DELETE', path, 'application/json', { preconditions: { uid } });
   });
-  const nodes = open('GET', '/api/v1/nodes?watch=true');
+  // What a watch has not been read of when it is closed may fill the window of its connection for good.
+  const nodes = open('GET', '/api/v1/nodes?watch=true', undefined, connected());
   let heard = '';
   let hasBegun = false;
   nodes.on('data', (chunk: string) => {
