@@ -130,7 +130,7 @@ describe('snapshot', () => {
     const names = ['a-1', 'a-2'];
     const explain = async (): Promise<readonly string[]> => {
       const path =
-        'jsonpath={.zone}{.taints}{.pods[*].name}{.pods[*].decision}{.pods[*].owner}{.summary.evict}';
+        'jsonpath={.zone}{.taints[*].key}{.taints[*].timeAdded}{.pods[*].name}{.pods[*].decision}{.pods[*].owner}{.summary.evict}';
       const texts: string[] = [];
       for (const name of names) texts.push((await run('explain', 'node', name, '-o', path)).out);
       return texts;
