@@ -1,160 +1,138 @@
 // Strategic merge patch.
-import { serverError } from '../objects/errors.ts';
-import { entry, equal, isList, isObject, type JsonObject, setOwn } from '../objects/json.ts';
+import { badRequest, serverError } from '../objects/errors.ts';
+import { entry, isList, isObject, type JsonObject, setOwn } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
-import type { List, Shape } from '../schema/types.ts';
+import type { Shape } from '../schema/types.ts';
 import { memberShape } from './field-set.ts';
+import { mergedList, mergeList, unknownPatch, withoutDirectives } from './strategic-list.ts';
+import { inOrder, refuseOrder } from './strategic-order.ts';
 
-const orderPrefix = '$setElementOrder/';
-const deleteFromPrefix = '$deleteFromPrimitiveList/';
+const orderPrefix = '$setElementOrder';
+const deleteFromPrefix = '$deleteFromPrimitiveList';
+
+type Members = { readonly [key: string]: Json };
 
 /**
  * Strategic merge patch: like a merge patch, but lists that have a merge key in the schema are
  * merged item by item, and the directives `$patch`, `$retainKeys`, `$setElementOrder/x` and
- * `$deleteFromPrimitiveList/x` are obeyed. A list without a merge key is replaced whole.
+ * `$deleteFromPrimitiveList/x` are obeyed. A list without a merge key is replaced whole. What is
+ * new is taken as it is, and so are the places where kube-apiserver looks for directives.
  */
 export function applyStrategicPatch(shape: Shape | undefined, document: Json, patch: Json): Json {
   return isObject(patch) ? mergeMap(shape, isObject(document) ? document : {}, patch) : patch;
 }
 
-type Members = { readonly [key: string]: Json };
-
 function mergeMap(shape: Shape | undefined, original: Members, patch: Members): Json {
-  if (patch.$patch === 'replace') return withoutDirectives(patch);
-  if (patch.$patch === 'delete') return {};
-  if (patch.$patch !== undefined && patch.$patch !== 'merge') throw unknownDirective(patch);
+  if ('$patch' in patch) return replacement(patch);
   const result: JsonObject = { ...original };
-  if (isList(patch.$retainKeys)) {
-    const kept = new Set<Json>(patch.$retainKeys);
-    for (const key of Object.keys(result)) if (!kept.has(key)) delete result[key];
+  const rest: JsonObject = { ...patch };
+  retainKeys(result, rest);
+  orderLists(shape, result, rest);
+  for (const [key, value] of Object.entries(rest)) {
+    const isDeletion = key.startsWith(deleteFromPrefix);
+    const name = isDeletion ? listName(key, deleteFromPrefix, 'primitive') : key;
+    if (value === null) delete result[name];
+    else mergeMember(memberShape(shape, name), result, name, value, isDeletion);
   }
-  for (const [key, value] of Object.entries(patch)) {
-    if (isDirective(key)) continue;
-    if (value === null) delete result[key];
-    else setOwn(result, key, mergeMember(memberShape(shape, key), entry(result, key), value));
-  }
-  applyListDirectives(shape, original, result, patch);
   return result;
 }
 
-function unknownDirective(patch: Members): Error {
-  return serverError(
-    `unknown patch type: ${String(patch.$patch)} in map: ${JSON.stringify(patch)}`,
-  );
+/** What a map becomes that says what to do with it as a whole. */
+function replacement(patch: Members): Json {
+  const { $patch, ...rest } = patch;
+  if ($patch === 'replace') return rest;
+  if ($patch === 'delete') return {};
+  throw unknownPatch(patch);
 }
 
-function isDirective(key: string): boolean {
-  return (
-    key === '$patch' ||
-    key === '$retainKeys' ||
-    key.startsWith(orderPrefix) ||
-    key.startsWith(deleteFromPrefix)
-  );
-}
-
-function withoutDirectives(patch: Members): Json {
-  return Object.fromEntries(Object.entries(patch).filter(([key]) => !isDirective(key)));
-}
-
-function mergeMember(shape: Shape | undefined, original: Json | undefined, patch: Json): Json {
-  if (isObject(patch)) {
-    const replaced = typeof shape === 'object' && shape.type === 'struct' && shape.isReplaced;
-    return mergeMap(shape, isObject(original) && !replaced ? original : {}, patch);
-  }
-  if (!isList(patch) || typeof shape !== 'object' || shape.type !== 'list') return patch;
-  const present = isList(original) ? original : [];
-  if (shape.set && !shape.isReplaced) {
-    return inOrder(union(present, patch), patch, present, null);
-  }
-  return shape.mergeKey === undefined ? patch : mergeList(shape, shape.mergeKey, present, patch);
-}
-
-function union(present: readonly Json[], added: readonly Json[]): readonly Json[] {
-  return [...present, ...added.filter((value) => !present.some((have) => equal(have, value)))];
-}
-
-function mergeList(
-  shape: List,
-  mergeKey: string,
-  original: readonly Json[],
-  patch: readonly Json[],
-): readonly Json[] {
-  const merged: Json[] = [...original];
-  for (const item of patch) {
-    if (!isObject(item)) throw serverError(`expected an object with the merge key ${mergeKey}`);
-    if (item.$patch === 'replace') {
-      return patch.filter((other) => other !== item);
-    }
-    if (item[mergeKey] === undefined) {
-      throw serverError(
-        `map: ${JSON.stringify(item)} does not contain declared merge key: ${mergeKey}`,
-      );
-    }
-    const at = merged.findIndex((have) => isObject(have) && have[mergeKey] === item[mergeKey]);
-    if (item.$patch === 'delete') {
-      if (at >= 0) merged.splice(at, 1);
-    } else if (at < 0) merged.push(mergeMember(shape.items, undefined, item));
-    else merged[at] = mergeMember(shape.items, merged[at], item);
-  }
-  return inOrder(merged, patch, original, mergeKey);
-}
-
-const identity = (item: Json, mergeKey: string | null): Json =>
-  mergeKey !== null && isObject(item) ? (item[mergeKey] ?? null) : item;
-
-const place = (list: readonly Json[], item: Json, mergeKey: string | null): number =>
-  list.findIndex((other) => equal(identity(other, mergeKey), identity(item, mergeKey)));
-
-/**
- * Orders a merged list: the items that `wanted` names in its order, the others kept before the
- * first named item that they preceded in the original list. A new item therefore goes in front
- * of items the patch does not name.
- */
-function inOrder(
-  merged: readonly Json[],
-  wanted: readonly Json[],
-  original: readonly Json[],
-  mergeKey: string | null,
-): readonly Json[] {
-  const named = merged
-    .filter((item) => place(wanted, item, mergeKey) >= 0)
-    .sort((a, b) => place(wanted, a, mergeKey) - place(wanted, b, mergeKey));
-  const others = merged.filter((item) => place(wanted, item, mergeKey) < 0);
-  const result: Json[] = [];
-  while (named.length > 0 && others.length > 0) {
-    const [next, other] = [named[0] as Json, others[0] as Json];
-    const here = place(original, next, mergeKey);
-    const first = here >= 0 && place(original, other, mergeKey) < here;
-    result.push(first ? other : next);
-    (first ? others : named).shift();
-  }
-  return [...result, ...named, ...others];
-}
-
-function applyListDirectives(
+function mergeMember(
   shape: Shape | undefined,
-  original: Members,
   result: JsonObject,
-  patch: Members,
+  name: string,
+  value: Json,
+  isDeletion: boolean,
 ): void {
-  for (const [key, value] of Object.entries(patch)) {
-    if (!isList(value)) continue;
-    if (key.startsWith(deleteFromPrefix)) {
-      const member = key.slice(deleteFromPrefix.length);
-      const present = result[member];
-      if (isList(present)) {
-        result[member] = present.filter((item) => !value.some((gone) => equal(gone, item)));
-      }
-    }
-    if (key.startsWith(orderPrefix)) {
-      const member = key.slice(orderPrefix.length);
-      const list = memberShape(shape, member);
-      const present = result[member];
-      if (!isList(present) || typeof list !== 'object' || list.type !== 'list') continue;
-      if (list.mergeKey === undefined && (!list.set || list.isReplaced)) continue;
-      const before = original[member];
-      const order = isList(before) ? before : [];
-      result[member] = inOrder(present, value, order, list.mergeKey ?? null);
-    }
+  const original = entry(result, name);
+  if (isList(original) && isList(value)) {
+    setOwn(result, name, mergeList(shape, original, value, { mergeMap, isDeletion }));
+  } else if (isObject(original) && isObject(value)) {
+    const isReplaced = typeof shape === 'object' && shape.type === 'struct' && shape.isReplaced;
+    setOwn(result, name, isReplaced ? value : mergeMap(shape, original, value));
+  } else if (!isDeletion) {
+    const kept = withoutDirectives(withoutNulls(value));
+    if (kept === undefined) delete result[name];
+    else setOwn(result, name, kept);
   }
+}
+
+/** Takes away what a patch does not name, and the directive from the patch. */
+function retainKeys(result: JsonObject, patch: JsonObject): void {
+  const { $retainKeys } = patch;
+  if ($retainKeys === undefined) return;
+  delete patch.$retainKeys;
+  const kept = isList($retainKeys) ? $retainKeys : null;
+  const isNamed = ([key, value]: readonly [string, Json]): boolean =>
+    value === null ||
+    key.startsWith(deleteFromPrefix) ||
+    key.startsWith(orderPrefix) ||
+    kept?.includes(key) === true;
+  if (!kept || !Object.entries(patch).every(isNamed)) {
+    throw badRequest('invalid patch format of retainKeys');
+  }
+  for (const key of Object.keys(result)) if (!kept.includes(key)) delete result[key];
+}
+
+/** Merges the lists whose order a patch gives, and takes both from the patch. */
+function orderLists(shape: Shape | undefined, result: JsonObject, patch: JsonObject): void {
+  for (const [directive, wanted] of Object.entries(patch)) {
+    if (!directive.startsWith(orderPrefix)) continue;
+    delete patch[directive];
+    const name = listName(directive, orderPrefix, 'setElementOrder');
+    const order = asList(wanted);
+    const present = listIn(result, name);
+    const given = listIn(patch, name);
+    refuseUnknown(shape, name);
+    const member = memberShape(shape, name);
+    const key = mergedList(member)?.mergeKey ?? null;
+    refuseOrder(given ?? [], order, key);
+    if (!present && !given) continue;
+    delete patch[name];
+    const kept = present ?? asList(withoutDirectives(given ?? []) ?? []);
+    const merged = given && present ? mergeList(member, present, given, { mergeMap }) : kept;
+    result[name] = inOrder(merged, order, present ?? [], key);
+  }
+}
+
+/** The name of the list that a directive is about. */
+function listName(directive: string, prefix: string, what: string): string {
+  if (directive[prefix.length] === '/') return directive.slice(prefix.length + 1);
+  throw badRequest(`invalid patch format of ${what} list`);
+}
+
+function refuseUnknown(shape: Shape | undefined, name: string): void {
+  if (typeof shape !== 'object' || shape.type !== 'struct') return;
+  if (entry(shape.fields, name) !== undefined) return;
+  throw serverError(
+    `unable to find api field in struct ${shape.name} for the json field "${name}"`,
+  );
+}
+
+function listIn(members: Members, name: string): readonly Json[] | null {
+  const value = entry(members, name);
+  return value === undefined ? null : asList(value);
+}
+
+function asList(value: Json): readonly Json[] {
+  if (isList(value)) return value;
+  const found = isObject(value) ? 'map[string]interface {}' : typeof value;
+  const shown = value === null ? '%!s(<nil>)' : found;
+  throw serverError(`expected a []interface {}, but received a ${shown}`);
+}
+
+/** What is new has nothing that a null could take away. */
+function withoutNulls(value: Json): Json {
+  if (isList(value)) return value.map(withoutNulls);
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).filter(([, member]) => member !== null);
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutNulls(member)]));
 }

@@ -106,13 +106,6 @@ describe('strategic merge patch', () => {
       { spec: { taints: [{ key: 'a', effect: 'NoSchedule' }] } },
     ],
     [
-      'does not stumble over an order of taints',
-      node,
-      { spec: { taints: [{ key: 'a', effect: 'NoExecute' }] } },
-      { spec: { '$setElementOrder/taints': [{ key: 'z' }], taints: null } },
-      { spec: {} },
-    ],
-    [
       'replaces the selector of a budget whole',
       podDisruptionBudget,
       { spec: { selector: { matchLabels: { a: '1' } } } },

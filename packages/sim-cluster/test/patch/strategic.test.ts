@@ -56,5 +56,101 @@ it('a strategic patch can take all away from a map, or put all else in its place
   };
   assert.deepEqual(patched({ $patch: 'delete' }), undefined);
   assert.deepEqual(patched({ $patch: 'replace', c: '1' }), { c: '1' });
-  assert.deepEqual(patched({ $patch: 'merge', c: '1' }), { a: '1', b: '1', c: '1' });
+});
+
+// As kube-apiserver 1.36 answers, for a node with labels a and b and with conditions A and B.
+describe('directives of a strategic patch', () => {
+  const labelled = (labels: object) => ({ metadata: { labels } });
+  const annotated = (annotations: object) => ({ metadata: { annotations } });
+  const finalizers = (more: object) => ({ metadata: more });
+  const conditions = (items: readonly unknown[], more: object = {}) => ({
+    status: { conditions: items, ...more },
+  });
+  const refused: readonly (readonly [patch: object, code: number, text: string])[] = [
+    [labelled({ $patch: 'merge' }), 500, 'unknown patch type: merge in map: map[$patch:merge]'],
+    [labelled({ $retainKeys: ['a'], c: '1' }), 400, 'invalid patch format of retainKeys'],
+    [labelled({ $retainKeys: 'a' }), 400, 'invalid patch format of retainKeys'],
+    [finalizers({ $setElementOrder: ['x'] }), 400, 'invalid patch format of setElementOrder list'],
+    [
+      finalizers({ $deleteFromPrimitiveList: ['x'] }),
+      400,
+      'invalid patch format of primitive list',
+    ],
+    [
+      finalizers({ finalizers: ['x.io/a'], '$setElementOrder/finalizers': ['x.io/b'] }),
+      500,
+      "The order in patch list:\n[x.io/a]\n doesn't match $setElementOrder list:\n[x.io/b]\n",
+    ],
+    [
+      finalizers({ finalizers: null, '$setElementOrder/finalizers': ['x.io/b'] }),
+      500,
+      'expected a []interface {}, but received a %!s(<nil>)',
+    ],
+    [
+      finalizers({ '$setElementOrder/foo': ['x.io/b'] }),
+      500,
+      'unable to find api field in struct ObjectMeta for the json field "foo"',
+    ],
+    [conditions([], { '$setElementOrder/conditions': ['A'] }), 500, 'value for key 0 is not a map'],
+    [
+      conditions([{ status: 'x' }]),
+      500,
+      'map: map[status:x] does not contain declared merge key: type',
+    ],
+    [
+      conditions([{ $patch: 'merge', type: 'A' }]),
+      500,
+      'merging lists cannot yet be specified in the patch',
+    ],
+  ];
+  const node = () => {
+    const { client } = fixture();
+    const status = { conditions: ['A', 'B'].map((type) => ({ type, status: 'True' })) };
+    client.post(nodes, { metadata: { name: 'n1', labels: { a: '1', b: '1' } }, status });
+    return (patch: object) => client.patch(`${nodes}/n1/status`, patch, strategic);
+  };
+  for (const [patch, code, text] of refused) {
+    it(`are refused: ${JSON.stringify(patch)}`, () => {
+      const { status, body } = node()(patch);
+      assert.deepEqual([status, body.message], [code, text]);
+    });
+  }
+
+  it('are left out of what is new', () => {
+    const { body, headers } = node()({
+      ...annotated({ $patch: 'replace', c: '1' }),
+      status: {
+        images: [{ $patch: 'delete', names: ['a'] }, { names: ['b'] }],
+        addresses: [{ type: 'Hostname', address: 'h' }],
+        '$setElementOrder/addresses': [{ type: 'Hostname' }],
+      },
+    });
+    assert.equal(headers.warning, undefined);
+    assert.equal(body.metadata.annotations, undefined);
+    assert.deepEqual(body.status.images, [{ names: ['b'] }]);
+    assert.deepEqual(body.status.addresses, [{ type: 'Hostname', address: 'h' }]);
+  });
+
+  it('put a list in the place of another, wherever they stand in it', () => {
+    const { body } = node()(
+      conditions([
+        { $patch: 'replace' },
+        { $patch: 'delete', type: 'B' },
+        { type: 'C', status: '' },
+      ]),
+    );
+    const left: readonly { readonly type: string }[] = body.status.conditions;
+    assert.deepEqual(
+      left.map(({ type }) => type),
+      ['C'],
+    );
+  });
+
+  it('take a list away whose values are null', () => {
+    const { client } = fixture();
+    client.post(nodes, { metadata: { name: 'n1', finalizers: ['x.io/a'] } });
+    const patch = finalizers({ '$deleteFromPrimitiveList/finalizers': null });
+    const { body } = client.patch(`${nodes}/n1`, patch, strategic);
+    assert.equal(body.metadata.finalizers, undefined);
+  });
 });
