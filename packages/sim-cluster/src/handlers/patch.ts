@@ -11,7 +11,8 @@ import {
 } from '../objects/errors.ts';
 import { entry, isList, isObject, type JsonObject } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
-import { applyConfiguration, withoutReset } from '../patch/apply.ts';
+import { applyConfiguration } from '../patch/apply.ts';
+import { goText } from '../patch/go-text.ts';
 import { applyJsonPatch } from '../patch/json-patch.ts';
 import { withManaged } from '../patch/managed-fields.ts';
 import { applyMergePatch } from '../patch/merge-patch.ts';
@@ -146,14 +147,6 @@ function checkPatchedKind({ resource, path }: ResourceCall, patched: Json): void
   ]);
 }
 
-/** As Go prints a value: `map[a:1 b:[x y]]`. */
-function goText(value: Json): string {
-  if (isList(value)) return `[${value.map(goText).join(' ')}]`;
-  if (!isObject(value)) return value === null ? '<nil>' : String(value);
-  const names = Object.keys(value).sort();
-  return `map[${names.map((name) => `${name}:${goText(value[name] ?? null)}`).join(' ')}]`;
-}
-
 interface PatchedFrom {
   readonly before: KubeObject;
   readonly saysKind: boolean;
@@ -188,16 +181,15 @@ function apply(configuration: Json, call: ResourceCall, dryRun: boolean): Answer
   const { backend, resource, info, path } = call;
   const manager = requiredManager(call);
   const given = checkConfiguration(configuration, call);
-  // No field validation lets an unknown field of a built-in kind through an apply.
-  const query = resource.custom ? info.query : new URLSearchParams({ fieldValidation: 'Strict' });
+  // No field validation lets an unknown field through an apply.
+  const query = new URLSearchParams({ fieldValidation: 'Strict' });
   const { warnings } = decodeBody(given, query, resource);
   const read: JsonObject = resource.custom?.read(given, false).value ?? given;
   const { subresource } = path;
-  const wanted = withoutReset(read, { resource, subresource });
   const storage = storageOf(resource);
   const stored = backend.store.get(storage.storeKey, path.namespace, path.name);
   const live = stored && resource.custom ? toView(resource, stored) : stored;
-  const { object, owners } = applyConfiguration(live, wanted, {
+  const { object, owners } = applyConfiguration(live, read, {
     resource: resource.custom ? resource : storage,
     manager,
     subresource,

@@ -1,26 +1,27 @@
 // Server-side apply.
-import { applyConflict, badRequest, type Cause } from '../objects/errors.ts';
+import { applyConflict, badRequest } from '../objects/errors.ts';
 import { entry, equal, isList, isObject, type JsonObject, setOwn } from '../objects/json.ts';
-import type { FieldTree, Json, KubeObject, ManagedFields } from '../objects/kube-object.ts';
+import type { Json, KubeObject, ManagedFields } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import type { Resource } from '../resources/resource.ts';
 import { apiVersionOf, hasSubresource } from '../resources/resources.ts';
 import type { Shape } from '../schema/types.ts';
+import { disputes } from './disputes.ts';
 import { duplicateKeys } from './duplicate-keys.ts';
 import {
   type FieldPath,
   isAtomic,
   isMerged,
   memberShape,
-  showField,
   valueAtField,
   withKeys,
   withoutField,
 } from './field-set.ts';
 import { changedFields, fieldsOf } from './field-tree.ts';
-import { ownersIn } from './managed-fields.ts';
+import { notedFields, withNote } from './last-applied.ts';
+import { giveUp, ownersIn } from './managed-fields.ts';
 import { mergeItems } from './merge-list.ts';
-import { hasField, hasFieldWithin, pathsOf, treeAt, union, without } from './tree-sets.ts';
+import { hasFieldWithin, pathsOf, without } from './tree-sets.ts';
 
 export interface ApplyOptions {
   readonly resource: Resource;
@@ -52,7 +53,7 @@ export function applyConfiguration(
 ): Applied {
   const { schema } = options.resource;
   refuseDuplicates(configuration, options);
-  const wanted = fieldsOf(schema, configuration);
+  const wanted = fieldsOf(schema, withoutReset(configuration, options));
   const keyed = withKeys(schema, configuration);
   const owners = live ? ownersOf(live, options) : [];
   const isOwn = (entry: ManagedFields): boolean =>
@@ -61,7 +62,8 @@ export function applyConfiguration(
     (entry.subresource ?? '') === options.subresource;
   const others = owners.filter((entry) => !isOwn(entry));
   const together = merge(schema, live ?? {}, keyed);
-  const disputed = disputes(live, together, wanted, others);
+  const isNoted = notedFields(live, options.manager, options.resource);
+  const disputed = disputes(live, together, wanted, { others, isNoted });
   if (disputed.causes.length > 0 && !options.force) throw applyConflict(disputed.causes);
   const yielding = others.map((entry) => ({
     ...entry,
@@ -84,7 +86,9 @@ export function applyConfiguration(
     fieldsV1: wanted,
     ...(options.subresource ? { subresource: options.subresource } : {}),
   };
-  return { object: merged as KubeObject, owners: [...yielding, own] };
+  const object = withNote(merged as KubeObject, configuration, options.manager);
+  const { gone } = changedFields(schema, live, object);
+  return { object, owners: [...(gone ? giveUp(yielding, gone) : yielding), own] };
 }
 
 /** 400: only one of the items of one key would be left. The real server answers 500. */
@@ -113,7 +117,7 @@ function withoutFields(object: Json, paths: readonly FieldPath[]): Json {
 }
 
 /** An object without the part that a write through this path leaves as it is. */
-export function withoutReset<T extends JsonObject | KubeObject>(
+function withoutReset<T extends JsonObject | KubeObject>(
   object: T,
   { resource, subresource }: Pick<ApplyOptions, 'resource' | 'subresource'>,
 ): T {
@@ -140,49 +144,6 @@ function ownersOf(live: KubeObject, options: ApplyOptions): readonly ManagedFiel
       ...(options.subresource ? { subresource: options.subresource } : {}),
     },
   ];
-}
-
-/** A field is disputed where the apply makes another value of it: `together` is what comes of it. */
-function disputes(
-  live: KubeObject | null,
-  together: Json,
-  wanted: FieldTree,
-  others: readonly ManagedFields[],
-): { readonly causes: readonly Cause[]; readonly fields: FieldTree } {
-  const causes: Cause[] = [];
-  const changing = changedPaths(live ?? {}, together, wanted);
-  let fields: FieldTree = {};
-  for (const entry of others) {
-    for (const path of changing) {
-      if (!hasField(entry.fieldsV1 ?? {}, path)) continue;
-      fields = union(fields, treeAt(path));
-      const through = entry.subresource ? ` with subresource "${entry.subresource}"` : '';
-      const using = entry.operation === 'Update' ? ` using ${entry.apiVersion}` : '';
-      causes.push({
-        reason: 'FieldManagerConflict',
-        message: `conflict with ${JSON.stringify(entry.manager)}${through}${using}`,
-        field: showField(path),
-      });
-    }
-  }
-  return { causes, fields };
-}
-
-/** The wanted fields that are another in the live object, and the parts that it has not at all. */
-function changedPaths(live: Json, together: Json, wanted: FieldTree): readonly FieldPath[] {
-  const paths = new Map<string, FieldPath>();
-  for (const path of pathsOf(wanted)) {
-    if (equal(valueAtField(live, path), valueAtField(together, path))) continue;
-    const absent = path.findIndex(
-      (_element, at) => valueAtField(live, path.slice(0, at + 1)) === undefined,
-    );
-    const from = absent < 0 ? path.length : absent + 1;
-    for (let length = from; length <= path.length; length++) {
-      const part = path.slice(0, length);
-      paths.set(part.join('/'), part);
-    }
-  }
-  return [...paths.values()];
 }
 
 function merge(shape: Shape | undefined, live: Json | undefined, wanted: Json): Json {

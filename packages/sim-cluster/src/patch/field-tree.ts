@@ -1,7 +1,7 @@
 import { entry, equal, isList, isObject } from '../objects/json.ts';
 import type { FieldTree, Json, KubeObject } from '../objects/kube-object.ts';
 import { decode } from '../schema/decode.ts';
-import type { Shape, Struct } from '../schema/types.ts';
+import { freeForm, type Shape, type Struct } from '../schema/types.ts';
 import { elementOf, isAtomic, isMerged, memberShape } from './field-set.ts';
 import { isEmpty, leaf, selfKey, sorted } from './tree-sets.ts';
 
@@ -102,9 +102,15 @@ function compare(
   }
   const had = partsOf(shape, before);
   const has = partsOf(shape, after);
-  if (!had || !has) return equal(before, after) ? noChanges : { taken: leaf, gone: null };
+  if (!had || !has) return equal(before, after) ? noChanges : ofOtherForm(shape, before, after);
   changes.noteParts(had, has);
   return changes.result();
+}
+
+/** A value that takes the place of one whose parts are not those of it, such as a map of a text. */
+function ofOtherForm(shape: Shape | undefined, before: Json, after: Json): FieldChanges {
+  const { [selfKey]: _itself, ...gone } = fieldsIn(shape, before);
+  return { taken: fieldsIn(shape, after), gone: isEmpty(gone) ? null : gone };
 }
 
 /** What became of the parts of one value, as it is found out. */
@@ -175,12 +181,20 @@ function fieldsSet(shape: Shape | undefined, value: Json): FieldTree | null {
   if (!parts) return leaf;
   const tree: Record<string, FieldTree> = {};
   for (const [element, part] of parts) {
-    const inner = fieldsSet(part.shape, part.value);
-    const isItem = element.startsWith('k:');
-    if (inner && !isEmpty(inner)) tree[element] = isItem ? { [selfKey]: leaf, ...inner } : inner;
-    else if (inner || isItem || isEmptyObject(part.value)) tree[element] = leaf;
+    const isItself = !isDeclared(shape, element);
+    const inner = fieldsSet(part.shape ?? (isItself ? freeForm : undefined), part.value);
+    if (inner && !isEmpty(inner)) tree[element] = isItself ? { [selfKey]: leaf, ...inner } : inner;
+    else if (inner || isItself || isEmptyObject(part.value)) tree[element] = leaf;
   }
   return sorted(tree);
+}
+
+/** Whether a part is there by the shape: an item, and what is in a map, is a field itself. */
+function isDeclared(shape: Shape | undefined, element: string): boolean {
+  if (element.startsWith('k:')) return false;
+  if (typeof shape !== 'object') return true;
+  if (shape.type === 'struct') return Object.hasOwn(shape.fields, element.slice(2));
+  return shape.type !== 'map';
 }
 
 function isEmptyObject(value: Json): boolean {

@@ -84,7 +84,11 @@ function withEntries(object: KubeObject, entries: readonly ManagedFields[]): Kub
   return { ...object, metadata: { ...metadata, managedFields: entries } };
 }
 
-function giveUp(entries: readonly ManagedFields[], given: FieldTree): readonly ManagedFields[] {
+/** The entries without fields that they have no longer; those that are left with none go. */
+export function giveUp(
+  entries: readonly ManagedFields[],
+  given: FieldTree,
+): readonly ManagedFields[] {
   return entries.flatMap((entry) => {
     const had = entry.fieldsV1 ?? {};
     const fields = without(had, given);

@@ -112,6 +112,14 @@ export function map(values: Shape): Dictionary {
   return { type: 'map', values };
 }
 
+/** Whatever a definition leaves open: of the maps in it, all members are fields. */
+export const freeForm: Dictionary = {
+  type: 'map',
+  get values(): Shape {
+    return freeForm;
+  },
+};
+
 /** The parts of a scalar's text. */
 export interface Scalar {
   readonly name: ScalarName;

@@ -1,7 +1,7 @@
 // A schema in the words that server-side apply reads: which parts merge and which are owned whole.
 import type { Json } from '../objects/kube-object.ts';
 import { objectMeta } from '../schema/metadata.ts';
-import { type List, type Shape, type Struct, struct } from '../schema/types.ts';
+import { freeForm, type List, type Shape, type Struct, struct } from '../schema/types.ts';
 import { itemsSchema, type JsonSchema, valuesSchema } from './json-schema.ts';
 
 /** The shape of a whole custom resource. */
@@ -18,7 +18,8 @@ function fieldsOf({ properties = {} }: JsonSchema): Struct['fields'] {
 
 function partShape(schema: JsonSchema): Shape {
   if (schema.type === 'array') return listShape(schema);
-  if (schema.type !== 'object') return 'any';
+  const isOpen = schema.type === undefined && !schema['x-kubernetes-int-or-string'];
+  if (schema.type !== 'object') return isOpen ? freeForm : 'any';
   const values = valuesSchema(schema);
   const isAtomic = schema['x-kubernetes-map-type'] === 'atomic';
   if (values && !isAtomic) return { type: 'map', values: partShape(values) };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fixture, nodes } from '../world/api-fixture.ts';
-import { applyType, type Client, merge } from '../world/client.ts';
+import { applyType, type Client, merge, strategic } from '../world/client.ts';
 
 // What several managers of one object get to see, as a kube-apiserver 1.36 shows it.
 
@@ -9,6 +9,7 @@ const node = `${nodes}/n1`;
 
 interface Part {
   readonly labels?: object;
+  readonly annotations?: object;
   readonly finalizers?: readonly string[];
 }
 
@@ -44,6 +45,15 @@ describe('an apply that others object to', () => {
     assert.equal(
       apply(client, 'two', {}, { at, status: status('False') }).body.message,
       'Apply failed with 1 conflict: conflict with "one" with subresource "status": .status.conditions[type="T"].status',
+    );
+  });
+
+  it('names what is a field itself before what has fields in it', () => {
+    const { client } = fixture();
+    apply(client, 'one', { labels: {}, annotations: { x: '1' } });
+    assert.equal(
+      apply(client, 'two', { labels: { a: '1' }, annotations: { x: '2' } }).body.message,
+      'Apply failed with 2 conflicts: conflicts with "one":\n- .metadata.labels\n- .metadata.annotations.x',
     );
   });
 
@@ -95,6 +105,26 @@ describe('a list of which each item has owners of its own', () => {
       assert.deepEqual(body.metadata.finalizers, wanted);
     });
   }
+});
+
+describe('an item that is not applied any more', () => {
+  it('goes with all that others own in it', () => {
+    const { client } = fixture();
+    client.post(nodes, { metadata: { name: 'n1' } });
+    const at = `${node}/status`;
+    const status = (...conditions: readonly object[]) => ({ status: { conditions } });
+    apply(client, 'one', {}, { at, ...status({ type: 'T', status: 'True' }) });
+    client.patch(at, status({ type: 'T', status: 'False', reason: 'R' }), strategic, {
+      query: { fieldManager: 'two' },
+    });
+    const labels = { a: '1' };
+    const { metadata, status: left } = apply(client, 'one', { labels }, { at, ...status() }).body;
+    assert.deepEqual(left.conditions ?? [], []);
+    assert.deepEqual(
+      (metadata.managedFields ?? []).map(({ manager }) => manager),
+      ['one'],
+    );
+  });
 });
 
 describe('the first apply to an object without owners', () => {

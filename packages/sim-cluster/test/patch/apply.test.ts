@@ -25,6 +25,8 @@ function owners(client: Client): readonly (readonly unknown[])[] {
   });
 }
 
+const described = { apiVersion: 'v1', kind: 'Node' };
+
 describe('an apply', () => {
   it('takes away what its manager applied before, and not what he has written otherwise', () => {
     const { client } = fixture();
@@ -80,6 +82,34 @@ describe('an apply', () => {
       ['n', false],
       ['m', true],
     ]);
+  });
+
+  it('that would change what its path leaves alone has a time all the same', () => {
+    const { client } = fixture();
+    client.post(nodes, { metadata: { name: 'n1', labels: { a: '1' } } });
+    const status = { conditions: [{ type: 'T', status: 'True' }] };
+    const configuration = { ...described, metadata: { name: 'n1', labels: { a: '1' } }, status };
+    const { body } = client.patch(`${nodes}/n1`, configuration, applyType, {
+      query: { fieldManager: 'one' },
+    });
+    assert.deepEqual(body.status.conditions ?? [], []);
+    const [{ manager = '', time = '', fieldsV1 = {} } = {}] = body.metadata.managedFields ?? [];
+    assert.deepEqual(
+      [manager, time, Object.keys(fieldsV1)],
+      ['one', '2026-01-01T00:00:00Z', ['f:metadata']],
+    );
+  });
+
+  it('that makes an object makes its status as well, which nobody owns', () => {
+    const { client } = fixture();
+    const status = { conditions: [{ type: 'T', status: 'True' }] };
+    const configuration = { ...described, metadata: { name: 'n1', labels: { a: '1' } }, status };
+    const { body } = client.patch(`${nodes}/n1`, configuration, applyType, {
+      query: { fieldManager: 'one' },
+    });
+    assert.equal(body.status.conditions[0].type, 'T');
+    const [{ fieldsV1 = {} } = {}] = body.metadata.managedFields ?? [];
+    assert.deepEqual(Object.keys(fieldsV1), ['f:metadata']);
   });
 
   it('owns an empty object as a whole, and takes nothing out of it', () => {
