@@ -32,6 +32,8 @@ export interface Writer {
   readonly user: User;
   /** True for one who deletes a collection: its objects are judged without their names. */
   readonly isCollection?: boolean;
+  /** What the request asks of the server besides, as its options say it. */
+  readonly options?: { readonly [name in 'fieldManager' | 'fieldValidation']?: string };
   /** What webhooks have answered so far; left out: they are not asked. */
   readonly answers?: WebhookAnswers;
   warn(text: string): void;

@@ -78,7 +78,7 @@ const managerBytesMax = 128;
 /** True for `dryRun=All`; 422 for any other value and other odd options, naming the options kind. */
 export function readDryRun({ info }: Call, options: string): boolean {
   const { query } = info;
-  const values = query.getAll('dryRun').filter((value) => value !== '');
+  const values = query.getAll('dryRun');
   const causes = [...managerCauses(query.get('fieldManager') ?? '')];
   if (values.some((value) => value !== 'All')) causes.push(notSupported('dryRun', values, ['All']));
   const validation = query.get('fieldValidation') ?? '';
@@ -120,8 +120,14 @@ export function warned<T>(warnings: readonly string[], action: () => T): T {
 }
 
 /** Who writes, for those who judge; what they have to say is added to the warnings. */
-export function writerOf({ user, answers }: Call, warnings: string[]): Writer {
-  return { user, answers, warn: (text) => warnings.push(text) };
+export function writerOf({ user, answers, info }: Call, warnings: string[]): Writer {
+  const fieldManager = info.query.get('fieldManager');
+  const fieldValidation = info.query.get('fieldValidation');
+  const options = {
+    ...(fieldManager ? { fieldManager } : {}),
+    ...(fieldValidation ? { fieldValidation } : {}),
+  };
+  return { user, answers, options, warn: (text) => warnings.push(text) };
 }
 
 /** Who writes: `fieldManager`, or else the User-Agent up to the first slash. */
@@ -139,7 +145,7 @@ export function requiredManager({ info }: Call): string {
 
 /** Only server-side apply can be forced. */
 export function refuseForce({ info }: Call): void {
-  if ((info.query.get('force') ?? '') === '') return;
+  if (!info.query.has('force')) return;
   const text = 'may not be specified for non-apply patch';
   throw invalidOptions('PatchOptions', [forbiddenValue('force', text)]);
 }

@@ -37,8 +37,10 @@ export const callOverHttps: CallWebhook = (call, done) => {
         if (bytes <= answerBytesMax) chunks.push(chunk);
       });
       response.on('end', () => {
-        const text = Buffer.concat(chunks).toString('utf8');
-        done({ kind: 'answered', status: response.statusCode ?? 0, body: text });
+        const body = Buffer.concat(chunks).toString('utf8');
+        const { statusCode: status = 0, headers } = response;
+        const contentType = headers['content-type'] ?? '';
+        done({ kind: 'answered', status, contentType, body });
       });
       response.on('error', () => done({ kind: 'failed', why: 'unexpected EOF' }));
     },

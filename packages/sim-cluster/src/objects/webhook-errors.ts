@@ -45,9 +45,8 @@ const answers: Readonly<Record<number, string>> = {
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
 };
 
-/** What a client of Kubernetes makes of an HTTP status that is no success. */
-export function unexpectedStatus(code: number, body: string): string {
-  const text = body.trim() || 'unknown';
+/** What a client of Kubernetes makes of an HTTP status that is no success; `text` came with it. */
+export function unexpectedStatus(code: number, text: string): string {
   const known = answers[code];
   if (known !== undefined) return known;
   if (code === 403 || code === 406 || code === 415) return text;

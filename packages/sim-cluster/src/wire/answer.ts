@@ -51,8 +51,10 @@ export interface Asking {
   readonly answer: () => Answer;
 }
 
-/** Clients refuse answers whose head is too long. */
+/** Of all warnings of an answer: clients refuse answers whose head is too long. */
 const warningCharactersMax = 4096;
+/** What is left of a warning where all together are longer. */
+const cutWarningCharactersMax = 256;
 
 const commonHeaders = { 'cache-control': 'no-cache, private' } as const;
 const jsonHeaders = { 'content-type': 'application/json', ...commonHeaders } as const;
@@ -85,23 +87,32 @@ export function bodyReply(
   return { kind: 'reply', status, headers: { ...jsonHeaders, ...warning }, body };
 }
 
-/** As many warnings as fit; what a client made up may hold letters that no header can. */
+/**
+ * Each warning once; where all are too long together, each is cut. What a client made up may hold
+ * letters that no header can.
+ */
 function warningHeader(warnings: readonly string[]): string {
-  let header = '';
-  for (const text of warnings) {
-    const warning = `299 - ${JSON.stringify(text.replaceAll(/\p{Cc}/gu, ''))}`;
-    const longer = header === '' ? warning : `${header}, ${warning}`;
-    if (longer.length > warningCharactersMax) break;
-    header = longer;
+  const distinct = new Set(warnings.map((text) => text.replaceAll(/\p{Cc}/gu, '')));
+  const texts = [...distinct].filter((text) => text !== '').map((text) => [...text]);
+  const isCut = texts.reduce((sum, { length }) => sum + length, 0) > warningCharactersMax;
+  const shown: string[] = [];
+  let written = 0;
+  for (const letters of texts) {
+    if (isCut && written >= warningCharactersMax) break;
+    const kept = isCut ? letters.slice(0, cutWarningCharactersMax) : letters;
+    shown.push(`299 - ${JSON.stringify(kept.join(''))}`);
+    written += kept.length;
   }
-  return Buffer.from(header).toString('latin1');
+  return Buffer.from(shown.join(', ')).toString('latin1');
 }
 
 /** The same answer with one more warning; what is decided later goes without. */
 export function withWarning<T extends Answer>(answer: T, text: string): T {
   if (answer.kind === 'later' || answer.kind === 'asking') return answer;
   const before = answer.headers.warning;
-  const warning = `${before ? `${before}, ` : ''}${warningHeader([text])}`;
+  const more = warningHeader([text]);
+  if (more === '' || before?.includes(more)) return answer;
+  const warning = before ? `${before}, ${more}` : more;
   return { ...answer, headers: { ...answer.headers, warning } };
 }
 

@@ -7,12 +7,12 @@ import type { Backend, Target, WriteOptions } from './backend.ts';
 
 type Options = { readonly [member: string]: Json };
 
-function optionsOf(kind: string, manager: string | undefined, dryRun: boolean): Options {
+function optionsOf(kind: string, { options }: Writer, dryRun: boolean): Options {
   return {
     kind,
     apiVersion: 'meta.k8s.io/v1',
     ...(dryRun ? { dryRun: ['All'] } : {}),
-    ...(manager === undefined ? {} : { fieldManager: manager }),
+    ...options,
   };
 }
 
@@ -34,7 +34,7 @@ export function judgeCreate(
   object: KubeObject,
   { namespace, options }: Created,
 ): void {
-  const { writer, manager, dryRun = false } = options;
+  const { writer, dryRun = false } = options;
   if (!writer) return;
   const { name } = object.metadata;
   admission.judge(
@@ -47,7 +47,7 @@ export function judgeCreate(
       object,
       oldObject: null,
       dryRun,
-      options: optionsOf('CreateOptions', manager, dryRun),
+      options: optionsOf('CreateOptions', writer, dryRun),
     },
     writer,
   );
@@ -59,7 +59,7 @@ export function judgeUpdate(
   resource: Resource,
   object: KubeObject,
   oldObject: KubeObject,
-  { writer, manager, dryRun = false, subresource = '' }: WriteOptions & { subresource?: string },
+  { writer, dryRun = false, subresource = '' }: WriteOptions & { subresource?: string },
 ): void {
   if (!writer) return;
   const { name, namespace = '' } = oldObject.metadata;
@@ -73,7 +73,7 @@ export function judgeUpdate(
       object,
       oldObject,
       dryRun,
-      options: optionsOf('UpdateOptions', manager, dryRun),
+      options: optionsOf('UpdateOptions', writer, dryRun),
     },
     writer,
   );
@@ -93,7 +93,9 @@ export function judgeDelete(
   { target, request, writer }: Removal,
 ): void {
   if (!writer) return;
-  const dryRun = (request.dryRun ?? []).length > 0;
+  const { dryRun: asked = [], ...rest } = request;
+  const dryRun = asked.length > 0;
+  const options = dryRun ? request : rest;
   admission.judge(
     {
       operation: 'DELETE',
@@ -104,7 +106,7 @@ export function judgeDelete(
       object: null,
       oldObject,
       dryRun,
-      options: { ...(request as Options), kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1' },
+      options: { ...(options as Options), kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1' },
     },
     writer,
   );
@@ -134,7 +136,7 @@ export function judgeSubresource(
       object,
       oldObject: null,
       dryRun,
-      options: optionsOf('CreateOptions', undefined, dryRun),
+      options: optionsOf('CreateOptions', writer, dryRun),
     },
     writer,
   );

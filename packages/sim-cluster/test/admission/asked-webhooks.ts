@@ -84,5 +84,5 @@ function outcomeOf(answer: ReturnType<Answering>, uid: string): WebhookOutcome {
   if ('outcome' in answer) return answer.outcome;
   const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' };
   const body = JSON.stringify({ ...review, response: { uid, ...answer } });
-  return { kind: 'answered', status: 200, body };
+  return { kind: 'answered', status: 200, contentType: 'application/json', body };
 }

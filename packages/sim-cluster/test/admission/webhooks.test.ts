@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { WebhookOutcome } from '../../src/admission/webhooks/call.ts';
 import { podNamed } from '../world/api-fixture.ts';
-import { applyType, strategic } from '../world/client.ts';
+import { applyType, merge, strategic } from '../world/client.ts';
 import {
   configuration,
   configurations,
@@ -47,6 +46,34 @@ describe('a webhook that is asked about evictions', () => {
       serverName: '10.9.8.7',
       ca: null,
     });
+  });
+
+  it('is told what the request says of itself, and no more', () => {
+    const { asked, client } = withWebhooks(
+      () => ({ allowed: true }),
+      [webhook(name, { rules: [{ ...evictions, operations: ['*'], resources: ['pods'] }] })],
+    );
+    const path = `${shop}/web`;
+    const headers = { 'user-agent': 'ours/1' };
+    const query = { fieldManager: 'me', fieldValidation: 'Warn' };
+    client.patch(path, { metadata: { labels: { a: 'b' } } }, merge, { headers });
+    client.patch(path, { metadata: { labels: { a: 'c' } } }, merge, { query });
+    client.post(shop, podNamed('p', {}, { namespace: 'shop' }), { query: { dryRun: 'All' } });
+    client.delete(path, { query: { gracePeriodSeconds: '0' } });
+    const said = (kind: string, more: object = {}) => ({
+      kind,
+      apiVersion: 'meta.k8s.io/v1',
+      ...more,
+    });
+    assert.deepEqual(
+      asked.map(({ options }) => options),
+      [
+        said('UpdateOptions'),
+        said('UpdateOptions', query),
+        said('CreateOptions', { dryRun: ['All'] }),
+        said('DeleteOptions', { gracePeriodSeconds: 0 }),
+      ],
+    );
   });
 
   const refusals: readonly (readonly [string, object, number, object])[] = [
@@ -104,112 +131,6 @@ describe('a webhook that is asked about evictions', () => {
       const { headers } = client.post(`${shop}/web/eviction`, eviction());
       assert.equal(headers.warning, '299 - "mind the gap"');
     }
-  });
-});
-
-describe('a webhook that gives no good answer', () => {
-  const answered = (body: string, status = 200): { outcome: WebhookOutcome } => ({
-    outcome: { kind: 'answered', status, body },
-  });
-  const review = (more: object): string =>
-    JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', ...more });
-  const url = `https://10.9.8.7:9443/${name}?timeout=10s`;
-  const cases: readonly (readonly [string, object, string])[] = [
-    [
-      'nobody listens',
-      { outcome: { kind: 'failed', why: 'dial tcp 10.9.8.7:9443: connect: connection refused' } },
-      `failed to call webhook: Post "${url}": dial tcp 10.9.8.7:9443: connect: connection refused`,
-    ],
-    [
-      'no page',
-      answered('404 page not found', 404),
-      'failed to call webhook: the server could not find the requested resource',
-    ],
-    [
-      'a crash',
-      answered('boom', 500),
-      'failed to call webhook: an error on the server ("boom") has prevented the request from succeeding',
-    ],
-    [
-      'no JSON',
-      answered('hello'),
-      "failed to call webhook: couldn't get version/kind; json parse error: invalid character 'h' looking for beginning of value",
-    ],
-    [
-      'no response',
-      answered(review({})),
-      'received invalid webhook response: webhook response was absent',
-    ],
-    [
-      'another version',
-      { outcome: { kind: 'failed', why: '' } },
-      'received invalid webhook response: expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got admission.k8s.io/v1beta1, Kind=AdmissionReview',
-    ],
-    [
-      'a patch',
-      { allowed: true, patch: 'W10=' },
-      'received invalid webhook response: validating webhook may not return response.patch',
-    ],
-  ];
-  for (const [what, answer, why] of cases) {
-    const answering = ({ uid }: { readonly uid: string }): object =>
-      what === 'another version'
-        ? answered(review({ apiVersion: 'admission.k8s.io/v1beta1', response: { uid } }))
-        : answer;
-    it(`stands against the request: ${what}`, () => {
-      const { client } = withWebhooks(answering);
-      const { status, body } = client.post(`${shop}/web/eviction`, eviction());
-      const message = `failed calling webhook "${name}": ${why}`;
-      assert.deepEqual(
-        [status, body.message, body.reason, body.details],
-        [500, `Internal error occurred: ${message}`, 'InternalError', { causes: [{ message }] }],
-      );
-    });
-
-    it(`does not where failurePolicy is Ignore: ${what}`, () => {
-      const ignoring = webhook(name, { failurePolicy: 'Ignore' });
-      const { client } = withWebhooks(answering, [ignoring]);
-      assert.equal(client.post(`${shop}/web/eviction`, eviction()).status, 201);
-    });
-  }
-
-  it('answers with the uid of another review', () => {
-    const { client, asked } = withWebhooks(() =>
-      answered(review({ response: { uid: 'x', allowed: true } })),
-    );
-    const { body } = client.post(`${shop}/web/eviction`, eviction());
-    const uid = asked[0]?.uid;
-    assert.ok(body.message.endsWith(`expected response.uid="${uid}", got "x"`), body.message);
-  });
-
-  it('is too late', () => {
-    const { client, pass } = withWebhooks(
-      () => ({ allowed: true }),
-      [webhook(name, { timeoutSeconds: 2 })],
-      3000,
-    );
-    const response = client.send('POST', `${shop}/web/eviction`, { body: eviction() });
-    pass(1900);
-    assert.equal(response().ended, false);
-    pass(100);
-    assert.equal(
-      response().body.message,
-      `Internal error occurred: failed calling webhook "${name}": failed to call webhook: Post "https://10.9.8.7:9443/${name}?timeout=2s": context deadline exceeded`,
-    );
-    pass(5000);
-    assert.equal(client.get(`${shop}/web`).status, 200);
-  });
-
-  it('is given up when the client leaves', () => {
-    const { client, pass, api } = withWebhooks(() => ({ allowed: true }), undefined, 1000);
-    const request = { method: 'POST', path: `${shop}/web/eviction`, headers: {} };
-    const never = (): never => assert.fail('an answer');
-    const nothing = { head: never, data: never, end: never, reset: never };
-    const leave = api.exchange({ ...request, body: JSON.stringify(eviction()) }, nothing);
-    pass(500);
-    leave();
-    pass(1000);
-    assert.equal(client.get(`${shop}/web`).status, 200);
   });
 });
 

@@ -42,7 +42,10 @@ describe('the way to a webhook', () => {
       request.on('end', () => {
         seen.push({ request, body: text });
         if (request.url?.startsWith('/gone')) response.destroy();
-        else response.writeHead(request.url?.startsWith('/teapot') ? 418 : 200).end(`got ${text}`);
+        else {
+          const status = request.url?.startsWith('/teapot') ? 418 : 200;
+          response.writeHead(status, { 'content-type': 'text/plain' }).end(`got ${text}`);
+        }
       });
     });
     otherPort = await listening(other, (_request, response) => void response.end('from hook'));
@@ -58,9 +61,11 @@ describe('the way to a webhook', () => {
     return new Promise((resolve) => void callOverHttps({ url, ...common, ...more }, resolve));
   }
 
+  const answered = { kind: 'answered', contentType: 'text/plain' };
+
   it('carries the review there and the answer back', async () => {
     const outcome = await call({});
-    assert.deepEqual(outcome, { kind: 'answered', status: 200, body: `got ${body}` });
+    assert.deepEqual(outcome, { ...answered, status: 200, body: `got ${body}` });
     const { request } = seen.at(-1) ?? assert.fail();
     assert.deepEqual(
       [request.method, request.url, request.headers['content-type'], request.headers.host],
@@ -70,12 +75,17 @@ describe('the way to a webhook', () => {
 
   it('tells of a status that is no success', async () => {
     const outcome = await call({ url: `https://127.0.0.1:${port}/teapot?timeout=1s` });
-    assert.deepEqual(outcome, { kind: 'answered', status: 418, body: `got ${body}` });
+    assert.deepEqual(outcome, { ...answered, status: 418, body: `got ${body}` });
   });
 
   it('asks for the name of a Service, wherever it is', async () => {
     const hook = { port: otherPort, ca: other.ca, serverName: 'hook.ops.svc' };
-    assert.deepEqual(await call(hook), { kind: 'answered', status: 200, body: 'from hook' });
+    assert.deepEqual(await call(hook), {
+      kind: 'answered',
+      status: 200,
+      contentType: '',
+      body: 'from hook',
+    });
   });
 
   const failures: readonly (readonly [string, () => Partial<WebhookCall>, string | RegExp])[] = [

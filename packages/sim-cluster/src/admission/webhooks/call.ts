@@ -16,7 +16,13 @@ export interface WebhookCall {
 }
 
 export type WebhookOutcome =
-  | { readonly kind: 'answered'; readonly status: number; readonly body: string }
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      /** '' where it does not say. */
+      readonly contentType: string;
+      readonly body: string;
+    }
   /** `why` as Go words it: `dial tcp 127.0.0.1:9443: connect: connection refused`. */
   | { readonly kind: 'failed'; readonly why: string };
 
