@@ -102,11 +102,21 @@ function isDeeperThan(json: string, max: number): boolean {
   return false;
 }
 
+/** What JSON.parse finds fault with, and how Go says where a character is wrong. */
+const goPlaces: readonly (readonly [fault: RegExp, place: string])[] = [
+  [/after property name/, 'after object key'],
+  [/property name/, 'looking for beginning of object key string'],
+  [/after property value/, 'after object key:value pair'],
+  [/after array element/, 'after array element'],
+  [/after JSON/, 'after top-level value'],
+];
+
 function goMessage(text: string, message: string): string {
   const at = Number(/position (\d+)/.exec(message)?.[1] ?? text.length);
-  if (text.trim() === '' || at >= text.length) return 'unexpected end of JSON input';
-  const place = /property name/.test(message) ? 'object key string' : 'value';
-  return `invalid character '${text[at]}' looking for beginning of ${place}`;
+  const found = /Unexpected token '(.)'/u.exec(message)?.[1] ?? text[at];
+  if (text.trim() === '' || found === undefined) return 'unexpected end of JSON input';
+  const place = goPlaces.find(([fault]) => fault.test(message))?.[1];
+  return `invalid character '${found}' ${place ?? 'looking for beginning of value'}`;
 }
 
 /**
@@ -120,9 +130,8 @@ export function readObject(
   previous: KubeObject | null = null,
 ): Body {
   const value = readJson(request, (parseError) => {
-    const shown = bodyText(request) || '<empty>';
     return badRequest(
-      `the object provided is unrecognized (must be of type ${kind.kind}): couldn't get version/kind; json parse error: ${parseError} (${shown})`,
+      `the object provided is unrecognized (must be of type ${kind.kind}): couldn't get version/kind; json parse error: ${parseError} (${summary(bodyText(request))})`,
     );
   });
   if (kind.custom) checkCustomKind(value, kind);
@@ -169,15 +178,22 @@ export function decodeBody(
   return { object: object as KubeObject, warnings: validation === 'Ignore' ? [] : warnings };
 }
 
+/** What a refusal shows of a body: its beginning, in hexadecimal digits where that is no JSON. */
+function summary(text: string): string {
+  if (text === '') return '<empty>';
+  const bytes = Buffer.from(text);
+  const shown = bytes.subarray(0, 30).toString(text.startsWith('{') ? 'utf8' : 'hex');
+  return bytes.length > 30 ? `${shown} ...` : shown;
+}
+
 /** The body of a custom resource must say what it is. */
 function checkCustomKind(value: Json, { group, version, kind }: BodyKind): void {
   const text = JSON.stringify(value);
-  const cut = text.length > 30 ? `${text.slice(0, 30)} ...` : text;
   const unrecognized = `the object provided is unrecognized (must be of type ${kind})`;
   if (!isObject(value)) throw badRequest(`${unrecognized}: couldn't get version/kind`);
   const given = typeof value.kind === 'string' ? value.kind : '';
   if (given === '') {
-    throw badRequest(`${unrecognized}: Object 'Kind' is missing in '${text}' (${cut})`);
+    throw badRequest(`${unrecognized}: Object 'Kind' is missing in '${text}' (${summary(text)})`);
   }
   const expected = `${group}/${version}`;
   const apiVersion = typeof value.apiVersion === 'string' ? value.apiVersion : '';

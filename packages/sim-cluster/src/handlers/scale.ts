@@ -5,13 +5,19 @@ import { defineResource, type Resource, storageOf } from '../resources/resource.
 import { topLevel } from '../schema/metadata.ts';
 import { always, struct } from '../schema/types.ts';
 import { invalidValue } from '../validation/causes.ts';
-import { type Answer, jsonReply } from '../wire/answer.ts';
-import { negotiate } from '../wire/negotiation.ts';
+import type { Answer } from '../wire/answer.ts';
 import { judgeUpdate } from '../write/admit.ts';
 import { toView } from '../write/canonical.ts';
 import { replaceObject } from '../write/update.ts';
 import { readObject } from './body.ts';
-import { managerOf, type ResourceCall, readDryRun, targetOf, writerOf } from './context.ts';
+import {
+  managerOf,
+  objectReply,
+  type ResourceCall,
+  readDryRun,
+  targetOf,
+  writerOf,
+} from './context.ts';
 import { readPatch } from './patch.ts';
 import { customScale, type ScaleAccess, workloadScale } from './scale-access.ts';
 
@@ -105,11 +111,6 @@ function scaleOf(resource: Resource, object: KubeObject): KubeObject {
   };
 }
 
-function reply(
-  { info, request }: ResourceCall,
-  scale: KubeObject,
-  warnings: readonly string[] = [],
-): Answer {
-  const { pretty } = negotiate(request.headers, info.query.get('pretty'));
-  return jsonReply(200, scale, pretty, warnings);
+function reply(call: ResourceCall, scale: KubeObject, warnings: readonly string[] = []): Answer {
+  return objectReply({ ...call, resource: scaleKind }, 200, scale, warnings);
 }

@@ -115,7 +115,7 @@ function readDeleteOptions({ request, info: { query } }: ResourceCall): DeleteRe
     ...(grace === null ? {} : { gracePeriodSeconds: grace }),
     ...(orphan === null ? {} : { orphanDependents: orphan }),
     ...(policy === null ? {} : { propagationPolicy: policy }),
-    dryRun: query.getAll('dryRun').filter((value) => value !== ''),
+    dryRun: query.getAll('dryRun'),
   };
 }
 

@@ -22,6 +22,7 @@ import {
   deploymentPrinter,
   jobPrinter,
   replicaSetPrinter,
+  scalePrinter,
   statefulSetPrinter,
 } from './workloads.ts';
 
@@ -50,6 +51,7 @@ const printers: Readonly<Record<string, Printer>> = {
   replicationcontrollers: replicaSetPrinter,
   statefulsets: statefulSetPrinter,
   jobs: jobPrinter,
+  scales: scalePrinter,
   services: servicePrinter,
   validatingadmissionpolicies: policyPrinter,
   validatingadmissionpolicybindings: policyBindingPrinter,

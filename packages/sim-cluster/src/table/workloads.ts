@@ -100,6 +100,25 @@ export const replicaSetPrinter: Printer = {
   ],
 };
 
+const desiredText = 'replicas is the desired number of instances for the scaled object.';
+const thereText = 'replicas is the actual number of observed instances of the scaled object.';
+
+/** What a workload wants and has, as kubectl prints its scale. */
+export const scalePrinter: Printer = {
+  columns: [
+    nameColumn,
+    column('Desired', desiredText, 'integer'),
+    column('Available', thereText, 'integer'),
+    ageColumn,
+  ],
+  cells: (scale, now) => [
+    scale.metadata.name,
+    count(scale.spec.replicas),
+    count(scale.status?.replicas),
+    age(scale, now),
+  ],
+};
+
 /** StatefulSets as kubectl prints them. */
 export const statefulSetPrinter: Printer = {
   columns: [

@@ -151,6 +151,11 @@ export function validateMetadataUpdate(next: KubeObject, previous: KubeObject): 
   if (next.metadata.uid !== previous.metadata.uid) {
     causes.push(invalidValue('metadata.uid', next.metadata.uid, 'field is immutable'));
   }
+  for (const name of ['deletionTimestamp', 'deletionGracePeriodSeconds'] as const) {
+    const value = next.metadata[name];
+    if (value === previous.metadata[name]) continue;
+    causes.push(invalidValue(`metadata.${name}`, value, 'field is immutable'));
+  }
   const had = new Set(previous.metadata.finalizers ?? []);
   const added = (next.metadata.finalizers ?? []).filter((finalizer) => !had.has(finalizer));
   if (previous.metadata.deletionTimestamp !== undefined && added.length > 0) {

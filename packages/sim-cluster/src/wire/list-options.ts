@@ -47,7 +47,7 @@ export function flag(value: string | null): boolean | null {
 
 /** A decimal integer, null when absent; 400 otherwise. */
 export function readInteger(value: string | null): number | null {
-  if (value === null || value === '') return null;
+  if (value === null) return null;
   if (/^[+-]?\d+$/.test(value)) return Number(value);
   throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`);
 }

@@ -145,14 +145,10 @@ function nextStatus(given: KubeObject, previous: KubeObject): KubeObject['status
 
 function nextMetadata(given: ObjectMeta, previous: ObjectMeta): ObjectMeta {
   const { name, namespace, uid, resourceVersion, generation, creationTimestamp } = previous;
-  const { generateName, deletionTimestamp, deletionGracePeriodSeconds } = previous;
-  const {
-    generation: _generation,
-    deletionTimestamp: _deletionTimestamp,
-    deletionGracePeriodSeconds: _grace,
-    generateName: _generateName,
-    ...changeable
-  } = given;
+  const { generateName, deletionTimestamp } = previous;
+  // Once they are there, one who leaves them out does not take them away.
+  const grace = given.deletionGracePeriodSeconds ?? previous.deletionGracePeriodSeconds;
+  const { generation: _generation, generateName: _generateName, ...changeable } = given;
   return {
     ...changeable,
     name,
@@ -163,7 +159,7 @@ function nextMetadata(given: ObjectMeta, previous: ObjectMeta): ObjectMeta {
     ...(generation === undefined ? {} : { generation }),
     ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
     ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
-    ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),
+    ...(grace === undefined ? {} : { deletionGracePeriodSeconds: grace }),
   };
 }
 

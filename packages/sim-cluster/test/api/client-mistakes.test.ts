@@ -24,6 +24,34 @@ describe('a path that ends in a slash', () => {
   }
 });
 
+describe('a body that is no JSON', () => {
+  const cases = [
+    [
+      'apiVersion: v1\nkind: Pod\nmetadata: {}\n',
+      "invalid character 'a' looking for beginning of value (61706956657273696f6e3a2076310a6b696e643a20506f640a6d65746164 ...)",
+    ],
+    ['[1 2]', "invalid character '2' after array element (5b3120325d)"],
+    ['{"a":1 "b"}', `invalid character '"' after object key:value pair ({"a":1 "b"})`],
+    ['{"a" 1}', `invalid character '1' after object key ({"a" 1})`],
+    ['{a}', "invalid character 'a' looking for beginning of object key string ({a})"],
+    ['{} x', "invalid character 'x' after top-level value ({} x)"],
+    [
+      `{"metadata":{"name":"${'n'.repeat(30)}"}`,
+      `unexpected end of JSON input ({"metadata":{"name":"nnnnnnnnn ...)`,
+    ],
+  ] as const;
+  for (const [sent, text] of cases) {
+    it(`is refused with its beginning: ${JSON.stringify(sent)}`, () => {
+      const { status, body } = fixture().client.post(pods, sent);
+      assert.equal(status, 400);
+      assert.equal(
+        body.message,
+        `the object provided is unrecognized (must be of type Pod): couldn't get version/kind; json parse error: ${text}`,
+      );
+    });
+  }
+});
+
 describe('an unknown field', () => {
   const node = `${nodes}/n1`;
 
@@ -51,6 +79,26 @@ describe('an unknown field', () => {
         ['patch'],
       );
     }
+  });
+
+  it('is refused in an apply of a custom resource too', () => {
+    const { client, pass } = fixture();
+    const schema = {
+      openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object' } } },
+    };
+    const names = { plural: 'widgets', kind: 'Widget' };
+    const versions = [{ name: 'v1', served: true, storage: true, schema }];
+    client.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+      metadata: { name: 'widgets.example.com' },
+      spec: { group: 'example.com', scope: 'Cluster', names, versions },
+    });
+    pass(1000);
+    const kind = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' } };
+    const path = '/apis/example.com/v1/widgets/w';
+    const query = { fieldManager: 'm', fieldValidation: 'Ignore' };
+    const { status, body } = client.patch(path, { ...kind, spec: { a: 1 } }, applyType, { query });
+    assert.equal(status, 400);
+    assert.match(body.message, /unknown field "spec.a"$/);
   });
 });
 
@@ -140,6 +188,85 @@ describe('an Accept header', () => {
     it(`"${accept}" for a list: ${status}`, () => {
       const { client } = fixture();
       assert.equal(client.get(pods, { headers: { accept } }).status, status);
+    });
+  }
+});
+
+describe('a change of how an object goes', () => {
+  const cases = [
+    [{ deletionTimestamp: '2020-01-01T00:00:00Z' }, '"2020-01-01T00:00:00Z"'],
+    [{ deletionGracePeriodSeconds: 3 }, '3'],
+  ] as const;
+  for (const [metadata, shown] of cases) {
+    const [name] = Object.keys(metadata);
+    it(`is none that a client can make: ${name}`, () => {
+      const { client } = fixture();
+      client.post(pods, podNamed('p'));
+      for (const path of [`${pods}/p`, `${pods}/p/status`]) {
+        const { status, body } = client.patch(path, { metadata }, merge);
+        assert.deepEqual(
+          [status, body.message],
+          [
+            422,
+            `Pod "p" is invalid: metadata.${name}: Invalid value: ${shown}: field is immutable`,
+          ],
+        );
+      }
+    });
+  }
+
+  it('is not made by one who leaves it out', () => {
+    const { client } = fixture();
+    client.post(pods, podNamed('p', {}, { finalizers: ['x.io/a'] }));
+    const { deletionTimestamp, deletionGracePeriodSeconds } = client.delete(`${pods}/p`).body
+      .metadata;
+    const metadata = {
+      deletionTimestamp: null,
+      deletionGracePeriodSeconds: null,
+      labels: { a: '1' },
+    };
+    const left = client.patch(`${pods}/p`, { metadata }, merge).body.metadata;
+    assert.deepEqual(
+      [left.deletionTimestamp, left.deletionGracePeriodSeconds],
+      [deletionTimestamp, deletionGracePeriodSeconds],
+    );
+  });
+});
+
+describe('an option that is empty', () => {
+  const number = 'strconv.ParseInt: parsing "": invalid syntax';
+  const dryRun = 'dryRun: Unsupported value: [""]: supported values: "All"';
+  const cases = [
+    ['GET', pods, { limit: '' }, 400, number],
+    ['GET', pods, { timeoutSeconds: '' }, 400, number],
+    ['DELETE', `${pods}/p`, { gracePeriodSeconds: '' }, 400, number],
+    [
+      'DELETE',
+      `${pods}/p`,
+      { dryRun: '' },
+      422,
+      `DeleteOptions.meta.k8s.io "" is invalid: ${dryRun}`,
+    ],
+    ['POST', pods, { dryRun: '' }, 422, `CreateOptions.meta.k8s.io "" is invalid: ${dryRun}`],
+    [
+      'PATCH',
+      `${pods}/p`,
+      { force: '' },
+      422,
+      'PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch',
+    ],
+  ] as const;
+  for (const [method, path, query, code, message] of cases) {
+    it(`is not taken for one that is left out: ${method} ${JSON.stringify(query)}`, () => {
+      const { client } = fixture();
+      client.post(pods, podNamed('p'));
+      const { status, body } = {
+        GET: () => client.get(path, { query }),
+        DELETE: () => client.delete(path, { query }),
+        POST: () => client.post(path, podNamed('q'), { query }),
+        PATCH: () => client.patch(path, {}, merge, { query }),
+      }[method]();
+      assert.deepEqual([status, body.message], [code, message]);
     });
   }
 });

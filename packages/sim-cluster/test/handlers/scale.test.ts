@@ -32,6 +32,17 @@ describe('the scale of a workload', () => {
     assert.deepEqual(client.get(`${apps}/statefulsets/db/scale`).body.spec, {});
   });
 
+  it('is printed with what is wanted and what is there', () => {
+    const { client } = withWorkloads();
+    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+    const { body } = client.get(`${web}/scale`, { headers: { accept } });
+    assert.deepEqual(
+      body.columnDefinitions.map(({ name }: { readonly name: string }) => name),
+      ['Name', 'Desired', 'Available', 'Age'],
+    );
+    assert.deepEqual(body.rows[0].cells, ['web', 3, 0, '0s']);
+  });
+
   it('is an int32, as all numbers of pods are', () => {
     const { client } = withWorkloads();
     const replicas = 3_000_000_000;
