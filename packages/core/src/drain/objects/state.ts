@@ -106,8 +106,8 @@ interface Tally {
   readonly gone: ReadonlyMap<string, number>;
   /** Those that were given up. */
   readonly givenUp: ReadonlyMap<string, readonly DrainPod[]>;
-  /** Those that have not left. */
-  readonly open: ReadonlyMap<string, readonly DrainPod[]>;
+  /** Those that were in the way when the time of their node was over: the node names them. */
+  readonly late: ReadonlyMap<string, readonly DrainPod[]>;
 }
 
 export function stateOf(input: StateInput): NodeDrainState {
@@ -118,13 +118,11 @@ export function stateOf(input: StateInput): NodeDrainState {
   const left = [...open, ...givenUp];
   const gone = pods.filter(({ state }) => state.kind === 'gone');
   const counts = { left: countByNode(left), gone: countByNode(gone) };
-  const tally = { ...counts, givenUp: podsByNode(givenUp), open: podsByNode(open) };
+  const tally = { ...counts, givenUp: podsByNode(givenUp), late: latePods(machine.nodes(), open) };
   const nodes = machine.nodes().map((node) => nodeState(node, tally, input));
   const podsGone = nodes.reduce((sum, node) => sum + node.podsGone, 0);
-  const said = new Map(nodes.map(({ name, message }) => [name, message]));
-  const isSaid = ({ pod, blocker }: DrainPod): boolean =>
-    blocker !== null && said.get(pod.nodeName)?.endsWith(`: ${blocker.message}`) === true;
-  const blocked = open.filter((pod) => isStuck(pod) && !isSaid(pod));
+  const said = new Set([...tally.late.values()].flat());
+  const blocked = open.filter((pod) => isStuck(pod) && !said.has(pod));
   const { closed } = input;
   const blockers = [
     ...(nodes.length === 0 ? ['no node matches its nodeSelector'] : []),
@@ -158,7 +156,7 @@ export function stateOf(input: StateInput): NodeDrainState {
 
 function nodeState(
   { name, phase }: DrainNode,
-  { left, gone, givenUp, open }: Tally,
+  { left, gone, givenUp, late }: Tally,
   { holds, wall, goneBefore, waitsSince: sinceOf }: StateInput,
 ): NodeDrainNodeState {
   const hold = holds.get(name);
@@ -191,9 +189,7 @@ function nodeState(
     }
     case 'failed': {
       const reason = phase.why;
-      // The next leader knows what the node says, and asks for none of these pods again.
-      const late = reason === 'Blocked' ? refusedAlike(open.get(name) ?? []) : [];
-      const message = phase.message ?? refusedText(givenUp.get(name) ?? late);
+      const message = phase.message ?? refusedText(givenUp.get(name) ?? late.get(name) ?? []);
       return { ...none, name, phase: 'Failed', endedAt: wall(phase.at), reason, message };
     }
     case 'vanished':
@@ -201,11 +197,24 @@ function nodeState(
   }
 }
 
-/** Those that were in the way when the time of their node was over, in the words of the first. */
-function refusedAlike(pods: readonly DrainPod[]): readonly DrainPod[] {
-  const refused = pods.filter(({ blocker }) => isInTheWay(blocker));
-  const message = refused[0]?.blocker?.message;
-  return refused.filter(({ blocker }) => blocker?.message === message);
+/**
+ * Of each node that failed by pods in its way, those with the words of the first. The next leader knows what
+ * the node says, and asks for none of these pods again.
+ */
+function latePods(
+  nodes: readonly DrainNode[],
+  open: readonly DrainPod[],
+): ReadonlyMap<string, readonly DrainPod[]> {
+  const failed = nodes.filter(({ phase }) => phase.kind === 'failed' && phase.why === 'Blocked');
+  const names = new Set(failed.map(({ name }) => name));
+  const refused = podsByNode(
+    open.filter(({ pod, blocker }) => names.has(pod.nodeName) && isInTheWay(blocker)),
+  );
+  return new Map([...refused].map(([name, pods]) => [name, pods.filter(alike(pods[0]))]));
+}
+
+function alike(first: DrainPod | undefined): (pod: DrainPod) => boolean {
+  return ({ blocker }) => blocker?.message === first?.blocker?.message;
 }
 
 function countByNode(pods: readonly DrainPod[]): ReadonlyMap<string, number> {
