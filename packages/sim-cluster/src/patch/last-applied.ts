@@ -9,7 +9,8 @@ import { type FieldPath, valueAtField } from './field-set.ts';
 import { fieldsOf } from './field-tree.ts';
 import { hasField } from './tree-sets.ts';
 
-const note = 'kubectl.kubernetes.io/last-applied-configuration';
+/** The annotation. */
+export const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 /** The manager by whose name kubectl lets the server apply unless it is told another. */
 const kubectl = 'kubectl';
 
@@ -30,7 +31,7 @@ export function notedFields(
 }
 
 function noteOf(object: KubeObject | null): JsonObject | null {
-  const text = object?.metadata.annotations?.[note];
+  const text = object?.metadata.annotations?.[lastApplied];
   if (!text) return null;
   try {
     const value = JSON.parse(text) as Json;
@@ -47,15 +48,15 @@ export function withNote<T extends KubeObject>(
   manager: string,
 ): T {
   const { annotations } = object.metadata;
-  if (manager !== kubectl || !annotations?.[note]) return object;
+  if (manager !== kubectl || !annotations?.[lastApplied]) return object;
   const text = `${JSON.stringify(sortedCopy(withoutNote(configuration)))}\n`;
-  const metadata = { ...object.metadata, annotations: { ...annotations, [note]: text } };
+  const metadata = { ...object.metadata, annotations: { ...annotations, [lastApplied]: text } };
   return { ...object, metadata };
 }
 
 function withoutNote(configuration: JsonObject): Json {
   const { metadata } = configuration;
   if (!isObject(metadata) || !isObject(metadata.annotations)) return configuration;
-  const { [note]: _noted, ...annotations } = metadata.annotations;
+  const { [lastApplied]: _noted, ...annotations } = metadata.annotations;
   return { ...configuration, metadata: { ...metadata, annotations } };
 }

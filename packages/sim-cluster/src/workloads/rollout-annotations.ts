@@ -1,10 +1,11 @@
 // The annotations by which `kubectl rollout history`, `undo` and `status --revision` go for Deployments.
+
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
+import { lastApplied } from '../patch/last-applied.ts';
 import type { WorkloadContext } from './workload.ts';
 
 const prefix = 'deployment.kubernetes.io/';
-const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 const revisionKey = `${prefix}revision`;
 /** The revisions that a ReplicaSet had before, where its template came back: `1,4`. */
 const pastKey = `${prefix}revision-history`;
