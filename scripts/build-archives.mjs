@@ -31,7 +31,7 @@ const makers = {
   },
   controller: {
     program: 'taintmgr-controller',
-    make: ['scripts/make-program.mjs', 'apps/controller/src/main.ts'],
+    make: ['apps/controller/scripts/build-program.mjs'],
   },
 };
 

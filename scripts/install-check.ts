@@ -13,7 +13,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import manifest from '../packages/core/package.json' with { type: 'json' };
 import { startEmbedded, topologies } from '../packages/sim-cluster/src/index.ts';
-import { lateModules } from './install-check/late-modules.ts';
+import { lateModules, webModules } from './install-check/late-modules.ts';
 import { type Registry, startRegistry } from './install-check/registry.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -68,7 +68,13 @@ async function checkNpm({ url }: Registry): Promise<void> {
     'apps/kubectl-taintmgr/bin/start.js does not load these before it sets flags',
   );
   say('kubectl taintmgr explain: has all modules of Node as Node keeps them compiled');
-  await checkController('npm', folder, [join(bin, 'taintmgr-controller')]);
+  const program = join(bin, 'taintmgr-controller');
+  await checkController('npm', folder, [program]);
+  const web = await webModules(folder, (...hook) =>
+    checkController('node', folder, [process.execPath, ...hook, program]),
+  );
+  assert.deepEqual(web, [], 'apps/controller/tsup.config.ts lets whole modules of Node in');
+  say('the controller: loads nothing that Node has for the web');
 }
 
 /** `npx @taintmgr/kubectl-taintmgr explain node`, and the controller likewise. */

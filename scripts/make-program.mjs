@@ -3,10 +3,11 @@
 // for another machine, whose Node is what --node names or comes from the npm registry; otherwise for
 // this one, with its code compiled ahead. Prints the path of the program, which on Windows ends in .exe.
 //
-// What is not always needed can be a part of its own, which is not looked at before it is: then the program
-// runs START first, and has main.js, of ENTRY, and the parts, bundled or as they are, as assets.
+// What is not always needed can be a part of its own, an asset that is not looked at before it is: V8 keeps
+// the source of all that it has looked at in memory. With START the program runs that first, has main.js, of ENTRY, as an
+// asset too, and START loads the parts, bundled or as they are; without it ENTRY loads them.
 //
-//   node scripts/make-program.mjs ENTRY PROGRAM [PLATFORM] [--node=FILE] [--start=START --part=NAME=FILE ...]
+//   node scripts/make-program.mjs ENTRY PROGRAM [PLATFORM] [--node=FILE] [--start=START] [--part=NAME=FILE ...]
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -20,12 +21,15 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { inject } from 'postject';
 import { build } from 'tsup';
 import { builtPage } from '../packages/page/src/bundled.ts';
 import { fetchNode } from './node-programs.ts';
 
+/** Where the packages are that are imported by name. */
+const packages = fileURLToPath(new URL('../packages/', import.meta.url));
 const own = `${process.platform}-${process.arch}`;
 
 const { positionals, values: flags } = parseArgs({
@@ -45,6 +49,27 @@ const parts = new Map(
     return [name, resolve(file.join('='))];
   }),
 );
+/** Where the program is. */
+const here =
+  "const programUrl = require('node:url').pathToFileURL(require('node:fs').realpathSync(process.execPath)).href;";
+
+/** `require` of the entry, which loads parts as well as what Node has. */
+const loadsParts = `
+require = ((own) => {
+  const loaded = new Map();
+  return (id) => {
+    if (!id.startsWith('./')) return own(id);
+    const known = loaded.get(id);
+    if (known) return known.exports;
+    const module = { exports: {} };
+    const source = own('node:sea').getAsset(id.slice(2), 'utf8');
+    own('node:vm').compileFunction(source, ['exports', 'require', 'module'], { filename: id })(module.exports, own, module);
+    loaded.set(id, module);
+    return module.exports;
+  };
+})(require);
+`;
+
 const program = platform.startsWith('win32-') ? `${path}.exe` : path;
 const folder = mkdtempSync(join(tmpdir(), 'taintmgr-program-'));
 try {
@@ -83,19 +108,20 @@ function dropUnusedParts(build) {
 /** Parts stay outside of what loads them. */
 function leaveParts(build) {
   const names = new Map([...parts].map(([name, file]) => [file, name]));
-  build.onResolve({ filter: /^\..*\.ts$/ }, ({ path, resolveDir, kind }) => {
-    const name = kind === 'entry-point' ? undefined : names.get(resolve(resolveDir, path));
+  build.onResolve({ filter: /^(\..*\.ts|@taintmgr\/[a-z-]+)$/ }, ({ path, resolveDir, kind }) => {
+    const file = path.replace(/^@taintmgr\/(.+)$/, `${packages}$1/src/index.ts`);
+    const name = kind === 'entry-point' ? undefined : names.get(resolve(resolveDir, file));
     return name === undefined ? undefined : { path: `./${name}.js`, external: true };
   });
 }
 
 /** What runs first, and what it finds beside itself. */
 async function contentOf(main) {
-  if (!flags.start) return { main };
-  const assets = { 'main.js': main };
+  const assets = flags.start ? { 'main.js': main } : {};
   for (const [name, file] of parts) {
     assets[`${name}.js`] = file.endsWith('.ts') ? await bundleInto(folder, name, file) : file;
   }
+  if (!flags.start) return { main, assets };
   const digests = Object.entries(assets).map(([name, file]) => {
     const hash = createHash('sha256').update(readFileSync(file)).digest('hex');
     return [name, hash.slice(0, 16)];
@@ -128,13 +154,13 @@ async function bundleInto(outDir, name, file) {
     ],
     esbuildOptions: (options) => {
       options.conditions = ['@taintmgr/source'];
+      // With one letter that is none of Latin-1, V8 keeps two bytes for each letter of the source.
+      options.charset = 'ascii';
       // There is nothing to import from: what is not in the file is a part, or Node's own.
       options.supported = { 'dynamic-import': false };
       // What the code looks for beside itself is beside the program, wherever a link to it may be.
       options.define = { ...options.define, 'import.meta.url': 'programUrl' };
-      options.banner = {
-        js: "const programUrl = require('node:url').pathToFileURL(require('node:fs').realpathSync(process.execPath)).href;",
-      };
+      options.banner = { js: name === 'main' && !flags.start ? here + loadsParts : here };
     },
   });
   return join(outDir, `${name}.cjs`);

@@ -1,5 +1,30 @@
+import { isBuiltin } from 'node:module';
 import { builtPage } from '@taintmgr/page/bundled';
-import { defineConfig } from 'tsup';
+import { defineConfig, type Options } from 'tsup';
+
+type Plugin = NonNullable<Options['esbuildPlugins']>[number];
+
+/**
+ * `import` of one of Node's own modules looks at whatever it offers, which loads the rest: `node:http` brings
+ * a WebSocket with half of what Node has for the web, 14 MB of memory. Here only what is named is looked at.
+ */
+const namedOnly: Plugin = {
+  name: 'named-only',
+  setup(bundler) {
+    bundler.onResolve({ filter: /^(node:)?[a-z][\w/]*$/ }, ({ path, kind }) => {
+      return kind === 'import-statement' && isBuiltin(path)
+        ? { path, namespace: 'builtin', sideEffects: false }
+        : undefined;
+    });
+    bundler.onLoad({ filter: /./, namespace: 'builtin' }, ({ path }) => {
+      const names = Object.keys(process.getBuiltinModule(path)).filter((name) => name !== 'default');
+      const members = names.map((name) => `export const ${name} = /* @__PURE__ */ member('${name}');`);
+      const all = `const all = /* @__PURE__ */ process.getBuiltinModule('${path}');`;
+      const head = `${all} const member = (name) => all[name]; export default all;`;
+      return { contents: [head, ...members].join('\n') };
+    });
+  },
+};
 
 // A bundle with everything in it: what is published needs no dependencies and starts fast.
 export default defineConfig({
@@ -11,7 +36,9 @@ export default defineConfig({
   clean: true,
   minify: true,
   noExternal: [/.*/],
-  esbuildPlugins: [builtPage],
+  // It would take them from the plugin.
+  removeNodeProtocol: false,
+  esbuildPlugins: [builtPage, namedOnly],
   // Some of the bundled libraries are CommonJS and call require for Node's own modules.
   banner: {
     js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
