@@ -17,8 +17,12 @@ const namedOnly: Plugin = {
         : undefined;
     });
     bundler.onLoad({ filter: /./, namespace: 'builtin' }, ({ path }) => {
-      const names = Object.keys(process.getBuiltinModule(path)).filter((name) => name !== 'default');
-      const members = names.map((name) => `export const ${name} = /* @__PURE__ */ member('${name}');`);
+      const names = Object.keys(process.getBuiltinModule(path) ?? {}).filter(
+        (name) => name !== 'default',
+      );
+      const members = names.map(
+        (name) => `export const ${name} = /* @__PURE__ */ member('${name}');`,
+      );
       const all = `const all = /* @__PURE__ */ process.getBuiltinModule('${path}');`;
       const head = `${all} const member = (name) => all[name]; export default all;`;
       return { contents: [head, ...members].join('\n') };

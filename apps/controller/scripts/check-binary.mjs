@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import https from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -22,6 +22,7 @@ try {
   checkVersion(program);
   checkWrongFlag(program);
   await checkWork(program);
+  await checkPluginLogin(program);
 } finally {
   rmSync(cwd, { recursive: true, force: true });
 }
@@ -54,6 +55,7 @@ function checkWrongFlag(program) {
 async function checkWork(program) {
   const port = await freePort();
   const flags = ['--simulate', '--bind-address=127.0.0.1', `--secure-port=${port}`];
+  flags.push('--authorization-always-allow-paths=/healthz,/readyz,/livez,/ui');
   const child = spawn(program, [...flags, '--logging-format=json'], {
     ...surroundings,
     timeout: timeLimitMs,
@@ -67,12 +69,45 @@ async function checkWork(program) {
     assert.equal(await get(port, '/readyz'), '200 ok');
     assert.match(await get(port, '/metrics'), /^403 /);
     say('--simulate: synced, ready, and /metrics is not for everybody');
+    assert.match(await get(port, '/ui'), /^200 <!doctype html>/i);
+    say('/ui: the page');
     child.kill('SIGTERM');
   }
   const [code] = await ended;
   assert.equal(code, 0, lines.join('\n'));
   assert.equal(JSON.parse(lines.at(-1) ?? '{}').msg, 'stopped', lines.join('\n'));
   say('SIGTERM ends it in order');
+}
+
+/** A part that only such kubeconfigs load; nobody serves where it leads. */
+async function checkPluginLogin(program) {
+  const port = await freePort();
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'c',
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    clusters: [{ name: 'c', cluster: { server: `https://127.0.0.1:${port}` } }],
+    users: [
+      {
+        name: 'u',
+        user: { 'auth-provider': { name: 'gcp', config: { 'cmd-path': '/nowhere/login' } } },
+      },
+    ],
+  };
+  const kubeconfig = join(cwd, 'kubeconfig');
+  writeFileSync(kubeconfig, JSON.stringify(config));
+  const flags = [`--kubeconfig=${kubeconfig}`, '--secure-port=0', '--logging-format=json'];
+  const child = spawn(program, flags, { ...surroundings, timeout: timeLimitMs });
+  const ended = once(child, 'close');
+  const lines = [];
+  for await (const line of createInterface({ input: child.stderr })) {
+    lines.push(line);
+    if (line.includes('"could not start, will try again"')) child.kill('SIGTERM');
+  }
+  await ended;
+  assert.match(lines.join('\n'), /no credentials: .*\/nowhere\/login/);
+  say('a kubeconfig with an auth provider: the library for it is there');
 }
 
 async function freePort() {
