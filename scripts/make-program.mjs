@@ -53,20 +53,22 @@ const parts = new Map(
 const here =
   "const programUrl = require('node:url').pathToFileURL(require('node:fs').realpathSync(process.execPath)).href;";
 
-/** `require` of the entry, which loads parts as well as what Node has. */
+/** `require` of the entry and of parts, which loads parts as well as what Node has. */
 const loadsParts = `
 require = ((own) => {
   const loaded = new Map();
-  return (id) => {
+  const load = (id) => {
     if (!id.startsWith('./')) return own(id);
     const known = loaded.get(id);
     if (known) return known.exports;
     const module = { exports: {} };
-    const source = own('node:sea').getAsset(id.slice(2), 'utf8');
-    own('node:vm').compileFunction(source, ['exports', 'require', 'module'], { filename: id })(module.exports, own, module);
     loaded.set(id, module);
+    const source = own('node:sea').getAsset(id.slice(2), 'utf8');
+    const names = ['exports', 'require', 'module'];
+    own('node:vm').compileFunction(source, names, { filename: id })(module.exports, load, module);
     return module.exports;
   };
+  return load;
 })(require);
 `;
 
