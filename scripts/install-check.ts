@@ -13,7 +13,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import manifest from '../packages/core/package.json' with { type: 'json' };
 import { startEmbedded, topologies } from '../packages/sim-cluster/src/index.ts';
-import { lateModules, webModules } from './install-check/late-modules.ts';
+import { lateModules, webModules } from './install-check/loaded-modules.ts';
 import { type Registry, startRegistry } from './install-check/registry.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -138,7 +138,7 @@ async function bundleInto(outDir, name, file) {
       options.charset = 'ascii';
       // There is nothing to import from: what is not in the file is a part, or Node's own.
       options.supported = { 'dynamic-import': false };
-      // What the code looks for beside itself is beside the program, wherever a link to it may be.
+      // What the code looks for beside itself is beside the program.
       options.define = { ...options.define, 'import.meta.url': 'programUrl' };
       options.banner = { js: name === 'main' && !flags.start ? here + loadsParts : here };
     },

@@ -1,6 +1,6 @@
 // What stands at the beginning of the files in one program, of whose modules only the entry is at hand.
 
-/** Where the program is: beside it is what the code looks for beside itself. */
+/** Where the program is, wherever a link to it may be. */
 export const here =
   "const programUrl = require('node:url').pathToFileURL(require('node:fs').realpathSync(process.execPath)).href;";
 

@@ -17,10 +17,7 @@ const namedOnly: Plugin = {
         : undefined;
     });
     bundler.onLoad({ filter: /./, namespace: 'builtin' }, ({ path }) => {
-      const names = Object.keys(process.getBuiltinModule(path) ?? {}).filter(
-        (name) => name !== 'default',
-      );
-      const members = names.map(
+      const members = Object.keys(process.getBuiltinModule(path) ?? {}).map(
         (name) => `export const ${name} = /* @__PURE__ */ member('${name}');`,
       );
       const all = `const all = /* @__PURE__ */ process.getBuiltinModule('${path}');`;

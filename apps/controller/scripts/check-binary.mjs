@@ -54,12 +54,9 @@ function checkWrongFlag(program) {
 /** Its own cluster, its server over HTTPS, and an end in order. */
 async function checkWork(program) {
   const port = await freePort();
-  const flags = ['--simulate', '--bind-address=127.0.0.1', `--secure-port=${port}`];
-  flags.push('--authorization-always-allow-paths=/healthz,/readyz,/livez,/ui');
-  const child = spawn(program, [...flags, '--logging-format=json'], {
-    ...surroundings,
-    timeout: timeLimitMs,
-  });
+  const open = '--authorization-always-allow-paths=/healthz,/readyz,/livez,/ui';
+  const flags = ['--simulate', '--bind-address=127.0.0.1', `--secure-port=${port}`, open];
+  const child = start(program, flags);
   const ended = once(child, 'close');
   const lines = [];
   for await (const line of createInterface({ input: child.stderr })) {
@@ -97,8 +94,7 @@ async function checkPluginLogin(program) {
   };
   const kubeconfig = join(cwd, 'kubeconfig');
   writeFileSync(kubeconfig, JSON.stringify(config));
-  const flags = [`--kubeconfig=${kubeconfig}`, '--secure-port=0', '--logging-format=json'];
-  const child = spawn(program, flags, { ...surroundings, timeout: timeLimitMs });
+  const child = start(program, [`--kubeconfig=${kubeconfig}`, '--secure-port=0']);
   const ended = once(child, 'close');
   const lines = [];
   for await (const line of createInterface({ input: child.stderr })) {
@@ -108,6 +104,14 @@ async function checkPluginLogin(program) {
   await ended;
   assert.match(lines.join('\n'), /no credentials: .*\/nowhere\/login/);
   say('a kubeconfig with an auth provider: the library for it is there');
+}
+
+/** It ends with this process, also where that has found a fault. */
+function start(program, flags) {
+  const options = { ...surroundings, timeout: timeLimitMs };
+  const child = spawn(program, [...flags, '--logging-format=json'], options);
+  process.on('exit', () => child.kill('SIGKILL'));
+  return child;
 }
 
 async function freePort() {
