@@ -2,18 +2,36 @@
 // scripts/make-program.mjs knows. Prints the path of the program.
 //
 //   node apps/kubectl-taintmgr/scripts/build-program.mjs PROGRAM [PLATFORM]
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { makeWithParts } from '../../../scripts/program-with-parts.mjs';
 import { seldomLibraries } from './seldom-libraries.ts';
 
-const app = 'apps/kubectl-taintmgr';
-if (!existsSync(fileURLToPath(new URL('../dist/explain.js', import.meta.url)))) {
-  throw new Error('the package comes first: npm run build');
-}
-const built = [...seldomLibraries, 'explain', 'explain-answers', 'explain-more'];
+const app = fileURLToPath(new URL('..', import.meta.url));
+const root = join(app, '../..');
+const [program, ...platform] = process.argv.slice(2);
+if (!program) throw new Error('want: build-program.mjs PROGRAM [PLATFORM]');
+
 const parts = {
-  ...Object.fromEntries(built.map((name) => [name, `${app}/dist/${name}.js`])),
-  'plugin-login': 'packages/k8s-adapter/src/kubeconfig/plugin-login.ts',
+  ...Object.fromEntries(seldomLibraries.map((name) => [name, join(app, `dist/${name}.js`)])),
+  explain: join(app, 'dist/explain.js'),
+  'explain-answers': join(app, 'dist/explain-answers.js'),
+  'explain-more': join(app, 'dist/explain-more.js'),
+  'plugin-login': join(root, 'packages/k8s-adapter/src/kubeconfig/plugin-login.ts'),
 };
-makeWithParts(app, parts, `${app}/scripts/program-start.cjs`);
+if (!existsSync(parts.explain)) throw new Error('the package comes first: npm run build');
+
+const { status } = spawnSync(
+  process.execPath,
+  [
+    join(root, 'scripts/make-program.mjs'),
+    join(app, 'src/main.ts'),
+    resolve(program),
+    ...platform,
+    `--start=${join(app, 'scripts/program-start.cjs')}`,
+    ...Object.entries(parts).map(([name, file]) => `--part=${name}=${file}`),
+  ],
+  { cwd: app, stdio: 'inherit' },
+);
+process.exitCode = status ?? 1;
