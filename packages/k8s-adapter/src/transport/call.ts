@@ -46,6 +46,7 @@ const unauthorized = 401;
  */
 export class Call {
   readonly request: OutgoingRequest;
+  readonly isWatch: boolean;
   readonly #sink: Sink;
   readonly #carrier: Carrier;
   #cancel: (() => void) | null = null;
@@ -55,6 +56,7 @@ export class Call {
 
   constructor(request: OutgoingRequest, sink: Sink, carrier: Carrier) {
     this.request = request;
+    this.isWatch = request.method === 'GET' && /[?&]watch=(true|1)(&|$)/.test(request.path);
     this.#sink = sink;
     this.#carrier = carrier;
   }

@@ -9,6 +9,7 @@ import type { RequestHeader } from './http2/frame-writer.ts';
 import { errorCodes, ProtocolError } from './http2/frames.ts';
 import { Streams } from './http2/streams.ts';
 import { monotonic } from './monotonic.ts';
+import { ReadPause } from './read-pause.ts';
 
 /** How a connection is watched over. */
 export interface Http2Timing {
@@ -23,6 +24,21 @@ export const defaultHttp2Timing: Http2Timing = {
   /** Shorter than the 90 s after which the API server closes an idle connection. */
   idle: 60_000,
 };
+
+export interface Http2ConnectionOptions {
+  readonly timing: Http2Timing;
+  /** Called when there is room for a call again, or this connection takes none any more. */
+  readonly onChange: () => void;
+  /** One that nobody can set. */
+  readonly clock?: () => Millis;
+}
+
+interface Carried {
+  /** It went into a connection that had brought an answer. */
+  readonly wasProven: boolean;
+  /** When it did. */
+  readonly at: Millis;
+}
 
 /** What the API server allows, unless it says otherwise. */
 const streamsMax = 100;
@@ -40,14 +56,16 @@ export class Http2Connection {
   readonly #authority: RequestHeader;
   /** What requests have in common, by their headers. */
   readonly #shared = new WeakMap<OutgoingHttpHeaders, readonly RequestHeader[]>();
-  /** Called when there is room for a call again, or this connection takes none any more. */
   readonly #onChange: () => void;
+  readonly #clock: () => Millis;
   /** Whether it has ever brought an answer. */
   #proven = false;
-  /** Each call under way, with whether it went into a connection that had brought an answer. */
-  readonly #calls = new Map<Call, boolean>();
-  readonly #heard = new Heard();
-  #heardAt = monotonic();
+  /** Each call under way. */
+  readonly #calls = new Map<Call, Carried>();
+  readonly #heard: Heard;
+  readonly #readPause = new ReadPause();
+  #resume: NodeJS.Timeout | null = null;
+  #heardAt: Millis;
   /** When each ping went out that is not answered. */
   readonly #pings: number[] = [];
   #watchdog: NodeJS.Timeout | null = null;
@@ -64,8 +82,11 @@ export class Http2Connection {
   constructor(
     authority: string,
     socket: net.Socket,
-    { timing, onChange }: { readonly timing: Http2Timing; readonly onChange: () => void },
+    { timing, onChange, clock = monotonic }: Http2ConnectionOptions,
   ) {
+    this.#clock = clock;
+    this.#heardAt = clock();
+    this.#heard = new Heard(clock);
     this.#authority = { name: ':authority', value: authority, isOwn: false };
     this.#socket = socket;
     this.#timing = timing;
@@ -152,7 +173,7 @@ export class Http2Connection {
   }
 
   #receive(chunk: Uint8Array): void {
-    this.#heardAt = monotonic();
+    this.#heardAt = this.#clock();
     try {
       this.#streams.receive(chunk);
     } catch (error) {
@@ -172,11 +193,25 @@ export class Http2Connection {
     this.#isTurnTaken = true;
     setImmediate(() => {
       this.#isTurnTaken = false;
-      if (!this.#isMore) return;
+      if (!this.#isMore) {
+        this.#pauseReading();
+        return;
+      }
       // What the answers of this turn led to need not wait for what more of a watch leads to.
       this.#flush();
       this.#deliver();
     });
+  }
+
+  #pauseReading(): void {
+    if (this.#resume) return;
+    const pause = this.#readPause.next(this.#clock());
+    if (pause === 0) return;
+    this.#socket.pause();
+    this.#resume = setTimeout(() => {
+      this.#resume = null;
+      this.#socket.resume();
+    }, pause);
   }
 
   /**
@@ -200,11 +235,12 @@ export class Http2Connection {
   #closed(): void {
     this.#drain();
     this.#heard.deliver(true);
-    for (const [call, wasProven] of [...this.#calls]) {
+    for (const [call, { wasProven }] of [...this.#calls]) {
       this.#end(call);
       call.fail(this.#why, wasProven ? 'stale' : 'unknown');
     }
     if (this.#watchdog) clearTimeout(this.#watchdog);
+    if (this.#resume) clearTimeout(this.#resume);
   }
 
   #bye(): void {
@@ -214,7 +250,8 @@ export class Http2Connection {
   }
 
   #begin(call: Call): void {
-    this.#calls.set(call, this.#proven);
+    this.#calls.set(call, { wasProven: this.#proven, at: this.#clock() });
+    if (!call.isWatch) this.#readPause.begun();
     if (this.#idle) clearTimeout(this.#idle);
     this.#idle = null;
     if (this.#calls.size > 1) return;
@@ -223,7 +260,10 @@ export class Http2Connection {
   }
 
   #end(call: Call): void {
-    if (!this.#calls.delete(call)) return;
+    const carried = this.#calls.get(call);
+    if (!carried) return;
+    this.#calls.delete(call);
+    if (!call.isWatch) this.#readPause.ended(this.#clock() - carried.at);
     if (this.#calls.size === 0) this.#rest();
     this.#onChange();
   }
@@ -255,7 +295,7 @@ export class Http2Connection {
   // Signs of life
 
   #ping(): void {
-    const askedAt = monotonic();
+    const askedAt = this.#clock();
     this.#pings.push(askedAt);
     this.#streams.ping();
     const watchdog = setTimeout(() => {
@@ -272,13 +312,13 @@ export class Http2Connection {
       this.#ping();
       return;
     }
-    this.#why = `no sign of life for ${formatDuration(monotonic() - this.#heardAt)}`;
+    this.#why = `no sign of life for ${formatDuration(this.#clock() - this.#heardAt)}`;
     this.#socket.destroy(new Error(this.#why));
   }
 
   #pong(): void {
     this.#heard.deliver();
-    const age = monotonic() - (this.#pings.shift() ?? this.#heardAt);
+    const age = this.#clock() - (this.#pings.shift() ?? this.#heardAt);
     for (const call of this.#calls.keys()) call.alive(age);
   }
 }

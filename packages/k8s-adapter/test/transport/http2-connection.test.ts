@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net, { type AddressInfo } from 'node:net';
-import { it, type TestContext } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Call } from '../../src/transport/call.ts';
 import { ByteWriter } from '../../src/transport/http2/byte-writer.ts';
@@ -69,4 +69,60 @@ it('sends what an answer led to before more of a watch is told that came before 
   assert.deepEqual(order, ['GET chunk', 'PATCH answer']);
   await turn();
   assert.deepEqual(order.slice(2), ['written', 'GET chunk']);
+});
+
+describe('while many answers are owed', () => {
+  /** Asks so many patches of a connection whose clock stands still; `answer` brings the answers to the first of them. */
+  async function asked(t: TestContext, patches: number, watches: number) {
+    const socket = await socketTo(t);
+    let now = 0;
+    const connection = new Http2Connection('api.test', socket, {
+      timing: defaultHttp2Timing,
+      onChange: () => {},
+      clock: () => now,
+    });
+    const order: string[] = [];
+    const ask = (method: 'GET' | 'PATCH', path: string): void => {
+      const sink = new InputSink(path, ({ kind }) => order.push(`${path} ${kind}`));
+      const request = { method, path, headers: {}, body: null };
+      connection.carry(new Call(request, sink, { carry: () => {}, rejected: () => {} }));
+    };
+    for (let n = 0; n < patches; n++) ask('PATCH', `/pods/${n}`);
+    for (let n = 0; n < watches; n++) ask('GET', '/pods?watch=true');
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    t.mock.method(socket, 'pause', () => order.push('pause'));
+    t.mock.method(socket, 'resume', () => order.push('resume'));
+    await turn();
+    now = 800;
+    const answer = (n: number): boolean => {
+      const stream = 1 + 2 * n;
+      const end = frame(frameTypes.data, stream, Buffer.from('{}'), endStream);
+      return socket.emit('data', Buffer.concat([ok(stream), end]));
+    };
+    return { order, answer };
+  }
+
+  it('reads on after a pause, in which more of them come', async (t) => {
+    const { order, answer } = await asked(t, 10, 0);
+    answer(0);
+    await turn();
+    assert.deepEqual(order, ['/pods/0 answer']);
+    answer(1);
+    await turn();
+    assert.deepEqual(order.slice(1), ['/pods/1 answer', 'pause']);
+    // What the socket still held is taken in; it does not begin another pause.
+    answer(2);
+    await turn();
+    t.mock.timers.tick(25);
+    assert.deepEqual(order.slice(3), ['/pods/2 answer', 'resume']);
+  });
+
+  it('does not take watches for answers that are owed', async (t) => {
+    const { order, answer } = await asked(t, 9, 3);
+    for (const n of [0, 1, 2]) {
+      answer(n);
+      await turn();
+    }
+    assert.deepEqual(order, ['/pods/0 answer', '/pods/1 answer', '/pods/2 answer']);
+  });
 });

@@ -25,6 +25,12 @@ const expected: Readonly<Record<keyof typeof scenarios, readonly string[]>> = {
   'goes through a proxy': [echo('2.0', 'GET'), 'head 200 1 end'],
   'minds the name in the certificate': ['failed'],
   'carries many calls over few connections': ['head 200 ok end', 'few: true'],
+  'reads in pauses where much is owed, and hears of the end': [
+    'head 200 ok end',
+    'head 200 half failed',
+    'head 200 drop\n failed',
+    echo('2.0', 'GET'),
+  ],
   'brings a long answer whole': ['head200end true'],
   'hangs up one call, not the connection': ['head 200 done end', echo('2.0', 'GET')],
   'tells an answer that is cut off': [

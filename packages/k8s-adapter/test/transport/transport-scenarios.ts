@@ -101,6 +101,21 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     return [...new Set(all), `few: ${Number(connections) <= 4}`];
   },
 
+  'reads in pauses where much is owed, and hears of the end': async (servers) => {
+    const client = new Client(servers, servers.both);
+    const slow = Array.from({ length: 40 }, () => '/slow');
+    const told: string[] = [];
+    // By now it knows that answers take a while.
+    for (let wave = 0; wave < 4; wave++) {
+      told.push(...(await Promise.all(slow.map((path) => client.ask(path)))));
+    }
+    const cutOff = ['/half?closed', ...slow.map(() => '/quiet')];
+    told.push(...(await Promise.all(cutOff.map((path) => client.ask(path)))));
+    told.push(await client.ask('/echo'));
+    client.transport.close();
+    return [...new Set(told)];
+  },
+
   'brings a long answer whole': async (servers) => {
     const client = new Client(servers, servers.both);
     const answer = await client.ask('/long');
