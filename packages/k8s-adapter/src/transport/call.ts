@@ -46,7 +46,6 @@ const unauthorized = 401;
  */
 export class Call {
   readonly request: OutgoingRequest;
-  readonly isWatch: boolean;
   readonly #sink: Sink;
   readonly #carrier: Carrier;
   #cancel: (() => void) | null = null;
@@ -56,7 +55,6 @@ export class Call {
 
   constructor(request: OutgoingRequest, sink: Sink, carrier: Carrier) {
     this.request = request;
-    this.isWatch = request.method === 'GET' && /[?&]watch=(true|1)(&|$)/.test(request.path);
     this.#sink = sink;
     this.#carrier = carrier;
   }

@@ -11,6 +11,7 @@ interface Part {
   chunks: Uint8Array[];
   length: number;
   isOver: boolean;
+  readonly isWatch: boolean;
   /** So much of it is told at a time. */
   pieceBytes: number;
 }
@@ -73,8 +74,8 @@ export class Heard {
   deliverSome(isTurnTaken: boolean): boolean {
     let isMore = false;
     for (const part of this.#parts.values()) {
-      const isLong = part.call.isWatch && part.length > part.pieceBytes;
-      const isHeld = part.call.isWatch && isTurnTaken && part.length <= waitingBytesMax;
+      const isLong = part.isWatch && part.length > part.pieceBytes;
+      const isHeld = part.isWatch && isTurnTaken && part.length <= waitingBytesMax;
       if (isLong && !isHeld) this.#deliverPiece(part);
       else if (!isHeld) this.#deliver(part);
       isMore ||= isLong || isHeld;
@@ -94,7 +95,7 @@ export class Heard {
     if (head && isOver) call.answer(head.status, head.headers, joinBytes(chunks));
     else {
       if (head) call.head(head.status, head.headers);
-      if (chunks.length > 1 && !part.call.isWatch && call.request.method === 'GET') {
+      if (chunks.length > 1 && !part.isWatch && call.request.method === 'GET') {
         for (const chunk of chunks) call.data(chunk);
       } else if (chunks.length > 0) call.data(joinBytes(chunks));
       if (isOver) call.end();
@@ -116,12 +117,15 @@ export class Heard {
   #partOf(call: Call): Part {
     const known = this.#parts.get(call);
     if (known) return known;
+    const { method, path } = call.request;
+    const isWatch = method === 'GET' && /[?&]watch=(true|1)(&|$)/.test(path);
     const part: Part = {
       call,
       head: null,
       chunks: [],
       length: 0,
       isOver: false,
+      isWatch,
       pieceBytes: pieceBytesFirst,
     };
     this.#parts.set(call, part);

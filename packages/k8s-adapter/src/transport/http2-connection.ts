@@ -251,7 +251,7 @@ export class Http2Connection {
 
   #begin(call: Call): void {
     this.#calls.set(call, { wasProven: this.#proven, at: this.#clock() });
-    if (!call.isWatch) this.#readPause.begun();
+    if (isWrite(call)) this.#readPause.begun();
     if (this.#idle) clearTimeout(this.#idle);
     this.#idle = null;
     if (this.#calls.size > 1) return;
@@ -263,7 +263,7 @@ export class Http2Connection {
     const carried = this.#calls.get(call);
     if (!carried) return;
     this.#calls.delete(call);
-    if (!call.isWatch) this.#readPause.ended(this.#clock() - carried.at);
+    if (isWrite(call)) this.#readPause.ended(this.#clock() - carried.at);
     if (this.#calls.size === 0) this.#rest();
     this.#onChange();
   }
@@ -331,6 +331,11 @@ const methods: Readonly<Record<OutgoingRequest['method'], RequestHeader>> = {
   PATCH: methodHeader('PATCH'),
   DELETE: methodHeader('DELETE'),
 };
+
+/** Writes take their time alike; a list may take a hundred times as long, and a watch has no end. */
+function isWrite({ request }: Call): boolean {
+  return request.method !== 'GET';
+}
 
 function methodHeader(value: string): RequestHeader {
   return { name: ':method', value, isOwn: false };

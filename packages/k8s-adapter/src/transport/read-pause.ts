@@ -14,7 +14,7 @@ const newestShare = 0.05;
 /**
  * A busy API server writes each answer and each event of a watch by itself. Each of them wakes this process,
  * which finds its caches filled by others: at hundreds a second that is a good part of what they cost. So while
- * many answers are owed, reading waits a little, and several are taken in together, as network cards do it
+ * many answers to writes are owed, reading waits a little, and several are taken in together, as network cards do it
  * with their interrupts. It is read three times in the time that an answer takes, which so takes a sixth longer.
  */
 export class ReadPause {
@@ -23,7 +23,7 @@ export class ReadPause {
   #owed = 0;
   #readsAt: Millis = 0;
 
-  /** A request goes out whose answer has an end. */
+  /** A write goes out. */
   begun(): void {
     this.#owed += 1;
   }

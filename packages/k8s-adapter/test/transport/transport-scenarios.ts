@@ -107,10 +107,10 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const told: string[] = [];
     // By now it knows that answers take a while.
     for (let wave = 0; wave < 4; wave++) {
-      told.push(...(await Promise.all(slow.map((path) => client.ask(path)))));
+      told.push(...(await Promise.all(slow.map((path) => client.ask(path, { method: 'DELETE' })))));
     }
     const cutOff = ['/half?closed', ...slow.map(() => '/quiet')];
-    told.push(...(await Promise.all(cutOff.map((path) => client.ask(path)))));
+    told.push(...(await Promise.all(cutOff.map((path) => client.ask(path, { method: 'DELETE' })))));
     told.push(await client.ask('/echo'));
     client.transport.close();
     return [...new Set(told)];
