@@ -1,15 +1,15 @@
 // One HTTP/2 connection: its socket, its signs of life and the calls that it carries.
-import type { OutgoingHttpHeaders } from 'node:http';
 import type net from 'node:net';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
-import type { Call, OutgoingRequest } from './call.ts';
+import type { Call } from './call.ts';
 import { describeError } from './errors.ts';
 import { Heard } from './heard.ts';
-import type { RequestHeader } from './http2/frame-writer.ts';
 import { errorCodes, ProtocolError } from './http2/frames.ts';
 import { Streams } from './http2/streams.ts';
 import { monotonic } from './monotonic.ts';
 import { ReadPause } from './read-pause.ts';
+import { RequestHeaders } from './request-headers.ts';
+import { SignsOfLife } from './signs-of-life.ts';
 
 /** How a connection is watched over. */
 export interface Http2Timing {
@@ -53,9 +53,7 @@ export class Http2Connection {
   readonly #streams: Streams<Call>;
   readonly #socket: net.Socket;
   readonly #timing: Http2Timing;
-  readonly #authority: RequestHeader;
-  /** What requests have in common, by their headers. */
-  readonly #shared = new WeakMap<OutgoingHttpHeaders, readonly RequestHeader[]>();
+  readonly #headers: RequestHeaders;
   readonly #onChange: () => void;
   readonly #clock: () => Millis;
   /** Whether it has ever brought an answer. */
@@ -65,10 +63,7 @@ export class Http2Connection {
   readonly #heard: Heard;
   readonly #readPause = new ReadPause();
   #resume: NodeJS.Timeout | null = null;
-  #heardAt: Millis;
-  /** When each ping went out that is not answered. */
-  readonly #pings: number[] = [];
-  #watchdog: NodeJS.Timeout | null = null;
+  readonly #life: SignsOfLife;
   #idle: NodeJS.Timeout | null = null;
   #draining = false;
   #isFlushing = false;
@@ -85,9 +80,15 @@ export class Http2Connection {
     { timing, onChange, clock = monotonic }: Http2ConnectionOptions,
   ) {
     this.#clock = clock;
-    this.#heardAt = clock();
     this.#heard = new Heard(clock);
-    this.#authority = { name: ':authority', value: authority, isOwn: false };
+    this.#life = new SignsOfLife(timing.pingEvery, clock, {
+      ask: () => this.#streams.ping(),
+      gone: (forMs) => {
+        this.#why = `no sign of life for ${formatDuration(forMs)}`;
+        this.#socket.destroy(new Error(this.#why));
+      },
+    });
+    this.#headers = new RequestHeaders(authority);
     this.#socket = socket;
     this.#timing = timing;
     this.#onChange = onChange;
@@ -141,24 +142,12 @@ export class Http2Connection {
     const { body } = call.request;
     this.#begin(call);
     const bytes = body === null ? null : Buffer.from(body);
-    const id = this.#streams.request(this.#headersOf(call, bytes), bytes, call);
+    const id = this.#streams.request(this.#headers.of(call.request, bytes), bytes, call);
     call.carriedBy(() => {
       this.#heard.forget(call);
       this.#streams.cancel(id);
       this.#end(call);
     });
-  }
-
-  /** What a request is comes first. */
-  #headersOf({ request }: Call, body: Uint8Array | null): readonly RequestHeader[] {
-    const { headers } = request;
-    const known = this.#shared.get(headers);
-    const shared = known ?? sharedHeaders(headers);
-    if (!known) this.#shared.set(headers, shared);
-    const path = { name: ':path', value: request.path, isOwn: true };
-    const all = [methods[request.method], scheme, this.#authority, path, ...shared];
-    if (body) all.push({ name: 'content-length', value: String(body.length), isOwn: true });
-    return all;
   }
 
   /** Takes no new calls; those under way come to their end. */
@@ -173,7 +162,7 @@ export class Http2Connection {
   }
 
   #receive(chunk: Uint8Array): void {
-    this.#heardAt = this.#clock();
+    this.#life.heard();
     try {
       this.#streams.receive(chunk);
     } catch (error) {
@@ -239,7 +228,7 @@ export class Http2Connection {
       this.#end(call);
       call.fail(this.#why, wasProven ? 'stale' : 'unknown');
     }
-    if (this.#watchdog) clearTimeout(this.#watchdog);
+    this.#life.end();
     if (this.#resume) clearTimeout(this.#resume);
   }
 
@@ -256,7 +245,7 @@ export class Http2Connection {
     this.#idle = null;
     if (this.#calls.size > 1) return;
     this.#socket.ref();
-    this.#watchdog = setTimeout(() => this.#ping(), this.#timing.pingEvery);
+    this.#life.begin();
   }
 
   #end(call: Call): void {
@@ -270,8 +259,7 @@ export class Http2Connection {
 
   /** Carries nothing: it does not keep the process alive, and not itself for long. */
   #rest(): void {
-    if (this.#watchdog) clearTimeout(this.#watchdog);
-    this.#watchdog = null;
+    this.#life.end();
     if (this.#socket.destroyed) return;
     if (this.#draining) this.#bye();
     this.#socket.unref();
@@ -292,60 +280,14 @@ export class Http2Connection {
     this.#onChange();
   }
 
-  // Signs of life
-
-  #ping(): void {
-    const askedAt = this.#clock();
-    this.#pings.push(askedAt);
-    this.#streams.ping();
-    const watchdog = setTimeout(() => {
-      // What came while this process was busy is looked at before the other end is given up.
-      setImmediate(() => {
-        if (watchdog === this.#watchdog) this.#judge(askedAt);
-      });
-    }, this.#timing.pingEvery);
-    this.#watchdog = watchdog;
-  }
-
-  #judge(askedAt: number): void {
-    if (this.#heardAt >= askedAt) {
-      this.#ping();
-      return;
-    }
-    this.#why = `no sign of life for ${formatDuration(this.#clock() - this.#heardAt)}`;
-    this.#socket.destroy(new Error(this.#why));
-  }
-
   #pong(): void {
     this.#heard.deliver();
-    const age = this.#clock() - (this.#pings.shift() ?? this.#heardAt);
+    const age = this.#life.answered();
     for (const call of this.#calls.keys()) call.alive(age);
   }
 }
 
-const scheme: RequestHeader = { name: ':scheme', value: 'https', isOwn: false };
-const methods: Readonly<Record<OutgoingRequest['method'], RequestHeader>> = {
-  GET: methodHeader('GET'),
-  POST: methodHeader('POST'),
-  PUT: methodHeader('PUT'),
-  PATCH: methodHeader('PATCH'),
-  DELETE: methodHeader('DELETE'),
-};
-
 /** Writes take their time alike; a list may take a hundred times as long, and a watch has no end. */
 function isWrite({ request }: Call): boolean {
   return request.method !== 'GET';
-}
-
-function methodHeader(value: string): RequestHeader {
-  return { name: ':method', value, isOwn: false };
-}
-
-/** A header has one value, or several, each of them a header. */
-function sharedHeaders(headers: OutgoingHttpHeaders): readonly RequestHeader[] {
-  return Object.entries(headers).flatMap(([name, value]) =>
-    [value].flat().flatMap((one) => {
-      return one === undefined ? [] : [{ name, value: String(one), isOwn: false }];
-    }),
-  );
 }
