@@ -1,3 +1,4 @@
+// Metrics of the process itself, beside prom-client's own.
 import type { Instant, Millis } from '@taintmgr/core/time';
 import { collectDefaultMetrics } from 'prom-client';
 import type { ProcessStats } from '../stats/process-stats.ts';
@@ -5,16 +6,13 @@ import { version } from '../version.ts';
 import type { Meter } from './meter.ts';
 
 /**
- * What prom-client tells of the loop's lag beside its newest value needs a timer that wakes the process each 10
- * ms, which is most of what a controller does at rest. taintmgr_event_loop_lag_seconds looks twice a second.
+ * prom-client's statistics of the loop's lag need a timer that wakes the process every 10 ms, which is most of
+ * what a controller does at rest. taintmgr_event_loop_lag_seconds looks twice a second.
  */
-const lagOf = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'];
+const lagStatistics = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'];
 const dayMs: Millis = 86_400_000;
 
-/**
- * Metrics of the process itself, beside prom-client's own. `machineClock`: what this machine's clock
- * shows now, which somebody may have set.
- */
+/** `machineClock`: what this machine's clock shows now, which somebody may have set. */
 export function processMetrics(
   meter: Meter,
   stats: ProcessStats,
@@ -22,7 +20,9 @@ export function processMetrics(
   machineClock: () => Instant = Date.now,
 ): void {
   collectDefaultMetrics({ register: meter.registry, eventLoopMonitoringPrecision: dayMs });
-  for (const of of lagOf) meter.registry.removeSingleMetric(`nodejs_eventloop_lag_${of}_seconds`);
+  for (const name of lagStatistics) {
+    meter.registry.removeSingleMetric(`nodejs_eventloop_lag_${name}_seconds`);
+  }
   meter
     .gauge('taintmgr_build_info', 'Always 1.', 'version', 'node_version')
     .set({ version, node_version: process.version }, 1);

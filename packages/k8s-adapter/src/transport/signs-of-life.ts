@@ -5,7 +5,7 @@ import type { Millis } from '@taintmgr/core/time';
 export interface LifeHandlers {
   /** Asks the other end for a sign of life. */
   readonly ask: () => void;
-  /** It is: nothing came after it was asked, and nothing at all for so long. */
+  /** The other end is: nothing came since it was asked, and nothing at all for so long. */
   readonly gone: (forMs: Millis) => void;
 }
 
