@@ -205,8 +205,9 @@ export function evictedLine(
 type ReportOf<Kind extends Report['kind']> = Extract<Report, { kind: Kind }>;
 
 function deadlineLine(report: ReportOf<'deadline'>, now: number): Line {
-  const { from, to, cause } = report;
+  const { from, to, cause, unanswered = false } = report;
   const fields = { ...podFields(report.pod), cause, ...why(report.because) };
+  if (unanswered) return line('info', 'leaving after an eviction without an answer', fields);
   if (to === null) return line('info', 'eviction cancelled', fields);
   const times = { at: formatTime(to), in: formatDuration(to - now) };
   const what = from === null ? 'eviction scheduled' : 'eviction moved';

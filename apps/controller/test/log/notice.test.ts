@@ -274,6 +274,19 @@ describe('what the log says of a notice', () => {
       { ...names, cause: 'NodeChanged' },
     ],
     [
+      'a pod that leaves after a request that nobody answered',
+      {
+        kind: 'report',
+        report: {
+          ...{ kind: 'deadline', pod, from: now, to: null, cause: 'PodChanged' },
+          ...{ because: [], unanswered: true },
+        },
+      },
+      'info',
+      'leaving after an eviction without an answer',
+      { ...names, cause: 'PodChanged' },
+    ],
+    [
       'a budget that holds a pod',
       report({
         kind: 'retry',

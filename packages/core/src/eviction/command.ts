@@ -78,6 +78,8 @@ export type PodReport =
       readonly to: Instant | null;
       readonly cause: Cause;
       readonly because: readonly Reason[];
+      /** The pod leaves, and a request of ours that nobody answered may have made it; left out: none did. */
+      readonly unanswered?: true;
     }
   /** An eviction failed; the next attempt is at `at`. */
   | {

@@ -1,4 +1,5 @@
 // Moves the attempt of each pod to match what is decided about it.
+import { isUncertain } from '../attempt/blocker.ts';
 import { isDue, isPending, setbackOf } from '../attempt/state.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
@@ -129,9 +130,11 @@ export class PodReconciler {
     const { state = null, deadline = null } = this.#attempts.get(pod.uid) ?? {};
     this.#attempts.delete(pod.uid);
     const leaves = cause === 'PodDeleted' || pod.deletionTimestamp !== null;
-    this.#limits.drop(now, pod.uid, leaves, setbackOf(state));
+    const setback = setbackOf(state);
+    this.#limits.drop(now, pod.uid, leaves, setback);
     if (deadline === null || !state || !isPending(state)) return;
-    this.#emit(deadlineReport(pod, deadline, null, cause, because));
+    const unanswered = leaves && setback !== null && isUncertain(setback);
+    this.#emit(deadlineReport(pod, deadline, null, cause, because, unanswered));
   }
 
   #wall(now: Instant): Instant {

@@ -7,18 +7,17 @@ import type { LimitHit } from '../policy/limit.ts';
 import type { MachineCommand } from './command.ts';
 import type { Cause, Reason } from './reason.ts';
 
-/** A pod's deadline came up, moved or went away. */
+/** A pod's deadline came up, moved or went away; `unanswered`: and the pod, maybe by a request without an answer. */
 export function deadlineReport(
   pod: Pod,
   from: Instant | null,
   to: Instant | null,
   cause: Cause,
   because: readonly Reason[],
+  unanswered = false,
 ): MachineCommand {
-  return {
-    kind: 'report',
-    report: { kind: 'deadline', pod: podRef(pod), from, to, cause, because },
-  };
+  const moved = { kind: 'deadline', pod: podRef(pod), from, to, cause, because } as const;
+  return { kind: 'report', report: unanswered ? { ...moved, unanswered } : moved };
 }
 
 /** A limit holds an eviction back. */

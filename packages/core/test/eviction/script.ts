@@ -244,7 +244,8 @@ function tellReport(report: Extract<Command, { kind: 'report' }>['report']): str
   }
   const [from, to] = [report.from, report.to].map((at) => (at === null ? 'none' : seconds(at)));
   const because = report.because.map(describeReason).join('; ');
-  return `deadline ${name} ${from} -> ${to} (${report.cause}) because ${because || 'it is gone'}`;
+  const unanswered = report.unanswered ? ', maybe by a request without an answer' : '';
+  return `deadline ${name} ${from} -> ${to} (${report.cause}) because ${because || 'it is gone'}${unanswered}`;
 }
 
 function readOutcome(verb: string, words: readonly string[]): Outcome {

@@ -181,7 +181,7 @@ export class Executor<C extends { readonly kind: string }, N> {
     }
     if (this.#stopped && !task.outlastsStop) return;
     if (!this.#mayAct(now)) {
-      this.#take(now, task, since, finish(task.deposed(leadsNoMore)));
+      this.#take(now, task, since, finish(task.deposed(leadsNoMore, false)));
       return;
     }
     const { request, onAnswer, notice } = step;
@@ -202,7 +202,7 @@ export class Executor<C extends { readonly kind: string }, N> {
       for (const { id, purpose } of this.#calls.cancel()) {
         this.#effects.push({ kind: 'abort', id });
         this.#turn.ended(now);
-        this.#take(now, purpose.task, purpose.since, finish(purpose.task.deposed(hungUp)));
+        this.#take(now, purpose.task, purpose.since, finish(purpose.task.deposed(hungUp, true)));
       }
     }
     return this.#drain();

@@ -21,8 +21,8 @@ export interface Task<N> {
   readonly first: TaskStep<N>;
   /** What people get to know when it begins; left out: nothing. */
   readonly begun?: N;
-  /** The outcome where the replica may not go on, and why in words. */
-  readonly deposed: (message: string) => Outcome;
+  /** The outcome where the replica may not go on, and why in words; `isHungUp`: in the midst of a request. */
+  readonly deposed: (message: string, isHungUp: boolean) => Outcome;
   /** What people get to know at the end; null: nothing. */
   readonly ended: (outcome: Outcome, took: Millis, refusal: string | null) => N | null;
   /** Whether a stop lets it come to its end; otherwise no further request of it goes out. */

@@ -213,3 +213,27 @@ for (const story of commands) {
     }
   });
 }
+
+describe('a pod whose eviction is hung up', () => {
+  for (const story of commands.filter(
+    ([{ kind }]) => kind === 'deletePod' || kind === 'evictPod',
+  )) {
+    const [{ kind }, ...answers] = story;
+    it(`may be gone: ${kind}, ${answers.length} requests`, () => {
+      const replica = after(answers.length - 1, story);
+      replica.leads = false;
+      replica.tick();
+      // Limits go on counting it, as with any request that has no answer.
+      assert.deepEqual(replica.outcomes.map(meaning), ['failed, uncertain']);
+    });
+
+    it(`is there as long as nothing was sent: ${kind}, ${answers.length} requests`, () => {
+      assert.deepEqual(new Replica(story[0], false).outcomes.map(meaning), ['changed']);
+    });
+  }
+});
+
+function meaning(outcome: Outcome): string {
+  const isUncertain = outcome.kind === 'failed' && outcome.status === null;
+  return isUncertain ? 'failed, uncertain' : outcome.kind;
+}

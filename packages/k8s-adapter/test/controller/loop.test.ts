@@ -294,7 +294,7 @@ describe('loop', () => {
   it('told to stand by, ends evictions under way and begins none, until told otherwise', () => {
     const [stage] = Stage.synced();
     const told = stage.feed({ kind: 'event', event: { kind: 'leadership', held: false } });
-    assert.deepEqual(told, ['abort call/1', 'finished a changed after 0', 'report retry a']);
+    assert.deepEqual(told, ['abort call/1', 'finished a failed after 0', 'report retry a']);
     assert.deepEqual(stage.answer('call/1', 200, {}), []);
     assert.ok(!stage.wait(60_000).some((text) => text.startsWith('call/')));
     const led = stage.feed({ kind: 'event', event: { kind: 'leadership', held: true } });

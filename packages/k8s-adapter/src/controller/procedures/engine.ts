@@ -127,7 +127,7 @@ function removing(
 ): Task<EngineNotice> {
   const confirm = command.confirm || isStale(command.pod.nodeName);
   return {
-    ...{ kind: 'task', id: command.id, deposed: changed, outlastsStop: false },
+    ...{ kind: 'task', id: command.id, deposed: deposedRemoval, outlastsStop: false },
     first: stepsFrom(
       beginExecution(command, wall, options, confirm),
       (state, answer, now) => continueExecution(state, answer, now, options),
@@ -136,6 +136,11 @@ function removing(
     begun: { kind: 'commandSent', command },
     ended: (outcome, took) => ({ kind: 'commandFinished', command, outcome, took }),
   };
+}
+
+/** A request that was hung up may have been carried out: limits go on counting its pod. */
+function deposedRemoval(message: string, isHungUp: boolean): Outcome {
+  return isHungUp ? failedUnasked(message) : changed(message);
 }
 
 function keepingStarts(
