@@ -26,7 +26,8 @@ interface Joined {
 
 /** A request that was sent. */
 interface Asked {
-  readonly request: ApiRequest;
+  /** Null once its call has begun: what it was made of is not kept until the answer comes. */
+  request: ApiRequest | null;
   readonly sink: Sink;
   /** Null as long as it waits for its authorization. */
   call: Call | null;
@@ -86,6 +87,8 @@ export class HttpTransport implements Transport {
 
   #start(asked: Asked, way: Way): void {
     const { sink, request } = asked;
+    if (!request) return;
+    asked.request = null;
     const { method, path, body } = request;
     const { headers, fault } = joinedHeaders(request.headers, way);
     const why = fault ?? pathFault(path);

@@ -30,6 +30,9 @@ interface Reading {
 /** So long an answer has a say beside later ones that contradict it. */
 const readingMsMax: Millis = 30_000;
 const readingsEveryMs: Millis = 1_000;
+/** As many requests as are listened to in any case; of more one in so many milliseconds. */
+const listenedMin = 8;
+const listenEveryMs: Millis = 20;
 /** By so much heartbeats have to be dated otherwise than before to be written at once. */
 const redatedMsMin: Millis = 10_000;
 /** Clocks drift and answers are dated before they are sent: no reason to say they disagree. */
@@ -49,7 +52,9 @@ const slackMs: Millis = 50;
  */
 export class ServerClock {
   #ahead: Millis = 0;
+  /** Of the requests whose answers are listened to. */
   readonly #sentAt = new Map<string, Instant>();
+  #listenedAt: Instant = Number.NEGATIVE_INFINITY;
   readonly #readings: Reading[] = [];
   /** How far heartbeats are dated from what else goes by this clock, as it was said last. */
   #beatsApart: Millis = 0;
@@ -110,9 +115,19 @@ export class ServerClock {
   follow(now: Instant, actions: readonly Outgoing[]): void {
     for (const action of actions) {
       if (action.kind === 'send') {
-        if (!isProxied(action.request)) this.#sentAt.set(action.id, now);
+        if (this.#isWanted(now) && !isProxied(action.request)) this.#listen(now, action.id);
       } else if (action.kind === 'abort') this.#sentAt.delete(action.id);
     }
+  }
+
+  /** Answers are dated in whole seconds: in a mass eviction the thousands of one second say as much as fifty. */
+  #isWanted(now: Instant): boolean {
+    return this.#sentAt.size < listenedMin || now >= this.#listenedAt + listenEveryMs;
+  }
+
+  #listen(now: Instant, id: string): void {
+    this.#sentAt.set(id, now);
+    this.#listenedAt = now;
   }
 
   /** Takes what is heard, or that time passes; whether we believe something else now. */

@@ -148,4 +148,20 @@ describe("the API server's clock", () => {
     const later = { date: new Date(start + 120_000).toUTCString() };
     assert.equal(clock.handle(start + 400, { ...answer, headers: later }), false);
   });
+
+  it('is asked of few of the answers that come at the same time', () => {
+    const headers = { date: new Date(start + 60_000).toUTCString() };
+    /** Which of 300 requests, sent 100 at a time, are listened to: by the number of each. */
+    const listened = Array.from({ length: 300 }, (_, asked) => asked).filter((asked) => {
+      const clock = new ServerClock();
+      for (const [index, at] of [0, 19, 20].entries()) {
+        for (let one = 0; one < 100; one++) {
+          const id = String(100 * index + one);
+          clock.follow(start + at, [{ kind: 'send', id, request: { path: '/' } }]);
+        }
+      }
+      return clock.handle(start + 100, { kind: 'head', id: String(asked), status: 200, headers });
+    });
+    assert.deepEqual(listened, [0, 1, 2, 3, 4, 5, 6, 7, 200]);
+  });
 });
