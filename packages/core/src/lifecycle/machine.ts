@@ -58,6 +58,8 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
   /** When we asked to be called, and were not since; null: we did not. */
   #wake: Instant | null = null;
   #now: Instant = Number.NEGATIVE_INFINITY;
+  /** When to be called next, as of #now; undefined: something has changed since that was found out. */
+  #next: Instant | null | undefined = undefined;
   #commands: LifecycleCommand[] = [];
 
   constructor(store: StoreView, config: LifecycleConfig, leader: boolean) {
@@ -89,16 +91,24 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
 
   hearLease(now: Instant, lease: Lease): boolean {
     const isDue = this.#wake !== null && this.#wake <= now;
+    this.#next = undefined;
     return !isDue && this.#limiter.rests && this.#health.renew(now, lease);
   }
 
   /** What has waited for writes of ours is asked for now, and not since it waits. */
   #asked(now: Instant, before: Instant | null): Instant | null {
+    this.#next = undefined;
     const wake = this.nextWake();
     return wake === null || wake > now ? wake : Math.min(before ?? now, now);
   }
 
   nextWake(): Instant | null {
+    // Asked twice with each event, and most are about pods.
+    if (this.#next === undefined) this.#next = this.#findNext();
+    return this.#next;
+  }
+
+  #findNext(): Instant | null {
     if (!this.#mayAct) return null;
     const health = this.#isViewCurrent ? this.#health.nextWake() : null;
     const others = earlier(health, this.#readiness.nextWake());

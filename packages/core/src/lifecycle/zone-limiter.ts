@@ -163,7 +163,6 @@ export class ZoneLimiter {
   /** When a turn may come, where there is room for it, or a hold ends. */
   nextWake(now: Instant, hasRoom: boolean): Instant | null {
     if (this.#isDirty) return now;
-    // Asked with every event, and most are about pods.
     let wake = this.#guard.nextWake(now) ?? (this.#isHeldByGuard() ? now : null);
     if (!hasRoom) return wake;
     for (const zone of this.#zones.all()) {

@@ -80,10 +80,10 @@ export class EventCorrelator {
 }
 
 function keyOf(event: ClusterEvent): string {
-  return [subjectKeyOf(event), event.type, event.reason, event.message].join('\n');
+  return `${subjectKeyOf(event)}\n${event.type}\n${event.reason}\n${event.message}`;
 }
 
 function subjectKeyOf({ subject }: ClusterEvent): string {
   const { apiVersion, kind, namespace, name, uid } = subject;
-  return [apiVersion, kind, namespace, name, uid].join('\n');
+  return `${apiVersion}\n${kind}\n${namespace}\n${name}\n${uid}`;
 }

@@ -29,8 +29,11 @@ export type ExecutorEffect<N> =
   | { readonly kind: 'result'; readonly id: string; readonly outcome: Outcome }
   | { readonly kind: 'notice'; readonly notice: N | EventRecorderNotice };
 
+/** What is kept of a task while its requests are under way: not the first of them. */
+type Begun<N> = Pick<Task<N>, 'id' | 'deposed' | 'ended' | 'outlastsStop'>;
+
 interface Leg<N> {
-  readonly task: Task<N>;
+  readonly task: Begun<N>;
   readonly since: Instant;
   readonly onAnswer: (answer: Answer, wall: Instant) => TaskStep<N>;
 }
@@ -153,8 +156,9 @@ export class Executor<C extends { readonly kind: string }, N> {
 
   #begin(now: Instant, task: Task<N>): readonly ExecutorEffect<N>[] {
     if (this.#stopped) return [];
-    this.#notice(task.begun ?? null);
-    this.#take(now, task, now, task.first);
+    const { id, deposed, ended, outlastsStop, begun = null, first } = task;
+    this.#notice(begun);
+    this.#take(now, { id, deposed, ended, outlastsStop }, now, first);
     return this.#drain();
   }
 
@@ -172,7 +176,7 @@ export class Executor<C extends { readonly kind: string }, N> {
   }
 
   /** The only place where a request of a command leaves. */
-  #take(now: Instant, task: Task<N>, since: Instant, step: TaskStep<N>): void {
+  #take(now: Instant, task: Begun<N>, since: Instant, step: TaskStep<N>): void {
     if (step.kind === 'finished') {
       const { outcome, refusal } = step;
       this.#notice(task.ended(outcome, now - since, refusal));

@@ -56,6 +56,8 @@ export class ServerClock {
   readonly #sentAt = new Map<string, Instant>();
   #listenedAt: Instant = Number.NEGATIVE_INFINITY;
   readonly #readings: Reading[] = [];
+  /** Whether some of them say otherwise than we believe. */
+  #isDisputed = false;
   /** How far heartbeats are dated from what else goes by this clock, as it was said last. */
   #beatsApart: Millis = 0;
 
@@ -93,11 +95,8 @@ export class ServerClock {
 
   /** When a tick would change what we believe; null: only an answer can. */
   nextWake(): Instant | null {
-    const [oldest] = this.#readings;
-    const isDisputed = this.#readings.some(
-      ({ least, most }) => this.#ahead < least || this.#ahead > most,
-    );
-    return oldest && isDisputed ? oldest.since + readingMsMax : null;
+    const oldest = this.#readings[0];
+    return oldest && this.#isDisputed ? oldest.since + readingMsMax : null;
   }
 
   /** Whether an answer has shown it. */
@@ -108,6 +107,7 @@ export class ServerClock {
   /** Our machine may have been suspended: what was asked before says nothing of now. */
   doubt(): void {
     this.#readings.length = 0;
+    this.#isDisputed = false;
     this.#sentAt.clear();
   }
 
@@ -160,6 +160,7 @@ export class ServerClock {
       // Most answers say nothing more exact than the one before.
       if (bounds.least <= last.least && bounds.most >= last.most) return false;
       this.#readings[this.#readings.length - 1] = { ...last, ...both(last, bounds) };
+      if (!this.#isDisputed && this.#agrees(bounds)) return false;
     } else this.#readings.push({ since: now, ...bounds });
     return this.#review(now);
   }
@@ -170,11 +171,17 @@ export class ServerClock {
       this.#readings.shift();
     }
     if (this.#readings.length === 0) return false;
-    const { least, most } = this.#readings.reduce<Bounds>(both, anything);
-    if (least <= this.#ahead && this.#ahead <= most) return false;
+    const certain = this.#readings.reduce<Bounds>(both, anything);
+    const isNews = !this.#agrees(certain);
     // What its clock has reached for certain: rather late by a second than early.
-    this.#ahead = least + slackMs;
-    return true;
+    if (isNews) this.#ahead = certain.least + slackMs;
+    this.#isDisputed = !this.#readings.every((reading) => this.#agrees(reading));
+    return isNews;
+  }
+
+  /** Whether the clock can be what we believe it to be. */
+  #agrees({ least, most }: Bounds): boolean {
+    return least <= this.#ahead && this.#ahead <= most;
   }
 }
 
