@@ -32,7 +32,8 @@ export function observed(transport: Transport, observer: RequestObserver): Trans
 
 /** One request's sink, and what is to be said of it. */
 class ObservedSink implements Sink {
-  readonly #request: ApiRequest;
+  readonly #method: ApiRequest['method'];
+  readonly #path: string;
   readonly #sink: Sink;
   readonly #observer: RequestObserver;
   readonly #sentAt = performance.now();
@@ -40,7 +41,9 @@ class ObservedSink implements Sink {
   #bytes = 0;
 
   constructor(request: ApiRequest, sink: Sink, observer: RequestObserver) {
-    this.#request = request;
+    // Not the request: its body would be kept until the answer comes.
+    this.#method = request.method;
+    this.#path = request.path;
     this.#sink = sink;
     this.#observer = observer;
   }
@@ -79,15 +82,12 @@ class ObservedSink implements Sink {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
     const seconds = (performance.now() - this.#sentAt) / 1000;
-    this.#observer.answered(this.#request.method, code, seconds);
+    this.#observer.answered(this.#method, code, seconds);
   }
 
   #received(bytes: number): void {
-    if (!isWatch(this.#request)) this.#observer.received(this.#request.method, bytes);
+    // A watch ends when it is cut off, so that its size says nothing.
+    const isWatch = this.#method === 'GET' && /[?&]watch=(true|1)(&|$)/.test(this.#path);
+    if (!isWatch) this.#observer.received(this.#method, bytes);
   }
-}
-
-/** A watch ends when it is cut off, so that its size says nothing. */
-function isWatch({ path }: ApiRequest): boolean {
-  return /[?&]watch=(true|1)(&|$)/.test(path);
 }

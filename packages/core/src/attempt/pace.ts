@@ -1,5 +1,4 @@
 // How many requests may be under way at once, by how well the API server keeps up.
-import { InFlight } from '../kernel/inflight.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
 import { blockerOf } from './blocker.ts';
 import type { Outcome } from './outcome.ts';
@@ -17,6 +16,11 @@ const waitingMax = 24;
 /** What an answer takes on a server where nobody waits may be another after this time. */
 const windowMs: Millis = 5_000;
 
+interface UnderWay {
+  readonly key: string;
+  readonly sentAt: Instant;
+}
+
 /**
  * The requests under way: as many as the API server takes, and no more than allowed.
  *
@@ -28,22 +32,25 @@ const windowMs: Millis = 5_000;
  * webhook takes its time for each request, fewer at once make none of them quicker.
  */
 export class Pace {
+  readonly #prefix: string;
   readonly #max: number;
   readonly #slowMax: number;
   #limit: number;
   #cutAt: Instant = Number.NEGATIVE_INFINITY;
   /** The quickest answer of this window, and of the one before. */
-  #quickest: readonly [Millis, Millis] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  #quickest: Millis = Number.POSITIVE_INFINITY;
+  #quickestBefore: Millis = Number.POSITIVE_INFINITY;
   #windowAt: Instant = Number.NEGATIVE_INFINITY;
-  readonly #inFlight: InFlight;
-  readonly #sentAt = new Map<string, Instant>();
+  /** By id. */
+  readonly #underWay = new Map<string, UnderWay>();
+  #count = 0;
 
   /** `prefix` begins every id this one hands out. */
   constructor(prefix: string, max: number) {
+    this.#prefix = prefix;
     this.#max = max;
     this.#slowMax = Math.min(max, startMax);
     this.#limit = this.#slowMax;
-    this.#inFlight = new InFlight(prefix, max);
   }
 
   /** So many at once, from 1. */
@@ -53,21 +60,22 @@ export class Pace {
 
   /** Whether one more may be sent. */
   get hasRoom(): boolean {
-    return this.#sentAt.size < this.limit;
+    return this.#underWay.size < this.limit;
   }
 
   /** Takes a place for a request about `key`, and answers its id. */
-  start(now: Instant, key: string): string {
-    const id = this.#inFlight.start(key);
-    this.#sentAt.set(id, now);
+  start(sentAt: Instant, key: string): string {
+    const id = `${this.#prefix}-${++this.#count}`;
+    this.#underWay.set(id, { key, sentAt });
     return id;
   }
 
   /** Takes the end of a request: its key, or null for an id that is not outstanding. */
   finish(now: Instant, id: string, outcome: Outcome): string | null {
-    const sentAt = this.#sentAt.get(id);
-    if (sentAt === undefined) return null;
-    this.#sentAt.delete(id);
+    const ended = this.#underWay.get(id);
+    if (!ended) return null;
+    this.#underWay.delete(id);
+    const { key, sentAt } = ended;
     const took = Math.max(1, now - sentAt);
     // Those sent before the last cut say nothing new.
     const isNews = sentAt >= this.#cutAt;
@@ -79,7 +87,7 @@ export class Pace {
       if (this.#limit > this.#slowMax) this.#cut(now, this.#slowMax);
       else this.#adapt(now, took, this.#slowMax);
     }
-    return this.#inFlight.finish(id);
+    return key;
   }
 
   #cut(now: Instant, min: number): void {
@@ -96,13 +104,13 @@ export class Pace {
   }
 
   #quickestWith(now: Instant, took: Millis): Millis {
-    const [here, before] = this.#quickest;
-    if (now - this.#windowAt < windowMs) this.#quickest = [Math.min(here, took), before];
+    if (now - this.#windowAt < windowMs) this.#quickest = Math.min(this.#quickest, took);
     else {
-      this.#quickest = [took, here];
+      this.#quickestBefore = this.#quickest;
+      this.#quickest = took;
       this.#windowAt = now;
     }
-    return Math.min(...this.#quickest);
+    return Math.min(this.#quickest, this.#quickestBefore);
   }
 }
 

@@ -1,4 +1,4 @@
-import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
+import { earlier, type Instant, type Millis } from '@taintmgr/core/time';
 import { type Answer, type Failure, failureOf, succeeded } from '../proto/answer.ts';
 import type { RequestEffect } from '../proto/api-request.ts';
 import { Backoff, type Random } from '../proto/backoff.ts';
@@ -116,12 +116,9 @@ export class EventRecorder {
 
   /** When to call with a tick; null: not before something is heard or recorded. */
   nextWake(): Instant | null {
-    return earliest([
-      this.#calls.nextWake(),
-      this.#resumesAt(),
-      this.#dropped > 0 ? this.#reportAt : null,
-      this.idle ? null : this.#endsAt,
-    ]);
+    const own = earlier(this.#calls.nextWake(), this.#resumesAt());
+    const reportAt = this.#dropped > 0 ? this.#reportAt : null;
+    return earlier(own, earlier(reportAt, this.idle ? null : this.#endsAt));
   }
 
   /** When one of those that wait goes; null: not before an answer comes. */

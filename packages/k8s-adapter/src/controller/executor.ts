@@ -1,7 +1,7 @@
 // Carries out the commands of a machine, request by request, and records Kubernetes Events.
 
 import type { Outcome } from '@taintmgr/core';
-import { earliest, type Instant } from '@taintmgr/core/time';
+import { earlier, type Instant } from '@taintmgr/core/time';
 import type { Answer } from '../proto/answer.ts';
 import type { RequestEffect } from '../proto/api-request.ts';
 import type { Random } from '../proto/backoff.ts';
@@ -102,7 +102,7 @@ export class Executor<C extends { readonly kind: string }, N> {
 
   /** When a call runs out of time, or Events go on; null when nothing is under way. */
   nextWake(): Instant | null {
-    return earliest([this.#calls.nextWake(), this.#recorder.nextWake()]);
+    return earlier(this.#calls.nextWake(), this.#recorder.nextWake());
   }
 
   /** Begins a command; `isStale`: whether what is known of a node is too old to rely on. */
@@ -126,7 +126,8 @@ export class Executor<C extends { readonly kind: string }, N> {
     if (this.rests && this.#recorder.rests) return [];
     // After a standstill of this process an answer may have lain here for long: it is too late.
     this.#giveUp(now, this.#calls.expire(now));
-    this.#effects.push(...this.#recorder.receive(now, input));
+    // Whether Events have their turn by now is found out when they are due.
+    if (this.#recorder.owns(input.id)) this.#effects.push(...this.#recorder.receive(now, input));
     const call = this.#calls.take(input);
     // Such an answer was cut off by us, not ended by the server.
     if (call && input.kind === 'chunk') this.#effects.push({ kind: 'abort', id: call.id });

@@ -70,8 +70,9 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
   }
 
   nextWake(): Instant | null {
-    const runs = Array.from(this.#runs.values(), (run) => run.nextWake());
+    // Asked with each event, and most of the time there is no drain.
     if (this.#runs.size === 0) return null;
+    const runs = Array.from(this.#runs.values(), (run) => run.nextWake());
     return earliest([this.#working.nextWake(), this.#workloads.nextWake(), ...runs]);
   }
 

@@ -77,7 +77,8 @@ export class ServerClock {
    * is dated by `wall` is too old for it, until the answers before count no more.
    */
   latest(now: Instant): Instant {
-    const [before, last] = this.#readings.slice(-2);
+    const before = this.#readings.at(-2);
+    const last = this.#readings.at(-1);
     if (!before || !last) return this.wall(now);
     const least = Math.max(before.least, last.least);
     const most = Math.min(before.most, last.most);
