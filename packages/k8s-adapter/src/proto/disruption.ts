@@ -25,46 +25,36 @@ function isMark({ type, status, reason }: JsonRecord): boolean {
   return type === 'DisruptionTarget' && status === 'True' && asText(reason) !== '';
 }
 
-/** The manager who owns the reason of the condition. */
+/**
+ * The manager who owns the reason of the condition. Who writes a status is said to (since Kubernetes 1.22); what
+ * others own is much more, and is not read where that is not needed.
+ */
 function markManager({ managedFields }: JsonRecord): string | null {
-  for (const entry of asList(managedFields).map(asRecord)) {
-    const owned = asRecord(asRecord(fieldsOf(entry)['f:status'])['f:conditions']);
-    if ('f:reason' in asRecord(owned[conditionKey])) return asText(entry.manager) || null;
-  }
-  return null;
+  const entries = asList(managedFields).map(asRecord);
+  const isOfStatus = ({ subresource }: JsonRecord): boolean => subresource === 'status';
+  const owner = entries.find((entry) => isOfStatus(entry) && ownsReason(entry));
+  return (
+    asText((owner ?? entries.find((entry) => !isOfStatus(entry) && ownsReason(entry)))?.manager) ||
+    null
+  );
+}
+
+function ownsReason(entry: JsonRecord): boolean {
+  const owned = asRecord(asRecord(fieldsOf(entry)['f:status'])['f:conditions']);
+  return 'f:reason' in asRecord(owned[conditionKey]);
 }
 
 const decoder = new TextDecoder();
-const conditionName = new TextEncoder().encode('DisruptionTarget');
 
 /** In protobuf the fields are the bytes of their JSON, which is read where it names the mark. */
 function fieldsOf({ fieldsV1 }: JsonRecord): JsonRecord {
   const { raw } = asRecord(fieldsV1);
   if (!(raw instanceof Uint8Array)) return asRecord(fieldsV1);
-  if (!includesBytes(raw, conditionName)) return {};
-  if (raw.length !== last.raw.length || !startsWithBytes(raw, 0, last.raw)) {
-    // A copy, which slice() of a Buffer is not: the room that it was read into is used again.
-    last = { raw: new Uint8Array(raw), fields: asRecord(parseJson(decoder.decode(raw))) };
-  }
+  const text = decoder.decode(raw);
+  if (!text.includes('DisruptionTarget')) return {};
+  if (text !== last.text) last = { text, fields: asRecord(parseJson(text)) };
   return last.fields;
 }
 
 /** In a mass eviction thousands of pods have the same one. */
-let last: { readonly raw: Uint8Array; readonly fields: JsonRecord } = {
-  raw: new Uint8Array(),
-  fields: {},
-};
-
-/** Without a text made of them, which all but few would be made for nothing. */
-function includesBytes(bytes: Uint8Array, word: Uint8Array): boolean {
-  const first = word[0];
-  for (let at = 0; at + word.length <= bytes.length; at++) {
-    if (bytes[at] === first && startsWithBytes(bytes, at, word)) return true;
-  }
-  return false;
-}
-
-function startsWithBytes(bytes: Uint8Array, from: number, word: Uint8Array): boolean {
-  for (let at = 0; at < word.length; at++) if (bytes[from + at] !== word[at]) return false;
-  return true;
-}
+let last: { readonly text: string; readonly fields: JsonRecord } = { text: '', fields: {} };
