@@ -31,12 +31,9 @@ function isMark({ type, status, reason }: JsonRecord): boolean {
  */
 function markManager({ managedFields }: JsonRecord): string | null {
   const entries = asList(managedFields).map(asRecord);
-  const isOfStatus = ({ subresource }: JsonRecord): boolean => subresource === 'status';
-  const owner = entries.find((entry) => isOfStatus(entry) && ownsReason(entry));
-  return (
-    asText((owner ?? entries.find((entry) => !isOfStatus(entry) && ownsReason(entry)))?.manager) ||
-    null
-  );
+  const ofStatus = entries.filter(({ subresource }) => subresource === 'status');
+  const owner = ofStatus.find(ownsReason) ?? entries.find(ownsReason);
+  return asText(owner?.manager) || null;
 }
 
 function ownsReason(entry: JsonRecord): boolean {
