@@ -58,7 +58,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
   /** When we asked to be called, and were not since; null: we did not. */
   #wake: Instant | null = null;
   #now: Instant = Number.NEGATIVE_INFINITY;
-  /** When to be called next, as of #now; undefined: something has changed since that was found out. */
+  /** When to be called next, as of #now; undefined: something has happened since that was found out. */
   #next: Instant | null | undefined = undefined;
   #commands: LifecycleCommand[] = [];
 
@@ -91,7 +91,6 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
 
   hearLease(now: Instant, lease: Lease): boolean {
     const isDue = this.#wake !== null && this.#wake <= now;
-    this.#next = undefined;
     return !isDue && this.#limiter.rests && this.#health.renew(now, lease);
   }
 

@@ -79,6 +79,7 @@ it('a renewal that is only heard changes nothing of what is done, and when', () 
           told.tell(now, eventOf(says, name, says === 'renewal' ? now : renewedAt));
         }
         assert.deepEqual(other.said, one.said);
+        assert.equal(other.engine.nextWake(), one.engine.nextWake());
       }
       for (const told of [one, other]) told.runTo(now + 120_000);
       assert.deepEqual(other.said, one.said);
