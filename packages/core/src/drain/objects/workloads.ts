@@ -121,7 +121,7 @@ export class Workloads {
   /** Takes in what has changed; whether a workload that was full may have room now. */
   follow(now: Instant, changes: readonly Change[]): boolean {
     // Pods change all the time, and most of the time no drain has ever asked about them.
-    if (!this.#pods && this.#debts.size === 0 && this.#full.size === 0) return false;
+    if (!this.#pods && this.#debts.size === 0) return false;
     let mayHaveRoom = false;
     for (const change of changes) {
       if (change.kind !== 'pod' && change.kind !== 'podGone') continue;

@@ -241,6 +241,31 @@ describe('limits.maxUnavailable', () => {
     });
   });
 
+  it('counts for a later drain what came while none waited', () => {
+    const half = { nodesAtOnce: 0, maxUnavailable: '50%' };
+    const drain = (name: string, of: string[]): ReturnType<typeof drainOf> =>
+      drainOf({ nodes: of, limits: half, taint: { key: name } }, { name, uid: name });
+    const world = new World(drain('one', ['n1']), nodes, pods(web, 3));
+    world.pass(10_000);
+    assert.deepEqual(evictedIn(world), ['web-0']);
+    for (const name of ['web-new', 'web-more']) {
+      world.show({ name, nodeName: 'spare', owner: web, boundAt: 20_000 });
+      world.pass(10_000);
+    }
+    world.declare(drain('two', ['n2', 'n3']));
+    world.pass(10_000);
+    assert.deepEqual(evictedIn(world), ['web-0', 'web-1', 'web-2'], 'two of four');
+  });
+
+  it('of drains without it: what they took is said to be missing until another has come', () => {
+    const world = new World(drainOf({ nodes: ['n1'] }), nodes, pods(web, 2));
+    world.pass(10_000);
+    const missing = (): readonly string[] => world.state().notReplaced.map(({ uid }) => uid);
+    assert.deepEqual([evictedIn(world), missing()], [['web-0'], ['shop/web-0']]);
+    world.show({ name: 'web-new', nodeName: 'spare', owner: web, boundAt: 20_000 });
+    assert.deepEqual(missing(), []);
+  });
+
   it('lets pods go that nobody owns, or a Job', () => {
     const loose = pods(web, 3).map(({ owner: _, ...pod }) => pod);
     const world = new World(drainOf({ ...all, limits }), nodes, [...loose, ...pods(job, 3)]);

@@ -108,7 +108,6 @@ export class ServerClock {
   /** Our machine may have been suspended: what was asked before says nothing of now. */
   doubt(): void {
     this.#readings.length = 0;
-    this.#isDisputed = false;
     this.#sentAt.clear();
   }
 

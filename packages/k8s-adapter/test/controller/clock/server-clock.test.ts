@@ -123,6 +123,16 @@ describe("the API server's clock", () => {
     assert.deepEqual([clock.ahead, clock.nextWake()], [60_000, null]);
   });
 
+  it('that contradicted itself is settled by an answer that does not', () => {
+    const told = [
+      { sent: 0, heard: 0, server: 0 },
+      { sent: 4800, heard: 5000, server: 65_000 },
+    ];
+    assert.equal(clockAfter(...told).nextWake(), start + 30_000);
+    const settled = clockAfter(...told, { sent: 4300, heard: 5000, server: 5600 });
+    assert.deepEqual([settled.ahead, settled.nextWake()], [0, null]);
+  });
+
   it('is not asked of an answer without a date, or with one that is none', () => {
     const clock = new ServerClock();
     for (const date of ['', 'soon', '1', 'Thu, 01 Foo 2026 00:00:00 GMT', '2026-01-01T00:00:00Z']) {
