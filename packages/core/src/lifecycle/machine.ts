@@ -58,8 +58,8 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
   /** When we asked to be called, and were not since; null: we did not. */
   #wake: Instant | null = null;
   #now: Instant = Number.NEGATIVE_INFINITY;
-  /** When to be called next, as of #now; undefined: something has happened since that was found out. */
-  #next: Instant | null | undefined = undefined;
+  /** When to be called next, as of #now: asked twice with each event, and most are about pods. */
+  #next: Instant | null = null;
   #commands: LifecycleCommand[] = [];
 
   constructor(store: StoreView, config: LifecycleConfig, leader: boolean) {
@@ -96,14 +96,12 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
 
   /** What has waited for writes of ours is asked for now, and not since it waits. */
   #asked(now: Instant, before: Instant | null): Instant | null {
-    this.#next = undefined;
-    const wake = this.nextWake();
+    const wake = this.#findNext();
+    this.#next = wake;
     return wake === null || wake > now ? wake : Math.min(before ?? now, now);
   }
 
   nextWake(): Instant | null {
-    // Asked twice with each event, and most are about pods.
-    if (this.#next === undefined) this.#next = this.#findNext();
     return this.#next;
   }
 

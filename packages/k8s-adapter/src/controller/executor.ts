@@ -30,10 +30,10 @@ export type ExecutorEffect<N> =
   | { readonly kind: 'notice'; readonly notice: N | EventRecorderNotice };
 
 /** What is kept of a task while its requests are under way: not the first of them. */
-type Begun<N> = Pick<Task<N>, 'id' | 'deposed' | 'ended' | 'outlastsStop'>;
+type TaskUnderWay<N> = Pick<Task<N>, 'id' | 'deposed' | 'ended' | 'outlastsStop'>;
 
 interface Leg<N> {
-  readonly task: Begun<N>;
+  readonly task: TaskUnderWay<N>;
   readonly since: Instant;
   readonly onAnswer: (answer: Answer, wall: Instant) => TaskStep<N>;
 }
@@ -177,7 +177,7 @@ export class Executor<C extends { readonly kind: string }, N> {
   }
 
   /** The only place where a request of a command leaves. */
-  #take(now: Instant, task: Begun<N>, since: Instant, step: TaskStep<N>): void {
+  #take(now: Instant, task: TaskUnderWay<N>, since: Instant, step: TaskStep<N>): void {
     if (step.kind === 'finished') {
       const { outcome, refusal } = step;
       this.#notice(task.ended(outcome, now - since, refusal));

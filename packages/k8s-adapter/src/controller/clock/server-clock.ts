@@ -39,7 +39,7 @@ const redatedMsMin: Millis = 10_000;
 const slackMs: Millis = 50;
 
 /**
- * What the clock of the API server shows, by the dates of its answers. Each answer bounds it. It is
+ * What the clock of the API server shows, by the dates of its answers. Each answer that is listened to bounds it. It is
  * dated in whole seconds, after its request was sent and before we hear of it:
  *
  *     date - heard  <=  ahead of our time  <  date + 1s - sent
