@@ -24,14 +24,17 @@ interface Joined {
   readonly fault: string | null;
 }
 
-/** A request that was sent. */
+/** A request that was sent; what it was made of is not kept until the answer comes. */
 interface Asked {
-  /** Null once its call has begun: what it was made of is not kept until the answer comes. */
-  request: ApiRequest | null;
   readonly sink: Sink;
   /** Null as long as it waits for its authorization. */
   call: Call | null;
   isWanted: boolean;
+}
+
+interface Waiting {
+  readonly request: ApiRequest;
+  readonly asked: Asked;
 }
 
 /**
@@ -47,7 +50,7 @@ export class HttpTransport implements Transport {
   readonly #prefix: string;
   #onSent: (() => void) | null = null;
   /** Sent, and not authorized yet. */
-  #waiting: Asked[] = [];
+  #waiting: Waiting[] = [];
   #route: Route | null = null;
   #way: Way | null = null;
 
@@ -62,8 +65,8 @@ export class HttpTransport implements Transport {
 
   send(request: ApiRequest, sink: Sink): () => void {
     if (request.elsewhere) return askElsewhere(request, request.elsewhere, sink);
-    const asked: Asked = { request, sink, call: null, isWanted: true };
-    this.#waiting.push(asked);
+    const asked: Asked = { sink, call: null, isWanted: true };
+    this.#waiting.push({ request, asked });
     if (this.#waiting.length === 1) this.#authorize();
     return () => {
       asked.isWanted = false;
@@ -76,19 +79,17 @@ export class HttpTransport implements Transport {
     this.#access.authorize().then(
       (authorization) => {
         const way = this.#wayFor(authorization);
-        for (const asked of this.#takeWaiting()) this.#start(asked, way);
+        for (const waiting of this.#takeWaiting()) this.#start(waiting, way);
       },
       (error: unknown) => {
         const message = describeError(error);
-        for (const { sink } of this.#takeWaiting()) sink.failed(message, 'login');
+        for (const { asked } of this.#takeWaiting()) asked.sink.failed(message, 'login');
       },
     );
   }
 
-  #start(asked: Asked, way: Way): void {
-    const { sink, request } = asked;
-    if (!request) return;
-    asked.request = null;
+  #start({ request, asked }: Waiting, way: Way): void {
+    const { sink } = asked;
     const { method, path, body } = request;
     const { headers, fault } = joinedHeaders(request.headers, way);
     const why = fault ?? pathFault(path);
@@ -99,10 +100,10 @@ export class HttpTransport implements Transport {
   }
 
   /** Each is looked at when its turn comes: what one hears may make another unwanted. */
-  *#takeWaiting(): Generator<Asked> {
+  *#takeWaiting(): Generator<Waiting> {
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const asked of waiting) if (asked.isWanted) yield asked;
+    for (const one of waiting) if (one.asked.isWanted) yield one;
   }
 
   /**
