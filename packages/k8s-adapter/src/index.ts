@@ -100,7 +100,7 @@ export {
 // Requests as values.
 export { summaryRequest } from './pressure/requests.ts';
 export type { Failure, FailureCause, FailureStage, ResponseHeaders } from './proto/answer.ts';
-export { type ApiRequest, applyRequest, objectRequest } from './proto/api-request.ts';
+export { type ApiRequest, applyRequest, isWatch, objectRequest } from './proto/api-request.ts';
 export { Backoff } from './proto/backoff.ts';
 export { namespaceFromJson, nodeFromJson, podFromJson } from './proto/convert.ts';
 export { type ClusterEvent, type EventSubject, newEventRequest } from './proto/event-requests.ts';

@@ -2,6 +2,7 @@ import {
   type ApiRequest,
   type FailureStage,
   giveAnswer,
+  isWatch,
   type ResponseHeaders,
   type Sink,
   type Transport,
@@ -87,7 +88,7 @@ class ObservedSink implements Sink {
 
   #received(bytes: number): void {
     // A watch ends when it is cut off, so that its size says nothing.
-    const isWatch = this.#method === 'GET' && /[?&]watch=(true|1)(&|$)/.test(this.#path);
-    if (!isWatch) this.#observer.received(this.#method, bytes);
+    if (!isWatch({ method: this.#method, path: this.#path }))
+      this.#observer.received(this.#method, bytes);
   }
 }

@@ -18,6 +18,11 @@ export interface ApiRequest {
   readonly elsewhere?: Elsewhere;
 }
 
+/** Whether it asks for a watch, whose answer has no end of its own. */
+export function isWatch({ method, path }: Pick<ApiRequest, 'method' | 'path'>): boolean {
+  return method === 'GET' && /[?&]watch=(true|1)(&|$)/.test(path);
+}
+
 /** A server that is not the cluster's. */
 export interface Elsewhere {
   /** `http://prometheus.monitoring:9090`, and the path before that of requests, if any. */

@@ -1,6 +1,7 @@
 // What one piece of a connection's bytes brings of its answers, so that each is told once of it.
 import type { Millis } from '@taintmgr/core/time';
 import type { ResponseHeaders } from '../proto/answer.ts';
+import { isWatch } from '../proto/api-request.ts';
 import { joinBytes } from '../proto/protobuf.ts';
 import type { Call } from './call.ts';
 import { monotonic } from './monotonic.ts';
@@ -117,15 +118,13 @@ export class Heard {
   #partOf(call: Call): Part {
     const known = this.#parts.get(call);
     if (known) return known;
-    const { method, path } = call.request;
-    const isWatch = method === 'GET' && /[?&]watch=(true|1)(&|$)/.test(path);
     const part: Part = {
       call,
       head: null,
       chunks: [],
       length: 0,
       isOver: false,
-      isWatch,
+      isWatch: isWatch(call.request),
       pieceBytes: pieceBytesFirst,
     };
     this.#parts.set(call, part);
