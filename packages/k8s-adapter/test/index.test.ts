@@ -44,6 +44,7 @@ it('opens exactly these', () => {
     'installedOptions',
     'installedVersion',
     'isHoldingPause',
+    'isWatch',
     'kubeconfigNames',
     'lastWriteOf',
     'limitRecordFrom',
