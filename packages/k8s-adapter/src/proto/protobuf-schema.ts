@@ -38,11 +38,16 @@ const ownerReference: Message = {
   6: ['controller', 'boolean'],
 };
 
-const objectMeta: Message = {
+/** Of metav1.ObjectMeta what tells one state of one object from another. */
+export const identityMessage: Message = {
   1: ['name', 'text'],
   3: ['namespace', 'word'],
   5: ['uid', 'text'],
   6: ['resourceVersion', 'text'],
+};
+
+const objectMeta: Message = {
+  ...identityMessage,
   7: ['generation', 'integer'],
   8: ['creationTimestamp', time],
   9: ['deletionTimestamp', time],

@@ -3,7 +3,13 @@ import type { ResponseHeaders } from './answer.ts';
 import type { ApiRequest } from './api-request.ts';
 import { asRecord, asText, isRecord, type JsonRecord } from './json.ts';
 import { ProtobufError, ProtobufReader } from './protobuf-reader.ts';
-import { type FieldType, type Kinds, type Message, protobufKinds } from './protobuf-schema.ts';
+import {
+  type FieldType,
+  identityMessage,
+  type Kinds,
+  type Message,
+  protobufKinds,
+} from './protobuf-schema.ts';
 
 /** The media type of Kubernetes' protobuf; a watch adds a parameter to it. */
 const protobufType = 'application/vnd.kubernetes.protobuf';
@@ -50,31 +56,44 @@ export function objectFromProtobuf(
   return attempt(() => readObject(bytes, kinds));
 }
 
-/** Reads a WatchEvent: its type, and its object where that can be read. Null for anything else. */
+/**
+ * Reads a WatchEvent: its type, and its object where that can be read, of which nothing but its identity
+ * matters once it is gone. Null for anything else.
+ */
 export function watchEventFromProtobuf(
   bytes: Uint8Array,
   kinds: Kinds = protobufKinds,
 ): { readonly type: string; readonly object: JsonRecord | null } | null {
   return attempt(() => {
     const event = read(new ProtobufReader(bytes), watchEvent);
+    const type = asText(event.type);
     const { raw } = asRecord(event.object);
-    const object = raw instanceof Uint8Array ? readObject(raw, kinds) : null;
-    return { type: asText(event.type), object };
+    const message = type === 'DELETED' ? identified : null;
+    const object = raw instanceof Uint8Array ? readObject(raw, kinds, message) : null;
+    return { type, object };
   });
 }
 
 const watchEvent: Message = { 1: ['type', 'word'], 2: ['object', { 1: ['raw', 'bytes'] }] };
 
+/** What tells one state of an object of any kind from another. */
+const identified: Message = { 1: ['metadata', identityMessage] };
+
 /** runtime.Unknown: what it is, and the bytes of it. */
 const envelope: Message = { 1: ['typeMeta', { 2: ['kind', 'word'] }], 2: ['raw', 'bytes'] };
 
-function readObject(bytes: Uint8Array, kinds: Kinds): JsonRecord | null {
+/** `only`: what is read of it in place of what its kind has; a kind has to be known all the same. */
+function readObject(
+  bytes: Uint8Array,
+  kinds: Kinds,
+  only: Message | null = null,
+): JsonRecord | null {
   for (let at = 0; at < magic.length; at++) if (bytes[at] !== magic[at]) return null;
   const { typeMeta, raw } = read(new ProtobufReader(bytes, magic.length), envelope);
   const kind = asText(asRecord(typeMeta).kind);
   const message = kinds[kind];
   if (!message || !(raw instanceof Uint8Array)) return null;
-  return read(new ProtobufReader(raw), message, { kind });
+  return read(new ProtobufReader(raw), only ?? message, { kind });
 }
 
 type Building = Record<string, unknown>;

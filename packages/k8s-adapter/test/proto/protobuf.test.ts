@@ -265,6 +265,21 @@ describe('a watch in protobuf', () => {
     );
   });
 
+  it('reads of what is gone who it was, whatever else came with it', () => {
+    const decoder = new ProtobufWatchDecoder();
+    const damaged = (type: string): Uint8Array => {
+      const frame = encodeFrame(type, pod);
+      // A length in spec that goes beyond its end.
+      frame[Buffer.from(frame).indexOf('Always') - 1] = 0xff;
+      return frame;
+    };
+    const identity = identityOf(pod);
+    assert.deepEqual(decoder.push(damaged('DELETED')), [{ kind: 'delete', identity }]);
+    assert.equal(decoder.push(damaged('MODIFIED'))[0]?.kind, 'junk');
+    const [unknown] = decoder.push(encodeFrame('DELETED', { ...pod, kind: 'ConfigMap' }));
+    assert.equal(unknown?.kind, 'junk', 'a kind that is not read');
+  });
+
   it('knows that it was broken off', () => {
     const decoder = new ProtobufWatchDecoder();
     decoder.push(stream.subarray(0, stream.length - 1));
