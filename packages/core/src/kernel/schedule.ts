@@ -1,40 +1,51 @@
 import type { Instant } from './time.ts';
 
+interface Entry {
+  readonly key: string;
+  /** Where it stands in the heap: a table of that would be written to at each step up or down. */
+  index: number;
+}
+
 /**
  * Keyed deadlines in a binary heap: one instant per key, cheap to move and to cancel. Equal
  * instants come out in the order of their keys, so what is due does not depend on history.
  */
 export class Schedule {
   /** The heap, as two lists: one of numbers takes no object for each. */
-  readonly #keys: string[] = [];
+  readonly #heap: Entry[] = [];
   readonly #instants: Instant[] = [];
-  readonly #index = new Map<string, number>();
+  readonly #entries = new Map<string, Entry>();
 
   get size(): number {
-    return this.#keys.length;
+    return this.#heap.length;
   }
 
   /** The instant set for `key`, or null. */
   at(key: string): Instant | null {
-    const index = this.#index.get(key);
-    return index === undefined ? null : (this.#instants[index] ?? null);
+    const entry = this.#entries.get(key);
+    return entry === undefined ? null : (this.#instants[entry.index] ?? null);
   }
 
   /** Sets or moves the instant of `key`. */
   set(key: string, at: Instant): void {
-    const index = this.#index.get(key);
-    if (index === undefined) this.#rise(this.#keys.length, key, at);
-    else this.#settle(index, key, at);
+    const known = this.#entries.get(key);
+    if (known) {
+      this.#settle(known.index, known, at);
+      return;
+    }
+    const entry = { key, index: this.#heap.length };
+    this.#entries.set(key, entry);
+    this.#rise(entry.index, entry, at);
   }
 
   /** Forgets `key`; false when it was not set. */
   cancel(key: string): boolean {
-    const index = this.#index.get(key);
-    if (index === undefined) return false;
-    this.#index.delete(key);
-    const last = this.#keys.pop();
+    const entry = this.#entries.get(key);
+    if (!entry) return false;
+    this.#entries.delete(key);
+    const last = this.#heap.pop();
     const at = this.#instants.pop();
-    if (last !== undefined && at !== undefined && last !== key) this.#settle(index, last, at);
+    if (last && at !== undefined && last !== entry) this.#settle(entry.index, last, at);
     return true;
   }
 
@@ -45,12 +56,12 @@ export class Schedule {
 
   /** The key of the earliest instant, or null when nothing is set. */
   first(): string | null {
-    return this.#keys[0] ?? null;
+    return this.#heap[0]?.key ?? null;
   }
 
   /** Takes out the earliest key if it is due at `now`, else null. */
   takeDue(now: Instant): string | null {
-    const key = this.#keys[0];
+    const key = this.#heap[0]?.key;
     const at = this.#instants[0];
     if (key === undefined || at === undefined || at > now) return null;
     this.cancel(key);
@@ -59,64 +70,64 @@ export class Schedule {
 
   /** All keys in the order of their instants, and of the same by name. */
   inOrder(): readonly string[] {
-    return this.#keys
-      .map((key, index) => ({ key, at: this.#instants[index] as Instant }))
+    return this.#heap
+      .map(({ key }, index) => ({ key, at: this.#instants[index] as Instant }))
       .sort((a, b) => a.at - b.at || (a.key < b.key ? -1 : 1))
       .map(({ key }) => key);
   }
 
-  /** Puts `key` where `index` is free, moving it up or down to its place. */
-  #settle(index: number, key: string, at: Instant): void {
-    const end = this.#rise(index, key, at);
-    if (end === index) this.#sink(index, key, at);
+  /** Puts `entry` where `index` is free, moving it up or down to its place. */
+  #settle(index: number, entry: Entry, at: Instant): void {
+    const end = this.#rise(index, entry, at);
+    if (end === index) this.#sink(index, entry, at);
   }
 
   // Both compare in place, without calls: a number that is handed on is an object of its own.
 
   /** Where it came to stand. */
-  #rise(from: number, key: string, at: Instant): number {
+  #rise(from: number, entry: Entry, at: Instant): number {
     let index = from;
     while (index > 0) {
       const parent = (index - 1) >> 1;
-      const above = this.#keys[parent] as string;
+      const above = this.#heap[parent] as Entry;
       const aboveAt = this.#instants[parent] as Instant;
-      if (aboveAt < at || (aboveAt === at && above <= key)) break;
-      this.#keys[index] = above;
+      if (aboveAt < at || (aboveAt === at && above.key <= entry.key)) break;
+      this.#heap[index] = above;
       this.#instants[index] = aboveAt;
-      this.#index.set(above, index);
+      above.index = index;
       index = parent;
     }
-    this.#place(index, key, at);
+    this.#place(index, entry, at);
     return index;
   }
 
-  #sink(from: number, key: string, at: Instant): void {
-    const { length } = this.#keys;
+  #sink(from: number, entry: Entry, at: Instant): void {
+    const { length } = this.#heap;
     let index = from;
     for (let child = 2 * index + 1; child < length; child = 2 * index + 1) {
-      let below = this.#keys[child] as string;
+      let below = this.#heap[child] as Entry;
       let belowAt = this.#instants[child] as Instant;
       if (child + 1 < length) {
-        const right = this.#keys[child + 1] as string;
+        const right = this.#heap[child + 1] as Entry;
         const rightAt = this.#instants[child + 1] as Instant;
-        if (rightAt < belowAt || (rightAt === belowAt && right < below)) {
+        if (rightAt < belowAt || (rightAt === belowAt && right.key < below.key)) {
           child += 1;
           below = right;
           belowAt = rightAt;
         }
       }
-      if (at < belowAt || (at === belowAt && key <= below)) break;
-      this.#keys[index] = below;
+      if (at < belowAt || (at === belowAt && entry.key <= below.key)) break;
+      this.#heap[index] = below;
       this.#instants[index] = belowAt;
-      this.#index.set(below, index);
+      below.index = index;
       index = child;
     }
-    this.#place(index, key, at);
+    this.#place(index, entry, at);
   }
 
-  #place(index: number, key: string, at: Instant): void {
-    this.#keys[index] = key;
+  #place(index: number, entry: Entry, at: Instant): void {
+    this.#heap[index] = entry;
     this.#instants[index] = at;
-    this.#index.set(key, index);
+    entry.index = index;
   }
 }

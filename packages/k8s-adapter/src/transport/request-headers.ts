@@ -1,52 +1,47 @@
 // The headers of requests as HTTP/2 has them.
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { OutgoingRequest } from './call.ts';
-import type { RequestHeader } from './http2/frame-writer.ts';
+import type { RequestHead } from './http2/frame-writer.ts';
+import type { Header } from './http2/header-table.ts';
+
+type Method = OutgoingRequest['method'];
 
 /** The headers of requests to one server. */
 export class RequestHeaders {
-  readonly #authority: RequestHeader;
-  /** What requests have in common, by their headers. */
-  readonly #shared = new WeakMap<OutgoingHttpHeaders, readonly RequestHeader[]>();
+  readonly #authority: string;
+  /** What requests have in common, by their headers and then by what they do. */
+  readonly #shared = new WeakMap<OutgoingHttpHeaders, Partial<Record<Method, readonly Header[]>>>();
 
   /** `authority`: host and port, as requests name them. */
   constructor(authority: string) {
-    this.#authority = { name: ':authority', value: authority, isOwn: false };
+    this.#authority = authority;
   }
 
-  /** Those of one request with this body; what a request is comes first. */
-  of(
-    { method, path, headers }: OutgoingRequest,
-    body: Uint8Array | null,
-  ): readonly RequestHeader[] {
-    const known = this.#shared.get(headers);
-    const shared = known ?? sharedHeaders(headers);
-    if (!known) this.#shared.set(headers, shared);
-    const pathHeader = { name: ':path', value: path, isOwn: true };
-    const all = [methods[method], scheme, this.#authority, pathHeader, ...shared];
-    if (body) all.push({ name: 'content-length', value: String(body.length), isOwn: true });
-    return all;
+  /** Those of one request with this body. */
+  of({ method, path, headers }: OutgoingRequest, body: Uint8Array | null): RequestHead {
+    return { path, shared: this.#sharedOf(method, headers), bodyBytes: body?.length ?? null };
   }
-}
 
-const scheme: RequestHeader = { name: ':scheme', value: 'https', isOwn: false };
-const methods: Readonly<Record<OutgoingRequest['method'], RequestHeader>> = {
-  GET: methodHeader('GET'),
-  POST: methodHeader('POST'),
-  PUT: methodHeader('PUT'),
-  PATCH: methodHeader('PATCH'),
-  DELETE: methodHeader('DELETE'),
-};
-
-function methodHeader(value: string): RequestHeader {
-  return { name: ':method', value, isOwn: false };
+  #sharedOf(method: Method, headers: OutgoingHttpHeaders): readonly Header[] {
+    const byMethod = this.#shared.get(headers) ?? {};
+    const known = byMethod[method];
+    if (known) return known;
+    const what: readonly Header[] = [
+      [':method', method],
+      [':scheme', 'https'],
+      [':authority', this.#authority],
+    ];
+    const shared = [...what, ...flatHeaders(headers)];
+    this.#shared.set(headers, { ...byMethod, [method]: shared });
+    return shared;
+  }
 }
 
 /** A header has one value, or several, each of them a header. */
-function sharedHeaders(headers: OutgoingHttpHeaders): readonly RequestHeader[] {
+function flatHeaders(headers: OutgoingHttpHeaders): readonly Header[] {
   return Object.entries(headers).flatMap(([name, value]) =>
-    [value].flat().flatMap((one) => {
-      return one === undefined ? [] : [{ name, value: String(one), isOwn: false }];
+    [value].flat().flatMap((one): readonly Header[] => {
+      return one === undefined ? [] : [[name, String(one)]];
     }),
   );
 }

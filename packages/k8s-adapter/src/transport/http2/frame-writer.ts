@@ -2,12 +2,15 @@
 import { ByteWriter } from './byte-writer.ts';
 import { flags, frameTypes, payloadBytesMax, writeFrame } from './frames.ts';
 import { HeaderEncoder } from './header-encoder.ts';
+import type { Header } from './header-table.ts';
 
-/** A header of a request; those that are `own` to it are not kept for the next one. */
-export interface RequestHeader {
-  readonly name: string;
-  readonly value: string;
-  readonly isOwn: boolean;
+/** The headers of a request. */
+export interface RequestHead {
+  readonly path: string;
+  /** Those that others have too, as the same list; what a request is comes first. */
+  readonly shared: readonly Header[];
+  /** Null: it has no body. */
+  readonly bodyBytes: number | null;
 }
 
 const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
@@ -44,14 +47,14 @@ export class FrameWriter {
   }
 
   /** The head of a request, in as many frames as it takes. */
-  headers(stream: number, headers: readonly RequestHeader[], endsStream: boolean): void {
+  headers(stream: number, { path, shared, bodyBytes }: RequestHead, endsStream: boolean): void {
     const block = this.#block;
     block.clear();
     this.encoder.begin(block);
-    for (const { name, value, isOwn } of headers) {
-      if (isOwn) this.encoder.own(block, name, value);
-      else this.encoder.shared(block, name, value);
-    }
+    // What is another each time is not kept for the next one.
+    this.encoder.own(block, ':path', path);
+    this.encoder.all(block, shared);
+    if (bodyBytes !== null) this.encoder.own(block, 'content-length', String(bodyBytes));
     const { bytes } = block;
     let at = 0;
     while (at < bytes.length) {

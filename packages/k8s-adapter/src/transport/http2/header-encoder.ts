@@ -16,6 +16,11 @@ for (const [index, [name, value]] of staticHeaders.entries()) {
  * request consists of, and nobody else has a say in what goes over the connection.
  */
 export class HeaderEncoder {
+  /** What lists of headers were written as, and how many had been learnt by then. */
+  #written = new WeakMap<
+    readonly Header[],
+    { readonly bytes: Uint8Array; readonly count: number }
+  >();
   /** Which header each value of a name is, counted from the first that was ever learnt. */
   readonly #learnt = new Map<string, Map<string, number>>();
   #count = 0;
@@ -31,6 +36,8 @@ export class HeaderEncoder {
     this.#size = size;
     this.#resized = [Math.min(size, ...this.#resized), size];
     this.#table.resize(size);
+    // Headers may have been dropped, though none was learnt.
+    this.#written = new WeakMap();
   }
 
   /** Comes before the first header of each request. */
@@ -38,6 +45,19 @@ export class HeaderEncoder {
     if (this.#resized.length === 0) return;
     for (const size of new Set(this.#resized)) writeNumber(out, 5, 0x20, size);
     this.#resized = [];
+  }
+
+  /** Headers that other requests have too, as the same list: nothing is looked up while nothing is learnt. */
+  all(out: ByteWriter, headers: readonly Header[]): void {
+    const written = this.#written.get(headers);
+    if (written?.count === this.#count) {
+      out.append(written.bytes);
+      return;
+    }
+    const [from, count] = [out.length, this.#count];
+    for (const [name, value] of headers) this.shared(out, name, value);
+    if (this.#count !== count) return;
+    this.#written.set(headers, { bytes: Uint8Array.from(out.bytes.subarray(from)), count });
   }
 
   /** A header that other requests have too. */
@@ -83,7 +103,7 @@ function writeText(out: ByteWriter, text: string): void {
 
 /** In the last bits of a byte, after those of its kind; what does not fit follows. */
 function writeNumber(out: ByteWriter, bits: number, kind: number, value: number): void {
-  const most = 2 ** bits - 1;
+  const most = (1 << bits) - 1;
   if (value < most) {
     out.byte(kind | value);
     return;

@@ -1,6 +1,6 @@
 // The requests of one HTTP/2 connection and their answers, without its I/O (RFC 9113).
 import type { ResponseHeaders } from '../../proto/answer.ts';
-import { FrameWriter, type RequestHeader } from './frame-writer.ts';
+import { FrameWriter, type RequestHead } from './frame-writer.ts';
 import {
   contentOf,
   errorCodes,
@@ -113,11 +113,11 @@ export class Streams<T> {
   }
 
   /** Begins a request; the number by which it can be cancelled. */
-  request(headers: readonly RequestHeader[], body: Uint8Array | null, asker: T): number {
+  request(head: RequestHead, body: Uint8Array | null, asker: T): number {
     const id = this.#nextId;
     this.#nextId += 2;
     const unsent = body && body.length > 0 ? body : null;
-    this.#writer.headers(id, headers, unsent === null);
+    this.#writer.headers(id, head, unsent === null);
     const window = this.#initialWindow;
     const stream = { id, asker, unsent, window, unacknowledged: 0, hasHead: false };
     this.#streams.set(id, stream);

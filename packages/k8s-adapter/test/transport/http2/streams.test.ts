@@ -43,9 +43,9 @@ class Peer {
   /** Begins a request with this body; what is heard of its answer becomes lines. */
   ask(body: string | null = null): number {
     const said = (line: string) => this.lines.push(`${id} ${line}`);
-    const headers = [{ name: ':method', value: 'GET', isOwn: false }];
+    const head = { path: '/', shared: [[':method', 'GET'] as const], bodyBytes: null };
     const bytes = body === null ? null : Buffer.from(body);
-    const id: number = this.streams.request(headers, bytes, said);
+    const id: number = this.streams.request(head, bytes, said);
     return id;
   }
 
@@ -130,8 +130,8 @@ describe('streams of HTTP/2', () => {
     peer.ask();
     peer.ask('{}');
     assert.deepEqual(peer.heard(), [
-      'HEADERS 1 5 :method GET',
-      'HEADERS 3 4 :method GET',
+      'HEADERS 1 5 :path / :method GET',
+      'HEADERS 3 4 :path / :method GET',
       'DATA 3 1 2',
     ]);
     peer.say(head, 3, peer.block({ ':status': '200', date: '!' }), endHeaders);
