@@ -91,7 +91,7 @@ export function evictionMetrics(
 function reportCounters(meter: Meter): (report: Report) => void {
   const decisions = meter.counter(
     'taintmgr_decisions_total',
-    'Evictions scheduled, moved and cancelled, by cause.',
+    'Evictions scheduled, moved, called off, and unanswered though their pods leave, by cause.',
     'decision',
     'cause',
   );
@@ -114,9 +114,10 @@ function reportCounters(meter: Meter): (report: Report) => void {
   return (report) => {
     switch (report.kind) {
       case 'deadline': {
-        const { from, to, cause } = report;
+        const { from, to, cause, unanswered = false } = report;
         const planned = from === null ? 'scheduled' : 'moved';
-        decisions.inc({ decision: to === null ? 'called_off' : planned, cause });
+        const ended = unanswered ? 'unanswered' : 'called_off';
+        decisions.inc({ decision: to === null ? ended : planned, cause });
         break;
       }
       case 'retry':

@@ -216,9 +216,12 @@ describe('metrics of our own', () => {
     assert.deepEqual(await counted(), []);
     stats.leadership.elect(true);
     notify(reported(end), 0);
+    // Not called off: a request that nobody answered may have made the pod leave.
+    notify(reported({ ...end, unanswered: true }), 0);
     assert.deepEqual(await counted(), [
       'taintmgr_decisions_total{cause="PodChanged",decision="called_off"} 1',
     ]);
+    await has(metrics, 'taintmgr_decisions_total{cause="PodChanged",decision="unanswered"} 1');
   });
 
   it('name limits that have tripped before all others, and then those without room', async () => {

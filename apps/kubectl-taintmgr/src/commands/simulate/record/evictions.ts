@@ -65,6 +65,8 @@ export class EvictionLog {
   readonly #open = new Map<string, Open<DeadlineTrack>>();
   /** Deadlines of pods that were gone before anybody had said why, by their uid. */
   readonly #unanswered = new Map<string, Open<DeadlineTrack>>();
+  /** How pods were to be removed by a try that failed, by their uid. */
+  readonly #tried = new Map<string, How>();
   readonly #refused = new Map<string, Open<RefusalTrack>>();
   readonly #knownOf: (uid: string) => KnownPod;
   readonly #startsAt: Instant;
@@ -105,7 +107,14 @@ export class EvictionLog {
       const { pod, hit } = report;
       this.#holds.hold(at, pod.uid, this.#named(pod), heldByLimit(hit));
     } else if (report.kind === 'deadline') {
-      const { pod, to, because } = report;
+      const { pod, to, because, unanswered = false } = report;
+      const tried = unanswered ? this.#tried.get(pod.uid) : undefined;
+      if (tried) {
+        // Nobody answered, and the pod leaves: that request has removed it.
+        const reasons = because.map((reason) => this.#reason(reason));
+        this.#finished(at, pod, tried, reasons, { kind: 'done' });
+        return;
+      }
       this.#close(at, pod.uid, to === null ? 'cancelled' : 'moved');
       if (to !== null) this.#begin(at, pod, to, because);
       else this.#holds.release(at, pod.uid);
@@ -204,6 +213,7 @@ export class EvictionLog {
     } else if (outcome.kind === 'blocked') {
       this.#refuse(at, pod, budgetOf(outcome), outcome.message);
     } else if (outcome.kind === 'failed') {
+      this.#tried.set(pod.uid, how);
       this.failures.push({ at, ...this.#named(pod), message: outcome.message });
     }
   }

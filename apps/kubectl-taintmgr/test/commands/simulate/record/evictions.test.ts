@@ -100,6 +100,34 @@ describe('the time a pod was given', () => {
   });
 });
 
+describe('a pod that leaves after an eviction without an answer', () => {
+  const pod = { namespace: 'shop', name: 'web-1', uid: 'u1', nodeName: 'n-1' };
+  const rest = { pod, cause: 'PodChanged', because: [] } as const;
+
+  it('was evicted, in the way that was tried', () => {
+    const log = new EvictionLog(() => ({ workload: null, arrivedAt: 0 }), 0);
+    const moved = (at: number, to: number | null, unanswered?: true): void => {
+      const report = { kind: 'deadline', from: null, to, ...rest } as const;
+      log.notice(at, { kind: 'report', report: unanswered ? { ...report, unanswered } : report });
+    };
+    moved(0, 60_000);
+    const options = { confirm: false, gracePeriodSeconds: null };
+    const command = { kind: 'evictPod', id: 'evict/u1', ...options, ...rest } as const;
+    const message = 'no answer within 30s';
+    const outcome = { kind: 'failed', status: null, message, retryAfter: null } as const;
+    log.notice(90, { kind: 'commandFinished', command, outcome, took: 30_000 });
+    moved(95, null, true);
+    assert.deepEqual(
+      log.deadlines.map(({ dueAt, endedAt, end }) => [dueAt, endedAt, end]),
+      [[60, 95, 'evicted']],
+    );
+    assert.deepEqual(
+      log.evictions.map(({ at, how }) => [at, how]),
+      [[95, 'evict']],
+    );
+  });
+});
+
 describe('a pod that a pause holds', () => {
   const cases = [
     ['until the pause is over', '', 240],
