@@ -11,17 +11,29 @@ export interface Series extends EventSeries {
   written: number;
   state: 'idle' | 'waiting' | 'underWay';
   failures: number;
+  /** Of its object. */
+  readonly bucket: Bucket;
 }
 
 /** How many events about one object may still be recorded. */
 interface Bucket {
   tokens: number;
-  at: Instant;
+  /** When they were counted last; null: all are there. */
+  at: Instant | null;
 }
 
-/** As many series and objects as client-go remembers. */
+/** What is known of an object that events are about, for who they come from. */
+interface Subject {
+  readonly bucket: Bucket;
+  /** The latest last. */
+  readonly series: Series[];
+}
+
+/** As many objects as client-go remembers. */
 const rememberedMax = 4096;
 const burst = 25;
+/** Of one object: no more can be written at once. */
+const seriesMax = burst;
 const msPerToken: Millis = 300_000;
 
 /**
@@ -29,8 +41,7 @@ const msPerToken: Millis = 300_000;
  * object is the subject of 25 requests at once and one more every 5 minutes.
  */
 export class EventCorrelator {
-  readonly #series = new RecentMap<Series>(rememberedMax);
-  readonly #buckets = new RecentMap<Bucket>(rememberedMax);
+  readonly #subjects = new RecentMap<Subject>(rememberedMax);
   readonly #component: string;
   readonly #nextSerial: () => number;
 
@@ -52,11 +63,10 @@ export class EventCorrelator {
   }
 
   /** Whether a series may be written once more. */
-  admits(now: Instant, { component, event }: Series): boolean {
-    const key = `${component}\n${subjectKeyOf(event)}`;
-    const bucket = this.#buckets.getOrAdd(key, () => ({ tokens: burst, at: now }));
+  admits(now: Instant, { bucket }: Series): boolean {
     // The tiny addition makes up for what binary fractions lose.
-    bucket.tokens = Math.min(burst, bucket.tokens + (now - bucket.at) / msPerToken + 1e-9);
+    const added = bucket.at === null ? 0 : (now - bucket.at) / msPerToken + 1e-9;
+    bucket.tokens = Math.min(burst, bucket.tokens + added);
     bucket.at = now;
     if (bucket.tokens < 1) return false;
     bucket.tokens -= 1;
@@ -65,7 +75,11 @@ export class EventCorrelator {
 
   #seriesOf(wall: Instant, event: ClusterEvent): Series {
     const component = event.component ?? this.#component;
-    return this.#series.getOrAdd(`${component}\n${keyOf(event)}`, () => ({
+    const key = `${component}\n${subjectKeyOf(event)}`;
+    const { bucket, series } = this.#subjects.getOrAdd(key, newSubject);
+    const known = series.find((one) => isEqual(one.event, event));
+    if (known) return known;
+    const added: Series = {
       name: eventName(event.subject.name, wall, this.#nextSerial()),
       event,
       component,
@@ -75,12 +89,20 @@ export class EventCorrelator {
       written: 0,
       state: 'idle',
       failures: 0,
-    }));
+      bucket,
+    };
+    series.push(added);
+    if (series.length > seriesMax) series.shift();
+    return added;
   }
 }
 
-function keyOf(event: ClusterEvent): string {
-  return `${subjectKeyOf(event)}\n${event.type}\n${event.reason}\n${event.message}`;
+function newSubject(): Subject {
+  return { bucket: { tokens: burst, at: null }, series: [] };
+}
+
+function isEqual(one: ClusterEvent, other: ClusterEvent): boolean {
+  return one.message === other.message && one.reason === other.reason && one.type === other.type;
 }
 
 function subjectKeyOf({ subject }: ClusterEvent): string {

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { EventCorrelator } from '../../src/controller/event-correlator.ts';
+import type { ClusterEvent } from '../../src/proto/event-requests.ts';
+
+const eventOf = (
+  name: string,
+  message: string,
+  more: Partial<ClusterEvent> = {},
+): ClusterEvent => ({
+  subject: { kind: 'Pod', namespace: 'shop', name, uid: name, apiVersion: 'v1' },
+  type: 'Normal',
+  reason: 'X',
+  message,
+  ...more,
+});
+
+function correlator(): EventCorrelator {
+  let serial = 0;
+  return new EventCorrelator('taintmgr', () => ++serial);
+}
+
+describe('events about an object', () => {
+  it('are equal by object, component, type, reason and text', () => {
+    const events = correlator();
+    const counts = [
+      eventOf('a', 'one'),
+      eventOf('a', 'one', { type: 'Warning' }),
+      eventOf('a', 'one', { reason: 'Y' }),
+      eventOf('a', 'one', { component: 'other' }),
+      eventOf('a', 'two'),
+      eventOf('b', 'one'),
+      eventOf('a', 'one'),
+    ].map((event) => events.count(0, event).count);
+    assert.deepEqual(counts, [1, 1, 1, 1, 1, 1, 2]);
+  });
+
+  it('are remembered while no 25 others were said of it', () => {
+    const events = correlator();
+    for (let n = 0; n <= 25; n++) events.count(0, eventOf('a', `text ${n}`));
+    assert.equal(events.count(0, eventOf('a', 'text 1')).count, 2);
+    assert.equal(events.count(0, eventOf('a', 'text 0')).count, 1);
+  });
+
+  it('share 25 requests, and one more every 5 minutes, whoever was talked about meanwhile', () => {
+    const events = correlator();
+    const series = [events.count(0, eventOf('a', 'one')), events.count(0, eventOf('a', 'two'))];
+    const admitted = (now: number): number => {
+      let count = 0;
+      for (let n = 0; n < 30; n++) {
+        const one = series[n % 2] ?? assert.fail();
+        if (events.admits(now, one)) count += 1;
+      }
+      return count;
+    };
+    assert.equal(admitted(1000), 25);
+    assert.equal(events.admits(1000, events.count(0, eventOf('b', 'one'))), true);
+    assert.equal(admitted(300_999), 0);
+    assert.equal(admitted(301_000), 1);
+    assert.equal(admitted(901_000), 2);
+  });
+});
