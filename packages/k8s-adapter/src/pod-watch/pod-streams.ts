@@ -134,21 +134,26 @@ export class PodStreams {
 
 function feed(now: Instant, stream: PodStream, input: ReflectorInput): readonly PodEffect[] {
   const { nodeName } = stream;
-  return stream.reflector.handle(now, input).flatMap((effect): readonly PodEffect[] => {
+  const effects: PodEffect[] = [];
+  for (const effect of stream.reflector.handle(now, input)) {
     switch (effect.kind) {
       case 'upsert':
-        return [{ kind: 'podUpsert', pod: effect.item }];
+        effects.push({ kind: 'podUpsert', pod: effect.item });
+        break;
       case 'delete':
-        return [{ kind: 'podDelete', uid: effect.uid }];
+        effects.push({ kind: 'podDelete', uid: effect.uid });
+        break;
       case 'synced':
         stream.synced = true;
-        return [];
+        break;
       case 'notice':
-        return nodeName === null
-          ? [effect]
-          : [{ ...effect, notice: { ...effect.notice, nodeName } }];
+        effects.push(
+          nodeName === null ? effect : { ...effect, notice: { ...effect.notice, nodeName } },
+        );
+        break;
       default:
-        return [effect];
+        effects.push(effect);
     }
-  });
+  }
+  return effects;
 }
