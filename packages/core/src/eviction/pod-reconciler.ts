@@ -50,17 +50,23 @@ export class PodReconciler {
   }
 
   /**
-   * Decides about the pod and moves its attempt to match; about what was sent only limits that count pods
-   * have to know.
+   * Decides about the pod and moves its attempt to match. What was sent, and a pod that leaves though
+   * nobody waited for it, are decided about only where limits count pods.
    */
   reconcile(now: Instant, pod: Pod, cause: Cause): void {
-    if (this.#isSent(pod) && !this.#limits.countsPods) return;
+    const attempt = this.#attempts.get(pod.uid);
+    const isLeaving = pod.deletionTimestamp !== null;
+    const isSent = attempt !== undefined && !isPending(attempt.state);
+    const isSettled = isSent || (isLeaving && !attempt);
+    if (isSettled && !this.#limits.countsPods) {
+      if (isLeaving) this.#drop(now, pod, cause, []);
+      return;
+    }
     const decision = this.#decider.decide(pod);
     const { because } = decision;
     this.#limits.followPod(now, pod, decision);
-    const attempt = this.#attempts.get(pod.uid);
-    if (pod.deletionTimestamp !== null) this.#drop(now, pod, cause, because);
-    else if (this.#isSent(pod)) return;
+    if (isLeaving) this.#drop(now, pod, cause, because);
+    else if (isSent) return;
     else if (decision.kind === 'evict') this.#plan(now, pod, cause, decision);
     else if (decision.kind === 'pause') this.#pause(now, pod, cause, decision);
     else if (attempt) {
@@ -82,12 +88,6 @@ export class PodReconciler {
       const isOver = deadline <= this.#wall(now);
       if (state.kind === 'waiting' || !isOver) this.#waitFor(now, uid, deadline);
     }
-  }
-
-  /** Whether its eviction is under way or accepted, and it is not on its way out yet. */
-  #isSent({ uid, deletionTimestamp }: Pod): boolean {
-    const attempt = this.#attempts.get(uid);
-    return deletionTimestamp === null && attempt !== undefined && !isPending(attempt.state);
   }
 
   /** What is due keeps its turn unless it got more time. */
