@@ -57,8 +57,8 @@ export class PodReconciler {
     const attempt = this.#attempts.get(pod.uid);
     const isLeaving = pod.deletionTimestamp !== null;
     const isSent = attempt !== undefined && !isPending(attempt.state);
-    const isSettled = isSent || (isLeaving && !attempt);
-    if (isSettled && !this.#limits.countsPods) {
+    const isOutOfOurHands = isSent || (isLeaving && !attempt);
+    if (isOutOfOurHands && !this.#limits.countsPods) {
       if (isLeaving) this.#drop(now, pod, cause, []);
       return;
     }
