@@ -54,9 +54,9 @@ export class HeaderEncoder {
       out.append(written.bytes);
       return;
     }
+    // What was written where something was learnt is of no use a second time.
     const [from, count] = [out.length, this.#count];
     for (const [name, value] of headers) this.shared(out, name, value);
-    if (this.#count !== count) return;
     this.#written.set(headers, { bytes: Uint8Array.from(out.bytes.subarray(from)), count });
   }
 
