@@ -25,7 +25,7 @@ interface Bucket {
 /** What is known of an object that events are about, for who they come from. */
 interface Subject {
   readonly bucket: Bucket;
-  /** The latest last. */
+  /** What was said last comes last. */
   readonly series: Series[];
 }
 
@@ -77,8 +77,12 @@ export class EventCorrelator {
     const component = event.component ?? this.#component;
     const key = `${component}\n${subjectKeyOf(event)}`;
     const { bucket, series } = this.#subjects.getOrAdd(key, newSubject);
-    const known = series.find((one) => isEqual(one.event, event));
-    if (known) return known;
+    const at = series.findIndex((one) => isEqual(one.event, event));
+    const [known] = at < 0 ? [] : series.splice(at, 1);
+    if (known) {
+      series.push(known);
+      return known;
+    }
     const added: Series = {
       name: eventName(event.subject.name, wall, this.#nextSerial()),
       event,

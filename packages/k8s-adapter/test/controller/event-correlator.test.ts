@@ -42,6 +42,14 @@ describe('events about an object', () => {
     assert.equal(events.count(0, eventOf('a', 'text 0')).count, 1);
   });
 
+  it('are not forgotten for others where they come again and again', () => {
+    const events = correlator();
+    for (let n = 0; n < 100; n++) {
+      assert.equal(events.count(0, eventOf('a', 'often')).count, n + 1);
+      events.count(0, eventOf('a', `text ${n}`));
+    }
+  });
+
   it('share 25 requests, and one more every 5 minutes, whoever was talked about meanwhile', () => {
     const events = correlator();
     const series = [events.count(0, eventOf('a', 'one')), events.count(0, eventOf('a', 'two'))];

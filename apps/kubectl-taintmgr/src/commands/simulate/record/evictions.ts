@@ -110,7 +110,7 @@ export class EvictionLog {
       const { pod, to, because, unanswered = false } = report;
       const tried = unanswered ? this.#tried.get(pod.uid) : undefined;
       if (tried) {
-        // Nobody answered, and the pod leaves: that request has removed it.
+        // Nobody answered, and the pod leaves: that request is taken to have removed it.
         const reasons = because.map((reason) => this.#reason(reason));
         this.#finished(at, pod, tried, reasons, { kind: 'done' });
         return;
