@@ -147,11 +147,19 @@ const pods: Readonly<Record<string, Field>> = {
     ),
   }),
   nodeSelector: texts('Nodes that the controller may run on.', { 'kubernetes.io/os': 'linux' }),
-  tolerations: objects('Taints that the controller tolerates: it must not evict itself.', [
-    { key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' },
-    { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
-    { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' },
-  ]),
+  tolerations: objects(
+    'Taints that the controller tolerates: it must not evict itself, but is replaced on a dead node.',
+    [
+      { key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' },
+      ...['not-ready', 'unreachable'].map((key) => ({
+        key: `node.kubernetes.io/${key}`,
+        operator: 'Exists',
+        effect: 'NoExecute',
+        tolerationSeconds: 300,
+      })),
+      { operator: 'Exists', effect: 'NoExecute' },
+    ],
+  ),
   affinity: orDefault(
     'Affinity of the controller. null: rather not two replicas on one node; `{}`: none.',
     'object',

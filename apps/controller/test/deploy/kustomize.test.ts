@@ -224,6 +224,41 @@ describe('the objects of deploy/kustomize', () => {
     assert.deepEqual(budget.spec.selector, deploymentOf(all).spec.selector);
   });
 
+  it('leave each replica on a node that is tainted, and take it from a dead one in five minutes', () => {
+    const { template } = deploymentOf(all).spec;
+    const object = pod('taintmgr-system', 'controller', {
+      spec: { ...template.spec, nodeName: 'n' },
+    });
+    const judge = (mode: 'delete' | 'evict' | 'evictThenDelete', taints: readonly string[]) => {
+      const engine = createEngine({ mode });
+      const tainted = taints.map((taint) => ({
+        ...parseTaint(taint),
+        timeAdded: '1970-01-01T00:00:00Z',
+      }));
+      engine.handle(0, {
+        kind: 'nodeUpsert',
+        node: nodeFromJson(node('n', { spec: { taints: tainted } })),
+      });
+      engine.handle(0, { kind: 'podUpsert', pod: podFromJson(object) });
+      const explained = engine.explain(0, { kind: 'node', name: 'n' });
+      if (explained?.kind !== 'node') return assert.fail();
+      const decision = explained.pods[0]?.decision ?? assert.fail();
+      return decision.kind === 'evict' ? decision.deadline : decision.kind;
+    };
+    const [wrong, gpu] = ['health.example/gpu=failed:NoExecute', 'spot:NoExecute'];
+    const dead = ['not-ready', 'unreachable'].map((key) => `node.kubernetes.io/${key}:NoExecute`);
+    // The second in which a taint was put on counts from its end.
+    const replaced = 301_000;
+    for (const mode of ['delete', 'evict', 'evictThenDelete'] as const) {
+      assert.equal(judge(mode, [wrong]), 'keep');
+      assert.equal(judge(mode, [wrong, gpu]), 'keep');
+      for (const taint of dead) {
+        assert.equal(judge(mode, [taint]), replaced);
+        assert.equal(judge(mode, [wrong, taint]), replaced);
+      }
+    }
+  });
+
   it('bring the quota without which some providers admit no critical pods', () => {
     const { metadata, spec } = deploymentOf(all);
     const quota = all.objects.find(({ kind }) => kind === 'ResourceQuota') ?? assert.fail();
