@@ -4,7 +4,7 @@ import type { Event } from '../event.ts';
 import type { Reason } from '../eviction/reason.ts';
 import { earliest, type Instant, notBefore } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';
-import type { Pod } from '../model/pod.ts';
+import type { Pod, PodRef } from '../model/pod.ts';
 import { formatTaint } from '../model/taint-spec.ts';
 import type { RenewMark } from './claims.ts';
 import type { DrainConfig, DrainTarget } from './config.ts';
@@ -223,7 +223,7 @@ export class DrainMachine {
         break;
       case 'result':
         this.#nodes.answered(now, event.id, event.outcome);
-        this.#requests.answered(now, event.id, event.outcome);
+        this.#answered(now, this.#requests.answered(now, event.id, event.outcome));
         break;
       case 'tick':
         return this.#synced ? this.#act(now) : [];
@@ -241,6 +241,12 @@ export class DrainMachine {
     const pauseEnd = this.#decider.nextPauseEnd();
     const wakes = [this.#actAt, this.#pods.schedule.next(), this.#nodes.nextWake(), pauseEnd];
     return notBefore(this.#now, earliest(wakes));
+  }
+
+  /** What has come to hold a pod while its request was out counts before the next try. */
+  #answered(now: Instant, setBack: PodRef | null): void {
+    const pod = setBack && this.#decider.store.pod(setBack.uid);
+    if (pod) this.#reconciler.reconcile(now, pod);
   }
 
   #seen(now: Instant, node: Node): void {

@@ -83,7 +83,8 @@ export class PodReconciler {
     if (!pod || !known) return;
     const { kind } = known.state;
     if (kind === 'terminating') this.#skipIfLong(now, pod, known);
-    else if (isDue(known.state) || kind === 'accepted') pods.put(pod, outOfTurn);
+    else if (kind === 'queued') pods.put(pod, outOfTurn);
+    else if (isTried({ kind }) || kind === 'accepted') this.#decide(now, pod, false);
     else this.reconcile(now, pod);
   }
 

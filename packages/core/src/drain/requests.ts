@@ -8,7 +8,7 @@ import { accepted, setBack } from '../attempt/state.ts';
 import { evictionEvent } from '../eviction/pod-events.ts';
 import type { Reason } from '../eviction/reason.ts';
 import type { Instant } from '../kernel/time.ts';
-import type { Pod } from '../model/pod.ts';
+import type { Pod, PodRef } from '../model/pod.ts';
 import type { StoreView } from '../store.ts';
 import type { DrainConfig } from './config.ts';
 import { claimAfter, departureOf } from './departure.ts';
@@ -74,19 +74,24 @@ export class DrainRequests {
     return known.tries === 0 ? [evictionEvent(pod, because), command] : [command];
   }
 
-  answered(now: Instant, id: string, outcome: Outcome): void {
+  /** The pod for which another try is to be made; null: none is, or it was no answer to one of these. */
+  answered(now: Instant, id: string, outcome: Outcome): PodRef | null {
     const { pods } = this.#site;
     const uid = this.#pace.finish(now, id, outcome);
     const before = uid === null ? null : pods.get(uid);
-    if (uid === null || !before) return;
+    if (uid === null || !before) return null;
     this.#site.gate.answered(uid, outcome);
     const claim = claimAfter(before.claim, outcome);
     const known = pods.put(before.pod, before.state, { claim, awaitsAnswer: false });
     if (known.vanishedAt !== null) this.gone(known.vanishedAt, known);
-    if (known.vanishedAt !== null || known.state.kind !== 'requested') return;
-    if (isSetback(outcome)) this.#setBack(now, known, outcome);
-    else if (outcome.kind === 'gone') this.gone(now, known);
+    if (known.vanishedAt !== null || known.state.kind !== 'requested') return null;
+    if (isSetback(outcome)) {
+      this.#setBack(now, known, outcome);
+      return known.pod;
+    }
+    if (outcome.kind === 'gone') this.gone(now, known);
     else pods.put(known.pod, accepted(now, this.#config));
+    return null;
   }
 
   gone(now: Instant, known: DrainPod): void {

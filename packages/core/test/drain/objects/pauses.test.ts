@@ -1,9 +1,11 @@
 // A NodeDrain and EvictionPauses: what they hold is named, and leaves its place to others.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { makeNode } from '@taintmgr/core';
-import { pauseOf } from '../../policy/objects.ts';
+import { makeNode, makePod } from '@taintmgr/core';
+import { pauseOf, policyOf } from '../../policy/objects.ts';
 import { drainOf, World } from './world.ts';
+
+const refused = { kind: 'blocked', message: 'needs 1 healthy pod', retryAfter: null } as const;
 
 const night = pauseOf('night', { since: 0, scope: { namespaces: ['shop'] } });
 const words = 'deadlines are paused by night';
@@ -89,4 +91,36 @@ describe('a NodeDrain whose pods a pause holds', () => {
     world.pass(3_000);
     assert.deepEqual(world.log, ['guard', 'taint n1', 'taint n2']);
   });
+});
+
+describe('a pod whose eviction is refused after something came that holds it', () => {
+  const keep = policyOf('keep', { action: 'Keep' });
+  const forever = [{ key: 'work', operator: 'Exists' }];
+  const comes: Record<string, (world: World, uid: string) => void> = {
+    'an EvictionPause': (world) => world.tell({ kind: 'pauseUpsert', pause: night }),
+    'a policy that keeps pods': (world) => world.tell({ kind: 'policyUpsert', policy: keep }),
+    'a toleration': (world, uid) => {
+      const pod = world.pods.get(uid) ?? assert.fail();
+      const tolerates = makePod({ ...pod, tolerations: forever });
+      world.pods.set(uid, tolerates);
+      world.tell({ kind: 'podUpsert', pod: tolerates });
+    },
+  };
+  for (const [name, come] of Object.entries(comes)) {
+    for (const outcome of [refused, { kind: 'done' } as const]) {
+      it(`is not asked for again: ${name}, first answer ${outcome.kind}`, () => {
+        const world = new World(drainOf({ nodes: ['n1'] }), ['n1']);
+        const asked: string[] = [];
+        world.mishap = ({ uid, name: pod }) => {
+          asked.push(pod);
+          if (asked.length > 1) return null;
+          if (outcome.kind === 'blocked') come(world, uid);
+          else world.after(5_000, () => come(world, uid));
+          return { outcome, after: 50 };
+        };
+        world.pass(3_600_000);
+        assert.deepEqual([asked, world.log.includes('evict on-n1')], [['on-n1'], false]);
+      });
+    }
+  }
 });

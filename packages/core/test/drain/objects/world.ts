@@ -35,6 +35,15 @@ export function drainOf(spec: object, metadata: object = {}, status?: object): N
   return judged.value.value;
 }
 
+/** An eviction that does not succeed at once. */
+export interface Mishap {
+  readonly outcome: Outcome;
+  /** How long the answer takes. */
+  readonly after: number;
+  /** Whether the pod goes all the same. */
+  readonly goes?: boolean;
+}
+
 /** Answers every command as done, and shows what it changed. */
 export class World {
   now = 0;
@@ -58,7 +67,10 @@ export class World {
   lists: Outcome = { kind: 'done' };
   /** How many lists of them were asked for. */
   listed = 0;
+  /** What comes of an eviction in place of its success: late, refused, or lost on its way back. */
+  mishap: (pod: PodRef) => Mishap | null = () => null;
   readonly #drains = new Map<string, NodeDrain>();
+  readonly #later: { readonly at: number; readonly run: () => void }[] = [];
 
   readonly #config: Partial<Config>;
 
@@ -118,12 +130,20 @@ export class World {
   pass(length: number): void {
     const until = this.now + length;
     for (;;) {
+      const [next] = this.#later.sort((a, b) => a.at - b.at);
       const wake = this.engine.nextWake();
-      if (wake === null || wake > until) break;
-      this.now = Math.max(this.now, wake);
-      this.tell({ kind: 'tick' });
+      const at = Math.max(this.now, Math.min(wake ?? until + 1, next?.at ?? until + 1));
+      if (at > until) break;
+      this.now = at;
+      if (next && next.at <= at) this.#later.shift()?.run();
+      else this.tell({ kind: 'tick' });
     }
     this.now = until;
+  }
+
+  /** Lets something happen once so many milliseconds have passed. */
+  after(length: number, run: () => void): void {
+    this.#later.push({ at: this.now + length, run });
   }
 
   state(name = 'kernel'): NodeDrainState {
@@ -214,17 +234,34 @@ export class World {
       } as const;
       this.tell({ kind: 'result', id: command.id, outcome });
       return;
+    } else if (command.kind === 'evictPod' && this.#meetsMishap(command.id, command.pod)) {
+      return;
     } else if (command.kind === 'evictPod') {
-      this.log.push(`evict ${command.pod.name}`);
-      // Two machines may evict the same pod at once.
-      if (this.pods.has(command.pod.uid)) this.remove(command.pod.uid);
-      this.onEvicted(command.pod);
+      this.#evict(command.pod);
     }
     if ('id' in command) {
       const isQuestion = command.kind === 'askForDrain';
       const outcome = isQuestion ? this.answers(command.question) : ({ kind: 'done' } as const);
       if (outcome !== '') this.tell({ kind: 'result', id: command.id, outcome });
     }
+  }
+
+  #meetsMishap(id: string, pod: PodRef): boolean {
+    const mishap = this.mishap(pod);
+    if (!mishap) return false;
+    const { outcome, after, goes = false } = mishap;
+    this.after(after, () => {
+      if (goes && this.pods.has(pod.uid)) this.#evict(pod);
+      this.tell({ kind: 'result', id, outcome });
+    });
+    return true;
+  }
+
+  #evict(pod: PodRef): void {
+    this.log.push(`evict ${pod.name}`);
+    // Two machines may evict the same pod at once.
+    if (this.pods.has(pod.uid)) this.remove(pod.uid);
+    this.onEvicted(pod);
   }
 
   #writeRequest({ write, uid: drain }: WriteEvictionRequest): Outcome {
