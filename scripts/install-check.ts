@@ -150,7 +150,7 @@ async function checkLibrary(): Promise<void> {
 async function checkTestServer(): Promise<void> {
   const folder = emptyFolder('sim-cluster');
   mkdirSync(join(folder, 'node_modules/@taintmgr'), { recursive: true });
-  for (const name of ['@marcbachmann/cel-js']) {
+  for (const name of ['@marcbachmann/cel-js', 're2js']) {
     cpSync(join(root, 'node_modules', name), join(folder, 'node_modules', name), {
       recursive: true,
     });

@@ -42,7 +42,7 @@ export function impure(tree: Tree): readonly Fault[] {
 /** Packages that stand alone, but for the dependencies named. */
 const standingAlone: Readonly<Record<string, readonly string[]>> = {
   'packages/core': [],
-  'packages/sim-cluster': ['@marcbachmann/cel-js'],
+  'packages/sim-cluster': ['@marcbachmann/cel-js', 're2js'],
 };
 
 export function hasDependencies(tree: Tree): readonly Fault[] {

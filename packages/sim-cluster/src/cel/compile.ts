@@ -1,5 +1,6 @@
 // Compiles CEL expressions and evaluates them, with errors in the words of Kubernetes.
 import { Environment } from '@marcbachmann/cel-js';
+import { entry } from '../objects/json.ts';
 import { checkAll } from './check-all.ts';
 import { Coster } from './cost.ts';
 import type { SizeAt } from './cost-values.ts';
@@ -169,7 +170,7 @@ function readType(name: string, objects: ReadonlyMap<string, CelObject>): CelTyp
       values: readType(inner.slice(comma + 2), objects),
     };
   }
-  return objects.get(name) ?? scalars[name] ?? 'dyn';
+  return objects.get(name) ?? entry(scalars, name) ?? 'dyn';
 }
 
 const scalars: Readonly<Record<string, CelType>> = {

@@ -1,7 +1,7 @@
 // The functions that Kubernetes has and the CEL library has not: texts, lists, sets, quantities, addresses.
 import { type Environment, Optional } from '@marcbachmann/cel-js';
 import { quantity } from '../objects/quantity.ts';
-import { goRegExp } from '../objects/regular-expression.ts';
+import { goRegExp, type Pattern } from '../objects/regular-expression.ts';
 import { Address, addressFunctions, IpAddress, Network } from './addresses.ts';
 import { formatText } from './format.ts';
 import { addMacros } from './macros.ts';
@@ -111,19 +111,17 @@ const texts: Handlers = {
     return text.replaceAll(from, (found) => (left-- > 0n ? to : found));
   },
   'string.find(string): string': (text: string, pattern: string) =>
-    regularExpression(pattern).exec(text)?.[0] ?? '',
+    regularExpression(pattern).all(text, 1)[0] ?? '',
   'string.findAll(string): list<string>': (text: string, pattern: string) =>
-    [...text.matchAll(regularExpression(pattern, 'g'))].map(([found]) => found),
+    regularExpression(pattern).all(text),
   'string.findAll(string, int): list<string>': (text: string, pattern: string, count: bigint) =>
-    [...text.matchAll(regularExpression(pattern, 'g'))]
-      .map(([found]) => found)
-      .slice(0, count < 0n ? undefined : Number(count)),
+    regularExpression(pattern).all(text, count < 0n ? undefined : Number(count)),
   'string.format(list): string': formatText,
   'Strings.quote(string): string': (_: Strings, text: string) => JSON.stringify(text),
 };
 
-function regularExpression(pattern: string, flags = ''): RegExp {
-  const compiled = goRegExp(pattern, flags);
+function regularExpression(source: string): Pattern {
+  const compiled = goRegExp(source);
   if ('error' in compiled) throw new CelError(compiled.error);
   return compiled.pattern;
 }

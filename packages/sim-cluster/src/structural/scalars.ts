@@ -1,6 +1,7 @@
 // What a schema says of numbers and texts.
 import type { Cause } from '../objects/errors.ts';
 import { hasFormat, isFormat } from '../objects/formats.ts';
+import { entry } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 import { goRegExp } from '../objects/regular-expression.ts';
 import { invalidValue } from '../validation/causes.ts';
@@ -15,7 +16,7 @@ export function isInteger(value: number): boolean {
 }
 
 function fits(value: number, format: string): boolean {
-  const end = integerEnds[format] ?? 2 ** 63;
+  const end = entry(integerEnds, format) ?? 2 ** 63;
   return Number.isInteger(value) && value < end && value >= -end;
 }
 
@@ -28,7 +29,9 @@ const numberFormats: Readonly<Record<string, readonly string[]>> = {
 /** The format of a schema, as far as the server knows it for the type; empty for none. */
 export function formatOf({ type = '', format = '' }: JsonSchema): string {
   const isKnown =
-    type === '' || type === 'string' ? isFormat(format) : numberFormats[type]?.includes(format);
+    type === '' || type === 'string'
+      ? isFormat(format)
+      : entry(numberFormats, type)?.includes(format);
   return isKnown ? format : '';
 }
 

@@ -338,3 +338,11 @@ for (const [name, schema, expected] of roots) {
     if (expected) assert.match(found.join('\n'), expected);
   });
 }
+
+test('a type that every object of JavaScript inherits is no type', () => {
+  const schema = { openAPIV3Schema: { type: 'constructor', format: 'int32' } };
+  const spec = { versions: [{ name: 'v1', schema }] };
+  assert.deepEqual(definitionWarnings({ metadata: { name: 'a' }, spec } as unknown as KubeObject), [
+    'unrecognized format "int32"',
+  ]);
+});
