@@ -12,6 +12,8 @@ import type { LifecycleReason, NodeWrite } from './reason.ts';
 /** Which writes a node needs now. */
 export interface Need {
   readonly write: NodeWrite;
+  /** The taints that come and go; null: no taint is changed. Two writes of one purpose may be opposites. */
+  readonly taints: string | null;
   /** `fresh`: an earlier attempt met somebody else's change. */
   readonly command: (id: string, fresh: boolean) => NodeCommand;
 }
@@ -54,7 +56,11 @@ function conditionsNeed(now: Instant, node: Node, leaseRenewedAt: Instant | null
   const ready = readyOf(node.conditions);
   const seen = ready && { status: ready.status, heartbeatAt: ready.heartbeatAt };
   const target = { node: nodeRef(node), conditions, seen, leaseRenewedAt };
-  return { write: 'conditions', command: (id) => ({ kind: 'setNodeConditions', id, ...target }) };
+  return {
+    write: 'conditions',
+    taints: null,
+    command: (id) => ({ kind: 'setNodeConditions', id, ...target }),
+  };
 }
 
 function labelsNeed(node: Node): Need | null {
@@ -62,6 +68,7 @@ function labelsNeed(node: Node): Need | null {
   if (!labels) return null;
   return {
     write: 'labels',
+    taints: null,
     command: (id) => ({ kind: 'setNodeLabels', id, node: nodeRef(node), labels }),
   };
 }
@@ -86,10 +93,23 @@ function taintsNeed(
   });
   const seen = readyOf(node.conditions)?.status ?? null;
   const change = { node: nodeRef(node), add: taints, remove, seen, because };
-  return { write, command: (id, fresh) => ({ kind: 'changeTaints', id, ...change, fresh }) };
+  return {
+    write,
+    taints: changeText(change),
+    command: (id, fresh) => ({ kind: 'changeTaints', id, ...change, fresh }),
+  };
 }
 
 function rulesNeed(node: Node, change: RuleChange): Need {
   const command = { kind: 'changeTaints', node: nodeRef(node), ...change } as const;
-  return { write: 'rules', command: (id, fresh) => ({ ...command, id, fresh }) };
+  return {
+    write: 'rules',
+    taints: null,
+    command: (id, fresh) => ({ ...command, id, fresh }),
+  };
+}
+
+function changeText({ add, remove }: TaintChange): string {
+  const text = ({ key, effect }: TaintName): string => `${key}:${effect}`;
+  return `+${add.map(text)} -${remove.map(text)}`;
 }

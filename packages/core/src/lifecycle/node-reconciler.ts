@@ -11,7 +11,7 @@ import type { LifecycleConfig } from './config.ts';
 import type { NoExecuteDecision } from './decide.ts';
 import type { HealthStore, NodeHeartbeats } from './health.ts';
 import { needsOf, noExecuteNeed } from './needs.ts';
-import { type EndedNodeWrite, NodeWriter } from './node-writer.ts';
+import { type EndedNodeWrite, type Needed, NodeWriter } from './node-writer.ts';
 import { decideUnlessPaused } from './paused-decision.ts';
 import { recoveryOf } from './recovery.ts';
 import type { ZoneLimiter } from './zone-limiter.ts';
@@ -126,8 +126,8 @@ export class NodeReconciler {
     const decided = { isUnreachable, leaseRenewedAt, noExecute, rules: rules.change };
     const needs = needsOf(this.#store.clock.wall(now), node, decided);
     const isLacking = noExecute.kind === 'taint';
-    const needed = needs.map(({ write }) => write);
-    if (isLacking) needed.push('noExecute');
+    const lacking: readonly Needed[] = isLacking ? [{ write: 'noExecute', taints: null }] : [];
+    const needed = [...needs, ...lacking];
     const { write, laterAt } = this.#writer.next(now, name, needed);
     // It waits since it stopped being ready, as far as that is known.
     const since = this.#store.clock.since(now, readyOf(node.conditions)?.transitionAt);

@@ -16,6 +16,9 @@ export interface EndedNodeWrite {
   readonly retryAt: Instant | null;
 }
 
+/** A write that a node needs; `taints`: null where they are decided in its turn. */
+export type Needed = Pick<Need, 'write' | 'taints'>;
+
 interface NextWrite {
   /** Null: none. */
   readonly write: NodeWrite | null;
@@ -35,7 +38,7 @@ export class NodeWriter {
   /** By node and purpose. */
   readonly #writes: KeyedWrites;
   /** What was begun on each node, until it is seen there. */
-  readonly #begun = new Map<string, Set<NodeWrite>>();
+  readonly #begun = new Map<string, Map<NodeWrite, Needed>>();
 
   constructor({ writesInFlightMax: max }: LifecycleConfig) {
     this.#writes = new KeyedWrites({ ...waits, prefix: 'node', max, isStale: isConflict });
@@ -52,17 +55,17 @@ export class NodeWriter {
   }
 
   /** Takes in what the node needs now, and says which of it may be written, and when more of it may be. */
-  next(now: Instant, name: string, needed: readonly NodeWrite[]): NextWrite {
+  next(now: Instant, name: string, needed: readonly Needed[]): NextWrite {
     this.#confirm(name, needed);
     if (this.#isUnderWay(name)) return { write: null, laterAt: null };
-    const times = needed.map((write) => this.#writes.dueAt(keyOf(name, write)) ?? now);
-    const write = needed.find((_, index) => (times[index] ?? now) <= now) ?? null;
-    return { write, laterAt: earliest(times.filter((at) => at > now)) };
+    const times = needed.map(({ write }) => this.#writes.dueAt(keyOf(name, write)) ?? now);
+    const next = needed.find((_, index) => (times[index] ?? now) <= now);
+    return { write: next?.write ?? null, laterAt: earliest(times.filter((at) => at > now)) };
   }
 
-  begin(name: string, { write, command }: Need): LifecycleCommand {
+  begin(name: string, { write, taints, command }: Need): LifecycleCommand {
     const key = keyOf(name, write);
-    this.#begun.set(name, (this.#begun.get(name) ?? new Set()).add(write));
+    this.#begun.set(name, (this.#begun.get(name) ?? new Map()).set(write, { write, taints }));
     const hasFailed = (this.#writes.failures(key) ?? 0) > 0;
     return command(this.#writes.begin(key), hasFailed);
   }
@@ -77,13 +80,14 @@ export class NodeWriter {
     return { name, write, retryAt: ended.failures === 0 ? null : ended.at };
   }
 
-  /** What the node does not need any more has been shown. */
-  #confirm(name: string, needed: readonly NodeWrite[]): void {
+  /** Forgets each write whose effect has been shown, or whose contrary the node needs by now. */
+  #confirm(name: string, needed: readonly Needed[]): void {
     const begun = this.#begun.get(name);
     if (!begun) return;
-    for (const write of begun) {
+    for (const one of begun.values()) {
+      const { write } = one;
       const key = keyOf(name, write);
-      if (needed.includes(write) || this.#writes.isUnderWay(key)) continue;
+      if (needed.some((other) => isSame(one, other)) || this.#writes.isUnderWay(key)) continue;
       this.#writes.forget(key);
       begun.delete(write);
     }
@@ -95,13 +99,18 @@ export class NodeWriter {
   }
 
   #begunOn(name: string): readonly NodeWrite[] {
-    return [...(this.#begun.get(name) ?? [])];
+    return [...(this.#begun.get(name)?.keys() ?? [])];
   }
 
   forget(name: string): void {
     for (const write of this.#begunOn(name)) this.#writes.forget(keyOf(name, write));
     this.#begun.delete(name);
   }
+}
+
+function isSame(one: Needed, other: Needed): boolean {
+  if (one.write !== other.write) return false;
+  return one.taints === null || other.taints === null || one.taints === other.taints;
 }
 
 function keyOf(name: string, write: NodeWrite): string {
