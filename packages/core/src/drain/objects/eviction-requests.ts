@@ -14,6 +14,10 @@ import { RequestView } from './request-view.ts';
 
 const retry = { retryWaitMsMin: 1_000, retryWaitMsMax: 30_000, confirmationWaitMs: 10_000 };
 const writesMax = 20;
+/** A request that has no responder by then is answered by nobody: the API may have no controller behind it. */
+const unansweredMs: Millis = 60_000;
+/** What an API server answers that refuses a request, and would again. */
+const refusals: ReadonlySet<number | null> = new Set([400, 403, 405, 422]);
 
 /** What these requests go by. */
 export interface RequestSite {
@@ -31,6 +35,13 @@ export interface RequestSite {
   readonly isGoing: (podUid: string) => boolean;
 }
 
+/** A pod that is asked to go; `until`: the end of timeouts.evictionRequest. */
+interface Asked {
+  readonly pod: PodRef;
+  readonly since: Instant;
+  readonly until: Instant | null;
+}
+
 type Command =
   | Omit<ReadEvictionRequests, 'drain' | 'uid'>
   | Omit<WriteEvictionRequest, 'drain' | 'uid'>;
@@ -39,19 +50,22 @@ type Command =
  * A pod that has a request is held, and goes by the doing of whoever answers it. A request is taken
  * back when its pod is gone or is not to go any more. All of it shows in the cluster: ours bear the uid
  * of the drain, and whoever begins anew goes by that. Where the API is not there, where nobody moves the
- * pod, or its time is over, pods go as though there were no requests.
+ * pod or answers within a minute, where a request is refused, or its time is over, pods go as though
+ * there were no requests.
  */
 export class EvictionRequests implements PodGate {
   readonly #site: RequestSite;
   readonly #view: RequestView;
   readonly #movers: OtherMovers;
   readonly #writes: KeyedWrites;
-  /** The pods that are asked to go, and until when, by uid. */
-  readonly #asked = new Map<string, { readonly pod: PodRef; readonly until: Instant | null }>();
+  /** By uid. */
+  readonly #asked = new Map<string, Asked>();
   /** What was not granted last, by uid. */
   readonly #troubles = new Map<string, string>();
-  /** Pods for which requests have led to nothing. */
-  readonly #givenUp = new Set<string>();
+  /** Requests that the API server refused for good, by uid. */
+  readonly #refused = new Map<string, string>();
+  /** Why requests have led to nothing, by the uid of their pods. */
+  readonly #givenUp = new Map<string, string>();
   /** What each write under way is about. */
   readonly #sent = new Map<string, { readonly uid: string; readonly isCreation: boolean }>();
   readonly #timeouts = new Schedule();
@@ -72,6 +86,12 @@ export class EvictionRequests implements PodGate {
   get remark(): string | null {
     if (this.#view.isServed === false)
       return 'the cluster has no EvictionRequests (lifecycle.k8s.io/v1alpha1): pods are evicted by pods/eviction';
+    const { store } = this.#site;
+    const left = [...this.#givenUp].filter(([uid]) => store.pod(uid));
+    if (left[0] && this.#undoneAfter === null) {
+      const pods = left.length === 1 ? '1 pod is' : `${left.length} pods are`;
+      return `${pods} evicted by pods/eviction, not by EvictionRequests: ${left[0][1]}`;
+    }
     const isStuck = this.#undoneAfter !== null && !this.isUndone;
     return isStuck ? `EvictionRequests are to be taken back first: ${this.#view.trouble}` : null;
   }
@@ -91,11 +111,12 @@ export class EvictionRequests implements PodGate {
       return `waits to hear whether others move it: ${this.#view.trouble}`;
     const found = this.#view.of(pod.uid);
     const mine = found.find((one) => this.#isOurs(one));
-    if (mine && mine.failed !== null) return this.#giveUp(now, pod);
+    if (mine && mine.failed !== null) return this.#giveUp(now, pod, mine.failed);
     const asked = this.#asked.get(pod.uid);
     if (asked) {
-      if (asked.until !== null && asked.until <= now) return this.#giveUp(now, pod);
-      return this.#words(pod.uid, asked.until);
+      const { at, why } = this.#endOf(asked, mine);
+      if (at !== null && at <= now) return this.#giveUp(now, pod, why);
+      return this.#words(pod.uid, at);
     }
     const moved = mine ? null : this.#movers.holdOf(now, pod.uid, found);
     if (moved !== null) return moved;
@@ -105,10 +126,12 @@ export class EvictionRequests implements PodGate {
     if (max > 0 && open >= max) return `waits for its turn (limits.podsAtOnce: ${max})`;
     gate.sent(now, pod);
     const until = timeoutMs === null ? null : now + timeoutMs;
-    this.#asked.set(pod.uid, { pod: podRef(pod), until });
-    if (until !== null) this.#timeouts.set(pod.uid, until);
+    const request = { pod: podRef(pod), since: now, until };
+    this.#asked.set(pod.uid, request);
+    const { at } = this.#endOf(request, mine);
+    if (at !== null) this.#timeouts.set(pod.uid, at);
     this.#writes.notice(now, pod.uid);
-    return this.#words(pod.uid, until);
+    return this.#words(pod.uid, at);
   }
 
   sent(now: Instant, pod: Pod): void {
@@ -125,7 +148,10 @@ export class EvictionRequests implements PodGate {
 
   /** What is to be read and written now. */
   take(now: Instant): readonly Command[] {
-    while (this.#timeouts.takeDue(now) !== null);
+    for (let uid = this.#timeouts.takeDue(now); uid !== null; uid = this.#timeouts.takeDue(now)) {
+      const until = this.#asked.get(uid)?.until ?? null;
+      if (until !== null && until > now) this.#timeouts.set(uid, until);
+    }
     for (const [uid] of this.#asked) if (!this.#isWanted(uid)) this.#withdraw(now, uid);
     for (const { podUid } of this.#ours()) if (!this.#isWanted(podUid)) this.#notice(now, podUid);
     this.#isNeeded = this.#needsLists();
@@ -151,6 +177,10 @@ export class EvictionRequests implements PodGate {
     const { uid, isCreation } = sent;
     if (isSetback(outcome)) this.#troubles.set(uid, outcome.message);
     else this.#troubles.delete(uid);
+    if (isCreation && outcome.kind === 'failed' && refusals.has(outcome.status)) {
+      this.#refused.set(uid, outcome.message);
+      this.#timeouts.set(uid, now);
+    }
     if (!isSetback(outcome) && !isCreation) this.#view.drop(uid, this.#site.drain.uid);
     // A creation may show late, or the API may be gone.
     if (this.#undoneAfter !== null) this.#listAnew(now);
@@ -183,9 +213,24 @@ export class EvictionRequests implements PodGate {
     return begun.flat();
   }
 
+  /** When a request counts as in vain, and why; null: not as things are. */
+  #endOf(
+    { pod, since, until }: Asked,
+    mine: EvictionRequest | undefined,
+  ): { readonly at: Instant | null; readonly why: string } {
+    const refusal = this.#refused.get(pod.uid);
+    if (refusal !== undefined) return { at: since, why: `the request was refused: ${refusal}` };
+    const late = { at: until, why: 'timeouts.evictionRequest is over' };
+    const unanswered = since + unansweredMs;
+    if (mine?.responder || (until !== null && until <= unanswered)) return late;
+    const trouble = this.#troubles.get(pod.uid);
+    const said = trouble === undefined ? 'no responder' : `the last try failed: ${trouble}`;
+    return { at: unanswered, why: `nobody has answered the request within a minute (${said})` };
+  }
+
   /** It is asked for no more, and goes by the other ways. */
-  #giveUp(now: Instant, pod: Pod): string | null {
-    this.#givenUp.add(pod.uid);
+  #giveUp(now: Instant, pod: Pod, why: string): string | null {
+    this.#givenUp.set(pod.uid, why);
     this.#withdraw(now, pod.uid);
     return this.#site.gate.holdOf(now, pod);
   }

@@ -26,13 +26,21 @@ function requestOf(podUid: string, given: Partial<EvictionRequest> = {}): Evicti
   };
 }
 
+/** Somebody answers for the pods whose eviction is requested. */
+function answer(given: World): void {
+  const responder = { name: 'vm.io/mover', heartbeatAt: 0, expectedAt: null, message: '' };
+  given.requests = (given.requests ?? []).map((one) => ({ ...one, responder }));
+}
+
 const of = (given: World): readonly string[] =>
   given.log.filter((line) => /^(request|withdraw|evict) /.test(line));
 
 describe('a NodeDrain with evictBy EvictionRequest', () => {
   it('requests the eviction of each pod, once, and waits for whoever answers', () => {
     const given = world();
-    given.pass(600_000);
+    given.pass(10_000);
+    answer(given);
+    given.pass(590_000);
     assert.deepEqual(of(given), ['request db', 'request web']);
     assert.deepEqual(given.state().blockers, [
       'pod shop/db: its eviction is requested (EvictionRequest)',
@@ -112,15 +120,41 @@ describe('a NodeDrain with evictBy EvictionRequest', () => {
     assert.deepEqual(of(given).slice(2), ['evict db', 'evict web']);
   });
 
-  it('says why a request was refused, asks again, and gives up when its time is over', () => {
-    const given = world(drain({ timeouts: { evictionRequest: '1m' } }));
-    given.creations = { kind: 'failed', status: 403, message: 'no right', retryAfter: null };
+  it('asks again after an error of the server, says why, and gives up after a minute', () => {
+    const given = world();
+    given.creations = { kind: 'failed', status: 503, message: 'away', retryAfter: null };
     given.pass(30_000);
     const [first = ''] = given.state().blockers;
-    assert.match(first, /^pod shop\/db: its eviction could not be requested: no right; by pods/);
+    assert.match(first, /^pod shop\/db: its eviction could not be requested: away; by pods/);
     assert.ok(of(given).length > 4);
     given.pass(40_000);
     assert.deepEqual(of(given).slice(-2), ['evict db', 'evict web']);
+  });
+
+  it('evicts by pods/eviction what the API server refuses to request, and says so', () => {
+    const given = world();
+    given.creations = { kind: 'failed', status: 403, message: 'of a group', retryAfter: null };
+    given.refuses.add('db');
+    given.pass(10_000);
+    assert.deepEqual(of(given).slice(0, 3), ['request db', 'request web', 'evict web']);
+    assert.equal(
+      given.state().blockers.at(-1),
+      '1 pod is evicted by pods/eviction, not by EvictionRequests: the request was refused: of a group',
+    );
+  });
+
+  it('evicts by pods/eviction after a minute in which nobody has answered, and says so', () => {
+    const given = world();
+    given.refuses.add('db');
+    given.pass(59_999);
+    assert.deepEqual(of(given), ['request db', 'request web']);
+    assert.match(given.state().blockers[0] ?? '', /\(EvictionRequest\); by pods\/eviction at /);
+    given.pass(10_001);
+    assert.ok(of(given).includes('evict web'));
+    assert.equal(
+      given.state().blockers.at(-1),
+      '1 pod is evicted by pods/eviction, not by EvictionRequests: nobody has answered the request within a minute (no responder)',
+    );
   });
 
   it('evicts a pod that nobody managed to move, and takes the request back', () => {
@@ -136,7 +170,7 @@ describe('a NodeDrain with evictBy EvictionRequest', () => {
   it('does not evict what others have requested, until they withdraw', () => {
     const given = world();
     given.requests = [requestOf('db')];
-    given.pass(60_000);
+    given.pass(50_000);
     assert.deepEqual(of(given), ['request web']);
     const [first] = given.state().blockers;
     assert.equal(
@@ -171,7 +205,9 @@ describe('a NodeDrain with evictBy EvictionRequest', () => {
 
   it('gives up when its time is over, to the millisecond', () => {
     const given = world(drain({ timeouts: { evictionRequest: '61s' } }));
-    given.pass(60_999);
+    given.pass(10_000);
+    answer(given);
+    given.pass(50_999);
     assert.deepEqual(of(given), ['request db', 'request web']);
     given.pass(1);
     assert.deepEqual(of(given).slice(2, 4), ['evict db', 'evict web']);
@@ -193,6 +229,7 @@ describe('a NodeDrain with evictBy EvictionRequest', () => {
   it('a new leader finds what the first one has requested, and requests nothing twice', () => {
     const given = world();
     given.pass(10_000);
+    answer(given);
     given.start();
     given.pass(60_000);
     assert.deepEqual(of(given), ['request db', 'request web']);
