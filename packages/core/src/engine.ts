@@ -79,7 +79,7 @@ export function createEngine(options: Partial<Config> = {}): Engine {
   const eviction = evictionMachine(store, config);
   const takeover = config.takeover ? new TakeoverMachine(store, eviction, config) : null;
   const lifecycle = lifecycleMachine(store, config);
-  const drains = config.nodeDrains ? new NodeDrains(store, config.leader, config) : null;
+  const drains = config.nodeDrains ? new NodeDrains(store, config) : null;
   const simulated = config.compare ? new SimulatedUpstream(store, config) : null;
   const machines = [eviction, lifecycle, takeover, drains];
   const holdAt = (now: Instant): ReadinessHold | null =>

@@ -5,6 +5,7 @@ import type { Namespace } from './model/namespace.ts';
 import type { Lease, Node } from './model/node.ts';
 import type { DaemonSet, Pod } from './model/pod.ts';
 import type { PodView, PodViews } from './model/pod-view.ts';
+import type { OtherEvictors } from './model/working-drain.ts';
 import type { LimitRecord, ResumeRequest } from './policy/limit-record.ts';
 import type { EvictionPause, EvictionPolicy, NodeDrain, NodeTaintRule } from './policy/values.ts';
 
@@ -33,6 +34,8 @@ export type Event =
   | { readonly kind: 'nodeDrainDelete'; readonly name: string }
   /** How the pods of these nodes are known, and those of all others; before the first: watched. */
   | { readonly kind: 'podViews'; readonly others: PodView; readonly nodes: PodViews }
+  /** Who else evicts for NoExecute taints; before the first that is not known, and no NodeDrain puts one on. */
+  | { readonly kind: 'otherEvictors'; readonly others: OtherEvictors }
   /** Whether what we hear of the cluster is current; false while a watch is cut off. */
   | { readonly kind: 'view'; readonly current: boolean }
   /** The cluster's clock is so far ahead of `now`, negative: behind; before the first: neither. */

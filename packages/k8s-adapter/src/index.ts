@@ -133,6 +133,7 @@ export {
   type LeaseSight,
 } from './evictors/verdict.ts';
 export {
+  otherEvictors,
   switchOff,
   type TaintEvictors,
   taintEvictors,

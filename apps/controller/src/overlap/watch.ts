@@ -1,3 +1,4 @@
+import type { OtherEvictors } from '@taintmgr/core/drain';
 import type { Millis } from '@taintmgr/core/time';
 import {
   ApiClient,
@@ -8,6 +9,7 @@ import {
   HttpTransport,
   type Machine,
   newEventRequest,
+  otherEvictors,
 } from '@taintmgr/k8s-adapter';
 import type { ControllerName } from '../flags/controllers.ts';
 import type { Leadership } from '../leadership/leadership.ts';
@@ -33,6 +35,8 @@ export interface OverlapWatchOptions {
   readonly signal: AbortSignal;
   /** Our monotonic clock; left out: that of the process. */
   readonly now?: () => Millis;
+  /** Told at each look who else evicts for NoExecute taints. */
+  readonly onOthers: () => void;
   /** Counts a pod that somebody else has evicted for a taint. */
   readonly onForeign: (eviction: ForeignEviction) => void;
 }
@@ -65,6 +69,8 @@ export class OverlapWatch {
   #timer: NodeJS.Timeout | null = null;
   /** Who else evicts by its leases and pods. */
   #others: readonly OtherEvictor[] = [];
+  /** The same about NoExecute taints, for the engine. */
+  #forTaints: OtherEvictors | null = null;
   /** What is running by its leases and pods; null: nothing. */
   #seen: Overlap | null = null;
   /** What evicts without being seen, and when last, on our monotonic clock; null: nothing. */
@@ -121,6 +127,13 @@ export class OverlapWatch {
     return [...this.#others, { name: manager, work: shared, evidence: message }];
   }
 
+  /** Who else evicts for NoExecute taints; null: no look has shown that yet. */
+  get forTaints(): OtherEvictors | null {
+    const { manager, message = '' } = this.#foreign ?? {};
+    if (manager === undefined || this.#forTaints?.kind === 'acts') return this.#forTaints;
+    return { kind: 'acts', text: message, advice: '' };
+  }
+
   /** Gives up a look that is under way, too. */
   close(): void {
     if (this.#timer) clearInterval(this.#timer);
@@ -149,6 +162,7 @@ export class OverlapWatch {
   async #find(): Promise<Evictors> {
     const evictors = await this.#search.find();
     this.#others = othersOf(evictors, this.#options.controllers);
+    this.#forTaints = otherEvictors(evictors);
     return evictors;
   }
 
@@ -164,6 +178,7 @@ export class OverlapWatch {
       log.debug({ error: messageOf(error) }, 'could not look for others who do the same work');
     }
     this.#forgetForeign();
+    this.#options.onOthers();
     await this.#publish(this.#seen?.subject ?? null);
   }
 
@@ -231,6 +246,7 @@ export class OverlapWatch {
     const name = `${pod.namespace}/${pod.name}`;
     const message = `${manager} evicts for NoExecute taints too: it has marked pod ${name} for deletion`;
     this.#foreign = { manager, message: `${message}; ${cure}`, at: now };
+    this.#options.onOthers();
     this.#unlogged += 1;
     const subject = { apiVersion: 'v1', kind: 'Pod', ...pod };
     if (now - this.#loggedAt >= logEveryMs) {

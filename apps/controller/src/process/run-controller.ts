@@ -121,6 +121,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
         lookAgain = () => send({ kind: 'tick' });
         onStart?.({
           lead: (held) => send({ kind: 'leadership', held }),
+          hearOthers: (others) => send({ kind: 'otherEvictors', others }),
           leader: () => loop.leader,
           zones: (now) => engine.zones(now),
           limits: (now) => engine.limits(now),

@@ -81,7 +81,8 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   ];
   try {
     cleanups.push(await startStatusServer({ choices, cluster, stats, metrics, facts, log }));
-    const watch = (): Promise<OverlapWatch> => watchOverlaps(options, stats, metrics, log);
+    const onOthers = () => hearOthers(stats, overlaps);
+    const watch = () => watchOverlaps(options, stats, { metrics, log, onOthers });
     const overlaps = isDryRun ? null : await untilSuccess(watch, { signal, onFailure });
     cleanups.push(async () => overlaps?.close());
     const election = electionOptions(settings);
@@ -113,6 +114,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       },
       onStart: (running) => {
         stats.running = running;
+        onOthers();
         if (stats.leadership.standsBackFor !== null) running.lead(false);
       },
     });
@@ -161,12 +163,23 @@ function publishedStatus(
   return new PublishedStatus(choices, checked, stats, { overlaps, shadow });
 }
 
+/** Tells the engine who else evicts; with takeover the policies are asked whether they refuse it. */
+function hearOthers({ running }: ProcessStats, overlaps: OverlapWatch | null): void {
+  const others = overlaps?.forTaints;
+  if (!running || !others) return;
+  const isRefused = running.takeover()?.policies.isInForce === true;
+  running.hearOthers(isRefused ? { ...others, isRefused } : others);
+}
+
 /** Throws OverlapError where somebody else does the same work, and that is not accepted. */
 function watchOverlaps(
   { choices, checked, cluster, signal }: ProcessOptions,
   { leadership, takeover }: ProcessStats,
-  metrics: Metrics,
-  log: Logger,
+  {
+    metrics,
+    log,
+    onOthers,
+  }: Pick<Observers, 'metrics' | 'log'> & { readonly onOthers: () => void },
 ): Promise<OverlapWatch> {
   const { settings } = choices;
   return OverlapWatch.start({
@@ -178,6 +191,7 @@ function watchOverlaps(
     leadership,
     log,
     signal,
+    onOthers,
     onForeign: ({ manager }) => metrics.onForeign(manager),
   });
 }

@@ -6,6 +6,7 @@ import type {
   Subject,
   TakeoverStatus,
 } from '@taintmgr/core';
+import type { OtherEvictors } from '@taintmgr/core/drain';
 import type { ZoneStatus } from '@taintmgr/core/lifecycle';
 import type { LimitStatus } from '@taintmgr/core/policy';
 import type { Instant, Millis } from '@taintmgr/core/time';
@@ -15,6 +16,8 @@ import type { PodScope, PolicyState, ReflectorStatus } from '@taintmgr/k8s-adapt
 export interface RunningController {
   /** Whether it may act, once elected where there are elections, or has to stand by. */
   lead(mayAct: boolean): void;
+  /** Who else evicts for NoExecute taints, by the last look. */
+  hearOthers(others: OtherEvictors): void;
   /** Who holds the lease of the election; '' where nobody does, or there is none. */
   leader(): string;
   explain(now: Instant, subject: Subject): Explanation;

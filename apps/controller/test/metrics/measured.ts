@@ -19,6 +19,7 @@ export const idle: RunningController = {
   takeover: () => null,
   limits: () => [],
   lead: () => {},
+  hearOthers: () => {},
   leader: () => '',
   zones: () => [],
   counts: () => createEngine().counts(),

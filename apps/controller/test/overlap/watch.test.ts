@@ -50,6 +50,7 @@ class World extends EventTarget {
       log,
       signal: this.stop.signal,
       now: () => this.now,
+      onOthers: () => {},
       onForeign: () => {},
     };
   }
@@ -66,6 +67,7 @@ describe('an eviction by somebody who cannot be seen', () => {
       const turned = once(world, 'turned');
       machine.handle(0, { kind: 'podUpsert', pod: marked('web', 'kube-controller-manager') });
       await turned;
+      assert.equal(watch.forTaints?.kind, 'acts');
       world.status = status;
       world.now = 5 * minute;
       await watch.look();
@@ -74,6 +76,7 @@ describe('an eviction by somebody who cannot be seen', () => {
       await watch.look();
       assert.equal(world.leadership.held, true);
       assert.deepEqual(watch.others, []);
+      assert.equal(watch.forTaints?.kind, 'unknown');
     });
   }
 });

@@ -47,6 +47,7 @@ function statsOf(situation: Situation): ProcessStats {
     takeover: () => null,
     limits: () => [limitOf('calm', false), ...tripped.map((name) => limitOf(name, true))],
     lead: () => {},
+    hearOthers: () => {},
     leader: () => situation.leader ?? '',
     zones: () => [],
     counts: () => createEngine().counts(),

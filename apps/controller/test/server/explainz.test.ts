@@ -67,6 +67,7 @@ async function ask(
       takeover: () => null,
       limits: () => [],
       lead: () => {},
+      hearOthers: () => {},
       leader: () => '',
       explain: (_, subject) => engine.explain(now, subject),
       zones: () => engine.zones(now),

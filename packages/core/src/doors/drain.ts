@@ -11,7 +11,15 @@ export {
 
 // How drains show that they are at work.
 
-export { drainHeartbeatMs, drainStaleMs, drainText, nodeDrainer } from '../model/working-drain.ts';
+export {
+  drainHeartbeatMs,
+  drainStaleMs,
+  drainText,
+  nodeDrainer,
+  noExecuteFault,
+  type OtherEvictors,
+  ownDeletions,
+} from '../model/working-drain.ts';
 
 // What would happen.
 

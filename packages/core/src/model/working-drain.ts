@@ -1,5 +1,7 @@
 // A drain at work on a node, as its mark there shows it.
 import type { Millis } from '../kernel/time.ts';
+import type { Taint } from './taint.ts';
+import { formatTaint } from './taint-spec.ts';
 
 /** What a drain has set on a node goes by this. */
 export interface DrainMarkName {
@@ -31,3 +33,32 @@ export const drainHeartbeatMs: Millis = 10_000;
 
 /** A drain that has given none for so long is over. */
 export const drainStaleMs: Millis = 60_000;
+
+/** Whether another program evicts for NoExecute taints in the cluster, where budgets may not be asked. */
+export interface OtherEvictors {
+  readonly kind: 'nobody' | 'acts' | 'unknown';
+  /** Who evicts, or why that is not known, as a clause. */
+  readonly text: string;
+  /** What to do about it, as a clause; '': nothing. */
+  readonly advice: string;
+  /** Whether the API server refuses it the pods of namespaces that are taken over; left out: it does not. */
+  readonly isRefused?: boolean;
+}
+
+/** Ours with --mode=delete, which leaves pods to a drain only for as long as that is at work. */
+export const ownDeletions = {
+  text:
+    'taintmgr-controller deletes the pods that the drain leaves, without asking PDBs, as its --mode ' +
+    'is delete',
+  advice: 'start it with --mode=evict',
+};
+
+/** Why a drain must not put a NoExecute taint on nodes, and what helps. */
+export function noExecuteFault(
+  taint: Taint,
+  { text, advice }: Pick<OtherEvictors, 'text' | 'advice'>,
+): string {
+  const other = formatTaint({ ...taint, effect: 'NoSchedule' });
+  const known = advice === '' ? '' : `, or ${advice}`;
+  return `${text}; use ${other}, for which nobody else evicts${known}`;
+}

@@ -9,7 +9,12 @@ export { limitRecordFrom } from '../controller/procedures/limit-record.ts';
 export { type Actor, actorOf } from '../evictors/actor.ts';
 export { type ReadSettings, readSettings } from '../evictors/settings.ts';
 export type { DutyVerdict, Evictors, Evidence, LeaseSight } from '../evictors/verdict.ts';
-export { type TaintEvictors, taintEvictors } from '../evictors/words.ts';
+export {
+  isKnownNobody,
+  type TaintEvictors,
+  taintEvictors,
+  unprovenText,
+} from '../evictors/words.ts';
 export { connectionOptions } from '../kubeconfig/connection-flags.ts';
 export { extraHeader } from '../kubeconfig/impersonation.ts';
 export { type ClusterConfig, loadKubeconfig } from '../kubeconfig/kubeconfig.ts';

@@ -1,4 +1,5 @@
 // Who else evicts here, in the same words for every command and log.
+import type { OtherEvictors } from '@taintmgr/core/drain';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
 import type { Duty, DutyVerdict, Evictors, Evidence, LeaseSight } from './verdict.ts';
 
@@ -57,6 +58,30 @@ export function taintEvictors({ upstream: manager, taintmgr }: Evictors): TaintE
   }
   return { kind: 'nobody', text: nobodyText };
 }
+
+/**
+ * Whether it is known that nobody evicts for a NoExecute taint: kube-controller-manager's own flags
+ * say that it does not. That there is no sign of it proves nothing.
+ */
+export function isKnownNobody(evictors: Evictors): boolean {
+  const { kind, evidence } = evictors.upstream[duty];
+  const hasFlags = evidence.some((one) => one.kind === 'pod');
+  return taintEvictors(evictors).kind === 'nobody' && kind === 'doesNotAct' && hasFlags;
+}
+
+/** The answer for the engine, which puts NoExecute taints on nodes only where it is known that nobody acts. */
+export function otherEvictors(evictors: Evictors): OtherEvictors {
+  const answer = taintEvictors(evictors);
+  if (answer.kind !== 'nobody')
+    return { kind: answer.kind, text: answer.text, advice: answer.advice };
+  const isKnown = isKnownNobody(evictors);
+  return { kind: isKnown ? 'nobody' : 'unknown', text: isKnown ? '' : unprovenText, advice: '' };
+}
+
+/** What to say where nobody was found to evict, and that is no proof. */
+export const unprovenText =
+  'whether kube-controller-manager evicts for NoExecute taints here is unknown: it shows neither a ' +
+  'pod nor a lease';
 
 /**
  * What one line about a controller says behind its name, e.g. `evicts (cp_1, renewed 2s ago)`; `acts`

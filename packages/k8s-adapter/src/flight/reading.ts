@@ -32,6 +32,7 @@ const members: Readonly<Record<Event['kind'], Readonly<Record<string, string>>>>
   nodeDrainDelete: { name: 'string' },
   podViews: { others: 'string', nodes: 'object' },
   clock: { ahead: 'number' },
+  otherEvictors: { others: 'object' },
   view: { current: 'boolean' },
   synced: {},
   leadership: { held: 'boolean' },

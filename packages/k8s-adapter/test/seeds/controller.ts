@@ -102,6 +102,8 @@ export class Controller {
     const clocks = sabotage.clocks?.(machine) ?? machine;
     this.#driver = new VirtualDriver({ loop: this.#loop, clock, exchange, onNotice, clocks });
     this.#driver.feed({ kind: 'start' });
+    const others = { kind: 'nobody', text: '', advice: '' } as const;
+    if (this.#options.nodeDrains) this.tell({ kind: 'otherEvictors', others });
   }
 
   /** Answers whether this life is over. */

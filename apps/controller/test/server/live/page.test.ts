@@ -52,6 +52,7 @@ function worldOf(engine: Engine | null, isDryRun = false): World {
       takeover: () => null,
       limits: (at) => engine.limits(at),
       lead: () => {},
+      hearOthers: () => {},
       leader: () => '',
       explain: (at, subject) => engine.explain(at, subject),
       zones: (at) => engine.zones(at),

@@ -1,8 +1,12 @@
 // Which effect the taint of a drain gets, and why.
 import { formatTaint } from '@taintmgr/core';
-import { type Evictors, taintEvictors } from '@taintmgr/k8s-adapter';
+import {
+  type Evictors,
+  isKnownNobody,
+  taintEvictors,
+  unprovenText,
+} from '@taintmgr/k8s-adapter/client';
 import { readMarks } from '@taintmgr/k8s-adapter/drain';
-import { isKnownNobody, unprovenText } from '../../cluster/evictors.ts';
 import type { NodeSurvey } from '../../cluster/survey.ts';
 import type { DrainRequest, DrainSettings } from './settings.ts';
 

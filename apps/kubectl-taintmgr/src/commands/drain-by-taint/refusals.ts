@@ -5,14 +5,16 @@ import {
   drainFlag,
   drainStaleMs,
   nodeDrainer,
+  noExecuteFault,
+  ownDeletions,
   type PlannedPod,
 } from '@taintmgr/core/drain';
 import type { BudgetPolicy, NodeDrain } from '@taintmgr/core/policy';
 import { formatDuration } from '@taintmgr/core/time';
-import { taintEvictors } from '@taintmgr/k8s-adapter';
+import { isKnownNobody, taintEvictors } from '@taintmgr/k8s-adapter/client';
 import { type DrainMark, drainName, readMarks } from '@taintmgr/k8s-adapter/drain';
 import { workOn } from '../../cluster/drain-marks.ts';
-import { evictsBeside, isKnownNobody } from '../../cluster/evictors.ts';
+import { evictsBeside } from '../../cluster/evictors.ts';
 import type { ClusterReader } from '../../cluster/reader.ts';
 import { describeRight, isAllowed, type Right, rightOf } from '../../cluster/rights.ts';
 import type { NodeSurvey } from '../../cluster/survey.ts';
@@ -62,26 +64,20 @@ export function overlapFault(
   if (isLeft && (evictor.asksBudgets || budgets.kind === 'ignore')) return null;
   if (isLeft) return heedlessFault(taint);
   const answer = beside ?? taintEvictors(evictors);
-  const other = formatTaint({ ...taint, effect: 'NoSchedule' });
   // With takeover one that acts is there to stay.
   const isMeant = answer.kind === 'nobody' || (evictor.takesOver && answer.kind === 'acts');
-  const known = isMeant ? '' : `, or ${answer.advice}`;
+  const advice = isMeant ? '' : answer.advice;
   const where = evictor.takesOver ? 'in namespaces that are not taken over ' : '';
+  const text = `${where}${beside?.text ?? whoEvicts(evictors)}`;
   return (
-    `${where}${beside?.text ?? whoEvicts(evictors)}; use ${other}, for which nobody else ` +
-    `evicts${known}, or accept it with --allow-overlap: the drain then stops at the first pod that ` +
+    `${noExecuteFault(taint, { text, advice })}, or accept it with --allow-overlap: the drain then stops at the first pod that ` +
     'another controller takes'
   );
 }
 
 /** It leaves pods to a drain only for as long as that is at work. */
 function heedlessFault(taint: Taint): string {
-  const other = formatTaint({ ...taint, effect: 'NoSchedule' });
-  return (
-    'taintmgr-controller deletes the pods that the drain leaves, without asking PDBs, as its --mode ' +
-    `is delete; use ${other}, for which nobody else evicts, or start it with --mode=evict, or accept ` +
-    'it with --allow-overlap'
-  );
+  return `${noExecuteFault(taint, ownDeletions)}, or accept it with --allow-overlap`;
 }
 
 /** The drain that is at work on one of the nodes, as far as the API server's clock shows; null: none. */

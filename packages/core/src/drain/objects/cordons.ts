@@ -43,8 +43,9 @@ export class StartCordons {
       const node = phase.kind === 'pending' ? this.#site.node(name) : null;
       if (!node || node.unschedulable === true) continue;
       if (this.#nodes.has(name) || this.#site.isMarked(name)) continue;
-      // What is set on it before that one is done would be written down as that one's.
-      if (holds.get(name)?.reason === 'AnotherDrain') continue;
+      // What is set before another drain is done is written down as that one's; for others we do not begin at all.
+      const reason = holds.get(name)?.reason ?? '';
+      if (['AnotherDrain', 'OtherEvictors'].includes(reason)) continue;
       this.#nodes.add(name);
       this.#open.set(name, now);
       this.#site.want(now, name);

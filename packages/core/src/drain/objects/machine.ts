@@ -1,11 +1,14 @@
 // Carries out the NodeDrains of the cluster, beside the machines of taint eviction and node lifecycle.
 import type { Event } from '../../event.ts';
+import type { EvictionConfig } from '../../eviction/config.ts';
 import { Drains } from '../../eviction/drains.ts';
 import { earliest, type Instant } from '../../kernel/time.ts';
 import type { Machine } from '../../machine.ts';
 import { isShuttingDown, type Node } from '../../model/node.ts';
 import { formatTaint } from '../../model/taint-spec.ts';
-import type { MatchOptions } from '../../model/toleration.ts';
+import { decidingToleration } from '../../model/toleration.ts';
+import { noExecuteFault, type OtherEvictors, ownDeletions } from '../../model/working-drain.ts';
+import { isTakenOver } from '../../policy/takeover.ts';
 import type { NodeDrain } from '../../policy/values.ts';
 import type { Change, StoreView } from '../../store.ts';
 import type { NodeDrainCommand } from './command.ts';
@@ -13,6 +16,18 @@ import type { SettingWrites } from './marks.ts';
 import { NodeDrainRun } from './run.ts';
 import type { DrainHold, NodeDrainState } from './state.ts';
 import { Workloads } from './workloads.ts';
+
+/** What it goes by. */
+type NodeDrainsConfig = Pick<
+  EvictionConfig,
+  'leader' | 'comparisonOperators' | 'mode' | 'takeover'
+> & { readonly taintEviction: boolean };
+
+const notKnown: OtherEvictors = {
+  kind: 'unknown',
+  text: 'who else evicts for NoExecute taints here is not known yet',
+  advice: '',
+};
 
 /**
  * Each NodeDrain is a run of its own. Only a leader that has read everything has runs: whoever loses
@@ -27,16 +42,17 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
   /** Those of others that are at work on nodes. */
   readonly #working = new Drains();
   readonly #workloads: Workloads;
-  readonly #matching: MatchOptions;
+  readonly #config: NodeDrainsConfig;
+  #others: OtherEvictors = notKnown;
   #leads: boolean;
   #serial = 0;
   #synced = false;
 
-  constructor(store: StoreView, leads: boolean, matching: MatchOptions) {
+  constructor(store: StoreView, config: NodeDrainsConfig) {
     this.#store = store;
     this.#workloads = new Workloads(store);
-    this.#matching = matching;
-    this.#leads = leads;
+    this.#config = config;
+    this.#leads = config.leader;
   }
 
   /** How far each drain is, by its name; those that are not begun because we do not lead are not. */
@@ -62,6 +78,10 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
         else this.#leads = event.held;
         this.#runs.clear();
         for (const drain of this.#drains.values()) this.#begin(now, drain);
+        break;
+      case 'otherEvictors':
+        this.#others = event.others;
+        this.#recheck(now);
         break;
       default:
         for (const run of this.#runs.values()) run.handle(now, event);
@@ -97,7 +117,7 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
   #newRun(now: Instant, drain: NodeDrain, written?: SettingWrites): NodeDrainRun {
     const holdOf = (one: NodeDrain, node: Node): DrainHold | null => this.#holdOf(one, node);
     this.#serial += 1;
-    const { comparisonOperators } = this.#matching;
+    const { comparisonOperators } = this.#config;
     const shared = { store: this.#store, workloads: this.#workloads, comparisonOperators };
     const surroundings = { ...shared, written, serial: this.#serial, holdOf };
     return new NodeDrainRun(now, drain, surroundings);
@@ -111,6 +131,26 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
     return Array.from(this.#runs.values(), (run) => run.act(now)).flat();
   }
 
+  /** Why the taint must not be put on a node: pods would go for it that no budget was asked about; null: none would. */
+  #noExecuteFault({ taint, budgets }: NodeDrain, node: Node): string | null {
+    if (taint.effect !== 'NoExecute') return null;
+    const { taintEviction, mode, takeover, comparisonOperators } = this.#config;
+    if (taintEviction && mode === 'delete' && budgets !== 'ignore') {
+      return noExecuteFault(taint, ownDeletions);
+    }
+    const { kind, text, advice, isRefused } = this.#others;
+    if (kind === 'nobody') return null;
+    if (!takeover || isRefused !== true) return noExecuteFault(taint, { text, advice });
+    const exposed = Array.from(this.#store.podsOn(node.name)).find(({ namespace, tolerations }) => {
+      if (isTakenOver(this.#store.namespaceLabels(namespace))) return false;
+      const toleration = decidingToleration(tolerations, taint, { comparisonOperators });
+      return toleration === null || toleration.tolerationSeconds !== null;
+    });
+    if (!exposed) return null;
+    const where = `namespace ${exposed.namespace} of pod ${exposed.name} is not taken over, and there `;
+    return noExecuteFault(taint, { text: `${where}${text}`, advice: '' });
+  }
+
   /** Why a drain must not begin with a node. */
   #holdOf(drain: NodeDrain, node: Node): DrainHold | null {
     const { name, drainMarks = [] } = node;
@@ -120,6 +160,8 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
     if (isShuttingDown(node)) {
       return { reason: 'NodeShutdown', message: 'it shuts down, and the kubelet ends its pods' };
     }
+    const fault = this.#noExecuteFault(drain, node);
+    if (fault !== null) return { reason: 'OtherEvictors', message: fault };
     const taint = formatTaint(drain.taint);
     const same = drainMarks.find((mark) => mark.id !== drain.name && mark.taint === taint);
     if (same) {

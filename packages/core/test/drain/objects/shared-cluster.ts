@@ -63,6 +63,7 @@ export class SharedCluster {
   start(): void {
     this.#isHeard = true;
     this.engine = createEngine({ nodeDrains: true, mode: 'evict' });
+    this.tell({ kind: 'otherEvictors', others: { kind: 'nobody', text: '', advice: '' } });
     for (const node of this.nodes.values()) this.tell({ kind: 'nodeUpsert', node });
     for (const pod of this.pods.values()) this.tell({ kind: 'podUpsert', pod });
     for (const drain of this.drains.values()) this.tell({ kind: 'nodeDrainUpsert', drain });

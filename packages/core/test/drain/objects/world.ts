@@ -102,6 +102,7 @@ export class World {
   /** A new engine, as after a restart or a failover. */
   start(): void {
     this.engine = createEngine(this.#config);
+    this.tell({ kind: 'otherEvictors', others: { kind: 'nobody', text: '', advice: '' } });
     for (const node of this.nodes.values()) this.tell({ kind: 'nodeUpsert', node });
     for (const pod of this.pods.values()) this.tell({ kind: 'podUpsert', pod });
     for (const drain of this.#drains.values()) this.declare(drain);

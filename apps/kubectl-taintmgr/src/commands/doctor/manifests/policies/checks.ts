@@ -6,7 +6,7 @@ import type { Manifest } from '../files.ts';
 import { findingAt, type PlacedFinding } from '../finding.ts';
 import { checkMatch, checkOverlaps } from './matching.ts';
 import { placedPolicies } from './placed.ts';
-import { checkPauses, checkRules, checkSense, isOfOurs } from './sense.ts';
+import { checkDrains, checkPauses, checkRules, checkSense, isOfOurs } from './sense.ts';
 
 /** Every fault of each of them, and of them together. `now` is for what ends. */
 export function checkPolicies(
@@ -22,6 +22,7 @@ export function checkPolicies(
     ...checkSense(placed),
     ...checkRules(placed),
     ...checkPauses(placed, now),
+    ...checkDrains(placed),
   ];
 }
 

@@ -16,6 +16,7 @@ export interface PlacedPolicies {
   readonly policies: readonly Placed<'EvictionPolicy'>[];
   readonly rules: readonly Placed<'NodeTaintRule'>[];
   readonly pauses: readonly Placed<'EvictionPause'>[];
+  readonly drains: readonly Placed<'NodeDrain'>[];
 }
 
 /** Those that the API server would take; the others are found elsewhere. */
@@ -23,6 +24,7 @@ export function placedPolicies(manifests: readonly Manifest[]): PlacedPolicies {
   const policies: Placed<'EvictionPolicy'>[] = [];
   const rules: Placed<'NodeTaintRule'>[] = [];
   const pauses: Placed<'EvictionPause'>[] = [];
+  const drains: Placed<'NodeDrain'>[] = [];
   for (const manifest of manifests) {
     // When a pause began makes no difference here.
     const judged = readManifest(manifest.field.value, 0);
@@ -31,8 +33,9 @@ export function placedPolicies(manifests: readonly Manifest[]): PlacedPolicies {
     if (kind === 'EvictionPolicy') policies.push({ manifest, value });
     else if (kind === 'NodeTaintRule') rules.push({ manifest, value });
     else if (kind === 'EvictionPause') pauses.push({ manifest, value });
+    else if (kind === 'NodeDrain') drains.push({ manifest, value });
   }
-  return { policies, rules, pauses };
+  return { policies, rules, pauses, drains };
 }
 
 /** Something that is to be looked at, at the value of this path or the name of the object. */

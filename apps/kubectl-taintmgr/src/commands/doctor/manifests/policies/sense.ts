@@ -1,4 +1,5 @@
 // What policies, limits, taint rules and pauses say that is allowed, and does not do what somebody wants.
+import { formatTaint } from '@taintmgr/core';
 import { contradiction, type LimitRule, policyApiVersion } from '@taintmgr/core/policy';
 import { formatDuration, type Instant } from '@taintmgr/core/time';
 import type { PlacedFinding } from '../finding.ts';
@@ -128,6 +129,18 @@ export function checkPauses({ pauses }: PlacedPolicies, now: Instant): readonly 
     if (until === null || until > now) return [];
     const message = `ended at ${new Date(until).toISOString().replace(/\.000Z$/, 'Z')}: it holds nothing`;
     return [warnAt(manifest, ['spec', 'until'], message, 'delete it, or give it another end')];
+  });
+}
+
+/** Drains that wait where somebody else evicts for their taint. */
+export function checkDrains({ drains }: PlacedPolicies): readonly PlacedFinding[] {
+  return drains.flatMap(({ manifest, value: { taint } }) => {
+    if (taint.effect !== 'NoExecute') return [];
+    const message =
+      'the drain does not begin where another controller evicts for NoExecute taints, or where that ' +
+      'is unknown: no budget would be asked';
+    const fix = `use ${formatTaint({ ...taint, effect: 'NoSchedule' })}, for which nobody else evicts`;
+    return [warnAt(manifest, ['spec', 'taint', 'effect'], message, fix)];
   });
 }
 

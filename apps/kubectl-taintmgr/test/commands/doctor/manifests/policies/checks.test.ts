@@ -230,6 +230,18 @@ const cases: readonly (readonly [
     ],
   ],
   [
+    'a drain whose taint others may evict for',
+    [
+      policy('a', 'nodes: [n1], taint: {key: work, effect: NoExecute}').replace(
+        'EvictionPolicy',
+        'NodeDrain',
+      ),
+    ],
+    [
+      'WARN 4 nodedrain/a: the drain does not begin where another controller evicts for NoExecute taints, or where that is unknown: no budget would be asked; use work:NoSchedule, for which nobody else evicts',
+    ],
+  ],
+  [
     'a condition that two rules map',
     [
       rule('odd', odd),
