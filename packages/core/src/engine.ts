@@ -94,7 +94,11 @@ export function createEngine(options: Partial<Config> = {}): Engine {
   const followPauses = (now: Instant, nodes: readonly Command[]): readonly Command[] =>
     nodes
       .flatMap((command) => pauseOf(store.clock.wall(now), command))
-      .flatMap((pause) => eviction.handle(now, pause, changesOf(nothing, store.apply(now, pause))));
+      .flatMap((pause) => {
+        const changes = changesOf(nothing, store.apply(now, pause));
+        const drained = drains?.handle(now, pause, changes) ?? nothing;
+        return [...eviction.handle(now, pause, changes), ...drained];
+      });
   let latest = Number.NEGATIVE_INFINITY;
   return {
     handle(now, event) {

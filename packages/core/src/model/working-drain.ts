@@ -46,7 +46,7 @@ export interface OtherEvictors {
 }
 
 /** Ours with --mode=delete, which leaves pods to a drain only for as long as that is at work. */
-export const ownDeletions = {
+export const ownDeletions: Pick<OtherEvictors, 'text' | 'advice'> = {
   text:
     'taintmgr-controller deletes the pods that the drain leaves, without asking PDBs, as its --mode ' +
     'is delete',
