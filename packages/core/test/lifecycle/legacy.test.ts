@@ -76,6 +76,14 @@ describe('the legacy mode', () => {
     assert.deepEqual([deletion.pod.name, deletion.because], ['web', because]);
   });
 
+  // pkg/controller/util/node of Kubernetes 1.25 writes nothing to a pod whose reason is NodeLost already.
+  it('marks each pod as lost once, however often it looks at the node', () => {
+    const { run, wanted } = world();
+    run(30_000, 15 * minute, 'False', 30_000);
+    const marked = wanted.flatMap((one) => (one.kind === 'markPodLost' ? [one.pod.name] : []));
+    assert.deepEqual(marked, ['web', 'agent']);
+  });
+
   it('explains that pods of DaemonSets stay, and those of nodes that are ready', () => {
     const { engine, run } = world();
     const decisionOn = (now: number, name: string) => {

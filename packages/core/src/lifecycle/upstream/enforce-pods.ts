@@ -29,6 +29,8 @@ export class PodEnforcement implements Enforcement {
   readonly #now: () => Instant;
   readonly #emit: (command: LifecycleCommand) => void;
   readonly #states = new Map<string, EvictionState>();
+  /** The uids of the pods that are marked as lost, by node. */
+  readonly #lost = new Map<string, Set<string>>();
   /** Why, by node, as it was last found. */
   readonly #reasons = new Map<string, NodeNotReadyReason>();
 
@@ -52,6 +54,7 @@ export class PodEnforcement implements Enforcement {
 
   unregister(nodeName: string): void {
     this.#reasons.delete(nodeName);
+    this.#lost.delete(nodeName);
     this.#states.delete(nodeName);
   }
 
@@ -110,6 +113,7 @@ export class PodEnforcement implements Enforcement {
   // biome-ignore lint/correctness/useYield: an Enforcement that never has to wait here
   *release(node: Node): Task {
     this.#mark(node.name, 'unmarked');
+    this.#lost.delete(node.name);
     this.#zones.queueOf(node)?.remove(node.name);
   }
 
@@ -130,18 +134,22 @@ export class PodEnforcement implements Enforcement {
     if (pods.length > 0) this.#emit(nodeEvent(node, 'DeletingAllPods'));
     let isComplete = true;
     for (const pod of pods) {
-      const message = `Node ${node.name} which was running pod ${pod.name} is unresponsive`;
-      const marked = yield* call((id) => ({
-        kind: 'markPodLost',
-        id,
-        pod: podRef(pod),
-        message,
-      }));
-      if (marked.kind === 'failed' && marked.status === conflict) isComplete = false;
+      if (!(yield* this.#markLost(node.name, pod))) isComplete = false;
       else if (pod.deletionTimestamp !== null || this.#isDaemon(pod)) continue;
       else if (!(yield* this.#deletePod(pod))) return false;
     }
     return isComplete;
+  }
+
+  /** False: somebody else has written the pod meanwhile. A pod that is marked is not written again. */
+  *#markLost(nodeName: string, pod: Pod): Task<boolean> {
+    const lost = this.#lost.get(nodeName) ?? new Set();
+    if (lost.has(pod.uid)) return true;
+    const message = `Node ${nodeName} which was running pod ${pod.name} is unresponsive`;
+    const mark = { kind: 'markPodLost', pod: podRef(pod), message } as const;
+    const marked = yield* call((id) => ({ ...mark, id }));
+    if (marked.kind === 'done') this.#lost.set(nodeName, lost.add(pod.uid));
+    return marked.kind !== 'failed' || marked.status !== conflict;
   }
 
   *#deletePod(pod: Pod): Task<boolean> {
