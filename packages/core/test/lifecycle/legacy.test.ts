@@ -14,7 +14,7 @@ import {
 const minute = 60_000;
 
 /** A node whose kubelet says that it is not ready, with a pod and one of a DaemonSet. */
-function world() {
+function world(others = 'True') {
   const engine = createEngine({
     semantics: 'upstream-1.36',
     lifecycle: { enforcement: 'pods', podEvictionTimeoutMs: 5 * minute },
@@ -36,7 +36,10 @@ function world() {
       handle(now, { kind: 'nodeUpsert', node: nodeAt(now, status, since) });
       // Where all nodes are down nothing is deleted.
       for (const name of ['n2', 'n3'])
-        handle(now, { kind: 'nodeUpsert', node: nodeAt(now, 'True', 0, name) });
+        handle(now, {
+          kind: 'nodeUpsert',
+          node: nodeAt(now, status === 'True' ? 'True' : others, 0, name),
+        });
       handle(now, { kind: 'tick' });
     }
   };
@@ -82,6 +85,18 @@ describe('the legacy mode', () => {
     run(30_000, 15 * minute, 'False', 30_000);
     const marked = wanted.flatMap((one) => (one.kind === 'markPodLost' ? [one.pod.name] : []));
     assert.deepEqual(marked, ['web', 'agent']);
+  });
+
+  it('explains that a pod stays while all zones are down, and deletes none', () => {
+    const { engine, run, wanted } = world('False');
+    run(30_000, 15 * minute, 'False', 30_000);
+    const web = engine.explain(15 * minute, { kind: 'pod', namespace: 'shop', name: 'web' });
+    assert.ok(web?.kind === 'pod');
+    assert.equal(web.decision.kind, 'keep');
+    assert.deepEqual(
+      wanted.filter(({ kind }) => kind === 'deletePod'),
+      [],
+    );
   });
 
   it('explains that pods of DaemonSets stay, and those of nodes that are ready', () => {

@@ -102,10 +102,14 @@ export class UpstreamLifecycleMachine implements LifecycleMachine {
   }
 
   deletionOf(pod: Pod): NodeNotReadyReason | null {
-    const { health, legacy } = this.#run?.controller ?? {};
+    const { health, legacy, zones } = this.#run?.controller ?? {};
     const entry = health?.get(pod.nodeName);
-    const ready = readyOf(this.#store.node(pod.nodeName)?.conditions)?.status;
-    if (!legacy || !entry || ready === undefined) return null;
+    const node = this.#store.node(pod.nodeName);
+    const ready = readyOf(node?.conditions)?.status;
+    if (!legacy || !entry || !node || ready === undefined) return null;
+    // A zone that is stopped deletes nothing but what comes to a node whose pods were deleted already.
+    const isStopped = zones?.queueOf(node)?.limiter.kind === 'never';
+    if (isStopped && legacy.stateOf(node.name) !== 'evicted') return null;
     return legacy.reasonOn(pod, ready, entry);
   }
 
