@@ -13,6 +13,7 @@ import type { NodeDrain } from '../../policy/values.ts';
 import type { Change, StoreView } from '../../store.ts';
 import type { NodeDrainCommand } from './command.ts';
 import type { SettingWrites } from './marks.ts';
+import { RestingRuns } from './resting-runs.ts';
 import { NodeDrainRun } from './run.ts';
 import type { DrainHold, NodeDrainState } from './state.ts';
 import { Workloads } from './workloads.ts';
@@ -39,6 +40,10 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
   readonly #store: StoreView;
   readonly #drains = new Map<string, NodeDrain>();
   readonly #runs = new Map<string, NodeDrainRun>();
+  /** Those that have ended, which hear of what concerns them and of nothing else. */
+  readonly #rest = new RestingRuns();
+  /** The others, the first declared first. */
+  readonly #open = new Set<NodeDrainRun>();
   /** Those of others that are at work on nodes. */
   readonly #working = new Drains();
   readonly #workloads: Workloads;
@@ -57,7 +62,12 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
 
   /** How far each drain is, by its name; those that are not begun because we do not lead are not. */
   states(now: Instant): ReadonlyMap<string, NodeDrainState> {
-    return new Map(Array.from(this.#runs, ([name, run]) => [name, run.state(now)]));
+    return new Map(
+      Array.from(this.#runs, ([name, run]) => [
+        name,
+        this.#rest.state(run, () => run.state(now)) ?? run.state(now),
+      ]),
+    );
   }
 
   handle(now: Instant, event: Event, changes: readonly Change[]): readonly NodeDrainCommand[] {
@@ -70,13 +80,15 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
         break;
       case 'nodeDrainDelete':
         this.#drains.delete(event.name);
-        this.#runs.delete(event.name);
+        this.#forget(event.name);
         break;
       case 'synced':
       case 'leadership':
         if (event.kind === 'synced') this.#synced = true;
         else this.#leads = event.held;
         this.#runs.clear();
+        this.#open.clear();
+        this.#rest.clear();
         for (const drain of this.#drains.values()) this.#begin(now, drain);
         break;
       case 'otherEvictors':
@@ -84,15 +96,16 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
         this.#recheck(now);
         break;
       default:
-        for (const run of this.#runs.values()) run.handle(now, event);
+        for (const run of this.#rest.concerned(event, changes)) this.#wake(run);
+        for (const run of this.#open) run.handle(now, event);
     }
     return event.kind === 'tick' ? this.#act(now) : [];
   }
 
   nextWake(): Instant | null {
     // Asked with each event, and most of the time there is no drain.
-    if (this.#runs.size === 0) return null;
-    const runs = Array.from(this.#runs.values(), (run) => run.nextWake());
+    if (this.#open.size === 0) return null;
+    const runs = Array.from(this.#open, (run) => run.nextWake());
     return earliest([this.#working.nextWake(), this.#workloads.nextWake(), ...runs]);
   }
 
@@ -109,9 +122,31 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
     const run = this.#runs.get(name);
     if (run?.drain.uid !== uid) {
       this.#workloads.recall(now, drain);
-      this.#runs.set(name, this.#newRun(now, drain));
-    } else if (run.drain.generation === generation || isDeleted) run.update(now, drain);
-    else this.#runs.set(name, this.#newRun(now, edited(now, drain, run), run.written));
+      this.#put(name, this.#newRun(now, drain));
+    } else if (run.drain.generation === generation || isDeleted) {
+      const rests = this.#rest.has(run) && drain.isGuarded && !isDeleted;
+      if (!rests) this.#wake(run);
+      if (!rests) run.update(now, drain);
+    } else this.#put(name, this.#newRun(now, edited(now, drain, run), run.written));
+  }
+
+  #put(name: string, run: NodeDrainRun): void {
+    this.#forget(name);
+    this.#runs.set(name, run);
+    this.#open.add(run);
+  }
+
+  #forget(name: string): void {
+    const run = this.#runs.get(name);
+    if (!run) return;
+    this.#runs.delete(name);
+    this.#open.delete(run);
+    this.#rest.delete(run);
+  }
+
+  #wake(run: NodeDrainRun): void {
+    this.#rest.delete(run);
+    this.#open.add(run);
   }
 
   #newRun(now: Instant, drain: NodeDrain, written?: SettingWrites): NodeDrainRun {
@@ -124,11 +159,17 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
   }
 
   #recheck(now: Instant): void {
-    for (const run of this.#runs.values()) run.recheck(now);
+    for (const run of this.#open) run.recheck(now);
   }
 
   #act(now: Instant): readonly NodeDrainCommand[] {
-    return Array.from(this.#runs.values(), (run) => run.act(now)).flat();
+    const commands = Array.from(this.#open, (run) => run.act(now)).flat();
+    for (const run of this.#open) {
+      if (!run.isAtRest) continue;
+      this.#open.delete(run);
+      this.#rest.add(run);
+    }
+    return commands;
   }
 
   /** Why the taint must not be put on a node: pods would go for it that no budget was asked about; null: none would. */
@@ -168,7 +209,7 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
       const message = `drain ${same.id} has put ${taint} on it: undo that one first`;
       return { reason: 'AnotherDrain', message };
     }
-    const older = Array.from(this.#runs.values()).find(
+    const older = Array.from(this.#open).find(
       (run) => isOlder(run.drain, drain) && run.isOpenOn(name),
     );
     // Ours too: who has ended shows it later, and until then nobody else may write on the node.

@@ -122,6 +122,18 @@ export class NodeDrainRun {
     this.#actAt = now;
   }
 
+  /** Whether it has ended: only what happens to its nodes, and to its object, concerns it. */
+  get isAtRest(): boolean {
+    const { isDeleted, isGuarded, takesLaterNodes } = this.#drain;
+    const isOver = isGuarded && !isDeleted && !takesLaterNodes && this.#startedAt !== null;
+    return isOver && this.#machine.finished && this.nextWake() === null;
+  }
+
+  /** The nodes that it is for, or was. */
+  nodeNames(): readonly string[] {
+    return this.#machine.nodes().map(({ name }) => name);
+  }
+
   /** What holds single pods may be otherwise now. */
   recheck(now: Instant): void {
     this.#machine.recheck(now);
