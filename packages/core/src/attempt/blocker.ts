@@ -12,7 +12,9 @@ type BlockerCode =
   | 'Overloaded'
   | 'ServerError'
   | 'Unreachable'
-  | 'ViewChanged';
+  | 'ViewChanged'
+  /** Its owner makes the pod anew on the node from which it is evicted. */
+  | 'Returned';
 
 /** Whether waiting helps. */
 export type BlockerVerdict =

@@ -83,6 +83,10 @@ export interface DrainConfig extends MatchOptions {
   readonly retryWaitMsMax: Millis;
   /** An accepted eviction that is not seen to happen for so long is tried again. */
   readonly confirmationWaitMs: Millis;
+  /** A pod that its owner makes anew on the node is evicted again so many times; then it stays. */
+  readonly returnsMax: number;
+  /** Wait before a pod that came back is evicted again; it doubles with each further return. */
+  readonly returnWaitMsMin: Millis;
   /** Show on each node that is being drained that we are at work there (command `renewMark`). */
   readonly marksNodes: boolean;
   /** What others may have sent before they saw our mark is waited for so long. */
@@ -118,6 +122,8 @@ const defaultDrainConfig: Omit<DrainConfig, 'taint' | 'targets'> = {
   retryWaitMsMin: 200,
   retryWaitMsMax: 10_000,
   confirmationWaitMs: 30_000,
+  returnsMax: 3,
+  returnWaitMsMin: 5000,
   marksNodes: false,
   handoverMs: 0,
   partners: [],
@@ -147,7 +153,7 @@ export function resolveDrainConfig(
   if (config.waitCompleted) {
     wholeNumber('waitCompleted.timeoutMs', config.waitCompleted.timeoutMs, 0);
   }
-  for (const field of ['podsAtOnceMax', 'heldUpNodesMax'] as const) {
+  for (const field of ['podsAtOnceMax', 'heldUpNodesMax', 'returnsMax'] as const) {
     wholeNumber(field, config[field], 0);
   }
   const { nodesAtOnceMax } = config;
@@ -159,6 +165,7 @@ export function resolveDrainConfig(
     'blockedRetryWaitMs',
     'interceptedRetryWaitMs',
     'retryWaitMsMin',
+    'returnWaitMsMin',
   ] as const) {
     wholeNumber(field, config[field], 1);
   }

@@ -12,6 +12,7 @@ import type { PodTurns } from './pod-turns.ts';
 import type { DrainPods } from './pods.ts';
 import { heldUpAt, heldUpMs } from './queue.ts';
 import type { DrainRequests } from './requests.ts';
+import { Returns, returnBlocker } from './returns.ts';
 import { type DrainNote, type DrainPod, isStaying, outOfTurn } from './state.ts';
 
 /** What pods are reconciled with. */
@@ -28,9 +29,11 @@ interface ReconcilerSite {
 export class PodReconciler {
   readonly #config: DrainConfig;
   readonly #site: ReconcilerSite;
+  readonly #returns: Returns;
 
   constructor(config: DrainConfig, site: ReconcilerSite) {
     this.#config = config;
+    this.#returns = new Returns(config);
     this.#site = site;
   }
 
@@ -47,6 +50,7 @@ export class PodReconciler {
     const known = pods.get(pod.uid);
     if (!nodes.phases.has(pod.nodeName)) return;
     if (!known && nodes.phases.isEnded(pod.nodeName) && !this.#wasThere(pod)) return;
+    if (!known) this.#returns.seen(now, pod);
     const kind = known?.state.kind ?? 'kept';
     // What must not go may be something else by the turn of its node, or somebody else has deleted it.
     const isLeftYet = kind === 'left' && nodes.phases.isPending(pod.nodeName);
@@ -54,6 +58,7 @@ export class PodReconciler {
       const isOpen = kind === 'kept' || kind === 'waiting' || isDue({ kind });
       if (isOpen || isLeftYet) this.#decide(now, pod, isTried({ kind }));
     } else if (isLeftYet || !['terminating', 'skipped', 'left'].includes(kind)) {
+      if (known && known.tries > 0) this.#returns.leaves(pod.uid);
       const state = { kind: 'terminating', since: now } as const;
       this.#skipIfLong(now, pod, pods.put(pod, state));
     } else if (known) {
@@ -93,6 +98,8 @@ export class PodReconciler {
     const { pods, requests } = this.#site;
     const known = pods.get(uid);
     pods.schedule.cancel(uid);
+    if (known && known.tries > 0) this.#returns.leaves(uid);
+    this.#returns.gone(uid);
     if (!known || known.state.kind === 'gone') return;
     if (known.awaitsAnswer) pods.put(known.pod, known.state, { vanishedAt: now });
     else if (isStaying(known)) pods.delete(uid);
@@ -114,6 +121,8 @@ export class PodReconciler {
       pods.put(pod, outOfTurn, { because, ...held });
     } else if (fate.kind !== 'evict') {
       pods.put(pod, { kind: 'kept' }, { because, due: null });
+    } else if (this.#holdReturn(now, pod, because)) {
+      // Its owner has made it anew: its eviction waits, or does not come.
     } else if (nodes.isTainted(pod.nodeName) && fate.at > now) {
       const state = { kind: 'waiting', since: now, until: fate.at } as const;
       pods.put(pod, state, { because, due: fate.at, hold: null });
@@ -122,6 +131,23 @@ export class PodReconciler {
       const due = nodes.isTainted(pod.nodeName) ? fate.at : null;
       pods.put(pod, outOfTurn, { because, due, hold: turns.stillOn(now, pod) });
     }
+  }
+
+  /** Whether a pod that came back after an eviction waits before the next one, or stays. */
+  #holdReturn(now: Instant, pod: Pod, because: readonly Reason[]): boolean {
+    const { pods, note } = this.#site;
+    const back = this.#returns.of(pod);
+    if (!back) return false;
+    const { message, waits } = back;
+    if (!waits) {
+      const blocker = returnBlocker(back);
+      const left = pods.put(pod, { kind: 'givenUp' }, { because, blocker, hold: null });
+      note({ kind: 'podGivenUp', pod: left, blocker });
+    } else if (now < waits.until) {
+      const hold = { message, since: waits.since };
+      pods.put(pod, { kind: 'waiting', ...waits }, { because, due: waits.until, hold });
+    }
+    return !waits || now < waits.until;
   }
 
   /** The pause that holds a pod where the turn of its node has come; after a while that leaves its place to others. */

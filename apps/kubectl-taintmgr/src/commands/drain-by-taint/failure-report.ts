@@ -53,6 +53,7 @@ export function renderLeft({ result, machine, refusal }: DrainEnd, verdicts: Ver
   const lines = [
     [head, ...failedNodes(machine), ...table].join('\n  '),
     ...budgetHint(machine.stop ? [] : left),
+    ...returnHint(left),
   ];
   return lines.join('\n');
 }
@@ -95,11 +96,20 @@ function budgetHint(left: readonly DrainPod[]): readonly string[] {
   );
 }
 
+function returnHint(left: readonly DrainPod[]): readonly string[] {
+  if (!left.some(({ blocker }) => blocker?.code === 'Returned')) return [];
+  return [
+    'hint: scale down the owners of pods that come back, or remove the toleration or nodeName from ' +
+      'their pod templates; then run the same command again',
+  ];
+}
+
 function stateText(pod: DrainPod, verdicts: Verdicts): string {
   const { state, tries, blocker, taken } = pod;
   if (taken) return `deleted by ${deleterText(taken)}`;
   switch (state.kind) {
     case 'waiting':
+      if (pod.hold) return pod.hold.message;
       return `tolerates the taint until ${formatTime(state.until)}`;
     case 'requested':
     case 'accepted':
@@ -110,7 +120,8 @@ function stateText(pod: DrainPod, verdicts: Verdicts): string {
     case 'givenUp': {
       const pause = pauseOf(pod);
       if (pause !== null) return `held by ${pause}`;
-      if (!blocker) return 'not its turn yet';
+      if (!blocker) return pod.hold?.message ?? 'not its turn yet';
+      if (blocker.code === 'Returned') return blocker.message;
       const times = `${tries} ${tries === 1 ? 'try' : 'tries'}`;
       const isNever = verdicts.get(pod.pod.uid) === 'never';
       const never = isNever ? '; will not resolve by itself' : '';

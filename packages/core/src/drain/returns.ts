@@ -1,0 +1,74 @@
+// Pods that their owners make anew on a node from which the drain evicts them.
+import type { Blocker } from '../attempt/blocker.ts';
+import type { Instant, Millis } from '../kernel/time.ts';
+import type { Pod } from '../model/pod.ts';
+import { decidingToleration } from '../model/toleration.ts';
+import type { DrainConfig } from './config.ts';
+
+/** A pod that came back, and for how long its eviction waits; `waits: null`: the pod stays. */
+export interface Return {
+  readonly message: string;
+  readonly waits: { readonly since: Instant; readonly until: Instant } | null;
+}
+
+/** How many rounds of evictions each owner's pods have had on each node. */
+export class Returns {
+  readonly #config: DrainConfig;
+  /** By node and owner. */
+  readonly #rounds = new Map<string, number>();
+  /** By uid, the round in which the pod came, and when. */
+  readonly #came = new Map<
+    string,
+    { readonly key: string; readonly round: number; readonly at: Instant }
+  >();
+
+  constructor(config: DrainConfig) {
+    this.#config = config;
+  }
+
+  /** The pod is on its node. */
+  seen(now: Instant, pod: Pod): void {
+    if (pod.owner === null || this.#came.has(pod.uid)) return;
+    const key = keyOf(pod);
+    this.#came.set(pod.uid, { key, round: this.#rounds.get(key) ?? 0, at: now });
+  }
+
+  /** The drain has asked the pod to leave, and it does: what its owner makes there next has come back. */
+  leaves(uid: string): void {
+    const came = this.#came.get(uid);
+    if (!came) return;
+    const { key, round } = came;
+    this.#rounds.set(key, Math.max(round + 1, this.#rounds.get(key) ?? 0));
+  }
+
+  gone(uid: string): void {
+    this.#came.delete(uid);
+  }
+
+  /** Null: the pod is not one that came back. */
+  of(pod: Pod): Return | null {
+    const came = this.#came.get(pod.uid);
+    if (!came || came.round === 0) return null;
+    const { round, at } = came;
+    const { returnsMax, returnWaitMsMin, taint } = this.#config;
+    const { kind, name } = pod.owner ?? { kind: '', name: '' };
+    const why = decidingToleration(pod.tolerations, taint, this.#config)
+      ? 'it tolerates the taint'
+      : 'it names the node, or the node takes new pods';
+    const times = round === 1 ? 'came back' : `came back ${round} times`;
+    const message = `${times}: ${kind} ${name} starts it again on the node (${why})`;
+    if (round > returnsMax) return { message: `${message}, and it stays`, waits: null };
+    const wait: Millis = returnWaitMsMin * 2 ** (round - 1);
+    return { message, waits: { since: at, until: at + wait } };
+  }
+}
+
+/** What holds a pod that is not evicted again. */
+export function returnBlocker({ message }: Return): Blocker {
+  return { code: 'Returned', verdict: 'never', message };
+}
+
+function keyOf({ nodeName, namespace, owner }: Pod): string {
+  const { apiVersion = '', kind = '', name = '' } = owner ?? {};
+  return [nodeName, namespace, apiVersion, kind, name].join('\n');
+}

@@ -1,0 +1,102 @@
+// Pods that their owners make anew on a node that is being drained.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { PodInput } from '@taintmgr/core';
+import { fc } from '../../fast-check.ts';
+import { drainOf, World } from './world.ts';
+
+const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'op' };
+const tolerations = [{ key: '', operator: 'Exists' }];
+const pinned: PodInput = { name: 'op-0', nodeName: 'n1', owner };
+
+/** A node with such pods, each made anew on the node as soon as it goes. */
+function worldOf(pods: readonly PodInput[], spec: object = {}, waits = 0): World {
+  const world = new World(drainOf({ nodes: ['n1'], ...spec }), [{ name: 'n1' }], pods);
+  let made = pods.length;
+  world.onEvicted = ({ namespace, nodeName }) => {
+    const pod = { ...pods[0], namespace, nodeName, name: `op-${made}`, uid: `again-${made}` };
+    made += 1;
+    if (waits === 0) world.show(pod);
+    else world.after(waits, () => world.show(pod));
+  };
+  return world;
+}
+
+describe('a pod that comes back to the node', () => {
+  it('is evicted again after 5, 10 and 20 s, then stays and is named', () => {
+    const world = worldOf([pinned]);
+    const evicted: number[] = [];
+    const again = world.onEvicted;
+    world.onEvicted = (pod) => {
+      evicted.push(world.now);
+      again(pod);
+    };
+    world.pass(7_000);
+    assert.match(
+      world.state().pods[0]?.hold ?? '',
+      /^came back 2 times: ReplicaSet op starts it again on the node/,
+    );
+    world.pass(3_600_000);
+    assert.deepEqual(evicted, [0, 5_000, 15_000, 35_000]);
+    const { phase, podsGone, podsLeft, blockers } = world.state();
+    assert.deepEqual([phase, podsGone, podsLeft], ['Failed', 4, 1]);
+    assert.deepEqual(blockers, [
+      'node n1: pod shop/op-4: came back 4 times: ReplicaSet op starts it again on the node ' +
+        '(it names the node, or the node takes new pods), and it stays',
+    ]);
+  });
+
+  it('is said to tolerate the taint where it does', () => {
+    const world = worldOf([{ ...pinned, tolerations }], {
+      tolerations: 'Ignore',
+    });
+    world.pass(3_600_000);
+    assert.match(world.state().blockers.join(), /\(it tolerates the taint\), and it stays$/);
+  });
+
+  it('is counted for each owner, and lets other pods of the node go', () => {
+    const other = { ...pinned, name: 'web-0', owner: { ...owner, name: 'web' } };
+    const world = worldOf([pinned]);
+    world.pass(6_000);
+    world.show(other);
+    world.pass(10);
+    assert.ok(world.log.includes('evict web-0'));
+  });
+
+  it('is asked for a bounded number of times, however late or lost answers are', () => {
+    const answers = fc.array(
+      fc.record({
+        after: fc.constantFrom(0, 50, 40_000),
+        outcome: fc.constantFrom('done', 'blocked', 'failed'),
+        goes: fc.boolean(),
+      }),
+      { maxLength: 30 },
+    );
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 4 }),
+        fc.constantFrom(0, 500),
+        answers,
+        (size, waits, moods) => {
+          const pods = Array.from({ length: size }, (_, at) => ({ ...pinned, name: `op-${at}` }));
+          const world = worldOf(pods, {}, waits);
+          const left = [...moods];
+          world.mishap = () => {
+            const mood = left.shift();
+            if (!mood) return null;
+            const { after, outcome: kind, goes } = mood;
+            if (kind === 'done') return { after, outcome: { kind }, goes: true };
+            const said = { message: 'no', retryAfter: null };
+            if (kind === 'blocked') return { after, outcome: { kind, ...said } };
+            return { after, outcome: { kind: 'failed', status: null, ...said }, goes };
+          };
+          world.pass(24 * 3_600_000);
+          const evictions = world.log.filter((one) => one.startsWith('evict')).length;
+          assert.ok(evictions <= 4 * size, `${evictions} evictions of ${size} pods`);
+          assert.ok(['Failed', 'Drained'].includes(world.state().phase), world.state().phase);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});
