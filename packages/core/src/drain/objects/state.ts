@@ -1,6 +1,7 @@
 // How far a NodeDrain is, as its status says it.
 import type { Blocker } from '../../attempt/blocker.ts';
-import type { Instant } from '../../kernel/time.ts';
+import { describeReason } from '../../eviction/text.ts';
+import { formatTime, type Instant } from '../../kernel/time.ts';
 import type { PodRef } from '../../model/pod.ts';
 import type { TakenPod } from '../../policy/values.ts';
 import { isGivenUp, refusedText } from '../given-up.ts';
@@ -111,7 +112,7 @@ interface Tally {
 }
 
 export function stateOf(input: StateInput): NodeDrainState {
-  const { machine, wall, startedAt, now } = input;
+  const { machine, wall, startedAt } = input;
   const pods = machine.pods();
   const open = pods.filter(({ state }) => !isDone(state));
   const givenUp = pods.filter(isGivenUp);
@@ -145,9 +146,10 @@ export function stateOf(input: StateInput): NodeDrainState {
     nodes,
     podsGone,
     podsLeft: left.length,
-    expectedEnd:
-      phase === 'Running' ? expectedEnd(wall(now), startedAt, podsGone, open.length) : null,
-    pods: [...left.filter(isStuck), ...left.filter((pod) => !isStuck(pod))].map(podState),
+    expectedEnd: phase === 'Running' ? expectedEnd(input, podsGone, open) : null,
+    pods: [...left.filter(isStuck), ...left.filter((pod) => !isStuck(pod))].map((pod) =>
+      podState(pod, wall),
+    ),
     blockers,
     volumeWaits: input.volumeWaits.map((one) => ({ ...one, since: wall(one.since) })),
     notReplaced: input.notReplaced,
@@ -249,23 +251,30 @@ function phaseOf(
   if (isPaused) return 'Paused';
   if (startedAt === null) return open.some(({ phase }) => phase === 'Held') ? 'Blocked' : 'Pending';
   const held = new Set(open.flatMap(({ name, reason }) => (reason === '' ? [] : name)));
-  // Pods of nodes that have ended are waited for no more.
-  const names = new Set(open.map(({ name }) => name));
+  // Pods of nodes that have ended are waited for no more, and those of the next nodes not yet.
+  const begun = open.filter(({ phase }) => phase === 'Tainting' || phase === 'Draining');
+  const names = new Set(begun.map(({ name }) => name));
   const awaited = left.filter(({ pod }) => names.has(pod.nodeName));
   const isAtWork = awaited.some((pod) => !isStuck(pod) && !held.has(pod.pod.nodeName));
   const isHeld = awaited.length > 0 || held.size === open.length;
   return isHeld && !isAtWork ? 'Blocked' : 'Running';
 }
 
-/** As though the others took as long as those that are gone. */
+/** As though the others took as long as those that are gone, and not before the last that has time of its own. */
 function expectedEnd(
-  wall: Instant,
-  startedAt: Instant | null,
+  { wall: asWall, now, startedAt }: StateInput,
   gone: number,
-  left: number,
+  open: readonly DrainPod[],
 ): Instant | null {
-  if (startedAt === null || gone === 0 || left === 0) return null;
-  return wall + Math.round(((wall - startedAt) / gone) * left);
+  if (startedAt === null || open.length === 0) return null;
+  const wall = asWall(now);
+  const ends = open.flatMap(({ state, due }) => {
+    return state.kind === 'waiting' && due !== null ? asWall(due) : [];
+  });
+  const others = open.length - ends.length;
+  if (others > 0 && gone === 0) return null;
+  const pace = others > 0 ? Math.round((wall - startedAt) / gone) : 0;
+  return Math.max(wall + pace * others, ...ends);
 }
 
 function podName({ namespace, name }: PodRef): string {
@@ -283,8 +292,11 @@ function holdOf({ state, blocker, hold }: DrainPod): string {
   return isHeld && blocker === null ? (hold?.message ?? '') : '';
 }
 
-function podState(known: DrainPod): NodeDrainPodState {
-  const { pod, state, blocker } = known;
-  const hold = holdOf(known);
+function podState(known: DrainPod, wall: (at: Instant) => Instant): NodeDrainPodState {
+  const { pod, state, blocker, due, because } = known;
+  const [reason] = because;
+  const waits = state.kind === 'waiting' && due !== null && reason;
+  const time = waits ? `${describeReason(reason)}: until ${formatTime(wall(due))}` : '';
+  const hold = holdOf(known) || (blocker ? '' : time);
   return { node: pod.nodeName, pod: podName(pod), state: state.kind, blocker, hold };
 }
