@@ -4,6 +4,7 @@ import { type ExitCode, exitCode } from './cli/exit.ts';
 import { interruptSignal } from './cli/interrupt-signal.ts';
 import { processOutput } from './cli/output.ts';
 import { codeOfError, runProgram } from './program.ts';
+import { printable } from './render/printable.ts';
 
 const argv = process.argv.slice(2);
 const output = processOutput();
@@ -28,7 +29,8 @@ process.stderr.on('error', () => {});
 
 // Node itself would also print the line of the bundle, which is as long as the bundle.
 process.on('uncaughtException', (error) => {
-  output.err(`error: crashed, which is a bug: ${inspect(error)}`);
+  const lines = inspect(error).split('\n').map(printable);
+  output.err(`error: crashed, which is a bug: ${lines.join('\n')}`);
   process.exit(codeOfError(argv));
 });
 

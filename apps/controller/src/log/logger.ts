@@ -94,10 +94,11 @@ function quoted(value: unknown): string {
 }
 
 /** JSON leaves these as they are, and they would steer a terminal or break the line. */
-const steering = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+const steering = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 function disarmed(line: string): string {
   return line.replace(steering, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+    const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
+    return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
   });
 }

@@ -1,4 +1,4 @@
-import { printable } from '../render/printable.ts';
+import { onTerminal, printable } from '../render/printable.ts';
 import { type ColorChoice, type Paint, paintFor } from '../render/style.ts';
 
 /** A block of lines that is rewritten in place, for a person who watches. */
@@ -12,7 +12,7 @@ export interface LiveBlock {
 export interface Output {
   /** Data: what a script reads. One call, one line or block without its line end. */
   out(text: string): void;
-  /** Data exactly as it is. */
+  /** Data exactly as it is, unless a terminal shows it. */
   write(text: string): void;
   /** Resolves when all data so far has been taken; never where it could not be written. */
   flushed(): Promise<void>;
@@ -38,11 +38,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function processOutput(env: Environment = process.env): Output {
   const { stdout, stderr } = process;
   return {
-    out: (text) => void stdout.write(`${text}\n`),
-    write: (text) => void stdout.write(text),
+    out: (text) => void stdout.write(`${onTerminal(text)}\n`),
+    write: (text) => void stdout.write(stdout.isTTY ? onTerminal(text) : text),
     flushed: () =>
       new Promise((resolve) => void stdout.write('', (error) => void (error ?? resolve()))),
-    err: (text) => void stderr.write(`${text}\n`),
+    err: (text) => void stderr.write(`${onTerminal(text)}\n`),
     live: () => liveBlock(stderr, env),
     screen: () => liveBlock(stdout, env),
     paintOut: paintFor('auto', stdout.isTTY === true, env),
@@ -73,5 +73,5 @@ async function liveBlock(stream: NodeJS.WriteStream, env: Environment): Promise<
     import('../render/screenful.ts'),
   ]);
   const block = createLogUpdate(stream, { showCursor: true });
-  return { show: (text) => block(screenful(text, stream)), clear: () => block.clear() };
+  return { show: (text) => block(screenful(onTerminal(text), stream)), clear: () => block.clear() };
 }

@@ -3,6 +3,16 @@ export function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`;
 }
 
+/** So many names fit a line. */
+const namesMax = 3;
+
+/** Names, cut with a count: `a, b, c and 7 more`. */
+export function listText(names: readonly string[], between = ', '): string {
+  const more = names.length - namesMax;
+  if (more <= 0) return names.join(between);
+  return `${names.slice(0, namesMax).join(', ')} and ${more} more`;
+}
+
 /**
  * The least of the values. Other than `Math.min(...values)` it takes any number of them: V8 passes
  * some 100,000 arguments at most.

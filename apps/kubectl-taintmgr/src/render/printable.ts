@@ -1,18 +1,53 @@
-// Text made safe for a terminal: no control characters, nothing that reorders or breaks a line
-// unseen.
+// Text made safe for a terminal: no control characters, nothing that reorders, hides or breaks a line
+// unseen. What is written to a person goes through `onTerminal`, whoever has written it.
 
-/** Control characters, and those that reorder or break a line without being seen. */
-const steering = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+/** Control characters, and those that are not seen and reorder, hide or break what is. */
+const steering = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** The same beside line ends, tabs and our own colours (see style.ts), which come first. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one.
+const steeringOrOurs = /\u001b\[(?:1|22|31|32|33|39)m|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** What JSON leaves as it is. */
+const unescaped = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /**
  * Object names and messages come from the cluster: whatever would steer the terminal is shown as
  * an escape, control characters as `^[`, others as `\u202e`.
  */
 export function printable(text: string): string {
-  return text.replace(steering, (character) => {
-    const code = character.charCodeAt(0);
-    if (code === 0x7f) return '^?';
-    if (code <= 0x9f) return `^${String.fromCharCode((code & 0x1f) + 0x40)}`;
-    return `\\u${code.toString(16)}`;
+  return text.replace(steering, escapeOf);
+}
+
+/** The last door before a terminal: lines, tabs and our colours stay, all else is shown as an escape. */
+export function onTerminal(text: string): string {
+  return text.replace(steeringOrOurs, (found) => {
+    return found.length > 2 || found === '\n' || found === '\t' ? found : escapeOf(found);
   });
+}
+
+/** JSON in which nothing steers a terminal, and which reads the same. */
+export function jsonText(value: unknown, indent?: number): string {
+  return inEscapes(JSON.stringify(value, null, indent));
+}
+
+/** Whether text has to stand in quotes, for its escapes. */
+export function needsEscapes(text: string): boolean {
+  return text.search(unescaped) >= 0;
+}
+
+/** What stands in double quotes in JSON or YAML, with escapes that both read. */
+export function inEscapes(text: string): string {
+  return text.replace(unescaped, (found) => {
+    const units = Array.from({ length: found.length }, (_, index) => found.charCodeAt(index));
+    return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+  });
+}
+
+function escapeOf(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  if (code === 0x7f) return '^?';
+  if (code <= 0x9f) return `^${String.fromCharCode((code & 0x1f) + 0x40)}`;
+  const digits = code.toString(16).padStart(4, '0');
+  return code > 0xffff ? `\\u{${digits}}` : `\\u${digits}`;
 }

@@ -1,4 +1,5 @@
 import type { Format } from './format.ts';
+import { jsonText, onTerminal } from './printable.ts';
 import type { TableOptions } from './table.ts';
 
 /**
@@ -23,9 +24,9 @@ export async function printAnswer(
 ): Promise<string> {
   switch (format.kind) {
     case 'table':
-      return asLines(answer.table({ wide: format.wide, headers }));
+      return asLines(onTerminal(answer.table({ wide: format.wide, headers })));
     case 'json':
-      return asLines(JSON.stringify(answer.document, null, 4));
+      return asLines(jsonText(answer.document, 4));
     case 'yaml': {
       const { yamlOf } = await import('./yaml.ts');
       return yamlOf(answer.document);
@@ -42,7 +43,7 @@ export async function printAnswer(
     }
     case 'jsonpath-as-json': {
       const { findJsonPath } = await import('./json-path.ts');
-      return asLines(JSON.stringify(findJsonPath(format.template, answer.document), null, 4));
+      return asLines(jsonText(findJsonPath(format.template, answer.document), 4));
     }
   }
 }

@@ -1,5 +1,6 @@
 // Documents as YAML: for other programs, and in one line for a command of ours.
-import { stringify } from 'yaml';
+import { Document, stringify, visit } from 'yaml';
+import { inEscapes, needsEscapes } from './printable.ts';
 
 /** YAML 1.1 is what other programs read: what is a time or a truth there stands in quotes. */
 const options = {
@@ -13,7 +14,19 @@ const options = {
 export function yamlOf(document: object): string {
   // Through JSON, so that what is undefined there is left out here as well.
   const plain: unknown = JSON.parse(JSON.stringify(document));
-  return stringify(plain, options);
+  const text = stringify(plain, options);
+  return needsEscapes(text) ? quotedText(plain) : text;
+}
+
+/** In double quotes whatever has characters that need an escape. */
+function quotedText(plain: unknown): string {
+  const document = new Document(plain, options);
+  visit(document, {
+    Scalar: (_, node) => {
+      if (typeof node.value === 'string' && needsEscapes(node.value)) node.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return inEscapes(document.toString(options));
 }
 
 const inOneLine = {

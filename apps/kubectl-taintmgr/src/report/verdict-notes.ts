@@ -1,11 +1,9 @@
 // Notes about pods that are to go: what will not resolve by itself, and what is lost with them.
 import { type Budget, operatorOf, type PredictedBlocker } from '@taintmgr/core/drain';
-import { count } from '../render/count.ts';
+import { count, listText } from '../render/count.ts';
 import { printable } from '../render/printable.ts';
 import { isBare } from './bare-pods.ts';
 import type { PodReport } from './report.ts';
-
-const namesMax = 3;
 
 /** What somebody has to see to, one line each. */
 export function verdictWarnings(pods: readonly PodReport[]): readonly string[] {
@@ -47,8 +45,7 @@ function eachBudget(
 ): readonly string[] {
   const texts = new Map<string, string>();
   for (const blocker of pods.flatMap(({ blockers }) => blockers).filter(isMeant)) {
-    const names = namesOf(blocker.budgets);
-    texts.set(names, textOf(names, blocker));
+    texts.set(keyOf(blocker.budgets), textOf(namesOf(blocker.budgets), blocker));
   }
   return [...texts.values()];
 }
@@ -73,6 +70,7 @@ function unreadyTexts(pods: readonly PodReport[]): readonly string[] {
   for (const { facts, blockers } of pods) {
     for (const { remedy, budgets } of blockers) {
       if (remedy === undefined) continue;
+      // Only one that is alone over a pod has a remedy, so no name is cut.
       const names = namesOf(budgets);
       held.set(names, [...(held.get(names) ?? []), facts.pod.name]);
     }
@@ -98,11 +96,16 @@ function bareTexts(pods: readonly PodReport[]): readonly string[] {
 
 /** `1 pod not ready (shop/web-0)` */
 function podsText(names: readonly string[], what: string): string {
-  const shown = names.slice(0, namesMax).join(', ');
-  const more = names.length > namesMax ? ` and ${names.length - namesMax} more` : '';
-  return `${count(names.length, 'pod')} ${what} (${shown}${more})`;
+  return `${count(names.length, 'pod')} ${what} (${listText(names)})`;
 }
 
 function namesOf(budgets: readonly Budget[]): string {
-  return budgets.map(({ namespace, name }) => `${namespace}/${name}`).join(' and ');
+  return listText(
+    budgets.map(({ namespace, name }) => `${namespace}/${name}`),
+    ' and ',
+  );
+}
+
+function keyOf(budgets: readonly Budget[]): string {
+  return budgets.map(({ namespace, name }) => `${namespace}/${name}`).join(' ');
 }

@@ -15,7 +15,7 @@ import { resumeCommand } from '@taintmgr/core/policy';
 import { formatDuration, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import type { Evictor } from '../cluster/evictors.ts';
 import type { NodeFacts } from '../cluster/facts.ts';
-import { count } from '../render/count.ts';
+import { count, listText } from '../render/count.ts';
 import { printable } from '../render/printable.ts';
 import type { LimitedTime } from './limit-forecast.ts';
 import type { PodReport, Tally } from './report.ts';
@@ -176,7 +176,7 @@ const verdictTexts = {
 
 /** `PDB web (needs time)`, `PDB db (its operator acts: Cluster/db)`, `webhook (somebody else may move it)` */
 function blockerText({ code, verdict, budgets }: PredictedBlocker): string {
-  const names = budgets.map(({ name }) => name).join(', ');
+  const names = listText(budgets.map(({ name }) => name));
   const what = {
     Budget: `PDB ${names}`,
     TwoBudgets: `PDBs ${names}`,

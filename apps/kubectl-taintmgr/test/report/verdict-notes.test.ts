@@ -52,6 +52,14 @@ describe('who has to see to a pod that is held', () => {
     ]);
   });
 
+  it('somebody, where thousands of budgets select one pod: tables name some, json all', () => {
+    const budgets = Array.from({ length: 5000 }, (_, index) => ({ ...shut, name: `db-${index}` }));
+    const { cell, warnings, document } = look([pod('db-1', ready)], budgets);
+    assert.equal(cell, 'PDBs db-0, db-1, db-2 and 4997 more (needs action)');
+    assert.match(warnings.join(), /^PDB shop\/db-0, shop\/db-1, shop\/db-2 and 4997 more: /);
+    assert.match(JSON.stringify(document.blockers), /"db-4999"/);
+  });
+
   it('its operator, where the budget belongs to an object of one', () => {
     for (const owner of [cluster, machine]) {
       const { kind, name, apiVersion } = owner;

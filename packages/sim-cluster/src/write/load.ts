@@ -1,6 +1,7 @@
 // Loads objects of a real cluster as they are, and reports what could not be loaded.
 import { establishedDefinition } from '../defaults/definition.ts';
 import { randomUid } from '../kernel/prng.ts';
+import { ApiError } from '../objects/errors.ts';
 import { copy, isList, isObject } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { formatTime, TimeError } from '../objects/time.ts';
@@ -103,7 +104,8 @@ function loadItem(backend: Backend, item: unknown, createdNamespaces: string[]):
   if (present && storage.storeKey !== 'namespaces') return 'already there';
   if (present) backend.store.remove(storage.storeKey, present);
   if (namespace && !backend.store.get('namespaces', '', namespace)) {
-    createObject(backend, storedResource('namespaces'), { metadata: { name: namespace } }, '');
+    const refusal = namespaceRefusal(backend, namespace);
+    if (refusal !== null) return refusal;
     createdNamespaces.push(namespace);
   }
   const isDefinition = storage.storeKey === definitionsKey;
@@ -112,6 +114,17 @@ function loadItem(backend: Backend, item: unknown, createdNamespaces: string[]):
     : object;
   backend.store.put(storage.storeKey, loaded, null);
   return null;
+}
+
+/** Makes the namespace that an object is in; returns why there can be none, or null. */
+function namespaceRefusal(backend: Backend, name: string): string | null {
+  try {
+    createObject(backend, storedResource('namespaces'), { metadata: { name } }, '');
+    return null;
+  } catch (error) {
+    if (error instanceof ApiError) return error.message;
+    throw error;
+  }
 }
 
 /** What makes an object unusable, or null. */

@@ -11,13 +11,12 @@ import { formatDuration, type Millis, parseTime } from '@taintmgr/core/time';
 import { drainsOn } from '../../cluster/drain-marks.ts';
 import type { NodeFacts, PodFacts } from '../../cluster/facts.ts';
 import type { Survey } from '../../cluster/survey.ts';
-import { count } from '../../render/count.ts';
+import { count, listText } from '../../render/count.ts';
 import { shellWord } from '../../render/shell-word.ts';
 import { isBare } from '../../report/bare-pods.ts';
 import { ago } from '../../report/words.ts';
 import { type Finding, type FindingOf, findingsOf, orWell } from './finding.ts';
 
-const namesMax = 3;
 /** A pod that should have ended so long ago is worth a word. */
 const stuckAfterMs: Millis = 600_000;
 
@@ -39,10 +38,10 @@ export function checkBudgets({ budgets, pods }: Survey): readonly Finding[] {
     }
   }
   findings.push(...unreadyFindings(finding, budgets, pods ?? []));
-  for (const [names, shared] of sharedPods(budgets, pods ?? [])) {
+  for (const { about, pods: shared } of sharedPods(budgets, pods ?? [])) {
     const message = `${countText(shared)} selected by all of them: the Eviction API refuses to evict such pods`;
     const fix = 'leave one PDB for each pod';
-    findings.push(finding('FAIL', message, { about: names, fix }));
+    findings.push(finding('FAIL', message, { about, fix }));
   }
   return orWell(
     finding,
@@ -117,15 +116,18 @@ export function checkBarePods({ pods }: Survey): readonly Finding[] {
 function sharedPods(
   budgets: readonly Budget[],
   pods: readonly PodFacts[],
-): ReadonlyMap<string, readonly string[]> {
-  const shared = new Map<string, string[]>();
+): readonly { readonly about: string; readonly pods: readonly string[] }[] {
+  const shared = new Map<string, { readonly about: string; readonly pods: string[] }>();
   for (const { pod } of pods) {
     const over = budgetsOver(pod, budgets);
     if (over.length < 2) continue;
-    const names = `pdb/${over.map(({ name }) => name).join(', pdb/')} -n ${pod.namespace}`;
-    shared.set(names, [...(shared.get(names) ?? []), pod.name]);
+    const names = over.map(({ name }) => `pdb/${name}`);
+    const key = `${pod.namespace} ${names.join(' ')}`;
+    const entry = shared.get(key) ?? { about: `${listText(names)} -n ${pod.namespace}`, pods: [] };
+    entry.pods.push(pod.name);
+    shared.set(key, entry);
   }
-  return shared;
+  return [...shared.values()];
 }
 
 /** NoExecute taints without any record of when they were added. */
@@ -195,9 +197,4 @@ function countText(names: readonly string[]): string {
   return names.length === 1
     ? `pod ${names[0]} is`
     : `${names.length} pods (${listText(names)}) are`;
-}
-
-function listText(names: readonly string[]): string {
-  const shown = names.slice(0, namesMax).join(', ');
-  return names.length > namesMax ? `${shown} and ${names.length - namesMax} more` : shown;
 }

@@ -6,6 +6,7 @@ import { warn } from '../../cli/output.ts';
 import { type Collection, collections, listCollection } from '../../cluster/collections.ts';
 import { describeRight, type Right } from '../../cluster/rights.ts';
 import { count } from '../../render/count.ts';
+import { jsonText } from '../../render/printable.ts';
 import type { SnapshotFlags } from './flags.ts';
 import { shapes } from './kept-fields.ts';
 import { keep } from './redaction.ts';
@@ -63,7 +64,7 @@ function writeJson({ output }: Invocation<SnapshotFlags>, items: readonly object
   const head = JSON.stringify(list).slice(0, -1);
   output.write(`${head},"items":[`);
   for (const [index, item] of items.entries()) {
-    output.write(`${index === 0 ? '\n' : ',\n'}${JSON.stringify(item)}`);
+    output.write(`${index === 0 ? '\n' : ',\n'}${jsonText(item)}`);
   }
   output.write('\n]}\n');
 }

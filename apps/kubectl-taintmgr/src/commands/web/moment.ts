@@ -9,7 +9,7 @@ import { runningDrains } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import type { NodeDrainObject } from '../../cluster/node-drains.ts';
 import type { ForecastSurvey } from '../../cluster/survey.ts';
-import { count } from '../../render/count.ts';
+import { count, listText } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import { blockerOf, phaseOf } from '../../report/node-drains.ts';
 import { notesOn } from '../../report/notes.ts';
@@ -131,7 +131,7 @@ const blockerKinds = {
 } as const;
 
 function blockerHold(blocker: PredictedBlocker): LiveHold {
-  const budgets = blocker.budgets.map((budget) => budget.name).join(', ');
+  const budgets = listText(blocker.budgets.map((budget) => budget.name));
   const name = budgets || (webhookDenial(blocker.message)?.webhook ?? '');
   return { kind: blockerKinds[blocker.code], name, text: blockerLine(blocker) };
 }
