@@ -15,9 +15,14 @@ const waitingMin = 8;
 const waitingMax = 24;
 /** What an answer takes on a server where nobody waits may be another after this time. */
 const windowMs: Millis = 5_000;
+/** A request that has no answer for so long may wait for a webhook of its namespace: others need not wait with it. */
+const lateMs: Millis = 500;
+/** So many requests may a namespace have under way where late ones of others hold all places. */
+const besideLateMax = 4;
 
 interface UnderWay {
   readonly key: string;
+  readonly namespace: string;
   readonly sentAt: Instant;
 }
 
@@ -30,6 +35,9 @@ interface UnderWay {
  * A server that says that it cannot keep up gets half as many, and one more for each full round of
  * answers from then on. So does one that is slow, but never fewer than in the beginning: where a
  * webhook takes its time for each request, fewer at once make none of them quicker.
+ *
+ * Such a webhook holds up no other namespace: where all places are taken, those of late requests do not
+ * count for the pods of other namespaces, up to as many again, and never more than allowed.
  */
 export class Pace {
   readonly #prefix: string;
@@ -41,8 +49,9 @@ export class Pace {
   #quickest: Millis = Number.POSITIVE_INFINITY;
   #quickestBefore: Millis = Number.POSITIVE_INFINITY;
   #windowAt: Instant = Number.NEGATIVE_INFINITY;
-  /** By id. */
+  /** By id, in the order in which they were sent. */
   readonly #underWay = new Map<string, UnderWay>();
+  readonly #byNamespace = new Map<string, number>();
   #count = 0;
 
   /** `prefix` begins every id this one hands out. */
@@ -58,15 +67,35 @@ export class Pace {
     return Math.floor(this.#limit);
   }
 
-  /** Whether one more may be sent. */
+  /** Whether one more may be sent, of whichever namespace. */
   get hasRoom(): boolean {
     return this.#underWay.size < this.limit;
   }
 
+  /** So many requests about pods of a namespace are under way. */
+  underWayOf(namespace: string): number {
+    return this.#byNamespace.get(namespace) ?? 0;
+  }
+
+  /** From when on one more may be sent about a pod of a namespace, unless an answer comes before; null: not before. */
+  roomAt(namespace: string): Instant | null {
+    if (this.hasRoom) return Number.NEGATIVE_INFINITY;
+    const { size } = this.#underWay;
+    if (size >= Math.min(this.#max, 2 * this.limit)) return null;
+    if (this.underWayOf(namespace) >= besideLateMax) return null;
+    let needed = size - this.limit + 1;
+    for (const one of this.#underWay.values()) {
+      if (one.namespace !== namespace) needed -= 1;
+      if (needed === 0) return one.sentAt + lateMs;
+    }
+    return null;
+  }
+
   /** Takes a place for a request about `key`, and answers its id. */
-  start(sentAt: Instant, key: string): string {
+  start(sentAt: Instant, key: string, namespace: string): string {
     const id = `${this.#prefix}-${++this.#count}`;
-    this.#underWay.set(id, { key, sentAt });
+    this.#underWay.set(id, { key, namespace, sentAt });
+    this.#byNamespace.set(namespace, this.underWayOf(namespace) + 1);
     return id;
   }
 
@@ -75,7 +104,10 @@ export class Pace {
     const ended = this.#underWay.get(id);
     if (!ended) return null;
     this.#underWay.delete(id);
-    const { key, sentAt } = ended;
+    const { key, namespace, sentAt } = ended;
+    const others = this.underWayOf(namespace) - 1;
+    if (others > 0) this.#byNamespace.set(namespace, others);
+    else this.#byNamespace.delete(namespace);
     const took = Math.max(1, now - sentAt);
     // Those sent before the last cut say nothing new.
     const isNews = sentAt >= this.#cutAt;

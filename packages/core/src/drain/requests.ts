@@ -53,7 +53,7 @@ export class DrainRequests {
     const { because, due } = known;
     const { budgets } = this.#config;
     const method = methodFor(now, known.budgetsAsked, pod, this.#terms(pod, due));
-    const id = this.#pace.start(now, pod.uid);
+    const id = this.#pace.start(now, pod.uid, pod.namespace);
     this.#site.gate.sent(now, pod);
     const sent = this.#site.pods.put(
       pod,

@@ -11,6 +11,10 @@ type Timed = EvictionAttempt & { readonly state: { readonly until: Instant } };
 export class Attempts {
   readonly #attempts = new Map<string, EvictionAttempt>();
   readonly #schedule = new Schedule();
+  /** Those that are due and wait for a place, by namespace, since when they are due. */
+  readonly #lines = new Map<string, Schedule>();
+  /** By uid: the namespace in whose line it stands. */
+  readonly #inLine = new Map<string, string>();
 
   get(uid: string): EvictionAttempt | undefined {
     return this.#attempts.get(uid);
@@ -28,6 +32,7 @@ export class Attempts {
   /** It is looked at when its state ends. */
   put(uid: string, attempt: Timed): void {
     this.#attempts.set(uid, attempt);
+    this.#leaveLine(uid);
     this.#schedule.set(uid, attempt.state.until);
   }
 
@@ -65,6 +70,7 @@ export class Attempts {
   delete(uid: string): void {
     this.#attempts.delete(uid);
     this.#schedule.cancel(uid);
+    this.#leaveLine(uid);
   }
 
   /** Those with a deadline that have not been sent, and their deadlines. */
@@ -74,6 +80,47 @@ export class Attempts {
     }
   }
 
+  /** It is due since `since`, and waits for a place among those of its namespace. */
+  standInLine(uid: string, namespace: string, since: Instant): void {
+    const line = this.#lines.get(namespace) ?? new Schedule();
+    this.#lines.set(namespace, line);
+    line.set(uid, since);
+    this.#inLine.set(uid, namespace);
+  }
+
+  /** The namespaces whose pods wait for a place. */
+  waitingNamespaces(): Iterable<string> {
+    return this.#lines.keys();
+  }
+
+  /** Whether some pod waits for a place. */
+  get hasLine(): boolean {
+    return this.#lines.size > 0;
+  }
+
+  /**
+   * The next one whose turn it is: of the namespace with the fewest requests under way, and of those with as many
+   * the one that is due the longest; null: none of those that wait has room.
+   */
+  takeTurn(
+    underWayOf: (namespace: string) => number,
+    hasRoom: (namespace: string) => boolean,
+  ): string | null {
+    let best: { readonly line: Schedule; readonly underWay: number } | null = null;
+    for (const [namespace, line] of this.#lines) {
+      const underWay = underWayOf(namespace);
+      if (
+        best &&
+        (underWay > best.underWay || (underWay === best.underWay && !isEarlier(line, best.line)))
+      )
+        continue;
+      if (hasRoom(namespace)) best = { line, underWay };
+    }
+    const uid = best?.line.first() ?? null;
+    if (uid !== null) this.#leaveLine(uid);
+    return uid;
+  }
+
   takeDue(now: Instant): string | null {
     return this.#schedule.takeDue(now);
   }
@@ -81,4 +128,19 @@ export class Attempts {
   nextWake(): Instant | null {
     return this.#schedule.next();
   }
+
+  #leaveLine(uid: string): void {
+    const namespace = this.#inLine.get(uid);
+    const line = namespace === undefined ? undefined : this.#lines.get(namespace);
+    if (namespace === undefined || !line) return;
+    this.#inLine.delete(uid);
+    line.cancel(uid);
+    if (line.size === 0) this.#lines.delete(namespace);
+  }
+}
+
+/** Whether the first of a line is due for longer. */
+function isEarlier(line: Schedule, other: Schedule): boolean {
+  const [at, otherAt] = [line.next() ?? 0, other.next() ?? 0];
+  return at < otherAt || (at === otherAt && (line.first() ?? '') < (other.first() ?? ''));
 }

@@ -38,6 +38,10 @@ export class EvictionRequests {
   readonly #reconciler: PodReconciler;
   readonly #emit: (command: MachineCommand) => void;
   readonly #pace: Pace;
+  /** When one of those that stand in line may have a place; null: not before an answer. */
+  #placeAt: Instant | null = null;
+  /** Limits may let somebody through for whom there was no place. */
+  #asksOnAnswer = false;
 
   constructor(
     { store, decider, limits, attempts, reconciler, emit }: RequestSite,
@@ -53,29 +57,72 @@ export class EvictionRequests {
     this.#pace = new Pace('eviction', config.evictionsInFlightMax);
   }
 
-  /** When some pod is due or may ask limits again, where one more may be sent; null: not before an event. */
+  /** When some pod is due, may ask limits again or has a place after all; null: not before an event. */
   nextWake(): Instant | null {
-    if (!this.#pace.hasRoom) return null;
-    return earlier(this.#attempts.nextWake(), this.#limits.queue.nextWake());
+    const due = earlier(this.#attempts.nextWake(), this.#limits.queue.nextWake());
+    return this.#attempts.hasLine ? earlier(due, this.#placeAt) : due;
   }
 
-  /** Sends what is due and may go. */
+  /**
+   * Sends what is due and may go. While there are places for all, the pods go by when they are due; those
+   * that have to wait for one stand in line by namespace, and the namespaces take turns.
+   */
   sendDue(now: Instant): void {
-    while (this.#pace.hasRoom) {
+    for (;;) {
+      const since = this.#attempts.nextWake();
       const uid = this.#attempts.takeDue(now);
+      if (since === null || uid === null) break;
+      if (this.#pace.hasRoom && !this.#attempts.hasLine) this.#actOn(now, uid);
+      else this.#attempts.standInLine(uid, this.#known(uid).namespace, since);
+    }
+    const underWayOf = (namespace: string): number => this.#pace.underWayOf(namespace);
+    const hasRoom = (namespace: string): boolean => this.#hasRoom(now, namespace);
+    for (;;) {
+      const uid = this.#attempts.takeTurn(underWayOf, hasRoom);
       if (uid === null) break;
       this.#actOn(now, uid);
     }
+    this.#placeAt = this.#nextPlace(this.#attempts.waitingNamespaces());
+    this.#askLimits(now);
+  }
+
+  /** Those that limits held back ask again, and as soon as there may be a place if there is none. */
+  #askLimits(now: Instant): void {
+    const without = new Set<string>();
     for (const uid of this.#limits.queue.ask(now)) {
-      if (this.#pace.hasRoom) this.#actOn(now, uid, true);
-      // Everyone asks again as soon as there is room for more requests.
-      else this.#limits.queue.requeue(now);
+      const { namespace } = this.#known(uid);
+      if (this.#hasRoom(now, namespace)) this.#actOn(now, uid, true);
+      else without.add(namespace);
     }
+    const at = this.#nextPlace(without);
+    if (at !== null) this.#limits.queue.requeue(at);
+    this.#asksOnAnswer = without.size > 0;
+  }
+
+  #hasRoom(now: Instant, namespace: string): boolean {
+    const at = this.#pace.roomAt(namespace);
+    return at !== null && at <= now;
+  }
+
+  /** When the first of these namespaces has room, unless an answer comes before. */
+  #nextPlace(namespaces: Iterable<string>): Instant | null {
+    let first: Instant | null = null;
+    let isAsked = false;
+    for (const namespace of namespaces) {
+      const isUnderWay = this.#pace.underWayOf(namespace) > 0;
+      // All without a request under way have room at the same time.
+      if (!isUnderWay && isAsked) continue;
+      isAsked ||= !isUnderWay;
+      first = earlier(first, this.#pace.roomAt(namespace));
+    }
+    return first;
   }
 
   /** A result for an attempt that was dropped meanwhile only frees its place. */
   answered(now: Instant, id: string, outcome: Outcome): void {
     const uid = this.#pace.finish(now, id, outcome);
+    this.#placeAt = now;
+    if (this.#asksOnAnswer) this.#limits.queue.requeue(now);
     const attempt = uid === null ? undefined : this.#attempts.get(uid);
     if (uid === null || attempt?.state.kind !== 'requested' || attempt.state.id !== id) return;
     if (!isSetback(outcome)) {
@@ -137,7 +184,7 @@ export class EvictionRequests {
 
   #send(now: Instant, pod: Pod, attempt: EvictionAttempt, { deadline, because }: Eviction): void {
     const tries = attempt.tries + 1;
-    const id = this.#pace.start(now, pod.uid);
+    const id = this.#pace.start(now, pod.uid, pod.namespace);
     this.#attempts.set(pod.uid, { ...attempt, tries, deadline, state: { kind: 'requested', id } });
     if (tries === 1) this.#emit(evictionEvent(pod, because));
     const wall = this.#wall(now);

@@ -41,7 +41,7 @@ function play(ms: number, capacityAt: (now: number) => Capacity): Played {
     worked.splice(0, worked.length, ...worked.filter(({ until }) => until > now));
     // A server that refuses is not asked again in the same instant.
     while (pace.hasRoom) {
-      const id = pace.start(now, 'pod');
+      const id = pace.start(now, 'pod', 'shop');
       if (waiting.length + worked.length < room) waiting.push(id);
       else {
         pace.finish(now, id, tooMany);

@@ -14,7 +14,7 @@ const failed = (status: number | null): Extract<Outcome, { kind: 'failed' }> => 
 function round(pace: Pace, now: number, outcome: Outcome, took = 10): number {
   const ids: string[] = [];
   while (pace.hasRoom) {
-    ids.push(pace.start(now, 'pod'));
+    ids.push(pace.start(now, 'pod', 'shop'));
   }
   for (const id of ids) pace.finish(now + took, id, outcome);
   return ids.length;
