@@ -163,6 +163,8 @@ export interface NodeDrain {
   readonly afterNode: readonly DrainHook[];
   /** How far it was when its status was written last, by node. */
   readonly known: readonly KnownDrainNode[];
+  /** Pods that have left nodes which are in `known` no more. */
+  readonly podsGoneBefore: number;
   /** Whether these are all: a status has a limit. */
   readonly knowsAll: boolean;
   /** StatefulSets (`namespace/name`) that waited for volumes, as its status has them. */
@@ -261,6 +263,8 @@ export interface KnownDrainNode {
   readonly waitsSince: Instant | null;
   readonly endedAt: Instant | null;
   readonly podsGone: number;
+  /** Those that had still to leave. */
+  readonly podsLeft: number;
 }
 
 /** Where an EvictionPause holds evictions. Everything given must match; nothing given: everywhere. */

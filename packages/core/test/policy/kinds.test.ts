@@ -280,6 +280,7 @@ describe('NodeDrain and TaintManager', () => {
         afterNode: [],
         known: [],
         knowsAll: true,
+        podsGoneBefore: 0,
         volumeWaits: [],
         notReplaced: [],
         startedAt: null,

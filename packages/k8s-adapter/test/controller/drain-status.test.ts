@@ -67,7 +67,8 @@ describe('the status of a NodeDrain', () => {
   });
 
   it('tells the next leader how far each node is, and since when it waits', () => {
-    const none = { startedAt: null, waitsSince: null, endedAt: null, reason: '', message: '' };
+    const times = { startedAt: null, waitsSince: null, endedAt: null };
+    const none = { ...times, reason: '', message: '', podsLeft: 0 };
     const nodes = [
       { ...none, name: 'n1', phase: 'Drained', startedAt: 1000, endedAt: 2000, podsGone: 3 },
       { ...none, name: 'n2', phase: 'Draining', startedAt: 3000, waitsSince: 4000, podsGone: 1 },
@@ -80,11 +81,7 @@ describe('the status of a NodeDrain', () => {
         podsGone: 0,
       },
     ] as const;
-    const said = nodes.map((node) => ({ ...node, podsLeft: 0 }));
-    const { value: status } = fittedStatus(
-      'NodeDrain',
-      drainStatus({ ...large(0, 0), nodes: said }),
-    );
+    const { value: status } = fittedStatus('NodeDrain', drainStatus({ ...large(0, 0), nodes }));
     const judged = readManifest({ ...head, metadata, spec, status }, 0);
     assert.ok(judged.kind === 'allowed' && judged.value.kind === 'NodeDrain');
     assert.deepEqual(

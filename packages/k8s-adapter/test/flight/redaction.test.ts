@@ -206,6 +206,7 @@ const stories: readonly Story[] = [
         known: [
           {
             ...{ name: 'n1', phase: 'Failed', reason: 'Denied', message: 'hush', podsGone: 0 },
+            podsLeft: 0,
             ...{ startedAt: 0, waitsSince: null, endedAt: 0 },
           },
         ],

@@ -225,7 +225,8 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
 /** A drain that says something else now, with how far it is: its status may be older than what we know. */
 function edited(now: Instant, drain: NodeDrain, run: NodeDrainRun): NodeDrain {
   const { nodes: known, startedAt, selector: observedSelector } = run.state(now);
-  return { ...drain, known, knowsAll: true, startedAt, observedSelector };
+  const { podsGoneBefore } = run;
+  return { ...drain, known, knowsAll: true, startedAt, observedSelector, podsGoneBefore };
 }
 
 function isOlder(one: NodeDrain, other: NodeDrain): boolean {

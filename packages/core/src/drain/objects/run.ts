@@ -39,7 +39,9 @@ export class NodeDrainRun {
   readonly #marks: DrainMarks;
   readonly #gates: DrainGates;
   /** Pods that had left each node when this run began: what its status says later counts ours too. */
-  readonly #goneBefore: ReadonlyMap<string, number>;
+  readonly #goneBefore: Map<string, number>;
+  /** Those of nodes that were forgotten. */
+  #podsGoneBefore: number;
   readonly #holds: DrainHolds;
   readonly #conditions: DrainConditions;
   readonly #targets: DrainTargets;
@@ -54,6 +56,7 @@ export class NodeDrainRun {
     this.#surroundings = surroundings;
     const { store, comparisonOperators } = surroundings;
     const before = begunWith(drain);
+    this.#podsGoneBefore = drain.podsGoneBefore;
     this.#goneBefore = new Map(drain.known.map(({ name, podsGone }) => [name, podsGone]));
     const nodes = nodesOf(drain, before, store);
     const pods = nodes.flatMap(({ name }) => [...store.podsOn(name)]);
@@ -100,15 +103,22 @@ export class NodeDrainRun {
       holds: this.#holds,
       cordons: this.#cordons,
       hasBegun: () => this.#startedAt !== null,
+      forget: (name) => this.#countForgotten(now, name),
     });
     this.#startedAt = drain.startedAt;
     this.#actAt = now;
     this.#feedPolicies(now);
     this.#targets.begin(now, before, nodes);
+    if (drain.observedGeneration === drain.generation) this.#countUnseen(now);
   }
 
   get drain(): NodeDrain {
     return this.#drain;
+  }
+
+  /** Pods that have left nodes which were forgotten. */
+  get podsGoneBefore(): number {
+    return this.#podsGoneBefore;
   }
 
   /** What it has written on nodes, for the next run of the drain. */
@@ -165,6 +175,7 @@ export class NodeDrainRun {
       isUndoing: this.#drain.isDeleted,
       isPaused: this.#drain.isPaused,
       goneBefore: this.#goneBefore,
+      podsGoneBefore: this.#podsGoneBefore,
     });
   }
 
@@ -194,6 +205,22 @@ export class NodeDrainRun {
       default:
         this.#machine.handle(now, event);
     }
+  }
+
+  /** Pods that went while nobody led are gone too: those that a status had as left, and that are there no more. */
+  #countUnseen(now: Instant): void {
+    const there = new Map(this.state(now).nodes.map(({ name, podsLeft }) => [name, podsLeft]));
+    for (const { name, phase, podsGone, podsLeft } of this.#drain.known) {
+      const left = there.get(name);
+      if (left === undefined || !['Draining', 'Tainting'].includes(phase)) continue;
+      this.#goneBefore.set(name, podsGone + Math.max(0, podsLeft - left));
+    }
+  }
+
+  #countForgotten(now: Instant, name: string): void {
+    const node = this.state(now).nodes.find((one) => one.name === name);
+    this.#podsGoneBefore += node?.podsGone ?? 0;
+    this.#goneBefore.delete(name);
   }
 
   #seePod(now: Instant, event: Extract<Event, { kind: 'podUpsert' }>): void {

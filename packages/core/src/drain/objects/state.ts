@@ -99,6 +99,8 @@ export interface StateInput {
   readonly isPaused: boolean;
   /** Pods that had left each node when this run began. */
   readonly goneBefore: ReadonlyMap<string, number>;
+  /** Pods that had left nodes which are none of its nodes any more. */
+  readonly podsGoneBefore: number;
 }
 
 /** Pods by the node where they are, or were. */
@@ -121,7 +123,7 @@ export function stateOf(input: StateInput): NodeDrainState {
   const counts = { left: countByNode(left), gone: countByNode(gone) };
   const tally = { ...counts, givenUp: podsByNode(givenUp), late: latePods(machine.nodes(), open) };
   const nodes = machine.nodes().map((node) => nodeState(node, tally, input));
-  const podsGone = nodes.reduce((sum, node) => sum + node.podsGone, 0);
+  const podsGone = nodes.reduce((sum, node) => sum + node.podsGone, input.podsGoneBefore);
   const said = new Set([...tally.late.values()].flat());
   const blocked = open.filter((pod) => isStuck(pod) && !said.has(pod));
   const { closed } = input;

@@ -11,6 +11,9 @@ import type { DrainHolds } from './node-holds.ts';
 import { isMeant, knownOf, missingTargets, targetOf } from './settings.ts';
 import { inWaves } from './waves.ts';
 
+/** So many nodes that are gone are shown of a drain that takes later ones. */
+const goneMax = 100;
+
 /** What has to hear of them. */
 export interface TargetSite {
   readonly store: StoreView;
@@ -20,6 +23,8 @@ export interface TargetSite {
   readonly marks: DrainMarks;
   readonly drain: () => NodeDrain;
   readonly hasBegun: () => boolean;
+  /** A node that is gone is none of its targets any more. */
+  readonly forget: (name: string) => void;
 }
 
 /** Until it has begun, a drain takes the nodes that there are; then those alone, if nothing else is said. */
@@ -78,7 +83,17 @@ export class DrainTargets {
   vanished(now: Instant, name: string): void {
     if (this.#isStillOut(name)) this.#drop(name);
     if (this.#uids.has(name)) this.#uids.set(name, '');
-    this.#site.machine.handle(now, { kind: 'nodeDelete', name });
+    const { machine, drain, forget } = this.#site;
+    machine.handle(now, { kind: 'nodeDelete', name });
+    if (!drain().takesLaterNodes) return;
+    // Nodes may come and go for years: the last ones are shown, and those that are done with count no more.
+    const ended = machine.nodes().filter((one) => this.#uids.get(one.name) === '');
+    const gone = ended.filter(({ phase }) => phase.kind === 'vanished').slice(0, -goneMax);
+    const done = ended.filter(({ phase }) => phase.kind === 'drained' || phase.kind === 'failed');
+    for (const one of [...gone, ...done]) {
+      forget(one.name);
+      this.#drop(one.name);
+    }
   }
 
   /** `known`: how far an earlier run came with it; null: it begins anew. */

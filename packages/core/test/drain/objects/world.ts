@@ -110,12 +110,21 @@ export class World {
   }
 
   /** Another leads, and knows of drains what their status says. */
-  failOver(): void {
+  failOver(meanwhile: () => void = () => {}): void {
     for (const [name, drain] of this.#drains) {
-      const { nodes: known, startedAt, notReplaced } = this.state(name);
-      this.#drains.set(name, { ...drain, isGuarded: true, known, startedAt, notReplaced });
+      const { nodes: known, startedAt, notReplaced, podsGone } = this.state(name);
+      const listed = known.reduce((sum, node) => sum + node.podsGone, 0);
+      const status = { known, startedAt, notReplaced, podsGoneBefore: podsGone - listed };
+      const observedGeneration = drain.generation;
+      this.#drains.set(name, { ...drain, isGuarded: true, ...status, observedGeneration });
     }
+    meanwhile();
     this.start();
+  }
+
+  /** A pod is gone, and nobody hears of it. */
+  lose(name: string): void {
+    for (const pod of [...this.pods.values()]) if (pod.name === name) this.pods.delete(pod.uid);
   }
 
   declare(drain: NodeDrain): void {

@@ -56,6 +56,7 @@ export function nodeDrainOf(
     isPaused: spec.paused,
     ...drainWaitsOf(spec),
     known: (status?.nodeStates ?? []).map(knownNode),
+    podsGoneBefore: goneBefore(status),
     knowsAll: (status?.nodes ?? 0) <= (status?.nodeStates ?? []).length,
     volumeWaits: (status?.volumeWaits ?? []).flatMap(({ statefulSet, since }) => {
       const at = timeOf(since);
@@ -110,6 +111,13 @@ const budgetPolicies = {
 
 type NodeState = NonNullable<NodeDrainStatus['nodeStates']>[number];
 
+/** What the whole counts and none of its nodes. */
+function goneBefore(status: NodeDrainStatus | null): number {
+  const { podsGone: all = 0, nodeStates = [] } = status ?? {};
+  const listed = nodeStates.reduce((sum, { podsGone = 0 }) => sum + podsGone, 0);
+  return Math.max(0, all - listed);
+}
+
 function knownNode({
   name,
   phase,
@@ -119,9 +127,10 @@ function knownNode({
   waitsSince,
   endedAt,
   podsGone = 0,
+  podsLeft = 0,
 }: NodeState): KnownDrainNode {
   return {
-    ...{ name, phase, reason: reason ?? '', message: message ?? '', podsGone },
+    ...{ name, phase, reason: reason ?? '', message: message ?? '', podsGone, podsLeft },
     startedAt: timeOf(startedAt),
     waitsSince: timeOf(waitsSince),
     endedAt: timeOf(endedAt),
