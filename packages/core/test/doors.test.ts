@@ -28,7 +28,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   './drain': {
     values: `
       DrainMachine SoloDrain budgetsOver describeEvictionRequest drainFaultText drainFaultsText drainFlag drainHeartbeatMs drainStaleMs drainText
-      filterPod interceptedReason interceptionIn interceptionRepeatMs isOpenRequest isShut looksAtAllPods nodeDrainer operatorOf planDrain predictBlockers
+      filterPod interceptedReason interceptionIn interceptionRepeatMs isOpenRequest isShut looksAtAllPods noExecuteFault nodeDrainer operatorOf ownDeletions planDrain predictBlockers
       resolveDrainConfig soloDrainConfig`,
     types: `
       AskForDrain Budget Departure DrainCommand DrainCondition DrainConfig DrainFailure DrainFault DrainFilterResult
