@@ -10,6 +10,7 @@ import { ApiConnectivity } from '../log/api-connectivity.ts';
 import { formatWait } from '../log/line.ts';
 import type { Logger } from '../log/logger.ts';
 import { lineOf } from '../log/notice.ts';
+import { Setbacks } from '../log/setbacks.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import { OverlapWatch } from '../overlap/watch.ts';
 import { PressureController } from '../pressure/controller.ts';
@@ -71,7 +72,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   const engine = engineConfig(choices, checked);
   const flight = startFlightRecorder({ settings, engine, meter, log });
   const facts = factsOf(options, stats, shadow);
-  const connectivity = new ApiConnectivity();
+  const said = { connectivity: new ApiConnectivity(), setbacks: new Setbacks() };
   const onFailure = (error: Error, wait: Millis): void =>
     log.warn({ error: error.message, next: formatWait(wait) }, 'could not start, will try again');
   const cleanups: Close[] = [
@@ -110,7 +111,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
         if (notice.kind === 'elected') pressure?.elect(notice.held);
         published?.observe(notice);
         tracing?.observe(notice);
-        observe(notice, now, { log, stats, metrics, connectivity });
+        observe(notice, now, { log, stats, metrics, ...said });
       },
       onStart: (running) => {
         stats.running = running;
@@ -234,12 +235,13 @@ interface Observers {
   readonly stats: ProcessStats;
   readonly metrics: Metrics;
   readonly connectivity: ApiConnectivity;
+  readonly setbacks: Setbacks;
 }
 
 function observe(
   notice: Notice,
   now: Instant,
-  { log, stats, metrics, connectivity }: Observers,
+  { log, stats, metrics, connectivity, setbacks }: Observers,
 ): void {
   if (notice.kind === 'elected') stats.leadership.elect(notice.held);
   stats.pending.observe(notice, now);
@@ -247,11 +249,12 @@ function observe(
   stats.takeover?.observe(notice);
   metrics.onNotice(notice, now);
   if (connectivity.isKnown(notice)) return;
+  const isRepeated = setbacks.isKnown(notice, now);
   if (callsOff(notice) && !stats.leadership.held) return;
   const { level, message, fields } = lineOf(notice, now);
   // After a line about a failure there is one about its end.
   if (connectivity.isRestored(notice)) log.info(fields, `${message} again`);
-  else log[level](fields, message);
+  else log[isRepeated ? 'debug' : level](fields, message);
 }
 
 const podsRead = { all: 'all', byNode: 'of tainted nodes' } as const;
