@@ -68,6 +68,12 @@ describe('zones of nodes with old and new labels', () => {
     assert.doesNotMatch(err, /no node is in zone/);
   });
 
+  it('a zone of pause may be named as its label, and is every zone of that name', async () => {
+    const args = ['pause', 'p', '--zones', 'a,r3', '--dry-run=server'];
+    const { spec } = await json<{ spec: { scope: { zones: string[] } } }>(...args);
+    assert.deepEqual(spec.scope.zones.sort(), ['r1/a', 'r2/a', 'r3']);
+  });
+
   const targets: readonly (readonly [zone: string, nodes: readonly string[]])[] = [
     ['r1/a', ['a-both', 'a-moved', 'a-new', 'a-old']],
     ['r2/a', ['other-a']],

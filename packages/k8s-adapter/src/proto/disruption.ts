@@ -1,6 +1,7 @@
 import type { Disruption } from '@taintmgr/core';
-import { type Instant, parseTime } from '@taintmgr/core/time';
+import type { Instant } from '@taintmgr/core/time';
 import { asList, asRecord, asText, type JsonRecord, parseJson } from './json.ts';
+import { timeFromJson } from './taint-starts.ts';
 
 /** Who removes a pod, by its condition DisruptionTarget, and since when. */
 export interface DisruptionMark extends Disruption {
@@ -16,7 +17,7 @@ export function disruptionOf(pod: JsonRecord): DisruptionMark | null {
     if (!isMark(mark)) continue;
     const { reason, lastTransitionTime } = mark;
     const manager = markManager(asRecord(pod.metadata));
-    return { reason: asText(reason), manager, at: parseTime(asText(lastTransitionTime)) };
+    return { reason: asText(reason), manager, at: timeFromJson(lastTransitionTime) };
   }
   return null;
 }

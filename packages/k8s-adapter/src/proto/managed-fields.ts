@@ -1,6 +1,7 @@
 // Who wrote which field of an object, by its managedFields.
-import { type Instant, parseTime } from '@taintmgr/core/time';
+import type { Instant } from '@taintmgr/core/time';
 import { asList, asRecord, asText, type JsonRecord } from './json.ts';
+import { timeFromJson } from './taint-starts.ts';
 
 /** Who last wrote a field of spec, such as `f:taints`, as the API server keeps it in managedFields. */
 export function lastWriteOf(
@@ -8,7 +9,7 @@ export function lastWriteOf(
   metadata: unknown,
 ): { readonly by: string; readonly at: Instant } | null {
   const writes = entriesOf(field, metadata).flatMap(({ manager, time }) => {
-    const at = parseTime(asText(time));
+    const at = timeFromJson(time);
     return at === null ? [] : [{ by: asText(manager), at }];
   });
   return writes.sort((a, b) => b.at - a.at)[0] ?? null;

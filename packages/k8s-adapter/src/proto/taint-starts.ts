@@ -101,10 +101,14 @@ export function formatStarts(
   return JSON.stringify({ ...written, ...Object.fromEntries(entries), ...gone });
 }
 
-/** Text, as JSON has it, or seconds and nanoseconds, as protobuf has; null for anything else. */
+/**
+ * Text, as JSON has it, seconds and nanoseconds, as protobuf has, or a Date, as objects of
+ * @kubernetes/client-node have; null for anything else.
+ */
 export function timeFromJson(value: unknown): Instant | null {
   if (typeof value === 'string') return parseTime(value);
-  const { seconds, nanos } = asRecord(value);
+  const { seconds, nanos, getTime } = asRecord(value);
+  if (typeof getTime === 'function') return asInteger(getTime.call(value));
   const whole = asInteger(seconds);
   return whole === null ? null : whole * 1000 + Math.floor((asInteger(nanos) ?? 0) / 1_000_000);
 }

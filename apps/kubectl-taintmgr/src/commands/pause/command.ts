@@ -1,7 +1,7 @@
 // Makes an EvictionPause and says what it does.
 import type { Namespace } from '@taintmgr/core';
 import { formatDuration, formatTime, type Instant } from '@taintmgr/core/time';
-import { type ApiClient, namespaceFromJson } from '@taintmgr/k8s-adapter/client';
+import { namespaceFromJson } from '@taintmgr/k8s-adapter/client';
 import { withConnection } from '../../cli/connection.ts';
 import { type DryRun, readDryRun } from '../../cli/dry-run-flag.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
@@ -16,7 +16,14 @@ import { pausedText } from '../../report/pauses.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { PauseFlags } from './flags.ts';
 import { type NewPause, newPause, refuseOver } from './manifest.ts';
-import { evictorWarnings, leavesOut, pressureWarnings, scopeWarnings } from './warnings.ts';
+import {
+  evictorWarnings,
+  leavesOut,
+  namespaceWarnings,
+  pressureWarnings,
+  refuseNowhere,
+  zonesMeant,
+} from './warnings.ts';
 
 /** `pause NAME`: holds evictions. */
 export async function run(invocation: Invocation<PauseFlags>, name: string): Promise<ExitCode> {
@@ -40,19 +47,32 @@ export async function run(invocation: Invocation<PauseFlags>, name: string): Pro
   return await withConnection(invocation, async ({ client }) => {
     // What counts is the clock of the cluster.
     const now = (await askForPauses(client)) ?? local;
-    const wanted = newPause(name, flags, now);
-    refuseOver(wanted, now);
+    const reader = new ClusterReader(client);
+    const wanted = await placed(reader, name, flags, now);
     const made = await createPause(client, wanted.manifest, dryRun === 'server');
     output.write(await printed(wanted, made, format, invocation, dryRun, now));
-    for (const text of await warnings(client, wanted)) warn(output, text);
+    for (const text of await warnings(reader, wanted)) warn(output, text);
     return exitCode.done;
   });
 }
 
-async function warnings(client: ApiClient, { pause }: NewPause): Promise<readonly string[]> {
-  const reader = new ClusterReader(client);
-  const looksAtNodes = pause.scope.zones.length > 0 || pause.scope.nodes !== null;
+/** The pause with its zones as nodes have them. Throws UsageError where it is for no node. */
+async function placed(
+  reader: ClusterReader,
+  name: string,
+  flags: PauseFlags,
+  now: Instant,
+): Promise<NewPause> {
+  const looksAtNodes = flags.zones !== undefined || flags.nodeSelector !== undefined;
   const nodes = looksAtNodes ? await reader.ifAllowed(() => reader.nodes()) : null;
+  const zones = nodes && flags.zones ? zonesMeant(flags.zones, nodes) : flags.zones;
+  const wanted = newPause(name, { ...flags, zones }, now);
+  refuseOver(wanted, now);
+  if (nodes) refuseNowhere(wanted.pause, nodes);
+  return wanted;
+}
+
+async function warnings(reader: ClusterReader, { pause }: NewPause): Promise<readonly string[]> {
   const managers = await reader.taintManagers();
   const evictors = await reader.evictors(Promise.resolve(managers));
   const read = {
@@ -65,7 +85,7 @@ async function warnings(client: ApiClient, { pause }: NewPause): Promise<readonl
   const namespaces = looksAtNamespaces ? await readNamespaces(reader) : null;
   const isLeftOut = takesOver && leavesOut(pause, namespaces);
   return [
-    ...scopeWarnings(pause, nodes, namespaces),
+    ...(namespaces === null ? [] : namespaceWarnings(pause, namespaces)),
     ...evictorWarnings(pause, evictors, evictor, isLeftOut),
     ...pressureWarnings(pause, managers, reader.now()),
   ];

@@ -1,58 +1,50 @@
 // What would keep a new pause from holding what it is meant to hold.
 import { type Namespace, selects } from '@taintmgr/core';
-import {
-  coversNamespace,
-  type EvictionPause,
-  type EvictionPauseScope,
-  isTakenOver,
-} from '@taintmgr/core/policy';
+import { coversNamespace, type EvictionPause, isTakenOver } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import { type Evictors, taintEvictors } from '@taintmgr/k8s-adapter';
 import { didYouMean } from '@taintmgr/k8s-adapter/manifests';
 import { type Evictor, evictsBeside } from '../../cluster/evictors.ts';
-import type { NodeFacts } from '../../cluster/facts.ts';
+import { type NodeFacts, zoneNames } from '../../cluster/facts.ts';
 import {
   evictsUnderPressure,
   pressureController,
   type TaintManager,
 } from '../../cluster/taint-managers.ts';
 import { zoneOf } from '../../report/zones.ts';
+import { UsageError } from '../../usage-error.ts';
 
-/** Zones, labels and namespaces that nothing has; `nodes`, `namespaces` null: they cannot be read. */
-export function scopeWarnings(
-  { scope }: EvictionPause,
-  nodes: readonly NodeFacts[] | null,
-  namespaces: readonly Namespace[] | null,
-): readonly string[] {
-  return [
-    ...(nodes === null ? [] : nodeWarnings(scope, nodes)),
-    ...(namespaces === null ? [] : namespaceWarnings(scope, namespaces)),
-  ];
-}
-
-function nodeWarnings(
-  { zones, nodes: selector }: EvictionPauseScope,
+/** The zones as nodes have them: `a` is every zone `region/a`. Throws UsageError where there is no such zone. */
+export function zonesMeant(
+  wanted: readonly string[],
   nodes: readonly NodeFacts[],
 ): readonly string[] {
-  const known = new Set(nodes.map(zoneOf));
-  known.delete('');
-  const names = [...known].sort().join(', ') || 'none';
-  const missing = zones
-    .filter((zone) => !known.has(zone))
-    .map((zone) => `no node is in zone ${zone}; zones of this cluster: ${names}`);
-  if (selector === null) return missing;
-  const selected = nodes.filter(({ node }) => selects(selector, node.labels ?? {}));
-  if (selected.length === 0) return [...missing, 'no node has the labels of --node-selector'];
-  const isElsewhere =
-    missing.length < zones.length && !selected.some((one) => zones.includes(zoneOf(one)));
-  return isElsewhere
-    ? [...missing, 'no node of --zones has the labels of --node-selector']
-    : missing;
+  const known = [...new Set(nodes.map(zoneOf).filter((zone) => zone !== ''))].sort();
+  const meant = wanted.flatMap((zone) => {
+    if (known.includes(zone)) return [zone];
+    const same = nodes.filter(({ node }) => zoneNames(node.labels ?? {}).includes(zone));
+    if (same.length > 0) return same.map(zoneOf);
+    const names = known.join(', ') || 'none';
+    throw new UsageError(`--zones: no node is in zone ${zone}; zones of this cluster: ${names}`);
+  });
+  return [...new Set(meant)];
 }
 
-/** A name may have `*` in it, and the namespace may come later. */
-function namespaceWarnings(
-  scope: EvictionPauseScope,
+/** Throws UsageError where no node is left that the pause is for. */
+export function refuseNowhere(
+  { scope: { zones, nodes: selector } }: EvictionPause,
+  nodes: readonly NodeFacts[],
+): void {
+  if (selector === null) return;
+  const selected = nodes.filter(({ node }) => selects(selector, node.labels ?? {}));
+  if (selected.length === 0) throw new UsageError('no node has the labels of --node-selector');
+  if (zones.length === 0 || selected.some((one) => zones.includes(zoneOf(one)))) return;
+  throw new UsageError('no node of --zones has the labels of --node-selector');
+}
+
+/** Namespaces that are not there. A name may have `*` in it, and the namespace may come later. */
+export function namespaceWarnings(
+  { scope }: EvictionPause,
   namespaces: readonly Namespace[],
 ): readonly string[] {
   const names = namespaces.map(({ name }) => name);
