@@ -264,8 +264,8 @@ export const conditions: readonly ConditionRow[] = [
   {
     on: 'NodeDrain',
     type: 'Drained',
-    reasons: drainPhases,
-    what: 'True: every node is drained. False: the reason is its phase, the message what stands in its way.',
+    reasons: [...drainPhases, 'PodsStay'],
+    what: 'True: every node is drained. False, `PodsStay`: every node is drained, and pods that no DaemonSet owns run on there, named in the message. Otherwise False: the reason is its phase, the message what stands in its way.',
   },
   {
     on: 'NodeDrain',

@@ -29,7 +29,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
     values: `
       DrainMachine SoloDrain budgetsOver describeEvictionRequest drainFaultText drainFaultsText drainFlag drainHeartbeatMs drainStaleMs drainText
       filterPod interceptedReason interceptionIn interceptionRepeatMs isOpenRequest isShut looksAtAllPods noExecuteFault nodeDrainer operatorOf ownDeletions planDrain predictBlockers
-      resolveDrainConfig soloDrainConfig`,
+      resolveDrainConfig soloDrainConfig stayingText`,
     types: `
       AskForDrain Budget Departure DrainCommand DrainCondition DrainConfig DrainFailure DrainFault DrainFilterResult
       DrainNode DrainNodePhase DrainNote DrainOptions DrainPlan DrainPod DrainPodState DrainQuestion

@@ -109,6 +109,7 @@ export {
   drainFlag,
   filterPod,
 } from '../drain/filters.ts';
+export { stayingText } from '../drain/staying.ts';
 
 // Disruption budgets.
 

@@ -26,6 +26,7 @@ import {
   isDone,
   type TaintNode,
 } from './state.ts';
+import { isStayingOn } from './staying.ts';
 
 /** What a drain asks for. */
 export type DrainCommand = PodCommand<Reason> | RecordPodEvent<Reason> | TaintNode | RenewMark;
@@ -91,6 +92,15 @@ export class DrainMachine {
   /** All pods of target nodes that were ever seen, in that order. */
   pods(): readonly DrainPod[] {
     return this.#pods.all();
+  }
+
+  /** Those that run on where their node's turn has come, and that no DaemonSet and no kubelet brings back. */
+  staying(): readonly DrainPod[] {
+    const { store } = this.#decider;
+    return this.pods().filter((known) => {
+      const { uid, nodeName } = known.pod;
+      return isStayingOn(known, store.pod(uid)) && !this.#nodes.phases.isPending(nodeName);
+    });
   }
 
   /** Whether everything that existed has been seen once. */

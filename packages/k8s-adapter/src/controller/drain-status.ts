@@ -26,6 +26,7 @@ export function drainStatus(state: NodeDrainState): DrainStatus {
     nodesDrained: nodes.filter((node) => node.phase === 'Drained').length,
     podsGone,
     podsLeft,
+    podsStaying: state.podsStaying,
     ...(all > 0 && { progress: `${Math.floor((100 * podsGone) / all)}%` }),
     ...timeIn('expectedEnd', state.expectedEnd),
     nodeStates: listed(nodes).map((node) => ({
@@ -70,7 +71,12 @@ function rank({ phase }: NodeDrainState['nodes'][number]): number {
 
 /** `kubectl wait --for=condition=Drained` waits for the first. */
 export function drainConditions(state: NodeDrainState): readonly StatedCondition[] {
-  const { phase, blockers } = state;
+  const { phase, blockers, podsStaying, staying } = state;
+  if (phase === 'Drained' && podsStaying > 0) {
+    // Whoever waits for this goes on to end the machine, and its pods with it.
+    const message = `every node is drained; ${staying}`;
+    return [{ type: 'Drained', status: 'False', reason: 'PodsStay', message }];
+  }
   const isDrained = phase === 'Drained';
   const [first] = blockers;
   const message = isDrained ? 'every node is drained' : (first ?? 'the drain goes on');

@@ -12,6 +12,7 @@ function large(nodes: number, pods: number): NodeDrainState {
   return {
     ...{ phase: 'Blocked', startedAt: 0, endedAt: null, expectedEnd: null, wave: '' },
     ...{ selector: '{"matchLabels":{"pool":"blue"}}', podsGone: 3, podsLeft: pods },
+    ...{ podsStaying: 0, staying: '' },
     nodes: Array.from({ length: nodes }, (_, index) => ({
       ...{ name: `node-${index}`, phase: 'Held', startedAt: 0, waitsSince: null, endedAt: null },
       ...{ podsGone: 0, podsLeft: 5, reason: 'AnotherDrain', message },
@@ -125,6 +126,16 @@ describe('the status of a NodeDrain', () => {
       assert.deepEqual([condition?.type, condition?.status, others], ['Drained', status, []]);
       assert.equal(condition?.reason, phase);
     }
+  });
+
+  it('is not Drained for who waits while pods stay: it names them', () => {
+    const stay = { podsStaying: 1, staying: '1 pod stays: shop/op-0 (tolerates it)' };
+    const state = { ...large(0, 0), ...stay, phase: 'Drained' } as const;
+    const message = 'every node is drained; 1 pod stays: shop/op-0 (tolerates it)';
+    assert.deepEqual(drainConditions(state), [
+      { type: 'Drained', status: 'False', reason: 'PodsStay', message },
+    ]);
+    assert.equal(drainStatus(state).podsStaying, 1);
   });
 
   it('is read as it was written', () => {

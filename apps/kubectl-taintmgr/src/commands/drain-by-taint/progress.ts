@@ -5,6 +5,7 @@ import {
   type DrainNote,
   type DrainPod,
   drainFaultsText,
+  stayingText,
 } from '@taintmgr/core/drain';
 import { formatDuration, type Instant } from '@taintmgr/core/time';
 import { type LiveBlock, type Output, warn } from '../../cli/output.ts';
@@ -170,7 +171,9 @@ export class Progress {
     } else if (phase.kind === 'drained') {
       const here = tallyOf(machine.pods().filter(({ pod }) => pod.nodeName === node));
       const took = formatDuration(phase.at - phase.since);
-      this.#say(`node/${node} drained (${goneText(here)}, ${took})`);
+      const staying = stayingText(machine.staying().filter(({ pod }) => pod.nodeName === node));
+      const stay = staying === '' ? '' : `; ${printable(staying)}`;
+      this.#say(`node/${node} drained (${goneText(here)}, ${took})${stay}`);
     }
   }
 

@@ -100,7 +100,11 @@ describe('the flags of drain-by-taint', { concurrency: 4 }, () => {
     const { code, out } = await drain('-l', zone.selector, '--now');
     assert.equal(code, 0);
     assert.match(out, /^pod\/db-\S+ evicted /m);
-    assert.doesNotMatch(out, /cache/);
+    assert.doesNotMatch(out, /pod\/cache/);
+    assert.match(
+      out,
+      /; 1 pod stays: now\/cache\S+ \(tolerates maintenance=kernel without limit\)/,
+    );
     assert.equal(zone.pod('cache').metadata.name, cache);
   });
 

@@ -8,6 +8,7 @@ import { isGivenUp, refusedText } from '../given-up.ts';
 import type { DrainMachine } from '../machine.ts';
 import { isInTheWay } from '../node-ends.ts';
 import { type DrainNode, type DrainPod, isDone } from '../state.ts';
+import { stayingText } from '../staying.ts';
 import { currentWave } from '../turns.ts';
 
 /** The whole drain. */
@@ -23,6 +24,10 @@ export interface NodeDrainState {
   readonly nodes: readonly NodeDrainNodeState[];
   readonly podsGone: number;
   readonly podsLeft: number;
+  /** Pods that run on there, though they are to be evicted no more. */
+  readonly podsStaying: number;
+  /** The same in words, with their names; '': none. */
+  readonly staying: string;
   readonly expectedEnd: Instant | null;
   /** Those that have still to leave, what is held back first. */
   readonly pods: readonly NodeDrainPodState[];
@@ -120,6 +125,7 @@ export function stateOf(input: StateInput): NodeDrainState {
   const givenUp = pods.filter(isGivenUp);
   const left = [...open, ...givenUp];
   const gone = pods.filter(({ state }) => state.kind === 'gone');
+  const staying = machine.staying();
   const counts = { left: countByNode(left), gone: countByNode(gone) };
   const tally = { ...counts, givenUp: podsByNode(givenUp), late: latePods(machine.nodes(), open) };
   const nodes = machine.nodes().map((node) => nodeState(node, tally, input));
@@ -148,6 +154,8 @@ export function stateOf(input: StateInput): NodeDrainState {
     nodes,
     podsGone,
     podsLeft: left.length,
+    podsStaying: staying.length,
+    staying: stayingText(staying),
     expectedEnd: phase === 'Running' ? expectedEnd(input, podsGone, open) : null,
     pods: [...left.filter(isStuck), ...left.filter((pod) => !isStuck(pod))].map((pod) =>
       podState(pod, wall),

@@ -100,3 +100,22 @@ describe('a pod that comes back to the node', () => {
     );
   });
 });
+
+describe('a pod that stays where a drain has ended', () => {
+  it('is counted and named, unless a DaemonSet would start it again there', () => {
+    const daemon = {
+      ...pinned,
+      name: 'agent',
+      owner: { ...owner, kind: 'DaemonSet' },
+      tolerations,
+    };
+    const op = { ...pinned, tolerations };
+    const world = new World(drainOf({ nodes: ['n1'] }), ['n1'], [op, daemon]);
+    world.pass(10_000);
+    const { phase, podsStaying, staying } = world.state();
+    assert.deepEqual([phase, podsStaying], ['Drained', 1]);
+    assert.match(staying, /^1 pod stays: shop\/op-0 \(.+\)$/);
+    world.remove('shop/op-0');
+    assert.equal(world.state().podsStaying, 0);
+  });
+});

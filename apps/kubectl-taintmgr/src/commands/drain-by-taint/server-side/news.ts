@@ -50,6 +50,7 @@ export class DrainNews {
       nodesDrained = 0,
       podsGone = 0,
       podsLeft = 0,
+      conditions = [],
       startedAt,
       endedAt,
     } = status ?? {};
@@ -58,6 +59,10 @@ export class DrainNews {
     if (phase === 'Drained') {
       const how = `${count(nodesDrained, 'node')}, ${gone}${time === '' ? '' : `, ${time}`}`;
       this.#audience.say(`${nodeDrainReference(name)} drained (${how})`);
+      const stay = conditions.find(
+        ({ type, reason }) => type === 'Drained' && reason === 'PodsStay',
+      );
+      if (stay) this.#audience.warn(printable(stay.message));
       return;
     }
     const ending = phase === 'TimedOut' ? 'not drained in time' : 'not drained';

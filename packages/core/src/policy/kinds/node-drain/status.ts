@@ -27,6 +27,12 @@ export const nodeDrainStatus = {
     nodesDrained: { type: 'shared', name: 'count', description: 'Nodes that are drained.' },
     podsGone: { type: 'shared', name: 'count', description: 'Pods that have left.' },
     podsLeft: { type: 'shared', name: 'count', description: 'Pods that have still to leave.' },
+    podsStaying: {
+      type: 'shared',
+      name: 'count',
+      description:
+        'Pods that stay on nodes whose turn has come: they tolerate the taint, or are kept. Pods of DaemonSets and static ones do not count.',
+    },
     progress: {
       type: 'string',
       description: 'The share of pods that have left, such as 40%.',
