@@ -34,7 +34,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       AskForDrain Budget Departure DrainCommand DrainCondition DrainConfig DrainFailure DrainFault DrainFilterResult
       DrainNode DrainNodePhase DrainNote DrainOptions DrainPlan DrainPod DrainPodState DrainQuestion
       DrainStop DrainTarget EvictionRequest EvictionResponder ForeignDeletion GuardDrain NodeDrainCommand NodeDrainNodeState NodeDrainPhase
-      NodeDrainPodState NodeDrainState NodeDrainWrite PlanInput PlanPod PlannedPod PredictedBlocker
+      NodeDrainPodState NodeDrainState NodeDrainWrite OtherEvictors PlanInput PlanPod PlannedPod PredictedBlocker
       PredictionSite ReadEvictionRequests RenewMark Respect RestartRollout SetDrainConditions SoloDrainCommand
       TaintNode WriteDrainNode WriteEvictionRequest`,
   },

@@ -55,6 +55,7 @@ it('opens exactly these', () => {
     'nodeFromJson',
     'nodesPath',
     'objectRequest',
+    'otherEvictors',
     'ownConditionType',
     'ownTaintKey',
     'pauseRecords',
