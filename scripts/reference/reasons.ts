@@ -334,6 +334,10 @@ export const drainHolds: readonly HoldRow[] = [
     reason: 'NotGuarded',
     what: 'The finalizer that keeps the drain until it is undone could not be set yet.',
   },
+  {
+    reason: 'OtherEvictors',
+    what: 'The drain has the effect NoExecute, and another controller evicts for it, or may.',
+  },
   { reason: 'TooManyNodes', what: 'The drain is for more nodes than its status has room for.' },
   { reason: 'NotCordoned', what: 'Another node of its batch has to be cordoned first.' },
   { reason: 'OutsideWindow', what: 'No window of the drain is open.' },
