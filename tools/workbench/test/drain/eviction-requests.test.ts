@@ -76,7 +76,10 @@ describe('a NodeDrain and EvictionRequests', { skip: withoutKubectl }, () => {
       const { api } = world.watched.cluster;
       return (api.get('nodedrains.taintmgr.dev', '', 'kernel')?.status?.blockers ?? []).length > 0;
     });
-    assert.match(await world.kubectl(waits), /its eviction is requested \(EvictionRequest\); by pods\/eviction at /);
+    assert.match(
+      await world.kubectl(waits),
+      /its eviction is requested \(EvictionRequest\); by pods\/eviction at /,
+    );
     await world.kubectl('delete nodedrain kernel --timeout=150s');
     assert.equal(world.requests, 0);
     assert.equal(world.watched.isDrained('a-1'), false);
