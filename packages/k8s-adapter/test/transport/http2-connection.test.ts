@@ -71,6 +71,46 @@ it('sends what an answer led to before more of a watch is told that came before 
   assert.deepEqual(order.slice(2), ['written', 'GET chunk']);
 });
 
+it('ends with who does not read: answers to his frames do not pile up', async (t) => {
+  const settings = frame(frameTypes.settings, 0, new Uint8Array(), 0);
+  const flood = Buffer.concat(new Array<Uint8Array>(5000).fill(settings));
+  let sent = 0;
+  const server = net.createServer((peer) => {
+    peer.pause();
+    peer.on('error', () => {});
+    const send = (): void => {
+      while (sent < 64_000_000) {
+        sent += flood.length;
+        if (!peer.write(flood)) return void peer.once('drain', send);
+      }
+    };
+    send();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const socket = net.connect(port, '127.0.0.1');
+  t.after(() => socket.destroy());
+  await once(socket, 'connect');
+  const connection = new Http2Connection('api.test', socket, {
+    timing: { pingEvery: 100, idle: 60_000 },
+    onChange: () => {},
+  });
+  let mostHeld = 0;
+  socket.on('data', () => {
+    mostHeld = Math.max(mostHeld, socket.writableLength);
+  });
+  const request = { method: 'GET', path: '/', headers: {}, body: null } as const;
+  const carry = (call: Call): void => connection.carry(call);
+  const heard = await new Promise<string>((resolve) => {
+    const sink = new InputSink('a', (input) => resolve(JSON.stringify(input)));
+    new Call(request, sink, { carry, rejected: () => {} }).start();
+  });
+  assert.match(heard, /frames without end/);
+  assert.ok(mostHeld < 1_000_000, `${mostHeld} bytes`);
+});
+
 describe('while many answers are owed', () => {
   /** Asks so many patches of a connection whose clock stands still; `answer` brings the answers to the first of them. */
   async function asked(t: TestContext, patches: number, reads: readonly string[]) {

@@ -1,5 +1,5 @@
 // Reads the headers of answers, as HPACK writes them (RFC 7541).
-import { type Header, HeaderTable, tableBytesMax } from './header-table.ts';
+import { bytesOf, type Header, HeaderTable, tableBytesMax } from './header-table.ts';
 import { huffmanText } from './huffman.ts';
 
 /** Bytes that are no headers: what comes after them on their connection cannot be read either. */
@@ -7,25 +7,65 @@ export class HeaderError extends Error {
   override readonly name = 'HeaderError';
 }
 
+/** The header goes on in bytes that are yet to come. */
+class UnfinishedError extends HeaderError {}
+
 /** A number takes no more bytes than this beyond its first. */
 const numberBytesMax = 4;
+/** As much of one header waits for its end; API servers pass on what kubelets answer, and these write shorter ones. */
+const unfinishedBytesMax = 64 * 1024;
+/** A block of headers may decode to so much, which is announced; an answer has a few hundred bytes of them. */
+export const headerListBytesMax = 16 * 1024;
 
-/** Reads the header blocks of one connection, each once and in their order: each may teach names. */
+/**
+ * Reads the header blocks of one connection, each once and in their order: each may teach names. A block that
+ * decodes to too much is read to its end all the same, for what comes later refers to it, but is not kept: a few
+ * bytes on the wire may refer to thousands.
+ */
 export class HeaderDecoder {
   readonly #table = new HeaderTable();
   #bytes: Uint8Array = new Uint8Array();
   #at = 0;
+  #headers: Header[] = [];
+  #listBytes = 0;
+  readonly #listBytesMax: number;
 
-  /** Throws HeaderError. */
-  decode(block: Uint8Array): readonly Header[] {
-    this.#bytes = block;
+  constructor(listBytesMax: number = headerListBytesMax) {
+    this.#listBytesMax = listBytesMax;
+  }
+
+  /** The next part of a block; with its last, what it says, or null: too much. Throws HeaderError. */
+  decode(part: Uint8Array, isLast = true): readonly Header[] | null {
+    const rest = this.#bytes.subarray(this.#at);
+    this.#bytes = rest.length === 0 ? part : Buffer.concat([rest, part]);
     this.#at = 0;
-    const headers: Header[] = [];
-    while (this.#at < block.length) {
-      const header = this.#next(block[this.#at] ?? 0);
-      if (header) headers.push(header);
-    }
+    this.#readOn(isLast);
+    if (!isLast) return null;
+    const headers = this.#listBytes > this.#listBytesMax ? null : this.#headers;
+    this.#headers = [];
+    this.#listBytes = 0;
     return headers;
+  }
+
+  /** As many headers as have come whole. */
+  #readOn(isLast: boolean): void {
+    while (this.#at < this.#bytes.length) {
+      const start = this.#at;
+      try {
+        const header = this.#next(this.#bytes[start] ?? 0);
+        if (header) this.#keep(header);
+      } catch (error) {
+        const hasMore = error instanceof UnfinishedError && !isLast;
+        if (!hasMore || this.#bytes.length - start > unfinishedBytesMax) throw error;
+        this.#at = start;
+        return;
+      }
+    }
+  }
+
+  #keep(header: Header): void {
+    this.#listBytes += bytesOf(header);
+    if (this.#listBytes <= this.#listBytesMax) this.#headers.push(header);
   }
 
   #next(first: number): Header | null {
@@ -59,7 +99,7 @@ export class HeaderDecoder {
     const length = this.#number(7);
     const from = this.#at;
     this.#at += length;
-    if (this.#at > this.#bytes.length) throw new HeaderError('a text beyond its end');
+    if (this.#at > this.#bytes.length) throw new UnfinishedError('a text beyond its end');
     if (!isCoded) return latin1(this.#bytes, from, this.#at);
     const text = huffmanText(this.#bytes, from, this.#at);
     if (text === null) throw new HeaderError('a text in no known code');
@@ -82,7 +122,7 @@ export class HeaderDecoder {
 
   #byte(): number {
     const byte = this.#bytes[this.#at];
-    if (byte === undefined) throw new HeaderError('half a header');
+    if (byte === undefined) throw new UnfinishedError('half a header');
     this.#at += 1;
     return byte;
   }

@@ -126,6 +126,7 @@ export class HeaderTable {
   }
 }
 
-function bytesOf([name, value]: Header): number {
+/** What it counts, by HPACK and by HTTP/2. */
+export function bytesOf([name, value]: Header): number {
   return name.length + value.length + headerBytes;
 }

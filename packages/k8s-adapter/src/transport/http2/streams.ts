@@ -10,12 +10,13 @@ import {
   flags,
   frameTypes,
   has,
+  isEmpty,
   numberAt,
   ProtocolError,
   payloadBytesMax,
   streamAt,
 } from './frames.ts';
-import { HeaderDecoder, HeaderError } from './header-decoder.ts';
+import { HeaderDecoder, HeaderError, headerListBytesMax } from './header-decoder.ts';
 import type { Header } from './header-table.ts';
 
 /**
@@ -54,11 +55,17 @@ interface Stream<T> {
 interface HeaderBlock {
   readonly stream: number;
   readonly endsStream: boolean;
-  readonly parts: Uint8Array[];
-  length: number;
+  frames: number;
 }
 
-const settings = { headerTableSize: 1, enablePush: 2, streams: 3, initialWindow: 4, frameSize: 5 };
+const settings = {
+  headerTableSize: 1,
+  enablePush: 2,
+  streams: 3,
+  initialWindow: 4,
+  frameSize: 5,
+  headerListSize: 6,
+};
 /**
  * As long as the server has not said how many requests it takes: more than it takes it refuses, and
  * some take few.
@@ -69,8 +76,13 @@ const windowAtFirst = 65_535;
 const windowMax = 2 ** 31 - 1;
 /** Ours: enough for lists over long ways, where the standard is one round trip's worth. */
 const windowBytes = 4 * 1024 * 1024;
-/** An answer has a few hundred bytes of headers. */
-const blockBytesMax = 256 * 1024;
+/** More than fit into what an API server takes of a kubelet, 10 MB, and passes on. */
+const blockFramesMax = 1024;
+/**
+ * So many frames may come that bring nothing, since our last request and the last answer to a ping of ours: a server
+ * sends few of them, and each is work.
+ */
+const emptyFramesMax = 10_000;
 /** Streams are numbered, and the numbers end. */
 const streamIdMax = 2 ** 31 - 1;
 
@@ -92,12 +104,16 @@ export class Streams<T> {
   #window = windowAtFirst;
   #initialWindow = windowAtFirst;
   #unacknowledged = 0;
+  #emptyFrames = 0;
+  /** Pings of ours without an answer. */
+  #pings = 0;
 
   constructor(listener: StreamsListener<T>) {
     this.#listener = listener;
     this.#writer.begin([
       [settings.enablePush, 0],
       [settings.initialWindow, windowBytes],
+      [settings.headerListSize, headerListBytesMax],
     ]);
     this.#writer.window(0, windowBytes - windowAtFirst);
   }
@@ -116,6 +132,7 @@ export class Streams<T> {
   request(head: RequestHead, body: Uint8Array | null, asker: T): number {
     const id = this.#nextId;
     this.#nextId += 2;
+    this.#emptyFrames = 0;
     const unsent = body && body.length > 0 ? body : null;
     this.#writer.headers(id, head, unsent === null);
     const window = this.#initialWindow;
@@ -134,6 +151,7 @@ export class Streams<T> {
   }
 
   ping(): void {
+    this.#pings += 1;
     this.#writer.ping(null);
     this.#listener.output();
   }
@@ -146,7 +164,12 @@ export class Streams<T> {
 
   /** Takes what has come. Throws ProtocolError: the connection is of no more use. */
   receive(chunk: Uint8Array): void {
-    for (const frame of this.#reader.push(chunk)) this.#take(frame);
+    for (const frame of this.#reader.push(chunk)) {
+      if (isEmpty(frame) && ++this.#emptyFrames > emptyFramesMax) {
+        throw new ProtocolError('frames without end that bring nothing');
+      }
+      this.#take(frame);
+    }
     // Told now and then how much has come, the server goes on.
     if (this.#unacknowledged > windowBytes / 2) {
       this.#writer.window(0, this.#unacknowledged);
@@ -177,7 +200,7 @@ export class Streams<T> {
         if (!has(frame, flags.ack)) this.#takeSettings(payload);
         break;
       case frameTypes.ping:
-        if (has(frame, flags.ack)) this.#listener.pong();
+        if (has(frame, flags.ack)) this.#takePong();
         else this.#writer.ping(payload);
         break;
       case frameTypes.goAway:
@@ -210,8 +233,7 @@ export class Streams<T> {
   }
 
   #beginHeaders(frame: Frame): void {
-    const endsStream = has(frame, flags.endStream);
-    const block = { stream: frame.stream, endsStream, parts: [], length: 0 };
+    const block = { stream: frame.stream, endsStream: has(frame, flags.endStream), frames: 0 };
     this.#unfinished = block;
     this.#addHeaders(block, contentOf(frame), has(frame, flags.endHeaders));
   }
@@ -223,26 +245,32 @@ export class Streams<T> {
   }
 
   #addHeaders(block: HeaderBlock, part: Uint8Array, isLast: boolean): void {
-    block.parts.push(part);
-    block.length += part.length;
-    if (block.length > blockBytesMax) throw new ProtocolError('endless headers');
+    block.frames += 1;
+    if (block.frames > blockFramesMax) throw new ProtocolError('endless headers');
+    // Even those that nobody waits for have to be read: what comes later refers to them.
+    const headers = this.#decoded(part, isLast);
     if (!isLast) return;
     this.#unfinished = null;
-    // Even those that nobody waits for have to be read: what comes later refers to them.
-    const headers = this.#decoded(block.parts.length === 1 ? part : Buffer.concat(block.parts));
     const stream = this.#streams.get(block.stream);
     if (!stream) return;
-    if (!stream.hasHead) this.#takeHead(stream, headers);
+    if (!headers) this.#refuse(stream);
+    else if (!stream.hasHead) this.#takeHead(stream, headers);
     if (block.endsStream && this.#streams.has(stream.id)) this.#end(stream);
   }
 
-  #decoded(block: Uint8Array): readonly Header[] {
+  #decoded(part: Uint8Array, isLast: boolean): readonly Header[] | null {
     try {
-      return this.#decoder.decode(block);
+      return this.#decoder.decode(part, isLast);
     } catch (error) {
       if (error instanceof HeaderError) throw new ProtocolError(error.message);
       throw error;
     }
+  }
+
+  /** One answer has too many headers: the others on the connection go on. */
+  #refuse(stream: Stream<T>): void {
+    this.cancel(stream.id);
+    this.#listener.failed(stream.asker, `headers of more than ${headerListBytesMax} bytes`, false);
   }
 
   #takeHead(stream: Stream<T>, headers: readonly Header[]): void {
@@ -260,6 +288,14 @@ export class Streams<T> {
     // An answer that did not wait for the whole question.
     if (stream.unsent) this.#reset(stream.id, errorCodes.none);
     this.#listener.end(stream.asker);
+  }
+
+  #takePong(): void {
+    if (this.#pings > 0) {
+      this.#pings -= 1;
+      this.#emptyFrames = 0;
+    }
+    this.#listener.pong();
   }
 
   #takeReset(id: number, code: number): void {

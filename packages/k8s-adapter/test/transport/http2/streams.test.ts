@@ -75,7 +75,7 @@ class Peer {
   }
 
   #text({ type, flags, stream, payload }: Frame): string {
-    const said = type === 1 ? this.#decoder.decode(payload).flat().join(' ') : '';
+    const said = type === 1 ? this.#decoder.decode(payload)?.flat().join(' ') : '';
     const number = type === 3 || type === 8 ? Buffer.from(payload).readUInt32BE() : payload.length;
     return `${names.get(type)} ${stream} ${flags} ${said || number}`;
   }
@@ -103,7 +103,7 @@ function setting(id: number, value: number): number[] {
 describe('streams of HTTP/2', () => {
   it('begin with what differs from the standard', () => {
     const peer = new Peer();
-    assert.deepEqual(peer.heard(), ['SETTINGS 0 0 12', 'WINDOW_UPDATE 0 0 4128769']);
+    assert.deepEqual(peer.heard(), ['SETTINGS 0 0 18', 'WINDOW_UPDATE 0 0 4128769']);
   });
 
   it('give on what has come of a long piece of an answer, and its end with the last of it', () => {
@@ -308,8 +308,8 @@ describe('streams of HTTP/2', () => {
       'headers without an end in sight',
       /endless headers/,
       (peer) => {
-        peer.say(head, 1, new Uint8Array(16_384));
-        for (let n = 0; n < 16; n++) peer.say(continuation, 1, new Uint8Array(16_384));
+        peer.say(head, 1, [0x88]);
+        for (let n = 0; n < 1024; n++) peer.say(continuation, 1, [0x88]);
       },
     ],
   ];
