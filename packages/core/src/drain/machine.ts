@@ -249,7 +249,14 @@ export class DrainMachine {
   nextWake(): Instant | null {
     if (!this.#synced || this.finished) return null;
     const pauseEnd = this.#decider.nextPauseEnd();
-    const wakes = [this.#actAt, this.#pods.schedule.next(), this.#nodes.nextWake(), pauseEnd];
+    const placeAt = this.#turns.nextWake();
+    const wakes = [
+      this.#actAt,
+      placeAt,
+      this.#pods.schedule.next(),
+      this.#nodes.nextWake(),
+      pauseEnd,
+    ];
     return notBefore(this.#now, earliest(wakes));
   }
 

@@ -1,5 +1,5 @@
 // Sends the pods of a drain whose turn it is, as far as there is room, and says what holds the others.
-import type { Instant } from '../kernel/time.ts';
+import { earlier, type Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
 import type { StoreView } from '../store.ts';
 import type { DrainConfig } from './config.ts';
@@ -26,10 +26,17 @@ interface TurnSite {
 export class PodTurns {
   readonly #config: DrainConfig;
   readonly #site: TurnSite;
+  /** When the first pod for which there was no place may have one; null: not before an answer. */
+  #placeAt: Instant | null = null;
 
   constructor(config: DrainConfig, site: TurnSite) {
     this.#config = config;
     this.#site = site;
+  }
+
+  /** When a pod for which there was no place may go after all; null: not before an event. */
+  nextWake(): Instant | null {
+    return this.#placeAt;
   }
 
   /** Sends what is due on the nodes whose turn it is, the longest due first, as far as there is room. */
@@ -40,8 +47,18 @@ export class PodTurns {
     const isPending = (name: string): boolean => nodes.phases.isPending(name);
     let room = podsAtOnceMax === 0 ? noLimit : podsAtOnceMax - countUnderWay(now, queue, isPending);
     const commands: PodRequest[] = [];
+    this.#placeAt = null;
+    const isFull = new Set<string>();
     for (const waiting of podsInTurn(nodes.phases.list(), queue)) {
-      if (room <= 0 || !requests.hasRoom) break;
+      if (room <= 0) break;
+      const { namespace } = waiting.pod;
+      if (isFull.has(namespace)) continue;
+      const placeAt = requests.roomAt(namespace);
+      if (placeAt === null || placeAt > now) {
+        this.#placeAt = earlier(this.#placeAt, placeAt);
+        isFull.add(namespace);
+        continue;
+      }
       const pod = store.pod(waiting.pod.uid);
       if (!pod || this.#isHeldBack(now, pod, waiting)) continue;
       commands.push(...requests.send(now, pod, waiting));

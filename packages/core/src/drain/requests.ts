@@ -44,9 +44,9 @@ export class DrainRequests {
     this.#pace = new Pace('drain', config.requestsInFlightMax);
   }
 
-  /** Whether one more may be sent. */
-  get hasRoom(): boolean {
-    return this.#pace.hasRoom;
+  /** From when on one more may be sent about a pod of a namespace; null: not before an answer. */
+  roomAt(namespace: string): Instant | null {
+    return this.#pace.roomAt(namespace);
   }
 
   send(now: Instant, pod: Pod, known: DrainPod): readonly PodRequest[] {
