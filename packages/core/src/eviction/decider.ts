@@ -28,6 +28,9 @@ const nobody: LeaveOptions = {
   optedOutPods: false,
 };
 
+/** A reason with a time that counts from the start of a taint. */
+type TimedReason = Extract<Reason, { code: 'NoToleration' | 'TolerationExpires' }>;
+
 const noPolicy = { counts: null, undecided: null };
 
 /** `deadline`: by the clock of the cluster; null: it is paused. */
@@ -155,6 +158,15 @@ export class Decider {
   #deciding(pod: Pod, because: readonly Reason[]): Governance | null {
     const taint = decidingTaint(because);
     return taint ? this.#governanceOf(pod, taint) : null;
+  }
+
+  /** Whether it depends on the taint's start when the pod goes, or how long its budgets are asked. */
+  countsTime(pod: Pod, reason: Reason): reason is TimedReason {
+    if (reason.code !== 'NoToleration') return reason.code === 'TolerationExpires';
+    const governance = this.#governanceOf(pod, reason.taint);
+    const budgets = budgetPolicyOf(governance);
+    const asksMs = budgets.kind === 'deleteAfter' ? budgets.afterMs : 0;
+    return governance.minTaintAgeMs > 0 || (asksMs > 0 && asksMs < Number.POSITIVE_INFINITY);
   }
 
   /** When budgets are asked no more about a pod, by our own time; null: never. */

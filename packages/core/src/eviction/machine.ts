@@ -178,6 +178,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
         return;
       case 'policy':
         this.#limits.followPolicies(now);
+        // It may say anew what depends on the starts of taints, and move no deadline.
+        for (const name of this.#taints.nodes()) this.#starts.notice(now, name);
         this.#reconcileOn(now, [...this.#taints.nodes()], 'PolicyChanged');
         return;
       case 'namespace':
@@ -217,6 +219,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     if (!isAsked && !this.#config.takeover) return;
     this.#limits.followPolicies(now);
     for (const name of [...this.#taints.nodes()]) {
+      this.#starts.notice(now, name);
       for (const pod of this.#store.podsOn(name))
         if (pod.namespace === namespace) this.#reconciler.reconcile(now, pod, 'PolicyChanged');
     }

@@ -23,7 +23,7 @@ const quietMs = 2000;
 /**
  * Keeps, on the nodes that need it, since when their taints count, so that a restarted or another
  * replica finds the same deadlines. A taint that names its own time needs nothing; one that does not
- * is written down when some pod's deadline depends on it, anew whenever the node's taints are
+ * is written down when the time of some pod depends on it, anew whenever the node's taints are
  * written, and goes when the taint goes. Where the API does not say when they were written, nobody
  * could believe it later, and nothing is written down.
  */
@@ -122,7 +122,7 @@ export class TaintClockWriter {
 
   /**
    * What the annotation should say: of each taint what is written there already, and the start of
-   * those that some pod's deadline depends on and whose time is not their own. Pods of a namespace that
+   * those that the time of some pod depends on and whose time is not their own. Pods of a namespace that
    * was paused alone have an entry of their own.
    */
   #wantedStarts(
@@ -146,7 +146,7 @@ export class TaintClockWriter {
     return Object.keys(wanted).length === 0 ? null : wanted;
   }
 
-  /** What deadlines of pods on the node depend on. */
+  /** What the times of pods on the node depend on. */
   #neededOn(nodeName: string): Needed {
     const starts = new Map<string, Set<string>>();
     let pausesFrom = Number.POSITIVE_INFINITY;
@@ -155,9 +155,10 @@ export class TaintClockWriter {
     for (const pod of this.#store.podsOn(nodeName)) {
       for (const reason of this.#decider.decide(pod).because) {
         // For a pod bound later too: a start found anew after a restart may be later still.
-        if (reason.code !== 'TolerationExpires') continue;
+        if (!this.#decider.countsTime(pod, reason)) continue;
         const name = formatTaint(reason.taint);
         starts.set(name, (starts.get(name) ?? new Set()).add(pod.namespace));
+        if (reason.code === 'NoToleration') continue;
         if (reason.startSource === 'podBound') {
           pausesFrom = Math.min(pausesFrom, finite(pod.boundAt) ?? pausesFrom);
         } else if (reason.policy?.action === 'Upstream') {
@@ -175,7 +176,7 @@ interface Wanted {
   readonly pauses: readonly PastPause[];
 }
 
-/** What deadlines depend on that another run could not find. */
+/** What the times of pods depend on that another run could not find. */
 interface Needed {
   /** The taints whose start counts, with the namespaces of pods for which it does. */
   readonly starts: ReadonlyMap<string, ReadonlySet<string>>;
