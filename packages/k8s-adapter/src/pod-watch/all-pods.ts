@@ -12,8 +12,8 @@ type Effects = readonly (Event | SourceEffect)[];
  * Stands between the source of policies, that of pods, and the machine. Theory of operation: a policy
  * that needs all pods makes the source of pods read them all, and reaches the machine when they are
  * known; until then it might count too few, so that a pause holds all evictions. The pause lasts for a
- * list of pods, and moves no deadline. When no policy needs all pods any more, they may be read by node
- * again, as in any cluster that has become calm (scope.ts).
+ * list of pods, and pods have back the time that it takes. When no policy needs all pods any more, they
+ * may be read by node again, as in any cluster that has become calm (scope.ts).
  */
 export class AllPodsPolicies {
   readonly #pods: PodSource;
@@ -85,7 +85,7 @@ export class AllPodsPolicies {
     const reading = this.#pods.readAll(now, true);
     this.#waiting.set(name, event);
     if (this.#pods.readsAll) return [...reading, ...this.#released(event)];
-    return [...reading, { kind: 'pauseUpsert', pause: waitingPause(now, name) }];
+    return [...reading, { kind: 'pauseUpsert', pause: waitingPause(name) }];
   }
 
   #notNeeded(now: Instant, name: string): Effects {
@@ -121,15 +121,16 @@ function pauseName(name: string): string {
   return `EvictionPolicy/${name}/pods`;
 }
 
-function waitingPause(now: Instant, name: string): EvictionPause {
+function waitingPause(name: string): EvictionPause {
   return {
     name: pauseName(name),
     uid: '',
     scope: { zones: [], nodes: null, taintKeys: [], namespaces: [] },
     readiness: false,
-    deadlines: false,
+    deadlines: true,
     reason: `EvictionPolicy "${name}" limits a share or a number of pods: the pods of all nodes are being read`,
     until: null,
-    since: now,
+    // From when it is heard of.
+    since: Number.POSITIVE_INFINITY,
   };
 }

@@ -31,7 +31,7 @@ describe('the pods of tainted nodes are enough', () => {
 
   for (const seed of seeds.slice(0, 4)) {
     it(`for the same ones where limits that need all pods come and go, in seed ${seed}`, () => {
-      const limited = tellPodStory(seed, byNode, { limits: true });
+      const limited = tellPodStory(seed, byNode, { limits: { pods: 1_000_000, listMs: 0 } });
       const free = told[seed - 1]?.();
       assert.ok(free && limited.switches > free.switches);
       // A limit queues what goes in one second in an order of its own.
@@ -39,6 +39,17 @@ describe('the pods of tainted nodes are enough', () => {
       assert.deepEqual([limited.pods, limited.early], [free.pods, []]);
     });
   }
+
+  it('for a limit that holds from its first instant, while the list of all pods takes its time', () => {
+    const slow = seeds.map((seed) =>
+      tellPodStory(seed, { ...byNode, nodesMax: 9 }, { limits: { pods: 1, listMs: 20_000 } }),
+    );
+    assert.deepEqual(
+      slow.flatMap(({ over, early }) => [...over, ...early]),
+      [],
+    );
+    assert.ok(slow.reduce((sum, { limited }) => sum + limited, 0) > 20);
+  });
 
   it('and there is something to do in them, with streams that end and switches', () => {
     const sum = (of: (one: Told) => number): number =>
@@ -53,7 +64,7 @@ function told150(seed: number, podWatch: typeof byNode | undefined): Told {
   return tellPodStory(seed, podWatch, { serviceMs: 150 });
 }
 
-function outcome({ evictions, pods, early }: Told): Omit<Told, 'switches' | 'lists'> {
+function outcome({ evictions, pods, early }: Told): Pick<Told, 'evictions' | 'pods' | 'early'> {
   return { evictions, pods, early };
 }
 
