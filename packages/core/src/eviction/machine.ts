@@ -201,7 +201,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     const { name, node, previous } = change;
     if (node) this.#starts.notice(now, name);
     else this.#starts.forget(name);
-    this.#limits.followNode(name);
+    this.#limits.followNode(now, change);
     const wall = this.#wall(now);
     const isNews = this.#taints.update(wall, change);
     const isTainted = this.#taints.of(name).length > 0;

@@ -90,7 +90,7 @@ export class PodReconciler {
     }
   }
 
-  /** What is due keeps its turn unless it got more time. */
+  /** What is due keeps its turn unless it got more time; other limits may hold it than before. */
   #plan(now: Instant, pod: Pod, cause: Cause, { deadline, because }: Eviction): void {
     const { state, deadline: from = null } = this.#attempts.get(pod.uid) ?? {};
     const wall = this.#wall(now);
@@ -98,6 +98,7 @@ export class PodReconciler {
     if (state && isDue(state) && isOver) {
       const escalation = (): Instant | null => this.#decider.escalationAt(wall, pod, deadline);
       this.#attempts.hasten(now, pod.uid, deadline, escalation);
+      if (state.kind === 'queued') this.#limits.askAnew(now);
       return;
     }
     if (state?.kind === 'waiting' && from === deadline) return;

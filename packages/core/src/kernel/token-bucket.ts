@@ -15,6 +15,11 @@ export class TokenBucket {
     this.#tokens = burst;
   }
 
+  /** Whether so many tokens are there. */
+  has(now: Instant, count: number): boolean {
+    return this.#tokensAt(now) >= count;
+  }
+
   /** When a token is there; `now` or earlier means at once. */
   readyAt(now: Instant): Instant {
     const tokens = this.#tokensAt(now);

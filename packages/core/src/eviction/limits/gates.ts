@@ -40,10 +40,10 @@ export class Gates {
     this.#gates.delete(gateKey(limit, name));
   }
 
-  /** Forgets the gate if nothing is lost with it. */
-  tidy(gate: Gate): void {
+  /** Forgets the gate if nothing is lost with it; without `now` one with a rate stays. */
+  tidy(gate: Gate, now: Instant | null): void {
     const key = gateKey(gate.limit, gate.name);
-    if (gate.isIdle && this.#gates.get(key) === gate) this.#gates.delete(key);
+    if (gate.isIdle(now) && this.#gates.get(key) === gate) this.#gates.delete(key);
   }
 }
 

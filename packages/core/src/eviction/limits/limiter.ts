@@ -6,6 +6,7 @@ import { type LimitRecord, needsRecord } from '../../policy/limit-record.ts';
 import { holdsAll } from '../../policy/pause-scope.ts';
 import type { EvictionPolicy } from '../../policy/values.ts';
 import type { StoreView } from '../../store.ts';
+import type { EvictionConfig } from '../config.ts';
 import { type BoundLimit, boundLimits, nameFor } from './bound-limit.ts';
 import { recordOf, restoreFrom } from './gate-record.ts';
 import { statusOf, statusOfTripped } from './gate-status.ts';
@@ -13,10 +14,16 @@ import { Gates } from './gates.ts';
 import { availabilityOf, PodCounts } from './pod-counts.ts';
 import type { Gate } from './scope-limit.ts';
 
-export type LimitAnswer =
+export type LimitAnswer = (
   | { readonly kind: 'go' }
   /** `until`: when there may be room; null: when something changes, or evictions are resumed. */
-  | { readonly kind: 'wait'; readonly until: Instant | null; readonly hit: LimitHit };
+  | { readonly kind: 'wait'; readonly until: Instant | null; readonly hit: LimitHit }
+) & {
+  /** Others that wait may find room now. */
+  readonly madeRoom: boolean;
+};
+
+type LimiterConfig = Pick<EvictionConfig, 'limits' | 'keepLimits' | 'evictionsInFlightMax'>;
 
 /** What was written down covers the evictions that begin within such a time. */
 const coverageMs: Millis = 30_000;
@@ -39,6 +46,11 @@ export class EvictionLimiter {
   readonly #podCounts: PodCounts;
   /** The gates of the pods whose eviction is wanted or has begun. */
   readonly #admitted = new Map<string, readonly Gate[]>();
+  /** Those of them whose eviction is wanted: so many at most as may be under way. */
+  readonly #wanting = new Set<string>();
+  readonly #wantingMax: number;
+  /** Some pod waits for one of these to go. */
+  #isCrowded = false;
   #isRead = false;
   #isDirty = false;
   #isUrgent = false;
@@ -49,10 +61,11 @@ export class EvictionLimiter {
   /** What was read, until we have written: for limits of policies that come later. */
   #found: LimitRecord = {};
 
-  constructor(rules: readonly LimitRule[], store: StoreView, recorded: boolean) {
-    this.#configured = rules;
+  constructor({ limits, keepLimits, evictionsInFlightMax }: LimiterConfig, store: StoreView) {
+    this.#configured = limits;
     this.#store = store;
-    this.#keeps = recorded;
+    this.#keeps = keepLimits;
+    this.#wantingMax = evictionsInFlightMax;
     this.#podCounts = new PodCounts(store, this.#gates);
     this.setPolicies(Number.NEGATIVE_INFINITY, []);
   }
@@ -134,13 +147,32 @@ export class EvictionLimiter {
     this.#podCounts.move(nodeName, this.#store.node(nodeName));
   }
 
-  /** Asks for one eviction, and counts it if it may begin. */
+  /**
+   * Asks for one eviction, and counts it if it may begin. A place that it was given earlier, and could not
+   * take yet, is kept in all its limits or in none: whoever is refused by one holds no place of another.
+   */
   admit(now: Instant, candidate: Candidate): LimitAnswer {
     const { uid } = candidate.pod;
     const gates = this.#gatesFor(candidate);
     const [first] = gates;
-    if (!first) return { kind: 'go' };
-    if (this.isRecorded && !this.#isRead) return waiting(first.hit(now, 'record'), null);
+    if (first && this.isRecorded && !this.#isRead) return waiting(first.hit(now, 'record'), null);
+    const refusal = this.#refusalBy(now, gates, uid);
+    if (refusal) return { ...refusal, madeRoom: this.#unwant(uid) };
+    for (const gate of this.#admitted.get(uid) ?? []) {
+      if (!gates.includes(gate)) gate.release(uid, this.#podCounts.in(gate, uid), true);
+    }
+    const windowed = gates.find((gate) => gate.isWindowed);
+    if (windowed && !this.#isCovered(now, uid)) return this.#want(now, uid, gates, windowed);
+    if (first) this.#admitted.set(uid, gates);
+    else this.#admitted.delete(uid);
+    for (const gate of gates) gate.enter(now, uid, this.#podCounts.in(gate, uid));
+    const madeRoom = this.#wanting.delete(uid) && this.#isCrowded;
+    if (madeRoom) this.#isCrowded = false;
+    return { kind: 'go', madeRoom };
+  }
+
+  /** The first of its limits that says no; null: none does. */
+  #refusalBy(now: Instant, gates: readonly Gate[], uid: string): LimitAnswer | null {
     for (const gate of gates) {
       gate.expire(now, (one) => this.#podCounts.in(gate, one));
       const refusal = gate.refusal(now, uid, this.#podCounts.in(gate, uid));
@@ -149,24 +181,34 @@ export class EvictionLimiter {
       if (trips) this.#trip(now, gate, refusal.hit);
       return gate.tripped ? waiting(gate.tripped.hit, null) : waiting(refusal.hit, refusal.until);
     }
-    const windowed = gates.filter((gate) => gate.isWindowed);
-    for (const gate of this.#admitted.get(uid) ?? []) {
-      if (!gates.includes(gate)) gate.release(uid, this.#podCounts.in(gate, uid), true);
-    }
-    this.#admitted.set(uid, gates);
-    if (windowed[0] && !this.#isCovered(now, uid)) {
-      for (const gate of windowed) gate.want(uid);
+    return null;
+  }
+
+  /** It may go once that is written down. */
+  #want(now: Instant, uid: string, gates: readonly Gate[], windowed: Gate): LimitAnswer {
+    if (this.#wanting.has(uid) || this.#wanting.size < this.#wantingMax) {
+      this.#admitted.set(uid, gates);
+      this.#wanting.add(uid);
+      for (const gate of gates) gate.want(uid);
       this.#isUrgent = true;
-      return waiting(windowed[0].hit(now, 'record'), null);
-    }
-    for (const gate of gates) gate.enter(now, uid, this.#podCounts.in(gate, uid));
-    return { kind: 'go' };
+    } else this.#isCrowded = true;
+    return waiting(windowed.hit(now, 'record'), null);
+  }
+
+  /** It does not go yet, and what was kept for it is free for others; whether anything was. */
+  #unwant(uid: string): boolean {
+    const gates = this.#admitted.get(uid) ?? [];
+    const freed = gates.filter((gate) => gate.unwant(uid));
+    this.#wanting.delete(uid);
+    if (!gates.some((gate) => gate.hasBegun(uid))) this.#admitted.delete(uid);
+    return freed.length > 0;
   }
 
   /** The pod has left or may be leaving: it counts for a window from now on. Whether it counted before. */
   leave(now: Instant, uid: string): boolean {
     for (const gate of this.#admitted.get(uid) ?? []) gate.leave(now, uid);
     const counted = this.#admitted.delete(uid);
+    this.#wanting.delete(uid);
     this.#isDirty ||= counted;
     return counted;
   }
@@ -175,6 +217,7 @@ export class EvictionLimiter {
   release(uid: string, isOver: boolean): boolean {
     const gates = this.#admitted.get(uid) ?? [];
     for (const gate of gates) gate.release(uid, this.#podCounts.in(gate, uid), isOver);
+    this.#wanting.delete(uid);
     if (isOver) this.#admitted.delete(uid);
     this.#isDirty ||= gates.length > 0;
     return gates.length > 0;
@@ -221,7 +264,7 @@ export class EvictionLimiter {
     this.#sweptAt = now;
     for (const gate of this.#gates.all()) {
       gate.expire(now, (uid) => this.#podCounts.in(gate, uid));
-      this.#gates.tidy(gate);
+      this.#gates.tidy(gate, now);
     }
   }
 
@@ -229,7 +272,7 @@ export class EvictionLimiter {
   record(now: Instant): { readonly record: LimitRecord; readonly covers: ReadonlySet<string> } {
     this.#isUrgent = false;
     this.#isDirty = false;
-    for (const gate of this.#gates.all()) this.#gates.tidy(gate);
+    for (const gate of this.#gates.all()) this.#gates.tidy(gate, now);
     const record = recordOf(now, this.#gates.all(), this.#podCounts);
     return { record, covers: new Set(this.#admitted.keys()) };
   }
@@ -251,6 +294,7 @@ export class EvictionLimiter {
   restore(now: Instant, record: LimitRecord | null): void {
     this.#isRead = true;
     this.#admitted.clear();
+    this.#wanting.clear();
     for (const gate of this.#gates.all()) this.#clear(gate);
     this.#found = record ?? {};
     restoreFrom(now, this.#found, this.#limits, this.#gates);
@@ -291,5 +335,5 @@ export class EvictionLimiter {
 }
 
 function waiting(hit: LimitHit, until: Instant | null): LimitAnswer {
-  return { kind: 'wait', until, hit };
+  return { kind: 'wait', until, hit, madeRoom: false };
 }

@@ -2,9 +2,10 @@ import { isUncertain } from '../../attempt/blocker.ts';
 import type { Outcome, Setback } from '../../attempt/outcome.ts';
 import type { Event } from '../../event.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
+import { hasSameLabels } from '../../model/node.ts';
 import type { Pod } from '../../model/pod.ts';
 import type { LimitHit } from '../../policy/limit.ts';
-import type { StoreView } from '../../store.ts';
+import type { NodeChange, StoreView } from '../../store.ts';
 import type { Attempts } from '../attempts.ts';
 import type { MachineCommand } from '../command.ts';
 import type { EvictionConfig } from '../config.ts';
@@ -16,6 +17,9 @@ import { resumedEvents } from './events.ts';
 import { EvictionLimiter, type LimitAnswer } from './limiter.ts';
 import { LimitQueue } from './queue.ts';
 import { LimitRecordWriter } from './record-writer.ts';
+
+/** A request without an answer may come about so much later: the API server gives it up then. */
+const uncertainMs: Millis = 60_000;
 
 /** Pods come and go all the time: those who wait for room ask together. */
 const recountMs: Millis = 1_000;
@@ -35,21 +39,18 @@ export class EvictionLimits {
   readonly record: LimitRecordWriter;
   /** Who waits for room. */
   readonly queue: LimitQueue = new LimitQueue();
+  /** Until when an eviction without an answer may still come about, whatever a later try says. */
+  readonly #uncertainUntil = new Map<string, Instant>();
   /** Uids of those of whom it was reported that the record holds them. */
   readonly #reported = new Set<string>();
   /** Whether some policy had limits. */
   #hadLimits = false;
 
-  constructor(
-    store: StoreView,
-    decider: Decider,
-    attempts: Attempts,
-    { limits, keepLimits }: EvictionConfig,
-  ) {
+  constructor(store: StoreView, decider: Decider, attempts: Attempts, config: EvictionConfig) {
     this.#store = store;
     this.#decider = decider;
     this.#attempts = attempts;
-    this.#limiter = new EvictionLimiter(limits, store, keepLimits);
+    this.#limiter = new EvictionLimiter(config, store);
     this.record = new LimitRecordWriter(this.#limiter, store.clock);
   }
 
@@ -98,9 +99,15 @@ export class EvictionLimits {
     this.queue.requeue(now);
   }
 
-  /** Takes in a node as the store has it. */
-  followNode(name: string): void {
+  /** Takes in a node as the store has it; others than before may hold its pods. */
+  followNode(now: Instant, { name, node, previous }: NodeChange): void {
     if (this.#limiter.countsPods) this.#limiter.moved(name);
+    if (node?.zone !== previous?.zone || !hasSameLabels(node, previous)) this.askAnew(now);
+  }
+
+  /** What put a pod into the queue may have changed: all that wait ask again, together. */
+  askAnew(now: Instant): void {
+    if (!this.queue.isEmpty) this.queue.requeue(now + recountMs);
   }
 
   /** Whether pods are counted that nothing is done about. */
@@ -133,6 +140,7 @@ export class EvictionLimits {
     const late = this.#decider.isLate(pod, because);
     const answer = this.#limiter.admit(now, { pod, taint: decidingTaint(because), late });
     this.queue.delete(pod.uid);
+    if (answer.madeRoom) this.queue.requeue(now);
     if (answer.kind === 'go') {
       this.#reported.delete(pod.uid);
       this.queue.served(pod.namespace);
@@ -150,14 +158,22 @@ export class EvictionLimits {
 
   /** A refused eviction has disrupted nothing: others may go in its place, and it asks again. */
   failed(now: Instant, uid: string, setback: Setback): void {
-    if (!isUncertain(setback) && this.#limiter.release(uid, false)) this.queue.requeue(now);
+    if (isUncertain(setback)) this.#uncertainUntil.set(uid, now + uncertainMs);
+    else if (!this.#mayLeave(now, uid) && this.#limiter.release(uid, false))
+      this.queue.requeue(now);
+  }
+
+  #mayLeave(now: Instant, uid: string): boolean {
+    return now < (this.#uncertainUntil.get(uid) ?? now);
   }
 
   /** The pod leaves, or stays after all. An attempt without an answer may still come about. */
   drop(now: Instant, uid: string, leaves: boolean, setback: Setback | null): void {
     this.queue.delete(uid);
     this.#reported.delete(uid);
-    if (leaves || (setback !== null && isUncertain(setback))) this.leave(now, uid);
+    const mayLeave = this.#mayLeave(now, uid);
+    this.#uncertainUntil.delete(uid);
+    if (leaves || mayLeave || (setback !== null && isUncertain(setback))) this.leave(now, uid);
     else if (this.#limiter.release(uid, true)) this.queue.requeue(now);
   }
 }

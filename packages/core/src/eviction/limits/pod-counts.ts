@@ -59,7 +59,7 @@ export class PodCounts {
     if (before?.availability === availability && isCurrent) return false;
     if (!before && !availability) return false;
     this.#replace(pod, before, availability);
-    return before?.availability !== 'available';
+    return before?.availability !== 'available' || !isCurrent;
   }
 
   /** Takes in a node as it is now; its pods move to where they count now. */
@@ -86,7 +86,7 @@ export class PodCounts {
       for (const gate of gates) gate.adjust(uid, availability, 1);
       this.#counted.set(uid, { availability, labels, gates, version: this.#version });
     }
-    if (before) for (const gate of before.gates) this.#gates.tidy(gate);
+    if (before) for (const gate of before.gates) this.#gates.tidy(gate, null);
   }
 }
 

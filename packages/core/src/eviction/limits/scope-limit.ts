@@ -25,7 +25,7 @@ export interface Trip {
 export interface Refusal {
   readonly hit: LimitHit;
   readonly until: Instant | null;
-  /** Only pods that wait for the record to be written fill it. */
+  /** Only pods that wait for the record to be written stand in its way. */
   readonly mayOpen: boolean;
 }
 
@@ -35,7 +35,7 @@ const begunMax = 10;
 /**
  * One limit for one scope: what was evicted within the window, what is unavailable, and how many pods
  * there were when the window began. A pod is in one place at a time: it is wanted (it may go once that
- * is written down), open (its eviction was begun and may still come about), or it has left; before and
+ * is written down, and has its place in each of its limits until then), open (its eviction was begun and may still come about), or it has left; before and
  * afterwards it counts as available or unavailable.
  */
 export class Gate {
@@ -76,10 +76,11 @@ export class Gate {
     this.#bucket = podsPerSecond === undefined ? null : new TokenBucket(podsPerSecond, burst);
   }
 
-  /** Whether nothing would be lost with it. */
-  get isIdle(): boolean {
-    const counted = this.#here + this.evicted + this.#wanted.size;
-    return counted === 0 && !this.tripped && !this.#bucket;
+  /** Whether nothing would be lost with it at `now`; null: a rate may be in use. */
+  isIdle(now: Instant | null): boolean {
+    const counted = this.#here + this.evicted + this.#wanted.size + this.#paid.size;
+    if (counted > 0 || this.tripped) return false;
+    return !this.#bucket || (now !== null && this.#bucket.oneAt(now) === null);
   }
 
   /** Pods evicted within the window, and those that may be any moment. */
@@ -103,9 +104,18 @@ export class Gate {
       const full = this.#full(now, uid, availability);
       if (full) return full;
     }
-    const readyAt = this.#paid.has(uid) ? now : (this.#bucket?.readyAt(now) ?? now);
-    if (readyAt <= now) return null;
-    return { hit: this.hit(now, 'podsPerSecond'), until: readyAt, mayOpen: false };
+    return this.#paid.has(uid) ? null : this.#outpaced(now, uid);
+  }
+
+  /** A rate keeps a token for each that is wanted. */
+  #outpaced(now: Instant, uid: string): Refusal | null {
+    if (!this.#bucket) return null;
+    const readyAt = this.#bucket.readyAt(now);
+    if (readyAt > now) {
+      return { hit: this.hit(now, 'podsPerSecond'), until: readyAt, mayOpen: false };
+    }
+    if (this.#wanted.has(uid) || this.#bucket.has(now, this.#wanted.size + 1)) return null;
+    return { hit: this.hit(now, 'record'), until: null, mayOpen: true };
   }
 
   /** When its rate lets one pod go, or could have; null: it has none, or none is used up. */
@@ -123,16 +133,26 @@ export class Gate {
   }
 
   want(uid: string): void {
-    if (!this.#open.has(uid)) this.#wanted.add(uid);
+    if (!this.#open.has(uid) && !this.#paid.has(uid)) this.#wanted.add(uid);
+  }
+
+  /** Its place is free again, unless its eviction has begun; whether it had one. */
+  unwant(uid: string): boolean {
+    return this.#wanted.delete(uid);
+  }
+
+  /** Whether its eviction has begun, and may still come about. */
+  hasBegun(uid: string): boolean {
+    return this.#open.has(uid) || this.#paid.has(uid);
   }
 
   /** The eviction of the pod begins. */
   enter(now: Instant, uid: string, availability: Availability | null): void {
+    this.#wanted.delete(uid);
     if (!this.#paid.has(uid)) this.#bucket?.take(now);
     if (this.#bucket) this.#paid.add(uid);
     if (!this.isWindowed) return;
     this.#noteSize(now, this.#here + this.#lingering);
-    this.#wanted.delete(uid);
     const isNew = !this.#open.has(uid) && !this.#left.has(uid);
     if (isNew && availability) this.#setAside(availability);
     this.#left.delete(uid);

@@ -90,7 +90,10 @@ describe('the blast radius of a wrong taint', () => {
 
   it('is not used up by pods that a budget holds back', () => {
     const world = zone({ per: 'total', pods: 10, onLimit: 'queue' }, { mode: 'evict' });
-    world.blocked = (name) => name.startsWith('shop/web-0');
+    world.outcome = (name) =>
+      name.startsWith('shop/web-0')
+        ? { kind: 'blocked', message: 'a budget', retryAfter: null }
+        : null;
     world.taint('n0', 'wrong');
     world.pass(10);
     world.taint('n1', 'wrong');

@@ -26,12 +26,16 @@ export class World {
   readonly told: Command[] = [];
   /** What happens when a pod has gone. */
   onGone: (name: string, at: number) => void = () => {};
-  /** Whether a budget holds the pod back. */
-  blocked: (name: string) => boolean = () => false;
+  /** What comes of a pod's eviction; null: it goes. */
+  outcome: (name: string) => Outcome | null = () => null;
+  /** How long it takes to write down what limits have counted. */
+  recordMs = 0;
   engine: Engine;
   readonly #nodes = new Map<string, Node>();
   readonly #pods = new Map<string, Pod>();
   readonly #leaving = new Map<string, number>();
+  /** Records that are being written, and when they are. */
+  readonly #writing = new Map<string, number>();
   #synced = false;
   /** What is written of limits; null: nothing yet. */
   #record: LimitRecord | null = null;
@@ -51,6 +55,22 @@ export class World {
     this.tell({ kind: 'podUpsert', pod });
   }
 
+  /** What is said of the pod changes; of one that went, nothing. */
+  changePod(fullName: string, more: Partial<Pod>): void {
+    const pod = this.#pods.get(fullName);
+    if (pod) this.pod(fullName, pod.nodeName, { ...pod, ...more });
+  }
+
+  pods(): readonly Pod[] {
+    return [...this.#pods.values()];
+  }
+
+  nodeOf(nodeName: string): Node {
+    const node = this.#nodes.get(nodeName);
+    if (!node) throw new Error(`there is no node ${nodeName}`);
+    return node;
+  }
+
   /** Somebody else deletes it. */
   deletePod(fullName: string): void {
     this.#pods.delete(fullName);
@@ -58,10 +78,13 @@ export class World {
   }
 
   taint(nodeName: string, key: string, timeAdded: number | null = null): void {
-    const node = this.#nodes.get(nodeName);
-    if (!node) throw new Error(`there is no node ${nodeName}`);
+    const { taints } = this.nodeOf(nodeName);
     const taint = { key, value: '', effect: 'NoExecute', timeAdded };
-    this.#put({ ...node, taints: [...node.taints, taint] });
+    this.change(nodeName, { taints: [...taints, taint] });
+  }
+
+  change(nodeName: string, more: Partial<Node>): void {
+    this.#put({ ...this.nodeOf(nodeName), ...more });
   }
 
   /** What is shut until evictions are resumed. */
@@ -92,7 +115,25 @@ export class World {
     }
   }
 
+  /** Lets time pass from one thing that happens to the next. */
+  rest(ms: number): void {
+    const end = this.now + ms;
+    for (;;) {
+      this.#settle();
+      const wake = this.engine.nextWake() ?? Infinity;
+      const next = Math.min(wake, ...this.#leaving.values(), ...this.#writing.values());
+      if (next > end) break;
+      this.now = next;
+    }
+    this.now = end;
+  }
+
   #settle(): void {
+    for (const [id, at] of this.#writing) {
+      if (at > this.now) continue;
+      this.#writing.delete(id);
+      this.#answer(id, { kind: 'done' });
+    }
     for (const [name, at] of this.#leaving) {
       if (at > this.now) continue;
       this.#leaving.delete(name);
@@ -118,13 +159,15 @@ export class World {
         if (command.kind === 'keepLimits') this.#record = command.record;
         if (command.kind === 'readLimits')
           this.tell({ kind: 'limitRecord', record: this.#record, resume: null });
-        if ('id' in command) this.#answer(command.id, { kind: 'done' });
+        if (command.kind === 'keepLimits' && this.recordMs > 0)
+          this.#writing.set(command.id, this.now + this.recordMs);
+        else if ('id' in command) this.#answer(command.id, { kind: 'done' });
         continue;
       }
       const name = command.pod.uid;
-      if (this.blocked(name)) {
-        this.#answer(command.id, { kind: 'blocked', message: 'a budget', retryAfter: null });
-      } else this.#remove(name, command.id);
+      const outcome = this.outcome(name);
+      if (outcome) this.#answer(command.id, outcome);
+      else this.#remove(name, command.id);
     }
   }
 

@@ -2,7 +2,7 @@
 // earlier than it was.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { LimitCommand } from '@taintmgr/core';
+import { type Command, createEngine, type LimitCommand, makeNode, makePod } from '@taintmgr/core';
 import type { LimitRecord } from '@taintmgr/core/policy';
 import { ApiServer, namespace, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import {
@@ -185,4 +185,48 @@ describe('the Lease of limits', () => {
       uid,
     });
   });
+});
+
+it('holds evictions only for as long as their windows last, with more scopes than one record has place for', () => {
+  const rule = { per: 'workload', pods: 1, windowMs: 60_000, onLimit: 'queue' } as const;
+  const engine = createEngine({ keepLimits: true, keepTaintStarts: false, limits: [rule] });
+  const records = new LimitRecords(lease);
+  let now = at;
+  const commands: Command[] = [];
+  const gone = new Set<string>();
+  const refused: string[] = [];
+  engine.handle(now, {
+    kind: 'nodeUpsert',
+    node: makeNode({ name: 'n1', taints: ['a:NoExecute'] }),
+  });
+  for (let index = 0; index < 900; index++) {
+    const name = `${'long-'.repeat(40)}${index}`;
+    const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name };
+    const pod = makePod({ name: `p${index}`, nodeName: 'n1', owner });
+    engine.handle(now, { kind: 'podUpsert', pod });
+  }
+  commands.push(...engine.handle(now, { kind: 'synced' }));
+  const answer = (command: Command): void => {
+    if (!('id' in command)) return;
+    const { id } = command;
+    const task = command.kind === 'keepLimits' ? records.task(command).first : null;
+    const isRefused = task?.kind === 'finished';
+    if (isRefused) refused.push('message' in task.outcome ? task.outcome.message : '');
+    const event = { kind: 'limitRecord', record: null, resume: null } as const;
+    if (command.kind === 'readLimits') commands.push(...engine.handle(now, event));
+    const outcome = isRefused ? task.outcome : ({ kind: 'done' } as const);
+    commands.push(...engine.handle(now, { kind: 'result', id, outcome }));
+    if (command.kind !== 'deletePod') return;
+    gone.add(command.pod.uid);
+    commands.push(...engine.handle(now, { kind: 'podDelete', uid: command.pod.uid }));
+  };
+  for (let turns = 0; turns < 10_000; turns++) {
+    for (let command = commands.shift(); command; command = commands.shift()) answer(command);
+    const wake = engine.nextWake();
+    if (wake === null || wake > at + 300_000) break;
+    now = Math.max(now + 10, wake);
+    commands.push(...engine.handle(now, { kind: 'tick' }));
+  }
+  assert.equal(gone.size, 900);
+  assert.match(refused[0] ?? '', /characters are too many for an annotation/);
 });
