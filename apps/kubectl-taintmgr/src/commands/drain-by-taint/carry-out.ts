@@ -19,6 +19,7 @@ import { type DrainReport, drainReport, outcomes } from './documents.ts';
 import { type Drain, sayChange } from './drain.ts';
 import { renderLeft, type Verdicts, verdictsOf } from './failure-report.ts';
 import { isBegun, isNotDrained } from './outcome.ts';
+import { unreturningLine } from './plan-table.ts';
 import { Progress } from './progress.ts';
 import { hintUndo, rollBack } from './roll-back.ts';
 import { type DrainEnd, runDrain } from './run.ts';
@@ -37,6 +38,7 @@ export async function carryOut(drain: Drain, plan: DrainPlan): Promise<DrainRepo
   const daemonSets = daemonSetLine(plan);
   for (const line of blockerLines(plan)) warn(output, line);
   if (daemonSets !== null) warn(output, daemonSets);
+  for (const line of unreturningLine(plan)) warn(output, printable(line));
   const changes = await cordonNodes(drain);
   const { podSelector } = settings.flags;
   const audience = { output, say, live: await output.live() };

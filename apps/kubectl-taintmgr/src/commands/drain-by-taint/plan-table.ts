@@ -1,4 +1,4 @@
-import { describeReason } from '@taintmgr/core';
+import { describeReason, formatTaint } from '@taintmgr/core';
 import { type DrainPlan, drainFaultsText, type PlannedPod } from '@taintmgr/core/drain';
 import { formatDuration, type Instant } from '@taintmgr/core/time';
 import { count, countBy } from '../../render/count.ts';
@@ -14,12 +14,13 @@ export interface PlannedWave {
 
 /** The plan as a table of what goes, of each wave, and a line about what stays. */
 export function renderPlan(
-  { pods }: DrainPlan,
+  plan: DrainPlan,
   now: Instant,
   { wide, headers }: TableOptions,
   knowsBudgets: boolean = true,
   waves: readonly PlannedWave[] = [],
 ): string {
+  const { pods } = plan;
   const shown = pods.filter(({ fate }) => isRow(fate));
   const tableOf = (rows: readonly PlannedPod[]): string =>
     renderColumns(planColumns(now, knowsBudgets), rows, { wide, headers });
@@ -30,7 +31,7 @@ export function renderPlan(
     return [title, bodyOf(shown.filter(({ pod }) => nodes.has(pod.nodeName)))];
   });
   const tables = waves.length === 0 ? [bodyOf(shown)] : ofWaves;
-  return [...tables, ...stayingLine(pods)].join('\n');
+  return [...tables, ...stayingLine(pods), ...unreturningLine(plan)].join('\n');
 }
 
 /** What goes, is waited for, or is in the way; what stays is counted in one line. */
@@ -93,6 +94,21 @@ function stayingLine(pods: readonly PlannedPod[]): readonly string[] {
   const number = ofDaemonSets + kept.length + skipped;
   const verb = number === 1 ? 'stays' : 'stay';
   return number === 0 ? [] : [`${count(number, 'pod')} ${verb}: ${named.join(', ')}`];
+}
+
+/** The DaemonSets whose pods a taint of NoSchedule does not let start again; none: nothing. */
+export function unreturningLine({ taint, pods }: DrainPlan): readonly string[] {
+  if (taint.effect !== 'NoSchedule') return [];
+  const left = pods.filter(({ fate, because: [decisive] }) => {
+    return fate.kind === 'leave' && decisive?.code === 'NoToleration';
+  });
+  const names = new Set(left.map(({ pod }) => `${pod.namespace}/${pod.owner?.name ?? ''}`));
+  if (names.size === 0) return [];
+  const sets = `${names.size === 1 ? 'DaemonSet' : 'DaemonSets'} ${[...names].sort().join(', ')}`;
+  return [
+    `${sets}: a pod that ends or is rolled is not started again on these nodes until undo, as it ` +
+      `does not tolerate ${formatTaint(taint)}`,
+  ];
 }
 
 /** How many pods each policy keeps: `kept by policy databases`. */

@@ -174,8 +174,20 @@ describe('what the DaemonSet controller will do', () => {
     assert.equal(daemonSetLine(planned), null);
     assert.equal(
       renderPlan(planned, now, asTable),
-      'No pods to evict.\n2 pods stay: 2 of a DaemonSet',
+      'No pods to evict.\n2 pods stay: 2 of a DaemonSet\n' +
+        `DaemonSet ${agents[0]?.namespace}/${agents[0]?.owner?.name}: a pod that ends or is rolled is ` +
+        'not started again on these nodes until undo, as it does not tolerate maintenance=kernel:NoSchedule',
     );
+  });
+
+  it('names no DaemonSet that comes back: its pods tolerate the taint, or it keeps none away', () => {
+    const tolerating = agents.map((one) => ({ ...one, ...tolerates('maintenance') }));
+    const planOf = (pods: readonly Pod[], effect: string): string => {
+      const put = taint(`maintenance=kernel:${effect}`);
+      return renderPlan(plan(allFlags, nodes, pods, [], put), now, asTable);
+    };
+    assert.doesNotMatch(planOf(tolerating, 'NoSchedule'), /not started again/);
+    assert.doesNotMatch(planOf(agents, 'PreferNoSchedule'), /not started again/);
   });
 });
 
