@@ -23,6 +23,11 @@ export function isWatch({ method, path }: Pick<ApiRequest, 'method' | 'path'>): 
   return method === 'GET' && /[?&]watch=(true|1)(&|$)/.test(path);
 }
 
+/** Such a request is answered, and dated, by whoever is behind the API server: a kubelet. */
+export function isProxied({ path }: Pick<ApiRequest, 'path'>): boolean {
+  return path.includes('/proxy/');
+}
+
 /** A server that is not the cluster's. */
 export interface Elsewhere {
   /** `http://prometheus.monitoring:9090`, and the path before that of requests, if any. */

@@ -1,6 +1,6 @@
 // Sends requests to one API server and hands back their answers.
 import type { OutgoingHttpHeaders } from 'node:http';
-import type { ApiRequest } from '../proto/api-request.ts';
+import { type ApiRequest, isProxied } from '../proto/api-request.ts';
 import { type Access, type Authorization, sameTls } from './access.ts';
 import { Call, type Carrier } from './call.ts';
 import { askElsewhere } from './elsewhere.ts';
@@ -134,7 +134,9 @@ export class HttpTransport implements Transport {
         headers[name.toLowerCase()] = value;
       }
       const route = this.#routeOf(authorization);
-      const carry = (call: Call): void => route.carry(call);
+      const carry = (call: Call): void => {
+        (isProxied(call.request) ? route.aside() : route).carry(call);
+      };
       const rejected = (): void => this.#access.rejected();
       this.#way = { authorization, headers, joined: new WeakMap(), carry, rejected };
     }

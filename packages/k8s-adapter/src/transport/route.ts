@@ -29,6 +29,9 @@ export class Route {
   readonly proxy: URL | null;
   readonly agent: http.Agent | null;
   readonly #endpoint: Endpoint;
+  readonly #options: RouteOptions;
+  /** Null: nobody was to be kept apart yet. */
+  #aside: Route | null = null;
   readonly #timing: Http2Timing;
   readonly #onSent: () => void;
   readonly #connections = new Set<Http2Connection>();
@@ -42,6 +45,7 @@ export class Route {
   constructor(endpoint: Endpoint, options: RouteOptions) {
     const { tls, proxy, agent, timing, onSent } = options;
     this.#endpoint = endpoint;
+    this.#options = options;
     this.tls = tls;
     this.proxy = proxy;
     this.agent = agent;
@@ -49,6 +53,12 @@ export class Route {
     this.#onSent = onSent;
     // Without TLS there is no ALPN, and an agent of others makes its own connections.
     if (agent || !endpoint.tls) this.#useHttp1(null);
+  }
+
+  /** For what others than the API server answer: who breaks its connections breaks no watch and no renewal of a lease. */
+  aside(): Route {
+    this.#aside ??= new Route(this.#endpoint, { ...this.#options, onSent: () => {} });
+    return this.#aside;
   }
 
   carry(call: Call): void {
@@ -68,11 +78,13 @@ export class Route {
 
   /** New calls go elsewhere; those under way come to their end. */
   retire(): void {
+    this.#aside?.retire();
     for (const connection of this.#connections) connection.retire();
   }
 
   /** Closes the connections, also one that is being made; call it when no request is under way. */
   close(): void {
+    this.#aside?.close();
     this.#whenClosed.abort();
     this.#http1?.close();
     for (const connection of this.#connections) connection.destroy();

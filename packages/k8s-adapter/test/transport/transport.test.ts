@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { OutgoingHttpHeaders } from 'node:http';
+import type { ServerHttp2Session } from 'node:http2';
 import https from 'node:https';
 import net, { type AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
@@ -44,6 +45,22 @@ async function fetched(transport: HttpTransport, request: ApiRequest): Promise<s
   await heard.over;
   return heard.lines;
 }
+
+it('asks kubelets over a connection of their own: who breaks it breaks no watch', async (t) => {
+  const sessions: ServerHttp2Session[] = [];
+  const handler: Handler = (request, response) => {
+    if (request.url?.includes('/proxy/')) sessions.at(-1)?.destroy();
+    else response.end('{}');
+  };
+  const onSession = (session: ServerHttp2Session) => sessions.push(session);
+  const server = await startHttp2Server(t, handler, { onSession });
+  const transport = transportTo(t, access(server.url));
+  await fetched(transport, get('/'));
+  const [failed] = await fetched(transport, get('/api/v1/nodes/n1/proxy/stats/summary'));
+  assert.match(failed ?? '', /^failed/);
+  assert.deepEqual(await fetched(transport, get('/')), ['head 200', '{}', 'end']);
+  assert.equal(server.connections(), 2);
+});
 
 /** The same behaviour whatever the server speaks. */
 const servers: [string, string, (t: TestContext, handler: Handler) => Promise<TestServer>][] = [

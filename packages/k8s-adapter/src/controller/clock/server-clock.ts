@@ -1,6 +1,6 @@
 import type { Instant, Millis } from '@taintmgr/core/time';
 import { dateHeader, type ResponseHeaders } from '../../proto/answer.ts';
-import type { ApiRequest } from '../../proto/api-request.ts';
+import { type ApiRequest, isProxied } from '../../proto/api-request.ts';
 import type { ExchangeInput } from '../../proto/exchange.ts';
 
 /** Of these only what the server answers, and ticks, matter here. */
@@ -183,11 +183,6 @@ export class ServerClock {
   #agrees({ least, most }: Bounds): boolean {
     return least <= this.#ahead && this.#ahead <= most;
   }
-}
-
-/** Such a request is answered, and dated, by whoever is behind the API server: a kubelet. */
-function isProxied({ path }: Pick<ApiRequest, 'path'>): boolean {
-  return path.includes('/proxy/');
 }
 
 type Bounds = Pick<Reading, 'least' | 'most'>;
