@@ -1,6 +1,6 @@
 // Since when the condition of each rule holds on each node, or is over there, and what was told of it.
 import type { ClusterTime } from '../kernel/cluster-clock.ts';
-import type { Instant } from '../kernel/time.ts';
+import { finite, type Instant } from '../kernel/time.ts';
 import { type Node, type NodeCondition, readyOf } from '../model/node.ts';
 import type { ConditionRule } from '../policy/condition-rule.ts';
 import type { LifecycleReport } from './reason.ts';
@@ -9,6 +9,8 @@ import type { LifecycleReport } from './reason.ts';
 interface Observation {
   readonly holds: boolean;
   readonly since: Instant;
+  /** As the condition itself said. */
+  readonly transitionAt: Instant | null;
 }
 
 type RuleReport = Extract<LifecycleReport, { kind: 'ruleDryRun' | 'ruleLimit' }>;
@@ -31,10 +33,15 @@ export class RuleObservations {
     const counts = !rule.onlyUnreachable || isSinceUnreachable(condition, node);
     const holds = condition?.status === rule.status && counts;
     const known = this.#observed.get(key);
-    if (known?.holds === holds) return known;
-    // When first seen, the condition's own time counts, so that a restart does not begin anew.
-    const since = known ? now : this.#clock.since(now, condition?.transitionAt);
-    const observation = { holds, since };
+    const transitionAt = finite(condition?.transitionAt);
+    const isBack =
+      holds && transitionAt !== null && transitionAt > (known?.transitionAt ?? Infinity);
+    if (known?.holds === holds && !isBack) return known;
+    // When first seen, or over and back while nobody looked, the condition's own time counts: a restart does
+    // not begin anew.
+    const isSeen = known !== undefined && known.holds !== holds;
+    const since = isSeen ? now : this.#clock.since(now, condition?.transitionAt);
+    const observation = { holds, since, transitionAt };
     this.#observed.set(key, observation);
     this.#reported.delete(key);
     return observation;

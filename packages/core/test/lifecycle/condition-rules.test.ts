@@ -149,3 +149,42 @@ describe('what a taint rule has come to', () => {
     assert.equal(upstream.policyCounts(0).taintRules, null);
   });
 });
+
+it('a condition that was over and back while nobody looked holds from when it came back', () => {
+  const holding = { ...rule, holdsMs: 600_000 };
+  const engine = createEngine({
+    lifecycle: {
+      conditionRules: [holding],
+      nodeMonitorGracePeriodMs: 10_000_000,
+      massUnreachable: null,
+    },
+  });
+  const node = (at: number, transitionAt: number): Node => ({
+    name: 'n1',
+    uid: 'u1',
+    taints: [],
+    conditions: [
+      { type: 'Ready', status: 'True', reason: '', message: '', heartbeatAt: at, transitionAt: 0 },
+      {
+        type: 'DiskBroken',
+        status: 'True',
+        reason: '',
+        message: '',
+        heartbeatAt: at,
+        transitionAt,
+      },
+    ],
+  });
+  engine.handle(0, { kind: 'nodeUpsert', node: node(0, 0) });
+  engine.handle(0, { kind: 'synced' });
+  engine.handle(300_000, { kind: 'view', current: false });
+  const back = node(570_000, 540_000);
+  engine.handle(570_000, { kind: 'nodeUpsert', node: back, afterGap: true });
+  engine.handle(570_000, { kind: 'view', current: true });
+  const tainted: number[] = [];
+  for (let wake = engine.nextWake(); wake !== null && wake < 2_000_000; wake = engine.nextWake()) {
+    const commands = engine.handle(wake, { kind: 'tick' });
+    if (commands.some(({ kind }) => kind === 'changeTaints')) tainted.push(wake);
+  }
+  assert.ok((tainted[0] ?? 0) >= 540_000 + 600_000, `${tainted}`);
+});
