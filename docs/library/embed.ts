@@ -1,7 +1,9 @@
 import { createEngine, describeReason, makeNode, makePod } from '@taintmgr/core';
 
 const engine = createEngine();
-const tolerations = [{ key: 'maintenance', operator: 'Exists', tolerationSeconds: 5 }];
+const tolerations = [
+  { key: 'maintenance', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 5 },
+];
 const pod = makePod({ name: 'db-0', nodeName: 'node-1', tolerations });
 const node = makeNode({ name: 'node-1', taints: ['maintenance=kernel:NoExecute'] });
 

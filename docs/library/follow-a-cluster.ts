@@ -1,6 +1,6 @@
 import { createEngine, describeReason, type Event } from '@taintmgr/core';
 import { formatTime, type Instant } from '@taintmgr/core/time';
-import { drive, HttpTransport, Loop, loadKubeconfig } from '@taintmgr/k8s-adapter';
+import { drive, HttpTransport, Loop, loadKubeconfig, type Notice } from '@taintmgr/k8s-adapter';
 
 // As no leader it learns and explains everything, and sends nothing.
 const engine = createEngine({ leader: false });
@@ -27,10 +27,16 @@ function show(now: Instant, name: string): void {
   }
 }
 
+// Without it, a server that cannot be reached is not heard of.
+function onNotice(notice: Notice): void {
+  if (notice.kind !== 'reconnecting') return;
+  console.error(`${notice.resource}: ${notice.failure.message}`);
+}
+
 const { access } = await loadKubeconfig({});
 const transport = new HttpTransport(access, 'my-program/1.0');
 const loop = new Loop({ machine: { ...engine, handle }, random: Math.random });
 const stop = new AbortController();
 process.once('SIGINT', () => stop.abort());
-await drive({ loop, transport, signal: stop.signal, onNotice: () => {} });
+await drive({ loop, transport, signal: stop.signal, onNotice });
 transport.close();

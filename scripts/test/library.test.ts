@@ -65,6 +65,23 @@ for (const runtime of runtimes) {
   });
 }
 
+it('follow-a-cluster says why it hears nothing', { timeout: 60_000 }, async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'taintmgr-'));
+  t.after(() => rmSync(home, { recursive: true }));
+  const kubeconfig = join(home, 'config');
+  const { ca } = createCertificate(Date.now());
+  writeKubeconfig(kubeconfig, { server: 'https://127.0.0.1:9', ca, token: 'x' });
+  const [{ binary, run: how } = assert.fail('no runtime')] = runtimes;
+  const child = spawn(binary, [...how, fileURLToPath(sourceOf('follow-a-cluster'))], {
+    cwd: root,
+    env: { ...process.env, KUBECONFIG: kubeconfig },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  const [said] = await once(child.stderr, 'data');
+  assert.match(String(said), /^nodes: .*ECONNREFUSED/);
+});
+
 /** A pod's time counts from when it came to its node, which is now. */
 function withoutTimes(text: string): string {
   return text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, '<time>');

@@ -63,7 +63,13 @@ async function refusalOf({ connection, settings }: Drain, pod: Pod): Promise<str
     if (!(error instanceof ApiError)) throw error;
     const { status, message, causes } = error.failure;
     if (status === 404) return null;
-    if (status === 401 || status === 403) throw error;
+    // Without the right no other pod is answered either; whatever else is forbidden is about this one.
+    if (status === 401 || (status === 403 && lacksRight(message))) throw error;
     return causes[0]?.message || message;
   }
+}
+
+/** As the API server words it: `User "jane" cannot create resource "pods/eviction" in ...` */
+function lacksRight(message: string): boolean {
+  return /\bUser ".*" cannot \S+ resource "/.test(message);
 }

@@ -112,6 +112,46 @@ describe('drain-by-taint that changes nothing', () => {
     assert.match(withoutWeb.out, /^pod\/db evicted \(a, server dry run\)\n$/m);
   });
 
+  it('--dry-run=server goes on with the others where one is forbidden', async () => {
+    const group = 'admissionregistration.k8s.io';
+    const rule = {
+      apiGroups: [''],
+      apiVersions: ['v1'],
+      operations: ['CREATE'],
+      resources: ['pods/eviction'],
+    };
+    const name = 'keep-bare';
+    const head = { apiVersion: `${group}/v1`, metadata: { name } };
+    const policies = [
+      {
+        ...head,
+        kind: 'ValidatingAdmissionPolicy',
+        spec: {
+          failurePolicy: 'Fail',
+          matchConstraints: { resourceRules: [rule] },
+          validations: [
+            { expression: "request.name != 'bare'", message: 'bare stays', reason: 'Forbidden' },
+          ],
+        },
+      },
+      {
+        ...head,
+        kind: 'ValidatingAdmissionPolicyBinding',
+        spec: { policyName: name, validationActions: ['Deny'] },
+      },
+    ];
+    cluster.api.load(policies);
+    const { code, out, err } = await drain('--dry-run=server', ...everyFlag);
+    for (const { kind } of policies) {
+      const resource = kind.endsWith('Binding') ? 'policybindings' : 'policies';
+      cluster.api.delete(`validatingadmission${resource}`, '', name);
+    }
+    assert.match(out, /^pod\/db evicted \(a, server dry run\)$/m);
+    assert.match(err, /^Warning: a\/bare on a-1 is blocked: .*bare stays$/m);
+    assert.doesNotMatch(err, /hint/);
+    assert.equal(code, 2);
+  });
+
   it('--dry-run=server is an error where nobody may evict, which is not that pods are blocked', async () => {
     const { code, err } = await drain('--dry-run=server', '--token=reader', ...everyFlag);
     assert.match(err, /Forbidden.*cannot create resource "pods\/eviction"/);
