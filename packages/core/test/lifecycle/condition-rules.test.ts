@@ -177,6 +177,8 @@ it('a condition that was over and back while nobody looked holds from when it ca
   });
   engine.handle(0, { kind: 'nodeUpsert', node: node(0, 0) });
   engine.handle(0, { kind: 'synced' });
+  engine.handle(0, { kind: 'tick' });
+  engine.handle(300_000, { kind: 'tick' });
   engine.handle(300_000, { kind: 'view', current: false });
   const back = node(570_000, 540_000);
   engine.handle(570_000, { kind: 'nodeUpsert', node: back, afterGap: true });
