@@ -79,7 +79,7 @@ export function otherEvictors(evictors: Evictors): OtherEvictors {
 }
 
 /** What to say where nobody was found to evict, and that is no proof. */
-export const unprovenText =
+export const unprovenText: string =
   'whether kube-controller-manager evicts for NoExecute taints here is unknown: it shows neither a ' +
   'pod nor a lease';
 

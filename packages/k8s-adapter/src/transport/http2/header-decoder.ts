@@ -15,7 +15,7 @@ const numberBytesMax = 4;
 /** As much of one header waits for its end; API servers pass on what kubelets answer, and these write shorter ones. */
 const unfinishedBytesMax = 64 * 1024;
 /** A block of headers may decode to so much, which is announced; an answer has a few hundred bytes of them. */
-export const headerListBytesMax = 16 * 1024;
+export const headerListBytesMax: number = 16 * 1024;
 
 /**
  * Reads the header blocks of one connection, each once and in their order: each may teach names. A block that
