@@ -5,7 +5,6 @@ import {
   assertSpared,
   dateMarks,
   holding,
-  letThroughText,
   openPages,
   published,
   upset,
@@ -34,30 +33,13 @@ describe('our clock and that of the control plane are apart', () => {
 });
 
 describe('the clocks of kube-controller-manager and of the API server are apart', () => {
-  for (const ahead of [45_000, -45_000]) {
+  for (const ahead of [45_000, -45_000, 120_000, -120_000]) {
     it(`by ${ahead / 1000} s: it is refused`, async (t) => {
       const { world, controller } = await holding(t, 'kept', {
         before: (one) => dateMarks(one, (ours) => ours + ahead),
       });
       upset(world);
       await assertSpared(world, 'kept');
-      await controller.stop();
-    });
-  }
-
-  for (const ahead of [120_000, -120_000]) {
-    it(`by ${ahead / 1000} s: it is let through, and that is told`, async (t) => {
-      const { world, controller } = await holding(t, 'gone', {
-        flags: [openPages],
-        before: (one) => dateMarks(one, (ours) => ours + ahead),
-      });
-      upset(world);
-      await world.deleted('in', 'gone');
-      await controller.saw(letThroughText('gone'));
-      const health = await ask(controller.port, '/healthz?verbose');
-      assert.equal(health.status, 500);
-      assert.match(health.body, /^\[-\]takeover failed/m);
-      await world.until(() => published(world).takeover?.letThrough === 1);
       await controller.stop();
     });
   }

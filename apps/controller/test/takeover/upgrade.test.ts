@@ -180,7 +180,7 @@ describe('taintmgr', () => {
     assert.equal(annotations?.[takeoverVersionAnnotation], '1');
     assert.match(
       controller.lines.map(({ drift }) => String(drift ?? '')).join(),
-      /metadata\.annotations\[taintmgr\.dev\/takeover-version\] is "0", not "1"/,
+      /metadata\.annotations\[taintmgr\.dev\/takeover-version\] is "0", not "2"/,
     );
     upset(world);
     await assertSpared(world, 'kept');

@@ -22,6 +22,35 @@ interface Named {
   readonly expression: string;
 }
 
+const renewed = 'timestamp(params.status.renewTime)';
+const window = `duration('${windowSeconds}s')`;
+
+/**
+ * `now`: the API server dates the writer's fields in the same request. The time of the condition itself
+ * says less: it stays where a mark is written over one of another reason, and is the writer's clock.
+ * `fresh`: the leader decides for pods, and lives.
+ */
+const heartbeat: readonly Named[] = [
+  {
+    name: 'now',
+    expression:
+      'object.metadata.managedFields.filter(m, ' +
+      "has(m.subresource) && m.subresource == 'status' && has(m.time)).map(m, timestamp(m.time)).max()",
+  },
+  {
+    name: 'decides',
+    expression:
+      'has(params.status) && has(params.status.renewTime) && has(params.status.takeover) && ' +
+      'has(params.status.takeover.enabled) && params.status.takeover.enabled',
+  },
+  {
+    name: 'fresh',
+    expression:
+      `variables.decides && variables.now - ${renewed} <= ${window} && ` +
+      `${renewed} - variables.now <= ${window}`,
+  },
+];
+
 const taintEviction =
   "c.type == 'DisruptionTarget' && c.status == 'True' && " +
   "has(c.reason) && c.reason == 'DeletionByTaintManager'";
@@ -38,10 +67,7 @@ export function evictionsPolicy(users: readonly string[]): PolicyRules {
       { name: 'taint-eviction-begins', expression: hasCondition('object', taintEviction) },
       { name: 'not-begun-before', expression: `!(${hasCondition('oldObject', taintEviction)})` },
     ],
-    variables: [
-      { name: 'marked', expression: firstCondition(taintEviction) },
-      ...heartbeat('marked'),
-    ],
+    variables: heartbeat,
     validations: [
       {
         expression: '!variables.fresh',
@@ -86,11 +112,7 @@ export function readinessPolicy(users: readonly string[]): PolicyRules {
       },
       { name: 'containers-untouched', expression: `!(${hasCondition('object', notReady)})` },
     ],
-    variables: [
-      { name: 'marked', expression: firstCondition(ready) },
-      ...heartbeat('marked'),
-      { name: 'zone', expression: zoneOfPod },
-    ],
+    variables: [...heartbeat, { name: 'zone', expression: zoneOfPod }],
     validations: [
       {
         expression: `!(variables.fresh && has(${hold}) && (${heldFor.join(' || ')}))`,
@@ -112,27 +134,6 @@ const zoneOfPod =
   `(${region} in ${labels} && ${zone} in ${labels} ? '/' : '') + ` +
   `(${zone} in ${labels} ? ${labels}[${zone}] : '')`;
 
-/** `fresh`: the leader decides for pods, and lived when the condition in this variable was written. */
-function heartbeat(marked: string): readonly Named[] {
-  const written = `timestamp(variables.${marked}.lastTransitionTime)`;
-  const window = `duration('${windowSeconds}s')`;
-  return [
-    {
-      name: 'decides',
-      expression:
-        'has(params.status) && has(params.status.renewTime) && has(params.status.takeover) && ' +
-        'has(params.status.takeover.enabled) && params.status.takeover.enabled',
-    },
-    {
-      name: 'fresh',
-      expression:
-        `variables.decides && has(variables.${marked}.lastTransitionTime) && ` +
-        `${written} - timestamp(params.status.renewTime) <= ${window} && ` +
-        `timestamp(params.status.renewTime) - ${written} <= ${window}`,
-    },
-  ];
-}
-
 /** taintmgr marks pods itself. */
 function notBy(users: readonly string[]): Named {
   const names = users.map((user) => JSON.stringify(user)).join(', ');
@@ -141,8 +142,4 @@ function notBy(users: readonly string[]): Named {
 
 function hasCondition(object: 'object' | 'oldObject', what: string): string {
   return `has(${object}.status) && has(${object}.status.conditions) && ${object}.status.conditions.exists(c, ${what})`;
-}
-
-function firstCondition(what: string): string {
-  return `object.status.conditions.filter(c, ${what})[0]`;
 }

@@ -30,13 +30,31 @@ describe('the policy about evictions', () => {
     ['preemption', { reason: 'PreemptionByScheduler' }],
     ['a condition without reason', { reason: undefined }],
     ['a condition that is taken back', { status: 'False' }],
-    ['a condition without time', { lastTransitionTime: undefined }],
     ['another condition', { type: 'PodScheduled' }],
   ];
   for (const [name, more] of passing) {
     it(`lets ${name} pass`, () => {
       const world = decided();
       assert.equal(world.refusal({ conditions: [world.disrupted(more)] }), null);
+    });
+  }
+
+  for (const [age, agoMs, refuses] of [
+    ['fresh', 0, true],
+    ['too old', 90_000, false],
+  ] as const) {
+    it(`goes by a heartbeat that is ${age}, whatever time a condition of another reason has left`, () => {
+      const world = new VetoWorld();
+      const preempted = world.disrupted({ reason: 'PreemptionByScheduler' });
+      world.pod('p', [preempted]);
+      world.pass(90_000);
+      world.beat({ enabled: true, agoMs });
+      // kube-controller-manager changes reason and message only; the time stays.
+      const { lastTransitionTime } = preempted;
+      for (const time of [lastTransitionTime, undefined, '2026-01-01T01:00:00Z']) {
+        const conditions = [world.disrupted({ lastTransitionTime: time })];
+        assert.equal(world.refusal({ conditions }) !== null, refuses, time);
+      }
     });
   }
 
@@ -149,7 +167,7 @@ it('the version of the content is raised with the content', () => {
   const manifests = takeoverManifests({ manager: 'm', users: ['u'] });
   const specs = manifests.map(({ spec }) => spec);
   const digest = createHash('sha256').update(JSON.stringify(specs)).digest('hex');
-  assert.deepEqual([takeoverVersion, digest.slice(0, 12)], ['1', '7927274fb235']);
+  assert.deepEqual([takeoverVersion, digest.slice(0, 12)], ['2', 'ace824c4ab15']);
 });
 
 it('a user name cannot break out of its text', () => {

@@ -112,10 +112,11 @@ export class VetoWorld {
   }
 
   /** The condition that goes before a deletion. */
-  disrupted(more: object = {}): object {
+  disrupted(more: object = {}): object & { readonly lastTransitionTime?: string } {
     const lastTransitionTime = new Date(this.clock.now()).toISOString().replace(/[.]\d+/, '');
     const reason = 'DeletionByTaintManager';
-    return { type: 'DisruptionTarget', status: 'True', reason, lastTransitionTime, ...more };
+    const mark = { type: 'DisruptionTarget', status: 'True', reason, lastTransitionTime };
+    return { ...mark, ...more };
   }
 
   #expect(status: number, method: string, path: string, body: object, kind = ''): void {

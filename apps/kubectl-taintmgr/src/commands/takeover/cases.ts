@@ -1,9 +1,5 @@
 // What each case of the trial promises, judged by what became of its pod.
-import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
-import type { ApiClient } from '@taintmgr/k8s-adapter';
-import { askToMark } from './mark.ts';
-import type { PodName } from './requests.ts';
-import { windowMs } from './state.ts';
+import type { Millis } from '@taintmgr/core/time';
 import { type Fate, laterSeconds } from './trial.ts';
 
 export interface CaseResult {
@@ -48,23 +44,6 @@ export function laterCase(fate: Fate, sinceTaint: Millis): CaseResult {
     what: `taken over, tolerates it for ${laterSeconds}s: spared when they are over`,
     passed: isSpared,
     detail: sparedText(fate),
-  };
-}
-
-/** As though the heartbeat had stopped. */
-export async function staleCase(
-  client: ApiClient,
-  pod: PodName,
-  now: Instant,
-  as?: string,
-): Promise<CaseResult> {
-  const ahead = windowMs + 30_000;
-  const { kind } = await askToMark(client, pod, now + ahead, as);
-  return {
-    number: 4,
-    what: 'the heartbeat is too old: not spared',
-    passed: kind === 'taken',
-    detail: `a mark of ${formatDuration(ahead)} later would ${kind === 'taken' ? '' : 'not '}be stored`,
   };
 }
 

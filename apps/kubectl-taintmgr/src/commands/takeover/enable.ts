@@ -121,7 +121,7 @@ function planLines(
       const where = `${count(pods, 'pod')}, ${onTainted} on nodes with NoExecute taints`;
       return `namespace ${name}: ${where}${isDone ? '; taken over already' : ''}`;
     }),
-    `kube-controller-manager will evict none of them for taints; taintmgr-controller${how} decides, for as long as its heartbeat is not older than ${formatDuration(windowMs)}`,
+    `kube-controller-manager will evict none of them for node taints (for device taints it does, without asking budgets); taintmgr-controller${how} decides, for as long as its heartbeat is not older than ${formatDuration(windowMs)}`,
   ];
 }
 

@@ -14,7 +14,7 @@ import { printAnswer } from '../../render/printer.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
 import { UsageError } from '../../usage-error.ts';
 import { agrees } from './ask.ts';
-import { atOnceCase, type CaseResult, laterCase, otherCase, staleCase } from './cases.ts';
+import { atOnceCase, type CaseResult, laterCase, otherCase } from './cases.ts';
 import { type Leftover, refuseWithout, warnOfLeft } from './clean-up.ts';
 import type { VerifyFlags } from './flags.ts';
 import { untilRefused } from './mark.ts';
@@ -132,10 +132,9 @@ async function play(
   const pod = { namespace: inside, name: atOnce };
   const { as } = await askerOf(client, state.policies.users);
   const refused = await untilRefused(client, pod, now, timeout, as);
-  const stale = await staleCase(client, pod, now(), as);
   if (refused.kind !== 'refused') {
     const detail = refused.kind === 'taken' ? 'the mark would be stored' : refused.message;
-    return [{ number: 1, what: 'the policies refuse', passed: false, detail }, stale];
+    return [{ number: 1, what: 'the policies refuse', passed: false, detail }];
   }
   await taint(client, places.node, now());
   const taintedAt = performance.now();
@@ -155,7 +154,6 @@ async function play(
         atOnceCase(await look(inside, atOnce)),
         otherCase(await look(outside, atOnce)),
         laterCase(await look(inside, later), sinceTaint()),
-        stale,
       ];
       return results.every(({ passed }) => passed);
     },
