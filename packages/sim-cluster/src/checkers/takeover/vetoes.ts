@@ -11,8 +11,6 @@ import { placeOf } from './unheard-nodes.ts';
 interface Asked {
   readonly policy: PolicyName;
   readonly pod: KubeObject;
-  /** When it says that the condition changed, by its own clock. */
-  readonly written: number;
 }
 
 /** A mark that it was refused. */
@@ -25,7 +23,6 @@ interface Condition {
   readonly type: string;
   readonly status: string;
   readonly reason?: string;
-  readonly lastTransitionTime?: string;
 }
 
 const statusPath = /^\/api\/v1\/namespaces\/([^/?]+)\/pods\/([^/?]+)\/status(?:\?|$)/;
@@ -35,7 +32,7 @@ const byPolicy = "ValidatingAdmissionPolicy 'taintmgr-";
 /**
  * Lead all requests of kube-controller-manager through `line`. What it was allowed shows in the pods, what
  * it was refused in the answers; what should have come of it follows from the label of the namespace, the
- * heartbeat, the policies, and the time that is written in its patch.
+ * heartbeat, the policies, and the API server's clock.
  */
 export class VetoChecker {
   /** By uid of the pod, the latest. */
@@ -74,7 +71,7 @@ export class VetoChecker {
     if (!pod) return null;
     const mark = conditions.find(isMark);
     if (mark && !marksOf(pod).some(isMark)) {
-      return { policy: 'taintmgr-takeover', pod, written: timeOf(mark) };
+      return { policy: 'taintmgr-takeover', pod };
     }
     const unready = conditions.find((one) => one.type === 'Ready' && one.status === 'False');
     const looked = conditions.some((one) => {
@@ -82,7 +79,7 @@ export class VetoChecker {
     });
     const wasReady = marksOf(pod).some((one) => one.type === 'Ready' && one.status === 'True');
     if (!unready || looked || !wasReady) return null;
-    return { policy: 'taintmgr-readiness', pod, written: timeOf(unready) };
+    return { policy: 'taintmgr-readiness', pod };
   }
 
   #listening(asked: Asked, sink: ResponseSink): ResponseSink {
@@ -121,14 +118,14 @@ export class VetoChecker {
     const beats = this.#history.heartbeatsKnown(at);
     const isToBeRefused =
       namespaces.every(isHandedOver) &&
-      beats.every((beat) => isFresh(beat, asked) && holds(beat, asked)) &&
+      beats.every((beat) => isFresh(beat, at) && holds(beat, asked)) &&
       this.#history.stands(asked.policy, at);
     if (!isToBeRefused) return;
     const invariant =
       asked.policy === 'taintmgr-takeover'
         ? 'marked beside a fresh heartbeat'
         : 'not ready beside a hold';
-    this.#report({ invariant, at, evidence: `${nameOf(asked.pod)}: ${written(asked, beats)}` });
+    this.#report({ invariant, at, evidence: `${nameOf(asked.pod)}: ${written(asked, at, beats)}` });
   }
 
   #refused(asked: Asked): void {
@@ -139,22 +136,27 @@ export class VetoChecker {
     const beats = this.#history.heartbeatsKnown(at);
     const because = [
       ...(namespaces.some(isHandedOver) ? [] : ['its namespace was not handed over']),
-      ...(beats.some((beat) => isFresh(beat, asked)) ? [] : ['no heartbeat was fresh']),
+      ...(beats.some((beat) => isFresh(beat, at)) ? [] : ['no heartbeat was fresh']),
       ...(beats.some((beat) => holds(beat, asked)) ? [] : ['nothing was held']),
       ...(this.#history.mayStand(policy, at) ? [] : ['there was no policy']),
     ];
     if (because.length === 0) return;
-    const evidence = `${nameOf(pod)}: ${because.join(', ')}; ${written(asked, beats)}`;
+    const evidence = `${nameOf(pod)}: ${because.join(', ')}; ${written(asked, at, beats)}`;
     this.#report({ invariant: 'refused without a right', at, evidence });
   }
 }
 
 type Beat = KubeObject['status'] | null;
 
-/** Somebody decides: he wrote so within a minute of the time that stands in the patch. */
-function isFresh(beat: Beat, asked: Asked): boolean {
+/** Somebody decides: the heartbeat is within a minute of the time that the API server gives the request. */
+function isFresh(beat: Beat, at: number): boolean {
   const renewedAt = Date.parse(beat?.renewTime ?? '');
-  return beat?.takeover?.enabled === true && Math.abs(asked.written - renewedAt) <= freshMs;
+  return beat?.takeover?.enabled === true && Math.abs(wholeSecond(at) - renewedAt) <= freshMs;
+}
+
+/** The time in managedFields has no fraction. */
+function wholeSecond(at: number): number {
+  return at - (at % 1000);
 }
 
 /** Evictions are always held, readiness where the heartbeat says so. */
@@ -179,13 +181,9 @@ export function isMark({ type, status, reason }: Condition): boolean {
   return type === 'DisruptionTarget' && status === 'True' && reason === 'DeletionByTaintManager';
 }
 
-function timeOf({ lastTransitionTime = '' }: Condition): number {
-  return Date.parse(lastTransitionTime);
-}
-
-function written(asked: Asked, beats: readonly Beat[]): string {
+function written(asked: Asked, at: number, beats: readonly Beat[]): string {
   const renewals = beats.map((beat) => beat?.renewTime ?? 'none').join(', ');
-  return `${asked.policy}, written ${clockTime(asked.written)}, heartbeat ${renewals}`;
+  return `${asked.policy}, written ${clockTime(wholeSecond(at))}, heartbeat ${renewals}`;
 }
 
 export function nameOf({ metadata: { namespace, name, uid } }: KubeObject): string {
