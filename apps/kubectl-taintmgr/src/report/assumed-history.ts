@@ -67,19 +67,25 @@ function podHistory(now: Instant, states: readonly PodFacts[]): readonly Placed[
     });
 }
 
-/** The node with each state of its taints; how the first came about only its objects show. */
+/**
+ * The node with each state of its taints; how the first came about only its objects show. A state whose
+ * time nobody knows came before the next one.
+ */
 function nodeHistory(now: Instant, states: readonly NodeFacts[]): readonly Placed[] {
   const present = states.at(-1)?.node;
   if (!present) return [];
-  return states.flatMap((facts, index): readonly Placed[] => {
+  let until = now;
+  const latestFirst = states.toReversed().flatMap((facts, index): readonly Placed[] => {
     const place = placeOf(facts.version);
-    const { taints: there } = facts.node;
-    const came = { at: writtenAt(now, facts), taints: there };
-    const stages = index === 0 ? firstStages(now, facts) : [came];
-    return stages.map(({ at, taints }): Placed => {
+    const isFirst = index === states.length - 1;
+    const came = { at: writtenAt(until, facts), taints: facts.node.taints };
+    const stages = isFirst ? firstStages(until, facts) : [came];
+    until = came.at;
+    return stages.toReversed().map(({ at, taints }): Placed => {
       return { at, event: { kind: 'nodeUpsert', node: { ...present, taints } }, place };
     });
   });
+  return latestFirst.reverse();
 }
 
 /**
@@ -87,19 +93,19 @@ function nodeHistory(now: Instant, states: readonly NodeFacts[]): readonly Place
  * as the last write else.
  */
 function firstStages(
-  now: Instant,
+  until: Instant,
   facts: NodeFacts,
 ): readonly { readonly at: Instant; readonly taints: readonly Taint[] }[] {
   const { taints } = facts.node;
-  const latest = writtenAt(now, facts);
+  const latest = writtenAt(until, facts);
   const startOf = ({ timeAdded }: Taint): Instant =>
     timeAdded === null ? latest : Math.min(latest, endOfSecond(timeAdded));
   const starts = [...new Set(taints.map(startOf))].sort((a, b) => a - b);
   return starts.map((at) => ({ at, taints: taints.filter((taint) => startOf(taint) <= at) }));
 }
 
-function writtenAt(now: Instant, { node: { taintsWrittenAt } }: NodeFacts): Instant {
-  return taintsWrittenAt == null ? now : Math.min(now, endOfSecond(taintsWrittenAt));
+function writtenAt(until: Instant, { node: { taintsWrittenAt } }: NodeFacts): Instant {
+  return taintsWrittenAt == null ? until : Math.min(until, endOfSecond(taintsWrittenAt));
 }
 
 function placeOf(version: string): bigint | null {

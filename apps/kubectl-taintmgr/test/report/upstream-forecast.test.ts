@@ -114,6 +114,14 @@ const cases: readonly (readonly [name: string, known: Known, expected: string])[
     '185 s',
   ],
   [
+    'takes a state of the node whose time nobody knows for older than the next one',
+    {
+      nodes: [nodeFactsOf(node('n1')), nodeState(40, 'k:NoExecute')],
+      pod: [podState(hour, [k(60)])],
+    },
+    '20 s',
+  ],
+  [
     'does not begin anew when another taint is written',
     {
       nodes: [
