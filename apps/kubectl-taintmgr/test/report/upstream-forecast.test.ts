@@ -116,7 +116,7 @@ const cases: readonly (readonly [name: string, known: Known, expected: string])[
   [
     'takes a state of the node whose time nobody knows for older than the next one',
     {
-      nodes: [nodeFactsOf(node('n1')), nodeState(40, 'k:NoExecute')],
+      nodes: [nodeFactsOf(node('n1', taint('new:NoSchedule'))), nodeState(40, 'k:NoExecute')],
       pod: [podState(hour, [k(60)])],
     },
     '20 s',
