@@ -3,6 +3,7 @@ import { CommanderError } from '@commander-js/extra-typings';
 import { loadKubeconfig } from '@taintmgr/k8s-adapter';
 import type { EmbeddedCluster } from '@taintmgr/sim-cluster';
 import { type Checked, checkChoices } from './flags/checks.ts';
+import { foreignGates } from './flags/feature-gates.ts';
 import { type Choices, resolveChoices } from './flags/resolve.ts';
 import { batched } from './log/batched.ts';
 import { createLogger, type Logger } from './log/logger.ts';
@@ -79,7 +80,10 @@ function crashWith(log: Logger): void {
   });
 }
 
-function warn(log: Logger, { unknownVariables }: Choices): void {
+function warn(log: Logger, { unknownVariables, settings }: Choices): void {
+  for (const gate of foreignGates(settings.featureGates)) {
+    log.warn(`feature gate ${gate} is none of ours, ignored`);
+  }
   for (const name of unknownVariables) {
     log.warn({ variable: name }, 'environment variable is not a known flag, ignored');
   }

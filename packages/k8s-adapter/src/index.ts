@@ -121,8 +121,20 @@ export { giveAnswer, type Sink, type Transport } from './transport/sink.ts';
 
 // Who else evicts here.
 
-export { EvictorSearch, type FindOptions, findEvictors } from './client/find-evictors.ts';
+export {
+  controllersAnnotation,
+  EvictorSearch,
+  type FindOptions,
+  findEvictors,
+} from './client/find-evictors.ts';
 export { type Actor, actorOf } from './evictors/actor.ts';
+export {
+  declarationText,
+  declaredIn,
+  declaringFlag,
+  evictedByOther,
+} from './evictors/installation.ts';
+export type { Asker } from './evictors/look.ts';
 export { type ReadSettings, readSettings } from './evictors/settings.ts';
 export {
   type Duty,
@@ -133,6 +145,7 @@ export {
   type LeaseSight,
 } from './evictors/verdict.ts';
 export {
+  contradictionText,
   otherEvictors,
   switchOff,
   type TaintEvictors,

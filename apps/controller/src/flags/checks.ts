@@ -49,7 +49,7 @@ export function checkChoices(choices: Choices): Checked {
   if (typeof featureGates === 'string') {
     const removed = removedGateText(featureGates);
     if (removed !== null) throw SettingError.saying(removed);
-    return refuse('featureGates', 'TaintTolerationComparisonOperators=true or =false');
+    return refuse('featureGates', 'NAME=true or NAME=false');
   }
   const fault = takeoverFault(chosen, controllers);
   if (fault) refuse(fault.name, fault.want);

@@ -1,4 +1,5 @@
 // The settings that are in force, by the names of their flags, for the status that is published.
+import { declaringFlag } from '@taintmgr/k8s-adapter';
 import { formatMillis } from './kind.ts';
 import type { Choices } from './resolve.ts';
 import type { Setting } from './setting.ts';
@@ -13,6 +14,7 @@ const publishedGroups = [
 ];
 const publishedFlags: readonly string[] = [
   ...['controllers', 'feature-gates', 'allow-overlap', 'cluster-policies', 'dry-run', 'takeover'],
+  declaringFlag,
 ];
 
 /**

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { type Millis, parseDuration } from '@taintmgr/core/time';
-import { shownUrl } from '@taintmgr/k8s-adapter';
+import { declaredIn, duties, shownUrl } from '@taintmgr/k8s-adapter';
 import type { DryRun } from '../transport/dry-run.ts';
 import { SettingError } from './setting-error.ts';
 
@@ -179,6 +179,14 @@ export const serviceAccount: Kind<string> = {
     const parts = value.split('/');
     return parts.length === 2 && parts.every((part) => objectName.parse(part)) ? value : null;
   },
+};
+
+/** What the administrator says that kube-controller-manager runs of our work. */
+export const declaration: Kind<string> = {
+  placeholder: '<unknown|none|list>',
+  want: `unknown, none, or of ${duties.join(', ')} those that it runs`,
+  parse: (value) => (value === 'unknown' || declaredIn(value) ? value : null),
+  format: (value) => value,
 };
 
 function within(value: number, min: number, max: number): number | null {

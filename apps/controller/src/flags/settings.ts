@@ -1,11 +1,12 @@
 import { defaultConfig } from '@taintmgr/core';
 import { defaultLifecycleConfig } from '@taintmgr/core/lifecycle';
-import { defaultPodWatch } from '@taintmgr/k8s-adapter';
+import { declaringFlag, defaultPodWatch } from '@taintmgr/k8s-adapter';
 import { inputFile, inputPaths } from './files.ts';
 import { flightRecorder } from './flight.ts';
 import {
   boolean,
   choice,
+  declaration,
   dryRunKind,
   duration,
   durationOrNever,
@@ -68,7 +69,17 @@ const general = {
     'allowOverlap',
     boolean,
     false,
-    'act beside other programs that do the same work; where those ignore PDBs, none are kept',
+    'act beside another program that does the same work, or may; what kube-controller-manager evicts ' +
+      'beside us is deleted without asking PDBs',
+  ),
+  kubeControllerManagerRuns: setting(
+    declaringFlag,
+    'kubeControllerManagerRuns',
+    declaration,
+    'unknown',
+    'what kube-controller-manager runs of taint-eviction-controller and node-lifecycle-controller, ' +
+      'where its flags are not to be seen, as in k3s; none: neither of them. It is published, and ' +
+      'kubectl taintmgr believes it',
   ),
   takeover: setting(
     'takeover',

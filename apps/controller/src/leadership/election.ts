@@ -1,16 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { ElectionOptions, LeaseName } from '@taintmgr/k8s-adapter';
+import { controllersAnnotation, type ElectionOptions, type LeaseName } from '@taintmgr/k8s-adapter';
 import type { Settings } from '../flags/settings.ts';
 
-/** How this replica stands for election, by kube-controller-manager's flags. */
-export function electionOptions(settings: Settings): Omit<ElectionOptions, 'random'> {
+/**
+ * How this replica stands for election, by kube-controller-manager's flags. The lease says which controllers
+ * its holder runs: another installation with other work does not stand by for it.
+ */
+export function electionOptions(
+  settings: Settings,
+  controllers: readonly string[],
+): Omit<ElectionOptions, 'random'> {
   const { resourceName: name, resourceNamespace: namespace } = settings;
   const { leaseDuration: lease, renewDeadline, retryPeriod: retry } = settings;
   return {
     lease: { name, namespace },
     identity: `${hostname()}_${randomUUID()}`,
     timing: { lease, renewDeadline, retry },
+    annotations: { [controllersAnnotation]: controllers.join(',') },
   };
 }
 

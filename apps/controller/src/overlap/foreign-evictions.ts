@@ -1,6 +1,15 @@
-import type { Command, Event, Pod, PodRef } from '@taintmgr/core';
+import {
+  type Command,
+  type Event,
+  type Node,
+  type Pod,
+  type PodRef,
+  type Taint,
+  toleratesTaint,
+} from '@taintmgr/core';
 import { isTakenOver } from '@taintmgr/core/policy';
 import { foreignTaintManager, unknownUpstreamMark } from '@taintmgr/core/shadow';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Machine } from '@taintmgr/k8s-adapter';
 
 const upstream = 'kube-controller-manager';
@@ -18,11 +27,22 @@ export interface ForeignEviction {
   readonly unknownReason: string | null;
 }
 
+/** The NoExecute taints of a node. */
+interface Tainted {
+  readonly taints: readonly Taint[];
+  /** When the last of them went; null: they are there. */
+  readonly goneAt: Instant | null;
+}
+
+/** Nodes and pods are heard of in any order: for so long a taint that went explains a mark. */
+const goneMsMax: Millis = 60_000;
+
 /**
  * Looks at what the machine is told for pods that somebody else marks for deletion by a taint manager.
  * The mark says whose program wrote it, so evictions of our own are not taken for foreign ones: not
  * those of a replica that has just lost leadership, nor those of before a restart. A mark that was
- * there at the first list proves nothing about who evicts now.
+ * there at the first list proves nothing about who evicts now. Whoever may write the status of a pod
+ * can write such a mark, in whatever name: on a pod that no taint of its node makes go it says nothing.
  */
 export class ForeignEvictions {
   #synced = false;
@@ -34,7 +54,9 @@ export class ForeignEvictions {
   /** The namespaces that were handed over. */
   readonly #takenOver = new Set<string>();
   /** Nodes with NoExecute taints: there an unknown mark of kube-controller-manager is one for a taint. */
-  readonly #tainted = new Set<string>();
+  readonly #tainted = new Map<string, Tainted>();
+  /** Marked pods that no taint explains so far, by uid. */
+  readonly #unexplained = new Map<string, Pod>();
   readonly #onForeign: (eviction: ForeignEviction) => void;
 
   constructor(onForeign: (eviction: ForeignEviction) => void) {
@@ -46,7 +68,7 @@ export class ForeignEvictions {
     return {
       nextWake: () => machine.nextWake(),
       handle: (now, event) => {
-        this.#hear(event);
+        this.#hear(now, event);
         const commands = machine.handle(now, event);
         for (const command of commands) this.#note(command);
         return commands;
@@ -54,7 +76,7 @@ export class ForeignEvictions {
     };
   }
 
-  #hear(event: Event): void {
+  #hear(now: Instant, event: Event): void {
     switch (event.kind) {
       case 'synced':
         this.#synced = true;
@@ -69,19 +91,18 @@ export class ForeignEvictions {
         this.#takenOver.delete(event.name);
         break;
       case 'nodeUpsert': {
-        const { name, taints } = event.node;
-        if (taints.some(({ effect }) => effect === 'NoExecute')) this.#tainted.add(name);
-        else this.#tainted.delete(name);
+        this.#taint(now, event.node);
         break;
       }
       case 'nodeDelete':
         this.#tainted.delete(event.name);
         break;
       case 'podUpsert':
-        this.#look(event.pod);
+        this.#look(now, event.pod);
         break;
       case 'podDelete':
         this.#known.delete(event.uid);
+        this.#unexplained.delete(event.uid);
         this.#held.delete(event.uid);
         break;
       case 'result': {
@@ -97,13 +118,32 @@ export class ForeignEvictions {
     }
   }
 
-  #look(pod: Pod): void {
+  #taint(now: Instant, { name, taints }: Pick<Node, 'name' | 'taints'>): void {
+    const executing = taints.filter(({ effect }) => effect === 'NoExecute');
+    const before = this.#tainted.get(name);
+    if (executing.length > 0) {
+      this.#tainted.set(name, { taints: executing, goneAt: null });
+      for (const pod of this.#unexplained.values()) {
+        if (pod.nodeName === name) this.#look(now, pod);
+      }
+    } else if (before?.goneAt === null) this.#tainted.set(name, { ...before, goneAt: now });
+    else if (before && now - (before.goneAt ?? now) > goneMsMax) this.#tainted.delete(name);
+  }
+
+  #look(now: Instant, pod: Pod): void {
     const { namespace, name, uid, nodeName, disruption } = pod;
+    if (disruption === undefined || this.#known.has(uid)) return;
     const isTakenOver = this.#takenOver.has(namespace);
-    const isSuspect = isTakenOver && this.#tainted.has(nodeName);
+    const taints = this.#taintsOf(now, nodeName);
+    const isSuspect = isTakenOver && taints.length > 0;
     const unknownReason = isSuspect ? unknownUpstreamMark(disruption) : null;
     const manager = foreignTaintManager(disruption) ?? (unknownReason && upstream);
-    if (manager === null || this.#known.has(uid)) return;
+    if (manager === null) return;
+    if (this.#synced && !taints.some((taint) => hasToGo(pod, taint))) {
+      this.#unexplained.set(uid, pod);
+      return;
+    }
+    this.#unexplained.delete(uid);
     this.#known.add(uid);
     if (!this.#synced) return;
     const heldBack = this.#held.get(uid) ?? null;
@@ -111,7 +151,19 @@ export class ForeignEvictions {
     this.#onForeign({ pod: ref, manager, heldBack, isTakenOver, unknownReason });
   }
 
+  #taintsOf(now: Instant, nodeName: string): readonly Taint[] {
+    const { taints = [], goneAt = null } = this.#tainted.get(nodeName) ?? {};
+    return goneAt !== null && now - goneAt > goneMsMax ? [] : taints;
+  }
+
   #note(command: Command): void {
     if (command.kind === 'evictPod') this.#asked.set(command.id, command.pod.uid);
   }
+}
+
+/** Whether kube-controller-manager lets a pod go for a taint, now or later. */
+function hasToGo({ tolerations }: Pod, taint: Taint): boolean {
+  const options = { comparisonOperators: true };
+  const deciding = tolerations.find((toleration) => toleratesTaint(toleration, taint, options));
+  return deciding === undefined || deciding.tolerationSeconds !== null;
 }

@@ -1,7 +1,10 @@
 import type { TaintManagerStatus } from '@taintmgr/core/policy';
 import {
+  contradictionText,
   type Duty,
   type DutyVerdict,
+  declarationText,
+  declaringFlag,
   duties,
   type EventSubject,
   type Evictors,
@@ -30,7 +33,10 @@ export interface Overlap {
 const grant = 'grant it, as the roles in deploy/ do';
 const accept = 'or accept it with --allow-overlap';
 
-/** Which of these controllers another program runs too, or may; null: none, as far as is known. */
+/**
+ * Which of these controllers another program runs too, or may; null: none, as far as is known. What
+ * others than administrators can write is no reason.
+ */
 export function overlapOf(
   { upstream, taintmgr }: Evictors,
   ours: readonly ControllerName[],
@@ -79,8 +85,10 @@ function upstreamOverlap(shared: readonly Duty[], verdict: DutyVerdict): Overlap
   const overlap = { isSeen: who !== null, subject: subjectOf(evidence) };
   if (verdict.kind === 'acts') {
     const cure = switchOff(shared, evidence);
-    const message = `kube-controller-manager (${who}) runs ${work} too; ${cure}, ${accept}`;
-    return { ...overlap, message };
+    const doubt = contradictionText(evidence);
+    const finding = `kube-controller-manager (${who}) runs ${work} too`;
+    const message = doubt === null ? finding : `${finding}: ${doubt}`;
+    return { ...overlap, message: `${message}; ${cure}, ${accept}` };
   }
   const why = whyUnknown(evidence);
   const finding =
@@ -88,17 +96,32 @@ function upstreamOverlap(shared: readonly Duty[], verdict: DutyVerdict): Overlap
       ? `whether kube-controller-manager runs ${work} is unknown: ${why}`
       : `kube-controller-manager (${who}) may run ${work} too: ${why}`;
   const rights = evidence.some(({ kind }) => kind === 'forbidden');
-  const cure = rights ? grant : `see that you ${switchOff(shared, [])}`;
+  const left = duties.filter((duty) => !shared.includes(duty));
+  const declare = `declare that with --${declaringFlag}=${declarationText(left)}`;
+  const cure = rights ? `${grant}, or ${declare}` : `${switchOff(shared, [])} and ${declare}`;
   return { ...overlap, message: `${finding}; ${cure}, ${accept}` };
+}
+
+/** Leases of people who may not evict, which are not believed; null: there is none. */
+export function claimText({ taintmgr }: Evictors): string | null {
+  const claims = taintmgr.evidence.flatMap((one) => {
+    if (one.kind !== 'lease' || one.life !== 'alive' || !one.isUnproven) return [];
+    return [`${one.lease.namespace}/${one.lease.name} (${one.lease.holder})`];
+  });
+  if (claims.length === 0) return null;
+  return (
+    `lease ${claims.join(', ')} says that another taintmgr-controller runs there, and is not believed: ` +
+    'no TaintManager names its holder'
+  );
 }
 
 function subjectOf(evidence: readonly Evidence[]): EventSubject | null {
   for (const one of evidence) {
-    if (one.kind === 'lease') {
+    if (one.kind === 'lease' && !one.isUnproven) {
       const { namespace, name, uid } = one.lease;
       return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace, name, uid };
     }
-    if (one.kind === 'pod') {
+    if (one.kind === 'pod' && !one.isUnproven) {
       const { namespace, name, uid } = one;
       return { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
     }

@@ -2,14 +2,18 @@ import type { OtherEvictors } from '@taintmgr/core/drain';
 import type { Millis } from '@taintmgr/core/time';
 import {
   ApiClient,
+  type Asker,
   type ClusterConfig,
+  declaringFlag,
   type EventSubject,
   EvictorSearch,
   type Evictors,
+  evictedByOther,
   HttpTransport,
   type Machine,
   newEventRequest,
   otherEvictors,
+  type StatedCondition,
 } from '@taintmgr/k8s-adapter';
 import type { ControllerName } from '../flags/controllers.ts';
 import type { Leadership } from '../leadership/leadership.ts';
@@ -18,13 +22,20 @@ import type { Logger } from '../log/logger.ts';
 import type { TakeoverScore } from '../stats/takeover-score.ts';
 import { version } from '../version.ts';
 import { type ForeignEviction, ForeignEvictions } from './foreign-evictions.ts';
-import { type OtherEvictor, type Overlap, OverlapError, othersOf, overlapOf } from './overlap.ts';
+import {
+  claimText,
+  type OtherEvictor,
+  type Overlap,
+  OverlapError,
+  othersOf,
+  overlapOf,
+} from './overlap.ts';
 
 export interface OverlapWatchOptions {
   readonly cluster: ClusterConfig;
   readonly controllers: readonly ControllerName[];
-  /** The lease of this installation; null: it holds none. */
-  readonly own: { readonly namespace: string; readonly name: string } | null;
+  /** This installation, and what its administrator declares. */
+  readonly asker: Asker;
   /** Act all the same, and say so. */
   readonly allow: boolean;
   /** With takeover: who evicts where is agreed, and what is let through is counted here; null: without. */
@@ -43,7 +54,7 @@ export interface OverlapWatchOptions {
 
 /** One that starts later is noticed within this time. */
 const lookEveryMs: Millis = 30_000;
-/** How long after its last eviction another program that cannot be seen counts as running. */
+/** How long after its last marks another program that cannot be seen counts as running. */
 const foreignMsMax: Millis = 300_000;
 /** How often evictions by other programs are logged, after the first. */
 const logEveryMs: Millis = 60_000;
@@ -52,7 +63,9 @@ const logEveryMs: Millis = 60_000;
  * Looks for other programs that do the same work: kube-controller-manager, another installation. Start
  * throws OverlapError when there is one, or when that cannot be found out. When one is found later, by
  * its lease, its pods or its evictions, this replica stands by until it is gone; with --allow-overlap
- * it only logs that. Both are recorded as Events.
+ * it only logs that. Both are recorded as Events. Marks of evictions on the pods of one node are logged,
+ * recorded and published, and no more: the kubelet of that node can write them in any name. On pods of
+ * several nodes they count.
  *
  * With takeover kube-controller-manager is meant to evict, in namespaces that were not handed over. Where it
  * evicts in one that was, that is logged, recorded and counted, and this replica goes on: pods that
@@ -74,8 +87,12 @@ export class OverlapWatch {
   /** What is running by its leases and pods; null: nothing. */
   #seen: Overlap | null = null;
   /** What evicts without being seen, and when last, on our monotonic clock; null: nothing. */
-  #foreign: { readonly manager: string; readonly message: string; readonly at: Millis } | null =
-    null;
+  #foreign: Foreign | null = null;
+  /** The same where all pods that it has marked are of one node. */
+  #suspected: Foreign | null = null;
+  /** When a program last marked a pod of a node, by program and node. */
+  readonly #marks = new Map<string, Map<string, Millis>>();
+  #claim: string | null = null;
   #loggedAt: Millis = Number.NEGATIVE_INFINITY;
   #unlogged = 0;
   #isDoubtLogged = false;
@@ -89,7 +106,7 @@ export class OverlapWatch {
     const { server } = access;
     const { signal } = this.#whenClosed;
     this.#client = new ApiClient({ transport: this.#transport, server, requestTimeout, signal });
-    this.#search = new EvictorSearch(this.#client, { own: options.own, signal });
+    this.#search = new EvictorSearch(this.#client, { asker: options.asker, signal });
     this.#now = options.now ?? (() => performance.now());
   }
 
@@ -134,6 +151,14 @@ export class OverlapWatch {
     return { kind: 'acts', text: message, advice: '' };
   }
 
+  /** What marks of evictions show, for the status that is published. */
+  get conditions(): readonly StatedCondition[] {
+    const seen = this.#foreign ?? this.#suspected;
+    if (seen === null) return [];
+    const reason = seen === this.#foreign ? evictedByOther.reason : 'OneNode';
+    return [{ type: evictedByOther.type, status: 'True', reason, message: seen.message }];
+  }
+
   /** Gives up a look that is under way, too. */
   close(): void {
     if (this.#timer) clearInterval(this.#timer);
@@ -163,6 +188,9 @@ export class OverlapWatch {
     const evictors = await this.#search.find();
     this.#others = othersOf(evictors, this.#options.controllers);
     this.#forTaints = otherEvictors(evictors);
+    const claim = claimText(evictors);
+    if (claim !== null && claim !== this.#claim) this.#options.log.warn(claim);
+    this.#claim = claim;
     return evictors;
   }
 
@@ -194,8 +222,10 @@ export class OverlapWatch {
 
   /** Whatever a look has shown: what evicted was never seen otherwise. */
   #forgetForeign(): void {
-    const foreign = this.#foreign;
-    if (foreign !== null && this.#now() - foreign.at > foreignMsMax) this.#foreign = null;
+    const now = this.#now();
+    const isOld = (one: Foreign | null): boolean => one !== null && now - one.at > foreignMsMax;
+    if (isOld(this.#foreign)) this.#foreign = null;
+    if (isOld(this.#suspected)) this.#suspected = null;
   }
 
   /** Logs and records a change of whether there is an overlap. */
@@ -244,12 +274,15 @@ export class OverlapWatch {
     const { log } = this.#options;
     const now = this.#now();
     const name = `${pod.namespace}/${pod.name}`;
-    const message = `${manager} evicts for NoExecute taints too: it has marked pod ${name} for deletion`;
-    this.#foreign = { manager, message: `${message}; ${cure}`, at: now };
+    const nodes = this.#markedNodes(manager, pod.nodeName, now);
+    const message = this.#foreignText(manager, name, nodes);
+    if (nodes > 1) this.#foreign = { manager, message: `${message}; ${cure}`, at: now };
+    else this.#suspected = { manager, message, at: now };
     this.#options.onOthers();
     this.#unlogged += 1;
     const subject = { apiVersion: 'v1', kind: 'Pod', ...pod };
-    if (now - this.#loggedAt >= logEveryMs) {
+    const isNews = nodes > 1 && this.#options.leadership.overlap === null;
+    if (isNews || now - this.#loggedAt >= logEveryMs) {
       const held = heldBack === null ? {} : { heldBack };
       log.warn({ pod: name, manager, evictions: this.#unlogged, ...held }, message);
       this.#loggedAt = now;
@@ -258,6 +291,23 @@ export class OverlapWatch {
       await this.#record(subject, why, 'EvictedByOther');
     }
     await this.#publish(subject);
+  }
+
+  /** How many nodes have pods that the program has marked of late. */
+  #markedNodes(manager: string, nodeName: string, now: Millis): number {
+    const nodes = this.#marks.get(manager) ?? new Map<string, Millis>();
+    this.#marks.set(manager, nodes.set(nodeName, now));
+    for (const [name, at] of nodes) if (now - at > foreignMsMax) nodes.delete(name);
+    return nodes.size;
+  }
+
+  #foreignText(manager: string, pod: string, nodes: number): string {
+    const { declared } = this.#options.asker;
+    const isDenied = manager === upstream && declared !== null && !declared.includes(shared);
+    const though = isDenied ? `, though --${declaringFlag} says that it does not` : '';
+    return nodes > 1
+      ? `${manager} evicts for NoExecute taints too${though}: it has marked pod ${pod} for deletion, and pods of ${nodes} nodes within 5m`
+      : `${manager} seems to evict for NoExecute taints too${though}: pod ${pod} is marked for deletion in its name; the kubelet of its node can write that as well, so it counts once pods of another node are marked`;
   }
 
   /** People look at Events before they look at logs. A failure changes nothing else. */
@@ -288,6 +338,14 @@ const handedBack =
   'takeover pauses: kube-controller-manager evicts what comes due from now on; what it was refused before ' +
   'stays until the other one evicts it or this one acts again: kubectl taintmgr pending names it';
 
+/** A program that evicts without being seen, and when its last mark came, on our monotonic clock. */
+interface Foreign {
+  readonly manager: string;
+  readonly message: string;
+  readonly at: Millis;
+}
+
+const upstream = 'kube-controller-manager';
 /** What kube-controller-manager may go on running beside us with takeover. */
 const shared = 'taint-eviction-controller';
 

@@ -24,7 +24,7 @@ import { publishedTakeover } from './published-takeover.ts';
 
 /** What was seen of others who evict; null: nobody looks. */
 export interface Seen {
-  readonly overlaps: Pick<OverlapWatch, 'others'> | null;
+  readonly overlaps: Pick<OverlapWatch, 'others' | 'conditions'> | null;
   readonly shadow: Pick<Shadow, 'report'> | null;
 }
 
@@ -92,7 +92,9 @@ export class PublishedStatus {
   #conditions(): StatedStatus['conditions'] {
     const { standsBackFor } = this.#stats.leadership;
     const isOverlap = standsBackFor === null ? [] : [standsBack(standsBackFor)];
-    return this.#choices.settings.dryRun === 'none' ? isOverlap : [dryRun, ...isOverlap];
+    const marks = this.#seen.overlaps?.conditions ?? [];
+    const all = [...isOverlap, ...marks];
+    return this.#choices.settings.dryRun === 'none' ? all : [dryRun, ...all];
   }
 
   #seenBy(running: RunningController, now: Instant): Partial<StatedStatus> {

@@ -1,6 +1,12 @@
 // The whole process: the controller with its server, metrics, log and flight recorder.
 import type { Instant, Millis } from '@taintmgr/core/time';
-import type { ApiRequest, ClusterConfig, Notice, Transport } from '@taintmgr/k8s-adapter';
+import {
+  type ApiRequest,
+  type ClusterConfig,
+  declaredIn,
+  type Notice,
+  type Transport,
+} from '@taintmgr/k8s-adapter';
 import type { Checked } from '../flags/checks.ts';
 import type { Choices } from '../flags/resolve.ts';
 import { startFlightRecorder } from '../flight/start.ts';
@@ -86,7 +92,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
     const watch = () => watchOverlaps(options, stats, { metrics, log, onOthers });
     const overlaps = isDryRun ? null : await untilSuccess(watch, { signal, onFailure });
     cleanups.push(async () => overlaps?.close());
-    const election = electionOptions(settings);
+    const election = electionOptions(settings, checked.controllers.enabled);
     const published = publishedStatus(options, stats, overlaps, shadow);
     await runController({
       cluster,
@@ -183,10 +189,16 @@ function watchOverlaps(
   }: Pick<Observers, 'metrics' | 'log'> & { readonly onOthers: () => void },
 ): Promise<OverlapWatch> {
   const { settings } = choices;
+  const { resourceNamespace: namespace, resourceName: name } = settings;
   return OverlapWatch.start({
     cluster,
     controllers: checked.controllers.enabled,
-    own: settings.leaderElect ? electionOptions(settings).lease : null,
+    asker: {
+      lease: settings.leaderElect ? { namespace, name } : null,
+      manager: taintManagerName(settings.resourceName),
+      controllers: checked.controllers.enabled,
+      declared: settings.simulate ? [] : declaredIn(settings.kubeControllerManagerRuns),
+    },
     allow: settings.allowOverlap,
     takeover,
     leadership,

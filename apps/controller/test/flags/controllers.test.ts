@@ -55,7 +55,12 @@ describe('--feature-gates', () => {
     [`${gate}=false`, false],
     [gate, gate],
     [`${gate}=maybe`, `${gate}=maybe`],
-    ['Other=true', 'Other=true'],
+    ['Other=true', false],
+    [`DRADeviceTaints=true,${gate}=true,kube:InPlacePodVerticalScaling=false`, true],
+    [`kube:${gate}=true`, true],
+    ['Other=maybe', 'Other=maybe'],
+    ['Other', 'Other'],
+    ['TaintBasedEvictions=true', 'TaintBasedEvictions=true'],
   ];
   for (const [entries, expected] of cases) {
     it(entries || 'nothing', () => {

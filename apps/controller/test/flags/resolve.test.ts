@@ -199,8 +199,8 @@ describe('wrong values together', () => {
         'are taint-eviction-controller, node-lifecycle-controller, node-drain-controller, node-pressure-controller',
     ],
     [
-      '--feature-gates=Some=true',
-      '--feature-gates: got "Some=true", want TaintTolerationComparisonOperators=true or =false',
+      '--feature-gates=Some=maybe',
+      '--feature-gates: got "Some=maybe", want NAME=true or NAME=false',
     ],
     ['--seed=-1', '--seed: got "-1", want a whole number from 0'],
     ['--secure-port=70000', '--secure-port: got "70000", want a whole number from 0 to 65535'],

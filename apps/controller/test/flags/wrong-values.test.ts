@@ -56,9 +56,13 @@ const wrong: Readonly<Record<keyof Settings, readonly [value: string, want: stri
   policy: [missing, 'files and directories that can be read, separated by commas'],
   clusterPolicies: ['maybe', aBoolean],
   controllers: ['cron', `"cron" left out: the known controllers are ${known}`],
-  featureGates: ['Some=true', 'TaintTolerationComparisonOperators=true or =false'],
+  featureGates: ['Some=maybe', 'NAME=true or NAME=false'],
   dryRun: ['maybe', 'none, client or server'],
   allowOverlap: ['maybe', aBoolean],
+  kubeControllerManagerRuns: [
+    'nothing',
+    'unknown, none, or of taint-eviction-controller, node-lifecycle-controller those that it runs',
+  ],
   publishStatus: ['perhaps', aBoolean],
   takeover: ['maybe', aBoolean],
   loggingFormat: ['xml', 'text or json'],
@@ -256,7 +260,7 @@ current-context: one
 
 /** As a file would have it: lists as lists, gates and thresholds as objects, numbers as numbers. */
 function inFile(name: string, value: string): unknown {
-  if (name === 'featureGates') return { Some: 'true' };
+  if (name === 'featureGates') return { Some: 'maybe' };
   if (name === 'controllers' || name === 'alwaysAllowPaths') return [value];
   const [signal = '', amount] = value.split(/[<=]/);
   if (amount !== undefined) return { [signal]: amount };

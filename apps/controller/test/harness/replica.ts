@@ -31,7 +31,8 @@ export function startReplica(
   flags: readonly string[],
   { binary, run }: Runner = thisNode,
 ): Replica {
-  const own = ['--kubeconfig', kubeconfig, '--secure-port=0', '--logging-format=json'];
+  const alone = '--kube-controller-manager-runs=none';
+  const own = ['--kubeconfig', kubeconfig, '--secure-port=0', '--logging-format=json', alone];
   const child = spawn(binary, [...run, program, ...own, ...flags], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -2,7 +2,7 @@ import type { Pod } from '@taintmgr/core';
 import { podFromJson } from '@taintmgr/k8s-adapter';
 
 /** A pod that a program has marked, as the API server has it; `manager` null: nobody knows which. */
-export function marked(name: string, manager: string | null): Pod {
+export function marked(name: string, manager: string | null, nodeName = 'n1'): Pod {
   const entry = (who: string): object => ({
     manager: who,
     operation: 'Update',
@@ -23,7 +23,7 @@ export function marked(name: string, manager: string | null): Pod {
       uid: `uid-${name}`,
       managedFields: manager === null ? [] : [entry(manager)],
     },
-    spec: { nodeName: 'n1' },
+    spec: { nodeName },
     status: { conditions: [condition] },
   });
 }

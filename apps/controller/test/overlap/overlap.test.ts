@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Event, Outcome, Pod } from '@taintmgr/core';
-import { ApiClient, findEvictors, HttpTransport, loadKubeconfig } from '@taintmgr/k8s-adapter';
+import {
+  ApiClient,
+  type Asker,
+  findEvictors,
+  HttpTransport,
+  loadKubeconfig,
+  nodeFromJson,
+} from '@taintmgr/k8s-adapter';
 import { namespace, pod, type Rule } from '@taintmgr/sim-cluster';
 import { type ControllerName, controllerNames } from '../../src/flags/controllers.ts';
 import { Leadership } from '../../src/leadership/leadership.ts';
@@ -14,15 +21,20 @@ const everything: Rule = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
 const minute = 60_000;
 const own = { namespace: 'kube-system', name: 'taintmgr-controller' };
 
-async function startApi(t: TestContext, rules: readonly Rule[] = [everything]) {
+async function startApi(t: TestContext, rules: readonly Rule[] = [everything], lease = own) {
   const started = await startTestApi(rules);
   t.after(() => started.stop());
   const { access } = await loadKubeconfig({ kubeconfig: started.kubeconfig });
   const transport = new HttpTransport(access, 'test');
   t.after(() => transport.close());
   const client = new ApiClient({ transport, server: access.server });
-  const find = async (ours: readonly ControllerName[]): Promise<Overlap | null> =>
-    overlapOf(await findEvictors(client, { own, secondLookMs: 1 }), ours);
+  const find = async (
+    ours: readonly ControllerName[],
+    declared: Asker['declared'] = null,
+  ): Promise<Overlap | null> => {
+    const asker = { lease, manager: 'taintmgr', controllers: ours, declared };
+    return overlapOf(await findEvictors(client, { asker, secondLookMs: 1 }), ours);
+  };
   return { api: started.api, find };
 }
 
@@ -90,8 +102,9 @@ describe('a kube-controller-manager', () => {
     assert.equal(
       overlap?.message,
       'kube-controller-manager (cp_1) may run taint-eviction-controller too: its flags cannot be ' +
-        'seen, as it has no pod here; see that you start it with ' +
-        '--controllers=*,-taint-eviction-controller, or accept it with --allow-overlap',
+        'seen, as it has no pod here; start it with --controllers=*,-taint-eviction-controller and ' +
+        'declare that with --kube-controller-manager-runs=node-lifecycle-controller, or accept it ' +
+        'with --allow-overlap',
     );
     assert.equal(overlap.isSeen, true);
   });
@@ -118,18 +131,66 @@ describe('a kube-controller-manager', () => {
     );
   });
 
-  const absent: readonly (readonly [name: string, put: (api: TestApi['api']) => void])[] = [
-    ['is none without lease and pod', () => {}],
-    ['is gone when its lease is given back', (api) => putLease(api, '', 0)],
-    ['is gone when its lease ran out', (api) => putLease(api, 'cp_1', minute)],
+  const absent: readonly (readonly [
+    name: string,
+    why: string,
+    put: (api: TestApi['api']) => void,
+  ])[] = [
+    ['without lease and pod', 'it shows neither a pod nor a lease', () => {}],
+    [
+      'whose lease was given back',
+      'it shows no pod, and nobody renews its lease',
+      (api) => putLease(api, '', 0),
+    ],
+    [
+      'whose lease ran out',
+      'it shows no pod, and nobody renews its lease',
+      (api) => putLease(api, 'cp_1', minute),
+    ],
   ];
-  for (const [name, put] of absent) {
-    it(name, async (t) => {
+  for (const [name, why, put] of absent) {
+    it(`${name} may run all the same, unless its administrator says that it does not`, async (t) => {
       const { api, find } = await startApi(t);
       put(api);
-      assert.equal(await find(both), null);
+      const overlap = await find(both);
+      assert.equal(
+        overlap?.message,
+        `whether kube-controller-manager runs ${both.join(' and ')} is unknown: ${why}; start it with ` +
+          `--controllers=*,-${both.join(',-')} and declare that with ` +
+          '--kube-controller-manager-runs=none, or accept it with --allow-overlap',
+      );
+      assert.equal(overlap.isSeen, false);
+      assert.equal(await find(both, []), null);
+      assert.match(
+        (await find(both, [lifecycle]))?.message ?? '',
+        / runs node-lifecycle-controller too;/,
+      );
     });
   }
+
+  it('of which only the lease is to be seen runs what its administrator says', async (t) => {
+    const { api, find } = await startApi(t);
+    putLease(api, 'cp_1', 0);
+    assert.equal(await find(both, []), null);
+    assert.equal(await find([eviction], [lifecycle]), null);
+    assert.equal(
+      (await find(both, [eviction]))?.message,
+      'kube-controller-manager (cp_1) runs taint-eviction-controller too; start it with ' +
+        '--controllers=*,-taint-eviction-controller, or accept it with --allow-overlap',
+    );
+  });
+
+  it('whose flags say otherwise than its administrator runs', async (t) => {
+    const { api, find } = await startApi(t);
+    putManager(api, 'kcm-cp');
+    assert.equal(
+      (await find([eviction], []))?.message,
+      'kube-controller-manager (kcm-cp) runs taint-eviction-controller too: ' +
+        '--kube-controller-manager-runs says that kube-controller-manager does not do this work, but ' +
+        'pod kube-system/kcm-cp runs it (by default); start it with ' +
+        '--controllers=*,-taint-eviction-controller, or accept it with --allow-overlap',
+    );
+  });
 
   it('is unknown without the right to look', async (t) => {
     const { api, find } = await startApi(t, []);
@@ -139,22 +200,32 @@ describe('a kube-controller-manager', () => {
       overlap?.message,
       'whether kube-controller-manager runs taint-eviction-controller is unknown: no permission to ' +
         'get lease kube-system/kube-controller-manager; no permission to list pods in kube-system; ' +
-        'grant it, as the roles in deploy/ do, or accept it with --allow-overlap',
+        'grant it, as the roles in deploy/ do, or declare that with ' +
+        '--kube-controller-manager-runs=node-lifecycle-controller, or accept it with --allow-overlap',
     );
     assert.equal(overlap.isSeen, false);
   });
 });
 
 describe('another installation of ours', () => {
-  it('in another namespace does the same work', async (t) => {
-    const { api, find } = await startApi(t);
-    api.create('namespaces', namespace('team-a'));
-    putLease(api, 'other_1', 0, { namespace: 'team-a', name: 'taintmgr-controller' });
+  const declared: Asker['declared'] = [];
+  const elsewhere = { namespace: 'team-a', name: 'taintmgr-controller' };
+
+  it('that holds a lease in kube-system does the same work', async (t) => {
+    const { api, find } = await startApi(t, undefined, elsewhere);
+    putLease(api, 'other_1', 0, own);
     assert.equal(
-      (await find([eviction]))?.message,
-      'another taintmgr-controller (other_1, lease team-a/taintmgr-controller) runs here; ' +
+      (await find([eviction], declared))?.message,
+      'another taintmgr-controller (other_1, lease kube-system/taintmgr-controller) runs here; ' +
         'stop one of them, for two that see each other both stand by, or accept it with --allow-overlap',
     );
+  });
+
+  it('is none where it is a lease that a tenant has written', async (t) => {
+    const { api, find } = await startApi(t);
+    api.create('namespaces', namespace('team-a'));
+    putLease(api, 'mallory', 0, elsewhere);
+    assert.equal(await find([eviction], declared), null);
   });
 
   it('is unknown without the right to look', async (t) => {
@@ -162,7 +233,7 @@ describe('another installation of ours', () => {
       { verbs: ['get'], apiGroups: ['coordination.k8s.io'], resources: ['leases'] },
       { verbs: ['list'], apiGroups: [''], resources: ['pods'] },
     ]);
-    const overlap = await find([eviction]);
+    const overlap = await find([eviction], declared);
     assert.equal(
       overlap?.message,
       'whether another taintmgr-controller runs here is unknown: no permission to list leases named ' +
@@ -174,7 +245,7 @@ describe('another installation of ours', () => {
   it('is not a replica of this one', async (t) => {
     const { api, find } = await startApi(t);
     putLease(api, 'replica_2', 0, own);
-    assert.equal(await find([eviction]), null);
+    assert.equal(await find([eviction], declared), null);
   });
 });
 
@@ -192,15 +263,21 @@ describe('foreign evictions', () => {
     const hear = (...events: readonly Event[]): void => {
       for (const event of events) machine.handle(now, event);
     };
-    return { found, hear };
+    const later = (ms: number, event: Event): void => void machine.handle(now + ms, event);
+    return { found, hear, later };
   }
   const upsert = (one: Pod): Event => ({ kind: 'podUpsert', pod: one });
+  const nodeWith = (...taints: readonly object[]): Event => ({
+    kind: 'nodeUpsert',
+    node: nodeFromJson({ metadata: { name: 'n1' }, spec: { taints } }),
+  });
+  const tainted = nodeWith({ key: 'bad', effect: 'NoExecute' });
   const synced: Event = { kind: 'synced' };
 
   it('are told once, with whose program it was', () => {
     const { found, hear } = world();
     const one = upsert(marked('web', 'kube-controller-manager'));
-    hear(synced, one, one);
+    hear(tainted, synced, one, one);
     assert.deepEqual(found, [
       {
         pod: { namespace: 'shop', name: 'web', uid: 'uid-web', nodeName: 'n1' },
@@ -215,15 +292,53 @@ describe('foreign evictions', () => {
   it('are not those of our own programs, whichever replica it was', () => {
     const { found, hear } = world();
     const ours = ['taintmgr-controller', 'kubectl-taintmgr', null];
-    hear(synced, ...ours.map((who, index) => upsert(marked(`web-${index}`, who))));
+    hear(tainted, synced, ...ours.map((who, index) => upsert(marked(`web-${index}`, who))));
     assert.deepEqual(found, []);
   });
 
   it('are not those of before we looked', () => {
     const { found, hear } = world();
     const old = upsert(marked('old', 'kube-controller-manager'));
-    hear(old, synced, old);
+    hear(tainted, old, synced, old);
     assert.deepEqual(found, []);
+  });
+
+  it('are told of pods that a taint makes go, in whatever order that is heard', () => {
+    const { found, hear } = world();
+    const one = upsert(marked('web', 'kube-controller-manager'));
+    hear(nodeWith(), synced, one, one);
+    assert.equal(found.length, 0);
+    hear(nodeWith({ key: 'bad', effect: 'NoSchedule' }));
+    assert.equal(found.length, 0);
+    hear(tainted);
+    assert.deepEqual(
+      found.map(({ pod }) => pod.name),
+      ['web'],
+    );
+  });
+
+  it('are told where the taint has just gone, and not a minute later', () => {
+    for (const [ms, count] of [
+      [minute, 1],
+      [minute + 1, 0],
+    ] as const) {
+      const { found, hear, later } = world();
+      hear(tainted, synced, nodeWith());
+      later(ms, upsert(marked('web', 'kube-controller-manager')));
+      assert.equal(found.length, count);
+    }
+  });
+
+  it('are not told of a pod that tolerates every taint of its node', () => {
+    const { found, hear } = world();
+    const one = marked('web', 'kube-controller-manager');
+    const toleration = { key: '', operator: 'Exists', value: '', effect: '' };
+    const tolerant = (tolerationSeconds: number | null): Event =>
+      upsert({ ...one, tolerations: [{ ...toleration, tolerationSeconds }] });
+    hear(tainted, synced, tolerant(null));
+    assert.deepEqual(found, []);
+    hear(tolerant(60));
+    assert.equal(found.length, 1);
   });
 
   it('tell what held the pod back, of one that we have asked for in vain', () => {
@@ -234,7 +349,7 @@ describe('foreign evictions', () => {
       retryAfter: null,
       budget: null,
     };
-    hear(synced, { kind: 'tick' }, { kind: 'result', id: 'c1', outcome });
+    hear(tainted, synced, { kind: 'tick' }, { kind: 'result', id: 'c1', outcome });
     hear(upsert(marked('api', 'kube-controller-manager')));
     assert.equal(found[0]?.heldBack, 'PDB api needs 2 and has 2');
   });

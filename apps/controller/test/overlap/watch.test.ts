@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it, type TestContext } from 'node:test';
-import { loadKubeconfig } from '@taintmgr/k8s-adapter';
+import type { Event as CoreEvent } from '@taintmgr/core';
+import { loadKubeconfig, nodeFromJson } from '@taintmgr/k8s-adapter';
 import type { Exchange } from '@taintmgr/sim-cluster';
 import { Leadership } from '../../src/leadership/leadership.ts';
 import { createLogger } from '../../src/log/logger.ts';
@@ -43,7 +44,12 @@ class World extends EventTarget {
     return {
       cluster: { ...cluster, requestTimeout: 0 },
       controllers: ['taint-eviction-controller'],
-      own: null,
+      asker: {
+        lease: null,
+        manager: 'taintmgr',
+        controllers: ['taint-eviction-controller'],
+        declared: [],
+      },
       allow: false,
       takeover: null,
       leadership: this.leadership,
@@ -56,16 +62,82 @@ class World extends EventTarget {
   }
 }
 
+const tainted = (name: string): CoreEvent => ({
+  kind: 'nodeUpsert',
+  node: nodeFromJson({
+    metadata: { name },
+    spec: { taints: [{ key: 'bad', effect: 'NoExecute' }] },
+  }),
+});
+const markedOn = (nodeName: string, name = `web-${nodeName}`): CoreEvent => ({
+  kind: 'podUpsert',
+  pod: marked(name, 'kube-controller-manager', nodeName),
+});
+/** What somebody evicts who cannot be seen. */
+const evictions = [tainted('n1'), tainted('n2'), markedOn('n1'), markedOn('n2')];
+
+/** Starts a watch, and a machine that it looks at. */
+async function started(t: TestContext, options: OverlapWatchOptions) {
+  const watch = await OverlapWatch.start(options);
+  t.after(() => watch.close());
+  const machine = watch.around({ nextWake: () => null, handle: () => [] });
+  machine.handle(0, { kind: 'synced' });
+  const hear = (...events: readonly CoreEvent[]): void => {
+    for (const event of events) machine.handle(0, event);
+  };
+  return { watch, hear };
+}
+
+describe('marks of evictions on pods of one node', () => {
+  it('are told and published, and nobody stands by for them', async (t) => {
+    const world = new World();
+    const options = await world.options(t);
+    const told: string[] = [];
+    const log = createLogger({
+      format: 'json',
+      verbose: false,
+      write: (line) => {
+        told.push(line);
+        if (line.includes('seems to evict')) world.dispatchEvent(new Event('told'));
+      },
+    });
+    const { watch, hear } = await started(t, { ...options, log });
+    const isTold = once(world, 'told');
+    hear(
+      tainted('n1'),
+      ...Array.from({ length: 20 }, (_, index) => markedOn('n1', `web-${index}`)),
+    );
+    await isTold;
+    await watch.look();
+    assert.equal(world.leadership.held, true);
+    const message =
+      'kube-controller-manager seems to evict for NoExecute taints too, though ' +
+      '--kube-controller-manager-runs says that it does not: pod shop/web-0 is marked for deletion in ' +
+      'its name; the kubelet of its node can write that as well, so it counts once pods of another ' +
+      'node are marked';
+    assert.match(told.join(), new RegExp(message));
+    const [condition, ...others] = watch.conditions;
+    assert.deepEqual([condition?.type, condition?.reason], ['EvictedByOther', 'OneNode']);
+    assert.deepEqual(others, []);
+    const turned = once(world, 'turned');
+    hear(tainted('n2'), markedOn('n2'));
+    await turned;
+    assert.equal(world.leadership.held, false);
+    assert.match(
+      world.leadership.overlap ?? '',
+      /^kube-controller-manager evicts for NoExecute taints too, though --kube-controller-manager-runs says that it does not: it has marked pod shop\/web-n2 for deletion, and pods of 2 nodes within 5m; /,
+    );
+    assert.equal(watch.conditions[0]?.reason, 'SeveralNodes');
+  });
+});
+
 describe('an eviction by somebody who cannot be seen', () => {
   for (const status of [200, 403, 500] as const) {
     it(`is forgotten after five minutes while looks are answered with ${status}`, async (t) => {
       const world = new World();
-      const watch = await OverlapWatch.start(await world.options(t));
-      t.after(() => watch.close());
-      const machine = watch.around({ nextWake: () => null, handle: () => [] });
-      machine.handle(0, { kind: 'synced' });
+      const { watch, hear } = await started(t, await world.options(t));
       const turned = once(world, 'turned');
-      machine.handle(0, { kind: 'podUpsert', pod: marked('web', 'kube-controller-manager') });
+      hear(...evictions);
       await turned;
       assert.equal(watch.forTaints?.kind, 'acts');
       world.status = status;
@@ -76,7 +148,8 @@ describe('an eviction by somebody who cannot be seen', () => {
       await watch.look();
       assert.equal(world.leadership.held, true);
       assert.deepEqual(watch.others, []);
-      assert.equal(watch.forTaints?.kind, 'unknown');
+      assert.equal(watch.forTaints?.kind, 'nobody');
+      assert.deepEqual(watch.conditions, []);
     });
   }
 });
@@ -96,14 +169,15 @@ describe('with --allow-overlap', { timeout: 20_000 }, () => {
       },
     });
     world.status = 403;
-    const watch = await OverlapWatch.start({ ...options, log, allow: true });
-    t.after(() => watch.close());
-    const machine = watch.around({ nextWake: () => null, handle: () => [] });
-    machine.handle(0, { kind: 'synced' });
+    const { asker } = options;
+    const { hear } = await started(t, {
+      ...{ ...options, log, allow: true },
+      asker: { ...asker, declared: null },
+    });
     const doubts = told.length;
     assert.match(told.join(), /unknown/);
     const isTold = once(world, 'told');
-    machine.handle(0, { kind: 'podUpsert', pod: marked('web', 'kube-controller-manager') });
+    hear(...evictions);
     await isTold;
     assert.equal(told.length, doubts + 1);
     assert.match(told.at(-1) ?? '', /kube-controller-manager/);

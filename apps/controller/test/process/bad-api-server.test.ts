@@ -100,10 +100,8 @@ const final: readonly Case[] = [
     name: 'does not let us',
     server: () => overTls(status(403, 'Forbidden', 'nodes is\nforbidden')),
     why:
-      'error: whether kube-controller-manager runs taint-eviction-controller is unknown: ' +
-      'no permission to get lease kube-system/kube-controller-manager; ' +
-      'no permission to list pods in kube-system; grant it, as the roles in deploy/ do, ' +
-      'or accept it with --allow-overlap',
+      'error: whether another taintmgr-controller runs here is unknown: no permission to list leases ' +
+      'named taintmgr-controller; grant it, as the roles in deploy/ do, or accept it with --allow-overlap',
     whole: true,
   },
   {

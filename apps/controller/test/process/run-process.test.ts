@@ -37,8 +37,8 @@ function at({ kubeconfig }: TestApi): KubeconfigOptions {
   return { kubeconfig };
 }
 
-function taintNode({ api }: TestApi): void {
-  const one = api.get('nodes', '', 'n1');
+function taintNode({ api }: TestApi, name = 'n1'): void {
+  const one = api.get('nodes', '', name);
   assert.ok(one);
   api.update('nodes', {
     ...one,
@@ -184,11 +184,16 @@ describe('beside a kube-controller-manager', () => {
       metadata: { namespace: 'kube-system', name: 'kube-controller-manager' },
       spec: { holderIdentity: 'cp_1', leaseDurationSeconds: 15, renewTime },
     });
+    const name = 'kube-controller-manager';
+    const containers = [{ name, image: name, command: [name] }];
+    const made = pod('kube-system', 'kcm-cp', { spec: { containers } });
+    api.create('pods', { ...made, metadata: { ...made.metadata, labels: { component: name } } });
   }
 
   const overlap =
-    'kube-controller-manager (cp_1) may run taint-eviction-controller too: its flags cannot be ' +
-    'seen, as it has no pod here; see that you start it with ' +
+    'kube-controller-manager (cp_1) runs taint-eviction-controller too: ' +
+    '--kube-controller-manager-runs says that kube-controller-manager does not do this work, but pod ' +
+    'kube-system/kcm-cp runs it (by default); start it with ' +
     '--controllers=*,-taint-eviction-controller, or accept it with --allow-overlap';
 
   /** What Events say of the lease. */
@@ -236,6 +241,7 @@ describe('beside a kube-controller-manager', () => {
       assert.ok(cluster.api.get('pods', 'default', 'at-once'));
       assert.deepEqual(leaseEvents(cluster), [warning]);
       cluster.api.delete('leases', 'kube-system', 'kube-controller-manager');
+      cluster.api.delete('pods', 'kube-system', 'kcm-cp', { gracePeriodSeconds: 0 });
       t.mock.timers.tick(30_000);
       await controller.saw('the overlap has ended');
       await controller.saw('evicted', { pod: 'default/at-once' });
@@ -265,9 +271,14 @@ describe('beside a kube-controller-manager', () => {
     manager.start();
   }
 
+  const though = 'though --kube-controller-manager-runs says that it does not';
   const evicts = (name: string): string =>
-    'kube-controller-manager evicts for NoExecute taints too: it has marked pod ' +
-    `default/${name} for deletion`;
+    `kube-controller-manager evicts for NoExecute taints too, ${though}: it has marked pod ` +
+    `default/${name} for deletion, and pods of 2 nodes within 5m`;
+  const seemsToEvict = (name: string): string =>
+    `kube-controller-manager seems to evict for NoExecute taints too, ${though}: pod default/${name} ` +
+    'is marked for deletion in its name; the kubelet of its node can write that as well, so it ' +
+    'counts once pods of another node are marked';
 
   for (const format of ['json', 'vnd.kubernetes.protobuf']) {
     it(`that cannot be seen it stands by when that evicts, reading ${format}`, async (t) => {
@@ -279,15 +290,19 @@ describe('beside a kube-controller-manager', () => {
       ];
       const controller = await startProcess(t, { connection: at(cluster), flags });
       await controller.saw('caches synced, evictions start');
-      createPod(cluster, 'slow', { tolerations: [toleration('bad:NoExecute', 1)] });
+      cluster.api.create('nodes', node('n2'));
       startUnseen(t, cluster);
       createPods(cluster);
+      createPod(cluster, 'other', { nodeName: 'n2' });
       taintNode(cluster);
       const cure =
         'start it with --controllers=*,-taint-eviction-controller, or accept it with --allow-overlap';
-      await controller.saw(evicts('at-once'), { manager: 'kube-controller-manager' });
-      await controller.saw(`standing by: ${evicts('at-once')}; ${cure}`);
+      await controller.saw(seemsToEvict('at-once'), { manager: 'kube-controller-manager' });
       await controller.saw('recorded event', { reason: 'EvictedByOther', pod: 'default/at-once' });
+      taintNode(cluster, 'n2');
+      await controller.saw(evicts('other'), { manager: 'kube-controller-manager' });
+      await controller.saw(`standing by: ${evicts('other')}; ${cure}`);
+      await controller.saw('recorded event', { reason: 'EvictedByOther', pod: 'default/other' });
       assert.match((await ask(controller.port, '/readyz')).body, /^\[-\]overlap failed/m);
       const { body } = await ask(controller.port, '/metrics');
       assert.match(
@@ -324,8 +339,8 @@ describe('beside a kube-controller-manager', () => {
     taintNode(cluster);
     await controller.saw('eviction blocked', { pod: 'default/at-once' });
     startUnseen(t, cluster);
-    await controller.saw(evicts('at-once'), { level: 'warn', pod: 'default/at-once' });
-    const logged = controller.lines.find(({ msg }) => msg === evicts('at-once'));
+    await controller.saw(seemsToEvict('at-once'), { level: 'warn', pod: 'default/at-once' });
+    const logged = controller.lines.find(({ msg }) => msg === seemsToEvict('at-once'));
     assert.match(String(logged?.heldBack), /disruption budget at-once/);
     await controller.saw('recorded event', { reason: 'EvictedByOther', pod: 'default/at-once' });
     const { body } = await ask(controller.port, '/metrics');

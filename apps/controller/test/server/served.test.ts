@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { createCertificate, type Exchange, type Rule, type User } from '@taintmgr/sim-cluster';
+import { createCertificate, type Exchange, pod, type Rule, type User } from '@taintmgr/sim-cluster';
 import { ask } from '../harness/https-client.ts';
 import { type RunningProcess, startProcess } from '../harness/running-process.ts';
 import { startTestApi, type TestApi } from '../harness/test-api.ts';
@@ -179,10 +179,15 @@ it('logs once that a health check fails, and once that it passes again', async (
     metadata: { namespace: 'kube-system', name: 'kube-controller-manager' },
     spec: { holderIdentity: 'cp_1', leaseDurationSeconds: 15, renewTime },
   });
+  const name = 'kube-controller-manager';
+  const containers = [{ name, image: name, command: [name] }];
+  const made = pod('kube-system', 'kcm', { spec: { containers } });
+  api.api.create('pods', { ...made, metadata: { ...made.metadata, labels: { component: name } } });
   t.mock.timers.tick(30_000);
   await controller.saw('recorded event', { reason: 'ControllersOverlap' });
   for (let times = 0; times < 3; times++) await ask(controller.port, '/readyz');
   api.api.delete('leases', 'kube-system', 'kube-controller-manager');
+  api.api.delete('pods', 'kube-system', 'kcm', { gracePeriodSeconds: 0 });
   t.mock.timers.tick(30_000);
   await controller.saw('the overlap has ended');
   for (let times = 0; times < 3; times++) await ask(controller.port, '/readyz');

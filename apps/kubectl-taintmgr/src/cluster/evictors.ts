@@ -1,14 +1,14 @@
 // Who evicts for NoExecute taints here, as commands ask it.
 import { drainMarksFeature } from '@taintmgr/core/policy';
-import type { Instant } from '@taintmgr/core/time';
+import { type Instant, parseTime } from '@taintmgr/core/time';
 import {
   type Actor,
   actorOf,
   type DutyVerdict,
   type Evictors,
-  type Evidence,
   type TaintEvictors,
   taintEvictors,
+  withEvidence,
 } from '@taintmgr/k8s-adapter/client';
 import { accountOf, type OwnSettings, publishedSettings, settingsInFlags } from './own-settings.ts';
 import type { ServiceAccount } from './rights.ts';
@@ -44,27 +44,40 @@ interface Reader {
   podObject(namespace: string, name: string): Promise<unknown>;
 }
 
+/** Events of the last hour are there, or less. */
+interface EventObject {
+  readonly reason?: string;
+  readonly source?: { readonly component?: string };
+  readonly reportingComponent?: string;
+  readonly involvedObject?: { readonly uid?: string; readonly name?: string };
+  readonly lastTimestamp?: string | null;
+  readonly eventTime?: string | null;
+}
+
+export const upstreamEvictionReason = 'TaintManagerEviction';
+
 /**
- * The same with leaders that hold no lease, as without leader election, and are known by what they
- * publish. Where there is a lease, it says who leads.
+ * The same with Events by which kube-controller-manager says that it has evicted: a hint where nothing
+ * proves what it does, and where only its administrator says it. Null: its flags say it.
  */
-export function withPublished(
-  evictors: Evictors,
-  managers: readonly TaintManager[],
-  now: Instant,
-): Evictors {
-  const { kind, evidence } = evictors.taintmgr;
-  if (kind === 'acts' || evidence.some((one) => one.kind === 'lease')) return evictors;
-  const acting = managers.filter((manager) => {
-    const { controllers, shadow } = manager;
-    return isFresh(manager, now) && shadow === null && controllers.includes(taintController);
+export function withEvents(evictors: Evictors, events: readonly unknown[], now: Instant): Evictors {
+  const by = (events as readonly EventObject[]).filter(({ reason, source, reportingComponent }) => {
+    const component = source?.component ?? reportingComponent;
+    return reason === upstreamEvictionReason && component === taintController;
   });
-  if (acting.length === 0) return evictors;
-  const published = acting.map(({ name, leader, startedAt, renewedAt }): Evidence => {
-    return { kind: 'published', name, leader, startedAt, age: now - (renewedAt ?? now) };
+  const times = by.flatMap(({ lastTimestamp, eventTime }) => {
+    return parseTime(lastTimestamp ?? eventTime ?? '') ?? [];
   });
-  const who = acting.map(({ name, leader }) => `${leader}, TaintManager ${name}`).join('; ');
-  return { ...evictors, taintmgr: { kind: 'acts', who, evidence: published } };
+  if (times.length === 0) return evictors;
+  const pods = new Set(by.map(({ involvedObject }) => involvedObject?.uid ?? involvedObject?.name));
+  const age = Math.max(0, now - Math.max(...times));
+  return withEvidence(evictors, [{ kind: 'events', pods: pods.size, age }]);
+}
+
+/** Whether what it does is known by neither its flags nor anything that it was seen to do. */
+export function isUnseen(evictors: Evictors): boolean {
+  const { kind, evidence } = upstreamVerdict(evictors);
+  return kind === 'unknown' || evidence.some((one) => one.kind === 'declared');
 }
 
 /**

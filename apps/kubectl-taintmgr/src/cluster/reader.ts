@@ -13,7 +13,7 @@ import {
   type Selectors,
 } from '@taintmgr/k8s-adapter/client';
 import { type ClockEvent, clockEventsIn } from './clock-events.ts';
-import { withPublished } from './evictors.ts';
+import { isUnseen, upstreamEvictionReason, withEvents } from './evictors.ts';
 import { budgetFacts, type NodeFacts, nodeFacts, type PodFacts, podFacts } from './facts.ts';
 import { inTurns, requestsAtOnceMax } from './in-turns.ts';
 import type { LeaseObject, ObjectMeta } from './objects.ts';
@@ -207,8 +207,10 @@ export class ClusterReader {
    * leaders publish, where that is being read already.
    */
   async evictors(managers = this.taintManagers()): Promise<Evictors> {
-    const [found, published] = await Promise.all([this.#search.find(), managers]);
-    return withPublished(found, published, this.now());
+    const published = managers.then((all) => ({ all, now: this.now() }));
+    const found = await this.#search.find(published);
+    if (!isUnseen(found)) return found;
+    return withEvents(found, await this.eventsOf(upstreamEvictionReason), this.now());
   }
 
   /** What leaders publish of themselves; nothing where there is no such kind, or no right. */

@@ -6,10 +6,13 @@ import {
   type TaintManagerStatus,
 } from '@taintmgr/core/policy';
 import type { PublishedShadow } from '@taintmgr/core/shadow';
-import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
+import { type Instant, parseTime } from '@taintmgr/core/time';
 import {
   type ApiClient,
   ApiError,
+  type Installation,
+  installationOf,
+  isFresh,
   listRequest,
   type PauseRecord,
   recordsIn,
@@ -39,15 +42,8 @@ export interface HeldZone {
 }
 
 /** What one installation says of itself. */
-export interface TaintManager {
-  readonly name: string;
-  readonly leader: string;
+export interface TaintManager extends Installation {
   readonly version: string;
-  /** Since when it leads, and when it last said so; null: it does not say. */
-  readonly startedAt: Instant | null;
-  readonly renewedAt: Instant | null;
-  /** Whether it said at the end that it stopped leading. */
-  readonly isResigned: boolean;
   /** By the names of their flags, or of fields of the configuration file. */
   readonly settings: Readonly<Record<string, string>>;
   /** Those of its own files, which the cluster does not have. */
@@ -62,8 +58,6 @@ export interface TaintManager {
   readonly heldZones?: readonly HeldZone[];
   /** The pauses that it has seen: whoever starts gives back the time of those that are gone; left out: none. */
   readonly pauseRecords?: readonly PauseRecord[];
-  /** Those that run. */
-  readonly controllers: readonly string[];
   /** What it has seen of others who evict, in a dry run; null: it keeps no score. */
   readonly shadow: PublishedShadow | null;
   /** The conditions of something that is not as it should be, as it says. */
@@ -72,6 +66,8 @@ export interface TaintManager {
   readonly takeover?: NonNullable<TaintManagerStatus['takeover']> | undefined;
 }
 
+export { isFresh };
+
 export const taintManagersPath = '/apis/taintmgr.dev/v1alpha1/taintmanagers';
 
 /** What evicts for taints, among the controllers that run. */
@@ -79,9 +75,6 @@ export const taintController = 'taint-eviction-controller';
 
 /** What evicts from nodes that run out of something. */
 export const pressureController = 'node-pressure-controller';
-
-/** It writes every 10 s: so long after the last time nobody knows whether it still runs. */
-const freshMs: Millis = 30_000;
 
 /** What leaders publish of themselves. */
 export interface PublishedManagers {
@@ -113,12 +106,13 @@ export function taintManagersIn(objects: readonly unknown[]): readonly TaintMana
     if (read.kind === 'refused' || read.value.kind !== 'TaintManager') return [];
     const { name, status } = read.value.value;
     if (status === null) return [];
-    const { leader = '', version = '', startedAt, renewTime, settings = {} } = status;
-    const { conditions = [], controllers = [], policies = [], takeover, shadow = null } = status;
+    const { version = '', settings = {}, conditions = [], policies = [] } = status;
+    const { takeover, shadow = null } = status;
     const { features = [], rates = [], zones = [], trippedLimits = [] } = status;
     return [
       {
-        ...{ name, leader, version, settings, controllers, features, takeover, shadow },
+        ...installationOf(name, status),
+        ...{ version, settings, features, takeover, shadow },
         policies: policies.map(publishedPolicy),
         trippedLimits: trippedLimits.map((limit) => limit.name),
         rates: rates.flatMap(({ name: id, oneAt }) => {
@@ -130,9 +124,6 @@ export function taintManagersIn(objects: readonly unknown[]): readonly TaintMana
           return since === null ? [] : [{ name: zone, since }];
         }),
         pauseRecords: recordsIn(object),
-        startedAt: startedAt === undefined ? null : parseTime(startedAt),
-        renewedAt: renewTime === undefined ? null : parseTime(renewTime),
-        isResigned: conditions.some(({ type, status: is }) => type === 'Leading' && is === 'False'),
         troubles: conditions
           .filter(({ type, status: is }) => type !== 'Leading' && is === 'True')
           .map(({ type, message }) => `${type}: ${message}`),
@@ -173,9 +164,4 @@ export function lastOf(managers: readonly TaintManager[], now: Instant): TaintMa
 export function evictsUnderPressure(manager: TaintManager, now: Instant): boolean {
   const { controllers, shadow } = manager;
   return shadow === null && controllers.includes(pressureController) && isFresh(manager, now);
-}
-
-/** Whether it leads, as far as its heartbeat shows. */
-export function isFresh({ renewedAt, isResigned }: TaintManager, now: Instant): boolean {
-  return !isResigned && renewedAt !== null && now - renewedAt < freshMs;
 }

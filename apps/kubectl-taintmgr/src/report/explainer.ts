@@ -155,7 +155,7 @@ export class Explainer {
     const isTheirs = takesOver ? isLeftToManager(ours.decision) : rules !== 'taintmgr-controller';
     const byTaints = isTheirs ? upstream?.decisionOn(at, facts) : null;
     const theirs = this.#withLegacy(byTaints, facts);
-    if (!theirs || pod.deletionTimestamp !== null) return byOurs;
+    if (!theirs || pod.deletionTimestamp !== null || isNowhere(ours.decision)) return byOurs;
     if (rules === 'both' && isSooner(ours.decision, theirs)) return byOurs;
     return {
       explanation: withDecision(ours, theirs, at),
@@ -235,9 +235,18 @@ function upstreamOf(name: Evictor['name'], takesOver: boolean): PodEvictor {
   return name === 'taintmgr-controller' && !takesOver ? name : 'kube-controller-manager';
 }
 
-/** Whether the engine leaves the pod to kube-controller-manager, as its namespace is not taken over. */
+/**
+ * Whether the engine leaves the pod to kube-controller-manager for one of its taints, as its namespace is not
+ * taken over. What another taint comes to does not change that.
+ */
 function isLeftToManager({ because }: Decision): boolean {
-  return because[0]?.code === 'NotTakenOver';
+  return because.some(({ code }) => code === 'NotTakenOver');
+}
+
+/** A pod that is on no known node goes by nobody's rules. */
+function isNowhere({ because }: Decision): boolean {
+  const [reason] = because;
+  return reason?.code === 'NotBound' || reason?.code === 'NodeUnknown';
 }
 
 function explainPod(

@@ -60,17 +60,17 @@ export function isOpenEnded(limit: LimitedTime | null): boolean {
   return limit !== null && limit.goesAt === null && !limit.tripped;
 }
 
-/** `kube-controller-manager`; `nobody, as far as leases and pods tell` */
-export function evictorText({ name, source, sure, takesOver }: Evictor): string {
+/** `kube-controller-manager`; `unknown (...): assume kube-controller-manager` */
+export function evictorText({ name, rules, source, sure, takesOver }: Evictor): string {
   if (takesOver)
     return `${name} in namespaces that are taken over, kube-controller-manager in others`;
   switch (name) {
     case 'both':
       return 'kube-controller-manager and taintmgr-controller, whichever comes first';
     case 'nobody':
-      return sure ? 'nobody' : 'nobody, as far as leases and pods tell';
+      return 'nobody';
     case 'unknown':
-      return `unknown (${source})`;
+      return `unknown (${source}): assume ${rules}`;
     case 'kube-controller-manager':
       return sure ? name : `${name}, most likely (${source})`;
     case 'taintmgr-controller':

@@ -49,7 +49,9 @@ function ownWith(evictors: Evictors, settings: Record<string, string>): Promise<
 const takeover = { takeover: 'true' };
 const overlap = { 'allow-overlap': 'true' };
 /** What tells whether kube-controller-manager evicts. */
-const wayToKnow = 'see that it was started with --controllers=*,-taint-eviction-controller';
+const wayToKnow =
+  'start it with --controllers=*,-taint-eviction-controller and declare that: ' +
+  '--kube-controller-manager-runs of taintmgr-controller';
 
 describe('a NoExecute drain beside taintmgr-controller', () => {
   const taint = parseTaint('maintenance=kernel:NoExecute');

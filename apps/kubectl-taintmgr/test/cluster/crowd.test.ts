@@ -15,6 +15,7 @@ import {
 } from '@taintmgr/sim-cluster';
 import { ClusterReader } from '../../src/cluster/reader.ts';
 import { surveyForecast } from '../../src/cluster/survey.ts';
+import { leaveTaints } from '../world/test-cluster.ts';
 
 const admin: User = { name: 'admin', groups: ['system:masters'], rules: [] };
 const start = Date.UTC(2026, 0, 2, 3, 4, 5, 300);
@@ -33,6 +34,7 @@ it('since when taints count of nodes that nobody asked about', async () => {
   for (const definition of customResourceDefinitions()) {
     api.create('customresourcedefinitions', structuredClone(definition) as object as KubeObject);
   }
+  leaveTaints(api);
   clock.advanceTo(start + 1_000);
   api.create('evictionpolicies.taintmgr.dev', limiting);
   const tainted = (name: string, ...texts: readonly string[]): void => {

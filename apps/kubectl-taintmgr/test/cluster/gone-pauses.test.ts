@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type KubeObject, node, pod, toleration } from '@taintmgr/sim-cluster';
 import { run } from '../world/run.ts';
-import { startWithDefinitions, type TestCluster } from '../world/test-cluster.ts';
+import { leaveTaints, startWithDefinitions, type TestCluster } from '../world/test-cluster.ts';
 
 const group = { apiVersion: 'taintmgr.dev/v1alpha1' };
 const managers = 'taintmanagers.taintmgr.dev';
@@ -54,6 +54,7 @@ describe('while no controller runs', () => {
     cluster = await startWithDefinitions();
     process.env.KUBECONFIG = cluster.kubeconfig;
     const { api } = cluster;
+    leaveTaints(api);
     const bad = { key: 'bad', effect: 'NoExecute', timeAdded: ago(1800) };
     api.create('nodes', node('n1', { spec: { taints: [bad] } }));
     const tolerations = [{ ...toleration('bad:NoExecute', 600) }];

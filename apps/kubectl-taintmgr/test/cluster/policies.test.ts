@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { customResourceDefinitions, policyKinds } from '@taintmgr/core/policy';
 import { installDefinitions, type Json, node, pod } from '@taintmgr/sim-cluster';
 import { run } from '../world/run.ts';
-import { startTestCluster, type TestCluster } from '../world/test-cluster.ts';
+import { leaveTaints, startTestCluster, type TestCluster } from '../world/test-cluster.ts';
 
 // What explain says where policies and pauses are in the cluster.
 
@@ -38,6 +38,7 @@ describe('policies of the cluster', () => {
     cluster = await startTestCluster(null);
     process.env.KUBECONFIG = cluster.kubeconfig;
     const { api } = cluster;
+    leaveTaints(api);
     api.create('nodes', node('n1', { spec: { taints: [{ key: 'bad', effect: 'NoExecute' }] } }));
     for (const name of ['kept', 'other']) {
       const one = pod('default', name, { spec: { nodeName: 'n1' } });

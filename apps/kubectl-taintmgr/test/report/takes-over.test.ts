@@ -44,6 +44,7 @@ async function surveyWith(
   isTakenOver: boolean,
   manager: DutyVerdict,
   nodes = [nodeFactsOf(node('n1', taint('bad:NoExecute', 40)))],
+  tolerations = tolerates('bad', 63),
 ): Promise<ForecastSurvey> {
   const upstream = { ...nobody.upstream, 'taint-eviction-controller': manager };
   const evictors: Evictors = { upstream, taintmgr: ours };
@@ -65,7 +66,7 @@ async function surveyWith(
   );
   const labels: Record<string, string> = isTakenOver ? { 'taintmgr.dev/takeover': 'enabled' } : {};
   const policies = { ...noPolicies, namespaces: [{ name: 'shop', labels }] };
-  const pods = [podFactsOf(pod('web-0', tolerates('bad', 63)))];
+  const pods = [podFactsOf(pod('web-0', tolerations))];
   return surveyOf(nodes, pods, { evictors, evictor, policies });
 }
 
@@ -114,6 +115,16 @@ describe('a controller with --takeover', () => {
     for (const isTakenOver of [true, false]) {
       const [, decision, evictor] = said(await surveyWith(isTakenOver, acts, drained));
       assert.deepEqual([decision, evictor], ['Evict 24s', 'drain-by-taint'], `${isTakenOver}`);
+    }
+  });
+
+  it('keeps no pod by one taint that kube-controller-manager evicts by another', async () => {
+    const taints = [taint('kept:NoExecute', 40), taint('bad:NoExecute', 40)];
+    const both = [tolerates('kept'), tolerates('bad', 63)].flatMap((one) => one.tolerations);
+    for (const order of [taints, [...taints].reverse()]) {
+      const nodes = [nodeFactsOf(node('n1', ...order))];
+      const survey = await surveyWith(false, acts, nodes, { tolerations: both });
+      assert.deepEqual(said(survey), [each, 'Evict ~24s', 'kube-controller-manager']);
     }
   });
 

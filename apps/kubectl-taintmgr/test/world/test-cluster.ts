@@ -12,6 +12,7 @@ import {
   type Exchange,
   installDefinitions,
   type KubeObject,
+  pod,
   RealClock,
   type Rule,
   startHttps,
@@ -61,6 +62,15 @@ export type Users = Readonly<Record<string, readonly Rule[]>>;
 export function clockAhead(byMs: number): Clock {
   const real = new RealClock();
   return { now: () => real.now() + byMs, after: (delay, callback) => real.after(delay, callback) };
+}
+
+/** Lets the flags of a kube-controller-manager prove that it leaves taints to others. */
+export function leaveTaints(api: Pick<ApiServer, 'create'>): void {
+  const name = 'kube-controller-manager';
+  const command = [name, '--controllers=*,-taint-eviction-controller,-node-lifecycle-controller'];
+  const containers = [{ name, image: name, command }];
+  const made = pod('kube-system', name, { spec: { containers } });
+  api.create('pods', { ...made, metadata: { ...made.metadata, labels: { component: name } } });
 }
 
 /** Starts a cluster; with a topology it is at rest when this resolves, else it is empty. */

@@ -1,26 +1,31 @@
-// Reads what shows who else evicts here: leases, pods of kube-controller-manager, the version.
+// Reads what shows who else evicts here: leases, pods of kube-controller-manager, TaintManagers, the version.
 import { setTimeout as wait } from 'node:timers/promises';
+import { readManifest } from '@taintmgr/core/policy';
 import { type Millis, parseTime } from '@taintmgr/core/time';
-import {
-  type Installations,
-  isUncertain,
-  judgeEvictors,
-  type Look,
-  type Read,
-} from '../evictors/judge.ts';
+import { type Installation, installationOf } from '../evictors/installation.ts';
+import { isUncertain } from '../evictors/judge.ts';
 import { LeaseLives } from '../evictors/lease-lives.ts';
+import {
+  type Asker,
+  evictorsIn,
+  type InstallationLeases,
+  type Look,
+  LookMemory,
+  type Read,
+} from '../evictors/look.ts';
 import type { Evictors, LeaseSight } from '../evictors/verdict.ts';
 import { type ApiRequest, getRequest } from '../proto/api-request.ts';
 import { asInteger, asList, asRecord, asText } from '../proto/json.ts';
 import type { LeaseName } from '../proto/lease-requests.ts';
-import { listRequest } from '../proto/list-requests.ts';
+import { listRequest, nodesPath } from '../proto/list-requests.ts';
+import { taintManagersPath } from '../proto/taint-manager-requests.ts';
 import { monotonic } from '../transport/monotonic.ts';
 import type { ApiClient } from './client.ts';
 import { ApiError } from './errors.ts';
 
 export interface FindOptions {
-  /** The lease of the installation that asks, which is not another one; left out: there is none. */
-  readonly own?: LeaseName | null;
+  /** The installation that asks, which is not another one; left out: it is none. */
+  readonly asker?: Asker | null;
   /** How long to wait for a second look; left out: 3 s, in which a living leader renews. */
   readonly secondLookMs?: Millis;
   /** Aborted: nobody waits for a second look any more. */
@@ -32,6 +37,10 @@ type Client = Pick<ApiClient, 'ask'>;
 const leasesApi = '/apis/coordination.k8s.io/v1';
 const managerLease: LeaseName = { namespace: 'kube-system', name: 'kube-controller-manager' };
 const installationLease = 'taintmgr-controller';
+/** On a lease of ours: the controllers that its holder runs. */
+export const controllersAnnotation = 'taintmgr.dev/controllers';
+/** No kubelet may give it to a Node: NodeRestriction. */
+const controlPlaneLabel = 'node-role.kubernetes.io/control-plane';
 /** Where installations keep it by default, for those who may not list. */
 const usualNamespaces = ['kube-system', 'taintmgr-system'];
 const managerPods = '/api/v1/namespaces/kube-system/pods';
@@ -46,45 +55,51 @@ const secondLookMsDefault: Millis = 3_000;
  */
 export class EvictorSearch {
   readonly #client: Client;
-  readonly #own: LeaseName | null;
+  readonly #asker: Asker | null;
   readonly #secondLookMs: Millis;
   readonly #signal: AbortSignal | undefined;
-  readonly #lives = new LeaseLives();
+  readonly #memory = new LookMemory(new LeaseLives());
 
   constructor(
     client: Client,
-    { own = null, secondLookMs = secondLookMsDefault, signal }: FindOptions = {},
+    { asker = null, secondLookMs = secondLookMsDefault, signal }: FindOptions = {},
   ) {
     this.#client = client;
-    this.#own = own;
+    this.#asker = asker;
     this.#secondLookMs = secondLookMs;
     this.#signal = signal;
   }
 
   /**
    * Looks once, and a second time a moment later only where that shows more. What may not be read is
-   * `unknown`; throws ApiError and ConnectionError for anything else.
+   * `unknown`; throws ApiError and ConnectionError for anything else. `published`: what leaders publish,
+   * where somebody reads that already.
    */
-  async find(): Promise<Evictors> {
-    const first = await this.#look();
+  async find(published: Promise<Published> = readPublished(this.#client)): Promise<Evictors> {
+    const first = await this.#look(published);
     if (!isUncertain(first)) return first;
     await wait(this.#secondLookMs, undefined, this.#signal && { signal: this.#signal });
-    return await this.#look();
+    return await this.#look(published);
   }
 
-  async #look(): Promise<Evictors> {
+  async #look(reading: Promise<Published>): Promise<Evictors> {
     const client = this.#client;
-    const [lease, pods, installations] = await Promise.all([
+    const [lease, pods, controlPlane, installations, published] = await Promise.all([
       readLease(client, managerLease),
       readManagerPods(client),
-      readInstallations(client, this.#own),
+      readControlPlane(client),
+      readInstallations(client),
+      reading,
     ]);
     const isBare = pods.kind === 'read' && pods.value.length === 0;
     const version = isBare ? await readVersion(client) : null;
-    const look = { lease, pods, installations, version };
-    return judgeEvictors(look, this.#lives, monotonic());
+    const asker = this.#asker;
+    const look = { lease, pods, controlPlane, installations, published, version, asker };
+    return evictorsIn(look, this.#memory, monotonic());
   }
 }
+
+type Published = Look['published'];
 
 /**
  * The answer for those who ask once; `taintEvictors` of it says who would take the pods of a NoExecute
@@ -114,26 +129,52 @@ async function readManagerPods(client: Client): Promise<Look['pods']> {
   return found ?? reads.at(-1) ?? none;
 }
 
+/** The nodes of the control plane, which are few. */
+async function readControlPlane(client: Client): Promise<Look['controlPlane']> {
+  const request = listRequest(nodesPath, { labelSelector: controlPlaneLabel });
+  const read = listOf(await readIfAllowed(client, request, 'list nodes'));
+  if (read.kind === 'forbidden') return read;
+  return {
+    ...read,
+    value: read.value.map((node) => asText(asRecord(asRecord(node).metadata).name)),
+  };
+}
+
+/** None where there is no such kind, or no right. */
+async function readPublished(client: Client): Promise<Published> {
+  const list = listOf(await readIfAllowed(client, listRequest(taintManagersPath), 'list them'));
+  if (list.kind === 'forbidden') return { all: [], now: 0 };
+  return { all: installationsIn(list.value), now: list.serverTime ?? Date.now() };
+}
+
+/** Reads TaintManagers; those without a status say nothing. */
+function installationsIn(objects: readonly unknown[]): readonly Installation[] {
+  return objects.flatMap((object) => {
+    const read = readManifest(object, 0);
+    if (read.kind === 'refused' || read.value.kind !== 'TaintManager') return [];
+    const { name, status } = read.value.value;
+    return status === null ? [] : [installationOf(name, status)];
+  });
+}
+
 /**
  * The right to list the leases of one name can be given alone. Without it the usual places are looked
  * at: a living holder there is knowledge, nothing there is not.
  */
-async function readInstallations(client: Client, own: LeaseName | null): Promise<Installations> {
+async function readInstallations(client: Client): Promise<InstallationLeases> {
   const fieldSelector = `metadata.name=${installationLease}`;
   const request = listRequest(`${leasesApi}/leases`, { fieldSelector });
   const right = `list leases named ${installationLease}`;
   const list = listOf(await readIfAllowed(client, request, right));
-  const isOther = ({ namespace, name }: LeaseSight): boolean =>
-    namespace !== own?.namespace || name !== own.name;
   if (list.kind === 'read') {
-    const leases = list.value.map(leaseSight).filter(isOther);
-    return { leases, serverTime: list.serverTime, missingRight: null };
+    const { value, serverTime } = list;
+    return { leases: value.map(leaseSight), serverTime, missingRight: null };
   }
   const names = usualNamespaces.map((namespace) => ({ namespace, name: installationLease }));
   const reads = await Promise.all(names.map((name) => readLease(client, name)));
   const seen = reads.flatMap((read) => (read.kind === 'read' && read.value ? [read] : []));
   return {
-    leases: seen.flatMap(({ value }) => value ?? []).filter(isOther),
+    leases: seen.flatMap(({ value }) => value ?? []),
     serverTime: seen[0]?.serverTime ?? null,
     missingRight: list.right,
   };
@@ -167,7 +208,8 @@ function listOf(read: Read<unknown>): Read<readonly unknown[]> {
 
 function leaseSight(value: unknown): LeaseSight {
   const { metadata, spec } = asRecord(value);
-  const { namespace, name, uid, resourceVersion } = asRecord(metadata);
+  const { namespace, name, uid, resourceVersion, annotations } = asRecord(metadata);
+  const controllers = asText(asRecord(annotations)[controllersAnnotation]);
   const { holderIdentity, renewTime, acquireTime, leaseDurationSeconds } = asRecord(spec);
   return {
     namespace: asText(namespace),
@@ -178,5 +220,6 @@ function leaseSight(value: unknown): LeaseSight {
     duration: (asInteger(leaseDurationSeconds) ?? defaultLeaseSeconds) * 1000,
     renewedAt: parseTime(asText(renewTime)),
     acquiredAt: parseTime(asText(acquireTime)),
+    ...(controllers !== '' && { controllers: controllers.split(',') }),
   };
 }

@@ -7,13 +7,13 @@ export { EvictorSearch } from '../client/find-evictors.ts';
 export { clockReasons } from '../controller/clock/clock-watch.ts';
 export { limitRecordFrom } from '../controller/procedures/limit-record.ts';
 export { type Actor, actorOf } from '../evictors/actor.ts';
+export { type Installation, installationOf, isFresh } from '../evictors/installation.ts';
+export { withEvidence } from '../evictors/judge.ts';
 export { type ReadSettings, readSettings } from '../evictors/settings.ts';
 export type { DutyVerdict, Evictors, Evidence, LeaseSight } from '../evictors/verdict.ts';
 export {
-  isKnownNobody,
   type TaintEvictors,
   taintEvictors,
-  unprovenText,
 } from '../evictors/words.ts';
 export { connectionOptions } from '../kubeconfig/connection-flags.ts';
 export { extraHeader } from '../kubeconfig/impersonation.ts';

@@ -5,7 +5,7 @@ import type { DutyVerdict, Evictors, Evidence } from './verdict.ts';
 const managerName = 'kube-controller-manager';
 const ourName = 'taintmgr-controller';
 
-/** The one whose rules count, as far as leases and pods show. */
+/** The one whose rules count, as far as is known. */
 export interface Actor {
   /** `both`: whoever comes first; `unknown`: nobody can tell, and somebody may. */
   readonly name: typeof managerName | typeof ourName | 'both' | 'nobody' | 'unknown';
@@ -30,8 +30,11 @@ export interface Actor {
 /** Who of kube-controller-manager and taintmgr-controller acts, or which of them may. */
 export function actorOf({ upstream, taintmgr }: Evictors): Actor {
   const manager = upstream['taint-eviction-controller'];
-  const source = sourceText([...manager.evidence, ...taintmgr.evidence]);
-  const compares = manager.evidence.some((one) => one.kind === 'pod' && one.comparesNumbers);
+  const others = taintmgr.kind === 'doesNotAct' ? [] : taintmgr.evidence;
+  const source = sourceText([...manager.evidence, ...others]);
+  const compares = manager.evidence.some((one) => {
+    return one.kind === 'pod' && one.comparesNumbers && !one.isUnproven;
+  });
   const seen = { source, ...(compares && { comparesNumbers: true as const }) };
   const byManager = { rules: managerName, ...seen, upstreamSince: sinceOf(manager) } as const;
   const byOurs = { rules: ourName, ...seen, upstreamSince: null } as const;
@@ -41,22 +44,19 @@ export function actorOf({ upstream, taintmgr }: Evictors): Actor {
   if (manager.kind === 'acts') {
     return { ...byManager, name: managerName, sure: taintmgr.kind !== 'unknown' };
   }
-  if (taintmgr.kind === 'acts') return { ...byOurs, name: ourName, sure: hasFlags(manager) };
+  if (taintmgr.kind === 'acts')
+    return { ...byOurs, name: ourName, sure: manager.kind === 'doesNotAct' };
   if (manager.kind === 'unknown') {
     return { ...byManager, name: mayWell(manager) ? managerName : 'unknown', sure: false };
   }
   if (taintmgr.kind === 'unknown') return { ...byOurs, name: 'unknown', sure: false };
-  return { ...byOurs, name: 'nobody', sure: hasFlags(manager) };
-}
-
-/** Only what its own flags say proves that it does not act. */
-function hasFlags({ kind, evidence }: DutyVerdict): boolean {
-  return kind === 'doesNotAct' && evidence.some((one) => one.kind === 'pod');
+  return { ...byOurs, name: 'nobody', sure: true };
 }
 
 /** It lives, and most of its kind do this work: its flags alone are not to be seen. */
 function mayWell(verdict: Extract<DutyVerdict, { kind: 'unknown' }>): boolean {
-  return verdict.who !== null || verdict.evidence.some(({ kind }) => kind === 'embedded');
+  const hints: readonly Evidence['kind'][] = ['embedded', 'events'];
+  return verdict.who !== null || verdict.evidence.some(({ kind }) => hints.includes(kind));
 }
 
 /** The later of becoming the leader and, for one that is seen without a lease, of its start. */
@@ -65,7 +65,9 @@ function sinceOf({ kind, evidence }: DutyVerdict): Instant | null {
   const leases = evidence.flatMap((one) =>
     one.kind === 'lease' && one.life === 'alive' ? [one.lease.acquiredAt] : [],
   );
-  const starts = evidence.flatMap((one) => (one.kind === 'pod' ? [one.startedAt] : []));
+  const starts = evidence.flatMap((one) => {
+    return one.kind === 'pod' && !one.isUnproven ? [one.startedAt] : [];
+  });
   const known = (leases.length > 0 ? leases : starts).filter((at) => at !== null);
   return known.length > 0 ? Math.max(...known) : null;
 }
@@ -73,12 +75,22 @@ function sinceOf({ kind, evidence }: DutyVerdict): Instant | null {
 function sourceText(evidence: readonly Evidence[]): string {
   const shown = evidence.flatMap((one): readonly string[] => {
     switch (one.kind) {
-      case 'lease':
-        return one.life === 'alive' ? [`lease ${one.lease.namespace}/${one.lease.name}`] : [];
+      case 'lease': {
+        const isSign = one.life === 'alive' && !one.isUnproven;
+        return isSign ? [`lease ${one.lease.namespace}/${one.lease.name}`] : [];
+      }
       case 'pod':
-        return [`pod ${one.namespace}/${one.name}`];
+        return one.isUnproven ? [] : [`pod ${one.namespace}/${one.name}`];
       case 'published':
         return [`TaintManager ${one.name}`];
+      case 'seen':
+        return [one.text];
+      case 'events':
+        return ['Events of taint-eviction-controller'];
+      case 'probe':
+        return ['probe'];
+      case 'declared':
+        return [`${one.by} says so`];
       case 'embedded':
         return [`version ${one.version}`];
       case 'forbidden':
@@ -87,5 +99,7 @@ function sourceText(evidence: readonly Evidence[]): string {
         return [];
     }
   });
-  return shown.length > 0 ? shown.join('; ') : 'leases and pods';
+  if (shown.length > 0) return shown.join('; ');
+  const isAbsent = evidence.some(({ kind }) => kind === 'noLease');
+  return isAbsent ? 'neither a pod nor a lease of kube-controller-manager' : 'leases and pods';
 }

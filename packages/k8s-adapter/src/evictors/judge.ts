@@ -1,44 +1,72 @@
-// Judges from what was read who else does which duty, with the evidence.
-import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
-import { asList, asRecord, asText } from '../proto/json.ts';
-import type { LeaseLives } from './lease-lives.ts';
-import { comparesNumbers, dutyOf, managerFlags } from './manager-flags.ts';
-import type { Duty, DutyVerdict, Evictors, Evidence, LeaseSight } from './verdict.ts';
+// The one place that decides who else does which duty, from evidence weighed by who can write it.
+import type { DutyVerdict, Evictors, Evidence } from './verdict.ts';
 
-/** What was read, or that it may not be. */
-export type Read<T> =
-  | { readonly kind: 'read'; readonly value: T; readonly serverTime: Instant | null }
-  | { readonly kind: 'forbidden'; readonly right: string };
-
-/** The leases of taintmgr-controller, but for the asker's own. */
-export interface Installations {
-  readonly leases: readonly LeaseSight[];
-  readonly serverTime: Instant | null;
-  /** The right that it takes to see those of all namespaces; null: these are all. */
-  readonly missingRight: string | null;
+/**
+ * What the evidence about one duty of kube-controller-manager proves. What a tenant or a single kubelet can
+ * write is not in here, and what is absent proves nothing.
+ */
+interface Proof {
+  /** Evictions were seen whose marks no single kubelet can write. */
+  readonly seen: boolean;
+  /** Whether it has evicted a pod that was made for that purpose; null: nobody has tried. */
+  readonly probe: boolean | null;
+  /** Whether it does the duty, by the flags of its pods: any replica may come to lead. */
+  readonly flags: boolean | null;
+  /** The same by its administrator. */
+  readonly declared: boolean | null;
 }
 
-/** Everything that one look has read. */
-export interface Look {
-  /** kube-controller-manager's; null: there is none. */
-  readonly lease: Read<LeaseSight | null>;
-  /** The pods of kube-controller-manager, as the API has them. */
-  readonly pods: Read<readonly unknown[]>;
-  readonly installations: Installations;
-  /** The API server's gitVersion, where no pods are there; null: it was not asked, or does not say. */
-  readonly version: string | null;
+/** The first row that holds decides. Where none does nobody knows, and nobody knowing is not nobody. */
+const rows: readonly (readonly [proof: Partial<Proof>, kind: DutyVerdict['kind']])[] = [
+  [{ seen: true }, 'acts'],
+  [{ probe: true }, 'acts'],
+  [{ flags: true }, 'acts'],
+  [{ probe: false }, 'doesNotAct'],
+  // Another kube-controller-manager may run where its pods are not to be seen.
+  [{ flags: false, declared: true }, 'unknown'],
+  [{ flags: false }, 'doesNotAct'],
+  [{ declared: true }, 'acts'],
+  [{ declared: false }, 'doesNotAct'],
+];
+
+/** Whether kube-controller-manager does a duty. */
+export function judgeDuty(evidence: readonly Evidence[]): DutyVerdict {
+  const proof = proofIn(evidence);
+  const row = rows.find(([wanted]) => holds(wanted, proof));
+  const kind = row?.[1] ?? 'unknown';
+  if (kind === 'doesNotAct') return { kind, evidence };
+  const who = whoIn(evidence);
+  return kind === 'acts'
+    ? { kind, who: who ?? 'by what it does', evidence }
+    : { kind, who, evidence };
 }
 
-/** What makes each duty somebody's; `now` is monotonic. */
-export function judgeEvictors(look: Look, lives: LeaseLives, now: Millis): Evictors {
-  const lease = leaseEvidence(look, lives, now);
-  return {
-    upstream: {
-      'taint-eviction-controller': upstreamVerdict('taint-eviction-controller', look, lease),
-      'node-lifecycle-controller': upstreamVerdict('node-lifecycle-controller', look, lease),
-    },
-    taintmgr: installationVerdict(look, lives, now),
-  };
+/** The same with more evidence about taint eviction, which is judged anew. */
+export function withEvidence(evictors: Evictors, more: readonly Evidence[]): Evictors {
+  const { upstream } = evictors;
+  const { evidence } = upstream['taint-eviction-controller'];
+  const verdict = judgeDuty([...evidence, ...more]);
+  return { ...evictors, upstream: { ...upstream, 'taint-eviction-controller': verdict } };
+}
+
+/** Whether other installations of taintmgr-controller run one of these controllers. */
+export function judgeInstallations(
+  evidence: readonly Evidence[],
+  work: readonly string[],
+): DutyVerdict {
+  const acting = evidence.flatMap((one) => (runs(one, work) ? [one] : []));
+  const proven = acting.filter((one) => !isUnproven(one));
+  if (proven.length > 0) return { kind: 'acts', who: namesOf(proven), evidence };
+  const isDoubtful = evidence.some((one) => {
+    return one.kind === 'forbidden' || (one.kind === 'lease' && one.life === 'uncertain');
+  });
+  if (acting.length === 0 && !isDoubtful) return { kind: 'doesNotAct', evidence };
+  return { kind: 'unknown', who: null, evidence };
+}
+
+/** What other people than the administrators of the cluster may have written. */
+export function isUnproven(one: Evidence): boolean {
+  return (one.kind === 'lease' || one.kind === 'pod') && one.isUnproven === true;
 }
 
 /** Whether a second look, a moment later, would show more than this one. */
@@ -48,115 +76,59 @@ export function isUncertain({ upstream, taintmgr }: Evictors): boolean {
   );
 }
 
-/** Clusters whose server process has kube-controller-manager in it, at times without a lease. */
-const embeddedIn = /\+(k3s|k0s)/;
-
-/** A pod may take so long to end after its time. */
-const endMsMax: Millis = 60_000;
-
-function upstreamVerdict(duty: Duty, { pods, version }: Look, lease: Evidence): DutyVerdict {
-  const holder = lease.kind === 'lease' && lease.life === 'alive' ? lease.lease.holder : null;
-  if (pods.kind === 'forbidden') {
-    return { kind: 'unknown', who: holder, evidence: [lease, pods] };
-  }
-  const living = pods.value.filter((pod) => !isOver(pod, pods.serverTime));
-  if (living.length > 0) return verdictOfPods(duty, living, lease, holder);
-  const evidence: readonly Evidence[] = [lease, { kind: 'noPod' }];
-  const isDoubtful =
-    lease.kind === 'forbidden' || (lease.kind === 'lease' && lease.life === 'uncertain');
-  if (holder !== null || isDoubtful) return { kind: 'unknown', who: holder, evidence };
-  if (version === null || !embeddedIn.test(version)) return { kind: 'doesNotAct', evidence };
-  const embedded = { kind: 'embedded', version } as const;
-  return { kind: 'unknown', who: null, evidence: [...evidence, embedded] };
+/** What the evidence proves. */
+export function proofIn(evidence: readonly Evidence[]): Proof {
+  const pods = evidence.flatMap((one) => (one.kind === 'pod' && !isUnproven(one) ? [one] : []));
+  const probes = evidence.flatMap((one) => (one.kind === 'probe' ? [one.evicted] : []));
+  const declared = evidence.flatMap((one) => (one.kind === 'declared' ? [one.runs] : []));
+  return {
+    seen: evidence.some((one) => one.kind === 'seen'),
+    probe: anyOf(probes),
+    flags: anyOf(pods.map((pod) => pod.runs ?? null)),
+    declared: anyOf(declared),
+  };
 }
 
-/** A pod that has ended, or should have for long: its node is gone, and nobody says so. */
-function isOver(pod: unknown, serverTime: Instant | null): boolean {
-  const { metadata, status } = asRecord(pod);
-  if (['Succeeded', 'Failed'].includes(asText(asRecord(status).phase))) return true;
-  const shouldEnd = parseTime(asText(asRecord(metadata).deletionTimestamp));
-  return shouldEnd !== null && serverTime !== null && serverTime - shouldEnd > endMsMax;
+/** True where one is; null where one is not known, or there is none. */
+function anyOf(values: readonly (boolean | null)[]): boolean | null {
+  if (values.includes(true)) return true;
+  return values.length === 0 || values.includes(null) ? null : false;
 }
 
-/** When the last of its containers started. */
-function startOf(pod: unknown): Instant | null {
-  const statuses = asList(asRecord(asRecord(pod).status).containerStatuses).map(asRecord);
-  const starts = statuses.flatMap(({ state }) => {
-    return parseTime(asText(asRecord(asRecord(state).running).startedAt)) ?? [];
-  });
-  return starts.length === 0 ? null : Math.max(...starts);
+function holds(wanted: Partial<Proof>, proof: Proof): boolean {
+  const names = Object.keys(wanted) as (keyof Proof)[];
+  return names.every((name) => wanted[name] === proof[name]);
 }
 
-/** One pod that does the work is enough: any replica may come to lead. */
-function verdictOfPods(
-  duty: Duty,
-  pods: readonly unknown[],
-  lease: Evidence,
-  holder: string | null,
-): DutyVerdict {
-  const judged = pods.map((pod) => {
-    const flags = managerFlags(pod);
-    const { runs, says } = dutyOf(flags, duty);
-    const { namespace, name, uid } = asRecord(asRecord(pod).metadata);
-    const evidence = {
-      kind: 'pod',
-      namespace: asText(namespace),
-      name: asText(name),
-      uid: asText(uid),
-      says,
-      ...(comparesNumbers(flags) && { comparesNumbers: true as const }),
-      startedAt: startOf(pod),
-    } as const;
-    return { runs, evidence };
-  });
-  const doing = judged.find(({ runs }) => runs === true);
-  const doubtful = judged.find(({ runs }) => runs === null);
-  const found = doing ?? doubtful;
-  if (!found) {
-    return { kind: 'doesNotAct', evidence: [lease, ...judged.map(({ evidence }) => evidence)] };
-  }
-  const who = holder ?? found.evidence.name;
-  const evidence = [lease, found.evidence];
-  return doing ? { kind: 'acts', who, evidence } : { kind: 'unknown', who, evidence };
+/** The holder of its lease, or else a pod of it that does the duty, or may; or who says that it does. */
+function whoIn(evidence: readonly Evidence[]): string | null {
+  const holder = evidence.find((one) => one.kind === 'lease' && one.life === 'alive');
+  if (holder?.kind === 'lease') return holder.lease.holder;
+  const pods = evidence.flatMap((one) => (one.kind === 'pod' && !isUnproven(one) ? [one] : []));
+  const pod = pods.find((one) => one.runs) ?? pods.find((one) => one.runs === undefined);
+  if (pod) return pod.name;
+  const declared = evidence.find((one) => one.kind === 'declared' && one.runs);
+  return declared?.kind === 'declared' ? `as ${declared.by} says` : null;
 }
 
-function leaseEvidence({ lease }: Look, lives: LeaseLives, now: Millis): Evidence {
-  if (lease.kind === 'forbidden') return lease;
-  if (lease.value === null) return { kind: 'noLease', name: 'kube-controller-manager' };
-  return evidenceOf(lease.value, lease.serverTime, lives, now);
+type Acting = Extract<Evidence, { kind: 'lease' | 'published' }>;
+
+function runs(one: Evidence, work: readonly string[]): one is Acting {
+  if (one.kind === 'published') return shares(one.controllers, work);
+  return one.kind === 'lease' && one.life === 'alive' && shares(one.lease.controllers, work);
 }
 
-type LeaseEvidence = Extract<Evidence, { kind: 'lease' }>;
-
-function evidenceOf(
-  lease: LeaseSight,
-  serverTime: Instant | null,
-  lives: LeaseLives,
-  now: Millis,
-): LeaseEvidence {
-  const life = lives.judge(now, serverTime, lease);
-  const { renewedAt } = lease;
-  const age = serverTime === null || renewedAt === null ? null : serverTime - renewedAt;
-  return { kind: 'lease', lease, life, age };
+/** One that does not say what it runs may run everything. */
+function shares(controllers: readonly string[] | undefined, work: readonly string[]): boolean {
+  return controllers === undefined || controllers.some((name) => work.includes(name));
 }
 
-function installationVerdict({ installations }: Look, lives: LeaseLives, now: Millis): DutyVerdict {
-  const { leases, serverTime, missingRight } = installations;
-  const seen = leases.map((lease) => evidenceOf(lease, serverTime, lives, now));
-  const alive = seen.filter(({ life }) => life === 'alive');
-  if (alive.length > 0) return { kind: 'acts', who: holdersOf(alive), evidence: alive };
-  if (missingRight !== null) {
-    const forbidden = { kind: 'forbidden', right: missingRight } as const;
-    return { kind: 'unknown', who: null, evidence: [...seen, forbidden] };
-  }
-  const isDoubtful = seen.some(({ life }) => life === 'uncertain');
-  if (isDoubtful) return { kind: 'unknown', who: null, evidence: seen };
-  const absent: Evidence = { kind: 'noLease', name: 'taintmgr-controller' };
-  return { kind: 'doesNotAct', evidence: seen.length > 0 ? seen : [absent] };
-}
-
-function holdersOf(alive: readonly { readonly lease: LeaseSight }[]): string {
-  return alive
-    .map(({ lease: { holder, namespace, name } }) => `${holder}, lease ${namespace}/${name}`)
+function namesOf(acting: readonly Acting[]): string {
+  return acting
+    .map((one) => {
+      if (one.kind === 'published') return `${one.leader}, TaintManager ${one.name}`;
+      const { holder, namespace, name } = one.lease;
+      return `${holder}, lease ${namespace}/${name}`;
+    })
     .join('; ');
 }

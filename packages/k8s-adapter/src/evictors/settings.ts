@@ -2,6 +2,7 @@
 
 import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
 import { type Config, resolveConfig } from '@taintmgr/core/model';
+import { declaringFlag } from './installation.ts';
 import { type Chosen, settingReaders } from './setting-readers.ts';
 
 /** What published settings come to. */
@@ -75,5 +76,5 @@ function isWithoutEffect(name: string): boolean {
 const prefixesWithoutEffect = /^(leader-elect|kube-api-|node-pressure-|summary-|eviction-)/;
 const withoutEffect: ReadonlySet<string> = new Set([
   ...['allow-overlap', 'concurrent-evictions', 'controllers', 'kubelet-certificate-authority'],
-  ...['dry-run', 'pod-watch', 'publish-status'],
+  ...['dry-run', 'pod-watch', 'publish-status', declaringFlag],
 ]);

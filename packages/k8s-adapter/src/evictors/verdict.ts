@@ -19,6 +19,8 @@ export interface LeaseSight {
   readonly renewedAt: Instant | null;
   /** When its holder became the leader, by the holder's clock. */
   readonly acquiredAt: Instant | null;
+  /** The controllers that its holder runs, as its annotation says; left out: it does not say. */
+  readonly controllers?: readonly string[];
 }
 
 /** `uncertain`: neither seen to change, nor renewed lately by the API server's time. */
@@ -32,6 +34,8 @@ export type Evidence =
       readonly life: LeaseLife;
       /** How long ago it was renewed, by the API server's time; null: not known. */
       readonly age: Millis | null;
+      /** Whoever may write leases in its namespace may have written it; left out: that is proof. */
+      readonly isUnproven?: true;
     }
   | { readonly kind: 'noLease'; readonly name: string }
   /** The leader of taintmgr-controller says so itself, by the heartbeat of its TaintManager. */
@@ -43,6 +47,8 @@ export type Evidence =
       readonly startedAt: Instant | null;
       /** How long ago it last said so. */
       readonly age: Millis;
+      /** The controllers that it runs; left out: it does not say. */
+      readonly controllers?: readonly string[];
     }
   /** A pod that runs it; `says`: the flag that decides about the duty, null: its default does. */
   | {
@@ -51,12 +57,27 @@ export type Evidence =
       readonly name: string;
       readonly uid: string;
       readonly says: string | null;
+      /** Whether it does the duty, by its flags; left out: they leave it open. */
+      readonly runs?: boolean;
+      /** The kubelet of any node may have made it; left out: its flags are proof. */
+      readonly isUnproven?: true;
       /** Its flags let tolerations with Lt and Gt count; left out: they do not. */
       readonly comparesNumbers?: true;
       /** When its process started, by the kubelet's clock; null: it does not say. */
       readonly startedAt: Instant | null;
     }
   | { readonly kind: 'noPod' }
+  /** Marks of evictions on pods of several nodes, which no single kubelet can write. */
+  | { readonly kind: 'seen'; readonly text: string }
+  /**
+   * Events of taint-eviction-controller about pods that it has evicted. Whoever may write Events may
+   * have written them: they are a hint and no proof.
+   */
+  | { readonly kind: 'events'; readonly pods: number; readonly age: Millis }
+  /** A pod of our own on a Node of our own with a taint: whether somebody else has evicted it. */
+  | { readonly kind: 'probe'; readonly evicted: boolean; readonly age: Millis }
+  /** The administrator says whether it does the duty; `by`: the flag or the TaintManager that has it. */
+  | { readonly kind: 'declared'; readonly by: string; readonly runs: boolean }
   /** It has no pod of its own in this kind of cluster; `version` is the API server's. */
   | { readonly kind: 'embedded'; readonly version: string }
   /** We may not look; `right` is what it takes. */
@@ -76,7 +97,7 @@ export type DutyVerdict =
       readonly evidence: readonly Evidence[];
     };
 
-/** Who evicts here beside the one who asks, as far as leases, pods and their flags show. */
+/** Who evicts here beside the one who asks, as far as that is seen, declared or proved. */
 export interface Evictors {
   readonly upstream: Readonly<Record<Duty, DutyVerdict>>;
   /** Installations of taintmgr-controller, other than the asker's own. */

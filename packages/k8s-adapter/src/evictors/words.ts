@@ -1,6 +1,7 @@
 // Who else evicts here, in the same words for every command and log.
 import type { OtherEvictors } from '@taintmgr/core/drain';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
+import { declaringFlag } from './installation.ts';
 import type { Duty, DutyVerdict, Evictors, Evidence, LeaseSight } from './verdict.ts';
 
 /** Who would evict the pods of a NoExecute taint here, beside the one who asks. */
@@ -12,7 +13,7 @@ export type TaintEvictors =
       readonly text: string;
       readonly advice: string;
     }
-  /** As far as leases and pods show, which `text` says too. */
+  /** That is proved or declared, as `text` says. */
   | { readonly kind: 'nobody'; readonly text: string }
   /** Somebody may: `text` says who, or why that is not known; `advice` how to find out. */
   | {
@@ -28,7 +29,6 @@ const duty: Duty = 'taint-eviction-controller';
 const upstream: Agent = 'kube-controller-manager';
 const ours: Agent = 'taintmgr-controller';
 const forTaints = 'for NoExecute taints here';
-const nobodyText = 'nobody here evicts for NoExecute taints (as far as leases and pods show)';
 
 /**
  * The answer for those who want to put a NoExecute taint on a node and keep budgets: with `acts` and
@@ -50,38 +50,27 @@ export function taintEvictors({ upstream: manager, taintmgr }: Evictors): TaintE
       verdict.who === null
         ? `whether ${upstream} evicts ${forTaints} is unknown: ${why}`
         : `${upstream} (${verdict.who}) may evict ${forTaints}, without asking PDBs: ${why}`;
-    return { kind: 'unknown', agent: upstream, text, advice: wayToKnow(verdict.evidence) };
+    return {
+      kind: 'unknown',
+      agent: upstream,
+      text,
+      advice: wayToKnow(verdict.evidence, upstream),
+    };
   }
   if (taintmgr.kind === 'unknown') {
     const text = `whether ${ours} evicts ${forTaints} is unknown: ${whyUnknown(taintmgr.evidence)}`;
-    return { kind: 'unknown', agent: ours, text, advice: wayToKnow(taintmgr.evidence) };
+    return { kind: 'unknown', agent: ours, text, advice: wayToKnow(taintmgr.evidence, ours) };
   }
-  return { kind: 'nobody', text: nobodyText };
-}
-
-/**
- * Whether it is known that nobody evicts for a NoExecute taint: kube-controller-manager's own flags
- * say that it does not. That there is no sign of it proves nothing.
- */
-export function isKnownNobody(evictors: Evictors): boolean {
-  const { kind, evidence } = evictors.upstream[duty];
-  const hasFlags = evidence.some((one) => one.kind === 'pod');
-  return taintEvictors(evictors).kind === 'nobody' && kind === 'doesNotAct' && hasFlags;
+  const text = `nobody here evicts for NoExecute taints${basisText(verdict.evidence)}`;
+  return { kind: 'nobody', text };
 }
 
 /** The answer for the engine, which puts NoExecute taints on nodes only where it is known that nobody acts. */
 export function otherEvictors(evictors: Evictors): OtherEvictors {
   const answer = taintEvictors(evictors);
-  if (answer.kind !== 'nobody')
-    return { kind: answer.kind, text: answer.text, advice: answer.advice };
-  const isKnown = isKnownNobody(evictors);
-  return { kind: isKnown ? 'nobody' : 'unknown', text: isKnown ? '' : unprovenText, advice: '' };
+  if (answer.kind === 'nobody') return { kind: 'nobody', text: '', advice: '' };
+  return { kind: answer.kind, text: answer.text, advice: answer.advice };
 }
-
-/** What to say where nobody was found to evict, and that is no proof. */
-export const unprovenText: string =
-  'whether kube-controller-manager evicts for NoExecute taints here is unknown: it shows neither a ' +
-  'pod nor a lease';
 
 /**
  * What one line about a controller says behind its name, e.g. `evicts (cp_1, renewed 2s ago)`; `acts`
@@ -114,57 +103,148 @@ export function switchOff(names: readonly Duty[], evidence: readonly Evidence[])
 
 /** Why a verdict is `unknown`. */
 export function whyUnknown(evidence: readonly Evidence[]): string {
-  const reasons = evidence.flatMap((one): readonly string[] => {
-    switch (one.kind) {
-      case 'forbidden':
-        return [`no permission to ${one.right}`];
-      case 'embedded':
-        return [
-          `the server of ${one.version} runs it without a pod, and may do so without a lease`,
-        ];
-      case 'pod':
-        return [`${one.says} of pod ${one.namespace}/${one.name} leaves it open`];
-      case 'lease':
-        return one.life === 'uncertain' ? [`lease ${nameOf(one.lease)} shows no sign of life`] : [];
-      default:
-        return [];
+  const reasons = evidence.flatMap(reasonsFor);
+  if (reasons.length > 0) return reasons.join('; ');
+  const lease = evidence.find((one) => one.kind === 'lease');
+  if (lease?.kind !== 'lease') return 'it shows neither a pod nor a lease';
+  return lease.life === 'alive'
+    ? 'its flags cannot be seen, as it has no pod here'
+    : 'it shows no pod, and nobody renews its lease';
+}
+
+function reasonsFor(one: Evidence): readonly string[] {
+  switch (one.kind) {
+    case 'forbidden':
+      return [`no permission to ${one.right}`];
+    case 'embedded':
+      return [`the server of ${one.version} runs it without a pod, and may do so without a lease`];
+    case 'pod':
+      return podReasons(one);
+    case 'lease':
+      return leaseReasons(one);
+    case 'events':
+      return [`Events of ${duty} say that it has evicted, last ${ago(one.age)}`];
+    case 'declared':
+      return one.runs ? [`${one.by} says that it does`] : [];
+    default:
+      return [];
+  }
+}
+
+function podReasons({
+  namespace,
+  name,
+  says,
+  runs,
+  isUnproven,
+}: Extract<Evidence, { kind: 'pod' }>): readonly string[] {
+  const pod = `pod ${namespace}/${name}`;
+  if (isUnproven) return [`${pod} proves nothing: no node of the control plane runs it`];
+  const flags = says === null ? 'flags' : says;
+  if (runs === undefined) return [`${flags} of ${pod} leaves it open`];
+  return runs ? [] : [`${flags} of ${pod} say that it does not`];
+}
+
+function leaseReasons({
+  lease,
+  life,
+  isUnproven,
+}: Extract<Evidence, { kind: 'lease' }>): readonly string[] {
+  if (life === 'uncertain') return [`lease ${nameOf(lease)} shows no sign of life`];
+  if (life !== 'alive' || !isUnproven) return [];
+  return [
+    `lease ${nameOf(lease)} (${lease.holder}) proves nothing: whoever may write leases there can write ` +
+      'it, and no TaintManager names its holder',
+  ];
+}
+
+/** What proves that kube-controller-manager does not do a duty. */
+function basisText(evidence: readonly Evidence[]): string {
+  const pod = evidence.find((one) => one.kind === 'pod' && !one.isUnproven);
+  if (pod?.kind === 'pod') return ` (${pod.says} of pod ${pod.namespace}/${pod.name})`;
+  const declared = evidence.find((one) => one.kind === 'declared');
+  if (declared?.kind === 'declared') return ` (as ${declared.by} says)`;
+  const probe = evidence.find((one) => one.kind === 'probe');
+  return probe?.kind === 'probe' ? ` (a probe pod was left alone ${ago(probe.age)})` : '';
+}
+
+/**
+ * How what an administrator declares differs from what is seen; null: it does not. Events may be of
+ * whoever may write some, and are named all the same.
+ */
+export function contradictionText(evidence: readonly Evidence[]): string | null {
+  const declared = evidence.find((one) => one.kind === 'declared');
+  if (declared?.kind !== 'declared') return null;
+  const against = evidence.flatMap((one) => signAgainst(one, declared.runs));
+  if (against.length === 0) return null;
+  const does = declared.runs ? 'does this work' : 'does not do this work';
+  return `${declared.by} says that kube-controller-manager ${does}, but ${against.join(', and ')}`;
+}
+
+function signAgainst(one: Evidence, isDeclared: boolean): readonly string[] {
+  switch (one.kind) {
+    case 'seen':
+      return isDeclared ? [] : [one.text];
+    case 'probe':
+      if (one.evicted === isDeclared) return [];
+      return [`a probe pod was ${one.evicted ? 'evicted' : 'left alone'} ${ago(one.age)}`];
+    case 'pod': {
+      if (one.isUnproven || one.runs === undefined || one.runs === isDeclared) return [];
+      const what = one.runs ? 'runs it' : 'does not run it';
+      return [`pod ${one.namespace}/${one.name} ${what} (${one.says ?? 'by default'})`];
     }
-  });
-  return reasons.length > 0
-    ? reasons.join('; ')
-    : 'its flags cannot be seen, as it has no pod here';
+    case 'events':
+      return isDeclared ? [] : [`Events of ${duty} say that it has evicted, last ${ago(one.age)}`];
+    default:
+      return [];
+  }
 }
 
 /** How to find out who acts. */
-function wayToKnow(evidence: readonly Evidence[]): string {
+function wayToKnow(evidence: readonly Evidence[], agent: Agent): string {
   const rights = evidence.flatMap((one) => (one.kind === 'forbidden' ? [one.right] : []));
-  return rights.length > 0
-    ? `grant the permission to ${rights.join(' and to ')}`
-    : `see that it was started with --controllers=*,-${duty}`;
+  if (rights.length > 0) return `grant the permission to ${rights.join(' and to ')}`;
+  if (agent === ours) return 'find out who wrote it';
+  return `start it with --controllers=*,-${duty} and declare that: --${declaringFlag} of ${ours}`;
 }
 
 function absenceText(evidence: readonly Evidence[]): string {
-  const pod = evidence.find((one) => one.kind === 'pod');
-  if (pod) return `runs, does not evict for taints (${pod.says})`;
-  const [lease] = evidence.filter((one) => one.kind === 'lease');
-  if (lease?.life === 'released') return `stopped (lease ${nameOf(lease.lease)} was given back)`;
-  if (lease) return `stale (${lease.lease.holder}, last renewed ${ago(lease.age)})`;
-  const pods = evidence.some((one) => one.kind === 'noPod') ? ', no pod' : '';
-  return `not detected (no leader election lease${pods})`;
+  const pod = evidence.find((one) => one.kind === 'pod' && !one.isUnproven);
+  if (pod?.kind === 'pod') return `runs, does not evict for taints (${pod.says})`;
+  const declared = evidence.find((one) => one.kind === 'declared');
+  if (declared?.kind === 'declared') return `does not evict for taints (as ${declared.by} says)`;
+  const probe = evidence.find((one) => one.kind === 'probe');
+  if (probe?.kind === 'probe') return `did not evict a probe pod ${ago(probe.age)}`;
+  const lease = evidence.find((one) => one.kind === 'lease');
+  if (lease?.kind === 'lease') {
+    if (lease.life === 'released') return `stopped (lease ${nameOf(lease.lease)} was given back)`;
+    if (lease.life === 'alive')
+      return `runs other controllers (${lease.lease.controllers?.join(', ')})`;
+    return `stale (${lease.lease.holder}, last renewed ${ago(lease.age)})`;
+  }
+  return 'not detected (no leader election lease)';
 }
 
 /** `(cp_1, renewed 2s ago)`, `(pod kube-system/kcm-cp, no leader election lease)` */
 function signsOf(evidence: readonly Evidence[]): string {
+  const pods = evidence.flatMap((one) => (one.kind === 'pod' && !one.isUnproven ? [one] : []));
+  const pod = pods.find(({ runs }) => runs) ?? pods[0];
   const signs = evidence.flatMap((one): readonly string[] => {
     switch (one.kind) {
       case 'lease':
-        return one.life === 'alive' ? [aliveText(one)] : [];
+        return one.life === 'alive' && !one.isUnproven ? [aliveText(one)] : [];
       case 'noLease':
         return ['no leader election lease'];
       case 'pod':
-        return [`pod ${one.namespace}/${one.name}`];
+        return one === pod ? [`pod ${one.namespace}/${one.name}`] : [];
       case 'published':
         return [`${one.leader}, TaintManager ${one.name}, heartbeat ${ago(one.age)}`];
+      case 'seen':
+        return [one.text];
+      case 'probe':
+        return one.evicted ? [`evicted a probe pod ${ago(one.age)}`] : [];
+      case 'declared':
+        return one.runs ? [`as ${one.by} says`] : [];
       default:
         return [];
     }

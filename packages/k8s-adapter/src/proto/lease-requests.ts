@@ -32,6 +32,8 @@ export interface LeaseClaim {
   /** When the holder became it; null: what is written there stays. */
   readonly acquiredAt: Instant | null;
   readonly transitions: number;
+  /** What the holder says of itself beside that; left out: nothing. */
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** GET of the Lease; the server gives up after `timeout` (whole seconds). */
@@ -48,7 +50,7 @@ export function createLeaseRequest(
   return objectRequest('POST', within(leasesPath(namespace), timeout), {
     kind: 'Lease',
     apiVersion: 'coordination.k8s.io/v1',
-    metadata: { name, namespace },
+    metadata: { name, namespace, ...(claim.annotations && { annotations: claim.annotations }) },
     spec: claimedSpec({}, claim),
   });
 }
@@ -62,7 +64,10 @@ export function updateLeaseRequest(
 ): ApiRequest {
   const { object } = lease;
   const spec = claimedSpec(asRecord(object.spec), claim);
-  return objectRequest('PUT', within(leasePath(name), timeout), { ...object, spec });
+  const before = asRecord(object.metadata);
+  const annotations = { ...asRecord(before.annotations), ...claim.annotations };
+  const metadata = claim.annotations ? { ...before, annotations } : before;
+  return objectRequest('PUT', within(leasePath(name), timeout), { ...object, metadata, spec });
 }
 
 /** Reads a Lease; null for what is none. */

@@ -93,7 +93,7 @@ const cases: readonly Case[] = [
   ],
   [
     'ours, where of the other nothing is seen',
-    absent(noLease, { kind: 'noPod' }),
+    unknown(null, noLease, { kind: 'noPod' }),
     acts(ourLease),
     { name: ours, rules: ours, sure: false, upstreamSince: null },
   ],
@@ -111,9 +111,15 @@ const cases: readonly Case[] = [
   ],
   [
     'nobody, as far as anybody can see',
-    absent(noLease, { kind: 'noPod' }),
+    unknown(null, noLease, { kind: 'noPod' }),
     absent(),
-    { name: 'nobody', rules: ours, sure: false, upstreamSince: null },
+    { name: 'unknown', rules: manager, sure: false, upstreamSince: null },
+  ],
+  [
+    'one that Events name',
+    unknown(null, noLease, { kind: 'noPod' }, { kind: 'events', pods: 2, age: 1000 }),
+    absent(),
+    { name: manager, rules: manager, sure: false, upstreamSince: null },
   ],
   [
     'without any right to look',

@@ -14,8 +14,9 @@ import { ApiClient } from '../../src/client/client.ts';
 import { findEvictors } from '../../src/client/find-evictors.ts';
 import { exchangeSink } from '../../src/driver/virtual.ts';
 import { actorOf } from '../../src/evictors/actor.ts';
+import type { Asker } from '../../src/evictors/look.ts';
 import type { Duty, DutyVerdict } from '../../src/evictors/verdict.ts';
-import { taintEvictors, verdictText } from '../../src/evictors/words.ts';
+import { contradictionText, taintEvictors, verdictText } from '../../src/evictors/words.ts';
 import type { Transport } from '../../src/transport/sink.ts';
 
 // Who evicts here, by what the API server shows: leases, pods with their flags, its version.
@@ -35,11 +36,14 @@ const minute: Millis = 60_000;
 interface World {
   readonly api: ApiServer;
   readonly client: ApiClient;
+  /** TaintManagers, which this API server does not know by itself. */
+  readonly published: object[];
 }
 
 function world(rules: readonly Rule[] = [everything], gitVersion = 'v1.36.2'): World {
   const tokens = new Map([['token', { name: 'asker', groups: [], rules }]]);
   const api = new ApiServer({ clock: new RealClock(), random: seededRandom(1), tokens });
+  const published: object[] = [];
   const transport: Transport = {
     send(request, sink) {
       const headers = { ...request.headers, authorization: 'Bearer token' };
@@ -47,15 +51,25 @@ function world(rules: readonly Rule[] = [everything], gitVersion = 'v1.36.2'): W
         { ...request, headers },
         {
           ...exchangeSink(sink),
-          head: (status, given) =>
-            sink.head(status, { ...given, date: new Date(serverTime).toUTCString() }),
-          data: (chunk) =>
-            sink.data(request.path === '/version' ? JSON.stringify({ gitVersion }) : chunk),
+          head: (status, given) => {
+            const head = { ...given, date: new Date(serverTime).toUTCString() };
+            sink.head(isTheirs(request.path) && published.length > 0 ? 200 : status, head);
+          },
+          data: (chunk) => {
+            if (request.path === '/version') sink.data(JSON.stringify({ gitVersion }));
+            else if (isTheirs(request.path) && published.length > 0)
+              sink.data(JSON.stringify({ items: published }));
+            else sink.data(chunk);
+          },
         },
       );
     },
   };
-  return { api, client: new ApiClient({ transport, server: 'https://test' }) };
+  return { api, client: new ApiClient({ transport, server: 'https://test' }), published };
+}
+
+function isTheirs(path: string): boolean {
+  return path.startsWith(taintManagers);
 }
 
 /** A lease that was renewed so long ago, by the clock of its holder. */
@@ -81,6 +95,46 @@ function putManager(
   return api.create('pods', { ...one, metadata: { ...one.metadata, labels } });
 }
 
+const taintManagers = '/apis/taintmgr.dev/v1alpha1/taintmanagers';
+
+/** What a leader publishes of itself now. */
+function publish({ published }: World, name: string, status: object): void {
+  const renewTime = new Date(serverTime).toISOString();
+  published.push({
+    ...{ apiVersion: 'taintmgr.dev/v1alpha1', kind: 'TaintManager', metadata: { name } },
+    status: { renewTime, controllers: [eviction, lifecycle], ...status },
+  });
+}
+
+/** A pod of kube-controller-manager as the kubelet of a node has made it. */
+function putMirror(one: World, nodeName: string, ...flags: readonly string[]): void {
+  const made = putManager(one, `kcm-${nodeName}`, flags, {
+    spec: {
+      nodeName,
+      containers: [
+        {
+          name: 'kube-controller-manager',
+          image: 'x',
+          command: ['kube-controller-manager', ...flags],
+        },
+      ],
+    },
+  });
+  const annotations = { 'kubernetes.io/config.mirror': 'x' };
+  one.api.update('pods', { ...made, metadata: { ...made.metadata, annotations } });
+}
+
+function putNode(
+  { api }: World,
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): void {
+  api.create('nodes', { metadata: { name, labels } });
+}
+
+const controlPlane = { 'node-role.kubernetes.io/control-plane': '' };
+const off = '--controllers=*,-taint-eviction-controller,-node-lifecycle-controller';
+
 const soon = { secondLookMs: 1 };
 const find = async ({ client }: World, duty: Duty = eviction): Promise<DutyVerdict> =>
   (await findEvictors(client, soon)).upstream[duty];
@@ -105,10 +159,10 @@ describe('kube-controller-manager, by its lease', () => {
       'may evict (kube-controller-manager_1, renewed 0s ago): its flags cannot be seen, as it has no pod here',
     ],
     [
-      'that stays as it is between two looks is of nobody',
+      'that stays as it is between two looks says nothing: it may run without one',
       minute,
-      'doesNotAct',
-      'stale (kube-controller-manager_1, last renewed 1m ago)',
+      'unknown',
+      'unknown (it shows no pod, and nobody renews its lease)',
     ],
   ];
   for (const [name, age, kind, text] of cases) {
@@ -281,8 +335,8 @@ describe('kube-controller-manager, by its pods', () => {
     const old = putManager(one, 'old', []);
     one.api.update('pods', { ...old, status: { ...old.status, phase: 'Failed' } }, 'status');
     const verdict = await find(one);
-    assert.equal(verdict.kind, 'doesNotAct');
-    assert.equal(verdictText(verdict), 'not detected (no leader election lease, no pod)');
+    assert.equal(verdict.kind, 'unknown');
+    assert.equal(verdictText(verdict), 'unknown (it shows neither a pod nor a lease)');
   });
 
   it('that should have ended long ago is not there', async () => {
@@ -305,16 +359,33 @@ describe('kube-controller-manager, by its pods', () => {
         status: { phase: 'Running' },
       },
     ]);
-    assert.equal((await find(one)).kind, 'doesNotAct');
+    assert.equal((await find(one)).kind, 'unknown');
   });
 });
 
 describe('who evicts for NoExecute taints', () => {
-  it('is nobody where leases and pods can be read and there are none', async () => {
+  it('is unknown where leases and pods can be read and there are none', async () => {
     const evictors = await findEvictors(world().client, soon);
     assert.deepEqual(taintEvictors(evictors), {
+      kind: 'unknown',
+      agent: 'kube-controller-manager',
+      text:
+        'whether kube-controller-manager evicts for NoExecute taints here is unknown: ' +
+        'it shows neither a pod nor a lease',
+      advice:
+        'start it with --controllers=*,-taint-eviction-controller and declare that: ' +
+        '--kube-controller-manager-runs of taintmgr-controller',
+    });
+  });
+
+  it('is nobody where the flags of its pod say so', async () => {
+    const one = world();
+    putManager(one, 'kcm-cp', ['--controllers=*,-taint-eviction-controller']);
+    assert.deepEqual(taintEvictors(await findEvictors(one.client, soon)), {
       kind: 'nobody',
-      text: 'nobody here evicts for NoExecute taints (as far as leases and pods show)',
+      text:
+        'nobody here evicts for NoExecute taints ' +
+        '(--controllers=*,-taint-eviction-controller of pod kube-system/kcm-cp)',
     });
   });
 
@@ -326,7 +397,9 @@ describe('who evicts for NoExecute taints', () => {
       text:
         'whether kube-controller-manager evicts for NoExecute taints here is unknown: ' +
         'the server of v1.33.1+k3s1 runs it without a pod, and may do so without a lease',
-      advice: 'see that it was started with --controllers=*,-taint-eviction-controller',
+      advice:
+        'start it with --controllers=*,-taint-eviction-controller and declare that: ' +
+        '--kube-controller-manager-runs of taintmgr-controller',
     });
   });
 
@@ -350,9 +423,10 @@ describe('who evicts for NoExecute taints', () => {
     assert.deepEqual([actor.name, actor.comparesNumbers], ['kube-controller-manager', true]);
   });
 
-  it('is taintmgr-controller, in whatever namespace it runs', async () => {
+  it('is taintmgr-controller, in whatever namespace it runs, where its TaintManager names it', async () => {
     const one = world();
     putLease(one, 'taintmgr-controller', 1000, 'team-a');
+    publish(one, 'taintmgr', { leader: 'taintmgr-controller_1' });
     const evictors = await findEvictors(one.client, soon);
     assert.equal(
       taintEvictors(evictors).text,
@@ -364,8 +438,9 @@ describe('who evicts for NoExecute taints', () => {
   it('is not the installation that asks', async () => {
     const one = world();
     putLease(one, 'taintmgr-controller', 1000, 'team-a');
-    const own = { namespace: 'team-a', name: 'taintmgr-controller' };
-    const { taintmgr } = await findEvictors(one.client, { ...soon, own });
+    const lease = { namespace: 'team-a', name: 'taintmgr-controller' };
+    const asker: Asker = { lease, manager: 'taintmgr', controllers: [eviction], declared: null };
+    const { taintmgr } = await findEvictors(one.client, { ...soon, asker });
     assert.equal(taintmgr.kind, 'doesNotAct');
   });
 
@@ -373,6 +448,7 @@ describe('who evicts for NoExecute taints', () => {
     const usual: Rule = { ...everything, verbs: ['get'], namespace: 'kube-system' };
     const pods: Rule = { ...everything, apiGroups: [''], resources: ['pods'] };
     const one = world([usual, pods]);
+    putManager(one, 'kcm-cp', ['--controllers=-*']);
     const before = taintEvictors(await findEvictors(one.client, soon));
     assert.deepEqual(before, {
       kind: 'unknown',
@@ -384,5 +460,199 @@ describe('who evicts for NoExecute taints', () => {
     });
     putLease(one, 'taintmgr-controller', 1000);
     assert.equal(taintEvictors(await findEvictors(one.client, soon)).kind, 'acts');
+  });
+});
+
+// What a tenant, a kubelet or an absent object says never decides alone.
+
+const own: Asker = {
+  lease: { namespace: 'kube-system', name: 'taintmgr-controller' },
+  manager: 'taintmgr',
+  controllers: [eviction, lifecycle],
+  declared: null,
+};
+const asked = async ({ client }: World, fields: Partial<Asker> = {}) => {
+  return await findEvictors(client, { ...soon, asker: { ...own, ...fields } });
+};
+
+describe('a lease that a tenant has written', () => {
+  it('is no other installation, and not nobody', async () => {
+    const one = world();
+    putLease(one, 'taintmgr-controller', 1000, 'tenant');
+    putManager(one, 'kcm-cp', [off]);
+    const { taintmgr } = await asked(one);
+    assert.equal(taintmgr.kind, 'unknown');
+    assert.deepEqual(taintEvictors(await findEvictors(one.client, soon)), {
+      kind: 'unknown',
+      agent: 'taintmgr-controller',
+      text:
+        'whether taintmgr-controller evicts for NoExecute taints here is unknown: lease ' +
+        'tenant/taintmgr-controller (taintmgr-controller_1) proves nothing: whoever may write leases ' +
+        'there can write it, and no TaintManager names its holder',
+      advice: 'find out who wrote it',
+    });
+  });
+
+  it('hides nothing of an installation that publishes itself', async () => {
+    const one = world();
+    putLease(one, 'taintmgr-controller', 1000, 'tenant');
+    publish(one, 'taintmgr', { leader: 'ours_1' });
+    const { taintmgr } = await findEvictors(one.client, soon);
+    assert.equal('who' in taintmgr && taintmgr.who, 'ours_1, TaintManager taintmgr');
+  });
+
+  it('is none either where it has the name of the leader', async () => {
+    const one = world();
+    putLease(one, 'taintmgr-controller', 1000);
+    putLease(one, 'taintmgr-controller', 1000, 'tenant');
+    publish(one, 'taintmgr', { leader: 'taintmgr-controller_1' });
+    assert.equal((await asked(one)).taintmgr.kind, 'unknown');
+    const { taintmgr } = await findEvictors(one.client, soon);
+    assert.equal(
+      'who' in taintmgr && taintmgr.who,
+      'taintmgr-controller_1, lease kube-system/taintmgr-controller',
+    );
+  });
+});
+
+describe('another installation', () => {
+  const elsewhere = { lease: { namespace: 'b', name: 'taintmgr-controller' }, manager: 'b' };
+
+  it('with other work is none to stand by for, by its lease', async () => {
+    const one = world();
+    putLease(one, 'taintmgr-controller', 1000);
+    const lease = one.api.get('leases', 'kube-system', 'taintmgr-controller');
+    const annotations = { 'taintmgr.dev/controllers': 'node-pressure-controller' };
+    assert.ok(lease);
+    one.api.update('leases', { ...lease, metadata: { ...lease.metadata, annotations } });
+    assert.equal((await asked(one, elsewhere)).taintmgr.kind, 'doesNotAct');
+    const controllers = [eviction, 'node-pressure-controller'];
+    assert.equal((await asked(one, { ...elsewhere, controllers })).taintmgr.kind, 'acts');
+  });
+
+  it('with other work is none to stand by for, by its TaintManager', async () => {
+    const one = world();
+    publish(one, 'pressure', { leader: 'p_1', controllers: ['node-pressure-controller'] });
+    assert.equal((await asked(one)).taintmgr.kind, 'doesNotAct');
+    publish(one, 'second', { leader: 's_1' });
+    const { taintmgr } = await asked(one);
+    assert.equal('who' in taintmgr && taintmgr.who, 's_1, TaintManager second');
+  });
+});
+
+describe('a mirror pod of a kubelet', () => {
+  for (const flags of [[], [off]]) {
+    const claim = flags.length === 0 ? 'on' : 'off';
+    it(`that claims ${claim} proves nothing where no other pod is`, async () => {
+      const one = world();
+      putNode(one, 'evil');
+      putMirror(one, 'evil', ...flags);
+      const verdict = await find(one);
+      assert.equal(verdict.kind, 'unknown');
+      assert.equal(
+        verdictText(verdict),
+        'unknown (pod kube-system/kcm-evil proves nothing: no node of the control plane runs it)',
+      );
+      putLease(one, 'kube-controller-manager', 1000);
+      assert.equal((await find(one)).kind, 'unknown');
+      assert.equal((await asked(one, { declared: [] })).upstream[eviction].kind, 'doesNotAct');
+      assert.equal((await asked(one, { declared: [eviction] })).upstream[eviction].kind, 'acts');
+    });
+
+    it(`that claims ${claim} changes nothing beside one of the control plane`, async () => {
+      for (const real of [[], [off]]) {
+        const one = world();
+        putNode(one, 'cp', controlPlane);
+        putNode(one, 'evil');
+        putMirror(one, 'cp', ...real);
+        const before = await find(one);
+        putMirror(one, 'evil', ...flags);
+        assert.equal((await find(one)).kind, before.kind);
+        assert.equal(before.kind, real.length === 0 ? 'acts' : 'doesNotAct');
+      }
+    });
+  }
+
+  it('is believed on the node of the leader', async () => {
+    const one = world();
+    putNode(one, 'kube-controller-manager');
+    putMirror(one, 'kube-controller-manager', off);
+    putLease(one, 'kube-controller-manager', 1000);
+    assert.equal((await find(one)).kind, 'doesNotAct');
+  });
+
+  it('is not believed where nodes may not be read', async () => {
+    const pods: Rule = { ...everything, apiGroups: [''], resources: ['pods'] };
+    const leases: Rule = { ...everything, apiGroups: ['coordination.k8s.io'] };
+    const one = world([pods, leases]);
+    putNode(one, 'cp', controlPlane);
+    putMirror(one, 'cp', off);
+    assert.equal((await find(one)).kind, 'unknown');
+  });
+});
+
+describe('what an administrator declares', () => {
+  const lease = (one: World): void => putLease(one, 'kube-controller-manager', 1000);
+  const nothing = (): void => {};
+  for (const [name, put] of [
+    ['with a lease and no pod', lease],
+    ['with neither', nothing],
+  ] as const) {
+    it(`decides about a kube-controller-manager ${name}`, async () => {
+      const one = world();
+      put(one);
+      const declared = [lifecycle];
+      const { upstream } = await asked(one, { declared });
+      assert.deepEqual([upstream[eviction].kind, upstream[lifecycle].kind], ['doesNotAct', 'acts']);
+      assert.equal((await asked(one)).upstream[eviction].kind, 'unknown');
+    });
+
+    it(`and its leader publishes is believed of one ${name}`, async () => {
+      const one = world();
+      put(one);
+      publish(one, 'pressure', {
+        leader: 'p_1',
+        controllers: ['node-pressure-controller'],
+        settings: { 'kube-controller-manager-runs': 'none' },
+      });
+      assert.deepEqual(taintEvictors(await findEvictors(one.client, soon)), {
+        kind: 'nobody',
+        text: 'nobody here evicts for NoExecute taints (as TaintManager pressure says)',
+      });
+    });
+  }
+
+  it('does not stand against the flags of a pod', async () => {
+    const one = world();
+    putManager(one, 'kcm-cp', []);
+    const { upstream } = await asked(one, { declared: [] });
+    assert.equal(upstream[eviction].kind, 'acts');
+    assert.equal(
+      contradictionText(upstream[eviction].evidence),
+      '--kube-controller-manager-runs says that kube-controller-manager does not do this work, but ' +
+        'pod kube-system/kcm-cp runs it (by default)',
+    );
+  });
+
+  it('does not stand against what a leader has seen', async () => {
+    const one = world();
+    publish(one, 'taintmgr', {
+      leader: 'ours_1',
+      settings: { 'kube-controller-manager-runs': 'none' },
+      conditions: [
+        {
+          ...{ type: 'EvictedByOther', status: 'True', reason: 'SeveralNodes' },
+          message: 'it has marked pods of 2 nodes',
+          lastTransitionTime: new Date(serverTime).toISOString(),
+        },
+      ],
+    });
+    const verdict = await find(one);
+    assert.equal(verdict.kind, 'acts');
+    assert.equal(
+      contradictionText(verdict.evidence),
+      'TaintManager taintmgr says that kube-controller-manager does not do this work, but ' +
+        'it has marked pods of 2 nodes',
+    );
   });
 });

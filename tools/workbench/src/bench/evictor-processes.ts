@@ -50,7 +50,8 @@ export function ours(program: readonly string[], ...chosen: readonly string[]): 
   return {
     records: true,
     start: async (kubeconfig, flags = []) => {
-      const own = ['--kubeconfig', kubeconfig, '--secure-port=0', ...chosen];
+      const alone = '--kube-controller-manager-runs=none';
+      const own = ['--kubeconfig', kubeconfig, '--secure-port=0', alone, ...chosen];
       const child = new Child(...flags, ...measured, ...program, ...own);
       await child.said('leader elected', 'synced');
       return child;

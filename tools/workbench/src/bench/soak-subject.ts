@@ -44,7 +44,9 @@ export class Subject {
     const served = ['--bind-address=127.0.0.1', `--secure-port=${port}`];
     const open = '--authorization-always-allow-paths=/*';
     const own = ['--kubeconfig', kubeconfig, ...served, open, '--logging-format=json'];
-    const what = takesOver ? ['--takeover', '--controllers=*,-node-lifecycle-controller'] : [];
+    const what = takesOver
+      ? ['--takeover', '--controllers=*,-node-lifecycle-controller']
+      : ['--kube-controller-manager-runs=none'];
     this.#child = spawn(process.execPath, [...flags, ...own, ...what], {
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     });

@@ -48,7 +48,8 @@ A cluster and the controller run until Ctrl-C. In another terminal:
   npm run -s kubectl-taintmgr -- explain node zone-c-1
 
 `);
-    const choices = resolveChoices(['--kubeconfig', kubeconfig, ...flags], {});
+    const alone = '--kube-controller-manager-runs=none';
+    const choices = resolveChoices(['--kubeconfig', kubeconfig, alone, ...flags], {});
     const cluster = await loadKubeconfig(choices.connection);
     const write = (line: string): void => {
       if (!/^\S+ INFO /.test(line)) say(line);

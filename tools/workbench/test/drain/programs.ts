@@ -115,8 +115,10 @@ export function start(
   ...args: readonly string[]
 ): Program {
   const main = fileURLToPath(new URL(`../../../../apps/${apps[app]}/src/main.ts`, import.meta.url));
+  // Nobody else evicts here.
+  const alone = { TAINTMGR_KUBE_CONTROLLER_MANAGER_RUNS: 'none' };
   const child = spawn(process.execPath, ['-C', '@taintmgr/source', main, ...args], {
-    env: { ...process.env, KUBECONFIG: kubeconfig },
+    env: { ...process.env, ...alone, KUBECONFIG: kubeconfig },
   });
   t.after(() => child.kill('SIGKILL'));
   let out = '';

@@ -1,12 +1,22 @@
-import { type Evictors, type Evidence, taintEvictors, verdictText } from '@taintmgr/k8s-adapter';
+import {
+  contradictionText,
+  type Evictors,
+  type Evidence,
+  taintEvictors,
+  verdictText,
+} from '@taintmgr/k8s-adapter';
 import { isOursAlone, upstreamVerdict } from '../../cluster/evictors.ts';
 import type { Survey } from '../../cluster/survey.ts';
 import { type Finding, findingsOf } from './finding.ts';
 
 /** The check whether two controllers evict the same pods, or none. */
-export function checkOverlap({ evictors, evictor }: Survey): readonly Finding[] {
+export function checkOverlap(survey: Survey): readonly Finding[] {
+  return [...actingFindings(survey), ...doubtFindings(survey)];
+}
+
+function actingFindings({ evictors, evictor }: Survey): readonly Finding[] {
   const finding = findingsOf('overlap');
-  if (evictor.takesOver && evictors.taintmgr.evidence.length === 1) {
+  if (evictor.takesOver && actingIn(evictors).length === 1) {
     const who = verdictText(evictors.taintmgr, 'runs with --takeover');
     const other = 'kube-controller-manager evicts in namespaces that are not taken over';
     return [finding('OK', `taintmgr-controller ${who}: ${other}`)];
@@ -25,7 +35,10 @@ export function checkOverlap({ evictors, evictor }: Survey): readonly Finding[] 
     const message = `${answer.text}; taintmgr-controller (${taintmgr.who}) runs too: the one that ignores PDBs wins`;
     return [finding('WARN', message, { fix: answer.advice })];
   }
-  if (answer.kind === 'unknown') return [finding('INFO', answer.text, { fix: answer.advice })];
+  if (answer.kind === 'unknown') {
+    const message = `${answer.text}; assume that it does`;
+    return [finding('INFO', message, { fix: answer.advice })];
+  }
   return [finding('INFO', `${answer.text}, and counts anew when it restarts`)];
 }
 
@@ -33,16 +46,51 @@ export function checkOverlap({ evictors, evictor }: Survey): readonly Finding[] 
 function ownFindings(evictors: Evictors): readonly Finding[] {
   const finding = findingsOf('overlap');
   const { taintmgr } = evictors;
-  if (taintmgr.evidence.length > 1) {
-    const message = `${taintmgr.evidence.length} installations of taintmgr-controller ${verdictText(taintmgr, 'run')}`;
+  const acting = actingIn(evictors);
+  if (acting.length > 1) {
+    const message = `${acting.length} installations of taintmgr-controller ${verdictText(taintmgr, 'run')}`;
     return [finding('WARN', message, { fix: 'keep one of them' })];
   }
   const verdict = upstreamVerdict(evictors);
   const message = `taintmgr-controller ${verdictText(taintmgr, 'runs')}`;
   if (verdict.kind !== 'unknown') return [finding('OK', message)];
   const doubt = `kube-controller-manager: ${verdictText(verdict)}`;
-  const fix = 'see that it was started with --controllers=*,-taint-eviction-controller';
+  const fix =
+    'start it with --controllers=*,-taint-eviction-controller and declare that: --kube-controller-manager-runs of taintmgr-controller';
   return [finding('WARN', `${message}; ${doubt}`, { fix })];
+}
+
+/** The installations that run, as far as that is believed. */
+function actingIn({ taintmgr }: Evictors): readonly Evidence[] {
+  return taintmgr.evidence.filter((one) => {
+    if (one.kind === 'lease') return one.life === 'alive' && !one.isUnproven;
+    return one.kind === 'published';
+  });
+}
+
+/** What is declared and not so, and what people claim who may not evict. */
+function doubtFindings({ evictors }: Survey): readonly Finding[] {
+  const finding = findingsOf('overlap');
+  const { evidence } = upstreamVerdict(evictors);
+  const against = contradictionText(evidence);
+  const fix =
+    'correct --kube-controller-manager-runs of taintmgr-controller, or the flags of kube-controller-manager';
+  const forged = [...evidence, ...evictors.taintmgr.evidence].flatMap((one) => {
+    if (one.kind === 'pod' && one.isUnproven) {
+      return [
+        `pod ${one.namespace}/${one.name} is labelled as kube-controller-manager, and is not believed: no node of the control plane runs it`,
+      ];
+    }
+    if (one.kind !== 'lease' || one.life !== 'alive' || !one.isUnproven) return [];
+    const { namespace, name, holder } = one.lease;
+    return [
+      `lease ${namespace}/${name} of ${holder} is not believed: whoever may write leases there can write it, and no TaintManager names its holder`,
+    ];
+  });
+  return [
+    ...(against === null ? [] : [finding('WARN', against, { fix })]),
+    ...forged.map((message) => finding('WARN', message, { fix: 'find out who wrote it' })),
+  ];
 }
 
 /** A controller that used to run, or that runs with this work switched off; null: there is none. */

@@ -1,11 +1,6 @@
 // Which effect the taint of a drain gets, and why.
 import { formatTaint } from '@taintmgr/core';
-import {
-  type Evictors,
-  isKnownNobody,
-  taintEvictors,
-  unprovenText,
-} from '@taintmgr/k8s-adapter/client';
+import { taintEvictors } from '@taintmgr/k8s-adapter';
 import { readMarks } from '@taintmgr/k8s-adapter/drain';
 import type { NodeSurvey } from '../../cluster/survey.ts';
 import type { DrainRequest, DrainSettings } from './settings.ts';
@@ -32,18 +27,12 @@ function effectOf(
     ({ taint, tainted }) => tainted && taint.key === key && taint.value === value,
   );
   if (earlier) return [earlier.taint.effect, 'set by an earlier run'];
-  if (isKnownNobody(evictors)) return ['NoExecute', 'nobody else evicts for it here'];
-  return ['NoSchedule', whoEvicts(evictors)];
+  const { kind, text } = taintEvictors(evictors);
+  return kind === 'nobody' ? ['NoExecute', 'nobody else evicts for it here'] : ['NoSchedule', text];
 }
 
 /** What one line says of an effect that was chosen; null: it was given. */
 export function effectLine({ taint, effectReason }: DrainSettings): string | null {
   if (effectReason === null) return null;
   return `Taint: ${formatTaint(taint)} (${effectReason})`;
-}
-
-/** Who evicts for NoExecute taints here, or that it is unknown. */
-export function whoEvicts(evictors: Evictors): string {
-  const answer = taintEvictors(evictors);
-  return answer.kind === 'nobody' ? unprovenText : answer.text;
 }

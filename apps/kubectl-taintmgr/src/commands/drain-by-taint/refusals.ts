@@ -11,7 +11,7 @@ import {
 } from '@taintmgr/core/drain';
 import type { BudgetPolicy, NodeDrain } from '@taintmgr/core/policy';
 import { formatDuration } from '@taintmgr/core/time';
-import { isKnownNobody, taintEvictors } from '@taintmgr/k8s-adapter/client';
+import { taintEvictors } from '@taintmgr/k8s-adapter/client';
 import { type DrainMark, drainName, readMarks } from '@taintmgr/k8s-adapter/drain';
 import { workOn } from '../../cluster/drain-marks.ts';
 import { evictsBeside } from '../../cluster/evictors.ts';
@@ -22,7 +22,6 @@ import { count, countBy } from '../../render/count.ts';
 import { shellWord } from '../../render/shell-word.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { Drain } from './drain.ts';
-import { whoEvicts } from './effect.ts';
 
 /** Throws UsageError for a taint that was forgotten: the first node would be taken for it. */
 export async function refuseNodeName(
@@ -58,17 +57,18 @@ export function overlapFault(
   { evictors, evictor }: Pick<NodeSurvey, 'evictors' | 'evictor'>,
   budgets: BudgetPolicy,
 ): string | null {
-  if (taint.effect !== 'NoExecute' || isKnownNobody(evictors)) return null;
+  const all = taintEvictors(evictors);
+  if (taint.effect !== 'NoExecute' || all.kind === 'nobody') return null;
   const beside = evictsBeside(evictors, evictor);
   const isLeft = evictor.name === 'taintmgr-controller' && evictor.heedsDrains && !beside;
   if (isLeft && (evictor.asksBudgets || budgets.kind === 'ignore')) return null;
   if (isLeft) return heedlessFault(taint);
-  const answer = beside ?? taintEvictors(evictors);
+  const answer = beside ?? all;
   // With takeover one that acts is there to stay.
-  const isMeant = answer.kind === 'nobody' || (evictor.takesOver && answer.kind === 'acts');
+  const isMeant = evictor.takesOver && answer.kind === 'acts';
   const advice = isMeant ? '' : answer.advice;
   const where = evictor.takesOver ? 'in namespaces that are not taken over ' : '';
-  const text = `${where}${beside?.text ?? whoEvicts(evictors)}`;
+  const text = `${where}${answer.text}`;
   return (
     `${noExecuteFault(taint, { text, advice })}, or accept it with --allow-overlap: the drain then stops at the first pod that ` +
     'another controller takes'

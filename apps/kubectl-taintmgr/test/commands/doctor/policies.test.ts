@@ -34,8 +34,17 @@ describe('doctor where policies say how pods leave', () => {
     const { api } = cluster;
     api.create('namespaces', { metadata: { name: namespace } });
     const now = new Date().toISOString().replace('Z', '000Z');
-    const spec = { holderIdentity: `${name}-0_1`, leaseDurationSeconds: 3600, renewTime: now };
+    const holder = `${name}-0_1`;
+    const spec = { holderIdentity: holder, leaseDurationSeconds: 3600, renewTime: now };
     api.create('leases', { metadata: { name, namespace }, spec });
+    const kind = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'TaintManager' };
+    const manager = api.create('taintmanagers.taintmgr.dev', {
+      ...kind,
+      metadata: { name: 'taintmgr' },
+    });
+    const renewTime = new Date(Date.now() + 3_600_000).toISOString().replace('Z', '000Z');
+    const status = { leader: holder, renewTime };
+    api.update('taintmanagers.taintmgr.dev', { ...manager, status }, 'status');
     const refs = { apiGroup: 'rbac.authorization.k8s.io' };
     api.create('clusterrolebindings', {
       metadata: { name },

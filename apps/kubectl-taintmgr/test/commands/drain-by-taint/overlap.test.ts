@@ -5,7 +5,7 @@ import { actorOf, type Evictors } from '@taintmgr/k8s-adapter';
 import type { Evictor } from '../../../src/cluster/evictors.ts';
 import { overlapFault } from '../../../src/commands/drain-by-taint/refusals.ts';
 import { acts, may, withUpstream } from '../../world/explained.ts';
-import { nobody, taint } from '../../world/values.ts';
+import { taint } from '../../world/values.ts';
 
 // When a drain with a NoExecute taint is refused: whoever else evicts for it takes the pods without
 // asking budgets.
@@ -16,7 +16,11 @@ const switchedOff = withUpstream({
   kind: 'doesNotAct',
   evidence: [{ kind: 'pod', ...names, says: flag, startedAt: null }],
 });
-const noTrace = withUpstream({ kind: 'doesNotAct', evidence: [{ kind: 'noPod' }] });
+const noTrace = withUpstream({ kind: 'unknown', who: null, evidence: [{ kind: 'noPod' }] });
+const declared = withUpstream({
+  kind: 'doesNotAct',
+  evidence: [{ kind: 'declared', by: 'TaintManager taintmgr', runs: false }],
+});
 const ours: Evictors = { ...switchedOff, taintmgr: acts };
 const both: Evictors = { ...withUpstream(acts), taintmgr: acts };
 
@@ -37,7 +41,7 @@ interface Case {
 const cases: readonly Case[] = [
   { name: 'kube-controller-manager is switched off', evictors: switchedOff, fault: null },
   { name: 'nobody was seen, which proves nothing', evictors: noTrace, fault: /is unknown/ },
-  { name: 'nothing was seen at all', evictors: nobody, fault: /is unknown/ },
+  { name: 'its administrator says that it does not', evictors: declared, fault: null },
   {
     name: 'kube-controller-manager evicts',
     evictors: withUpstream(acts),

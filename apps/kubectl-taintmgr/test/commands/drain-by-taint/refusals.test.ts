@@ -192,20 +192,23 @@ describe('drain-by-taint that changes nothing', () => {
     const instead =
       'accept it with --allow-overlap: the drain then stops at the first pod that another ' +
       'controller takes\n';
+    const declare =
+      'start it with --controllers=*,-taint-eviction-controller and declare that: ' +
+      '--kube-controller-manager-runs of taintmgr-controller';
     const other = 'maintenance=kernel:NoSchedule, for which nobody else evicts';
 
     it('is refused where nobody was seen to evict, which is no proof', async () => {
       const err =
         'error: whether kube-controller-manager evicts for NoExecute taints here is unknown: it ' +
-        `shows neither a pod nor a lease; use ${other}, or ${instead}`;
+        `shows neither a pod nor a lease; use ${other}, or ${declare}, or ${instead}`;
       assert.deepEqual(await drain(...everyFlag), { code: 1, out: '', err });
     });
 
     describe('while kube-controller-manager runs', () => {
       const fault =
         'kube-controller-manager (host-1) may evict for NoExecute taints here, without asking ' +
-        `PDBs: its flags cannot be seen, as it has no pod here; use ${other}, or see that it was ` +
-        `started with --controllers=*,-taint-eviction-controller, or ${instead}`;
+        `PDBs: its flags cannot be seen, as it has no pod here; use ${other}, or ${declare}, or ` +
+        instead;
 
       before(() => {
         const renewTime = new Date().toISOString().replace('Z', '000Z');

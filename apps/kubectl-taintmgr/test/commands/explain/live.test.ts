@@ -5,7 +5,7 @@ import { installPlugin, withoutKubectl } from '../../world/plugin.ts';
 import { escapeCharacter, PseudoTerminal, withoutTerminal } from '../../world/pseudo-terminal.ts';
 import { start } from '../../world/run.ts';
 import { fillShop, renewLeases } from '../../world/shop-cluster.ts';
-import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
+import { leaveTaints, startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
 
 // `explain -w`: it goes on, and shows what changes.
 
@@ -13,6 +13,7 @@ let cluster: TestCluster;
 before(async () => {
   cluster = await startTestCluster(null);
   fillShop(cluster);
+  leaveTaints(cluster.api);
   process.env.KUBECONFIG = cluster.kubeconfig;
 });
 // A leader without a sign of life is looked at twice, three seconds apart.

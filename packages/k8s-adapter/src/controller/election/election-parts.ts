@@ -17,6 +17,8 @@ export interface ElectionOptions {
   readonly random: Random;
   /** What is written into the lease is dated by it; left out: `now` as it is. */
   readonly clock?: WallClock;
+  /** What the holder says of itself on the lease; left out: nothing. */
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 export type ElectionInput =

@@ -213,11 +213,14 @@ export class Election {
   }
 
   #write(now: Instant, lease: Lease | null, fresh: boolean): State {
-    const { lease: name, identity, clock = ownWallClock } = this.#options;
+    const { lease: name, identity, clock = ownWallClock, annotations } = this.#options;
     const at = clock.wall(now);
     const claim = this.#stopping
       ? releaseOf(at, lease)
-      : claimOf(at, lease, identity, this.#timing.lease);
+      : {
+          ...claimOf(at, lease, identity, this.#timing.lease),
+          ...(annotations && { annotations }),
+        };
     const request = lease
       ? updateLeaseRequest(name, lease, claim, this.#requestMs)
       : createLeaseRequest(name, claim, this.#requestMs);

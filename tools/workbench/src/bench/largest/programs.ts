@@ -73,7 +73,8 @@ export async function startController(
   log: string | null,
 ): Promise<Controller> {
   const preload = ['--expose-gc', '--import', `${import.meta.dirname}/usage.mjs`];
-  const own = ['--kubeconfig', kubeconfig, '--secure-port=0', ...flags];
+  const alone = '--kube-controller-manager-runs=none';
+  const own = ['--kubeconfig', kubeconfig, '--secure-port=0', alone, ...flags];
   const child = spawn(process.execPath, [...nodeFlags, ...preload, controllerFile, ...own], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });

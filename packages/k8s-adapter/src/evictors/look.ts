@@ -1,0 +1,296 @@
+// What one look at a cluster has read, as evidence of who else does which duty.
+import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
+import { asList, asRecord, asText } from '../proto/json.ts';
+import type { LeaseName } from '../proto/lease-requests.ts';
+import { declaringFlag, type Installation, isFresh, taintController } from './installation.ts';
+import { judgeDuty, judgeInstallations } from './judge.ts';
+import type { LeaseLives } from './lease-lives.ts';
+import { comparesNumbers, dutyOf, managerFlags } from './manager-flags.ts';
+import { type Duty, duties, type Evictors, type Evidence, type LeaseSight } from './verdict.ts';
+
+/** What was read, or that it may not be. */
+export type Read<T> =
+  | { readonly kind: 'read'; readonly value: T; readonly serverTime: Instant | null }
+  | { readonly kind: 'forbidden'; readonly right: string };
+
+/** The leases of taintmgr-controller, the asker's own among them. */
+export interface InstallationLeases {
+  readonly leases: readonly LeaseSight[];
+  readonly serverTime: Instant | null;
+  /** The right that it takes to see those of all namespaces; null: these are all. */
+  readonly missingRight: string | null;
+}
+
+/** The installation that asks. */
+export interface Asker {
+  /** Its lease; null: it holds none. */
+  readonly lease: LeaseName | null;
+  /** The name of its TaintManager. */
+  readonly manager: string;
+  /** What it runs. */
+  readonly controllers: readonly string[];
+  /** What kube-controller-manager runs of its work, as its administrator says; null: nobody says. */
+  readonly declared: readonly Duty[] | null;
+}
+
+/** Everything that one look has read. */
+export interface Look {
+  /** kube-controller-manager's; null: there is none. */
+  readonly lease: Read<LeaseSight | null>;
+  /** The pods of kube-controller-manager, as the API has them. */
+  readonly pods: Read<readonly unknown[]>;
+  /** The names of the nodes of the control plane, which no kubelet can make itself. */
+  readonly controlPlane: Read<readonly string[]>;
+  readonly installations: InstallationLeases;
+  /** What leaders publish, and what time it is to them. */
+  readonly published: { readonly all: readonly Installation[]; readonly now: Instant };
+  /** The API server's gitVersion, where no pods are there; null: it was not asked, or does not say. */
+  readonly version: string | null;
+  /** Null: whoever asks is no installation, and believes what leaders declare. */
+  readonly asker: Asker | null;
+}
+
+/** What makes each duty somebody's; `now` is monotonic. */
+export function evictorsIn(look: Look, memory: LookMemory, now: Millis): Evictors {
+  const lease = leaseEvidence(look, memory.lives, now);
+  const verdicts = duties.map((duty) => {
+    const pods = podEvidence(duty, look, lease);
+    return [duty, judgeDuty([lease, ...pods, ...statements(duty, look)])] as const;
+  });
+  const work = look.asker?.controllers ?? [taintController];
+  return {
+    upstream: Object.fromEntries(verdicts) as Evictors['upstream'],
+    taintmgr: judgeInstallations(installationEvidence(look, memory, now), work),
+  };
+}
+
+/** How long a lease is believed after a TaintManager named its holder. */
+const believedMsMax: Millis = 300_000;
+
+/** What one look tells the next. */
+export class LookMemory {
+  readonly lives: LeaseLives;
+  /** Who has held the lease of the asker: a lease elsewhere in his name is not another installation's. */
+  readonly #ownHolders = new Set<string>();
+  /** Leases of other namespaces whose holder a TaintManager has named, and when last. */
+  readonly #named = new Map<string, Millis>();
+
+  constructor(lives: LeaseLives) {
+    this.lives = lives;
+  }
+
+  /** Takes who holds the lease of the asker. */
+  noteOwn({ holder }: LeaseSight): void {
+    if (holder !== '') this.#ownHolders.add(holder);
+  }
+
+  /**
+   * Whether a TaintManager names the holder of a lease, or did so of late: two installations of one name
+   * write theirs in turn.
+   */
+  isNamed(lease: LeaseSight, leaders: readonly string[], now: Millis): boolean {
+    const { namespace, name, holder } = lease;
+    if (holder === '' || this.#ownHolders.has(holder)) return false;
+    const key = `${namespace}/${name}/${holder}`;
+    if (leaders.includes(holder)) this.#named.set(key, now);
+    for (const [known, at] of this.#named) {
+      if (now - at > believedMsMax) this.#named.delete(known);
+    }
+    return this.#named.has(key);
+  }
+}
+
+/** Clusters whose server process has kube-controller-manager in it, at times without a lease. */
+const embeddedIn = /\+(k3s|k0s)/;
+
+function podEvidence(
+  duty: Duty,
+  { pods, controlPlane, version }: Look,
+  lease: Evidence,
+): readonly Evidence[] {
+  if (pods.kind === 'forbidden') return [pods];
+  const living = pods.value.filter((pod) => !isOver(pod, pods.serverTime));
+  const nodes = controlPlane.kind === 'read' ? controlPlane.value : [];
+  if (living.length > 0) {
+    return living.map((pod) => onePod(pod, duty, isProof(pod, nodes, lease)));
+  }
+  if (version === null || !embeddedIn.test(version)) return [{ kind: 'noPod' }];
+  return [{ kind: 'noPod' }, { kind: 'embedded', version }];
+}
+
+function onePod(pod: unknown, duty: Duty, isProven: boolean): Evidence {
+  const flags = managerFlags(pod);
+  const { runs, says } = dutyOf(flags, duty);
+  const { namespace, name, uid } = asRecord(asRecord(pod).metadata);
+  return {
+    kind: 'pod',
+    namespace: asText(namespace),
+    name: asText(name),
+    uid: asText(uid),
+    says,
+    ...(runs !== null && { runs }),
+    ...(!isProven && { isUnproven: true as const }),
+    ...(comparesNumbers(flags) && { comparesNumbers: true as const }),
+    startedAt: startOf(pod),
+  };
+}
+
+/**
+ * Whoever may create pods in kube-system is an administrator, but for kubelets: each makes mirrors of its
+ * static pods, with whatever labels and flags, on its own node alone. A mirror is believed on a node of the
+ * control plane, whose label no kubelet can write, and on the node of the leader by its lease.
+ */
+function isProof(pod: unknown, controlPlane: readonly string[], lease: Evidence): boolean {
+  const { metadata, spec } = asRecord(pod);
+  const { annotations, ownerReferences } = asRecord(metadata);
+  const isMirror =
+    'kubernetes.io/config.mirror' in asRecord(annotations) ||
+    asList(ownerReferences).some((owner) => asRecord(owner).kind === 'Node');
+  const nodeName = asText(asRecord(spec).nodeName);
+  const holder = lease.kind === 'lease' && lease.life === 'alive' ? lease.lease.holder : '';
+  return !isMirror || controlPlane.includes(nodeName) || holder.startsWith(`${nodeName}_`);
+}
+
+/** A pod may take so long to end after its time. */
+const endMsMax: Millis = 60_000;
+
+/** A pod that has ended, or should have for long: its node is gone, and nobody says so. */
+function isOver(pod: unknown, serverTime: Instant | null): boolean {
+  const { metadata, status } = asRecord(pod);
+  if (['Succeeded', 'Failed'].includes(asText(asRecord(status).phase))) return true;
+  const shouldEnd = parseTime(asText(asRecord(metadata).deletionTimestamp));
+  return shouldEnd !== null && serverTime !== null && serverTime - shouldEnd > endMsMax;
+}
+
+/** When the last of its containers started. */
+function startOf(pod: unknown): Instant | null {
+  const statuses = asList(asRecord(asRecord(pod).status).containerStatuses).map(asRecord);
+  const starts = statuses.flatMap(({ state }) => {
+    return parseTime(asText(asRecord(asRecord(state).running).startedAt)) ?? [];
+  });
+  return starts.length === 0 ? null : Math.max(...starts);
+}
+
+/** What administrators declare, and what leaders have seen; only they may write a TaintManager. */
+function statements(duty: Duty, { asker, published }: Look): readonly Evidence[] {
+  if (asker !== null) {
+    if (asker.declared === null) return [];
+    const runs = asker.declared.includes(duty);
+    return [{ kind: 'declared', by: `--${declaringFlag}`, runs }];
+  }
+  const fresh = published.all.filter((one) => isFresh(one, published.now));
+  return fresh.flatMap(({ name, declared, sees }): readonly Evidence[] => {
+    const by = `TaintManager ${name}`;
+    const runs = declared?.includes(duty);
+    const isSeen = duty === taintController && sees !== null;
+    return [
+      ...(runs === undefined ? [] : [{ kind: 'declared', by, runs } as const]),
+      ...(isSeen ? [{ kind: 'seen', text: sees } as const] : []),
+    ];
+  });
+}
+
+function leaseEvidence({ lease }: Look, lives: LeaseLives, now: Millis): Evidence {
+  if (lease.kind === 'forbidden') return lease;
+  if (lease.value === null) return { kind: 'noLease', name: 'kube-controller-manager' };
+  return evidenceOf(lease.value, lease.serverTime, lives, now);
+}
+
+type LeaseEvidence = Extract<Evidence, { kind: 'lease' }>;
+
+function evidenceOf(
+  lease: LeaseSight,
+  serverTime: Instant | null,
+  lives: LeaseLives,
+  now: Millis,
+): LeaseEvidence {
+  const life = lives.judge(now, serverTime, lease);
+  const { renewedAt } = lease;
+  const age = serverTime === null || renewedAt === null ? null : serverTime - renewedAt;
+  return { kind: 'lease', lease, life, age };
+}
+
+/** Nobody but administrators may write leases there. */
+const provenNamespace = 'kube-system';
+
+/**
+ * The leases and the TaintManagers of others. A tenant may write leases in his namespace: those are
+ * believed in kube-system, in the asker's own namespace, and where a TaintManager names the holder.
+ */
+function installationEvidence(look: Look, memory: LookMemory, now: Millis): readonly Evidence[] {
+  const { installations, published, asker } = look;
+  const { leases, serverTime, missingRight } = installations;
+  const own = asker?.lease ?? null;
+  const isOwn = ({ namespace, name }: LeaseSight): boolean =>
+    namespace === own?.namespace && name === own.name;
+  const ownLease = leases.find(isOwn);
+  if (ownLease) memory.noteOwn(ownLease);
+  const leading = published.all.filter((one) => isLeading(one, published.now));
+  // Whose own lease is not among these is the leader of his TaintManager himself.
+  const others = leading.filter(({ name }) => name !== asker?.manager || ownLease);
+  const leaders = others.map(({ leader }) => leader);
+  const seen = leases
+    .filter((lease) => !isOwn(lease))
+    .map((lease): LeaseEvidence => {
+      const found = evidenceOf(lease, serverTime, memory.lives, now);
+      const places = [provenNamespace, own?.namespace];
+      const isProven = places.includes(lease.namespace) || memory.isNamed(lease, leaders, now);
+      const said = workOf(others.find(({ leader }) => leader === lease.holder));
+      const controllers = isProven ? (lease.controllers ?? said) : undefined;
+      const { controllers: _, ...bare } = lease;
+      const withWork = { ...bare, ...(controllers && { controllers }) };
+      return { ...found, lease: withWork, ...(!isProven && { isUnproven: true as const }) };
+    });
+  const proven = seen.filter((one) => !one.isUnproven);
+  const bare = others.filter(({ name, leader }) => {
+    return name !== asker?.manager && !proven.some(({ lease }) => isOf(lease, name, leader));
+  });
+  const evidence: readonly Evidence[] = [
+    ...onceEach(seen),
+    ...bare.map((one): Evidence => {
+      const { name, leader, startedAt, renewedAt } = one;
+      const controllers = workOf(one);
+      const age = published.now - (renewedAt ?? published.now);
+      return {
+        kind: 'published',
+        name,
+        leader,
+        startedAt,
+        age,
+        ...(controllers && { controllers }),
+      };
+    }),
+    ...(missingRight === null ? [] : [{ kind: 'forbidden', right: missingRight } as const]),
+  ];
+  return evidence.length > 0 ? evidence : [{ kind: 'noLease', name: 'taintmgr-controller' }];
+}
+
+/** What it runs; undefined: it does not say. */
+function workOf(one: Installation | undefined): readonly string[] | undefined {
+  return one && one.controllers.length > 0 ? one.controllers : undefined;
+}
+
+/** A dry run evicts nobody. */
+function isLeading(one: Installation, now: Instant): boolean {
+  return isFresh(one, now) && one.shadow === null;
+}
+
+/** Where there is a lease, it says who leads. */
+function isOf({ name, holder }: LeaseSight, manager: string, leader: string): boolean {
+  return holder === leader || name === manager || name === `${manager}-controller`;
+}
+
+/** Whoever copies a holder's name into a lease of his own makes no second installation. */
+function onceEach(seen: readonly LeaseEvidence[]): readonly LeaseEvidence[] {
+  const inOrder = [...seen].sort((a, b) => rankOf(a) - rankOf(b));
+  return inOrder.filter((one, index) => {
+    const { holder } = one.lease;
+    const first = inOrder.findIndex(({ lease }) => lease.holder === holder);
+    return holder === '' || first === index;
+  });
+}
+
+function rankOf({ lease: { namespace } }: LeaseEvidence): number {
+  const rank = [provenNamespace, 'taintmgr-system'].indexOf(namespace);
+  return rank < 0 ? 2 : rank;
+}
