@@ -296,6 +296,7 @@ describe('the objects of deploy/kustomize', () => {
 
   for (const way of [
     ['clusters/own'],
+    ['clusters/own-declared'],
     ['clusters/managed'],
     ['modes/evict', 'components/deletions'],
     ['modes/delete', 'components/evictions'],
