@@ -75,7 +75,7 @@ export function podFactsOf(one: Pod, fields: Partial<PodFacts> = {}): PodFacts {
 
 const absent = { kind: 'doesNotAct', evidence: [] } as const;
 
-/** Nobody evicts, as far as leases and pods show. */
+/** Nobody evicts, and that is known. */
 export const nobody: Evictors = {
   upstream: { 'taint-eviction-controller': absent, 'node-lifecycle-controller': absent },
   taintmgr: absent,

@@ -104,12 +104,22 @@ export function switchOff(names: readonly Duty[], evidence: readonly Evidence[])
 /** Why a verdict is `unknown`. */
 export function whyUnknown(evidence: readonly Evidence[]): string {
   const reasons = evidence.flatMap(reasonsFor);
-  if (reasons.length > 0) return reasons.join('; ');
+  const hints = evidence.flatMap(hintsOf);
+  return [...(reasons.length > 0 ? reasons : [absenceReason(evidence)]), ...hints].join('; ');
+}
+
+function absenceReason(evidence: readonly Evidence[]): string {
   const lease = evidence.find((one) => one.kind === 'lease');
   if (lease?.kind !== 'lease') return 'it shows neither a pod nor a lease';
   return lease.life === 'alive'
     ? 'its flags cannot be seen, as it has no pod here'
     : 'it shows no pod, and nobody renews its lease';
+}
+
+/** What somebody says that may be anybody. */
+function hintsOf(one: Evidence): readonly string[] {
+  if (one.kind !== 'events') return [];
+  return [`Events of ${duty} say that it has evicted, last ${ago(one.age)}`];
 }
 
 function reasonsFor(one: Evidence): readonly string[] {
@@ -122,8 +132,6 @@ function reasonsFor(one: Evidence): readonly string[] {
       return podReasons(one);
     case 'lease':
       return leaseReasons(one);
-    case 'events':
-      return [`Events of ${duty} say that it has evicted, last ${ago(one.age)}`];
     case 'declared':
       return one.runs ? [`${one.by} says that it does`] : [];
     default:
@@ -194,7 +202,7 @@ function signAgainst(one: Evidence, isDeclared: boolean): readonly string[] {
       return [`pod ${one.namespace}/${one.name} ${what} (${one.says ?? 'by default'})`];
     }
     case 'events':
-      return isDeclared ? [] : [`Events of ${duty} say that it has evicted, last ${ago(one.age)}`];
+      return isDeclared ? [] : hintsOf(one);
     default:
       return [];
   }

@@ -148,9 +148,11 @@ describe('drain-by-taint beside a kube-controller-manager whose flags can be see
   for (const [flags, effect, why] of cases) {
     it(`chooses ${effect} with ${flags.join(' ') || 'its defaults'}`, async (t) => {
       const cluster = await startTestCluster(null);
+      const labels = { 'node-role.kubernetes.io/control-plane': '' };
       t.after(() => cluster.stop());
       process.env.KUBECONFIG = cluster.kubeconfig;
-      for (const name of ['control-plane', 'n1']) cluster.api.create('nodes', node(name));
+      cluster.api.create('nodes', node('control-plane', { labels }));
+      cluster.api.create('nodes', node('n1'));
       // It is only seen: what it would do is not asked here.
       const pod = { nodeName: 'control-plane', flags };
       const manager = new TaintManagerStandIn({ api: cluster.api, token: 'admin', pod });

@@ -6,7 +6,7 @@ import { formatTime } from '@taintmgr/core/time';
 import { namespace, node } from '@taintmgr/sim-cluster';
 import { parse } from 'yaml';
 import { run } from '../../world/run.ts';
-import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
+import { leaveTaints, startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
 
 let cluster: TestCluster;
 before(async () => {
@@ -14,6 +14,7 @@ before(async () => {
   const { rules } = parse(readFileSync(file, 'utf8'));
   cluster = await startTestCluster(null, { nobody: [], pauser: rules });
   process.env.KUBECONFIG = cluster.kubeconfig;
+  leaveTaints(cluster.api);
   const plain = node('n1');
   const labels = { 'topology.kubernetes.io/zone': 'a', pool: 'blue' };
   cluster.api.create('nodes', { ...plain, metadata: { ...plain.metadata, labels } });
@@ -24,7 +25,7 @@ after(() => cluster.stop());
 
 const pauseOf = (name: string) => cluster.api.get('evictionpauses.taintmgr.dev', '', name);
 const warning =
-  'Warning: nobody here evicts for NoExecute taints (as far as leases and pods show); only taintmgr-controller follows pauses\n';
+  'Warning: nobody here evicts for NoExecute taints (--controllers=*,-taint-eviction-controller,-node-lifecycle-controller of pod kube-system/kube-controller-manager); only taintmgr-controller follows pauses\n';
 
 describe('pause, where the kinds are not installed', () => {
   it('says how to install them', async () => {

@@ -13,7 +13,12 @@ import {
   toleration,
 } from '@taintmgr/sim-cluster';
 import { run } from '../../../world/run.ts';
-import { startTestCluster, type TestCluster, until } from '../../../world/test-cluster.ts';
+import {
+  leaveTaints,
+  startTestCluster,
+  type TestCluster,
+  until,
+} from '../../../world/test-cluster.ts';
 
 // Every command that knows --policy prints the same with policies from files and from the cluster.
 
@@ -98,6 +103,7 @@ describe('policies from files and from the cluster', () => {
   before(async () => {
     cluster = await startTestCluster(null);
     process.env.KUBECONFIG = cluster.kubeconfig;
+    leaveTaints(cluster.api);
     const { api } = cluster;
     const zone = { metadata: { labels: { 'topology.kubernetes.io/zone': 'a' } } };
     const taints = ['bad', 'worse'].map((key) => {

@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { customResourceDefinitions } from '@taintmgr/core/policy';
 import { installDefinitions, node, pod } from '@taintmgr/sim-cluster';
 import { run } from '../../../world/run.ts';
-import { startTestCluster, type TestCluster } from '../../../world/test-cluster.ts';
+import { leaveTaints, startTestCluster, type TestCluster } from '../../../world/test-cluster.ts';
 
 // `explain policy`, with the policies of the cluster and with the same ones from a file.
 
@@ -25,7 +25,7 @@ const manifests = specs.map(([name, spec]) => ({ apiVersion, kind, metadata: { n
 const head = `Namespace:    default
 Node:         n1
 Taints:       bad:NoExecute
-Evicted by:   nobody, as far as leases and pods tell
+Evicted by:   nobody
 Limits:       zones: per zone at most 20 % within 10m
 `;
 const keptAnswer = `Name:         kept
@@ -63,6 +63,7 @@ describe('explain policy', () => {
   before(async () => {
     cluster = await startTestCluster(null, { stranger: rules, viewer: all });
     process.env.KUBECONFIG = cluster.kubeconfig;
+    leaveTaints(cluster.api);
     file = join(cluster.directory, 'policies.json');
     writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: manifests }));
     const { api } = cluster;
@@ -205,6 +206,8 @@ describe('explain policy', () => {
       metadata: { name: 'kube-controller-manager', namespace: 'kube-system' },
       spec: { ...holder, acquireTime: now, renewTime: now },
     });
+    const name = 'kube-controller-manager';
+    cluster.api.delete('pods', 'kube-system', name, { gracePeriodSeconds: 0 });
     const { out, err } = await run('explain', 'policy', 'kept');
     assert.match(out, /\nEvicted by: +kube-controller-manager/);
     assert.match(err, /Note: kube-controller-manager evicts here and knows no policies/);
