@@ -264,6 +264,17 @@ describe('beside a kube-controller-manager', () => {
     });
   }
 
+  /** A pod that we do not evict, as its budget holds it: whoever asks no budget is always first. */
+  function createHeldPod(cluster: TestApi, name: string, nodeName = 'n1'): void {
+    const { api } = cluster;
+    api.create('poddisruptionbudgets', pdb('default', name, { minAvailable: 1 }));
+    createPod(cluster, name, { nodeName });
+    const running = api.get('pods', 'default', name);
+    assert.ok(running);
+    const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+    api.update('pods', { ...running, status }, 'status');
+  }
+
   /** Somebody who evicts for taints, and has neither a lease nor a pod. */
   function startUnseen(t: TestContext, { api }: TestApi): void {
     const manager = new TaintManagerStandIn({ api, token: 'token' });
@@ -285,6 +296,7 @@ describe('beside a kube-controller-manager', () => {
       const cluster = await startCluster(t);
       const flags = [
         onlyEviction,
+        '--mode=evict',
         '--authorization-always-allow-paths=/*',
         `--kube-api-content-type=application/${format}`,
       ];
@@ -292,8 +304,8 @@ describe('beside a kube-controller-manager', () => {
       await controller.saw('caches synced, evictions start');
       cluster.api.create('nodes', node('n2'));
       startUnseen(t, cluster);
-      createPods(cluster);
-      createPod(cluster, 'other', { nodeName: 'n2' });
+      createHeldPod(cluster, 'at-once');
+      createHeldPod(cluster, 'other', 'n2');
       taintNode(cluster);
       const cure =
         'start it with --controllers=*,-taint-eviction-controller, or accept it with --allow-overlap';
@@ -330,12 +342,7 @@ describe('beside a kube-controller-manager', () => {
     await controller.saw(`acting all the same: ${overlap}`);
     await controller.saw('recorded event', { reason: 'ControllersOverlap' });
     await controller.saw('caches synced, evictions start');
-    cluster.api.create('poddisruptionbudgets', pdb('default', 'at-once', { minAvailable: 1 }));
-    createPod(cluster, 'at-once');
-    const running = cluster.api.get('pods', 'default', 'at-once');
-    assert.ok(running);
-    const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
-    cluster.api.update('pods', { ...running, status }, 'status');
+    createHeldPod(cluster, 'at-once');
     taintNode(cluster);
     await controller.saw('eviction blocked', { pod: 'default/at-once' });
     startUnseen(t, cluster);
