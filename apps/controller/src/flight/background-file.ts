@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   closeSync,
   fchmodSync,
   fstatSync,
@@ -130,11 +131,13 @@ export class BackgroundFile {
   };
 }
 
-/** `path.1` becomes `path.2`, and `path` becomes `path.1`; what is no regular file stays. */
+/** `path.1` becomes `path.2`, and `path` becomes `path.1`, for nobody else to read; what is no regular file stays. */
 function rotate(path: string, backups: number): void {
   if (backups === 0 || !statSync(path, { throwIfNoEntry: false })?.isFile()) return;
   for (let number = backups; number > 0; number--) {
     const older = number === 1 ? path : `${path}.${number - 1}`;
-    if (statSync(older, { throwIfNoEntry: false })) renameSync(older, `${path}.${number}`);
+    if (!statSync(older, { throwIfNoEntry: false })?.isFile()) continue;
+    chmodSync(older, 0o600);
+    renameSync(older, `${path}.${number}`);
   }
 }

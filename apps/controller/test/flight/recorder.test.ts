@@ -90,14 +90,18 @@ function stepsOf(name: string): readonly FlightStep[] {
 }
 
 describe('a record that was there already', () => {
-  it('is for nobody else any more', async () => {
-    writeFileSync(join(directory, 'open'), 'old', { mode: 0o644 });
-    chmodSync(join(directory, 'open'), 0o644);
-    const { recorder } = watch('open', { backups: 0 });
-    handle(recorder.around(createEngine()));
-    await recorder.close();
-    assert.equal(statSync(join(directory, 'open')).mode & 0o777, 0o600);
-  });
+  for (const backups of [0, 1]) {
+    it(`is for nobody else any more, with ${backups} backups`, async () => {
+      const name = `open-${backups}`;
+      writeFileSync(join(directory, name), 'old', { mode: 0o644 });
+      chmodSync(join(directory, name), 0o644);
+      const { recorder } = watch(name, { backups });
+      handle(recorder.around(createEngine()));
+      await recorder.close();
+      const names = backups === 0 ? [name] : [name, `${name}.1`];
+      for (const one of names) assert.equal(statSync(join(directory, one)).mode & 0o777, 0o600);
+    });
+  }
 });
 
 describe('a flight recorder', () => {

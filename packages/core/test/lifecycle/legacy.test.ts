@@ -99,6 +99,15 @@ describe('the legacy mode', () => {
     );
   });
 
+  it('says the rate of a zone as the settings have it', () => {
+    assert.deepEqual(
+      world()
+        .engine.zones(30_000)
+        .map(({ rate }) => rate),
+      [0.1],
+    );
+  });
+
   it('explains that pods of DaemonSets stay, and those of nodes that are ready', () => {
     const { engine, run } = world();
     const decisionOn = (now: number, name: string) => {

@@ -150,7 +150,9 @@ export class UpstreamLifecycleMachine implements LifecycleMachine {
     const { ready, notReady } = zones?.nodeCounts.get(key) ?? { ready: 0, notReady: 0 };
     const queue = zones?.queues.get(key);
     const waiting = queue?.queued.map(({ value }) => value) ?? [];
-    const rate = queue?.limiter.kind === 'tokenBucket' ? queue.limiter.qps : 0;
+    // The digits of a 32-bit rate, as the settings have them.
+    const qps = queue?.limiter.kind === 'tokenBucket' ? queue.limiter.qps : 0;
+    const rate = Number(qps.toPrecision(7));
     const tainted = zones?.evictions.get(key) ?? 0;
     const state = zones?.states.get(key) ?? null;
     return { name, key, state, ready, notReady, rate, hold: null, waiting, tainted };
