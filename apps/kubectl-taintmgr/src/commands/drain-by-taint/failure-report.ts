@@ -52,7 +52,7 @@ export function renderLeft({ result, machine, refusal }: DrainEnd, verdicts: Ver
   const table = rows.length === 0 ? [] : renderTable(['POD', 'NODE', 'STATE'], rows).split('\n');
   const lines = [
     [head, ...failedNodes(machine), ...table].join('\n  '),
-    ...budgetHint(machine.stop ? [] : left),
+    ...budgetHint(machine.stop ? [] : left, verdicts),
     ...returnHint(left),
   ];
   return lines.join('\n');
@@ -85,8 +85,11 @@ function failedNodes(machine: DrainMachine): readonly string[] {
   });
 }
 
-function budgetHint(left: readonly DrainPod[]): readonly string[] {
-  const blocked = left.filter(({ blocker }) => blocker?.code === 'Budget');
+/** Says nothing of budgets that an operator owns: to relax such a budget may cost the data behind it. */
+function budgetHint(left: readonly DrainPod[], verdicts: Verdicts): readonly string[] {
+  const blocked = left.filter(({ blocker, pod }) => {
+    return blocker?.code === 'Budget' && verdicts.get(pod.uid) !== 'othersAct';
+  });
   const namespaces = new Set(blocked.map(({ pod }) => pod.namespace));
   return Array.from(
     namespaces,

@@ -267,6 +267,26 @@ describe('what a drain leaves behind', () => {
       ${hint}`,
     ],
     [
+      // longhorn/longhorn#3481, rook: to relax the budget of an operator may cost the data behind it.
+      'pods held by the budget of an operator, which nobody else is to relax',
+      () => {
+        const drain = new Drain([web], { once: true });
+        drain.answer('web-0', blocked);
+        return drain;
+      },
+      [
+        {
+          ...budget,
+          desired: 3,
+          owners: [{ apiVersion: 'ceph.rook.io/v1', kind: 'CephCluster', name: 'rook-ceph' }],
+        },
+      ],
+      `
+      error: not drained because pods are blocked, 0 of 1 pod gone
+        POD          NODE   STATE
+        shop/web-0   n1     ${refusal} (1 try)`,
+    ],
+    [
       'pods that take their time',
       () => {
         const drain = new Drain([pod('db-0', tolerates('maintenance', 60))], {
