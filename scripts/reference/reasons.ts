@@ -209,6 +209,12 @@ export const conditions: readonly ConditionRow[] = [
   },
   {
     on: 'TaintManager',
+    type: 'EvictedByOther',
+    reasons: ['OneNode', 'SeveralNodes'],
+    what: `${holds}pods are marked for deletion by another taint manager. Marks on one node prove nothing, as its kubelet can write them too.`,
+  },
+  {
+    on: 'TaintManager',
     type: 'Truncated',
     reasons: ['TooMany'],
     what: `${holds}lists of the status were longer than there is room for.`,

@@ -78,8 +78,8 @@ const general = {
     declaration,
     'unknown',
     'what kube-controller-manager runs of taint-eviction-controller and node-lifecycle-controller, ' +
-      'where its flags are not to be seen, as in k3s; none: neither of them. It is published, and ' +
-      'kubectl taintmgr believes it',
+      'where its flags are not to be seen, as in k3s; none: neither of them. The status of the ' +
+      'TaintManager publishes it, and the plugin believes it',
   ),
   takeover: setting(
     'takeover',

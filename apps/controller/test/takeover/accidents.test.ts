@@ -27,7 +27,7 @@ function otherLease(now: number): KubeObject {
   return {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
-    metadata: { namespace: 'out', name: 'taintmgr-controller' },
+    metadata: { namespace: 'taintmgr-system', name: 'taintmgr-controller' },
     spec: { holderIdentity: 'other_1', leaseDurationSeconds: 3600, renewTime },
   };
 }
@@ -84,18 +84,22 @@ describe('accidents', () => {
     const { world, controller } = await holding(t, 'kept');
     upset(world);
     await assertSpared(world, 'kept');
+    world.api.create('namespaces', { metadata: { name: 'taintmgr-system' } });
     world.api.create('leases', otherLease(world.clock.now()));
     t.mock.timers.tick(lookEveryMs);
     await world.until(() => published(world).takeover?.enabled === false);
     assert.ok(world.clock.now() - beatOf(world) < 5_000);
     const standsBack = published(world).conditions?.find(({ type }) => type === 'StandingBack');
-    assert.match(standsBack?.message ?? '', /^another taintmgr-controller \(other_1, lease out\//);
+    assert.match(
+      standsBack?.message ?? '',
+      /^another taintmgr-controller \(other_1, lease taintmgr-system\//,
+    );
     await controller.saw(`standing by: ${standsBack?.message}`);
     await world.untilPolicies(false, 'kept');
     world.pod('in', 'gone');
     await world.deleted('in', 'gone');
     assert.equal(world.isDeleted('in', 'kept'), false);
-    world.api.delete('leases', 'out', 'taintmgr-controller');
+    world.api.delete('leases', 'taintmgr-system', 'taintmgr-controller');
     t.mock.timers.tick(lookEveryMs);
     await world.until(() => published(world).takeover?.enabled === true);
     await world.untilPolicies(true, 'kept');

@@ -31,15 +31,21 @@ function manifests(): readonly KubeObject[] {
 }
 
 /**
- * Without what goes on while one looks: names that have the time in them, durations, and the age of a pause,
- * which one in a file does not have.
+ * Without what goes on while one looks: names that have the time in them, durations, the age of a pause,
+ * which one in a file does not have, and that what is due becomes overdue.
  */
 function steady(text: string): string {
-  return text
-    .replace(/drain-\d{8}-\d{6}-[0-9a-f]{4}/g, '<drain>')
-    .replace(/\b(?:\d+[dhms])+\b/g, '<time>')
-    .replaceAll('<time> ago', '-')
-    .replaceAll(/ {2,}|-{2,}/g, '  ');
+  return (
+    text
+      .replace(/drain-\d{8}-\d{6}-[0-9a-f]{4}/g, '<drain>')
+      .replace(/\b(?:\d+[dhms])+\b/g, '<time>')
+      .replaceAll('<time> ago', '-')
+      .replaceAll('overdue by <time>', 'now')
+      .replace(/, \d+ overdue$/m, '')
+      .replaceAll(/ {2,}|-{2,}/g, '  ')
+      // NODES, NOT READY, TAINTED and PENDING come before OVERDUE.
+      .replaceAll(/( Normal(?: {2}\d+){4} {2})\d+/g, '$1-')
+  );
 }
 
 /** Nodes with taints of the recipes, and pods of which some are kept. */

@@ -210,12 +210,12 @@ function evidenceOf(
   return { kind: 'lease', lease, life, age };
 }
 
-/** Nobody but administrators may write leases there. */
-const provenNamespace = 'kube-system';
+/** Nobody but administrators may write leases there; the second one is that of the manifests. */
+const provenNamespaces: readonly string[] = ['kube-system', 'taintmgr-system'];
 
 /**
  * The leases and the TaintManagers of others. A tenant may write leases in his namespace: those are
- * believed in kube-system, in the asker's own namespace, and where a TaintManager names the holder.
+ * believed in the namespaces of administrators, in the asker's own, and where a TaintManager names the holder.
  */
 function installationEvidence(look: Look, memory: LookMemory, now: Millis): readonly Evidence[] {
   const { installations, published, asker } = look;
@@ -233,7 +233,7 @@ function installationEvidence(look: Look, memory: LookMemory, now: Millis): read
     .filter((lease) => !isOwn(lease))
     .map((lease): LeaseEvidence => {
       const found = evidenceOf(lease, serverTime, memory.lives, now);
-      const places = [provenNamespace, own?.namespace];
+      const places = [...provenNamespaces, own?.namespace];
       const isProven = places.includes(lease.namespace) || memory.isNamed(lease, leaders, now);
       const said = workOf(others.find(({ leader }) => leader === lease.holder));
       const controllers = isProven ? (lease.controllers ?? said) : undefined;
@@ -291,6 +291,6 @@ function onceEach(seen: readonly LeaseEvidence[]): readonly LeaseEvidence[] {
 }
 
 function rankOf({ lease: { namespace } }: LeaseEvidence): number {
-  const rank = [provenNamespace, 'taintmgr-system'].indexOf(namespace);
-  return rank < 0 ? 2 : rank;
+  const rank = provenNamespaces.indexOf(namespace);
+  return rank < 0 ? provenNamespaces.length : rank;
 }
