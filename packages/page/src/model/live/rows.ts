@@ -132,7 +132,7 @@ function aboutPod(pod: LivePod, clock: Clock): About {
     title: `${nameOf(pod)}: ${isWaiting ? `due at ${clock(dueAt)}` : state}`,
     facts: [
       ['why', because.join('; ')],
-      ['evicted by', evictor ?? 'nobody, as far as anybody can tell'],
+      ['evicted by', evictor ?? 'not known; see who evicts above'],
       ['node', node],
       ...(setAt === null ? [] : [['counts since', clock(setAt)] as const]),
       ['of', workload ?? 'no workload'],
