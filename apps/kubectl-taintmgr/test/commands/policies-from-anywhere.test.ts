@@ -40,7 +40,8 @@ function steady(text: string): string {
       .replace(/drain-\d{8}-\d{6}-[0-9a-f]{4}/g, '<drain>')
       .replace(/\b(?:\d+[dhms])+\b/g, '<time>')
       .replaceAll('<time> ago', '-')
-      .replaceAll('overdue by <time>', 'now')
+      .replaceAll(', overdue by <time>', ' now')
+    .replaceAll('overdue by <time>', 'now')
       .replace(/, \d+ overdue$/m, '')
       .replaceAll(/ {2,}|-{2,}/g, '  ')
       // NODES, NOT READY, TAINTED and PENDING come before OVERDUE.

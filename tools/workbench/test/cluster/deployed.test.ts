@@ -36,6 +36,7 @@ async function start(t: TestContext): Promise<EmbeddedCluster> {
 /** The lease that its replica takes shows others that it runs. */
 const argsOf = (lease: string): readonly string[] => [
   '--controllers=taint-eviction-controller',
+  '--kube-controller-manager-runs=none',
   `--leader-elect-resource-name=${lease}`,
 ];
 
