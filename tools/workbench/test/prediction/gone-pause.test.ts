@@ -64,6 +64,19 @@ class Stage {
     this.#clock.advanceTo(startsAt + 200);
     this.controller.start();
     api.create('namespaces', namespace('shop'));
+    // Its flags prove that it leaves taints to others, also while no controller runs.
+    const name = 'kube-controller-manager';
+    const command = [name, '--controllers=*,-taint-eviction-controller,-node-lifecycle-controller'];
+    const manager = pod('kube-system', name, {
+      spec: {
+        containers: [{ name, image: name, command }],
+        tolerations: [{ operator: 'Exists' }],
+      },
+    });
+    api.create('pods', {
+      ...manager,
+      metadata: { ...manager.metadata, labels: { component: name } },
+    });
     const tolerations = [...tolerating({ k: toleratedSeconds })] as Json[];
     this.at(5);
     api.create('pods', pod('shop', 'web', { spec: { nodeName: 'z-1', tolerations } }));
