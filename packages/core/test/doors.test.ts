@@ -28,13 +28,13 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   './drain': {
     values: `
       DrainMachine SoloDrain budgetsOver describeEvictionRequest drainFaultText drainFaultsText drainFlag drainHeartbeatMs drainStaleMs drainText
-      filterPod interceptedReason interceptionIn interceptionRepeatMs isOpenRequest isShut looksAtAllPods noExecuteFault nodeDrainer operatorOf ownDeletions planDrain predictBlockers
+      filterPod interceptedReason interceptionIn interceptionRepeatMs isOpenRequest isShut looksAtAllPods noExecuteFault nodeDrainer operatorOf operatorSignOf ownDeletions planDrain predictBlockers
       resolveDrainConfig soloDrainConfig stayingText`,
     types: `
       AskForDrain Budget Departure DrainCommand DrainCondition DrainConfig DrainFailure DrainFault DrainFilterResult
       DrainNode DrainNodePhase DrainNote DrainOptions DrainPlan DrainPod DrainPodState DrainQuestion
       DrainStop DrainTarget EvictionRequest EvictionResponder ForeignDeletion GuardDrain NodeDrainCommand NodeDrainNodeState NodeDrainPhase
-      NodeDrainPodState NodeDrainState NodeDrainWrite OtherEvictors PlanInput PlanPod PlannedPod PredictedBlocker
+      NodeDrainPodState NodeDrainState NodeDrainWrite OperatorSign OtherEvictors PlanInput PlanPod PlannedPod PredictedBlocker
       PredictionSite ReadEvictionRequests RenewMark Respect RestartRollout SetDrainConditions SoloDrainCommand
       TaintNode WriteDrainNode WriteEvictionRequest`,
   },

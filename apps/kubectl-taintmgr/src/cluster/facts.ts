@@ -118,6 +118,9 @@ export function budgetFacts(object: unknown): Budget {
     owners: (metadata.ownerReferences ?? []).map(({ apiVersion = '', kind = '', name = '' }) => {
       return { apiVersion, kind, name };
     }),
+    writers: (metadata.managedFields ?? []).flatMap(({ manager = '', subresource = '' }) =>
+      manager === '' || subresource !== '' ? [] : [manager],
+    ),
   };
 }
 

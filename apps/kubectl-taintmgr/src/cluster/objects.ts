@@ -25,6 +25,7 @@ interface OwnerReference {
 interface ManagedFields {
   readonly manager?: string;
   readonly time?: string;
+  readonly subresource?: string;
   readonly fieldsV1?: { readonly 'f:spec'?: Readonly<Record<string, unknown>> };
 }
 

@@ -158,12 +158,13 @@ export function tallyDocument({ next, last, gone, paused, ...counts }: Tally): o
 
 /** What holds an eviction back. */
 export function blockerDocument(blocker: PredictedBlocker): object {
-  const { code, verdict, message, budgets, remedy } = blocker;
+  const { code, verdict, message, budgets, remedy, operatorSign } = blocker;
   return {
     code,
     verdict,
     message,
     ...(remedy && { remedy }),
+    ...(operatorSign && { operatorSign }),
     budgets: budgets.map((budget) => {
       const { namespace, name, allowed, healthy, desired, expected } = budget;
       const operator = operatorOf(budget) ?? undefined;

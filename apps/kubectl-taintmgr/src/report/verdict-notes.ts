@@ -4,11 +4,16 @@ import { count, listText } from '../render/count.ts';
 import { printable } from '../render/printable.ts';
 import { isBare } from './bare-pods.ts';
 import type { PodReport } from './report.ts';
+import { operatorSignText } from './words.ts';
 
 /** What somebody has to see to, one line each. */
 export function verdictWarnings(pods: readonly PodReport[]): readonly string[] {
   return [
-    ...eachBudget(pods, ({ verdict }) => verdict === 'never', shutText),
+    ...eachBudget(
+      pods,
+      ({ verdict }) => verdict === 'never' || verdict === 'askOperator',
+      shutText,
+    ),
     ...unreadyTexts(pods),
     ...bareTexts(pods),
   ].map(printable);
@@ -51,9 +56,22 @@ function eachBudget(
 }
 
 /** A budget that lets nobody go, however long one waits. */
-function shutText(names: string, { message, budgets }: PredictedBlocker): string {
+function shutText(names: string, blocker: PredictedBlocker): string {
+  const { message, budgets, operatorSign } = blocker;
+  const why = `PDB ${names}: ${message.replace(/[.]$/, '')}`;
+  const operator = budgets.flatMap((budget) => operatorOf(budget) ?? [])[0];
+  if (operator) {
+    const owner = `${operator.kind}/${operator.name} (${operator.apiVersion})`;
+    return `${why}; will not resolve by itself: see to it by way of ${owner}, to which a PDB belongs`;
+  }
+  if (operatorSign) {
+    return (
+      `${why}; an operator may keep it so on purpose, and end that itself ` +
+      `(${operatorSignText(operatorSign)}): ask that operator before you scale up, relax or delete the PDB`
+    );
+  }
   const cure = budgets.length > 1 ? 'leave one PDB for each pod' : 'scale up or relax the PDB';
-  return `PDB ${names}: ${message.replace(/[.]$/, '')}; will not resolve by itself: ${cure}`;
+  return `${why}; will not resolve by itself: ${cure}`;
 }
 
 function operatorText(names: string, { budgets: [budget] }: PredictedBlocker): string {

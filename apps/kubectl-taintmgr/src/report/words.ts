@@ -9,7 +9,12 @@ import {
   type Toleration,
   webhookDenial,
 } from '@taintmgr/core';
-import { type Budget, operatorOf, type PredictedBlocker } from '@taintmgr/core/drain';
+import {
+  type Budget,
+  type OperatorSign,
+  operatorOf,
+  type PredictedBlocker,
+} from '@taintmgr/core/drain';
 import { describeLifecycleReason, type Forecast } from '@taintmgr/core/lifecycle';
 import { resumeCommand } from '@taintmgr/core/policy';
 import { formatDuration, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
@@ -171,6 +176,7 @@ const verdictTexts = {
   resolves: 'resolves',
   needsTime: 'needs time',
   othersAct: 'its operator acts',
+  askOperator: "may be its operator's: ask it first",
   never: 'needs action',
 } as const;
 
@@ -193,6 +199,17 @@ function blockerText({ code, verdict, budgets }: PredictedBlocker): string {
 function operatorName(budget: Budget): readonly string[] {
   const operator = operatorOf(budget);
   return operator ? [`${operator.kind}/${operator.name}`] : [];
+}
+
+/** `its pods belong to InstanceManager/im-1 (longhorn.io/v1beta2), longhorn-manager wrote it` */
+export function operatorSignText({ controller, writer }: OperatorSign): string {
+  const texts = [
+    ...(controller
+      ? [`its pods belong to ${controller.kind}/${controller.name} (${controller.apiVersion})`]
+      : []),
+    ...(writer === null ? [] : [`${writer} wrote it`]),
+  ];
+  return texts.join(', ');
 }
 
 /** What blocks an eviction, in the API server's words, and what can be done where that is known. */

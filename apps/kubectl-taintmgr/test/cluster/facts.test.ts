@@ -44,7 +44,12 @@ describe('what is read of objects', () => {
   it('the numbers of a budget, as of its latest specification or an earlier one', () => {
     const owner = { apiVersion: 'postgresql.cnpg.io/v1', kind: 'Cluster', name: 'db' };
     const ownerReferences = [{ ...owner, uid: 'u', controller: false }];
-    const metadata = { name: 'web', namespace: 'shop', generation: 2, ownerReferences };
+    const managedFields = [
+      { manager: 'longhorn-manager', operation: 'Update' },
+      { manager: 'kube-controller-manager', subresource: 'status' },
+    ];
+    const names = { name: 'web', namespace: 'shop', generation: 2 };
+    const metadata = { ...names, ownerReferences, managedFields };
     const status = {
       disruptionsAllowed: 0,
       currentHealthy: 1,
@@ -71,6 +76,7 @@ describe('what is read of objects', () => {
         alwaysEvictUnhealthy: true,
         refusal: { reason: 'R', message: 'm' },
         owners: [owner],
+        writers: ['longhorn-manager'],
       },
     );
     assert.equal(budgetFacts({ metadata }).upToDate, false);

@@ -41,7 +41,7 @@ function steady(text: string): string {
       .replace(/\b(?:\d+[dhms])+\b/g, '<time>')
       .replaceAll('<time> ago', '-')
       .replaceAll(', overdue by <time>', ' now')
-    .replaceAll('overdue by <time>', 'now')
+      .replaceAll('overdue by <time>', 'now')
       .replace(/, \d+ overdue$/m, '')
       .replaceAll(/ {2,}|-{2,}/g, '  ')
       // NODES, NOT READY, TAINTED and PENDING come before OVERDUE.

@@ -76,6 +76,44 @@ describe('who has to see to a pod that is held', () => {
     }
   });
 
+  it('an operator that is asked first, where it may have made a budget without an owner', () => {
+    const im = { apiVersion: 'longhorn.io/v1beta2', kind: 'InstanceManager', name: 'im-1' };
+    const budget = { ...shut, writers: ['longhorn-manager'] };
+    const { cell, document, warnings, notes } = look(
+      [pod('db-1', { ...ready, owner: im })],
+      [budget],
+    );
+    assert.equal(cell, "PDB db (may be its operator's: ask it first)");
+    assert.deepEqual(warnings, [
+      `PDB shop/db: ${needs}; an operator may keep it so on purpose, and end that itself ` +
+        '(its pods belong to InstanceManager/im-1 (longhorn.io/v1beta2), longhorn-manager wrote it): ' +
+        'ask that operator before you scale up, relax or delete the PDB',
+    ]);
+    assert.deepEqual(notes, []);
+    assert.match(JSON.stringify(document.blockers), /"askOperator".*"operatorSign":\{"controller"/);
+  });
+
+  it('the operator, where its budget cannot be counted or is one of several', () => {
+    const broken = {
+      ...shut,
+      owners: [cluster],
+      refusal: { reason: 'SyncFailed', message: 'boom' },
+    };
+    for (const budgets of [
+      [broken],
+      [
+        { ...shut, owners: [cluster] },
+        { ...shut, name: 'mine' },
+      ],
+    ]) {
+      const { warnings } = look([pod('db-1', ready)], budgets);
+      assert.match(
+        warnings.join(),
+        /will not resolve by itself: see to it by way of Cluster\/db \(postgresql.cnpg.io\/v1\), to which a PDB belongs$/,
+      );
+    }
+  });
+
   it('whoever may write the budget, where a pod is held although it is not ready', () => {
     const unready = [pod('db-1', { ready: 'False' }), pod('db-2', { ready: null })];
     const { lines, warnings, document } = look(unready, [{ ...shut, healthy: 0, expected: 3 }]);

@@ -24,6 +24,8 @@ export type BlockerVerdict =
   | 'needsTime'
   /** Somebody else makes the pod leave in a way of its own: its operator, whoever runs a webhook. */
   | 'othersAct'
+  /** An operator may act, or may mean to keep the pod: it is to be asked before anything is changed. */
+  | 'askOperator'
   /** Somebody has to change something first: the eviction is stuck. */
   | 'never';
 

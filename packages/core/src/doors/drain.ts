@@ -113,4 +113,11 @@ export { stayingText } from '../drain/staying.ts';
 
 // Disruption budgets.
 
-export { type Budget, budgetsOver, isShut, operatorOf } from '../model/budget.ts';
+export {
+  type Budget,
+  budgetsOver,
+  isShut,
+  type OperatorSign,
+  operatorOf,
+  operatorSignOf,
+} from '../model/budget.ts';

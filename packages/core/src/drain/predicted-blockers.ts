@@ -6,7 +6,9 @@ import {
   isHeldUnready,
   isShut,
   isUnderBudgets,
+  type OperatorSign,
   operatorOf,
+  operatorSignOf,
   sparesUnready,
 } from '../model/budget.ts';
 import type { Pod } from '../model/pod.ts';
@@ -23,6 +25,8 @@ export interface PredictedBlocker {
    * `AlwaysAllow`: the pod is not ready, and would go if its budget had that unhealthyPodEvictionPolicy.
    */
   readonly remedy?: 'AlwaysAllow';
+  /** What speaks for an operator behind a budget that has no owner; left out: nothing does. */
+  readonly operatorSign?: OperatorSign;
 }
 
 /** What besides the pod decides how well it can go. */
@@ -70,15 +74,26 @@ function budgetBlocker(pod: Pod, known: readonly Budget[]): PredictedBlocker | n
       'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';
     return { code: 'TwoBudgets', verdict: 'never', message, budgets };
   }
+  const operatorSign = operatorSignOf(budget, [pod]);
   const message = sparesUnready(budget, pod) ? null : budgetRefusal(budget);
   if (message === null) return null;
-  const remedy = isHeldUnready(budget, pod) ? ({ remedy: 'AlwaysAllow' } as const) : {};
-  return { code: 'Budget', verdict: budgetVerdict(budget), message, budgets, ...remedy };
+  const isOperators = operatorSign !== null || operatorOf(budget) !== null;
+  const isCurable = !isOperators && isHeldUnready(budget, pod);
+  return {
+    code: 'Budget',
+    verdict: budgetVerdict(budget, operatorSign),
+    message,
+    budgets,
+    ...(isCurable && ({ remedy: 'AlwaysAllow' } as const)),
+    ...(operatorSign && { operatorSign }),
+  };
 }
 
 /** A budget that could not be counted is broken, whoever owns it. */
-function budgetVerdict(budget: Budget): BlockerVerdict {
+function budgetVerdict(budget: Budget, operatorSign: OperatorSign | null): BlockerVerdict {
   if (!isShut(budget)) return budget.upToDate ? 'needsTime' : 'resolves';
   const isBroken = budget.refusal?.reason === 'SyncFailed';
-  return operatorOf(budget) && !isBroken ? 'othersAct' : 'never';
+  if (isBroken) return 'never';
+  if (operatorOf(budget)) return 'othersAct';
+  return operatorSign ? 'askOperator' : 'never';
 }

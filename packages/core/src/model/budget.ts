@@ -24,6 +24,8 @@ export interface Budget {
   readonly unconfirmed?: number;
   /** metadata.ownerReferences, whether they control it or not; left out: none. */
   readonly owners?: readonly Owner[];
+  /** The programs that wrote its specification, as they call themselves; left out: nobody can tell. */
+  readonly writers?: readonly string[];
 }
 
 /** The API server lets a budget wait for no more evictions. */
@@ -38,9 +40,35 @@ const ownGroups: readonly string[] = ['', 'apps', 'autoscaling', 'batch', 'exten
  * its own way, by a switchover or a live migration. Some do not mark themselves as its controller.
  */
 export function operatorOf({ owners = [] }: Budget): Owner | null {
-  const groupOf = ({ apiVersion }: Owner): string =>
-    apiVersion.includes('/') ? apiVersion.replace(/\/.*$/, '') : '';
-  return owners.find((owner) => !ownGroups.includes(groupOf(owner))) ?? null;
+  return owners.find(isOperators) ?? null;
+}
+
+function isOperators({ apiVersion }: Owner): boolean {
+  return !ownGroups.includes(apiVersion.includes('/') ? apiVersion.replace(/\/.*$/, '') : '');
+}
+
+/** What speaks for an operator behind a budget that no object of an operator owns. */
+export interface OperatorSign {
+  /** The controller of a pod that the budget holds; null: it is none of an operator. */
+  readonly controller: Owner | null;
+  /** A program that wrote the budget and is no tool of people; null: none did. */
+  readonly writer: string | null;
+}
+
+/** How the tools name themselves with which people write objects. */
+const toolsOfPeople =
+  /^(argo-?cd|before-first-apply|curl|flux|headlamp|helm|k9s|kubectl|kustomize|lens|mozilla|pulumi|terraform|hashicorp|unknown)/i;
+
+/**
+ * Whether an operator may have made a budget that has no owner, as Longhorn does: to open such a budget may
+ * cost the data that it guards. A program writes of itself what it likes, so its name never takes a doubt away.
+ */
+export function operatorSignOf(budget: Budget, pods: readonly Pod[]): OperatorSign | null {
+  if (operatorOf(budget)) return null;
+  const controllers = pods.flatMap(({ owner }) => (owner && isOperators(owner) ? [owner] : []));
+  const [controller = null] = controllers;
+  const writer = budget.writers?.find((name) => !toolsOfPeople.test(name)) ?? null;
+  return controller || writer !== null ? { controller, writer } : null;
 }
 
 /** The budgets a pod is under. */

@@ -34,6 +34,8 @@ const tight: Budget = {
   refusal: null,
 };
 const cnpg = { apiVersion: 'postgresql.cnpg.io/v1', kind: 'Cluster', name: 'db' };
+/** Longhorn's: its operator makes a budget of each, that has no owner. */
+const manager = { apiVersion: 'longhorn.io/v1beta2', kind: 'InstanceManager', name: 'im-1' };
 const subject = 'The disruption budget web';
 const notNow = `${subject} does not allow evicting pods currently`;
 const unready = { ready: 'False' } as const;
@@ -107,6 +109,48 @@ const cases: readonly (readonly [
     [{ expected: 2, owners: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }] }],
     `Budget never ${subject} needs 2 healthy pods and has 2 currently`,
   ],
+  [
+    'a budget without an owner, of a pod of an operator',
+    { owner: manager },
+    [{ expected: 2, writers: ['kubectl'] }],
+    `Budget askOperator ${subject} needs 2 healthy pods and has 2 currently im-1`,
+  ],
+  [
+    'a budget without an owner that a program wrote',
+    {},
+    [{ expected: 2, writers: ['kubectl-client-side-apply', 'longhorn-manager'] }],
+    `Budget askOperator ${subject} needs 2 healthy pods and has 2 currently longhorn-manager`,
+  ],
+  [
+    'a budget that a tool of people wrote',
+    {},
+    [{ expected: 2, writers: ['kubectl-client-side-apply', 'Helm', 'argocd-controller'] }],
+    `Budget never ${subject} needs 2 healthy pods and has 2 currently`,
+  ],
+  [
+    'a budget of a Deployment, of a pod of an operator',
+    { owner: manager },
+    [{ expected: 2, owners: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }] }],
+    `Budget askOperator ${subject} needs 2 healthy pods and has 2 currently im-1`,
+  ],
+  [
+    'a budget without an owner, of a pod of an operator, that opens by itself',
+    { owner: manager },
+    [{}],
+    `Budget needsTime ${subject} needs 2 healthy pods and has 2 currently im-1`,
+  ],
+  [
+    'a pod of an operator that is not ready: nobody else is to open its budget',
+    { ...unready, owner: manager },
+    [{ healthy: 1 }],
+    `Budget needsTime ${subject} needs 2 healthy pods and has 1 currently im-1`,
+  ],
+  [
+    'a pod that is not ready, of a budget of an operator',
+    unready,
+    [{ healthy: 1, owners: [cnpg] }],
+    `Budget needsTime ${subject} needs 2 healthy pods and has 1 currently`,
+  ],
   ['a budget that does not say why', {}, [{ healthy: 3 }], `Budget needsTime ${notNow}`],
   [
     'two budgets',
@@ -155,8 +199,9 @@ describe('foreseeBlockers', () => {
     it(name, () => {
       const site = { ...calm, budgets: budgets.map((budget) => ({ ...tight, ...budget })) };
       const [blocker] = predictBlockers({ ...web, ...pod }, site);
-      const { code = '', verdict = '', message = '', remedy = '' } = blocker ?? {};
-      const text = `${code} ${verdict} ${message} ${remedy}`.trim();
+      const { code = '', verdict = '', message = '', remedy = '', operatorSign } = blocker ?? {};
+      const sign = operatorSign?.controller?.name ?? operatorSign?.writer ?? '';
+      const text = `${code} ${verdict} ${message} ${remedy}${sign}`.trim();
       assert.equal(text, expected);
     });
   }

@@ -1,10 +1,11 @@
 // The checks of nodes, pods, budgets and taints.
-import { formatTaint } from '@taintmgr/core';
+import { formatTaint, type Owner } from '@taintmgr/core';
 import {
   type Budget,
   budgetsOver,
   isShut,
   operatorOf,
+  operatorSignOf,
   predictBlockers,
 } from '@taintmgr/core/drain';
 import { formatDuration, type Millis, parseTime } from '@taintmgr/core/time';
@@ -14,7 +15,7 @@ import type { Survey } from '../../cluster/survey.ts';
 import { count, listText } from '../../render/count.ts';
 import { shellWord } from '../../render/shell-word.ts';
 import { isBare } from '../../report/bare-pods.ts';
-import { ago } from '../../report/words.ts';
+import { ago, operatorSignText } from '../../report/words.ts';
 import { type Finding, type FindingOf, findingsOf, orWell } from './finding.ts';
 
 /** A pod that should have ended so long ago is worth a word. */
@@ -34,13 +35,14 @@ export function checkBudgets({ budgets, pods }: Survey): readonly Finding[] {
       findings.push(emptyFinding(finding, budget, pods ?? []));
     } else if (isShut(budget)) {
       const needs = `needs ${desired} of ${expected} pods healthy (${healthy} are)`;
-      findings.push(shutFinding(finding, budget, needs, about));
+      findings.push(shutFinding(finding, budget, pods ?? [], { needs, about }));
     }
   }
   findings.push(...unreadyFindings(finding, budgets, pods ?? []));
-  for (const { about, pods: shared } of sharedPods(budgets, pods ?? [])) {
+  for (const { about, pods: shared, operator } of sharedPods(budgets, pods ?? [])) {
     const message = `${countText(shared)} selected by all of them: the Eviction API refuses to evict such pods`;
-    const fix = 'leave one PDB for each pod';
+    const whose = operator ? `, that of ${operator.kind}/${operator.name}` : '';
+    const fix = `leave one PDB for each pod${whose}`;
     findings.push(finding('FAIL', message, { about, fix }));
   }
   return orWell(
@@ -64,13 +66,24 @@ function emptyFinding(finding: FindingOf, budget: Budget, pods: readonly PodFact
 }
 
 /** A budget that is shut, by mistake or because its operator moves the pods in its own way. */
-function shutFinding(finding: FindingOf, budget: Budget, needs: string, about: string): Finding {
+function shutFinding(
+  finding: FindingOf,
+  budget: Budget,
+  pods: readonly PodFacts[],
+  { needs, about }: { readonly needs: string; readonly about: string },
+): Finding {
   const operator = operatorOf(budget);
   if (operator) {
     const { kind, name, apiVersion } = operator;
     return finding('INFO', `${needs}: its operator acts (${kind}/${name}, ${apiVersion})`, {
       about,
     });
+  }
+  const held = pods.map(({ pod }) => pod).filter((pod) => budgetsOver(pod, [budget]).length > 0);
+  const sign = operatorSignOf(budget, held);
+  if (sign) {
+    const message = `${needs}: it never allows an eviction, which may be its operator's doing (${operatorSignText(sign)})`;
+    return finding('WARN', message, { about, fix: 'ask that operator before you change the PDB' });
   }
   const fix = 'scale up or relax the PDB';
   return finding('WARN', `${needs}: it never allows an eviction`, { about, fix });
@@ -112,18 +125,24 @@ export function checkBarePods({ pods }: Survey): readonly Finding[] {
   return [finding('INFO', message, { fix: 'run them from a Deployment or Job' })];
 }
 
+/** `operator`: an object of an operator that one of the budgets belongs to. */
+interface SharedPods {
+  readonly about: string;
+  readonly pods: readonly string[];
+  readonly operator: Owner | undefined;
+}
+
 /** Pods under more than one budget, by the names of these. */
-function sharedPods(
-  budgets: readonly Budget[],
-  pods: readonly PodFacts[],
-): readonly { readonly about: string; readonly pods: readonly string[] }[] {
-  const shared = new Map<string, { readonly about: string; readonly pods: string[] }>();
+function sharedPods(budgets: readonly Budget[], pods: readonly PodFacts[]): readonly SharedPods[] {
+  const shared = new Map<string, SharedPods & { readonly pods: string[] }>();
   for (const { pod } of pods) {
     const over = budgetsOver(pod, budgets);
     if (over.length < 2) continue;
     const names = over.map(({ name }) => `pdb/${name}`);
     const key = `${pod.namespace} ${names.join(' ')}`;
-    const entry = shared.get(key) ?? { about: `${listText(names)} -n ${pod.namespace}`, pods: [] };
+    const about = `${listText(names)} -n ${pod.namespace}`;
+    const operator = over.flatMap((budget) => operatorOf(budget) ?? [])[0];
+    const entry = shared.get(key) ?? { about, pods: [], operator };
     entry.pods.push(pod.name);
     shared.set(key, entry);
   }

@@ -146,7 +146,7 @@ function podDocument(pod: DrainPod, verdicts: Verdicts): object {
     blocker:
       state.kind === 'gone' || blocker === null
         ? undefined
-        : { ...blocker, verdict: verdicts.get(uid) ?? blocker.verdict },
+        : { ...blocker, verdict: verdicts.get(uid)?.verdict ?? blocker.verdict },
   };
 }
 

@@ -4,6 +4,7 @@ import {
   type Budget,
   type DrainMachine,
   type DrainPod,
+  operatorOf,
   type PredictedBlocker,
   predictBlockers,
 } from '@taintmgr/core/drain';
@@ -11,13 +12,14 @@ import { formatTime } from '@taintmgr/core/time';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import { renderTable } from '../../render/table.ts';
+import { operatorSignText } from '../../report/words.ts';
 import type { DrainResult } from './outcome.ts';
 import { isToGo, nameOf, pauseOf, tallyOf } from './progress-line.ts';
 import type { DrainEnd } from './run.ts';
 import { deleterText } from './stop.ts';
 
-/** By uid, whether waiting helps pods that budgets hold. */
-export type Verdicts = ReadonlyMap<string, PredictedBlocker['verdict']>;
+/** By uid, what the budgets say that hold pods: whether waiting helps, and who is to act. */
+export type Verdicts = ReadonlyMap<string, PredictedBlocker>;
 
 /**
  * What the budgets themselves say about the pods that they hold: the API server's refusal does not say
@@ -33,7 +35,7 @@ export function verdictsOf(
     const read = blocker?.code === 'Budget' ? podOf(uid) : null;
     // Its budget was asked, so it is none that is spared because it is not ready.
     const [predicted] = read ? predictBlockers({ ...read, ready: 'True' }, site) : [];
-    return predicted ? [[uid, predicted.verdict] as const] : [];
+    return predicted ? [[uid, predicted] as const] : [];
   });
   return new Map(entries);
 }
@@ -85,18 +87,33 @@ function failedNodes(machine: DrainMachine): readonly string[] {
   });
 }
 
-/** Says nothing of budgets that an operator owns: to relax such a budget may cost the data behind it. */
+/**
+ * One line for each budget. Nobody is told to relax the budget of an operator, which may cost the data behind
+ * it, nor, where such a budget holds pods, to let all pods of the drain be deleted.
+ */
 function budgetHint(left: readonly DrainPod[], verdicts: Verdicts): readonly string[] {
-  const blocked = left.filter(({ blocker, pod }) => {
-    return blocker?.code === 'Budget' && verdicts.get(pod.uid) !== 'othersAct';
+  const blocked = left.filter(({ blocker }) => blocker?.code === 'Budget');
+  const isOperators = blocked.map(({ pod: { uid } }) => hasOperator(verdicts.get(uid)));
+  const cure = isOperators.includes(true)
+    ? 'scale up or relax the PDB'
+    : 'scale up or relax the PDB, or use --pdb-policy=delete-after:DURATION';
+  const hints = blocked.map(({ pod: { namespace, uid } }, index) => {
+    const predicted = verdicts.get(uid);
+    const [budget] = predicted?.budgets ?? [];
+    if (!budget) return `hint: see kubectl get pdb -n ${namespace}; ${cure}`;
+    const pdb = `PDB ${namespace}/${budget.name}`;
+    if (predicted?.operatorSign) {
+      const sign = operatorSignText(predicted.operatorSign);
+      return `hint: ${pdb} may be its operator's (${sign}): ask it before you change the PDB`;
+    }
+    return isOperators[index] ? null : `hint: ${pdb}: ${cure}`;
   });
-  const namespaces = new Set(blocked.map(({ pod }) => pod.namespace));
-  return Array.from(
-    namespaces,
-    (namespace) =>
-      `hint: see kubectl get pdb -n ${namespace}; scale up or relax the PDB, ` +
-      'or use --pdb-policy=delete-after:DURATION',
-  );
+  return [...new Set(hints)].flatMap((hint) => (hint === null ? [] : [printable(hint)]));
+}
+
+function hasOperator(predicted: PredictedBlocker | undefined): boolean {
+  const isOwned = predicted?.budgets.some((budget) => operatorOf(budget) !== null) === true;
+  return isOwned || predicted?.operatorSign !== undefined;
 }
 
 function returnHint(left: readonly DrainPod[]): readonly string[] {
@@ -106,6 +123,13 @@ function returnHint(left: readonly DrainPod[]): readonly string[] {
       'their pod templates; then run the same command again',
   ];
 }
+
+/** What a verdict says of a budget, where waiting alone is not the answer. */
+const verdictWords: Readonly<Partial<Record<PredictedBlocker['verdict'], string>>> = {
+  never: 'will not resolve by itself',
+  othersAct: 'its operator acts',
+  askOperator: "may be its operator's",
+};
 
 function stateText(pod: DrainPod, verdicts: Verdicts): string {
   const { state, tries, blocker, taken } = pod;
@@ -126,9 +150,9 @@ function stateText(pod: DrainPod, verdicts: Verdicts): string {
       if (!blocker) return pod.hold?.message ?? 'not its turn yet';
       if (blocker.code === 'Returned') return blocker.message;
       const times = `${tries} ${tries === 1 ? 'try' : 'tries'}`;
-      const isNever = verdicts.get(pod.pod.uid) === 'never';
-      const never = isNever ? '; will not resolve by itself' : '';
-      return `${blocker.message} (${times}${never})`;
+      const verdict = verdicts.get(pod.pod.uid)?.verdict;
+      const means = verdict === undefined ? undefined : verdictWords[verdict];
+      return `${blocker.message} (${times}${means === undefined ? '' : `; ${means}`})`;
     }
     default:
       return state.kind;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node, Pod } from '@taintmgr/core';
+import type { Budget } from '@taintmgr/core/drain';
 import { actorOf, type Evictors, type Evidence } from '@taintmgr/k8s-adapter';
 import type { Evictor } from '../../../src/cluster/evictors.ts';
 import type { NodeFacts, PodFacts } from '../../../src/cluster/facts.ts';
@@ -103,6 +104,40 @@ describe('pods that nobody makes anew', () => {
     const [found, ...more] = told(checkBarePods(surveyOf([], pods)));
     assert.match(found ?? '', /^INFO : 1 pod has no controller \(shop\/stays\)/);
     assert.deepEqual(more, []);
+  });
+});
+
+describe('budgets of operators', () => {
+  const shut: Budget = {
+    ...{
+      namespace: 'shop',
+      name: 'im',
+      selector: {},
+      allowed: 0,
+      healthy: 1,
+      desired: 1,
+      expected: 1,
+    },
+    ...{ upToDate: true, alwaysEvictUnhealthy: false, refusal: null },
+  };
+  const owner = { apiVersion: 'longhorn.io/v1beta2', kind: 'InstanceManager', name: 'im-1' };
+  const pods = [podFactsOf(pod('im-1', { owner, labels: {}, ready: 'True' }))];
+  const fixes = (budgets: readonly Budget[]): readonly string[] =>
+    checkBudgets(surveyOf([], pods, { budgets })).map(({ message, fix }) => `${message}; ${fix}`);
+
+  it('that have no owner are not to be relaxed before the operator is asked', () => {
+    assert.deepEqual(fixes([shut]), [
+      "needs 1 of 1 pods healthy (1 are): it never allows an eviction, which may be its operator's doing " +
+        '(its pods belong to InstanceManager/im-1 (longhorn.io/v1beta2)); ask that operator before you change the PDB',
+    ]);
+  });
+
+  it('that share pods with others are left alone', () => {
+    const shared = fixes([
+      { ...shut, owners: [owner] },
+      { ...shut, name: 'mine', allowed: 1 },
+    ]);
+    assert.match(shared.join(), /leave one PDB for each pod, that of InstanceManager\/im-1$/);
   });
 });
 

@@ -373,7 +373,7 @@ describe('drain-by-taint --timeout', () => {
       `Warning: ${pod} on ${nodeName}: PDB web (needs action): ${why}\n` +
         'error: not drained because pods are blocked, 0 of 1 pod gone\n' +
         `  POD${' '.repeat(pod.length)}NODE      STATE\n  ${pod}   ${nodeName}   ${why} (1 try; will not resolve by itself)\n` +
-        'hint: see kubectl get pdb -n stuck; scale up or relax the PDB, ' +
+        'hint: PDB stuck/web: scale up or relax the PDB, ' +
         'or use --pdb-policy=delete-after:DURATION\n' +
         undo,
     );

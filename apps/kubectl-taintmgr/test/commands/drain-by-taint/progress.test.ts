@@ -66,6 +66,7 @@ class Drain {
 }
 
 const web = pod('web-0');
+const db = pod('db-0');
 const night: EvictionPause = {
   ...{ name: 'night', uid: '', reason: '', until: null, since: now },
   ...{ readiness: false, deadlines: true },
@@ -225,8 +226,7 @@ describe('what a drain leaves behind', () => {
     refusal: null,
   };
   const hint =
-    'hint: see kubectl get pdb -n shop; scale up or relax the PDB, ' +
-    'or use --pdb-policy=delete-after:DURATION';
+    'hint: PDB shop/web: scale up or relax the PDB, ' + 'or use --pdb-policy=delete-after:DURATION';
 
   const cases: readonly (readonly [
     name: string,
@@ -284,7 +284,31 @@ describe('what a drain leaves behind', () => {
       `
       error: not drained because pods are blocked, 0 of 1 pod gone
         POD          NODE   STATE
-        shop/web-0   n1     ${refusal} (1 try)`,
+        shop/web-0   n1     ${refusal} (1 try; its operator acts)`,
+    ],
+    [
+      // longhorn/longhorn#4838: the budget of an instance manager has no owner.
+      'pods held by budgets of people and by one that an operator may have made',
+      () => {
+        const drain = new Drain([web, db], { once: true });
+        drain.answer('web-0', blocked);
+        drain.answer('db-0', blocked);
+        return drain;
+      },
+      [
+        { ...budget, desired: 3, selector: { matchLabels: { app: 'web' } } },
+        {
+          ...{ ...budget, desired: 3, name: 'im', selector: { matchLabels: { app: 'db' } } },
+          writers: ['longhorn-manager'],
+        },
+      ],
+      `
+      error: not drained because pods are blocked, 0 of 2 pods gone
+        POD          NODE   STATE
+        shop/web-0   n1     ${refusal} (1 try; will not resolve by itself)
+        shop/db-0    n1     ${refusal} (1 try; may be its operator's)
+      hint: PDB shop/web: scale up or relax the PDB
+      hint: PDB shop/im may be its operator's (longhorn-manager wrote it): ask it before you change the PDB`,
     ],
     [
       'pods that take their time',
@@ -357,7 +381,8 @@ describe('what a drain leaves behind', () => {
     it(name, () => {
       const { machine } = begin();
       const result = resultOf(machine);
-      const podOf = (): Pod => ({ ...web, labels: {} });
+      const podOf = (uid: string): Pod =>
+        uid === db.uid ? { ...db, labels: { app: 'db' } } : { ...web, labels: { app: 'web' } };
       const verdicts = verdictsOf(machine, budgets, podOf);
       assert.equal(renderLeft({ result, machine, refusal: null }, verdicts), lines(expected));
     });
