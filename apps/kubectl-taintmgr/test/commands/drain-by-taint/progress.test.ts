@@ -274,13 +274,7 @@ describe('what a drain leaves behind', () => {
         drain.answer('web-0', blocked);
         return drain;
       },
-      [
-        {
-          ...budget,
-          desired: 3,
-          owners: [{ apiVersion: 'ceph.rook.io/v1', kind: 'CephCluster', name: 'rook-ceph' }],
-        },
-      ],
+      [{ ...budget, desired: 3, owners: [ceph] }],
       `
       error: not drained because pods are blocked, 0 of 1 pod gone
         POD          NODE   STATE
