@@ -1,7 +1,6 @@
 // What commands read of a cluster, and what the user may not read.
 import type { Budget } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
-import { parseTime } from '@taintmgr/core/time';
 import {
   type ApiClient,
   EvictorSearch,
@@ -16,6 +15,7 @@ import { type ClockEvent, clockEventsIn } from './clock-events.ts';
 import { isUnseen, upstreamEvictionReason, withEvents } from './evictors.ts';
 import { budgetFacts, type NodeFacts, nodeFacts, type PodFacts, podFacts } from './facts.ts';
 import { inTurns, requestsAtOnceMax } from './in-turns.ts';
+import { type LeaseRenewal, leaseRenewal } from './lease-renewal.ts';
 import type { LeaseObject, ObjectMeta } from './objects.ts';
 import { pausesPath } from './pauses.ts';
 import { ifThere, Refusals, unless } from './refusals.ts';
@@ -26,9 +26,6 @@ import { type TaintManager, taintManagersIn, taintManagersPath } from './taint-m
 const singleNodesMax = 40;
 const nodeLeases = 'kube-node-lease';
 const budgetsPath = '/apis/policy/v1/poddisruptionbudgets';
-
-/** When a lease was renewed; null: there is none; `hidden`: we have no permission to read it. */
-export type LeaseRenewal = Instant | 'hidden' | null;
 
 /** Reads what commands need of a cluster. Throws ApiError and ConnectionError. */
 export class ClusterReader {
@@ -188,8 +185,8 @@ export class ClusterReader {
     if (objects === null) return new Map(nodeNames.map((name) => [name, 'hidden'] as const));
     const renewed = new Map(
       objects.map((object) => {
-        const { metadata, spec } = object as LeaseObject;
-        return [metadata.name, parseTime(spec?.renewTime ?? '')] as const;
+        const lease = object as LeaseObject;
+        return [lease.metadata.name, leaseRenewal(lease, this.now())] as const;
       }),
     );
     return new Map(nodeNames.map((name) => [name, renewed.get(name) ?? null] as const));

@@ -7,11 +7,12 @@ import { readEvictionRequests } from './eviction-requests.ts';
 import { type Evictor, readEvictor } from './evictors.ts';
 import { type NodeFacts, type PodFacts, zoneLabels } from './facts.ts';
 import { readInterceptions } from './interceptions.ts';
+import type { LeaseRenewal } from './lease-renewal.ts';
 import { type KeptLimits, readLimits } from './limits.ts';
 import { withOwnStarts } from './own-starts.ts';
 import { type Past, readPast } from './past.ts';
 import { type ClusterPolicies, readClusterPolicies } from './policies.ts';
-import type { ClusterReader, LeaseRenewal } from './reader.ts';
+import type { ClusterReader } from './reader.ts';
 import type { TaintManager } from './taint-managers.ts';
 
 /** What was read of a cluster for one answer, as of about one moment; null: we may not see it. */

@@ -35,7 +35,7 @@ export const decisionNames: Readonly<Record<Decision['kind'], DecisionName>> = {
 
 /** A node and its pods. `after` is how long after the reading is meant. */
 export function nodeDocument(report: NodeReport, now: Instant, after: number): object {
-  const { facts, taints, pods, leaseRenewedAt, zone, forecast } = report;
+  const { facts, taints, pods, leaseRenewedAt, clock, zone, forecast } = report;
   const { ready, cordoned, taintsWritten } = facts;
   return {
     ready: {
@@ -45,6 +45,7 @@ export function nodeDocument(report: NodeReport, now: Instant, after: number): o
     },
     cordoned,
     leaseRenewedAt: time(leaseRenewedAt),
+    clock: clock ?? undefined,
     health: forecast && pods ? healthDocument(forecast) : undefined,
     zone: zone ? { ...zone, ...(forecast && zoneDocument(forecast)) } : undefined,
     taints: taints.map(({ taint, start, startSource }) => {

@@ -4,7 +4,7 @@ import { resolveLifecycleConfig } from '@taintmgr/core/lifecycle';
 import { endOfSecond, type Instant } from '@taintmgr/core/time';
 import type { Evictor } from '../cluster/evictors.ts';
 import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
-import type { LeaseRenewal } from '../cluster/reader.ts';
+import type { LeaseRenewal } from '../cluster/lease-renewal.ts';
 
 /** Whether the controller that acts deletes the pods of nodes that are not ready. */
 export function isLegacy({ settings }: Evictor): boolean {
@@ -35,7 +35,7 @@ export function legacyDecision(
   const { podEvictionTimeoutMs, nodeMonitorGracePeriodMs, nodeMonitorPeriodMs } =
     resolveLifecycleConfig(settings.lifecycle);
   const changedAt = endOfSecond(ready.since);
-  const heardAt = typeof lease === 'number' ? lease : changedAt - nodeMonitorGracePeriodMs;
+  const heardAt = lease && lease !== 'hidden' ? lease.at : changedAt - nodeMonitorGracePeriodMs;
   const seenAt = ready.status === 'Unknown' ? Math.min(heardAt, changedAt) : changedAt;
   const since: Instant = Math.max(seenAt, upstreamSince ?? seenAt);
   const deadline = since + podEvictionTimeoutMs + nodeMonitorPeriodMs;

@@ -5,7 +5,7 @@ import { type Forecast, forecastOf } from '@taintmgr/core/lifecycle';
 import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
 import { drainedBy } from '../cluster/drain-marks.ts';
 import type { NodeFacts, PodFacts, Readiness } from '../cluster/facts.ts';
-import type { LeaseRenewal } from '../cluster/reader.ts';
+import { type LeaseRenewal, nodeClockText } from '../cluster/lease-renewal.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
 import { mostOf } from '../render/count.ts';
 import { Explainer, type Judged, type PodEvictor } from './explainer.ts';
@@ -44,6 +44,8 @@ export interface NodeReport {
   /** Next to go first; null where they were not read because no taint is in question. */
   readonly pods: readonly PodReport[] | null;
   readonly leaseRenewedAt: Instant | null;
+  /** How far its clock and the API server's are apart; null: nothing shows that they are. */
+  readonly clock: string | null;
   /** The drains that make its pods go in the place of whoever else would, or alone. */
   readonly drains: readonly ActingDrain[];
   readonly zone: ZoneCount | null;
@@ -129,6 +131,7 @@ function reportNode(
     taints: explanation?.taints ?? [],
     pods: leases.has(name) ? (pods ?? []).sort(byTimeLeft) : null,
     leaseRenewedAt: renewedAt(leases.get(name)),
+    clock: nodeClockText(leases.get(name)),
     drains: [...drainedBy(facts, at), ...drainsInstead(at, facts, survey.evictor)],
     zone: countZone(facts, survey.zoneNodes),
     forecast: forecastFor(survey, facts),
@@ -206,7 +209,7 @@ function byTimeLeft(a: PodReport, b: PodReport): number {
 }
 
 function renewedAt(lease: LeaseRenewal | undefined): Instant | null {
-  return typeof lease === 'number' ? lease : null;
+  return lease && lease !== 'hidden' ? lease.at : null;
 }
 
 function forecastFor(
@@ -221,7 +224,9 @@ function forecastFor(
   const pauses = watches
     ? policies.objects.flatMap((one) => (one.kind === 'EvictionPause' ? [one.value] : []))
     : [];
-  const observed = { node, nodes, leaseRenewedAt: leases.get(node.name) ?? null, pauses };
+  const lease = leases.get(node.name) ?? null;
+  const leaseRenewedAt = lease === 'hidden' ? lease : renewedAt(lease);
+  const observed = { node, nodes, leaseRenewedAt, pauses };
   return forecastOf(at, observed, watches ? settings?.lifecycle : {});
 }
 

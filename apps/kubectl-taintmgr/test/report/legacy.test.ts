@@ -27,7 +27,8 @@ function said(
 ): readonly string[] {
   const nodes = [nodeFactsOf(node('n1'), { ready })];
   const pods = [pod('web'), pod('agent', ofDaemonSet)].map((one) => podFactsOf(one));
-  const read = surveyOf(nodes, pods, { leases: new Map([['n1', lease]]) });
+  const renewal = lease === null ? null : { at: lease, clockAhead: 0 };
+  const read = surveyOf(nodes, pods, { leases: new Map([['n1', renewal]]) });
   const runs = { mode: 'delete' as const, watchesNodes: true, allowsOverlap: false };
   const own = { ...readSettings(settings), ...runs };
   const rules = 'kube-controller-manager' as const;

@@ -55,13 +55,14 @@ export function renderNode(
 
 /** `Name:`, `Ready:` and so on. */
 function nodeHead(report: NodeReport, { now, evictor }: PodColumns): readonly string[] {
-  const { facts, leaseRenewedAt, zone, forecast } = report;
+  const { facts, leaseRenewedAt, clock, zone, forecast } = report;
   const lease = leaseRenewedAt === null ? '' : `, lease renewed ${ago(now, leaseRenewedAt)}`;
   const health = forecast && healthText(forecast, now);
   const state = forecast ? `: ${zoneText(forecast)}` : '';
   return renderFields([
     ['Name', facts.node.name],
     ['Ready', `${readyText(facts, now)}${lease}`],
+    ...(clock === null ? [] : [['Clock', clock] as const]),
     ...(health === null ? [] : [['Health', health] as const]),
     ...(zone ? [['Zone', `${zone.name}, ${notReadyText(zone)}${state}`] as const] : []),
     ...(facts.cordoned ? [['Cordoned', 'yes'] as const] : []),

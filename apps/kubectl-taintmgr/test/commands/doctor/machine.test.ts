@@ -55,7 +55,7 @@ async function findings(check: string, ...flags: readonly string[]): Promise<rea
 
 describe('doctor of the clock of this machine', () => {
   const cases: readonly (readonly [seconds: number, expected: RegExp])[] = [
-    [0, /^OK : agrees with the API server$/],
+    [0, /^OK : this machine agrees with the API server$/],
     [10, /^WARN : this machine is \d+s behind the API server; /],
     [-10, /^WARN : this machine is \d+s ahead of the API server; /],
     [60, /^FAIL : this machine is (5\ds|1m) behind the API server; /],
@@ -68,6 +68,31 @@ describe('doctor of the clock of this machine', () => {
       assert.match(found ?? '', expected);
     });
   }
+});
+
+describe('doctor of the clocks of nodes', () => {
+  it('warns of a node whose lease has another time than the API server saw it at', async (t) => {
+    const now = Date.now();
+    const fieldsV1 = { 'f:spec': { 'f:renewTime': {} } };
+    cluster.api.create('leases', {
+      metadata: {
+        ...{ name: 'n1', namespace: 'kube-node-lease' },
+        managedFields: [
+          { manager: 'kubelet', operation: 'Update', time: new Date(now).toISOString(), fieldsV1 },
+        ],
+      },
+      spec: {
+        holderIdentity: 'n1',
+        renewTime: new Date(now - 3_600_500).toISOString().replace('Z', '000Z'),
+      },
+    });
+    t.after(() => cluster.api.delete('leases', 'kube-node-lease', 'n1'));
+    const [, node] = await findings('clock');
+    assert.match(
+      node ?? '',
+      /^WARN node\/n1: its clock is (59m|1h).* behind the API server's, by its lease$/,
+    );
+  });
 });
 
 describe('doctor of the rights of the user', () => {

@@ -226,7 +226,8 @@ describe('what a drain leaves behind', () => {
     refusal: null,
   };
   const hint =
-    'hint: PDB shop/web: scale up or relax the PDB, ' + 'or use --pdb-policy=delete-after:DURATION';
+    'hint: PDB shop/web: scale up or relax the PDB, or use --pdb-policy=delete-after:DURATION';
+  const ceph = { apiVersion: 'ceph.rook.io/v1', kind: 'CephCluster', name: 'rook-ceph' };
 
   const cases: readonly (readonly [
     name: string,

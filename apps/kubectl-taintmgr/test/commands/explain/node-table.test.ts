@@ -192,7 +192,7 @@ describe('the health of a node', () => {
   for (const [name, zone, lease, expected] of cases) {
     it(name, () => {
       const facts = zone.map((one) => nodeFactsOf(one, { zone: 'a' }));
-      const renewed = typeof lease === 'number' ? now - lease * 1000 : lease;
+      const renewed = typeof lease === 'number' ? { at: now - lease * 1000, clockAhead: 0 } : lease;
       const leases = new Map([['n1', renewed]]);
       const read = { ...surveyOf(facts.slice(0, 1), []), zoneNodes: facts, leases };
       const { text } = explain(read);
