@@ -3,16 +3,19 @@ import { formatTime } from '../objects/time.ts';
 import type { Taint } from '../objects/tolerations.ts';
 import type { Change } from '../store/cluster-api.ts';
 import { Controller } from './controller.ts';
-import { isReady, isTerminal, isTerminating, withCondition } from './pods.ts';
+import { isReady, isTerminal, isTerminating, keyOf, withCondition } from './pods.ts';
 
 /** A node that is gone for less than this may come back under its name. */
 const quarantineMs = 40_000;
+/** It looks for pods that were never bound in such a rhythm. */
+const collectMs = 20_000;
 const followed = new Set(['nodes', 'pods']);
 const outOfServiceKey = 'node.kubernetes.io/out-of-service';
 
 /**
  * Collects pods that no kubelet will ever end: those of nodes that were deleted, and terminating
- * ones of nodes that are not Ready and are tainted as out of service. Work is keyed by node name.
+ * ones of nodes that are not Ready and are tainted as out of service, or that no node has. Work is keyed by
+ * node name, or by `/` and the key of a pod without one.
  */
 export class PodCollector extends Controller {
   protected override get follows(): ReadonlySet<string> {
@@ -33,7 +36,11 @@ export class PodCollector extends Controller {
 
   #noticePod(pod: KubeObject): void {
     const { nodeName } = pod.spec;
-    if (!nodeName) return;
+    if (!nodeName) {
+      // Only a finalizer keeps it.
+      if (isTerminating(pod)) this.queue.addAfter(`/${keyOf(pod)}`, collectMs);
+      return;
+    }
     const node = this.api.get('nodes', '', nodeName);
     if (!node) this.queue.addAfter(nodeName, quarantineMs);
     else if (isTerminating(pod) && isOutOfService(node)) this.queue.add(nodeName);
@@ -41,6 +48,8 @@ export class PodCollector extends Controller {
 
   protected override sync(nodeName: string): void {
     const { api, lookup } = this;
+    const unbound = nodeName.startsWith('/') ? api.find('pods', nodeName.slice(1)) : null;
+    if (unbound && isTerminating(unbound) && !isTerminal(unbound)) this.#markFailed(unbound, false);
     const node = api.get('nodes', '', nodeName);
     if (node && !isOutOfService(node)) return;
     for (const pod of lookup.podsOnNode(nodeName)) {

@@ -57,6 +57,8 @@ const rollingDaemonSet = {
 };
 const rollingStatefulSet = { type: 'RollingUpdate', rollingUpdate: { partition: 0 } };
 
+const maxInt32 = 2 ** 31 - 1;
+
 /** What each workload's spec gets besides the defaults of its pod template. */
 const workloadDefaults: Readonly<Record<string, Spec>> = {
   Deployment: {
@@ -93,12 +95,19 @@ export function admitWorkload(workload: KubeObject): KubeObject {
 export function withWorkloadDefaults(workload: KubeObject): KubeObject {
   const defaults = workloadDefaults[workload.kind ?? ''] ?? {};
   const spec = { ...defaults, ...workload.spec };
+  if (workload.kind === 'Job') setLimitDefaults(spec, workload.spec);
   // With a parallelism alone, its pods are workers at one queue: none says how many have to succeed.
   if (workload.kind === 'Job' && workload.spec.parallelism === undefined) spec.completions ??= 1;
   for (const member of ['strategy', 'updateStrategy'] as const) {
     if (defaults[member]) spec[member] = withStrategyDefaults(spec[member], defaults[member]);
   }
   return { ...workload, spec: withTemplateDefaults(spec) };
+}
+
+/** Where indexes have limits, the Job has none; where a policy judges failures, its pods are to end first. */
+function setLimitDefaults(spec: Spec, given: Spec): void {
+  if (given.backoffLimitPerIndex !== undefined) spec.backoffLimit = given.backoffLimit ?? maxInt32;
+  if (given.podFailurePolicy) spec.podReplacementPolicy = given.podReplacementPolicy ?? 'Failed';
 }
 
 /** Each number of a rolling update has its default, also where the type is left out. */

@@ -181,6 +181,9 @@ export class PodWorkers {
   #terminate(key: string, pod: KubeObject, stage: Stage | null): void {
     const hasContainers = stage ? stage.kind !== 'creating' : pod.status?.phase === 'Running';
     if (!hasContainers) {
+      // Whoever keeps it by a finalizer learns that it will not run.
+      const isKept = (pod.metadata.finalizers ?? []).length > 0;
+      if (isKept && !isTerminal(pod)) this.#report(pod, { ...pod.status, phase: 'Failed' });
       this.#remove(pod);
     } else if (stage?.kind === 'ended') {
       // A phase that is final stays as somebody wrote it.

@@ -1,7 +1,39 @@
-import type { ControllerContext } from '../controllers/controller.ts';
-import { conditionOf, isActive, isReady, withCondition } from '../controllers/pods.ts';
+import {
+  type Condition,
+  conditionOf,
+  controllerOf,
+  isActive,
+  isReady,
+  isTerminating,
+  withCondition,
+} from '../controllers/pods.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
+import type { ClusterApi } from '../store/cluster-api.ts';
+import { endOf, pauseLeft } from './job-backoff.ts';
+import { firstMissing, formatIndexes, indexKey, indexOf, union } from './job-indexes.ts';
+import {
+  begunEnding,
+  countIn,
+  type Ending,
+  failureCountKey,
+  failureOf,
+  failuresOf,
+  ignoredCountKey,
+  isEnding,
+  isFinished,
+  isIndexed,
+  isManagedElsewhere,
+  isOwn,
+  isTracked,
+  type Look,
+  lastConditions,
+  lookAt,
+  successOf,
+  trackingFinalizer,
+  waitsForEnd,
+} from './job-look.ts';
+import { judgeFailure } from './pod-failure-policy.ts';
 import {
   createPod,
   deletePod,
@@ -11,7 +43,11 @@ import {
   type WorkloadKind,
 } from './workload.ts';
 
-/** Runs the pods of a Job until enough of them have succeeded or too many have failed, or it is suspended. */
+/**
+ * Runs the pods of a Job until enough of them have succeeded or too many have failed, or it is suspended.
+ * Its pods have a finalizer until they are counted in its status, so that none goes unseen. A pod that is
+ * being deleted counts as failed at once, unless the Job waits for the end of its pods (`waitsForEnd`).
+ */
 export const jobKind: WorkloadKind = {
   apiVersion: 'batch/v1',
   kind: 'Job',
@@ -20,30 +56,111 @@ export const jobKind: WorkloadKind = {
   sync: syncJob,
 };
 
+const completed: Ending = {
+  type: 'SuccessCriteriaMet',
+  reason: 'CompletionsReached',
+  message: 'Reached expected number of succeeded pods',
+};
+
 function syncJob(context: WorkloadContext, job: KubeObject): void {
-  if (isFinished(job)) return;
-  const { backoffLimit = 6 } = job.spec;
-  const pods = context.lookup.ownedBy(job, 'pods');
-  const active = pods.filter(isActive);
-  const succeeded = context.endedPods.count(job, pods, 'Succeeded');
-  const failed = context.endedPods.count(job, pods, 'Failed');
-  const counts = {
-    startTime: job.status?.startTime ?? formatTime(context.api.clock.now()),
-    active: active.length,
-    ready: active.filter(isReady).length,
-    succeeded,
-    failed,
-  };
-  if (isComplete(job, succeeded, active.length)) {
-    finish(context, job, active, counts, 'Complete');
-  } else if (failed > backoffLimit) {
-    finish(context, job, active, counts, 'Failed');
-  } else if (job.spec.suspend) {
-    suspend(context, job, active, counts);
-  } else {
-    setStatus(context.api, jobKind, job, { ...counts, ...resumed(context, job) });
-    createMissing(context, job, wantedPods(job, succeeded) - active.length);
+  if (isFinished(job) || isManagedElsewhere(job)) return;
+  track(context, job);
+  const look = lookAt(context, job);
+  const ending = begunEnding(job) ?? failureOf(context, look) ?? successOf(look);
+  if (ending) end(context, look, ending);
+  else if (job.spec.suspend) suspend(context, look);
+  else goOn(context, look);
+}
+
+/** Puts the finalizer on pods without one: those that were adopted, or come from a manifest that has left it out. */
+function track({ api, lookup }: WorkloadContext, job: KubeObject): void {
+  for (const pod of lookup.ownedBy(job, 'pods')) {
+    if (!isActive(pod) || isTracked(pod)) continue;
+    const finalizers = [...(pod.metadata.finalizers ?? []), trackingFinalizer];
+    api.update('pods', { ...pod, metadata: { ...pod.metadata, finalizers } });
   }
+}
+
+/** Ends what runs; the Job has ended when its last pod has. */
+function end(context: WorkloadContext, look: Look, ending: Ending): void {
+  const { api, lookup } = context;
+  const { job, active } = look;
+  for (const pod of active) deletePod(api, pod);
+  const tracked = lookup.ownedBy(job, 'pods').filter(isTracked);
+  // Each pod that a failed Job still had has failed with it.
+  const others = active.filter((pod) => isOwn(job, pod) && judgeFailure(job, pod).counts);
+  const failed = look.failed + (ending.type === 'FailureTarget' ? others.length : 0);
+  const terminating = lookup.ownedBy(job, 'pods').filter(isEnding).length;
+  const isOver = conditionOf(job, ending.type) !== null && tracked.length + terminating === 0;
+  const now = formatTime(api.clock.now());
+  const { reason, message } = ending;
+  const type = isOver ? lastConditions[ending.type] : ending.type;
+  setStatus(api, jobKind, job, {
+    ...countsOf(context, { ...look, failed }, { active: 0, ready: 0, terminating }),
+    ...(type === 'Complete' ? { completionTime: now } : {}),
+    conditions: withCondition(
+      job.status?.conditions,
+      { type, status: 'True', reason, message },
+      now,
+    ),
+  });
+  for (const pod of tracked) release(api, pod);
+  context.jobBackoffs.forget(job);
+}
+
+/** Its time starts anew when it is resumed. */
+function suspend(context: WorkloadContext, look: Look): void {
+  const { api } = context;
+  const { job, active } = look;
+  remove(api, active);
+  const condition = { type: 'Suspended', reason: 'JobSuspended', message: 'Job suspended' };
+  settle(context, look, {
+    ...countsOf(context, look, { active: 0, ready: 0, terminating: terminatingOf(context, job) }),
+    startTime: undefined,
+    conditions: withCondition(
+      job.status?.conditions,
+      { ...condition, status: 'True' },
+      formatTime(api.clock.now()),
+    ),
+  });
+}
+
+const terminatingOf = ({ lookup }: WorkloadContext, job: KubeObject): number =>
+  lookup.ownedBy(job, 'pods').filter(isEnding).length;
+
+/** Makes pods that are missing, or deletes those that are too many. */
+function goOn(context: WorkloadContext, look: Look): void {
+  const { api, jobBackoffs } = context;
+  const { job, active } = look;
+  const wanted = wantedPods(look);
+  const surplus = surplusPods(look, wanted);
+  const missing = wanted - active.length - (waitsForEnd(job) ? terminatingOf(context, job) : 0);
+  const failures = jobBackoffs.next(job, look.newSucceeded, look.newFailed);
+  const now = api.clock.now();
+  let created = 0;
+  if (surplus.length > 0) {
+    remove(api, surplus);
+  } else if (missing > 0) {
+    const { indexes, pauseMs } = nextIndexes(look, missing, now);
+    const pause = look.indexes?.failed ? pauseMs : pauseLeft(failures, now);
+    if (pause > 0) {
+      context.again(pause);
+      // As kube-controller-manager 1.36 has it: its status of this moment, no active but ready pods, is
+      // refused, so that the pods that have ended stay and are not counted until the pause is over.
+      if (active.some(isReady)) return;
+    } else created = createPods(api, look, indexes ?? missing);
+  }
+  const left = active.filter((pod) => !surplus.includes(pod));
+  const counts = { active: left.length + created, ready: left.filter(isReady).length };
+  const isDone = isComplete(look, counts.active);
+  if (isDone) end(context, { ...look, active: left }, completed);
+  else {
+    settle(context, look, {
+      ...countsOf(context, look, { ...counts, terminating: terminatingOf(context, job) }),
+      ...resumed(api, job),
+    });
+  }
+  jobBackoffs.set(job, failures);
 }
 
 /** How many pods have to succeed; null: one, and the others end too, as workers at one queue do. */
@@ -51,52 +168,64 @@ function completionsOf({ spec }: KubeObject): number | null {
   return spec.completions ?? (spec.parallelism === undefined ? 1 : null);
 }
 
-function isComplete(job: KubeObject, succeeded: number, active: number): boolean {
+function isComplete({ job, succeeded }: Look, active: number): boolean {
   const completions = completionsOf(job);
-  return completions === null ? succeeded > 0 && active === 0 : succeeded >= completions;
+  return active === 0 && succeeded >= (completions ?? 1);
 }
 
 /** So many pods are to run at a time. */
-function wantedPods(job: KubeObject, succeeded: number): number {
+function wantedPods({ job, succeeded, active }: Look): number {
   const parallelism: number = job.spec.parallelism ?? 1;
   const completions = completionsOf(job);
-  if (completions === null) return succeeded > 0 ? 0 : parallelism;
-  return Math.min(parallelism, completions - succeeded);
+  if (completions === null) return succeeded > 0 ? active.length : parallelism;
+  return Math.max(0, Math.min(parallelism, completions - succeeded));
 }
 
-/** Its time starts anew when it is resumed. */
-function suspend(
-  { api }: ControllerContext,
-  job: KubeObject,
-  active: readonly KubeObject[],
-  counts: { readonly [field: string]: unknown },
-): void {
-  for (const pod of active) deletePod(api, pod);
-  setStatus(api, jobKind, job, {
-    ...counts,
-    ...{ active: 0, ready: 0, startTime: undefined },
-    conditions: withCondition(
-      job.status?.conditions,
-      { type: 'Suspended', status: 'True', reason: 'JobSuspended', message: 'Job suspended' },
-      formatTime(api.clock.now()),
-    ),
-  });
+/** Pods with an index of another one or of none, and the least far of those that are too many. */
+function surplusPods({ job, active }: Look, wanted: number): readonly KubeObject[] {
+  const byProgress = [...active].sort((one, other) => progressOf(one) - progressOf(other));
+  const taken = new Set<number>();
+  const doubles = isIndexed(job)
+    ? byProgress.toReversed().filter((pod) => {
+        const index = indexOf(job, pod);
+        const isFirst = index !== null && !taken.has(index);
+        if (isFirst) taken.add(index);
+        return !isFirst;
+      })
+    : [];
+  const others = byProgress.filter((pod) => !doubles.includes(pod));
+  const excess = Math.max(0, active.length - wanted - doubles.length);
+  return [...doubles, ...others.slice(0, excess)].slice(0, podsPerSyncMax);
 }
 
-/** What the status says of a job that was suspended before. */
-function resumed({ api }: ControllerContext, job: KubeObject): object {
-  if (conditionOf(job, 'Suspended')?.status !== 'True') return {};
-  const now = formatTime(api.clock.now());
-  const condition = {
-    type: 'Suspended',
-    status: 'False',
-    reason: 'JobResumed',
-    message: 'Job resumed',
+const progressOf = (pod: KubeObject): number =>
+  (pod.spec.nodeName ? 1 : 0) + (pod.status?.phase === 'Running' ? 2 : 0) + (isReady(pod) ? 4 : 0);
+
+/** The indexes of the next pods, of which each may have to pause; null: the Job has none. */
+function nextIndexes(
+  { job, pods, active, indexes }: Look,
+  missing: number,
+  nowMs: number,
+): { readonly indexes: readonly number[] | null; readonly pauseMs: number } {
+  if (!indexes) return { indexes: null, pauseMs: 0 };
+  const busy = [...active, ...(waitsForEnd(job) ? pods.filter(isEnding) : [])];
+  const taken = union(
+    [...indexes.succeeded, ...(indexes.failed ?? [])],
+    busy.flatMap((pod) => indexOf(job, pod) ?? []),
+  );
+  const next = firstMissing(taken, Math.min(missing, podsPerSyncMax), job.spec.completions);
+  const pauseOf = (index: number): number => {
+    const last = indexes.waiting.get(index);
+    return last ? pauseLeft({ count: failuresOf(last) + 1, lastAt: endOf(last) }, nowMs) : 0;
   };
-  return { startTime: now, conditions: withCondition(job.status?.conditions, condition, now) };
+  const ready = next.filter((index) => pauseOf(index) === 0);
+  const pauseMs = ready.length > 0 ? 0 : Math.min(...next.map(pauseOf));
+  return { indexes: ready, pauseMs: Number.isFinite(pauseMs) ? pauseMs : 0 };
 }
 
-function createMissing({ api }: ControllerContext, job: KubeObject, missing: number): void {
+/** One for each index, or so many without; returns how many these are. */
+function createPods(api: ClusterApi, look: Look, which: readonly number[] | number): number {
+  const { job } = look;
   const { name, uid = '' } = job.metadata;
   const labels = {
     'batch.kubernetes.io/controller-uid': uid,
@@ -104,36 +233,121 @@ function createMissing({ api }: ControllerContext, job: KubeObject, missing: num
     'controller-uid': uid,
     'job-name': name,
   };
-  const created = Math.min(missing, podsPerSyncMax);
-  for (let count = 0; count < created; count++) createPod(api, jobKind, job, { labels });
+  const finalizers = [trackingFinalizer];
+  if (typeof which === 'number') {
+    const created = Math.min(which, podsPerSyncMax);
+    for (let count = 0; count < created; count++)
+      createPod(api, jobKind, job, { labels, finalizers });
+    return created;
+  }
+  for (const index of which) {
+    createPod(api, jobKind, job, {
+      generateName: `${name}-${index}-`,
+      labels: { ...labels, [indexKey]: String(index) },
+      annotations: { [indexKey]: String(index), ...failureCounts(look, index) },
+      finalizers,
+      spec: { ...withIndexVariable(job.spec.template.spec), hostname: `${name}-${index}` },
+    });
+  }
+  return which.length;
 }
 
-function isFinished(job: KubeObject): boolean {
-  return ['Complete', 'Failed'].some((type) => conditionOf(job, type)?.status === 'True');
+/** How often the pods of the index have failed before, where it has a limit of its own. */
+function failureCounts(look: Look, index: number): Readonly<Record<string, string>> {
+  if (!look.indexes?.failed) return {};
+  const last = look.indexes.waiting.get(index);
+  const counts = last ? judgeFailure(look.job, last).counts : true;
+  const failures = last ? countIn(last, failureCountKey) + (counts ? 1 : 0) : 0;
+  const ignored = last ? countIn(last, ignoredCountKey) + (counts ? 0 : 1) : 0;
+  return {
+    [failureCountKey]: String(failures),
+    ...(ignored > 0 ? { [ignoredCountKey]: String(ignored) } : {}),
+  };
 }
 
-/** How a finished job says so. */
-const endings = {
-  Complete: ['CompletionsReached', 'Reached expected number of succeeded pods'],
-  Failed: ['BackoffLimitExceeded', 'Job has reached the specified backoff limit'],
-} as const;
+type Spec = KubeObject['spec'];
 
-function finish(
-  context: ControllerContext,
-  job: KubeObject,
-  active: readonly KubeObject[],
-  counts: { readonly [field: string]: unknown },
-  type: keyof typeof endings,
-): void {
-  for (const pod of active) deletePod(context.api, pod);
-  const now = formatTime(context.api.clock.now());
-  const [reason, message] = endings[type];
-  const condition = { type, status: 'True', reason, message };
-  setStatus(context.api, jobKind, job, {
-    ...counts,
-    active: 0,
-    ready: 0,
-    ...(type === 'Complete' ? { completionTime: now } : {}),
-    conditions: withCondition(job.status?.conditions, condition, now),
-  });
+/** Containers learn their index by a variable. */
+function withIndexVariable(spec: Spec): Spec {
+  const variable = {
+    name: 'JOB_COMPLETION_INDEX',
+    valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: `metadata.labels['${indexKey}']` } },
+  };
+  const withVariable = (container: Spec): Spec => {
+    const { env = [] } = container;
+    const isThere = env.some(({ name }: { readonly name: string }) => name === variable.name);
+    return isThere ? container : { ...container, env: [...env, variable] };
+  };
+  const { initContainers, containers } = spec;
+  return {
+    ...(initContainers ? { initContainers: initContainers.map(withVariable) } : {}),
+    containers: (containers ?? []).map(withVariable),
+  };
+}
+
+/** Deletes pods that are not to count. */
+function remove(api: ClusterApi, pods: readonly KubeObject[]): void {
+  for (const pod of pods) {
+    release(api, pod);
+    deletePod(api, pod);
+  }
+}
+
+/** Lets the pod go when it is deleted. */
+function release(api: ClusterApi, { metadata: { namespace = '', name, uid } }: KubeObject): void {
+  const pod = api.get('pods', namespace, name);
+  if (pod?.metadata.uid !== uid || !pod || !isTracked(pod)) return;
+  const finalizers = pod.metadata.finalizers?.filter((one) => one !== trackingFinalizer) ?? [];
+  api.update('pods', { ...pod, metadata: { ...pod.metadata, finalizers } });
+}
+
+/** Whether the pod is one of a Job that looks after it no more. */
+export function isLeftByJob(api: ClusterApi, pod: KubeObject): boolean {
+  if (!isTracked(pod)) return false;
+  const { namespace = '' } = pod.metadata;
+  const owner = controllerOf(pod);
+  if (owner && owner.kind !== jobKind.kind) return false;
+  const job = owner && api.get(jobKind.resource, namespace, owner.name);
+  return !job || job.metadata.uid !== owner.uid || isTerminating(job) || isFinished(job);
+}
+
+/** Takes the finalizer from a pod that nobody counts any more. */
+export function releaseFromJob(api: ClusterApi, pod: KubeObject): void {
+  if (isLeftByJob(api, pod)) release(api, pod);
+}
+
+type Counts = { readonly [field: string]: unknown };
+
+/** The counts of the status; `now` are those of pods that have not ended. */
+function countsOf({ api }: WorkloadContext, look: Look, now: Counts): Counts {
+  const { job, succeeded, failed, indexes } = look;
+  return {
+    startTime: job.status?.startTime ?? formatTime(api.clock.now()),
+    ...now,
+    ...{ succeeded, failed, uncountedTerminatedPods: {} },
+    ...(indexes ? { completedIndexes: formatIndexes(indexes.succeeded) } : {}),
+    ...(indexes?.failed ? { failedIndexes: formatIndexes(indexes.failed) } : {}),
+  };
+}
+
+/** Writes the status, and lets the pods go that are counted in it. */
+function settle({ api }: WorkloadContext, look: Look, status: Counts): void {
+  const waiting = new Set(look.indexes?.waiting.values());
+  const counted = look.newFailed.filter((pod) => !waiting.has(pod));
+  const later = [...waiting].filter((pod) => judgeFailure(look.job, pod).counts).length;
+  setStatus(api, jobKind, look.job, { ...status, failed: look.failed - later });
+  for (const pod of [...look.newSucceeded, ...counted]) release(api, pod);
+}
+
+/** What the status says of a job that was suspended before. */
+function resumed(api: ClusterApi, job: KubeObject): object {
+  if (conditionOf(job, 'Suspended')?.status !== 'True') return {};
+  const now = formatTime(api.clock.now());
+  const condition: Condition = {
+    type: 'Suspended',
+    status: 'False',
+    reason: 'JobResumed',
+    message: 'Job resumed',
+  };
+  return { startTime: now, conditions: withCondition(job.status?.conditions, condition, now) };
 }

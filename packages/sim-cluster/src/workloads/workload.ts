@@ -3,15 +3,17 @@ import { hash } from '../kernel/hash.ts';
 import { equal } from '../objects/json.ts';
 import type { Json, KubeObject, OwnerReference } from '../objects/kube-object.ts';
 import type { ClusterApi } from '../store/cluster-api.ts';
-import type { EndedPods } from './ended-pods.ts';
+import type { JobBackoffs } from './job-backoff.ts';
 import type { Revisions } from './revisions.ts';
 
 /** What the controllers of workloads are given to work with. */
 export interface WorkloadContext extends ControllerContext {
   readonly revisions: Revisions;
-  readonly endedPods: EndedPods;
+  readonly jobBackoffs: JobBackoffs;
   /** Whether what kubectl rollout reads is written: see `rolloutHistory` of a cluster. */
   readonly keepsHistory: boolean;
+  /** Looks at the workload again after so long. */
+  again(delayMs: number): void;
 }
 
 /** What the controllers of all workloads share. */
@@ -39,7 +41,11 @@ type Labels = Readonly<Record<string, string>>;
 export interface PodPlan {
   /** A fixed name; without one the server makes it from the workload's name. */
   readonly name?: string;
+  /** What the server begins a name with that it makes; left out: the workload's name. */
+  readonly generateName?: string;
   readonly labels?: Labels;
+  readonly annotations?: Labels;
+  readonly finalizers?: readonly string[];
   /** Fields of the pod's spec that replace those of the template. */
   readonly spec?: { readonly [field: string]: Json };
 }
@@ -53,15 +59,17 @@ export function createPod(
 ): void {
   const { template } = workload.spec;
   const { name, namespace = '' } = workload.metadata;
+  const annotations = { ...template.metadata?.annotations, ...plan.annotations };
   api.create('pods', {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
       name: plan.name ?? '',
-      ...(plan.name === undefined ? { generateName: `${name}-` } : {}),
+      ...(plan.name === undefined ? { generateName: plan.generateName ?? `${name}-` } : {}),
       namespace,
       labels: { ...template.metadata?.labels, ...plan.labels },
-      ...(template.metadata?.annotations ? { annotations: template.metadata.annotations } : {}),
+      ...(Object.keys(annotations).length > 0 ? { annotations } : {}),
+      ...(plan.finalizers ? { finalizers: plan.finalizers } : {}),
       ownerReferences: [ownerReference(kind, workload)],
     },
     // As it is where nothing is changed: pods of one template are known by it.

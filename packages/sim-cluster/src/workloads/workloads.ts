@@ -4,7 +4,8 @@ import { controllerOf, isTerminating, keyOf, splitKey } from '../controllers/pod
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Change } from '../store/cluster-api.ts';
-import { EndedPods } from './ended-pods.ts';
+import { isLeftByJob, releaseFromJob } from './job.ts';
+import { JobBackoffs } from './job-backoff.ts';
 import { workloadKinds, workloadResources } from './kinds.ts';
 import { Revisions } from './revisions.ts';
 import type { WorkloadKind } from './workload.ts';
@@ -20,7 +21,7 @@ const gatherMs = 20;
  */
 export class Workloads extends Controller {
   readonly #revisions = new Revisions();
-  readonly #endedPods = new EndedPods();
+  readonly #jobBackoffs = new JobBackoffs();
 
   readonly #keepsHistory: boolean;
 
@@ -36,6 +37,12 @@ export class Workloads extends Controller {
 
   protected override begin(): void {
     for (const kind of workloadKinds) this.#addAll(kind);
+    for (const pod of this.api.list('pods')) this.#addLeft(pod);
+  }
+
+  /** A pod that its Job has left behind is let go. */
+  #addLeft(pod: KubeObject): void {
+    if (isLeftByJob(this.api, pod)) this.queue.add(`pods/${keyOf(pod)}`);
   }
 
   #addAll(kind: WorkloadKind): void {
@@ -57,9 +64,13 @@ export class Workloads extends Controller {
         if (type !== 'MODIFIED' || concernsDaemons(object, previous)) this.#addAll(kind);
       }
     }
+    if (resource === 'pods' && type !== 'DELETED') this.#addLeft(object);
+    if (type !== 'DELETED' && !isTerminating(object)) return;
+    if (resource === 'jobs')
+      for (const pod of this.lookup.ownedBy(object, 'pods')) this.#addLeft(pod);
     if (type !== 'DELETED') return;
     this.#revisions.forget(object);
-    this.#endedPods.forget(object);
+    this.#jobBackoffs.forget(object);
   }
 
   #addOwner(kind: WorkloadKind, object: KubeObject): void {
@@ -72,11 +83,13 @@ export class Workloads extends Controller {
     const resource = key.slice(0, slash);
     const [namespace, name] = splitKey(key.slice(slash + 1));
     const workload = this.api.get(resource, namespace, name);
+    if (workload && resource === 'pods') releaseFromJob(this.api, workload);
     const kind = workloadKinds.find((candidate) => candidate.resource === resource);
     if (!kind || !workload || isTerminating(workload)) return;
     const keepsHistory = this.#keepsHistory;
-    const memory = { revisions: this.#revisions, endedPods: this.#endedPods, keepsHistory };
-    kind.sync({ api: this.api, lookup: this.lookup, ...memory }, workload);
+    const memory = { revisions: this.#revisions, jobBackoffs: this.#jobBackoffs, keepsHistory };
+    const again = (delayMs: number): void => this.queue.addAfter(key, delayMs);
+    kind.sync({ api: this.api, lookup: this.lookup, ...memory, again }, workload);
   }
 }
 

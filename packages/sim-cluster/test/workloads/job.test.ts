@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { job } from '../../src/builders.ts';
-import { conditionOf, isReady, isTerminating } from '../../src/controllers/pods.ts';
+import { conditionOf, isTerminating } from '../../src/controllers/pods.ts';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
 import { podsOf, setSpec, small, stored, virtualCluster } from '../world/virtual-cluster.ts';
 
@@ -39,25 +39,22 @@ describe('a Job', () => {
 
   it('replaces a pod that is evicted and gives up after too many failures', () => {
     const topology = small(zones, [job('default', 'report', 30, { spec: { backoffLimit: 1 } })]);
-    const { api, pass, until, untilIdle } = virtualCluster({ topology });
+    const { api, pass, untilIdle } = virtualCluster({ topology });
     untilIdle();
     const [first] = podsOf(api, 'report');
     api.delete('pods', 'default', first?.metadata.name ?? '');
+    pass(8000);
+    assert.deepEqual(podsOf(api, 'report'), []);
     pass(5000);
-    const [second] = podsOf(api, 'report');
-    assert.notEqual(second?.metadata.name, first?.metadata.name);
-    for (let count = 0; count < 2; count++) {
-      until(() => podsOf(api, 'report').some(isReady), 'a running pod');
-      const running = podsOf(api, 'report').find(isReady);
-      assert.ok(running);
-      const status = { ...running.status, phase: 'Failed', conditions: [] };
-      api.update('pods', { ...running, status }, 'status');
-      pass(100);
-    }
-    const { status } = stored(api, 'jobs', 'default', 'report');
-    assert.equal(status.failed, 2);
-    assert.equal(status.conditions[0].reason, 'BackoffLimitExceeded');
-    assert.equal(status.active, undefined);
+    const [second = assert.fail()] = podsOf(api, 'report');
+    assert.notEqual(second.metadata.name, first?.metadata.name);
+    const status = { ...second.status, phase: 'Failed', conditions: [] };
+    api.update('pods', { ...second, status }, 'status');
+    pass(100);
+    const found = stored(api, 'jobs', 'default', 'report');
+    assert.equal(found.status.failed, 2);
+    assert.equal(conditionOf(found, 'Failed')?.reason, 'BackoffLimitExceeded');
+    assert.equal(found.status.active, undefined);
   });
 
   it('counts a pod that has succeeded also when it is deleted', () => {
@@ -73,9 +70,31 @@ describe('a Job', () => {
         if (status.phase === 'Succeeded') api.delete('pods', 'default', metadata.name);
       }
     }
+    untilIdle();
     const found = stored(api, 'jobs', 'default', 'report');
     assert.equal(conditionOf(found, 'Complete')?.status, 'True');
     assert.equal(made.size, 3);
+  });
+
+  it('that is deleted lets go of its pods', () => {
+    const topology = small(zones, [job('default', 'report', 600)]);
+    const { api, pass, untilIdle } = virtualCluster({ topology });
+    untilIdle();
+    const [pod = assert.fail()] = podsOf(api, 'report');
+    assert.deepEqual(pod.metadata.finalizers, ['batch.kubernetes.io/job-tracking']);
+    api.delete('jobs', 'default', 'report');
+    pass(5000);
+    assert.deepEqual(podsOf(api, 'report'), []);
+  });
+
+  it('that is deleted without its pods leaves them without its finalizer', () => {
+    const topology = small(zones, [job('default', 'report', 600)]);
+    const { api, untilIdle } = virtualCluster({ topology });
+    untilIdle();
+    api.delete('jobs', 'default', 'report', { propagationPolicy: 'Orphan' });
+    untilIdle();
+    const [pod = assert.fail()] = podsOf(api, 'report');
+    assert.deepEqual([pod.metadata.finalizers ?? [], isTerminating(pod)], [[], false]);
   });
 
   it('goes on from what its status says when its pods are not in a snapshot', () => {
