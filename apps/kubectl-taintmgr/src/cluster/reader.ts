@@ -161,6 +161,11 @@ export class ClusterReader {
     return (await unless(403, () => ifThere(() => this.#client.get(path)), null)) !== null;
   }
 
+  /** The object at a path; null where there is none, or we may not see it. */
+  async objectIfAllowed(path: string): Promise<unknown> {
+    return await this.ifAllowed(() => ifThere(() => this.#client.get(path)));
+  }
+
   /** The objects at a path, as the API server has them. */
   async objects(path: string): Promise<readonly unknown[]> {
     return await this.#list(path, {}, asItIs);

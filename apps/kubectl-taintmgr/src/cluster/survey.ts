@@ -54,6 +54,8 @@ export interface ForecastSurvey extends NodeSurvey {
   readonly intercepted?: ReadonlyMap<string, string>;
   /** Who else counts where limits do; left out: none does, or we may not see them all. */
   readonly crowd?: Crowd;
+  /** A line about each Job that fails with what the answer is about; left out: not asked. */
+  readonly jobEnds?: readonly string[];
   /** Nodes whose taints were just written, and what was there before is not to be had. */
   readonly unsure?: readonly string[];
 }

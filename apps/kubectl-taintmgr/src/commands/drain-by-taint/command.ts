@@ -7,6 +7,7 @@ import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
+import { jobEnds } from '../../cluster/job-ends.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { selected } from '../../cluster/refusals.ts';
 import { whoAmI } from '../../cluster/rights.ts';
@@ -85,7 +86,7 @@ export async function run(
       interrupt,
       startedAt,
     };
-    return await planAndDrain(drain, format, flags.headers !== false);
+    return await planAndDrain(drain, reader, format, flags.headers !== false);
   });
 }
 
@@ -100,7 +101,12 @@ function refuseTogether({ podSelector, maxUnavailable, restartSingleReplicas }: 
   throw new UsageError(`--pod-selector and ${other} exclude each other: ${why}`);
 }
 
-async function planAndDrain(drain: Drain, format: Format, headers: boolean): Promise<ExitCode> {
+async function planAndDrain(
+  drain: Drain,
+  reader: ClusterReader,
+  format: Format,
+  headers: boolean,
+): Promise<ExitCode> {
   const { survey, config, settings, output, startedAt, policies } = drain;
   const plan = planOf(survey, config, policies.events, startedAt);
   const missing = flagsFault(plan);
@@ -115,6 +121,12 @@ async function planAndDrain(drain: Drain, format: Format, headers: boolean): Pro
   } else if (effect !== null) {
     output.err(effect);
   }
+  const leaving = plan.pods.filter(({ fate }) => fate.kind === 'evict' || fate.kind === 'hold');
+  const jobs = await jobEnds(
+    reader,
+    leaving.map(({ pod }) => pod),
+  );
+  for (const line of jobs) warn(output, line);
   const inTheWay = missing ?? overlapOf(drain) ?? (await anotherDrainOf(drain));
   const rights = (): Promise<string | null> => rightsFault(drain, plan);
   const refusal = inTheWay ?? (isDryRun ? null : (policies.fault ?? (await rights())));

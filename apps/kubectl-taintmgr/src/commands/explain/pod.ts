@@ -1,6 +1,7 @@
 import { describeReason, formatTaint, type Reason } from '@taintmgr/core';
 import { describeEvictionRequest } from '@taintmgr/core/drain';
 import { formatDuration, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
+import { jobEnds } from '../../cluster/job-ends.ts';
 import { type ForecastSurvey, surveyForecast } from '../../cluster/survey.ts';
 import { renderFields } from '../../render/fields.ts';
 import { printable } from '../../render/printable.ts';
@@ -48,8 +49,11 @@ export function podSubject(namespace: string, name: string): Subject {
       const { nodeName } = facts.pod;
       const node = nodeName === '' ? null : await reader.nodeIfThere(nodeName);
       const nodes = node ? [node] : [];
-      const survey = await surveyForecast(reader, nodes, nodes, options);
-      return node ? survey : { ...survey, pods: [facts] };
+      const [survey, ends] = await Promise.all([
+        surveyForecast(reader, nodes, nodes, options),
+        jobEnds(reader, [facts.pod]),
+      ]);
+      return { ...survey, jobEnds: ends, ...(node ? {} : { pods: [facts] }) };
     },
     focus: ({ nodes, strays }) => {
       const only = nodes.map((node) => ({ ...node, pods: node.pods?.filter(isMeant) ?? null }));
@@ -117,6 +121,7 @@ function describePod(
     ...(goes ? [['Evicted by', report.evictor ?? evictorText(survey.evictor)] as const] : []),
     ['Decision', decisionLine(report, at, after)],
     ['Because', whyText(explanation.decision)],
+    ...(goes ? (survey.jobEnds ?? []).map((line) => ['Then', printable(line)] as const) : []),
     ...(present ? [['Present', decisionText(present.decision, survey.at, 0)] as const] : []),
     ...(upstream ? [['Upstream', upstreamLine(upstream, at, after)] as const] : []),
     ...blockedBy.map((text, index) => [index === 0 ? 'Blocked by' : '', text] as const),

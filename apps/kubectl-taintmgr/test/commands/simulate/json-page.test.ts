@@ -46,7 +46,8 @@ events:
 - {at: 3m, taint: {nodes: all, taint: 'third=bad:NoExecute'}, lasts: 2m}
 - {at: 8m, stopKubelet: {zone: zone-c}}
 `;
-const loops = `- kind: StatefulSet
+const loops = `- {kind: Job, name: shop/report}
+- kind: StatefulSet
   name: shop/db
   nodeSelector: {kubernetes.io/hostname: zone-a-1}
   tolerations: [{key: check, operator: Exists, effect: NoExecute, tolerationSeconds: 10}]

@@ -14,6 +14,7 @@ import {
   type RefusalTrack,
 } from './evictions.ts';
 import type { HoldTrack } from './holds.ts';
+import { JobTimelines, type JobTrack } from './jobs.ts';
 import { Machines } from './machines.ts';
 import { NodeTimelines, type NodeTrack } from './nodes.ts';
 import type { Open, PodName } from './pod-name.ts';
@@ -52,6 +53,7 @@ export interface Recording {
   readonly nodes: readonly NodeTrack[];
   readonly workloads: readonly WorkloadTrack[];
   readonly budgets: readonly BudgetTrack[];
+  readonly jobs: readonly JobTrack[];
   /** Every pod on every node on which it was. */
   readonly pods: readonly PodTrack[];
   readonly deadlines: readonly DeadlineTrack[];
@@ -91,6 +93,7 @@ export class RunRecorder {
   readonly #machines: Machines;
   readonly #pods = new PodLog();
   readonly #budgets = new Timelines<BudgetId, BudgetState>();
+  readonly #jobs: JobTimelines;
   readonly #log: EvictionLog;
   readonly #workloadNames = new Map<string, string | null>();
   /** When pods came to their nodes, by uid. */
@@ -119,6 +122,7 @@ export class RunRecorder {
       this.#startsAt,
     );
     this.#workloads = new WorkloadTimelines(api);
+    this.#jobs = new JobTimelines(api);
     this.#machines = new Machines(
       (at, pod, change) => {
         this.#workloads.countServing(at, pod, change);
@@ -199,6 +203,7 @@ export class RunRecorder {
       nodes: this.#nodes.tracks(),
       workloads: this.#workloads.tracks(),
       budgets: this.#budgets.all(),
+      jobs: this.#jobs.tracks(),
       pods: this.#pods.pods,
       deadlines,
       evictions,
@@ -221,6 +226,7 @@ export class RunRecorder {
     const { resource, object, previous, type } = change;
     const at = this.#now;
     if (resource === 'pods') {
+      if (type === 'ADDED') this.#jobs.made(at, object);
       if (type === 'DELETED') this.#notePod(at, null, previous ?? object);
       else this.#notePod(at, object, previous);
     } else if (resource === 'nodes') {
@@ -228,6 +234,8 @@ export class RunRecorder {
       else if (!previous || !isHeartbeat(object, previous)) this.#noteNode(at, object);
     } else if (resource === 'poddisruptionbudgets') {
       if (type !== 'DELETED') this.#noteBudget(at, object);
+    } else if (resource === 'jobs') {
+      if (type !== 'DELETED') this.#jobs.record(at, object);
     } else if (this.#workloads.takes(resource)) this.#workloads.record(at, change);
   }
 

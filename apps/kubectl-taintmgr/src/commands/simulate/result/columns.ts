@@ -1,7 +1,7 @@
 // What the tables of `simulate` say of a workload and of a budget.
 import { none } from '../../../report/words.ts';
 import { seconds } from './lines.ts';
-import type { BudgetSummary, WorkloadSummary } from './summary.ts';
+import type { BudgetSummary, JobSummary, WorkloadSummary } from './summary.ts';
 
 export interface RowColumn<Item> {
   readonly head: string;
@@ -100,6 +100,28 @@ export const budgetTable: RowTable<BudgetSummary> = {
       amount: ({ belowSeconds }) => belowSeconds,
       unit: 'seconds',
     },
+  ],
+};
+
+export const jobTable: RowTable<JobSummary> = {
+  head: 'JOB',
+  kindOf: () => null,
+  isCalm: ({ evictions, failures }) => evictions + failures === 0,
+  calmText: 'Jobs undisturbed',
+  columns: [
+    {
+      head: 'EVICTIONS',
+      text: ({ evictions }) => String(evictions),
+      amount: ({ evictions }) => evictions,
+    },
+    {
+      head: 'FAILED PODS',
+      text: ({ failures }) => String(failures),
+      amount: ({ failures }) => failures,
+    },
+    { head: 'NEW PODS', text: ({ newPods }) => String(newPods), amount: ({ newPods }) => newPods },
+    { head: 'END', text: ({ end }) => end ?? none },
+    { head: 'AT', text: ({ endedAt }) => secondsOrNone(endedAt) },
   ],
 };
 

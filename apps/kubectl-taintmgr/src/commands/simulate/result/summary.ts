@@ -1,4 +1,5 @@
 import { countBy, mostOf } from '../../../render/count.ts';
+import type { JobTrack } from '../record/jobs.ts';
 import type { BudgetTrack, Recording, UnplacedTrack } from '../record/recorder.ts';
 import type { Step } from '../record/timelines.ts';
 import type { WorkloadTrack } from '../record/workloads.ts';
@@ -36,6 +37,21 @@ export interface BudgetSummary {
   readonly belowMax: number;
 }
 
+/** What became of a Job that had not ended at the beginning. */
+export interface JobSummary {
+  readonly namespace: string;
+  readonly name: string;
+  readonly evictions: number;
+  /** Pods that were made during the run. */
+  readonly newPods: number;
+  /** Pods whose failure counted during the run. */
+  readonly failures: number;
+  /** `Complete`, or `Failed` and the reason: `Failed: BackoffLimitExceeded`; null: it goes on. */
+  readonly end: string | null;
+  /** When that was decided. */
+  readonly endedAt: number | null;
+}
+
 /** What a run comes down to. */
 export interface Summary {
   readonly evictions: number;
@@ -52,12 +68,14 @@ export interface Summary {
   readonly unplaced: { readonly pods: number; readonly atOnceMax: number; readonly atEnd: number };
   readonly workloads: readonly WorkloadSummary[];
   readonly budgets: readonly BudgetSummary[];
+  readonly jobs: readonly JobSummary[];
 }
 
 /** Counts what was recorded up to `end`, in seconds. */
 export function summarize(recording: Recording, end: number): Summary {
-  const { evictions, failures, refusals, nodes, unplaced, workloads, budgets } = recording;
+  const { evictions, failures, refusals, nodes, unplaced, workloads, budgets, jobs } = recording;
   const evicted = countBy(evictions.map(({ workload }) => workload ?? ''));
+  const gone = new Set(evictions.map(({ namespace, pod }) => `${namespace}/${pod}`));
   const refused = new Map<string, number>();
   for (const { budget, count } of refusals) refused.set(budget, (refused.get(budget) ?? 0) + count);
   return {
@@ -77,6 +95,7 @@ export function summarize(recording: Recording, end: number): Summary {
     },
     workloads: workloads.map((track) => workloadSummary(track, evicted, end)),
     budgets: budgets.map((track) => budgetSummary(track, refused, end)),
+    jobs: jobs.map((track) => jobSummary(track, gone)),
   };
 }
 
@@ -125,6 +144,23 @@ function budgetSummary(
       states.map(({ healthy, desired }) => desired - healthy),
       0,
     ),
+  };
+}
+
+function jobSummary(
+  { namespace, name, states, pods }: JobTrack,
+  evicted: ReadonlySet<string>,
+): JobSummary {
+  const last = states.at(-1);
+  const ended = states.find(({ end }) => end !== null);
+  return {
+    namespace,
+    name,
+    evictions: pods.filter(({ pod }) => evicted.has(`${namespace}/${pod}`)).length,
+    newPods: pods.filter(({ from }) => from > 0).length,
+    failures: Math.max(0, (last?.failed ?? 0) - (states[0]?.failed ?? 0)),
+    end: ended?.end ?? null,
+    endedAt: ended?.at ?? null,
   };
 }
 

@@ -5,7 +5,7 @@ import type { TableOptions } from '../../../render/table.ts';
 import { wrapped } from '../../../render/wrapped.ts';
 import { assumedLines } from './assumed-lines.ts';
 import { causeTable } from './cause-table.ts';
-import { budgetTable, workloadTable } from './columns.ts';
+import { budgetTable, jobTable, workloadTable } from './columns.ts';
 import type { Result, RunResult } from './documents.ts';
 import { loopLines, totals, unplacedLines } from './lines.ts';
 import { rowTable } from './row-table.ts';
@@ -20,6 +20,7 @@ export function simulationTable(result: Result, options: TableOptions): string {
     fitting([headline(result, first)], options),
     rowTable(workloadTable, runs, ({ workloads }) => workloads, options),
     rowTable(budgetTable, runs, ({ budgets }) => budgets, options),
+    rowTable(jobTable, runs, ({ jobs }) => jobs, options),
     causeTable(runs, options),
     ...runs.map((run) => fitting(unplacedLines(run, runs.length > 1), options)),
     ...(options.wide ? [timeline(first, options)] : []),
@@ -38,8 +39,10 @@ function fitting(lines: readonly string[], { wide }: TableOptions): string {
 }
 
 function headline({ source, script, until, seed }: Result, { recording }: RunResult): string {
-  const { nodes, workloads } = recording;
-  const what = `${source.name} (${count(nodes.length, 'node')}, ${count(workloads.length, 'workload')})`;
+  const { nodes, workloads, jobs } = recording;
+  const what = `${source.name} (${count(nodes.length, 'node')}, ${count(workloads.length, 'workload')}${
+    jobs.length > 0 ? `, ${count(jobs.length, 'Job')}` : ''
+  })`;
   const partial = source.missing.length > 0 ? 'PARTIAL: ' : '';
   const played = script === null ? 'without events' : `with ${script}`;
   return `${partial}${formatDuration(until)} of ${what} ${played}, seed ${seed}`;

@@ -16,7 +16,7 @@ import {
 } from '../../../../src/commands/simulate/result/summary.ts';
 
 const nothing: Recording = {
-  ...{ zones: [], nodes: [], workloads: [], budgets: [], pods: [], deadlines: [] },
+  ...{ zones: [], nodes: [], workloads: [], budgets: [], jobs: [], pods: [], deadlines: [] },
   ...{ evictions: [], holds: [], refusals: [], failures: [], unplaced: [] },
 };
 const calm: Summary = summarize(nothing, 100);

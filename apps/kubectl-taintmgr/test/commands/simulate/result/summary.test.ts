@@ -13,7 +13,7 @@ function eachSecond<Item>(make: (at: number) => Item): readonly Item[] {
 }
 
 const nothing: Recording = {
-  ...{ zones: [], nodes: [], workloads: [], budgets: [], pods: [], deadlines: [] },
+  ...{ zones: [], nodes: [], workloads: [], budgets: [], jobs: [], pods: [], deadlines: [] },
   ...{ evictions: [], holds: [], refusals: [], failures: [], unplaced: [] },
 };
 

@@ -11,7 +11,7 @@ import { summarize } from '../../../../../src/commands/simulate/result/summary.t
 // Conditions of --fail-if on runs whose numbers are put together by hand.
 
 const nothing: Recording = {
-  ...{ zones: [], nodes: [], workloads: [], budgets: [], pods: [], deadlines: [] },
+  ...{ zones: [], nodes: [], workloads: [], budgets: [], jobs: [], pods: [], deadlines: [] },
   ...{ evictions: [], holds: [], refusals: [], failures: [], unplaced: [] },
 };
 
