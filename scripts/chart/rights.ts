@@ -1,6 +1,7 @@
 // Templates of the chart that deploy/kustomize has already: rights, and objects without settings. Each
 // file is taken over as it is, comments and all, under the condition that its folder stands for.
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 const acts = 'include "taintmgr.acts" .';
 const asksKubelets = 'include "taintmgr.asksKubelets" .';
@@ -19,7 +20,9 @@ const sources: readonly (readonly [file: string, when: string | null])[] = [
   ['modes/delete/cluster-role.yaml', 'eq .Values.mode "delete"'],
   ['modes/evict/cluster-role.yaml', 'eq .Values.mode "evict"'],
   ['modes/evict-then-delete/cluster-role.yaml', 'eq .Values.mode "evict-then-delete"'],
+  ['../takeover/policies.yaml', '.Values.takeover.enabled'],
   ['components/takeover/roles.yaml', '.Values.takeover.enabled'],
+  ['components/takeover-repair/roles.yaml', '.Values.takeover.repair'],
   ['components/node-lifecycle/roles.yaml', '.Values.nodeLifecycle.enabled'],
   ['components/legacy-pods/roles.yaml', '.Values.nodeLifecycle.legacyPods'],
   ['parts/node-pressure/roles.yaml', '.Values.nodePressure.enabled'],
@@ -31,6 +34,7 @@ const sources: readonly (readonly [file: string, when: string | null])[] = [
   ['components/node-pressure-kubelets/service-account.yaml', asksKubelets],
   ['components/node-drains/roles.yaml', '.Values.nodeDrains.enabled'],
   ['components/rollout-restart/roles.yaml', '.Values.nodeDrains.rolloutRestart'],
+  ['components/rollout-restart/admission-policy.yaml', '.Values.nodeDrains.rolloutRestart'],
   ['components/node-conditions/roles.yaml', '.Values.nodeDrains.nodeConditions'],
   ['components/volumes/roles.yaml', '.Values.nodeDrains.volumes'],
   ['components/eviction-requests/roles.yaml', '.Values.nodeDrains.evictionRequests'],
@@ -38,6 +42,7 @@ const sources: readonly (readonly [file: string, when: string | null])[] = [
   ['components/evictions/roles.yaml', '.Values.policies.evictions'],
   ['components/limits/roles.yaml', '.Values.limits.enabled'],
   ['components/guard-annotations/admission-policy.yaml', '.Values.guard.enabled'],
+  ['components/guard-annotations/account-policy.yaml', '.Values.guard.enabled'],
 ];
 
 /** The templates by their names, `rights/acting-overlap.yaml`. */
@@ -45,9 +50,9 @@ export function rightsTemplates(): ReadonlyMap<string, string> {
   return new Map(
     sources.map(([file, when]) => {
       const yaml = readFileSync(`deploy/kustomize/${file}`, 'utf8');
-      const note = `# Made by npm run chart from deploy/kustomize/${file}.\n`;
+      const note = `# Made by npm run chart from ${join('deploy/kustomize', file)}.\n`;
       const text = note + template(yaml, 'taintmgr.metadata');
-      const name = file.replace(/^(components|modes)\//, '').replaceAll('/', '-');
+      const name = file.replace(/^(components|modes|\.\.)\//, '').replaceAll('/', '-');
       return [`rights/${name}`, conditional(text, when)];
     }),
   );
@@ -64,6 +69,13 @@ export function crdTemplates(files: ReadonlyMap<string, string>): ReadonlyMap<st
   );
 }
 
+/** The metadata of an object that has annotations of its own. */
+const annotated = `metadata:
+  labels:
+    {{- include "taintmgr.labels" . | nindent 4 }}
+$1  annotations:
+    {{- with .Values.annotations }}{{ toYaml . | nindent 4 }}{{ end }}`;
+
 function conditional(text: string, when: string | null): string {
   return when === null ? text : `{{- if ${when} }}\n${text}{{- end }}\n`;
 }
@@ -73,5 +85,10 @@ function template(yaml: string, metadata: string): string {
   if (yaml.includes('{{')) throw new Error('what is made a template must not look like one');
   return yaml
     .replaceAll('namespace: taintmgr-system', 'namespace: {{ .Release.Namespace | quote }}')
-    .replace(/^metadata:$/gm, `metadata:\n  {{- include "${metadata}" . | nindent 2 }}`);
+    .replaceAll(':taintmgr-system:', ':{{ .Release.Namespace }}:')
+    .replace(/^metadata:\n( {2}name: .*\n) {2}annotations:$/gm, annotated)
+    .replace(
+      /^metadata:$(?!\n {2}labels:)/gm,
+      `metadata:\n  {{- include "${metadata}" . | nindent 2 }}`,
+    );
 }

@@ -33,6 +33,11 @@ const decisions: Readonly<Record<string, Field>> = {
         'acts and Kubernetes 1.30, and goes without `nodeLifecycle.enabled`.',
       false,
     ),
+    repair: flag(
+      'Let the controller install the policies again when somebody has deleted or changed them. With its token anybody can ' +
+        'refuse everybody everything then (`SECURITY.md`).',
+      false,
+    ),
   }),
   nodeLifecycle: group("The work of kube-controller-manager's node-lifecycle-controller.", {
     enabled: flag('Taint nodes that fail. Needs a kube-controller-manager that leaves it.', false),
@@ -81,9 +86,10 @@ const decisions: Readonly<Record<string, Field>> = {
       false,
     ),
   }),
-  guard: group('A ValidatingAdmissionPolicy (Kubernetes 1.30 or newer).', {
+  guard: group('ValidatingAdmissionPolicies (Kubernetes 1.30 or newer).', {
     enabled: flag(
-      'Keep kubelets from writing annotations and labels of `taintmgr.dev` on nodes and pods.',
+      'Keep kubelets from writing annotations and labels of `taintmgr.dev` on nodes and pods, and the account of the ' +
+        'controller from changing what the controller does not change.',
       false,
     ),
   }),

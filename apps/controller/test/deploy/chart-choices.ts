@@ -15,6 +15,7 @@ const components = {
   evictions: { policies: { evictions: true } },
   limits: { limits: { enabled: true } },
   takeover: { takeover: { enabled: true } },
+  'takeover-repair': { takeover: { repair: true } },
   'guard-annotations': { guard: { enabled: true } },
   'network-policy': { networkPolicy: { enabled: true } },
 } as const;
@@ -24,6 +25,7 @@ export type Component = keyof typeof components;
 /** What each is of no use without. */
 const base: Partial<Record<Component, Component>> = {
   'legacy-pods': 'node-lifecycle',
+  'takeover-repair': 'takeover',
   'rollout-restart': 'node-drains',
   'node-conditions': 'node-drains',
   volumes: 'node-drains',
@@ -57,7 +59,7 @@ export const ways: readonly Way[] = modes.flatMap((mode) => {
   return [
     { mode, components: [] },
     ...possible.map((one) => ({ mode, components: [...(base[one] ? [base[one]] : []), one] })),
-    { mode, components: together(['takeover', 'node-pressure-kubelets']) },
+    { mode, components: together(['takeover', 'takeover-repair', 'node-pressure-kubelets']) },
     { mode, components: together(['node-lifecycle', 'legacy-pods', 'node-pressure']) },
   ];
 });

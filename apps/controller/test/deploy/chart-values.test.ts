@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { takeoverDrift, takeoverManifests } from '@taintmgr/k8s-adapter';
 import type { KubeObject } from '@taintmgr/sim-cluster';
 import { Ajv } from 'ajv';
 import { parse, parseAllDocuments } from 'yaml';
@@ -56,6 +57,7 @@ const cases: readonly (readonly [path: string, value: unknown, beside?: Values])
   ['mode', 'delete'],
   ['deleteAfter', '1h30m', { mode: 'evict-then-delete' }],
   ['takeover.enabled', true, acts],
+  ['takeover.repair', true, { mode: 'evict', takeover: { enabled: true } }],
   ['nodeLifecycle.enabled', true],
   ['nodeLifecycle.legacyPods', true, { nodeLifecycle: { enabled: true } }],
   ['nodePressure.enabled', true],
@@ -221,6 +223,7 @@ describe('values that do not go together', { skip }, () => {
       at('takeover.enabled', true),
       /takeover\.enabled: got true with mode observe, want mode delete/,
     ],
+    [at('takeover.repair', true), /takeover\.repair: got true without takeover\.enabled/],
     [
       { mode: 'evict', takeover: { enabled: true }, nodeLifecycle: { enabled: true } },
       /takeover\.enabled: got true with nodeLifecycle\.enabled/,
@@ -347,6 +350,25 @@ describe('the objects of the chart', { skip }, () => {
     );
     assert.deepEqual(endpoint.authorization.credentials, { name: '5', key: '6' });
     assert.deepEqual(of('ResourceQuota').spec.scopeSelector.matchExpressions[0].values, ['1']);
+  });
+
+  it('let the policies of takeover exempt the account that the release has', () => {
+    const annotations = { team: 'nodes' };
+    const values = { mode: 'evict', takeover: { enabled: true }, annotations };
+    const [rendering] = renderAll([{ namespace: 'elsewhere', values }]);
+    const objects = objectsOf(rendering ?? assert.fail());
+    const wanted = takeoverManifests({
+      manager: 'taintmgr',
+      users: ['system:serviceaccount:elsewhere:taintmgr-controller'],
+    });
+    for (const one of wanted) {
+      const installed =
+        objects.find(
+          ({ kind, metadata }) => kind === one.kind && metadata.name === one.metadata.name,
+        ) ?? assert.fail();
+      assert.deepEqual(takeoverDrift(installed, one), []);
+      assert.equal(installed.metadata.annotations?.team, 'nodes');
+    }
   });
 
   it('leave the definitions when they go, unless that is not wanted', () => {

@@ -20,11 +20,13 @@ export const account = serviceAccountUser('taintmgr-system', 'taintmgr-controlle
 const prometheus: User = { name: 'prometheus', groups: ['monitoring'], rules: [] };
 const none = { region: 'r', zones: [], nodesPerZone: 0, workloads: [], budgets: [] };
 const past = new Date(Date.now() - 3_600_000).toISOString().replace(/\.\d+/, '');
-const rbac: Readonly<Record<string, string>> = {
+const access: Readonly<Record<string, string>> = {
   ClusterRole: 'clusterroles',
   ClusterRoleBinding: 'clusterrolebindings',
   Role: 'roles',
   RoleBinding: 'rolebindings',
+  ValidatingAdmissionPolicy: 'validatingadmissionpolicies',
+  ValidatingAdmissionPolicyBinding: 'validatingadmissionpolicybindings',
 };
 
 /** A cluster without programs of its own, in which the controller is who it is in a pod. */
@@ -46,10 +48,10 @@ export async function startCluster(t: TestContext): Promise<EmbeddedCluster> {
   return embedded;
 }
 
-/** Only what is about rights is applied, and somebody may read metrics. */
+/** Only what gives or takes rights is applied, and somebody may read metrics. */
 export function grant({ cluster }: EmbeddedCluster, objects: readonly KubeObject[]): void {
   for (const object of objects) {
-    const resource = rbac[object.kind ?? ''];
+    const resource = access[object.kind ?? ''];
     if (resource !== undefined) cluster.api.create(resource, object);
   }
   cluster.api.create('clusterrolebindings', {
@@ -104,6 +106,17 @@ export function optIn({ cluster: { api } }: EmbeddedCluster): void {
   assert.ok(shop);
   const labels = { ...shop.metadata.labels, 'taintmgr.dev/takeover': 'enabled' };
   api.update('namespaces', { ...shop, metadata: { ...shop.metadata, labels } });
+}
+
+/** Somebody has deleted the policies of takeover. */
+export function takeAway(
+  { cluster: { api } }: EmbeddedCluster,
+  objects: readonly KubeObject[],
+): void {
+  for (const { kind = '', metadata } of objects) {
+    const isOne = ['taintmgr-takeover', 'taintmgr-readiness'].includes(metadata.name);
+    if (isOne && kind.startsWith('Validating')) api.delete(access[kind] ?? kind, '', metadata.name);
+  }
 }
 
 /** A budget that refuses the pod that is overdue. */

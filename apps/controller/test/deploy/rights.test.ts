@@ -28,6 +28,7 @@ import {
   resourceOf,
   startCluster,
   taintNodes,
+  takeAway,
 } from './rights-world.ts';
 import { runSet, runSingle, when } from './single-replica.ts';
 
@@ -173,6 +174,7 @@ async function useRights(
   if (has('evictions')) createAction(embedded, 'Evict');
   if (mode === 'evict-then-delete') protectOverdue(embedded);
   if (has('takeover')) optIn(embedded);
+  if (has('takeover-repair')) takeAway(embedded, manifests.objects);
   taintNodes(embedded);
   const connection = { kubeconfig: embedded.kubeconfig, token: 'of-controller' };
   const { environment, flags: chosen } = manifests;
@@ -209,7 +211,12 @@ async function useRights(
   assert.deepEqual(access.unusedRights(account.name).map(nameOf), []);
 }
 
-const ways: readonly Way[] = [
+/** What the guard refuses the account of the controller is nothing that it has to do. */
+const guarded = ({ mode, components }: Way): Way => {
+  return { mode, components: [...components, 'guard-annotations'] };
+};
+
+const chosen: readonly Way[] = [
   { mode: 'delete', components: [] },
   { mode: 'evict', components: [] },
   { mode: 'evict-then-delete', components: [] },
@@ -225,7 +232,9 @@ const ways: readonly Way[] = [
   { mode: 'delete', components: ['node-drains', 'eviction-requests'] },
   { mode: 'delete', components: ['takeover'] },
   { mode: 'evict', components: ['takeover'] },
+  { mode: 'evict', components: ['takeover', 'takeover-repair'] },
 ];
+const ways = chosen.map(guarded);
 
 describe('the rights of deploy/kustomize', () => {
   for (const way of ways) {

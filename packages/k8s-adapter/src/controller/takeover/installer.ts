@@ -60,6 +60,9 @@ const periodMs: Millis = 15_000;
 const callMsMax: Millis = 10_000;
 /** What the API server answers to an object that may not be so. */
 const invalid = 422;
+const forbidden = 403;
+const remedy =
+  ': install the manifests of takeover again, or give the rights of components/takeover-repair';
 const selfReviewPath = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 const selfReview = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
 
@@ -73,6 +76,8 @@ const selfReview = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectR
  * minutes, then it is left as it is until there is room again, and that is said. What differs even
  * right after it was replaced comes from the API server, and is said. What a newer one adds counts as in
  * force; what an older one leaves out does not, and is tried again after ten minutes.
+ *
+ * Where our account may only read, what differs is said, and stays until somebody else has mended it.
  *
  * Nothing is ever deleted. A replica that loses the lead hangs up and stops looking.
  */
@@ -245,7 +250,9 @@ export class PolicyInstaller {
     const object = nameOf(wanted);
     if (!succeeded(answer)) {
       this.#standNoMore();
-      this.#failed(now, object, failureOf(answer));
+      const failure = failureOf(answer);
+      const message = `${failure.message}${failure.status === forbidden ? remedy : ''}`;
+      this.#failed(now, object, { ...failure, message });
       return;
     }
     this.#said.delete(object);

@@ -329,11 +329,11 @@ describe('the installer of the policies', () => {
     const stage = new Stage();
     stage.meddle = ({ method }) =>
       method === 'PATCH' ? { status: 403, body: { message: 'not you' } } : null;
-    assert.deepEqual(stage.lead(), ['fault validatingadmissionpolicy/taintmgr-takeover: not you']);
-    assert.equal(
-      stage.installer.state.fault,
-      'validatingadmissionpolicy/taintmgr-takeover: not you',
-    );
+    const fault =
+      'validatingadmissionpolicy/taintmgr-takeover: not you: install the manifests of takeover again, ' +
+      'or give the rights of components/takeover-repair';
+    assert.deepEqual(stage.lead(), [`fault ${fault}`]);
+    assert.equal(stage.installer.state.fault, fault);
     const writesIn = (seconds: number): number => {
       const before = stage.requests.filter((one) => one.startsWith('PATCH')).length;
       assert.deepEqual(stage.pass(seconds), []);
