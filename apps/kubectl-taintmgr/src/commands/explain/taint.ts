@@ -15,10 +15,10 @@ import {
   type TaintPattern,
 } from '../../report/question.ts';
 import type { NodeReport } from '../../report/report.ts';
-import { ago, none, tallyText } from '../../report/words.ts';
+import { ago, none } from '../../report/words.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { AnswerContext, Subject } from './subject.ts';
-import { nodesAnswer, tallyColumns, tallyOf } from './zone.ts';
+import { countsText, nodesAnswer, tallyColumns } from './zone.ts';
 
 /** `explain taint KEY[=VALUE][:EFFECT]`: where it is, since when, and what it does there. */
 export function taintSubject(text: string, pattern: TaintPattern, question: Question): Subject {
@@ -72,7 +72,7 @@ function taintAnswer(
   return nodesAnswer('TaintExplanation', name, { found }, nodes, context, (options) => {
     const table = renderColumns(foundColumns(at, after), all, options);
     if (!options.headers) return table;
-    const counts = `${count(nodes.length, 'node')}; ${tallyText(tallyOf(nodes, after))}`;
+    const counts = `${count(nodes.length, 'node')}; ${countsText(nodes, after)}`;
     return [table, '', counts, `Evicted by: ${nodesEvictedBy(nodes, context.survey.evictor)}`].join(
       '\n',
     );

@@ -63,7 +63,7 @@ function zoneAnswer(name: string, nodes: readonly NodeReport[], context: AnswerC
       ['Taints', taintedText(nodes)],
       ['Evicted by', nodesEvictedBy(nodes, survey.evictor)],
     ]);
-    return [...head, '', table, '', tallyText(tallyOf(nodes, question.after))].join('\n');
+    return [...head, '', table, '', countsText(nodes, question.after)].join('\n');
   });
 }
 
@@ -92,7 +92,7 @@ export function nodesAnswer(
         ...nodesEvictorDocument(nodes, evictor),
         ...about,
         nodes: documents(),
-        summary: tallyDocument(tallyOf(nodes, after)),
+        summary: countsDocument(nodes, after),
       };
     },
     get rows() {
@@ -103,10 +103,35 @@ export function nodesAnswer(
   };
 }
 
-/** What becomes of the pods of several nodes, as far as they were read. */
-export function tallyOf(nodes: readonly NodeReport[], after: number): Tally {
-  const pods = nodes.flatMap((node) => node.pods ?? []);
-  return tally(pods, after);
+/**
+ * What becomes of the pods of several nodes. Pods of nodes that they need not leave are not read: no count
+ * includes them, and a number of pods is left out where none was counted.
+ */
+export function countsText(nodes: readonly NodeReport[], after: number): string {
+  const { counts, notCounted } = countsOf(nodes, after);
+  if (notCounted === 0) return tallyText(counts);
+  const whose = `pods of ${count(notCounted, 'node')} without NoExecute taints are not counted`;
+  return notCounted === nodes.length ? whose : `${tallyText(counts)}; ${whose}`;
+}
+
+function countsDocument(nodes: readonly NodeReport[], after: number): object {
+  const { counts, notCounted } = countsOf(nodes, after);
+  const document = tallyDocument(counts);
+  if (notCounted === 0) return document;
+  const unknown = { pods: undefined, terminating: undefined, keep: undefined };
+  const nodesNotCounted = notCounted;
+  return { ...document, ...(notCounted === nodes.length && unknown), nodesNotCounted };
+}
+
+function countsOf(
+  nodes: readonly NodeReport[],
+  after: number,
+): { readonly counts: Tally; readonly notCounted: number } {
+  const counts = tally(
+    nodes.flatMap((node) => node.pods ?? []),
+    after,
+  );
+  return { counts, notCounted: nodes.filter(({ pods }) => pods === null).length };
 }
 
 function taintedText(nodes: readonly NodeReport[]): string {
@@ -120,10 +145,20 @@ function nodeColumns(now: Instant, after: number): readonly Column<NodeReport>[]
     ['READY', ({ facts }) => facts.ready.status],
     ...tallyColumns(after),
     ['TAINTS', ({ taints }) => taints.map(({ taint }) => formatTaint(taint)).join(', ') || none],
-    ['LEASE', ({ leaseRenewedAt: at }) => (at === null ? none : ago(now, at)), 'wide'],
+    // Where pods were not read, the lease was not either.
+    [
+      'LEASE',
+      ({ pods, leaseRenewedAt: at }) => leaseText(pods === null ? 'unread' : at, now),
+      'wide',
+    ],
     ['CORDONED', ({ facts }) => (facts.cordoned ? 'yes' : 'no'), 'wide'],
     ['TAINTS LAST WRITTEN BY', ({ facts }) => facts.taintsWritten?.by || none, 'wide'],
   ];
+}
+
+function leaseText(renewedAt: Instant | 'unread' | null, now: Instant): string {
+  if (renewedAt === 'unread') return '-';
+  return renewedAt === null ? none : ago(now, renewedAt);
 }
 
 /** How many pods there are, how many go, and when; a dash where nobody looked. */
