@@ -2,7 +2,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
-import { markRequest, type PodName } from './requests.ts';
+import type { PodName } from '../../cluster/scratch.ts';
+import { markRequest } from './requests.ts';
 
 /** What the API server says to the mark of a pod. */
 export type MarkAnswer =

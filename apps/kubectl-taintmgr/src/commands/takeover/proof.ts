@@ -1,18 +1,23 @@
 // Proves before anything is changed that the API server refuses what it is meant to refuse.
-import { setTimeout } from 'node:timers/promises';
 import type { Instant, Millis } from '@taintmgr/core/time';
-import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
+import type { ApiClient } from '@taintmgr/k8s-adapter';
 import type { Output } from '../../cli/output.ts';
 import { rightOf, whoAmI } from '../../cluster/rights.ts';
-import { UsageError } from '../../usage-error.ts';
-import { refuseWithout, takeNamespaceAway, warnOfLeft } from './clean-up.ts';
-import { askToMark, untilRefused } from './mark.ts';
 import {
+  deleteRequest,
+  type Leftover,
+  makePod,
+  namespacePath,
   type PodName,
   podsPathOf,
+  refuseWithout,
   scratchNamespaceRequest,
-  scratchPodRequest,
-} from './requests.ts';
+  takeAway,
+  warnOfLeft,
+} from '../../cluster/scratch.ts';
+import { UsageError } from '../../usage-error.ts';
+import { askToMark, untilRefused } from './mark.ts';
+import { labelRequest, optedIn } from './requests.ts';
 
 /** What was shown. */
 export interface Proof {
@@ -55,7 +60,7 @@ export async function prove(options: ProofOptions): Promise<Proof | null> {
   const { client, output } = options;
   await refuseWithout(client, [rightOf('delete namespaces')]);
   options.interrupt.throwIfAborted();
-  await client.send(scratchNamespaceRequest(namespace, true));
+  await client.send(scratchNamespaceRequest(namespace, optedIn));
   try {
     const made = { namespace, name: 'proof' };
     await makePod(client, made);
@@ -139,20 +144,13 @@ function wrongFor(user: string, isOurs: boolean): string {
     : `the API server takes the mark of an eviction from ${user}; nothing was changed`;
 }
 
-/** A new namespace has no service account for a moment, and without one there are no pods. */
-export async function makePod(
+/** Takes a namespace away with its pods; one that stays is at least not taken over. */
+export async function takeNamespaceAway(
   client: ApiClient,
-  pod: Parameters<typeof scratchPodRequest>[0],
-): Promise<void> {
-  const end = performance.now() + timeoutMs;
-  for (;;) {
-    try {
-      await client.send(scratchPodRequest(pod));
-      return;
-    } catch (error) {
-      const isEarly = error instanceof ApiError && /service ?account/i.test(error.message);
-      if (!isEarly || performance.now() >= end) throw error;
-      await setTimeout(100);
-    }
-  }
+  name: string,
+): Promise<readonly Leftover[]> {
+  const request = client.send(deleteRequest(namespacePath(name)));
+  const left = await takeAway(request, `kubectl delete namespace ${name}`);
+  if (left.length > 0) await takeAway(client.send(labelRequest(name, false)), '');
+  return left;
 }

@@ -10,8 +10,9 @@ import {
   listRequest,
 } from '@taintmgr/k8s-adapter';
 import { ClusterReader } from '../../cluster/reader.ts';
+import { namespacesPath } from '../../cluster/scratch.ts';
 import { duePods, type HeldChoice, type HeldPod } from './held.ts';
-import { labelRequest, namespacesPath } from './requests.ts';
+import { labelRequest } from './requests.ts';
 
 export interface GivingBack {
   readonly client: ApiClient;

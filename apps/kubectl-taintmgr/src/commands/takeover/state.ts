@@ -12,8 +12,8 @@ import {
   takeoverPath,
   takeoverVersion,
 } from '@taintmgr/k8s-adapter';
+import { namespacesPath } from '../../cluster/scratch.ts';
 import { isFresh, readTaintManagers, type TaintManager } from '../../cluster/taint-managers.ts';
-import { namespacesPath } from './requests.ts';
 
 /** The policies go by a heartbeat for so long. */
 export const windowMs: Millis = 60_000;

@@ -4,9 +4,17 @@ import { formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import { type ApiClient, type ApiRequest, getNodeRequest } from '@taintmgr/k8s-adapter';
 import { drainableNode } from '@taintmgr/k8s-adapter/drain';
 import { rewriteNode } from '../../cluster/change-node.ts';
-import { type Leftover, takeAway, takeNamespaceAway } from './clean-up.ts';
-import { makePod } from './proof.ts';
-import { namespacePath, type PodName, podPathOf, scratchNamespaceRequest } from './requests.ts';
+import {
+  type Leftover,
+  makePod,
+  namespacePath,
+  type PodName,
+  podPathOf,
+  scratchNamespaceRequest,
+  takeAway,
+} from '../../cluster/scratch.ts';
+import { takeNamespaceAway } from './proof.ts';
+import { optedIn } from './requests.ts';
 
 /** By which node and pods know each other. */
 export const trialTaint = { key: 'taintmgr.dev/verify', effect: 'NoExecute' } as const;
@@ -39,8 +47,8 @@ export interface Fate {
 
 /** Makes namespaces and pods. Whatever is made by then, `clear` takes away. */
 export async function build(client: ApiClient, { node, inside, outside }: Places): Promise<void> {
-  await client.send(scratchNamespaceRequest(inside, true));
-  await client.send(scratchNamespaceRequest(outside, false));
+  await client.send(scratchNamespaceRequest(inside, optedIn));
+  await client.send(scratchNamespaceRequest(outside));
   const tolerations = [{ ...trialTaint, operator: 'Exists', tolerationSeconds: laterSeconds }];
   const pods = [
     { namespace: inside, name: atOnce },

@@ -9,17 +9,22 @@ import type { Invocation } from '../../cli/invocation.ts';
 import { evictsPods } from '../../cluster/facts.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { type Right, rightOf } from '../../cluster/rights.ts';
+import {
+  type Leftover,
+  refuseWithout,
+  scratchNamespaceRequest,
+  warnOfLeft,
+} from '../../cluster/scratch.ts';
 import { type Format, readFormat } from '../../render/format.ts';
 import { printAnswer } from '../../render/printer.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
 import { UsageError } from '../../usage-error.ts';
 import { agrees } from './ask.ts';
 import { atOnceCase, type CaseResult, laterCase, otherCase } from './cases.ts';
-import { type Leftover, refuseWithout, warnOfLeft } from './clean-up.ts';
 import type { VerifyFlags } from './flags.ts';
 import { untilRefused } from './mark.ts';
 import { askerOf } from './proof.ts';
-import { scratchNamespaceRequest } from './requests.ts';
+import { optedIn } from './requests.ts';
 import { obstaclesIn, readState, type TakeoverState } from './state.ts';
 import {
   atOnce,
@@ -113,7 +118,7 @@ async function checkNamespaces(client: ApiClient, { inside, outside }: Places): 
     [inside, true],
     [outside, false],
   ] as const) {
-    const request = scratchNamespaceRequest(name, isOptedIn);
+    const request = scratchNamespaceRequest(name, isOptedIn ? optedIn : {});
     await client.send({ ...request, path: `${request.path}?dryRun=All` });
   }
 }
