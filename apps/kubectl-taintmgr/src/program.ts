@@ -135,7 +135,8 @@ function addOthers(program: CommandUnknownOpts, registry: Registry): void {
   registry.addChanging(program, pauseCommand(), () => import('./commands/pause/command.ts'));
   registry.addChanging(program, resumeCommand(), () => import('./commands/resume/command.ts'));
   addTakeover(registry.addGroup(program, takeoverGroup()), registry);
-  registry.add(program, doctorCommand(), () => import('./commands/doctor/command.ts'));
+  // With --probe it changes the cluster.
+  registry.addChanging(program, doctorCommand(), () => import('./commands/doctor/command.ts'));
   registry.add(program, snapshotCommand(), () => import('./commands/snapshot/command.ts'));
   const install = registry.addGroup(program, installGroup());
   registry.addChanging(install, crdsCommand(), () => import('./commands/install/command.ts'));

@@ -32,6 +32,16 @@ export function warn(output: Output, text: string): void {
   output.err(`${output.paintErr('warning', 'Warning:')} ${printable(text)}`);
 }
 
+/** What was made for a moment and could not be taken away, each with what takes it away. */
+export function warnOfLeft(
+  output: Output,
+  left: readonly { readonly why: string; readonly command: string }[],
+): void {
+  for (const { why, command } of left) {
+    warn(output, `it could not be cleaned up: ${why}; to do it: ${command}`);
+  }
+}
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The output of this process. */

@@ -8,7 +8,6 @@ import {
   ConnectionError,
   objectRequest,
 } from '@taintmgr/k8s-adapter/client';
-import { type Output, warn } from '../cli/output.ts';
 import { UsageError } from '../usage-error.ts';
 import { describeRight, isAllowed, type Right } from './rights.ts';
 
@@ -143,11 +142,5 @@ export async function takeAway(
     if (!(error instanceof ApiError) && !(error instanceof ConnectionError)) throw error;
     const isGone = error instanceof ApiError && error.failure.status === 404;
     return isGone ? [] : [{ why: error.message, command }];
-  }
-}
-
-export function warnOfLeft(output: Output, left: readonly Leftover[]): void {
-  for (const { why, command } of left) {
-    warn(output, `it could not be cleaned up: ${why}; to do it: ${command}`);
   }
 }

@@ -1,7 +1,7 @@
 import type { Budget, EvictionRequest } from '@taintmgr/core/drain';
 import { isWindowed, type PolicyObject } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
-import type { Evictors } from '@taintmgr/k8s-adapter/client';
+import { type Evictors, type Evidence, withEvidence } from '@taintmgr/k8s-adapter/client';
 import { losingPods } from './drain-marks.ts';
 import { readEvictionRequests } from './eviction-requests.ts';
 import { type Evictor, readEvictor } from './evictors.ts';
@@ -66,12 +66,15 @@ interface Crowd {
   readonly pods: readonly PodFacts[];
 }
 
-/** Reads all nodes and all pods. */
-export async function surveyCluster(reader: ClusterReader): Promise<Survey> {
+/** Reads all nodes and all pods; `more`: what else is known of who evicts for taints. */
+export async function surveyCluster(
+  reader: ClusterReader,
+  more: readonly Evidence[] = [],
+): Promise<Survey> {
   const [nodes, pods, rest] = await Promise.all([
     reader.ifAllowed(() => reader.nodes()),
     reader.ifAllowed(() => reader.pods()),
-    readAnyway(reader),
+    readAnyway(reader, reader.taintManagers(), more),
   ]);
   return { at: reader.now(), nodes, pods, ...rest };
 }
@@ -221,8 +224,10 @@ type Anyway = Pick<Survey, 'budgets' | 'evictors' | 'evictor' | 'refused'>;
 async function readAnyway(
   reader: ClusterReader,
   managers = reader.taintManagers(),
+  more: readonly Evidence[] = [],
 ): Promise<Anyway> {
-  const [budgets, evictors] = await Promise.all([reader.budgets(), reader.evictors(managers)]);
+  const [budgets, found] = await Promise.all([reader.budgets(), reader.evictors(managers)]);
+  const evictors = more.length === 0 ? found : withEvidence(found, more);
   const read = {
     taintManagers: () => managers,
     podObject: (namespace: string, name: string) => reader.podObject(namespace, name),

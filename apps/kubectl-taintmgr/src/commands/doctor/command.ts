@@ -24,6 +24,8 @@ import { checkFiles } from './manifests/command.ts';
 import { checkOverlap } from './overlap-check.ts';
 import { checkPolicies } from './policies-check.ts';
 import { checkPressure } from './pressure-check.ts';
+import { evidenceOf, probeDocument, probeFindings } from './probe/answer.ts';
+import { runProbe } from './probe/probe.ts';
 import { checkRights } from './rights-check.ts';
 import { checkClock, checkServer } from './server-check.ts';
 import { checkSettings } from './settings-check.ts';
@@ -52,9 +54,16 @@ const checks: readonly Check[] = [
   checkDrains,
 ];
 
+/** So long kube-controller-manager may take to hear of a taint. */
+const waitMsMin = 5_000;
+
 /** `doctor`: says what is well and what is not in the cluster, or in the files that are named. */
 export async function run(invocation: Invocation<DoctorFlags>): Promise<ExitCode> {
-  const { filename } = invocation.flags;
+  const { given, flags } = invocation;
+  const { filename, probe, timeout } = flags;
+  if (filename && probe) throw new UsageError('--probe: it asks a cluster, and -f asks none');
+  if (given.has('timeout') && !probe) throw new UsageError('--timeout: want --probe too');
+  if (timeout < waitMsMin) throw new UsageError('--timeout: want 5s or more');
   return filename ? await checkFiles(invocation, filename) : await checkCluster(invocation);
 }
 
@@ -67,10 +76,13 @@ async function checkCluster(invocation: Invocation<DoctorFlags>): Promise<ExitCo
   }
   if (flags.recursive) throw new UsageError('-R: want -f too, which names the folders');
   const format = await readFormat(flags.output);
+  // What it shows is known to the checks.
+  const probe = flags.probe ? await runProbe(invocation) : null;
   return await withConnection(invocation, async (connection) => {
-    const survey = await surveyCluster(new ClusterReader(connection.client));
+    const reader = new ClusterReader(connection.client);
+    const survey = await surveyCluster(reader, probe ? evidenceOf(probe) : []);
     const found = await Promise.all(checks.map((check) => check(survey, connection)));
-    const findings = found.flat();
+    const findings = [...(probe ? probeFindings(probe) : []), ...found.flat()];
     const paint = output.paintOut;
     const painted = { head: 'LEVEL', tone: ({ level }: Finding) => levelTones[level], paint };
     const answer: Answer = {
@@ -79,6 +91,7 @@ async function checkCluster(invocation: Invocation<DoctorFlags>): Promise<ExitCo
         kind: 'DoctorReport',
         ...asOf(survey.at, 0),
         ...evictorDocument(survey.evictor),
+        ...(probe && probeDocument(probe)),
         healthy: findings.every(({ level }) => level !== 'FAIL'),
         findings,
       },
@@ -88,7 +101,7 @@ async function checkCluster(invocation: Invocation<DoctorFlags>): Promise<ExitCo
     };
     output.write(await printAnswer(answer, format, flags.headers !== false));
     const fails = findings.some(({ level }) => level === 'FAIL');
-    return fails ? exitCode.unhealthy : exitCode.done;
+    return fails || (probe && probe.left.length > 0) ? exitCode.unhealthy : exitCode.done;
   });
 }
 

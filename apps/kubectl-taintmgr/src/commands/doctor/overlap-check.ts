@@ -1,3 +1,4 @@
+// The check whether two controllers evict the same pods, or none.
 import {
   contradictionText,
   type Evictors,
@@ -9,7 +10,8 @@ import { isOursAlone, upstreamVerdict } from '../../cluster/evictors.ts';
 import type { Survey } from '../../cluster/survey.ts';
 import { type Finding, findingsOf } from './finding.ts';
 
-/** The check whether two controllers evict the same pods, or none. */
+const probeHint = 'kubectl taintmgr doctor --probe shows whether it does';
+
 export function checkOverlap(survey: Survey): readonly Finding[] {
   return [...actingFindings(survey), ...doubtFindings(survey)];
 }
@@ -37,7 +39,9 @@ function actingFindings({ evictors, evictor }: Survey): readonly Finding[] {
   }
   if (answer.kind === 'unknown') {
     const message = `${answer.text}; assume that it does`;
-    return [finding('INFO', message, { fix: answer.advice })];
+    const isUpstream = answer.agent === 'kube-controller-manager';
+    const fix = isUpstream ? `${answer.advice}; ${probeHint}` : answer.advice;
+    return [finding('INFO', message, { fix })];
   }
   return [finding('INFO', `${answer.text}, and counts anew when it restarts`)];
 }
@@ -55,8 +59,7 @@ function ownFindings(evictors: Evictors): readonly Finding[] {
   const message = `taintmgr-controller ${verdictText(taintmgr, 'runs')}`;
   if (verdict.kind !== 'unknown') return [finding('OK', message)];
   const doubt = `kube-controller-manager: ${verdictText(verdict)}`;
-  const fix =
-    'start it with --controllers=*,-taint-eviction-controller and declare that: --kube-controller-manager-runs of taintmgr-controller';
+  const fix = `start it with --controllers=*,-taint-eviction-controller and declare that: --kube-controller-manager-runs of taintmgr-controller; ${probeHint}`;
   return [finding('WARN', `${message}; ${doubt}`, { fix })];
 }
 

@@ -1,13 +1,9 @@
-import {
-  Command,
-  type CommandUnknownOpts,
-  InvalidArgumentError,
-  Option,
-} from '@commander-js/extra-typings';
-import { type Millis, parseDuration } from '@taintmgr/core/time';
+import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import type { Millis } from '@taintmgr/core/time';
 import { dryRunOption } from '../../cli/dry-run-flag.ts';
 import { namedObject, objectNames } from '../../cli/names.ts';
 import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
+import { timeoutOption } from '../../cli/timeout-flag.ts';
 
 /** The command line of `takeover status`. */
 export type StatusFlags = OutputFlags;
@@ -134,14 +130,4 @@ export function verifyCommand(): CommandUnknownOpts {
     )
     .addHelpText('after', verifyHelp);
   return addOutputFlags(command);
-}
-
-function timeoutOption(description: string, value: Millis, shown: string): Option {
-  return new Option('--timeout <duration>', description).argParser(duration).default(value, shown);
-}
-
-function duration(text: string): Millis {
-  const millis = parseDuration(text);
-  if (millis !== null) return millis;
-  throw new InvalidArgumentError('Want a duration such as 30s, 10m or 1h30m.');
 }

@@ -1,7 +1,7 @@
 // Proves before anything is changed that the API server refuses what it is meant to refuse.
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { ApiClient } from '@taintmgr/k8s-adapter';
-import type { Output } from '../../cli/output.ts';
+import { type Output, warnOfLeft } from '../../cli/output.ts';
 import { rightOf, whoAmI } from '../../cluster/rights.ts';
 import {
   deleteRequest,
@@ -13,7 +13,6 @@ import {
   refuseWithout,
   scratchNamespaceRequest,
   takeAway,
-  warnOfLeft,
 } from '../../cluster/scratch.ts';
 import { UsageError } from '../../usage-error.ts';
 import { askToMark, untilRefused } from './mark.ts';

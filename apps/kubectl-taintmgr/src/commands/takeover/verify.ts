@@ -6,15 +6,11 @@ import { withConnection } from '../../cli/connection.ts';
 import { readDryRun } from '../../cli/dry-run-flag.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
+import { warnOfLeft } from '../../cli/output.ts';
 import { evictsPods } from '../../cluster/facts.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { type Right, rightOf } from '../../cluster/rights.ts';
-import {
-  type Leftover,
-  refuseWithout,
-  scratchNamespaceRequest,
-  warnOfLeft,
-} from '../../cluster/scratch.ts';
+import { type Leftover, refuseWithout, scratchNamespaceRequest } from '../../cluster/scratch.ts';
 import { type Format, readFormat } from '../../render/format.ts';
 import { printAnswer } from '../../render/printer.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';

@@ -1,0 +1,193 @@
+// What is seen of the pod and the Node of a probe, and what that proves.
+import { foreignTaintManager } from '@taintmgr/core/shadow';
+import type { Millis } from '@taintmgr/core/time';
+import { type Duty, declarationText, declaringFlag, type Evidence } from '@taintmgr/k8s-adapter';
+import type { Leftover } from '../../../cluster/scratch.ts';
+import { type Finding, findingsOf } from '../finding.ts';
+
+/** Where a probe is: both names are its own. */
+export interface Places {
+  readonly node: string;
+  readonly namespace: string;
+}
+
+/** Everything that was seen up to now; what was seen once stays seen. */
+export interface Sight {
+  /** The reason and the writer of the condition DisruptionTarget of the pod; null: it has none. */
+  readonly mark: { readonly reason: string; readonly manager: string | null } | null;
+  /** Who says in an Event that the pod is evicted for a taint. */
+  readonly speakers: readonly string[];
+  /** How long the pod was there when it was first seen marked, terminating or gone; null: it is as it was. */
+  readonly movedAfter: Millis | null;
+  readonly isGone: boolean;
+  /** The Node, as it was last seen. */
+  readonly node: 'tainted' | 'untainted' | 'gone';
+  /** Who else has written taints of the Node; null: nobody. */
+  readonly nodeWriter: string | null;
+  /** kube-controller-manager has given the namespace its ServiceAccount. */
+  readonly isManagerAlive: boolean;
+}
+
+export const emptySight: Sight = {
+  ...{ mark: null, speakers: [], movedAfter: null, isGone: false },
+  ...{ node: 'tainted', nodeWriter: null, isManagerAlive: false },
+};
+
+/** What a probe proves; null: nothing. */
+export interface ProbeAnswer {
+  /** kube-controller-manager evicts for NoExecute taints. */
+  readonly evicts: boolean | null;
+  /** kube-controller-manager runs the node-lifecycle-controller. */
+  readonly watchesNodes: boolean | null;
+  /** What was seen, or why that proves nothing. */
+  readonly text: string;
+}
+
+const upstream = 'kube-controller-manager';
+const ours = ['taintmgr-controller', 'kubectl-taintmgr'];
+/** As it is called since 1.29, and before. */
+const upstreamSpeakers = ['taint-eviction-controller', 'taint-controller'];
+
+/** Whether more looks cannot change the answer. */
+export function isDecided(sight: Sight): boolean {
+  return managerOf(sight) !== null && watchesNodes(sight, false) !== null;
+}
+
+/** Whether something has happened that an explanation may follow; kube-controller-manager comes after ours too. */
+export function isSettling(sight: Sight): boolean {
+  const { movedAfter, isGone, node } = sight;
+  return isGone || node !== 'tainted' || (movedAfter !== null && !isByOurs(sight));
+}
+
+/** The program other than ours that evicts for taints; null: none was seen. */
+export function managerOf({ mark, speakers }: Sight): string | null {
+  const marked = foreignTaintManager(mark ?? undefined);
+  if (marked !== null) return marked;
+  return speakers.some((one) => upstreamSpeakers.includes(one)) ? upstream : null;
+}
+
+/** The answer after this time of waiting. */
+export function answerOf(sight: Sight, waited: Millis): ProbeAnswer {
+  const manager = managerOf(sight);
+  const nodes = watchesNodes(sight, true);
+  if (manager !== null) {
+    const who = manager === upstream ? upstream : `${upstream} (its program is called ${manager})`;
+    const text = `${who} evicted the pod of the probe for its NoExecute taint ${soon(sight.movedAfter ?? waited)}`;
+    return { evicts: true, watchesNodes: nodes, text };
+  }
+  const doubt = doubtIn(sight);
+  if (doubt !== null) {
+    const text = `whether ${upstream} evicts for NoExecute taints is unknown: ${doubt}`;
+    return { evicts: null, watchesNodes: nodes, text };
+  }
+  const who = isByOurs(sight)
+    ? `taintmgr-controller evicted the pod of the probe for its NoExecute taint, and ${upstream} did not`
+    : 'nobody evicted the pod of the probe for its NoExecute taint';
+  const text = `${who} within ${seconds(waited)}, while ${upstream} ran and gave its namespace a ServiceAccount`;
+  return { evicts: false, watchesNodes: nodes, text };
+}
+
+/** Why it proves nothing that kube-controller-manager has not evicted; null: it does prove that. */
+function doubtIn(sight: Sight): string | null {
+  const { mark, isGone, movedAfter, node, isManagerAlive } = sight;
+  const isOurs = isByOurs(sight);
+  if (mark?.reason === 'DeletionByPodGC') return 'the pod was taken by pod garbage collection';
+  if (node === 'gone') {
+    return 'somebody has deleted the Node of the probe, as a cloud controller does with a Node that has no machine';
+  }
+  if (node === 'untainted') return 'somebody has taken the taint off the Node of the probe';
+  if (movedAfter !== null && !isOurs) {
+    const what = isGone ? 'is gone' : 'is terminating';
+    return mark === null
+      ? `the pod ${what}, and nothing says who deleted it`
+      : `the pod ${what} with the reason ${mark.reason} by ${mark.manager ?? 'somebody'}`;
+  }
+  // It did not have the chance.
+  if (isOurs && isGone) return 'taintmgr-controller has evicted the pod, and it was gone at once';
+  if (isManagerAlive) return null;
+  return `no ${upstream} has given the Namespace of the probe a ServiceAccount: none runs at present, and one that starts may evict`;
+}
+
+/** taintmgr has evicted it: by a mark or by an Event, which the Eviction API has no mark of its own for. */
+function isByOurs({ mark, speakers }: Sight): boolean {
+  if (speakers.some((one) => one.startsWith('taintmgr'))) return true;
+  return mark?.reason === 'DeletionByTaintManager' && ours.includes(mark.manager ?? '');
+}
+
+/** A Node that is unschedulable gets a taint for that at once, by whoever watches over Nodes. */
+function watchesNodes({ nodeWriter, isManagerAlive }: Sight, isOver: boolean): boolean | null {
+  if (nodeWriter !== null) return ours.includes(nodeWriter) ? null : true;
+  return isOver && isManagerAlive ? false : null;
+}
+
+/** What is to be declared of what a probe has proved; null: it has not proved all that is declared. */
+function declarationOf({ evicts, watchesNodes }: ProbeAnswer): string | null {
+  if (evicts === null || watchesNodes === null) return null;
+  const runs: readonly (readonly [Duty, boolean])[] = [
+    ['taint-eviction-controller', evicts],
+    ['node-lifecycle-controller', watchesNodes],
+  ];
+  return declarationText(runs.filter(([, does]) => does).map(([duty]) => duty));
+}
+
+function soon(millis: Millis): string {
+  return millis < 1_000 ? 'at once' : `after ${seconds(millis)}`;
+}
+
+function seconds(millis: Millis): string {
+  return `${Number((millis / 1000).toFixed(1))}s`;
+}
+
+/** What came of a probe. */
+export interface ProbeResult {
+  readonly answer: ProbeAnswer;
+  /** Of its end, on the monotonic clock. */
+  readonly endedAt: Millis;
+  /** What could not be taken away. */
+  readonly left: readonly Leftover[];
+}
+
+/** The same as evidence for who asks at this time, on the monotonic clock. */
+export function evidenceOf({ answer, endedAt }: ProbeResult): readonly Evidence[] {
+  const age = performance.now() - endedAt;
+  return answer.evicts === null ? [] : [{ kind: 'probe', evicted: answer.evicts, age }];
+}
+
+export function probeFindings({ answer, left }: ProbeResult): readonly Finding[] {
+  const finding = findingsOf('probe');
+  const leftovers = left.map(({ why, command }) =>
+    finding('WARN', `something of a probe is left: ${why}`, { fix: command }),
+  );
+  return [finding(...wordsOf(answer)), ...leftovers];
+}
+
+function wordsOf(answer: ProbeAnswer): Parameters<ReturnType<typeof findingsOf>> {
+  const { evicts, watchesNodes, text } = answer;
+  if (evicts === null) return ['WARN', text];
+  const nodes =
+    watchesNodes === null
+      ? 'whether it watches over Nodes is not known'
+      : `it ${watchesNodes ? 'watches' : 'does not watch'} over Nodes`;
+  const declared = declarationOf(answer);
+  const flag = `--${declaringFlag}`;
+  const fix =
+    declared === null
+      ? `declare what it runs with ${flag} of taintmgr-controller`
+      : `declare it: ${flag}=${declared} of taintmgr-controller`;
+  return [evicts ? 'INFO' : 'OK', `${text}; ${nodes}`, { fix }];
+}
+
+/** What `-o json` has of it. */
+export function probeDocument({ answer }: ProbeResult): object {
+  const { evicts, watchesNodes, text } = answer;
+  const runs = {
+    'taint-eviction-controller': statusOf(evicts),
+    'node-lifecycle-controller': statusOf(watchesNodes),
+  };
+  return { probe: { runs, declare: declarationOf(answer) ?? 'unknown', message: text } };
+}
+
+function statusOf(does: boolean | null): string {
+  if (does === null) return 'Unknown';
+  return does ? 'True' : 'False';
+}
