@@ -129,6 +129,16 @@ export function protectOverdue({ cluster: { api } }: EmbeddedCluster): void {
   });
 }
 
+/** A budget that refuses every pod for good. */
+export function protectAll({ api }: EmbeddedCluster['cluster']): void {
+  api.create('poddisruptionbudgets', {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { namespace: 'shop', name: 'all' },
+    spec: { minAvailable: 100, selector: {} },
+  });
+}
+
 function boundLongAgo(one: KubeObject): KubeObject {
   const conditions = [{ type: 'PodScheduled', status: 'True', lastTransitionTime: past }];
   const metadata = { ...one.metadata, creationTimestamp: past, labels: overdueLabels };

@@ -24,6 +24,7 @@ import {
   optIn,
   policies,
   populate,
+  protectAll,
   protectOverdue,
   resourceOf,
   startCluster,
@@ -103,7 +104,14 @@ async function drainOne(
     kind: 'NodeDrain',
     metadata: { name: 'one' },
   };
+  protectAll(cluster);
   api.create(resource, { ...named, spec });
+  await when(cluster, () => {
+    const status: { readonly pods?: readonly { readonly verdict?: string }[] } =
+      api.get(resource, '', 'one')?.status ?? {};
+    return status.pods?.some(({ verdict }) => verdict === 'never') === true;
+  });
+  api.delete('poddisruptionbudgets', 'shop', 'all');
   if (restarts) await controller.saw('a Deployment starts another pod before this one goes');
   if (asks) await controller.saw('requested the eviction of a pod');
   await controller.saw('evicted', { pod: 'shop/lost' });

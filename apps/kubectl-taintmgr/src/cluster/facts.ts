@@ -1,11 +1,10 @@
 // Facts of nodes and pods that people want to know.
 
 import type { Labels, Node, Pod } from '@taintmgr/core';
-import type { Budget } from '@taintmgr/core/drain';
 import { nodePlace, zoneName } from '@taintmgr/core/model';
 import { type Instant, parseTime } from '@taintmgr/core/time';
 import { lastWriteOf, nodeFromJson, podFromJson } from '@taintmgr/k8s-adapter/client';
-import type { BudgetObject, Condition, NodeObject, PodObject } from './objects.ts';
+import type { Condition, NodeObject, PodObject } from './objects.ts';
 
 /** A node, and what people want to know of it. */
 export interface NodeFacts {
@@ -94,33 +93,6 @@ export function podFacts(object: unknown): PodFacts {
     unmarkedAt: mark?.status === 'False' ? parseTime(mark.lastTransitionTime ?? '') : null,
     lastApplied: annotations[lastAppliedAnnotation] ?? null,
     version: metadata.resourceVersion ?? '',
-  };
-}
-
-/** Reads a policy/v1 PodDisruptionBudget. */
-export function budgetFacts(object: unknown): Budget {
-  const { metadata, spec, status } = object as BudgetObject;
-  const shut = status?.conditions?.find(
-    ({ type, status: held }) => type === 'DisruptionAllowed' && held === 'False',
-  );
-  return {
-    namespace: metadata.namespace ?? '',
-    name: metadata.name,
-    selector: spec?.selector ?? null,
-    allowed: status?.disruptionsAllowed ?? 0,
-    healthy: status?.currentHealthy ?? 0,
-    desired: status?.desiredHealthy ?? 0,
-    expected: status?.expectedPods ?? 0,
-    unconfirmed: Object.keys(status?.disruptedPods ?? {}).length,
-    upToDate: (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0),
-    alwaysEvictUnhealthy: spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow',
-    refusal: shut?.message ? { reason: shut.reason ?? '', message: shut.message } : null,
-    owners: (metadata.ownerReferences ?? []).map(({ apiVersion = '', kind = '', name = '' }) => {
-      return { apiVersion, kind, name };
-    }),
-    writers: (metadata.managedFields ?? []).flatMap(({ manager = '', subresource = '' }) =>
-      manager === '' || subresource !== '' ? [] : [manager],
-    ),
   };
 }
 

@@ -49,23 +49,6 @@ export interface PodObject {
   readonly status?: { readonly qosClass?: string; readonly conditions?: readonly Condition[] };
 }
 
-export interface BudgetObject {
-  readonly metadata: ObjectMeta;
-  readonly spec?: {
-    readonly selector?: object | null;
-    readonly unhealthyPodEvictionPolicy?: string;
-  };
-  readonly status?: {
-    readonly disruptionsAllowed?: number;
-    readonly disruptedPods?: Readonly<Record<string, string>>;
-    readonly currentHealthy?: number;
-    readonly desiredHealthy?: number;
-    readonly expectedPods?: number;
-    readonly observedGeneration?: number;
-    readonly conditions?: readonly Condition[];
-  };
-}
-
 export interface LeaseObject {
   readonly metadata: ObjectMeta;
   readonly spec?: {

@@ -3,6 +3,7 @@ import type { Budget } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
 import {
   type ApiClient,
+  budgetFromJson,
   EvictorSearch,
   type Evictors,
   getNodeRequest,
@@ -13,7 +14,7 @@ import {
 } from '@taintmgr/k8s-adapter/client';
 import { type ClockEvent, clockEventsIn } from './clock-events.ts';
 import { isUnseen, upstreamEvictionReason, withEvents } from './evictors.ts';
-import { budgetFacts, type NodeFacts, nodeFacts, type PodFacts, podFacts } from './facts.ts';
+import { type NodeFacts, nodeFacts, type PodFacts, podFacts } from './facts.ts';
 import { inTurns, requestsAtOnceMax } from './in-turns.ts';
 import { type LeaseRenewal, leaseRenewal } from './lease-renewal.ts';
 import type { LeaseObject, ObjectMeta } from './objects.ts';
@@ -178,7 +179,7 @@ export class ClusterReader {
 
   /** All disruption budgets; null without the right to see them. */
   async budgets(): Promise<readonly Budget[] | null> {
-    return await this.ifAllowed(() => this.#list(budgetsPath, {}, budgetFacts));
+    return await this.ifAllowed(() => this.#list(budgetsPath, {}, budgetFromJson));
   }
 
   /** When the kubelets of nodes last renewed their leases, by node. */

@@ -178,6 +178,7 @@ const verdictTexts = {
   othersAct: 'its operator acts',
   askOperator: "may be its operator's: ask it first",
   never: 'needs action',
+  unknown: 'not known',
 } as const;
 
 /** `PDB web (needs time)`, `PDB db (its operator acts: Cluster/db)`, `webhook (somebody else may move it)` */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { budgetFacts, nodeFacts, podFacts } from '../../src/cluster/facts.ts';
+import { nodeFacts, podFacts } from '../../src/cluster/facts.ts';
 
 const at = '2026-01-02T03:04:05Z';
 
@@ -39,47 +39,5 @@ describe('what is read of objects', () => {
     });
     assert.deepEqual([pod.labels, pod.ready, finalizers], [{ app: 'p' }, 'True', ['x/y']]);
     assert.equal(podFacts({ metadata: { name: 'p' } }).pod.ready, null);
-  });
-
-  it('the numbers of a budget, as of its latest specification or an earlier one', () => {
-    const owner = { apiVersion: 'postgresql.cnpg.io/v1', kind: 'Cluster', name: 'db' };
-    const ownerReferences = [{ ...owner, uid: 'u', controller: false }];
-    const managedFields = [
-      { manager: 'longhorn-manager', operation: 'Update' },
-      { manager: 'kube-controller-manager', subresource: 'status' },
-    ];
-    const names = { name: 'web', namespace: 'shop', generation: 2 };
-    const metadata = { ...names, ownerReferences, managedFields };
-    const status = {
-      disruptionsAllowed: 0,
-      currentHealthy: 1,
-      desiredHealthy: 2,
-      expectedPods: 3,
-      disruptedPods: { 'web-0': '2026-01-01T00:00:00Z' },
-      observedGeneration: 2,
-      conditions: [{ type: 'DisruptionAllowed', status: 'False', reason: 'R', message: 'm' }],
-    };
-    const selector = { matchLabels: { app: 'web' } };
-    const unhealthyPodEvictionPolicy = 'AlwaysAllow';
-    assert.deepEqual(
-      budgetFacts({ metadata, spec: { selector, unhealthyPodEvictionPolicy }, status }),
-      {
-        namespace: 'shop',
-        name: 'web',
-        selector,
-        allowed: 0,
-        healthy: 1,
-        desired: 2,
-        expected: 3,
-        unconfirmed: 1,
-        upToDate: true,
-        alwaysEvictUnhealthy: true,
-        refusal: { reason: 'R', message: 'm' },
-        owners: [owner],
-        writers: ['longhorn-manager'],
-      },
-    );
-    assert.equal(budgetFacts({ metadata }).upToDate, false);
-    assert.equal(budgetFacts({ metadata }).selector, null);
   });
 });

@@ -1,4 +1,12 @@
 // What a setback means: what holds a pod back, and whether waiting helps.
+import {
+  type Budget,
+  isShut,
+  type OperatorSign,
+  operatorOf,
+  operatorSignOf,
+} from '../model/budget.ts';
+import type { Pod } from '../model/pod.ts';
 import type { Setback } from './outcome.ts';
 import { webhookDenial } from './webhook-denial.ts';
 
@@ -27,7 +35,9 @@ export type BlockerVerdict =
   /** An operator may act, or may mean to keep the pod: it is to be asked before anything is changed. */
   | 'askOperator'
   /** Somebody has to change something first: the eviction is stuck. */
-  | 'never';
+  | 'never'
+  /** The budget that refuses could not be read. */
+  | 'unknown';
 
 /** What holds an eviction back that is due, and whether waiting helps. */
 export interface Blocker {
@@ -37,17 +47,40 @@ export interface Blocker {
   readonly message: string;
 }
 
-/** Reads a setback. Two budgets on one pod are a 500 of the API server, known by its message alone. */
-export function blockerOf(setback: Setback): Blocker {
+/**
+ * Reads a setback, of this pod where that is known. Two budgets on one pod are a 500 of the API server, known by
+ * its message alone.
+ */
+export function blockerOf(setback: Setback, pod: Pod | null = null): Blocker {
   const { message } = setback;
   switch (setback.kind) {
-    case 'blocked':
-      return { code: 'Budget', verdict: 'needsTime', message };
+    case 'blocked': {
+      const { found } = setback;
+      const sign = found ? operatorSignOf(found, pod ? [pod] : []) : null;
+      return { code: 'Budget', verdict: budgetVerdict(found, sign), message };
+    }
     case 'changed':
       return { code: 'ViewChanged', verdict: 'resolves', message };
     case 'failed':
       return { ...failureBlocker(setback), message };
   }
+}
+
+/**
+ * What a budget that refuses means for whoever waits. Null: it could not be read; undefined: nobody has
+ * looked. One that could not be counted is broken, whoever owns it.
+ */
+export function budgetVerdict(
+  budget: Budget | null | undefined,
+  operatorSign: OperatorSign | null,
+): BlockerVerdict {
+  if (budget === null) return 'unknown';
+  if (!budget) return 'needsTime';
+  if (!isShut(budget)) return budget.upToDate ? 'needsTime' : 'resolves';
+  const isBroken = budget.refusal?.reason === 'SyncFailed';
+  if (isBroken) return 'never';
+  if (operatorOf(budget)) return 'othersAct';
+  return operatorSign ? 'askOperator' : 'never';
 }
 
 /**

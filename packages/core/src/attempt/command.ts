@@ -47,6 +47,8 @@ export type PodCommand<R> =
       readonly gracePeriodSeconds: number | null;
       /** It is asked for by the drain that shows on the node that it is at work there. */
       readonly ofDrain?: true;
+      /** A budget that refuses is to be read. */
+      readonly readsBudget?: true;
       readonly because: readonly R[];
     };
 

@@ -1,5 +1,6 @@
 // How a command ended, in the words that all machines share.
 import type { Instant, Millis } from '../kernel/time.ts';
+import type { Budget } from '../model/budget.ts';
 
 /** How a command ended, as far as its sender knows. */
 export type Outcome =
@@ -14,6 +15,8 @@ export type Outcome =
       readonly retryAfter: Millis | null;
       /** The budget and its numbers, where the API server names them. */
       readonly budget?: BudgetNumbers | null;
+      /** The same budget, read right after the refusal; null: it could not be read; left out: it was not. */
+      readonly found?: Budget | null;
     }
   /**
    * A live read right before found the pod or the taint other than the command has it. `takenOver`: as

@@ -1,10 +1,9 @@
-import type { BlockerVerdict } from '../attempt/blocker.ts';
+import { type BlockerVerdict, budgetVerdict } from '../attempt/blocker.ts';
 import {
   type Budget,
   budgetRefusal,
   budgetsOver,
   isHeldUnready,
-  isShut,
   isUnderBudgets,
   type OperatorSign,
   operatorOf,
@@ -87,13 +86,4 @@ function budgetBlocker(pod: Pod, known: readonly Budget[]): PredictedBlocker | n
     ...(isCurable && ({ remedy: 'AlwaysAllow' } as const)),
     ...(operatorSign && { operatorSign }),
   };
-}
-
-/** A budget that could not be counted is broken, whoever owns it. */
-function budgetVerdict(budget: Budget, operatorSign: OperatorSign | null): BlockerVerdict {
-  if (!isShut(budget)) return budget.upToDate ? 'needsTime' : 'resolves';
-  const isBroken = budget.refusal?.reason === 'SyncFailed';
-  if (isBroken) return 'never';
-  if (operatorOf(budget)) return 'othersAct';
-  return operatorSign ? 'askOperator' : 'never';
 }

@@ -1,5 +1,5 @@
 // The requests that make the pods of a drain leave, and what their answers mean.
-import { blockerOf } from '../attempt/blocker.ts';
+import { type Blocker, blockerOf } from '../attempt/blocker.ts';
 import type { PodCommand, RecordPodEvent } from '../attempt/command.ts';
 import { escalationOf, methodFor, podCommand, type Terms } from '../attempt/delete-or-evict.ts';
 import { isSetback, type Outcome, type Setback } from '../attempt/outcome.ts';
@@ -19,6 +19,8 @@ import type { DrainPods } from './pods.ts';
 import type { DrainNote, DrainPod } from './state.ts';
 
 const never = Number.POSITIVE_INFINITY;
+/** The budget of a pod that is refused again and again is read so often. */
+const budgetReadEveryTries = 4;
 
 /** What makes a pod leave, and tells of it. */
 export type PodRequest = PodCommand<Reason> | RecordPodEvent<Reason>;
@@ -70,7 +72,12 @@ export class DrainRequests {
       this.#site.note({ kind: 'podEscalated', pod: sent, waitedMs: budgets.afterMs });
     }
     const asked = podCommand(id, pod, method, false, because);
-    const command: typeof asked = { ...asked, ofDrain: true };
+    const readsBudget = this.#config.isUnattended && known.tries % budgetReadEveryTries === 0;
+    const command: typeof asked = {
+      ...asked,
+      ofDrain: true,
+      ...(asked.kind === 'evictPod' && readsBudget && { readsBudget: true }),
+    };
     return known.tries === 0 ? [evictionEvent(pod, because), command] : [command];
   }
 
@@ -110,13 +117,24 @@ export class DrainRequests {
     return { deadline, budgets, gracePeriodSeconds, nodeEnd: null };
   }
 
+  /** Between two looks at a budget it means what it did. */
+  #blockerOf({ pod, blocker: before }: DrainPod, setback: Setback): Blocker {
+    const blocker = blockerOf(setback, this.#site.store.pod(pod.uid));
+    const isUnread = setback.kind === 'blocked' && setback.found === undefined;
+    if (!isUnread || !this.#config.isUnattended) return blocker;
+    return { ...blocker, verdict: before?.code === 'Budget' ? before.verdict : 'unknown' };
+  }
+
   #setBack(now: Instant, known: DrainPod, setback: Setback): void {
     const { store, pods, note } = this.#site;
     const { uid } = known.pod;
     const { once, budgets } = this.#config;
-    const blocker = blockerOf(setback);
+    const blocker = this.#blockerOf(known, setback);
+    // A budget may be relaxed.
     const isFinal =
-      blocker.verdict === 'never' && (blocker.code === 'Denied' || budgets.kind !== 'deleteAfter');
+      blocker.code !== 'Budget' &&
+      blocker.verdict === 'never' &&
+      (blocker.code === 'Denied' || budgets.kind !== 'deleteAfter');
     if (once || isFinal) {
       const pod = pods.put(known.pod, { kind: 'givenUp' }, { blocker });
       note({ kind: 'podGivenUp', pod, blocker });

@@ -28,7 +28,7 @@ export {
 export { holdingPause, readFollowed } from '../manifests/followed.ts';
 export { gonePauses, type PauseRecord, recordsIn } from '../manifests/pause-records.ts';
 export { type ApiRequest, objectRequest } from '../proto/api-request.ts';
-export { namespaceFromJson, nodeFromJson, podFromJson } from '../proto/convert.ts';
+export { budgetFromJson, namespaceFromJson, nodeFromJson, podFromJson } from '../proto/convert.ts';
 export { isMissing } from '../proto/denial.ts';
 export type { LeaseName } from '../proto/lease-requests.ts';
 export { listRequest, nodesPath, podsPath, type Selectors } from '../proto/list-requests.ts';

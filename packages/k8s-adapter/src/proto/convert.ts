@@ -9,6 +9,7 @@ import type {
   Taint,
   Toleration,
 } from '@taintmgr/core';
+import type { Budget } from '@taintmgr/core/drain';
 import { type Node, type Owner, type Pod, zoneName } from '@taintmgr/core/model';
 import type { Instant } from '@taintmgr/core/time';
 import { disruptionOf } from './disruption.ts';
@@ -282,6 +283,39 @@ function tolerationFromJson(value: unknown): Toleration {
     value: asText(toleration.value),
     effect: asText(toleration.effect),
     tolerationSeconds: tolerationSecondsFromJson(toleration.tolerationSeconds),
+  };
+}
+
+/** Reads a policy/v1 PodDisruptionBudget. */
+export function budgetFromJson(value: unknown): Budget {
+  const budget = asRecord(value);
+  const [metadata, spec, status] = [budget.metadata, budget.spec, budget.status].map(asRecord);
+  const count = (number: unknown): number => asInteger(number) ?? 0;
+  const shut = asList(status?.conditions)
+    .map(asRecord)
+    .find((one) => one.type === 'DisruptionAllowed' && one.status === 'False');
+  const [reason, message] = [asText(shut?.reason), asText(shut?.message)];
+  const selector = spec?.selector;
+  return {
+    namespace: asText(metadata?.namespace),
+    name: asText(metadata?.name),
+    selector: isRecord(selector) ? selectorFrom(selector) : null,
+    allowed: count(status?.disruptionsAllowed),
+    healthy: count(status?.currentHealthy),
+    desired: count(status?.desiredHealthy),
+    expected: count(status?.expectedPods),
+    unconfirmed: Object.keys(asRecord(status?.disruptedPods)).length,
+    upToDate: count(status?.observedGeneration) >= count(metadata?.generation),
+    alwaysEvictUnhealthy: spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow',
+    refusal: message === '' ? null : { reason, message },
+    owners: asList(metadata?.ownerReferences).map((one) => {
+      const { apiVersion, kind, name } = asRecord(one);
+      return { apiVersion: asText(apiVersion), kind: asText(kind), name: asText(name) };
+    }),
+    writers: asList(metadata?.managedFields).flatMap((one) => {
+      const { manager, subresource } = asRecord(one);
+      return asText(manager) === '' || asText(subresource) !== '' ? [] : [asText(manager)];
+    }),
   };
 }
 

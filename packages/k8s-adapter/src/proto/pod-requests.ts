@@ -43,6 +43,12 @@ export function getPodRequest(pod: PodRef): ApiRequest {
   return getRequest(podPath(pod));
 }
 
+/** GET of one PodDisruptionBudget. */
+export function getBudgetRequest(namespace: string, name: string): ApiRequest {
+  const path = `/apis/policy/v1/namespaces/${encodeURIComponent(namespace)}/poddisruptionbudgets`;
+  return getRequest(`${path}/${encodeURIComponent(name)}`);
+}
+
 /** DELETE of a pod. Guarded by its uid, another one of the same name is refused with 409. */
 export function deletePodRequest(pod: PodRef, options: DeletionOptions = {}): ApiRequest {
   const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...deleteOptions(pod, options) };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node } from '@taintmgr/core';
-import { identityOf, nodeFromJson, podFromJson } from '../../src/proto/convert.ts';
+import { budgetFromJson, identityOf, nodeFromJson, podFromJson } from '../../src/proto/convert.ts';
 import { readWatchEvent } from '../../src/proto/watch-event.ts';
 import { fc } from '../world/fast-check.ts';
 
@@ -303,5 +303,49 @@ describe('whatever comes', () => {
         .map((event) => JSON.stringify(event)),
     );
     fc.assert(fc.property(line, (text) => void readWatchEvent(text)));
+  });
+});
+
+describe('a budget', () => {
+  it('has its numbers as of its latest specification or an earlier one', () => {
+    const owner = { apiVersion: 'postgresql.cnpg.io/v1', kind: 'Cluster', name: 'db' };
+    const ownerReferences = [{ ...owner, uid: 'u', controller: false }];
+    const managedFields = [
+      { manager: 'longhorn-manager', operation: 'Update' },
+      { manager: 'kube-controller-manager', subresource: 'status' },
+    ];
+    const names = { name: 'web', namespace: 'shop', generation: 2 };
+    const metadata = { ...names, ownerReferences, managedFields };
+    const status = {
+      disruptionsAllowed: 0,
+      currentHealthy: 1,
+      desiredHealthy: 2,
+      expectedPods: 3,
+      disruptedPods: { 'web-0': '2026-01-01T00:00:00Z' },
+      observedGeneration: 2,
+      conditions: [{ type: 'DisruptionAllowed', status: 'False', reason: 'R', message: 'm' }],
+    };
+    const selector = { matchLabels: { app: 'web' } };
+    const unhealthyPodEvictionPolicy = 'AlwaysAllow';
+    assert.deepEqual(
+      budgetFromJson({ metadata, spec: { selector, unhealthyPodEvictionPolicy }, status }),
+      {
+        namespace: 'shop',
+        name: 'web',
+        selector: { ...selector, matchExpressions: [] },
+        allowed: 0,
+        healthy: 1,
+        desired: 2,
+        expected: 3,
+        unconfirmed: 1,
+        upToDate: true,
+        alwaysEvictUnhealthy: true,
+        refusal: { reason: 'R', message: 'm' },
+        owners: [owner],
+        writers: ['longhorn-manager'],
+      },
+    );
+    assert.equal(budgetFromJson({ metadata }).upToDate, false);
+    assert.equal(budgetFromJson({ metadata }).selector, null);
   });
 });

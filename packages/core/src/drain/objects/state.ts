@@ -270,13 +270,19 @@ function phaseOf(
   return isHeld && !isAtWork ? 'Blocked' : 'Running';
 }
 
-/** As though the others took as long as those that are gone, and not before the last that has time of its own. */
+/**
+ * As though the others took as long as those that are gone, and not before the last that has time of its own. Null
+ * too where a pod goes only when somebody else does something.
+ */
 function expectedEnd(
   { wall: asWall, now, startedAt }: StateInput,
   gone: number,
   open: readonly DrainPod[],
 ): Instant | null {
   if (startedAt === null || open.length === 0) return null;
+  const isTimely = ({ blocker }: DrainPod): boolean =>
+    blocker === null || blocker.verdict === 'resolves' || blocker.verdict === 'needsTime';
+  if (!open.every(isTimely)) return null;
   const wall = asWall(now);
   const ends = open.flatMap(({ state, due }) => {
     return state.kind === 'waiting' && due !== null ? asWall(due) : [];

@@ -1,6 +1,8 @@
 // What a NodeDrain says of its end and its phase while pods have time of their own, or budgets hold them.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { makePod } from '@taintmgr/core';
+import { type Budget, predictBlockers } from '@taintmgr/core/drain';
 import { drainOf, World } from './world.ts';
 
 const tolerations = [{ key: 'work', operator: 'Exists', tolerationSeconds: 900 }];
@@ -59,4 +61,72 @@ describe('a NodeDrain whose every pod at work is held by a budget', () => {
       assert.equal(world.state().phase, 'Drained');
     });
   }
+});
+
+const budget: Budget = {
+  ...{ namespace: 'shop', name: 'web', selector: {}, allowed: 0, healthy: 1, desired: 1 },
+  ...{ expected: 1, upToDate: true, alwaysEvictUnhealthy: false, refusal: null },
+};
+const cluster = { apiVersion: 'postgresql.cnpg.io/v1', kind: 'Cluster', name: 'db' };
+
+describe('the verdict on a pod that a budget refuses', () => {
+  for (const [verdict, found, phase] of [
+    ['never', budget, 'Blocked'],
+    ['needsTime', { ...budget, desired: 2, expected: 3 }, 'Blocked'],
+    ['othersAct', { ...budget, owners: [cluster] }, 'Blocked'],
+    ['askOperator', { ...budget, writers: ['longhorn-manager'] }, 'Blocked'],
+    ['resolves', { ...budget, upToDate: false }, 'Blocked'],
+    ['unknown', null, 'Blocked'],
+  ] as const) {
+    it(`is that of explain: ${verdict}`, () => {
+      const world = new World(drainOf({ nodes: ['n1'] }), ['n1']);
+      world.refuses.add('on-n1');
+      world.budget = found;
+      for (const length of [0, 5_000, 120_000]) {
+        world.pass(length);
+        assert.equal(world.state().pods[0]?.blocker?.verdict, verdict);
+      }
+      const pod = makePod({ name: 'on-n1', namespace: 'shop', phase: 'Running', ready: 'True' });
+      const site = { finalizers: [], nodeAnswers: true };
+      if (found) {
+        const [predicted] = predictBlockers(pod, { ...site, budgets: [found] });
+        assert.equal(predicted?.verdict, verdict);
+      }
+      assert.equal(world.state().phase, phase);
+      world.refuses.clear();
+      world.pass(60_000);
+      assert.equal(world.state().phase, 'Drained');
+    });
+  }
+
+  it('follows a budget that was changed', () => {
+    const world = new World(drainOf({ nodes: ['n1'] }), ['n1']);
+    world.refuses.add('on-n1');
+    world.budget = budget;
+    world.pass(10_000);
+    world.budget = { ...budget, expected: 3, desired: 2 };
+    world.pass(30_000);
+    assert.equal(world.state().pods[0]?.blocker?.verdict, 'needsTime');
+  });
+
+  it('leaves no expected end where somebody has to do something, though others go', () => {
+    const names = ['a', 'b', 'c', 'd'];
+    const ends = [{ ...budget, desired: 2, expected: 3 }, budget].map((found) => {
+      const world = new World(
+        drainOf({ nodes: ['n1'], limits: { podsAtOnce: 1 } }),
+        [{ name: 'n1' }],
+        names.map((name) => ({ name, nodeName: 'n1' })),
+      );
+      world.mishap = () => ({ outcome: { kind: 'done' }, after: 60_000, goes: true });
+      world.refuses.add('a');
+      world.budget = found;
+      world.pass(130_000);
+      const { phase, expectedEnd } = world.state();
+      return [phase, expectedEnd !== null];
+    });
+    assert.deepEqual(ends, [
+      ['Running', true],
+      ['Running', false],
+    ]);
+  });
 });

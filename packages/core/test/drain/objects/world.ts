@@ -16,6 +16,7 @@ import {
   type PodRef,
 } from '@taintmgr/core';
 import type {
+  Budget,
   DrainCondition,
   DrainQuestion,
   EvictionRequest,
@@ -56,6 +57,8 @@ export class World {
   conditions: Outcome = { kind: 'done' };
   /** Pods that a budget lets nobody evict. */
   readonly refuses = new Set<string>();
+  /** What is found of that budget by whoever reads it; null: nobody may. */
+  budget: Budget | null = null;
   /** What it hears that it asks of others; '': nothing, ever. */
   answers = (_: DrainQuestion): Outcome | '' => ({ kind: 'done' });
   engine: Engine = createEngine({ nodeDrains: true, mode: 'evict' });
@@ -241,6 +244,7 @@ export class World {
         kind: 'blocked',
         message: 'needs 1 healthy pod',
         retryAfter: null,
+        ...(command.readsBudget && { found: this.budget }),
       } as const;
       this.tell({ kind: 'result', id: command.id, outcome });
       return;

@@ -15,13 +15,14 @@ import {
   succeeded,
 } from '../../proto/answer.ts';
 import type { ApiRequest } from '../../proto/api-request.ts';
-import { nodeFromJson, podFromJson } from '../../proto/convert.ts';
+import { budgetFromJson, nodeFromJson, podFromJson } from '../../proto/convert.ts';
 import { isDeniedByAdmission } from '../../proto/denial.ts';
 import { annotateNodeRequest, getNodeRequest } from '../../proto/node-requests.ts';
 import {
   type DeletionOptions,
   deletePodRequest,
   evictPodRequest,
+  getBudgetRequest,
   getPodRequest,
   markDisruptedRequest,
   type RemovalOptions,
@@ -40,13 +41,16 @@ export type Removal = Extract<Command, { kind: 'deletePod' | 'evictPod' }>;
 export type KeepTaintStarts = Extract<Command, { kind: 'keepTaintStarts' }>;
 
 type DeletePod = Extract<Command, { kind: 'deletePod' }>;
+type EvictPod = Exclude<Removal, DeletePod>;
+type Blocked = Extract<Outcome, { kind: 'blocked' }>;
 
 /** Which request of a command is under way. */
 export type ExecutionState =
   | { readonly kind: 'ReadingPod'; readonly command: Removal }
   | { readonly kind: 'ReadingNode'; readonly command: Removal; readonly pod: Pod }
   | { readonly kind: 'MarkingDisrupted' | 'Deleting'; readonly command: DeletePod }
-  | { readonly kind: 'Evicting'; readonly command: Exclude<Removal, DeletePod> }
+  | { readonly kind: 'Evicting'; readonly command: EvictPod }
+  | { readonly kind: 'ReadingBudget'; readonly refused: Blocked }
   | { readonly kind: 'KeepingStarts'; readonly command: KeepTaintStarts };
 
 /** How commands are carried out. */
@@ -85,6 +89,10 @@ export function continueExecution(
   now: Instant,
   options: ExecuteOptions,
 ): Step {
+  if (state.kind === 'ReadingBudget') {
+    const found = succeeded(answer) ? budgetFromJson(answerValue(answer)) : null;
+    return finish({ ...state.refused, found });
+  }
   if (!succeeded(answer)) return afterFailure(state, failureOf(answer), options);
   switch (state.kind) {
     case 'ReadingPod':
@@ -137,8 +145,21 @@ function afterFailure(state: ExecutionState, failure: Failure, options: ExecuteO
   }
   if (meaning === 'gone') return finish({ kind: 'gone' });
   if (meaning === 'changed') return finish(changed('its node is gone'));
-  return finish(refused(failure, meaning === 'blocked'));
+  const outcome = refused(failure, meaning === 'blocked');
+  const isRead = state.kind === 'Evicting' && state.command.readsBudget === true;
+  return outcome.kind === 'blocked' && isRead
+    ? readBudget(state.command, outcome)
+    : finish(outcome);
 }
+
+/** The refusal names the budget. */
+function readBudget({ pod }: EvictPod, refused: Blocked): Step {
+  const [, name] = namedBudget.exec(refused.message) ?? [];
+  if (name === undefined) return finish({ ...refused, found: null });
+  return send({ kind: 'ReadingBudget', refused }, getBudgetRequest(pod.namespace, name));
+}
+
+const namedBudget = /(?:^The disruption budget |^poddisruptionbudgets?\.policy ")([a-z0-9.-]+)/;
 
 /** The outcome of a DELETE or of an eviction that was not accepted. */
 export function removalOutcome(request: 'Deleting' | 'Evicting', failure: Failure): Outcome {

@@ -306,6 +306,37 @@ describe('the answer to the eviction', () => {
   }
 });
 
+describe('the budget that refuses the eviction of a NodeDrain', () => {
+  const command = { ...evictPod, ofDrain: true, readsBudget: true } as const;
+  const refusedBy = (given: Answer): ReturnType<typeof continueExecution> =>
+    continueExecution({ kind: 'Evicting', command }, given, now, {});
+
+  it('is read by the name in the refusal', () => {
+    const step = refusedBy(answer('eviction: budget'));
+    assert.ok(step.kind === 'send');
+    const path = '/apis/policy/v1/namespaces/wire-golden/poddisruptionbudgets/web-pdb';
+    assert.deepEqual([step.request.method, step.request.path], ['GET', path]);
+    const status = { currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 };
+    const body = JSON.stringify({ metadata: { name: 'web-pdb' }, status });
+    const found = outcome(step.state, { kind: 'response', status: 200, headers: {}, body });
+    assert.ok(found.kind === 'blocked');
+    assert.deepEqual([found.found?.name, found.found?.expected], ['web-pdb', 1]);
+  });
+
+  for (const [name, given] of [
+    ['forbidden', plain(403)],
+    ['gone', plain(404)],
+    ['not answered', none],
+  ] as const) {
+    it(`is not known where that is ${name}`, () => {
+      const step = refusedBy(answer('eviction: budget'));
+      assert.ok(step.kind === 'send');
+      const found = outcome(step.state, given);
+      assert.deepEqual(found.kind === 'blocked' && found.found, null);
+    });
+  }
+});
+
 function afterMark(given: Answer): ReturnType<typeof continueExecution> {
   return continueExecution({ kind: 'MarkingDisrupted', command: deletePod }, given, now, {});
 }

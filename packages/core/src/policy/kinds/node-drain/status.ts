@@ -94,7 +94,8 @@ export const nodeDrainStatus = {
           state: { type: 'string', description: 'How far it is.', maxLength: 32 },
           verdict: {
             type: 'string',
-            description: 'Whether waiting helps.',
+            description:
+              'Whether waiting helps, as in explain: resolves, needsTime, othersAct (its operator), askOperator, never (somebody has to act), or unknown.',
             maxLength: 32,
           },
           message: { type: 'string', description: 'What holds it back.', maxLength: 1024 },
