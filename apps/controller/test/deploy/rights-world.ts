@@ -129,7 +129,7 @@ export function protectOverdue({ cluster: { api } }: EmbeddedCluster): void {
   });
 }
 
-/** A budget that refuses every pod for good. */
+/** A budget that refuses every pod: nobody counts it here. */
 export function protectAll({ api }: EmbeddedCluster['cluster']): void {
   api.create('poddisruptionbudgets', {
     apiVersion: 'policy/v1',

@@ -109,7 +109,7 @@ async function drainOne(
   await when(cluster, () => {
     const status: { readonly pods?: readonly { readonly verdict?: string }[] } =
       api.get(resource, '', 'one')?.status ?? {};
-    return status.pods?.some(({ verdict }) => verdict === 'never') === true;
+    return status.pods?.some(({ verdict }) => verdict === 'resolves') === true;
   });
   api.delete('poddisruptionbudgets', 'shop', 'all');
   if (restarts) await controller.saw('a Deployment starts another pod before this one goes');

@@ -72,7 +72,7 @@ export class DrainRequests {
       this.#site.note({ kind: 'podEscalated', pod: sent, waitedMs: budgets.afterMs });
     }
     const asked = podCommand(id, pod, method, false, because);
-    const readsBudget = this.#config.isUnattended && known.tries % budgetReadEveryTries === 0;
+    const readsBudget = this.#config.isUnattended && readsBudgetAt(known);
     const command: typeof asked = {
       ...asked,
       ofDrain: true,
@@ -146,4 +146,9 @@ export class DrainRequests {
     const pod = pods.put(known.pod, state, { ...changed, blocker });
     note({ kind: 'podSetBack', pod, blocker });
   }
+}
+
+/** A budget that has not been counted yet says something else soon. */
+function readsBudgetAt({ tries, blocker }: DrainPod): boolean {
+  return tries % budgetReadEveryTries === 0 || blocker?.verdict === 'resolves';
 }
