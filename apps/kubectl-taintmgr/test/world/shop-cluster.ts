@@ -131,7 +131,7 @@ function addPod(
   const ownerReferences = owner
     ? [
         {
-          apiVersion: 'apps/v1',
+          apiVersion: owner[0] === 'Node' ? 'v1' : 'apps/v1',
           kind: owner[0],
           name: owner[1],
           uid: `00000000-0000-0000-0000-${String(owner[1].length).padStart(12, '0')}`,
@@ -178,6 +178,7 @@ function fillPods(api: Api): void {
   });
   addPod(api, 'infra', 'etcd-1', 'node-a1', {
     annotations: { 'kubernetes.io/config.mirror': 'x' },
+    owner: ['Node', 'node-a1'],
   });
   addPod(api, 'shop', 'web-2', 'node-a2', {
     owner: ['ReplicaSet', 'web'],

@@ -78,7 +78,8 @@ export const evictionDifferences = [
   {
     name: 'static-pods',
     upstream: 'Mirror pods are deleted like any other if their tolerations do not keep them.',
-    precise: 'They are left alone.',
+    precise:
+      'They are left alone: pods with the annotation kubernetes.io/config.mirror whose controller is their node. The annotation alone, which anybody who creates pods can write, protects no pod.',
     why: 'Deleting the mirror does not stop the static pod; the kubelet puts it back.',
     proof: 'testdata/eviction/exempt.txt',
   },

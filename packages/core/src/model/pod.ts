@@ -36,7 +36,7 @@ export interface Pod extends PodRef {
   readonly phase: string;
   /** metadata.generation, for the condition we put on it; 0 where absent. */
   readonly generation: number;
-  /** True for the API's image of a static pod (annotation kubernetes.io/config.mirror). */
+  /** True for the API's image of a static pod: annotation kubernetes.io/config.mirror, and its node controls it. */
   readonly mirror: boolean;
   readonly owner: Owner | null;
   /** True when some volume is an emptyDir: its data goes with the pod. */

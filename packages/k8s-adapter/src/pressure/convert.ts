@@ -8,7 +8,7 @@ import type {
   ResourceList,
   ResourceRequirements,
 } from '@taintmgr/core/pressure';
-import { nodeFromJson, podFromJson } from '../proto/convert.ts';
+import { isMarkedMirror, nodeFromJson, podFromJson } from '../proto/convert.ts';
 import { asInteger, asList, asRecord, asText, isRecord, type JsonRecord } from '../proto/json.ts';
 import { pressureTypeOf } from './conditions.ts';
 
@@ -48,7 +48,7 @@ export function kubeletAddressFromJson(value: unknown): KubeletAddress | null {
 
 /** Reads a v1 Pod. Never throws: a field of a wrong type is read as an absent one. */
 export function pressurePodFromJson(value: unknown): PressurePod {
-  const { namespace, name, uid, nodeName, phase, deletionTimestamp, generation, mirror } =
+  const { namespace, name, uid, nodeName, phase, deletionTimestamp, generation } =
     podFromJson(value);
   const { metadata, spec, status } = recordsOf(value);
   const source = asText(asRecord(metadata.annotations)[sourceAnnotation]);
@@ -62,7 +62,8 @@ export function pressurePodFromJson(value: unknown): PressurePod {
     generation,
     priority: asInteger(spec.priority) ?? 0,
     isStatic: source !== '' && source !== 'api',
-    isMirror: mirror,
+    // As the kubelet has it, which never evicts such a pod either.
+    isMirror: isMarkedMirror(metadata),
     gracePeriodSeconds: asInteger(spec.terminationGracePeriodSeconds),
     qosClass: asText(status.qosClass),
     containers: asList(spec.containers).map(containerFromJson),

@@ -165,18 +165,20 @@ export function podFromJson(value: unknown): Pod {
   const metadata = asRecord(object.metadata);
   const spec = asRecord(object.spec);
   const status = asRecord(object.status);
+  const nodeName = asText(spec.nodeName);
+  const owner = readOwner(metadata.ownerReferences);
   return {
     namespace: asText(metadata.namespace),
     name: asText(metadata.name),
     uid: asText(metadata.uid),
-    nodeName: asText(spec.nodeName),
+    nodeName,
     tolerations: readTolerations(spec.tolerations),
     boundAt: boundAt(status, timeFromJson(metadata.creationTimestamp)),
     deletionTimestamp: timeFromJson(metadata.deletionTimestamp),
     phase: asText(status.phase),
     generation: asInteger(metadata.generation) ?? 0,
-    mirror: Object.hasOwn(asRecord(metadata.annotations), mirrorAnnotation),
-    owner: readOwner(metadata.ownerReferences),
+    mirror: isMarkedMirror(metadata) && isNode(owner, nodeName),
+    owner,
     gracePeriodSeconds: asInteger(spec.terminationGracePeriodSeconds) ?? defaultGraceSeconds,
     optedOut: asRecord(metadata.annotations)[evictAnnotation] === 'false',
     hasEmptyDir: asList(spec.volumes).some((volume) => isRecord(asRecord(volume).emptyDir)),
@@ -184,6 +186,19 @@ export function podFromJson(value: unknown): Pod {
     ...policyFieldsFrom(metadata, spec),
     ...disruptionFrom(object),
   };
+}
+
+/** Whether the metadata of a pod say that a kubelet shows a static pod by it; anybody who creates pods may say so. */
+export function isMarkedMirror(metadata: JsonRecord): boolean {
+  return Object.hasOwn(asRecord(metadata.annotations), mirrorAnnotation);
+}
+
+/**
+ * A kubelet makes its node the controller of each mirror. Of whoever else names a node the garbage collector
+ * deletes the pod, unless he knows the uid of the node.
+ */
+function isNode(owner: Owner | null, name: string): boolean {
+  return owner?.kind === 'Node' && owner.apiVersion === 'v1' && owner.name === name && name !== '';
 }
 
 /** What only policies look at; most pods leave some of it out. */

@@ -55,7 +55,7 @@ describe('podFromJson', () => {
       deletionTimestamp: Date.parse('2026-01-02T03:04:05Z'),
       phase: 'Running',
       generation: 3,
-      mirror: true,
+      mirror: false,
       owner: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web' },
       hasEmptyDir: true,
       gracePeriodSeconds: 30,
@@ -63,6 +63,28 @@ describe('podFromJson', () => {
       ready: 'True',
     });
   });
+
+  const itsNode = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u', controller: true };
+  const marked = { 'kubernetes.io/config.mirror': 'abc' };
+  const mirrors: [string, boolean, object, readonly object[]][] = [
+    ['its node controls it, as a kubelet makes it', true, marked, [itsNode]],
+    ['nobody controls it, as anybody may make it', false, marked, []],
+    ['another node controls it', false, marked, [{ ...itsNode, name: 'n2' }]],
+    [
+      'its node owns it and does not control it',
+      false,
+      marked,
+      [{ ...itsNode, controller: false }],
+    ],
+    ['a Node of another group controls it', false, marked, [{ ...itsNode, apiVersion: 'a/v1' }]],
+    ['its node controls it and it has no mark', false, {}, [itsNode]],
+  ];
+  for (const [name, mirror, annotations, ownerReferences] of mirrors) {
+    it(`takes a pod for the mirror of a static pod: ${mirror}, where ${name}`, () => {
+      const metadata = { ...pod.metadata, annotations, ownerReferences };
+      assert.equal(podFromJson({ ...pod, metadata }).mirror, mirror);
+    });
+  }
 
   it('reads nothing as a pod with nothing', () => {
     const empty = podFromJson(null);

@@ -72,6 +72,14 @@ const pod = {
   },
 };
 
+const mirror = {
+  ...pod,
+  metadata: {
+    ...metadata,
+    ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u-3', controller: true }],
+  },
+};
+
 const node = {
   kind: 'Node',
   metadata: { ...metadata, namespace: '' },
@@ -135,6 +143,13 @@ describe('protobuf', () => {
       assert.deepEqual(project(objectFromProtobuf(encodeObject(bare))), project(bare));
     });
   }
+
+  it('shows a mirror pod as JSON does', () => {
+    const read = podFromJson(objectFromProtobuf(encodeObject(mirror)));
+    assert.equal(read.mirror, true);
+    assert.deepEqual(read, podFromJson(mirror));
+    assert.equal(podFromJson(objectFromProtobuf(encodeObject(pod))).mirror, false);
+  });
 
   it('tells texts apart, however many there are, and finds them again', () => {
     fc.assert(

@@ -48,12 +48,23 @@ export function noExecuteTaints(node: KubeObject | null): readonly NoExecuteTain
  * of its tolerations is for the taint.
  */
 export function toleratedMs(pod: KubeObject, taint: NoExecuteTaint, defaultMs: number = 0): number {
-  if (pod.metadata.annotations?.[mirror] !== undefined) return Number.POSITIVE_INFINITY;
+  if (isMirror(pod)) return Number.POSITIVE_INFINITY;
   const tolerations: readonly Toleration[] = pod.spec.tolerations ?? [];
   const first = tolerations.find((toleration) => covers(toleration, taint));
   if (!first) return defaultMs;
   const { tolerationSeconds = Number.POSITIVE_INFINITY } = first;
   return Math.max(0, tolerationSeconds * 1000);
+}
+
+/** A kubelet made it: its own node controls it. */
+function isMirror({ metadata, spec }: KubeObject): boolean {
+  const { annotations, ownerReferences = [] } = metadata;
+  return (
+    annotations?.[mirror] !== undefined &&
+    ownerReferences.some(
+      (one) => one.controller && one.kind === 'Node' && one.name === spec.nodeName,
+    )
+  );
 }
 
 function covers(

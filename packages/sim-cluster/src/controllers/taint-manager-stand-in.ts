@@ -45,7 +45,8 @@ export class TaintManagerStandIn {
   start(): void {
     const { api, lease, pod } = this.#options;
     if (pod && !api.get('pods', 'kube-system', podName(pod.nodeName))) {
-      api.create('pods', staticPod(pod.nodeName, pod.flags));
+      const node = api.get('nodes', '', pod.nodeName);
+      api.create('pods', staticPod(pod.nodeName, pod.flags, node?.metadata.uid));
     }
     if (lease) this.#renew();
     this.#unsubscribe = api.subscribe((change) => this.#notice(change));
@@ -191,10 +192,11 @@ function podName(nodeName: string): string {
 }
 
 /** The mirror of its static pod, as kubeadm has it. */
-function staticPod(nodeName: string, flags: readonly string[]): KubeObject {
+function staticPod(nodeName: string, flags: readonly string[], nodeUid?: string): KubeObject {
   const name = 'kube-controller-manager';
   const image = 'registry.k8s.io/kube-controller-manager:v1.36.2';
   const command = [name, '--bind-address=127.0.0.1', ...flags];
+  const owner = { apiVersion: 'v1', kind: 'Node', name: nodeName, controller: true };
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -203,6 +205,8 @@ function staticPod(nodeName: string, flags: readonly string[]): KubeObject {
       namespace: 'kube-system',
       labels: { component: name, tier: 'control-plane' },
       annotations: { 'kubernetes.io/config.mirror': 'stand-in' },
+      // Where there is no such node the garbage collector would take the pod away.
+      ...(nodeUid !== undefined && { ownerReferences: [{ ...owner, uid: nodeUid }] }),
     },
     spec: {
       nodeName,

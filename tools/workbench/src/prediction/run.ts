@@ -255,7 +255,10 @@ class PredictionStage {
       }
     }
     for (const one of pods) {
-      if (one.at === second) api.as('kubectl-create').create('pods', objectOf(one));
+      if (one.at === second) {
+        const { uid = '' } = api.get('nodes', '', one.node)?.metadata ?? {};
+        api.as('kubectl-create').create('pods', objectOf(one, uid));
+      }
       if (one.edit?.at === second) this.#edit(one);
     }
     for (const { at, node, taints } of taintings) {

@@ -12,7 +12,7 @@ export interface CastPod {
   readonly at: number;
   /** When its tolerations are edited, and to what; left out: never. */
   readonly edit?: { readonly at: number; readonly tolerations: readonly TimedToleration[] };
-  readonly object?: (made: KubeObject) => KubeObject;
+  readonly object?: (made: KubeObject, nodeUid: string) => KubeObject;
 }
 
 /** Somebody gives a node the taints that it is to have from then on. */
@@ -193,15 +193,20 @@ export function tolerating(seconds: Seconds): readonly TimedToleration[] {
 }
 
 /** The pod as somebody creates it, on its node at once. */
-export function objectOf({ name, node, tolerations, object }: CastPod): KubeObject {
+export function objectOf(
+  { name, node, tolerations, object }: CastPod,
+  nodeUid: string,
+): KubeObject {
   const spec = { nodeName: node, tolerations: [...tolerations] as Json[] };
   const made = pod(namespaceName, name, { spec });
-  return object ? object(made) : made;
+  return object ? object(made, nodeUid) : made;
 }
 
-export function asMirror(made: KubeObject): KubeObject {
+export function asMirror(made: KubeObject, nodeUid: string): KubeObject {
   const annotations = { 'kubernetes.io/config.mirror': 'stand-in' };
-  return { ...made, metadata: { ...made.metadata, annotations } };
+  const owner = { apiVersion: 'v1', kind: 'Node', name: made.spec.nodeName, uid: nodeUid };
+  const ownerReferences = [{ ...owner, controller: true }];
+  return { ...made, metadata: { ...made.metadata, annotations, ownerReferences } };
 }
 
 export function withFinalizer(made: KubeObject): KubeObject {

@@ -202,7 +202,10 @@ stop it everywhere at once: ${killSwitch}
     const { api } = cluster();
     const annotations = { 'kubernetes.io/config.mirror': 'abc' };
     const proxy = pod('shop', 'proxy', { spec: { nodeName: 'n1' } });
-    api.create('pods', { ...proxy, metadata: { ...proxy.metadata, annotations } });
+    const { uid = '' } = api.get('nodes', '', 'n1')?.metadata ?? assert.fail();
+    const itsNode = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid, controller: true };
+    const metadata = { ...proxy.metadata, annotations, ownerReferences: [itsNode] };
+    api.create('pods', { ...proxy, metadata });
     await run('takeover', 'enable', 'shop', '--yes');
     setTaint(cluster(), 'bad');
     const { code, err } = await run('takeover', 'disable', 'shop', '--yes');
