@@ -51,6 +51,7 @@ async function main(): Promise<void> {
   try {
     const connection = simulation ? { kubeconfig: simulation.kubeconfig } : choices.connection;
     const cluster = await loadKubeconfig(connection);
+    if (cluster.withheld !== null) log.warn(cluster.withheld);
     if (simulation) process.stdout.write(`export KUBECONFIG=${simulation.kubeconfig}\n`);
     await runProcess({ choices, checked, cluster, signal, log });
     log.info('stopped');

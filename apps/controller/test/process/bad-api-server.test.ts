@@ -68,17 +68,21 @@ const final: readonly Case[] = [
   {
     name: 'is a web server',
     server: () => overTls(answer(200, '<html>', { 'content-type': 'text/html' })),
-    why: 'what answers there does not speak JSON',
+    why: 'what answers at /apis/taintmgr.dev/v1alpha1/taintmanagers does not speak JSON',
   },
   {
     name: 'answers with something else',
     server: () => overTls(answer(200, { kind: 'SecretList', items: [] })),
-    why: 'what answers at /api/v1/nodes is no NodeList',
+    why:
+      'what answers at /apis/taintmgr.dev/v1alpha1/taintmanagers is no list of taintmanagers (taintmgr.dev/v1alpha1), ' +
+      'but a "SecretList" of nothing',
   },
   {
     name: 'answers with nothing',
     server: () => overTls(answer(200, {})),
-    why: 'what answers at /api/v1/nodes is no NodeList',
+    why:
+      'what answers at /apis/taintmgr.dev/v1alpha1/taintmanagers is no list of taintmanagers (taintmgr.dev/v1alpha1), ' +
+      'but JSON without a kind',
   },
   {
     name: 'sends elsewhere',

@@ -8,10 +8,12 @@ import {
   extraHeader,
   HttpTransport,
   loadKubeconfig,
+  withheldText,
 } from '@taintmgr/k8s-adapter/client';
 import { UsageError } from '../usage-error.ts';
 import type { ExtraConnectionFlags } from './connection-flags.ts';
 import type { Invocation } from './invocation.ts';
+import { warn } from './output.ts';
 import { version } from './version.ts';
 
 /** A way to one cluster, for as long as a command runs. */
@@ -23,10 +25,18 @@ export interface Connection {
 
 /** Does some work on the cluster that the flags name, and closes the connection after it. */
 export async function withConnection<T>(
-  { flags, interrupt }: Pick<Invocation<object>, 'flags' | 'interrupt'>,
+  {
+    flags,
+    interrupt,
+    output,
+  }: Pick<Invocation<object>, 'flags' | 'interrupt'> & Partial<Pick<Invocation<object>, 'output'>>,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   const connection = await connect(flags, interrupt);
+  const { access, withheld } = connection.cluster;
+  const isLost = flags.username !== undefined && new URL(access.server).protocol !== 'https:';
+  const why = withheld ?? (isLost ? withheldText(access.server) : null);
+  if (output && why !== null) warn(output, why);
   try {
     return await work(connection);
   } finally {

@@ -1,9 +1,16 @@
 // Single requests for commands, with errors in kubectl's words.
 import type { Instant, Millis } from '@taintmgr/core/time';
-import { type Failure, failureOf, type Responded, succeeded } from '../proto/answer.ts';
+import {
+  type Failure,
+  failureOf,
+  failureOfStatus,
+  type Responded,
+  succeeded,
+} from '../proto/answer.ts';
+import { answerFault, statedFailure, statedStatus } from '../proto/answer-fault.ts';
 import { type ApiRequest, getRequest } from '../proto/api-request.ts';
 import type { TextReader } from '../proto/exchange.ts';
-import { parseJson } from '../proto/json.ts';
+import { type JsonRecord, parseJson } from '../proto/json.ts';
 import { type ListPage, ListReader, type ListReaderOptions } from '../proto/json-list.ts';
 import { listRequest, type Selectors } from '../proto/list-requests.ts';
 import type { Transport } from '../transport/sink.ts';
@@ -52,7 +59,8 @@ export class ApiClient {
     const { body } = answer;
     // What shorter answers lead to is asked for before this one is read.
     if (body.length > longText) await new Promise(setImmediate);
-    return { value: this.#inJson(parseJson(body)), serverTime: httpDate(answer.headers.date) };
+    const value = this.#asked(request, parseJson(body));
+    return { value, serverTime: httpDate(answer.headers.date) };
   }
 
   /** A 2xx, whose text `reader` gets where it comes in parts. */
@@ -74,9 +82,17 @@ export class ApiClient {
     return answer;
   }
 
-  #inJson<T>(value: T | undefined): T {
-    if (value !== undefined) return value;
-    throw new WrongServerError(this.#options.server, 'what answers there does not speak JSON');
+  /** What was asked for; a failure is one whatever its HTTP status, as kubectl takes it. */
+  #asked(request: ApiRequest, value: unknown): unknown {
+    const status = statedFailure(value);
+    if (status) throw refusal(request, status);
+    const why = answerFault(request, value);
+    if (why !== null) throw this.#wrong(why);
+    return value;
+  }
+
+  #wrong(why: string): WrongServerError {
+    return new WrongServerError(this.#options.server, why);
   }
 
   /** GET of one path. */
@@ -156,12 +172,18 @@ export class ApiClient {
   }
 
   /** One page, read while it comes; how the next is asked for is known before. */
-  async #page<T>(request: ApiRequest, options: ListReaderOptions<T>): Promise<ListPage<T>> {
-    const reader = new ListReader(options);
+  async #page<T>(
+    request: ApiRequest,
+    options: Omit<ListReaderOptions<T>, 'request'>,
+  ): Promise<ListPage<T>> {
+    const reader = new ListReader({ ...options, request });
     const { body } = await this.#answer(request, reader);
     // What came as a whole, or not as JSON.
     if (body !== '') reader.push(body);
-    return this.#inJson(reader.end());
+    const page = reader.end();
+    if (page.kind === 'refused') throw refusal(request, page.status);
+    if (page.kind === 'wrong') throw this.#wrong(page.why);
+    return page;
   }
 }
 
@@ -170,6 +192,10 @@ interface AskedPage<T> {
   readonly items: readonly T[];
   /** Null: it is the last. */
   readonly next: Promise<AskedPage<T>> | null;
+}
+
+function refusal(request: ApiRequest, status: JsonRecord): ApiError {
+  return new ApiError(located(failureOfStatus(status, statedStatus(status)), request));
 }
 
 function httpDate(text = ''): Instant | null {

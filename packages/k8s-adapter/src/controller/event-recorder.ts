@@ -231,7 +231,7 @@ export class EventRecorder {
     const id = `event/${this.#nextSerial()}`;
     const request = series.written === 0 ? postEventRequest(series) : countEventRequest(series);
     series.state = 'underWay';
-    this.#calls.begin(now, id, { series, count: series.count, sentAt: now });
+    this.#calls.begin(now, id, request, { series, count: series.count, sentAt: now });
     this.#effects.push({ kind: 'send', id, request });
   }
 

@@ -193,7 +193,7 @@ export class Executor<C extends { readonly kind: string }, N> {
     this.#notice(notice);
     this.#serial += 1;
     const id = `call/${this.#serial}`;
-    this.#calls.begin(now, id, { task, since, onAnswer });
+    this.#calls.begin(now, id, request, { task, since, onAnswer });
     this.#turn.begun(now);
     this.#effects.push({ kind: 'send', id, request });
   }

@@ -228,7 +228,7 @@ export class StatusPublisher {
     this.#serial += 1;
     this.#sentAt = now;
     const id = `status/${this.#serial}`;
-    this.#calls.begin(now, id, step);
+    this.#calls.begin(now, id, request, step);
     this.#effects.push({ kind: 'send', id, request });
   }
 

@@ -17,7 +17,7 @@ export {
 } from '../evictors/words.ts';
 export { connectionOptions } from '../kubeconfig/connection-flags.ts';
 export { extraHeader } from '../kubeconfig/impersonation.ts';
-export { type ClusterConfig, loadKubeconfig } from '../kubeconfig/kubeconfig.ts';
+export { type ClusterConfig, loadKubeconfig, withheldText } from '../kubeconfig/kubeconfig.ts';
 export {
   type DecidingKind,
   decidingKinds,

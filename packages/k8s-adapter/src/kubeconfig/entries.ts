@@ -49,6 +49,8 @@ export interface UserSettings {
   readonly authProvider?: object;
   /** Impersonation headers. */
   readonly headers: OutgoingHttpHeaders;
+  /** There is a way to log in that is not used, since the server is not asked over TLS; left out: none. */
+  readonly isWithheld?: true;
 }
 
 /** Reads a cluster. Throws KubeconfigError naming the field. */
@@ -95,6 +97,12 @@ export function userSettings(
   overrides: Overrides,
   cluster: ClusterSettings,
 ): UserSettings {
+  const headers = impersonation(entry, overrides);
+  // As kubectl, which does not even run a credential plugin then.
+  if (new URL(cluster.server).protocol !== 'https:') {
+    const given = overrides.token || loginFields.some((field) => entry.fields[field]);
+    return { name: 'user', headers, ...(given && { isWithheld: true }) };
+  }
   const certificate = material(entry, 'client-certificate', overrides.clientCertificate);
   const key = material(entry, 'client-key', overrides.clientKey);
   if ((certificate === null) !== (key === null)) {
@@ -110,7 +118,7 @@ export function userSettings(
     ...(key?.data && { keyData: key.data }),
     ...(key?.file && { keyFile: key.file }),
     ...login(entry, overrides, cluster),
-    headers: impersonation(entry, overrides),
+    headers,
   };
 }
 
@@ -167,6 +175,8 @@ function existing(source: string, file: string): string {
 }
 
 type Login = Pick<UserSettings, 'token' | 'exec' | 'authProvider' | 'username' | 'password'>;
+
+const loginFields = ['token', 'tokenFile', 'username', 'exec', 'auth-provider'];
 
 function login(entry: Entry, overrides: Overrides, cluster: ClusterSettings): Login {
   const { fields, place, directory } = entry;

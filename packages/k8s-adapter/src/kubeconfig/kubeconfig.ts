@@ -49,6 +49,8 @@ export interface ClusterConfig {
    * authorities that everybody trusts none is needed.
    */
   readonly needsNoAuthorities: boolean;
+  /** Why credentials that are there are not sent, for people; null: they are, or there are none. */
+  readonly withheld: string | null;
 }
 
 interface Choice {
@@ -80,10 +82,16 @@ export async function loadKubeconfig(
   return {
     access,
     needsNoAuthorities: needsNoAuthorities(settings, login),
+    withheld: login.isWithheld ? withheldText(settings.server) : null,
     context,
     namespace: options.namespace || namespace || 'default',
     requestTimeout,
   };
+}
+
+/** As kubectl does, and says nothing. */
+export function withheldText(server: string): string {
+  return `no credentials are sent to ${server}, since others could read them on the way: use https://`;
 }
 
 /** Proxies and auth providers are asked over TLS too; credential plugins are processes of their own. */

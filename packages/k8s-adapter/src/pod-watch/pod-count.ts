@@ -18,8 +18,9 @@ export class PodCount {
   readonly #calls = new Calls<null>();
 
   begin(now: Instant): RequestEffect {
-    this.#calls.begin(now, id, null);
-    return { kind: 'send', id, request: listRequest(podsPath, { limit: 1 }) };
+    const request = listRequest(podsPath, { limit: 1 });
+    this.#calls.begin(now, id, request, null);
+    return { kind: 'send', id, request };
   }
 
   /** Takes a part of the answer, which may be another's; null: the answer has not come to its end. */

@@ -144,8 +144,9 @@ export class SummaryPoller {
     this.#readyAt = now + 1000 / this.#options.pollsPerSecond;
     this.#underWay.set(nodeName, poll);
     if (isUnanswered) this.#unansweredUnderWay += 1;
-    this.#calls.begin(now, id, poll);
-    return { kind: 'send', id, request: summaryRequest(nodeName) };
+    const request = summaryRequest(nodeName);
+    this.#calls.begin(now, id, request, poll);
+    return { kind: 'send', id, request };
   }
 
   #expire(now: Instant): readonly PollEffect[] {
@@ -182,7 +183,6 @@ function readAnswer(nodeName: string, answer: Answer): PollEffect {
   const unanswered = (message: string): PollEffect => ({ kind: 'unanswered', nodeName, message });
   if (!succeeded(answer)) return unanswered(failureOf(answer).message);
   const summary = parseJson(answer.body);
-  if (summary === undefined) return unanswered('the answer is not JSON');
   const named = asText(asRecord(asRecord(summary).node).nodeName);
   if (named !== '' && named !== nodeName) return unanswered(`the answer is about node ${named}`);
   return { kind: 'answered', nodeName, summary };

@@ -1,5 +1,7 @@
 import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import type { Answer } from './answer.ts';
+import { heeded } from './answer-fault.ts';
+import type { ApiRequest } from './api-request.ts';
 import { AnswerCollector, type ExchangeInput, mebibyte, wholeAnswer } from './exchange.ts';
 
 /** A request that came to its end, with what it was for. */
@@ -11,6 +13,7 @@ export interface FinishedCall<T> {
 
 interface Call<T> {
   readonly purpose: T;
+  readonly request: ApiRequest;
   /** Null as long as no part of an answer came: most come as a whole. */
   collector: AnswerCollector | null;
   readonly deadline: Instant;
@@ -46,19 +49,22 @@ export class Calls<T> {
     return this.#open.has(id);
   }
 
-  begin(now: Instant, id: string, purpose: T): void {
+  begin(now: Instant, id: string, request: ApiRequest, purpose: T): void {
     const deadline = now + this.#callMsMax;
     this.#noneBefore = Math.min(this.#noneBefore, deadline);
-    this.#open.set(id, { purpose, collector: null, deadline });
+    this.#open.set(id, { purpose, request, collector: null, deadline });
   }
 
-  /** Takes a part of an answer; the call when this was the last part, null before. */
+  /**
+   * Takes a part of an answer; the call when this was the last part, null before. A 2xx with anything but what was
+   * asked for is a failure.
+   */
   take(input: ExchangeInput): FinishedCall<T> | null {
     const call = this.#open.get(input.id);
     const answer = call ? this.#answerOf(call, input) : null;
     if (!call || !answer) return null;
     this.#open.delete(input.id);
-    return { id: input.id, purpose: call.purpose, answer };
+    return { id: input.id, purpose: call.purpose, answer: heeded(call.request, answer) };
   }
 
   #answerOf(call: Call<T>, input: ExchangeInput): Answer | null {

@@ -1,14 +1,25 @@
 // Reads a list of the API while it comes, a few objects at a time.
-import { asList, asRecord, asText, isRecord, parseJson } from './json.ts';
+import { answerFault, itemFault, statedFailure } from './answer-fault.ts';
+import type { ApiRequest } from './api-request.ts';
+import { asList, asRecord, asText, isRecord, type JsonRecord, parseJson } from './json.ts';
 
 /** One page of a list. */
 export interface ListPage<T> {
+  readonly kind: 'page';
   /** By which the next page is asked for; '': it is the last. */
   readonly continueToken: string;
   readonly items: readonly T[];
 }
 
+/** What came in the place of a page. */
+export type NoPage =
+  /** A v1 Status. */
+  | { readonly kind: 'refused'; readonly status: JsonRecord }
+  | { readonly kind: 'wrong'; readonly why: string };
+
 export interface ListReaderOptions<T> {
+  /** What was asked for. */
+  readonly request: ApiRequest;
   /** What is wanted of each object. */
   readonly read: (object: unknown) => T;
   /** Called when it is known how the next page is asked for: before the objects, as a rule. */
@@ -42,6 +53,8 @@ export class ListReader<T> {
   /** What was not parsed yet, after a byte for the bracket that it is parsed in. */
   #bytes: Buffer = Buffer.allocUnsafeSlow(2 * pieceBytesMax);
   #end = 1;
+  /** Why an object that came is none of the list; null: all are. */
+  #fault: string | null = null;
   /** Nothing is tried before there is so much of it: what has failed once may fail again. */
   #tryAt = 0;
 
@@ -51,23 +64,30 @@ export class ListReader<T> {
 
   /** Takes the next part of the text: bytes are in UTF-8. */
   push(data: Uint8Array | string): void {
+    if (this.#fault !== null) return;
     const bytes = typeof data === 'string' ? Buffer.from(data) : data;
     for (let at = 0; at < bytes.length; at += pieceBytesMax) {
       this.#take(bytes.subarray(at, at + pieceBytesMax));
     }
   }
 
-  /** The page, when all has come; undefined: it is no JSON. */
-  end(): ListPage<T> | undefined {
+  /** The page, when all has come. */
+  end(): ListPage<T> | NoPage {
+    if (this.#fault !== null) return { kind: 'wrong', why: this.#fault };
     const isBegun = this.#items.length > 0;
     // What stands for the objects that were read shows that these are the list: JSON may have it twice.
     const page = parseJson(
       `${this.#head ?? ''}${isBegun ? 'null,' : ''}${this.#text(1, this.#end)}`,
     );
+    const status = statedFailure(page);
+    if (status) return { kind: 'refused', status };
     const items = asList(asRecord(page).items);
-    if (page === undefined || (isBegun && items[0] !== null)) return undefined;
-    this.#read(isBegun ? items.slice(1) : items);
-    return { continueToken: tokenOf(page), items: this.#items };
+    const isList = !isBegun || items[0] === null;
+    const rest = isBegun && isRecord(page) ? { ...page, items: items.slice(1) } : page;
+    const why = answerFault(this.#options.request, isList ? rest : undefined);
+    if (why !== null) return { kind: 'wrong', why };
+    this.#read(asList(asRecord(rest).items));
+    return { kind: 'page', continueToken: tokenOf(page), items: this.#items };
   }
 
   #take(piece: Uint8Array): void {
@@ -85,8 +105,10 @@ export class ListReader<T> {
     }
     const head = this.#text(1, from);
     const page = parseJson(`${head}]}`);
-    // Its last member, in which nothing is left: so that is the one whose objects come.
-    if (!isRecord(page) || !Array.isArray(page.items) || page.items.length > 0) {
+    // Its last member, in which nothing is left: so that is the one whose objects come. Of what kind they are
+    // stands before them.
+    const isHead = isRecord(page) && Array.isArray(page.items) && page.items.length === 0;
+    if (!isHead || answerFault(this.#options.request, page) !== null) {
       this.#tryAt = Number.POSITIVE_INFINITY;
       return;
     }
@@ -102,7 +124,8 @@ export class ListReader<T> {
     if (Array.isArray(few)) {
       this.#dropTo(end + 2);
       this.#tryAt = 0;
-      this.#read(few);
+      for (const object of few) this.#fault ??= itemFault(this.#options.request, object);
+      if (this.#fault === null) this.#read(few);
     } else this.#tryAt = 2 * this.#end;
   }
 

@@ -1,5 +1,8 @@
 // A page of a list as the API server answers it.
-import { asRecord, asText, parseJson } from './json.ts';
+import { type Failure, failureOfStatus, noAnswer } from './answer.ts';
+import { answerFault, statedFailure, statedStatus } from './answer-fault.ts';
+import type { ApiRequest } from './api-request.ts';
+import { asList, asRecord, asText, parseJson } from './json.ts';
 
 interface ListPage {
   readonly items: readonly unknown[];
@@ -8,13 +11,18 @@ interface ListPage {
   readonly continueToken: string;
 }
 
-/** Reads a page; null: it is none. */
-export function listPage(body: string): ListPage | null {
-  const page = asRecord(parseJson(body));
-  const metadata = asRecord(page.metadata);
-  const resourceVersion = asText(metadata.resourceVersion);
-  // A server written in Go may send null for an empty list.
-  const items = page.items ?? [];
-  if (resourceVersion === '' || !Array.isArray(items)) return null;
-  return { items, resourceVersion, continueToken: asText(metadata.continue) };
+/** Reads what answers a request for a page. */
+export function listPage(request: ApiRequest, body: string): ListPage | Failure {
+  const value = parseJson(body);
+  const status = statedFailure(value);
+  if (status) return failureOfStatus(status, statedStatus(status));
+  const why = answerFault(request, value);
+  if (why !== null) return noAnswer(why);
+  const { items, metadata } = asRecord(value);
+  const { resourceVersion, continue: continueToken } = asRecord(metadata);
+  return {
+    items: asList(items),
+    resourceVersion: asText(resourceVersion),
+    continueToken: asText(continueToken),
+  };
 }

@@ -1,5 +1,6 @@
 import { formatDuration, type Instant } from '@taintmgr/core/time';
 import { type Failure, failureOf, isTooLong, noAnswer, succeeded } from './answer.ts';
+import { getRequest } from './api-request.ts';
 import { Backoff } from './backoff.ts';
 import { type ExchangeInput, partsOf, type StreamInput } from './exchange.ts';
 import { Inventory } from './inventory.ts';
@@ -221,12 +222,10 @@ export class Reflector<T> {
   }
 
   #page(now: Instant, listing: Listing, body: string): ReflectorState {
-    const page = listPage(body);
-    const changes = page && this.#inventory.addPage(page.items);
-    if (!page || !changes) {
-      const failure = noAnswer('the answer is not a list of API objects');
-      return this.#recover(now, listing, failure, relist);
-    }
+    const page = listPage(getRequest(this.#options.path), body);
+    if ('reason' in page) return this.#refused(now, listing, page);
+    const changes = this.#inventory.addPage(page.items);
+    if (!changes) return this.#refused(now, listing, noAnswer('an object of the list has no uid'));
     for (const change of changes) this.#effects.push(change);
     const { continueToken, resourceVersion } = page;
     if (continueToken !== '') return this.#requestPage(now, continueToken);

@@ -133,6 +133,8 @@ export class HttpTransport implements Transport {
       for (const [name, value] of Object.entries(authorization.headers)) {
         headers[name.toLowerCase()] = value;
       }
+      // Whoever is on the way could read it, and be us from then on.
+      if (this.#base.protocol !== 'https:') delete headers.authorization;
       const route = this.#routeOf(authorization);
       const carry = (call: Call): void => {
         (isProxied(call.request) ? route.aside() : route).carry(call);

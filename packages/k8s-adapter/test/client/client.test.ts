@@ -32,15 +32,18 @@ function json(status: number, body: object): Reply {
 
 describe('client', () => {
   it('answers the parsed body', async () => {
-    const { api } = client(json(200, { kind: 'Node' }));
-    assert.deepEqual(await api.get('/api/v1/nodes/n1'), { kind: 'Node' });
+    const { api } = client(json(200, nodeJson('n1', '1')));
+    assert.deepEqual(await api.get('/api/v1/nodes/n1'), nodeJson('n1', '1'));
   });
 
   it('reads a list page by page', async () => {
     const { api, asked } = client((path, sink) => {
       const last = path.includes('continue=');
-      const page = listJson('5', nodeJson(last ? 'b' : 'a', '1'));
-      json(200, last ? page : { ...page, metadata: { continue: 'x' } })(path, sink);
+      const page = listJson('Node', '5', nodeJson(last ? 'b' : 'a', '1'));
+      json(200, last ? page : { ...page, metadata: { resourceVersion: '5', continue: 'x' } })(
+        path,
+        sink,
+      );
     });
     const items = await api.list('/api/v1/nodes', { labelSelector: 'a=b' });
     assert.deepEqual(items, [nodeJson('a', '1'), nodeJson('b', '1')]);
@@ -53,8 +56,11 @@ describe('client', () => {
   it('asks for the next page before it reads this one', async () => {
     const { api, asked } = client((path, sink) => {
       const next = Number(/continue=(\d)/.exec(path)?.[1] ?? 0) + 1;
-      const page = listJson('5', nodeJson(`a${next}`, '1'), nodeJson(`b${next}`, '1'));
-      json(200, next === 3 ? page : { ...page, metadata: { continue: `${next}` } })('', sink);
+      const page = listJson('Node', '5', nodeJson(`a${next}`, '1'), nodeJson(`b${next}`, '1'));
+      json(
+        200,
+        next === 3 ? page : { ...page, metadata: { resourceVersion: '5', continue: `${next}` } },
+      )('', sink);
     });
     const seen = new Map<string, number>();
     const read = (object: unknown) => {
@@ -103,7 +109,11 @@ describe('client', () => {
     const expired = { reason: 'Expired', message: 'The provided continue parameter is too old' };
     const { api, asked } = client((path, sink) => {
       if (path.includes('continue=')) json(410, expired)(path, sink);
-      else json(200, { metadata: { continue: 'x' }, items: [] })(path, sink);
+      else
+        json(200, { ...listJson('Node', '5'), metadata: { resourceVersion: '5', continue: 'x' } })(
+          path,
+          sink,
+        );
     });
     await assert.rejects(api.list('/api/v1/nodes'), ApiError);
     assert.equal(asked.length, 6);
@@ -151,7 +161,7 @@ describe('client', () => {
         sink.data('<html>');
         sink.end();
       },
-      'what answers there does not speak JSON',
+      'what answers at /version does not speak JSON',
     ],
     ['nothing for too long', () => {}, 'no answer within 1ms'],
   ];
@@ -171,11 +181,11 @@ describe('client', () => {
     const { api } = client(
       (path, sink) => {
         t.mock.timers.tick(86_400_000);
-        json(200, {})(path, sink);
+        json(200, { gitVersion: 'v1.36.2' })(path, sink);
       },
       { requestTimeout: 90 * 86_400_000 },
     );
-    assert.deepEqual(await api.get('/version'), {});
+    assert.deepEqual(await api.get('/version'), { gitVersion: 'v1.36.2' });
   });
 
   it('blames the credentials, not the server, where nobody could log in', async () => {

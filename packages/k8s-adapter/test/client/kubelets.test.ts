@@ -44,6 +44,7 @@ function tokenServer(): { readonly api: Transport; readonly asked: ApiRequest[] 
     send: (request, sink) => {
       asked.push(request);
       const answer = {
+        ...{ kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1' },
         spec: { expirationSeconds: 3600 },
         status: { token: `token-${asked.length}` },
       };

@@ -22,7 +22,7 @@ function page(path: string): object {
   const from = Number(/continue=(\d+)/.exec(path)?.[1] ?? 0);
   const to = Math.min(objects, from + limitOf(path));
   const items = Array.from({ length: to - from }, (_, index) => nodeJson(`n${from + index}`, '1'));
-  const list = listJson('5', ...items);
+  const list = listJson('Node', '5', ...items);
   const token = to < objects ? { continue: String(to) } : {};
   return { ...list, metadata: { resourceVersion: '5', ...token } };
 }

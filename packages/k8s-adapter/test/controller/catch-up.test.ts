@@ -4,7 +4,7 @@ import { createEngine } from '@taintmgr/core';
 import { Loop } from '../../src/controller/engine-loop.ts';
 import type { LoopAction, LoopInput } from '../../src/controller/loop-parts.ts';
 import { StaleView } from '../../src/controller/stale-view.ts';
-import { listJson, nodeJson, podJson } from '../world/cluster-objects.ts';
+import { nodeJson, podJson } from '../world/cluster-objects.ts';
 import { random } from '../world/random.ts';
 
 // After a gap, and after a standstill, what was missed comes read by read, with a tick after each.
@@ -26,6 +26,7 @@ class Stage {
   #leases = 0;
   /** The watch of each collection; of others the list under way. */
   readonly #asked = new Map<string, string>();
+  readonly #paths = new Map<string, string>();
   /** `PATCH pod a`, after how many seconds. */
   readonly requests: string[] = [];
 
@@ -37,7 +38,10 @@ class Stage {
     };
     for (const [resource, id] of [...this.#asked]) {
       const found = resource === 'nodes' || resource === 'pods' ? items[resource] : [];
-      const data = bytes(listJson('10', ...found));
+      const [, of = ''] = /^\/apis?\/(.*v\d\w*)\//.exec(this.#paths.get(id) ?? '') ?? [];
+      const kind = `${kinds[resource] ?? assert.fail(resource)}List`;
+      const metadata = { resourceVersion: '10' };
+      const data = bytes({ kind, apiVersion: of, metadata, items: found });
       this.#feed({ kind: 'answer', id, status: 200, headers: {}, data });
     }
     assert.ok(this.#loop.synced);
@@ -88,7 +92,12 @@ class Stage {
   #lend(id: string, body: string | null): void {
     const { spec } = JSON.parse(body ?? '{"spec":{}}');
     this.#leases += 1;
-    const lease = { metadata: { resourceVersion: `${this.#leases}` }, spec };
+    const kind = { kind: 'Lease', apiVersion: 'coordination.k8s.io/v1' };
+    const lease = {
+      ...kind,
+      metadata: { name: 'taintmgr', resourceVersion: `${this.#leases}` },
+      spec,
+    };
     this.#feed({ kind: 'answer', id, status: 200, headers: {}, data: bytes(lease) });
   }
 
@@ -111,6 +120,7 @@ class Stage {
       const { id, request } = action;
       const [path = ''] = request.path.split('?');
       const [resource = ''] = id.split('/');
+      this.#paths.set(id, path);
       if (id.startsWith('election/')) this.#lend(id, request.body);
       else if (id.startsWith('call/')) {
         const at = (this.#now - start) / second;
@@ -119,6 +129,18 @@ class Stage {
     }
   }
 }
+
+const kinds: Readonly<Record<string, string>> = {
+  ...{
+    namespaces: 'Namespace',
+    nodes: 'Node',
+    pods: 'Pod',
+    leases: 'Lease',
+    daemonsets: 'DaemonSet',
+  },
+  ...{ evictionpolicies: 'EvictionPolicy', evictionpauses: 'EvictionPause' },
+  ...{ nodetaintrules: 'NodeTaintRule', nodedrains: 'NodeDrain' },
+};
 
 function bytes(object: object): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(object));

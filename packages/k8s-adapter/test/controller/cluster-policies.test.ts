@@ -74,7 +74,8 @@ class Collection {
   }
 
   list(items: readonly object[]): readonly string[] {
-    return this.answer(200, { metadata: { resourceVersion: '10' }, items });
+    const kind = { kind: `${kinds[this.#resource]}List`, apiVersion: 'taintmgr.dev/v1alpha1' };
+    return this.answer(200, { ...kind, metadata: { resourceVersion: '10' }, items });
   }
 
   event(type: string, object: object): readonly string[] {

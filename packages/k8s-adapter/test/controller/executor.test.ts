@@ -114,7 +114,7 @@ describe('an answer that lay unread while the process stood still', () => {
         {
           kind: 'chunk',
           id: 'call/1',
-          data: '{"metadata":{"name":"a","namespace":"shop","uid":"u"}}',
+          data: '{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","namespace":"shop","uid":"u"}}',
         },
         { kind: 'end', id: 'call/1' },
       ] as const;
@@ -129,7 +129,8 @@ describe('an answer that lay unread while the process stood still', () => {
 describe('a stop', () => {
   const node = { name: 'n1', uid: 'u-n1' };
   const taint: Taint = { key: 'lost', value: '', effect: 'NoExecute', timeAdded: null };
-  const read = { metadata: { name: 'n1', uid: 'u-n1', resourceVersion: '1' }, spec: {} };
+  const kind = { kind: 'Node', apiVersion: 'v1' };
+  const read = { ...kind, metadata: { name: 'n1', uid: 'u-n1', resourceVersion: '1' }, spec: {} };
   const commands: readonly [Command, object][] = [
     [
       {
@@ -145,7 +146,10 @@ describe('a stop', () => {
       },
       read,
     ],
-    [command, { metadata: { name: 'a', namespace: 'shop', uid: 'u' } }],
+    [
+      command,
+      { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'a', namespace: 'shop', uid: 'u' } },
+    ],
   ];
   for (const [one, object] of commands) {
     const parts = [

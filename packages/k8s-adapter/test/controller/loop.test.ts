@@ -72,8 +72,12 @@ class Stage {
   static synced(options: Partial<LoopOptions> = {}): [Stage, string[]] {
     const stage = new Stage(options);
     stage.feed({ kind: 'start' });
-    stage.answer('nodes/1', 200, listJson('10', nodeJson('n1', '3', 'bad'), nodeJson('n2', '4')));
-    const pods = listJson('11', podJson('a', 'n1', '5'), podJson('b', 'n2', '6'));
+    stage.answer(
+      'nodes/1',
+      200,
+      listJson('Node', '10', nodeJson('n1', '3', 'bad'), nodeJson('n2', '4')),
+    );
+    const pods = listJson('Pod', '11', podJson('a', 'n1', '5'), podJson('b', 'n2', '6'));
     return [stage, stage.answer('pods/1', 200, pods)];
   }
 }
@@ -107,10 +111,14 @@ describe('loop', () => {
     const taints = [{ key: 'bad', effect: 'NoExecute', timeAdded: '2026-01-01T00:00:00Z' }];
     stage.now += 7_200_000;
     stage.feed({ kind: 'start' });
-    stage.answer('nodes/1', 200, listJson('10', { ...nodeJson('n1', '3'), spec: { taints } }));
+    stage.answer(
+      'nodes/1',
+      200,
+      listJson('Node', '10', { ...nodeJson('n1', '3'), spec: { taints } }),
+    );
     const { loop, now } = stage;
     assert.equal(loop.lateBy(now), 0);
-    const pods = JSON.stringify(listJson('11', podJson('a', 'n1', '5')));
+    const pods = JSON.stringify(listJson('Pod', '11', podJson('a', 'n1', '5')));
     for (const input of [
       { kind: 'head', id: 'pods/1', status: 200, headers: {} },
       { kind: 'chunk', id: 'pods/1', data: pods },
@@ -129,10 +137,14 @@ describe('loop', () => {
       'nodes/1 GET /api/v1/nodes',
       'pods/1 GET /api/v1/pods',
     ]);
-    const pods = listJson('11', podJson('a', 'n1', '5'));
+    const pods = listJson('Pod', '11', podJson('a', 'n1', '5'));
     assert.deepEqual(stage.answer('pods/1', 200, pods), ['listed', 'pods/2 GET /api/v1/pods']);
     assert.equal(stage.loop.synced, false);
-    const actions = stage.answer('nodes/1', 200, listJson('10', nodeJson('n1', '3', 'bad')));
+    const actions = stage.answer(
+      'nodes/1',
+      200,
+      listJson('Node', '10', nodeJson('n1', '3', 'bad')),
+    );
     assert.deepEqual(
       actions.filter((text) => !text.startsWith('report')),
       [
@@ -239,9 +251,9 @@ describe('loop', () => {
     const fieldsV1 = { 'f:spec': { 'f:taints': {} } };
     const managedFields = [{ manager: 'm', time: '2020-01-01T00:00:00Z', fieldsV1 }];
     Object.assign((node as { metadata: object }).metadata, { managedFields });
-    stage.answer('nodes/1', 200, listJson('10', node));
+    stage.answer('nodes/1', 200, listJson('Node', '10', node));
     const pod = { ...podJson('a', 'n1', '5'), spec: { nodeName: 'n1', tolerations } };
-    const actions = stage.answer('pods/1', 200, listJson('11', pod));
+    const actions = stage.answer('pods/1', 200, listJson('Pod', '11', pod));
     assert.ok(actions.includes('call/1 PATCH /api/v1/nodes/n1'), actions.join('\n'));
     assert.deepEqual(stage.answer('call/1', 200, {}), ['taintStartsKept']);
   });

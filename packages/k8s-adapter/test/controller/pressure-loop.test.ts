@@ -8,6 +8,7 @@ import {
   type PressureLoopOptions,
   type PressureNotice,
 } from '../../src/controller/pressure-loop.ts';
+import { listJson } from '../world/cluster-objects.ts';
 import { PressureWorld } from '../world/pressure-world.ts';
 
 // What the node pressure agent has from the loop that it shares with the engine.
@@ -79,6 +80,7 @@ class Hand {
 const isEviction = ({ path }: { readonly path: string }): boolean => path.includes('/pods/a');
 const nodes = {
   kind: 'NodeList',
+  apiVersion: 'v1',
   metadata: { resourceVersion: '1' },
   items: [{ metadata: { name: 'n1', uid: 'u-n1', resourceVersion: '1' } }],
 };
@@ -118,12 +120,8 @@ describe('the loop of the node pressure agent', () => {
 
   it('knows since when it is cut off', () => {
     const hand = new Hand({ streamLists: false });
-    for (const [resource, path] of Object.entries({
-      nodes: '/api/v1/nodes',
-      pods: '/api/v1/pods',
-    })) {
-      hand.answer(path, { kind: resource, metadata: { resourceVersion: '1' }, items: [] });
-    }
+    hand.answer('/api/v1/nodes', listJson('Node', '1'));
+    hand.answer('/api/v1/pods', listJson('Pod', '1'));
     assert.equal(hand.loop.cutOffSince, null);
     const watch = hand.sent.find(({ path }) => path.includes('watch=')) ?? assert.fail();
     hand.feed({ kind: 'failed', id: watch.id, message: 'reset' });

@@ -31,9 +31,9 @@ class Api {
       this.watches.push(response);
       response.flushHeaders();
     } else if (pathname.endsWith('/nodes')) {
-      response.end(JSON.stringify(listJson('10', nodeJson('n1', '3', 'bad'))));
+      response.end(JSON.stringify(listJson('Node', '10', nodeJson('n1', '3', 'bad'))));
     } else {
-      response.end(JSON.stringify(listJson('11', ...this.pods)));
+      response.end(JSON.stringify(listJson('Pod', '11', ...this.pods)));
     }
   };
 }
@@ -199,7 +199,7 @@ describe('driver', () => {
     const running = drive({ loop, transport, signal: stop.signal, onNotice: () => {} });
     for (const list of ['nodes?limit=500', 'pods?limit=500']) {
       sinks.get(list)?.head(200, {});
-      sinks.get(list)?.data(JSON.stringify(listJson('1')));
+      sinks.get(list)?.data(JSON.stringify(listJson('Node', '1')));
       sinks.get(list)?.end();
     }
     const watch = sinks.get('pods?watch=true') ?? assert.fail('no watch');

@@ -20,11 +20,17 @@ users:
 
 async function summary(result: ClusterConfig | string): Promise<string> {
   if (typeof result === 'string') return result;
-  const { access, context, namespace } = result;
+  const { access, context, namespace, withheld } = result;
   const { headers } = await access.authorize();
   const authorization = headers.authorization ?? headers.Authorization ?? 'nothing';
-  return `${access.server} context=${context} namespace=${namespace} ${authorization}`;
+  return `${access.server} context=${context} namespace=${namespace} ${authorization}${withheld === null ? '' : ' withheld'}`;
 }
+
+const logins: Readonly<Record<string, string>> = {
+  tokenFile: 'tokenFile: nowhere',
+  exec: 'exec: {command: /nowhere, apiVersion: client.authentication.k8s.io/v1}',
+  'auth-provider': 'auth-provider: {name: oidc, config: {id-token: x}}',
+};
 
 /** Nine times nine times nine ... values on nine lines. */
 const bomb = ['a0: &a0 [x, x, x, x, x, x, x, x, x]']
@@ -74,13 +80,21 @@ const cases: [string, Case, string][] = [
   [
     '--cluster, --user and --namespace',
     { files: home, options: { cluster: 'proxied', user: 'basic', namespace: 'x' } },
-    'http://127.0.0.1:8001 context=prod namespace=x Basic bWU6c2VjcmV0',
+    'http://127.0.0.1:8001 context=prod namespace=x nothing withheld',
   ],
   [
     '--server and --token',
     { files: home, options: { server: 'https://other/k8s/c-1', token: 'mine' } },
     'https://other/k8s/c-1 context=prod namespace=shop Bearer mine',
   ],
+  ...['--token', 'tokenFile', 'exec', 'auth-provider'].map((how): [string, Case, string] => [
+    `plain http gets no ${how}, and no program is run`,
+    {
+      files: { '.kube/config': `${prod}- name: it\n  user: {${logins[how] ?? ''}}\n` },
+      options: { user: 'it', cluster: 'proxied', ...(how === '--token' && { token: 'mine' }) },
+    },
+    `http://127.0.0.1:8001 context=prod namespace=shop nothing withheld`,
+  ]),
   [
     '--server alone',
     { options: { server: 'http://127.0.0.1:8001' } },

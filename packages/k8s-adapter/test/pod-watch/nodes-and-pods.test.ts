@@ -70,7 +70,7 @@ it('forgets the pods of a large cluster with the event of a node that goes back 
   const id = request?.kind === 'send' ? request.id : assert.fail('pods are not asked for');
   const items = Array.from({ length: podCount }, (_, index) => podJson(`p${index}`, 'n1', '5'));
   source.handle(1, { kind: 'head', id, status: 200, headers: {} });
-  source.handle(1, { kind: 'chunk', id, data: JSON.stringify({ ...listJson('9'), items }) });
+  source.handle(1, { kind: 'chunk', id, data: JSON.stringify({ ...listJson('Pod', '9'), items }) });
   source.handle(1, { kind: 'end', id });
   pods.readAll(2, false);
   const effects = source.handle(2 + calmMs, { kind: 'chunk', id: 'nodes', data: '' });

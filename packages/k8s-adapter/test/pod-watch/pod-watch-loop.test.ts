@@ -19,7 +19,7 @@ class Stage {
     const { engine: machine } = this;
     this.loop = new Loop({ machine, random: random(0), streamLists: false, podWatch });
     this.feed({ kind: 'start' });
-    this.open('nodes/2', this.answer('nodes/1', listJson('10', nodeJson('n1', '3'))));
+    this.open('nodes/2', this.answer('nodes/1', listJson('Node', '10', nodeJson('n1', '3'))));
   }
 
   /** The requests, and whatever is done about pods. */
@@ -91,7 +91,7 @@ describe('a loop that reads the pods of tainted nodes', () => {
       [`pods.1/1 GET /api/v1/pods${ofN1}&limit=500`],
     );
     assert.equal(stage.view(), 'reading');
-    const actions = stage.answer('pods.1/1', listJson('13', podJson('a', 'n1', '5')));
+    const actions = stage.answer('pods.1/1', listJson('Pod', '13', podJson('a', 'n1', '5')));
     assert.ok(
       actions.includes('call/1 PATCH /api/v1/namespaces/shop/pods/a/status'),
       actions.join('\n'),
@@ -102,7 +102,10 @@ describe('a loop that reads the pods of tainted nodes', () => {
   it('reads pod and node again before a pod goes whose watch is cut off', () => {
     const stage = new Stage();
     stage.taintN1();
-    stage.open('pods.1/2', stage.answer('pods.1/1', listJson('13', podJson('a', 'n1', '5'))));
+    stage.open(
+      'pods.1/2',
+      stage.answer('pods.1/1', listJson('Pod', '13', podJson('a', 'n1', '5'))),
+    );
     stage.feed({ kind: 'failed', id: 'pods.1/2', message: 'reset' });
     assert.equal(stage.view(), 'old');
     // The first attempt comes to nothing; the next one is made on a view that is known to be old.

@@ -121,13 +121,13 @@ function inputs(command: string, [id = '', rv = '', ...pods]: readonly string[])
       return [{ kind: command }];
     case 'count':
       return answer('pods.count/1', 200, {
-        metadata: { continue: 'more', remainingItemCount: Number(id) - 1 },
-        items: [{}],
+        ...listJson('Pod', '1', { metadata: { name: 'a' } }),
+        metadata: { resourceVersion: '1', continue: 'more', remainingItemCount: Number(id) - 1 },
       });
     case 'refuse':
       return answer(id, 500, { message: 'no' });
     case 'list':
-      return answer(id, 200, listJson(rv, ...pods.flatMap((pod) => podsOf(pod, rv))));
+      return answer(id, 200, listJson('Pod', rv, ...pods.flatMap((pod) => podsOf(pod, rv))));
     case 'open':
       return [{ kind: 'head', id, status: 200, headers: {} }];
     case 'added':

@@ -1,19 +1,24 @@
 // Lists cut object by object, beside the same lists parsed as a whole.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { getRequest } from '../../src/proto/api-request.ts';
 import { type ListPage, ListReader } from '../../src/proto/json-list.ts';
 import { fc } from '../world/fast-check.ts';
 
 const filling = 'x'.repeat(2_000);
 
+/** By its path nothing is known of what has to come. */
+const anything = getRequest('/x');
+
 /** Reads a text that comes in pieces of so many bytes. */
 function pageOf(text: string, pieceBytes = 1000): ListPage<unknown> | undefined {
-  const reader = new ListReader({ read: (object) => object });
+  const reader = new ListReader({ request: anything, read: (object) => object });
   const bytes = new TextEncoder().encode(text);
   for (let at = 0; at < bytes.length; at += pieceBytes) {
     reader.push(bytes.subarray(at, at + pieceBytes));
   }
-  return reader.end();
+  const page = reader.end();
+  return page.kind === 'page' ? page : undefined;
 }
 
 function listText(items: readonly unknown[], metadata: object = { note: filling }): string {
@@ -28,16 +33,18 @@ test('each object of a long list is read once, in order, before the next has com
   const seen: unknown[] = [];
   const tokens: string[] = [];
   const reader = new ListReader({
+    request: getRequest('/api/v1/pods'),
     read: (object) => seen.push(object),
     onToken: (token) => tokens.push(`${token} ${seen.length}`),
   });
-  const text = listText(items, { continue: 'more' });
+  const text = listText(items, { resourceVersion: '1', continue: 'more' });
   for (let at = 0; at < text.length; at += 1000) {
     reader.push(text.slice(at, at + 1000));
     const isBehind = at > 10_000 && seen.length < Math.trunc(at / 250);
     assert.ok(!isBehind, `${seen.length} of what came in ${at} characters`);
   }
-  assert.equal(reader.end()?.continueToken, 'more');
+  const page = reader.end();
+  assert.equal(page.kind === 'page' && page.continueToken, 'more');
   assert.deepEqual(seen, items);
   assert.deepEqual(tokens, ['more 0'], 'how to go on is told before anything is read');
 });

@@ -117,13 +117,13 @@ const cases: readonly Case[] = [
   {
     name: 'an answer is in another format than it says',
     line: () => mislabelled('leases', 2),
-    tells: /an endless event|not a watch event|not a list of API objects/,
+    tells: /an endless event|not a watch event|is no list of leases|does not speak JSON/,
     lists: 2,
   },
   {
     name: 'a page of HTML comes',
     line: () => answering('leases', 2, { status: 200, body: [html] }),
-    tells: /not a watch event|not a list of API objects/,
+    tells: /not a watch event|is no list of leases|does not speak JSON/,
   },
   ...[302, 401, 403, 410, 429, 500, 502, 503].map(
     (status): Case => ({

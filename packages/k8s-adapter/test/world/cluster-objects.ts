@@ -1,6 +1,8 @@
 /** A node as the API sends it, with NoExecute taints of these keys. */
 export function nodeJson(name: string, resourceVersion: string, ...taints: string[]): object {
   return {
+    kind: 'Node',
+    apiVersion: 'v1',
     metadata: { name, uid: `uid-${name}`, resourceVersion },
     spec: { taints: taints.map((key) => ({ key, effect: 'NoExecute' })) },
   };
@@ -9,13 +11,19 @@ export function nodeJson(name: string, resourceVersion: string, ...taints: strin
 /** A pod as the API sends it, in namespace shop and without tolerations. */
 export function podJson(name: string, nodeName: string, resourceVersion: string): object {
   return {
+    kind: 'Pod',
+    apiVersion: 'v1',
     metadata: { name, namespace: 'shop', uid: `uid-${name}`, resourceVersion, generation: 1 },
     spec: { nodeName },
     status: { phase: 'Running', startTime: '2026-01-01T00:00:00Z' },
   };
 }
 
-/** A list as the API sends it. */
-export function listJson(resourceVersion: string, ...items: object[]): object {
-  return { kind: 'List', metadata: { resourceVersion }, items };
+/** A list of such objects as the API sends it. */
+export function listJson(
+  kind: 'Node' | 'Pod',
+  resourceVersion: string,
+  ...items: object[]
+): object {
+  return { kind: `${kind}List`, apiVersion: 'v1', metadata: { resourceVersion }, items };
 }

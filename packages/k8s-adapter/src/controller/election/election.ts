@@ -319,7 +319,7 @@ export class Election {
     this.#serial += 1;
     const id = `election/${this.#serial}`;
     this.#effects.push({ kind: 'send', id, request });
-    this.#calls.begin(now, id, call);
+    this.#calls.begin(now, id, request, call);
     return { kind: 'Calling' };
   }
 

@@ -294,7 +294,7 @@ export class PolicyInstaller {
     if (!this.#leads || !this.#options.leads(now)) return;
     this.#serial += 1;
     const id = `takeover/${this.#serial}`;
-    this.#calls.begin(now, id, purpose);
+    this.#calls.begin(now, id, request, purpose);
     this.#effects.push({ kind: 'send', id, request });
   }
 

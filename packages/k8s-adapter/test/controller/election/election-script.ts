@@ -94,6 +94,8 @@ class Stage {
 function leaseOf([holder, resourceVersion, renewed, duration = '15']: string[]): object {
   const renewTime = time(`${renewed}s`);
   return {
+    kind: 'Lease',
+    apiVersion: 'coordination.k8s.io/v1',
     metadata: { name: 'ctl', namespace: 'kube-system', uid: 'u1', resourceVersion, labels: {} },
     spec: {
       holderIdentity: holder === 'nobody' ? '' : holder,

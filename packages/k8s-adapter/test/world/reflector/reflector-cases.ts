@@ -278,7 +278,9 @@ export const cases: readonly Case[] = [
     line: () => answering('leases', 3, page),
     story: churn,
     recoversWithin: 120_000,
-    tells: [/not a list of API objects, then list|not a watch event, then (watch|list)/],
+    tells: [
+      /is no list of leases|does not speak JSON, then list|not a watch event, then (watch|list)/,
+    ],
   },
   {
     name: 'an answer is in another format than it says',
@@ -286,7 +288,7 @@ export const cases: readonly Case[] = [
     story: churn,
     recoversWithin: 120_000,
     lists: always,
-    tells: [/an endless event|not a watch event|not a list of API objects/],
+    tells: [/an endless event|not a watch event|is no list of leases|does not speak JSON/],
   },
   ...junk.map(
     ([what, type, object]): Case => ({

@@ -142,7 +142,12 @@ function listPage(words: readonly string[]): object {
   const [resourceVersion, ...rest] = words;
   const token = rest.find((word) => word.startsWith('continue='))?.slice(9);
   const items = rest.filter((word) => !word.startsWith('continue=')).map(objectOf);
-  return { kind: 'PodList', metadata: { resourceVersion, continue: token }, items };
+  return {
+    kind: 'PodList',
+    apiVersion: 'v1',
+    metadata: { resourceVersion, continue: token },
+    items,
+  };
 }
 
 function objectOf(text: string): object {

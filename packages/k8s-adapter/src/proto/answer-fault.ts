@@ -1,0 +1,200 @@
+// Tells what was asked for from what came: a gateway, a login page or a dashboard answers 200 too.
+import { type Answer, answerValue, succeeded } from './answer.ts';
+import { type ApiRequest, isProxied } from './api-request.ts';
+import { asInteger, asRecord, asText, isRecord, type JsonRecord } from './json.ts';
+import { isProtobuf } from './protobuf.ts';
+
+/** What an answer to a request has to be, as its path says; null where anything may come. */
+interface Wanted {
+  /** In words: `list of pods`. */
+  readonly what: string;
+  /** Whether an answer of this kind and version is one. */
+  readonly isKind: (kind: string, apiVersion: string) => boolean;
+  readonly isList: boolean;
+  /** What the object has to be called; null: anything. */
+  readonly name: string | null;
+}
+
+type Asked = Pick<ApiRequest, 'method' | 'path' | 'headers'>;
+
+/**
+ * Why an answer with 2xx is not what was asked for: `what answers at /api/v1/nodes is no list of nodes (v1),
+ * but JSON without a kind`. Null: it is. `value`: undefined for what is no JSON.
+ */
+export function answerFault(request: Asked, value: unknown): string | null {
+  const path = pathOf(request.path);
+  if (value === undefined) return `what answers at ${path} does not speak JSON`;
+  if (path === versionPath) return versionFault(value);
+  const wanted = wantedBy(request);
+  if (wanted === null) return null;
+  const why = isRecord(value) ? faultOf(wanted, value) : nameOf(value);
+  return why === null ? null : faultText(request, wanted, why);
+}
+
+const versionPath = '/version';
+
+function versionFault(value: unknown): string | null {
+  if (asText(asRecord(value).gitVersion) !== '') return null;
+  const got = isRecord(value) ? 'JSON without gitVersion' : nameOf(value);
+  return `what answers at ${versionPath} is no version, but ${got}`;
+}
+
+/** Why an object of a list is none of those that were asked for; null: it is one. */
+export function itemFault(request: Asked, item: unknown): string | null {
+  const wanted = wantedBy(request);
+  if (wanted === null) return null;
+  const why = faultOfItem(wanted, item);
+  return why === null ? null : faultText(request, wanted, `one with ${why}`);
+}
+
+/** A v1 Status by which a request has failed, whatever the HTTP status says; null: this is none. */
+export function statedFailure(value: unknown): JsonRecord | null {
+  const { kind, apiVersion, status } = asRecord(value);
+  const isStatus = kind === 'Status' && apiVersion === 'v1' && status === 'Failure';
+  return isStatus ? asRecord(value) : null;
+}
+
+/** The HTTP status that such a Status stands for. */
+export function statedStatus(status: JsonRecord): number {
+  const code = asInteger(status.code) ?? 0;
+  return code >= 400 && code < 600 ? code : 500;
+}
+
+/**
+ * The answer, or the failure that it is where a 2xx brings a v1 Status of one, or a read anything but what was asked
+ * for. What a write has made of the cluster the watches show, whatever its answer is.
+ */
+export function heeded(request: Asked, answer: Answer): Answer {
+  // Written by those who know both kinds and versions.
+  if (!succeeded(answer) || isProtobuf(answer.headers)) return answer;
+  const isRead = request.method === 'GET';
+  if (!isRead && !answer.body.includes('"Failure"')) return answer;
+  const value = answerValue(answer);
+  const failure = statedFailure(value);
+  if (failure) {
+    const { kind, headers, body } = answer;
+    return { kind, headers, body, status: statedStatus(failure) };
+  }
+  const message = isRead ? answerFault(request, value) : null;
+  return message === null ? answer : { kind: 'none', message };
+}
+
+function faultText({ path }: Asked, { what }: Wanted, why: string): string {
+  return `what answers at ${pathOf(path)} is no ${what}, but ${why}`;
+}
+
+function faultOf(wanted: Wanted, value: JsonRecord): string | null {
+  const { kind, apiVersion, metadata, items } = value;
+  if (typeof kind !== 'string' || kind === '') return 'JSON without a kind';
+  if (!wanted.isKind(kind, asText(apiVersion))) {
+    return `a ${shown(kind)} of ${shown(apiVersion)}`;
+  }
+  if (wanted.name !== null && asRecord(metadata).name !== wanted.name) {
+    return `one whose name is ${shown(asRecord(metadata).name)}`;
+  }
+  if (!wanted.isList) return null;
+  if (asText(asRecord(metadata).resourceVersion) === '') return 'one without a resourceVersion';
+  // A server written in Go may send null for an empty list.
+  const list = items ?? [];
+  if (!Array.isArray(list)) return `one whose items are ${nameOf(items)}`;
+  for (const item of list) {
+    const why = faultOfItem(wanted, item);
+    if (why !== null) return `one with ${why}`;
+  }
+  return null;
+}
+
+function faultOfItem({ isKind }: Wanted, item: unknown): string | null {
+  if (!isRecord(item)) return `${nameOf(item)} in it`;
+  const { kind, apiVersion, metadata } = item;
+  if (asText(asRecord(metadata).name) === '') return 'an object without a name in it';
+  if (kind === undefined && apiVersion === undefined) return null;
+  const isOne = isKind(`${asText(kind)}List`, asText(apiVersion));
+  return isOne ? null : `a ${shown(kind)} of ${shown(apiVersion)} in it`;
+}
+
+/** Others' words in a message are short. */
+function shown(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : nameOf(value);
+}
+
+function nameOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+function pathOf(path: string): string {
+  const [before = path] = path.split('?');
+  return before;
+}
+
+const partialObject = 'as=PartialObjectMetadata';
+/** What comes of these is no object of the API. */
+const unchecked = new Set(['proxy', 'log', 'exec', 'attach', 'portforward']);
+
+function wantedBy({ method, path, headers }: Asked): Wanted | null {
+  if (isProxied({ path })) return null;
+  const [root = '', ...rest] = pathOf(path).slice(1).split('/');
+  if (root !== 'api' && root !== 'apis') return null;
+  const discovered = discovery(root, rest);
+  if (discovered !== null) return discovered;
+  const group = root === 'api' ? '' : (rest.shift() ?? '');
+  const version = rest.shift() ?? '';
+  const apiVersion = group === '' ? version : `${group}/${version}`;
+  const [plural = '', name, subresource] = withoutNamespace(rest);
+  if (subresource !== undefined && unchecked.has(subresource)) return null;
+  if (method === 'DELETE' || (subresource !== undefined && !sameKind.has(subresource))) {
+    return { ...anyObject, what: `answer of ${[plural, subresource].filter(Boolean).join('/')}` };
+  }
+  const isPartial = method !== 'GET' && headers.accept?.includes(partialObject) === true;
+  const isOf = (kind: string, of: string): boolean =>
+    (of === apiVersion && pluralOf(kind) === plural) ||
+    (isPartial && kind === 'PartialObjectMetadata');
+  if (name === undefined && method === 'GET') {
+    const isKind = (kind: string, of: string): boolean =>
+      kind.endsWith('List') && isOf(kind.slice(0, -'List'.length), of);
+    return { what: `list of ${plural} (${apiVersion})`, isKind, isList: true, name: null };
+  }
+  const what = `object of ${plural} (${apiVersion})`;
+  const asked = name === undefined ? null : decoded(name);
+  return { what, isKind: isOf, isList: false, name: asked };
+}
+
+/** Subresources that answer with the object itself. */
+const sameKind = new Set(['status', 'finalize', 'approval']);
+
+const anyObject: Wanted = { what: '', isKind: () => true, isList: false, name: null };
+
+/** What the API server says of itself. */
+function discovery(root: string, rest: readonly string[]): Wanted | null {
+  const depth = root === 'api' ? rest.length + 1 : rest.length;
+  if (depth > 2) return null;
+  const kinds = root === 'api' ? ['', 'APIVersions', 'APIResourceList'] : discoveryKinds;
+  const kind = kinds[depth] ?? '';
+  return { what: kind, isKind: (one) => one === kind, isList: false, name: null };
+}
+
+const discoveryKinds = ['APIGroupList', 'APIGroup', 'APIResourceList'];
+
+/** A namespace is an object too. */
+function withoutNamespace(rest: readonly string[]): readonly string[] {
+  const isNamespace = rest.length < 3 || sameKind.has(rest[2] ?? '');
+  return rest[0] !== 'namespaces' || isNamespace ? rest : rest.slice(2);
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+/** As apimachinery guesses it: all kinds that are read here are called so. */
+function pluralOf(kind: string): string {
+  const word = kind.toLowerCase();
+  if (word.endsWith('s')) return `${word}es`;
+  return word.endsWith('y') ? `${word.slice(0, -1)}ies` : `${word}s`;
+}
