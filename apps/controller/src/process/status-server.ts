@@ -138,7 +138,7 @@ function serverOptions(
     onError: (error) => log.error({ server, error: messageOf(error) }, 'could not answer'),
     onDrop: (reason) => {
       // A client that lets its connection lie is not worth a line.
-      if (reason === 'idle') return;
+      if (reason === 'idle' || reason === 'ending') return;
       throttle.log(reason, (times) => log.warn({ server, reason, times }, 'dropped connections'));
     },
   };

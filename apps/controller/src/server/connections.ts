@@ -3,12 +3,12 @@ import type { Millis } from '@taintmgr/core/time';
 
 /**
  * What is awaited of a connection: its first byte and the TLS handshake, the head of its first
- * request, our answer, the head of its next request.
+ * request, our answer, the head of its next request, or after the last answer its end.
  */
-export type Stage = 'opening' | 'request' | 'answer' | 'idle';
+export type Stage = 'opening' | 'request' | 'answer' | 'idle' | 'ending';
 
-/** Why a connection was ended by us. */
-export type DropReason = Stage | 'crowded';
+/** Why a connection was ended by us: a stage took too long, another needed room, too much was sent. */
+export type DropReason = Stage | 'crowded' | 'excess';
 
 /** The bounds of a connection: how many, how long, and what for. */
 export interface Connection {

@@ -16,8 +16,8 @@ export interface Answering {
 
 interface Reply {
   readonly answer: Answer;
-  /** Whether the connection may carry another request. */
-  readonly keepAlive: boolean;
+  /** Whether a credential has shown who asks: the connection may carry another request. */
+  readonly isKnown: boolean;
 }
 
 /** Answers one request of each connection after the other. */
@@ -32,28 +32,29 @@ export function requestListener(
     connections.move(connection, 'answer');
     let keepAlive = false;
     response.once('close', () => {
-      connections.move(connection, 'idle');
+      connections.move(connection, keepAlive ? 'idle' : 'ending');
       if (keepAlive) socket.proceed();
       else socket.finish();
     });
-    const answered = (reply: Reply): void => {
-      ({ keepAlive } = reply);
-      connections.move(connection, 'answer', reply.keepAlive);
-      send(reply, request, response);
+    const answered = ({ answer, isKnown }: Reply): void => {
+      // What follows a head is read as the next one, so it had better be no body.
+      keepAlive = isKnown && !hasBody(request);
+      connections.move(connection, 'answer', isKnown);
+      send(answer, keepAlive, request, response);
     };
     replyTo(request, options).then(answered, (error: unknown) => {
       options.onError(error);
-      answered({ answer: errorAnswer('internal server error', 500), keepAlive: false });
+      answered({ answer: errorAnswer('internal server error', 500), isKnown: false });
     });
   };
 }
 
 async function replyTo(request: IncomingMessage, { gate, routes }: Answering): Promise<Reply> {
   const url = URL.parse(request.url ?? '/', 'https://localhost');
-  if (!url) return { answer: errorAnswer('400 Bad Request', 400), keepAlive: false };
+  if (!url) return { answer: errorAnswer('400 Bad Request', 400), isKnown: false };
   const admission: Admission = await gate(request, url.pathname);
   const answer = admission.refusal ?? (await answerOf(request, url, routes));
-  return { answer, keepAlive: admission.isKnown };
+  return { answer, isKnown: admission.isKnown };
 }
 
 async function answerOf(
@@ -69,8 +70,17 @@ async function answerOf(
   return handler({ path, query, accept: headers.accept ?? '', ...lastEventId });
 }
 
-function send({ answer, keepAlive }: Reply, { method }: IncomingMessage, to: ServerResponse): void {
-  const { status, headers, body } = answer;
+function hasBody({ headers }: IncomingMessage): boolean {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers;
+  return Number(length) !== 0 || encoding !== undefined;
+}
+
+function send(
+  { status, headers, body }: Answer,
+  keepAlive: boolean,
+  { method }: IncomingMessage,
+  to: ServerResponse,
+): void {
   to.writeHead(status, {
     ...headers,
     'content-length': Buffer.byteLength(body),

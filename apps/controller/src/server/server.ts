@@ -55,11 +55,16 @@ export const serverLimits: ServerLimits = {
   max: 500,
   perSecond: 20,
   burst: 60,
-  stageMsMax: { opening: 5_000, request: 10_000, answer: 30_000, idle: 90_000 },
+  stageMsMax: { opening: 5_000, request: 10_000, answer: 30_000, idle: 90_000, ending: 2_000 },
 };
 
 /** For health alone, without TLS, which costs less. */
 export const healthLimits: ServerLimits = { ...serverLimits, max: 200, perSecond: 100, burst: 100 };
+
+/** A connection that waits for its turn is read once, so it holds no more than these bytes. */
+const readLittle = { highWaterMark: 1 } as const;
+/** The largest TLS record, with which a handshake begins; also the largest head. */
+const openingBytesMax = 17 * 1024;
 
 /**
  * Serves routes to whom the gate lets in. One request at a time for each connection, and no more
@@ -70,13 +75,14 @@ export async function startServer(options: StatusServerOptions): Promise<StatusS
   const connections = new Connections(limits, onDrop);
   const queue = new FairQueue(limits.perSecond, limits.burst, () => performance.now());
   const { open, identify } = opener(options, connections);
-  const front = createServer((socket) => {
+  const front = createServer(readLittle, (socket) => {
     // Without a listener a reset would end the process.
     socket.on('error', () => {});
     const connection = connections.admit(socket);
     if (!connection) return socket.destroy();
     // Whoever says nothing costs a socket and no more: TLS begins with the first byte.
     return socket.once('readable', () => {
+      if (socket.readableLength > openingBytesMax) return connections.drop(connection, 'excess');
       const leave = queue.enter(connection.peer, () => open(socket));
       socket.once('close', leave);
     });
@@ -100,6 +106,7 @@ function opener(
 ): { readonly open: (socket: Socket) => void; readonly identify: StatusServer['identify'] } {
   const { tls } = options;
   const http = createHttp(noTimeouts, requestListener(options, connections));
+  http.maxHeadersCount = headersMax;
   const speakHttp = (socket: Socket): void => {
     const connection = connections.of(socket);
     if (!connection) {
@@ -107,15 +114,25 @@ function opener(
       return;
     }
     connections.move(connection, 'request');
-    http.emit('connection', new Paced(connection, socket));
+    http.emit(
+      'connection',
+      new Paced(connection, socket, () => connections.drop(connection, 'excess')),
+    );
   };
   if (!tls) return { open: speakHttp, identify: () => {} };
-  const secure = createTls(tlsOptions(tls), speakHttp);
+  const secure = createTls(tlsOptions(tls), (socket) => {
+    // Node lets a client have three more handshakes for one that was counted.
+    socket.disableRenegotiation();
+    speakHttp(socket);
+  });
   return {
     open: (socket) => void secure.emit('connection', socket),
     identify: (identity) => secure.setSecureContext(tlsOptions({ ...tls, identity })),
   };
 }
+
+/** Each takes ten times its bytes; those after them are not looked at. */
+const headersMax = 100;
 
 /** Connections keeps time; it knows of handshakes too. */
 const noTimeouts = { headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: 0 } as const;

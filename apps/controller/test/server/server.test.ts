@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import tls from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { createCertificate } from '@taintmgr/sim-cluster';
 import { SettingError } from '../../src/flags/setting-error.ts';
@@ -91,6 +93,15 @@ describe('the server', () => {
       assert.deepEqual([reply.status, reply.body], [status, body]);
     });
   }
+
+  it('makes one handshake with each connection', async (t) => {
+    const { port } = await start(t);
+    const where = { port, host: '127.0.0.1', rejectUnauthorized: false };
+    const socket = tls.connect({ ...where, maxVersion: 'TLSv1.2' });
+    await once(socket, 'secureConnect');
+    socket.renegotiate({ rejectUnauthorized: false }, () => assert.fail('another one'));
+    await once(socket, 'close');
+  });
 
   it('survives a handler that throws, and tells of it', async (t) => {
     const errors: unknown[] = [];

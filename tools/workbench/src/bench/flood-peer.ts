@@ -1,5 +1,5 @@
-// Somebody who may reach a port and nothing else. Arguments: idle|pipelined PORT SECONDS. Says on
-// stdout, as JSON, how often it has connected.
+// Somebody who may reach a port and nothing else. Arguments: idle|pipelined|body|lines PORT SECONDS.
+// Says on stdout, as JSON, how often it has connected.
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import tls from 'node:tls';
@@ -8,6 +8,7 @@ const [kind = '', port = '', seconds = ''] = process.argv.slice(2);
 const idleConnections = 1000;
 const pipeliningConnections = 50;
 const pipelinedRequests = 900;
+const endlessConnections = 300;
 /** Not where others come from: a pod has an address of its own. */
 const localAddress = '127.0.0.2';
 /** Whoever is hung up on comes again after this. */
@@ -45,8 +46,21 @@ function openPipelining(): Socket {
   return socket;
 }
 
-const [count, open] =
-  kind === 'idle' ? [idleConnections, openIdle] : [pipeliningConnections, openPipelining];
+/** Sends one text, and then another again and again. */
+function openEndless(first: string, again: string): Socket {
+  const where = { port: Number(port), host: '127.0.0.1', localAddress, rejectUnauthorized: false };
+  const socket = tls.connect(where, () => socket.write(first + again));
+  return socket.on('drain', () => socket.write(again));
+}
+
+const post = 'POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n';
+const kinds: Readonly<Record<string, readonly [count: number, open: () => Socket]>> = {
+  idle: [idleConnections, openIdle],
+  pipelined: [pipeliningConnections, openPipelining],
+  body: [endlessConnections, () => openEndless(post, 'x'.repeat(50_000))],
+  lines: [endlessConnections, () => openEndless('', '\r\n'.repeat(25_000))],
+};
+const [count, open] = kinds[kind] ?? [0, openIdle];
 for (let index = 0; index < count; index += 1) keepConnected(open);
 setTimeout(() => {
   isOver = true;

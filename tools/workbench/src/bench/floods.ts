@@ -1,7 +1,7 @@
 // What others can do to the controller: 1,000 connections that say nothing, 50 connections with 900
-// pipelined requests with a token each, and a kubelet that answers with 230 MB. How long /livez
-// takes meanwhile, and how much memory the process came to. npm run bench -- floods; alone it takes
-// --seconds 15
+// pipelined requests with a token each, 300 with an endless body or empty lines, and a kubelet that
+// answers with 230 MB. How long /livez takes meanwhile, and how much memory the process came to. npm
+// run bench -- floods; alone it takes --seconds 15
 import { get as getPlain } from 'node:http';
 import { get as getSecure } from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -39,6 +39,8 @@ const floods: Readonly<Record<string, Measured>> = {
   'left alone': idle,
   '1,000 idle connections': await measure((ports) => flood('idle', ports)),
   '50 connections with 900 requests': await measure((ports) => flood('pipelined', ports)),
+  '300 endless bodies': await measure((ports) => flood('body', ports)),
+  'empty lines on 300 connections': await measure((ports) => flood('lines', ports)),
 };
 process.stdout.write(`floods: ${seconds} s each\n`);
 const heads = [
