@@ -151,7 +151,7 @@ export class Cluster {
   readonly #populationDelayMs: number;
   readonly #kubelets: Kubelets;
   readonly #controllers: readonly Controller[];
-  readonly #aside: StandAside;
+  readonly #aside: readonly StandAside[];
   #population: Timer | null = null;
   #isPopulated: boolean;
 
@@ -183,7 +183,18 @@ export class Cluster {
     const doneTwice = made.filter(({ part }) => replaceable.includes(part));
     const { watchers } = this.api;
     const replaced = doneTwice.flatMap(({ controllers }) => controllers);
-    this.#aside = new StandAside(clock, watchers, replaced);
+    const published = made.filter(({ part }) => part === 'publishedObjects');
+    this.#aside = [
+      // All of its controllers together open this, and those of nodes and taints alone do not.
+      new StandAside(clock, watchers, replaced, 'replicasets'),
+      // It publishes its root CA, if it has one.
+      new StandAside(
+        clock,
+        watchers,
+        published.flatMap(({ controllers }) => controllers),
+        'configmaps',
+      ),
+    ];
     for (const { node, progress } of resting?.machines ?? []) this.#kubelets.add(node, progress);
     const adopted = options.adopt ? adoptedNodes(this.api) : [];
     const machines = [...adopted, ...(topology ? topologyNodes(topology) : [])];
@@ -197,9 +208,9 @@ export class Cluster {
 
   /** Lets everything work; when the nodes are up, the topology's workloads are created, once. */
   start(): void {
-    this.#aside.start();
+    for (const aside of this.#aside) aside.start();
     for (const controller of this.#controllers) {
-      if (!this.#aside.holds(controller)) controller.start();
+      if (!this.#aside.some((aside) => aside.holds(controller))) controller.start();
     }
     this.#kubelets.start();
     if (this.#isPopulated) return;
@@ -210,7 +221,7 @@ export class Cluster {
   stop(): void {
     this.#population?.cancel();
     this.#population = null;
-    this.#aside.stop();
+    for (const aside of this.#aside) aside.stop();
     this.#kubelets.stop();
     for (const controller of this.#controllers) controller.stop();
   }

@@ -37,10 +37,9 @@ import {
 import { entry } from '../objects/json.ts';
 import { type Resource, storageOf } from '../resources/resource.ts';
 import type { ServedResources } from '../resources/served.ts';
-import { type Answer, inYaml, jsonReply, withWarning } from '../wire/answer.ts';
+import { type Answer, jsonReply, withWarning } from '../wire/answer.ts';
 import type { ApiRequest } from '../wire/exchange.ts';
 import { negotiate } from '../wire/negotiation.ts';
-import { prefersYaml } from '../wire/yaml.ts';
 import type { Backend } from '../write/backend.ts';
 
 export interface RouterOptions {
@@ -128,7 +127,7 @@ function routeResource(options: RouterOptions, call: Call, path: ResourcePath): 
   }
   if (!resource.custom && endsInSlash(call.info, path)) refuseNameless(resource, path);
   const handler = handlerFor(call, resource, path);
-  const answer = answered(handler, { ...options, ...call, resource, path });
+  const answer = handler({ ...options, ...call, resource, path });
   return resource.deprecation === null ? answer : withWarning(answer, resource.deprecation);
 }
 
@@ -141,14 +140,6 @@ function endsInSlash({ path }: RequestInfo, { subresource }: ResourcePath): bool
 function refuseNameless({ namespaced }: Resource, { namespace, name }: ResourcePath): never {
   const isNameless = name === '' && (!namespaced || namespace !== '');
   throw isNameless ? badRequest('name must be provided') : unknownPath();
-}
-
-/** Custom resources are answered in YAML where that is asked for. */
-function answered(handler: Handler, call: ResourceCall): Answer {
-  const { request, resource } = call;
-  if (!resource.custom || !prefersYaml(request.headers)) return handler(call);
-  const headers = { ...request.headers, accept: 'application/json' };
-  return inYaml(handler({ ...call, request: { ...request, headers } }));
 }
 
 function reviewAt({ group, version, plural }: ResourcePath): Review | undefined {

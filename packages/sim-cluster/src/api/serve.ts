@@ -11,11 +11,13 @@ import {
   type Asking,
   chunksOf,
   errorReply,
+  inYaml,
   type Reply,
   type Stream,
 } from '../wire/answer.ts';
 import type { ApiRequest, Exchange, ResponseSink } from '../wire/exchange.ts';
 import { prefersProtobuf, takesJson } from '../wire/negotiation.ts';
+import { prefersYaml } from '../wire/yaml.ts';
 import { type Fault, type Faults, faultAnswer } from './faults.ts';
 import { type RouterOptions, route } from './router.ts';
 
@@ -82,6 +84,7 @@ class Connection {
   #common: Readonly<Record<string, string>> = {};
   /** Whether refusals are in protobuf. */
   #inProtobuf = false;
+  #inYaml = false;
   /** What was asked, for whoever is told of mistakes. */
   #asked = '';
   #hasBegun = false;
@@ -122,7 +125,13 @@ class Connection {
     const { headers } = request;
     this.#inProtobuf = prefersProtobuf(headers) && (this.#options.protobuf || !takesJson(headers));
     this.#common = { 'audit-id': request.headers['audit-id'] || this.#options.nextAuditId() };
-    const work = this.#worker(request, info);
+    this.#inYaml = prefersYaml(headers) && /^\/apis?(\/|$)/.test(info.path);
+    // A watch has no YAML.
+    const isPlain = this.#inYaml && info.verb !== 'watch';
+    const asked = isPlain
+      ? { ...request, headers: { ...headers, accept: 'application/json' } }
+      : request;
+    const work = this.#worker(asked, info);
     const carryOut = (): Answer => this.#attempt(work);
     const fault = this.#options.faults.strike(info);
     const serve = (): void => {
@@ -238,8 +247,9 @@ class Connection {
     }
   }
 
-  #reply(reply: Reply): void {
+  #reply(json: Reply): void {
     if (this.#isMute) return;
+    const reply = this.#inYaml ? inYaml(json) : json;
     this.#head(reply.status, reply.headers);
     if (reply.value && this.#sink.value) this.#sink.value(reply.value);
     else this.#body(reply);

@@ -4,8 +4,6 @@ import type { Clock, Timer } from '../kernel/clock.ts';
 import type { Controller } from './controller.ts';
 
 const program = 'kube-controller-manager';
-/** All of its controllers together open this, and those of nodes and taints alone do not. */
-const followed = 'replicasets';
 /** Between the end of a watch and the next one of the same client. */
 const goneMs = 15_000;
 
@@ -17,11 +15,19 @@ export class StandAside {
   readonly #clock: Clock;
   readonly #watchers: Watchers;
   readonly #controllers: readonly Controller[];
+  readonly #followed: string;
   #unsubscribe: (() => void) | null = null;
   #isAside = false;
   #gone: Timer | null = null;
 
-  constructor(clock: Clock, watchers: Watchers, controllers: readonly Controller[]) {
+  /** `followed` is what it opens when it does the work of these. */
+  constructor(
+    clock: Clock,
+    watchers: Watchers,
+    controllers: readonly Controller[],
+    followed: string,
+  ) {
+    this.#followed = followed;
     this.#clock = clock;
     this.#watchers = watchers;
     this.#controllers = controllers;
@@ -45,7 +51,7 @@ export class StandAside {
   }
 
   #look(): void {
-    if (this.#watchers.has(program, followed)) {
+    if (this.#watchers.hasWhole(program, this.#followed)) {
       this.#gone?.cancel();
       this.#gone = null;
       if (this.#isAside) return;

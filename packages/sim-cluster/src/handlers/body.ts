@@ -1,5 +1,5 @@
 // Reads the body of a request as its kind.
-import { badRequest, invalid, unsupportedMediaType } from '../objects/errors.ts';
+import { badRequest, invalid, noProtobufKind, unsupportedMediaType } from '../objects/errors.ts';
 import { int64Max, isObject } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { decodeProtobuf } from '../protobuf/decode.ts';
@@ -48,7 +48,7 @@ export function readJson(request: ApiRequest, refuse: (parseError: string) => Er
     const bytes =
       typeof body === 'string' ? Buffer.from(body, 'latin1') : (body ?? new Uint8Array());
     const decoded = decodeProtobuf(bytes);
-    if (decoded === null) throw unsupportedMediaType();
+    if (decoded === null) throw noProtobufKind();
     return decoded;
   }
   if (type !== '' && type !== 'application/json' && type !== 'application/yaml') {

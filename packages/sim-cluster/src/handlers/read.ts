@@ -60,11 +60,14 @@ export function handleWatch(call: ResourceCall): Answer {
   const watch = new Watch(backend, resource, path.namespace, options);
   const format = inProtobuf(call) ? protobufWatch : jsonWatch;
   const isPlain = format === jsonWatch;
+  // Garbage collectors follow the metadata of everything.
+  const isWhole = path.namespace === '' && presenter.form === 'object';
   return {
     kind: 'stream',
     headers: format.headers,
     start: (to, end) => {
-      const close = call.watchers.open(call.request.headers['user-agent'] ?? '', resource.plural);
+      const agent = call.request.headers['user-agent'] ?? '';
+      const close = call.watchers.open(agent, resource.plural, isWhole);
       let first = true;
       const emit = (type: string, object: Readonly<Record<string, unknown>>): void => {
         first = false;

@@ -54,6 +54,11 @@ export class Presenter {
     this.#printer = resource.printer ?? printerFor(resource.plural);
   }
 
+  /** The form that the client asked for. */
+  get form(): Representation['form'] {
+    return this.#representation.form;
+  }
+
   /** One object in answer to a request for one object. */
   object(stored: KubeObject): Given {
     const { form } = this.#representation;

@@ -5,20 +5,27 @@ export class Watchers {
   readonly #open = new Map<string, number>();
   readonly #listeners = new Set<() => void>();
 
-  /** Notes that a watch has begun; what it returns is called when the watch is over. */
-  open(userAgent: string, plural: string): () => void {
-    const key = keyOf(userAgent.split('/')[0] ?? '', plural);
-    this.#add(key, 1);
-    let isOpen = true;
+  /**
+   * Notes that a watch has begun; what it returns is called when the watch is over. `isWhole`: of the
+   * objects of all namespaces, not of their metadata alone.
+   */
+  open(userAgent: string, plural: string, isWhole: boolean): () => void {
+    const program = userAgent.split('/')[0] ?? '';
+    const keys = [keyOf(program, plural), ...(isWhole ? [wholeKeyOf(program, plural)] : [])];
+    for (const key of keys) this.#add(key, 1);
     return () => {
-      if (isOpen) this.#add(key, -1);
-      isOpen = false;
+      for (const key of keys.splice(0)) this.#add(key, -1);
     };
   }
 
-  /** Whether the program follows the collection. */
+  /** Whether the program follows the collection, or a part of it. */
   has(program: string, plural: string): boolean {
     return this.#open.has(keyOf(program, plural));
+  }
+
+  /** Whether the program follows the whole collection. */
+  hasWhole(program: string, plural: string): boolean {
+    return this.#open.has(wholeKeyOf(program, plural));
   }
 
   /** Calls `listener` when a watch has begun or is over, until the result is called. */
@@ -36,3 +43,4 @@ export class Watchers {
 }
 
 const keyOf = (program: string, plural: string): string => `${program} ${plural}`;
+const wholeKeyOf = (program: string, plural: string): string => `${program} all ${plural}`;

@@ -251,12 +251,17 @@ export function verbNotSupported({ group, plural }: ResourceName, verb: string):
 }
 
 /** 415 for any other body. */
-export function unsupportedMediaType(): ApiError {
-  return new ApiError(
-    415,
-    'UnsupportedMediaType',
-    'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf',
-  );
+export function unsupportedMediaType(types: readonly string[] = bodyTypes): ApiError {
+  const text = 'the body of the request was in an unknown format - accepted media types include:';
+  return new ApiError(415, 'UnsupportedMediaType', `${text} ${types.join(', ')}`);
+}
+
+const plainTypes = ['application/json', 'application/yaml'];
+const bodyTypes = [...plainTypes, 'application/vnd.kubernetes.protobuf'];
+
+/** 415 for protobuf of a kind that is not read from protobuf. */
+export function noProtobufKind(): ApiError {
+  return unsupportedMediaType(plainTypes);
 }
 
 /** 406. */

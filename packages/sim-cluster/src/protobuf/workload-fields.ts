@@ -238,11 +238,72 @@ const budgetStatus: Fields = {
   conditions: [7, [budgetCondition]],
 };
 
+const metricTarget: Fields = {
+  type: [1, 'string'],
+  value: [2, 'quantity*'],
+  averageValue: [3, 'quantity*'],
+  averageUtilization: [4, 'integer*'],
+};
+
+const metricValue: Fields = {
+  value: [1, 'quantity*'],
+  averageValue: [2, 'quantity*'],
+  averageUtilization: [3, 'integer*'],
+};
+
+const scaleTarget: Fields = { kind: [1, 'string'], name: [2, 'string'], apiVersion: [3, 'string'] };
+const metricName: Fields = { name: [1, 'string'], selector: [2, pointer(labelSelector)] };
+
+/** A metric and what it is to be, or is. */
+const metric = (name: 'target' | 'current', value: Fields): Fields => ({
+  type: [1, 'string'],
+  object: [
+    2,
+    pointer(
+      name === 'target'
+        ? { describedObject: [1, scaleTarget], target: [2, value], metric: [3, metricName] }
+        : { metric: [1, metricName], current: [2, value], describedObject: [3, scaleTarget] },
+    ),
+  ],
+  pods: [3, pointer({ metric: [1, metricName], [name]: [2, value] })],
+  resource: [4, pointer({ name: [1, 'string'], [name]: [2, value] })],
+  external: [5, pointer({ metric: [1, metricName], [name]: [2, value] })],
+  containerResource: [
+    7,
+    pointer({ name: [1, 'string'], [name]: [2, value], container: [3, 'string'] }),
+  ],
+});
+
+const scalingRules = pointer({
+  selectPolicy: [1, 'string*'],
+  policies: [2, [{ type: [1, 'string'], value: [2, 'integer'], periodSeconds: [3, 'integer'] }]],
+  stabilizationWindowSeconds: [3, 'integer*'],
+  tolerance: [4, 'quantity*'],
+});
+
+const autoscalerSpec: Fields = {
+  scaleTargetRef: [1, scaleTarget],
+  minReplicas: [2, 'integer*'],
+  maxReplicas: [3, 'integer'],
+  metrics: [4, [metric('target', metricTarget)]],
+  behavior: [5, pointer({ scaleUp: [1, scalingRules], scaleDown: [2, scalingRules] })],
+};
+
+const autoscalerStatus: Fields = {
+  observedGeneration: [1, 'integer*'],
+  lastScaleTime: [2, 'time*'],
+  currentReplicas: [3, 'integer'],
+  desiredReplicas: [4, 'integer!'],
+  currentMetrics: [5, [metric('current', metricValue)]],
+  conditions: [6, [condition]],
+};
+
 /** The other workloads, by their kinds. */
 export const workloads: Readonly<Record<string, Fields>> = {
   CronJob: { metadata, spec: [2, cronJobSpec], status: [3, cronJobStatus] },
   ControllerRevision: { metadata, data: [2, 'json*'], revision: [3, 'integer'] },
   Deployment: { metadata, spec: [2, deploymentSpec], status: [3, deploymentStatus] },
+  HorizontalPodAutoscaler: { metadata, spec: [2, autoscalerSpec], status: [3, autoscalerStatus] },
   Job: { metadata, spec: [2, jobSpec], status: [3, jobStatus] },
   PodDisruptionBudget: { metadata, spec: [2, budgetSpec], status: [3, budgetStatus] },
   ReplicaSet: { metadata, spec: [2, replicaSetSpec], status: [3, replicaSetStatus] },

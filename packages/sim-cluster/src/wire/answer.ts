@@ -191,12 +191,13 @@ export function chunksOf({ body }: Reply): Iterable<string | Uint8Array> {
   return typeof written === 'string' ? [written] : written;
 }
 
-/** A whole response in YAML; what goes on stays as it is. */
-export function inYaml(answer: Answer): Answer {
-  if (answer.kind !== 'reply') return answer;
-  const text = [...chunksOf(answer)].join('');
-  const headers = { ...answer.headers, 'content-type': yamlType };
-  return { ...answer, headers, body: yamlText(JSON.parse(text)) };
+/** A response in YAML; what is not JSON stays as it is. */
+export function inYaml(reply: Reply): Reply {
+  if (reply.headers['content-type'] !== 'application/json') return reply;
+  const { value: _value, ...rest } = reply;
+  const text = [...chunksOf(reply)].join('');
+  const headers = { ...reply.headers, 'content-type': yamlType };
+  return { ...rest, headers, body: yamlText(JSON.parse(text)) };
 }
 
 /** A Status Success as a response. */

@@ -10,11 +10,12 @@ function follow(
   { api }: ReturnType<typeof virtualCluster>,
   path: string,
   agent: string = userAgent,
+  accept: string = 'application/json',
 ): () => void {
   const request = {
     method: 'GET',
     path: `${path}?watch=true`,
-    headers: { 'user-agent': agent },
+    headers: { 'user-agent': agent, accept },
     body: null,
   };
   return api.exchange(request, { head: () => {}, data: () => {}, end: () => {}, reset: () => {} });
@@ -75,3 +76,21 @@ for (const [what, path, agent] of [
     assert.equal(world.api.list('pods', 'shop').length, 3);
   });
 }
+
+it('the certificate of the cluster is left to one that follows ConfigMaps, and not to one that follows their metadata', () => {
+  const world = virtualCluster({ ca: 'PEM' });
+  const hangUp = follow(world, '/api/v1/configmaps');
+  const has = (namespace: string): boolean => {
+    world.api.create('namespaces', { metadata: { name: namespace } });
+    world.pass(1000);
+    return world.api.get('configmaps', namespace, 'kube-root-ca.crt') !== null;
+  };
+  assert.equal(has('beside'), false);
+  hangUp();
+  world.pass(15_000);
+  const accept = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+  follow(world, '/api/v1/configmaps', userAgent, accept);
+  follow(world, '/api/v1/namespaces/kube-system/configmaps');
+  world.pass(60_000);
+  assert.equal(has('alone'), true);
+});

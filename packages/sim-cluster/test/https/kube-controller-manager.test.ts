@@ -319,9 +319,9 @@ describe('kube-controller-manager may write', () => {
     assert.ok(count > 70, `${count} objects`);
   });
 
-  /** Of these it writes PersistentVolumes, claims, attachments, autoscalers and ServiceCIDRs: there are none. */
+  /** Of these it writes PersistentVolumes, claims, attachments and ServiceCIDRs: there are none. */
   const onlyRead = [
-    ...['PersistentVolume', 'ValidatingAdmissionPolicy', 'HorizontalPodAutoscaler'],
+    ...['PersistentVolume', 'ValidatingAdmissionPolicy'],
     ...['IPAddress', 'ServiceCIDR', 'DeviceClass', 'ResourceClaim', 'ResourceClaimTemplate'],
     ...['ResourceSlice', 'CSIDriver', 'CSINode', 'StorageClass', 'VolumeAttachment'],
     'VolumeAttributesClass',

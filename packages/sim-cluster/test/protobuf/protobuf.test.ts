@@ -53,6 +53,27 @@ const cases: readonly (readonly [string, string, unknown])[] = [
     'azhzAAotChhhdXRoZW50aWNhdGlvbi5rOHMuaW8vdjESEVNlbGZTdWJqZWN0UmV2aWV3EhoKEAoAEgAaACIAKgAyADgAQgASBgoECgASABoAIgA=',
     { kind: 'SelfSubjectReview', apiVersion: 'authentication.k8s.io/v1', metadata: {} },
   ],
+  [
+    'autoscale deployment',
+    'azhzAAopCg5hdXRvc2NhbGluZy92MhIXSG9yaXpvbnRhbFBvZEF1dG9zY2FsZXISYQoTCgN3ZWISABoAIgAqADIAOABCABJEChoKCkRlcGxveW1lbnQSA3dlYhoHYXBwcy92MRACGAUiIgoIUmVzb3VyY2UiFgoDY3B1Eg8KC1V0aWxpemF0aW9uIFAaBBgAIAAaACIA',
+    {
+      kind: 'HorizontalPodAutoscaler',
+      apiVersion: 'autoscaling/v2',
+      metadata: { name: 'web' },
+      spec: {
+        scaleTargetRef: { kind: 'Deployment', name: 'web', apiVersion: 'apps/v1' },
+        minReplicas: 2,
+        maxReplicas: 5,
+        metrics: [
+          {
+            type: 'Resource',
+            resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } },
+          },
+        ],
+      },
+      status: { desiredReplicas: 0 },
+    },
+  ],
 ];
 
 /** `k8s\0`, the type, and the object's bytes. */
@@ -97,13 +118,13 @@ describe('protobuf bodies', () => {
     it(`refuse ${name}`, () => assert.equal(decodeProtobuf(bytes), null));
   }
 
-  it('of a kind that is not known are refused in the words of the real server', () => {
+  it('of a kind that is not read from protobuf are refused, and the answer does not offer it', () => {
     const { client } = fixture();
-    const path = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers';
+    const path = '/apis/storage.k8s.io/v1/storageclasses';
     const headers = { 'content-type': 'application/vnd.kubernetes.protobuf' };
-    const refused = client.post(path, body('HorizontalPodAutoscaler', []), { headers });
+    const refused = client.post(path, body('StorageClass', []), { headers });
     assert.deepEqual([refused.status, refused.body.reason], [415, 'UnsupportedMediaType']);
-    const types = 'application/json, application/yaml, application/vnd.kubernetes.protobuf';
+    const types = 'application/json, application/yaml';
     const message = `the body of the request was in an unknown format - accepted media types include: ${types}`;
     assert.equal(refused.body.message, message);
   });

@@ -41,6 +41,28 @@ describe('negotiation', () => {
     });
   }
 
+  for (const [path, status, text] of [
+    [
+      '/api/v1/namespaces/default',
+      200,
+      /^kind: Namespace\napiVersion: v1\nmetadata:\n {2}name: default\n/,
+    ],
+    ['/api/v1/namespaces', 200, /^kind: NamespaceList\n[\s\S]*\nitems:\n- metadata:\n/],
+    ['/api/v1/namespaces/none', 404, /^kind: Status\n[\s\S]*reason: NotFound\n/],
+    ['/apis/apps/v1', 200, /^kind: APIResourceList\n/],
+    ['/api/v1/namespaces?watch=1', 406, /^kind: Status\n[\s\S]*reason: NotAcceptable\n/],
+  ] as const) {
+    it(`GET ${path} as application/yaml is ${status} in YAML`, () => {
+      const { client } = fixture();
+      const answer = client.get(path, { headers: { accept: 'application/yaml' } });
+      assert.deepEqual(
+        [answer.status, answer.headers['content-type']],
+        [status, 'application/yaml'],
+      );
+      assert.match(answer.text, text);
+    });
+  }
+
   for (const [agent, parameter, pretty] of [
     ['kubectl/v1.36', null, false],
     ['curl/8.0', null, true],
