@@ -57,7 +57,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       actionRights canFitBoth canOverlap contradiction coversNamespace customResourceDefinitions defaultWindowMs describeCount
       drainFinalizer drainMarksFeature explainChoice fittedStatus isForNoExecute isTakenOver isWindowed
       limitId
-      needsRecord podRightRemedies policyApiVersion policyKinds readManifest resumeCommand takeoverLabel takeoverProgram`,
+      metadataFaults needsRecord podRightRemedies policyApiVersion policyKinds readManifest resumeCommand takeoverLabel takeoverProgram`,
     types: `
       BudgetPolicy ConditionRule CustomResourceDefinition EvictionMode EvictionPause
       EvictionPauseScope EvictionPauseSpec EvictionPauseStatus EvictionPolicy EvictionPolicySpec

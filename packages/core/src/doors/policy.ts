@@ -44,6 +44,7 @@ export {
   type PolicyObject,
   readManifest,
 } from '../policy/kinds/manifest.ts';
+export { metadataFaults } from '../policy/kinds/metadata-faults.ts';
 export type { NodeDrainSpec } from '../policy/kinds/node-drain/spec.ts';
 export type { NodeDrainStatus } from '../policy/kinds/node-drain/status.ts';
 export { drainFinalizer } from '../policy/kinds/node-drain/value.ts';

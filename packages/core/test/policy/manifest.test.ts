@@ -6,6 +6,7 @@ import { readManifest } from '../../src/policy/kinds/manifest.ts';
 interface Wrong {
   readonly name: string;
   readonly kind: string;
+  readonly metadata?: object;
   readonly spec?: unknown;
   readonly says: readonly string[];
 }
@@ -14,9 +15,14 @@ const file = new URL('../testdata/policy/wrong-manifests.json', import.meta.url)
 const wrong: readonly Wrong[] = JSON.parse(readFileSync(file, 'utf8'));
 
 describe('a wrong manifest is refused in the words of the API server', () => {
-  for (const { name, kind, spec, says } of wrong) {
+  for (const { name, kind, metadata = {}, spec, says } of wrong) {
     it(`${kind}: ${name}`, () => {
-      const manifest = { apiVersion: 'taintmgr.dev/v1alpha1', kind, metadata: { name: 'x' }, spec };
+      const named = {
+        apiVersion: 'taintmgr.dev/v1alpha1',
+        kind,
+        metadata: { name: 'x', ...metadata },
+      };
+      const manifest = { ...named, spec };
       const judged = readManifest(manifest, 0);
       assert.deepEqual(
         judged.kind === 'refused' ? judged.faults.map(({ text }) => text) : [],

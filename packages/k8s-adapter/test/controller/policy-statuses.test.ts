@@ -176,7 +176,7 @@ describe('the status of policies, taint rules and pauses', () => {
       conditions: [condition('InForce', 'False', reason, message)],
     });
     const fault =
-      'spec.readiness: Invalid value: "string": spec.readiness in body must be of type boolean: "string"; <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
+      'spec.readiness: Invalid value: "string": spec.readiness in body must be of type boolean: "string"; some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
     assert.deepEqual(stage.status('EvictionPause', 'odd'), {
       since,
       ...not('CannotBeFollowed', fault),

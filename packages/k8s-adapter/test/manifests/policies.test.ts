@@ -72,7 +72,7 @@ items:
       keep.replace('Keep', 'Drop'),
       [
         'a.yaml:4:16: spec.action: Unsupported value: "Drop": supported values: "Delete", "Evict", "EvictThenDelete", "Keep", "Upstream"',
-        'a.yaml:1:1: <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+        'a.yaml:1:1: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
       ],
     ],
     [
@@ -90,7 +90,7 @@ items:
       keep.replace('spec: {action: Keep}', ''),
       [
         'a.yaml:1:1: spec: Required value',
-        'a.yaml:1:1: <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+        'a.yaml:1:1: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
       ],
     ],
     [

@@ -67,7 +67,7 @@ export function qualifiedNameErrors(value: string): readonly string[] {
   const parts = value.split('/');
   if (parts.length > 2) {
     return [
-      `a qualified name ${qualifiedError} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+      `a valid label key ${qualifiedError} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
     ];
   }
   const errors: string[] = [];

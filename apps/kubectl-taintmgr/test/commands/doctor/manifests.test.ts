@@ -137,7 +137,44 @@ const cases: readonly (readonly [
   [
     'an amount that is none',
     [pdb(`maxUnavailable: '1', ${ofWeb}`), web('replicas: 2')],
-    ['FAIL 4: maxUnavailable: want a whole number from 0 or a percentage, got "1"'],
+    ['FAIL 4: maxUnavailable: want a whole number from 0 or a percentage of at most 100%, got "1"'],
+  ],
+  [
+    'more than all pods',
+    [pdb(`maxUnavailable: 150%, ${ofWeb}`), web('replicas: 2')],
+    [
+      'FAIL 4: maxUnavailable: want a whole number from 0 or a percentage of at most 100%, got "150%"',
+    ],
+  ],
+  [
+    'at least more than all pods',
+    [pdb(`minAvailable: 150%, ${ofWeb}`), web('replicas: 2')],
+    [
+      'FAIL 4: minAvailable: want a whole number from 0 or a percentage of at most 100%, got "150%"',
+    ],
+  ],
+  [
+    'an operator that is none',
+    [
+      pdb(
+        'maxUnavailable: 1, selector: {matchExpressions: [{key: app, operator: in, values: [web]}]}',
+      ),
+      web(''),
+    ],
+    ['FAIL 4: matchExpressions: operator: want In, NotIn, Exists or DoesNotExist, got "in"'],
+  ],
+  [
+    'values that are missing, or too many',
+    [
+      pdb(
+        'maxUnavailable: 1, selector: {matchExpressions: [{key: app, operator: In}, {key: a, operator: Exists, values: [b]}]}',
+      ),
+      web(''),
+    ],
+    [
+      'FAIL 4: matchExpressions: values: In needs at least one',
+      'FAIL 4: matchExpressions: values: Exists takes none',
+    ],
   ],
   [
     'an old version',
@@ -162,7 +199,7 @@ const cases: readonly (readonly [
   [
     'parts of a selector that are none',
     [pdb('maxUnavailable: 1, selector: {matchLabels: null, matchExpressions: [1]}'), web('')],
-    [],
+    ['FAIL 4: matchExpressions: operator: want In, NotIn, Exists or DoesNotExist, got undefined'],
   ],
   [
     'another namespace',
@@ -207,7 +244,7 @@ const cases: readonly (readonly [
     [
       pdb(`maxUnavailable: 1, ${ofWeb}`),
       workload('CronJob', 'web', '').replace(
-        /spec: \{(template.*)\}/,
+        /spec: {(template.*)}/,
         'spec: {jobTemplate: {spec: {$1}}}',
       ),
     ],
@@ -246,6 +283,23 @@ describe('doctor -f', () => {
   for (const [name, content, found] of cases) {
     it(name, async () => assert.deepEqual(await findings(content.join('---\n')), found));
   }
+
+  it('finds labels and annotations that every API server refuses, and a name that is missing', async () => {
+    const config =
+      'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {x: a b}, annotations: {c d: e}}\n';
+    const pause =
+      'apiVersion: taintmgr.dev/v1alpha1\nkind: EvictionPause\nmetadata: {labels: {x: a b}}\nspec: {reason: x}\n';
+    const found = await findings([config, pause].join('---\n'));
+    assert.deepEqual(
+      found.map((line) => line.replace(/( part|: a valid label) .*/, '$1')),
+      [
+        'FAIL 3: metadata.labels: Invalid value: "a b": a valid label',
+        'FAIL 3: metadata.annotations: Invalid value: "c d": name part',
+        'FAIL 7: metadata.name: Required value: name or generateName is required',
+        'FAIL 7: metadata.labels: Invalid value: "a b": a valid label',
+      ],
+    );
+  });
 
   it('reads lists, and files and folders in the order that is given', async () => {
     mkdirSync('all/inner', { recursive: true });

@@ -154,7 +154,7 @@ describe('mistakes', () => {
         '- {apiVersion: taintmgr.dev/v1alpha1, kind: NodeDrain, metadata: {name: b}, spec: {nodes: [n], taint: {key: k}}}\nevents: []\n',
       [
         '5:18: spec.action: Unsupported value: "Drop": supported values: "Delete", "Evict", "EvictThenDelete", "Keep", "Upstream"',
-        '2:3: <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+        '2:3: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
         '6:45: a NodeDrain is no policy, want EvictionPolicy, NodeTaintRule, EvictionPause',
       ],
     ],

@@ -1,6 +1,6 @@
 // Reads manifests: what the API server would refuse is refused in its words.
 import { type Instant, parseTime } from '../../kernel/time.ts';
-import { invalid, type ManifestFault, unknownField } from '../schema/fault.ts';
+import { type ManifestFault, unknownField } from '../schema/fault.ts';
 import { isRecord } from '../schema/fill.ts';
 import { type Judged, judge } from '../schema/judge.ts';
 import type { EvictionPause, EvictionPolicy, NodeDrain, NodeTaintRule } from '../values.ts';
@@ -8,6 +8,7 @@ import { evictionPauseOf, evictionPauseSpec, evictionPauseStatus } from './evict
 import { evictionPolicySpec } from './eviction-policy.ts';
 import { evictionPolicyOf } from './eviction-policy-value.ts';
 import { type KindName, kindNames, policyApiVersion } from './kinds.ts';
+import { metadataFaults } from './metadata-faults.ts';
 import { nodeDrainSpec } from './node-drain/spec.ts';
 import { nodeDrainStatus } from './node-drain/status.ts';
 import { nodeDrainOf } from './node-drain/value.ts';
@@ -39,7 +40,7 @@ export function readManifest(value: unknown, now: Instant): Judged<PolicyObject>
   const kind = kindOf(object.kind);
   if (isOldGrammar(value)) return refused(oldGrammarText);
   if (object.apiVersion !== policyApiVersion || kind === null) return foreign(object);
-  const faults = [...strayFaults(object), ...nameFaults(object)];
+  const faults = [...strayFaults(object), ...metadataFaults(object.metadata)];
   const judged = bodyOf(kind, object, metadataOf(object), now);
   if (judged.kind === 'refused') return { ...judged, faults: [...faults, ...judged.faults] };
   return faults.length > 0 ? { kind: 'refused', faults } : judged;
@@ -125,24 +126,6 @@ function strayFaults(object: Readonly<Record<string, unknown>>): readonly Manife
   return Object.keys(object).flatMap((name) =>
     known.includes(name) ? [] : [unknownField([name])],
   );
-}
-
-const namePattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const nameLengthMax = 253;
-const wantName =
-  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-
-function nameFaults({ metadata }: Readonly<Record<string, unknown>>): readonly ManifestFault[] {
-  const path = ['metadata', 'name'];
-  const name = isRecord(metadata) ? metadata.name : undefined;
-  if (typeof name !== 'string' || name === '') {
-    const text = 'metadata.name: Required value: name or generateName is required';
-    return [{ path, text, endsChecks: true }];
-  }
-  if (name.length > nameLengthMax) {
-    return [invalid(path, name, `must be no more than ${nameLengthMax} bytes`)];
-  }
-  return namePattern.test(name) ? [] : [invalid(path, name, wantName)];
 }
 
 function metadataOf({ metadata }: Readonly<Record<string, unknown>>): Metadata {

@@ -48,7 +48,7 @@ function notOfType(path: Path, want: string, shown: string): ManifestFault {
 /** What the API server says of a number that no integer can hold, beside its wrong type. */
 export function noInteger(path: Path): ManifestFault {
   const why = `Checked value must be of type integer (default format) in ${pathText(path)}`;
-  return { path, text: `<nil>: Invalid value: "": ${why}`, endsChecks: false };
+  return { path, text: why, endsChecks: false };
 }
 
 export function unsupported(path: Path, value: unknown, words: readonly string[]): ManifestFault {
@@ -83,10 +83,10 @@ export function invalid(path: Path, value: unknown, why: string): ManifestFault 
   return { path, text: `${pathText(path)}: Invalid value: ${shown}${why}`, endsChecks: false };
 }
 
-/** The API server's last words about an object whose rules it could not ask. */
+/** The API server's last words about an object whose rules it could not ask, without the `<nil>` before them. */
 export const rulesNotChecked: ManifestFault = {
   path: [],
-  text: '<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+  text: 'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
   endsChecks: true,
 };
 

@@ -52,8 +52,9 @@ function checkSpec(budget: Manifest): readonly PlacedFinding[] {
     ['minAvailable', min],
     ['maxUnavailable', max],
   ] as const) {
-    if (!amount || readAmount(amount.value) !== null) continue;
-    const message = `${name}: want a whole number from 0 or a percentage, got ${JSON.stringify(amount.value)}`;
+    const read = amount && readAmount(amount.value);
+    if (!amount || (read && !(read.isPercent && read.count > 100))) continue;
+    const message = `${name}: want a whole number from 0 or a percentage of at most 100%, got ${JSON.stringify(amount.value)}`;
     found.push(findingAt(check, 'FAIL', { manifest: budget, at: amount }, message));
   }
   return found;
@@ -69,6 +70,8 @@ function checkSelector(
   if (selectorOf(budget) === null) {
     return [findingAt(check, 'FAIL', place, 'has no selector: it selects no pods', 'add one')];
   }
+  const wrong = selector ? wrongExpressions(budget, selector) : [];
+  if (wrong.length > 0) return wrong;
   if (over.length > 0) return [];
   const { namespace } = budget;
   const isAlone = !workloads.some(({ manifest }) => manifest.namespace === namespace);
@@ -78,6 +81,32 @@ function checkSelector(
   return [
     findingAt(check, isAlone ? 'WARN' : 'FAIL', place, message, 'fix its selector, or delete it'),
   ];
+}
+
+/** What the API server refuses in matchExpressions: such a selector selects nothing, and means something else. */
+function wrongExpressions(budget: Manifest, selector: Field): readonly PlacedFinding[] {
+  const expressions = selector.find(['matchExpressions']);
+  const items = Array.isArray(expressions?.value) ? (expressions?.items() ?? []) : [];
+  return items.flatMap((item) => {
+    const [name, why] = expressionFault(item) ?? [];
+    if (name === undefined) return [];
+    const place = { manifest: budget, at: item.find([name]) ?? item };
+    return [findingAt(check, 'FAIL', place, `matchExpressions: ${name}: ${why}`)];
+  });
+}
+
+function expressionFault(item: Field): readonly [member: string, why: string] | null {
+  const operator = item.find(['operator'])?.value;
+  const values = item.find(['values'])?.value;
+  if (operator === 'In' || operator === 'NotIn') {
+    const hasSome = Array.isArray(values) && values.length > 0;
+    return hasSome ? null : ['values', `${operator} needs at least one`];
+  }
+  if (operator === 'Exists' || operator === 'DoesNotExist') {
+    const hasNone = values === undefined || values === null || String(values) === '';
+    return hasNone ? null : ['values', `${operator} takes none`];
+  }
+  return ['operator', `want In, NotIn, Exists or DoesNotExist, got ${JSON.stringify(operator)}`];
 }
 
 /** Whether it can ever let a pod go. */
@@ -96,7 +125,8 @@ function checkAmount(budget: Manifest, over: readonly Workload[]): readonly Plac
   if (max && most?.count === 0) return fail(max, `maxUnavailable ${most.text}`);
   const least = min && readAmount(min.value);
   if (!min || !least || max) return [];
-  if (least.isPercent && least.count >= 100) return fail(min, `minAvailable ${least.text}`);
+  if (least.isPercent && least.count > 100) return [];
+  if (least.isPercent && least.count === 100) return fail(min, `minAvailable ${least.text}`);
   const expected = sumOf(over);
   if (expected === null || expected === 0) return [];
   // As the disruption controller rounds.

@@ -1,10 +1,12 @@
 // Every check of manifests, each a row of one table.
 
+import { metadataFaults } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import { checkBudgets } from './budgets.ts';
 import type { Manifest, Manifests } from './files.ts';
 import { findingAt, type PlacedFinding, placeOf } from './finding.ts';
 import { checkPolicies } from './policies/checks.ts';
+import { isOfOurs } from './policies/sense.ts';
 import { workloadsIn } from './workloads.ts';
 
 type ManifestCheck = (manifests: readonly Manifest[], now: Instant) => readonly PlacedFinding[];
@@ -12,7 +14,20 @@ type ManifestCheck = (manifests: readonly Manifest[], now: Instant) => readonly 
 const checks: readonly ManifestCheck[] = [
   (manifests) => checkBudgets(manifests, workloadsIn(manifests)),
   checkPolicies,
+  (manifests) => manifests.flatMap(checkMetadata),
 ];
+
+/** Labels and annotations of which every API server refuses the object. Those of ours their schema is asked about. */
+function checkMetadata(manifest: Manifest): readonly PlacedFinding[] {
+  const { apiVersion, field } = manifest;
+  if (isOfOurs(apiVersion)) return [];
+  return metadataFaults(field.find(['metadata'])?.value).flatMap(({ path, text }) =>
+    // Some kinds have names that others may not have.
+    path[1] === 'name'
+      ? []
+      : [findingAt('manifest', 'FAIL', { manifest, at: field.at(path) }, text)],
+  );
+}
 
 /** What is wrong with them at this time, file by file and line by line. */
 export function checkManifests(

@@ -139,7 +139,9 @@ function manifestOf(file: string, field: Field, namespace: string): Manifest | s
   };
   const [apiVersion, kind] = [textAt('apiVersion'), textAt('kind')];
   const name = textAt('metadata', 'name') || textAt('metadata', 'generateName');
-  const missing = Object.entries({ apiVersion, kind, 'metadata.name': name })
+  // Of an object of ours the check of its schema says so, in the API server's words.
+  const wanted = isOurs(field) ? { apiVersion, kind } : { apiVersion, kind, 'metadata.name': name };
+  const missing = Object.entries(wanted)
     .filter(([, value]) => value === '')
     .map(([path]) => path);
   if (missing.length > 0) return `is not an object of Kubernetes: ${missing.join(', ')} missing`;

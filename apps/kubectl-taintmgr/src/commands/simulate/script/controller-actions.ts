@@ -66,7 +66,7 @@ function pauseAt(body: Field, manifest: object, now: Instant): PolicyObject {
   if (judged.kind !== 'refused') return judged.value;
   // Their paths begin with `spec`, which here is the event itself; one says only that there are others.
   const faults = judged.faults
-    .filter(({ text }) => !text.startsWith('<nil>'))
+    .filter(({ path }) => path.length > 0)
     .map(({ path, text }) => {
       return body.faultAt(path.slice(1), text.replaceAll('spec.', `${body.path}.`)).message;
     });
