@@ -40,13 +40,19 @@ export function createAuthenticator(options: AuthenticationOptions): Authenticat
     // The token itself is not to lie around.
     const key = createHash('sha256').update(token).digest('base64');
     try {
-      return await reviews.answer(key, () => reviewToken(client, token));
+      return await reviews.answer(key, addressOf(request), () => reviewToken(client, token));
     } catch (error) {
       if (error instanceof TooManyReviewsError) throw error;
       onError(error);
       return null;
     }
   };
+}
+
+/** Nobody else can have it: the handshake of TCP has shown it. */
+function addressOf({ socket }: IncomingMessage): string {
+  const paced: Duplex = socket;
+  return paced instanceof Paced ? paced.connection.peer : '';
 }
 
 /** The subject of a client certificate that --client-ca-file vouches for. */

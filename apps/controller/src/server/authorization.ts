@@ -32,7 +32,7 @@ export function createAuthorizer(options: AuthorizationOptions): Authorize {
     if (alwaysAllowPaths.some((open) => covers(open, path))) return true;
     if (identity.groups.includes('system:masters')) return true;
     const key = JSON.stringify([identity, verb, path]);
-    return reviews.answer(key, () => reviewAccess(client, identity, verb, path));
+    return reviews.answer(key, identity.name, () => reviewAccess(client, identity, verb, path));
   };
 }
 

@@ -18,15 +18,27 @@ export interface ReviewOptions<T> {
 }
 
 const answersMax = 1000;
-/** Under way at once, in all and of strangers. */
-const inFlightMax = 32;
-const strangersInFlightMax = 16;
+
+export const reviewLimits = {
+  /** Of strangers, at once and in a second. */
+  strangers: { inFlightMax: 16, perSecond: 10 },
+  /** Of one stranger: others come too. Of one sender who was let in of late: whatever strangers do. */
+  sender: { inFlightMax: 8, perSecond: 5 },
+} as const;
+const { strangers, sender: each } = reviewLimits;
+/** Under way in all, where a sender was let in of late, and where this very question was. */
+const [sendersInFlightMax, inFlightMax] = [24, 32];
+const [trustedPerSecond, trustedBurst] = [50, 100];
 /** How long a question that could not be answered is not asked again. */
 const failureMs: Millis = 1000;
 /** Whoever was let in of late does not queue with strangers. */
 const trustMs: Millis = 3_600_000;
-const [strangersPerSecond, strangersBurst] = [10, 20];
-const [trustedPerSecond, trustedBurst] = [50, 100];
+
+/** Whom questions are from, as far as a stranger cannot choose that. */
+class Sender {
+  readonly bucket = new TokenBucket(each.perSecond, each.inFlightMax);
+  inFlight = 0;
+}
 
 /**
  * Asks the API server about users, within bounds: answers hold a while, a question is asked once at
@@ -38,8 +50,11 @@ export class Reviews<T> {
   readonly #others: TtlCache<T>;
   readonly #failed: TtlCache<unknown>;
   readonly #trusted: TtlCache<true>;
+  /** Those who were let in, and the others, who cannot push those out. */
+  readonly #senders: TtlCache<Sender>;
+  readonly #strangers: TtlCache<Sender>;
   readonly #underWay = new Map<string, Promise<T>>();
-  readonly #strangersBucket = new TokenBucket(strangersPerSecond, strangersBurst);
+  readonly #strangersBucket = new TokenBucket(strangers.perSecond, strangers.inFlightMax);
   readonly #trustedBucket = new TokenBucket(trustedPerSecond, trustedBurst);
   readonly #options: ReviewOptions<T>;
 
@@ -50,36 +65,60 @@ export class Reviews<T> {
     this.#others = new TtlCache(answersMax, now);
     this.#failed = new TtlCache(answersMax, now);
     this.#trusted = new TtlCache(answersMax, now);
+    this.#senders = new TtlCache(answersMax, now);
+    this.#strangers = new TtlCache(answersMax, now);
   }
 
-  /** The answer to a question. Rejects with TooManyReviewsError, or with what `ask` rejects with. */
-  async answer(question: string, ask: () => Promise<T>): Promise<T> {
+  /**
+   * The answer to a question, which is from an address or from a user whom the API server knows. Rejects
+   * with TooManyReviewsError, or with what `ask` rejects with.
+   */
+  async answer(question: string, from: string, ask: () => Promise<T>): Promise<T> {
     const known = this.#good.get(question) ?? this.#others.get(question);
     if (known !== undefined) return known;
     const failure = this.#failed.get(question);
     if (failure !== undefined) throw failure;
     const running = this.#underWay.get(question);
     if (running !== undefined) return await running;
-    if (!this.#mayAsk(question)) throw new TooManyReviewsError();
-    const asking = this.#ask(question, ask).finally(() => this.#underWay.delete(question));
+    const sender = this.#senderOf(from);
+    if (!this.#mayAsk(question, from, sender)) throw new TooManyReviewsError();
+    sender.inFlight += 1;
+    const asking = this.#ask(question, from, sender, ask).finally(() => {
+      sender.inFlight -= 1;
+      this.#underWay.delete(question);
+    });
     this.#underWay.set(question, asking);
     return await asking;
   }
 
-  #mayAsk(question: string): boolean {
-    const isTrusted = this.#trusted.get(question) !== undefined;
-    if (this.#underWay.size >= (isTrusted ? inFlightMax : strangersInFlightMax)) return false;
-    const bucket = isTrusted ? this.#trustedBucket : this.#strangersBucket;
-    return bucket.take(this.#options.now());
+  #senderOf(from: string): Sender {
+    const known = this.#senders.get(from) ?? this.#strangers.get(from);
+    if (known) return known;
+    const sender = new Sender();
+    this.#strangers.set(from, sender, trustMs);
+    return sender;
   }
 
-  async #ask(question: string, ask: () => Promise<T>): Promise<T> {
+  #mayAsk(question: string, from: string, sender: Sender): boolean {
+    const now = this.#options.now();
+    const { size: inFlight } = this.#underWay;
+    if (this.#trusted.get(question) !== undefined)
+      return inFlight < inFlightMax && this.#trustedBucket.take(now);
+    if (sender.inFlight >= each.inFlightMax || !sender.bucket.take(now)) return false;
+    if (this.#senders.get(from) !== undefined) return inFlight < sendersInFlightMax;
+    return inFlight < strangers.inFlightMax && this.#strangersBucket.take(now);
+  }
+
+  async #ask(question: string, from: string, sender: Sender, ask: () => Promise<T>): Promise<T> {
     const { ttl, isGood } = this.#options;
     try {
       const answer = await ask();
       const good = isGood(answer);
       (good ? this.#good : this.#others).set(question, answer, ttl(answer));
-      if (good) this.#trusted.set(question, true, trustMs);
+      if (good) {
+        this.#trusted.set(question, true, trustMs);
+        this.#senders.set(from, sender, trustMs);
+      }
       return answer;
     } catch (error) {
       this.#failed.set(question, error, failureMs);

@@ -10,7 +10,8 @@ export interface Reply {
   readonly fingerprint: string;
 }
 
-export interface Ask extends Pick<https.RequestOptions, 'method' | 'cert' | 'key' | 'maxVersion'> {
+export interface Ask
+  extends Pick<https.RequestOptions, 'host' | 'method' | 'cert' | 'key' | 'maxVersion'> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it, mock } from 'node:test';
 import { LogThrottle } from '../../src/server/log-throttle.ts';
-import { Reviews, TooManyReviewsError } from '../../src/server/reviews.ts';
+import { Reviews, reviewLimits, TooManyReviewsError } from '../../src/server/reviews.ts';
 
 // What bounds the work that others can make us do, on a clock of our own.
 
@@ -9,7 +10,7 @@ interface Asked {
   readonly reviews: Reviews<string>;
   readonly questions: string[];
   /** The answer, `busy` where it was not asked, or what went wrong. */
-  readonly ask: (question: string) => Promise<string>;
+  readonly ask: (question: string, from?: string) => Promise<string>;
   now: number;
 }
 
@@ -24,9 +25,9 @@ function asking(answerTo: (question: string) => Promise<string>): Asked {
       isGood: (answer) => answer.startsWith('good'),
       now: () => asked.now,
     }),
-    ask: async (question) => {
+    ask: async (question, from = question) => {
       try {
-        return await asked.reviews.answer(question, () => {
+        return await asked.reviews.answer(question, from, () => {
           questions.push(question);
           return answerTo(question);
         });
@@ -46,14 +47,41 @@ describe('reviews', () => {
     assert.deepEqual(asked.questions, ['good']);
   });
 
-  it('of strangers are 20 at once and 10 a second', async () => {
-    const asked = asking(async (question) => question);
-    const answers: string[] = [];
-    for (let index = 0; index < 1000; index += 1) answers.push(await asked.ask(`bad ${index}`));
-    assert.deepEqual([asked.questions.length, answers.at(-1)], [20, 'busy']);
-    asked.now = 1000;
-    for (let index = 0; index < 1000; index += 1) await asked.ask(`later ${index}`);
-    assert.equal(asked.questions.length, 30);
+  for (const [whose, from, atOnce, perSecond] of [
+    ['strangers', undefined, reviewLimits.strangers.inFlightMax, reviewLimits.strangers.perSecond],
+    ['one stranger', 'a', reviewLimits.sender.inFlightMax, reviewLimits.sender.perSecond],
+  ] as const) {
+    it(`of ${whose} are ${atOnce} at once and ${perSecond} a second`, async () => {
+      const asked = asking(async (question) => question);
+      const answers: string[] = [];
+      for (let index = 0; index < 1000; index += 1)
+        answers.push(await asked.ask(`bad ${index}`, from));
+      assert.deepEqual([asked.questions.length, answers.at(-1)], [atOnce, 'busy']);
+      asked.now = 1000;
+      for (let index = 0; index < 1000; index += 1) await asked.ask(`later ${index}`, from);
+      assert.equal(asked.questions.length, atOnce + perSecond);
+    });
+  }
+
+  it('are bounded as SECURITY.md says', () => {
+    const page = readFileSync(new URL('../../../../SECURITY.md', import.meta.url), 'utf8');
+    const said = ({ inFlightMax, perSecond }: (typeof reviewLimits)['sender' | 'strangers']) =>
+      `${inFlightMax} token reviews at once and ${perSecond} a second`;
+    assert.ok(page.includes(`at most ${said(reviewLimits.strangers)} for unknown callers`));
+    assert.ok(page.includes(`${said(reviewLimits.sender)} for one address`));
+  });
+
+  it('of a new token of somebody who was let in are made however many strangers come', async () => {
+    const asked = asking((question) =>
+      question.startsWith('good') ? Promise.resolve(question) : new Promise(() => {}),
+    );
+    assert.equal(await asked.ask('good', 'prometheus'), 'good');
+    asked.now = 1_800_000;
+    for (let index = 0; index < 5000; index += 1) void asked.ask(`bad ${index}`);
+    assert.equal(await asked.ask('good, rotated', 'prometheus'), 'good, rotated');
+    // Whoever shares his address bothers nobody but him.
+    for (let index = 0; index < 5000; index += 1) void asked.ask(`worse ${index}`, 'prometheus');
+    assert.equal(await asked.ask('good, once more', 'prometheus'), 'busy');
   });
 
   it('of strangers that hang leave room for those who were let in', async () => {
