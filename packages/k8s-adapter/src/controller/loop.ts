@@ -19,6 +19,7 @@ import type {
   RunningLoop,
 } from './loop-parts.ts';
 import { LoopWake } from './loop-wake.ts';
+import { ServerAbsence } from './server-absence.ts';
 import { lateMsMin, StaleView } from './stale-view.ts';
 import { loopConditions } from './status-conditions.ts';
 import type { PolicyState } from './takeover/installer.ts';
@@ -48,6 +49,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   #elected: boolean;
   #held: boolean;
   readonly #view: StaleView;
+  readonly #absence = new ServerAbsence();
   readonly #serverClock = new ServerClock();
   readonly #clockWatch: ClockWatch;
   readonly #hold = new Hold<E | LoopEvent>();
@@ -155,6 +157,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     // Time may have ended our leadership: that comes before anything else is done.
     this.#elect(now, input);
     this.#readServerClock(now, input);
+    if (this.#absence.hear(now, input)) this.#read(now, { kind: 'returned' });
     this.#take(now, input);
     if (this.#election && this.#mayLead !== this.#held) {
       this.#lead(now, this.#allowed, this.#elected);

@@ -101,6 +101,7 @@ function polled(
 function poll(poller: SummaryPoller, now: Instant, input: ReflectorInput): readonly PollEffect[] {
   switch (input.kind) {
     case 'start':
+    case 'returned':
       return [];
     case 'stop':
       return poller.stop();

@@ -66,6 +66,9 @@ export class PodSource {
       case 'tick':
         this.#tick(now);
         break;
+      case 'returned':
+        this.#pass(this.#streams.feed(now, input));
+        break;
       default: {
         const counted = this.#phase === 'counting' ? this.#count.take(input) : null;
         if (counted) this.#begin(now, counted.pods);

@@ -23,6 +23,11 @@ export class Backoff {
     this.#random = random;
   }
 
+  /** The next wait is the shortest. */
+  reset(): void {
+    this.#attempt = 0;
+  }
+
   /** How long to wait from `now` on; at least `atLeast`, which is what a server asked for. */
   next(now: Instant, atLeast: Millis = 0): Millis {
     if (now - this.#endOfLastWait >= calmMs) this.#attempt = 0;

@@ -11,6 +11,8 @@ export type ReflectorInput =
   | { readonly kind: 'start' }
   | { readonly kind: 'stop' }
   | { readonly kind: 'tick' }
+  /** The API server answers again, after it was away: whoever waits for that need not wait his time out. */
+  | { readonly kind: 'returned' }
   | ExchangeInput;
 
 export type ReflectorEffect<T> =

@@ -50,10 +50,19 @@ export type Streaming = Loading | Watching;
 export type ReflectorState =
   | { readonly kind: 'Idle' }
   | Open
-  | { readonly kind: 'Waiting'; readonly until: Instant; readonly next: Next }
+  | Waiting
   /** Listed once, as asked, without a watch. */
   | { readonly kind: 'Rested' }
   | { readonly kind: 'Stopped' };
+
+/** Something went wrong, and is tried again later. */
+export interface Waiting {
+  readonly kind: 'Waiting';
+  readonly until: Instant;
+  readonly next: Next;
+  /** Whether the server was away, as far as this one can tell. */
+  readonly isAway: boolean;
+}
 
 /** A state with a request under way. */
 export type Open = Listing | Loading | Watching;

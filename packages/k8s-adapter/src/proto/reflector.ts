@@ -1,4 +1,4 @@
-import { formatDuration, type Instant } from '@taintmgr/core/time';
+import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import { type Failure, failureOf, isTooLong, noAnswer, succeeded } from './answer.ts';
 import { getRequest } from './api-request.ts';
 import { Backoff } from './backoff.ts';
@@ -44,6 +44,8 @@ import { type CollectionEvent, isOlder, type WatchEvent, watchEventIn } from './
 export type { ReflectorEffect, ReflectorInput, ReflectorNotice, ReflectorOptions };
 
 const none: readonly never[] = [];
+/** Within this time all ask again when the server is back. */
+const returnMsMax: Millis = 2000;
 
 /**
  * Follows one collection: a list, then watches from its resourceVersion on, each from where the one
@@ -144,6 +146,8 @@ export class Reflector<T> {
         return { kind: 'Stopped' };
       case 'tick':
         return this.#wake(now, state);
+      case 'returned':
+        return this.#returned(now, state);
       default:
         return isOpen(state) && state.id === input.id ? this.#receive(now, state, input) : state;
     }
@@ -156,6 +160,14 @@ export class Reflector<T> {
     if (!isOpen(state) || now < overdueAt(state)) return state;
     const quiet = formatDuration(now - state.heardAt);
     return this.#broken(now, state, noAnswer(`nothing heard for ${quiet}`), nextAfter(state));
+  }
+
+  /** All that wait hear it at once, and do not all ask at once. */
+  #returned(now: Instant, state: ReflectorState): ReflectorState {
+    if (state.kind !== 'Waiting' || !state.isAway) return state;
+    this.#backoff.reset();
+    const soon = now + Math.round(returnMsMax * this.#options.random());
+    return { ...state, until: Math.min(state.until, soon) };
   }
 
   #receive(now: Instant, state: Open, input: ExchangeInput): ReflectorState {
@@ -200,7 +212,7 @@ export class Reflector<T> {
     this.#abort(state);
     this.#inventory.beginList();
     this.#swap(failure);
-    return { kind: 'Waiting', until: now + Absence.waitMs, next: relist };
+    return { kind: 'Waiting', until: now + Absence.waitMs, next: relist, isAway: false };
   }
 
   // Listing
@@ -371,7 +383,8 @@ export class Reflector<T> {
     this.#failing = true;
     this.#absence.end();
     this.#notice({ kind: 'reconnecting', resource: this.resource, failure, wait, next: next.kind });
-    return { kind: 'Waiting', until: now + wait, next };
+    const isAway = (failure.status ?? 500) >= 500 && failure.retryAfter === null;
+    return { kind: 'Waiting', until: now + wait, next, isAway };
   }
 
   #abort(state: ReflectorState): void {

@@ -4,7 +4,7 @@ import { createEngine } from '@taintmgr/core';
 import { Loop } from '../../src/controller/engine-loop.ts';
 import type { LoopAction, LoopInput } from '../../src/controller/loop-parts.ts';
 import { StaleView } from '../../src/controller/stale-view.ts';
-import { nodeJson, podJson } from '../world/cluster-objects.ts';
+import { listAt, nodeJson, podJson } from '../world/cluster-objects.ts';
 import { random } from '../world/random.ts';
 
 // After a gap, and after a standstill, what was missed comes read by read, with a tick after each.
@@ -38,10 +38,7 @@ class Stage {
     };
     for (const [resource, id] of [...this.#asked]) {
       const found = resource === 'nodes' || resource === 'pods' ? items[resource] : [];
-      const [, of = ''] = /^\/apis?\/(.*v\d\w*)\//.exec(this.#paths.get(id) ?? '') ?? [];
-      const kind = `${kinds[resource] ?? assert.fail(resource)}List`;
-      const metadata = { resourceVersion: '10' };
-      const data = bytes({ kind, apiVersion: of, metadata, items: found });
+      const data = bytes(listAt(this.#paths.get(id) ?? '', '10', ...found));
       this.#feed({ kind: 'answer', id, status: 200, headers: {}, data });
     }
     assert.ok(this.#loop.synced);
@@ -129,18 +126,6 @@ class Stage {
     }
   }
 }
-
-const kinds: Readonly<Record<string, string>> = {
-  ...{
-    namespaces: 'Namespace',
-    nodes: 'Node',
-    pods: 'Pod',
-    leases: 'Lease',
-    daemonsets: 'DaemonSet',
-  },
-  ...{ evictionpolicies: 'EvictionPolicy', evictionpauses: 'EvictionPause' },
-  ...{ nodetaintrules: 'NodeTaintRule', nodedrains: 'NodeDrain' },
-};
 
 function bytes(object: object): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(object));

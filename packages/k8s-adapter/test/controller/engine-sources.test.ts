@@ -4,6 +4,7 @@ import type { Event } from '@taintmgr/core';
 import { engineSources } from '../../src/controller/engine-sources.ts';
 import type { Source, SourceEffect } from '../../src/pod-watch/source.ts';
 import type { ReflectorInput } from '../../src/proto/reflector.ts';
+import { listAt } from '../world/cluster-objects.ts';
 
 // The first list of each collection that the engine reads reaches it as it comes.
 
@@ -13,6 +14,7 @@ class Reading {
   readonly #sources: readonly Source[];
   /** By the last part of what is asked for. */
   readonly #ids = new Map<string, string>();
+  readonly #paths = new Map<string, string>();
 
   constructor() {
     const options = { random: () => 0.5, leases: true, daemonSets: true, streamLists: false };
@@ -26,9 +28,10 @@ class Reading {
     const items = names.map((name) => {
       return { metadata: { name, namespace: 'shop', uid: `uid-${name}`, resourceVersion: '5' } };
     });
+    const list = listAt(this.#paths.get(id) ?? '', '9', ...items);
     const metadata = { resourceVersion: '9', ...(more && { continue: 'more' }) };
     this.#hear({ kind: 'head', id, status: 200, headers: {} });
-    this.#hear({ kind: 'chunk', id, data: JSON.stringify({ metadata, items }) });
+    this.#hear({ kind: 'chunk', id, data: JSON.stringify({ ...list, metadata }) });
     this.#hear({ kind: 'end', id });
   }
 
@@ -49,6 +52,7 @@ class Reading {
   #note(effect: Event | SourceEffect): void {
     if (effect.kind === 'send') {
       const [path = ''] = effect.request.path.split('?');
+      this.#paths.set(effect.id, path);
       this.#ids.set(path.split('/').at(-1) ?? '', effect.id);
     } else if (effect.kind === 'nodeUpsert') this.told.push(`node ${effect.node.name}`);
     else if (effect.kind === 'nodeDelete') this.told.push(`no node ${effect.name}`);

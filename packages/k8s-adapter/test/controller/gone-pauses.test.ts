@@ -7,6 +7,7 @@ import { GonePauses } from '../../src/controller/gone-pauses.ts';
 import { FollowedObjects } from '../../src/manifests/followed-objects.ts';
 import { type PauseRecord, pauseRecords, withEarlier } from '../../src/manifests/pause-records.ts';
 import type { Source, SourceEffect } from '../../src/pod-watch/source.ts';
+import { listAt } from '../world/cluster-objects.ts';
 
 // A pause that the leader remembers, and that is gone at the next start, is told as one that ends now.
 
@@ -48,7 +49,8 @@ class Start {
   answer(resource: string, status: number, items: readonly object[] = []): void {
     const [id] = [...this.#waiting].find(([, path]) => path.includes(resource)) ?? assert.fail();
     this.#waiting.delete(id);
-    const body = JSON.stringify({ metadata: { resourceVersion: '9' }, items });
+    const list = listAt(`/apis/taintmgr.dev/v1alpha1/${resource}`, '9', ...items);
+    const body = JSON.stringify(list);
     for (const input of [
       { kind: 'head', id, status, headers: {} },
       { kind: 'chunk', id, data: body },

@@ -16,11 +16,15 @@ const node = { name: 'n1', uid: 'u-n1' };
 const bad = { key: 'bad', value: '', effect: 'NoExecute', timeAdded: null } as const;
 
 const podObject = {
+  kind: 'Pod',
+  apiVersion: 'v1',
   metadata: { name: 'a', namespace: 'shop', uid: 'u', resourceVersion: '7' },
   spec: { nodeName: 'n1', containers: [] },
   status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
 };
 const markedObject = {
+  kind: 'Pod',
+  apiVersion: 'v1',
   metadata: {
     ...podObject.metadata,
     managedFields: [
@@ -41,11 +45,18 @@ const leaving = {
   metadata: { ...podObject.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
 };
 const nodeObject = {
+  kind: 'Node',
+  apiVersion: 'v1',
   metadata: { name: 'n1', uid: 'u-n1', resourceVersion: '7' },
   spec: { taints: [{ key: 'bad', effect: 'NoExecute' }] },
   status: { conditions: [{ type: 'Ready', status: 'Unknown' }] },
 };
-const lease = { spec: { renewTime: '2026-01-01T00:00:00.000000Z' } };
+const lease = {
+  kind: 'Lease',
+  apiVersion: 'coordination.k8s.io/v1',
+  metadata: { name: 'n1' },
+  spec: { renewTime: '2026-01-01T00:00:00.000000Z' },
+};
 
 const removal = {
   id: 'c1',

@@ -27,3 +27,17 @@ export function listJson(
 ): object {
   return { kind: `${kind}List`, apiVersion: 'v1', metadata: { resourceVersion }, items };
 }
+
+const kinds: Readonly<Record<string, string>> = {
+  ...{ namespaces: 'Namespace', nodes: 'Node', pods: 'Pod', leases: 'Lease' },
+  ...{ daemonsets: 'DaemonSet', nodetaintrules: 'NodeTaintRule', nodedrains: 'NodeDrain' },
+  ...{ evictionpolicies: 'EvictionPolicy', evictionpauses: 'EvictionPause' },
+  taintmanagers: 'TaintManager',
+};
+
+/** What a GET of the collection at this path is answered with. */
+export function listAt(path: string, resourceVersion: string, ...items: object[]): object {
+  const [, apiVersion, resource = ''] = /^\/apis?\/(.*?v\d\w*)\/(?:.*\/)?(\w+)/.exec(path) ?? [];
+  const kind = `${kinds[resource]}List`;
+  return { kind, apiVersion, metadata: { resourceVersion }, items };
+}
