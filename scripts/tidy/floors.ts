@@ -22,7 +22,7 @@ export const houses: Readonly<Record<string, House>> = {
       'pod-needs.ts',
       'command.ts config.ts',
       'eviction/ < drain/ lifecycle/ pressure/',
-      'machine.ts',
+      'machine.ts own-replicas.ts',
       'store.ts',
       'event.ts',
       'attempt/',

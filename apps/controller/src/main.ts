@@ -81,12 +81,17 @@ function crashWith(log: Logger): void {
   });
 }
 
-function warn(log: Logger, { unknownVariables, settings }: Choices): void {
+function warn(log: Logger, { unknownVariables, settings, ownPod }: Choices): void {
   for (const gate of foreignGates(settings.featureGates)) {
     log.warn(`feature gate ${gate} is none of ours, ignored`);
   }
   for (const name of unknownVariables) {
     log.warn({ variable: name }, 'environment variable is not a known flag, ignored');
+  }
+  if (ownPod === null && process.env.KUBERNETES_SERVICE_HOST !== undefined) {
+    const missing =
+      'POD_NAME and POD_NAMESPACE are not set: the last replica of this controller is not spared';
+    log.warn(missing);
   }
 }
 

@@ -5,6 +5,7 @@ import {
 } from './eviction/config.ts';
 import { oneOf, refuse, trueOrFalse, withDefaults } from './kernel/checks.ts';
 import { type LifecycleConfig, resolveLifecycleConfig } from './lifecycle/config.ts';
+import type { OwnPod } from './own-replicas.ts';
 
 /** Whose rules hold. */
 export type Semantics =
@@ -22,6 +23,11 @@ export interface Config extends EvictionConfig {
   readonly lifecycle: Partial<LifecycleConfig> | null;
   /** Carry out the NodeDrains of the cluster. */
   readonly nodeDrains: boolean;
+  /**
+   * The pod in which this runs: the last ready replica of its workload is never made to leave. Null: nobody
+   * told, or it runs in none.
+   */
+  readonly ownPod: OwnPod | null;
   /** Follow kube-controller-manager beside it, so that explanations can say what it would do. */
   readonly compare: boolean;
 }
@@ -32,6 +38,7 @@ export const defaultConfig: Config = {
   taintEviction: true,
   lifecycle: null,
   nodeDrains: false,
+  ownPod: null,
   compare: false,
 };
 

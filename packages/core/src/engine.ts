@@ -19,6 +19,7 @@ import type { ReadinessHold, ZoneStatus } from './lifecycle/reason.ts';
 import { UpstreamLifecycleMachine } from './lifecycle/upstream/machine.ts';
 import { zoneHold } from './lifecycle/zone-hold.ts';
 import type { Node } from './model/node.ts';
+import { OwnReplicas } from './own-replicas.ts';
 import type { LimitStatus } from './policy/limit.ts';
 import { type Change, type KnownPause, type NodeChange, Store } from './store.ts';
 
@@ -76,10 +77,11 @@ export interface TakeoverStatus extends TakeoverCounts {
 export function createEngine(options: Partial<Config> = {}): Engine {
   const store = new Store();
   const config = resolveConfig(options);
-  const eviction = evictionMachine(store, config);
+  const replicas = new OwnReplicas(store, config.ownPod);
+  const eviction = evictionMachine(store, config, replicas);
   const takeover = config.takeover ? new TakeoverMachine(store, eviction, config) : null;
-  const lifecycle = lifecycleMachine(store, config);
-  const drains = config.nodeDrains ? new NodeDrains(store, config) : null;
+  const lifecycle = lifecycleMachine(store, config, replicas);
+  const drains = config.nodeDrains ? new NodeDrains(store, config, replicas) : null;
   const simulated = config.compare ? new SimulatedUpstream(store, config) : null;
   const machines = [eviction, lifecycle, takeover, drains];
   const holdAt = (now: Instant): ReadinessHold | null =>
@@ -105,6 +107,7 @@ export function createEngine(options: Partial<Config> = {}): Engine {
       assert(now >= latest, `time goes forward: ${now} after ${latest}`);
       latest = now;
       const changes = changesOf(store.endPauses(now), store.apply(now, event));
+      replicas.follow(event, changes);
       simulated?.handle(now, event, changes);
       const nodes = lifecycle?.handle(now, event, changes) ?? [];
       const pauses = nodes.length === 0 ? nothing : followPauses(now, nodes);
@@ -166,20 +169,24 @@ function hasOtherLabels({ node, previous }: NodeChange): boolean {
 }
 
 /** Where somebody else evicts, the machine still follows, for explanations, and never leads. */
-function evictionMachine(store: Store, config: Config): EvictionMachine {
+function evictionMachine(store: Store, config: Config, replicas: OwnReplicas): EvictionMachine {
   const followed = config.taintEviction ? config : { ...config, leader: false };
   return config.semantics === 'precise'
-    ? new PreciseEvictionMachine(store, followed)
-    : new UpstreamEvictionMachine(store, followed);
+    ? new PreciseEvictionMachine(store, followed, replicas)
+    : new UpstreamEvictionMachine(store, followed, replicas);
 }
 
-function lifecycleMachine(store: Store, config: Config): LifecycleMachine | null {
+function lifecycleMachine(
+  store: Store,
+  config: Config,
+  replicas: OwnReplicas,
+): LifecycleMachine | null {
   if (!config.lifecycle) return null;
   const { semantics, leader } = config;
   const lifecycle = resolveLifecycleConfig(config.lifecycle);
   return semantics === 'precise'
     ? new PreciseLifecycleMachine(store, lifecycle, leader)
-    : new UpstreamLifecycleMachine(store, lifecycle, leader);
+    : new UpstreamLifecycleMachine(store, lifecycle, leader, replicas);
 }
 
 /** The one thing a machine tells the other past the API: a zone's deadlines stand still, or go on. */

@@ -28,7 +28,7 @@ const jitter = 1.2;
 
 /** Checks what one setting alone cannot say. Throws SettingError. */
 export function checkChoices(choices: Choices): Checked {
-  const { settings: chosen, connection, pressurePools } = choices;
+  const { settings: chosen, connection, pressurePools, ownPod } = choices;
   const refuse = refuser(choices);
   checkLeaderElection(chosen, refuse);
   if (chosen.tlsCertFile !== '' && chosen.tlsPrivateKeyFile === '') {
@@ -57,7 +57,7 @@ export function checkChoices(choices: Choices): Checked {
   checkTaintRules(choices, controllers);
   checkThresholds(chosen, pressurePools, (name) => placeOf(choices, name));
   const pressure = controllers.enabled.includes('node-pressure-controller')
-    ? pressureConfig(chosen, pressurePools)
+    ? { ...pressureConfig(chosen, pressurePools), ownPod }
     : null;
   return { controllers, featureGates, pressure, podWatch: podWatchFor(choices, refuse) };
 }

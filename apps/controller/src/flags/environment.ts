@@ -1,3 +1,4 @@
+import type { Config } from '@taintmgr/core';
 import type { Texts } from './command-line.ts';
 import { variableOf } from './setting.ts';
 
@@ -14,6 +15,14 @@ export function readEnvironment(environment: Environment, flags: readonly string
     return value === undefined ? [] : [[flag, value] as const];
   });
   return new Map(found);
+}
+
+/** The pod in which we run, as the manifests tell by the downward API. */
+export function ownPodOf({
+  POD_NAME: name,
+  POD_NAMESPACE: namespace,
+}: Environment): Config['ownPod'] {
+  return name && namespace ? { namespace, name } : null;
 }
 
 /** Variables that look like ours and belong to no flag: probably misspelt. */

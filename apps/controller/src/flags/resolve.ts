@@ -8,7 +8,7 @@ import type { FilePolicy } from '@taintmgr/k8s-adapter/manifests';
 import { connectionFlagName, readCommandLine, type Terminal, type Texts } from './command-line.ts';
 import { type ConfigFile, fieldAt, readConfigFile } from './config-file.ts';
 import { findConnection } from './connection.ts';
-import { type Environment, readEnvironment, unknownVariables } from './environment.ts';
+import { type Environment, ownPodOf, readEnvironment, unknownVariables } from './environment.ts';
 import { read } from './kind.ts';
 import { lifecyclePolicies } from './lifecycle-policies.ts';
 import { evictionPolicies } from './policies.ts';
@@ -34,6 +34,8 @@ export interface Choices {
   readonly policyObjects: readonly PolicyObject[];
   /** The same with their manifests. */
   readonly filePolicies: readonly FilePolicy[];
+  /** The pod in which this runs; null: nobody tells, or it runs in none. */
+  readonly ownPod: Config['ownPod'];
   /** Variables that look like ours and are none. */
   readonly unknownVariables: readonly string[];
 }
@@ -77,6 +79,7 @@ export function resolveChoices(
     pressurePools: pressurePools(file),
     policyObjects: filePolicies.map(({ object }) => object),
     filePolicies,
+    ownPod: ownPodOf(environment),
     unknownVariables: unknownVariables(environment, all),
   };
 }

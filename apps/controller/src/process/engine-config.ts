@@ -16,7 +16,7 @@ const dryRunConfig = {
 
 /** The settings of the user as the engine's configuration. */
 export function engineConfig(
-  { settings, policies, lifecycle, policyObjects }: Choices,
+  { settings, policies, lifecycle, policyObjects, ownPod }: Choices,
   { featureGates, controllers, pressure }: Checked,
 ): Partial<Config> {
   return {
@@ -37,6 +37,7 @@ export function engineConfig(
     deleteAfterMs: settings.deleteAfter === 'never' ? null : settings.deleteAfter,
     semantics: settings.semantics,
     takeover: settings.takeover,
+    ownPod,
     nodeDrains: carriesOutDrains(settings, controllers.enabled),
     keepLimits: followsCluster(settings) || needsRecord(limitsOf(policyObjects)),
     evictionsInFlightMax: settings.concurrentEvictions,

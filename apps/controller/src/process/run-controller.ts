@@ -100,6 +100,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
       clusterPolicies: options.clusterPolicies ?? false,
       nodeDrains: options.nodeDrains ?? false,
       ...(podWatch !== 'all' && { podWatch: { mode: podWatch } }),
+      ownPod: config.ownPod ?? null,
       ...(options.election && { election: options.election }),
       ...(options.limitsLease && { limitsLease: options.limitsLease }),
       ...(publish && { publish: { ...publish, ...(publish.ofPolicies && { policyCounts }) } }),

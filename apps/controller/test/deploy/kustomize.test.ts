@@ -109,6 +109,8 @@ function check({ objects, choices, checked }: Chosen, folders: readonly string[]
     ),
   );
   assert.equal(settings.resourceNamespace, 'taintmgr-system');
+  // Else it spares no replica of its own.
+  assert.deepEqual(choices.ownPod, { namespace: 'metadata.namespace', name: 'metadata.name' });
   const observes = folders.includes('modes/observe');
   assert.equal(observes ? origins.dryRun : origins.mode, 'environment');
 }

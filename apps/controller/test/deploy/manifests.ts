@@ -26,8 +26,15 @@ interface Patch {
   readonly target?: object;
 }
 
+interface Variable {
+  readonly name: string;
+  readonly value?: string;
+  /** The downward API; its value is here the path of the field. */
+  readonly valueFrom?: { readonly fieldRef: { readonly fieldPath: string } };
+}
+
 interface Container {
-  readonly env?: readonly { readonly name: string; readonly value: string }[];
+  readonly env?: readonly Variable[];
   readonly args?: readonly string[];
 }
 
@@ -78,7 +85,9 @@ export function containerOf(objects: readonly KubeObject[]): Omit<Manifests, 'ob
   const containers: readonly Container[] = deployments.flatMap(
     ({ spec }) => spec.template.spec.containers,
   );
-  const entries = containers.flatMap(({ env = [] }) => env.map(({ name, value }) => [name, value]));
+  const entries = containers.flatMap(({ env = [] }) =>
+    env.map(({ name, value, valueFrom }) => [name, value ?? valueFrom?.fieldRef.fieldPath]),
+  );
   return {
     environment: Object.fromEntries(entries),
     flags: containers.flatMap(({ args = [] }) => args),

@@ -17,7 +17,14 @@ function bothConfigs(argv: readonly string[]): readonly [own: object, read: obje
   const { lifecycle: watches, ...own } = engineConfig(choices, checkChoices(choices));
   // Whoever reads it takes no taints off.
   const { retiredRules: _retired, ...lifecycle } = watches ?? {};
-  const { taintEviction: _, keepLimits: __, evictionsInFlightMax: ___, ...decides } = own;
+  // Who reads it finds the pod of the leader by its lease.
+  const {
+    taintEviction: _,
+    keepLimits: __,
+    evictionsInFlightMax: ___,
+    ownPod: _o,
+    ...decides
+  } = own;
   const published = settingsInForce(choices, true);
   const read = readSettings(published);
   assert.deepEqual(read.unusable, []);

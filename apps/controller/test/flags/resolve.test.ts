@@ -75,7 +75,7 @@ describe('settings', () => {
       policyObjects: [],
       filePolicies: [],
     };
-    assert.deepEqual(others, { ...none, unknownVariables: [] });
+    assert.deepEqual(others, { ...none, ownPod: null, unknownVariables: [] });
   });
 
   const good: readonly (readonly [line: string, values: object])[] = [

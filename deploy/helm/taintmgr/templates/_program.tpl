@@ -1,5 +1,9 @@
 {{- /* Environment of the controller: every setting is a variable too. */}}
 {{- define "taintmgr.environment" -}}
+- name: POD_NAME
+  valueFrom: { fieldRef: { fieldPath: metadata.name } }
+- name: POD_NAMESPACE
+  valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
 - name: TAINTMGR_LOGGING_FORMAT
   value: {{ .Values.logging.format }}
 - name: TAINTMGR_LEADER_ELECT_RESOURCE_NAMESPACE

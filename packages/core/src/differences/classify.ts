@@ -17,6 +17,7 @@ interface Case {
 const cases: readonly Case[] = [
   { name: 'terminating-again', applies: (_, ours) => decisive(ours)?.code === 'Terminating' },
   { name: 'static-pods', applies: (_, ours) => decisive(ours)?.code === 'StaticPod' },
+  { name: 'last-replica', applies: (_, ours) => decisive(ours)?.code === 'LastReplica' },
   { name: 'no-exceptions', applies: (_, ours) => isException(decisive(ours)) },
   { name: 'pauses', applies: (_, ours) => ours.because.some(({ code }) => code === 'Paused') },
   { name: 'drain-marks', applies: (_, ours) => isAboutDrain(decisive(ours)) },

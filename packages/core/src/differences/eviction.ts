@@ -84,6 +84,14 @@ export const evictionDifferences = [
     proof: 'testdata/eviction/exempt.txt',
   },
   {
+    name: 'last-replica',
+    upstream: 'It is a static pod, and no rule spares its own pod or its replicas.',
+    precise:
+      'The last ready replica of our own stays, and goes when another is ready; so it does under `upstream-1.36`.',
+    why: 'Nobody would be left who evicts, taints or heeds limits. Only where the controller is told its own pod.',
+    proof: 'own-replicas.test.ts',
+  },
+  {
     name: 'orphan-timer',
     upstream: 'A timer cancelled while its deletion runs can leave a successor nobody can cancel.',
     precise: 'One piece of work per pod; a late answer frees its place and nothing else.',

@@ -28,7 +28,7 @@ export class SimulatedUpstream {
 
   constructor(store: StoreView, config: Config) {
     this.#store = store;
-    this.#machine = new UpstreamEvictionMachine(store, config);
+    this.#machine = new UpstreamEvictionMachine(store, config, null);
   }
 
   handle(now: Instant, event: Event, changes: readonly Change[]): void {

@@ -34,7 +34,7 @@ export class DrainDecider {
     const { taint, respect, comparisonOperators } = config;
     this.#taint = taint;
     this.#respect = respect;
-    this.#decider = new Decider(this.#store, this.#taintClock, this.#pauses, null, {
+    this.#decider = new Decider(this.#store, this.#taintClock, this.#pauses, null, null, {
       ...defaultEvictionConfig,
       comparisonOperators,
     });

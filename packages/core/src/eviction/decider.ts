@@ -5,12 +5,13 @@ import { finite, type Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Taint } from '../model/taint.ts';
 import { formatTaint } from '../model/taint-spec.ts';
+import type { OwnReplicas } from '../own-replicas.ts';
 import { type Governance, governedBy } from '../policy/eviction-policy.ts';
 import { PodPolicies } from '../policy/pod-policies.ts';
 import { isTakenOver } from '../policy/takeover.ts';
 import type { StoreView } from '../store.ts';
 import type { EvictionConfig } from './config.ts';
-import { type Concern, type Decision, decide, type LeaveOptions } from './decide.ts';
+import { type Concern, type Decision, decide, type Eviction, type LeaveOptions } from './decide.ts';
 import type { Drains } from './drains.ts';
 import type { Interception } from './interception.ts';
 import { cutAt, givenBack, heldSince, takenBack } from './paused-time.ts';
@@ -48,26 +49,51 @@ export class Decider {
   readonly #taints: TaintClock;
   readonly #pauses: Pauses;
   readonly #drains: Drains | null;
+  readonly #replicas: OwnReplicas | null;
   readonly #config: EvictionConfig;
   readonly #podPolicies = new PodPolicies();
 
-  /** `drains`: null for a drain, to which no pods are left. */
+  /** `drains` and `replicas`: null for a drain, to which no pods are left, and which holds those of ours itself. */
   constructor(
     store: StoreView,
     taints: TaintClock,
     pauses: Pauses,
     drains: Drains | null,
+    replicas: OwnReplicas | null,
     config: EvictionConfig,
   ) {
     this.#store = store;
     this.#taints = taints;
     this.#pauses = pauses;
     this.#drains = drains;
+    this.#replicas = replicas;
     this.#config = config;
   }
 
   /** The decision on a pod that holds now. */
   decide(pod: Pod): Decision {
+    const decision = this.#decideAlone(pod);
+    if (decision.kind !== 'evict' || !this.#replicas) return decision;
+    if (!this.#isLastReplica(pod, decision, this.#replicas)) return decision;
+    const last = { code: 'LastReplica', workload: this.#replicas.nameOf(pod) } as const;
+    return { kind: 'keep', because: [last, ...decision.because] };
+  }
+
+  /**
+   * Whether no other replica of ours would go on working. Of those that are to go we keep our own pod to the
+   * last: it works for certain, the others as far as the API has heard.
+   */
+  #isLastReplica(pod: Pod, { deadline }: Eviction, replicas: OwnReplicas): boolean {
+    const others = replicas.standIns(pod);
+    if (others === null) return false;
+    const goesFirst = (other: Pod): boolean => {
+      const decision = this.#decideAlone(other);
+      return decision.kind === 'evict' && decision.deadline <= deadline;
+    };
+    return others.every((other) => replicas.isOwn(pod) && goesFirst(other));
+  }
+
+  #decideAlone(pod: Pod): Decision {
     const { nodeName, namespace } = pod;
     const isOurs = this.isOurs(namespace);
     const concerns = (): readonly Concern[] =>

@@ -6,6 +6,7 @@ import type { Event } from '../event.ts';
 import { earlier, type Instant, type Millis } from '../kernel/time.ts';
 import { hasSameLabels } from '../model/node.ts';
 import type { Pod, PodRef } from '../model/pod.ts';
+import type { OwnReplicas } from '../own-replicas.ts';
 import type { LimitStatus } from '../policy/limit.ts';
 import type { Change, NodeChange, StoreView } from '../store.ts';
 import { Attempts } from './attempts.ts';
@@ -58,6 +59,9 @@ export class PreciseEvictionMachine implements EvictionMachine {
   readonly #taints = new TaintClock();
   readonly #pauses: Pauses;
   readonly #drains = new Drains();
+  readonly #replicas: OwnReplicas;
+  /** The version of them that was decided about. */
+  #replicasSeen = 0;
   readonly #attempts = new Attempts();
   readonly #reconciler: PodReconciler;
   readonly #requests: EvictionRequests;
@@ -67,19 +71,20 @@ export class PreciseEvictionMachine implements EvictionMachine {
   #ahead: Millis = 0;
   #commands: MachineCommand[] = [];
 
-  constructor(store: StoreView, config: EvictionConfig) {
+  constructor(store: StoreView, config: EvictionConfig, replicas: OwnReplicas) {
     this.#store = store;
+    this.#replicas = replicas;
     this.#config = config;
     this.#leader = config.leader;
     this.#pauses = new Pauses(store);
-    this.#decider = new Decider(store, this.#taints, this.#pauses, this.#drains, config);
+    this.#decider = new Decider(store, this.#taints, this.#pauses, this.#drains, replicas, config);
     this.#limits = new EvictionLimits(store, this.#decider, this.#attempts, config);
     this.#starts = new TaintClockWriter(store, this.#taints, this.#pauses, this.#decider, config);
     const emit = (command: MachineCommand): void => {
       this.#commands.push(command);
     };
     const [decider, limits] = [this.#decider, this.#limits];
-    const site = { store, decider, limits, attempts: this.#attempts, emit };
+    const site = { store, decider, limits, attempts: this.#attempts, replicas, emit };
     const [starts, mayAct] = [this.#starts, this.#mayAct];
     this.#reconciler = new PodReconciler({ ...site, starts, mayAct });
     this.#requests = new EvictionRequests({ ...site, reconciler: this.#reconciler }, config);
@@ -90,7 +95,9 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#take(now, event);
     for (const change of changes) this.#follow(now, change);
     this.#reconcileOn(now, this.#drains.takeStale(now), 'DrainStale');
+    this.#reconcileReplicas(now);
     if (event.kind === 'tick' && this.#mayAct()) this.#act(now);
+    this.#reconcileReplicas(now);
     return this.#commands;
   }
 
@@ -229,6 +236,16 @@ export class PreciseEvictionMachine implements EvictionMachine {
     for (const name of nodeNames) {
       for (const pod of this.#store.podsOn(name)) this.#reconciler.reconcile(now, pod, cause);
     }
+  }
+
+  /** Whether one of ours goes depends on the others. */
+  #reconcileReplicas(now: Instant): void {
+    if (this.#replicas.version === this.#replicasSeen) return;
+    for (const { uid } of this.#replicas.list()) {
+      const pod = this.#store.pod(uid);
+      if (pod) this.#reconciler.reconcile(now, pod, 'ReplicaChanged');
+    }
+    this.#replicasSeen = this.#replicas.version;
   }
 
   #wall(now: Instant): Instant {

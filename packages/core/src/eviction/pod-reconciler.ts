@@ -3,6 +3,7 @@ import { isUncertain } from '../attempt/blocker.ts';
 import { isDue, isPending, setbackOf } from '../attempt/state.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
+import type { OwnReplicas } from '../own-replicas.ts';
 import type { StoreView } from '../store.ts';
 import type { Attempts } from './attempts.ts';
 import type { MachineCommand } from './command.ts';
@@ -21,6 +22,7 @@ export interface ReconcilerSite {
   readonly limits: EvictionLimits;
   readonly attempts: Attempts;
   readonly starts: TaintClockWriter;
+  readonly replicas: OwnReplicas;
   /** Whether it is on us to act, and to say so. */
   readonly mayAct: () => boolean;
   readonly emit: (command: MachineCommand) => void;
@@ -36,15 +38,18 @@ export class PodReconciler {
   readonly #limits: EvictionLimits;
   readonly #attempts: Attempts;
   readonly #starts: TaintClockWriter;
+  readonly #replicas: OwnReplicas;
   readonly #mayAct: () => boolean;
   readonly #emit: (command: MachineCommand) => void;
 
-  constructor({ store, decider, limits, attempts, starts, mayAct, emit }: ReconcilerSite) {
+  constructor(site: ReconcilerSite) {
+    const { store, decider, limits, attempts, starts, replicas, mayAct, emit } = site;
     this.#store = store;
     this.#decider = decider;
     this.#limits = limits;
     this.#attempts = attempts;
     this.#starts = starts;
+    this.#replicas = replicas;
     this.#mayAct = mayAct;
     this.#emit = emit;
   }
@@ -54,6 +59,7 @@ export class PodReconciler {
    * nobody waited for it, are decided about only where limits count pods.
    */
   reconcile(now: Instant, pod: Pod, cause: Cause): void {
+    if (cause !== 'ReplicaChanged' && this.#replicas.has(pod)) this.#replicas.touch();
     const attempt = this.#attempts.get(pod.uid);
     const isLeaving = pod.deletionTimestamp !== null;
     const isSent = attempt !== undefined && !isPending(attempt.state);
@@ -130,6 +136,7 @@ export class PodReconciler {
   #drop(now: Instant, pod: Pod, cause: Cause, because: readonly Reason[]): void {
     const { state = null, deadline = null } = this.#attempts.get(pod.uid) ?? {};
     this.#attempts.delete(pod.uid);
+    this.#replicas.calledOff(pod.uid);
     const leaves = cause === 'PodDeleted' || pod.deletionTimestamp !== null;
     const setback = setbackOf(state);
     this.#limits.drop(now, pod.uid, leaves, setback);

@@ -30,6 +30,8 @@ export type Reason =
   | { readonly code: 'Terminating'; readonly since: Instant }
   | { readonly code: 'Finished'; readonly phase: string }
   | { readonly code: 'OptedOut' }
+  /** Of the replicas of our own workload no other is ready, or stays. */
+  | { readonly code: 'LastReplica'; readonly workload: string }
   /** A DaemonSet pod that tolerates the taint for a while: its successor would come straight back. */
   | { readonly code: 'ReturningDaemonSetPod' }
   /** Deadlines stand still; of several pauses that hold them, the one that lasts longest. */
@@ -106,6 +108,8 @@ export type Cause =
   | 'PolicyChanged'
   /** a drain that evicted the pods itself has had no heartbeat for too long */
   | 'DrainStale'
+  /** another replica of our own is ready, or is no longer */
+  | 'ReplicaChanged'
   /** deadlines were paused, or go on */
   | 'Paused'
   | 'Resumed'

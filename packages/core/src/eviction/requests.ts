@@ -6,6 +6,7 @@ import { accepted, isPending, setBack } from '../attempt/state.ts';
 import { assert } from '../kernel/assert.ts';
 import { earlier, type Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
+import type { OwnReplicas } from '../own-replicas.ts';
 import type { StoreView } from '../store.ts';
 import type { Attempts } from './attempts.ts';
 import type { MachineCommand } from './command.ts';
@@ -25,6 +26,7 @@ export interface RequestSite {
   readonly limits: EvictionLimits;
   readonly attempts: Attempts;
   readonly reconciler: PodReconciler;
+  readonly replicas: OwnReplicas;
   readonly emit: (command: MachineCommand) => void;
 }
 
@@ -36,6 +38,7 @@ export class EvictionRequests {
   readonly #limits: EvictionLimits;
   readonly #attempts: Attempts;
   readonly #reconciler: PodReconciler;
+  readonly #replicas: OwnReplicas;
   readonly #emit: (command: MachineCommand) => void;
   readonly #pace: Pace;
   /** When one of those that stand in line may have a place; null: not before an answer. */
@@ -43,16 +46,15 @@ export class EvictionRequests {
   /** Limits may let somebody through for whom there was no place. */
   #asksOnAnswer = false;
 
-  constructor(
-    { store, decider, limits, attempts, reconciler, emit }: RequestSite,
-    config: EvictionConfig,
-  ) {
+  constructor(site: RequestSite, config: EvictionConfig) {
+    const { store, decider, limits, attempts, reconciler, replicas, emit } = site;
     this.#config = config;
     this.#store = store;
     this.#decider = decider;
     this.#limits = limits;
     this.#attempts = attempts;
     this.#reconciler = reconciler;
+    this.#replicas = replicas;
     this.#emit = emit;
     this.#pace = new Pace('eviction', config.evictionsInFlightMax);
   }
@@ -121,6 +123,7 @@ export class EvictionRequests {
   /** A result for an attempt that was dropped meanwhile only frees its place. */
   answered(now: Instant, id: string, outcome: Outcome): void {
     const uid = this.#pace.finish(now, id, outcome);
+    if (uid !== null) this.#replicas.answered(uid, outcome);
     this.#placeAt = now;
     if (this.#asksOnAnswer) this.#limits.queue.requeue(now);
     const attempt = uid === null ? undefined : this.#attempts.get(uid);
@@ -151,13 +154,19 @@ export class EvictionRequests {
     const { state } = attempt;
     if (state.kind === 'accepted') {
       this.#attempts.delete(uid);
+      this.#replicas.calledOff(uid);
       this.#reconciler.reconcile(now, pod, 'EvictionUnconfirmed');
       this.#attempts.doubt(uid);
       return;
     }
     assert(isPending(state), `pod ${uid} was waiting for its turn`);
-    // Deciding again must agree: no event came that could have moved the deadline.
+    // Deciding again must agree: no event came that could have moved the deadline. But another replica of ours
+    // may have been sent away a moment ago.
     const decision = this.#decider.decide(pod);
+    if (decision.because[0]?.code === 'LastReplica') {
+      this.#reconciler.reconcile(now, pod, 'ReplicaChanged');
+      return;
+    }
     assert(decision.kind === 'evict', `pod ${uid} is due, so it is to be evicted`);
     assert(decision.deadline <= this.#wall(now), `pod ${uid} is not evicted before its deadline`);
     const asks = isItsTurn || 'setback' in state;
@@ -186,6 +195,7 @@ export class EvictionRequests {
     const tries = attempt.tries + 1;
     const id = this.#pace.start(now, pod.uid, pod.namespace);
     this.#attempts.set(pod.uid, { ...attempt, tries, deadline, state: { kind: 'requested', id } });
+    this.#replicas.sent(pod);
     if (tries === 1) this.#emit(evictionEvent(pod, because));
     const wall = this.#wall(now);
     const terms = this.#decider.terms(wall, pod, deadline, because);

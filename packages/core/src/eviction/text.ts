@@ -22,6 +22,8 @@ export function describeReason(reason: Reason): string {
       return `already finished (${reason.phase})`;
     case 'OptedOut':
       return 'opted out by annotation';
+    case 'LastReplica':
+      return lastReplicaText(reason.workload);
     case 'ReturningDaemonSetPod':
       return 'its DaemonSet would recreate it at once';
     case 'Paused':
@@ -59,6 +61,11 @@ export function describeReason(reason: Reason): string {
     case 'GivenUp':
       return 'gave up until its tolerations or the taints of its node change';
   }
+}
+
+/** Why the last replica of ours stays, and until when. */
+export function lastReplicaText(workload: string): string {
+  return `the last ready replica of ${workload}; it goes when another is ready`;
 }
 
 /** Nobody ends it but the nodes. */

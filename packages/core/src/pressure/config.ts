@@ -2,6 +2,7 @@
 import { numberFrom, oneOf, trueOrFalse, wholeNumber, withDefaults } from '../kernel/checks.ts';
 import type { Millis } from '../kernel/time.ts';
 import type { LabelSelector } from '../model/selector.ts';
+import type { OwnPod } from '../own-replicas.ts';
 import type { PressureSemantics } from './semantics.ts';
 import { type PressureSettingsInput, resolvePressureSettings } from './settings/settings.ts';
 
@@ -19,6 +20,8 @@ export interface PressureConfig {
   readonly pools: readonly PressurePool[];
   /** For nodes that no pool selects; null: they are left alone. */
   readonly settings: PressureSettingsInput | null;
+  /** The pod in which this runs, which is not evicted; null: nobody told, or it runs in none. */
+  readonly ownPod: OwnPod | null;
   /** Whether this replica acts from the start; false for one that waits to be elected. */
   readonly leader: boolean;
   /** A sample older than this is not believed, nor one that is from so far ahead. */
@@ -40,6 +43,7 @@ export const defaultPressureConfig: PressureConfig = {
   semantics: 'precise',
   pools: [],
   settings: {},
+  ownPod: null,
   leader: true,
   sampleAgeMsMax: 60_000,
   leavingWaitMsMax: 30_000,

@@ -17,7 +17,7 @@ import { localLimitSignals } from './local-limits.ts';
 import { type NodeState, nodeState } from './node-state.ts';
 import { byOurTime, type NodeObservation } from './observation/observation.ts';
 import { PodStore } from './pods/pod-store.ts';
-import { localLimitGracePeriodSeconds, pressureBehaviours } from './semantics.ts';
+import { localLimitGracePeriodSeconds, pressureBehaviours, sparing } from './semantics.ts';
 import { type PressureSettings, resolvePressureSettings } from './settings/settings.ts';
 import { type Signal, signals } from './signals.ts';
 
@@ -87,7 +87,7 @@ class NodePressureMachine implements PressureMachine {
 
   constructor(config: PressureConfig) {
     const { sampleAgeMsMax, leavingWaitMsMax, settings, pools, leader } = config;
-    const behaviour = pressureBehaviours[config.semantics];
+    const behaviour = sparing(config.ownPod, pressureBehaviours[config.semantics]);
     this.#config = config;
     this.#leader = leader;
     this.#options = { behaviour, sampleAgeMsMax, leavingWaitMsMax };

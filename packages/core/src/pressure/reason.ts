@@ -10,6 +10,8 @@ import type { Signal } from './signals.ts';
 /** Why a pod is never evicted, or not now. */
 export type PodRefusal =
   | { readonly code: 'StaticPod' }
+  /** The machine runs in it. */
+  | { readonly code: 'OwnPod' }
   | { readonly code: 'CriticalPriority'; readonly priority: number }
   | { readonly code: 'Terminating' }
   /** Nothing is known of what it uses: to evict it might free nothing. */

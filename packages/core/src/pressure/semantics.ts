@@ -1,4 +1,6 @@
 // How precise, kubelet 1.36 and kubelet 1.6 behave, as a table.
+
+import type { OwnPod } from '../own-replicas.ts';
 import { criticalPriorityMin, type PressurePod } from './pods/pod.ts';
 import type { PodRefusal } from './reason.ts';
 import { isHard, type Threshold } from './settings/thresholds.ts';
@@ -136,6 +138,17 @@ export const pressureBehaviours: Readonly<Record<PressureSemantics, PressureBeha
     exemption: (pod) => (pod.isStatic ? criticality(pod) : null),
   },
 };
+
+/** The same, but that our own pod stays: nobody would go on with the eviction when it is gone. */
+export function sparing(own: OwnPod | null, behaviour: PressureBehaviour): PressureBehaviour {
+  if (own === null) return behaviour;
+  const isOwn = ({ namespace, name }: PressurePod): boolean =>
+    namespace === own.namespace && name === own.name;
+  return {
+    ...behaviour,
+    exemption: (pod) => (isOwn(pod) ? { code: 'OwnPod' } : behaviour.exemption(pod)),
+  };
+}
 
 /** spec.terminationGracePeriodSeconds as the API server fills it in. */
 const defaultGracePeriodSeconds = 30;

@@ -46,6 +46,8 @@ export function describePressureReason(reason: PressureReason): string {
       return 'no pod may be evicted';
     case 'StaticPod':
       return 'static pod: only its node can stop it';
+    case 'OwnPod':
+      return 'the pod of the controller that evicts';
     case 'CriticalPriority':
       return `critical pod: its priority is ${reason.priority}`;
     case 'Terminating':

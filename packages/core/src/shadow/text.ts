@@ -8,6 +8,7 @@ const texts: Readonly<Record<ShadowReason, string>> = {
   StaticPod: 'a static pod: deleting it through the API does not stop it',
   Terminating: 'it was already terminating',
   Finished: 'it had already finished',
+  LastReplica: 'it was the last ready replica of taintmgr itself',
   OptedOut: 'its owner opted out by annotation',
   ReturningDaemonSetPod: 'its DaemonSet would have recreated it at once',
   Paused: 'an EvictionPause or the hold of a zone held its deadline',

@@ -101,6 +101,19 @@ describe('the time a pod is given', () => {
   }
 });
 
+describe('the pod in which the machine runs', () => {
+  for (const semantics of semanticsNames) {
+    it(`is not evicted, and the next one is (${semantics})`, () => {
+      const pods = ['self', 'web'].map((name) => pressurePod(name));
+      const usage = pods.map(({ uid }, at) => usageOf(uid, { workingSetBytes: (2 - at) * Gi }));
+      const short = observationOf({ 'memory.available': [1, 8 * Gi, 2000] }, usage);
+      const first = (ownPod: PressureConfig['ownPod']) =>
+        evictions(see(machineWith(pods, hard, { semantics, ownPod }), 2000, short))[0]?.pod.name;
+      assert.deepEqual([first(null), first({ namespace: 'shop', name: 'self' })], ['self', 'web']);
+    });
+  }
+});
+
 describe('what is said of an evicted pod', () => {
   const container = (name: string, requests: Readonly<Record<string, string>> = {}) => ({
     name,

@@ -1,11 +1,12 @@
 // Which collections the engine is fed from, and what of them it hears.
-import type { DaemonSet, Event, Lease, Namespace, Node, Pod } from '@taintmgr/core';
+import type { Config, DaemonSet, Event, Lease, Namespace, Node, Pod } from '@taintmgr/core';
 import type { PolicyObject } from '@taintmgr/core/policy';
 import { selectsNamespaces } from '../manifests/events.ts';
 import { FollowedObjects } from '../manifests/followed-objects.ts';
 import { AllPodsPolicies } from '../pod-watch/all-pods.ts';
 import { nodesAndPods } from '../pod-watch/nodes-and-pods.ts';
 import { PodSource } from '../pod-watch/pod-source.ts';
+import type { NewReflector } from '../pod-watch/pod-streams.ts';
 import { defaultPodWatch, type PodWatch } from '../pod-watch/scope.ts';
 import { apartFromPods, type Source, sourceOf } from '../pod-watch/source.ts';
 import type { Random } from '../proto/backoff.ts';
@@ -54,6 +55,8 @@ export interface SourceOptions {
   readonly remembering?: string;
   /** Read only the pods that something may have to be done about; left out: all of them. */
   readonly podWatch?: Partial<PodWatch>;
+  /** The pod in which this runs: all pods are read while its node needs that. Left out: none is told. */
+  readonly ownPod?: Config['ownPod'];
   /** List once, watch nothing, change nothing. */
   readonly readOnly?: boolean;
   /** Ask for lists as the beginning of watches, where the server can; true when left out. */
@@ -157,11 +160,12 @@ function podReflector(
  * has an index by node for lists, and goes through all pods for the beginning of a watch.
  */
 function podsByNode(options: SourceOptions, podWatch: Partial<PodWatch>): PodSource {
-  return new PodSource({ ...defaultPodWatch, ...podWatch }, (nodeName, id) => {
+  const newReflector: NewReflector = (nodeName, id) => {
     if (nodeName === null) return podReflector(options, { id });
     const selectors = onNode(nodeName, options.pods ?? {});
     return podReflector(options, { id, selectors, streamLists: false, reportsEarly: false });
-  });
+  };
+  return new PodSource({ ...defaultPodWatch, ...podWatch }, newReflector, options.ownPod);
 }
 
 function onNode(nodeName: string, { fieldSelector, ...others }: Selectors): Selectors {

@@ -1,4 +1,4 @@
-import { concernsPods, type Event, type PodView } from '@taintmgr/core';
+import { type Config, concernsPods, type Event, type Pod, type PodView } from '@taintmgr/core';
 import { earlier, type Instant } from '@taintmgr/core/time';
 import type { ReflectorInput } from '../proto/reflector.ts';
 import { NodeNeeds } from './node-needs.ts';
@@ -16,7 +16,8 @@ type Views = Extract<Event, { kind: 'podViews' }>;
  * a while after that, so that a taint that comes and goes costs no list. When it ends its pods are
  * reported as deleted; they had no work by then, because nothing on their node was to go. Where too many
  * nodes need a stream all pods are read in one, and later by node again (scope.ts);
- * so it is while something needs all pods (all-pods.ts). Of the first nodes there are lists by then, which are
+ * so it is while something needs all pods (all-pods.ts), or the node of our own pod is one of these: whether it goes
+ * depends on our replicas, on whatever nodes they are. Of the first nodes there are lists by then, which are
  * short: evictions begin with what these bring.
  *
  * The pods of one scope stay known when another takes over: they wait until each new stream has its
@@ -28,6 +29,9 @@ export class PodSource {
   #effects: PodEffect[] = [];
   #nodesKnown = false;
   #isAllNeeded = false;
+  readonly #ownPod: Config['ownPod'];
+  /** Null: our own pod was not seen. */
+  #ownNode: string | null = null;
   #synced = false;
   #views: Views = { kind: 'podViews', others: 'watched', nodes: {} };
   /** How many nodes these name. */
@@ -44,7 +48,8 @@ export class PodSource {
   readonly #mode: PodWatch['mode'];
   readonly #listsMax: number;
 
-  constructor(options: PodWatch, newReflector: NewReflector) {
+  constructor(options: PodWatch, newReflector: NewReflector, ownPod: Config['ownPod'] = null) {
+    this.#ownPod = ownPod;
     this.#streams = new PodStreams(newReflector);
     this.#needs = new NodeNeeds(options.lingerMs);
     this.#choice = new ScopeChoice(options);
@@ -144,8 +149,17 @@ export class PodSource {
 
   #pass(effects: readonly PodEffect[]): void {
     for (const effect of effects) {
-      if (effect.kind === 'podUpsert') this.#waiting.delete(effect.pod.uid);
+      if (effect.kind === 'podUpsert') {
+        this.#waiting.delete(effect.pod.uid);
+        this.#noteOwn(effect.pod);
+      }
       this.#effects.push(effect);
+    }
+  }
+
+  #noteOwn({ namespace, name, nodeName }: Pod): void {
+    if (name === this.#ownPod?.name && namespace === this.#ownPod.namespace) {
+      this.#ownNode = nodeName;
     }
   }
 
@@ -189,7 +203,8 @@ export class PodSource {
   #chooseScope(now: Instant): void {
     const pods = this.#streams.podsInAll;
     if (this.#choice.scope === 'all' && pods === null) return;
-    const [nodes, isAllNeeded] = [this.#needs.size, this.#isAllNeeded];
+    const isOwnNeeded = this.#ownNode !== null && this.#needs.has(this.#ownNode);
+    const [nodes, isAllNeeded] = [this.#needs.size, this.#isAllNeeded || isOwnNeeded];
     const isListing = !this.#streams.synced;
     if (!this.#choice.review(now, { nodes, pods: pods ?? 0, isAllNeeded, isListing })) return;
     this.#turn = { at: now, before: this.#streams.heardAts() };

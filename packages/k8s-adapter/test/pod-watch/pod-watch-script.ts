@@ -1,5 +1,6 @@
 import type { Event, Node, Pod } from '@taintmgr/core';
 import { PodSource } from '../../src/pod-watch/pod-source.ts';
+import type { NewReflector } from '../../src/pod-watch/pod-streams.ts';
 import type { PodWatch } from '../../src/pod-watch/scope.ts';
 import type { SourceEffect } from '../../src/pod-watch/source.ts';
 import { podFromJson } from '../../src/proto/convert.ts';
@@ -18,7 +19,7 @@ import { random } from '../world/random.ts';
  *
  * A list may end with `...100`, for as many more pods, of which no more is told than their number. By
  * node at most two nodes are read, for 10 s after they need it; calm has to last 60 s; a cluster
- * with 100 pods is large. `0 mode tainted-nodes` is for one of any size, `0 lists 1` for one list at a time.
+ * with 100 pods is large. The pod `self` is the one in which this runs. `0 mode tainted-nodes` is for one of any size, `0 lists 1` for one list at a time.
  */
 export function runPodWatchScript(script: string): string {
   let world = new World('auto');
@@ -39,7 +40,7 @@ class World {
   constructor(mode: PodWatch['mode'], listsMax = 2) {
     const times = { lingerMs: 10_000, calmMs: 60_000 };
     const options = { mode, podsMin: 100, nodesMax: 2, listsMax, ...times };
-    this.#source = new PodSource(options, (nodeName, id) => {
+    const newReflector: NewReflector = (nodeName, id) => {
       const selectors = nodeName === null ? {} : { fieldSelector: `spec.nodeName=${nodeName}` };
       return new Reflector<Pod>({
         resource: 'pods',
@@ -50,7 +51,8 @@ class World {
         watch: true,
         random: random(0.5),
       });
-    });
+    };
+    this.#source = new PodSource(options, newReflector, { namespace: 'shop', name: 'self' });
   }
 
   run(line: string): string {

@@ -8,6 +8,7 @@ import { isShuttingDown, type Node } from '../../model/node.ts';
 import { formatTaint } from '../../model/taint-spec.ts';
 import { decidingToleration } from '../../model/toleration.ts';
 import { noExecuteFault, type OtherEvictors, ownDeletions } from '../../model/working-drain.ts';
+import type { OwnReplicas } from '../../own-replicas.ts';
 import { isTakenOver } from '../../policy/takeover.ts';
 import type { NodeDrain } from '../../policy/values.ts';
 import type { Change, StoreView } from '../../store.ts';
@@ -47,14 +48,18 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
   /** Those of others that are at work on nodes. */
   readonly #working = new Drains();
   readonly #workloads: Workloads;
+  readonly #replicas: OwnReplicas;
+  /** The version of them that pods were held by. */
+  #replicasSeen = 0;
   readonly #config: NodeDrainsConfig;
   #others: OtherEvictors = notKnown;
   #leads: boolean;
   #serial = 0;
   #synced = false;
 
-  constructor(store: StoreView, config: NodeDrainsConfig) {
+  constructor(store: StoreView, config: NodeDrainsConfig, replicas: OwnReplicas) {
     this.#store = store;
+    this.#replicas = replicas;
     this.#workloads = new Workloads(store);
     this.#config = config;
     this.#leads = config.leader;
@@ -72,7 +77,9 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
 
   handle(now: Instant, event: Event, changes: readonly Change[]): readonly NodeDrainCommand[] {
     this.#follow(now, event);
-    if (this.#workloads.follow(now, changes)) this.#recheck(now);
+    const mayHaveRoom = this.#workloads.follow(now, changes);
+    if (mayHaveRoom || this.#mayMoveReplicas) this.#recheck(now);
+    this.#replicasSeen = this.#replicas.version;
     switch (event.kind) {
       case 'nodeDrainUpsert':
         this.#drains.set(event.drain.name, event.drain);
@@ -105,6 +112,7 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
   nextWake(): Instant | null {
     // Asked with each event, and most of the time there is no drain.
     if (this.#open.size === 0) return null;
+    if (this.#mayMoveReplicas) return Number.NEGATIVE_INFINITY;
     const runs = Array.from(this.#open, (run) => run.nextWake());
     return earliest([this.#working.nextWake(), this.#workloads.nextWake(), ...runs]);
   }
@@ -153,9 +161,20 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
     const holdOf = (one: NodeDrain, node: Node): DrainHold | null => this.#holdOf(one, node);
     this.#serial += 1;
     const { comparisonOperators } = this.#config;
-    const shared = { store: this.#store, workloads: this.#workloads, comparisonOperators };
+    const replicas = this.#replicas;
+    const shared = {
+      store: this.#store,
+      workloads: this.#workloads,
+      replicas,
+      comparisonOperators,
+    };
     const surroundings = { ...shared, written, serial: this.#serial, holdOf };
     return new NodeDrainRun(now, drain, surroundings);
+  }
+
+  /** Whether another replica of ours may be the last one that works. */
+  get #mayMoveReplicas(): boolean {
+    return this.#replicas.version !== this.#replicasSeen;
   }
 
   #recheck(now: Instant): void {

@@ -2,8 +2,10 @@
 
 import type { Outcome } from '../../attempt/outcome.ts';
 import type { Event } from '../../event.ts';
+import { lastReplicaText } from '../../eviction/text.ts';
 import { earliest, type Instant } from '../../kernel/time.ts';
 import type { Pod } from '../../model/pod.ts';
+import type { OwnReplicas } from '../../own-replicas.ts';
 import type { NodeDrain } from '../../policy/values.ts';
 import type { StoreView } from '../../store.ts';
 import type { PodGate } from '../pod-gate.ts';
@@ -18,6 +20,7 @@ import type { Workloads } from './workloads.ts';
 export interface GateSite {
   readonly store: StoreView;
   readonly workloads: Workloads;
+  readonly replicas: OwnReplicas;
   /** The id of a command, of what names it within the run. */
   readonly idOf: (id: string) => string;
   /** The nodes whose turn has come. */
@@ -25,7 +28,7 @@ export interface GateSite {
   readonly isGoing: (podUid: string) => boolean;
 }
 
-/** Limits over all drains, volumes of StatefulSets, restarts of rollouts: whichever of them it asks for. */
+/** The last replica of ours, limits over all drains, volumes of StatefulSets, restarts of rollouts: whichever of them it asks for. */
 export class DrainGates implements PodGate {
   readonly #drain: Pick<NodeDrain, 'name' | 'uid'>;
   /** Null: no rollout is restarted. */
@@ -36,11 +39,13 @@ export class DrainGates implements PodGate {
   readonly #requests: EvictionRequests | null;
   /** Null: those who are asked by ours know of those of others. */
   readonly #others: OtherRequests | null;
+  readonly #replicas: OwnReplicas;
   readonly #first: PodGate;
 
   constructor(now: Instant, drain: NodeDrain, given: GateSite) {
     const { store, workloads, idOf, nodes, isGoing } = given;
     this.#drain = drain;
+    this.#replicas = given.replicas;
     const { waitDetached, rolloutTimeoutMs, skipTerminatingMs, maxUnavailable } = drain;
     const limits = workloads.gate(maxUnavailable, drain.uid);
     const site = { store, workloads, nodes, skipTerminatingMs };
@@ -63,14 +68,17 @@ export class DrainGates implements PodGate {
   }
 
   holdOf(now: Instant, pod: Pod): string | null {
-    return this.#first.holdOf(now, pod);
+    const isLast = this.#replicas.standIns(pod)?.length === 0;
+    return isLast ? lastReplicaText(this.#replicas.nameOf(pod)) : this.#first.holdOf(now, pod);
   }
 
   sent(now: Instant, pod: Pod): void {
+    this.#replicas.sent(pod);
     this.#first.sent(now, pod);
   }
 
   answered(uid: string, outcome: Outcome): void {
+    this.#replicas.answered(uid, outcome);
     this.#first.answered(uid, outcome);
   }
 

@@ -11,7 +11,7 @@ import { DrainConditions } from './conditions.ts';
 import { StartCordons } from './cordons.ts';
 import { DrainMarks, type SettingWrites } from './marks.ts';
 import { DrainHolds, type HoldSurroundings } from './node-holds.ts';
-import { DrainGates } from './pod-gates.ts';
+import { DrainGates, type GateSite } from './pod-gates.ts';
 import { RollBacks } from './roll-backs.ts';
 import { begunWith, drainConfigOf, nodesMax, nodesOf, selectorText } from './settings.ts';
 import { type NodeDrainState, stateOf } from './state.ts';
@@ -21,6 +21,7 @@ import type { Workloads } from './workloads.ts';
 /** What a run asks of others. */
 export interface RunSurroundings extends HoldSurroundings, MatchOptions {
   readonly workloads: Workloads;
+  readonly replicas: GateSite['replicas'];
   /** Tells this run from others, earlier ones of the same drain too: an answer may come late. */
   readonly serial: number;
   /** What earlier runs of the same drain have written; left out: nothing. */

@@ -3,6 +3,7 @@
 import type { Event } from '../../event.ts';
 import { earliest, type Instant } from '../../kernel/time.ts';
 import type { Node } from '../../model/node.ts';
+import { type OwnPod, OwnReplicas } from '../../own-replicas.ts';
 import type { NodeDrain } from '../../policy/values.ts';
 import { Store, type StoreView } from '../../store.ts';
 import type { RenewMark } from '../claims.ts';
@@ -43,18 +44,22 @@ export class SoloDrain {
   readonly #names: ReadonlySet<string>;
   readonly #store: Store = new Store();
   readonly #workloads: Workloads;
+  readonly #replicas: OwnReplicas;
   readonly #gates: DrainGates;
   readonly #holds: DrainHolds;
   #actAt: Instant | null = null;
 
-  constructor(drain: NodeDrain, config: DrainConfig) {
+  /** `ownPod`: the pod of the taintmgr-controller that leads, whose last replica stays; null: there is none. */
+  constructor(drain: NodeDrain, config: DrainConfig, ownPod: OwnPod | null = null) {
     this.#drain = drain;
     this.#names = new Set(config.targets.map(({ name }) => name));
     const store: StoreView = this.#store;
     this.#workloads = new Workloads(store);
+    this.#replicas = new OwnReplicas(store, ownPod);
     this.#gates = new DrainGates(Number.NEGATIVE_INFINITY, drain, {
       store,
       workloads: this.#workloads,
+      replicas: this.#replicas,
       idOf: (id) => `solo/${id}`,
       nodes: () => this.#begunNodes(),
       isGoing: (uid) => this.machine.isGoing(uid),
@@ -78,7 +83,10 @@ export class SoloDrain {
   handle(now: Instant, event: Event): readonly SoloDrainCommand[] {
     if (event.kind === 'tick') return this.#act(now);
     const change = this.#store.apply(now, event);
-    if (change && this.#workloads.follow(now, [change])) this.machine.recheck(now);
+    const { version } = this.#replicas;
+    if (change) this.#replicas.follow(event, [change]);
+    const isMoved = this.#replicas.version !== version;
+    if (change && (this.#workloads.follow(now, [change]) || isMoved)) this.machine.recheck(now);
     this.#actAt = now;
     if (event.kind === 'podUpsert' && !this.#names.has(event.pod.nodeName)) return [];
     if (event.kind === 'result' && this.#isAnswered(now, event)) return [];

@@ -10,6 +10,7 @@ import type { Instant, Millis } from '../../kernel/time.ts';
 import type { Node } from '../../model/node.ts';
 import { type Pod, type PodRef, podRef } from '../../model/pod.ts';
 import type { Taint } from '../../model/taint.ts';
+import type { OwnReplicas } from '../../own-replicas.ts';
 import type { LimitStatus } from '../../policy/limit.ts';
 import type { Change, NodeChange, StoreView } from '../../store.ts';
 import type { MachineCommand } from '../command.ts';
@@ -47,6 +48,10 @@ export class UpstreamEvictionMachine implements EvictionMachine {
   readonly #store: StoreView;
   readonly #pods = new Map<string, Pod>();
   readonly #taints = new Map<string, readonly ObservedTaint[]>();
+  readonly #replicas: OwnReplicas | null;
+  /** The uids of those that would have gone, and stay as the last one. */
+  readonly #lastOnes = new Set<string>();
+  #replicasSeen = 0;
   readonly #inFlight = new InFlight('upstream', Number.POSITIVE_INFINITY);
   #queue = new TimedQueue();
   /** Runs by the id of the command they wait for, and then of the pause after a failure. */
@@ -59,8 +64,10 @@ export class UpstreamEvictionMachine implements EvictionMachine {
   #running = false;
   #commands: MachineCommand[] = [];
 
-  constructor(store: StoreView, config: EvictionConfig) {
+  /** `replicas`: null for kube-controller-manager itself, which is none of ours. */
+  constructor(store: StoreView, config: EvictionConfig, replicas: OwnReplicas | null) {
     this.#store = store;
+    this.#replicas = replicas;
     this.#config = config;
     this.#leader = config.leader;
   }
@@ -78,6 +85,7 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     else if (running) for (const change of changes) this.#follow(now, change);
     if (event.kind === 'result') this.#answered(now, event.id, event.outcome);
     if (running) this.#fireDue(now);
+    if (running) this.#lookAtLastOnes(now);
     return this.#commands;
   }
 
@@ -144,6 +152,7 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     this.#runs = new Map();
     this.#pauses = new Schedule();
     this.#taints.clear();
+    this.#lastOnes.clear();
     if (!running) return;
     for (const node of this.#store.nodes()) {
       if (this.#since === null) this.#lookAtNode(now, node.name, node);
@@ -252,8 +261,33 @@ export class UpstreamEvictionMachine implements EvictionMachine {
   }
 
   #begin(pod: PodRef): void {
+    if (this.#isLastReplica(keyOf(pod))) return;
     this.#record(pod, 'Marking for deletion');
     this.#attempt({ key: keyOf(pod), pod: podRef(pod), attempt: 1 });
+  }
+
+  /** The last replica of ours is forgotten, until another is ready: kube-controller-manager has none here. */
+  #isLastReplica(key: string): boolean {
+    const pod = this.#pods.get(key);
+    if (!pod || this.#replicas?.standIns(pod)?.length !== 0) return false;
+    this.#queue.finish(key);
+    this.#lastOnes.add(pod.uid);
+    return true;
+  }
+
+  #lookAtLastOnes(now: Instant): void {
+    const { version = 0 } = this.#replicas ?? {};
+    if (version === this.#replicasSeen) return;
+    this.#replicasSeen = version;
+    const pods = [...this.#lastOnes].flatMap((uid) => this.#store.pod(uid) ?? []);
+    this.#lastOnes.clear();
+    for (const pod of pods) {
+      const taints = this.#seenTaints(pod.nodeName);
+      const verdict = upstreamWait(taints, pod.tolerations, this.#config);
+      const isDue = verdict.kind === 'finite' || verdict.kind === 'intolerable';
+      // Its time was over when it was to go.
+      if (taints.length > 0 && isDue) this.#add(now, pod, now, now);
+    }
   }
 
   /** Rule `delete-by-name`: whatever pod has the name by then is deleted. */
@@ -262,6 +296,7 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     const id = this.#inFlight.start(run.key);
     const because = pod ? this.#reasonsFor(pod) : [];
     this.#runs.set(id, run);
+    this.#replicas?.sent(run.pod);
     const generation = pod?.generation ?? 0;
     this.#commands.push({
       kind: 'deletePod',
@@ -280,6 +315,7 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     this.#inFlight.finish(id);
     const run = this.#runs.get(id);
     if (!run) return;
+    this.#replicas?.answered(run.pod.uid, outcome);
     if (outcome.kind !== 'done') {
       this.#pauses.set(id, now + pauseMs);
       return;
@@ -293,17 +329,18 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     const run = this.#runs.get(id);
     this.#runs.delete(id);
     if (!run) return;
-    if (run.attempt === attemptsMax) this.#queue.finish(run.key);
-    else this.#attempt({ ...run, attempt: run.attempt + 1 });
+    if (run.attempt === attemptsMax) {
+      this.#queue.finish(run.key);
+      this.#replicas?.calledOff(run.pod.uid);
+    } else if (!this.#isLastReplica(run.key)) this.#attempt({ ...run, attempt: run.attempt + 1 });
   }
 
   #reasonsFor(pod: Pod): readonly Reason[] {
-    return upstreamReasons(
-      pod,
-      this.taintsOf(pod.nodeName),
-      this.#queue.entry(keyOf(pod)),
-      this.#config,
-    );
+    const entry = this.#queue.entry(keyOf(pod));
+    const reasons = upstreamReasons(pod, this.taintsOf(pod.nodeName), entry, this.#config);
+    if (!this.#replicas || !this.#lastOnes.has(pod.uid)) return reasons;
+    const others = reasons.filter(({ code }) => code !== 'GivenUp');
+    return [{ code: 'LastReplica', workload: this.#replicas.nameOf(pod) }, ...others];
   }
 
   /** Events name no uid, so `kubectl describe pod` does not show them. */

@@ -3,6 +3,7 @@ import type { Instant, Millis } from '../../kernel/time.ts';
 import { type Node, type NodeCondition, nodeRef, readyOf } from '../../model/node.ts';
 import { type Pod, podRef } from '../../model/pod.ts';
 import { zoneKey } from '../../model/zone.ts';
+import type { OwnReplicas } from '../../own-replicas.ts';
 import type { StoreView } from '../../store.ts';
 import type { LifecycleCommand } from '../command.ts';
 import { noScheduleChange } from '../condition-taints.ts';
@@ -50,6 +51,7 @@ export class UpstreamController {
     store: StoreView,
     config: LifecycleConfig,
     emit: (command: LifecycleCommand) => void,
+    replicas: OwnReplicas | null = null,
   ) {
     this.#store = store;
     this.#config = config;
@@ -59,7 +61,7 @@ export class UpstreamController {
     const { podEvictionTimeoutMs: timeout } = config;
     this.legacy =
       config.enforcement === 'pods'
-        ? new PodEnforcement(store, this.zones, timeout, now, emit)
+        ? new PodEnforcement({ store, zones: this.zones, timeout, now, emit, replicas })
         : null;
     this.#enforcement = this.legacy ?? new TaintEnforcement(store, this.zones, now);
   }

@@ -4,6 +4,7 @@ import type { Instant, Millis } from '../../kernel/time.ts';
 import type { Node, NodeRef } from '../../model/node.ts';
 import { type Pod, podRef } from '../../model/pod.ts';
 import { isEmptySelector, selects } from '../../model/selector.ts';
+import type { OwnReplicas } from '../../own-replicas.ts';
 import type { StoreView } from '../../store.ts';
 import type { LifecycleCommand } from '../command.ts';
 import { nodeEvent, podEvictionEvent } from '../node-events.ts';
@@ -17,6 +18,17 @@ type EvictionState = 'unmarked' | 'toBeEvicted' | 'evicted';
 
 const conflict = 409;
 
+/** What it goes by. */
+interface PodEnforcementSite {
+  readonly store: StoreView;
+  readonly zones: ZoneStore;
+  readonly timeout: Millis;
+  readonly now: () => Instant;
+  readonly emit: (command: LifecycleCommand) => void;
+  /** Null: none is ours. */
+  readonly replicas: OwnReplicas | null;
+}
+
 /**
  * The legacy mode, as kube-controller-manager had it until 1.26: no taints; the pods of a node that
  * is not ready for `podEvictionTimeoutMs` are deleted, node by node at the rate of the zone. What
@@ -28,24 +40,20 @@ export class PodEnforcement implements Enforcement {
   readonly #timeout: Millis;
   readonly #now: () => Instant;
   readonly #emit: (command: LifecycleCommand) => void;
+  readonly #replicas: OwnReplicas | null;
   readonly #states = new Map<string, EvictionState>();
   /** The uids of the pods that are marked as lost, by node. */
   readonly #lost = new Map<string, Set<string>>();
   /** Why, by node, as it was last found. */
   readonly #reasons = new Map<string, NodeNotReadyReason>();
 
-  constructor(
-    store: StoreView,
-    zones: ZoneStore,
-    timeout: Millis,
-    now: () => Instant,
-    emit: (command: LifecycleCommand) => void,
-  ) {
+  constructor({ store, zones, timeout, now, emit, replicas }: PodEnforcementSite) {
     this.#store = store;
     this.#zones = zones;
     this.#timeout = timeout;
     this.#now = now;
     this.#emit = emit;
+    this.#replicas = replicas;
   }
 
   register(nodeName: string): void {
@@ -136,6 +144,8 @@ export class PodEnforcement implements Enforcement {
     for (const pod of pods) {
       if (!(yield* this.#markLost(node.name, pod))) isComplete = false;
       else if (pod.deletionTimestamp !== null || this.#isDaemon(pod)) continue;
+      // It is tried again, and does not keep the others waiting.
+      else if (this.#replicas?.standIns(pod)?.length === 0) isComplete = false;
       else if (!(yield* this.#deletePod(pod))) return false;
     }
     return isComplete;
@@ -163,10 +173,12 @@ export class PodEnforcement implements Enforcement {
       gracePeriodSeconds: null,
       unmarked: true,
     } as const;
+    this.#replicas?.sent(pod);
     const outcome = yield* call((id) => {
       const target = { kind: 'deletePod', id, pod: podRef(pod), generation } as const;
       return { ...target, ...plain, escalated: false, because };
     });
+    this.#replicas?.answered(pod.uid, outcome);
     return outcome.kind === 'done' || outcome.kind === 'gone';
   }
 

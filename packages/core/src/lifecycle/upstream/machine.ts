@@ -5,6 +5,7 @@ import type { Instant, Millis } from '../../kernel/time.ts';
 import { type Node, readyOf } from '../../model/node.ts';
 import type { Pod } from '../../model/pod.ts';
 import { zoneKey, zoneName } from '../../model/zone.ts';
+import type { OwnReplicas } from '../../own-replicas.ts';
 import type { Change, StoreView } from '../../store.ts';
 import type { LifecycleCommand } from '../command.ts';
 import type { LifecycleConfig } from '../config.ts';
@@ -42,13 +43,15 @@ interface Run {
 export class UpstreamLifecycleMachine implements LifecycleMachine {
   readonly #store: StoreView;
   readonly #config: LifecycleConfig;
+  readonly #replicas: OwnReplicas;
   #synced = false;
   #leader: boolean;
   #run: Run | null = null;
   #commands: LifecycleCommand[] = [];
 
-  constructor(store: StoreView, config: LifecycleConfig, leader: boolean) {
+  constructor(store: StoreView, config: LifecycleConfig, leader: boolean, replicas: OwnReplicas) {
     this.#store = store;
+    this.#replicas = replicas;
     this.#config = config;
     this.#leader = leader;
   }
@@ -114,9 +117,10 @@ export class UpstreamLifecycleMachine implements LifecycleMachine {
   }
 
   #start(): Run {
-    const controller = new UpstreamController(this.#store, this.#config, (command) =>
-      this.#commands.push(command),
-    );
+    const emit = (command: LifecycleCommand): void => {
+      this.#commands.push(command);
+    };
+    const controller = new UpstreamController(this.#store, this.#config, emit, this.#replicas);
     const tasks = new Tasks();
     const [nodeQueue, podQueue] = [new WorkQueue(nodeWorkers), new WorkQueue(podWorkers)];
     const run = { controller, tasks, nodeQueue, podQueue, failures: new Map(), retryAt: 0 };

@@ -112,6 +112,8 @@ const lifecycle = objectOf<Omit<LifecycleConfig, SaidByManifests>>({
   observes: truth,
 });
 
+const ownPod = orNull(objectOf<NonNullable<Config['ownPod']>>({ namespace: text, name: text }));
+
 /** The options of the engine. */
 export const engineShape: Check = objectOf<Omit<Config, SaidByManifests>>({
   ...policy,
@@ -126,6 +128,7 @@ export const engineShape: Check = objectOf<Omit<Config, SaidByManifests>>({
   keepLimits: truth,
   compare: truth,
   nodeDrains: truth,
+  ownPod,
   keepTaintStarts: truth,
   heedNodeDeadlines: truth,
   takeover: truth,
@@ -160,6 +163,7 @@ export const pressureShape: Check = objectOf<PressureConfig>({
     objectOf<PressurePool>({ name: text, selector, settings }, ['name', 'selector', 'settings']),
   ),
   settings: orNull(settings),
+  ownPod,
   leader: truth,
   sampleAgeMsMax: checked,
   leavingWaitMsMax: checked,

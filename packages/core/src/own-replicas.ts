@@ -1,0 +1,159 @@
+// The replicas of the program that runs the engine: the last one that works is never made to leave.
+import { isUncertain } from './attempt/blocker.ts';
+import { isSetback, type Outcome } from './attempt/outcome.ts';
+import type { Event } from './event.ts';
+import { plainPod } from './model/kept-pod.ts';
+import { readyStatus } from './model/node.ts';
+import type { Pod, PodRef } from './model/pod.ts';
+import type { Change, StoreView } from './store.ts';
+
+/** The pod in which this program runs. */
+export interface OwnPod {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/**
+ * Knows the replicas of the workload to which our own pod belongs, and which of them works. A replica is a pod
+ * of our namespace with the same controller: labels alone make none, and neither does another namespace. Where
+ * our own pod is not told, or was never seen, there are no replicas and no rule.
+ *
+ * Our own pod works, since it runs this. Another works while it is ready on a node that is ready, and nothing
+ * has been sent to remove it. So a replica on a dead node may be replaced, and of two that are due together
+ * one goes: the other is the last until a third is ready.
+ */
+export class OwnReplicas {
+  readonly #store: StoreView;
+  readonly #own: OwnPod | null;
+  /** The uids of all pods of our namespace. */
+  readonly #neighbours = new Set<string>();
+  /** Our own pod as it was seen last. */
+  #ownSeen: Pod | null = null;
+  /** Null: to be looked up. */
+  #replicas: readonly Pod[] | null = null;
+  /** The uids of those whose removal was asked for, until it is refused or seen. */
+  readonly #sent = new Set<string>();
+  #version = 0;
+
+  constructor(store: StoreView, own: OwnPod | null) {
+    this.#store = store;
+    this.#own = own;
+  }
+
+  /** Another number whenever another replica may be the last one that works. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** All of them, our own pod too. */
+  list(): readonly Pod[] {
+    this.#replicas ??= this.#lookUp();
+    return this.#replicas;
+  }
+
+  has(pod: Pod): boolean {
+    if (pod.namespace !== this.#own?.namespace) return false;
+    return this.list().some(({ uid }) => uid === pod.uid);
+  }
+
+  isOwn({ uid }: PodRef): boolean {
+    return uid === this.#ownSeen?.uid;
+  }
+
+  /** Those that go on working without this one; null: it is no replica of ours, or does not work itself. */
+  standIns(pod: Pod): readonly Pod[] | null {
+    if (!this.has(pod) || !this.#works(pod)) return null;
+    return this.list().filter((other) => {
+      return other.uid !== pod.uid && !this.#sent.has(other.uid) && this.#works(other);
+    });
+  }
+
+  /** What they have in common, in words: `Deployment taintmgr-controller`. */
+  nameOf(pod: Pod): string {
+    const [kind, name] = workloadOf(pod);
+    return `${kind} ${name}`;
+  }
+
+  /** Takes in what has changed in the store. */
+  follow(event: Event, changes: readonly Change[]): void {
+    if (this.#own === null) return;
+    if (event.kind === 'podViews') this.#replicas = null;
+    for (const change of changes) {
+      if (change.kind === 'pod') this.#followPod(this.#own, change.pod);
+      else if (change.kind === 'podGone') this.#forget(change.previous);
+      else if (change.kind === 'node') this.#followNode(change.name);
+    }
+  }
+
+  /** What is decided about one of them, without this rule, may be otherwise: others wait for that. */
+  touch(): void {
+    this.#version += 1;
+  }
+
+  /** Somebody is about to ask for its removal. */
+  sent({ uid }: PodRef): void {
+    if (!this.#neighbours.has(uid)) return;
+    this.#sent.add(uid);
+    this.#version += 1;
+  }
+
+  /** What came of it. A request that may have been accepted counts as though it were. */
+  answered(uid: string, outcome: Outcome): void {
+    if (isSetback(outcome) && !isUncertain(outcome)) this.calledOff(uid);
+  }
+
+  /** Nothing more comes of what was sent. */
+  calledOff(uid: string): void {
+    if (this.#sent.delete(uid)) this.#version += 1;
+  }
+
+  #followPod(own: OwnPod, pod: Pod): void {
+    if (pod.namespace !== own.namespace) return;
+    this.#neighbours.add(pod.uid);
+    if (pod.name === own.name) this.#ownSeen = plainPod(pod);
+    this.#replicas = null;
+    this.#version += 1;
+  }
+
+  #forget({ uid }: Pod): void {
+    if (!this.#neighbours.delete(uid)) return;
+    this.#sent.delete(uid);
+    this.#replicas = null;
+    this.#version += 1;
+  }
+
+  #followNode(name: string): void {
+    if (this.list().some(({ nodeName }) => nodeName === name)) this.#version += 1;
+  }
+
+  #lookUp(): readonly Pod[] {
+    const own = this.#ownSeen;
+    if (!own) return [];
+    const workload = workloadOf(own).join('/');
+    const known = [...this.#neighbours].flatMap((uid) => {
+      const pod = this.#store.pod(uid);
+      return pod && workloadOf(pod).join('/') === workload ? [pod] : [];
+    });
+    // Where its node is read no more it is not known to be gone.
+    const isUnread = this.#store.podView(own.nodeName) === 'unread';
+    return isUnread && !this.#neighbours.has(own.uid) ? [own, ...known] : known;
+  }
+
+  /** As far as the API shows it; what was sent about it aside. */
+  #works(pod: Pod): boolean {
+    if (pod.deletionTimestamp !== null) return false;
+    if (this.isOwn(pod)) return true;
+    const isReady = pod.phase === 'Running' && pod.ready === 'True';
+    return isReady && readyStatus(this.#store.node(pod.nodeName)) === 'True';
+  }
+}
+
+/** A Deployment has a ReplicaSet for each of its templates, named after the label that tells them apart. */
+function workloadOf({ owner, labels = {}, uid }: Pod): readonly [kind: string, name: string] {
+  if (!owner) return ['Pod', uid];
+  const suffix = `-${labels['pod-template-hash'] ?? ''}`;
+  const isOfDeployment =
+    owner.kind === 'ReplicaSet' && suffix !== '-' && owner.name.endsWith(suffix);
+  if (isOfDeployment) return ['Deployment', owner.name.slice(0, -suffix.length)];
+  return [owner.kind, owner.name];
+}
