@@ -10,6 +10,7 @@ import {
   taintEvictors,
   withEvidence,
 } from '@taintmgr/k8s-adapter/client';
+import type { PodFacts } from './facts.ts';
 import { accountOf, type OwnSettings, publishedSettings, settingsInFlags } from './own-settings.ts';
 import type { ServiceAccount } from './rights.ts';
 import {
@@ -35,6 +36,8 @@ export interface Evictor extends Actor {
   readonly heldZones?: readonly HeldZone[];
   /** How taintmgr-controller runs, where it acts; left out: that is not known. */
   readonly settings?: OwnSettings;
+  /** comparesNumbers is an assumption, from what the API server stores; left out: it is not. */
+  readonly assumesNumbers?: true;
   /** What the last leader of taintmgr-controller has left, where it does not act; left out: nothing. */
   readonly left?: Pick<TaintManager, 'pauseRecords' | 'policies'>;
 }
@@ -181,6 +184,18 @@ function takingOver(evictor: Evictor, evictors: Evictors): Evictor {
 export function comparesNumbers({ name, settings, comparesNumbers }: Evictor): boolean {
   if (settings) return settings.engine.comparisonOperators === true;
   return name !== 'taintmgr-controller' && comparesNumbers === true;
+}
+
+/**
+ * Where the flags of kube-controller-manager are not to be seen: whether Lt and Gt count for it, by the
+ * tolerations of stored pods. An API server refuses such tolerations while its feature gate is off.
+ */
+export function assumingNumbers(evictor: Evictor, pods: readonly PodFacts[]): Evictor {
+  if (evictor.comparesNumbers !== undefined) return evictor;
+  const isStored = pods.some(({ pod }) =>
+    pod.tolerations.some(({ operator }) => operator === 'Lt' || operator === 'Gt'),
+  );
+  return isStored ? { ...evictor, comparesNumbers: true, assumesNumbers: true } : evictor;
 }
 
 /** Whether kube-controller-manager evicts for taints, and how that is known. */

@@ -4,7 +4,7 @@ import type { Instant } from '@taintmgr/core/time';
 import { type Evictors, type Evidence, withEvidence } from '@taintmgr/k8s-adapter/client';
 import { losingPods } from './drain-marks.ts';
 import { readEvictionRequests } from './eviction-requests.ts';
-import { type Evictor, readEvictor } from './evictors.ts';
+import { assumingNumbers, type Evictor, readEvictor } from './evictors.ts';
 import { type NodeFacts, type PodFacts, zoneLabels } from './facts.ts';
 import { readInterceptions } from './interceptions.ts';
 import type { LeaseRenewal } from './lease-renewal.ts';
@@ -87,7 +87,8 @@ export async function surveyNodes(
 ): Promise<NodeSurvey> {
   const reading = reader.podsOn(namesOf(nodes), podSelector);
   const [pods, rest] = await Promise.all([reading, readAnyway(reader)]);
-  return { at: reader.now(), nodes, pods, ...rest };
+  const evictor = assumingNumbers(rest.evictor, pods);
+  return { at: reader.now(), nodes, pods, ...rest, evictor };
 }
 
 /** What else a survey goes by. */
@@ -164,7 +165,8 @@ export async function surveyForecast(
     begun.requests,
   ]);
   const kept = limits === 'forbidden' ? null : limits;
-  const { rules, takesOver = false } = rest.evictor;
+  const evictor = assumingNumbers(rest.evictor, pods);
+  const { rules, takesOver = false } = evictor;
   const isOurs = rules !== 'kube-controller-manager';
   const starts = isOurs ? await withOwnStarts(reader, nodes, reader.now()) : { nodes, unsure: [] };
   const [crowd, intercepted] = await Promise.all([
@@ -173,6 +175,7 @@ export async function surveyForecast(
   ]);
   const read = {
     ...{ at: reader.now(), pods, ...rest, ...starts, leases, zoneNodes, limits: kept, policies },
+    evictor,
     requests,
     past: null,
     ...(crowd && { crowd }),

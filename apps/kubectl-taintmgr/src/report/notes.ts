@@ -8,6 +8,7 @@ import type { ForecastSurvey } from '../cluster/survey.ts';
 import { count } from '../render/count.ts';
 import { printable } from '../render/printable.ts';
 import { limitNotes } from './limits.ts';
+import { numberNotes } from './number-notes.ts';
 import { sourceNotes } from './policy-sources.ts';
 import type { Question } from './question.ts';
 import { type NodeReport, type PodReport, podsIn, type Report } from './report.ts';
@@ -47,6 +48,7 @@ export function notesOn(survey: ForecastSurvey, report: Report, question: Questi
       ...settingNotes(survey),
       ...limitNotes(survey, pods),
       ...verdictNotes(pods),
+      ...numberNotes(survey.evictor, nodes),
       ...evictorNotes(survey, pods, question),
       ...laterNotes(pods, question),
     ],

@@ -21,10 +21,10 @@ export interface Actor {
    */
   readonly upstreamSince: Instant | null;
   /**
-   * Tolerations with Lt and Gt count for kube-controller-manager, as its flags show; left out: they do not,
-   * or that is not to be seen.
+   * Whether tolerations with Lt and Gt count for kube-controller-manager, as its flags show; left out: that is
+   * not to be seen.
    */
-  readonly comparesNumbers?: true;
+  readonly comparesNumbers?: boolean;
 }
 
 /** Who of kube-controller-manager and taintmgr-controller acts, or which of them may. */
@@ -32,10 +32,10 @@ export function actorOf({ upstream, taintmgr }: Evictors): Actor {
   const manager = upstream['taint-eviction-controller'];
   const others = taintmgr.kind === 'doesNotAct' ? [] : taintmgr.evidence;
   const source = sourceText([...manager.evidence, ...others]);
-  const compares = manager.evidence.some((one) => {
-    return one.kind === 'pod' && one.comparesNumbers && !one.isUnproven;
+  const compares = manager.evidence.flatMap((one) => {
+    return one.kind === 'pod' && !one.isUnproven ? (one.comparesNumbers ?? []) : [];
   });
-  const seen = { source, ...(compares && { comparesNumbers: true as const }) };
+  const seen = { source, ...(compares.length > 0 && { comparesNumbers: compares.includes(true) }) };
   const byManager = { rules: managerName, ...seen, upstreamSince: sinceOf(manager) } as const;
   const byOurs = { rules: ourName, ...seen, upstreamSince: null } as const;
   if (manager.kind === 'acts' && taintmgr.kind === 'acts') {

@@ -130,7 +130,7 @@ function onePod(pod: unknown, duty: Duty, isProven: boolean): Evidence {
     says,
     ...(runs !== null && { runs }),
     ...(!isProven && { isUnproven: true as const }),
-    ...(comparesNumbers(flags) && { comparesNumbers: true as const }),
+    ...(!flags.isOpaque && { comparesNumbers: comparesNumbers(flags) }),
     startedAt: startOf(pod),
   };
 }

@@ -61,8 +61,8 @@ export type Evidence =
       readonly runs?: boolean;
       /** The kubelet of any node may have made it; left out: its flags are proof. */
       readonly isUnproven?: true;
-      /** Its flags let tolerations with Lt and Gt count; left out: they do not. */
-      readonly comparesNumbers?: true;
+      /** Whether its flags let tolerations with Lt and Gt count; left out: its flags leave that open. */
+      readonly comparesNumbers?: boolean;
       /** When its process started, by the kubelet's clock; null: it does not say. */
       readonly startedAt: Instant | null;
     }
