@@ -20,9 +20,11 @@ const texts = {
 /** What a drain has written, or could not write. */
 export function drainLine({ command, outcome, left }: DrainWrite): Line {
   const { drain } = command;
-  if (command.kind === 'guardDrain') {
+  if (command.kind === 'guardDrain' || command.kind === 'deleteDrain') {
     if (outcome.kind === 'done' || outcome.kind === 'gone') {
-      const text = command.isGuarded ? 'a drain begins' : 'a drain is undone';
+      const isBegun = command.kind === 'guardDrain' && command.isGuarded;
+      const isOver = command.kind === 'deleteDrain';
+      const text = isOver ? 'deleted a drain' : isBegun ? 'a drain begins' : 'a drain is undone';
       return line('info', text, { drain });
     }
     return line('warn', 'could not write to a NodeDrain', { drain, error: errorOf(outcome) });

@@ -95,6 +95,7 @@ async function drainOne(
     pods,
     nodeConditions,
     timeouts: { rollout: '1s', evictionRequest: '1s' },
+    ttlSecondsAfterFinished: 0,
   };
   if (restarts) await runSingle(cluster);
   if (volumes) await runSet(cluster);
@@ -115,11 +116,6 @@ async function drainOne(
   if (restarts) await controller.saw('a Deployment starts another pod before this one goes');
   if (asks) await controller.saw('requested the eviction of a pod');
   await controller.saw('evicted', { pod: 'shop/lost' });
-  await when(cluster, () => {
-    const status: { readonly phase?: unknown } = api.get(resource, '', 'one')?.status ?? {};
-    return status.phase === 'Drained';
-  });
-  api.delete(resource, '', 'one');
   await when(cluster, () => api.get(resource, '', 'one') === null);
 }
 

@@ -74,6 +74,7 @@ export {
 
 export type {
   AskForDrain,
+  DeleteDrain,
   DrainCondition,
   DrainQuestion,
   GuardDrain,

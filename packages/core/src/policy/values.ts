@@ -137,6 +137,8 @@ export interface NodeDrain {
   readonly skipTerminatingMs: Millis | null;
   readonly rollsBack: boolean;
   readonly until: Instant | null;
+  /** So long after its end it is deleted; null: it is not. */
+  readonly ttlMs: Millis | null;
   readonly isPaused: boolean;
   /** Annotations of others that hold a pod for as long as it has them. */
   readonly heeds: readonly (

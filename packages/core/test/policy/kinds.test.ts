@@ -267,6 +267,7 @@ describe('NodeDrain and TaintManager', () => {
         skipTerminatingMs: null,
         rollsBack: false,
         until: null,
+        ttlMs: null,
         isPaused: false,
         heeds: [],
         heedsNodes: false,

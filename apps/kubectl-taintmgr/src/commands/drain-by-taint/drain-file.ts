@@ -72,6 +72,7 @@ export function refuseServerFields({ drain }: NodeDrainRead): void {
     [drain.takesPlannedNodesOnly, 'spec.maintenancePlanned: Require'],
     [drain.requestsEvictions, 'spec.pods.evictBy: EvictionRequest'],
     [drain.rollsBackWhenClosed, 'spec.whileClosed: RollBack'],
+    [drain.ttlMs !== null, 'spec.ttlSecondsAfterFinished'],
   ] as const;
   const found = fields.find(([isAsked]) => isAsked);
   if (found) throw new UsageError(`--filename: ${found[1]} is only there with --server-side`);

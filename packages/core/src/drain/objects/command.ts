@@ -41,6 +41,18 @@ export interface GuardDrain {
   readonly isGuarded: boolean;
 }
 
+/**
+ * Delete a NodeDrain that says what it did: its generation is still that. Answered by one `result` that carries
+ * the id.
+ */
+export interface DeleteDrain {
+  readonly kind: 'deleteDrain';
+  readonly id: string;
+  readonly drain: string;
+  readonly uid: string;
+  readonly generation: number;
+}
+
 /** A condition of a node, as a drain sets it. */
 export interface DrainCondition {
   readonly type: string;
@@ -132,6 +144,7 @@ export type NodeDrainCommand =
   | RecordPodEvent<Reason>
   | WriteDrainNode
   | GuardDrain
+  | DeleteDrain
   | AskForDrain
   | SetDrainConditions
   | RestartRollout

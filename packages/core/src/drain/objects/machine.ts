@@ -111,10 +111,11 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
 
   nextWake(): Instant | null {
     // Asked with each event, and most of the time there is no drain.
-    if (this.#open.size === 0) return null;
+    if (this.#open.size === 0) return this.#rest.nextWake();
     if (this.#mayMoveReplicas) return Number.NEGATIVE_INFINITY;
     const runs = Array.from(this.#open, (run) => run.nextWake());
-    return earliest([this.#working.nextWake(), this.#workloads.nextWake(), ...runs]);
+    const others = [this.#working, this.#workloads, this.#rest].map((one) => one.nextWake());
+    return earliest([...others, ...runs]);
   }
 
   #follow(now: Instant, event: Event): void {
@@ -182,6 +183,7 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
   }
 
   #act(now: Instant): readonly NodeDrainCommand[] {
+    for (const run of this.#rest.takeDue(now)) this.#wake(run);
     const commands = Array.from(this.#open, (run) => run.act(now)).flat();
     for (const run of this.#open) {
       if (!run.isAtRest) continue;

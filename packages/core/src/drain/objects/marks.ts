@@ -76,8 +76,10 @@ export class DrainMarks {
   #notUndone(): readonly string[] {
     return Array.from(this.#failed).flatMap(([name, why]) => {
       if (this.#writes.isUndoing(name)) return [`node ${name} is to be undone: ${why}`];
-      const isLast = name === '' && this.#site.drain().isDeleted;
-      return isLast ? [`its finalizer is to be taken off: ${why}`] : [];
+      const { isDeleted, isGuarded } = this.#site.drain();
+      if (name !== '' || !(isDeleted || isGuarded)) return [];
+      const what = isDeleted ? 'its finalizer is to be taken off' : 'it is to be deleted';
+      return [`${what}: ${why}`];
     });
   }
 
@@ -106,6 +108,11 @@ export class DrainMarks {
     this.#writes.want(now, { kind: 'guard', isGuarded });
   }
 
+  /** The time that it is kept after its end is over. */
+  delete(now: Instant): void {
+    this.#writes.want(now, { kind: 'delete' });
+  }
+
   /** A write of the drain machine, which answers for it itself. */
   send(id: string, nodeName: string, write: NodeDrainWrite): NodeDrainCommand {
     return this.#setting(id, nodeName, write);
@@ -122,7 +129,8 @@ export class DrainMarks {
         const isCordon = write.kind === 'cordon';
         return isCordon ? this.#setting(id, nodeName, write) : this.#command(id, nodeName, write);
       }
-      const { name: drain, uid } = this.#site.drain();
+      const { name: drain, uid, generation } = this.#site.drain();
+      if (wanted.kind === 'delete') return { kind: 'deleteDrain', id, drain, uid, generation };
       return { kind: 'guardDrain', id, drain, uid, isGuarded: wanted.isGuarded };
     });
   }
@@ -185,6 +193,7 @@ export class DrainMarks {
   #isNeeded(wanted: DrainWrite, hasSucceeded: boolean): boolean {
     const drain = this.#site.drain();
     if (wanted.kind === 'guard') return drain.isGuarded !== wanted.isGuarded;
+    if (wanted.kind === 'delete') return !drain.isDeleted;
     const { nodeName, write } = wanted;
     if (write.kind !== 'undo') return !hasSucceeded && !drain.isDeleted;
     // A mark on a node that has begun anew is a new one.

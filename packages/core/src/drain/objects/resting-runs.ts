@@ -1,5 +1,7 @@
 // The NodeDrains that have ended: they are looked up by what may concern them, so that thousands cost nothing.
 import type { Event } from '../../event.ts';
+import { Schedule } from '../../kernel/schedule.ts';
+import type { Instant } from '../../kernel/time.ts';
 import type { Change } from '../../store.ts';
 import type { NodeDrainRun } from './run.ts';
 import type { NodeDrainState } from './state.ts';
@@ -18,6 +20,9 @@ export class RestingRuns {
   /** By the names of their nodes. */
   readonly #byNode = new Map<string, Set<NodeDrainRun>>();
 
+  /** By uid, when a run is to be deleted. */
+  readonly #ends = new Schedule();
+
   has(run: NodeDrainRun): boolean {
     return this.#runs.has(run);
   }
@@ -27,6 +32,7 @@ export class RestingRuns {
     this.#runs.set(run, { nodes, state: null });
     this.#byName.set(run.drain.name, run);
     this.#byUid.set(run.drain.uid, run);
+    if (run.deleteAt !== null) this.#ends.set(run.drain.uid, run.deleteAt);
     for (const name of nodes) {
       const runs = this.#byNode.get(name);
       if (runs) runs.add(run);
@@ -40,6 +46,7 @@ export class RestingRuns {
     this.#runs.delete(run);
     this.#byName.delete(run.drain.name);
     this.#byUid.delete(run.drain.uid);
+    this.#ends.cancel(run.drain.uid);
     for (const name of resting.nodes) {
       const runs = this.#byNode.get(name);
       runs?.delete(run);
@@ -48,7 +55,23 @@ export class RestingRuns {
   }
 
   clear(): void {
+    for (const uid of this.#byUid.keys()) this.#ends.cancel(uid);
     for (const all of [this.#runs, this.#byName, this.#byUid, this.#byNode]) all.clear();
+  }
+
+  /** When the first is to be deleted; null: none is. */
+  nextWake(): Instant | null {
+    return this.#ends.next();
+  }
+
+  /** Those that are to be deleted by now. */
+  takeDue(now: Instant): readonly NodeDrainRun[] {
+    const due: NodeDrainRun[] = [];
+    for (let uid = this.#ends.takeDue(now); uid !== null; uid = this.#ends.takeDue(now)) {
+      const run = this.#byUid.get(uid);
+      if (run) due.push(run);
+    }
+    return due;
   }
 
   /** How far a run has come, which changes no more; null: it does not rest. */

@@ -51,6 +51,8 @@ export class NodeDrainRun {
   /** By the cluster's clock. */
   #startedAt: Instant | null;
   #actAt: Instant | null;
+  /** Whether its time after its end is over. */
+  #isDeleting = false;
 
   constructor(now: Instant, drain: NodeDrain, surroundings: RunSurroundings) {
     this.#drain = drain;
@@ -137,7 +139,16 @@ export class NodeDrainRun {
   get isAtRest(): boolean {
     const { isDeleted, isGuarded, takesLaterNodes } = this.#drain;
     const isOver = isGuarded && !isDeleted && !takesLaterNodes && this.#startedAt !== null;
+    if (this.#isDeleting) return false;
     return isOver && this.#machine.finished && this.nextWake() === null;
+  }
+
+  /** When it is to be deleted, as it has ended; null: it is not. */
+  get deleteAt(): Instant | null {
+    const { ttlMs, isDeleted, isGuarded } = this.#drain;
+    if (ttlMs === null || isDeleted || !isGuarded || !this.#machine.finished) return null;
+    const ends = this.#machine.nodes().flatMap(({ phase }) => ('at' in phase ? phase.at : []));
+    return ends.length === 0 ? null : Math.max(...ends) + ttlMs;
   }
 
   /** The nodes that it is for, or was. */
@@ -243,6 +254,8 @@ export class NodeDrainRun {
     const asked = isOn ? gates.take(now) : drain.isDeleted ? gates.undo(now) : [];
     const conditions = this.#conditions.act(now, drain, this.#machine.nodes());
     if (drain.isDeleted) this.#undo(now);
+    const { deleteAt } = this;
+    if (deleteAt !== null && deleteAt <= now) this.#delete(now);
     return [...commands, ...asked, ...conditions, ...this.#marks.take(now)];
   }
 
@@ -296,6 +309,11 @@ export class NodeDrainRun {
     this.#startedAt ??= this.#surroundings.store.clock.wall(now);
     const isCordoned = this.#drain.cordon !== 'never';
     return this.#marks.send(id, command.nodeName, { kind: 'taint', cordon: isCordoned });
+  }
+
+  #delete(now: Instant): void {
+    this.#isDeleting = true;
+    this.#marks.delete(now);
   }
 
   #begunNodes(): readonly string[] {

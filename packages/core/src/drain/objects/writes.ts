@@ -12,6 +12,7 @@ const retry = { retryWaitMsMin: 200, retryWaitMsMax: 10_000, confirmationWaitMs:
 export type DrainWrite =
   /** Keep the object until it is undone, or let it go. */
   | { readonly kind: 'guard'; readonly isGuarded: boolean }
+  | { readonly kind: 'delete' }
   | { readonly kind: 'node'; readonly nodeName: string; readonly write: NodeDrainWrite };
 
 /** A write that is to be sent now. */
@@ -111,12 +112,11 @@ export class DrainWrites {
 
 /** No node has an empty name. */
 function keyOf(wanted: DrainWrite): string {
-  return wanted.kind === 'guard' ? '' : wanted.nodeName;
+  return wanted.kind === 'node' ? wanted.nodeName : '';
 }
 
 function isSame(one: DrainWrite, other: DrainWrite): boolean {
-  if (one.kind === 'guard' || other.kind === 'guard') {
-    return one.kind === 'guard' && other.kind === 'guard' && one.isGuarded === other.isGuarded;
-  }
-  return one.write.kind === other.write.kind;
+  if (one.kind === 'node' && other.kind === 'node') return one.write.kind === other.write.kind;
+  const isGuard = one.kind === 'guard' && other.kind === 'guard';
+  return isGuard ? one.isGuarded === other.isGuarded : one.kind === other.kind;
 }

@@ -74,3 +74,73 @@ describe('a thousand NodeDrains that have ended', () => {
     assert.equal(world.state('n1').phase, 'Drained');
   });
 });
+
+describe('ttlSecondsAfterFinished', () => {
+  const spec = { nodes: ['n1'], ttlSecondsAfterFinished: 600 };
+
+  it('deletes a drain so long after its end, which undoes it', () => {
+    const world = new World(drainOf(spec), ['n1']);
+    world.pass(590_000);
+    assert.equal(world.state().phase, 'Drained');
+    assert.ok(!world.log.includes('delete'));
+    world.pass(20_000);
+    assert.deepEqual(world.log.slice(-3), ['delete', 'undo n1', 'let go']);
+  });
+
+  it('counts from the end over a failover, and deletes what has failed too', () => {
+    const world = new World(drainOf({ ...spec, timeouts: { node: '1m' } }), ['n1']);
+    world.refuses.add('on-n1');
+    world.pass(300_000);
+    assert.equal(world.state().phase, 'Failed');
+    world.failOver();
+    world.pass(355_000);
+    assert.ok(!world.log.includes('delete'));
+    world.pass(10_000);
+    assert.ok(world.log.includes('delete'));
+  });
+
+  it('says why a drain could not be deleted, and tries it again', () => {
+    const world = new World(drainOf(spec), ['n1']);
+    world.deletions = { kind: 'failed', status: 403, message: 'no right', retryAfter: null };
+    world.pass(620_000);
+    assert.deepEqual(world.state().blockers, ['it is to be deleted: no right']);
+    world.deletions = { kind: 'done' };
+    world.pass(20_000);
+    assert.equal(world.log.at(-1), 'let go');
+  });
+
+  it('waits for an answer, and does nothing meanwhile', () => {
+    const world = new World(drainOf(spec), ['n1']);
+    world.deletions = null;
+    world.pass(3_600_000);
+    assert.deepEqual(
+      world.log.filter((line) => line === 'delete'),
+      ['delete'],
+    );
+    assert.equal(world.engine.nextWake(), null);
+  });
+
+  it('looks at nothing until then, however many have ended', () => {
+    const names = Array.from({ length: 300 }, (_, index) => `n${index}`);
+    const drains = names.map((name) => drainOf({ ...spec, nodes: [name] }, { name, uid: name }));
+    const world = new World(drains, [...names, 'other']);
+    world.pass(60_000);
+    const pod = makePod({ name: 'web', namespace: 'shop', nodeName: 'other' });
+    const watched = new Watched();
+    world.tell(watched.of({ kind: 'podUpsert', pod }));
+    assert.ok(watched.looks > 0 && watched.looks <= 120, `${watched.looks} looks`);
+  });
+
+  it('does not delete a drain that was edited, or that still works', () => {
+    const world = new World(drainOf({ ...spec, ttlSecondsAfterFinished: 0 }), ['n1', 'n2']);
+    world.refuses.add('on-n1');
+    world.pass(60_000);
+    assert.equal(world.state().phase, 'Blocked');
+    assert.ok(!world.log.includes('delete'));
+    world.declare({ ...drainOf({ nodes: ['n1'] }, { generation: 2 }), isGuarded: true });
+    world.refuses.clear();
+    world.pass(60_000);
+    assert.equal(world.state().phase, 'Drained');
+    assert.ok(!world.log.includes('delete'));
+  });
+});

@@ -53,6 +53,8 @@ export class World {
   readonly log: string[] = [];
   /** What becomes of restarts of rollouts. */
   restarts: Outcome = { kind: 'done' };
+  /** What becomes of deletions of drains; null: nobody answers. */
+  deletions: Outcome | null = { kind: 'done' };
   /** What becomes of conditions of nodes. */
   conditions: Outcome = { kind: 'done' };
   /** Pods that a budget lets nobody evict. */
@@ -191,6 +193,14 @@ export class World {
       const drain = this.#drains.get(command.drain) ?? assert.fail();
       if (!command.isGuarded) this.tell({ kind: 'nodeDrainDelete', name: command.drain });
       else this.declare({ ...drain, isGuarded: true });
+    } else if (command.kind === 'deleteDrain') {
+      this.log.push('delete');
+      const outcome = this.deletions;
+      if (outcome && outcome.kind !== 'done')
+        this.tell({ kind: 'result', id: command.id, outcome });
+      if (outcome?.kind !== 'done') return;
+      const drain = this.#drains.get(command.drain) ?? assert.fail();
+      this.declare({ ...drain, isGuarded: true, isDeleted: true });
     } else if (command.kind === 'writeDrainNode') {
       const { nodeName, write, taint, drain: id } = command;
       const node = this.nodes.get(nodeName) ?? assert.fail();

@@ -7,7 +7,7 @@ import { drainableNode, type NodeChange, patchNodeRequest } from '../../drain/no
 import { isMarkOf, undoing, untainting } from '../../drain/undo.ts';
 import { ending, renewing } from '../../drain/working-mark.ts';
 import { type Answer, dateHeader, failureOf, succeeded } from '../../proto/answer.ts';
-import { getRequest } from '../../proto/api-request.ts';
+import { getRequest, objectRequest } from '../../proto/api-request.ts';
 import { isMissing } from '../../proto/denial.ts';
 import { asRecord, parseJson } from '../../proto/json.ts';
 import { getNodeRequest } from '../../proto/node-requests.ts';
@@ -24,12 +24,13 @@ import {
 
 type WriteDrainNode = Extract<Command, { kind: 'writeDrainNode' }>;
 type GuardDrain = Extract<Command, { kind: 'guardDrain' }>;
+type DeleteDrain = Extract<Command, { kind: 'deleteDrain' }>;
 type RestartRollout = Extract<Command, { kind: 'restartRollout' }>;
 
 /** A drain has written on a node, or on its object, or could not. */
 export interface DrainWriteNotice {
   readonly kind: 'drainWriteFinished';
-  readonly command: WriteDrainNode | GuardDrain | RestartRollout;
+  readonly command: WriteDrainNode | GuardDrain | DeleteDrain | RestartRollout;
   readonly outcome: Outcome;
   readonly took: Millis;
   /** What undoing has left as it is, and why. */
@@ -127,6 +128,31 @@ export function drainGuarding(command: GuardDrain): Task<DrainWriteNotice> {
       send<'reading' | 'writing'>('reading', getRequest(nodeDrainPath(drain))),
       resume,
     ),
+    ended: (outcome, took) => ({ kind: 'drainWriteFinished', command, outcome, took, left: [] }),
+  };
+}
+
+/** The object is read, and deleted only as it was read: somebody may have edited it. */
+export function drainDeleting(command: DeleteDrain): Task<DrainWriteNotice> {
+  const { drain, uid, generation } = command;
+  const path = nodeDrainPath(drain);
+  const resume = (state: 'reading' | 'writing', answer: Answer): StateStep<typeof state> => {
+    if (!succeeded(answer)) {
+      const failure = failureOf(answer);
+      return finish(isMissing(failure) ? { kind: 'gone' } : failedBy(failure));
+    }
+    if (state === 'writing') return finish({ kind: 'done' });
+    const metadata = asRecord(asRecord(parseJson(answer.body)).metadata);
+    if (metadata.uid !== uid) return finish({ kind: 'gone' });
+    if (metadata.deletionTimestamp !== undefined) return finish({ kind: 'done' });
+    if (metadata.generation !== generation) return finish(failedUnasked('it was edited'));
+    const preconditions = { uid, resourceVersion: metadata.resourceVersion };
+    const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions };
+    return send<'reading' | 'writing'>('writing', objectRequest('DELETE', path, body));
+  };
+  return {
+    ...{ kind: 'task', id: command.id, deposed: failedUnasked, outlastsStop: false },
+    first: stepsFrom(send<'reading' | 'writing'>('reading', getRequest(path)), resume),
     ended: (outcome, took) => ({ kind: 'drainWriteFinished', command, outcome, took, left: [] }),
   };
 }

@@ -14,7 +14,12 @@ import {
 } from '../task.ts';
 import { conditionsSetting } from './drain-conditions.ts';
 import { drainAsking } from './drain-question.ts';
-import { type DrainWriteNotice, drainGuarding, drainNodeWriting } from './drain-write.ts';
+import {
+  type DrainWriteNotice,
+  drainDeleting,
+  drainGuarding,
+  drainNodeWriting,
+} from './drain-write.ts';
 import {
   type EvictionRequestNotice,
   evictionRequestsReading,
@@ -90,6 +95,7 @@ export function engineProcedures(
       limits ? { kind: 'event', event: limits.event(command) } : { kind: 'nothing' },
     writeDrainNode: drainNodeWriting,
     guardDrain: drainGuarding,
+    deleteDrain: drainDeleting,
     setDrainConditions: conditionsSetting,
     askForDrain: (command, { wall }) => drainAsking(command, wall),
     restartRollout: rolloutRestarting,

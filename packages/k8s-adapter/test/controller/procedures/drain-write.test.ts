@@ -6,7 +6,11 @@ import type { NodeDrainWrite } from '@taintmgr/core/drain';
 import { formatTaint } from '@taintmgr/core/model';
 import { drainFinalizer } from '@taintmgr/core/policy';
 import { ApiServer, node, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
-import { drainGuarding, drainNodeWriting } from '../../../src/controller/procedures/drain-write.ts';
+import {
+  drainDeleting,
+  drainGuarding,
+  drainNodeWriting,
+} from '../../../src/controller/procedures/drain-write.ts';
 import type { Answer } from '../../../src/proto/answer.ts';
 import type { ApiRequest } from '../../../src/proto/api-request.ts';
 import { answerOf } from '../../world/answer-of.ts';
@@ -245,3 +249,54 @@ describe('the finalizer of a drain', () => {
     });
   }
 });
+
+describe('the deletion of a drain whose time after its end is over', () => {
+  const metadata = { name: 'kernel', uid: 'u-kernel', resourceVersion: '7', generation: 2 };
+  const cases: readonly (readonly [
+    name: string,
+    read: readonly [status: number, body: object],
+    deleted: number | null,
+    outcome: string,
+  ])[] = [
+    ['is of the object as it was read', [200, { metadata }], 200, 'done'],
+    ['waits where somebody was quicker', [200, { metadata }], 409, 'failed'],
+    [
+      'is not of one that was edited',
+      [200, { metadata: { ...metadata, generation: 3 } }],
+      null,
+      'failed',
+    ],
+    [
+      'is not of another of the name',
+      [200, { metadata: { ...metadata, uid: 'u2' } }],
+      null,
+      'gone',
+    ],
+    ['has been done', [200, { metadata: { ...metadata, deletionTimestamp: 'now' } }], null, 'done'],
+    ['has been done to its end', [404, {}], null, 'gone'],
+  ];
+  for (const [name, [status, body], deleted, outcome] of cases) {
+    it(name, () => {
+      const named = { drain: 'kernel', uid: 'u-kernel', generation: 2 };
+      let step = drainDeleting({ kind: 'deleteDrain', id: 'd', ...named }).first;
+      assert.ok(step.kind === 'send');
+      step = step.onAnswer(response(status, body), start);
+      if (deleted !== null) {
+        assert.ok(step.kind === 'send');
+        const { method, body: sent } = step.request;
+        const { preconditions } = JSON.parse(sent ?? '');
+        assert.deepEqual(
+          [method, preconditions],
+          ['DELETE', { uid: 'u-kernel', resourceVersion: '7' }],
+        );
+        step = step.onAnswer(response(deleted, {}), start);
+      }
+      assert.ok(step.kind === 'finished');
+      assert.equal(step.outcome.kind, outcome);
+    });
+  }
+});
+
+function response(status: number, body: object): Answer {
+  return { kind: 'response', status, headers: {}, body: JSON.stringify(body) };
+}

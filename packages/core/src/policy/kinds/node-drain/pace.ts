@@ -140,4 +140,11 @@ export const paceFields = {
     name: 'time',
     description: 'When the drain is given up; left out: never.',
   },
+  ttlSecondsAfterFinished: {
+    type: 'integer',
+    description:
+      'So long after the drain has ended, Drained, Failed or TimedOut, it is deleted, which takes back what it has set on nodes and nobody else has changed since; left out: never.',
+    minimum: 0,
+    maximum: 2147483647,
+  },
 } as const;

@@ -47,6 +47,18 @@ export const nodeDrainSpec: {
         nodeSelector?: unknown;
       }): boolean => laterNodes === 'Leave' || nodeSelector !== undefined,
     },
+    {
+      cel: "self.laterNodes == 'Leave' || !has(self.ttlSecondsAfterFinished)",
+      message:
+        'want ttlSecondsAfterFinished only with laterNodes Leave: the drain has no end otherwise',
+      holds: ({
+        laterNodes,
+        ttlSecondsAfterFinished,
+      }: {
+        laterNodes: string;
+        ttlSecondsAfterFinished?: unknown;
+      }): boolean => laterNodes === 'Leave' || ttlSecondsAfterFinished === undefined,
+    },
   ],
 };
 

@@ -53,6 +53,7 @@ export function nodeDrainOf(
     skipTerminatingMs: durationOf(timeouts.terminatingPods),
     rollsBack: spec.onFailure === 'RollBack',
     until: timeOf(spec.until),
+    ttlMs: ttlOf(spec),
     isPaused: spec.paused,
     ...drainWaitsOf(spec),
     known: (status?.nodeStates ?? []).map(knownNode),
@@ -73,6 +74,10 @@ export function nodeDrainOf(
     observedSelector: status?.observedSelector ?? null,
     isOver: hasEnded && observedGeneration === generation && !takesLaterNodes,
   };
+}
+
+function ttlOf({ ttlSecondsAfterFinished: seconds }: NodeDrainSpec): NodeDrain['ttlMs'] {
+  return seconds === undefined ? null : seconds * 1000;
 }
 
 type Wave = NonNullable<NodeDrainSpec['waves']>[number];
