@@ -5,7 +5,7 @@ import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
 import { readPolicyFlag } from '../../cli/policy-flag.ts';
-import { openBrowser } from './browser.ts';
+import { BrowserFile } from './browser.ts';
 import { feedOf } from './feed.ts';
 import type { WebFlags } from './flags.ts';
 import { startWeb } from './server.ts';
@@ -33,16 +33,20 @@ export async function run(invocation: Invocation<WebFlags>): Promise<ExitCode> {
         return { nodes: look?.nodes ?? [], rules, policies: flags.policy ?? [] };
       },
     });
-    const server = await startWeb(flags.port, { page, streams, whatIf });
+    let file: BrowserFile | null = null;
+    const onEnter = (): void => file?.remove();
+    const server = await startWeb(flags.port, { onEnter, page, streams, whatIf });
     try {
       output.out(server.address);
       output.err('Open this address in a browser; it works once. Ctrl-C ends it.');
       if (flags.open) {
         const why = (error: Error): void => warn(output, `no browser opens: ${error.message}`);
-        await openBrowser(server.address).catch(why);
+        file = new BrowserFile(server.address);
+        await file.open().catch(why);
       }
       await feed.follow(interrupt);
     } finally {
+      file?.remove();
       server.close();
     }
     return exitCode.interrupted;

@@ -1,9 +1,10 @@
 // Serves the page and its stream on loopback, to one session.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { LivePage } from '@taintmgr/page';
 import { UsageError } from '../../usage-error.ts';
-import { Session } from './session.ts';
+import { redirectTo } from './browser.ts';
+import { type Admission, Session } from './session.ts';
 import type { Streams } from './streams.ts';
 import type { WhatIfAnswers } from './what-if/answers.ts';
 
@@ -31,9 +32,13 @@ export interface WebServer {
 /** Begins to serve. Throws UsageError where the port is taken. */
 export async function startWeb(port: number, content: Content): Promise<WebServer> {
   const server = createServer({ headersTimeout: headMsMax, requestTimeout: headMsMax });
-  server.maxConnections = connectionsMax;
+  const strangers = boundConnections(server);
   const session = new Session(await listen(server, port));
-  server.on('request', (request, response) => answer(request, response, session, content));
+  server.on('request', (request, response) => {
+    const admission = session.judge(request);
+    if (admission.kind === 'in') strangers.delete(request.socket);
+    answer(request, response, admission, content);
+  });
   return {
     address: session.address,
     close: () => {
@@ -44,8 +49,33 @@ export async function startWeb(port: number, content: Content): Promise<WebServe
   };
 }
 
+/**
+ * Where there is no room, the oldest of those who have not been let in makes it. Returns these, the
+ * oldest first.
+ */
+function boundConnections(server: Server): Set<Socket> {
+  const open = new Set<Socket>();
+  const strangers = new Set<Socket>();
+  server.on('connection', (socket) => {
+    open.add(socket);
+    strangers.add(socket);
+    socket.once('close', () => {
+      open.delete(socket);
+      strangers.delete(socket);
+    });
+    if (open.size <= connectionsMax) return;
+    const [oldest = socket] = strangers;
+    oldest.destroy();
+    open.delete(oldest);
+    strangers.delete(oldest);
+  });
+  return strangers;
+}
+
 /** What is served. */
 export interface Content {
+  /** Told when the address has been used, which it can be once. */
+  readonly onEnter: () => void;
   readonly page: LivePage;
   readonly streams: Streams;
   readonly whatIf: WhatIfAnswers;
@@ -54,10 +84,9 @@ export interface Content {
 function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  session: Session,
-  { page, streams, whatIf }: Content,
+  admission: Admission,
+  { onEnter, page, streams, whatIf }: Content,
 ): void {
-  const admission = session.judge(request);
   if (admission.kind === 'out') {
     const allow = admission.status === 405 ? { allow: 'GET' } : {};
     say(response, admission.status, admission.message, allow);
@@ -72,7 +101,11 @@ function answer(
   const answered = whatIf.page(pathname.replace(/^\/what-if\//, ''));
   if (pathname === '/') {
     const { cookie } = admission;
-    show(response, page, cookie === null ? {} : { 'set-cookie': cookie });
+    if (cookie === null) show(response, page);
+    else {
+      show(response, entrance, { 'set-cookie': cookie });
+      onEnter();
+    }
   } else if (answered) {
     show(response, answered);
   } else if (pathname === '/what-if') {
@@ -86,6 +119,9 @@ function answer(
     say(response, 404, 'there is no such page here');
   }
 }
+
+/** Leads on to the page, which has no token in its address and is asked for by nobody else's page. */
+const entrance: LivePage = { html: redirectTo('/'), policy: "default-src 'none'" };
 
 function show(
   response: ServerResponse,

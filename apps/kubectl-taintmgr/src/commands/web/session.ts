@@ -39,11 +39,12 @@ export class Session {
     if (method !== 'GET') {
       return { kind: 'out', status: 405, message: 'nothing here takes anything but GET' };
     }
-    const site = headers['sec-fetch-site'];
-    if (site !== undefined && site !== 'same-origin' && site !== 'none') return out(used);
-    if (cookiesIn(headers.cookie).some(([name, value]) => this.#isOwn(name, value))) {
+    const { 'sec-fetch-site': site = 'none' } = headers;
+    const isOurs = site === 'same-origin' || site === 'none';
+    if (isOurs && cookiesIn(headers.cookie).some(([name, value]) => this.#isOwn(name, value))) {
       return { kind: 'in', cookie: null };
     }
+    // The file of --open leads here from another site, as browsers see it.
     const asked = URL.parse(url ?? '/', 'http://127.0.0.1');
     const isFirst = !this.#isUsed && asked?.pathname === '/';
     if (!isFirst || !isSame(asked.searchParams.get('token') ?? '', this.#token)) return out(used);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
@@ -12,6 +13,7 @@ let web: WebServer;
 let cookie = '';
 before(async () => {
   web = await startWeb(0, {
+    onEnter: () => {},
     page: { html: 'the page', policy: "default-src 'none'" },
     streams: new Streams(1),
     whatIf: new WhatIfAnswers({
@@ -65,6 +67,31 @@ describe('the server of the page', () => {
       assert.equal((await send('GET /', cookie))[0], '200');
     });
   }
+});
+
+describe('a page whose connections are taken', () => {
+  it('is there for whoever comes next: those who say nothing give way, and then those who ask in vain', async () => {
+    cookie ||= await enter();
+    const { host, port } = new URL(web.address);
+    const sockets = Array.from({ length: 40 }, () => connect(Number(port), '127.0.0.1'));
+    for (const socket of sockets) socket.on('error', () => {}).resume();
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    assert.equal((await send('GET /', cookie))[0], '200');
+    // Who was let in stays while others come.
+    const stays = connect(Number(port), '127.0.0.1');
+    stays.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n${cookie}\r\n`);
+    assert.match(String((await once(stays, 'data'))[0]), / 200 /);
+    const more = Array.from({ length: 40 }, () => connect(Number(port), '127.0.0.1'));
+    for (const socket of more) {
+      socket.on('error', () => {}).resume();
+      socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    }
+    await Promise.all(more.map((socket) => once(socket, 'connect')));
+    assert.equal((await send('GET /', cookie))[0], '200');
+    stays.write(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${cookie}\r\n`);
+    assert.match(await text(stays), / 200 /);
+    for (const socket of [...sockets, ...more]) socket.destroy();
+  });
 });
 
 /** The header that lets in from now on. */
