@@ -15,7 +15,7 @@ const actionsShown = 12;
 const seedMax = 2 ** 31 - 1;
 const jobsMax = 64;
 const usage =
-  'allowed: --count N, --seed S, --jobs J, --story evictions|nodes|whole|clocks|policies|takeover|drains, --sabotage NAME|all, --verbose';
+  'allowed: --count N, --seed S, --jobs J, --story evictions|nodes|whole|clocks|policies|takeover|drains|strangers, --sabotage NAME|all, --verbose';
 
 interface Flags {
   readonly count: number;

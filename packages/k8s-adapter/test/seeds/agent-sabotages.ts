@@ -4,7 +4,7 @@ import type { Planted } from './sabotages.ts';
 export const agentSabotages: Readonly<Record<string, Planted>> = {
   'takes memory for short that is not': {
     story: 'whole',
-    seed: 3,
+    seed: 8,
     breaks: ['evicts without pressure'],
     sabotage: { agent: { settings: { evictionHard: { 'memory.available': '8Gi' } } } },
   },

@@ -151,7 +151,7 @@ export const evictionSabotages: Readonly<Record<string, Planted>> = {
   },
   'acts without being elected': {
     story: 'whole',
-    seed: 8,
+    seed: 1,
     breaks: ['acts without the lease'],
     sabotage: { election: false },
   },

@@ -2,13 +2,14 @@
 import type { Command, Engine, Event } from '@taintmgr/core';
 import type { NodeDrain } from '@taintmgr/core/policy';
 import type { Machine } from '../../src/controller/loop-parts.ts';
+import { hearing } from './machines.ts';
 import type { Planted } from './sabotages.ts';
 
 const story = { story: 'drains' } as const;
 
 export const nodeDrainSabotages: Readonly<Record<string, Planted>> = {
   'takes the mark of its drain for that of another': {
-    ...{ ...story, seed: 13, breaks: ['comes to an end'] },
+    ...{ ...story, seed: 18, breaks: ['comes to an end'] },
     sabotage: { machine: (engine) => telling(engine, withoutDrain) },
   },
   'begins with all nodes of a drain at once': {
@@ -24,7 +25,7 @@ export const nodeDrainSabotages: Readonly<Record<string, Planted>> = {
     sabotage: { machine: (engine) => told(engine, { takesUnmanaged: true }) },
   },
   'says that a drain has ended on a node where it goes on': {
-    ...{ ...story, seed: 5, breaks: ['evicts where it shows that it is at work'] },
+    ...{ ...story, seed: 3, breaks: ['evicts where it shows that it is at work'] },
     sabotage: { machine: (engine) => telling(engine, ended) },
   },
   'minds no waves': {
@@ -32,7 +33,7 @@ export const nodeDrainSabotages: Readonly<Record<string, Planted>> = {
     sabotage: { machine: (engine) => told(engine, { waves: [], nodesAtOnceMax: 2 }) },
   },
   'minds no windows': {
-    ...{ ...story, seed: 4, breaks: ['keeps to its windows'] },
+    ...{ ...story, seed: 12, breaks: ['keeps to its windows'] },
     sabotage: { machine: (engine) => told(engine, { windows: [] }) },
   },
   'waits for no steps before a node': {
@@ -42,6 +43,10 @@ export const nodeDrainSabotages: Readonly<Record<string, Planted>> = {
   'lets last pods go with the others': {
     ...{ ...story, seed: 33, breaks: ['keeps its last pods'] },
     sabotage: { machine: (engine) => told(engine, { lastPods: [] }) },
+  },
+  'does not know pods that come back': {
+    ...{ ...story, seed: 3, breaks: ['leaves pods that come back again and again'] },
+    sabotage: { machine: (engine) => hearing(engine, withOtherOwner) },
   },
   'leaves cordons behind when a drain is undone': {
     ...{ ...story, seed: 3, breaks: ['is undone'] },
@@ -65,6 +70,13 @@ function told(engine: Engine, changes: Partial<NodeDrain>): Machine {
     handle: (now, event) => engine.handle(now, heard(event)),
     nextWake: () => engine.nextWake(),
   };
+}
+
+/** Each pod is the first of its owner. */
+function withOtherOwner(event: Event): Event {
+  if (event.kind !== 'podUpsert' || !event.pod.owner) return event;
+  const { pod } = event;
+  return { ...event, pod: { ...pod, owner: { ...event.pod.owner, name: pod.name } } };
 }
 
 function withoutDrain(command: Command): Command {

@@ -14,8 +14,9 @@ import { agentConfig, leakActions } from './pressure-script.ts';
 import { ruleActions } from './rule-script.ts';
 import { type Actions, podActions } from './script.ts';
 import type { Story } from './story.ts';
+import { slowNamespaceActions, strangerActions } from './stranger-script.ts';
 import { handOver, leave, putBack, readinessActions, takeoverActions } from './takeover-script.ts';
-import { drawTopology, smallTopology, zonesAlone } from './topology.ts';
+import { drawTopology, returningTopology, smallTopology, zonesAlone } from './topology.ts';
 
 /** The API server dates its answers in whole seconds, and clocks may drift a little. */
 const clockMsMax = 1050;
@@ -36,6 +37,8 @@ export interface Cast {
   readonly takeover?: true;
   /** Whether the controllers carry out NodeDrains, and do nothing else; left out: no. */
   readonly nodeDrains?: true;
+  /** Who evicts beside them: nobody, as is declared, or one that cannot be seen; left out: nobody asks. */
+  readonly others?: 'nobody' | 'unseen';
 }
 
 /** A kind of story. */
@@ -64,7 +67,8 @@ export type StoryName =
   | 'clocks'
   | 'policies'
   | 'takeover'
-  | 'drains';
+  | 'drains'
+  | 'strangers';
 
 const common: Actions = [...podActions, ...machineActions, ...controllerActions];
 
@@ -92,8 +96,8 @@ export function themeOf(name: StoryName, seed: number): string {
 /**
  * The stories that are told: of a small cluster whose nodes a stand-in taints, of nodes that the
  * controller watches over, of everything at once, of replicas whose clocks are set, of policies in
- * the cluster that come, change and go, of a kube-controller-manager that evicts as well, and of
- * NodeDrains.
+ * the cluster that come, change and go, of a kube-controller-manager that evicts as well, of
+ * NodeDrains, and of people who may not evict.
  */
 export const plots: Readonly<Record<StoryName, Plot>> = {
   evictions: {
@@ -251,7 +255,7 @@ export const plots: Readonly<Record<StoryName, Plot>> = {
   drains: {
     purpose: 121,
     cast: (draw) => ({
-      topology: smallTopology,
+      topology: returningTopology,
       config: { mode: 'evict', taintEviction: false, nodeDrains: true },
       ...{ evictions: null, lifecycle: null, pressure: null, nodeDrains: true },
       replicas: draw.chance(0.5) ? 2 : 1,
@@ -263,6 +267,29 @@ export const plots: Readonly<Record<StoryName, Plot>> = {
     end: deleteDrains,
     restMs: [
       [5, 60_000],
+      [1, 400_000],
+    ],
+  },
+  strangers: {
+    purpose: 141,
+    cast: (draw) => {
+      const { config, terms } = drawConfig(draw);
+      const own = { policies: [], limits: [], minTaintAgeMs: 0, evictionsInFlightMax: 50 };
+      const promised = { policies: [], rates: [], windows: [], minTaintAgeMs: 0, mayStop: false };
+      return {
+        topology: smallTopology,
+        config: { ...config, ...own },
+        evictions: { ...terms, ...promised },
+        ...{ lifecycle: null, pressure: null, replicas: 1 },
+        others: draw.chance(0.7) ? 'nobody' : 'unseen',
+      };
+    },
+    themes: {
+      forged: [...times(0.5, common), ...times(4, strangerActions)],
+      slow: [...times(0.5, common), ...strangerActions, ...slowNamespaceActions],
+    },
+    restMs: [
+      [5, 20_000],
       [1, 400_000],
     ],
   },

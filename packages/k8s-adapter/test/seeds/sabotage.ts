@@ -2,6 +2,7 @@ import type { Engine } from '@taintmgr/core';
 import type { PressureConfig } from '@taintmgr/core/pressure';
 import type { Machine } from '../../src/controller/loop-parts.ts';
 import type { MachineClocks } from '../../src/driver/loop-clock.ts';
+import type { Look } from '../../src/evictors/look.ts';
 import type { SeedConfig } from './config.ts';
 
 /** A fault planted into the controller, to see whether the checkers find it. */
@@ -24,6 +25,8 @@ export interface Sabotage {
   readonly election?: boolean;
   /** Of who decides beside kube-controller-manager. */
   readonly takeover?: TakeoverSabotage;
+  /** What a controller takes for what it sees of others. */
+  readonly look?: (look: Look) => Look;
   /** How likely a request is in trouble even in quiet times, which a rare fault may need to show. */
   readonly trouble?: number;
 }

@@ -11,6 +11,7 @@ import { policySabotages } from './policy-sabotages.ts';
 import { ruleSabotages } from './rule-sabotages.ts';
 import type { Sabotage } from './sabotage.ts';
 import { runSeed } from './story.ts';
+import { strangerSabotages } from './stranger-sabotages.ts';
 import { takeoverSabotages } from './takeover-sabotages.ts';
 
 /** A fault to plant, and what finds it. */
@@ -43,6 +44,7 @@ export const sabotages: Readonly<Record<string, Planted>> = {
   ...drainSabotages,
   ...takeoverSabotages,
   ...nodeDrainSabotages,
+  ...strangerSabotages,
 };
 
 /** Plants a fault, and tells stories until one shows it; null: none of `count` seeds does. */

@@ -22,6 +22,7 @@ import { deletePolicies } from './own-kinds.ts';
 import type { Cast } from './plots.ts';
 import type { Sabotage } from './sabotage.ts';
 import { StandIn } from './stand-in.ts';
+import type { Strangers } from './stranger-script.ts';
 import { Transcript } from './transcript.ts';
 
 /** When every story begins. */
@@ -59,6 +60,8 @@ export class Stage {
   readonly agent: Agent | null;
   /** Of kube-controller-manager; null: there is none. */
   readonly standIn: StandIn | null;
+  /** Whom the controllers find beside themselves; null: they do not ask. */
+  strangers: Strangers | null = null;
   readonly #clock: VirtualClock;
   readonly #api: ApiServer;
   readonly #apiHistory: ApiHistory;
@@ -66,6 +69,8 @@ export class Stage {
   readonly #paused = new Map<string, EvictionPause>();
   readonly #transcript: Transcript;
   readonly #hasPolicies: boolean;
+  /** Whether the controllers act for nobody, as another one does. */
+  #standsBy: boolean;
 
   constructor(options: StageOptions) {
     const { seed, purpose, clock, cluster, apiHistory, pauses, cast, sabotage } = options;
@@ -75,6 +80,7 @@ export class Stage {
     this.#pauses = pauses;
     this.#transcript = new Transcript(cluster.api, apiHistory, start);
     const { config, replicas } = cast;
+    this.#standsBy = cast.others !== undefined;
     this.#hasPolicies = cast.evictions?.clusterPolicies === true;
     this.say(`config ${JSON.stringify(config)}`);
     const lines = Array.from({ length: replicas }, (_, index) => {
@@ -129,7 +135,7 @@ export class Stage {
 
   /** Everybody does what is due up to then at its own instant. */
   passUntil(instant: number): void {
-    const others = [this.agent, this.standIn].filter((one) => one !== null);
+    const others = [this.agent, this.standIn, this.strangers].filter((one) => one !== null);
     const everybody = [...this.controllers, ...others];
     const [only, another] = everybody;
     if (only && !another) {
@@ -184,8 +190,20 @@ export class Stage {
     this.#api.update('leases', { ...lease, metadata: { ...metadata, annotations } });
   }
 
-  /** Starts a controller; it is told what stands still. */
+  /** All controllers stand by for another one, or act again. */
+  standBy(isBy: boolean): void {
+    if (isBy === this.#standsBy) return;
+    this.#standsBy = isBy;
+    this.say(isBy ? 'standing by' : 'acting');
+    for (const one of this.controllers) {
+      if (!isBy) this.start(one);
+      else if (one.state !== 'down') one.crash();
+    }
+  }
+
+  /** Starts a controller, unless it stands by; it is told what stands still. */
   start(controller: Controller): void {
+    if (this.#standsBy) return;
     controller.start();
     for (const pause of this.#paused.values()) controller.tell({ kind: 'pauseUpsert', pause });
   }
@@ -210,10 +228,14 @@ export class Stage {
     for (const { at, invariant, evidence } of violations) {
       this.#transcript.say(`VIOLATED ${invariant}: ${evidence}`, at);
     }
-    const removals = this.#apiHistory.calls.all.filter(
+    return { violations, removals: this.removals.length, transcript: this.transcript };
+  }
+
+  /** What the controllers asked for to remove pods. */
+  get removals(): ApiHistory['calls']['all'] {
+    return this.#apiHistory.calls.all.filter(
       ({ kind }) => kind === 'deletePod' || kind === 'evictPod',
-    ).length;
-    return { violations, removals, transcript: this.transcript };
+    );
   }
 }
 

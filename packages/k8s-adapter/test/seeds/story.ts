@@ -21,6 +21,7 @@ import { pressureTerms } from './pressure-script.ts';
 import type { Sabotage } from './sabotage.ts';
 import { type Actions, pause } from './script.ts';
 import { type Outcome, Stage, start } from './stage.ts';
+import { Strangers } from './stranger-script.ts';
 
 const upMs = 30_000;
 /** A stalled watch is found out after 150 s of silence; then come waits and lists. */
@@ -46,6 +47,7 @@ export class Story {
   readonly #pressure: PressureChecker | null;
   readonly #takeover: TakeoverCheckers | null;
   readonly #nodeDrains: NodeDrainCheckers | null;
+  readonly #others: Violation[] = [];
 
   constructor(name: StoryName, seed: number, sabotage: Sabotage = {}) {
     this.#plot = plots[name];
@@ -103,6 +105,8 @@ export class Story {
     if (this.cast.evictions?.clusterPolicies || this.cast.nodeDrains) installKinds(this.api);
     stage.agent?.start();
     this.api.create('namespaces', namespace('lab'));
+    const { others } = this.cast;
+    if (others) this.stage.strangers = new Strangers(this, others === 'nobody');
     const isEarly = this.#draw.chance(0.5);
     if (isEarly) this.#startSome();
     stage.passUntil(start + upMs);
@@ -143,7 +147,8 @@ export class Story {
     stage.passUntil(calmSince + recoveryMs);
     const recoveredAt = this.now();
     stage.passUntil(recoveredAt + draw.weighted(this.#plot.restMs));
-    this.#evictions?.atRest(calmSince);
+    if (this.cast.others === 'unseen') this.#judgeUnseen();
+    else this.#evictions?.atRest(calmSince);
     this.#lifecycle?.atRest(recoveredAt);
     this.#pressure?.atRest(calmSince);
     this.#takeover?.atCalm(calmSince);
@@ -158,11 +163,26 @@ export class Story {
     this.#takeover?.atCalm(calmSince);
   }
 
+  /** Pods of all namespaces but one have gone in time. */
+  judgeBeside(calmSince: number, namespace: string, withinMs: number): void {
+    if (this.cast.others !== 'unseen')
+      this.#evictions?.atRestBeside(calmSince, namespace, withinMs);
+  }
+
+  /** Another one evicts that cannot be seen: a controller that cannot know does nothing. */
+  #judgeUnseen(): void {
+    const [removal] = this.stage.removals;
+    if (removal === undefined) return;
+    const invariant = 'acts beside kube-controller-manager';
+    this.#others.push({ invariant, at: this.now(), evidence: `asked at ${removal.sentAt}` });
+  }
+
   #startSome(): void {
     for (const one of this.controllers) if (this.#draw.chance(0.8)) this.stage.start(one);
   }
 
   get #violations(): readonly Violation[] {
+    if (this.#others.length > 0) return this.#others;
     const judges = [this.#evictions, this.#lifecycle, this.#pressure, this.#takeover];
     return [...judges, this.#nodeDrains].flatMap((judge) => judge?.violations ?? []);
   }

@@ -37,6 +37,22 @@ export const smallTopology: Topology = {
   budgets: [pdb('shop', 'web', { maxUnavailable: 1 }), pdb('shop', 'db', { minAvailable: 1 })],
 };
 
+/** The same with pods that come back to their node, whatever taints and cordons it has. */
+export const returningTopology: Topology = {
+  ...smallTopology,
+  workloads: [
+    ...smallTopology.workloads,
+    deployment('shop', 'op', {
+      replicas: 1,
+      tolerations: [{ operator: 'Exists' }],
+      podSpec: {
+        nodeSelector: { 'kubernetes.io/hostname': 'a-1' },
+        terminationGracePeriodSeconds: 1,
+      },
+    }),
+  ],
+};
+
 /** Zones of any size, with little on them. */
 export function zonesAlone(draw: Draw): Topology {
   const nodesPerZone = draw.between(1, 6);

@@ -9,7 +9,8 @@ import { type Answer, errorReply, jsonWatch, protobufWatch, textReply } from '..
  * - `lose`: the request is carried out, then the connection breaks before the answer
  * - `delay`: the request arrives late
  * - `answer`: the server answers this instead of doing anything
- * - `deny`: an admission webhook refuses it in the API server's sentence, with a status of its own
+ * - `deny`: an admission webhook refuses it in the API server's sentence, with a status of its own, after
+ *   `afterMs` milliseconds; left out: at once
  * - `cut`: a watch breaks off after a while, cleanly (`end`) or not (`reset`)
  * - `halfOpen`: the request is carried out, but after a while (0: from the start) nothing more of
  *   its answer arrives and the connection stays open until the client gives up
@@ -25,6 +26,7 @@ export type Fault =
       readonly webhook: string;
       readonly code: number;
       readonly message: string;
+      readonly afterMs?: number;
     }
   | { readonly kind: 'cut'; readonly afterMs: number; readonly how: 'end' | 'reset' }
   | { readonly kind: 'halfOpen'; readonly afterMs: number }
@@ -36,6 +38,7 @@ export interface FaultRule {
   readonly verbs?: readonly string[];
   /** Plural name, with a subresource as `pods/eviction`. */
   readonly resource?: string;
+  readonly namespace?: string;
   readonly name?: string;
   /** How often the rule strikes before it is spent; always when left out. */
   readonly times?: number;
@@ -109,14 +112,17 @@ export class Faults {
   }
 }
 
-function matches({ fault, verbs, resource, name }: FaultRule, info: RequestInfo): boolean {
+function matches(rule: FaultRule, info: RequestInfo): boolean {
+  const { fault, verbs, resource, namespace, name } = rule;
   const isOfWatches = fault.kind === 'cut' || fault.kind === 'duplicate';
   if (isOfWatches && info.verb !== 'watch') return false;
   if (verbs && !verbs.includes(info.verb)) return false;
   const path = info.resource;
   const full = path?.subresource ? `${path.plural}/${path.subresource}` : path?.plural;
   return (
-    (resource === undefined || resource === full) && (name === undefined || name === path?.name)
+    (resource === undefined || resource === full) &&
+    (namespace === undefined || namespace === path?.namespace) &&
+    (name === undefined || name === path?.name)
   );
 }
 

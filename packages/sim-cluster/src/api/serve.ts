@@ -182,8 +182,11 @@ class Connection {
         this.#deliver(faultAnswer(fault.code, info, this.#inProtobuf));
         break;
       case 'deny': {
-        const { webhook, code, message } = fault;
-        this.#deliver(errorReply(deniedByWebhook(webhook, { code, message }), this.#inProtobuf));
+        const { webhook, code, message, afterMs = 0 } = fault;
+        const denied = deniedByWebhook(webhook, { code, message });
+        const deliver = (): void => this.#deliver(errorReply(denied, this.#inProtobuf));
+        if (afterMs > 0) this.#after(afterMs, deliver);
+        else deliver();
         break;
       }
       case 'cut':

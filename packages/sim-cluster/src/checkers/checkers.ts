@@ -28,6 +28,7 @@ export class Checkers {
   /** Begin and end here each pause that the client is given: it promises not to evict in a pause. */
   readonly pauses: Pauses = new Pauses();
   readonly #violations: Violation[] = [];
+  readonly #overdue: OverdueChecker;
   readonly #resting: readonly { atRest(calmSince: number): void }[];
   readonly #ending: readonly { atEnd(): void }[];
 
@@ -57,7 +58,8 @@ export class Checkers {
       kept,
       leadership,
     ];
-    this.#resting = [new OverdueChecker(evidence), kept];
+    this.#overdue = new OverdueChecker(evidence);
+    this.#resting = [this.#overdue, kept];
     this.#ending = [new EvictionRateChecker(evidence), ...(terms.elected ? [leadership] : [])];
   }
 
@@ -69,6 +71,11 @@ export class Checkers {
   /** At the end of a time since `calmSince` in which client and API worked undisturbed. */
   atRest(calmSince: number): void {
     for (const checker of this.#resting) checker.atRest(calmSince);
+  }
+
+  /** The same, but for the pods of a namespace where requests go wrong; all others go within such a time. */
+  atRestBeside(calmSince: number, namespace: string, withinMs: number): void {
+    this.#overdue.atRestBeside(calmSince, namespace, withinMs);
   }
 
   /** When everything is over. */

@@ -10,6 +10,8 @@ import { ObjectHistory, type ObservedChange } from './object-history.ts';
 import type { Violation } from './terms.ts';
 
 const resource = 'nodedrains.taintmgr.dev';
+/** A pod that comes back is asked to go four times for each of its owner's replicas, of which there may be four. */
+const returnsMax = 16;
 /** A client may not have heard of a change for so long: a watch that stalls is found out after 150 s. */
 const unheardMs = 200_000;
 
@@ -42,6 +44,8 @@ export class NodeDrainCheckers {
   readonly #versions = new Map<string, Version[]>();
   readonly #nodes = new Map<string, NodeRecord>();
   readonly #order: NodeDrainOrder;
+  /** How many pods of an owner a life of the client has made to leave a node, for a version of a drain. */
+  readonly #returns = new Map<string, number>();
 
   constructor(api: ClusterApi, apiHistory: ApiHistory = new ApiHistory(api.clock)) {
     this.apiHistory = apiHistory;
@@ -199,7 +203,7 @@ export class NodeDrainCheckers {
     });
   }
 
-  #pod(at: number, pod: KubeObject, { kind, uid }: Call): void {
+  #pod(at: number, pod: KubeObject, { kind, uid, run }: Call): void {
     const { metadata, spec } = pod;
     if ((kind !== 'evictPod' && kind !== 'deletePod') || uid !== metadata.uid) return;
     const states = this.#history.pod(metadata.uid ?? '');
@@ -217,7 +221,19 @@ export class NodeDrainCheckers {
     if (kind === 'deletePod' && !specs.some(deletes)) this.#report('asks budgets', name);
     const unmanaged = ({ pods }: KubeObject['spec']): boolean => pods?.withoutController === true;
     if (!owner && !specs.some(unmanaged)) this.#report('leaves pods that nobody recreates', name);
-    for (const { id } of drains) this.#order.left(at, pod, id, this.#recent(id, at));
+    for (const { id } of drains) {
+      this.#order.left(at, pod, id, this.#recent(id, at));
+      this.#return(`${run} ${id} ${spec.nodeName} ${owner?.uid ?? metadata.uid}`, id, name);
+    }
+  }
+
+  #return(key: string, id: string, name: string): void {
+    const { uid, generation } = this.#api.get(resource, '', id)?.metadata ?? {};
+    const version = `${key} ${uid} ${generation}`;
+    const times = (this.#returns.get(version) ?? 0) + 1;
+    this.#returns.set(version, times);
+    if (times <= returnsMax) return;
+    this.#report('leaves pods that come back again and again', `${id}: ${name}, ${times} times`);
   }
 
   #isDone({ name, generation }: KubeObject['metadata'], status: KubeObject['status']): void {

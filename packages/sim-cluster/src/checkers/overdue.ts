@@ -26,17 +26,33 @@ export class OverdueChecker extends Checker<Evidence> {
     const now = this.evidence.api.clock.now();
     this.#calm.push({ from: calmSince, to: now });
     const pods = this.evidence.api.list('pods');
-    for (const pod of pods) this.#judge(now, calmSince, pod, pods.length);
+    const { recoveryMs } = this.evidence.terms;
+    for (const pod of pods) {
+      const evidence = this.#overdue(now, calmSince, pod, recoveryMs + this.#queueMs(pods.length));
+      if (evidence !== null) this.evidence.report({ invariant: 'overdue', at: now, evidence });
+    }
   }
 
-  #judge(now: number, calmSince: number, pod: KubeObject, podCount: number): void {
-    const { history, terms, pauses, policies, storedPauses, report } = this.evidence;
+  /** The same of all namespaces but one, where requests go wrong: the others go within such a time. */
+  atRestBeside(calmSince: number, namespace: string, withinMs: number): void {
+    const now = this.evidence.api.clock.now();
+    const invariant = 'waits for another namespace';
+    for (const pod of this.evidence.api.list('pods')) {
+      if (pod.metadata.namespace === namespace) continue;
+      const evidence = this.#overdue(now, calmSince, pod, withinMs);
+      if (evidence !== null) this.evidence.report({ invariant, at: now, evidence });
+    }
+  }
+
+  /** Says that the pod should have left; null: it should not. */
+  #overdue(now: number, calmSince: number, pod: KubeObject, withinMs: number): string | null {
+    const { history, terms, pauses, policies, storedPauses } = this.evidence;
     const { deletionTimestamp, uid = '', namespace, name } = pod.metadata;
     const node = history.node(pod.spec.nodeName ?? '').at(-1);
-    if (deletionTimestamp !== undefined || !node?.object) return;
+    if (deletionTimestamp !== undefined || !node?.object) return null;
     const namespaces = history.namespace(namespace ?? '');
-    if (terms.takeover && !isHandedOver(namespaces.at(-1)?.object ?? null)) return;
-    if (terms.mayStop && !isSurelyLate(this.evidence, pod, node, this.#runs())) return;
+    if (terms.takeover && !isHandedOver(namespaces.at(-1)?.object ?? null)) return null;
+    if (terms.mayStop && !isSurelyLate(this.evidence, pod, node, this.#runs())) return null;
     const states = history.pod(uid);
     const bound = latestBinding(pod, states);
     const holds = [policies.firstHeldAt, storedPauses.firstAt].flatMap((at) => at ?? []);
@@ -62,10 +78,9 @@ export class OverdueChecker extends Checker<Evidence> {
       terms.takeover ? lastChange(namespaces, (object) => isHandedOver(object)) : 0,
     );
     const since = Math.max(dueAt, calmSince, changedAt);
-    const latest = since + terms.recoveryMs + this.#queueMs(podCount);
-    if (latest > now) return;
-    const evidence = `pod ${namespace}/${name} (${uid.slice(0, 8)}) is still there; deadline ${clockTime(deadline)}, calm since ${clockTime(calmSince)}, at the latest ${clockTime(latest)}`;
-    report({ invariant: 'overdue', at: now, evidence });
+    const latest = since + withinMs;
+    if (latest > now) return null;
+    return `pod ${namespace}/${name} (${uid.slice(0, 8)}) is still there; deadline ${clockTime(deadline)}, calm since ${clockTime(calmSince)}, at the latest ${clockTime(latest)}`;
   }
 
   /** The lives of the client that are not over, as far as its requests show. */
