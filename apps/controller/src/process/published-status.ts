@@ -11,6 +11,7 @@ import {
   taintManagersPath,
 } from '@taintmgr/k8s-adapter';
 import type { Checked } from '../flags/checks.ts';
+import { type ControllerName, controllerNames } from '../flags/controllers.ts';
 import { settingsInForce } from '../flags/in-force.ts';
 import type { Choices } from '../flags/resolve.ts';
 import type { Settings } from '../flags/settings.ts';
@@ -50,10 +51,10 @@ export class PublishedStatus {
   options(identity: string): PublishOptions & { readonly ofPolicies: boolean } {
     const { settings } = this.#choices;
     return {
-      name: taintManagerOf(settings),
+      name: taintManagerOf(settings, this.#checked.controllers.enabled),
       identity,
       // What a policy comes to, only the one who goes by it says.
-      ofPolicies: settings.dryRun === 'none',
+      ofPolicies: settings.dryRun === 'none' && goesByPolicies(this.#checked.controllers.enabled),
       status: (now) => this.#at(now),
     };
   }
@@ -140,26 +141,46 @@ function standsBack(message: string): StatedStatus['conditions'][number] {
   return { type: 'StandingBack', status: 'True', reason: 'ControllersOverlap', message };
 }
 
+function goesByPolicies(controllers: readonly ControllerName[]): boolean {
+  return controllers.some((name) => {
+    return name === 'taint-eviction-controller' || name === 'node-lifecycle-controller';
+  });
+}
+
 /**
  * The TaintManager of this process. In a dry run it has one of its own: the other is the heartbeat of
  * one that evicts, and must not beat while nobody does.
  */
-function taintManagerOf({ resourceName, dryRun }: Settings): string {
-  const name = taintManagerName(resourceName);
-  return dryRun === 'none' ? name : `${name}-shadow`;
+function taintManagerOf(
+  { resourceName, dryRun }: Settings,
+  controllers: readonly ControllerName[],
+): string {
+  if (dryRun === 'none') return taintManagerName(resourceName, controllers);
+  return `${withoutSuffix(resourceName)}-shadow`;
 }
 
-/** Whether the request writes the TaintManager of this process, and nothing else. */
+/** Whether the request writes the TaintManager of a dry run, and nothing else. */
 export function isOwnStatus(settings: Settings, { method, path, body }: ApiRequest): boolean {
-  const name = taintManagerOf(settings);
+  const name = taintManagerOf(settings, []);
   const [resource] = path.split('?');
   if (method === 'PATCH') return resource === `${taintManagersPath}/${name}/status`;
   if (method !== 'POST' || resource !== taintManagersPath || body === null) return false;
   return JSON.parse(body).metadata?.name === name;
 }
 
-/** The TaintManager of the installation that holds the lease of this name. */
-export function taintManagerName(lease: string): string {
+/**
+ * The TaintManager of the installation that holds the lease of this name and runs these controllers. Two
+ * installations may have leases of one name in two namespaces where they share no controller: the first
+ * controller, in the order in which there are any, tells them apart.
+ */
+export function taintManagerName(lease: string, controllers: readonly ControllerName[]): string {
+  const name = withoutSuffix(lease);
+  const first = controllerNames.find((one) => controllers.includes(one));
+  const isMain = first === undefined || first === 'taint-eviction-controller';
+  return isMain ? name : `${name}-${withoutSuffix(first)}`;
+}
+
+function withoutSuffix(name: string): string {
   const suffix = '-controller';
-  return lease.endsWith(suffix) ? lease.slice(0, -suffix.length) : lease;
+  return name.endsWith(suffix) ? name.slice(0, -suffix.length) : name;
 }

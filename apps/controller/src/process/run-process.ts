@@ -103,7 +103,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       protobuf: settings.kubeApiContentType === 'application/vnd.kubernetes.protobuf',
       ...(electing && { election }),
       ...(published && { publish: published.options(election.identity) }),
-      ...(settings.takeover && takeoverOf(settings)),
+      ...(settings.takeover && takeoverOf(options)),
       ...(engine.keepLimits && { limitsLease: limitsLease(settings) }),
       signal,
       onSetback: onFailure,
@@ -153,10 +153,11 @@ async function pressureOf(
 }
 
 /** The policies go by what this process publishes. */
-function takeoverOf({ resourceName }: Choices['settings']): {
+function takeoverOf({ choices: { settings }, checked }: ProcessOptions): {
   readonly takeover: { readonly manager: string };
 } {
-  return { takeover: { manager: taintManagerName(resourceName) } };
+  const { enabled } = checked.controllers;
+  return { takeover: { manager: taintManagerName(settings.resourceName, enabled) } };
 }
 
 /** Null: it is not to be published. */
@@ -195,7 +196,7 @@ function watchOverlaps(
     controllers: checked.controllers.enabled,
     asker: {
       lease: settings.leaderElect ? { namespace, name } : null,
-      manager: taintManagerName(settings.resourceName),
+      manager: taintManagerName(settings.resourceName, checked.controllers.enabled),
       controllers: checked.controllers.enabled,
       declared: settings.simulate ? [] : declaredIn(settings.kubeControllerManagerRuns),
     },

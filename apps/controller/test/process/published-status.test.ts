@@ -7,6 +7,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { customResourceDefinitions, fittedStatus, readManifest } from '@taintmgr/core/policy';
 import { installDefinitions, node, pod, type Rule, toleration } from '@taintmgr/sim-cluster';
+import { chooseControllers, controllerNames } from '../../src/flags/controllers.ts';
 import { resolveChoices } from '../../src/flags/resolve.ts';
 import { publishedPolicies } from '../../src/process/published-policies.ts';
 import { taintManagerName } from '../../src/process/published-status.ts';
@@ -198,18 +199,53 @@ describe('policies of --policy files', () => {
   });
 });
 
-const names: readonly (readonly [lease: string, name: string])[] = [
-  ['taintmgr-controller', 'taintmgr'],
-  ['blue-controller', 'blue'],
-  ['blue', 'blue'],
+const names: readonly (readonly [lease: string, flag: string, name: string])[] = [
+  ['taintmgr-controller', '*', 'taintmgr'],
+  ['blue-controller', '*', 'blue'],
+  ['blue', '*', 'blue'],
+  ['taintmgr-controller', 'taint-eviction-controller,node-pressure-controller', 'taintmgr'],
+  ['taintmgr-controller', '*,-taint-eviction-controller', 'taintmgr-node-lifecycle'],
+  ['taintmgr-controller', 'node-drain-controller', 'taintmgr-node-drain'],
+  ['blue', 'node-pressure-controller', 'blue-node-pressure'],
 ];
 
 describe('the name of the TaintManager', () => {
-  for (const [lease, name] of names) {
-    it(`of the lease ${lease} is ${name}`, () => assert.equal(taintManagerName(lease), name));
+  for (const [lease, flag, name] of names) {
+    it(`of the lease ${lease} with --controllers=${flag} is ${name}`, () => {
+      const chosen = chooseControllers(flag.split(','));
+      assert.ok(typeof chosen !== 'string');
+      assert.equal(taintManagerName(lease, chosen.enabled), name);
+    });
   }
   it('is by default the one that deploy/ gives the right to', () => {
     const { settings } = resolveChoices([], {});
-    assert.equal(taintManagerName(settings.resourceName), 'taintmgr');
+    assert.equal(taintManagerName(settings.resourceName, controllerNames), 'taintmgr');
+  });
+});
+
+describe('two installations that share no work and have leases of one name', () => {
+  it('both run, and each has a TaintManager of its own', async (t) => {
+    const cluster = await startCluster(t, [everything]);
+    await installDefinitions(cluster.api, customResourceDefinitions());
+    cluster.api.create('namespaces', { metadata: { name: 'pressure' } });
+    const first = await startProcess(t, { connection: cluster, flags });
+    await first.saw('publishing status', { taintManager: 'taintmgr' });
+    const second = await startProcess(t, {
+      connection: cluster,
+      flags: [
+        '--controllers=node-pressure-controller',
+        '--eviction-hard=memory.available<100Mi',
+        '--leader-elect-resource-namespace=pressure',
+      ],
+    });
+    await second.saw('publishing status', { taintManager: 'taintmgr-node-pressure' });
+    const work = cluster.api
+      .list(taintManagers)
+      .map(({ metadata, status }) => [metadata.name, status?.controllers]);
+    assert.deepEqual(work, [
+      ['taintmgr', ['taint-eviction-controller']],
+      ['taintmgr-node-pressure', ['node-pressure-controller']],
+    ]);
+    await Promise.all([first.stop(), second.stop()]);
   });
 });
