@@ -5,7 +5,8 @@ import { earliest, type Instant, type Millis } from '../../kernel/time.ts';
 import type { Node, NodeCondition } from '../../model/node.ts';
 import type { NodeDrain } from '../../policy/values.ts';
 import type { StoreView } from '../../store.ts';
-import type { DrainNode, DrainNodePhase } from '../state.ts';
+import type { DrainMachine } from '../machine.ts';
+import type { DrainNodePhase } from '../state.ts';
 import type { DrainCondition, SetDrainConditions } from './command.ts';
 
 const retry = { retryWaitMsMin: 1_000, retryWaitMsMax: 60_000, confirmationWaitMs: 10_000 };
@@ -53,8 +54,12 @@ export class DrainConditions {
   }
 
   /** What is to be written now, with the nodes as they are; of a drain that is undone: nothing holds. */
-  act(now: Instant, drain: NodeDrain, nodes: readonly DrainNode[]): readonly SetDrainConditions[] {
-    this.#look(now, drain, nodes);
+  act(
+    now: Instant,
+    drain: NodeDrain,
+    machine: Pick<DrainMachine, 'nodes' | 'staying' | 'finished'>,
+  ): readonly SetDrainConditions[] {
+    this.#look(now, drain, machine);
     // One after the other: what is begun takes room.
     const begun = Array.from(this.#writes.takeDue(now), (name): readonly SetDrainConditions[] => {
       const conditions = this.#wanted.get(name);
@@ -71,28 +76,37 @@ export class DrainConditions {
     return begun.flat();
   }
 
-  #look(now: Instant, drain: NodeDrain, nodes: readonly DrainNode[]): void {
+  #look(
+    now: Instant,
+    drain: NodeDrain,
+    machine: Pick<DrainMachine, 'nodes' | 'staying' | 'finished'>,
+  ): void {
     const isOn = drain.publishesConditions && !drain.isDeleted;
     if (!isOn && this.#isClear) return;
     if (this.#lookAt !== null && now < this.#lookAt) return;
     this.#isClear = !isOn;
-    this.#lookAt = isOn ? now + lookEveryMs : null;
-    const phases = new Map(isOn ? nodes.map(({ name, phase }) => [name, phase]) : []);
-    for (const node of this.#store.nodes()) this.#judge(now, drain, node, phases.get(node.name));
+    // Of a drain that has ended only events are news.
+    this.#lookAt = isOn && !machine.finished ? now + lookEveryMs : null;
+    const staying = new Set(isOn ? machine.staying().map(({ pod }) => pod.nodeName) : []);
+    const states = isOn
+      ? machine
+          .nodes()
+          .map(({ name, phase }) => [name, statesOf(phase, staying.has(name))] as const)
+      : [];
+    const said = new Map(states);
+    for (const node of this.#store.nodes()) this.#judge(now, drain, node, said.get(node.name));
   }
 
-  #judge(now: Instant, drain: NodeDrain, node: Node, phase: DrainNodePhase | undefined): void {
+  #judge(now: Instant, drain: NodeDrain, node: Node, states: States | undefined): void {
     const { name, uid, conditions = [] } = node;
-    const key = phase?.kind ?? 'none';
+    const key = states ? JSON.stringify(states) : 'none';
     if (this.#seen.get(uid) === key) return;
     this.#seen.set(uid, key);
     const message = `NodeDrain ${drain.name}`;
     const before = this.#set.get(uid) ?? {};
     // One that begins anew is not being drained for now, if we have said so.
-    const begun = phase?.kind === 'pending' ? before : {};
-    const said = phase
-      ? { ...begun, ...statesOf(phase) }
-      : { ...before, ...oursOf(conditions, message) };
+    const begun = states === planned ? before : {};
+    const said = states ? { ...begun, ...states } : { ...before, ...oursOf(conditions, message) };
     const changed = Object.entries(said).filter(([type, status]) => {
       const found = conditions.find((one) => one.type === type);
       if (before[type] !== undefined && status === 'False') return true;
@@ -115,15 +129,22 @@ export class DrainConditions {
 
 type States = Readonly<Record<string, 'True' | 'False'>>;
 
-function statesOf({ kind }: DrainNodePhase): States {
+const planned: States = { MaintenancePlanned: 'True' };
+
+/** A node is not drained where pods run on that `kubectl drain` would have evicted: whoever reads it ends them next. */
+function statesOf({ kind }: DrainNodePhase, hasStaying: boolean): States {
   switch (kind) {
     case 'pending':
-      return { MaintenancePlanned: 'True' };
+      return planned;
     case 'tainting':
     case 'draining':
       return { MaintenancePlanned: 'True', DrainInProgress: 'True', Drained: 'False' };
     case 'drained':
-      return { MaintenancePlanned: 'True', DrainInProgress: 'False', Drained: 'True' };
+      return {
+        ...planned,
+        DrainInProgress: 'False',
+        Drained: hasStaying ? 'False' : 'True',
+      };
     case 'failed':
     case 'vanished':
       return { MaintenancePlanned: 'True', DrainInProgress: 'False', Drained: 'False' };

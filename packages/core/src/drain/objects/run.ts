@@ -252,7 +252,7 @@ export class NodeDrainRun {
     const commands = isOn ? this.#carryOn(now) : [];
     const gates = this.#gates;
     const asked = isOn ? gates.take(now) : drain.isDeleted ? gates.undo(now) : [];
-    const conditions = this.#conditions.act(now, drain, this.#machine.nodes());
+    const conditions = this.#conditions.act(now, drain, this.#machine);
     if (drain.isDeleted) this.#undo(now);
     const { deleteAt } = this;
     if (deleteAt !== null && deleteAt <= now) this.#delete(now);

@@ -54,6 +54,23 @@ describe('a NodeDrain that publishes conditions', () => {
     assert.doesNotMatch(saidOf(world, 'n1') + saidOf(world, 'n2'), /True/);
   });
 
+  it('does not call a node drained while pods stay there', () => {
+    const tolerations = [{ key: 'work', operator: 'Exists' }];
+    const pods = [
+      { name: 'op', nodeName: 'n1', uid: 'op', tolerations },
+      { name: 'web', nodeName: 'n1' },
+    ];
+    const world = new World(drainOf(alone), [{ name: 'n1' }], pods);
+    for (let i = 0; i < 5; i += 1) settle(world);
+    assert.equal(world.state().phase, 'Drained');
+    assert.doesNotMatch(saidOf(world, 'n1'), /(Drained|DrainInProgress)=True/);
+    assert.equal(world.engine.nextWake(), null, 'what has ended costs nothing');
+    world.remove('op');
+    settle(world);
+    assert.equal(world.state().podsStaying, 0);
+    assert.match(saidOf(world, 'n1'), /Drained=True/);
+  });
+
   it('takes back what an earlier leader has said', () => {
     const drain = drainOf(spec);
     const world = new World(drain, ['n1', 'n2']);

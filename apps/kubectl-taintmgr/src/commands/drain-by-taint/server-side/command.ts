@@ -75,7 +75,9 @@ export async function runOnServer(
 
 function sayHints(output: Output, name: string): void {
   output.err(`hint: to follow: kubectl get nodedrain ${name} -w`);
-  output.err(`hint: to wait: kubectl wait --for=condition=Drained nodedrain/${name} --timeout=1h`);
+  // Drained, Failed or TimedOut: the condition Drained is waited for in vain where pods stay.
+  const isOver = "--for=jsonpath='{.status.endedAt}'";
+  output.err(`hint: to wait for its end: kubectl wait ${isOver} nodedrain/${name} --timeout=1h`);
   output.err(undoHint(name));
 }
 
