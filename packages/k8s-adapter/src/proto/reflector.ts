@@ -164,8 +164,11 @@ export class Reflector<T> {
 
   /** All that wait hear it at once, and do not all ask at once. */
   #returned(now: Instant, state: ReflectorState): ReflectorState {
-    if (state.kind !== 'Waiting' || !state.isAway) return state;
+    const isWaiting = state.kind === 'Waiting';
+    if (isWaiting && !state.isAway) return state;
+    // A server that has just started may refuse the first things it is asked for.
     this.#backoff.reset();
+    if (!isWaiting) return state;
     const soon = now + Math.round(returnMsMax * this.#options.random());
     return { ...state, until: Math.min(state.until, soon) };
   }

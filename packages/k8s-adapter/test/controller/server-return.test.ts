@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createEngine } from '@taintmgr/core';
-import { Loop, type LoopOptions } from '../../src/controller/engine-loop.ts';
+import { Loop } from '../../src/controller/engine-loop.ts';
 import type { LoopInput } from '../../src/controller/loop-parts.ts';
 import { isWatch } from '../../src/proto/api-request.ts';
 import { listAt } from '../world/cluster-objects.ts';
@@ -23,7 +23,7 @@ function drawn(seed: number): () => number {
   };
 }
 
-/** Answers what a loop asks at once, with an HTTP status; null: the connection is refused. */
+/** Answers what a loop asks at once, with an HTTP status; null: the connection is refused; 0: it breaks after the head. */
 class Server {
   readonly #loop: Loop;
   readonly #answers: Answers;
@@ -33,15 +33,14 @@ class Server {
   /** Of each path, when a watch of it was asked for, in ms. */
   readonly asked = new Map<string, number[]>();
 
-  constructor(answers: Answers, options: Partial<LoopOptions> = {}) {
+  constructor(answers: Answers, isElected = true) {
     this.#answers = answers;
     this.#loop = new Loop({
       machine: createEngine(),
       random: drawn(7),
       streamLists: false,
       clusterPolicies: true,
-      election: { identity: 'me', lease },
-      ...options,
+      ...(isElected && { election: { identity: 'me', lease } }),
     });
     this.#feed({ kind: 'start' });
   }
@@ -83,6 +82,10 @@ class Server {
       this.asked.set(path, [...(this.asked.get(path) ?? []), this.#now - start]);
     }
     if (status === null) return [{ kind: 'failed', id, message: 'ECONNREFUSED' } as const];
+    if (status === 0) {
+      const head = { kind: 'head', id, status: 200, headers: {} } as const;
+      return [head, { kind: 'failed', id, message: 'reset' } as const];
+    }
     if (status === 200 && isWatch(request)) {
       this.#open.set(id, path);
       return [{ kind: 'head', id, status, headers: {} } as const];
@@ -144,6 +147,30 @@ describe('an API server that was away for a minute', () => {
     isUp = true;
     server.until(back + 10 * second);
     assert.equal(server.watched, watches);
+  });
+});
+
+describe('a watch that is the first to be answered', () => {
+  it('waits little where it breaks off again', () => {
+    let isUp = true;
+    let answeredAt: number | null = null;
+    const server = new Server((_, now) => {
+      if (!isUp) return null;
+      const isFirst = now >= back && answeredAt === null;
+      if (isFirst) answeredAt = now;
+      return isFirst ? 0 : 200;
+    }, false);
+    const watches = server.watched;
+    server.until(10 * second);
+    isUp = false;
+    server.breakAll();
+    server.until(back);
+    isUp = true;
+    server.until(back + 30 * second);
+    const last = [...server.asked.values()].map((times) => times.at(-1) ?? 0);
+    assert.equal(server.watched, watches);
+    const took = Math.max(...last) - (answeredAt ?? assert.fail());
+    assert.ok(took <= 5 * second, `${took} ms`);
   });
 });
 
