@@ -13,6 +13,7 @@ import type { TextReader } from '../proto/exchange.ts';
 import { type JsonRecord, parseJson } from '../proto/json.ts';
 import { type ListPage, ListReader, type ListReaderOptions } from '../proto/json-list.ts';
 import { listRequest, type Selectors } from '../proto/list-requests.ts';
+import { PageWalk } from '../proto/page-walk.ts';
 import type { Transport } from '../transport/sink.ts';
 import { ApiError, ConnectionError, WrongServerError } from './errors.ts';
 import { exchange } from './exchange.ts';
@@ -137,6 +138,7 @@ export class ApiClient {
     pageSize: number,
   ): Promise<readonly T[]> {
     const objects: T[] = [];
+    const walk = new PageWalk();
     let limit = pageSize;
     const ask = async (
       continueToken: string,
@@ -150,10 +152,14 @@ export class ApiClient {
         // Until somebody waits for it.
         next.catch(() => undefined);
       };
-      const page = { ...selectors, ...(limit > 0 && { limit }), continueToken };
+      const asked = limit;
+      const page = { ...selectors, ...(asked > 0 && { limit: asked }), continueToken };
       try {
         const read = await this.#page(listRequest(path, page), { read: readObject, onToken });
-        onToken(read.continueToken);
+        const { continueToken: token, items } = read;
+        const why = token === '' ? null : walk.next(token, items.length, asked);
+        if (why !== null) throw this.#wrong(`${path}: ${why}`);
+        onToken(token);
         return { items: read.items, next };
       } catch (error) {
         // What comes after it is asked for anew, or of no use any more.

@@ -33,8 +33,45 @@ export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Parses a JSON text; undefined, which no JSON text gives, for one that is broken. */
+/** Objects of the API are a few dozen deep; to parse a level takes hundreds of times the memory of its bracket. */
+const depthMax = 1_000;
+/** In shorter ones there is no room for harm, and most are shorter. */
+const shallowLength = 65_536;
+const [quote, backslash, openList, openObject, closeList, closeObject] = [
+  0x22, 0x5c, 0x5b, 0x7b, 0x5d, 0x7d,
+];
+
+/** Whether values stand in each other deeper than any object of the API. */
+function isTooDeep(text: string, shallow: number = shallowLength): boolean {
+  if (text.length <= shallow) return false;
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === quote) at = endOfText(text, at);
+    else if (code === openList || code === openObject) {
+      depth += 1;
+      if (depth > depthMax) return true;
+    } else if (code === closeList || code === closeObject) depth -= 1;
+  }
+  return false;
+}
+
+/** Where the string that begins here ends; its end where it does not. */
+function endOfText(text: string, begins: number): number {
+  for (let end = text.indexOf('"', begins + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let first = end;
+    while (text.charCodeAt(first - 1) === backslash) first -= 1;
+    if ((end - first) % 2 === 0) return end;
+  }
+  return text.length;
+}
+
+/**
+ * Parses a JSON text; undefined, which no JSON text gives, for one that is broken, or whose values stand in each
+ * other too deep.
+ */
 export function parseJson(text: string): unknown {
+  if (isTooDeep(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {
@@ -68,6 +105,8 @@ const inexact = /(?:^|"\s*:|[[,])\s*(?:-0|-?\d+[.eE]|-?\d{16})/;
  */
 export function parseToWriteBack(text: string): unknown {
   const json: object = JSON;
+  // To write it takes the stack.
+  if (isTooDeep(text, depthMax)) return undefined;
   if (!isExact(json) || !inexact.test(text)) return parseJson(text);
   try {
     return json.parse(text, (_key, value, at) => {

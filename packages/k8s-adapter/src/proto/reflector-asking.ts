@@ -3,6 +3,7 @@ import type { Instant } from '@taintmgr/core/time';
 import type { ApiRequest } from './api-request.ts';
 import { AnswerCollector } from './exchange.ts';
 import { listRequest, listStreamRequest, watchRequest } from './list-requests.ts';
+import { PageWalk } from './page-walk.ts';
 import { preferProtobuf } from './protobuf.ts';
 import type { ReflectorOptions } from './reflector-options.ts';
 import { type Stream, streamSeconds } from './reflector-state.ts';
@@ -31,6 +32,7 @@ export class Asking {
   protobuf: boolean;
   /** Goes down where objects are so large that a page of them is more than we read. */
   #pageLimit = pageLimitMax;
+  #walk = new PageWalk();
   #serial = 0;
   readonly #options: Options;
 
@@ -47,10 +49,17 @@ export class Asking {
     return true;
   }
 
+  /** Why no page is asked for after one with so many objects; null: it may be, or that was the last. */
+  faultOfNext(continueToken: string, objects: number): string | null {
+    if (continueToken === '') return null;
+    return this.#walk.next(continueToken, objects, this.#pageLimit);
+  }
+
   /** One page of a list; '' is the token of the first. */
   page(now: Instant, continueToken: string): Asked {
     const { path, selectors } = this.#options;
     const limit = this.#pageLimit;
+    if (continueToken === '') this.#walk = new PageWalk();
     return this.#ask(now, listRequest(path, { ...selectors, limit, continueToken }));
   }
 

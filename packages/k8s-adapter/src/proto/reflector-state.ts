@@ -1,4 +1,5 @@
 import type { Instant, Millis } from '@taintmgr/core/time';
+import type { ApiRequest } from './api-request.ts';
 import type { Random } from './backoff.ts';
 import { type AnswerCollector, type ExchangeInput, endsExchange } from './exchange.ts';
 import { ProtobufWatchDecoder, type WatchDecoder } from './watch-decoder.ts';
@@ -19,6 +20,7 @@ export interface Stream {
 /** A list in pages, each a request of its own. */
 export interface Listing extends Stream {
   readonly kind: 'Listing';
+  readonly request: ApiRequest;
   /** Of the page that is asked for; '' of the first. */
   readonly continueToken: string;
 }
@@ -93,6 +95,9 @@ const catchUpMs: Millis = 1000;
 const quietMs: Millis = 5000;
 /** A watch that ends sooner, with nothing in it, is not opened again at once. */
 const watchMsMin: Millis = 1000;
+
+/** Within this time all ask again when the server is back. */
+export const returnMsMax: Millis = 2000;
 
 const streamSecondsMin = 300;
 

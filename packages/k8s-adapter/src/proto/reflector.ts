@@ -1,6 +1,5 @@
-import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
+import { formatDuration, type Instant } from '@taintmgr/core/time';
 import { type Failure, failureOf, isTooLong, noAnswer, succeeded } from './answer.ts';
-import { getRequest } from './api-request.ts';
 import { Backoff } from './backoff.ts';
 import { type ExchangeInput, partsOf, type StreamInput } from './exchange.ts';
 import { Inventory } from './inventory.ts';
@@ -31,6 +30,7 @@ import {
   type ReflectorState,
   relist,
   relistStatuses,
+  returnMsMax,
   type Stream,
   type Streaming,
   unableStatuses,
@@ -44,8 +44,6 @@ import { type CollectionEvent, isOlder, type WatchEvent, watchEventIn } from './
 export type { ReflectorEffect, ReflectorInput, ReflectorNotice, ReflectorOptions };
 
 const none: readonly never[] = [];
-/** Within this time all ask again when the server is back. */
-const returnMsMax: Millis = 2000;
 
 /**
  * Follows one collection: a list, then watches from its resourceVersion on, each from where the one
@@ -229,20 +227,19 @@ export class Reflector<T> {
   }
 
   #requestPage(now: Instant, continueToken: string): ReflectorState {
-    return {
-      ...this.#begin(this.#asking.page(now, continueToken)),
-      kind: 'Listing',
-      continueToken,
-    };
+    const asked = this.#asking.page(now, continueToken);
+    return { ...this.#begin(asked), kind: 'Listing', request: asked.request, continueToken };
   }
 
   #page(now: Instant, listing: Listing, body: string): ReflectorState {
-    const page = listPage(getRequest(this.#options.path), body);
+    const page = listPage(listing.request, body);
     if ('reason' in page) return this.#refused(now, listing, page);
     const changes = this.#inventory.addPage(page.items);
     if (!changes) return this.#refused(now, listing, noAnswer('an object of the list has no uid'));
     for (const change of changes) this.#effects.push(change);
     const { continueToken, resourceVersion } = page;
+    const why = this.#asking.faultOfNext(continueToken, page.items.length);
+    if (why !== null) return this.#refused(now, listing, noAnswer(why));
     if (continueToken !== '') return this.#requestPage(now, continueToken);
     this.#swap();
     return this.#options.watch ? this.#watch(now, { resourceVersion }) : { kind: 'Rested' };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseToWriteBack } from '../../src/proto/json.ts';
+import { parseJson, parseToWriteBack } from '../../src/proto/json.ts';
 
 // Runs on Bun and Deno too: what keeps the digits is the runtime's.
 
@@ -27,5 +27,26 @@ describe('an object that is written back', () => {
 
   it('is nothing where the text is broken', () => {
     assert.equal(parseToWriteBack('{"a":'), undefined);
+  });
+});
+
+describe('JSON whose values stand in each other', () => {
+  const nested = (depth: number, inside: string): string =>
+    `{"note":"${'[{'.repeat(50_000)}\\\\\\"]","a":${'['.repeat(depth)}${inside}${']'.repeat(depth)}}`;
+
+  it('is read as deep as objects of the API are', () => {
+    assert.deepEqual(parseJson(nested(900, '1')), JSON.parse(nested(900, '1')));
+  });
+
+  it('is none where they stand thousands deep, however they are cut', () => {
+    for (const depth of [1_000, 100_000, 3_000_000]) {
+      assert.equal(parseJson(nested(depth, '1')), undefined, `${depth}`);
+      assert.equal(parseJson(nested(depth, '1').slice(0, -depth)), undefined, `${depth}, cut`);
+    }
+  });
+
+  it('is none to write back, which takes the stack, where it is short', () => {
+    const text = '[1.0,'.repeat(5_000) + '1'.concat(']'.repeat(5_000));
+    assert.equal(parseToWriteBack(text), undefined);
   });
 });

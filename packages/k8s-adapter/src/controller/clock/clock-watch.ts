@@ -15,6 +15,8 @@ export type ClockNotice =
 
 /** Less is not reported: answers are dated in whole seconds. */
 const reportedMsMin: Millis = 1000;
+/** Of a clock that is years ahead, or stands still, seconds more or less are no news. */
+const reportedShareMin = 0.1;
 
 /** Notices when somebody sets a clock or a machine is suspended, and says it once. */
 export class ClockWatch {
@@ -34,7 +36,8 @@ export class ClockWatch {
   /** The API server's clock is believed to be so far ahead; null: that is nothing to talk about. */
   server(ahead: Millis): ClockNotice | null {
     const by = ahead - this.#reported;
-    if (Math.abs(by) < reportedMsMin) return null;
+    const least = Math.max(reportedMsMin, reportedShareMin * Math.abs(this.#reported));
+    if (Math.abs(by) < least) return null;
     this.#reported = ahead;
     return { kind: 'serverClockMoved', who: this.#who, ahead, by };
   }

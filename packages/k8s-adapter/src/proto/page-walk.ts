@@ -1,0 +1,33 @@
+// How far a list in pages has come, and whether that has an end.
+
+/** Far more than a cluster has of anything: Kubernetes is made for 150,000 pods. */
+const objectsMax = 2_000_000;
+/** API servers fill their pages; what others put before them may not. */
+const shortPagesMax = 100;
+/** It goes into the address of the next request. */
+const tokenLengthMax = 8_192;
+
+/** Follows the pages of one list, which a server may go on with for ever. */
+export class PageWalk {
+  readonly #tokens = new Set<string>();
+  #objects = 0;
+  #shortPages = 0;
+
+  /**
+   * A page has come with so many objects, of `limit` that were asked for (0: all), and another one is to be
+   * asked for by `token`. Why that is not done; null: it is.
+   */
+  next(token: string, objects: number, limit: number): string | null {
+    this.#objects += objects;
+    if (objects < limit || objects === 0) this.#shortPages += 1;
+    if (this.#tokens.has(token)) return 'the list does not go on: its continue token came before';
+    this.#tokens.add(token);
+    if (token.length > tokenLengthMax) {
+      return `the list has a continue token of ${token.length} characters`;
+    }
+    if (this.#shortPages > shortPagesMax) {
+      return `the list does not come to its end: more than ${shortPagesMax} of its pages are not full`;
+    }
+    return this.#objects > objectsMax ? `the list has more than ${objectsMax} objects` : null;
+  }
+}
