@@ -19,11 +19,11 @@ const decisions: Readonly<Record<string, Field>> = {
   mode: choice(
     'How pods leave: `observe` decides and reports everything and evicts nothing; `delete` deletes as ' +
       'kube-controller-manager does; `evict` asks PodDisruptionBudgets for as long as it takes; ' +
-      '`evict-then-delete` deletes what is still blocked after `deleteAfter`.',
-    ['observe', 'delete', 'evict', 'evict-then-delete'],
+      '`evictThenDelete` deletes what is still blocked after `deleteAfter`.',
+    ['observe', 'delete', 'evict', 'evictThenDelete'],
   ),
   deleteAfter: text(
-    'With `mode: evict-then-delete`: how long after it was due a pod is deleted that budgets still hold.',
+    'With `mode: evictThenDelete`: how long after it was due a pod is deleted that budgets still hold.',
     '10m',
     duration,
   ),

@@ -115,7 +115,7 @@ export const rows: readonly Row[] = [
       },
       {
         title: 'Deleted in spite of a budget',
-        about: 'After the time that evict-then-delete gives budgets.',
+        about: 'After the time that evictThenDelete gives budgets.',
         queries: [[`sum(increase(${of('taintmgr_pdb_bypass_total')}[$__rate_interval]))`, 'pods']],
       },
       {

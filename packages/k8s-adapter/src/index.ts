@@ -135,6 +135,7 @@ export {
   evictedByOther,
 } from './evictors/installation.ts';
 export type { Asker } from './evictors/look.ts';
+export { modeNamed } from './evictors/setting-readers.ts';
 export { type ReadSettings, readSettings } from './evictors/settings.ts';
 export {
   type Duty,

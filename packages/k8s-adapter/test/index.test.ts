@@ -56,6 +56,7 @@ it('opens exactly these', () => {
     'limitRecordFrom',
     'listRequest',
     'loadKubeconfig',
+    'modeNamed',
     'namespaceFromJson',
     'newEventRequest',
     'nodeFromJson',

@@ -1,6 +1,6 @@
 import { defaultConfig } from '@taintmgr/core';
 import { defaultLifecycleConfig } from '@taintmgr/core/lifecycle';
-import { declaringFlag, defaultPodWatch } from '@taintmgr/k8s-adapter';
+import { declaringFlag, defaultPodWatch, modeNamed } from '@taintmgr/k8s-adapter';
 import { inputFile, inputPaths } from './files.ts';
 import { flightRecorder } from './flight.ts';
 import {
@@ -149,10 +149,18 @@ const asking = {
 
 const inEviction = section('eviction');
 
+const modes = choice(['delete', 'evict', 'evictThenDelete']);
+/** As policies and folders write it, too: `EvictThenDelete`, `evict-then-delete`. */
+const evictionMode = {
+  ...modes,
+  want: `${modes.want} (EvictThenDelete and evict-then-delete are the same)`,
+  parse: (value: string) => modes.parse(modeNamed(value)),
+};
+
 const eviction = {
   mode: inEviction(
     'mode',
-    choice(['delete', 'evict', 'evictThenDelete']),
+    evictionMode,
     defaultConfig.mode,
     'how pods leave where no policy says it',
   ),

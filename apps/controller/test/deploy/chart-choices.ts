@@ -40,7 +40,7 @@ const acting: readonly Component[] = [
   'node-drains',
 ];
 
-const modes = ['observe', 'delete', 'evict', 'evict-then-delete'] as const;
+const modes = ['observe', 'delete', 'evict', 'evictThenDelete'] as const;
 const all = Object.keys(components) as Component[];
 
 /** A way to run it. */
@@ -66,7 +66,8 @@ export const ways: readonly Way[] = modes.flatMap((mode) => {
 
 /** The folders of deploy/kustomize that are chosen. */
 export function foldersOf({ mode, components }: Way): readonly string[] {
-  return [`modes/${mode}`, ...components.map((one) => `components/${one}`)];
+  const folder = mode === 'evictThenDelete' ? 'evict-then-delete' : mode;
+  return [`modes/${folder}`, ...components.map((one) => `components/${one}`)];
 }
 
 /** The values of the chart that are chosen. */

@@ -176,7 +176,7 @@ async function useRights(
   createPolicies(embedded);
   if (has('deletions')) createAction(embedded, 'Delete');
   if (has('evictions')) createAction(embedded, 'Evict');
-  if (mode === 'evict-then-delete') protectOverdue(embedded);
+  if (mode === 'evictThenDelete') protectOverdue(embedded);
   if (has('takeover')) optIn(embedded);
   if (has('takeover-repair')) takeAway(embedded, manifests.objects);
   taintNodes(embedded);
@@ -223,7 +223,7 @@ const guarded = ({ mode, components }: Way): Way => {
 const chosen: readonly Way[] = [
   { mode: 'delete', components: [] },
   { mode: 'evict', components: [] },
-  { mode: 'evict-then-delete', components: [] },
+  { mode: 'evictThenDelete', components: [] },
   { mode: 'observe', components: [] },
   { mode: 'delete', components: ['evictions'] },
   { mode: 'evict', components: ['deletions'] },

@@ -87,6 +87,10 @@ describe('settings', () => {
       '--mode=evict --concurrent-evictions 5 --semantics upstream-1.36',
       { mode: 'evict', concurrentEvictions: 5, semantics: 'upstream-1.36' },
     ],
+    ...['evictThenDelete', 'EvictThenDelete', 'evict-then-delete'].map(
+      (mode) => [`--mode=${mode} --delete-after=5m`, { mode: 'evictThenDelete' }] as const,
+    ),
+    ['--mode=Evict', { mode: 'evict' }],
     ['--logging-format=json -v 4', { loggingFormat: 'json', verbosity: 4 }],
     ['-v=4', { verbosity: 4 }],
     ['--v=2', { verbosity: 2 }],

@@ -74,7 +74,10 @@ const wrong: Readonly<Record<keyof Settings, readonly [value: string, want: stri
     'an http or https address without credentials, such as http://host:8081',
   ],
   checkUrl: ['host:8081', 'an http or https address without credentials, such as http://host:8081'],
-  mode: ['drop', 'delete or evict or evictThenDelete'],
+  mode: [
+    'drop',
+    'delete or evict or evictThenDelete (EvictThenDelete and evict-then-delete are the same)',
+  ],
   semantics: ['upstream', 'precise or upstream-1.36'],
   concurrentEvictions: ['0', 'a whole number from 1'],
   podWatch: ['some', 'auto or all or tainted-nodes'],

@@ -12,12 +12,12 @@
   value: "8081"
 {{- if include "taintmgr.acts" . }}
 - name: TAINTMGR_MODE
-  value: {{ .Values.mode | replace "evict-then-delete" "evictThenDelete" }}
+  value: {{ .Values.mode }}
 {{- else }}
 - name: TAINTMGR_DRY_RUN
   value: client
 {{- end }}
-{{- if eq .Values.mode "evict-then-delete" }}
+{{- if eq .Values.mode "evictThenDelete" }}
 - name: TAINTMGR_DELETE_AFTER
   value: {{ .Values.deleteAfter | quote }}
 {{- end }}

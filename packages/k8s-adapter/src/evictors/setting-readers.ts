@@ -41,9 +41,17 @@ function choice<const T extends string>(...words: readonly T[]): Kind<T> {
 const boolean: Kind<boolean> = (text) => (text === 'true' ? true : text === 'false' ? false : null);
 const number: Kind<number> = (text) => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : null);
 
+const modes = choice('delete', 'evict', 'evictThenDelete');
+
+/** A mode as flags have it, of one that is written as an action of a policy or with hyphens. */
+export function modeNamed(text: string): string {
+  const joined = text.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return joined.replace(/^[A-Z]/, (letter) => letter.toLowerCase());
+}
+
 /** By the name of the flag, or of the field of the configuration file where there is no flag. */
 export const settingReaders: ReadonlyMap<string, SettingReader> = new Map([
-  ['mode', engine('mode', choice('delete', 'evict', 'evictThenDelete'))],
+  ['mode', engine('mode', (text) => modes(modeNamed(text)))],
   ['semantics', engine('semantics', choice('precise', 'upstream-1.36'))],
   ['takeover', engine('takeover', boolean)],
   ['delete-after', readDeleteAfter],

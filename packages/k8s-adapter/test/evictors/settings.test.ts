@@ -11,6 +11,12 @@ const cases: readonly (readonly [
 ])[] = [
   ['nothing', {}, {}],
   [
+    'a mode as policies write it',
+    { mode: 'EvictThenDelete' },
+    { engine: { mode: 'evictThenDelete' } },
+  ],
+  ['a mode with hyphens', { mode: 'evict-then-delete' }, { engine: { mode: 'evictThenDelete' } }],
+  [
     'what predictions go by',
     { mode: 'evictThenDelete', 'delete-after': '1h30m', 'node-eviction-rate': '0.5' },
     {
