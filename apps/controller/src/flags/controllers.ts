@@ -42,7 +42,7 @@ function isEnabled(controller: ControllerName, names: readonly string[]): boolea
 }
 
 function canonical(name: string): string {
-  return aliases[name] ?? name;
+  return (Object.hasOwn(aliases, name) && aliases[name]) || name;
 }
 
 function withoutDash(name: string): string {

@@ -90,7 +90,8 @@ export function refuseRemovedFlags(argv: readonly string[]): void {
     if (word === '--') return;
     const [, flag = ''] = /^--([^=]+)/.exec(word) ?? [];
     // kube-controller-manager takes underscores too.
-    const removed = removedFlags[flag.replaceAll('_', '-')];
+    const name = flag.replaceAll('_', '-');
+    const removed = Object.hasOwn(removedFlags, name) ? removedFlags[name] : undefined;
     if (!removed) continue;
     const since =
       removed.since === '' ? 'is no flag here' : `was removed in Kubernetes ${removed.since}`;
@@ -101,6 +102,6 @@ export function refuseRemovedFlags(argv: readonly string[]): void {
 /** What is so now where a feature gate was removed; null: there was none of that name. */
 export function removedGateText(entry: string): string | null {
   const [name = ''] = entry.split('=', 1);
-  const text = removedGates[name];
+  const text = Object.hasOwn(removedGates, name) ? removedGates[name] : undefined;
   return text === undefined ? null : `--feature-gates: ${name} was removed: ${text}`;
 }

@@ -27,6 +27,12 @@ function lineFor(...argv: readonly string[]): string | null {
   }
 }
 
+it('a name that every object has is no removed flag, gate or controller', () => {
+  assert.throws(() => lineFor('--constructor=1'), /unknown option '--constructor=1'/);
+  assert.doesNotMatch(lineFor('--feature-gates=toString=true') ?? '', /removed/);
+  assert.match(lineFor('--controllers=constructor') ?? '', /constructor/);
+});
+
 describe('a flag of an earlier version', () => {
   for (const [flag, { instead }] of Object.entries(removedFlags)) {
     for (const word of [`--${flag}`, `--${flag}=5m`, `--${flag.replaceAll('-', '_')}=true`]) {

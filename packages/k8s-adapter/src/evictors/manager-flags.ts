@@ -84,7 +84,8 @@ function lastGate({ featureGates }: ManagerFlags, name: string): 'true' | 'false
 }
 
 function canonical(name: string): string {
-  return aliases[name] ?? duties.find((duty) => duty === name) ?? '';
+  if (Object.hasOwn(aliases, name)) return aliases[name] ?? '';
+  return duties.find((duty) => duty === name) ?? '';
 }
 
 /** A word as it is; a script of a shell as the words in it, without their quotes. */

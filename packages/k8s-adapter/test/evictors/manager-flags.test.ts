@@ -9,6 +9,11 @@ function flagsOf(...flags: readonly string[]) {
 }
 
 // Go's strconv.ParseBool takes these, and no others.
+it('a name that every object has is the name of no controller', () => {
+  const flags = flagsOf('--controllers=constructor,toString,__proto__');
+  assert.deepEqual(dutyOf(flags, 'taint-eviction-controller').runs, false);
+});
+
 describe('feature gates of kube-controller-manager', () => {
   for (const [gates, compares] of [
     ['', false],

@@ -1,5 +1,6 @@
 // As whom somebody asks who impersonates another.
 import { badRequest } from '../objects/errors.ts';
+import { setOwn } from '../objects/json.ts';
 import type { Access } from './access.ts';
 import { type Extra, serviceAccountUser, type User } from './authorizer.ts';
 
@@ -61,7 +62,8 @@ function wantedBy(headers: Headers): Wanted | null {
   const extra: Record<string, readonly string[]> = {};
   for (const [header, values] of Object.entries(headers)) {
     if (!header.startsWith(extraPrefix)) continue;
-    extra[unescaped(header.slice(extraPrefix.length)).toLowerCase()] = listed(values);
+    const key = unescaped(header.slice(extraPrefix.length)).toLowerCase();
+    setOwn(extra, key, listed(values));
   }
   const wanted = { name, uid, groups, extra };
   if (name !== '') return wanted;

@@ -1,6 +1,6 @@
 // The values of CEL: how JSON becomes them, and when two of them are equal.
 import { evaluate, Optional } from '@marcbachmann/cel-js';
-import { isList, isObject } from '../objects/json.ts';
+import { isList, isObject, setOwn } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 import type { CelObject, CelType } from './type.ts';
 
@@ -103,7 +103,7 @@ function objectFrom(type: CelObject, json: { readonly [key: string]: Json }): Ce
     const name = propertyName(field);
     // A field that holds null is as one that is not there.
     if (!Object.hasOwn(json, name) || json[name] === null) continue;
-    instance[field] = toCel(fieldType, json[name]);
+    setOwn(instance, field, toCel(fieldType, json[name]));
   }
   return instance;
 }

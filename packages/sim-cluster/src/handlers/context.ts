@@ -154,17 +154,22 @@ export function refuseForce({ info }: Call): void {
 const futureWaitMs = 3000;
 
 /**
- * Answers at once when the store has reached `rv`; otherwise waits a little and then answers or
- * refuses with 504.
+ * Answers at once when the store has reached the resourceVersion; otherwise waits a little and then
+ * answers or refuses with 504.
  */
-export function whenReached({ backend }: ResourceCall, rv: number, answer: () => Answer): Answer {
+export function whenReached(
+  { backend }: ResourceCall,
+  asked: string,
+  answer: () => Answer,
+): Answer {
+  const rv = Number(asked);
   if (rv <= backend.store.rv) return answer();
   return {
     kind: 'later',
     delayMs: futureWaitMs,
     answer: () => {
       if (rv <= backend.store.rv) return answer();
-      throw futureResourceVersion(String(rv), String(backend.store.rv));
+      throw futureResourceVersion(asked, String(backend.store.rv));
     },
   };
 }

@@ -79,7 +79,7 @@ interface Start {
 function startOf(store: Store, collection: Collection, options: ListOptions): Start {
   const limit = options.limit === 0 ? Number.POSITIVE_INFINITY : options.limit;
   if (options.continueToken !== '') return continuation(store, collection, options, limit);
-  const rv = readResourceVersion(options.resourceVersion, false);
+  const rv = readResourceVersion(options.resourceVersion, true);
   if (rv > store.rv) throw futureResourceVersion(options.resourceVersion, String(store.rv));
   // A list at "any" version comes from a cache, which knows no pages.
   if (options.resourceVersion === '0') {

@@ -20,8 +20,9 @@ import { Watch } from './watch.ts';
 /** GET of one object, or of its status. */
 export function handleGet(call: ResourceCall): Answer {
   const { backend, resource, path, info } = call;
-  const rv = readResourceVersion(info.query.get('resourceVersion') ?? '', false);
-  return whenReached(call, rv, () => {
+  const asked = info.query.get('resourceVersion') ?? '';
+  readResourceVersion(asked, false);
+  return whenReached(call, asked, () => {
     const { storeKey } = storageOf(resource);
     const object = backend.store.get(storeKey, path.namespace, path.name);
     if (!object) throw notFound(resource, path.name);
@@ -34,8 +35,9 @@ export function handleList(call: ResourceCall): Answer {
   const { backend, resource, path, info } = call;
   const options = readListOptions(info.query);
   const presenter = presenterOf(call);
-  const rv = options.continueToken ? 0 : readResourceVersion(options.resourceVersion, false);
-  return whenReached(call, rv, () =>
+  const asked = options.continueToken ? '' : options.resourceVersion;
+  readResourceVersion(asked, true);
+  return whenReached(call, asked, () =>
     listReply(call, presenter, listObjects(backend.store, resource, path.namespace, options)),
   );
 }

@@ -49,7 +49,7 @@ export class Watch {
     this.#namespace = namespace;
     this.#options = options;
     this.#selector = new Selector(resource, options.labelSelector, options.fieldSelector);
-    this.#startRv = readResourceVersion(options.resourceVersion, true);
+    this.#startRv = readResourceVersion(options.resourceVersion, false);
   }
 
   /** Sends what is already there, then follows. */

@@ -72,7 +72,7 @@ function shared(value: Json, known: Json | undefined): Json {
     const member = value[key] as Json | undefined;
     if (member === undefined) continue;
     members++;
-    const knownMember = known[key];
+    const knownMember = entry(known, key);
     const taken = shared(member, knownMember);
     if (taken !== knownMember) isKnown = false;
     if (taken === member) continue;
@@ -120,7 +120,7 @@ export function entry<T>(table: Readonly<Record<string, T>>, key: string): T | u
 }
 
 /** Gives an object a member of a name that a client chose, which may be `__proto__`. */
-export function setOwn(object: JsonObject, name: string, value: Json): void {
+export function setOwn<T>(object: Record<string, T>, name: string, value: T): void {
   if (name !== '__proto__') object[name] = value;
   else
     Object.defineProperty(object, name, {

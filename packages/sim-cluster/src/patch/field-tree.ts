@@ -138,14 +138,13 @@ class Changes {
   ): void {
     for (const name in has) {
       const value = has[name];
-      if (value === undefined || value === had[name] || !counts(name)) continue;
       const known = entry(had, name);
+      if (value === undefined || value === known || !counts(name)) continue;
       this.note(`f:${name}`, compare(memberShape(shape, name), known, value));
     }
     for (const name in had) {
       const value = had[name];
-      if (value === undefined || value === has[name] || !counts(name)) continue;
-      if (entry(has, name) !== undefined) continue;
+      if (value === undefined || entry(has, name) !== undefined || !counts(name)) continue;
       this.note(`f:${name}`, compare(memberShape(shape, name), value, undefined));
     }
   }

@@ -1,6 +1,6 @@
 // JSON Patch (RFC 6902).
 import { badRequest, patchDoesNotApply, requestTooLarge } from '../objects/errors.ts';
-import { entry, equal, isList, isObject } from '../objects/json.ts';
+import { entry, equal, isList, isObject, setOwn } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 
 const operationsMax = 10_000;
@@ -111,7 +111,7 @@ function add(document: Json, path: readonly string[], value: Json): Json {
   const container = holder(document, path);
   if (Array.isArray(container)) {
     container.splice(last === '-' ? container.length : index(last, container.length), 0, value);
-  } else container[last] = value;
+  } else setOwn(container, last, value);
   return document;
 }
 

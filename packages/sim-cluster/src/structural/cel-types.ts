@@ -2,7 +2,7 @@
 
 import { type CelObject, type CelType, listOf, mapOf } from '../cel/type.ts';
 import { fieldName } from '../cel/value.ts';
-import { entry } from '../objects/json.ts';
+import { entry, setOwn } from '../objects/json.ts';
 import { itemsSchema, type JsonSchema, valuesSchema } from './json-schema.ts';
 
 const textFormats: Readonly<Record<string, CelType>> = {
@@ -54,7 +54,7 @@ function objectType(schema: JsonSchema, isWhole: boolean): CelType | null {
   for (const [name, inner] of Object.entries(schema.properties ?? {})) {
     const field = fieldName(name);
     const type = field === null ? null : celTypeOf(inner);
-    if (field !== null && type) fields[field] = type;
+    if (field !== null && type) setOwn(fields, field, type);
   }
   const whole = isWhole ? ({ apiVersion: 'string', kind: 'string', metadata } as const) : {};
   return { kind: 'object', name: 'object', fields: { ...fields, ...whole } };

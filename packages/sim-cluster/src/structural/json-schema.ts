@@ -1,5 +1,5 @@
 // The schema of a custom resource, as a CustomResourceDefinition holds it.
-import { entry } from '../objects/json.ts';
+import { entry, setOwn } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 
 /** One entry of `x-kubernetes-validations`. */
@@ -92,8 +92,9 @@ export function itemKeys(schema: JsonSchema, item: Json): { readonly [key: strin
   };
   const keys: Record<string, Json> = {};
   for (const name of [...(schema['x-kubernetes-list-map-keys'] ?? [])].sort()) {
-    const value = entry(object, name) ?? itemsSchema(schema)?.properties?.[name]?.default;
-    if (value !== undefined) keys[name] = value;
+    const inner = entry(itemsSchema(schema)?.properties ?? {}, name);
+    const value = entry(object, name) ?? inner?.default;
+    if (value !== undefined) setOwn(keys, name, value);
   }
   return keys;
 }

@@ -101,12 +101,18 @@ function watchCauses({ match, continueToken, sendInitialEvents }: ListOptions): 
 
 /**
  * The resourceVersion asked for as a number; 0 for none. One that does not parse is 400 for a
- * list or get, but 500 for a watch.
+ * list, but 500 for a get and a watch.
  */
-export function readResourceVersion(text: string, forWatch: boolean): number {
+export function readResourceVersion(text: string, isList: boolean): number {
   if (text === '') return 0;
-  if (/^\d+$/.test(text)) return Number(text);
+  const isNumber = /^\d+$/.test(text);
+  if (isNumber && (text.length < uint64Max.length || BigInt(text) <= BigInt(uint64Max))) {
+    return Number(text);
+  }
   const quoted = JSON.stringify(text);
-  const message = `resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: invalid syntax`;
-  throw forWatch ? serverError(message) : badRequest(`invalid resource version: ${message}`);
+  const fault = isNumber ? 'value out of range' : 'invalid syntax';
+  const message = `resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: ${fault}`;
+  throw isList ? badRequest(`invalid resource version: ${message}`) : serverError(message);
 }
+
+const uint64Max = '18446744073709551615';

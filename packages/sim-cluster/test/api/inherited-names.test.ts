@@ -5,7 +5,7 @@ import { pdb } from '../../src/builders.ts';
 import { goRegExp } from '../../src/objects/regular-expression.ts';
 import { admitsNode } from '../../src/scheduler/node-affinity.ts';
 import { fixture, podNamed, pods } from '../world/api-fixture.ts';
-import { merge, strategic } from '../world/client.ts';
+import { jsonPatch, merge, strategic } from '../world/client.ts';
 import { bench, binding } from '../world/rbac.ts';
 import { stored, virtualCluster } from '../world/virtual-cluster.ts';
 
@@ -77,6 +77,12 @@ it('a ConfigMap keeps a key __proto__, however it is written', () => {
     assert.equal(patched.status, 200, patched.text);
     assert.ok(client.get(`${path}/m`).text.includes(`"__proto__":"${type}"`));
   }
+  client.patch(`${path}/m`, { data: null }, merge);
+  const added = [
+    { op: 'add', path: '/data', value: {} },
+    { op: 'add', path: '/data/__proto__', value: strategic },
+  ];
+  assert.match(client.patch(`${path}/m`, added, jsonPatch).text, /"data":\{"__proto__":/);
   client.patch(`${path}/m`, { metadata: { labels: { c: 'd' } } }, merge);
   assert.ok(client.get(`${path}/m`).text.includes(`"__proto__":"${strategic}"`));
 });

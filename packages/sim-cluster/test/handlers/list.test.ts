@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
 import { fixture, podNamed, pods } from '../world/api-fixture.ts';
 import type { Response } from '../world/client.ts';
@@ -52,4 +52,25 @@ it('a list says how many are left, unless a selector leaves that open', () => {
     [left({}), left({ labelSelector: 'l=1' }), left({ fieldSelector: 'status.phase=Pending' })],
     [2, undefined, undefined],
   );
+});
+
+describe('a resourceVersion beyond any', () => {
+  const asked = [
+    // As kube-apiserver 1.36.2 answers.
+    [`1${'0'.repeat(30)}`, 'pods', 400, 'value out of range'],
+    ['18446744073709551616', 'pods', 400, 'value out of range'],
+    ['18446744073709551616', 'namespaces/default', 500, 'value out of range'],
+    ['abc', 'namespaces/default', 500, 'invalid syntax'],
+    ['18446744073709551615', 'pods', 504, 'Too large resource version: 18446744073709551615, '],
+    ['9007199254740993', 'pods', 504, 'Too large resource version: 9007199254740993, '],
+  ] as const;
+  for (const [resourceVersion, path, status, text] of asked) {
+    it(`${resourceVersion} of ${path} is ${status}: ${text}`, () => {
+      const { client, pass } = fixture();
+      const answer = client.send('GET', `/api/v1/${path}`, { query: { resourceVersion } });
+      pass(3000);
+      assert.equal(answer().status, status);
+      assert.ok(answer().body.message.includes(text), answer().body.message);
+    });
+  }
 });

@@ -9,15 +9,15 @@ import type { Drain } from './drain.ts';
 import { nameOf } from './progress-line.ts';
 
 /** The controller that marks pods so, where managedFields do not say who did. */
-const byReason: Readonly<Record<string, string>> = {
-  DeletionByTaintManager: 'kube-controller-manager',
-  DeletionByPodGC: 'kube-controller-manager',
-  PreemptionByScheduler: 'kube-scheduler',
-};
+const byReason: ReadonlyMap<string, string> = new Map([
+  ['DeletionByTaintManager', 'kube-controller-manager'],
+  ['DeletionByPodGC', 'kube-controller-manager'],
+  ['PreemptionByScheduler', 'kube-scheduler'],
+]);
 
 /** Who deleted a pod, as far as its mark says: `kube-controller-manager`, `somebody else`. */
 export function deleterText({ manager, reason }: ForeignDeletion): string {
-  return manager ?? byReason[reason ?? ''] ?? 'somebody else';
+  return manager ?? byReason.get(reason ?? '') ?? 'somebody else';
 }
 
 /** Why the drain has stopped. */

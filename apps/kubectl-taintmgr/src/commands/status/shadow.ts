@@ -163,7 +163,7 @@ function whenText(now: Instant, text: string | undefined): string {
 }
 
 function verdictText(verdict: string): string {
-  return verdictTexts[verdict] ?? verdict;
+  return (Object.hasOwn(verdictTexts, verdict) && verdictTexts[verdict]) || verdict;
 }
 
 /** `later by 4m56s` */

@@ -175,7 +175,7 @@ function ownerNotes(pods: readonly KubeObject[], api: Cluster['api']): readonly 
   const missing = pods.flatMap(({ metadata }) => {
     const owner = metadata.ownerReferences?.find(({ controller }) => controller);
     if (!owner || owner.kind === 'Node') return [];
-    const resource = owning[owner.kind];
+    const resource = Object.hasOwn(owning, owner.kind) ? owning[owner.kind] : undefined;
     return resource && api.get(resource, metadata.namespace ?? '', owner.name) ? [] : owner.kind;
   });
   return Array.from(countBy(missing), ([kind, number]) => {
