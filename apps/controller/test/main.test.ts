@@ -146,6 +146,21 @@ describe('taintmgr-controller', () => {
     assert.deepEqual([code, out], [0, '']);
   });
 
+  for (const signal of ['SIGTERM', 'SIGINT']) {
+    it(`ends with 0 where ${signal} comes while it is still being loaded`, async (t) => {
+      const kills = `process.kill(process.pid, '${signal}')`;
+      // The first module of flags is asked for: most of the time to load is still to come.
+      const resolve = `(name, context, next) => (name.includes('/flags/') && !sent && (sent = true, ${kills}), next(name, context))`;
+      const hook = `let sent = false; process.getBuiltinModule('node:module').registerHooks({ resolve: ${resolve} });`;
+      const preload = `--import=data:text/javascript,${encodeURIComponent(hook)}`;
+      const own = ['-C', '@taintmgr/source', preload, 'apps/controller/src/main.ts'];
+      const flags = ['--server=https://127.0.0.1:1', '--secure-port=0'];
+      const { code, err } = await startProgram(t, process.execPath, ...own, ...flags).result;
+      assert.equal(code, 0, err);
+      assert.match(err, new RegExp(`in progress {2}signal=${signal}\\n.* stopped\\n$`));
+    });
+  }
+
   it('opens no debugger on SIGUSR1', async (t) => {
     const port = await freePort();
     const { child, saw, result } = start(t, '--simulate', `--secure-port=${port}`);

@@ -7,18 +7,17 @@
 const echoMsMax = 500;
 
 /**
- * Aborted by the first SIGINT or SIGTERM, of which `onStop` is told. A second one ends the process
- * at once, with this exit code.
+ * Aborted by the first SIGINT or SIGTERM, whose name is the reason. A second one ends the process at
+ * once, with this exit code.
  */
-export function stopSignal(exitCode: number, onStop: (name: string) => void): AbortSignal {
+export function stopSignal(exitCode: number): AbortSignal {
   const stop = new AbortController();
   let stoppedAt = 0;
   for (const name of ['SIGTERM', 'SIGINT'] as const) {
     process.on(name, () => {
       if (!stop.signal.aborted) {
         stoppedAt = performance.now();
-        onStop(name);
-        stop.abort();
+        stop.abort(name);
       } else if (performance.now() - stoppedAt > echoMsMax) {
         process.exit(exitCode);
       }

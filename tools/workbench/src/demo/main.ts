@@ -41,11 +41,10 @@ process.exitCode = await main();
 async function main(): Promise<number> {
   const flags = readFlags();
   if (typeof flags === 'number') return flags;
-  const stop = new AbortController();
-  stopSignal(interrupted, () => stop.abort());
-  const isKept = await play(flags, stop.signal);
+  const signal = stopSignal(interrupted);
+  const isKept = await play(flags, signal);
   if (isKept === null) return interrupted;
-  if (flags.keep) await keep(flags.seed, stop.signal);
+  if (flags.keep) await keep(flags.seed, signal);
   return isKept ? 0 : 1;
 }
 
