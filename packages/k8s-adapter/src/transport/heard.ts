@@ -28,7 +28,7 @@ const pieceBytesMax = 64 * 1024;
  * the half of this, twice as much. A kilobyte may be a pod that is nothing new, or two nodes with sixty to evict.
  */
 const pieceMsMax: Millis = 8;
-/** What has piled up beyond it is told too: a list of a million pods is not to wait in memory. */
+/** While more waits, nothing more is read: a list of a million pods is not to wait in memory. */
 const waitingBytesMax = 512 * 1024;
 
 /**
@@ -63,6 +63,13 @@ export class Heard {
     this.#partOf(call).isOver = true;
   }
 
+  /** Whether so much of watches waits to be told that nothing more is to be read before. */
+  get isFull(): boolean {
+    let bytes = 0;
+    for (const part of this.#parts.values()) if (part.isWatch) bytes += part.length;
+    return bytes > waitingBytesMax;
+  }
+
   /** Nobody waits for it any more. */
   forget(call: Call): void {
     this.#parts.delete(call);
@@ -70,13 +77,13 @@ export class Heard {
 
   /**
    * Gives on what has come, of long parts of watches a piece; whether more is to be told soon. Of
-   * watches nothing is told with `isTurnTaken`, unless much of it waits: a piece was, a moment ago.
+   * watches nothing is told with `isTurnTaken`: a piece was, a moment ago.
    */
   deliverSome(isTurnTaken: boolean): boolean {
     let isMore = false;
     for (const part of this.#parts.values()) {
       const isLong = part.isWatch && part.length > part.pieceBytes;
-      const isHeld = part.isWatch && isTurnTaken && part.length <= waitingBytesMax;
+      const isHeld = part.isWatch && isTurnTaken;
       if (isLong && !isHeld) this.#deliverPiece(part);
       else if (!isHeld) this.#deliver(part);
       isMore ||= isLong || isHeld;
@@ -104,9 +111,9 @@ export class Heard {
   }
 
   #deliverPiece(part: Part): void {
-    const { call, head, pieceBytes, length } = part;
+    const { call, head, pieceBytes } = part;
     part.head = null;
-    const piece = takePiece(part, Math.max(pieceBytes, length - waitingBytesMax));
+    const piece = takePiece(part, pieceBytes);
     const start = this.#clock();
     if (head) call.head(head.status, head.headers);
     call.data(piece);

@@ -56,7 +56,12 @@ export class Http1Pool {
 
 function receive(call: Call, response: http.IncomingMessage): void {
   call.head(response.statusCode ?? 0, flatHeaders(response.headers));
-  response.on('data', (chunk: Buffer) => call.data(chunk));
+  response.on('data', (chunk: Buffer) => {
+    call.data(chunk);
+    // One in a turn of the event loop, however fast they come: everybody else has his turn too.
+    response.pause();
+    setImmediate(() => response.resume());
+  });
   response.on('error', (error) => call.fail(describeError(error), 'unknown'));
   response.on('end', () => call.end());
 }

@@ -71,6 +71,8 @@ export class Http2Connection {
   #isTurnTaken = false;
   /** More of them waits. */
   #isMore = false;
+  /** So much of them that nothing is read. */
+  #isFull = false;
   #why = 'the connection was closed';
 
   /** `authority`: host and port, as requests name them. */
@@ -178,6 +180,7 @@ export class Http2Connection {
   /** Of watches something is told once in a turn of the event loop; answers are told as they come. */
   #deliver(): void {
     this.#isMore = this.#heard.deliverSome(this.#isTurnTaken);
+    this.#holdBack();
     if (this.#isTurnTaken) return;
     this.#isTurnTaken = true;
     setImmediate(() => {
@@ -192,6 +195,17 @@ export class Http2Connection {
     });
   }
 
+  /** A server that sends faster than events are taken in waits, and everybody else has his turn. */
+  #holdBack(): void {
+    const { isFull } = this.#heard;
+    // What we do not read is no silence of the server.
+    if (isFull || this.#isFull) this.#life.heard();
+    if (isFull === this.#isFull) return;
+    this.#isFull = isFull;
+    if (isFull) this.#socket.pause();
+    else if (!this.#resume) this.#socket.resume();
+  }
+
   #pauseReading(): void {
     if (this.#resume) return;
     const pause = this.#readPause.next(this.#clock());
@@ -199,7 +213,7 @@ export class Http2Connection {
     this.#socket.pause();
     this.#resume = setTimeout(() => {
       this.#resume = null;
-      this.#socket.resume();
+      if (!this.#isFull) this.#socket.resume();
     }, pause);
   }
 

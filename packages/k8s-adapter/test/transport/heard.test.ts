@@ -246,21 +246,19 @@ describe('a long part of a watch', () => {
     );
   });
 
-  it('is told up to what may wait where so much has piled up that it would fill the memory', () => {
-    for (const isTurnTaken of [false, true]) {
-      const told: Uint8Array[] = [];
-      const [heard, watch] = [new Heard(), watchOf(told)];
-      heard.data(watch, kilobytes(512 + 100));
-      assert.equal(heard.deliverSome(isTurnTaken), true);
-      heard.data(watch, kilobytes(70));
-      assert.equal(heard.deliverSome(isTurnTaken), true);
-      assert.deepEqual(
-        told.map(({ length }) => length / 1024),
-        [100, 70],
-      );
-      while (heard.deliverSome(false));
-      assert.deepEqual(Buffer.concat(told), Buffer.concat([kilobytes(512 + 100), kilobytes(70)]));
-    }
+  it('is full where so much has piled up that it would fill the memory, until some is told', () => {
+    const told: Uint8Array[] = [];
+    const [heard, watch] = [new Heard(() => 0), watchOf(told)];
+    heard.data(watch, kilobytes(512));
+    assert.equal(heard.isFull, false);
+    heard.data(watch, kilobytes(70));
+    assert.equal(heard.isFull, true);
+    assert.equal(heard.deliverSome(true), true, 'in its turn, as ever');
+    assert.deepEqual(told, []);
+    while (heard.isFull) assert.equal(heard.deliverSome(false), true);
+    while (heard.deliverSome(false));
+    assert.deepEqual(Buffer.concat(told), Buffer.concat([kilobytes(512), kilobytes(70)]));
+    assert.ok(told.every(({ length }) => length <= 64 * 1024));
   });
 
   it('is not cut where it is a list: nobody has use for a part of one', () => {
