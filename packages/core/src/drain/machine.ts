@@ -129,8 +129,11 @@ export class DrainMachine {
     this.#actAt = now;
   }
 
-  /** The node is none of its targets any more, and its turn had not come. */
+  /** The node is none of its targets any more, and its turn had not come: nothing more is heard of its pods. */
   remove(nodeName: string): void {
+    for (const { uid } of [...this.#decider.store.podsOn(nodeName)]) {
+      this.#decider.take(this.#now, { kind: 'podDelete', uid });
+    }
     for (const { pod } of this.#pods.on(nodeName)) {
       this.#pods.schedule.cancel(pod.uid);
       this.#pods.delete(pod.uid);

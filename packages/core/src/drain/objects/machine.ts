@@ -14,8 +14,8 @@ import type { NodeDrain } from '../../policy/values.ts';
 import type { Change, StoreView } from '../../store.ts';
 import type { NodeDrainCommand } from './command.ts';
 import type { SettingWrites } from './marks.ts';
-import { RestingRuns } from './resting-runs.ts';
 import { NodeDrainRun } from './run.ts';
+import { OpenRuns, RestingRuns } from './run-index.ts';
 import type { DrainHold, NodeDrainState } from './state.ts';
 import { Workloads } from './workloads.ts';
 
@@ -41,10 +41,10 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
   readonly #store: StoreView;
   readonly #drains = new Map<string, NodeDrain>();
   readonly #runs = new Map<string, NodeDrainRun>();
-  /** Those that have ended, which hear of what concerns them and of nothing else. */
+  /** Those that have ended. */
   readonly #rest = new RestingRuns();
   /** The others, the first declared first. */
-  readonly #open = new Set<NodeDrainRun>();
+  readonly #open = new OpenRuns();
   /** Those of others that are at work on nodes. */
   readonly #working = new Drains();
   readonly #workloads: Workloads;
@@ -88,6 +88,7 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
       case 'nodeDrainDelete':
         this.#drains.delete(event.name);
         this.#forget(event.name);
+        this.#recheck(now);
         break;
       case 'synced':
       case 'leadership':
@@ -103,8 +104,7 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
         this.#recheck(now);
         break;
       default:
-        for (const run of this.#rest.concerned(event, changes)) this.#wake(run);
-        for (const run of this.#open) run.handle(now, event);
+        this.#hear(now, event, changes);
     }
     return event.kind === 'tick' ? this.#act(now) : [];
   }
@@ -113,9 +113,15 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
     // Asked with each event, and most of the time there is no drain.
     if (this.#open.size === 0) return this.#rest.nextWake();
     if (this.#mayMoveReplicas) return Number.NEGATIVE_INFINITY;
-    const runs = Array.from(this.#open, (run) => run.nextWake());
-    const others = [this.#working, this.#workloads, this.#rest].map((one) => one.nextWake());
-    return earliest([...others, ...runs]);
+    const all = [this.#working, this.#workloads, this.#rest, this.#open];
+    return earliest(all.map((one) => one.nextWake()));
+  }
+
+  /** What a drain was answered may be what another one waits for. */
+  #hear(now: Instant, event: Event, changes: readonly Change[]): void {
+    for (const run of this.#rest.concerned(event, changes)) this.#wake(run);
+    const isHeard = this.#open.handle(now, event, changes);
+    if (isHeard && event.kind === 'result') this.#recheck(now);
   }
 
   #follow(now: Instant, event: Event): void {
@@ -134,9 +140,14 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
       this.#put(name, this.#newRun(now, drain));
     } else if (run.drain.generation === generation || isDeleted) {
       const rests = this.#rest.has(run) && drain.isGuarded && !isDeleted;
+      const isNews = isDeleted && !run.drain.isDeleted;
       if (!rests) this.#wake(run);
       if (!rests) run.update(now, drain);
-    } else this.#put(name, this.#newRun(now, edited(now, drain, run), run.written));
+      if (isNews) this.#recheck(now);
+    } else {
+      this.#put(name, this.#newRun(now, edited(now, drain, run), run.written));
+      this.#recheck(now);
+    }
   }
 
   #put(name: string, run: NodeDrainRun): void {
@@ -179,13 +190,13 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
   }
 
   #recheck(now: Instant): void {
-    for (const run of this.#open) run.recheck(now);
+    this.#open.recheck(now);
   }
 
   #act(now: Instant): readonly NodeDrainCommand[] {
     for (const run of this.#rest.takeDue(now)) this.#wake(run);
-    const commands = Array.from(this.#open, (run) => run.act(now)).flat();
-    for (const run of this.#open) {
+    const commands = this.#open.act(now);
+    for (const run of this.#open.all()) {
       if (!run.isAtRest) continue;
       this.#open.delete(run);
       this.#rest.add(run);
@@ -230,9 +241,7 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
       const message = `drain ${same.id} has put ${taint} on it: undo that one first`;
       return { reason: 'AnotherDrain', message };
     }
-    const older = Array.from(this.#open).find(
-      (run) => isOlder(run.drain, drain) && run.isOpenOn(name),
-    );
+    const older = this.#open.all().find((run) => isOlder(run.drain, drain) && run.isOpenOn(name));
     // Ours too: who has ended shows it later, and until then nobody else may write on the node.
     const working = this.#working
       .on(name)

@@ -156,8 +156,14 @@ export class NodeDrainRun {
     return this.#machine.nodes().map(({ name }) => name);
   }
 
-  /** What holds single pods may be otherwise now. */
+  /** Whether it is for a node, or was. */
+  has(nodeName: string): boolean {
+    return this.#targets.has(nodeName);
+  }
+
+  /** What holds its nodes, or single pods, may be otherwise now. */
   recheck(now: Instant): void {
+    this.#actAt = now;
     this.#machine.recheck(now);
   }
 

@@ -1,7 +1,7 @@
 // What NodeDrains that have ended cost: events that do not concern them are not handed to them.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { makePod } from '@taintmgr/core';
+import { makeNode, makePod } from '@taintmgr/core';
 import { drainOf, World } from './world.ts';
 
 /** An event that counts how often somebody looks at it, or at what it is about. */
@@ -142,5 +142,40 @@ describe('ttlSecondsAfterFinished', () => {
     world.pass(60_000);
     assert.equal(world.state().phase, 'Drained');
     assert.ok(!world.log.includes('delete'));
+  });
+});
+
+describe('NodeDrains that are at work', () => {
+  const names = Array.from({ length: 200 }, (_, index) => `n${index}`);
+  const watched = new Watched();
+  const drains = names.map((name) => {
+    const drain = drainOf({ nodes: [name] }, { name, uid: `u-${name}` });
+    return watched.of({ ...drain, isGuarded: true });
+  });
+  const world = new World(drains, [...names, 'other']);
+  for (const name of names) world.refuses.add(`on-${name}`);
+  world.pass(2_000);
+  const web = makePod({ name: 'web', namespace: 'shop', nodeName: 'other' });
+
+  for (const [what, event] of [
+    ['a pod', { kind: 'podUpsert', pod: web }],
+    ['its end', { kind: 'podDelete', uid: web.uid }],
+    ['a node', { kind: 'nodeUpsert', node: makeNode({ name: 'other', labels: { a: 'b' } }) }],
+    ['an answer', { kind: 'result', id: 'c1', outcome: { kind: 'done' } }],
+  ] as const) {
+    it(`cost nothing for ${what} that concerns none of them`, () => {
+      assert.equal(world.state('n7').phase, 'Blocked');
+      world.engine.nextWake();
+      watched.looks = 0;
+      world.tell(event);
+      world.engine.nextWake();
+      assert.equal(watched.looks, 0);
+    });
+  }
+
+  it('hear of the pods of their own nodes', () => {
+    world.refuses.clear();
+    world.pass(60_000);
+    for (const name of names) assert.equal(world.state(name).phase, 'Drained');
   });
 });
