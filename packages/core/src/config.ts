@@ -3,7 +3,7 @@ import {
   defaultEvictionConfig,
   type EvictionConfig,
 } from './eviction/config.ts';
-import { oneOf, refuse, trueOrFalse, withDefaults } from './kernel/checks.ts';
+import { noOthers, oneOf, refuse, trueOrFalse, withDefaults } from './kernel/checks.ts';
 import { type LifecycleConfig, resolveLifecycleConfig } from './lifecycle/config.ts';
 import type { OwnPod } from './own-replicas.ts';
 
@@ -44,6 +44,7 @@ export const defaultConfig: Config = {
 
 /** Fills in the defaults. Throws RangeError naming the field, the value and what is allowed. */
 export function resolveConfig(options: Partial<Config>): Config {
+  noOthers('', options, defaultConfig);
   const config = withDefaults(defaultConfig, options);
   trueOrFalse('', config, defaultConfig);
   oneOf('semantics', config.semantics, ['precise', 'upstream-1.36']);

@@ -3,7 +3,7 @@ import { type Config, resolveConfig } from './config.ts';
 import { type Counts, countsOf, type PolicyCounts, policyCountsOf } from './counts.ts';
 import { SimulatedUpstream } from './differences/simulated-upstream.ts';
 import { NodeDrains } from './drain/objects/machine.ts';
-import type { Event } from './event.ts';
+import { checkEvent, type Event } from './event.ts';
 import type { EvictionMachine } from './eviction/eviction-machine.ts';
 import { PreciseEvictionMachine } from './eviction/machine.ts';
 import { type TakeoverCounts, TakeoverMachine } from './eviction/takeover/machine.ts';
@@ -105,6 +105,7 @@ export function createEngine(options: Partial<Config> = {}): Engine {
   return {
     handle(now, event) {
       assert(now >= latest, `time goes forward: ${now} after ${latest}`);
+      checkEvent(event);
       latest = now;
       const changes = changesOf(store.endPauses(now), store.apply(now, event));
       replicas.follow(event, changes);

@@ -9,6 +9,38 @@ import type { OtherEvictors } from './model/working-drain.ts';
 import type { LimitRecord, ResumeRequest } from './policy/limit-record.ts';
 import type { EvictionPause, EvictionPolicy, NodeDrain, NodeTaintRule } from './policy/values.ts';
 
+/** Throws RangeError for what is no event, and for a Node or a Pod that is not one of ours: JavaScript checks no types. */
+export function checkEvent(event: Event): void {
+  if (!Object.hasOwn(kinds, event.kind)) {
+    const known = Object.keys(kinds).join(', ');
+    throw new RangeError(`event.kind: got ${JSON.stringify(event.kind)}, want one of ${known}`);
+  }
+  if (event.kind === 'nodeUpsert' && !isOurs(event.node, 'name', 'taints')) throw foreign('node');
+  if (event.kind === 'podUpsert' && !isOurs(event.pod, 'uid', 'tolerations')) throw foreign('pod');
+}
+
+function isOurs(object: unknown, text: string, list: string): boolean {
+  if (typeof object !== 'object' || object === null) return false;
+  return typeof Reflect.get(object, text) === 'string' && Array.isArray(Reflect.get(object, list));
+}
+
+function foreign(what: 'node' | 'pod'): RangeError {
+  const [made, read] = what === 'node' ? ['makeNode', 'nodeFromJson'] : ['makePod', 'podFromJson'];
+  return new RangeError(
+    `event.${what}: want what ${made} makes, or ${read} of @taintmgr/k8s-adapter of an object of the Kubernetes API`,
+  );
+}
+
+const kinds: Readonly<Record<Event['kind'], true>> = {
+  ...{ nodeUpsert: true, nodeDelete: true, podUpsert: true, podDelete: true },
+  ...{ leaseUpsert: true, leaseDelete: true, daemonSetUpsert: true, daemonSetDelete: true },
+  ...{ namespaceUpsert: true, namespaceDelete: true, policyUpsert: true, policyDelete: true },
+  ...{ taintRuleUpsert: true, taintRuleDelete: true, pauseUpsert: true, pauseDelete: true },
+  ...{ nodeDrainUpsert: true, nodeDrainDelete: true, podViews: true, otherEvictors: true },
+  ...{ view: true, clock: true, synced: true, leadership: true, resumeEvictions: true },
+  ...{ limitRecord: true, evictionRequests: true, result: true, tick: true },
+};
+
 /** What the engine is given. A relist arrives as upserts and deletes; there is no "resync". */
 export type Event =
   /** `afterGap`: there may have been states in between of which nothing was told. */

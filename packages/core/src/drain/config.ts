@@ -1,6 +1,13 @@
 // What one drain is asked to do: its taint, filters, order, budgets and time limits.
 import type { BudgetPolicy } from '../attempt/budget-policy.ts';
-import { oneOf, refuse, trueOrFalse, wholeNumber, withDefaults } from '../kernel/checks.ts';
+import {
+  noOthers,
+  oneOf,
+  refuse,
+  trueOrFalse,
+  wholeNumber,
+  withDefaults,
+} from '../kernel/checks.ts';
 import type { Millis } from '../kernel/time.ts';
 import type { Taint } from '../model/taint.ts';
 import type { MatchOptions } from '../model/toleration.ts';
@@ -135,7 +142,9 @@ export function resolveDrainConfig(
   options: Pick<DrainConfig, 'taint' | 'targets'> & Partial<DrainConfig>,
 ): DrainConfig {
   const { taint, targets } = options;
-  const config = withDefaults<DrainConfig>({ ...defaultDrainConfig, taint, targets }, options);
+  const defaults: DrainConfig = { ...defaultDrainConfig, taint, targets };
+  noOthers('', options, defaults);
+  const config = withDefaults(defaults, options);
   trueOrFalse('', config, defaultDrainConfig);
   oneOf('respect', config.respect, ['tolerations', 'limitless', 'nothing']);
   oneOf('budgets.kind', config.budgets.kind, ['respect', 'deleteAfter', 'ignore']);

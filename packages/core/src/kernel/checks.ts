@@ -22,6 +22,15 @@ export function trueOrFalse<T extends object>(path: string, config: T, defaults:
   }
 }
 
+/** Throws RangeError for a field that is no option, as a slip of the pen makes it; `path` begins its name. */
+export function noOthers<T extends object>(path: string, options: object, defaults: T): void {
+  for (const field of Object.keys(options)) {
+    if (Object.hasOwn(defaults, field)) continue;
+    const known = Object.keys(defaults).join(', ');
+    throw new RangeError(`config.${path}${field}: no such option, want one of ${known}`);
+  }
+}
+
 /** Throws RangeError for a value that is none of those allowed. */
 export function oneOf(field: string, value: string, allowed: readonly string[]): void {
   refuse(field, value, allowed.includes(value), allowed.join(' or '));

@@ -1,5 +1,6 @@
 // Limits and choices of the node lifecycle with their defaults.
 import {
+  noOthers,
   numberFrom,
   oneOf,
   refuse,
@@ -105,6 +106,7 @@ export const defaultLifecycleConfig: LifecycleConfig = {
 
 /** Fills in the defaults. Throws RangeError naming the field, the value and what is allowed. */
 export function resolveLifecycleConfig(options: Partial<LifecycleConfig>): LifecycleConfig {
+  noOthers('lifecycle.', options, defaultLifecycleConfig);
   const config = withDefaults(defaultLifecycleConfig, options);
   trueOrFalse('lifecycle.', config, defaultLifecycleConfig);
   oneOf('lifecycle.enforcement', config.enforcement, ['taints', 'pods']);

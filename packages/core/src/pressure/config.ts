@@ -1,5 +1,12 @@
 // Limits and choices of node pressure with their defaults, and settings for pools of nodes.
-import { numberFrom, oneOf, trueOrFalse, wholeNumber, withDefaults } from '../kernel/checks.ts';
+import {
+  noOthers,
+  numberFrom,
+  oneOf,
+  trueOrFalse,
+  wholeNumber,
+  withDefaults,
+} from '../kernel/checks.ts';
 import type { Millis } from '../kernel/time.ts';
 import type { LabelSelector } from '../model/selector.ts';
 import type { OwnPod } from '../own-replicas.ts';
@@ -56,6 +63,7 @@ export const defaultPressureConfig: PressureConfig = {
 
 /** Fills in the defaults. Throws RangeError naming the field, the value and what is allowed. */
 export function resolvePressureConfig(options: Partial<PressureConfig>): PressureConfig {
+  noOthers('pressure.', options, defaultPressureConfig);
   const config = withDefaults(defaultPressureConfig, options);
   trueOrFalse('pressure.', config, defaultPressureConfig);
   oneOf('pressure.semantics', config.semantics, ['precise', 'kubelet-1.36', 'kubelet-1.6']);
