@@ -15,6 +15,8 @@ export interface Alert {
 /** One installation of a cluster: the replicas behind one Service, or one PodMonitor. */
 const installation = 'by (cluster, namespace, job)';
 
+const foreign = `sum ${installation} (taintmgr_foreign_evictions_total`;
+
 export const alerts: readonly Alert[] = [
   {
     name: 'TaintmgrDown',
@@ -50,6 +52,16 @@ export const alerts: readonly Alert[] = [
     summary: 'Another program evicts for taints too',
     description:
       'taintmgr-controller stands by for it, or with --allow-overlap acts beside it. What the other evicts, no budget of taintmgr keeps.',
+  },
+  {
+    name: 'TaintmgrEvictedByOther',
+    // Its first mark makes the counter: no increase shows that.
+    expr: `${foreign}) - (${foreign} offset 10m) or ${foreign}) * 0) > 0 unless max ${installation} (taintmgr_overlap) == 1`,
+    for: '0m',
+    severity: 'warning',
+    summary: 'Pods are marked in the name of another taint manager',
+    description:
+      '{{ $value }} pods of the last 10 minutes. taintmgr-controller goes on: either the marks are on pods of one node, whose kubelet can forge them, or takeover let them through.',
   },
   {
     name: 'TaintmgrEvictionsLate',

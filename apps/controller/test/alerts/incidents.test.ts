@@ -7,7 +7,13 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createEngine, type Event, parseTaint } from '@taintmgr/core';
 import { nodeFromJson, podFromJson } from '@taintmgr/k8s-adapter';
-import { type EmbeddedCluster, node, pod, startEmbedded } from '@taintmgr/sim-cluster';
+import {
+  type EmbeddedCluster,
+  node,
+  pod,
+  startEmbedded,
+  TaintManagerStandIn,
+} from '@taintmgr/sim-cluster';
 import { metricsText } from '../../src/metrics/text.ts';
 import { readManifests } from '../deploy/manifests.ts';
 import { grant, startCluster } from '../deploy/rights-world.ts';
@@ -18,11 +24,13 @@ import { idle, measure } from '../metrics/measured.ts';
 import { firing, type Phase, type Scrape, skip } from './prometheus.ts';
 
 const none = { region: 'r', zones: [], nodesPerZone: 0, workloads: [], budgets: [] };
+const token = 'token';
 const open = ['--authorization-always-allow-paths=/metrics', '--healthz-port=0'];
 
 /** A cluster with two nodes and a pod that a taint of `bad` evicts, at once. */
 async function start(t: TestContext): Promise<EmbeddedCluster> {
   const embedded = await startEmbedded({
+    token,
     topology: none,
     without: ['nodeLifecycleStandIn', 'workloads', 'scheduler'],
     timing: { heartbeatMs: 300, startupMs: [10, 20], podStartMs: [10, 20], podStopMs: [10, 20] },
@@ -87,6 +95,16 @@ async function calmHour(embedded: EmbeddedCluster, controller: RunningProcess): 
   await controller.saw('evicted', { pod: 'shop/web-0' });
   await controller.saw('evicted', { pod: 'shop/web-1' });
   return shown(controller, 60);
+}
+
+/** A budget without room. */
+function keepAll({ cluster: { api } }: EmbeddedCluster): void {
+  api.create('poddisruptionbudgets', {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { namespace: 'shop', name: 'web' },
+    spec: { maxUnavailable: 0, selector: { matchLabels: { app: 'web' } } },
+  });
 }
 
 /** A file for --policy. */
@@ -177,15 +195,26 @@ describe('the alerts', { skip }, () => {
     assert.deepEqual(firing([await shown(controller, 10)]), ['TaintmgrOverlap']);
   });
 
-  it('TaintmgrEvictionsOverdue: a budget without room', async (t) => {
+  it('TaintmgrEvictedByOther: pods of one node are marked in the name of kube-controller-manager', async (t) => {
     const embedded = await start(t);
     const { api } = embedded.cluster;
-    api.create('poddisruptionbudgets', {
-      apiVersion: 'policy/v1',
-      kind: 'PodDisruptionBudget',
-      metadata: { namespace: 'shop', name: 'web' },
-      spec: { maxUnavailable: 0, selector: { matchLabels: { app: 'web' } } },
-    });
+    const controller = await run(t, embedded, '--mode=evict');
+    await controller.saw('became the leader');
+    const calm = await shown(controller, 60);
+    const manager = new TaintManagerStandIn({ api, token });
+    t.after(() => manager.stop());
+    manager.start();
+    keepAll(embedded);
+    taint(embedded, 'a-1');
+    await controller.saw('recorded event', { reason: 'EvictedByOther' });
+    const marked = await shown(controller, 9);
+    assert.deepEqual(firing([calm, marked]), ['TaintmgrEvictedByOther']);
+    assert.deepEqual(firing([calm, { ...marked, minutes: 20 }]), []);
+  });
+
+  it('TaintmgrEvictionsOverdue: a budget without room', async (t) => {
+    const embedded = await start(t);
+    keepAll(embedded);
     const controller = await run(t, embedded, '--mode=evict');
     await controller.saw('became the leader');
     const calm = await shown(controller, 60);
