@@ -40,13 +40,18 @@ interface Shown {
   readonly connects: boolean;
 }
 
+/** They are shown as escapes, as on a terminal. */
+const unseen = /[\p{Cf}\p{Zl}\p{Zp}]/gu;
+
 function htmlOf(
   parts: PageParts,
   input: PageInput | LiveSource,
   { title, connects }: Shown,
 ): LivePage {
-  // Within a script element only this could end it.
-  const data = JSON.stringify(input).replaceAll('<', '\\u003c');
+  // Within a script element only `<` could end it; the others would reorder or hide what is read.
+  const data = JSON.stringify(input)
+    .replaceAll('<', '\\u003c')
+    .replaceAll(unseen, (found) => `\\\\u${found.codePointAt(0)?.toString(16).padStart(4, '0')}`);
   const script = parts.script.replaceAll('</script', '<\\/script');
   const policy = [
     "default-src 'none'",

@@ -53,6 +53,12 @@ describe('the page of', () => {
     });
   }
 
+  it('a simulation shows what is not seen and reorders what is', async () => {
+    const html = await pageHtml({ ...input, source: 'a\u202eb\u061c' });
+    assert.ok(html.includes('"a\\\\u202eb\\\\u061c"'));
+    assert.doesNotMatch(html.slice(html.indexOf('id="data"')), /[\u202e\u061c]/);
+  });
+
   it('a live cluster is shown in no frame', async () => {
     assert.match((await livePage('events')).policy, /; frame-ancestors 'none'$/);
   });

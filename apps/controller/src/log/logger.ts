@@ -46,7 +46,8 @@ export function createLogger({ format, verbose, write }: LogOptions): Logger {
         const [given, message] = isFields(first) ? [first, second] : [{}, first];
         const fields = { ...boundTo(this), ...given };
         const label = String(this.levels.labels[level]);
-        write(disarmed(textLine(`${time()} ${label.toUpperCase().padEnd(5)} ${message}`, fields)));
+        const head = `${time()} ${label.toUpperCase().padEnd(5)} ${oneLine(String(message))}`;
+        write(disarmed(textLine(head, fields)));
       },
     },
   });
@@ -88,17 +89,25 @@ function textLine(head: string, fields: Readonly<Record<string, unknown>>): stri
   return `${line}\n`;
 }
 
+/** A message that quotes others is no second line of the log. */
+function oneLine(message: string): string {
+  return message.replaceAll(/[\n\t]/g, escaped);
+}
+
 /** Bare where that is unambiguous, else as JSON, which escapes most control characters. */
 function quoted(value: unknown): string {
   return typeof value === 'string' && /^[\w./:@+-]+$/.test(value) ? value : JSON.stringify(value);
 }
 
-/** JSON leaves these as they are, and they would steer a terminal or break the line. */
-const steering = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
+/** Beside line ends and tabs: what would steer a terminal or break the line. JSON leaves most as they are. */
+const steering = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-function disarmed(line: string): string {
-  return line.replace(steering, (character) => {
-    const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
-    return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
-  });
+/** A text in which such characters are escapes, as in JSON. */
+export function disarmed(text: string): string {
+  return text.replace(steering, escaped);
+}
+
+function escaped(character: string): string {
+  const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
 }

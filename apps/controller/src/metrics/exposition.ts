@@ -1,6 +1,6 @@
 // /metrics as text and as OpenMetrics, written as programs in Go write it.
 import type { Registry } from 'prom-client';
-import { type Handler, textAnswer } from '../server/answer.ts';
+import { exactAnswer, type Handler } from '../server/answer.ts';
 import { metricsText } from './text.ts';
 
 const textType = 'text/plain; version=0.0.4; charset=utf-8';
@@ -10,6 +10,6 @@ const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=ut
 export function metricsHandler(registry: Registry): Handler {
   return async ({ accept }) =>
     accept.includes('application/openmetrics-text')
-      ? textAnswer(await metricsText(registry, 'openMetrics'), 200, openMetricsType)
-      : textAnswer(await metricsText(registry, 'text'), 200, textType);
+      ? exactAnswer(await metricsText(registry, 'openMetrics'), 200, openMetricsType)
+      : exactAnswer(await metricsText(registry, 'text'), 200, textType);
 }

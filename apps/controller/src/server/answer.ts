@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
+import { disarmed } from '../log/logger.ts';
 
 /** What somebody wants to read. */
 export interface Inquiry {
@@ -23,13 +24,14 @@ export type Handler = (inquiry: Inquiry) => Answer | Promise<Answer>;
 
 const noSniffing = { 'x-content-type-options': 'nosniff' } as const;
 
-/** Plain text, as it is. */
-export function textAnswer(
-  body: string,
-  status = 200,
-  contentType = 'text/plain; charset=utf-8',
-): Answer {
+/** A body as it is. */
+export function exactAnswer(body: string, status: number, contentType: string): Answer {
   return { status, headers: { 'content-type': contentType, ...noSniffing }, body };
+}
+
+/** Plain text. Names and messages come from the cluster: nothing in them steers a terminal. */
+export function textAnswer(body: string, status = 200): Answer {
+  return exactAnswer(disarmed(body), status, 'text/plain; charset=utf-8');
 }
 
 /** Plain text with its line end, as Go's http.Error writes it. */
@@ -39,7 +41,7 @@ export function errorAnswer(message: string, status: number): Answer {
 
 /** JSON for people who read it too. */
 export function jsonAnswer(value: unknown, status = 200): Answer {
-  return textAnswer(`${JSON.stringify(value, null, 2)}\n`, status, 'application/json');
+  return exactAnswer(`${disarmed(JSON.stringify(value, null, 2))}\n`, status, 'application/json');
 }
 
 /** A v1 Status that says what failed, as kube-apiserver writes it. */

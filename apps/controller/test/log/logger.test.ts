@@ -37,6 +37,11 @@ describe('log lines', () => {
     });
   }
 
+  it('a message that quotes others is one line, and steers nothing', () => {
+    const quoted = 'hi\\u000a\\u001b[2J\\u0009\\u202e';
+    assert.equal(written('text', {}, 'hi\n\u001b[2J\t\u202e'), `T INFO  ${quoted}\n`);
+  });
+
   it('what all lines of a child have comes first, and what is not there is left out', () => {
     const lines: string[] = [];
     const write = (line: string): void => void lines.push(line);

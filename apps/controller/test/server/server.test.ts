@@ -9,7 +9,7 @@ import tls from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { createCertificate } from '@taintmgr/sim-cluster';
 import { SettingError } from '../../src/flags/setting-error.ts';
-import { type Handler, textAnswer } from '../../src/server/answer.ts';
+import { type Handler, jsonAnswer, textAnswer } from '../../src/server/answer.ts';
 import { createAuthenticator } from '../../src/server/authentication.ts';
 import { readServerIdentity, renewServerIdentity } from '../../src/server/certificate.ts';
 import { openGate } from '../../src/server/gate.ts';
@@ -93,6 +93,15 @@ describe('the server', () => {
       assert.deepEqual([reply.status, reply.body], [status, body]);
     });
   }
+
+  it('answers with nothing that steers a terminal', async (t) => {
+    const { port } = await start(t);
+    const word = encodeURIComponent('a\u001b[2J\u009b\u202e\u061c\tb');
+    const { body } = await ask(port, `/echo?word=${word}`);
+    assert.equal(body, 'a\\u001b[2J\\u009b\\u202e\\u061c\tb ');
+    const json = jsonAnswer({ a: '\u001b\u202e' }).body;
+    assert.deepEqual([json.includes('\u202e'), JSON.parse(json)], [false, { a: '\u001b\u202e' }]);
+  });
 
   it('makes one handshake with each connection', async (t) => {
     const { port } = await start(t);

@@ -2,6 +2,7 @@
 import type { NodeDrainState } from '@taintmgr/core/drain';
 import type { StatusOf } from '@taintmgr/core/policy';
 import { formatTime, type Instant } from '@taintmgr/core/time';
+import { onOneLine } from '../proto/event-requests.ts';
 import type { StatedCondition } from './status-conditions.ts';
 
 type DrainStatus = Omit<StatusOf['NodeDrain'], 'observedGeneration' | 'conditions'>;
@@ -36,12 +37,12 @@ export function drainStatus(state: NodeDrainState): DrainStatus {
       ...timeIn('waitsSince', node.waitsSince),
       ...timeIn('endedAt', node.endedAt),
       ...(node.reason !== '' && { reason: node.reason }),
-      ...(node.message !== '' && { message: node.message }),
+      ...(node.message !== '' && { message: onOneLine(node.message) }),
     })),
     pods: pods.slice(0, podsMax).map(({ node, pod, state: how, blocker, hold }) => ({
       ...{ node, pod, state: how },
-      ...(hold !== '' && { message: hold }),
-      ...(blocker && { verdict: blocker.verdict, message: blocker.message }),
+      ...(hold !== '' && { message: onOneLine(hold) }),
+      ...(blocker && { verdict: blocker.verdict, message: onOneLine(blocker.message) }),
     })),
     ...(volumeWaits.length > 0 && {
       volumeWaits: volumeWaits.slice(0, volumeWaitsMax).map(({ statefulSet, since }) => {
@@ -54,7 +55,7 @@ export function drainStatus(state: NodeDrainState): DrainStatus {
         ...(others.length > 0 && { others: others.slice(-othersMax) }),
       })),
     }),
-    blockers: blockers.slice(0, blockersMax),
+    blockers: blockers.slice(0, blockersMax).map(onOneLine),
   };
 }
 
@@ -79,7 +80,7 @@ export function drainConditions(state: NodeDrainState): readonly StatedCondition
   }
   const isDrained = phase === 'Drained';
   const [first] = blockers;
-  const message = isDrained ? 'every node is drained' : (first ?? 'the drain goes on');
+  const message = isDrained ? 'every node is drained' : onOneLine(first ?? 'the drain goes on');
   return [{ type: 'Drained', status: isDrained ? 'True' : 'False', reason: phase, message }];
 }
 

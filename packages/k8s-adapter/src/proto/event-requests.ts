@@ -36,6 +36,20 @@ export interface EventSeries {
   readonly count: number;
 }
 
+/** Control characters, and those that are not seen and reorder, hide or break what is. */
+const steering = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/**
+ * Messages quote what others wrote: webhooks, pods, people. Whoever reads them, with kubectl too, has one
+ * line of them, in which nothing steers a terminal.
+ */
+export function onOneLine(message: string): string {
+  if (message.search(steering) < 0) return message;
+  return message.replaceAll(/\s*[\r\n\t]\s*/g, ' ').replace(steering, (found) => {
+    return `\\u${(found.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
+  });
+}
+
 const nameLengthMax = 253;
 const serialMax = 1_000_000;
 
@@ -74,7 +88,7 @@ export function postEventRequest(series: EventSeries): ApiRequest {
       ...(resourceVersion !== undefined && { resourceVersion }),
     },
     reason: event.reason,
-    message: event.message,
+    message: onOneLine(event.message),
     source: { component },
     firstTimestamp: formatTime(firstAt),
     lastTimestamp: formatTime(lastAt),
@@ -94,7 +108,7 @@ export function countEventRequest(series: EventSeries): ApiRequest {
   return patchRequest('strategicMerge', path, {
     count,
     lastTimestamp: formatTime(lastAt),
-    message: event.message,
+    message: onOneLine(event.message),
   });
 }
 

@@ -34,6 +34,24 @@ const head = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'NodeDrain' };
 const metadata = { name: 'kernel', uid: 'u1', generation: 2 };
 
 describe('the status of a NodeDrain', () => {
+  it('quotes what others have written on one line, in which nothing steers a terminal', () => {
+    const text = 'no\u001b[2J\n\u202e\u009b';
+    const state = large(1, 1);
+    const [node, pod] = [state.nodes[0] ?? assert.fail(), state.pods[0] ?? assert.fail()];
+    const said = {
+      ...{ ...state, blockers: [text] },
+      nodes: [{ ...node, message: text }],
+      pods: [{ ...pod, blocker: null, hold: text }],
+    };
+    const status = drainStatus(said);
+    const quoted = 'no\\u001b[2J \\u202e\\u009b';
+    assert.deepEqual(
+      [status.blockers, status.nodeStates?.[0]?.message, status.pods?.[0]?.message],
+      [[quoted], quoted, quoted],
+    );
+    assert.equal(drainConditions(said)[0]?.message, quoted);
+  });
+
   it('has a bound, however many pods are blocked: it says how many they are', () => {
     const { value } = fittedStatus('NodeDrain', drainStatus(large(1000, 5000)));
     const status = value as ReturnType<typeof drainStatus>;
