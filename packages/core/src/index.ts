@@ -71,3 +71,4 @@ export { type MatchOptions, toleratesTaint } from './model/toleration.ts';
 export { readyOf } from './model/node.ts';
 export { parseQuantity, type Quantity, quantityValue } from './model/quantity.ts';
 export { nodePlace, zoneName } from './model/zone.ts';
+export { isReplica } from './own-replicas.ts';

@@ -129,10 +129,9 @@ export class OwnReplicas {
   #lookUp(): readonly Pod[] {
     const own = this.#ownSeen;
     if (!own) return [];
-    const workload = workloadOf(own).join('/');
     const known = [...this.#neighbours].flatMap((uid) => {
       const pod = this.#store.pod(uid);
-      return pod && workloadOf(pod).join('/') === workload ? [pod] : [];
+      return pod && isReplica(own, pod) ? [pod] : [];
     });
     // Where its node is read no more it is not known to be gone.
     const isUnread = this.#store.podView(own.nodeName) === 'unread';
@@ -146,6 +145,12 @@ export class OwnReplicas {
     const isReady = pod.phase === 'Running' && pod.ready === 'True';
     return isReady && readyStatus(this.#store.node(pod.nodeName)) === 'True';
   }
+}
+
+/** Whether two pods are replicas of one workload. */
+export function isReplica(one: Pod, other: Pod): boolean {
+  if (one.namespace !== other.namespace) return false;
+  return workloadOf(one).join('/') === workloadOf(other).join('/');
 }
 
 /** A Deployment has a ReplicaSet for each of its templates, named after the label that tells them apart. */

@@ -7,7 +7,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   '.': {
     values: `
       allPodsNeeds blockerOf concernsPods confirmEviction createEngine defaultConfig describePodView
-      describeReason formatTaint makeNode makePod nodePlace parseQuantity parseTaint quantityValue
+      describeReason formatTaint isReplica makeNode makePod nodePlace parseQuantity parseTaint quantityValue
       readyOf resolveConfig selects toleratesTaint webhookDenial zoneName`,
     types: `
       AllPodsNeed AttemptState Blocker BudgetNumbers Cause Command Config Counts DaemonSet Decision
@@ -48,7 +48,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './model': {
     values: `
-      defaultConfig formatTaint nodePlace parseTaint resolveConfig zoneName`,
+      defaultConfig formatTaint isReplica nodePlace parseTaint resolveConfig zoneName`,
     types: `
       Config Node Owner Pod Taint`,
   },
@@ -56,7 +56,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
     values: `
       actionRights canFitBoth canOverlap contradiction coversNamespace customResourceDefinitions defaultWindowMs describeCount
       drainFinalizer drainMarksFeature explainChoice fittedStatus isForNoExecute isTakenOver isWindowed
-      limitId
+      lastReplicaFeature limitId
       metadataFaults needsRecord podRightRemedies policyApiVersion policyKinds readManifest resumeCommand takeoverLabel takeoverProgram`,
     types: `
       BudgetPolicy ConditionRule CustomResourceDefinition EvictionMode EvictionPause

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { controllersAnnotation, type ElectionOptions, type LeaseName } from '@taintmgr/k8s-adapter';
+import type { Choices } from '../flags/resolve.ts';
 import type { Settings } from '../flags/settings.ts';
 
 /**
@@ -8,14 +9,14 @@ import type { Settings } from '../flags/settings.ts';
  * its holder runs: another installation with other work does not stand by for it.
  */
 export function electionOptions(
-  settings: Settings,
+  { settings, ownPod }: Pick<Choices, 'settings' | 'ownPod'>,
   controllers: readonly string[],
 ): Omit<ElectionOptions, 'random'> {
   const { resourceName: name, resourceNamespace: namespace } = settings;
   const { leaseDuration: lease, renewDeadline, retryPeriod: retry } = settings;
   return {
     lease: { name, namespace },
-    identity: `${hostname()}_${randomUUID()}`,
+    identity: `${ownPod?.name ?? hostname()}_${randomUUID()}`,
     timing: { lease, renewDeadline, retry },
     annotations: { [controllersAnnotation]: controllers.join(',') },
   };

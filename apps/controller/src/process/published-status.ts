@@ -1,5 +1,5 @@
 // What the leader says of itself in its TaintManager.
-import { drainMarksFeature } from '@taintmgr/core/policy';
+import { drainMarksFeature, lastReplicaFeature } from '@taintmgr/core/policy';
 import { publishedShadow } from '@taintmgr/core/shadow';
 import { formatTime, formatTimeMillis, type Instant } from '@taintmgr/core/time';
 import {
@@ -124,10 +124,11 @@ export class PublishedStatus {
 }
 
 /** kube-controller-manager's rules know of no drains, and a dry run does nothing for them. */
-function featuresOf({ settings }: Choices, { controllers }: Checked): readonly string[] {
-  const isPrecise = settings.semantics === 'precise' && settings.dryRun === 'none';
+function featuresOf({ settings, ownPod }: Choices, { controllers }: Checked): readonly string[] {
+  if (settings.dryRun !== 'none') return [];
   const evicts = controllers.enabled.includes('taint-eviction-controller');
-  return isPrecise && evicts ? [drainMarksFeature] : [];
+  const leavesPods = settings.semantics === 'precise' && evicts;
+  return [...(leavesPods ? [drainMarksFeature] : []), ...(ownPod ? [lastReplicaFeature] : [])];
 }
 
 const dryRun = {

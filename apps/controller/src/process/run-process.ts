@@ -92,7 +92,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
     const watch = () => watchOverlaps(options, stats, { metrics, log, onOthers });
     const overlaps = isDryRun ? null : await untilSuccess(watch, { signal, onFailure });
     cleanups.push(async () => overlaps?.close());
-    const election = electionOptions(settings, checked.controllers.enabled);
+    const election = electionOptions(choices, checked.controllers.enabled);
     const published = publishedStatus(options, stats, overlaps, shadow);
     await runController({
       cluster,

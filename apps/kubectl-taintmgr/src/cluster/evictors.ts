@@ -1,5 +1,6 @@
 // Who evicts for NoExecute taints here, as commands ask it.
-import { drainMarksFeature } from '@taintmgr/core/policy';
+import type { Config } from '@taintmgr/core/model';
+import { drainMarksFeature, lastReplicaFeature } from '@taintmgr/core/policy';
 import { type Instant, parseTime } from '@taintmgr/core/time';
 import {
   type Actor,
@@ -38,6 +39,8 @@ export interface Evictor extends Actor {
   readonly settings?: OwnSettings;
   /** comparesNumbers is an assumption, from what the API server stores; left out: it is not. */
   readonly assumesNumbers?: true;
+  /** The pod of its leader, where that keeps the last ready replica of its own; left out: it does not. */
+  readonly ownPod?: NonNullable<Config['ownPod']>;
   /** What the last leader of taintmgr-controller has left, where it does not act; left out: nothing. */
   readonly left?: Pick<TaintManager, 'pauseRecords' | 'policies'>;
 }
@@ -108,11 +111,15 @@ export async function readEvictor(
   if (!settings) return { ...actor, asksBudgets: null };
   const since = published?.startedAt ?? leader.since;
   const heedsDrains = published?.features.includes(drainMarksFeature) === true;
+  const keepsLast = published?.features.includes(lastReplicaFeature) === true;
+  const { namespace } = leader;
+  const ownPod = keepsLast && namespace !== null ? { namespace, name: podOf(holder) } : null;
   const isBeside = settings.engine.takeover && upstreamVerdict(evictors).kind !== 'doesNotAct';
   const evictor = withSettings(actor, settings, since);
   return {
     ...(isBeside ? takingOver(evictor, evictors) : evictor),
     ...(heedsDrains && { heedsDrains }),
+    ...(ownPod && { ownPod }),
     ...(published?.rates && { rates: published.rates }),
     ...(published?.heldZones && { heldZones: published.heldZones }),
   };
@@ -155,7 +162,11 @@ async function leaderPod(
   reader: Pick<Reader, 'podObject'>,
   { holder, namespace }: Leader,
 ): Promise<unknown> {
-  return namespace === null ? null : reader.podObject(namespace, holder.replace(/_[^_]*$/, ''));
+  return namespace === null ? null : reader.podObject(namespace, podOf(holder));
+}
+
+function podOf(holder: string): string {
+  return holder.replace(/_[^_]*$/, '');
 }
 
 /** By kube-controller-manager's rules it keeps its timers in memory as that one does. */

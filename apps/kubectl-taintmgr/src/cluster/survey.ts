@@ -1,4 +1,5 @@
 import type { Budget, EvictionRequest } from '@taintmgr/core/drain';
+import { isReplica } from '@taintmgr/core/model';
 import { isWindowed, type PolicyObject } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import { type Evictors, type Evidence, withEvidence } from '@taintmgr/k8s-adapter/client';
@@ -54,13 +55,15 @@ export interface ForecastSurvey extends NodeSurvey {
   readonly intercepted?: ReadonlyMap<string, string>;
   /** Who else counts where limits do; left out: none does, or we may not see them all. */
   readonly crowd?: Crowd;
+  /** The replicas of taintmgr-controller and their nodes, where it keeps the last one; left out: none matters. */
+  readonly replicas?: Crowd;
   /** A line about each Job that fails with what the answer is about; left out: not asked. */
   readonly jobEnds?: readonly string[];
   /** Nodes whose taints were just written, and what was there before is not to be had. */
   readonly unsure?: readonly string[];
 }
 
-/** All nodes, and the pods that count in limits or wait for them. */
+/** Nodes and pods that decide about others: those that count in limits or wait for them, or replicas of ours. */
 interface Crowd {
   readonly nodes: readonly NodeFacts[];
   readonly pods: readonly PodFacts[];
@@ -169,8 +172,9 @@ export async function surveyForecast(
   const { rules, takesOver = false } = evictor;
   const isOurs = rules !== 'kube-controller-manager';
   const starts = isOurs ? await withOwnStarts(reader, nodes, reader.now()) : { nodes, unsure: [] };
-  const [crowd, intercepted] = await Promise.all([
+  const [crowd, replicas, intercepted] = await Promise.all([
     isOurs ? readCrowd(reader, policies, starts.nodes, options.isWhatIf) : null,
+    readReplicas(reader, rest.evictor, pods),
     isOurs && isLeaving ? ahead.then((read) => read ?? readInterceptions(reader)) : null,
   ]);
   const read = {
@@ -179,6 +183,7 @@ export async function surveyForecast(
     requests,
     past: null,
     ...(crowd && { crowd }),
+    ...(replicas && { replicas }),
     ...(intercepted && { intercepted }),
   };
   const isUpstream = rules !== 'taintmgr-controller' || takesOver;
@@ -220,6 +225,24 @@ async function readCrowd(
     limits.some(isWindowed) ? reader.pods() : reader.podsOn(namesOf(tainted)),
   );
   return pods && { nodes: merged, pods };
+}
+
+/** Null: none of these pods may be one of them, or we may not see all. */
+async function readReplicas(
+  reader: ClusterReader,
+  { ownPod }: Evictor,
+  pods: readonly PodFacts[],
+): Promise<Crowd | null> {
+  if (!ownPod || !pods.some(({ pod }) => pod.namespace === ownPod.namespace)) return null;
+  const all = await reader.ifAllowed(() => reader.podsOf(ownPod.namespace));
+  const own = all?.find(({ pod }) => pod.name === ownPod.name)?.pod;
+  if (!all || !own || !pods.some(({ pod }) => isReplica(own, pod))) return null;
+  const replicas = all.filter(({ pod }) => isReplica(own, pod));
+  const names = [...new Set(replicas.map(({ pod }) => pod.nodeName))].filter((name) => name !== '');
+  const nodes = await reader.ifAllowed(() =>
+    Promise.all(names.map((name) => reader.nodeIfThere(name))),
+  );
+  return nodes && { nodes: nodes.filter((node) => node !== null), pods: replicas };
 }
 
 type Anyway = Pick<Survey, 'budgets' | 'evictors' | 'evictor' | 'refused'>;

@@ -13,7 +13,7 @@ import { leavesToDrains } from './left-to-drains.ts';
 import { hypotheticalTaints, isWhatIf, type Question } from './question.ts';
 
 /** What the engines take of what was read. */
-type Reading = Pick<ForecastSurvey, 'at' | 'nodes' | 'pods' | 'evictor' | 'policies'>;
+type Reading = Pick<ForecastSurvey, 'at' | 'nodes' | 'pods' | 'evictor' | 'policies' | 'replicas'>;
 
 /**
  * An engine with the hypothetical taints, and one without them where there are any. Both live on from
@@ -27,6 +27,8 @@ export class AskedEngines {
   #present: Engine | null = null;
   #drained = new Map<string, Drained>();
   #pods = new Set<string>();
+  /** Nodes of replicas of ours about which nobody asks. */
+  #besides = new Set<string>();
   #policies: ClusterPolicies | undefined;
   /** The pauses that the holds of zones are. */
   #holds: readonly EvictionPause[] = [];
@@ -56,9 +58,11 @@ export class AskedEngines {
   }
 
   /** Takes the present state of everything; what is not in it is gone. */
-  take(now: Instant, { at, nodes, pods, evictor, policies }: Reading): void {
-    this.#setUp(evictor);
-    this.#forget(now, nodes, pods);
+  take(now: Instant, { at, nodes, pods, evictor, policies, replicas }: Reading): void {
+    this.#setUp(engineConfig(evictor, replicas !== undefined));
+    const beside = besides(replicas, nodes, pods);
+    this.#forget(now, nodes, [...pods, ...beside.pods]);
+    this.#takeBesides(now, beside.nodes);
     this.#follow(now, policies);
     this.#hold(now, evictor.heldZones ?? []);
     const isHeeded = leavesToDrains(evictor);
@@ -70,20 +74,20 @@ export class AskedEngines {
       const assumed = this.#asDrained(hypotheticalNode(node, this.#question, now));
       this.#asked.handle(now, { kind: 'nodeUpsert', node: assumed });
     }
-    for (const { pod } of pods) {
+    for (const { pod } of [...pods, ...beside.pods]) {
       for (const engine of this.#engines()) engine.handle(now, { kind: 'podUpsert', pod });
     }
   }
 
   /** Whoever runs with other settings than before is another one, and what it has seen is not known. */
-  #setUp(evictor: Evictor): void {
-    const config = engineConfig(evictor);
+  #setUp(config: Partial<Config>): void {
     if (JSON.stringify(config) === JSON.stringify(this.#config)) return;
     this.#config = config;
     this.#asked = startedEngine(config);
     this.#present = this.#present && startedEngine(config);
     this.#pods = new Set();
     this.#drained = new Map();
+    this.#besides = new Set();
     this.#policies = undefined;
     this.#holds = [];
   }
@@ -100,6 +104,17 @@ export class AskedEngines {
       }
     }
     this.#pods = uids;
+  }
+
+  #takeBesides(now: Instant, nodes: readonly NodeFacts[]): void {
+    const names = new Set(nodes.map(({ node }) => node.name));
+    for (const engine of this.#engines()) {
+      for (const name of this.#besides) {
+        if (!names.has(name)) engine.handle(now, { kind: 'nodeDelete', name });
+      }
+      for (const { node } of nodes) engine.handle(now, { kind: 'nodeUpsert', node });
+    }
+    this.#besides = names;
   }
 
   #follow(now: Instant, policies: ClusterPolicies): void {
@@ -144,10 +159,29 @@ function startedEngine(config: Partial<Config>): Engine {
   return engine;
 }
 
-/** As taintmgr-controller runs; what cannot be seen asks budgets. */
-function engineConfig(evictor: Evictor): Partial<Config> {
+/** What is known of replicas of ours beside the nodes and pods in question. */
+function besides(
+  replicas: Reading['replicas'],
+  nodes: readonly NodeFacts[],
+  pods: readonly PodFacts[],
+): NonNullable<Reading['replicas']> {
+  const names = new Set(nodes.map(({ node }) => node.name));
+  const uids = new Set(pods.map(({ pod }) => pod.uid));
+  return {
+    nodes: replicas?.nodes.filter(({ node }) => !names.has(node.name)) ?? [],
+    pods: replicas?.pods.filter(({ pod }) => !uids.has(pod.uid)) ?? [],
+  };
+}
+
+/**
+ * As taintmgr-controller runs; what cannot be seen asks budgets. It keeps the last of its replicas where these
+ * were read.
+ */
+function engineConfig(evictor: Evictor, knowsReplicas: boolean): Partial<Config> {
   const { settings, asksBudgets } = evictor;
   const mode = settings?.mode ?? (asksBudgets === false ? 'delete' : 'evict');
   const comparisonOperators = comparesNumbers(evictor);
-  return { ...settings?.engine, comparisonOperators, mode, semantics: 'precise', leader: false };
+  const { ownPod = null } = knowsReplicas ? evictor : {};
+  const given = { comparisonOperators, mode, ownPod };
+  return { ...settings?.engine, ...given, semantics: 'precise', leader: false };
 }

@@ -37,7 +37,7 @@ type JudgedAlone = Omit<Judged, 'limit'>;
 
 /** What is read before anybody is asked. */
 type Given = Pick<ForecastSurvey, 'at' | 'nodes' | 'pods' | 'evictor' | 'policies' | 'past'> &
-  Pick<ForecastSurvey, 'crowd' | 'limits' | 'budgets' | 'leases'>;
+  Pick<ForecastSurvey, 'crowd' | 'limits' | 'budgets' | 'leases' | 'replicas'>;
 
 /**
  * Asks the engine about a cluster that was read, and kube-controller-manager's machine where that one

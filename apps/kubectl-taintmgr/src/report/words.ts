@@ -243,12 +243,12 @@ export function decisive(report: PodReport): { taint: string; toleration: string
   return { taint: formatTaint(reason.taint), toleration };
 }
 
-/** What the pod goes for, which a pause that holds it comes before. */
+/** What the pod goes for: what holds it comes before. */
 export function decisiveReason({
   explanation,
 }: Pick<PodReport, 'explanation'>): Reason | undefined {
   const [first, second] = explanation.decision.because;
-  return first?.code === 'Paused' ? second : first;
+  return first?.code === 'Paused' || first?.code === 'LastReplica' ? second : first;
 }
 
 /** The same for a pod as of `now`: `PDB web (needs time), deleted in 4m`; pauses and limits come first. */
@@ -261,6 +261,7 @@ export function heldText(
   const [reason] = explanation.decision.because;
   const holds = [
     ...(reason?.code === 'Paused' ? [`pause ${printable(reason.pause)}`] : []),
+    ...(reason?.code === 'LastReplica' ? ['no other replica is ready'] : []),
     ...(limit ? [`limit ${printable(limit.id)}${limit.tripped ? ' (tripped)' : ''}`] : []),
   ];
   return [...holds, ...(held === none && holds.length > 0 ? [] : [held])].join(', ');

@@ -7,3 +7,4 @@ export type { Owner, Pod } from '../model/pod.ts';
 export type { Taint } from '../model/taint.ts';
 export { formatTaint, parseTaint } from '../model/taint-spec.ts';
 export { nodePlace, zoneName } from '../model/zone.ts';
+export { isReplica } from '../own-replicas.ts';

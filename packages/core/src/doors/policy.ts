@@ -49,7 +49,11 @@ export type { NodeDrainSpec } from '../policy/kinds/node-drain/spec.ts';
 export type { NodeDrainStatus } from '../policy/kinds/node-drain/status.ts';
 export { drainFinalizer } from '../policy/kinds/node-drain/value.ts';
 export type { NodeTaintRuleSpec } from '../policy/kinds/node-taint-rule.ts';
-export { drainMarksFeature, type TaintManagerStatus } from '../policy/kinds/taint-manager.ts';
+export {
+  drainMarksFeature,
+  lastReplicaFeature,
+  type TaintManagerStatus,
+} from '../policy/kinds/taint-manager.ts';
 export type { ManifestFault } from '../policy/schema/fault.ts';
 export type { Judged } from '../policy/schema/judge.ts';
 

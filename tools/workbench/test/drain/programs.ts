@@ -114,11 +114,21 @@ export function start(
   kubeconfig: string,
   ...args: readonly string[]
 ): Program {
+  return startWith(t, app, { KUBECONFIG: kubeconfig }, ...args);
+}
+
+/** The same with more in its environment. */
+export function startWith(
+  t: TestContext,
+  app: keyof typeof apps,
+  environment: Readonly<Record<string, string>>,
+  ...args: readonly string[]
+): Program {
   const main = fileURLToPath(new URL(`../../../../apps/${apps[app]}/src/main.ts`, import.meta.url));
   // Nobody else evicts here.
   const alone = { TAINTMGR_KUBE_CONTROLLER_MANAGER_RUNS: 'none' };
   const child = spawn(process.execPath, ['-C', '@taintmgr/source', main, ...args], {
-    env: { ...process.env, ...alone, KUBECONFIG: kubeconfig },
+    env: { ...process.env, ...alone, ...environment },
   });
   t.after(() => child.kill('SIGKILL'));
   let out = '';

@@ -68,5 +68,8 @@ export async function run(invocation: Invocation<PendingFlags>): Promise<ExitCod
 
 function isPending({ facts, explanation }: PodReport, namespace: string | null): boolean {
   const isMeant = namespace === null || facts.pod.namespace === namespace;
-  return isMeant && facts.pod.deletionTimestamp === null && explanation.decision.kind !== 'keep';
+  const { kind, because } = explanation.decision;
+  // The last replica of the controller goes when another is ready.
+  const isToGo = kind !== 'keep' || because[0]?.code === 'LastReplica';
+  return isMeant && facts.pod.deletionTimestamp === null && isToGo;
 }

@@ -53,7 +53,8 @@ export const taintManagerStatus = {
     },
     features: {
       type: 'array',
-      description: 'What other programs may count on: drain-marks, that pods are left to drains.',
+      description:
+        'What other programs may count on: drain-marks, that pods are left to drains; last-replica, that the last ready replica of the controller stays.',
       maxItems: 16,
       items: { type: 'string', maxLength: 63 },
     },
@@ -281,5 +282,8 @@ export const taintManagerStatus = {
 
 /** In `features`: the pods of a drain's taint are left to the drain while that lives. */
 export const drainMarksFeature = 'drain-marks';
+
+/** In `features`: the leader knows its own pod, and keeps the last ready replica. */
+export const lastReplicaFeature = 'last-replica';
 
 export type TaintManagerStatus = TypeOf<typeof taintManagerStatus>;
