@@ -193,6 +193,11 @@ export class DrainMachine {
     return this.#nodes.phases.isBegun(known.pod.nodeName);
   }
 
+  /** Whether there is such a pod. */
+  hasGoing(): boolean {
+    return this.pods().some(({ pod }) => this.isGoing(pod.uid));
+  }
+
   /** What becomes of a pod as things are. */
   fateOf(now: Instant, pod: Pod): Fate {
     return fateOf(now, pod, this.#decider, this.#config).fate;

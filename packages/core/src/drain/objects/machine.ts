@@ -248,7 +248,11 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
       .find((one) => one.drain.id !== drain.name && !one.isStale);
     const other = older?.drain.name ?? working?.drain.id;
     if (other === undefined) return null;
-    return { reason: 'AnotherDrain', message: `drain ${other} is at work there` };
+    const isAtWork = !older || older.isBegunOn(name);
+    const does = isAtWork
+      ? 'is at work there'
+      : 'was declared earlier, and has its turn there first';
+    return { reason: 'AnotherDrain', message: `drain ${other} ${does}` };
   }
 }
 

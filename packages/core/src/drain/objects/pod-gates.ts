@@ -112,9 +112,10 @@ export class DrainGates implements PodGate {
     return this.#volumes?.waits ?? [];
   }
 
-  /** What people are to know of the drain. */
-  get remarks(): readonly string[] {
-    const remarks = [this.#requests?.remark ?? null, this.#others?.remark ?? null];
+  /** What people are to know of the drain; who else moves pods matters while some are `going`. */
+  remarks(going: boolean): readonly string[] {
+    const others = going ? (this.#others?.remark ?? null) : null;
+    const remarks = [this.#requests?.remark ?? null, others];
     return remarks.filter((one) => one !== null);
   }
 

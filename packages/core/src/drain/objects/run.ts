@@ -174,6 +174,11 @@ export class NodeDrainRun {
     return node !== undefined && !isEnded(node.phase);
   }
 
+  /** Whether its turn on the node has come, and it is not done there. */
+  isBegunOn(nodeName: string): boolean {
+    return this.#machine.isBegun(nodeName);
+  }
+
   state(now: Instant): NodeDrainState {
     const { clock } = this.#surroundings.store;
     const unguarded = this.#marks.hold;
@@ -182,7 +187,7 @@ export class NodeDrainRun {
       machine: this.#machine,
       holds: unguarded ? new Map(nodes.map(({ name }) => [name, unguarded])) : this.#holds.all,
       closed: unguarded ?? this.#holds.closed,
-      remarks: [...this.#gates.remarks, ...this.#marks.remarks],
+      remarks: [...this.#gates.remarks(this.#machine.hasGoing()), ...this.#marks.remarks],
       volumeWaits: this.#gates.volumeWaits,
       notReplaced: this.#surroundings.workloads.takenBy(now, this.#drain.uid),
       waitsSince: (name) => this.#holds.waitsSince(name),

@@ -265,8 +265,12 @@ function phaseOf(
   const begun = open.filter(({ phase }) => phase === 'Tainting' || phase === 'Draining');
   const names = new Set(begun.map(({ name }) => name));
   const awaited = left.filter(({ pod }) => names.has(pod.nodeName));
-  const isAtWork = awaited.some((pod) => !isStuck(pod) && !held.has(pod.pod.nodeName));
-  const isHeld = awaited.length > 0 || held.size === open.length;
+  const moving = new Set(awaited.filter((pod) => !isStuck(pod)).map(({ pod }) => pod.nodeName));
+  const waiting = new Set(awaited.map(({ pod }) => pod.nodeName));
+  const isAtWork = begun.some(({ name }) => {
+    return !held.has(name) && (moving.has(name) || !waiting.has(name));
+  });
+  const isHeld = awaited.length > 0 || held.size > 0;
   return isHeld && !isAtWork ? 'Blocked' : 'Running';
 }
 

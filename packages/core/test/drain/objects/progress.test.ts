@@ -130,3 +130,76 @@ describe('the verdict on a pod that a budget refuses', () => {
     ]);
   });
 });
+
+describe('a NodeDrain of which no node is begun', () => {
+  it('is Blocked where the next is held and the others wait behind it', () => {
+    const world = new World(drainOf({ nodes: ['n1', 'n2', 'n3'], heeds: { pauseLabel: 'keep' } }), [
+      'n1',
+      { name: 'n2', labels: { keep: '' } },
+      { name: 'n3', labels: { keep: '' } },
+    ]);
+    world.pass(60_000);
+    const { phase, nodes } = world.state();
+    assert.deepEqual(
+      [phase, ...nodes.map((node) => node.phase)],
+      ['Blocked', 'Drained', 'Held', 'Held'],
+    );
+  });
+
+  it('is Blocked where waves hold the others back', () => {
+    const waves = [{ name: 'canary', nodeSelector: { matchLabels: { canary: 'yes' } } }];
+    const labels = { canary: 'yes' };
+    const world = new World(
+      drainOf({ nodes: ['n1', 'n2', 'n3'], waves, heeds: { pauseLabel: 'keep' } }),
+      [{ name: 'n1', labels }, { name: 'n2', labels: { ...labels, keep: '' } }, { name: 'n3' }],
+      [{ name: 'on-n1', nodeName: 'n1' }],
+    );
+    world.pass(60_000);
+    const { phase, nodes } = world.state();
+    assert.deepEqual(
+      [phase, ...nodes.map((node) => node.phase)],
+      ['Blocked', 'Drained', 'Held', 'Pending'],
+    );
+  });
+});
+
+describe('a NodeDrain that waits for an older one', () => {
+  it('says whether that one is at work on the node', () => {
+    const names = ['a', 'b', 'c'];
+    const world = new World(
+      names.map((name, index) => {
+        const spec = { nodes: ['n1'], taint: { key: name === 'c' ? 'a' : name } };
+        return drainOf(spec, { name, uid: name, creationTimestamp: `2026-01-01T00:00:0${index}Z` });
+      }),
+      ['n1'],
+    );
+    world.refuses.add('on-n1');
+    world.pass(10_000);
+    assert.deepEqual(world.state('b').blockers, ['node n1: drain a is at work there']);
+    const paused = { ...drainOf({ nodes: ['n1'], paused: true }, { name: 'z', uid: 'z' }) };
+    const other = new World(
+      [
+        { ...paused, created: 0 },
+        {
+          ...drainOf({ nodes: ['n1'], taint: { key: 'late' } }, { name: 'y', uid: 'y' }),
+          created: 1,
+        },
+      ],
+      ['n1'],
+    );
+    other.pass(10_000);
+    assert.deepEqual(other.state('y').blockers, [
+      'node n1: drain z was declared earlier, and has its turn there first',
+    ]);
+  });
+});
+
+it('does not say for ever that nobody knows who else moves pods, while none is to go', () => {
+  const world = new World(drainOf({ nodes: ['n1', 'n2'], heeds: { pauseLabel: 'keep' } }), [
+    'n1',
+    { name: 'n2', labels: { keep: '' } },
+  ]);
+  world.lists = { kind: 'failed', status: 409, message: 'conflict', retryAfter: null };
+  world.pass(600_000);
+  assert.deepEqual(world.state().blockers, ['node n2: it has the label keep']);
+});
