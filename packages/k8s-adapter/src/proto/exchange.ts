@@ -1,7 +1,7 @@
 // Puts the parts of an answer together.
 import type { Millis } from '@taintmgr/core/time';
 import type { Answer, FailureStage, Responded, ResponseHeaders } from './answer.ts';
-import { isProtobuf, joinBytes, objectFromProtobuf } from './protobuf.ts';
+import { isProtobuf, joinBytes, keepBytes, objectFromProtobuf } from './protobuf.ts';
 
 export const mebibyte: number = 2 ** 20;
 
@@ -118,7 +118,7 @@ export class AnswerCollector {
     if (this.#length <= this.#bytesMax) {
       if (this.#reader && this.#isRead()) this.#reader.push(data);
       else if (typeof data === 'string') this.#text += data;
-      else this.#parts.push(data);
+      else keepBytes(this.#parts, data);
       return null;
     }
     this.#text = '';

@@ -41,6 +41,23 @@ export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
+/** Longer parts are kept as they are. */
+const joinedBytesMax = 4096;
+
+/**
+ * Keeps one part more. Small ones are joined, two of about a size at a time: what is kept of a part, and of what it
+ * was cut out of, is many times as long as a byte.
+ */
+export function keepBytes(parts: Uint8Array[], part: Uint8Array): void {
+  let last = part;
+  for (let before = parts.at(-1); before; before = parts.at(-1)) {
+    if (before.length >= joinedBytesMax || before.length > 2 * last.length) break;
+    parts.pop();
+    last = joinBytes([before, last]);
+  }
+  parts.push(last);
+}
+
 /** `k8s\0`, which every object begins with. */
 const magic = [0x6b, 0x38, 0x73, 0x00];
 

@@ -2,7 +2,7 @@
 import type { Millis } from '@taintmgr/core/time';
 import type { ResponseHeaders } from '../proto/answer.ts';
 import { isWatch } from '../proto/api-request.ts';
-import { joinBytes } from '../proto/protobuf.ts';
+import { joinBytes, keepBytes } from '../proto/protobuf.ts';
 import type { Call } from './call.ts';
 import { monotonic } from './monotonic.ts';
 
@@ -55,7 +55,7 @@ export class Heard {
 
   data(call: Call, chunk: Uint8Array): void {
     const part = this.#partOf(call);
-    part.chunks.push(chunk);
+    keepBytes(part.chunks, chunk);
     part.length += chunk.length;
   }
 

@@ -54,16 +54,22 @@ it('tells what came together of a watch in one piece, and the rest when it comes
   assert.deepEqual(told, ['a head', 'a chunk one two', 'a chunk three', 'a end']);
 });
 
-it('tells the parts of a list as they are', () => {
+it('tells the parts of a list as they are, but for small ones', () => {
   const told: string[] = [];
   const [heard, call] = [new Heard(), callOf('a', told, 'GET', '/pods')];
   heard.head(call, 200, headers);
-  heard.data(call, Buffer.from('one '));
-  heard.data(call, Buffer.from('two'));
+  const long = 'x'.repeat(5000);
+  for (const part of [long, long, 'one ', 'two']) heard.data(call, Buffer.from(part));
   heard.deliver();
   heard.end(call);
   heard.deliver();
-  assert.deepEqual(told, ['a head', 'a chunk one ', 'a chunk two', 'a end']);
+  assert.deepEqual(told, [
+    'a head',
+    `a chunk ${long}`,
+    `a chunk ${long}`,
+    'a chunk one two',
+    'a end',
+  ]);
 });
 
 it('keeps the order in which calls were heard of', () => {
