@@ -12,10 +12,11 @@ const oneValue = new RegExp(`^${value}$`);
 
 /** Reads `pool=blue,tier!=db,zone in (a,b),!gpu`. Throws UsageError; `flag` names where it stood. */
 export function readLabelSelector(flag: string, text: string): LabelSelector {
-  const matchExpressions = text
-    // Commas within parentheses part values.
-    .split(/,(?![^(]*\))/)
-    .map((part) => expressionOf(part.trim()) ?? fail(flag, text));
+  // Commas within parentheses part values.
+  const parts = text.match(/(?:^|,)[^,(]*(?:\([^)]*\)?[^,(]*)*/g) ?? [];
+  const matchExpressions = parts.map((part, index) => {
+    return expressionOf(part.slice(index === 0 ? 0 : 1).trim()) ?? fail(flag, text);
+  });
   return { matchExpressions };
 }
 

@@ -44,7 +44,7 @@ export function operatorOf({ owners = [] }: Budget): Owner | null {
 }
 
 function isOperators({ apiVersion }: Owner): boolean {
-  return !ownGroups.includes(apiVersion.includes('/') ? apiVersion.replace(/\/.*$/, '') : '');
+  return !ownGroups.includes(apiVersion.slice(0, Math.max(0, apiVersion.indexOf('/'))));
 }
 
 /** What speaks for an operator behind a budget that no object of an operator owns. */

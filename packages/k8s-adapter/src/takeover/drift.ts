@@ -49,8 +49,9 @@ export function installedVersion(live: unknown): string | null {
 /** Whom an installed policy exempts, and whose heartbeat its binding names; null: it cannot be read. */
 export function installedOptions(policy: unknown, binding: unknown): TakeoverOptions | null {
   const [first] = asList(asRecord(asRecord(policy).spec).matchConditions);
-  const [, list] = /in (\[.*\])\)$/s.exec(asText(asRecord(first).expression)) ?? [];
-  const users = list === undefined ? [] : asList(parseJson(list)).map(asText);
+  const expression = asText(asRecord(first).expression);
+  const at = expression.endsWith('])') ? expression.indexOf('in [') : -1;
+  const users = at < 0 ? [] : asList(parseJson(expression.slice(at + 3, -1))).map(asText);
   const manager = asText(asRecord(asRecord(asRecord(binding).spec).paramRef).name);
   return users.length === 0 || manager === '' ? null : { manager, users };
 }

@@ -100,7 +100,8 @@ function problem(code: string, summary: string, node: Node, environment: Environ
     case 'cannot_index_type':
       return `type '${declarationName(typeOf(first))}' does not support field selection`;
     case 'invalid_condition_type': {
-      const found = /got '(.*)'$/.exec(summary)?.[1] ?? '';
+      const at = summary.indexOf("got '");
+      const found = at < 0 || !summary.endsWith("'") ? '' : summary.slice(at + 5, -1);
       return `expected type 'bool' but found '${found}'`;
     }
     default:

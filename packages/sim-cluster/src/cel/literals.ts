@@ -49,7 +49,7 @@ function isNode(value: unknown): value is ASTNode {
 const literalText = (node: ASTNode | undefined): string | null =>
   node?.op === 'value' && typeof node.args === 'string' ? node.args : null;
 
-const durationPattern = /^[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
+const durationPattern = /^[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[-+]\d\d:\d\d)$/;
 
 const readable: Readonly<Record<string, (text: string) => boolean>> = {

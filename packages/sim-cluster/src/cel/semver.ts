@@ -25,7 +25,7 @@ function readSemver(text: string): Semver | null {
 
 /** `v1.02` as `1.2.0`, where somebody asked for it. */
 function normalized(text: string): string {
-  const [, numbers = '', rest = ''] = /^v?([\d.]+)(.*)$/.exec(text) ?? [];
+  const [, numbers = '', rest = ''] = /^v?([\d.]+)(.*)$/s.exec(text) ?? [];
   const parts = numbers.split('.').map((part) => part.replace(/^0+(?=\d)/, ''));
   while (parts.length < 3) parts.push('0');
   return `${parts.join('.')}${rest}`;

@@ -16,7 +16,9 @@ interface Container {
 
 /** A container with the defaults of the API. */
 function defaultContainer<T extends Container>(container: T): T {
-  const latest = !/:[^/]+$|@/.test(container.image ?? '') || /:latest$/.test(container.image ?? '');
+  const { image = '' } = container;
+  const hasTag = /:./s.test(image.slice(image.lastIndexOf('/') + 1)) || image.includes('@');
+  const latest = !hasTag || image.endsWith(':latest');
   const { limits, requests } = container.resources ?? {};
   // A limit without a request is also the request.
   const resources = limits

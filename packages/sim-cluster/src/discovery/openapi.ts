@@ -95,7 +95,7 @@ function customSchemas(resource: Resource, openApi: JsonObject): JsonObject {
   const text = { type: 'string' };
   return {
     [name]: { ...openApi, 'x-kubernetes-group-version-kind': named(kind) },
-    [name.replace(/[^.]*$/, listKind)]: {
+    [name.slice(0, name.lastIndexOf('.') + 1) + listKind]: {
       description: `${listKind} is a list of ${kind}`,
       type: 'object',
       required: ['items'],

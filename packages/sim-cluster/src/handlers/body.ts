@@ -83,7 +83,9 @@ const int64Min = -(2n ** 63n);
 function tooLargeNumber(text: string): string | null {
   // Nearly no text has such a long run of digits, and nearly none of those has it in a number.
   if (!/\d{19}/.test(text)) return null;
-  for (const [, number] of text.matchAll(/"(?:[^"\\]|\\.)*"|(-?\d{19,})(?![\d.eE])/g)) {
+  for (const [, number] of text.matchAll(
+    /"[^"\\]*(?:\\[\s\S][^"\\]*)*(?:"|\\?$)|(-?\d{19,})(?![\d.eE])/g,
+  )) {
     if (number === undefined) continue;
     const value = BigInt(number);
     if (value > int64Max || value < int64Min) return number;
@@ -94,7 +96,7 @@ function tooLargeNumber(text: string): string | null {
 function isDeeperThan(json: string, max: number): boolean {
   if (json.length <= max) return false;
   let depth = 0;
-  for (const [token] of json.matchAll(/"(?:[^"\\]|\\.)*"|[[{\]}]/g)) {
+  for (const [token] of json.matchAll(/"[^"\\]*(?:\\[\s\S][^"\\]*)*(?:"|\\?$)|[[{\]}]/g)) {
     if (token === '[' || token === '{') depth++;
     else if (token === ']' || token === '}') depth--;
     if (depth > max) return true;

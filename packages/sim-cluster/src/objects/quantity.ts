@@ -36,7 +36,7 @@ export function milliQuantity(text: string | number | undefined): number {
   return Number.isFinite(amount) ? Math.round(amount) : 0;
 }
 
-const quantityPattern = /^[+-]?\d*(?:\.\d*)?([eEinumkKMGTP]*)([-+]?\d*)$/;
+const quantityPattern = /^[+-]?\d*(?:\.\d*)?(?:([eEinumkKMGTP]+)([-+]?\d*)|([-+]\d*))?$/;
 const wrongForm =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const wrongSuffix = "unable to parse quantity's suffix";
@@ -45,7 +45,7 @@ const wrongSuffix = "unable to parse quantity's suffix";
 export function quantityError(text: string): string | null {
   const parts = text.trim() === '' ? null : quantityPattern.exec(text.trim());
   if (!parts) return wrongForm;
-  const [, letters = '', digits = ''] = parts;
+  const [, letters = '', exponent = '', digits = exponent] = parts;
   const isExponent = /^[eE]$/.test(letters) && /\d$/.test(digits);
   const isUnit = digits === '' && Object.hasOwn(unitFactors, letters);
   return isExponent || isUnit ? null : wrongSuffix;
@@ -63,7 +63,7 @@ const nanos: ReadonlyMap<string, bigint> = new Map([
 ]);
 
 const plainForm = /^[1-9]\d{0,2}([numkMGTP]|[KMGTP]i)?$/;
-const anyForm = /^([+-]?)0*(\d*)\.?(\d*)(?:[eE]([+-]?\d+)|([a-zA-Z]*))$/;
+const anyForm = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+)|([a-zA-Z]*))$/;
 /** More digits than these are beyond what a quantity can be. */
 const digitsMax = 40;
 
@@ -75,7 +75,8 @@ export function canonicalQuantity(value: string | number): string {
   const text = String(value).trim();
   if (plainForm.test(text)) return text;
   const [, sign = '', whole = '', rest = '', exponent, unit = ''] = anyForm.exec(text) ?? [];
-  const amount = nanosOf(whole, rest.slice(0, digitsMax), Number(exponent ?? 0), unit);
+  const digits = whole.replace(/^0+/, '');
+  const amount = nanosOf(digits, rest.slice(0, digitsMax), Number(exponent ?? 0), unit);
   if (amount === 0n) return '0';
   const isBinary = unit.endsWith('i') && amount >= 1024n * one && amount % one === 0n;
   const written = isBinary ? binary(amount / one) : decimal(amount, exponent !== undefined);

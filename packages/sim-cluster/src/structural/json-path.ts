@@ -41,8 +41,8 @@ function nextStep(text: string): Found | null {
   if (quoted) return memberFound(quoted, (quoted[1] ?? quoted[2] ?? '').replace(/\\(.)/g, '$1'));
   const index = /^\[(-?\d+)\]/.exec(text);
   if (index) return { step: { kind: 'index', at: Number(index[1]) }, length: index[0].length };
-  const filter = /^\[\?\(@([^=!\]]*?)\s*(==|!=)\s*("[^"]*"|'[^']*'|[^'")\]]+)\)\]/.exec(text);
-  const path = filter ? parsePath(filter[1] ?? '') : null;
+  const filter = /^\[\?\(@([^=!\]]*)(==|!=)\s*("[^"]*"|'[^']*'|[^'")\]\s][^'")\]]*)\)\]/.exec(text);
+  const path = filter ? parsePath((filter[1] ?? '').trimEnd()) : null;
   if (!filter || !path) return null;
   const step = {
     kind: 'filter',

@@ -120,9 +120,12 @@ function messageOf(
   return null;
 }
 
+/** Texts of an expression, the last of which may be without its end. */
+const texts = /"[^"\\]*(?:\\[\s\S][^"\\]*)*(?:"|\\?$)|'[^'\\]*(?:\\[\s\S][^'\\]*)*(?:'|\\?$)/g;
+
 /** Whether an expression names the old value, in other places than its texts. */
 export function readsOldSelf(expression: string): boolean {
-  return /\boldSelf\b/.test(expression.replace(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/g, ''));
+  return /\boldSelf\b/.test(expression.replace(texts, ''));
 }
 
 /**

@@ -118,7 +118,7 @@ function meaningCauses(rule: ValidationRule, index: number, place: Place): reado
     causes.push(invalidValue(`${field}.optionalOldSelf`, optionalOldSelf, detail));
   }
   if (readsOld && !place.isCorrelated) {
-    const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${place.base}${place.path.replace(/\.items.*$/, '')}`;
+    const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${place.base}${place.path.split('.items', 1)[0]}`;
     causes.push(invalidValue(`${field}.rule`, text, detail));
   }
   return causes;

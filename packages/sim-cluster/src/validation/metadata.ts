@@ -72,7 +72,7 @@ function validateOwner(owner: OwnerReference): readonly Cause[] {
   const field = 'metadata.ownerReferences';
   const causes: Cause[] = [];
   const { apiVersion = '', kind } = owner;
-  if (!/^[^/]*\/?[^/]+$/.test(apiVersion)) {
+  if (!/^[^/]+(?:\/[^/]+)?$|^\/[^/]+$/.test(apiVersion)) {
     causes.push(invalidValue(`${field}.apiVersion`, apiVersion, 'version must not be empty'));
   }
   for (const member of ['kind', 'name', 'uid'] as const) {

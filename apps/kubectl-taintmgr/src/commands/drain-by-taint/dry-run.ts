@@ -71,5 +71,5 @@ async function refusalOf({ connection, settings }: Drain, pod: Pod): Promise<str
 
 /** As the API server words it: `User "jane" cannot create resource "pods/eviction" in ...` */
 function lacksRight(message: string): boolean {
-  return /\bUser ".*" cannot \S+ resource "/.test(message);
+  return message.includes('User "') && /" cannot \S+ resource "/.test(message);
 }

@@ -121,5 +121,7 @@ export function knownSignal(name: string): Signal {
 
 /** All percent signs at the end are cut. The arithmetic is that of float32. */
 function parsePercentage(text: string): number {
-  return Math.fround(parseFloat32(text.replace(/%+$/, '')) / 100);
+  let end = text.length;
+  while (text[end - 1] === '%') end--;
+  return Math.fround(parseFloat32(text.slice(0, end)) / 100);
 }

@@ -15,6 +15,12 @@ import { amountOf } from '../../../src/pressure/settings/thresholds.ts';
 import { fc } from '../../fast-check.ts';
 
 describe('quantities', () => {
+  it('are read in linear time', () => {
+    // With a backtracking expression each would take a minute.
+    const zeros = '0'.repeat(200_000);
+    assert.throws(() => parseQuantity(`.${zeros}\u0000`), /must match the regular expression/);
+  });
+
   const cases: readonly [text: string, value: number, printed: string][] = [
     ['0', 0, '0'],
     ['1024Mi', 2 ** 30, '1Gi'],

@@ -42,7 +42,11 @@ export function addressOf(
   };
 }
 
-const withoutSlash = (path: string): string => path.replace(/(?<=.)\/+$/, '');
+function withoutSlash(path: string): string {
+  let end = path.length;
+  while (end > 1 && path[end - 1] === '/') end--;
+  return path.slice(0, end);
+}
 
 /**
  * The first ready endpoint of a Service, as kube-proxy would choose one; where it has none, its cluster

@@ -62,7 +62,7 @@ function withoutRepeated(
     const { apiVersion, kind, namespace, name, field } = manifest;
     const isGenerated = field.find(['metadata', 'name']) === null;
     const key = JSON.stringify([
-      apiVersion.replace(/\/.*$/, ''),
+      apiVersion.split('/', 1)[0],
       kind,
       namespace,
       name,
