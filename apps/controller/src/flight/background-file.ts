@@ -1,15 +1,6 @@
-import {
-  chmodSync,
-  closeSync,
-  fchmodSync,
-  fstatSync,
-  openSync,
-  renameSync,
-  statSync,
-  write,
-  writeSync,
-} from 'node:fs';
+import { closeSync, lstatSync, renameSync, write, writeSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
+import { closeToOthers, openPrivate } from '@taintmgr/k8s-adapter/client';
 
 export interface BackgroundFileOptions {
   readonly path: string;
@@ -48,9 +39,7 @@ export class BackgroundFile {
     this.#options = options;
     this.#isCompressed = options.path.endsWith('.gz');
     rotate(options.path, options.backups);
-    this.#descriptor = openSync(options.path, 'w', 0o600);
-    // One that was there already keeps the rights it had.
-    if (fstatSync(this.#descriptor).isFile()) fchmodSync(this.#descriptor, 0o600);
+    this.#descriptor = openPrivate(options.path);
     process.once('exit', this.#finish);
   }
 
@@ -133,11 +122,11 @@ export class BackgroundFile {
 
 /** `path.1` becomes `path.2`, and `path` becomes `path.1`, for nobody else to read; what is no regular file stays. */
 function rotate(path: string, backups: number): void {
-  if (backups === 0 || !statSync(path, { throwIfNoEntry: false })?.isFile()) return;
+  if (backups === 0 || !lstatSync(path, { throwIfNoEntry: false })?.isFile()) return;
   for (let number = backups; number > 0; number--) {
     const older = number === 1 ? path : `${path}.${number - 1}`;
-    if (!statSync(older, { throwIfNoEntry: false })?.isFile()) continue;
-    chmodSync(older, 0o600);
+    if (!lstatSync(older, { throwIfNoEntry: false })?.isFile()) continue;
+    closeToOthers(older);
     renameSync(older, `${path}.${number}`);
   }
 }

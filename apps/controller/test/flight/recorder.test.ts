@@ -2,15 +2,20 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  closeSync,
+  existsSync,
+  lstatSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
@@ -102,6 +107,43 @@ describe('a record that was there already', () => {
       for (const one of names) assert.equal(statSync(join(directory, one)).mode & 0o777, 0o600);
     });
   }
+});
+
+describe('a link in the place of a record', () => {
+  for (const backups of [0, 2]) {
+    for (const there of [true, false]) {
+      it(`is not followed, with ${backups} backups, to a file that ${there ? 'is' : 'is not'} there`, async () => {
+        const folder = mkdtempSync(join(directory, 'links-'));
+        const aim = (name: string): string => join(folder, `aim-of-${name}`);
+        const names = ['record', 'record.1'];
+        for (const name of names) {
+          if (there) writeFileSync(aim(name), 'theirs', { mode: 0o644 });
+          symlinkSync(aim(name), join(folder, name));
+        }
+        const { recorder } = watch(relative(directory, join(folder, 'record')), { backups });
+        handle(recorder.around(createEngine()));
+        await recorder.close();
+        const made = lstatSync(join(folder, 'record'));
+        assert.deepEqual([made.isFile(), made.mode & 0o777], [true, 0o600]);
+        for (const name of names) {
+          assert.equal(existsSync(aim(name)), there);
+          if (!there) continue;
+          assert.equal(readFileSync(aim(name), 'utf8'), 'theirs');
+          assert.equal(statSync(aim(name)).mode & 0o777, 0o644);
+        }
+      });
+    }
+  }
+
+  it('leaves nothing to whoever had the file open before', async () => {
+    writeFileSync(join(directory, 'watched'), 'old');
+    const descriptor = openSync(join(directory, 'watched'), 'r');
+    const { recorder } = watch('watched', { backups: 0 });
+    handle(recorder.around(createEngine()));
+    await recorder.close();
+    assert.equal(readFileSync(descriptor, 'utf8'), 'old');
+    closeSync(descriptor);
+  });
 });
 
 describe('a flight recorder', () => {

@@ -4,6 +4,7 @@
 export { ApiClient, type ApiClientOptions } from '../client/client.ts';
 export { ApiError, ConnectionError } from '../client/errors.ts';
 export { EvictorSearch } from '../client/find-evictors.ts';
+export { closeToOthers, openPrivate } from '../client/private-file.ts';
 export { clockReasons } from '../controller/clock/clock-watch.ts';
 export { limitRecordFrom } from '../controller/procedures/limit-record.ts';
 export { type Actor, actorOf } from '../evictors/actor.ts';

@@ -63,9 +63,7 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
   const result = await play(source, { script, variants }, invocation, conditions);
   // Before anything is printed: who reads that may go away early.
   const unwritten =
-    flags.report === undefined
-      ? null
-      : await writeReportFile(flags.report, await reportPage(result));
+    flags.report === undefined ? null : writeReportFile(flags.report, await reportPage(result));
   output.write(await printAnswer(answerOf(result), format, flags.headers !== false));
   for (const note of source.notes) output.err(`Note: ${printable(note)}`);
   const code = reportLimits(result, output);

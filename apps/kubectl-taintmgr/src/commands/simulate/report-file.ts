@@ -1,6 +1,8 @@
 // The file of `--report`.
-import { access, constants, open, stat } from 'node:fs/promises';
+import { closeSync, writeFileSync } from 'node:fs';
+import { access, constants, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { openPrivate } from '@taintmgr/k8s-adapter/client';
 import { UsageError } from '../../usage-error.ts';
 
 /**
@@ -18,18 +20,14 @@ export async function checkReportFile(file: string): Promise<void> {
   }
 }
 
-/**
- * Writes it; null, or why that failed. A report holds data of a cluster: only its owner may read it, also
- * where the file existed.
- */
-export async function writeReportFile(file: string, text: string): Promise<UsageError | null> {
+/** Writes it; null, or why that failed. A report holds data of a cluster: only its owner may read it. */
+export function writeReportFile(file: string, text: string): UsageError | null {
   try {
-    const handle = await open(file, 'w', 0o600);
+    const descriptor = openPrivate(file);
     try {
-      if ((await handle.stat()).isFile()) await handle.chmod(0o600);
-      await handle.writeFile(text);
+      writeFileSync(descriptor, text);
     } finally {
-      await handle.close();
+      closeSync(descriptor);
     }
     return null;
   } catch (error) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { chmodSync, lstatSync, readFileSync, symlinkSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { run } from '../../world/run.ts';
 import { temporaryFiles, topology } from '../../world/simulate-files.ts';
@@ -32,6 +32,19 @@ describe('a report', () => {
     const args = ['-f', source, '--script', failing, '--report', before];
     assert.equal((await run('simulate', ...args)).code, 1);
     assert.equal(readFileSync(before, 'utf8'), 'of yesterday');
+  });
+
+  it('is for its owner alone, also where a link or an open file stood there', async () => {
+    const [aim, linked, open] = [file('aim', 'theirs'), path('linked.html'), file('open.html', '')];
+    symlinkSync(aim, linked);
+    chmodSync(open, 0o644);
+    for (const report of [linked, open]) {
+      const args = ['-f', source, '--until', '1m', '--report', report];
+      assert.equal((await run('simulate', ...args)).code, 0);
+      const made = lstatSync(report);
+      assert.deepEqual([made.isFile(), made.mode & 0o777], [true, 0o600]);
+    }
+    assert.equal(readFileSync(aim, 'utf8'), 'theirs');
   });
 
   // The one file of Linux that can be opened and takes nothing.

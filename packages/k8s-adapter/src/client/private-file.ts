@@ -1,0 +1,34 @@
+// Files with what was seen of a cluster: for their owner alone, also where they existed before.
+import { closeSync, constants, fchmodSync, openSync, rmSync, statSync } from 'node:fs';
+
+const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
+/** Of a folder that may not be written, or a file that is mounted. */
+const stays: readonly unknown[] = ['EACCES', 'EBUSY', 'EPERM', 'EROFS'];
+const mode = 0o600;
+
+/**
+ * Makes a file anew and opens it for writing. A file, or a link to one, that stands there is replaced:
+ * whoever made it could go on reading, or have us write elsewhere. A device or a pipe stays what it is.
+ * Throws where the file cannot be made.
+ */
+export function openPrivate(path: string): number {
+  const there = statSync(path, { throwIfNoEntry: false });
+  if (there && !there.isFile()) return openSync(path, 'w');
+  try {
+    rmSync(path, { force: true });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && stays.includes(error.code))) throw error;
+    return closedToOthers(openSync(path, O_WRONLY | O_CREAT | O_TRUNC | (O_NOFOLLOW ?? 0), mode));
+  }
+  return openSync(path, 'wx', mode);
+}
+
+/** Takes the rights of others away from a file. Throws where that is not possible, and for a link. */
+export function closeToOthers(path: string): void {
+  closeSync(closedToOthers(openSync(path, constants.O_RDONLY | (O_NOFOLLOW ?? 0))));
+}
+
+function closedToOthers(descriptor: number): number {
+  fchmodSync(descriptor, mode);
+  return descriptor;
+}
