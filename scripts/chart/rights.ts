@@ -10,6 +10,7 @@ const asksKubelets = 'include "taintmgr.asksKubelets" .';
 const sources: readonly (readonly [file: string, when: string | null])[] = [
   ['base/metrics-reader.yaml', null],
   ['base/pauser.yaml', null],
+  ['base/viewer.yaml', null],
   ['base/policies.yaml', null],
   ['base/roles.yaml', null],
   ['acting/leader-election.yaml', acts],
@@ -69,12 +70,14 @@ export function crdTemplates(files: ReadonlyMap<string, string>): ReadonlyMap<st
   );
 }
 
-/** The metadata of an object that has annotations of its own. */
-const annotated = `metadata:
-  labels:
-    {{- include "taintmgr.labels" . | nindent 4 }}
-$1  annotations:
-    {{- with .Values.annotations }}{{ toYaml . | nindent 4 }}{{ end }}`;
+/** The metadata of an object that has annotations or labels of its own, which follow. */
+function withOwn(name: string, own: string): string {
+  const labels = '  labels:\n    {{- include "taintmgr.labels" . | nindent 4 }}\n';
+  const others = '{{- toYaml . | nindent 4 }}';
+  return own === 'labels'
+    ? `metadata:\n${name}  {{- with .Values.annotations }}\n  annotations:\n    ${others}\n  {{- end }}\n${labels}`
+    : `metadata:\n${name}${labels}  annotations:\n    {{- with .Values.annotations }}${others}{{ end }}\n`;
+}
 
 function conditional(text: string, when: string | null): string {
   return when === null ? text : `{{- if ${when} }}\n${text}{{- end }}\n`;
@@ -86,9 +89,11 @@ function template(yaml: string, metadata: string): string {
   return yaml
     .replaceAll('namespace: taintmgr-system', 'namespace: {{ .Release.Namespace | quote }}')
     .replaceAll(':taintmgr-system:', ':{{ .Release.Namespace }}:')
-    .replace(/^metadata:\n( {2}name: .*\n) {2}annotations:$/gm, annotated)
     .replace(
-      /^metadata:$(?!\n {2}labels:)/gm,
-      `metadata:\n  {{- include "${metadata}" . | nindent 2 }}`,
+      /^metadata:\n(?:( {2}name: .*\n) {2}(annotations|labels):\n)?/gm,
+      (_, name?: string, own?: string) =>
+        name !== undefined && own !== undefined
+          ? withOwn(name, own)
+          : `metadata:\n  {{- include "${metadata}" . | nindent 2 }}\n`,
     );
 }

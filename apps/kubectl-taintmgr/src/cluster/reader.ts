@@ -101,9 +101,10 @@ export class ClusterReader {
     return await this.#list(podsOfPath(namespace), {}, nameOf);
   }
 
-  /** The pods of a namespace. */
-  async podsOf(namespace: string): Promise<readonly PodFacts[]> {
-    return await this.#list(podsOfPath(namespace), {}, podFacts);
+  /** The pods of a namespace, null: of all, that a label selector leaves. */
+  async podsOf(namespace: string | null, labelSelector = ''): Promise<readonly PodFacts[]> {
+    const path = namespace === null ? podsPath : podsOfPath(namespace);
+    return await this.#list(path, labelSelector === '' ? {} : { labelSelector }, podFacts);
   }
 
   async namespaceNames(): Promise<readonly string[]> {

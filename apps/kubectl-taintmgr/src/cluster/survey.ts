@@ -59,6 +59,8 @@ export interface ForecastSurvey extends NodeSurvey {
   readonly replicas?: Crowd;
   /** A line about each Job that fails with what the answer is about; left out: not asked. */
   readonly jobEnds?: readonly string[];
+  /** Whether its pods are on nodes that we may not read; left out: they are not. */
+  readonly hidesNodes?: boolean;
   /** Nodes whose taints were just written, and what was there before is not to be had. */
   readonly unsure?: readonly string[];
 }

@@ -19,11 +19,13 @@ import { type NodeReport, type PodReport, type Tally, tally } from './report.ts'
 export const apiVersion = 'taintmgr.dev/v1alpha1';
 
 /** How far a pod is; what `decision` says in documents and DECISION in tables. */
-export type DecisionName = 'Evict' | 'Keep' | 'Paused' | 'Terminating';
+export type DecisionName = 'Evict' | 'Keep' | 'Paused' | 'Terminating' | 'Unknown';
 
 /** The name of what becomes of a pod. */
 export function decisionName({ facts, explanation }: PodReport): DecisionName {
   if (facts.pod.deletionTimestamp !== null) return 'Terminating';
+  const [reason] = explanation.decision.because;
+  if (reason?.code === 'NodeUnknown' && reason.hidden) return 'Unknown';
   return decisionNames[explanation.decision.kind];
 }
 

@@ -24,6 +24,9 @@ export interface Notes {
 /** A drain may be at work on many nodes. */
 const drainsMax = 5;
 
+const hiddenNote =
+  'which taints the nodes of these pods have, and so whether and when the pods go, is unknown: no permission to read nodes';
+
 /** Writes them as they are meant for a person. */
 export function writeNotes(output: Output, { warnings, notes }: Notes): void {
   for (const text of warnings) warn(output, text);
@@ -40,6 +43,7 @@ export function notesOn(survey: ForecastSurvey, report: Report, question: Questi
       ...verdictWarnings(pods),
     ],
     notes: [
+      ...(survey.hidesNodes ? [hiddenNote] : []),
       ...nodes.flatMap((node) => unwrittenTaints(node, survey.at)),
       ...unsureNotes(survey),
       ...drainNotes(survey),

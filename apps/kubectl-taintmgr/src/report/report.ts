@@ -1,4 +1,4 @@
-import type { NodeExplanation, PodExplanation } from '@taintmgr/core';
+import type { NodeExplanation, Pod, PodExplanation, Reason } from '@taintmgr/core';
 import type { Comparison } from '@taintmgr/core/differences';
 import { type EvictionRequest, type PredictedBlocker, predictBlockers } from '@taintmgr/core/drain';
 import { type Forecast, forecastOf } from '@taintmgr/core/lifecycle';
@@ -147,7 +147,8 @@ function reportPod(
 ): PodReport {
   const { finalizers, pod } = facts;
   const { at } = survey;
-  const judged = explainer.judge(at, facts, ours);
+  const seen = survey.hidesNodes ? ofHiddenNode(ours, pod) : ours;
+  const judged = explainer.judge(at, facts, seen);
   const goes = judged.explanation.decision.kind !== 'keep' || pod.deletionTimestamp !== null;
   const nodeAnswers = ready?.since == null ? null : ready.status !== 'Unknown';
   const asks = asksBudgets(survey, judged);
@@ -163,7 +164,7 @@ function reportPod(
     facts,
     ...judged,
     present: explainer.present(at, facts),
-    upstream: explainer.compared(at, facts, ours),
+    upstream: survey.hidesNodes ? null : explainer.compared(at, facts, ours),
     blockers,
     knowsBudgets: !asks || survey.budgets !== null,
     deletedAt: deletedAt(judged, blockers),
@@ -171,6 +172,22 @@ function reportPod(
       return podUid === pod.uid && intent === 'Eviction';
     }),
   };
+}
+
+/** What can be said of a pod whose node may have taints that we may not read: whether anything could make it go. */
+function ofHiddenNode(explanation: PodExplanation, pod: Pod): PodExplanation {
+  const { nodeName, phase, mirror, optedOut } = pod;
+  const [found] = explanation.decision.because;
+  if (found?.code !== 'NodeUnknown') return explanation;
+  const hasEnded = phase === 'Succeeded' || phase === 'Failed';
+  const reason: Reason = hasEnded
+    ? { code: 'Finished', phase }
+    : mirror
+      ? { code: 'StaticPod' }
+      : optedOut
+        ? { code: 'OptedOut' }
+        : { code: 'NodeUnknown', nodeName, hidden: true };
+  return { ...explanation, decision: { kind: 'keep', because: [reason] } };
 }
 
 /** What a webhook said to our own controller, as long as the pod is due. */

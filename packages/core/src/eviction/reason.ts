@@ -24,7 +24,8 @@ export type StartSource =
  */
 export type Reason =
   | { readonly code: 'NotBound' }
-  | { readonly code: 'NodeUnknown'; readonly nodeName: string }
+  /** `hidden`: the node may be there, and whoever asks may not read it. */
+  | { readonly code: 'NodeUnknown'; readonly nodeName: string; readonly hidden?: true }
   | { readonly code: 'NoTaint' }
   | { readonly code: 'StaticPod' }
   | { readonly code: 'Terminating'; readonly since: Instant }

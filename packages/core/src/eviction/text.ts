@@ -11,6 +11,8 @@ export function describeReason(reason: Reason): string {
     case 'NotBound':
       return 'not bound to a node';
     case 'NodeUnknown':
+      if (reason.hidden)
+        return `unknown: no permission to read nodes, so not the taints of ${reason.nodeName} either`;
       return `node ${reason.nodeName} is unknown`;
     case 'NoTaint':
       return 'its node has no NoExecute taint';

@@ -13,6 +13,9 @@ const rights: readonly (readonly [right: string, neededFor: string])[] = [
   ['get nodes', vital],
   ['list nodes', vital],
   ['list pods', vital],
+  ['get pods', 'explain pod'],
+  ['get jobs.batch', 'explain pod, of a pod of a Job'],
+  ['list events', 'finding who has evicted of late'],
   ['list poddisruptionbudgets.policy', 'finding what blocks evictions'],
   ['get leases.coordination.k8s.io -n kube-system', 'finding which controllers evict'],
   ['list leases.coordination.k8s.io', 'finding taintmgr-controller in any namespace'],
@@ -22,7 +25,9 @@ const rights: readonly (readonly [right: string, neededFor: string])[] = [
   ['patch nodes', 'drain-by-taint and undo'],
   ['create pods/eviction', 'drain-by-taint'],
   ['get daemonsets.apps', 'drain-by-taint on nodes with DaemonSet pods'],
+  ['create events', 'drain-by-taint, to say on pods why they go'],
   ['delete pods', 'drain-by-taint --pdb-policy=delete-after or ignore'],
+  ['patch pods/status', 'drain-by-taint --pdb-policy=delete-after or ignore'],
 ];
 
 /** Where the cluster has our kinds. */
@@ -31,6 +36,7 @@ const ownRights: typeof rights = [
   ['list evictionpauses.taintmgr.dev', 'explain, pending, and drain-by-taint'],
   ['list nodetaintrules.taintmgr.dev', 'explain and pending'],
   ['list taintmanagers.taintmgr.dev', 'finding how taintmgr-controller runs'],
+  ['get nodedrains.taintmgr.dev', 'undo'],
   ['list namespaces', 'following policies that select namespaces'],
 ];
 

@@ -47,13 +47,16 @@ export function podSubject(namespace: string, name: string): Subject {
     read: async (reader, options): Promise<ForecastSurvey> => {
       const facts = await reader.pod(namespace, name);
       const { nodeName } = facts.pod;
-      const node = nodeName === '' ? null : await reader.nodeIfThere(nodeName);
+      const read = async () => ({ node: await reader.nodeIfThere(nodeName) });
+      const found = nodeName === '' ? { node: null } : await reader.ifAllowed(read);
+      const node = found?.node ?? null;
       const nodes = node ? [node] : [];
       const [survey, ends] = await Promise.all([
         surveyForecast(reader, nodes, nodes, options),
         jobEnds(reader, [facts.pod]),
       ]);
-      return { ...survey, jobEnds: ends, ...(node ? {} : { pods: [facts] }) };
+      const alone = node ? {} : { pods: [facts], hidesNodes: found === null };
+      return { ...survey, jobEnds: ends, ...alone };
     },
     focus: ({ nodes, strays }) => {
       const only = nodes.map((node) => ({ ...node, pods: node.pods?.filter(isMeant) ?? null }));
@@ -155,7 +158,7 @@ function whyText({ because }: Decision): string {
 
 function decisionLine(report: PodReport, at: Instant, after: Millis): string {
   const name = decisionName(report);
-  if (name === 'Terminating') return name;
+  if (name === 'Terminating' || name === 'Unknown') return name;
   const { explanation, limit, isEstimate } = report;
   const { decision } = explanation;
   if (!limit || limit.tripped || decision.kind !== 'evict')

@@ -7,10 +7,10 @@ import { selected } from '../../cluster/refusals.ts';
 import { readFormat } from '../../render/format.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
 import { renderColumns } from '../../render/table.ts';
-import { apiVersion, evictorDocument } from '../../report/documents.ts';
+import { apiVersion, decisionName, evictorDocument } from '../../report/documents.ts';
 import { limitsDocument } from '../../report/limits.ts';
 import { notesOn, writeNotes } from '../../report/notes.ts';
-import { surveyPending } from '../../report/pending-survey.ts';
+import { surveyHidden, surveyPending } from '../../report/pending-survey.ts';
 import { present } from '../../report/question.ts';
 import { type PodReport, reportOnPresent } from '../../report/report.ts';
 import { asOf } from '../../report/words.ts';
@@ -25,16 +25,16 @@ export async function run(invocation: Invocation<PendingFlags>): Promise<ExitCod
   const question = { ...present, policies: await readPolicyFlag(flags) };
   return await withConnection(invocation, async ({ client, cluster }) => {
     const reader = new ClusterReader(client);
-    const all = await reader.nodes();
-    const selector = flags.selector ?? '';
-    const survey = await selected('--selector', selector, () =>
-      surveyPending(reader, all, { podSelector: selector, files: question.policies }),
-    );
     const namespace = flags.allNamespaces ? null : cluster.namespace;
+    const all = await reader.ifAllowed(() => reader.nodes());
+    const selector = flags.selector ?? '';
+    const options = { podSelector: selector, files: question.policies };
+    const survey = await selected('--selector', selector, () =>
+      all ? surveyPending(reader, all, options) : surveyHidden(reader, namespace, options),
+    );
     const report = reportOnPresent(survey);
-    const pods = report.nodes
-      .flatMap((node) => node.pods ?? [])
-      .filter((pod) => isPending(pod, namespace));
+    const read = all ? report.nodes.flatMap((node) => node.pods ?? []) : report.strays;
+    const pods = read.filter((pod) => isPending(pod, namespace));
     const rows = inOrder(
       pods.map((pod) => ({ pod, document: pendingDocument(pod, survey.at) })),
       flags.sortBy,
@@ -66,10 +66,12 @@ export async function run(invocation: Invocation<PendingFlags>): Promise<ExitCod
   });
 }
 
-function isPending({ facts, explanation }: PodReport, namespace: string | null): boolean {
+function isPending(pod: PodReport, namespace: string | null): boolean {
+  const { facts, explanation } = pod;
   const isMeant = namespace === null || facts.pod.namespace === namespace;
   const { kind, because } = explanation.decision;
   // The last replica of the controller goes when another is ready.
   const isToGo = kind !== 'keep' || because[0]?.code === 'LastReplica';
-  return isMeant && facts.pod.deletionTimestamp === null && isToGo;
+  const goes = isToGo || decisionName(pod) === 'Unknown';
+  return isMeant && facts.pod.deletionTimestamp === null && goes;
 }

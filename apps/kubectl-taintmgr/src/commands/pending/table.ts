@@ -1,7 +1,7 @@
 import { isOpenRequest } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
 import type { Column } from '../../render/table.ts';
-import { podDocument, taintDocument } from '../../report/documents.ts';
+import { decisionName, podDocument, taintDocument } from '../../report/documents.ts';
 import { requestersText } from '../../report/eviction-requests.ts';
 import type { PodReport } from '../../report/report.ts';
 import {
@@ -32,8 +32,8 @@ export function pendingColumns(
     ['NAMESPACE', ({ facts }) => facts.pod.namespace],
     ['POD', ({ facts }) => facts.pod.name],
     ['NODE', ({ facts }) => facts.pod.nodeName],
-    ['IN', (pod) => timeLeftOf(pod, 0)],
-    ['TAINT', (pod) => decisive(pod).taint],
+    ['IN', (pod) => (decisionName(pod) === 'Unknown' ? 'unknown' : timeLeftOf(pod, 0))],
+    ['TAINT', (pod) => (decisionName(pod) === 'Unknown' ? 'unknown' : decisive(pod).taint)],
     ['BLOCKED BY', (pod) => heldText(pod, now)],
     ...(isRequested
       ? [['REQUESTED BY', ({ requests }: PodReport) => requestersText(requests)] as const]

@@ -139,6 +139,7 @@ describe('doctor where policies say how pods leave', () => {
       'no permission to list evictionpauses.taintmgr.dev, needed for explain, pending, and drain-by-taint',
       'no permission to list nodetaintrules.taintmgr.dev, needed for explain and pending',
       'no permission to list taintmanagers.taintmgr.dev, needed for finding how taintmgr-controller runs',
+      'no permission to get nodedrains.taintmgr.dev, needed for undo',
     ]);
   });
 

@@ -1,0 +1,265 @@
+// docs/commands/README.md: what a user needs for each command is enough, and none of it is needless; and
+// what users are told who may not read nodes.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { policyKinds } from '@taintmgr/core/policy';
+import { daemonSet, type KubeObject, namespace, node, pod, type Rule } from '@taintmgr/sim-cluster';
+import { parseAllDocuments } from 'yaml';
+import { rightOf } from '../../src/cluster/rights.ts';
+import { run } from '../world/run.ts';
+import {
+  leaveTaints,
+  startWithDefinitions,
+  type TestCluster,
+  type Users,
+} from '../world/test-cluster.ts';
+
+const root = new URL('../../../../', import.meta.url);
+const read = (file: string): string => readFileSync(new URL(file, root), 'utf8');
+
+/** The table: what stands in the first cell, and the second. */
+const rows = new Map(
+  Array.from(
+    read('docs/commands/README.md').matchAll(/^\| (`.*?) \| (.*`.*) \|$/gm),
+    ([, commands = '', rights = '']) => [commands, rights],
+  ),
+);
+
+/** Roles of deploy/kustomize by their names, and the file that has each. */
+const roleFiles: Readonly<Record<string, string>> = {
+  'taintmgr-drainer': 'components/node-drains/roles.yaml',
+  'taintmgr-pauser': 'base/pauser.yaml',
+  'taintmgr-resumer': 'components/limits/roles.yaml',
+  'taintmgr-viewer': 'base/viewer.yaml',
+};
+
+function roleRules(name: string): readonly Rule[] {
+  const objects: readonly KubeObject[] = parseAllDocuments(
+    read(`deploy/kustomize/${roleFiles[name]}`),
+  ).map((document) => document.toJS());
+  const role = objects.find((one) => one.metadata.name === name) ?? assert.fail(name);
+  const { namespace: place } = role.metadata;
+  return role.rules.map((rule: Rule) => ({ ...rule, ...(place && { namespace: place }) }));
+}
+
+function rulesIn(cell: string): readonly Rule[] {
+  return Array.from(cell.matchAll(/`([^`]+)`/g), ([, text = '']) => text).flatMap((text) => {
+    if (roleFiles[text]) return roleRules(text);
+    if (cell.includes(`those of \`${text}\``)) return rulesOf(text);
+    if (!/^(get|list|watch|create|patch|delete) /.test(text)) return [];
+    const { verb, group, resource, namespace: place } = rightOf(text);
+    const rule = { verbs: [verb], apiGroups: [group], resources: [resource] };
+    return [{ ...rule, ...(place !== undefined && { namespace: place }) }];
+  });
+}
+
+function cellOf(command: string): string {
+  const found = [...rows].find(([commands]) => commands.includes(`\`${command}\``));
+  return found?.[1] ?? assert.fail(`no row of ${command}`);
+}
+
+function rulesOf(command: string): readonly Rule[] {
+  return rulesIn(cellOf(command));
+}
+
+/** Those that stand in a cell themselves, without their namespaces. */
+function namedRights(cell: string): readonly string[] {
+  return Array.from(
+    cell.matchAll(/`((?:get|list|watch|create|patch|delete) [^ `]+)/g),
+    ([, right = '']) => right,
+  );
+}
+
+/** What is run with the rights of each row, one after the other. */
+const lines: Readonly<Record<string, readonly string[]>> = {
+  explain: [
+    'explain node n1',
+    'explain pod web -n shop',
+    'explain pod batch -n shop',
+    'explain taint bad',
+    'pending -A',
+    'pending -n shop',
+  ],
+  status: ['status'],
+  doctor: ['doctor'],
+  snapshot: ['snapshot'],
+  'drain-by-taint': [
+    'drain-by-taint one n2 --dry-run=client --force --ignore-daemonsets',
+    'drain-by-taint one n2 --timeout=20s --force --ignore-daemonsets',
+    'undo one',
+    'drain-by-taint two n3 --timeout=20s --pdb-policy=ignore --force',
+    'undo two',
+  ],
+  'drain-by-taint --server-side': [
+    'drain-by-taint three n3 --force --server-side --dry-run=server',
+  ],
+  pause: ['pause trial', 'resume pause/trial'],
+  resume: ['resume'],
+  'takeover status': ['takeover status'],
+};
+
+const names = Object.keys(lines);
+const users: Users = {
+  ...Object.fromEntries(names.map((name, index) => [`user-${index}`, rulesOf(name)])),
+  developer: [{ verbs: ['get', 'list'], apiGroups: [''], resources: ['pods'], namespace: 'shop' }],
+  viewer: roleRules('taintmgr-viewer'),
+};
+
+let cluster: TestCluster;
+before(async () => {
+  cluster = await startWithDefinitions(users);
+  const { api } = cluster;
+  for (const name of ['shop', 'taintmgr-system']) api.create('namespaces', namespace(name));
+  leaveTaints(api);
+  const bad = [{ key: 'bad', effect: 'NoExecute' }];
+  api.create('nodes', node('n1', { spec: { taints: bad } }));
+  for (const name of ['n2', 'n3']) api.create('nodes', node(name));
+  api.create('pods', pod('shop', 'web', { spec: { nodeName: 'n1' } }));
+  const own = (kind: string, apiVersion: string, name: string): object => {
+    return { ownerReferences: [{ apiVersion, kind, name, uid: 'u', controller: true }] };
+  };
+  const owned = (name: string, nodeName: string, owner: object): void => {
+    const made = pod('shop', name, { spec: { nodeName } });
+    api.create('pods', { ...made, metadata: { ...made.metadata, ...owner } });
+  };
+  owned('batch', 'n1', own('Job', 'batch/v1', 'batch'));
+  owned('agent', 'n2', own('DaemonSet', 'apps/v1', 'agent'));
+  api.create('daemonsets', daemonSet('shop', 'agent'));
+  for (const name of ['n2', 'n3']) {
+    // No kubelet stops pods here.
+    const spec = { nodeName: name, terminationGracePeriodSeconds: 0 };
+    api.create('pods', pod('shop', `on-${name}`, { spec }));
+  }
+  const ended = api.create('pods', pod('shop', 'over', { spec: { nodeName: 'n1' } }));
+  api.update('pods', { ...ended, status: { ...ended.status, phase: 'Succeeded' } }, 'status');
+  api.create('pods', pod('shop', 'quiet', { spec: { nodeName: 'n1' } }));
+  api.create('evictionpolicies.taintmgr.dev', {
+    apiVersion: 'taintmgr.dev/v1alpha1',
+    kind: 'EvictionPolicy',
+    metadata: { name: 'quiet' },
+    spec: { action: 'Keep', match: { namespaceSelector: { matchLabels: { quiet: 'yes' } } } },
+  });
+});
+after(() => cluster.stop());
+
+/** A NodeDrain would be carried out from now on. */
+function startController(): void {
+  const { api } = cluster;
+  const managers = 'taintmanagers.taintmgr.dev';
+  const made = api.create(managers, {
+    apiVersion: 'taintmgr.dev/v1alpha1',
+    kind: 'TaintManager',
+    metadata: { name: 'taintmgr' },
+  });
+  const renewTime = new Date().toISOString();
+  const status = { leader: 'a', controllers: ['node-drain-controller'], renewTime };
+  api.update(managers, { ...made, status }, 'status');
+}
+
+function comeAs(user: string): void {
+  const path = join(cluster.directory, user);
+  writeFileSync(path, readFileSync(cluster.kubeconfig, 'utf8').replace(/admin/g, user));
+  process.env.KUBECONFIG = path;
+}
+
+describe('the rights of docs/commands/README.md', () => {
+  it('have a row for each that is tried here', () => {
+    assert.equal(rows.size, names.length);
+  });
+
+  for (const [index, name] of names.entries()) {
+    it(`are enough for ${name}`, async () => {
+      comeAs(`user-${index}`);
+      if (name.endsWith('server-side')) startController();
+      for (const line of lines[name] ?? []) {
+        const from = cluster.answers.length;
+        const { code, err } = await run(...line.split(' '));
+        assert.equal(code, 0, `${line}: ${err}`);
+        const refused = cluster.answers.slice(from).filter((one) => one.endsWith(' 403'));
+        assert.deepEqual(refused, [], line);
+        assert.doesNotMatch(err, /could not be read|forbidden/, line);
+      }
+      const unused = cluster.api.access.unusedRights(`user-${index}`);
+      const named = namedRights(cellOf(name));
+      const needless = unused.map(({ verb, resource }) => `${verb} ${resource}`);
+      assert.deepEqual(
+        needless.filter((right) => named.includes(right)),
+        [],
+      );
+    });
+  }
+});
+
+describe('a user of one namespace', () => {
+  const unknown = 'unknown: no permission to read nodes';
+  before(() => comeAs('developer'));
+
+  it('is told what is known of a pod, and what is not', async () => {
+    const { code, out, err } = await run('explain', 'pod', 'web', '-n', 'shop');
+    assert.equal(code, 0, err);
+    assert.match(out, /^Name: +web\nNamespace: +shop\nNode: +n1\n/);
+    assert.match(out, /\nDecision: +Unknown\n/);
+    assert.match(
+      out,
+      /\nBecause: +unknown: no permission to read nodes, so not the taints of n1 either\n/,
+    );
+    assert.match(err, new RegExp(`Note: .* is ${unknown}`));
+    assert.match(err, /Warning: not everything could be read: nodes "n1" is forbidden: User "dev/);
+  });
+
+  it('is told the same as JSON', async () => {
+    const { out } = await run('explain', 'pod', 'web', '-n', 'shop', '-o', 'json');
+    const { decision, because } = JSON.parse(out);
+    assert.equal(decision, 'Unknown');
+    assert.equal(because[0].code, 'NodeUnknown');
+  });
+
+  it('sees the pods that may have to go', async () => {
+    const { code, out, err } = await run('pending', '-n', 'shop', '-l', 'app in (web,quiet)');
+    assert.equal(code, 0, err);
+    assert.equal(
+      out,
+      'NAMESPACE   POD     NODE   IN        TAINT     BLOCKED BY\n' +
+        'shop        quiet   n1     unknown   unknown   ?\n' +
+        'shop        web     n1     unknown   unknown   ?\n',
+    );
+    assert.match(err, new RegExp(`Note: .* is ${unknown}`));
+  });
+
+  it('sees none that stays whatever its node is like', async () => {
+    const { out } = await run('pending', '-n', 'shop', '-o', 'name');
+    assert.doesNotMatch(out, /over/);
+  });
+
+  it('learns of missing rights from doctor', async () => {
+    const { out } = await run('doctor');
+    assert.match(out, /\nFAIL +rights +nodes +no permission to list nodes /);
+    const said = new Set(
+      Array.from(out.matchAll(/no permission to (\w+ [\w./]+)/g), ([, one]) => one),
+    );
+    for (const command of ['explain', 'drain-by-taint']) {
+      for (const right of namedRights(cellOf(command))) assert.ok(said.has(right), right);
+    }
+  });
+
+  it('is refused the pods of others', async () => {
+    const { code, err } = await run('pending', '-A');
+    assert.equal(code, 1);
+    assert.match(err, /^Error from server \(Forbidden\): pods is forbidden/);
+  });
+});
+
+describe('taintmgr-viewer', () => {
+  it('is aggregated to view, and reads kinds of ours and nothing else', () => {
+    const rules = roleRules('taintmgr-viewer');
+    assert.deepEqual(
+      rules.map(({ apiGroups, verbs }) => [apiGroups, verbs]),
+      [[['taintmgr.dev'], ['get', 'list', 'watch']]],
+    );
+    const kinds = Object.values(policyKinds).map(({ plural }) => plural);
+    assert.deepEqual([...(rules[0]?.resources ?? [])].sort(), [...kinds].sort());
+    assert.match(read('deploy/kustomize/base/viewer.yaml'), /aggregate-to-view: "true"/);
+  });
+});
