@@ -267,7 +267,7 @@ export class OverlapWatch {
     this.#options.log.warn(fields, message);
     this.#loggedAt = now;
     this.#unlogged = 0;
-    await this.#record({ apiVersion: 'v1', kind: 'Pod', ...pod }, message, 'EvictedByOther');
+    await this.#recordEvicted({ apiVersion: 'v1', kind: 'Pod', ...pod }, message);
   }
 
   async #report({ pod, manager, heldBack }: ForeignEviction): Promise<void> {
@@ -288,7 +288,7 @@ export class OverlapWatch {
       this.#loggedAt = now;
       this.#unlogged = 0;
       const why = heldBack === null ? message : `${message}, which was held back: ${heldBack}`;
-      await this.#record(subject, why, 'EvictedByOther');
+      await this.#recordEvicted(subject, why);
     }
     await this.#publish(subject);
   }
@@ -308,6 +308,11 @@ export class OverlapWatch {
     return nodes > 1
       ? `${manager} evicts for NoExecute taints too${though}: it has marked pod ${pod} for deletion, and pods of ${nodes} nodes within 5m`
       : `${manager} seems to evict for NoExecute taints too${though}: pod ${pod} is marked for deletion in its name; the kubelet of its node can write that as well, so it counts once pods of another node are marked`;
+  }
+
+  /** All replicas see the eviction: one of them says so. */
+  async #recordEvicted(subject: EventSubject, message: string): Promise<void> {
+    if (this.#options.leadership.elected) await this.#record(subject, message, 'EvictedByOther');
   }
 
   /** People look at Events before they look at logs. A failure changes nothing else. */

@@ -21,6 +21,8 @@ class World extends EventTarget {
   now = 0;
   /** What the API server answers to every request; 200: what it has; null: nothing, ever. */
   status: 200 | 403 | 500 | null = 200;
+  /** Told of each request. */
+  heard: (request: Parameters<Exchange>[0]) => void = () => {};
   readonly leadership = new Leadership(true, () => this.dispatchEvent(new Event('turned')));
   readonly stop = new AbortController();
 
@@ -28,6 +30,7 @@ class World extends EventTarget {
     (exchange: Exchange): Exchange =>
     (request, sink) => {
       this.dispatchEvent(new Event('asked'));
+      this.heard(request);
       if (this.status === 200) return exchange(request, sink);
       if (this.status === null) return () => {};
       sink.head(this.status, { 'content-type': 'application/json' });
@@ -129,6 +132,41 @@ describe('marks of evictions on pods of one node', () => {
     );
     assert.equal(watch.conditions[0]?.reason, 'SeveralNodes');
   });
+});
+
+describe('an Event about an eviction by somebody else', () => {
+  for (const [isElected, count] of [
+    [true, 1],
+    [false, 0],
+  ] as const) {
+    it(`is recorded ${count} times by a replica that is elected: ${isElected}`, async (t) => {
+      const world = new World();
+      world.leadership.elect(isElected);
+      let events = 0;
+      let isTold = (): void => {};
+      const log = createLogger({
+        format: 'json',
+        verbose: true,
+        write: (line) => {
+          if (line.includes('seems to evict')) isTold();
+        },
+      });
+      const { watch, hear } = await started(t, {
+        ...(await world.options(t)),
+        log,
+      });
+      world.heard = ({ method, body }) => {
+        if (method === 'POST' && String(body).includes('EvictedByOther')) events += 1;
+      };
+      const told = new Promise<void>((resolve) => {
+        isTold = resolve;
+      });
+      hear(tainted('n1'), markedOn('n1'));
+      await told;
+      await watch.look();
+      assert.equal(events, count);
+    });
+  }
 });
 
 describe('an eviction by somebody who cannot be seen', () => {

@@ -46,7 +46,8 @@ export async function readState(client: ApiClient): Promise<TakeoverState> {
   const [policy, readiness, binding, readinessBinding] = await Promise.all(
     takeoverManifests(someone).map((manifest) => readOrNull(client, takeoverPath(manifest))),
   );
-  const options = installedOptions(policy, binding);
+  // Of the two policies either may be missing: what they are made for stands in both.
+  const options = installedOptions(policy ?? readiness, binding ?? readinessBinding);
   const live = [policy, readiness, binding, readinessBinding];
   const named = managers.filter(({ name }) => options === null || name === options.manager);
   const labelled = await client.list(namespacesPath, { labelSelector: takeoverLabel.key });

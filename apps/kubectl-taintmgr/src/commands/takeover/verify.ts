@@ -1,16 +1,24 @@
 // Plays on a node of the user's choice what takeover promises, and says what came of it.
+import { setTimeout } from 'node:timers/promises';
 import { toleratesTaint } from '@taintmgr/core';
 import type { Instant, Millis } from '@taintmgr/core/time';
-import type { ApiClient } from '@taintmgr/k8s-adapter';
+import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
 import { withConnection } from '../../cli/connection.ts';
 import { readDryRun } from '../../cli/dry-run-flag.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
-import { warnOfLeft } from '../../cli/output.ts';
+import { type Output, warnOfLeft } from '../../cli/output.ts';
 import { evictsPods } from '../../cluster/facts.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
+import { ifThere } from '../../cluster/refusals.ts';
 import { type Right, rightOf } from '../../cluster/rights.ts';
-import { type Leftover, refuseWithout, scratchNamespaceRequest } from '../../cluster/scratch.ts';
+import {
+  type Leftover,
+  namespacePath,
+  refuseWithout,
+  scratchLabels,
+  scratchNamespaceRequest,
+} from '../../cluster/scratch.ts';
 import { type Format, readFormat } from '../../render/format.ts';
 import { printAnswer } from '../../render/printer.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
@@ -49,13 +57,15 @@ export async function run(invocation: Invocation<VerifyFlags>): Promise<ExitCode
     await refuseUnfit(client, state, node);
     await refuseWithout(client, cleaningRights(places));
     output.err(planText(places));
-    if (dryRun === 'server') await checkNamespaces(client, places);
+    const check = (timeout: Millis) =>
+      checkNamespaces(client, places, { output, timeout, interrupt });
+    if (dryRun === 'server') await check(0);
     if (dryRun !== 'none') return exitCode.done;
     if (flags.yes !== true && !(await agrees('Do that?', interrupt))) {
       throw new UsageError('nothing was changed');
     }
     // Namespaces that are there already are somebody else's: these are not cleared.
-    await checkNamespaces(client, places);
+    await check(flags.timeout);
     const left: Leftover[] = [];
     try {
       const results = await play(client, state, places, flags.timeout, interrupt);
@@ -109,14 +119,59 @@ async function refuseUnfit(client: ApiClient, state: TakeoverState, name: string
   );
 }
 
-async function checkNamespaces(client: ApiClient, { inside, outside }: Places): Promise<void> {
-  for (const [name, isOptedIn] of [
-    [inside, true],
-    [outside, false],
+/** How long one that is being deleted is waited for, and who is told. */
+interface Patience {
+  readonly output: Output;
+  readonly timeout: Millis;
+  readonly interrupt: AbortSignal;
+}
+
+const lookEveryMs: Millis = 200;
+
+/** Throws ApiError where one of the namespaces is there already, and not about to go. */
+async function checkNamespaces(
+  client: ApiClient,
+  { inside, outside }: Places,
+  { output, timeout, interrupt }: Patience,
+): Promise<void> {
+  const end = performance.now() + timeout;
+  for (const [name, labels] of [
+    [inside, optedIn],
+    [outside, {}],
   ] as const) {
-    const request = scratchNamespaceRequest(name, isOptedIn ? optedIn : {});
-    await client.send({ ...request, path: `${request.path}?dryRun=All` });
+    const request = scratchNamespaceRequest(name, labels);
+    for (let isTold = false; ; isTold = true) {
+      try {
+        await client.send({ ...request, path: `${request.path}?dryRun=All` });
+        break;
+      } catch (error) {
+        if (!isExisting(error) || performance.now() >= end || interrupt.aborted) throw error;
+        if (!(await isEndingScratch(client, name))) throw error;
+      }
+      if (!isTold) output.err(`waits until namespace ${name} of an earlier run has been deleted`);
+      await setTimeout(lookEveryMs);
+    }
   }
+}
+
+function isExisting(error: unknown): boolean {
+  return error instanceof ApiError && error.failure.status === 409;
+}
+
+interface ScratchNamespace {
+  readonly metadata: {
+    readonly deletionTimestamp?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
+}
+
+/** Whether a namespace that we have made once is being deleted, or has just gone. */
+async function isEndingScratch(client: ApiClient, name: string): Promise<boolean> {
+  const found = await ifThere(() => client.get(namespacePath(name)));
+  if (found === null) return true;
+  const { deletionTimestamp, labels = {} } = (found as ScratchNamespace).metadata;
+  const isOurs = Object.entries(scratchLabels).every(([key, value]) => labels[key] === value);
+  return isOurs && deletionTimestamp !== undefined;
 }
 
 async function play(

@@ -81,6 +81,20 @@ describe('takeover where nothing is there to take over', () => {
     });
   }
 
+  for (const [resource, kind] of [
+    ['validatingadmissionpolicies', 'validatingadmissionpolicy'],
+    ['validatingadmissionpolicybindings', 'validatingadmissionpolicybinding'],
+  ] as const) {
+    it(`names what is missing and nothing else: ${kind}`, async () => {
+      installPolicies(cluster());
+      beat(cluster(), { enabled: true });
+      cluster().api.delete(resource, '', 'taintmgr-takeover');
+      const { out } = await run('takeover', 'status');
+      const [, ...obstacles] = out.slice(0, out.indexOf('\nheartbeat')).split('\n');
+      assert.deepEqual(obstacles, [`  ${kind}/taintmgr-takeover is missing`]);
+    });
+  }
+
   it('does nothing where the API server takes the mark all the same', async () => {
     // They are for others than they should be, and nothing else is wrong with them.
     installPolicies(cluster(), [us, 'system:serviceaccount:kube-system:node-controller', 'admin']);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { loadKubeconfig, UpstreamManager } from '@taintmgr/k8s-adapter';
 import { pod } from '@taintmgr/sim-cluster';
-import { run } from '../../world/run.ts';
+import { run, start } from '../../world/run.ts';
 import { until } from '../../world/test-cluster.ts';
 import { beat, installPolicies, us, useTakeoverCluster } from './taken-over.ts';
 
@@ -75,6 +75,32 @@ describe('takeover verify', () => {
     assert.equal(code, 0, out + err);
     assert.deepEqual(taints(), [own]);
     await until('the namespaces to be gone', () => namespaces().length === 0);
+  });
+
+  it('waits for the namespace of an earlier run that is being deleted', async () => {
+    const { api } = cluster();
+    const labels = { 'app.kubernetes.io/managed-by': 'kubectl-taintmgr' };
+    const metadata = { name: 'taintmgr-verify', labels, finalizers: ['example.com/slow'] };
+    api.create('namespaces', { metadata });
+    api.delete('namespaces', '', 'taintmgr-verify');
+    manager.start();
+    speakForUs();
+    const running = start([...verify, '--timeout=30s']);
+    await until('words about the namespace', () => {
+      return running.output.errText.includes('namespace taintmgr-verify of an earlier run');
+    });
+    const left = api.get('namespaces', '', 'taintmgr-verify') ?? assert.fail();
+    api.update('namespaces', { ...left, metadata: { ...left.metadata, finalizers: [] } });
+    const { code, out, err } = await running.result;
+    assert.equal(code, 0, out + err);
+  });
+
+  it('does not wait for a namespace of somebody else', async () => {
+    cluster().api.create('namespaces', { metadata: { name: 'taintmgr-verify' } });
+    const { code, err } = await run(...verify, '--timeout=30s');
+    assert.equal(code, 1);
+    assert.match(err, /\(AlreadyExists\): namespaces "taintmgr-verify" already exists/);
+    cluster().api.delete('namespaces', '', 'taintmgr-verify');
   });
 
   it('ends with 2 where something of it is left, though all cases pass', async () => {
