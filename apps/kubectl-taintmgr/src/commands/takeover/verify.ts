@@ -140,7 +140,7 @@ async function checkNamespaces(
     [outside, {}],
   ] as const) {
     const request = scratchNamespaceRequest(name, labels);
-    for (let isTold = false; ; isTold = true) {
+    for (let isSaid = false; ; isSaid = true) {
       try {
         await client.send({ ...request, path: `${request.path}?dryRun=All` });
         break;
@@ -148,7 +148,7 @@ async function checkNamespaces(
         if (!isExisting(error) || performance.now() >= end || interrupt.aborted) throw error;
         if (!(await isEndingScratch(client, name))) throw error;
       }
-      if (!isTold) output.err(`waits until namespace ${name} of an earlier run has been deleted`);
+      if (!isSaid) output.err(`waits until namespace ${name} of an earlier run has been deleted`);
       await setTimeout(lookEveryMs);
     }
   }

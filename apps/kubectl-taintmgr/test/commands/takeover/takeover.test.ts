@@ -81,17 +81,17 @@ describe('takeover where nothing is there to take over', () => {
     });
   }
 
-  for (const [resource, kind] of [
-    ['validatingadmissionpolicies', 'validatingadmissionpolicy'],
-    ['validatingadmissionpolicybindings', 'validatingadmissionpolicybinding'],
-  ] as const) {
-    it(`names what is missing and nothing else: ${kind}`, async () => {
+  for (const plural of ['policies', 'policybindings']) {
+    it(`names what is missing and nothing else: one of ${plural}`, async () => {
       installPolicies(cluster());
       beat(cluster(), { enabled: true });
-      cluster().api.delete(resource, '', 'taintmgr-takeover');
+      cluster().api.delete(`validatingadmission${plural}`, '', 'taintmgr-takeover');
       const { out } = await run('takeover', 'status');
-      const [, ...obstacles] = out.slice(0, out.indexOf('\nheartbeat')).split('\n');
-      assert.deepEqual(obstacles, [`  ${kind}/taintmgr-takeover is missing`]);
+      const said = out.slice(0, out.indexOf('\nheartbeat'));
+      assert.match(
+        said,
+        /^[^\n]*\n {2}validatingadmissionpolicy(binding)?\/taintmgr-takeover is missing$/,
+      );
     });
   }
 
