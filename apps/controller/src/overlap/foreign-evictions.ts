@@ -36,18 +36,24 @@ interface Tainted {
 
 /** Nodes and pods are heard of in any order: for so long a taint that went explains a mark. */
 const goneMsMax: Millis = 60_000;
+/** For so long a mark that was ours is remembered. */
+const oursMsMax: Millis = 600_000;
 
 /**
  * Looks at what the machine is told for pods that somebody else marks for deletion by a taint manager.
  * The mark says whose program wrote it, so evictions of our own are not taken for foreign ones: not
  * those of a replica that has just lost leadership, nor those of before a restart. A mark that was
  * there at the first list proves nothing about who evicts now. Whoever may write the status of a pod
- * can write such a mark, in whatever name: on a pod that no taint of its node makes go it says nothing.
+ * can write such a mark, in whatever name: on a pod that no taint of its node makes go it says nothing. Whoever
+ * may patch a pod, as most tenants may, can rewrite its managedFields and so the name on a mark, but not make
+ * one: a mark that was ours, or nobody's, says nothing of others any more.
  */
 export class ForeignEvictions {
   #synced = false;
   /** Pods whose mark is known, by uid. */
   readonly #known = new Set<string>();
+  /** Pods with a mark of ours, and when it was first seen, by uid; in that order. */
+  readonly #ours = new Map<string, Instant>();
   /** Evictions that we have asked for, by command; and what holds pods back, by uid. */
   readonly #asked = new Map<string, string>();
   readonly #held = new Map<string, string>();
@@ -132,7 +138,11 @@ export class ForeignEvictions {
 
   #look(now: Instant, pod: Pod): void {
     const { namespace, name, uid, nodeName, disruption } = pod;
-    if (disruption === undefined || this.#known.has(uid)) return;
+    if (disruption === undefined || this.#known.has(uid) || this.#ours.has(uid)) return;
+    if (isOfTaintManager(disruption) && foreignTaintManager(disruption) === null) {
+      this.#keepOurs(now, uid);
+      return;
+    }
     const isTakenOver = this.#takenOver.has(namespace);
     const taints = this.#taintsOf(now, nodeName);
     const isSuspect = isTakenOver && taints.length > 0;
@@ -151,6 +161,14 @@ export class ForeignEvictions {
     this.#onForeign({ pod: ref, manager, heldBack, isTakenOver, unknownReason });
   }
 
+  #keepOurs(now: Instant, uid: string): void {
+    this.#ours.set(uid, now);
+    for (const [old, at] of this.#ours) {
+      if (now - at <= oursMsMax) break;
+      this.#ours.delete(old);
+    }
+  }
+
   #taintsOf(now: Instant, nodeName: string): readonly Taint[] {
     const { taints = [], goneAt = null } = this.#tainted.get(nodeName) ?? {};
     return goneAt !== null && now - goneAt > goneMsMax ? [] : taints;
@@ -159,6 +177,10 @@ export class ForeignEvictions {
   #note(command: Command): void {
     if (command.kind === 'evictPod') this.#asked.set(command.id, command.pod.uid);
   }
+}
+
+function isOfTaintManager({ reason }: NonNullable<Pod['disruption']>): boolean {
+  return reason === 'DeletionByTaintManager';
 }
 
 /** Whether kube-controller-manager lets a pod go for a taint, now or later. */

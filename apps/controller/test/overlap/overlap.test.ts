@@ -296,6 +296,24 @@ describe('foreign evictions', () => {
     assert.deepEqual(found, []);
   });
 
+  it('are not made of a mark of ours by rewriting managedFields, as whoever may patch a pod can', () => {
+    const theirs = upsert(marked('web', 'kube-controller-manager'));
+    const ours = upsert(marked('web', 'taintmgr-controller'));
+    const gone: Event = { kind: 'podDelete', uid: 'uid-web' };
+    for (const history of [
+      [synced, ours, theirs],
+      // A replica that has just started.
+      [ours, synced, theirs],
+      // Out of sight, as where only pods of tainted nodes are read.
+      [synced, ours, gone, theirs],
+      [synced, upsert(marked('web', null)), theirs],
+    ]) {
+      const { found, hear } = world();
+      hear(tainted, ...history);
+      assert.deepEqual(found, []);
+    }
+  });
+
   it('are not those of before we looked', () => {
     const { found, hear } = world();
     const old = upsert(marked('old', 'kube-controller-manager'));
