@@ -122,7 +122,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
         onStart?.({
           lead: (held) => send({ kind: 'leadership', held }),
           hearOthers: (others) => send({ kind: 'otherEvictors', others }),
-          leader: () => loop.leader,
+          leader: () => loop.leader(now()),
           zones: (now) => engine.zones(now),
           limits: (now) => engine.limits(now),
           counts: () => engine.counts(),

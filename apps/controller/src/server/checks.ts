@@ -69,7 +69,7 @@ const healthz: Readonly<Record<string, Look>> = {
     const lag = loopLag.lag();
     return lag > lagMsMax ? `stood still for ${formatDuration(lag)}` : null;
   },
-  /** Some replica has to lead. */
+  /** Some replica has to lead; none does where the lease cannot be renewed. */
   leaderElection: ({ leadership, running }) => {
     const leads = leadership.elected || running?.leader();
     return leads ? null : 'this replica is not elected, and no other is known to be';

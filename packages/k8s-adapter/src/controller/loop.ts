@@ -88,9 +88,9 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     return this.#phase === 'stopped' && this.#executor.idle && this.#duties.idle && isOver;
   }
 
-  /** Who holds the lease of the election; '' where nobody does, or there is none. */
-  get leader(): string {
-    return this.#election?.holder ?? '';
+  /** Who holds the lease of the election; '' where nobody is known to, or there is none. */
+  leader(now: Instant): string {
+    return this.#election?.holder(now) ?? '';
   }
 
   /** How the policies of takeover are; null: there is no takeover. */

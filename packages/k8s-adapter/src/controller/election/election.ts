@@ -94,9 +94,9 @@ export class Election {
     return this.#renewedAt !== null && now < this.#renewedAt + this.#timing.renewDeadline;
   }
 
-  /** Who holds the lease as far as we know; '' when nobody does. */
-  get holder(): string {
-    return this.#observed.holder;
+  /** Who holds the lease as far as we know; '' when nobody does, or it has not been renewed in time. */
+  holder(now: Instant): string {
+    return now < this.#observed.freeAt ? this.#observed.holder : '';
   }
 
   /** Whether it has not begun or is over, so that nothing of it is under way. */

@@ -14,6 +14,9 @@ class Replicas {
   readonly clock = new VirtualClock(start);
   readonly api = new ApiServer({ clock: this.clock, random: seededRandom(1) });
   readonly told: string[] = [];
+  /** Whether leases can be neither read nor written, as without etcd; watches go on. */
+  isWithoutLeases = false;
+  readonly #loops: Loop[] = [];
   readonly #drivers: VirtualDriver[] = [];
 
   begin(identity: string, leaseIsShared = (): boolean => false): VirtualDriver {
@@ -26,13 +29,20 @@ class Replicas {
     const driver = new VirtualDriver({
       loop,
       clock: this.clock,
-      exchange: this.api.exchange,
+      exchange: (request, sink) => {
+        if (!this.isWithoutLeases || !request.path.includes('/leases'))
+          return this.api.exchange(request, sink);
+        sink.head(500, { 'content-type': 'application/json' });
+        sink.end();
+        return () => {};
+      },
       onNotice: (notice, now) => {
         if (notice.kind !== 'elected' && notice.kind !== 'commandSent') return;
         const what = notice.kind === 'elected' ? (notice.held ? 'leads' : 'resigns') : 'evicts';
         this.told.push(`${(now - start) / 1000} ${identity} ${what}`);
       },
     });
+    this.#loops.push(loop);
     this.#drivers.push(driver);
     driver.feed({ kind: 'start' });
     return driver;
@@ -47,6 +57,11 @@ class Replicas {
 
   addPod(name: string, nodeName: string): void {
     this.api.create('pods', pod('default', name, { spec: { nodeName } }));
+  }
+
+  /** Who leads, as each of them knows. */
+  leaders(): readonly string[] {
+    return this.#loops.map((loop) => loop.leader(this.clock.now()));
   }
 
   holder(): string {
@@ -74,6 +89,25 @@ describe('a loop with an election', () => {
     assert.match(after[1] ?? '', /^3[0-2](\.\d+)? two leads$/);
     assert.match(after[2] ?? '', /two evicts$/);
     assert.equal(replicas.holder(), 'two');
+  });
+
+  it('knows of no leader when the lease has not been renewed for as long as it counts', () => {
+    const replicas = new Replicas();
+    replicas.begin('one');
+    replicas.runTo(1);
+    replicas.begin('two');
+    replicas.runTo(10);
+    assert.deepEqual(replicas.leaders(), ['one', 'one']);
+    replicas.isWithoutLeases = true;
+    replicas.runTo(21);
+    assert.deepEqual(replicas.leaders(), ['one', 'one']);
+    replicas.runTo(26);
+    assert.deepEqual(replicas.leaders(), ['', '']);
+    replicas.isWithoutLeases = false;
+    replicas.runTo(30);
+    const [leader] = replicas.leaders();
+    assert.match(leader ?? '', /^(one|two)$/);
+    assert.deepEqual(replicas.leaders(), [leader, leader]);
   });
 
   it('keeps the lease for as long as somebody else acts under it', () => {
