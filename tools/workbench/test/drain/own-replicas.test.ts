@@ -103,6 +103,9 @@ const plugin = async (line: string): Promise<string> => {
   return `${out}${err}`;
 };
 
+const why =
+  'the last ready replica of Deployment taintmgr-controller; it goes when another is ready';
+
 describe('two controllers that run as pods', () => {
   it('are never both evicted, and the plugin says why one stays', async (t) => {
     const watched = await startCluster(t, topology);
@@ -121,8 +124,6 @@ describe('two controllers that run as pods', () => {
     };
     await until('all others to go', isLeftAlone, () => replicas.out);
     const explained = await plugin(`explain pod ${leader} -n ${namespace}`);
-    const why =
-      'the last ready replica of Deployment taintmgr-controller; it goes when another is ready';
     assert.match(explained, new RegExp(`^Decision: +Keep\\nBecause: +${why}$`, 'm'));
     const pending = await plugin('pending -A --no-headers');
     const [line = ''] = pending.split('\n').filter((one) => one.includes(leader));
@@ -137,5 +138,23 @@ describe('two controllers that run as pods', () => {
       );
     };
     await until('both to move', hasMoved, () => replicas.out);
+  });
+
+  it('are not both evicted by drain-by-taint, whatever it does about budgets', async (t) => {
+    const watched = await startCluster(t, topology);
+    process.env.KUBECONFIG = watched.kubeconfig;
+    const replicas = new Replicas(t, watched);
+    await until(
+      'a leader',
+      () => replicas.leader !== '',
+      () => replicas.out,
+    );
+    const line =
+      'drain-by-taint work=now a-1 a-2 a-3 a-4 --disable-eviction --max-parallel-nodes=0 --timeout=15s';
+    const { code, err } = await runPlugin(...line.split(' '));
+    assert.notEqual(code, 0);
+    const last = replicas.working.join();
+    assert.match(err, new RegExp(`Warning: ${namespace}/${last} on a-\\d stays for now: ${why}`));
+    assert.match(err, /error: not drained within --timeout, 5 of 6 pods gone/);
   });
 });

@@ -1,4 +1,5 @@
 import { type DrainPlan, drainStaleMs } from '@taintmgr/core/drain';
+import type { Config } from '@taintmgr/core/model';
 import { formatDuration } from '@taintmgr/core/time';
 import { ApiClient, ApiError, ConnectionError } from '@taintmgr/k8s-adapter';
 import {
@@ -46,6 +47,7 @@ export async function carryOut(drain: Drain, plan: DrainPlan): Promise<DrainRepo
   const { client } = connection;
   const options = {
     ...{ config, podSelector, interrupt, policies: drain.policies, drain: settings.drain },
+    ownPod: ownPodAmong(drain.survey),
     taint: (nodeName: string) => taintAtItsTurn(drain, nodeName, changes),
     renew: (nodeName: string) => changeNode(client, nodeName, renewing(wanted)),
     end: (nodeName: string, isDrained: boolean) =>
@@ -61,6 +63,12 @@ export async function carryOut(drain: Drain, plan: DrainPlan): Promise<DrainRepo
     id,
     message,
   });
+}
+
+/** The leader of taintmgr-controller, which keeps its last replica; null: none of these pods may be one. */
+function ownPodAmong({ evictor: { ownPod }, pods }: Drain['survey']): Config['ownPod'] {
+  const isAmong = pods.some(({ pod }) => pod.namespace === ownPod?.namespace);
+  return ownPod && isAmong ? ownPod : null;
 }
 
 /**

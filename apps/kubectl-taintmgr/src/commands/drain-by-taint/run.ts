@@ -1,5 +1,5 @@
 // Runs the drain machine against the cluster.
-import type { Command, Event } from '@taintmgr/core';
+import type { Command, Config, Event } from '@taintmgr/core';
 import {
   type DrainConfig,
   type DrainMachine,
@@ -22,6 +22,8 @@ export interface DrainRunOptions extends Omit<TainterOptions, 'onMistake'> {
   readonly config: DrainConfig;
   readonly podSelector: string | undefined;
   readonly policies: DrainPolicies;
+  /** The pod of the leader of taintmgr-controller, where its replicas may be among the pods; null: none is. */
+  readonly ownPod: Config['ownPod'];
 }
 
 /** How a drain ended, and how far it came. */
@@ -74,20 +76,23 @@ function loopOptions({
   config,
   drain,
   podSelector,
+  ownPod,
 }: DrainRunOptions): Omit<LoopOptions, 'machine'> {
-  const takesAll = looksAtAllPods(drain);
+  // Another replica, and whether its node is ready, is anywhere.
+  const takesNodes = ownPod !== null;
+  const takesAll = takesNodes || looksAtAllPods(drain);
   const names = new Set(config.targets.map(({ name }) => name));
   const [only] = names;
   const isOne = names.size === 1;
   return {
     random: Math.random,
     component: 'kubectl-taintmgr',
-    ...(isOne && { nodes: { fieldSelector: `metadata.name=${only}` } }),
+    ...(isOne && !takesNodes && { nodes: { fieldSelector: `metadata.name=${only}` } }),
     pods: {
       ...(isOne && !takesAll && { fieldSelector: `spec.nodeName=${only}` }),
       ...(podSelector !== undefined && { labelSelector: podSelector }),
     },
-    acceptsNode: ({ name }) => names.has(name),
+    acceptsNode: ({ name }) => takesNodes || names.has(name),
     acceptsPod: ({ nodeName }) => takesAll || names.has(nodeName),
   };
 }
@@ -107,12 +112,17 @@ class DrainRun implements Machine {
   #refusal: string | null = null;
 
   constructor(
-    { drain, config, policies }: Pick<DrainRunOptions, 'drain' | 'config' | 'policies'>,
+    {
+      drain,
+      config,
+      policies,
+      ownPod,
+    }: Pick<DrainRunOptions, 'drain' | 'config' | 'policies' | 'ownPod'>,
     progress: Progress,
     tainter: Tainter,
     stop: () => void,
   ) {
-    this.#solo = new SoloDrain(drain, config);
+    this.#solo = new SoloDrain(drain, config, ownPod);
     this.#machine = this.#solo.machine;
     this.#first = [...policies.events];
     this.#progress = progress;

@@ -89,6 +89,8 @@ export class SoloDrain {
     if (change && (this.#workloads.follow(now, [change]) || isMoved)) this.machine.recheck(now);
     this.#actAt = now;
     if (event.kind === 'podUpsert' && !this.#names.has(event.pod.nodeName)) return [];
+    if (event.kind === 'nodeUpsert' && !this.#names.has(event.node.name)) return [];
+    if (event.kind === 'nodeDelete' && !this.#names.has(event.name)) return [];
     if (event.kind === 'result' && this.#isAnswered(now, event)) return [];
     if (event.kind === 'evictionRequests') this.#gates.hear(event);
     return this.machine.handle(now, event);
