@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { asRecord, asText } from '../proto/json.ts';
 import type { Access, Authorization } from '../transport/access.ts';
 import { describeError } from '../transport/errors.ts';
@@ -15,6 +16,8 @@ export class KubeconfigAccess implements Access {
   /** Aborted: nobody waits for a credential plugin any more. */
   #waiting = new AbortController();
   #pending: Promise<Authorization> | null = null;
+  /** The last that was looked at. */
+  #latest: Authorization | null = null;
 
   constructor(cluster: ClusterSettings, user: UserSettings) {
     this.server = cluster.server;
@@ -43,7 +46,10 @@ export class KubeconfigAccess implements Access {
     try {
       if (this.#user.exec) await this.#runPlugin(this.#user.exec);
       this.#login ??= await logIn(this.#cluster, withCredential(this.#user, this.#credential));
-      return await this.#login.authorize();
+      const authorization = await this.#login.authorize();
+      if (authorization !== this.#latest) checkKey(authorization.tls);
+      this.#latest = authorization;
+      return authorization;
     } catch (error) {
       throw new Error(this.#complaint(error));
     }
@@ -68,6 +74,18 @@ export class KubeconfigAccess implements Access {
     const said = `credential plugin ${asText(plugin.command)} failed: ${describeError(error)}`;
     return hint === '' ? said : `${said} (${hint})`;
   }
+}
+
+/** Of a key of another type than the certificate's OpenSSL says nothing: it sends none of both. */
+function checkKey({ cert, key }: Authorization['tls']): void {
+  if (!(cert instanceof Buffer) || !(key instanceof Buffer)) return;
+  let isPair = true;
+  try {
+    isPair = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    // What cannot be read the connection tells.
+  }
+  if (!isPair) throw new Error('the client key is not that of the client certificate');
 }
 
 function withCredential(

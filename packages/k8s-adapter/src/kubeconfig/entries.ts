@@ -162,8 +162,11 @@ function material(
 ): { data?: string; file?: string } | null {
   if (override) return { file: existing(`--${field}`, path.resolve(override)) };
   const data = textOf(fields, `${field}-data`, place);
-  if (data !== '') return { data };
   const file = textOf(fields, field, place);
+  if (data !== '' && file !== '') {
+    throw new KubeconfigError(`${place}: ${field} and ${field}-data exclude each other`);
+  }
+  if (data !== '') return { data };
   return file === ''
     ? null
     : { file: existing(`${place}: ${field}`, path.resolve(directory, file)) };
@@ -180,33 +183,63 @@ const loginFields = ['token', 'tokenFile', 'username', 'exec', 'auth-provider'];
 
 function login(entry: Entry, overrides: Overrides, cluster: ClusterSettings): Login {
   const { fields, place, directory } = entry;
-  if (overrides.token) return { token: overrides.token };
   const tokenFile = textOf(fields, 'tokenFile', place);
-  if (tokenFile !== '') {
-    const file = existing(`${place}: tokenFile`, path.resolve(directory, tokenFile));
-    return { authProvider: { name: 'tokenFile', config: { tokenFile: file } } };
+  const token = overrides.token || textOf(fields, 'token', place);
+  const [username, password] = [
+    textOf(fields, 'username', place),
+    textOf(fields, 'password', place),
+  ];
+  if (token + tokenFile !== '' && username + password !== '') {
+    throw new KubeconfigError(
+      `${place}: more than one way to log in: a token, and username or password; remove one of them`,
+    );
   }
-  const token = textOf(fields, 'token', place);
+  if (isRecord(fields.exec) && isRecord(fields['auth-provider'])) {
+    throw new KubeconfigError(`${place}: exec and auth-provider exclude each other`);
+  }
+  if (overrides.token) return { token };
+  if (tokenFile !== '') {
+    // As client-go: the token beside it is for a file that cannot be read.
+    const at = path.resolve(directory, tokenFile);
+    const file = token === '' ? existing(`${place}: tokenFile`, at) : at;
+    const authProvider = { name: 'tokenFile', config: { tokenFile: file } };
+    return { authProvider, ...(token !== '' && { token }) };
+  }
   if (token !== '') return { token };
-  const username = textOf(fields, 'username', place);
-  if (username !== '') return { username, password: textOf(fields, 'password', place) };
+  if (username !== '') return { username, password };
   if (isRecord(fields.exec)) return { exec: execPlugin(entry, cluster) };
   return isRecord(fields['auth-provider']) ? { authProvider: fields['auth-provider'] } : {};
 }
+
+const pluginVersions = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'];
+const interactiveModes = ['Never', 'IfAvailable', 'Always'];
 
 /** A credential plugin, with what kubectl gives it, and that nobody sits at the keyboard. */
 function execPlugin({ fields, place, directory }: Entry, cluster: ClusterSettings): object {
   const exec = asRecord(fields.exec);
   const command = textOf(exec, 'command', `${place}: exec`);
   if (command === '') throw new KubeconfigError(`${place}: exec: command is missing`);
-  if (exec.interactiveMode === 'Always') {
+  const apiVersion = textOf(exec, 'apiVersion', `${place}: exec`);
+  if (!pluginVersions.includes(apiVersion)) {
+    const what = apiVersion === '' ? 'is missing' : 'is none that is known';
+    const want = pluginVersions.join(' or ');
+    throw new KubeconfigError(`${place}: exec: apiVersion ${what}; want ${want}`);
+  }
+  const { interactiveMode } = exec;
+  const isLeftOut = interactiveMode === undefined && apiVersion !== pluginVersions[0];
+  if (!isLeftOut && !interactiveModes.includes(String(interactiveMode))) {
+    const what = interactiveMode === undefined ? 'is missing' : 'is none that is known';
+    const want = interactiveModes.join(', ');
+    throw new KubeconfigError(`${place}: exec: interactiveMode ${what}; want one of ${want}`);
+  }
+  if (interactiveMode === 'Always') {
     throw new KubeconfigError(
       `${place}: exec: interactiveMode is "Always", but nobody sits at the keyboard; ` +
         'want IfAvailable or Never',
     );
   }
   const info = {
-    apiVersion: exec.apiVersion,
+    apiVersion,
     kind: 'ExecCredential',
     spec: {
       interactive: false,

@@ -71,6 +71,7 @@ async function readDocument(file: string, mustExist: boolean): Promise<JsonRecor
   const text = readText(file, mustExist);
   if (text === null || text.trim() === '') return null;
   const document = readPlainYaml(text) ?? (await readYaml(file, text));
+  if (document === null) return null;
   const fault = treeFault(document);
   if (fault !== null) throw new KubeconfigError(`${file}: not a kubeconfig: ${fault}`);
   if (!isRecord(document)) throw new KubeconfigError(`${file}: want a kubeconfig, got plain text`);
@@ -95,6 +96,8 @@ function readText(file: string, mustExist: boolean): string | null {
 }
 
 async function readYaml(file: string, text: string): Promise<unknown> {
+  // As kubectl: one with comments alone is as one that is empty.
+  if (text.split('\n').every((line) => /^\s*(#|---\s*(#|$)|$)/.test(line))) return null;
   const { load } = await import('js-yaml');
   try {
     return load(text);

@@ -57,13 +57,23 @@ export class PlainLogin {
   async #headers(): Promise<OutgoingHttpHeaders> {
     const { username, password = '', headers } = this.#user;
     const file = tokenFileOf(this.#user);
-    const token = file === '' ? this.#user.token : String(await contentOf(file)).trim();
+    const token = file === '' ? this.#user.token : await this.#tokenIn(file);
     const basic = username && Buffer.from(`${username}:${password}`).toString('base64');
     return {
       ...(token && { Authorization: `Bearer ${token}` }),
       ...(basic && { Authorization: `Basic ${basic}` }),
       ...headers,
     };
+  }
+
+  /** Of a file that cannot be read from the start the token counts that stands beside it. */
+  async #tokenIn(file: string): Promise<string> {
+    try {
+      return String(await contentOf(file)).trim();
+    } catch (error) {
+      if (this.#latest || !this.#user.token) throw error;
+      return this.#user.token;
+    }
   }
 
   async #tls(): Promise<Authorization['tls']> {

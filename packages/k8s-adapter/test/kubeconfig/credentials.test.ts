@@ -38,7 +38,7 @@ describe('credentials', () => {
     assert.deepEqual(headers['impersonate-group'], ['x']);
   });
 
-  it('carry TLS material: data before files, options before both', async (t) => {
+  it('carry TLS material: data and files, options before both', async (t) => {
     const base64 = (text: string): string => Buffer.from(text).toString('base64');
     const config = prod
       .replace(
@@ -47,7 +47,7 @@ describe('credentials', () => {
       )
       .replace(
         '{token: prod-token}',
-        `{client-certificate-data: ${base64('CERT')}, client-certificate: missing, client-key: key}`,
+        `{client-certificate-data: ${base64('CERT')}, client-key: key}`,
       );
     const files = { '.kube/config': config, '.kube/key': 'KEY', other: 'OTHER' };
     const { tls } = await authorized(t, { files });
@@ -206,7 +206,7 @@ echo '{"kind":"ExecCredential","status":{"token":"'"$token"'"}}'
     const cluster = `{server: "https://c", certificate-authority: ca, extensions: [${extension}]}`;
     const config = plugin('./login.sh')
       .replace('{server: "https://c"}', cluster)
-      .replace('interactiveMode: Never', 'provideClusterInfo: true');
+      .replace('interactiveMode: Never', 'interactiveMode: Never\n      provideClusterInfo: true');
     const files = { '.kube/config': config, '.kube/login.sh': echo, '.kube/ca': 'CA' };
     const { headers } = await authorized(t, { files });
     const told = String(headers.Authorization).replace('Bearer ', '').replaceAll("'", '"');

@@ -26,6 +26,7 @@ async function summary(result: ClusterConfig | string): Promise<string> {
   return `${access.server} context=${context} namespace=${namespace} ${authorization}${withheld === null ? '' : ' withheld'}`;
 }
 
+const plugin = 'client.authentication.k8s.io/v1';
 const logins: Readonly<Record<string, string>> = {
   tokenFile: 'tokenFile: nowhere',
   exec: 'exec: {command: /nowhere, apiVersion: client.authentication.k8s.io/v1}',
@@ -288,7 +289,7 @@ const refusals: [string, Case, string][] = [
       files: {
         '.kube/config': prod.replace(
           '{token: prod-token}',
-          '{exec: {command: login, interactiveMode: Always}}',
+          `{exec: {apiVersion: ${plugin}, command: login, interactiveMode: Always}}`,
         ),
       },
     },

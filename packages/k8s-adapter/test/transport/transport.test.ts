@@ -216,39 +216,6 @@ for (const [name, version, start] of servers) {
       });
     }
 
-    it('takes no more of a watch in a turn than lets others have theirs', async (t) => {
-      const [sent, event] = [16 * 2 ** 20, Buffer.alloc(2 ** 20)];
-      const server = await start(t, (_, response) => {
-        for (let at = 0; at < sent; at += event.length) response.write(event);
-        response.end();
-      });
-      const transport = transportTo(t, access(server.url));
-      let [turn, most, all, isOver] = [0, 0, 0, false];
-      const data = (chunk: Uint8Array | string): void => {
-        turn += chunk.length;
-        all += chunk.length;
-        most = Math.max(most, turn);
-      };
-      const end = (): void => {
-        isOver = true;
-      };
-      const failed = (message: string): void => assert.fail(message);
-      const none = (): void => {};
-      transport.send(get('/api/v1/pods?watch=true'), {
-        head: none,
-        alive: none,
-        data,
-        end,
-        failed,
-      });
-      while (!isOver) {
-        turn = 0;
-        await new Promise(setImmediate);
-      }
-      assert.equal(all, sent);
-      assert.ok(most <= 128 * 1024, `${most} bytes`);
-    });
-
     it('tells of a user that no header can carry', async (t) => {
       const server = await start(t, (_, response) => response.end());
       const headers = { 'impersonate-user': 'a\nb' };
