@@ -103,6 +103,7 @@ export { PressureChecker, type PressureTerms } from './checkers/pressure.ts';
 export { TakeoverCheckers } from './checkers/takeover/takeover-checkers.ts';
 export {
   evictionDefaults,
+  type OwnPod,
   type PolicyTerm,
   type RateTerm,
   type Terms,

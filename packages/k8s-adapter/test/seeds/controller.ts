@@ -1,5 +1,5 @@
 import { allPodsNeeds, createEngine, type Event } from '@taintmgr/core';
-import type { Exchange, Replica, VirtualClock } from '@taintmgr/sim-cluster';
+import type { Exchange, OwnPod, Replica, VirtualClock } from '@taintmgr/sim-cluster';
 import type { ElectionTiming } from '../../src/controller/election/election-timing.ts';
 import { Loop, type Notice } from '../../src/controller/engine-loop.ts';
 import { VirtualDriver } from '../../src/driver/virtual.ts';
@@ -29,6 +29,8 @@ export interface ControllerOptions {
   readonly takeover: boolean;
   /** Whether it carries out NodeDrains. */
   readonly nodeDrains: boolean;
+  /** The pod in which it runs when it starts; null: in none. */
+  readonly own: OwnPod | null;
   readonly sabotage: Sabotage;
   readonly onNotice: (notice: Notice) => void;
 }
@@ -76,7 +78,9 @@ export class Controller {
     this.#starts += 1;
     const { clock, network, replica, draw, machine, config, sabotage, onNotice } = this.#options;
     replica.beginRun();
-    const { policies = [], ...told } = sabotage.config?.(config) ?? config;
+    const { namespace = '', name = null } = this.#options.own ?? {};
+    const inPod = { ...config, ...(name !== null && { ownPod: { namespace, name } }) };
+    const { policies = [], ...told } = sabotage.config?.(inPod) ?? inPod;
     const engine = createEngine(told);
     const identity = this.#identity();
     const { viewAgeMsMax } = sabotage;
@@ -93,6 +97,7 @@ export class Controller {
         takingOver(engine, identity ?? '', () => this.#loop?.policies ?? null, sabotage.takeover)),
       ...(this.#options.nodeDrains && drainingNodes(engine, identity ?? 'one')),
       ...this.#podWatch(),
+      ownPod: told.ownPod ?? null,
       ...(viewAgeMsMax !== undefined && { viewAgeMsMax }),
     });
     const line = this.#options.takeover

@@ -14,9 +14,16 @@ import { agentConfig, leakActions } from './pressure-script.ts';
 import { ruleActions } from './rule-script.ts';
 import { type Actions, podActions } from './script.ts';
 import type { Story } from './story.ts';
-import { slowNamespaceActions, strangerActions } from './stranger-script.ts';
+import { healthCheckerActions, slowNamespaceActions, strangerActions } from './stranger-script.ts';
 import { handOver, leave, putBack, readinessActions, takeoverActions } from './takeover-script.ts';
-import { drawTopology, returningTopology, smallTopology, zonesAlone } from './topology.ts';
+import {
+  drawTopology,
+  ownNamespace,
+  ownTopology,
+  returningTopology,
+  smallTopology,
+  zonesAlone,
+} from './topology.ts';
 
 /** The API server dates its answers in whole seconds, and clocks may drift a little. */
 const clockMsMax = 1050;
@@ -277,15 +284,16 @@ export const plots: Readonly<Record<StoryName, Plot>> = {
       const own = { policies: [], limits: [], minTaintAgeMs: 0, evictionsInFlightMax: 50 };
       const promised = { policies: [], rates: [], windows: [], minTaintAgeMs: 0, mayStop: false };
       return {
-        topology: smallTopology,
+        topology: ownTopology,
         config: { ...config, ...own },
-        evictions: { ...terms, ...promised },
+        evictions: { ...terms, ...promised, own: { namespace: ownNamespace, name: null } },
         ...{ lifecycle: null, pressure: null, replicas: 1 },
         others: draw.chance(0.7) ? 'nobody' : 'unseen',
       };
     },
     themes: {
       forged: [...times(0.5, common), ...times(4, strangerActions)],
+      health: [...times(0.5, common), ...times(3, healthCheckerActions)],
       slow: [...times(0.5, common), ...strangerActions, ...slowNamespaceActions],
     },
     restMs: [

@@ -99,7 +99,8 @@ export class Stage {
       const who = { draw, identity, machine };
       const nodeDrains = cast.nodeDrains === true;
       const clusterPolicies = nodeDrains || cast.evictions?.clusterPolicies === true;
-      const told = { config, clusterPolicies, takeover, nodeDrains, sabotage };
+      const own = cast.evictions?.own ?? null;
+      const told = { config, clusterPolicies, takeover, nodeDrains, own, sabotage };
       return new Controller({ ...line, ...who, ...told, clock, onNotice });
     });
     const networks = lines.map(({ network }) => network);
@@ -135,8 +136,9 @@ export class Stage {
 
   /** Everybody does what is due up to then at its own instant. */
   passUntil(instant: number): void {
-    const others = [this.agent, this.standIn, this.strangers].filter((one) => one !== null);
-    const everybody = [...this.controllers, ...others];
+    const everybody = [this.strangers, ...this.controllers, this.agent, this.standIn].filter(
+      (one) => one !== null,
+    );
     const [only, another] = everybody;
     if (only && !another) {
       only.runUntil(instant);

@@ -16,11 +16,15 @@ export const strangerSabotages: Readonly<Record<string, Planted>> = {
     sabotage: { look: onControlPlane },
   },
   'takes nobody known for nobody': {
-    ...{ ...story, seed: 12, breaks: ['acts beside kube-controller-manager'] },
+    ...{ ...story, seed: 10, breaks: ['acts beside kube-controller-manager'] },
     sabotage: { look: declared },
   },
+  'does not know in which pod it runs': {
+    ...{ ...story, seed: 1, breaks: ['keeps its last replica'] },
+    sabotage: { config: ({ ownPod: _, ...config }) => config },
+  },
   'lets one namespace have all places': {
-    ...{ ...story, seed: 5, breaks: ['waits for another namespace'] },
+    ...{ ...story, seed: 2, breaks: ['waits for another namespace'] },
     sabotage: { machine: inOneQueue },
   },
 };

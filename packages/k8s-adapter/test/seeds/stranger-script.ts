@@ -16,6 +16,12 @@ export const strangerActions: Actions = [
 /** Seldom, for it takes long. */
 export const slowNamespaceActions: Actions = [[6, hang]];
 
+/** A health checker that takes every node for a bad one, and who takes that back. */
+export const healthCheckerActions: Actions = [
+  [2, taintAll],
+  [3, untaintAll],
+];
+
 const slow = 'slow';
 const tenant = 'tenant';
 /** All pods of the other namespaces are to be asked for within this, however slow that one is. */
@@ -44,6 +50,21 @@ function hang(story: Story, draw: Draw): string {
   troubles.end();
   stage.passUntil(story.now() + 60_000);
   return `requests of namespace ${slow} were answered after 29 s`;
+}
+
+function taintAll({ api }: Story): string {
+  const taints = [{ key: 'example.com/unhealthy', effect: 'NoExecute' }];
+  for (const one of api.list('nodes')) {
+    api.update('nodes', { ...current(one), spec: { ...one.spec, taints } });
+  }
+  return 'every node is taken for unhealthy';
+}
+
+function untaintAll({ api }: Story): string {
+  for (const one of api.list('nodes')) {
+    api.update('nodes', { ...current(one), spec: { ...one.spec, taints: [] } });
+  }
+  return 'no node is taken for unhealthy any more';
 }
 
 /** A tenant writes a lease in his namespace, as that of another installation. */
@@ -112,9 +133,25 @@ export class Strangers {
   }
 
   runUntil(instant: number): void {
+    this.#moveOn();
     if (instant < this.#lookAt) return;
     this.#lookAt = instant + lookEveryMs;
     this.#look();
+  }
+
+  /** Where the pod of the controller is gone, or it runs in none, it starts in another replica. */
+  #moveOn(): void {
+    const { api, cast, stage } = this.#story;
+    const { own = null } = cast.evictions ?? {};
+    const [controller] = stage.controllers;
+    if (!own || !controller || controller.state !== 'running') return;
+    const pod = own.name === null ? null : api.get('pods', own.namespace, own.name);
+    if (pod && !pod.metadata.deletionTimestamp) return;
+    const next = api.list('pods', own.namespace).find(isReady)?.metadata.name ?? null;
+    if (next === own.name) return;
+    own.name = next;
+    controller.crash();
+    stage.start(controller);
   }
 
   /** Finds out whether the controllers may act. */
@@ -161,6 +198,13 @@ export class Strangers {
     };
     return evictorsIn(sabotage.look?.(look) ?? look, this.#memory, serverTime);
   }
+}
+
+function isReady({ metadata, status }: KubeObject): boolean {
+  const conditions: readonly { readonly type: string; readonly status: string }[] =
+    status?.conditions ?? [];
+  const isTrue = conditions.some((one) => one.type === 'Ready' && one.status === 'True');
+  return isTrue && !metadata.deletionTimestamp;
 }
 
 function sightOf({ metadata, spec }: KubeObject): LeaseSight {

@@ -37,6 +37,16 @@ export const smallTopology: Topology = {
   budgets: [pdb('shop', 'web', { maxUnavailable: 1 }), pdb('shop', 'db', { minAvailable: 1 })],
 };
 
+export const ownNamespace = 'taintmgr-system';
+/** The same with the replicas of the controller, which stay on no node that makes pods leave. */
+export const ownTopology: Topology = {
+  ...smallTopology,
+  workloads: [
+    ...smallTopology.workloads,
+    deployment(ownNamespace, 'taintmgr-controller', { replicas: 2 }),
+  ],
+};
+
 /** The same with pods that come back to their node, whatever taints and cordons it has. */
 export const returningTopology: Topology = {
   ...smallTopology,

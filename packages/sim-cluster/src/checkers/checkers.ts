@@ -11,6 +11,7 @@ import { KeptStartsChecker } from './kept-starts.ts';
 import { LeadershipChecker } from './leadership.ts';
 import { ObjectHistory } from './object-history.ts';
 import { OverdueChecker } from './overdue.ts';
+import { OwnReplicaChecker } from './own-replicas.ts';
 import { PauseHistory } from './pause-history.ts';
 import { Pauses } from './pauses.ts';
 import { PolicyHistory } from './policy-history.ts';
@@ -49,7 +50,9 @@ export class Checkers {
     };
     const kept = new KeptStartsChecker(evidence);
     const leadership = new LeadershipChecker(apiHistory, report);
+    const replicas = new OwnReplicaChecker(evidence);
     const observers = [
+      replicas,
       new EvictionChecker(evidence),
       new BudgetChecker(evidence),
       new EvictionWindowChecker(evidence),
@@ -58,7 +61,7 @@ export class Checkers {
       kept,
       leadership,
     ];
-    this.#overdue = new OverdueChecker(evidence);
+    this.#overdue = new OverdueChecker(evidence, (pod) => replicas.isLast(pod));
     this.#resting = [this.#overdue, kept];
     this.#ending = [new EvictionRateChecker(evidence), ...(terms.elected ? [leadership] : [])];
   }

@@ -19,7 +19,14 @@ import { clockTime, policyFor } from './terms.ts';
 export class OverdueChecker extends Checker<Evidence> {
   /** By node uid, taint and appearance: the latest that the start can be. */
   readonly #finalStarts = new Map<string, number>();
+  /** Whether a pod is one that the client keeps, as its own last replica. */
+  readonly #isLast: (pod: KubeObject) => boolean;
   readonly #calm: { readonly from: number; readonly to: number }[] = [];
+
+  constructor(evidence: Evidence, isLast: (pod: KubeObject) => boolean) {
+    super(evidence);
+    this.#isLast = isLast;
+  }
 
   /** Called at the end of a time since `calmSince` in which client and API worked undisturbed. */
   atRest(calmSince: number): void {
@@ -49,7 +56,7 @@ export class OverdueChecker extends Checker<Evidence> {
     const { history, terms, pauses, policies, storedPauses } = this.evidence;
     const { deletionTimestamp, uid = '', namespace, name } = pod.metadata;
     const node = history.node(pod.spec.nodeName ?? '').at(-1);
-    if (deletionTimestamp !== undefined || !node?.object) return null;
+    if (deletionTimestamp !== undefined || !node?.object || this.#isLast(pod)) return null;
     const namespaces = history.namespace(namespace ?? '');
     if (terms.takeover && !isHandedOver(namespaces.at(-1)?.object ?? null)) return null;
     if (terms.mayStop && !isSurelyLate(this.evidence, pod, node, this.#runs())) return null;

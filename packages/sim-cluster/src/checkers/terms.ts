@@ -31,6 +31,8 @@ export interface Terms extends PolicyTerm {
   readonly clusterPolicies: boolean;
   /** The client decides about pods of namespaces that were handed over, and about no others. */
   readonly takeover: boolean;
+  /** The pod in which the client runs, while it does: the last replica of it that works stays. */
+  readonly own: OwnPod | null;
   /** The client may know the API server's clock no better than this. */
   readonly clockMs: number;
 }
@@ -51,8 +53,16 @@ export const evictionDefaults: Terms = {
   elected: false,
   clusterPolicies: false,
   takeover: false,
+  own: null,
   clockMs: 0,
 };
+
+/** A pod that a client runs in; it may come to run in another. */
+export interface OwnPod {
+  readonly namespace: string;
+  /** Null: in none. */
+  name: string | null;
+}
 
 /** What is promised of the pods that a taint of that key makes leave. */
 export function policyFor(terms: Terms, key: string): PolicyTerm {
