@@ -29,6 +29,8 @@ const { strangers, sender: each } = reviewLimits;
 /** Under way in all, where a sender was let in of late, and where this very question was. */
 const [sendersInFlightMax, inFlightMax] = [24, 32];
 const [trustedPerSecond, trustedBurst] = [50, 100];
+/** Of one sender: whoever has a token may get himself a thousand. */
+const [ownPerSecond, ownBurst] = [10, 20];
 /** How long a question that could not be answered is not asked again. */
 const failureMs: Millis = 1000;
 /** Whoever was let in of late does not queue with strangers. */
@@ -37,6 +39,8 @@ const trustMs: Millis = 3_600_000;
 /** Whom questions are from, as far as a stranger cannot choose that. */
 class Sender {
   readonly bucket = new TokenBucket(each.perSecond, each.inFlightMax);
+  /** For questions whose answer was good of late. */
+  readonly trusted = new TokenBucket(ownPerSecond, ownBurst);
   inFlight = 0;
 }
 
@@ -102,8 +106,10 @@ export class Reviews<T> {
   #mayAsk(question: string, from: string, sender: Sender): boolean {
     const now = this.#options.now();
     const { size: inFlight } = this.#underWay;
-    if (this.#trusted.get(question) !== undefined)
-      return inFlight < inFlightMax && this.#trustedBucket.take(now);
+    if (this.#trusted.get(question) !== undefined) {
+      const hasRoom = inFlight < inFlightMax && sender.trusted.take(now);
+      return hasRoom && this.#trustedBucket.take(now);
+    }
     if (sender.inFlight >= each.inFlightMax || !sender.bucket.take(now)) return false;
     if (this.#senders.get(from) !== undefined) return inFlight < sendersInFlightMax;
     return inFlight < strangers.inFlightMax && this.#strangersBucket.take(now);

@@ -104,6 +104,22 @@ describe('reviews', () => {
     assert.equal(await asked.ask('good of somebody new'), 'busy');
   });
 
+  it('of one who was let in with many tokens leave room for the others', async () => {
+    const asked = asking(async (question) => question);
+    assert.equal(await asked.ask('good', 'prometheus'), 'good');
+    const tokens = Array.from({ length: 500 }, (_, index) => `good ${index}`);
+    for (const token of tokens) {
+      asked.now += 200;
+      assert.equal(await asked.ask(token, 'tenant'), token);
+    }
+    // All of them have to be asked again.
+    asked.now += 2000;
+    const answers: string[] = [];
+    for (const token of tokens) answers.push(await asked.ask(token, 'tenant'));
+    assert.equal(answers.filter((answer) => answer !== 'busy').length, 20);
+    assert.equal(await asked.ask('good', 'prometheus'), 'good');
+  });
+
   it('that fail are not made again for a second', async () => {
     const asked = asking(() => Promise.reject(new Error('away')));
     assert.equal(await asked.ask('a'), 'Error: away');
