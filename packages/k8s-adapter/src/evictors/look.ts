@@ -54,7 +54,7 @@ export interface Look {
 export function evictorsIn(look: Look, memory: LookMemory, now: Millis): Evictors {
   const lease = leaseEvidence(look, memory.lives, now);
   const verdicts = duties.map((duty) => {
-    const pods = podEvidence(duty, look, lease);
+    const pods = podEvidence(duty, look);
     return [duty, judgeDuty([lease, ...pods, ...statements(duty, look)])] as const;
   });
   const work = look.asker?.controllers ?? [taintController];
@@ -103,16 +103,12 @@ export class LookMemory {
 /** Clusters whose server process has kube-controller-manager in it, at times without a lease. */
 const embeddedIn = /\+(k3s|k0s)/;
 
-function podEvidence(
-  duty: Duty,
-  { pods, controlPlane, version }: Look,
-  lease: Evidence,
-): readonly Evidence[] {
+function podEvidence(duty: Duty, { pods, controlPlane, version }: Look): readonly Evidence[] {
   if (pods.kind === 'forbidden') return [pods];
   const living = pods.value.filter((pod) => !isOver(pod, pods.serverTime));
   const nodes = controlPlane.kind === 'read' ? controlPlane.value : [];
   if (living.length > 0) {
-    return living.map((pod) => onePod(pod, duty, isProof(pod, nodes, lease)));
+    return living.map((pod) => onePod(pod, duty, isProof(pod, nodes)));
   }
   if (version === null || !embeddedIn.test(version)) return [{ kind: 'noPod' }];
   return [{ kind: 'noPod' }, { kind: 'embedded', version }];
@@ -138,17 +134,16 @@ function onePod(pod: unknown, duty: Duty, isProven: boolean): Evidence {
 /**
  * Whoever may create pods in kube-system is an administrator, but for kubelets: each makes mirrors of its
  * static pods, with whatever labels and flags, on its own node alone. A mirror is believed on a node of the
- * control plane, whose label no kubelet can write, and on the node of the leader by its lease.
+ * control plane, whose label no kubelet can write. That the lease names the node is no proof: whoever breaks into
+ * a node has the tokens of its pods as well, and add-ons in kube-system may write leases there.
  */
-function isProof(pod: unknown, controlPlane: readonly string[], lease: Evidence): boolean {
+function isProof(pod: unknown, controlPlane: readonly string[]): boolean {
   const { metadata, spec } = asRecord(pod);
   const { annotations, ownerReferences } = asRecord(metadata);
   const isMirror =
     'kubernetes.io/config.mirror' in asRecord(annotations) ||
     asList(ownerReferences).some((owner) => asRecord(owner).kind === 'Node');
-  const nodeName = asText(asRecord(spec).nodeName);
-  const holder = lease.kind === 'lease' && lease.life === 'alive' ? lease.lease.holder : '';
-  return !isMirror || controlPlane.includes(nodeName) || holder.startsWith(`${nodeName}_`);
+  return !isMirror || controlPlane.includes(asText(asRecord(spec).nodeName));
 }
 
 /** A pod may take so long to end after its time. */

@@ -51,7 +51,7 @@ export function world(rules: readonly Rule[] = [everything], gitVersion = 'v1.36
           data: (chunk) => {
             if (request.path === '/version') sink.data(JSON.stringify({ gitVersion }));
             else if (isTheirs(request.path) && published.length > 0)
-              sink.data(JSON.stringify({ items: published }));
+              sink.data(JSON.stringify({ ...managerList, items: published }));
             else sink.data(chunk);
           },
         },
@@ -88,6 +88,7 @@ export function putManager(
   return api.create('pods', { ...one, metadata: { ...one.metadata, labels } });
 }
 
+const managerList = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'TaintManagerList' };
 export const taintManagers = '/apis/taintmgr.dev/v1alpha1/taintmanagers';
 
 /** What a leader publishes of itself now. */
