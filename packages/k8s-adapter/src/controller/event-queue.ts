@@ -41,3 +41,54 @@ export class EventQueue<T> {
     this.#gone = 0;
   }
 }
+
+/** Those that wait, by namespace: each gives one, and is the last then. */
+export class EventLanes<T> {
+  readonly #queues = new Map<string, EventQueue<T>>();
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  has(namespace: string): boolean {
+    return this.#queues.has(namespace);
+  }
+
+  namespaces(): Iterable<string> {
+    return this.#queues.keys();
+  }
+
+  push(namespace: string, item: T): void {
+    this.#queueOf(namespace).push(item);
+  }
+
+  putBack(namespace: string, item: T): void {
+    this.#queueOf(namespace).putBack(item);
+  }
+
+  /** The next of the first namespace that may go; undefined: none may. */
+  take(mayGo: (namespace: string) => boolean): T | undefined {
+    for (const [namespace, queue] of this.#queues) {
+      if (!mayGo(namespace)) continue;
+      const item = queue.shift();
+      this.#length -= 1;
+      this.#queues.delete(namespace);
+      if (queue.length > 0) this.#queues.set(namespace, queue);
+      return item;
+    }
+    return undefined;
+  }
+
+  clear(): void {
+    this.#queues.clear();
+    this.#length = 0;
+  }
+
+  #queueOf(namespace: string): EventQueue<T> {
+    const queue = this.#queues.get(namespace) ?? new EventQueue<T>();
+    this.#queues.set(namespace, queue);
+    this.#length += 1;
+    return queue;
+  }
+}

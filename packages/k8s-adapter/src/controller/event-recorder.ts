@@ -3,11 +3,17 @@ import { type Answer, type Failure, failureOf, succeeded } from '../proto/answer
 import type { RequestEffect } from '../proto/api-request.ts';
 import { Backoff, type Random } from '../proto/backoff.ts';
 import { Calls, type FinishedCall } from '../proto/calls.ts';
-import { type ClusterEvent, countEventRequest, postEventRequest } from '../proto/event-requests.ts';
+import {
+  type ClusterEvent,
+  countEventRequest,
+  namespaceOf,
+  postEventRequest,
+} from '../proto/event-requests.ts';
 import type { ExchangeInput } from '../proto/exchange.ts';
 import { ownWallClock, type WallClock } from './clock/server-clock.ts';
 import { EventCorrelator, type Series } from './event-correlator.ts';
-import { EventQueue } from './event-queue.ts';
+import { EventNamespaces } from './event-namespaces.ts';
+import { EventLanes } from './event-queue.ts';
 import { EventTurn } from './event-turn.ts';
 
 export interface EventRecorderOptions {
@@ -67,16 +73,21 @@ const failuresMax = 12;
  * Events about pods yield to evictions (event-turn.ts) and are written in their order afterwards, as
  * many at once as it takes to be done within half a minute; a stop writes what waits before it is
  * over. Events about anything else are few and wait for nothing.
+ *
+ * Namespaces take turns. One in which Events fail, as for its admission webhook, is asked with one Event at a
+ * time, less and less often, and keeps no other waiting.
  */
 export class EventRecorder {
   #effects: EventRecorderEffect[] = [];
   #serial = 0;
   readonly #calls = new Calls<Purpose>();
   /** About pods. */
-  readonly #waiting = new EventQueue<Series>();
+  readonly #waiting = new EventLanes<Series>();
   /** About anything else. */
-  readonly #urgent = new EventQueue<Series>();
+  readonly #urgent = new EventLanes<Series>();
+  /** When the server may be asked again, whatever the namespace. */
   #pausedUntil: Instant = Number.NEGATIVE_INFINITY;
+  readonly #namespaces: EventNamespaces;
   /** When a stop gives up what still waits; null: it goes on. */
   #endsAt: Instant | null = null;
   /** Not told yet. */
@@ -97,6 +108,7 @@ export class EventRecorder {
     this.#turn = turn;
     this.#correlator = new EventCorrelator(component, () => this.#nextSerial());
     this.#backoff = new Backoff(random);
+    this.#namespaces = new EventNamespaces(random);
   }
 
   /** Whether nothing is under way, and nothing that was stopped waits. */
@@ -123,9 +135,22 @@ export class EventRecorder {
 
   /** When one of those that wait goes; null: not before an answer comes. */
   #resumesAt(): Instant | null {
-    if (this.#waitingCount === 0 || this.#calls.size >= this.#room()) return null;
-    const isFree = this.#urgent.length > 0 || this.#endsAt !== null;
-    return isFree ? this.#pausedUntil : Math.max(this.#pausedUntil, this.#turn.opensAt);
+    const urgent = this.#opensAt(this.#urgent);
+    const waiting = this.#opensAt(this.#waiting);
+    const turn = this.#endsAt === null ? this.#turn.opensAt : Number.NEGATIVE_INFINITY;
+    const at = earlier(urgent, waiting === null ? null : Math.max(waiting, turn));
+    return at === null ? null : Math.max(at, this.#pausedUntil);
+  }
+
+  /** When one of these namespaces may go on; null: not before an answer comes. */
+  #opensAt(lanes: EventLanes<Series>): Instant | null {
+    let first: Instant | null = null;
+    for (const namespace of lanes.namespaces()) {
+      const at = this.#namespaces.opensAt(namespace, this.#calls.size, this.#room());
+      first = earlier(first, at);
+      if (at === Number.NEGATIVE_INFINITY) break;
+    }
+    return first;
   }
 
   get #waitingCount(): number {
@@ -169,18 +194,18 @@ export class EventRecorder {
     else if (!this.#correlator.admits(now, series)) this.#lose(series, 'tooMany', null);
     else {
       series.state = 'waiting';
-      this.#queueOf(series).push(series);
+      this.#lanesOf(series).push(namespaceOf(series.event), series);
       this.#waitingPeak = Math.max(this.#waitingPeak, this.#waitingCount);
     }
   }
 
-  #queueOf({ event }: Series): EventQueue<Series> {
+  #lanesOf({ event }: Series): EventLanes<Series> {
     return event.subject.kind === 'Pod' ? this.#waiting : this.#urgent;
   }
 
   #proceed(now: Instant): readonly EventRecorderEffect[] {
     if (this.#endsAt !== null && now >= this.#endsAt) this.#giveUp(now);
-    while (now >= this.#pausedUntil && this.#calls.size < this.#room()) {
+    while (now >= this.#pausedUntil) {
       const next = this.#next(now);
       if (!next) break;
       this.#send(now, next);
@@ -192,9 +217,16 @@ export class EventRecorder {
   }
 
   #next(now: Instant): Series | undefined {
-    const urgent = this.#urgent.shift();
-    if (urgent || this.#waiting.length === 0) return urgent;
-    return this.#endsAt !== null || this.#turn.take(now) ? this.#waiting.shift() : undefined;
+    const [underWay, room] = [this.#calls.size, this.#room()];
+    const mayGo = (namespace: string): boolean => {
+      const at = this.#namespaces.opensAt(namespace, underWay, room);
+      return at !== null && now >= at;
+    };
+    const urgent = this.#urgent.take(mayGo);
+    if (urgent || (this.#endsAt === null && now < this.#turn.opensAt)) return urgent;
+    const next = this.#waiting.take(mayGo);
+    if (next && this.#endsAt === null) this.#turn.take(now);
+    return next;
   }
 
   /** How many may be under way: as many as come to an end while all that wait are written in time. */
@@ -209,6 +241,7 @@ export class EventRecorder {
     this.#dropped += this.#waitingCount;
     this.#waiting.clear();
     this.#urgent.clear();
+    this.#namespaces.clear();
     for (const { id } of this.#calls.cancel()) {
       this.#dropped += 1;
       this.#effects.push({ kind: 'abort', id });
@@ -231,6 +264,7 @@ export class EventRecorder {
     const id = `event/${this.#nextSerial()}`;
     const request = series.written === 0 ? postEventRequest(series) : countEventRequest(series);
     series.state = 'underWay';
+    this.#namespaces.begun(namespaceOf(series.event));
     this.#calls.begin(now, id, request, { series, count: series.count, sentAt: now });
     this.#effects.push({ kind: 'send', id, request });
   }
@@ -238,17 +272,20 @@ export class EventRecorder {
   #expire(now: Instant): void {
     for (const call of this.#calls.expire(now)) {
       this.#effects.push({ kind: 'abort', id: call.id });
-      this.#finished(now, call);
+      this.#finished(now, call, true);
     }
   }
 
-  #finished(now: Instant, { purpose, answer }: FinishedCall<Purpose>): void {
+  #finished(now: Instant, { purpose, answer }: FinishedCall<Purpose>, isLate = false): void {
     const { series, count, sentAt } = purpose;
+    this.#namespaces.ended(namespaceOf(series.event));
     const took = now - sentAt;
     const known = this.#answerMs ?? took;
     this.#answerMs = known + newestShare * (took - known);
     if (this.#waitingCount === 0) this.#waitingPeak = 0;
-    switch (writeResult(answer, series.written === 0)) {
+    const result = writeResult(answer, series.written === 0);
+    if (result !== 'later') this.#namespaces.recovered(namespaceOf(series.event));
+    switch (result) {
       case 'written':
         series.written = count;
         series.failures = 0;
@@ -265,18 +302,23 @@ export class EventRecorder {
         this.#again(series);
         break;
       case 'later':
-        this.#failed(now, series, failureOf(answer));
+        this.#failed(now, series, failureOf(answer), isLate);
         break;
       case 'refused':
         this.#lose(series, 'failed', failureOf(answer));
     }
   }
 
-  /** Neither this one nor any other is tried for a while. */
-  #failed(now: Instant, series: Series, failure: Failure): void {
-    // The others under way fail for the same reason; one pause is enough for them all.
-    if (now >= this.#pausedUntil) {
-      this.#pausedUntil = now + this.#backoff.next(now, failure.retryAfter ?? 0);
+  /** Neither this one nor any other of its namespace, or none at all, is tried for a while. */
+  #failed(now: Instant, series: Series, failure: Failure, isLate: boolean): void {
+    const namespace = namespaceOf(series.event);
+    const atLeast = failure.retryAfter ?? 0;
+    const isOwn = isLate || isOfNamespace(failure);
+    if (isOwn && this.#namespaces.failed(now, namespace, atLeast)) {
+      // The others go on.
+    } else if (now >= this.#pausedUntil) {
+      // The others under way fail for the same reason; one pause is enough for them all.
+      this.#pausedUntil = now + this.#backoff.next(now, atLeast);
     }
     series.failures += 1;
     if (series.failures < failuresMax) this.#again(series);
@@ -285,7 +327,7 @@ export class EventRecorder {
 
   #again(series: Series): void {
     series.state = 'waiting';
-    this.#queueOf(series).putBack(series);
+    this.#lanesOf(series).putBack(namespaceOf(series.event), series);
   }
 
   #lose(
@@ -306,6 +348,11 @@ export class EventRecorder {
   #notice(notice: EventRecorderNotice): void {
     this.#effects.push({ kind: 'notice', notice });
   }
+}
+
+/** Whether others may be written all the same: an admission webhook is asked about some namespaces, and answers with 500. */
+function isOfNamespace({ status }: Failure): boolean {
+  return status !== null && status >= 500 && status !== 503;
 }
 
 /** A token that has run out is renewed, and a server that is overloaded has room again. */

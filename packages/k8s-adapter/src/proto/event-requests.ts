@@ -112,7 +112,8 @@ export function countEventRequest(series: EventSeries): ApiRequest {
   });
 }
 
-function namespaceOf({ subject }: ClusterEvent): string {
+/** Where an Event is written: that of its object, or else `default`. */
+export function namespaceOf({ subject }: ClusterEvent): string {
   return subject.namespace === '' ? 'default' : subject.namespace;
 }
 

@@ -87,11 +87,7 @@ describe('takeover where nothing is there to take over', () => {
       beat(cluster(), { enabled: true });
       cluster().api.delete(`validatingadmission${plural}`, '', 'taintmgr-takeover');
       const { out } = await run('takeover', 'status');
-      const said = out.slice(0, out.indexOf('\nheartbeat'));
-      assert.match(
-        said,
-        /^[^\n]*\n {2}validatingadmissionpolicy(binding)?\/taintmgr-takeover is missing$/,
-      );
+      assert.match(out, /^[^\n]*\n {2}\w+\/taintmgr-takeover is missing\nheartbeat/);
     });
   }
 
