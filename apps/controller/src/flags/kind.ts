@@ -61,7 +61,7 @@ export function wholeNumber(min: number, max: number = Number.MAX_SAFE_INTEGER):
   return {
     placeholder: '<number>',
     want: `a whole number ${range}`,
-    parse: (value) => (/^\d+$/.test(value) ? within(Number(value), min, max) : null),
+    parse: (value) => (/^-?\d+$/.test(value) ? within(Number(value), min, max) : null),
     format: String,
   };
 }

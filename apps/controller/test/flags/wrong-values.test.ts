@@ -93,7 +93,7 @@ const wrong: Readonly<Record<keyof Settings, readonly [value: string, want: stri
   evictionSoftGracePeriod: ['memory.available=soon', thresholds],
   evictionMinimumReclaim: ['memory.available=much', thresholds],
   evictionPressureTransitionPeriod: ['soon', anyDuration],
-  evictionMaxPodGracePeriod: ['-1', 'a whole number from 0'],
+  evictionMaxPodGracePeriod: ['-2', 'a whole number from -1'],
   nodePressureMode: ['drop', 'evict or delete'],
   nodePressureSemantics: ['kubelet', 'precise or kubelet-1.36 or kubelet-1.6'],
   nodePressureEvictionRate: ['0', 'a number from 0.001'],

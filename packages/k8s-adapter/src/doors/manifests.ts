@@ -7,6 +7,7 @@ export {
   readPolicyFiles,
   readPolicyManifests,
 } from '../client/policy-files.ts';
+export { windowFault } from '../drain/windows.ts';
 export { didYouMean } from '../manifests/did-you-mean.ts';
 export { policyEvent } from '../manifests/events.ts';
 export { type PlacedPolicy, policiesIn, policiesOf } from '../manifests/policies.ts';

@@ -25,6 +25,13 @@ export function openingAt(windows: readonly DrainWindow[], at: Instant): Opening
   return next ?? { kind: 'closed', until: null, message: 'there is none' };
 }
 
+/** Why a window can never be used, in words; null: it opens. */
+export function windowFault(window: DrainWindow, at: Instant): string | null {
+  const opening = openingOf(window, 'the window', at);
+  if (opening.kind === 'unreadable') return opening.message;
+  return opening.kind === 'closed' && opening.until === null ? opening.message : null;
+}
+
 const never = Number.POSITIVE_INFINITY;
 
 /** A window that overlaps with its next opening is read again when the first one ends. */
@@ -39,12 +46,21 @@ function openingOf(
     start = cron.nextRun(formatTime(at - lengthMs))?.getTime() ?? null;
   } catch (error) {
     const got = `got schedule ${JSON.stringify(schedule)}, timeZone ${JSON.stringify(timeZone)}`;
-    const why = error instanceof Error ? error.message : String(error);
+    const text = error instanceof Error ? error.message : String(error);
+    const why = isTimeZone(timeZone) ? text : 'there is no such time zone';
     return { kind: 'unreadable', message: `${path}: ${got}: ${why}` };
   }
   if (start === null) return { kind: 'closed', until: null, message: `${path} never opens` };
   if (start <= at) return { kind: 'open', until: start + lengthMs };
   return { kind: 'closed', until: start, message: `opens ${localTime(start, timeZone)}` };
+}
+
+function isTimeZone(timeZone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en-GB', { timeZone }) !== null;
+  } catch {
+    return false;
+  }
 }
 
 /** `Sat 2026-11-28 02:00 Europe/Berlin` */

@@ -47,9 +47,9 @@ export const nodePressure = {
   ),
   evictionMaxPodGracePeriod: inNodePressure(
     'eviction-max-pod-grace-period',
-    wholeNumber(0),
+    wholeNumber(-1),
     0,
-    'seconds that a pod is given at most when it goes for a soft threshold',
+    'seconds that a pod is given at most when it goes for a soft threshold; -1: as long as the pod asks for',
   ),
   nodePressureMode: setting(
     'node-pressure-mode',

@@ -80,13 +80,22 @@ nodePressure:
     assert.deepEqual([watches(node('a')), watches(node('b'))], [true, false]);
   });
 
+  it('with the grace period of each pod, as -1 means it for a kubelet', () => {
+    const soft = [
+      '--eviction-soft=memory.available<1Gi',
+      '--eviction-soft-grace-period=memory.available=1m',
+    ];
+    const { pressure } = check(on, ...soft, '--eviction-max-pod-grace-period=-1');
+    assert.equal(pressure?.settings?.evictionMaxPodGracePeriod, -1);
+  });
+
   const refused: readonly (readonly [flag: string, message: RegExp])[] = [
     ['--eviction-hard=', /none of its own/],
     ['--eviction-hard=memory.available', /--eviction-hard: got "memory.available", want pairs/],
     ['--eviction-hard=memory.avail<1Gi', /unsupported eviction signal memory.avail/],
     ['--eviction-hard=memory.available<0', /must be positive: 0/],
     ['--eviction-soft=memory.available<1Gi', /grace period must be specified/],
-    ['--eviction-max-pod-grace-period=-1', /a whole number from 0/],
+    ['--eviction-max-pod-grace-period=-2', /a whole number from -1/],
   ];
   for (const [flag, message] of refused) {
     it(`not by ${flag}`, () => {

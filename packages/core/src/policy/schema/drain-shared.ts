@@ -91,6 +91,13 @@ export const drainSchemas = {
         type: 'shared',
         name: 'duration',
         description: 'How long it stays open.',
+        rules: [
+          {
+            matches: '^([0-9]{1,6}([.][0-9]{1,6})?(ms|s|m|h))+$',
+            message: 'want a duration such as 30s, 10m or 1h30m',
+          },
+          { matches: '[1-9]', message: 'want a duration longer than 0' },
+        ],
       },
     },
   },

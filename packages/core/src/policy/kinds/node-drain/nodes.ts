@@ -1,4 +1,9 @@
 // Which nodes a NodeDrain is for, with which taint.
+import { lifecycleKeys } from '../../../model/lifecycle-taints.ts';
+
+const lifecycleKeyNames: readonly string[] = [
+  ...new Set([...lifecycleKeys.NoExecute, ...lifecycleKeys.NoSchedule]),
+];
 
 export const nodeFields = {
   nodes: {
@@ -35,6 +40,12 @@ export const nodeFields = {
         message: 'cannot be changed: delete the drain, which undoes it, and make another',
         // What is read has no past.
         holds: (): boolean => true,
+      },
+      {
+        cel: "!(self.key.startsWith('node.kubernetes.io/') && self.key.substring(19) in ['not-ready', 'unreachable', 'memory-pressure', 'disk-pressure', 'network-unavailable', 'pid-pressure', 'unschedulable'])",
+        message:
+          'want a key of your own: node lifecycle controllers put this taint on and take it off as the state of the node has it',
+        holds: ({ key }: { key: string }): boolean => !lifecycleKeyNames.includes(key),
       },
     ],
   },

@@ -6,7 +6,14 @@ import type { Manifest } from '../files.ts';
 import { findingAt, type PlacedFinding } from '../finding.ts';
 import { checkMatch, checkOverlaps } from './matching.ts';
 import { placedPolicies } from './placed.ts';
-import { checkDrains, checkPauses, checkRules, checkSense, isOfOurs } from './sense.ts';
+import {
+  checkDrains,
+  checkPauses,
+  checkRules,
+  checkSense,
+  checkWindows,
+  isOfOurs,
+} from './sense.ts';
 
 /** Every fault of each of them, and of them together. `now` is for what ends. */
 export function checkPolicies(
@@ -23,6 +30,7 @@ export function checkPolicies(
     ...checkRules(placed),
     ...checkPauses(placed, now),
     ...checkDrains(placed),
+    ...checkWindows(placed, now),
   ];
 }
 

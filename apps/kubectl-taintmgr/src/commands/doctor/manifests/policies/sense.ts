@@ -2,7 +2,8 @@
 import { formatTaint } from '@taintmgr/core';
 import { contradiction, type LimitRule, policyApiVersion } from '@taintmgr/core/policy';
 import { formatDuration, type Instant } from '@taintmgr/core/time';
-import type { PlacedFinding } from '../finding.ts';
+import { windowFault } from '@taintmgr/k8s-adapter/manifests';
+import { findingAt, type PlacedFinding } from '../finding.ts';
 import { type Placed, type PlacedPolicies, placeOfName, warnAt } from './placed.ts';
 
 type PlacedPolicy = Placed<'EvictionPolicy'>;
@@ -142,6 +143,18 @@ export function checkDrains({ drains }: PlacedPolicies): readonly PlacedFinding[
     const fix = `use ${formatTaint({ ...taint, effect: 'NoSchedule' })}, for which nobody else evicts`;
     return [warnAt(manifest, ['spec', 'taint', 'effect'], message, fix)];
   });
+}
+
+/** Windows that cannot be read, or never open: the drain waits for ever. */
+export function checkWindows({ drains }: PlacedPolicies, now: Instant): readonly PlacedFinding[] {
+  return drains.flatMap(({ manifest, value: { windows } }) =>
+    windows.flatMap((window, index) => {
+      const fault = windowFault(window, now);
+      if (fault === null) return [];
+      const at = manifest.field.at(['spec', 'windows', index]);
+      return [findingAt('policies', 'FAIL', { manifest, at }, `${fault}: no node ever begins`)];
+    }),
+  );
 }
 
 /** Whether a manifest is of our kinds. */

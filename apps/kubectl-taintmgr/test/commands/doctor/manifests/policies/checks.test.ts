@@ -242,6 +242,36 @@ const cases: readonly (readonly [
     ],
   ],
   [
+    'windows that nobody can open',
+    [
+      policy(
+        'a',
+        "nodes: [n1], taint: {key: work}, windows: [{schedule: '99 2 * * *', duration: 1h}, {schedule: '0 22 * * fri-mon', duration: 1h}, {schedule: '0 2 * * *', duration: 1h, timeZone: Mars/Olympus}, {schedule: '0 2 30 2 *', duration: 1h}, {schedule: '0 2 * * sat', duration: 8h}]",
+      ).replace('EvictionPolicy', 'NodeDrain'),
+    ],
+    [
+      'FAIL 4 nodedrain/a: the window: got schedule "99 2 * * *", timeZone "Etc/UTC": CronPattern: Invalid value for minute: 99: no node ever begins; ',
+      `FAIL 4 nodedrain/a: the window: got schedule "0 22 * * fri-mon", timeZone "Etc/UTC": CronPattern: From value is larger than to value: '5-1': no node ever begins; `,
+      'FAIL 4 nodedrain/a: the window: got schedule "0 2 * * *", timeZone "Mars/Olympus": there is no such time zone: no node ever begins; ',
+      'FAIL 4 nodedrain/a: the window never opens: no node ever begins; ',
+    ],
+  ],
+  [
+    'a window of no length, and a taint of the node lifecycle',
+    [
+      policy(
+        'a',
+        "nodes: [n1], taint: {key: node.kubernetes.io/not-ready}, windows: [{schedule: '0 2 * * *', duration: 0s}, {schedule: '0 2 * * *', duration: soon}]",
+      ).replace('EvictionPolicy', 'NodeDrain'),
+    ],
+    [
+      'FAIL 4 nodedrain/a: spec.taint: Invalid value: want a key of your own: node lifecycle controllers put this taint on and take it off as the state of the node has it; ',
+      'FAIL 4 nodedrain/a: spec.windows[0].duration: Invalid value: "0s": want a duration longer than 0; ',
+      'FAIL 4 nodedrain/a: spec.windows[1].duration: Invalid value: "soon": want a duration such as 30s, 10m or 1h30m; ',
+      'FAIL 4 nodedrain/a: spec.windows[1].duration: Invalid value: "soon": want a duration longer than 0; ',
+    ],
+  ],
+  [
     'a condition that two rules map',
     [
       rule('odd', odd),
