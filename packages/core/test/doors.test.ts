@@ -90,7 +90,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './time': {
     values: `
-      earlier earliest endOfSecond formatDuration formatTime formatTimeMillis parseDuration parseTime`,
+      earlier earliest endOfSecond formatDeadline formatDuration formatTime formatTimeMillis parseDuration parseTime`,
     types: `
       Instant Millis`,
   },

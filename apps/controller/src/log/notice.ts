@@ -6,7 +6,7 @@ import {
   type Report,
 } from '@taintmgr/core';
 import { limitId } from '@taintmgr/core/policy';
-import { formatDuration, formatTime, type Millis } from '@taintmgr/core/time';
+import { formatDeadline, formatDuration, type Millis } from '@taintmgr/core/time';
 import {
   type ClusterEvent,
   describeClock,
@@ -209,7 +209,7 @@ function deadlineLine(report: ReportOf<'deadline'>, now: number): Line {
   const fields = { ...podFields(report.pod), cause, ...why(report.because) };
   if (unanswered) return line('info', 'leaving after an eviction without an answer', fields);
   if (to === null) return line('info', 'eviction cancelled', fields);
-  const times = { at: formatTime(to), in: formatDuration(to - now) };
+  const times = { at: formatDeadline(to), in: formatDuration(to - now) };
   const what = from === null ? 'eviction scheduled' : 'eviction moved';
   return line('info', what, { ...times, ...fields });
 }

@@ -260,6 +260,13 @@ describe('what the log says of a notice', () => {
       { at: '2026-01-02T03:05:08Z', in: '1m3s', ...names, cause: 'NodeChanged', because: why },
     ],
     [
+      'a deadline within a second, which is told by its end',
+      deadline(null, now + 62_001),
+      'info',
+      'eviction scheduled',
+      { at: '2026-01-02T03:05:08Z', in: '1m2s', ...names, cause: 'NodeChanged', because: why },
+    ],
+    [
       'a deadline that moved',
       deadline(now, now + 5000),
       'info',

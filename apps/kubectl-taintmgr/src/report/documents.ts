@@ -8,7 +8,7 @@ import {
 } from '@taintmgr/core';
 import { operatorOf, type PredictedBlocker } from '@taintmgr/core/drain';
 import { describeHold, describeLifecycleReason, type Forecast } from '@taintmgr/core/lifecycle';
-import { formatTime, type Instant } from '@taintmgr/core/time';
+import { formatDeadline, formatTime, type Instant } from '@taintmgr/core/time';
 import type { Evictor } from '../cluster/evictors.ts';
 import { isBare } from './bare-pods.ts';
 import { requestDocument } from './eviction-requests.ts';
@@ -72,7 +72,7 @@ function healthDocument({ health }: Forecast): object {
   return {
     unreachableAt: time(unreachableAt),
     placeInQueue: place ?? undefined,
-    taintExpectedAt: time(taintAt),
+    taintExpectedAt: deadline(taintAt),
     because: because.map((reason) => ({
       code: reason.code,
       text: describeLifecycleReason(reason),
@@ -95,7 +95,7 @@ export function zoneDocument({ zone }: Forecast): object {
 /** A pod and what becomes of it, as of `at`. */
 export function podDocument(report: PodReport, at: Instant): object {
   const { facts, explanation, evictor, isEstimate, limit, present, upstream, blockers } = report;
-  const deletedAt = time(report.deletedAt);
+  const deletedAt = deadline(report.deletedAt);
   const { pod, qosClass, priority } = facts;
   return {
     namespace: pod.namespace,
@@ -132,7 +132,7 @@ export function podDocument(report: PodReport, at: Instant): object {
 /** When a limit lets the pod go, or until when it surely does not. */
 function limitDocument({ id, tripped, goesAt, notBefore }: LimitedTime): object {
   if (tripped) return { id, tripped };
-  return { id, tripped, expectedAt: time(goesAt), notBefore: time(notBefore) };
+  return { id, tripped, expectedAt: deadline(goesAt), notBefore: deadline(notBefore) };
 }
 
 /** Who acts on NoExecute taints here, as answers name him. */
@@ -186,7 +186,7 @@ function decisionDocument(decision: Decision, at: Instant): object {
     decision: decisionNames[decision.kind],
     reason: decision.because[0]?.code,
     ...(decision.kind === 'evict' && {
-      deadline: time(decision.deadline),
+      deadline: deadline(decision.deadline),
       remainingSeconds: seconds(decision.deadline - at),
     }),
     ...(decision.kind === 'pause' && { remainingSeconds: seconds(decision.remaining) }),
@@ -203,7 +203,7 @@ function reasonDocument(reason: Reason): object {
     toleration: 'toleration' in reason ? tolerationDocument(reason.toleration) : undefined,
     countsFrom: 'start' in reason ? time(reason.start) : undefined,
     countsFromSource: 'start' in reason ? reason.startSource : undefined,
-    deadline: 'deadline' in reason ? time(reason.deadline) : undefined,
+    deadline: 'deadline' in reason ? deadline(reason.deadline) : undefined,
   };
 }
 
@@ -221,6 +221,11 @@ function tolerationDocument(toleration: Toleration): object {
 /** As documents have it; left out where it is unknown. */
 export function time(instant: Instant | null): string | undefined {
   return instant === null || !Number.isFinite(instant) ? undefined : formatTime(instant);
+}
+
+/** The same of what is to come, which is not before it. */
+export function deadline(instant: Instant | null): string | undefined {
+  return instant === null || !Number.isFinite(instant) ? undefined : formatDeadline(instant);
 }
 
 function seconds(millis: number | null): number | undefined {

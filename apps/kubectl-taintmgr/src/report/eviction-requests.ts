@@ -1,6 +1,6 @@
 // EvictionRequests of pods, as commands show them.
 import { type EvictionRequest, isOpenRequest } from '@taintmgr/core/drain';
-import { formatTime, type Instant } from '@taintmgr/core/time';
+import { formatDeadline, formatTime, type Instant } from '@taintmgr/core/time';
 import { printable } from '../render/printable.ts';
 import { renderTable } from '../render/table.ts';
 import { none } from './words.ts';
@@ -23,8 +23,8 @@ export function requestDocument({
     ...(responder && {
       responder: {
         name: responder.name,
-        lastHeartbeat: time(responder.heartbeatAt),
-        expectedCompletion: time(responder.expectedAt),
+        lastHeartbeat: written(responder.heartbeatAt, formatTime),
+        expectedCompletion: written(responder.expectedAt, formatDeadline),
         message: responder.message || undefined,
       },
     }),
@@ -48,6 +48,6 @@ export function renderRequests(requests: readonly EvictionRequest[]): string {
   return more > 0 ? `${table}\nand ${more} more` : table;
 }
 
-function time(at: Instant | null): string | undefined {
-  return at === null ? undefined : formatTime(at);
+function written(at: Instant | null, format: (at: Instant) => string): string | undefined {
+  return at === null ? undefined : format(at);
 }

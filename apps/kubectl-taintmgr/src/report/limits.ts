@@ -1,5 +1,5 @@
 import { describeCount, resumeCommand } from '@taintmgr/core/policy';
-import { formatDuration, formatTime } from '@taintmgr/core/time';
+import { formatDeadline, formatDuration, formatTime } from '@taintmgr/core/time';
 import type { CountingLimit, TrippedLimit } from '../cluster/limits.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
 import { count } from '../render/count.ts';
@@ -64,7 +64,7 @@ export function limitsDocument(survey: ForecastSurvey, pods: readonly PodReport[
       ...tripped.map((limit) => ({ ...trippedDocument(limit), tripped: true })),
       ...counting.map(({ id, evicted, of, windowMs, roomAt }) => {
         const share = { evicted, ...(of !== null && { of }) };
-        const window = { windowSeconds: windowMs / 1000, roomAt: formatTime(roomAt) };
+        const window = { windowSeconds: windowMs / 1000, roomAt: formatDeadline(roomAt) };
         return { id, ...share, ...window, tripped: false };
       }),
     ],

@@ -17,7 +17,13 @@ import {
 } from '@taintmgr/core/drain';
 import { describeLifecycleReason, type Forecast } from '@taintmgr/core/lifecycle';
 import { resumeCommand } from '@taintmgr/core/policy';
-import { formatDuration, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
+import {
+  formatDeadline,
+  formatDuration,
+  formatTime,
+  type Instant,
+  type Millis,
+} from '@taintmgr/core/time';
 import type { Evictor } from '../cluster/evictors.ts';
 import type { NodeFacts } from '../cluster/facts.ts';
 import { count, listText } from '../render/count.ts';
@@ -273,12 +279,12 @@ export function limitLine({ id, tripped, goesAt, notBefore }: LimitedTime, at: I
   if (tripped) return `${name}, which has tripped: until somebody runs: ${resumeCommand(id)}`;
   if (goesAt === null && notBefore <= at)
     return `${name}: it waits until other pods are available, and nobody can tell when`;
-  if (goesAt === null) return `${name}: not before ${formatTime(notBefore)}, then by the limit`;
+  if (goesAt === null) return `${name}: not before ${formatDeadline(notBefore)}, then by the limit`;
   return `${name}: the pod goes in about ${formatDuration(goesAt - at)}, when it is its turn`;
 }
 
 export function deadlineText(decision: Decision): string {
-  return decision.kind === 'evict' ? formatTime(decision.deadline) : none;
+  return decision.kind === 'evict' ? formatDeadline(decision.deadline) : none;
 }
 
 export function becauseText({ because }: Decision): string {

@@ -4,6 +4,7 @@ export {
   earlier,
   earliest,
   endOfSecond,
+  formatDeadline,
   formatDuration,
   formatTime,
   formatTimeMillis,

@@ -1,5 +1,5 @@
 // What holds a pod of a drain back when its time is over and its turn has come.
-import { formatTime, type Instant } from '../kernel/time.ts';
+import { formatDeadline, type Instant } from '../kernel/time.ts';
 import { isShuttingDown } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import type { StoreView } from '../store.ts';
@@ -35,7 +35,7 @@ export function holdOn(
 ): { readonly message: string; readonly until: Instant | null } | null {
   const until = finishBy(pod, wait, begunAt);
   if (until !== null && until > now) {
-    return { message: `it may finish by ${formatTime(store.clock.wall(until))}`, until };
+    return { message: `it may finish by ${formatDeadline(store.clock.wall(until))}`, until };
   }
   const node = store.node(pod.nodeName);
   if (node && isShuttingDown(node)) {

@@ -1,6 +1,6 @@
 // The texts of Kubernetes Events about pods, in kube-controller-manager's words.
 import type { RecordPodEvent } from '../attempt/command.ts';
-import { formatTime, type Instant } from '../kernel/time.ts';
+import { formatDeadline, type Instant } from '../kernel/time.ts';
 import { type Pod, podRef } from '../model/pod.ts';
 import type { Reason } from './reason.ts';
 import { describeReason } from './text.ts';
@@ -15,7 +15,7 @@ export function evictionEvent(pod: Pod, because: readonly Reason[]): RecordPodEv
 /** The Event of a pod that goes faster, or past its budgets, because its node goes. */
 export function nodeEndEvent(pod: Pod, nodeEnd: Instant): RecordPodEvent<Reason> {
   const { namespace, name, nodeName } = pod;
-  const end = formatTime(nodeEnd);
+  const end = formatDeadline(nodeEnd);
   const message = `Pod ${namespace}/${name} goes faster than it would: taintmgr.dev/deadline says that node ${nodeName} goes at ${end}`;
   const reason = 'NodeDeadline';
   return { kind: 'recordEvent', pod: podRef(pod), type: 'Warning', reason, message, because: [] };

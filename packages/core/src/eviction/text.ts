@@ -1,4 +1,4 @@
-import { formatDuration, formatTime } from '../kernel/time.ts';
+import { formatDeadline, formatDuration } from '../kernel/time.ts';
 import { formatTaint } from '../model/taint-spec.ts';
 import { drainStaleMs, drainText, type WorkingDrain } from '../model/working-drain.ts';
 import type { PolicyMark } from '../policy/eviction-policy.ts';
@@ -32,7 +32,7 @@ export function describeReason(reason: Reason): string {
       if (reason.zone !== undefined) return zoneHeldText(reason.pause, reason.zone);
       return reason.until === null
         ? `deadlines are paused by ${reason.pause}`
-        : `deadlines are paused by ${reason.pause} until ${formatTime(reason.until)}`;
+        : `deadlines are paused by ${reason.pause} until ${formatDeadline(reason.until)}`;
     case 'NoToleration':
       return `no toleration for ${taintText(reason)}${describeSettling(reason)}${byPolicy(reason)}${inSpiteOf(reason)}`;
     case 'TolerationExpires': {

@@ -114,6 +114,11 @@ export function formatTime(instant: Instant): string {
   return `${date}T${hours}:${minutes}:${seconds}Z`;
 }
 
+/** Writes an instant that is to come in the same way: the second in which it is over, never one before it. */
+export function formatDeadline(instant: Instant): string {
+  return formatTime(Math.ceil(instant / second) * second);
+}
+
 /**
  * Writes a length of time for people, the two largest units that are not zero: `0s`, `41s`,
  * `2m54s`, `1h5m`, `3d4h`. Milliseconds are dropped, a negative length gets a minus sign.

@@ -1,4 +1,4 @@
-import { formatTime } from '../kernel/time.ts';
+import { formatDeadline, formatTime } from '../kernel/time.ts';
 import type { HoldReason, LifecycleReason } from './reason.ts';
 
 /** One reason of the node lifecycle in words, as explanations and logs print it. */
@@ -18,14 +18,14 @@ export function describeLifecycleReason(reason: LifecycleReason): string {
       return 'unknown (no permission to read leases)';
     case 'Recovering':
       return reason.flaps > 0
-        ? `ready again, must stay ready until ${formatTime(reason.until)} (not ready ${reason.flaps} times recently)`
-        : `ready again, must stay ready until ${formatTime(reason.until)}`;
+        ? `ready again, must stay ready until ${formatDeadline(reason.until)} (not ready ${reason.flaps} times recently)`
+        : `ready again, must stay ready until ${formatDeadline(reason.until)}`;
     case 'Queued':
-      return `number ${reason.place} in the queue of its zone, expected at ${formatTime(reason.at)}`;
+      return `number ${reason.place} in the queue of its zone, expected at ${formatDeadline(reason.at)}`;
     case 'ReadinessPaused':
       return reason.until === null
         ? `tainting is paused by ${reason.pause}`
-        : `tainting is paused by ${reason.pause} until ${formatTime(reason.until)}`;
+        : `tainting is paused by ${reason.pause} until ${formatDeadline(reason.until)}`;
     case 'ConditionRule':
       return `rule ${reason.rule}: ${reason.condition} since ${formatTime(reason.since)}`;
     default:
@@ -45,7 +45,7 @@ export function describeHold(hold: HoldReason): string {
     case 'RateZero':
       return 'the eviction rate for this zone is 0';
     case 'MassUnreachable':
-      return `${hold.nodes} nodes became unreachable at once: held until ${formatTime(hold.until)}`;
+      return `${hold.nodes} nodes became unreachable at once: held until ${formatDeadline(hold.until)}`;
     case 'ViewOld':
       return `the cache has been stale since ${formatTime(hold.since)}`;
   }

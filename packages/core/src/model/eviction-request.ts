@@ -1,5 +1,5 @@
 // An EvictionRequest of lifecycle.k8s.io: somebody asks whoever answers for a pod to move it.
-import { formatTime, type Instant, type Millis } from '../kernel/time.ts';
+import { formatDeadline, formatTime, type Instant, type Millis } from '../kernel/time.ts';
 
 /** After so long without a sign of life the next one has the turn, as Kubernetes 1.37 has it. */
 const responderStaleMs: Millis = 20 * 60_000;
@@ -66,7 +66,7 @@ export function describeEvictionRequest({
   const said = [
     ...(message === '' ? [] : [message]),
     heartbeatAt === null ? 'no sign of life yet' : `last heard of at ${formatTime(heartbeatAt)}`,
-    ...(expectedAt === null ? [] : [`expects to be done by ${formatTime(expectedAt)}`]),
+    ...(expectedAt === null ? [] : [`expects to be done by ${formatDeadline(expectedAt)}`]),
   ];
   return `${asked}; ${responder.name} answers: ${said.join(', ')}`;
 }

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formatDuration, formatTime, parseDuration, parseTime } from '@taintmgr/core/time';
+import {
+  formatDeadline,
+  formatDuration,
+  formatTime,
+  parseDuration,
+  parseTime,
+} from '@taintmgr/core/time';
 import { fc } from '../fast-check.ts';
 
 describe('time', () => {
@@ -11,6 +17,16 @@ describe('time', () => {
         const text = new Date(second * 1000 + milli).toISOString();
         assert.equal(parseTime(text), second * 1000 + milli);
         assert.equal(formatTime(second * 1000 + milli), `${text.slice(0, -5)}Z`);
+      }),
+    );
+  });
+
+  it('writes what is to come in the second after it, never before it', () => {
+    const seconds = fc.integer({ min: -62_135_596_800, max: 253_402_300_798 });
+    fc.assert(
+      fc.property(seconds, fc.integer({ min: 0, max: 999 }), (second, milli) => {
+        const written = parseTime(formatDeadline(second * 1000 + milli)) ?? Number.NaN;
+        assert.equal(written, (milli === 0 ? second : second + 1) * 1000);
       }),
     );
   });

@@ -1,7 +1,7 @@
 // What the leader says of a NodeDrain in its status.
 import type { NodeDrainState } from '@taintmgr/core/drain';
 import type { StatusOf } from '@taintmgr/core/policy';
-import { formatTime, type Instant } from '@taintmgr/core/time';
+import { formatDeadline, formatTime, type Instant } from '@taintmgr/core/time';
 import { onOneLine } from '../proto/event-requests.ts';
 import type { StatedCondition } from './status-conditions.ts';
 
@@ -29,7 +29,7 @@ export function drainStatus(state: NodeDrainState): DrainStatus {
     podsLeft,
     podsStaying: state.podsStaying,
     ...(all > 0 && { progress: `${Math.floor((100 * podsGone) / all)}%` }),
-    ...timeIn('expectedEnd', state.expectedEnd),
+    ...(state.expectedEnd !== null && { expectedEnd: formatDeadline(state.expectedEnd) }),
     nodeStates: listed(nodes).map((node) => ({
       ...{ name: node.name, phase: node.phase },
       ...{ podsGone: node.podsGone, podsLeft: node.podsLeft },

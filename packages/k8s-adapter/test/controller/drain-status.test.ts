@@ -52,6 +52,12 @@ describe('the status of a NodeDrain', () => {
     assert.equal(drainConditions(said)[0]?.message, quoted);
   });
 
+  it('says of an end within a second the second after it', () => {
+    const status = drainStatus({ ...large(1, 1), expectedEnd: 1500, startedAt: 1500 });
+    assert.equal(status.expectedEnd, '1970-01-01T00:00:02Z');
+    assert.equal(status.startedAt, '1970-01-01T00:00:01Z');
+  });
+
   it('has a bound, however many pods are blocked: it says how many they are', () => {
     const { value } = fittedStatus('NodeDrain', drainStatus(large(1000, 5000)));
     const status = value as ReturnType<typeof drainStatus>;

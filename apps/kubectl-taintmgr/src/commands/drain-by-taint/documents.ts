@@ -1,6 +1,6 @@
 // The outcome of a drain as json and yaml.
 import type { DrainConfig, DrainMachine, DrainPod, PlannedPod } from '@taintmgr/core/drain';
-import { formatTime, type Instant } from '@taintmgr/core/time';
+import { formatDeadline, formatTime, type Instant } from '@taintmgr/core/time';
 import { apiVersion, blockerDocument, taintDocument } from '../../report/documents.ts';
 import type { Verdicts } from './failure-report.ts';
 import type { DrainResult } from './outcome.ts';
@@ -138,7 +138,7 @@ function podDocument(pod: DrainPod, verdicts: Verdicts): object {
     uid,
     state: capital(state.kind),
     reason: state.kind === 'left' ? state.faults.join(',') : because[0]?.code,
-    due: due === null ? undefined : formatTime(due),
+    due: due === null ? undefined : formatDeadline(due),
     goneAt: state.kind === 'gone' ? formatTime(state.at) : undefined,
     deletedBy: deletedBy(pod),
     ...(isToGo(pod) && { attempts: tries, deleted }),
@@ -164,7 +164,7 @@ function plannedDocument({ pod, fate, because, blockers }: PlannedPod): object {
     action: capital(fate.kind === 'leaving' ? 'wait' : fate.kind),
     reason: 'faults' in fate ? fate.faults.join(',') : because[0]?.code,
     deletedBy: goesAnyway(fate) ? 'daemonset-controller' : undefined,
-    due: fate.kind === 'evict' ? formatTime(fate.at) : undefined,
+    due: fate.kind === 'evict' ? formatDeadline(fate.at) : undefined,
     blockers: blockers.map(blockerDocument),
   };
 }

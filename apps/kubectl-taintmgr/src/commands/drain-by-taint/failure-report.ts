@@ -8,7 +8,7 @@ import {
   type PredictedBlocker,
   predictBlockers,
 } from '@taintmgr/core/drain';
-import { formatTime } from '@taintmgr/core/time';
+import { formatDeadline } from '@taintmgr/core/time';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import { renderTable } from '../../render/table.ts';
@@ -137,7 +137,7 @@ function stateText(pod: DrainPod, verdicts: Verdicts): string {
   switch (state.kind) {
     case 'waiting':
       if (pod.hold) return pod.hold.message;
-      return `tolerates the taint until ${formatTime(state.until)}`;
+      return `tolerates the taint until ${formatDeadline(state.until)}`;
     case 'requested':
     case 'accepted':
       return 'being evicted';

@@ -1,6 +1,6 @@
 import { describeReason, formatTaint, type Reason } from '@taintmgr/core';
 import { describeEvictionRequest } from '@taintmgr/core/drain';
-import { formatDuration, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
+import { formatDeadline, formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import { jobEnds } from '../../cluster/job-ends.ts';
 import { type ForecastSurvey, surveyForecast } from '../../cluster/survey.ts';
 import { renderFields } from '../../render/fields.ts';
@@ -164,7 +164,7 @@ function decisionLine(report: PodReport, at: Instant, after: Millis): string {
   if (!limit || limit.tripped || decision.kind !== 'evict')
     return decisionText(decision, at, after, isEstimate ? '~' : '');
   const mark = isOpenEnded(limit) ? '>' : '~';
-  return `${decisionText({ ...decision, deadline: limit.notBefore }, at, after, mark)}, due ${formatTime(decision.deadline)}`;
+  return `${decisionText({ ...decision, deadline: limit.notBefore }, at, after, mark)}, due ${formatDeadline(decision.deadline)}`;
 }
 
 type Decision = PodReport['explanation']['decision'];
@@ -175,7 +175,7 @@ function decisionText(decision: Decision, at: Instant, after: Millis, mark = '')
   if (decision.kind === 'keep') return name;
   if (decision.kind === 'pause') return `${name} with ${formatDuration(decision.remaining)} left`;
   const when = whenText(decision.deadline - at, after, mark);
-  return `${decisionWithTime(name, when)} (${mark}${formatTime(decision.deadline)})`;
+  return `${decisionWithTime(name, when)} (${mark}${formatDeadline(decision.deadline)})`;
 }
 
 function whenText(left: Millis, after: Millis, mark: string): string {

@@ -3,7 +3,7 @@ import { KeyedWrites } from '../../attempt/keyed-writes.ts';
 import { isSetback, type Outcome } from '../../attempt/outcome.ts';
 import type { Event } from '../../event.ts';
 import { Schedule } from '../../kernel/schedule.ts';
-import { earliest, formatTime, type Instant, type Millis } from '../../kernel/time.ts';
+import { earliest, formatDeadline, type Instant, type Millis } from '../../kernel/time.ts';
 import type { EvictionRequest } from '../../model/eviction-request.ts';
 import { type Pod, type PodRef, podRef } from '../../model/pod.ts';
 import type { StoreView } from '../../store.ts';
@@ -282,6 +282,6 @@ export class EvictionRequests implements PodGate {
         ? 'its eviction is requested (EvictionRequest)'
         : `its eviction could not be requested: ${trouble}`;
     if (until === null) return what;
-    return `${what}; by pods/eviction at ${formatTime(this.#site.store.clock.wall(until))}`;
+    return `${what}; by pods/eviction at ${formatDeadline(this.#site.store.clock.wall(until))}`;
   }
 }

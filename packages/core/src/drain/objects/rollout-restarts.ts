@@ -3,7 +3,7 @@ import { blockerOf } from '../../attempt/blocker.ts';
 import { KeyedWrites } from '../../attempt/keyed-writes.ts';
 import { isSetback, type Outcome } from '../../attempt/outcome.ts';
 import { Schedule } from '../../kernel/schedule.ts';
-import { earliest, formatTime, type Instant, type Millis } from '../../kernel/time.ts';
+import { earliest, formatDeadline, type Instant, type Millis } from '../../kernel/time.ts';
 import { type Pod, podRef } from '../../model/pod.ts';
 import type { StoreView } from '../../store.ts';
 import type { PodGate } from '../pod-gate.ts';
@@ -104,7 +104,7 @@ export class RolloutRestarts implements PodGate {
     const restart = this.#restarts.get(pod.uid) ?? this.#ask(now, pod);
     if (!restart || restart.state === 'unfit' || restart.until <= now) return null;
     const { clock } = this.#site.store;
-    const waits = `its Deployment is to start another pod first, by ${formatTime(clock.wall(restart.until))}`;
+    const waits = `its Deployment is to start another pod first, by ${formatDeadline(clock.wall(restart.until))}`;
     return restart.trouble === '' ? waits : `${waits}: ${restart.trouble}`;
   }
 

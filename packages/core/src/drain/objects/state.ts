@@ -1,7 +1,7 @@
 // How far a NodeDrain is, as its status says it.
 import type { Blocker } from '../../attempt/blocker.ts';
 import { describeReason } from '../../eviction/text.ts';
-import { formatTime, type Instant } from '../../kernel/time.ts';
+import { formatDeadline, type Instant } from '../../kernel/time.ts';
 import type { PodRef } from '../../model/pod.ts';
 import type { TakenPod } from '../../policy/values.ts';
 import { isGivenUp, refusedText } from '../given-up.ts';
@@ -316,7 +316,7 @@ function podState(known: DrainPod, wall: (at: Instant) => Instant): NodeDrainPod
   const { pod, state, blocker, due, because } = known;
   const [reason] = because;
   const waits = state.kind === 'waiting' && due !== null && reason;
-  const time = waits ? `${describeReason(reason)}: until ${formatTime(wall(due))}` : '';
+  const time = waits ? `${describeReason(reason)}: until ${formatDeadline(wall(due))}` : '';
   const hold = holdOf(known) || (blocker ? '' : time);
   return { node: pod.nodeName, pod: podName(pod), state: state.kind, blocker, hold };
 }

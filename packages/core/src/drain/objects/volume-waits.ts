@@ -5,7 +5,7 @@ import type { RecordPodEvent } from '../../attempt/command.ts';
 import { isSetback, type Outcome } from '../../attempt/outcome.ts';
 import type { Reason } from '../../eviction/reason.ts';
 import { Schedule } from '../../kernel/schedule.ts';
-import { earliest, formatTime, type Instant } from '../../kernel/time.ts';
+import { earliest, formatDeadline, type Instant } from '../../kernel/time.ts';
 import { type Pod, type PodRef, podRef } from '../../model/pod.ts';
 import type { NodeDrain, WaitDetached } from '../../policy/values.ts';
 import type { StoreView } from '../../store.ts';
@@ -134,7 +134,7 @@ export class VolumeWaits implements PodGate {
     const { timeoutMs, goesOn } = this.#wait;
     const end = this.#ends.get(set) ?? now + timeoutMs;
     this.#ends.set(set, end);
-    const time = formatTime(this.#site.store.clock.wall(end));
+    const time = formatDeadline(this.#site.store.clock.wall(end));
     if (now < end) {
       this.#timeouts.set(set, end);
       return goesOn ? `${what}; it goes all the same at ${time}` : what;

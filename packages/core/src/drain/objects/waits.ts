@@ -1,6 +1,6 @@
 // What a NodeDrain waits for: its windows, its gates, and the steps of others before and after a node.
 import type { Outcome } from '../../attempt/outcome.ts';
-import { earliest, formatTime, type Instant } from '../../kernel/time.ts';
+import { earliest, formatDeadline, type Instant } from '../../kernel/time.ts';
 import type { DrainGate, DrainHook, NodeDrain, ObjectState } from '../../policy/values.ts';
 import type { DrainMachine } from '../machine.ts';
 import { type DrainNode, isDone, isEnded } from '../state.ts';
@@ -196,7 +196,7 @@ export class DrainWaits {
   }
 
   #then({ goesOn }: DrainHook, end: Instant): string {
-    const time = formatTime(this.#clock.wall(end));
+    const time = formatDeadline(this.#clock.wall(end));
     return `the node ${goesOn ? 'goes on' : 'fails'} at ${time}`;
   }
 

@@ -3,7 +3,7 @@
 import { blockerOf } from '../../attempt/blocker.ts';
 import type { RecordPodEvent } from '../../attempt/command.ts';
 import type { AttemptState } from '../../attempt/state.ts';
-import { formatTime, type Instant } from '../../kernel/time.ts';
+import { formatDeadline, type Instant } from '../../kernel/time.ts';
 import { type Pod, podRef } from '../../model/pod.ts';
 import { limitId } from '../../policy/limit.ts';
 import type { Decision } from '../decide.ts';
@@ -39,17 +39,19 @@ function describeHeld(
     case 'queued': {
       if (state.hit === null) return `${why}; it waits for its turn`;
       const until =
-        state.roomAt === null ? 'until there is room' : `until ${formatTime(wall(state.roomAt))}`;
+        state.roomAt === null
+          ? 'until there is room'
+          : `until ${formatDeadline(wall(state.roomAt))}`;
       return `${why}; held by limit ${limitId(state.hit)} ${until}`;
     }
     case 'blocked':
     case 'failed': {
       const { code, message } = blockerOf(state.setback);
-      return `${why}; ${code}: ${message}; tried again at ${formatTime(wall(state.until))}`;
+      return `${why}; ${code}: ${message}; tried again at ${formatDeadline(wall(state.until))}`;
     }
     default:
   }
-  if (decision.kind === 'evict') return `${why}; it goes at ${formatTime(decision.deadline)}`;
+  if (decision.kind === 'evict') return `${why}; it goes at ${formatDeadline(decision.deadline)}`;
   if (first?.code !== 'Paused' || first.until !== null || first.zone !== undefined) return why;
   return `${why} until that is resumed`;
 }

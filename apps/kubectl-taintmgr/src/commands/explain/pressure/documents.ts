@@ -7,7 +7,7 @@ import {
 } from '@taintmgr/core/pressure';
 import { formatTime } from '@taintmgr/core/time';
 import { ownConditionType } from '@taintmgr/k8s-adapter';
-import { apiVersion, time } from '../../../report/documents.ts';
+import { apiVersion, deadline, time } from '../../../report/documents.ts';
 import type { PressureSurvey } from './survey.ts';
 
 /** The answer of `explain pressure` as json and yaml. */
@@ -30,7 +30,7 @@ export function pressureDocument(survey: PressureSurvey): object {
         kubelet: conditions.find((condition) => condition.type === type)?.status,
         taintmgr: conditions.find((condition) => condition.type === own)?.status,
         expected: holds,
-        clearsNotBefore: time(clearsAt),
+        clearsNotBefore: deadline(clearsAt),
       };
     }),
     signals: signals.map(signalDocument),
@@ -82,6 +82,6 @@ function thresholdDocument(state: ThresholdState): object {
     phase,
     amount: amount ?? undefined,
     endsAt: clearAt ?? undefined,
-    dueAt: phase === 'waiting' ? time(dueAt) : undefined,
+    dueAt: phase === 'waiting' ? deadline(dueAt) : undefined,
   };
 }
