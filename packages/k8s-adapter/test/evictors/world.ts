@@ -88,7 +88,10 @@ export function putManager(
   return api.create('pods', { ...one, metadata: { ...one.metadata, labels } });
 }
 
-const managerList = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'TaintManagerList' };
+const managerList = {
+  ...{ apiVersion: 'taintmgr.dev/v1alpha1', kind: 'TaintManagerList' },
+  metadata: { resourceVersion: '1' },
+};
 export const taintManagers = '/apis/taintmgr.dev/v1alpha1/taintmanagers';
 
 /** What a leader publishes of itself now. */
