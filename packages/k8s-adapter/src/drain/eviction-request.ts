@@ -7,7 +7,8 @@ const apiVersion = 'lifecycle.k8s.io/v1alpha1';
 export const drainLabel: string = 'taintmgr.dev/nodedrain';
 const requester = 'taintmgr.dev/node-drain';
 const fieldManager = 'taintmgr-controller';
-const pageSize = 500;
+/** Objects in a page of theirs. */
+export const pageSize = 500;
 
 /** Asks what the cluster has of the group: whoever is known may ask that. */
 export const lifecyclePath: string = `/apis/${apiVersion}`;

@@ -93,3 +93,83 @@ describe('a list without an end', () => {
     );
   });
 });
+
+/** How the second page of three may fail. */
+const failures: readonly (readonly [status: number | null, what: string])[] = [
+  [403, 'it is refused'],
+  [409, 'it is in conflict'],
+  [429, 'it is too much'],
+  [500, 'it fails'],
+  [503, 'nobody is there'],
+  [null, 'the connection breaks'],
+  [200, 'a gateway answers'],
+];
+
+function threePages(path: string): string {
+  const from = Number(/continue=(\d)/.exec(path)?.[1] ?? 0);
+  const pods = Array.from({ length: 500 }, (_, at) => podJson(`p${from}-${at}`, 'n', '3'));
+  const metadata = { resourceVersion: '5', ...(from < 2 && { continue: `${from + 1}` }) };
+  return JSON.stringify({ ...listJson('Pod', '5', ...pods), metadata });
+}
+
+const podReflector = (reportsEarly: boolean): Reflector<number> =>
+  new Reflector({
+    ...{ resource: 'pods', path: '/api/v1/pods', project: () => 1, random: random(0) },
+    ...{ watch: true, selectors: {}, reportsEarly },
+  });
+
+describe('a list whose second page does not come', () => {
+  for (const [status, what] of failures) {
+    it(`is no list for a command: ${what}`, async () => {
+      const transport = {
+        send: ({ path }: ApiRequest, sink: Sink) => {
+          const isSecond = path.includes('continue=1');
+          const timer = setImmediate(() => {
+            if (isSecond && status === null) sink.failed('reset');
+            else {
+              sink.head(isSecond ? (status ?? 0) : 200, {});
+              sink.data(isSecond ? '{"message":"no"}' : threePages(path));
+              sink.end();
+            }
+          });
+          return () => clearImmediate(timer);
+        },
+      };
+      const client = new ApiClient({ transport, server: 'https://c' });
+      await assert.rejects(client.list('/api/v1/pods'));
+    });
+
+    it(`is read anew and whole by a reflector, which loses nothing: ${what}`, () => {
+      for (const isEarly of [false, true]) {
+        const reflector = podReflector(isEarly);
+        let [isBroken, told, isSynced, now] = [false, 0, false, 0];
+        let effects = reflector.handle(now, { kind: 'start' });
+        for (let turn = 0; turn < 10 && !isSynced; turn++) {
+          for (const { kind } of effects) {
+            if (kind === 'upsert') told += 1;
+            isSynced ||= kind === 'synced';
+          }
+          const sent = effects.find(({ kind }) => kind === 'send');
+          if (sent?.kind !== 'send') {
+            assert.equal(isSynced, reflector.state === 'Watching');
+            if (!isSynced) assert.equal(told, isEarly ? 500 : 0);
+            now += 60_000;
+            effects = reflector.handle(now, { kind: 'tick' });
+            continue;
+          }
+          const { id, request } = sent;
+          const fails = !isBroken && request.path.includes('continue=1');
+          isBroken ||= fails;
+          const data = Buffer.from(fails ? '{"message":"no"}' : threePages(request.path));
+          const code = fails ? (status ?? 0) : 200;
+          effects =
+            fails && status === null
+              ? reflector.handle(now, { kind: 'failed', id, message: 'reset' })
+              : reflector.handle(now, { kind: 'answer', id, status: code, headers: {}, data });
+        }
+        assert.ok(isSynced && isBroken);
+        assert.equal(reflector.size, 1500);
+      }
+    });
+  }
+});

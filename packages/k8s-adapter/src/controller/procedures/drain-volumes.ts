@@ -1,8 +1,9 @@
 // Finds out whether volumes of a StatefulSet are still attached to nodes that its pods have left.
 import type { Command } from '@taintmgr/core';
-import { answerValue, failureOf, succeeded } from '../../proto/answer.ts';
+import { answerValue, failureOf, noAnswer, succeeded } from '../../proto/answer.ts';
 import { type ApiRequest, getRequest } from '../../proto/api-request.ts';
 import { asList, asRecord, asText, type JsonRecord } from '../../proto/json.ts';
+import { PageWalk } from '../../proto/page-walk.ts';
 import {
   changed,
   failedBy,
@@ -47,13 +48,21 @@ export function volumeSteps(question: Question): TaskStep<never> {
   const { namespace, statefulSet } = question;
   const path = `/apis/apps/v1/namespaces/${part(namespace)}/statefulsets/${part(statefulSet)}`;
   const first = send<State>({ kind: 'set' }, getRequest(path));
+  const walks = new Map<State['kind'], PageWalk>([
+    ['claims', new PageWalk()],
+    ['attachments', new PageWalk()],
+  ]);
   return stepsFrom<State, never>(first, (state, answer): Step => {
     if (!succeeded(answer)) {
       const failure = failureOf(answer);
       if (failure.status !== 404) return finish(failedBy(failure));
       return missing(question, state);
     }
-    return next(question, state, asRecord(answerValue(answer)));
+    const body = asRecord(answerValue(answer));
+    const token = continueOf(body);
+    const walk = token === '' ? null : walks.get(state.kind);
+    const why = walk?.next(token, asList(body.items).length, pageSize) ?? null;
+    return why === null ? next(question, state, body) : finish(failedBy(noAnswer(why)));
   });
 }
 

@@ -5,6 +5,7 @@ import {
   deleteEvictionRequest,
   lifecyclePath,
   listLifecycle,
+  pageSize,
 } from '../../drain/eviction-request.ts';
 import { evictionRequestsFrom, servedKinds } from '../../drain/moved-pods.ts';
 import {
@@ -12,11 +13,13 @@ import {
   answerValue,
   type Failure,
   failureOf,
+  noAnswer,
   succeeded,
 } from '../../proto/answer.ts';
 import { getRequest } from '../../proto/api-request.ts';
 import { isMissing } from '../../proto/denial.ts';
 import { asList, asRecord, asText } from '../../proto/json.ts';
+import { PageWalk } from '../../proto/page-walk.ts';
 import {
   failedBy,
   failedUnasked,
@@ -50,6 +53,7 @@ type Step = StateStep<State>;
 /** Asks first whether there are any: then page by page who asks, and who answers. */
 export function evictionRequestsReading({ id, drain }: ReadRequests): Task<EvictionRequestNotice> {
   const found = { isServed: true, requests: [] as unknown[], evictions: [] as unknown[] };
+  const walks = { requests: new PageWalk(), evictions: new PageWalk() };
   const next = (state: State, answer: Answer): Step => {
     if (!succeeded(answer)) return refused(state, failureOf(answer), found);
     const body = asRecord(answerValue(answer));
@@ -59,9 +63,13 @@ export function evictionRequestsReading({ id, drain }: ReadRequests): Task<Evict
       const hasEvictions = kinds.has('evictions');
       return found.isServed ? page({ kind: 'requests', hasEvictions }) : done;
     }
-    for (const item of asList(body.items)) found[state.kind].push(item);
+    const items = asList(body.items);
+    for (const item of items) found[state.kind].push(item);
     const token = asText(asRecord(body.metadata).continue);
-    if (token !== '') return page(state, token);
+    if (token !== '') {
+      const why = walks[state.kind].next(token, items.length, pageSize);
+      return why === null ? page(state, token) : finish(failedBy(noAnswer(why)));
+    }
     return state.kind === 'requests' && state.hasEvictions && found.requests.length > 0
       ? page({ kind: 'evictions' })
       : done;

@@ -57,6 +57,13 @@ describe('EvictionRequests that are listed', () => {
   const common = { namespace: 'shop', podUid: 'p1', requester: 'a.io/b', responder: null };
   const one = { ...common, name: 'one', intent: 'Eviction', drain: 'u1', failed: null };
 
+  it('fail where the pages do not go on', () => {
+    const same = [200, { metadata: { continue: 'more' }, items: [ours] }] as const;
+    const { requests, notice } = play(reading(), [kinds('evictionrequests'), same, same]);
+    assert.equal(requests.length, 3);
+    assert.equal(notice, null);
+  });
+
   it('come page by page, ours with the uid of their drain', () => {
     const failed = { type: 'Failed', status: 'True', reason: 'NoFurtherResponder', message: '' };
     const theirs = {
