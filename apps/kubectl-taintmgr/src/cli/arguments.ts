@@ -44,9 +44,15 @@ function plainArgument(argument: string, options: ReadonlyMap<string, Option>): 
   return name.startsWith('--') ? [argument] : [name, value];
 }
 
-function truthOf(name: string, value: string): boolean {
+/** Null: it is neither true nor false. */
+export function truthIn(value: string): boolean | null {
   if (truths.includes(value)) return true;
-  if (falsehoods.includes(value)) return false;
+  return falsehoods.includes(value) ? false : null;
+}
+
+function truthOf(name: string, value: string): boolean {
+  const truth = truthIn(value);
+  if (truth !== null) return truth;
   throw new UsageError(`${name}: got ${JSON.stringify(value)}, want true or false`);
 }
 

@@ -1,5 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
 import { UsageError } from '../usage-error.ts';
+import { truthIn } from './arguments.ts';
 import { type Output, warn } from './output.ts';
 
 /** The flag --dry-run and its values. */
@@ -18,6 +19,15 @@ export function readDryRun(text: string, allowed: readonly DryRun[], output: Out
   if (text === bare) {
     warn(output, '--dry-run is deprecated and can be replaced with --dry-run=client.');
     return 'client';
+  }
+  const truth = truthIn(text);
+  if (truth !== null && allowed.includes('client')) {
+    const means = truth ? 'client' : 'none';
+    warn(
+      output,
+      `--dry-run=${text} is deprecated (boolean value) and can be replaced with --dry-run=${means}.`,
+    );
+    return means;
   }
   const found = allowed.find((one) => one === text);
   if (found) return found;

@@ -107,9 +107,28 @@ describe('wrong command lines', () => {
         `Want a duration such as 30s, 10m or 1h30m.\n${drainHelp}`,
     ],
     [
+      'drain-by-taint a:NoExecute n1 --timeout=-5s',
+      "error: option '--timeout <duration>' argument '-5s' is invalid. " +
+        `The drain would end before it begins; 0: it never gives up.\n${drainHelp}`,
+    ],
+    [
+      'drain-by-taint a:NoExecute nope --chunk-size=-1 --skip-wait-for-delete-timeout=-3',
+      'Error from server (NotFound): nodes "nope" not found',
+    ],
+    [
+      'drain-by-taint a:NoExecute nope --dry-run=true',
+      'Warning: --dry-run=true is deprecated (boolean value) and can be replaced with --dry-run=client.\n' +
+        'Error from server (NotFound): nodes "nope" not found',
+    ],
+    [
+      'undo drain-1 --dry-run=False',
+      'Warning: --dry-run=False is deprecated (boolean value) and can be replaced with --dry-run=none.\n' +
+        'error: no drain "drain-1" found; there are no drains to undo',
+    ],
+    [
       'drain-by-taint a:NoExecute n1 --grace-period=soon',
       "error: option '--grace-period <seconds>' argument 'soon' is invalid. " +
-        `Want a whole number of seconds.\n${drainHelp}`,
+        `Want a whole number.\n${drainHelp}`,
     ],
     [
       'drain-by-taint a=b=c n1',

@@ -129,16 +129,16 @@ function kubectlOptions(): readonly Option[] {
       .argParser(integer)
       .default(-1),
     new Option('--timeout <duration>', 'give up on a node after this time, e.g. 10m; 0: never')
-      .argParser(duration)
+      .argParser(timeout)
       .default(0, '0s'),
     new Option(
       '--skip-wait-for-delete-timeout <seconds>',
       'do not wait for pods that have terminated for longer; 0: wait for all',
     )
-      .argParser(natural)
+      .argParser(naturalOrNone)
       .default(0),
     new Option('--chunk-size <number>', 'objects to list at a time; 0: all at once')
-      .argParser(natural)
+      .argParser(naturalOrNone)
       .default(500),
   ];
   return options.map((option) => option.helpGroup(asKubectl));
@@ -230,12 +230,17 @@ function ownOptions(): readonly Option[] {
 
 function integer(text: string): number {
   if (/^-?\d{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Want a whole number of seconds.');
+  throw new InvalidArgumentError('Want a whole number.');
 }
 
 function natural(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Want a whole number from 0.');
+}
+
+/** As with kubectl a negative one is as none. */
+function naturalOrNone(text: string): number {
+  return Math.max(0, integer(text));
 }
 
 function naturalOrPart(text: string): number | string {
@@ -247,6 +252,12 @@ function naturalOrPart(text: string): number | string {
 function heeded(text: string, before: readonly string[] = []): readonly string[] {
   if (heededAnnotations.includes(text)) return [...before, text];
   throw new InvalidArgumentError(`Want ${heededAnnotations.join(' or ')}.`);
+}
+
+/** With kubectl a negative one begins evictions, and gives them up at once. */
+function timeout(text: string): number {
+  if (!text.startsWith('-')) return duration(text);
+  throw new InvalidArgumentError('The drain would end before it begins; 0: it never gives up.');
 }
 
 function duration(text: string): number {
