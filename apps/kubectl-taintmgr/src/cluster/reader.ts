@@ -122,9 +122,24 @@ export class ClusterReader {
 
   /**
    * The pods of these nodes, of those the ones that a label selector leaves. Where there are no
-   * nodes the API server is asked all the same whether it can read the selector.
+   * nodes the API server is asked all the same whether it can read the selector. Those of `namespace`
+   * alone, where one is given and we may not read others.
    */
-  async podsOn(nodeNames: readonly string[], labelSelector = ''): Promise<readonly PodFacts[]> {
+  async podsOn(
+    nodeNames: readonly string[],
+    labelSelector = '',
+    namespace?: string,
+  ): Promise<readonly PodFacts[]> {
+    const read = () => this.#podsOn(nodeNames, labelSelector);
+    if (namespace === undefined) return await read();
+    const all = await this.ifAllowed(read);
+    if (all) return all;
+    const wanted = new Set(nodeNames);
+    const own = await this.podsOf(namespace, labelSelector);
+    return own.filter(({ pod }) => wanted.has(pod.nodeName));
+  }
+
+  async #podsOn(nodeNames: readonly string[], labelSelector: string): Promise<readonly PodFacts[]> {
     const labels: Selectors = labelSelector === '' ? {} : { labelSelector };
     if (nodeNames.length === 0 && labelSelector !== '') {
       await this.#client.send(listRequest(podsPath, { labelSelector, limit: 1 }));

@@ -100,6 +100,8 @@ export async function surveyNodes(
 export interface SurveyOptions {
   /** Which pods are read; left out: all. */
   readonly podSelector?: string;
+  /** The answer is about pods of this namespace: where no others may be read, these will do; left out: all are needed. */
+  readonly namespace?: string;
   /** Policies as though taintmgr-controller were given them too; left out: none. */
   readonly files?: readonly PolicyObject[];
   /** Whether taints are asked about that the nodes do not have. */
@@ -125,7 +127,7 @@ export interface Begun {
 export function beginForecast(
   reader: ClusterReader,
   withPods: readonly string[],
-  { podSelector = '', files = [] }: SurveyOptions,
+  { podSelector = '', namespace, files = [] }: SurveyOptions,
 ): Begun {
   // Where our controller acts they are needed, and to wait until that is known takes a round trip.
   const managers = reader.taintManagers();
@@ -139,7 +141,7 @@ export function beginForecast(
     policies: readClusterPolicies(reader, evictor, files),
     requests: readEvictionRequests(reader),
     // Which takes longest: meanwhile the others are read.
-    pods: reader.podsOn(withPods, podSelector),
+    pods: reader.podsOn(withPods, podSelector, namespace),
   };
   // Who waits for them says what went wrong; somebody may give up before that.
   for (const one of Object.values(begun)) one.catch(() => undefined);

@@ -104,6 +104,11 @@ const names = Object.keys(lines);
 const users: Users = {
   ...Object.fromEntries(names.map((name, index) => [`user-${index}`, rulesOf(name)])),
   developer: [{ verbs: ['get', 'list'], apiGroups: [''], resources: ['pods'], namespace: 'shop' }],
+  // Reads nodes too, and the pods of one namespace.
+  asker: [
+    { verbs: ['get', 'list'], apiGroups: [''], resources: ['nodes'] },
+    { verbs: ['get', 'list'], apiGroups: [''], resources: ['pods'], namespace: 'shop' },
+  ],
   viewer: roleRules('taintmgr-viewer'),
 };
 
@@ -248,6 +253,24 @@ describe('a user of one namespace', () => {
     const { code, err } = await run('pending', '-A');
     assert.equal(code, 1);
     assert.match(err, /^Error from server \(Forbidden\): pods is forbidden/);
+  });
+});
+
+describe('a user of one namespace who may read nodes', () => {
+  before(() => comeAs('asker'));
+
+  it('is told what becomes of a pod', async () => {
+    const { code, out, err } = await run('explain', 'pod', 'web', '-n', 'shop');
+    assert.equal(code, 0, err);
+    assert.match(out, /\nDecision: +Evict/);
+    assert.match(err, /Warning: not everything could be read: pods is forbidden: User "asker"/);
+  });
+
+  it('sees which pods have to go', async () => {
+    const { code, out, err } = await run('pending', '-n', 'shop', '-l', 'app in (web,quiet)');
+    assert.equal(code, 0, err);
+    assert.match(out, /\nshop +web +n1 +overdue .* bad:NoExecute /);
+    assert.doesNotMatch(out, /on-n3/);
   });
 });
 

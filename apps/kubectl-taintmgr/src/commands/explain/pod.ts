@@ -52,7 +52,7 @@ export function podSubject(namespace: string, name: string): Subject {
       const node = found?.node ?? null;
       const nodes = node ? [node] : [];
       const [survey, ends] = await Promise.all([
-        surveyForecast(reader, nodes, nodes, options),
+        surveyForecast(reader, nodes, nodes, { ...options, namespace }),
         jobEnds(reader, [facts.pod]),
       ]);
       const alone = node ? {} : { pods: [facts], hidesNodes: found === null };

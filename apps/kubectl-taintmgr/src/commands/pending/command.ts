@@ -28,7 +28,11 @@ export async function run(invocation: Invocation<PendingFlags>): Promise<ExitCod
     const namespace = flags.allNamespaces ? null : cluster.namespace;
     const all = await reader.ifAllowed(() => reader.nodes());
     const selector = flags.selector ?? '';
-    const options = { podSelector: selector, files: question.policies };
+    const options = {
+      podSelector: selector,
+      files: question.policies,
+      ...(namespace !== null && { namespace }),
+    };
     const survey = await selected('--selector', selector, () =>
       all ? surveyPending(reader, all, options) : surveyHidden(reader, namespace, options),
     );
