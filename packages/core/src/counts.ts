@@ -11,7 +11,8 @@ import type { Instant, Millis } from './kernel/time.ts';
 import type { LifecycleMachine } from './lifecycle/lifecycle-machine.ts';
 import type { RuleStatus } from './lifecycle/rule-pools.ts';
 import type { Node } from './model/node.ts';
-import type { Pod } from './model/pod.ts';
+import { type Pod, type PodRef, podRef } from './model/pod.ts';
+import type { OwnReplicas } from './own-replicas.ts';
 import { coversNamespace, coversNode, coversTaint } from './policy/pause-scope.ts';
 import { actionRights, type PodRight } from './policy/pod-rights.ts';
 import type { EvictionPause, PolicyAction } from './policy/values.ts';
@@ -26,11 +27,17 @@ export interface Counts extends PodCounts {
   readonly pods: number;
 }
 
+/** A replica of our own that stays, and why. */
+export interface LastReplica {
+  readonly pod: PodRef;
+  readonly because: readonly Reason[];
+}
+
 /** How far evictions are. */
 interface PodCounts {
   /** Pods that wait for their time, their turn or their next try. */
   readonly pending: number;
-  /** Pods that a limit or a pause holds. */
+  /** Pods that a limit or a pause holds, or that stay as the last replica of our own. */
   readonly held: number;
   /** Pods whose eviction a budget or a webhook refuses. */
   readonly blocked: number;
@@ -76,7 +83,11 @@ export interface Counted {
 }
 
 /** Looks at all nodes, and at the pods of those with NoExecute taints. */
-export function countsOf(store: StoreView, machine: EvictionMachine): Counts {
+export function countsOf(
+  store: StoreView,
+  machine: EvictionMachine,
+  replicas: OwnReplicas,
+): Counts {
   const nodes = Array.from(store.nodes());
   const tainted = nodes.filter(isTainted);
   const states = tainted.flatMap(({ name }) =>
@@ -88,9 +99,18 @@ export function countsOf(store: StoreView, machine: EvictionMachine): Counts {
     tainted: tainted.length,
     pods: store.podCount,
     pending: count('pending'),
-    held: count('held'),
+    held: count('held') + (lastReplicaOf(replicas, machine) ? 1 : 0),
     blocked: count('blocked'),
   };
+}
+
+/** The replica of our own that would go, and stays as the last one that is ready; null: there is none. */
+export function lastReplicaOf(replicas: OwnReplicas, machine: EvictionMachine): LastReplica | null {
+  for (const pod of replicas.list()) {
+    const { because } = machine.decisionOn(pod);
+    if (because[0]?.code === 'LastReplica') return { pod: podRef(pod), because };
+  }
+  return null;
 }
 
 /** The same by policy, rule and pause. */

@@ -1,6 +1,13 @@
 import type { Command } from './command.ts';
 import { type Config, resolveConfig } from './config.ts';
-import { type Counts, countsOf, type PolicyCounts, policyCountsOf } from './counts.ts';
+import {
+  type Counts,
+  countsOf,
+  type LastReplica,
+  lastReplicaOf,
+  type PolicyCounts,
+  policyCountsOf,
+} from './counts.ts';
 import { SimulatedUpstream } from './differences/simulated-upstream.ts';
 import { NodeDrains } from './drain/objects/machine.ts';
 import { checkEvent, type Event } from './event.ts';
@@ -57,6 +64,8 @@ export interface Engine {
   limits(now: Instant): readonly LimitStatus[];
   /** How many nodes and pods there are, and how far evictions are. */
   counts(): Counts;
+  /** The replica of our own that would go, and stays as the last one that is ready; null: there is none. */
+  lastReplica(): LastReplica | null;
   /** The nodes that are known. */
   nodes(): readonly Node[];
   /** What the policies, taint rules and pauses of the cluster and of files come to. */
@@ -139,7 +148,8 @@ export function createEngine(options: Partial<Config> = {}): Engine {
       explain(now, subject, { store, machine: eviction, lifecycle, simulated }),
     zones: (now) => lifecycle?.zones(now) ?? [],
     limits: (now) => eviction.limits(now),
-    counts: () => countsOf(store, eviction),
+    counts: () => countsOf(store, eviction, replicas),
+    lastReplica: () => lastReplicaOf(replicas, eviction),
     nodes: () => [...store.nodes()],
     takeover: () => takeover && { ...takeover.counts(), readinessHold: hold },
     policyCounts: (now) =>

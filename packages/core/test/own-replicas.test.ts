@@ -156,6 +156,8 @@ describe('the last ready replica of our own', () => {
       'the last ready replica of Deployment controller; it goes when another is ready',
       'no toleration for gpu=failed:NoExecute',
     ]);
+    assert.equal(engine.lastReplica()?.pod.name, 'a');
+    assert.deepEqual([engine.counts().pending, engine.counts().held], [0, 1]);
     engine.handle(5000, { kind: 'nodeUpsert', node: nodeOf('n4', []) });
     const [b, starting] = [replica('b', 'n4'), replica('b', 'n4', { ready: 'False' })];
     engine.handle(6000, { kind: 'podUpsert', pod: starting });
@@ -163,6 +165,7 @@ describe('the last ready replica of our own', () => {
     assert.equal(engine.nextWake(), null);
     engine.handle(7000, { kind: 'podUpsert', pod: b });
     assert.equal(engine.nextWake(), 7000);
+    assert.equal(engine.lastReplica(), null);
     assert.deepEqual(removed(engine.handle(7000, { kind: 'tick' })), ['a']);
   });
 

@@ -1,4 +1,5 @@
 // What the leader says of itself in its TaintManager.
+import { describeReason } from '@taintmgr/core';
 import { drainMarksFeature, lastReplicaFeature } from '@taintmgr/core/policy';
 import { publishedShadow } from '@taintmgr/core/shadow';
 import { formatTime, formatTimeMillis, type Instant } from '@taintmgr/core/time';
@@ -94,7 +95,8 @@ export class PublishedStatus {
     const { standsBackFor } = this.#stats.leadership;
     const isOverlap = standsBackFor === null ? [] : [standsBack(standsBackFor)];
     const marks = this.#seen.overlaps?.conditions ?? [];
-    const all = [...isOverlap, ...marks];
+    const last = this.#stats.running?.lastReplica() ?? null;
+    const all = [...isOverlap, ...(last ? [lastReplica(last)] : []), ...marks];
     return this.#choices.settings.dryRun === 'none' ? all : [dryRun, ...all];
   }
 
@@ -137,6 +139,16 @@ const dryRun = {
   reason: 'NothingIsChanged',
   message: 'no pod is evicted: what would be is only compared with what others do',
 } as const;
+
+/** `pod taintmgr-system/controller-a on node n1: the last ready replica of ...` */
+function lastReplica({
+  pod: { namespace, name, nodeName },
+  because,
+}: NonNullable<ReturnType<RunningController['lastReplica']>>): StatedStatus['conditions'][number] {
+  const why = because.map(describeReason).join('; ');
+  const message = `pod ${namespace}/${name} on node ${nodeName}: ${why}`;
+  return { type: 'LastReplica', status: 'True', reason: 'NoOtherReplicaReady', message };
+}
 
 function standsBack(message: string): StatedStatus['conditions'][number] {
   return { type: 'StandingBack', status: 'True', reason: 'ControllersOverlap', message };

@@ -126,6 +126,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
           zones: (now) => engine.zones(now),
           limits: (now) => engine.limits(now),
           counts: () => engine.counts(),
+          lastReplica: () => engine.lastReplica(),
           nodes: () => engine.nodes(),
           pauses: () => engine.pauses(),
           takeover: () => {

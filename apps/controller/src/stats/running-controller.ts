@@ -1,5 +1,6 @@
 import type {
   Counts,
+  Engine,
   Explanation,
   KnownPause,
   Node,
@@ -27,6 +28,8 @@ export interface RunningController {
   limits(now: Instant): readonly LimitStatus[];
   /** How many nodes and pods there are, and how far evictions are. */
   counts(): Counts;
+  /** The replica of our own that stays as the last one that is ready; null: there is none. */
+  lastReplica(): ReturnType<Engine['lastReplica']>;
   /** The nodes that are known. */
   nodes(): readonly Node[];
   /** The pauses that are there, by their names. */

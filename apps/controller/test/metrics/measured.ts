@@ -25,6 +25,7 @@ export const idle: RunningController = {
   counts: () => createEngine().counts(),
   nodes: () => [],
   pauses: () => [],
+  lastReplica: () => null,
   explain: () => null,
   lateBy: () => 0,
   cutOffSince: () => null,

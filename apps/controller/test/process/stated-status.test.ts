@@ -103,6 +103,19 @@ describe('the status of the leader', () => {
     );
   });
 
+  it('says which replica of its own stays as the last one', () => {
+    const pod = { namespace: 'taintmgr-system', name: 'a', uid: 'a', nodeName: 'n1' };
+    const last = { pod, because: [{ code: 'LastReplica', workload: 'Deployment c' } as const] };
+    const { conditions } = stated({ running: { lastReplica: () => last } }).status;
+    assert.deepEqual(conditions, [
+      {
+        ...{ type: 'LastReplica', status: 'True', reason: 'NoOtherReplicaReady' },
+        message:
+          'pod taintmgr-system/a on node n1: the last ready replica of Deployment c; it goes when another is ready',
+      },
+    ]);
+  });
+
   it('says that it stands by, and that a dry run changes nothing, under a name of its own', () => {
     const standsBack = new Leadership(true, () => {});
     const accepts = new Leadership(true, () => {}, true);

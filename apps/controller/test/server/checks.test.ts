@@ -53,6 +53,7 @@ function statsOf(situation: Situation): ProcessStats {
     counts: () => createEngine().counts(),
     nodes: () => [],
     pauses: () => [],
+    lastReplica: () => null,
     explain: () => null,
     podScope: () => 'all',
     cutOffSince: () => (situation.cutOff === undefined ? null : now - situation.cutOff),

@@ -74,6 +74,7 @@ async function ask(
       counts: () => engine.counts(),
       nodes: () => engine.nodes(),
       pauses: () => engine.pauses(),
+      lastReplica: () => null,
       podScope: () => podScope,
       status: () => [],
       cutOffSince: () => null,

@@ -68,6 +68,7 @@ function after(
     counts: () => engine.counts(),
     nodes: () => engine.nodes(),
     pauses: () => engine.pauses(),
+    lastReplica: () => null,
     now: () => now,
     wall: () => now,
     ...given,

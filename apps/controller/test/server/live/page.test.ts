@@ -59,6 +59,7 @@ function worldOf(engine: Engine | null, isDryRun = false): World {
       counts: () => engine.counts(),
       nodes: () => engine.nodes(),
       pauses: () => engine.pauses(),
+      lastReplica: () => null,
       podScope: () => 'all',
       status: () => [],
       cutOffSince: () => null,
