@@ -22,12 +22,14 @@ flags_of() {
 
 # Runs the plugin for the summary: a head, what it prints in a block, and on which exit codes it fails.
 report() {
-  local head=$1 text code
+  local head=$1 text code stop
   shift
   text=$("${plugin[@]}" "$@" --color=never 2>&1)
   code=$?
-  printf '## %s\n\n```\n%s\n```\n\n' "$head" "$text" >>"$summary"
-  printf '%s\n' "$text"
+  # Names are the author's of a change: none ends the block, or is a command to the runner.
+  stop=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+  printf '## %s\n\n```\n%s\n```\n\n' "$head" "${text//\`\`\`/\'\'\'}" >>"$summary"
+  printf '::stop-commands::%s\n%s\n::%s::\n' "$stop" "$text" "$stop"
   [ "$code" -eq 0 ] && return
   failed=1
   echo "::error title=taintmgr::$head: ${text##*$'\n'}"

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -99,6 +99,25 @@ describe('the action', () => {
     );
     assert.equal(output, `sarif=${sarif}\n`);
     assert.equal(JSON.parse(readFileSync(sarif, 'utf8')).runs[0].results.length, 4);
+  });
+
+  it('takes nothing of a manifest for a command, or for the end of its block', (t) => {
+    const sarif = sarifIn(t);
+    const file = `${sarif}.yaml`;
+    const metadata = { name: '``` ::error::pwned', namespace: '::add-mask::x' };
+    const spec = { maxUnavailable: 0, selector: { matchLabels: { app: 'web' } } };
+    const budget = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata, spec };
+    writeFileSync(file, JSON.stringify(budget));
+    const { summary, printed } = play(t, { manifests: file, sarif });
+    assert.match(printed, /pwned/);
+    assert.equal(summary.split('```').length, 3, summary);
+    const [, stop = '', shown = ''] =
+      /^::stop-commands::([0-9a-f]{32})\n([\s\S]*?)\n::\1::$/m.exec(printed) ?? [];
+    assert.match(shown, /pwned/);
+    const rest = printed.replace(shown, '');
+    const commands = rest.split('\n').filter((line) => line.trimStart().startsWith('::'));
+    assert.deepEqual(commands.slice(0, 2), [`::stop-commands::${stop}`, `::${stop}::`]);
+    assert.ok(commands.slice(2).every((line) => line.startsWith('::error title=taintmgr::')));
   });
 
   it('is content with good manifests, and writes SARIF without results', (t) => {
