@@ -18,7 +18,7 @@ function namesIn(query: string): { readonly metrics: string[]; readonly labels: 
   const matched = [...bare.matchAll(/(\w+)=~?""/g)].map(([, label = '']) => label);
   const rest = bare.replaceAll(/\bby \([^)]*\)/g, '').replaceAll(/\{[^}]*\}/g, '');
   const metrics = [...rest.matchAll(/\b[a-z]\w+\b(?! *\()/g)].map(([name]) => name);
-  const words = ['or', 'and', 'unless', 'on'];
+  const words = ['or', 'and', 'unless', 'on', 'offset'];
   return {
     metrics: metrics.filter((name) => !words.includes(name)),
     labels: [...grouped, ...matched],

@@ -302,11 +302,8 @@ describe('foreign evictions', () => {
     const gone: Event = { kind: 'podDelete', uid: 'uid-web' };
     for (const history of [
       [synced, ours, theirs],
-      // A replica that has just started.
       [ours, synced, theirs],
-      // Out of sight, as where only pods of tainted nodes are read.
       [synced, ours, gone, theirs],
-      [synced, upsert(marked('web', null)), theirs],
     ]) {
       const { found, hear } = world();
       hear(tainted, ...history);
