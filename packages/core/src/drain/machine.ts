@@ -6,6 +6,7 @@ import { earliest, type Instant, notBefore } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod, PodRef } from '../model/pod.ts';
 import { formatTaint } from '../model/taint-spec.ts';
+import { decidingToleration } from '../model/toleration.ts';
 import type { RenewMark } from './claims.ts';
 import type { DrainConfig, DrainTarget } from './config.ts';
 import { carriesTaint, DrainDecider } from './decide.ts';
@@ -60,6 +61,8 @@ export class DrainMachine {
   readonly #reconciler: PodReconciler;
   #synced = false;
   #notes: DrainNote[] = [];
+  /** DaemonSets that do not tolerate the taint, as `namespace/name`, and the nodes of their pods. */
+  readonly #keptOff = new Map<string, Set<string>>();
   /** Nodes that have begun since the last tick: what holds their pods counts from now on. */
   #begun: string[] = [];
   /** When there is something to do that no schedule names; null: nothing. */
@@ -101,6 +104,14 @@ export class DrainMachine {
       const { uid, nodeName } = known.pod;
       return isStayingOn(known, store.pod(uid)) && !this.#nodes.phases.isPending(nodeName);
     });
+  }
+
+  /** DaemonSets whose pods that end are not made again where the node's turn has come: the taint keeps them off. */
+  keptOff(): readonly string[] {
+    const { phases } = this.#nodes;
+    const isBarred = (name: string): boolean => phases.has(name) && !phases.isPending(name);
+    const sets = [...this.#keptOff].filter(([, nodes]) => [...nodes].some(isBarred));
+    return sets.map(([name]) => name).sort();
   }
 
   /** Whether everything that existed has been seen once. */
@@ -225,6 +236,7 @@ export class DrainMachine {
         this.#nodes.vanished(now, event.name);
         break;
       case 'podUpsert':
+        this.#seeDaemonSet(event.pod);
         this.#reconciler.reconcile(now, event.pod);
         this.#others.follow(now, event.pod);
         this.#lookAtNodeOf(now, event.pod);
@@ -278,6 +290,14 @@ export class DrainMachine {
     const { taint } = this.#config;
     const isMarked = node.drains?.some((drain) => drain.taint === formatTaint(taint)) === true;
     this.#nodes.seen(now, node.name, carriesTaint(node, taint), isMarked);
+  }
+
+  #seeDaemonSet({ namespace, owner, nodeName, tolerations }: Pod): void {
+    const { taint } = this.#config;
+    if (owner?.kind !== 'DaemonSet' || !this.#nodes.phases.has(nodeName)) return;
+    if (decidingToleration(tolerations, taint, this.#config)) return;
+    const name = `${namespace}/${owner.name}`;
+    this.#keptOff.set(name, (this.#keptOff.get(name) ?? new Set()).add(nodeName));
   }
 
   #lookAtNodeOf(now: Instant, { nodeName }: Pod): void {

@@ -13,9 +13,11 @@ const blockersMax = 32;
 const volumeWaitsMax = 100;
 const notReplacedMax = 500;
 const othersMax = 100;
+const daemonSetsMax = 100;
 
 export function drainStatus(state: NodeDrainState): DrainStatus {
   const { phase, nodes, podsGone, podsLeft, pods, blockers, volumeWaits, notReplaced } = state;
+  const { daemonSetsKeptOff: keptOff } = state;
   const all = podsGone + podsLeft;
   return {
     phase,
@@ -28,6 +30,7 @@ export function drainStatus(state: NodeDrainState): DrainStatus {
     podsGone,
     podsLeft,
     podsStaying: state.podsStaying,
+    ...(keptOff.length > 0 && { daemonSetsKeptOff: keptOff.slice(0, daemonSetsMax) }),
     ...(all > 0 && { progress: `${Math.floor((100 * podsGone) / all)}%` }),
     ...(state.expectedEnd !== null && { expectedEnd: formatDeadline(state.expectedEnd) }),
     nodeStates: listed(nodes).map((node) => ({
@@ -80,7 +83,8 @@ export function drainConditions(state: NodeDrainState): readonly StatedCondition
   }
   const isDrained = phase === 'Drained';
   const [first] = blockers;
-  const message = isDrained ? 'every node is drained' : onOneLine(first ?? 'the drain goes on');
+  const goesOn = [first ?? 'the drain goes on', ...(staying === '' ? [] : [staying])].join('; ');
+  const message = isDrained ? 'every node is drained' : onOneLine(goesOn);
   return [{ type: 'Drained', status: isDrained ? 'True' : 'False', reason: phase, message }];
 }
 

@@ -12,7 +12,7 @@ function large(nodes: number, pods: number): NodeDrainState {
   return {
     ...{ phase: 'Blocked', startedAt: 0, endedAt: null, expectedEnd: null, wave: '' },
     ...{ selector: '{"matchLabels":{"pool":"blue"}}', podsGone: 3, podsLeft: pods },
-    ...{ podsStaying: 0, staying: '' },
+    ...{ podsStaying: 0, staying: '', daemonSetsKeptOff: [] },
     nodes: Array.from({ length: nodes }, (_, index) => ({
       ...{ name: `node-${index}`, phase: 'Held', startedAt: 0, waitsSince: null, endedAt: null },
       ...{ podsGone: 0, podsLeft: 5, reason: 'AnotherDrain', message },
@@ -173,5 +173,20 @@ describe('the status of a NodeDrain', () => {
     const selector = JSON.stringify(nodeSelector);
     assert.deepEqual(read(1000), [selector, 1000, true]);
     assert.deepEqual(read(1001), [selector, 1000, false]);
+  });
+});
+
+describe('the condition Drained of a NodeDrain that goes on', () => {
+  it('names what stands in its way, and the pods that stay', () => {
+    const staying = '1 pod stays: shop/op-0 (tolerates m=k:NoSchedule for ever)';
+    const state: NodeDrainState = { ...large(0, 0), phase: 'Running', podsStaying: 1, staying };
+    assert.deepEqual(drainConditions(state), [
+      {
+        type: 'Drained',
+        status: 'False',
+        reason: 'Running',
+        message: `the drain goes on; ${staying}`,
+      },
+    ]);
   });
 });

@@ -28,6 +28,8 @@ export interface NodeDrainState {
   readonly podsStaying: number;
   /** The same in words, with their names; '': none. */
   readonly staying: string;
+  /** DaemonSets that the taint keeps off, as `namespace/name`. */
+  readonly daemonSetsKeptOff: readonly string[];
   readonly expectedEnd: Instant | null;
   /** Those that have still to leave, what is held back first. */
   readonly pods: readonly NodeDrainPodState[];
@@ -156,6 +158,7 @@ export function stateOf(input: StateInput): NodeDrainState {
     podsLeft: left.length,
     podsStaying: staying.length,
     staying: stayingText(staying),
+    daemonSetsKeptOff: machine.keptOff(),
     expectedEnd: phase === 'Running' ? expectedEnd(input, podsGone, open) : null,
     pods: [...left.filter(isStuck), ...left.filter((pod) => !isStuck(pod))].map((pod) =>
       podState(pod, wall),

@@ -203,3 +203,27 @@ it('does not say for ever that nobody knows who else moves pods, while none is t
   world.pass(600_000);
   assert.deepEqual(world.state().blockers, ['node n2: it has the label keep']);
 });
+
+it('names the DaemonSets whose pods do not come back while the taint is there', () => {
+  const owner = (name: string) => ({ apiVersion: 'apps/v1', kind: 'DaemonSet', name });
+  const tolerations = [{ operator: 'Exists' }];
+  const world = new World(
+    drainOf({ nodes: ['n1', 'n2'] }),
+    ['n1', 'n2'],
+    [
+      { name: 'agent-1', nodeName: 'n1', owner: owner('agent') },
+      { name: 'proxy-1', nodeName: 'n1', owner: owner('proxy'), tolerations },
+      { name: 'later-2', nodeName: 'n2', owner: owner('later') },
+    ],
+  );
+  world.refuses.add('on-n1');
+  world.pass(10_000);
+  assert.deepEqual(world.state().daemonSetsKeptOff, ['shop/agent']);
+  world.lose('agent-1');
+  world.tell({ kind: 'podDelete', uid: 'agent-1' });
+  world.pass(10_000);
+  assert.deepEqual(world.state().daemonSetsKeptOff, ['shop/agent'], 'it is away, and stays away');
+  world.refuses.clear();
+  world.pass(60_000);
+  assert.deepEqual(world.state().daemonSetsKeptOff, ['shop/agent', 'shop/later']);
+});

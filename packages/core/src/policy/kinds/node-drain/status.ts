@@ -33,6 +33,13 @@ export const nodeDrainStatus = {
       description:
         'Pods that stay on nodes whose turn has come: they tolerate the taint, or are kept. Pods of DaemonSets and static ones do not count.',
     },
+    daemonSetsKeptOff: {
+      type: 'array',
+      description:
+        'DaemonSets that do not tolerate the taint: a pod of theirs that ends is not made again on these nodes until the drain is undone.',
+      maxItems: 100,
+      items: { type: 'string', description: 'namespace/name', maxLength: 320 },
+    },
     progress: {
       type: 'string',
       description: 'The share of pods that have left, such as 40%.',
