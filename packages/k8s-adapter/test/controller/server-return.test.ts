@@ -175,6 +175,16 @@ describe('a watch that is the first to be answered', () => {
 });
 
 describe('a watch that fails alone', () => {
+  it('waits as long as ever where nothing but its own beginnings is heard', () => {
+    const server = new Server((_, now) => (now < 10 * second ? 200 : 0), false);
+    server.until(10 * second);
+    server.breakAll();
+    server.until(310 * second);
+    for (const [path, times] of server.asked) {
+      assert.ok(times.length <= 22, `${path}: ${times.length} times in 5 minutes`);
+    }
+  });
+
   it('waits as long as ever, whatever else is answered', () => {
     const server = new Server((path, now) => {
       return path.endsWith('/pods') && now >= 10 * second ? 503 : 200;
