@@ -1,7 +1,7 @@
 // The shapes of workloads.
 import { condition, labelSelector, topLevel } from './metadata.ts';
 import { podTemplate } from './pod.ts';
-import { always, atomic, list, listBy, map, type Struct, struct } from './types.ts';
+import { always, atomic, list, listBy, map, type Struct, set, struct } from './types.ts';
 
 const conditions = listBy('type', condition);
 
@@ -132,6 +132,23 @@ export const daemonSet: Struct = topLevel('DaemonSet', {
   ),
 });
 
+const failureRule = struct('PodFailurePolicyRule', {
+  action: 'string!',
+  onExitCodes: struct('PodFailurePolicyOnExitCodesRequirement', {
+    containerName: 'string*',
+    operator: 'string!',
+    values: always(set('int32')),
+  }),
+  onPodConditions: list(
+    struct('PodFailurePolicyOnPodConditionsPattern', { type: 'string!', status: 'string!' }),
+  ),
+});
+
+const successRule = struct('SuccessPolicyRule', {
+  succeededIndexes: 'string*',
+  succeededCount: 'int32*',
+});
+
 /** batch/v1 Job. */
 export const job: Struct = topLevel('Job', {
   spec: always(
@@ -139,8 +156,8 @@ export const job: Struct = topLevel('Job', {
       parallelism: 'int32*',
       completions: 'int32*',
       activeDeadlineSeconds: 'int64*',
-      podFailurePolicy: 'any',
-      successPolicy: 'any',
+      podFailurePolicy: struct('PodFailurePolicy', { rules: always(list(failureRule)) }),
+      successPolicy: struct('SuccessPolicy', { rules: list(successRule) }),
       backoffLimit: 'int32*',
       backoffLimitPerIndex: 'int32*',
       maxFailedIndexes: 'int32*',

@@ -76,6 +76,19 @@ describe('a Job', () => {
     assert.equal(made.size, 3);
   });
 
+  for (const spec of [
+    { podFailurePolicy: { rules: 'x' } },
+    { podFailurePolicy: { rules: [{ onExitCodes: { values: 'x' } }] } },
+    { podFailurePolicy: 'x' },
+    { completionMode: 'Indexed', successPolicy: { rules: 5 } },
+  ]) {
+    it(`whose policy is of another type is refused: ${JSON.stringify(spec)}`, () => {
+      const { api } = virtualCluster();
+      const made = (): unknown => api.create('jobs', job('default', 'report', 30, { spec }));
+      assert.throws(made, /cannot unmarshal/);
+    });
+  }
+
   it('that is deleted lets go of its pods', () => {
     const topology = small(zones, [job('default', 'report', 600)]);
     const { api, pass, untilIdle } = virtualCluster({ topology });
