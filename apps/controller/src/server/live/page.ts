@@ -1,6 +1,7 @@
 // /ui: the live page of what this process decides. It writes nothing.
 import type { Millis } from '@taintmgr/core/time';
 import type { LiveHistory, LiveInput } from '@taintmgr/page';
+import { disarmed } from '../../log/logger.ts';
 import type { ProcessStats } from '../../stats/process-stats.ts';
 import { type Answer, errorAnswer, type Handler } from '../answer.ts';
 import { leftOutOf, momentOf } from './moment.ts';
@@ -84,7 +85,7 @@ class States {
     const event =
       lastEventId === id
         ? `event: now\ndata: ${this.#state?.now}\n\n`
-        : `id: ${id}\nevent: state\ndata: ${JSON.stringify(this.#state)}\n\n`;
+        : `id: ${id}\nevent: state\ndata: ${JSON.stringify(this.#state, shown)}\n\n`;
     const type = { 'content-type': 'text/event-stream' };
     const body = `retry: ${lookEveryMs}\n\n${event}`;
     return { status: 200, headers: { ...headers, ...type }, body };
@@ -96,4 +97,9 @@ class States {
     if (json !== this.#json) this.#revision += 1;
     this.#json = json;
   }
+}
+
+/** What is not seen, or reorders what is, is shown as an escape: messages quote others. */
+function shown(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? disarmed(value) : value;
 }

@@ -127,6 +127,21 @@ describe('/ui', () => {
     assert.deepEqual({ tainted, pending, overdue }, { tainted: 1, pending: 1, overdue: 0 });
   });
 
+  it('shows as an escape what is not seen or reorders what is', async () => {
+    const engine = engineWithPod();
+    const key = 'a\u202eb';
+    const node = makeNode({ name: 'n1', taints: [taint, { ...taint, key }] });
+    engine.handle(now, { kind: 'nodeUpsert', node });
+    engine.handle(now, { kind: 'tick' });
+    const { body } = await worldOf(engine).events({
+      path: '',
+      query: new URLSearchParams(),
+      accept: '',
+    });
+    assert.ok(body.includes('a\\\\u202eb'), body);
+    assert.doesNotMatch(body, /\u202e/);
+  });
+
   it('says which pods are gone, also while there are more than it shows', async () => {
     const engine = engineWithPod();
     for (let at = 0; at < 600; at++) {
