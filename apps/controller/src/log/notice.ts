@@ -161,6 +161,11 @@ function readingLine(notice: Reading): Line {
     }
     case 'reconnecting': {
       const { resource, failure, wait, next } = notice;
+      // As each API server answers for a second or two after a definition was installed.
+      if (/storage is \(re\)initializing/.test(failure.message)) {
+        const again = { ...ofNode(notice), wait: formatWait(wait) };
+        return line('info', `the API server begins to serve ${resource}, will ask again`, again);
+      }
       const fields = { ...ofNode(notice), error: failure.message, wait: formatWait(wait), next };
       return line('warn', `reading ${resource} failed, reconnecting`, fields);
     }

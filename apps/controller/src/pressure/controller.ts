@@ -10,6 +10,7 @@ import {
 } from '@taintmgr/k8s-adapter';
 import { watchesNode } from '../flags/pressure/config.ts';
 import type { Settings } from '../flags/settings.ts';
+import { dryRunLine } from '../log/dry-run.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Meter } from '../metrics/meter.ts';
 import { pressureMetrics } from '../metrics/pressure.ts';
@@ -68,7 +69,9 @@ export class PressureController {
         // The loop beside it says the same of the clocks.
         if (notice.kind === 'clockStepped' || notice.kind === 'serverClockMoved') return;
         this.#count(notice);
-        const { level, message, fields } = pressureLine(notice, now);
+        const said = pressureLine(notice, now);
+        const isDryRun = settings.dryRun !== 'none';
+        const { level, message, fields } = isDryRun ? dryRunLine(said) : said;
         log[level](fields, message);
       },
       onStart: (send) => {

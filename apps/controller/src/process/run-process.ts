@@ -13,6 +13,7 @@ import { startFlightRecorder } from '../flight/start.ts';
 import { electionOptions, limitsLease } from '../leadership/election.ts';
 import { Leadership } from '../leadership/leadership.ts';
 import { ApiConnectivity } from '../log/api-connectivity.ts';
+import { dryRunLine } from '../log/dry-run.ts';
 import { formatWait } from '../log/line.ts';
 import type { Logger } from '../log/logger.ts';
 import { lineOf } from '../log/notice.ts';
@@ -117,7 +118,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
         if (notice.kind === 'elected') pressure?.elect(notice.held);
         published?.observe(notice);
         tracing?.observe(notice);
-        observe(notice, now, { log, stats, metrics, ...said });
+        observe(notice, now, { log, isDryRun, stats, metrics, ...said });
       },
       onStart: (running) => {
         stats.running = running;
@@ -245,6 +246,7 @@ function outgoing(http: Transport, { settings }: Choices, { requests }: Metrics)
 
 interface Observers {
   readonly log: Logger;
+  readonly isDryRun: boolean;
   readonly stats: ProcessStats;
   readonly metrics: Metrics;
   readonly connectivity: ApiConnectivity;
@@ -254,7 +256,7 @@ interface Observers {
 function observe(
   notice: Notice,
   now: Instant,
-  { log, stats, metrics, connectivity, setbacks }: Observers,
+  { log, isDryRun, stats, metrics, connectivity, setbacks }: Observers,
 ): void {
   if (notice.kind === 'elected') stats.leadership.elect(notice.held);
   stats.pending.observe(notice, now);
@@ -264,7 +266,8 @@ function observe(
   if (connectivity.isKnown(notice)) return;
   const isRepeated = setbacks.isKnown(notice, now);
   if (callsOff(notice) && !stats.leadership.held) return;
-  const { level, message, fields } = lineOf(notice, now);
+  const said = lineOf(notice, now);
+  const { level, message, fields } = isDryRun ? dryRunLine(said) : said;
   // After a line about a failure there is one about its end.
   if (connectivity.isRestored(notice)) log.info(fields, `${message} again`);
   else log[isRepeated ? 'debug' : level](fields, message);

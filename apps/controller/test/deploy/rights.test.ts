@@ -126,9 +126,9 @@ async function policiesReported({ cluster }: EmbeddedCluster): Promise<void> {
   await when(cluster, () => policies.every(([kind]) => hasStatus(kind)));
 }
 
-async function work(controller: RunningProcess): Promise<void> {
-  await controller.saw('evicted', { pod: 'shop/overdue' });
-  await controller.saw('evicted', { pod: 'shop/tolerant' });
+async function work(controller: RunningProcess, evicted: string): Promise<void> {
+  await controller.saw(evicted, { pod: 'shop/overdue' });
+  await controller.saw(evicted, { pod: 'shop/tolerant' });
   await controller.saw('recorded event', { pod: 'shop/tolerant' });
   const headers = { authorization: 'Bearer of-prometheus' };
   const { status, body } = await ask(controller.port, '/metrics', { headers });
@@ -189,7 +189,7 @@ async function useRights(
   const limits = has('limits') ? [`--policy=${limited(t)}`] : [];
   const flags = [...chosen, ...monitor, ...own, ...limits];
   const controller = await startProcess(t, { connection, flags, environment });
-  await work(controller);
+  await work(controller, mode === 'observe' ? 'dry run: would have evicted' : 'evicted');
   if (mode !== 'observe') await startsWritten(embedded);
   if (has('limits')) await taintAgain(embedded, controller);
   await spareTwice(embedded, controller);

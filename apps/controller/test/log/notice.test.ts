@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import type { Command, PodRef, Reason, Report } from '@taintmgr/core';
 import type { Failure, Notice } from '@taintmgr/k8s-adapter';
 import { ApiConnectivity } from '../../src/log/api-connectivity.ts';
+import { dryRunLine } from '../../src/log/dry-run.ts';
 import type { Line } from '../../src/log/line.ts';
 import { lineOf } from '../../src/log/notice.ts';
 
@@ -134,6 +135,16 @@ describe('what the log says of a notice', () => {
       'warn',
       'reading nodes failed, reconnecting',
       { error: 'no right', wait: '0.8s', next: 'watch' },
+    ],
+    [
+      'a kind that was just installed',
+      {
+        ...({ kind: 'reconnecting', resource: 'taintmanagers', wait: 1000, next: 'list' } as const),
+        failure: { ...failure, status: 429, message: 'storage is (re)initializing' },
+      },
+      'info',
+      'the API server begins to serve taintmanagers, will ask again',
+      { wait: '1.0s' },
     ],
     [
       'the status of policies is refused',
@@ -374,4 +385,33 @@ describe('what the log says of a notice', () => {
   for (const [name, notice, level, message, fields] of cases) {
     it(name, () => assert.deepEqual(lineOf(notice, now), { level, message, fields }));
   }
+});
+
+describe('a dry run', () => {
+  const told = (notice: Notice): string => dryRunLine(lineOf(notice, 0)).message;
+
+  it('does not tell as done what would be done', () => {
+    const command = { kind: 'evict', id: '1', pod, because: [] } as unknown;
+    const sent = { kind: 'commandSent', command } as Notice;
+    const done = { kind: 'commandFinished', command, outcome: { kind: 'done' }, took: 1 } as Notice;
+    assert.deepEqual(
+      [told({ kind: 'synced' }), told(sent), told(done)],
+      [
+        'caches synced, the dry run starts: nothing is evicted',
+        'dry run: would evict',
+        'dry run: would have evicted',
+      ],
+    );
+  });
+
+  it('tells the rest as it is', () => {
+    const read = {
+      kind: 'reconnecting',
+      resource: 'nodes',
+      failure,
+      wait: 840,
+      next: 'watch',
+    } as const;
+    assert.equal(told(read), 'reading nodes failed, reconnecting');
+  });
 });

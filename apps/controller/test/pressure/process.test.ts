@@ -110,7 +110,7 @@ describe('node-pressure-controller', () => {
         connection: { kubeconfig },
         flags: [...flags, `--dry-run=${dryRun}`],
       });
-      await controller.saw('evicted', { pod: 'shop/db' });
+      await controller.saw('dry run: would have evicted', { pod: 'shop/db' });
       await controller.saw('set conditions of a node', { node: 'n1' });
       await controller.stop();
       assert.deepEqual(cluster.api.list('pods'), before);

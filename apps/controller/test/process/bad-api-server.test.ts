@@ -200,7 +200,8 @@ describe('at the start, an API server that', () => {
     it(`${name}: it is not ready, and tries again`, async (t) => {
       const server = await listen(t, create());
       const controller = await startAgainst(t, server, ca);
-      const error = whole ? why : `request to ${server} failed: ${why}; ${check}`;
+      const end = why === untrusted ? '' : `; ${check}`;
+      const error = whole ? why : `request to ${server} failed: ${why}${end}`;
       await controller.saw('could not start, will try again', { level: 'warn', error });
       const [first] = controller.lines.filter(({ level }) => level === 'warn');
       assert.match(String(first?.next), /^\d+\.\ds$/);

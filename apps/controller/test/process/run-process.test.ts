@@ -70,7 +70,7 @@ describe('--dry-run', () => {
       const before = structuredClone(state());
       const flags = [`--dry-run=${dryRun}`, `--mode=${mode}`, onlyEviction];
       const controller = await startProcess(t, { connection: at(cluster), flags });
-      await controller.saw('evicted', { pod: 'default/at-once', dryRun });
+      await controller.saw('dry run: would have evicted', { pod: 'default/at-once', dryRun });
       await controller.saw('eviction scheduled', { pod: 'default/later', dryRun });
       await controller.saw('recorded event', { pod: 'default/at-once', dryRun });
       await controller.stop();
@@ -259,7 +259,9 @@ describe('beside a kube-controller-manager', () => {
         connection: at(cluster),
         flags: [flag, onlyEviction],
       });
-      await controller.saw('caches synced, evictions start');
+      const starts =
+        flag === '--dry-run' ? 'the dry run starts: nothing is evicted' : 'evictions start';
+      await controller.saw(`caches synced, ${starts}`);
       await controller.stop();
     });
   }

@@ -142,7 +142,7 @@ it('reads the files of its certificate, and of who may show one, again each minu
 it('says at each path what it is for, in a dry run too', async (t) => {
   const open = '--authorization-always-allow-paths=/*';
   const controller = await start(t, await startApi(t), open, '--dry-run=client');
-  await controller.saw('caches synced, evictions start');
+  await controller.saw('caches synced, the dry run starts: nothing is evicted');
   const cases: readonly (readonly [path: string, says: RegExp])[] = [
     ['/readyz', /^ok$/],
     ['/metrics', /^taintmgr_dry_run 1$/m],

@@ -108,7 +108,7 @@ describe('a dry run beside kube-controller-manager', () => {
         '--authorization-always-allow-paths=/*',
       ];
       const controller = await startProcess(t, { connection: cluster, flags });
-      await controller.saw('caches synced, evictions start');
+      await controller.saw('caches synced, the dry run starts: nothing is evicted');
       taint(cluster);
       await keptIn(cluster, 1);
       const status = statusOf(cluster);
@@ -163,7 +163,7 @@ describe('a pod that is gone before its mark was seen', () => {
       const flags = ['--dry-run=client', '--controllers=taint-eviction-controller'];
       const open = '--authorization-always-allow-paths=/*';
       const controller = await startProcess(t, { connection: cluster, flags: [...flags, open] });
-      await controller.saw('caches synced, evictions start');
+      await controller.saw('caches synced, the dry run starts: nothing is evicted');
       await controller.saw('publishing status');
       for (const [index, said] of words.entries()) {
         const at = `${new Date(Date.now() + index * 1000).toISOString().slice(0, 19)}Z`;

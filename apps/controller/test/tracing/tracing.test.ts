@@ -96,12 +96,18 @@ async function evict(
   const connection = { kubeconfig: embedded.kubeconfig };
   const all = ['--healthz-port=0', '--leader-elect=false', ...flags];
   const controller = await startProcess(t, { connection, flags: all });
-  await controller.saw('caches synced, evictions start');
+  const isDry = flags.some((flag) => flag.startsWith('--dry-run'));
+  await controller.saw(
+    isDry
+      ? 'caches synced, the dry run starts: nothing is evicted'
+      : 'caches synced, evictions start',
+  );
   const { api } = embedded.cluster;
   const one = api.get('nodes', '', 'a-1') ?? assert.fail();
   const taints = [{ key: 'bad', effect: 'NoExecute' }];
   api.update('nodes', { ...one, spec: { ...one.spec, taints } });
-  await controller.saw('evicted', { pod: 'shop/web-0' });
+  const gone = isDry ? 'dry run: would have evicted' : 'evicted';
+  await controller.saw(gone, { pod: 'shop/web-0' });
   await controller.stop();
   return controller;
 }

@@ -21,7 +21,9 @@ export class ConnectionError extends Error {
   /** `stage` 'login': the server was not asked, since there are no credentials to ask it with. */
   constructor(server: string, why: string, stage: FailureStage | 'request' = 'request') {
     const { failed, check } = attempts[stage];
-    super(`${failed(server)}: ${why}; ${check}`);
+    // Who has shown a certificate runs, and the message says what is wrong with it.
+    const isRefused = stage === 'request' && /certificate/i.test(why);
+    super(`${failed(server)}: ${why}${isRefused ? '' : `; ${check}`}`);
   }
 }
 

@@ -165,6 +165,16 @@ describe('client', () => {
     ],
     ['nothing for too long', () => {}, 'no answer within 1ms'],
   ];
+  it('does not ask to check whether a server runs that has shown a certificate', async () => {
+    const why =
+      'its certificate is signed by an authority that is not trusted: check certificate-authority';
+    const { api } = client((_, sink) => sink.failed(why));
+    await assert.rejects(api.get('/version'), (error: Error) => {
+      assert.ok(error.message.endsWith(` failed: ${why}`));
+      return true;
+    });
+  });
+
   for (const [name, reply, why] of silences) {
     it(`says that and why nothing came: ${name}`, async () => {
       const { api } = client(reply, { requestTimeout: 1 });
