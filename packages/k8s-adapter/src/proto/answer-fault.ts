@@ -134,7 +134,19 @@ const partialObject = 'as=PartialObjectMetadata';
 /** What comes of these is no object of the API. */
 const unchecked = new Set(['proxy', 'log', 'exec', 'attach', 'portforward']);
 
-function wantedBy({ method, path, headers }: Asked): Wanted | null {
+/** What each request asks for: each object of a list is looked at. */
+const known = new WeakMap<Asked, Wanted | null>();
+
+function wantedBy(request: Asked): Wanted | null {
+  let wanted = known.get(request);
+  if (wanted === undefined) {
+    wanted = readWanted(request);
+    known.set(request, wanted);
+  }
+  return wanted;
+}
+
+function readWanted({ method, path, headers }: Asked): Wanted | null {
   if (isProxied({ path })) return null;
   const [root = '', ...rest] = pathOf(path).slice(1).split('/');
   if (root !== 'api' && root !== 'apis') return null;
