@@ -98,7 +98,9 @@ function upstreamOverlap(shared: readonly Duty[], verdict: DutyVerdict): Overlap
   const rights = evidence.some(({ kind }) => kind === 'forbidden');
   const left = duties.filter((duty) => !shared.includes(duty));
   const declare = `declare that with --${declaringFlag}=${declarationText(left)}`;
-  const cure = rights ? `${grant}, or ${declare}` : `${switchOff(shared, [])} and ${declare}`;
+  const cure = rights
+    ? `${grant}, or ${declare}`
+    : `${switchOff(shared, [])} and ${declare} (kubectl taintmgr doctor --probe shows what it runs)`;
   return { ...overlap, message: `${finding}; ${cure}, ${accept}` };
 }
 

@@ -103,8 +103,8 @@ describe('a kube-controller-manager', () => {
       overlap?.message,
       'kube-controller-manager (cp_1) may run taint-eviction-controller too: its flags cannot be ' +
         'seen, as it has no pod here; start it with --controllers=*,-taint-eviction-controller and ' +
-        'declare that with --kube-controller-manager-runs=node-lifecycle-controller, or accept it ' +
-        'with --allow-overlap',
+        'declare that with --kube-controller-manager-runs=node-lifecycle-controller (kubectl taintmgr ' +
+        'doctor --probe shows what it runs), or accept it with --allow-overlap',
     );
     assert.equal(overlap.isSeen, true);
   });
@@ -157,7 +157,7 @@ describe('a kube-controller-manager', () => {
         overlap?.message,
         `whether kube-controller-manager runs ${both.join(' and ')} is unknown: ${why}; start it with ` +
           `--controllers=*,-${both.join(',-')} and declare that with ` +
-          '--kube-controller-manager-runs=none, or accept it with --allow-overlap',
+          '--kube-controller-manager-runs=none (kubectl taintmgr doctor --probe shows what it runs), or accept it with --allow-overlap',
       );
       assert.equal(overlap.isSeen, false);
       assert.equal(await find(both, []), null);

@@ -8,6 +8,7 @@ import {
 } from '@taintmgr/k8s-adapter';
 import { isOursAlone, upstreamVerdict } from '../../cluster/evictors.ts';
 import type { Survey } from '../../cluster/survey.ts';
+import { taintController } from '../../cluster/taint-managers.ts';
 import { type Finding, findingsOf } from './finding.ts';
 
 const probeHint = 'kubectl taintmgr doctor --probe shows whether it does';
@@ -49,8 +50,8 @@ function actingFindings({ evictors, evictor }: Survey): readonly Finding[] {
 /** One installation is as it should be, as far as kube-controller-manager leaves the work to it. */
 function ownFindings(evictors: Evictors): readonly Finding[] {
   const finding = findingsOf('overlap');
-  const { taintmgr } = evictors;
   const acting = actingIn(evictors);
+  const taintmgr = { ...evictors.taintmgr, evidence: acting };
   if (acting.length > 1) {
     const message = `${acting.length} installations of taintmgr-controller ${verdictText(taintmgr, 'run')}`;
     return [finding('WARN', message, { fix: 'keep one of them' })];
@@ -63,11 +64,12 @@ function ownFindings(evictors: Evictors): readonly Finding[] {
   return [finding('WARN', `${message}; ${doubt}`, { fix })];
 }
 
-/** The installations that run, as far as that is believed. */
+/** The installations that evict for taints, as far as that is believed; who does not say what it runs may. */
 function actingIn({ taintmgr }: Evictors): readonly Evidence[] {
   return taintmgr.evidence.filter((one) => {
-    if (one.kind === 'lease') return one.life === 'alive' && !one.isUnproven;
-    return one.kind === 'published';
+    if (one.kind === 'published') return one.controllers?.includes(taintController) !== false;
+    if (one.kind !== 'lease' || one.life !== 'alive' || one.isUnproven) return false;
+    return one.lease.controllers?.includes(taintController) !== false;
   });
 }
 

@@ -13,7 +13,8 @@ describe('doctor', () => {
     cluster = await startTestCluster(null);
     process.env.KUBECONFIG = cluster.kubeconfig;
     const { api } = cluster;
-    api.create('namespaces', { metadata: { name: 'shop' } });
+    for (const name of ['shop', 'taintmgr-system'])
+      api.create('namespaces', { metadata: { name } });
     const bad = { key: 'bad', effect: 'NoExecute' };
     const made = api.create('nodes', node('n1', { spec: { taints: [bad] } }));
     api.update('nodes', { ...made, metadata: { ...made.metadata, managedFields: [{}] } });
@@ -50,11 +51,20 @@ describe('doctor', () => {
   });
   after(() => cluster.stop());
 
-  function lease(name: string, leaseDurationSeconds: number): void {
+  function lease(
+    name: string,
+    leaseDurationSeconds: number,
+    namespace = 'kube-system',
+    annotations = {},
+  ): void {
     const renewTime = ago(1).replace('Z', '.000000Z');
     cluster.api.create('leases', {
-      metadata: { name, namespace: 'kube-system' },
-      spec: { holderIdentity: `${name}-host`, leaseDurationSeconds, renewTime },
+      metadata: { name, namespace, annotations },
+      spec: {
+        holderIdentity: namespace === 'kube-system' ? `${name}-host` : namespace,
+        leaseDurationSeconds,
+        renewTime,
+      },
     });
   }
 
@@ -138,6 +148,14 @@ describe('doctor', () => {
         await overlap(),
         'OK: taintmgr-controller runs (taintmgr-controller-host, renewed 1s ago) ()',
       );
+      // Another installation that shares no work with it is as it should be.
+      const controllers = { 'taintmgr.dev/controllers': 'node-pressure-controller' };
+      lease('taintmgr-controller', 3600, 'taintmgr-system', controllers);
+      assert.equal(
+        await overlap(),
+        'OK: taintmgr-controller runs (taintmgr-controller-host, renewed 1s ago) ()',
+      );
+      cluster.api.delete('leases', 'taintmgr-system', 'taintmgr-controller');
       assert.match(
         await text('status'),
         /^kube-controller-manager: +runs, does not evict for taints \(--controllers=\*,-taint-eviction-controller\)$/m,
