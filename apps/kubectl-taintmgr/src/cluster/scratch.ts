@@ -59,7 +59,7 @@ export interface ScratchPod extends PodName {
 }
 
 /** A pod that does nothing, and may do so under the strictest Pod Security Standard. */
-export function scratchPodRequest({
+function scratchPodRequest({
   namespace,
   name,
   nodeName,

@@ -65,7 +65,7 @@ export function judgeInstallations(
 }
 
 /** What other people than the administrators of the cluster may have written. */
-export function isUnproven(one: Evidence): boolean {
+function isUnproven(one: Evidence): boolean {
   return (one.kind === 'lease' || one.kind === 'pod') && one.isUnproven === true;
 }
 
@@ -77,7 +77,7 @@ export function isUncertain({ upstream, taintmgr }: Evictors): boolean {
 }
 
 /** What the evidence proves. */
-export function proofIn(evidence: readonly Evidence[]): Proof {
+function proofIn(evidence: readonly Evidence[]): Proof {
   const pods = evidence.flatMap((one) => (one.kind === 'pod' && !isUnproven(one) ? [one] : []));
   const probes = evidence.flatMap((one) => (one.kind === 'probe' ? [one.evicted] : []));
   const declared = evidence.flatMap((one) => (one.kind === 'declared' ? [one.runs] : []));

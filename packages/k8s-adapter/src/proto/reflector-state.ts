@@ -58,7 +58,7 @@ export type ReflectorState =
   | { readonly kind: 'Stopped' };
 
 /** Something went wrong, and is tried again later. */
-export interface Waiting {
+interface Waiting {
   readonly kind: 'Waiting';
   readonly until: Instant;
   readonly next: Next;

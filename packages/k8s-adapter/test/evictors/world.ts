@@ -61,7 +61,7 @@ export function world(rules: readonly Rule[] = [everything], gitVersion = 'v1.36
   return { api, client: new ApiClient({ transport, server: 'https://test' }), published };
 }
 
-export function isTheirs(path: string): boolean {
+function isTheirs(path: string): boolean {
   return path.startsWith(taintManagers);
 }
 
@@ -92,7 +92,7 @@ const managerList = {
   ...{ apiVersion: 'taintmgr.dev/v1alpha1', kind: 'TaintManagerList' },
   metadata: { resourceVersion: '1' },
 };
-export const taintManagers = '/apis/taintmgr.dev/v1alpha1/taintmanagers';
+const taintManagers = '/apis/taintmgr.dev/v1alpha1/taintmanagers';
 
 /** What a leader publishes of itself now. */
 export function publish({ published }: World, name: string, status: object): void {
