@@ -5,7 +5,9 @@ import { formatDuration } from '@taintmgr/core/time';
 const taint = parseTaint('maintenance=kernel:NoExecute');
 const config = resolveDrainConfig({ taint, targets: [{ name: 'node-1', zone: '' }] });
 const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db' };
-const tolerations = [{ key: 'maintenance', operator: 'Exists', tolerationSeconds: 300 }];
+const tolerations = [
+  { key: 'maintenance', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 },
+];
 const pods = [
   makePod({ name: 'db-0', nodeName: 'node-1', owner, labels: { app: 'db' }, tolerations }),
   makePod({ name: 'debug', nodeName: 'node-1' }),
