@@ -31,8 +31,11 @@ export function renderPlan(
     return [title, bodyOf(shown.filter(({ pod }) => nodes.has(pod.nodeName)))];
   });
   const tables = waves.length === 0 ? [bodyOf(shown)] : ofWaves;
-  return [...tables, ...stayingLine(pods), ...unreturningLine(plan)].join('\n');
+  const lines = [...stayingLine(pods), ...bareLine(pods), ...unreturningLine(plan)];
+  return [...tables, ...lines].join('\n');
 }
+
+const bareNamesMax = 4;
 
 /** What goes, is waited for, or is in the way; what stays is counted in one line. */
 function isRow(fate: PlannedPod['fate']): boolean {
@@ -70,7 +73,8 @@ function blockedText({ fate, blockers }: PlannedPod, knowsBudgets: boolean): str
 
 function becauseOf({ fate, because }: PlannedPod): string {
   if (fate.kind === 'refuse') return drainFaultsText(fate.faults);
-  const reasons = because.map(describeReason).join('; ');
+  // The same taint may be there with another effect.
+  const reasons = [...new Set(because.map(describeReason))].join('; ');
   return goesAnyway(fate) ? `the DaemonSet controller deletes it: ${reasons}` : reasons;
 }
 
@@ -94,6 +98,21 @@ function stayingLine(pods: readonly PlannedPod[]): readonly string[] {
   const number = ofDaemonSets + kept.length + skipped;
   const verb = number === 1 ? 'stays' : 'stay';
   return number === 0 ? [] : [`${count(number, 'pod')} ${verb}: ${named.join(', ')}`];
+}
+
+/** The pods that no controller starts again elsewhere; none: nothing. */
+function bareLine(pods: readonly PlannedPod[]): readonly string[] {
+  const bare = pods.filter(({ pod: { owner, phase }, fate }) => {
+    return fate.kind === 'evict' && owner === null && phase !== 'Succeeded' && phase !== 'Failed';
+  });
+  if (bare.length === 0) return [];
+  const names = bare.map(({ pod }) => `${pod.namespace}/${pod.name}`);
+  const more = names.length > bareNamesMax ? ` and ${names.length - bareNamesMax} more` : '';
+  const verb = bare.length === 1 ? 'is' : 'are';
+  return [
+    `${count(bare.length, 'pod')} ${verb} of no controller, and nobody starts ${bare.length === 1 ? 'it' : 'them'} again: ` +
+      `${names.slice(0, bareNamesMax).join(', ')}${more}`,
+  ];
 }
 
 /** The DaemonSets whose pods a taint of NoSchedule does not let start again; none: nothing. */

@@ -84,7 +84,8 @@ describe('the plan of a drain', () => {
       `
       NODE   NAMESPACE   POD     ACTION   AT    BLOCKED BY   BECAUSE
       n1     shop        bare    evict    +0s   <none>       no toleration for maintenance=kernel:NoExecute
-      n1     shop        agent   leave    +0s   -            the DaemonSet controller deletes it: no toleration for maintenance=kernel:NoExecute`,
+      n1     shop        agent   leave    +0s   -            the DaemonSet controller deletes it: no toleration for maintenance=kernel:NoExecute
+      1 pod is of no controller, and nobody starts it again: shop/bare`,
       null,
     ],
     [
@@ -230,4 +231,11 @@ describe('what a plan says is in the way', () => {
     const planned = plan(noFlags, [node('n1')], webs.slice(0, 1));
     assert.match(renderPlan(planned, now, asTable, false), /web-1 +evict +\+0s +\? +no toleration/);
   });
+});
+
+it('says once why a pod goes where the taint is there with another effect', () => {
+  const there = node('n1', maintenance);
+  const made = plan(noFlags, [there], [pod('web')], [], taint('maintenance=kernel:NoSchedule'));
+  const text = renderPlan(made, now, asTable);
+  assert.equal(text.match(/no toleration/g)?.length, 1, text);
 });

@@ -73,7 +73,8 @@ describe('drain-by-taint that changes nothing', () => {
     `a-1 a web evict +0s PDB web (needs action) ${noToleration}\n` +
     'a-1 a db evict +1m3s <none> tolerates maintenance=kernel:NoExecute for 1m3s\n' +
     `a-1 a agent leave +0s - the DaemonSet controller deletes it: ${noToleration}\n` +
-    `1 pod stays: ${kept}\n`;
+    `1 pod stays: ${kept}\n` +
+    '1 pod is of no controller, and nobody starts it again: a/bare\n';
 
   it('refuses for all reasons at once', async () => {
     const out =
