@@ -3,7 +3,6 @@ import { describe, it } from 'node:test';
 import type { Command, PodRef, Reason, Report } from '@taintmgr/core';
 import type { Failure, Notice } from '@taintmgr/k8s-adapter';
 import { ApiConnectivity } from '../../src/log/api-connectivity.ts';
-import { dryRunLine } from '../../src/log/dry-run.ts';
 import type { Line } from '../../src/log/line.ts';
 import { lineOf } from '../../src/log/notice.ts';
 
@@ -385,33 +384,4 @@ describe('what the log says of a notice', () => {
   for (const [name, notice, level, message, fields] of cases) {
     it(name, () => assert.deepEqual(lineOf(notice, now), { level, message, fields }));
   }
-});
-
-describe('a dry run', () => {
-  const told = (notice: Notice): string => dryRunLine(lineOf(notice, 0)).message;
-
-  it('does not tell as done what would be done', () => {
-    const command = { kind: 'evict', id: '1', pod, because: [] } as unknown;
-    const sent = { kind: 'commandSent', command } as Notice;
-    const done = { kind: 'commandFinished', command, outcome: { kind: 'done' }, took: 1 } as Notice;
-    assert.deepEqual(
-      [told({ kind: 'synced' }), told(sent), told(done)],
-      [
-        'caches synced, the dry run starts: nothing is evicted',
-        'dry run: would evict',
-        'dry run: would have evicted',
-      ],
-    );
-  });
-
-  it('tells the rest as it is', () => {
-    const read = {
-      kind: 'reconnecting',
-      resource: 'nodes',
-      failure,
-      wait: 840,
-      next: 'watch',
-    } as const;
-    assert.equal(told(read), 'reading nodes failed, reconnecting');
-  });
 });
