@@ -104,7 +104,9 @@ export class RolloutRestarts implements PodGate {
     const restart = this.#restarts.get(pod.uid) ?? this.#ask(now, pod);
     if (!restart || restart.state === 'unfit' || restart.until <= now) return null;
     const { clock } = this.#site.store;
-    const waits = `its Deployment is to start another pod first, by ${formatDeadline(clock.wall(restart.until))}`;
+    // Whether the Deployment can is known by the answer alone.
+    const what = restart.state === 'asked' ? 'is asked whether it can' : 'is to';
+    const waits = `its Deployment ${what} start another pod first, by ${formatDeadline(clock.wall(restart.until))}`;
     return restart.trouble === '' ? waits : `${waits}: ${restart.trouble}`;
   }
 

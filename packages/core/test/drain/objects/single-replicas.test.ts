@@ -23,6 +23,17 @@ describe('pods.singleReplicas', () => {
     return world.log.filter((line) => /^(restart|evict)/.test(line));
   }
 
+  it('promises no other pod while nobody knows whether the Deployment can start one', () => {
+    const world = new World(drainOf(spec), nodes, [one]);
+    world.restarts = { kind: 'failed', status: 503, message: 'busy', retryAfter: null };
+    world.pass(10_000);
+    const [left] = world.state().pods;
+    assert.equal(
+      left?.hold,
+      'its Deployment is asked whether it can start another pod first, by 1970-01-01T00:05:00Z: busy',
+    );
+  });
+
   it('waits until the Deployment has put another pod in the place of its only one', () => {
     const world = new World(drainOf(spec), nodes, [one, ...pods(db, 2)]);
     world.pass(30_000);
