@@ -40,7 +40,8 @@ it('the controller asks kubelets over TLS, and shows them a token that is not it
     exchange: (request, sink) => {
       if (request.path !== tokenPath) return api.exchange(request, sink);
       sink.head(201, { 'content-type': 'application/json' });
-      sink.data('{"status":{"token":"of-the-reader"}}');
+      const kind = { kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1' };
+      sink.data(JSON.stringify({ ...kind, status: { token: 'of-the-reader' } }));
       sink.end();
       return () => {};
     },

@@ -96,8 +96,8 @@ describe('summary poller', () => {
     ['{}', null],
     ['{"node":{"nodeName":"n1"}}', null],
     ['{"node":{"nodeName":"n2"}}', 'the answer is about node n2'],
-    ['{"node":', 'the answer is not JSON'],
-    ['', 'the answer is not JSON'],
+    ['{"node":', 'what answers at /api/v1/nodes/n1/proxy/stats/summary does not speak JSON'],
+    ['', 'what answers at /api/v1/nodes/n1/proxy/stats/summary does not speak JSON'],
   ];
   for (const [body, message] of answers) {
     it(`takes ${JSON.stringify(body)} for ${message ?? 'an answer'}`, () => {
