@@ -10,8 +10,10 @@ import { ObjectHistory, type ObservedChange } from './object-history.ts';
 import type { Violation } from './terms.ts';
 
 const resource = 'nodedrains.taintmgr.dev';
-/** A pod that comes back is asked to go four times for each of its owner's replicas, of which there may be four. */
-const returnsMax = 16;
+/** A pod that comes back is asked to go so often for each of its owner's replicas on the node. */
+const returnsMax = 4;
+/** Of fewer replicas than this some may not have been there yet. */
+const replicasMin = 4;
 /** A client may not have heard of a change for so long: a watch that stalls is found out after 150 s. */
 const unheardMs = 200_000;
 
@@ -45,7 +47,7 @@ export class NodeDrainCheckers {
   readonly #nodes = new Map<string, NodeRecord>();
   readonly #order: NodeDrainOrder;
   /** How many pods of an owner a life of the client has made to leave a node, for a version of a drain. */
-  readonly #returns = new Map<string, number>();
+  readonly #returns = new Map<string, { times: number; replicas: number }>();
 
   constructor(api: ClusterApi, apiHistory: ApiHistory = new ApiHistory(api.clock)) {
     this.apiHistory = apiHistory;
@@ -223,16 +225,23 @@ export class NodeDrainCheckers {
     if (!owner && !specs.some(unmanaged)) this.#report('leaves pods that nobody recreates', name);
     for (const { id } of drains) {
       this.#order.left(at, pod, id, this.#recent(id, at));
-      this.#return(`${run} ${id} ${spec.nodeName} ${owner?.uid ?? metadata.uid}`, id, name);
+      this.#return(`${run} ${id} ${spec.nodeName} ${owner?.uid ?? metadata.uid}`, id, pod);
     }
   }
 
-  #return(key: string, id: string, name: string): void {
+  #return(key: string, id: string, { metadata, spec }: KubeObject): void {
     const { uid, generation } = this.#api.get(resource, '', id)?.metadata ?? {};
+    const owner = ownerOf(metadata);
+    const now = this.#api.list('pods', metadata.namespace ?? '').filter((other) => {
+      return other.spec.nodeName === spec.nodeName && ownerOf(other.metadata) === owner;
+    });
     const version = `${key} ${uid} ${generation}`;
-    const times = (this.#returns.get(version) ?? 0) + 1;
-    this.#returns.set(version, times);
-    if (times <= returnsMax) return;
+    const before = this.#returns.get(version) ?? { times: 0, replicas: replicasMin };
+    const times = before.times + 1;
+    const replicas = Math.max(before.replicas, now.length);
+    this.#returns.set(version, { times, replicas });
+    if (times <= returnsMax * replicas) return;
+    const name = `${metadata.namespace}/${metadata.name} on ${spec.nodeName}`;
     this.#report('leaves pods that come back again and again', `${id}: ${name}, ${times} times`);
   }
 
@@ -282,6 +291,10 @@ function tolerates(
       readonly tolerationSeconds?: number;
     }) => tolerationSeconds === undefined && (key === '' || key === taint?.key),
   );
+}
+
+function ownerOf({ ownerReferences }: KubeObject['metadata']): string | undefined {
+  return ownerReferences?.find(({ controller }) => controller)?.uid;
 }
 
 function taintsOf({ spec }: KubeObject): readonly (Taint & { readonly timeAdded?: string })[] {
