@@ -40,14 +40,19 @@ export function taintDeletionOf(
   return { kind: 'foreign', manager, reason };
 }
 
-/** Who made it go, now that it is gone; `wasLeaving`: it was about to before the drain began. */
+/**
+ * Who made it go, now that it is gone; `wasLeaving`: it was about to before the drain began. `isReplaced`: its
+ * workload was asked to put another pod in its place.
+ */
 export function departureOf(
   { taken, claim, disruption }: DrainPod,
   wasLeaving: boolean,
+  isReplaced: boolean,
 ): Departure {
   if (taken) return taken;
   if (claim !== 'none') return { kind: 'ours' };
   if (wasLeaving) return { kind: 'earlier' };
+  if (isReplaced && disruption === null) return { kind: 'replaced' };
   const { manager = null, reason = null } = disruption ?? {};
   return { kind: 'foreign', manager, reason };
 }

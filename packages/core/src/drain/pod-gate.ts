@@ -9,6 +9,8 @@ export interface PodGate {
   holdOf(now: Instant, pod: Pod): string | null;
   sent(now: Instant, pod: Pod): void;
   answered(uid: string, outcome: Outcome): void;
+  /** Whether its workload was asked to put another pod in its place, and does. Left out: none is asked. */
+  isReplaced?(uid: string): boolean;
 }
 
 /** Lets all pods go. */

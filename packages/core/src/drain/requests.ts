@@ -102,7 +102,9 @@ export class DrainRequests {
   }
 
   gone(now: Instant, known: DrainPod): void {
-    const departure = departureOf(known, this.#config.leaving.has(known.pod.uid));
+    const { uid } = known.pod;
+    const isReplaced = this.#site.gate.isReplaced?.(uid) === true;
+    const departure = departureOf(known, this.#config.leaving.has(uid), isReplaced);
     const pod = this.#site.pods.put(known.pod, { kind: 'gone', at: now, departure });
     const took = pod.begunAt === null ? null : now - pod.begunAt;
     this.#site.note({ kind: 'podGone', pod, took, departure });

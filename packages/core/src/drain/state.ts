@@ -178,6 +178,8 @@ export type Departure =
   | { readonly kind: 'ours' }
   /** It was on its way out before the drain began. */
   | { readonly kind: 'earlier' }
+  /** Its workload has put another pod in its place, as the drain has asked. */
+  | { readonly kind: 'replaced' }
   | ForeignDeletion;
 
 /** Another program or a person deleted it. */

@@ -198,6 +198,9 @@ function goneLine({ pod, deleted }: DrainPod, departure: Departure, took: number
   if (departure.kind === 'foreign') {
     return `pod/${pod.name} gone (deleted by ${deleterText(departure)}; ${place})`;
   }
+  if (departure.kind === 'replaced') {
+    return `pod/${pod.name} gone (another pod was started in its place; ${place})`;
+  }
   if (departure.kind === 'earlier' || took === null) return `pod/${pod.name} gone (${place})`;
   const verb = deleted ? 'deleted' : 'evicted';
   return `pod/${pod.name} ${verb} (${place}, ${(took / 1000).toFixed(1)}s)`;

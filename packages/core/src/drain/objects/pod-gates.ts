@@ -82,6 +82,10 @@ export class DrainGates implements PodGate {
     this.#first.answered(uid, outcome);
   }
 
+  isReplaced(uid: string): boolean {
+    return this.#restarts?.isReplaced(uid) === true;
+  }
+
   /** What is to be asked for now. */
   take(now: Instant): readonly NodeDrainCommand[] {
     const { name: drain, uid } = this.#drain;

@@ -63,6 +63,10 @@ export class RolloutRestarts implements PodGate {
     this.#site.gate.answered(uid, outcome);
   }
 
+  isReplaced(uid: string): boolean {
+    return this.#restarts.get(uid)?.state === 'restarted';
+  }
+
   /** The restarts that are to be asked for now. */
   take(now: Instant): readonly Omit<RestartRollout, 'drain' | 'uid'>[] {
     while (this.#timeouts.takeDue(now) !== null);
