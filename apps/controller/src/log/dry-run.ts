@@ -7,7 +7,8 @@ const texts: ReadonlyMap<string, string> = new Map([
   ['evicted', 'dry run: would have evicted'],
 ]);
 
-/** The line as a dry run says it. */
-export function dryRunLine(said: Line): Line {
-  return { ...said, message: texts.get(said.message) ?? said.message };
+/** The line as a dry run says it; `tellsWrite`: it tells of something else that was written. */
+export function dryRunLine(said: Line, tellsWrite = false): Line {
+  const { message } = said;
+  return { ...said, message: texts.get(message) ?? (tellsWrite ? `dry run: ${message}` : message) };
 }

@@ -15,3 +15,8 @@ for (const [message, told] of [
     assert.deepEqual(dryRunLine(line('info', message, {})), line('info', told, {}));
   });
 }
+
+it('"tainted node" of a dry run is said to be of one', () => {
+  const said = dryRunLine(line('info', 'tainted node', {}), true);
+  assert.deepEqual(said, line('info', 'dry run: tainted node', {}));
+});

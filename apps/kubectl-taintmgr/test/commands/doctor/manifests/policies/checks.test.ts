@@ -329,7 +329,7 @@ describe('doctor -f of policies', () => {
     write('nameless/values.yaml', 'a: 1\n');
     const { code, out } = await run('doctor', '-f', dirname(file), '--no-headers');
     assert.equal(code, 1);
-    assert.match(out, /^FAIL .*policy\.yaml:1 .*metadata\.name missing/m);
+    assert.match(out, /^FAIL .*policy\.yaml:1 .*metadata\.name: Required value/m);
     assert.match(out, /^INFO .*values\.yaml:1 .*metadata\.name missing/m);
   });
 
