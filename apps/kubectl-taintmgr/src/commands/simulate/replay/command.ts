@@ -1,6 +1,3 @@
-import { defaultConfig } from '@taintmgr/core';
-import { defaultLifecycleConfig } from '@taintmgr/core/lifecycle';
-import type { FlightHead } from '@taintmgr/k8s-adapter';
 import { type ExitCode, exitCode } from '../../../cli/exit.ts';
 import type { Invocation } from '../../../cli/invocation.ts';
 import { warn } from '../../../cli/output.ts';
@@ -19,7 +16,7 @@ export async function replayCommand(
 ): Promise<ExitCode> {
   const format = await readFormat(flags.output);
   const played = await replay(file, interrupt);
-  const { difference, head } = played;
+  const { difference, head, unknown } = played;
   const answer = {
     document: replayDocument(played),
     rows: Array.from(played.commands, ([kind, times]) => ({ kind, times })),
@@ -29,20 +26,13 @@ export async function replayCommand(
   output.write(await printAnswer(answer, format, flags.headers !== false));
   const note = noteOf(played);
   if (note !== null) warn(output, note);
-  for (const name of unknownSettings(head)) {
+  for (const name of unknown) {
     warn(output, `engine.${printable(name)}: this build has no such setting, and plays without it`);
   }
   if (difference && head.version !== version) {
     output.err(`Note: recorded by ${printable(head.version)}; this is ${version}`);
   }
   return difference ? exitCode.different : exitCode.done;
-}
-
-function unknownSettings({ engine }: FlightHead): readonly string[] {
-  const unknown = (given: object, known: object): readonly string[] =>
-    Object.keys(given).filter((one) => !Object.hasOwn(known, one));
-  const ofLifecycle = unknown(engine.lifecycle ?? {}, defaultLifecycleConfig);
-  return [...unknown(engine, defaultConfig), ...ofLifecycle.map((name) => `lifecycle.${name}`)];
 }
 
 /** What to know of how the recording ends; null: in order. */

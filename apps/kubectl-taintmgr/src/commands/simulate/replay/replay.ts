@@ -1,4 +1,12 @@
-import { type Command, createEngine, type Engine, type Event } from '@taintmgr/core';
+import {
+  type Command,
+  type Config,
+  createEngine,
+  defaultConfig,
+  type Engine,
+  type Event,
+} from '@taintmgr/core';
+import { defaultLifecycleConfig } from '@taintmgr/core/lifecycle';
 import type { Instant } from '@taintmgr/core/time';
 import type { FlightEnd, FlightHead } from '@taintmgr/k8s-adapter';
 import { FaultyFile } from '@taintmgr/k8s-adapter/manifests';
@@ -10,6 +18,8 @@ import { type FlightLine, readFlight } from './flight.ts';
 export interface Replay {
   readonly file: string;
   readonly head: FlightHead;
+  /** Settings in the head that this build does not have. */
+  readonly unknown: readonly string[];
   readonly events: number;
   /** By kind, in the order of their first; those up to the difference. */
   readonly commands: ReadonlyMap<Command['kind'], number>;
@@ -34,7 +44,8 @@ export async function replay(file: string, interrupt: AbortSignal): Promise<Repl
   const lines = readFlight(file);
   const first = await lines.next();
   const head = headOf(file, first.value);
-  const playback = new Playback(engineOf(file, head));
+  const known = knownSettings(head);
+  const playback = new Playback(engineOf(file, known.config));
   for await (const line of lines) {
     interrupt.throwIfAborted();
     playback.take(line);
@@ -42,7 +53,20 @@ export async function replay(file: string, interrupt: AbortSignal): Promise<Repl
   }
   const { events, commands, lastAt, end, cutLine, threw, difference } = playback;
   const explanations = difference ? explanationsOf(playback.engine, difference) : [];
-  return { file, head, events, commands, lastAt, end, cutLine, threw, difference, explanations };
+  const { unknown } = known;
+  return {
+    file,
+    head,
+    unknown,
+    events,
+    commands,
+    lastAt,
+    end,
+    cutLine,
+    threw,
+    difference,
+    explanations,
+  };
 }
 
 function headOf(file: string, line: FlightLine | undefined): FlightHead {
@@ -52,9 +76,31 @@ function headOf(file: string, line: FlightLine | undefined): FlightHead {
   ]);
 }
 
-function engineOf(file: string, { engine }: FlightHead): Engine {
+/** The settings that this build has; another build may have recorded others. */
+function knownSettings({ engine }: FlightHead): {
+  readonly config: Partial<Config>;
+  readonly unknown: readonly string[];
+} {
+  const unknown: string[] = [];
+  const only = <T extends object>(path: string, given: T, known: object): T => {
+    const kept = Object.entries(given).filter(([name]) => {
+      if (Object.hasOwn(known, name)) return true;
+      unknown.push(`${path}${name}`);
+      return false;
+    });
+    return Object.fromEntries(kept) as T;
+  };
+  const config = only('', engine, defaultConfig);
+  const { lifecycle } = config;
+  // Values of another kind are for the engine to refuse.
+  if (typeof lifecycle !== 'object' || lifecycle === null) return { config, unknown };
+  const ofLifecycle = only('lifecycle.', lifecycle, defaultLifecycleConfig);
+  return { config: { ...config, lifecycle: ofLifecycle }, unknown };
+}
+
+function engineOf(file: string, config: Partial<Config>): Engine {
   try {
-    return createEngine(engine);
+    return createEngine(config);
   } catch (error) {
     // The values may be of any kind, and the engine looks for those that its types allow.
     const fault =
