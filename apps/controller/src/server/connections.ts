@@ -36,7 +36,8 @@ interface Entry extends Connection {
 
 /**
  * The connections of a server, bounded in number and in time. Where there is no room one of those
- * who have not said who they are goes: the oldest of the peer that has the most.
+ * who have not said who they are goes, else one that waits for its next request, else any: the oldest
+ * of the peer that has the most.
  */
 export class Connections {
   /** By both their ends, in the order in which they came. */
@@ -93,7 +94,12 @@ export class Connections {
   }
 
   #makeRoom(): boolean {
-    const victim = oldestOfTheMost(this.#entries.values()) ?? firstIdle(this.#entries.values());
+    const entries = [...this.#entries.values()];
+    const victim =
+      oldestOfTheMost(entries.filter(({ isKnown }) => !isKnown)) ??
+      oldestOfTheMost(entries.filter(({ stage }) => stage === 'idle')) ??
+      // Answers that nobody takes hold their places for long.
+      oldestOfTheMost(entries, 2);
     if (victim) this.drop(victim, 'crowded');
     return victim !== null;
   }
@@ -116,22 +122,16 @@ export class Connections {
   }
 }
 
-/** Of those who have not said who they are. */
-function oldestOfTheMost(entries: Iterable<Connection>): Connection | null {
+/** Null where no peer has so many. */
+function oldestOfTheMost(entries: readonly Connection[], countMin = 1): Connection | null {
   const byPeer = new Map<string, { readonly oldest: Connection; count: number }>();
   for (const entry of entries) {
-    if (entry.isKnown) continue;
     const found = byPeer.get(entry.peer);
     if (found) found.count += 1;
     else byPeer.set(entry.peer, { oldest: entry, count: 1 });
   }
-  const [most = null] = [...byPeer.values()].sort((one, other) => other.count - one.count);
-  return most?.oldest ?? null;
-}
-
-function firstIdle(entries: Iterable<Connection>): Connection | null {
-  for (const entry of entries) if (entry.stage === 'idle') return entry;
-  return null;
+  const [most] = [...byPeer.values()].sort((one, other) => other.count - one.count);
+  return most && most.count >= countMin ? most.oldest : null;
 }
 
 function endsOf({ localAddress, remoteAddress, remotePort }: Socket): string {
