@@ -1,19 +1,32 @@
 // Files with what was seen of a cluster: for their owner alone, also where they existed before.
-import { closeSync, constants, fchmodSync, openSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  openSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 
 const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
 /** Of a folder that may not be written, or a file that is mounted. */
 const stays: readonly unknown[] = ['EACCES', 'EBUSY', 'EPERM', 'EROFS'];
 const mode = 0o600;
 
+/** What the process has open: the system's own links lead there. */
+const openAlready = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/(?:self|\d+)\/fd\/\d+)$/;
+
 /**
  * Makes a file anew and opens it for writing. A file, or a link to one, that stands there is replaced:
- * whoever made it could go on reading, or have us write elsewhere. A device or a pipe stays what it is.
- * Throws where the file cannot be made.
+ * whoever made it could go on reading, or have us write elsewhere. A device or a pipe stays what it is, as does what
+ * the process has open. Throws where the file cannot be made, and for a pipe of another user than `us` and root.
  */
-export function openPrivate(path: string): number {
+export function openPrivate(path: string, us: number | undefined = process.getuid?.()): number {
+  if (openAlready.test(path)) return openSync(path, 'w');
   const there = statSync(path, { throwIfNoEntry: false });
-  if (there && !there.isFile()) return openSync(path, 'w');
+  if (there && !there.isFile()) return openSpecial(path, there, us);
   try {
     rmSync(path, { force: true });
   } catch (error) {
@@ -21,6 +34,18 @@ export function openPrivate(path: string): number {
     return closedToOthers(openSync(path, O_WRONLY | O_CREAT | O_TRUNC | (O_NOFOLLOW ?? 0), mode));
   }
   return openSync(path, 'wx', mode);
+}
+
+function openSpecial(path: string, there: Stats, us: number | undefined): number {
+  const check = (found: Stats): void => {
+    const isTheirs = us !== undefined && found.uid !== us && found.uid !== 0;
+    if (found.isFIFO() && isTheirs) throw new Error(`${path} is a pipe of another user`);
+  };
+  // To open a pipe waits for its reader.
+  check(there);
+  const descriptor = openSync(path, 'w');
+  check(fstatSync(descriptor));
+  return descriptor;
 }
 
 /** Takes the rights of others away from a file. Throws where that is not possible, and for a link. */
