@@ -227,6 +227,12 @@ export const conditions: readonly ConditionRow[] = [
   },
   {
     on: 'TaintManager',
+    type: 'LastReplica',
+    reasons: ['NoOtherReplicaReady'],
+    what: `${holds}a replica of the controller stays on a node that it is due to leave, as no other one is ready.`,
+  },
+  {
+    on: 'TaintManager',
     type: 'ClockHeld',
     reasons: ['ClockUnknown'],
     what: `${holds}what time it is in the cluster is not known; deadlines are held.`,

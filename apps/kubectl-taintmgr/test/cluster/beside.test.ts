@@ -51,7 +51,7 @@ const overlap = { 'allow-overlap': 'true' };
 /** What tells whether kube-controller-manager evicts. */
 const wayToKnow =
   'start it with --controllers=*,-taint-eviction-controller and declare that: ' +
-  '--kube-controller-manager-runs of taintmgr-controller';
+  '--kube-controller-manager-runs=node-lifecycle-controller of taintmgr-controller';
 
 describe('a NoExecute drain beside taintmgr-controller', () => {
   const taint = parseTaint('maintenance=kernel:NoExecute');

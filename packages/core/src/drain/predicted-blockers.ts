@@ -40,6 +40,9 @@ export interface PredictionSite {
   readonly intercepted?: string | undefined;
 }
 
+/** Every pod of a Job has it. The Job controller removes it once the pod has ended, so that it holds nothing up. */
+const jobFinalizer = 'batch.kubernetes.io/job-tracking';
+
 /**
  * What an eviction of this pod would meet now: what the Eviction API would answer, and what would
  * keep the pod from ending once it is accepted.
@@ -52,8 +55,9 @@ export function predictBlockers(pod: Pod, site: PredictionSite): readonly Predic
     const message = site.intercepted;
     blockers.push({ code: 'Intercepted', verdict: 'othersAct', message, budgets: [] });
   }
-  if (site.finalizers.length > 0) {
-    const message = `the pod stays until ${site.finalizers.join(', ')} is removed from its finalizers`;
+  const finalizers = site.finalizers.filter((name) => name !== jobFinalizer);
+  if (finalizers.length > 0) {
+    const message = `the pod stays until ${finalizers.join(', ')} is removed from its finalizers`;
     blockers.push({ code: 'Finalizers', verdict: 'needsTime', message, budgets: [] });
   }
   if (site.nodeAnswers === false) {

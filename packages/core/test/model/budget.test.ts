@@ -222,4 +222,11 @@ describe('foreseeBlockers', () => {
     );
     assert.deepEqual(predictBlockers(web, { ...calm, nodeAnswers: null }), []);
   });
+
+  it('knows that the finalizer of a Job holds no pod up', () => {
+    const tracked = { ...calm, finalizers: ['batch.kubernetes.io/job-tracking'] };
+    assert.deepEqual(predictBlockers(web, tracked), []);
+    const [other] = predictBlockers(web, { ...calm, finalizers: [...tracked.finalizers, 'a/b'] });
+    assert.equal(other?.message, 'the pod stays until a/b is removed from its finalizers');
+  });
 });

@@ -213,7 +213,7 @@ function wayToKnow(evidence: readonly Evidence[], agent: Agent): string {
   const rights = evidence.flatMap((one) => (one.kind === 'forbidden' ? [one.right] : []));
   if (rights.length > 0) return `grant the permission to ${rights.join(' and to ')}`;
   if (agent === ours) return 'find out who wrote it';
-  return `start it with --controllers=*,-${duty} and declare that: --${declaringFlag} of ${ours}`;
+  return `start it with --controllers=*,-${duty} and declare that: --${declaringFlag}=node-lifecycle-controller of ${ours}`;
 }
 
 function absenceText(evidence: readonly Evidence[]): string {

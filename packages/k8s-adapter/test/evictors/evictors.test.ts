@@ -260,7 +260,7 @@ describe('who evicts for NoExecute taints', () => {
         'it shows neither a pod nor a lease',
       advice:
         'start it with --controllers=*,-taint-eviction-controller and declare that: ' +
-        '--kube-controller-manager-runs of taintmgr-controller',
+        '--kube-controller-manager-runs=node-lifecycle-controller of taintmgr-controller',
     });
   });
 
@@ -285,7 +285,7 @@ describe('who evicts for NoExecute taints', () => {
         'the server of v1.33.1+k3s1 runs it without a pod, and may do so without a lease',
       advice:
         'start it with --controllers=*,-taint-eviction-controller and declare that: ' +
-        '--kube-controller-manager-runs of taintmgr-controller',
+        '--kube-controller-manager-runs=node-lifecycle-controller of taintmgr-controller',
     });
   });
 

@@ -60,7 +60,7 @@ function ownFindings(evictors: Evictors): readonly Finding[] {
   const message = `taintmgr-controller ${verdictText(taintmgr, 'runs')}`;
   if (verdict.kind !== 'unknown') return [finding('OK', message)];
   const doubt = `kube-controller-manager: ${verdictText(verdict)}`;
-  const fix = `start it with --controllers=*,-taint-eviction-controller and declare that: --kube-controller-manager-runs of taintmgr-controller; ${probeHint}`;
+  const fix = `start it with --controllers=*,-taint-eviction-controller and declare that: --kube-controller-manager-runs=node-lifecycle-controller of taintmgr-controller; ${probeHint}`;
   return [finding('WARN', `${message}; ${doubt}`, { fix })];
 }
 

@@ -195,7 +195,7 @@ describe('drain-by-taint that changes nothing', () => {
       'controller takes\n';
     const declare =
       'start it with --controllers=*,-taint-eviction-controller and declare that: ' +
-      '--kube-controller-manager-runs of taintmgr-controller';
+      '--kube-controller-manager-runs=node-lifecycle-controller of taintmgr-controller';
     const other = 'maintenance=kernel:NoSchedule, for which nobody else evicts';
 
     it('is refused where nobody was seen to evict, which is no proof', async () => {

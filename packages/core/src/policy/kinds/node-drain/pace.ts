@@ -143,7 +143,7 @@ export const paceFields = {
   ttlSecondsAfterFinished: {
     type: 'integer',
     description:
-      'So long after the drain has ended, Drained, Failed or TimedOut, it is deleted, which takes back what it has set on nodes and nobody else has changed since; left out: never.',
+      'Seconds after which the drain is deleted once it has ended as Drained, Failed or TimedOut; 0: at once; left out: never. Deleting it takes back the taint and the cordon that it has set, where nobody else has changed them since. It needs laterNodes: Leave.',
     minimum: 0,
     maximum: 2147483647,
   },
