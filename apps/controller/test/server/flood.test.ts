@@ -2,86 +2,16 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
-import tls from 'node:tls';
-import type { ApiRequest } from '@taintmgr/k8s-adapter';
 import { seededRandom } from '@taintmgr/sim-cluster';
 import { type Handler, textAnswer } from '../../src/server/answer.ts';
-import { createAuthenticator } from '../../src/server/authentication.ts';
-import { createAuthorizer } from '../../src/server/authorization.ts';
-import { readServerIdentity } from '../../src/server/certificate.ts';
 import type { DropReason } from '../../src/server/connections.ts';
-import { createGate, openGate } from '../../src/server/gate.ts';
-import {
-  type ServerLimits,
-  type StatusServer,
-  type StatusServerOptions,
-  serverLimits,
-  startServer,
-} from '../../src/server/server.ts';
+import { openGate } from '../../src/server/gate.ts';
+import { type StatusServerOptions, serverLimits } from '../../src/server/server.ts';
 import { ask } from '../harness/https-client.ts';
 
+import { closed, connectTo, start } from './flooded.ts';
+
 // What somebody can do who may reach the port and nothing else, with real sockets.
-
-const files = { tlsCertFile: '', tlsPrivateKeyFile: '', clientCaFile: '', bindAddress: '::1' };
-const identity = readServerIdentity(files, (name) => name);
-
-interface Flooded extends StatusServer {
-  readonly drops: DropReason[];
-  /** What the API server was asked about. */
-  readonly reviewed: string[];
-  readonly served: { count: number };
-  /** Requests that were answered at the same time. */
-  mostAtOnce(): number;
-}
-
-async function start(
-  t: TestContext,
-  limits: Partial<ServerLimits>,
-  options: Partial<StatusServerOptions> = {},
-): Promise<Flooded> {
-  const drops: DropReason[] = [];
-  const reviewed: string[] = [];
-  const served = { count: 0 };
-  let [atOnce, mostAtOnce] = [0, 0];
-  const client = {
-    send: async ({ body }: ApiRequest): Promise<unknown> => {
-      const { spec } = JSON.parse(body ?? '');
-      reviewed.push(spec.token ?? spec.user);
-      const isGood = spec.token?.startsWith('good');
-      return { status: { authenticated: isGood, allowed: true, user: { username: 'somebody' } } };
-    },
-  };
-  const onError = (error: unknown): never => assert.fail(String(error));
-  const authenticate = createAuthenticator({ client, cacheTtl: 60_000, onError });
-  const always = { alwaysAllowPaths: ['/livez'], allowedTtl: 60_000, deniedTtl: 60_000 };
-  const server = await startServer({
-    host: '127.0.0.1',
-    port: 0,
-    tls: { minVersion: 'TLSv1.2', identity },
-    gate: createGate(authenticate, createAuthorizer({ client, ...always })),
-    routes: new Map<string, Handler>([
-      ['/livez', () => textAnswer('ok')],
-      [
-        '/metrics',
-        async () => {
-          served.count += 1;
-          atOnce += 1;
-          mostAtOnce = Math.max(mostAtOnce, atOnce);
-          await turn();
-          atOnce -= 1;
-          return textAnswer('metrics');
-        },
-      ],
-    ]),
-    onError,
-    onDrop: (reason) => drops.push(reason),
-    limits: { ...serverLimits, ...limits },
-    ...options,
-  });
-  t.after(() => server.close());
-  return Object.assign(server, { drops, reviewed, served, mostAtOnce: () => mostAtOnce });
-}
 
 async function openIdle(t: TestContext, port: number, count: number): Promise<Socket[]> {
   const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1'));
@@ -93,27 +23,11 @@ async function openIdle(t: TestContext, port: number, count: number): Promise<So
   return sockets;
 }
 
-/** Resolves when it is over, well or not. */
-function closed(socket: Socket): Promise<void> {
-  if (socket.closed) return Promise.resolve();
-  return new Promise((resolve) => {
-    socket.on('error', () => {}).once('close', () => resolve());
-  });
-}
-
 /** Writes this over TLS at once; what comes back until the server hangs up. */
 async function speak(port: number, text: string): Promise<string> {
   const socket = await connectTo(port, 'TLS');
   socket.write(text);
   return await heardOf(socket);
-}
-
-/** With `allowHalfOpen` it does not hang up when the server does. */
-async function connectTo(port: number, how: string, allowHalfOpen = false): Promise<Socket> {
-  const where = { port, host: '127.0.0.1', rejectUnauthorized: false, allowHalfOpen };
-  const socket = how === 'TLS' ? tls.connect(where) : connect(where);
-  await once(socket, how === 'TLS' ? 'secureConnect' : 'connect');
-  return socket;
 }
 
 /** Writes first one text, then another again and again as fast as that is taken. */
@@ -179,56 +93,6 @@ describe('1,000 connections that say nothing', () => {
     await openIdle(t, server.port, 5);
     answer();
     assert.equal((await reply).body, 'late');
-  });
-});
-
-describe('a peer with many connections that are known', () => {
-  const somewhere = { host: '127.0.0.1', localAddress: '127.0.0.2' };
-  const gate: StatusServerOptions['gate'] = async () => ({ isKnown: true, refusal: null });
-  const routes = new Map<string, Handler>([
-    ['/livez', () => textAnswer('ok')],
-    ['/slow', () => new Promise<never>(() => {})],
-  ]);
-
-  const requestFor = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
-
-  /** What comes, or '' where the server hangs up. */
-  async function answerTo(socket: Socket, path: string): Promise<string> {
-    const heard = once(socket, 'data').then(String);
-    socket.write(requestFor(path));
-    return await Promise.race([heard, closed(socket).then(() => '')]);
-  }
-
-  async function crowd(t: TestContext, port: number, count: number): Promise<Socket[]> {
-    const sockets: Socket[] = [];
-    for (let number = 0; number < count; number++) {
-      const socket = connect({ ...somewhere, port });
-      t.after(() => socket.destroy());
-      assert.match(await answerTo(socket, '/livez'), /200 OK/);
-      sockets.push(socket);
-    }
-    return sockets;
-  }
-
-  it('keeps no place from another one by answers that it does not take', async (t) => {
-    const server = await start(t, { max: 3 }, { routes, gate, tls: null });
-    const sockets = await crowd(t, server.port, 3);
-    for (const socket of sockets) socket.write(requestFor('/slow'));
-    // Those were read before whatever is read next.
-    await turn();
-    const other = await connectTo(server.port, 'TCP');
-    assert.match(await answerTo(other, '/livez'), /200 OK/);
-    assert.deepEqual(server.drops, ['crowded']);
-  });
-
-  it('makes room before another one that waits for its next request', async (t) => {
-    const server = await start(t, { max: 3 }, { routes, gate, tls: null });
-    const other = await connectTo(server.port, 'TCP');
-    assert.match(await answerTo(other, '/livez'), /200 OK/);
-    await crowd(t, server.port, 3);
-    assert.match(await answerTo(other, '/livez'), /200 OK/);
-    assert.deepEqual(server.drops, ['crowded']);
-    other.destroy();
   });
 });
 
