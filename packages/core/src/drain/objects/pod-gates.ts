@@ -86,6 +86,11 @@ export class DrainGates implements PodGate {
     return this.#restarts?.isReplaced(uid) === true;
   }
 
+  /** What the drain has set on the node is taken back. */
+  rolledBack(nodeName: string): void {
+    this.#restarts?.forget(nodeName);
+  }
+
   /** What is to be asked for now. */
   take(now: Instant): readonly NodeDrainCommand[] {
     const { name: drain, uid } = this.#drain;

@@ -4,7 +4,9 @@ import { KeyedWrites } from '../../attempt/keyed-writes.ts';
 import { isSetback, type Outcome } from '../../attempt/outcome.ts';
 import { Schedule } from '../../kernel/schedule.ts';
 import { earliest, formatDeadline, type Instant, type Millis } from '../../kernel/time.ts';
+import { plainPod } from '../../model/kept-pod.ts';
 import { type Pod, podRef } from '../../model/pod.ts';
+import { isReplica } from '../../own-replicas.ts';
 import type { StoreView } from '../../store.ts';
 import type { PodGate } from '../pod-gate.ts';
 import type { RestartRollout } from './command.ts';
@@ -14,13 +16,14 @@ import type { Workloads } from './workloads.ts';
 const restartsMax = 10;
 const retry = { retryWaitMsMin: 1_000, retryWaitMsMax: 30_000, confirmationWaitMs: 30_000 };
 
-/** What has become of the restart that a pod waits for. */
+/** What has become of the restart that a pod waits for, or waited. */
 interface Restart {
   readonly until: Instant;
   /** `unfit`: its Deployment cannot do it, or there is none. */
   readonly state: 'asked' | 'restarted' | 'unfit';
   /** Why it did not work so far; '': it is not known to have failed. */
   readonly trouble: string;
+  readonly pod: Pod;
 }
 
 /** What restarts go by. */
@@ -36,7 +39,8 @@ export interface RestartSite {
 /**
  * A ready pod that is the only one of its ReplicaSet, on a node that is cordoned, waits until its
  * Deployment has another one ready and stops it: its rollout is restarted once. Where that does not
- * happen within its time, or cannot, the pod is evicted as others are.
+ * happen within its time, or cannot, the pod is evicted as others are. So is one that the Deployment
+ * has started on the same node.
  */
 export class RolloutRestarts implements PodGate {
   readonly #timeoutMs: Millis;
@@ -61,6 +65,13 @@ export class RolloutRestarts implements PodGate {
 
   answered(uid: string, outcome: Outcome): void {
     this.#site.gate.answered(uid, outcome);
+  }
+
+  /** The node takes pods again. */
+  forget(nodeName: string): void {
+    for (const [uid, { pod }] of this.#restarts) {
+      if (pod.nodeName === nodeName && !this.#site.store.pod(uid)) this.#restarts.delete(uid);
+    }
   }
 
   isReplaced(uid: string): boolean {
@@ -119,12 +130,20 @@ export class RolloutRestarts implements PodGate {
     const { owner, ready, nodeName } = pod;
     const isOfSet = owner?.kind === 'ReplicaSet' && owner.apiVersion.startsWith('apps/');
     if (!isOfSet || ready !== 'True' || store.node(nodeName)?.unschedulable !== true) return null;
-    if (workloads.sizeOf(now, pod) !== 1) return null;
-    const restart: Restart = { until: now + this.#timeoutMs, state: 'asked', trouble: '' };
+    if (workloads.sizeOf(now, pod) !== 1 || this.#cameByRestart(pod)) return null;
+    const until = now + this.#timeoutMs;
+    const restart: Restart = { until, state: 'asked', trouble: '', pod: plainPod(pod) };
     this.#put(pod.uid, restart);
     this.#timeouts.set(pod.uid, restart.until);
     this.#writes.notice(now, pod.uid);
     return restart;
+  }
+
+  #cameByRestart(pod: Pod): boolean {
+    return [...this.#restarts.values()].some((one) => {
+      const isThere = one.state === 'restarted' && one.pod.nodeName === pod.nodeName;
+      return isThere && isReplica(one.pod, pod);
+    });
   }
 
   #put(uid: string, restart: Restart): void {

@@ -91,6 +91,7 @@ export class NodeDrainRun {
       forget: (name) => {
         this.#holds.forget(name);
         this.#cordons.forget(name);
+        this.#gates.rolledBack(name);
       },
     });
     this.#cordons = new StartCordons({

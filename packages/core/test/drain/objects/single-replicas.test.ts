@@ -51,6 +51,20 @@ describe('pods.singleReplicas', () => {
     assert.deepEqual(doings(world), ['evict db-0', 'restart web', 'evict db-1']);
   });
 
+  it('restarts no Deployment again that starts its pod on the same node', () => {
+    const [ours, anew] = ['web-bcdfg', 'web-ghjkl'].map((name, at) => {
+      const labels = { 'pod-template-hash': name.slice(4) };
+      return { ...one, name: `web-${at}`, owner: { ...web, name }, labels };
+    });
+    assert.ok(ours && anew);
+    const world = new World(drainOf(spec), nodes, [ours]);
+    world.pass(2_000);
+    world.show(anew);
+    world.remove('shop/web-0');
+    world.pass(1_000);
+    assert.deepEqual(doings(world), ['restart web-bcdfg', 'evict web-1']);
+  });
+
   it('evicts the pod when that takes too long', () => {
     const world = new World(drainOf(spec), nodes, [one]);
     world.pass(299_000);
