@@ -181,6 +181,7 @@ export class DrainMachine {
   /** Takes back that nodes have begun which still have pods; which they are. */
   rollBack(): readonly string[] {
     const names = this.#nodes.rollBack(this.#pods);
+    for (const name of names) this.#reconciler.rolledBack(name);
     for (const known of names.flatMap((name) => this.#pods.on(name))) {
       this.#pods.put(known.pod, known.state, { hold: null });
     }

@@ -93,6 +93,11 @@ export class PodReconciler {
     else this.reconcile(now, pod);
   }
 
+  /** What the drain has set on the node is taken back. */
+  rolledBack(nodeName: string): void {
+    this.#returns.forget(nodeName);
+  }
+
   /** It is gone. The answer to a request that is out may say who deleted it. */
   gone(now: Instant, uid: string): void {
     const { pods, requests } = this.#site;

@@ -11,7 +11,7 @@ export interface Return {
   readonly waits: { readonly since: Instant; readonly until: Instant } | null;
 }
 
-/** How many rounds of evictions each owner's pods have had on each node. */
+/** How many rounds of evictions the pods of each owner have had on each node. */
 export class Returns {
   readonly #config: DrainConfig;
   /** By node and owner. */
@@ -28,7 +28,7 @@ export class Returns {
 
   /** The pod is on its node. */
   seen(now: Instant, pod: Pod): void {
-    if (pod.owner === null || this.#came.has(pod.uid)) return;
+    if (this.#came.has(pod.uid)) return;
     const key = keyOf(pod);
     this.#came.set(pod.uid, { key, round: this.#rounds.get(key) ?? 0, at: now });
   }
@@ -45,18 +45,27 @@ export class Returns {
     this.#came.delete(uid);
   }
 
+  /** The node takes pods again: those that are there, and those to come, are as new. */
+  forget(nodeName: string): void {
+    const isThere = (key: string): boolean => key.startsWith(`${nodeName}\n`);
+    for (const key of this.#rounds.keys()) if (isThere(key)) this.#rounds.delete(key);
+    for (const [uid, came] of this.#came) {
+      if (isThere(came.key)) this.#came.set(uid, { ...came, round: 0 });
+    }
+  }
+
   /** Null: the pod is not one that came back. */
   of(pod: Pod): Return | null {
     const came = this.#came.get(pod.uid);
     if (!came || came.round === 0) return null;
     const { round, at } = came;
     const { returnsMax, returnWaitMsMin, taint } = this.#config;
-    const { kind, name } = pod.owner ?? { kind: '', name: '' };
     const why = decidingToleration(pod.tolerations, taint, this.#config)
       ? 'it tolerates the taint'
       : 'it names the node, or the node takes new pods';
     const times = round === 1 ? 'came back' : `came back ${round} times`;
-    const message = `${times}: ${kind} ${name} starts it again on the node (${why})`;
+    const who = pod.owner ? `${pod.owner.kind} ${pod.owner.name}` : 'somebody';
+    const message = `${times}: ${who} starts it again on the node (${why})`;
     if (round > returnsMax) return { message: `${message}, and it stays`, waits: null };
     const wait: Millis = returnWaitMsMin * 2 ** (round - 1);
     return { message, waits: { since: at, until: at + wait } };
@@ -68,7 +77,11 @@ export function returnBlocker({ message }: Return): Blocker {
   return { code: 'Returned', verdict: 'never', message };
 }
 
-function keyOf({ nodeName, namespace, owner }: Pod): string {
-  const { apiVersion = '', kind = '', name = '' } = owner ?? {};
-  return [nodeName, namespace, apiVersion, kind, name].join('\n');
+/** What generators of names put at their end: a number, or five characters and more without vowels. */
+const generated = /-(?:\d+|[bcdfghjklmnpqrstvwxz2456789]{5,10})$/;
+
+/** An owner may be made anew with its pod, and so may a pod that has none: then their names differ at the end. */
+function keyOf({ nodeName, namespace, name: podName, owner }: Pod): string {
+  const { apiVersion = '', kind = '', name = podName } = owner ?? {};
+  return [nodeName, namespace, apiVersion, kind, name.replace(generated, '')].join('\n');
 }

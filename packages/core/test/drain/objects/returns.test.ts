@@ -63,6 +63,32 @@ describe('a pod that comes back to the node', () => {
     assert.ok(world.log.includes('evict web-0'));
   });
 
+  for (const [whose, made] of [
+    ['that nobody owns', () => ({ name: 'op-0' })],
+    ['that nobody owns, of a new name', (at: number) => ({ name: `op-${at}` })],
+    [
+      'whose owner is new as well',
+      (at: number) => ({ name: `op-${at}`, owner: { ...owner, name: `op-xkcd${at + 4}` } }),
+    ],
+  ] as const) {
+    it(`is evicted no more often ${whose}, while another pod holds the node up`, () => {
+      const world = new World(drainOf({ nodes: ['n1'] }), ['n1']);
+      world.refuses.add('on-n1');
+      let at = 0;
+      const make = (): void => world.show({ nodeName: 'n1', uid: `op-${at}`, ...made(at) });
+      make();
+      world.onEvicted = () => {
+        at += 1;
+        world.after(200, make);
+      };
+      world.pass(60_000);
+      assert.equal(at, 4);
+      world.refuses.clear();
+      world.pass(120_000);
+      assert.match(world.state().blockers.join(), /came back 4 times: .*, and it stays/);
+    });
+  }
+
   it('is asked for a bounded number of times, however late or lost answers are', () => {
     const answers = fc.array(
       fc.record({

@@ -43,6 +43,23 @@ describe('a NodeDrain with whileClosed RollBack', () => {
     assert.equal(world.state().phase, 'Drained');
   });
 
+  it('evicts each time anew the pods that run there in between, as often as that is', () => {
+    const world = started();
+    const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web' };
+    for (let night = 0; night < 7; night += 1) {
+      world.show({ name: `web-${night}`, nodeName: 'n1', owner });
+      world.pass(1_000);
+      assert.ok(world.log.includes(`evict web-${night}`), `night ${night}`);
+      close(world);
+      world.pass(60_000);
+      world.answers = () => ({ kind: 'done' });
+      world.pass(60_000);
+    }
+    world.refuses.clear();
+    world.pass(60_000);
+    assert.equal(world.state().phase, 'Drained');
+  });
+
   it('takes a node back once, however soon that begins anew', () => {
     const world = started();
     const until = world.now + 7_000;
