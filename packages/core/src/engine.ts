@@ -117,7 +117,7 @@ export function createEngine(options: Partial<Config> = {}): Engine {
       checkEvent(event);
       latest = now;
       const changes = changesOf(store.endPauses(now), store.apply(now, event));
-      replicas.follow(event, changes);
+      replicas.follow(now, event, changes);
       simulated?.handle(now, event, changes);
       const nodes = lifecycle?.handle(now, event, changes) ?? [];
       const pauses = nodes.length === 0 ? nothing : followPauses(now, nodes);
@@ -140,7 +140,7 @@ export function createEngine(options: Partial<Config> = {}): Engine {
       return true;
     },
     nextWake() {
-      let wake = store.nextPauseEnd();
+      let wake = earlier(store.nextPauseEnd(), replicas.nextWake());
       for (const machine of machines) if (machine) wake = earlier(wake, machine.nextWake());
       return notBefore(latest, wake);
     },

@@ -2,6 +2,8 @@
 import { isUncertain } from './attempt/blocker.ts';
 import { isSetback, type Outcome } from './attempt/outcome.ts';
 import type { Event } from './event.ts';
+import { Schedule } from './kernel/schedule.ts';
+import type { Instant, Millis } from './kernel/time.ts';
 import { plainPod } from './model/kept-pod.ts';
 import { readyStatus } from './model/node.ts';
 import type { Pod, PodRef } from './model/pod.ts';
@@ -12,6 +14,9 @@ export interface OwnPod {
   readonly namespace: string;
   readonly name: string;
 }
+
+/** A request for the removal of a pod that shows nothing after this time has come to nothing, whatever was answered. */
+const removalMsMax: Millis = 120_000;
 
 /**
  * Knows the replicas of the workload to which our own pod belongs, and which of them works. A replica is a pod
@@ -31,9 +36,10 @@ export class OwnReplicas {
   #ownSeen: Pod | null = null;
   /** Null: to be looked up. */
   #replicas: readonly Pod[] | null = null;
-  /** The uids of those whose removal was asked for, until it is refused or seen. */
-  readonly #sent = new Set<string>();
+  /** By uid, those whose removal was asked for, and until when it may come of that. */
+  readonly #sent = new Schedule();
   #version = 0;
+  #now: Instant = Number.NEGATIVE_INFINITY;
 
   constructor(store: StoreView, own: OwnPod | null) {
     this.#store = store;
@@ -64,7 +70,7 @@ export class OwnReplicas {
   standIns(pod: Pod): readonly Pod[] | null {
     if (!this.has(pod) || !this.#works(pod)) return null;
     return this.list().filter((other) => {
-      return other.uid !== pod.uid && !this.#sent.has(other.uid) && this.#works(other);
+      return other.uid !== pod.uid && this.#sent.at(other.uid) === null && this.#works(other);
     });
   }
 
@@ -74,9 +80,16 @@ export class OwnReplicas {
     return `${kind} ${name}`;
   }
 
+  /** When a removal that was asked for has come to nothing; null: none may. */
+  nextWake(): Instant | null {
+    return this.#sent.next();
+  }
+
   /** Takes in what has changed in the store. */
-  follow(event: Event, changes: readonly Change[]): void {
+  follow(now: Instant, event: Event, changes: readonly Change[]): void {
     if (this.#own === null) return;
+    this.#now = now;
+    while (this.#sent.takeDue(now) !== null) this.#version += 1;
     if (event.kind === 'podViews') this.#replicas = null;
     for (const change of changes) {
       if (change.kind === 'pod') this.#followPod(this.#own, change.pod);
@@ -93,7 +106,7 @@ export class OwnReplicas {
   /** Somebody is about to ask for its removal. */
   sent({ uid }: PodRef): void {
     if (!this.#neighbours.has(uid)) return;
-    this.#sent.add(uid);
+    this.#sent.set(uid, this.#now + removalMsMax);
     this.#version += 1;
   }
 
@@ -104,7 +117,7 @@ export class OwnReplicas {
 
   /** Nothing more comes of what was sent. */
   calledOff(uid: string): void {
-    if (this.#sent.delete(uid)) this.#version += 1;
+    if (this.#sent.cancel(uid)) this.#version += 1;
   }
 
   #followPod(own: OwnPod, pod: Pod): void {
@@ -117,7 +130,7 @@ export class OwnReplicas {
 
   #forget({ uid }: Pod): void {
     if (!this.#neighbours.delete(uid)) return;
-    this.#sent.delete(uid);
+    this.#sent.cancel(uid);
     this.#replicas = null;
     this.#version += 1;
   }

@@ -231,6 +231,34 @@ describe('a NodeDrain of all nodes', () => {
       assert.equal(world.state().phase, 'Drained');
     });
   }
+  it('lets ours go once a request that another drain sent has come to nothing', () => {
+    const nodes = ['n1', 'n2', 'n3'].map((name) => ({ name, conditions: readyIs('True') }));
+    const pods = [replica('a', 'n1'), replica('b', 'n2')].map((pod) => ({
+      ...pod,
+      tolerations: [],
+    }));
+    const refused: Outcome = { kind: 'blocked', message: 'a budget', retryAfter: null };
+    for (const [outcome, end] of [
+      [refused, { isDeleted: true }],
+      [{ kind: 'done' }, { isDeleted: true }],
+      [{ kind: 'done' }, { isPaused: true }],
+    ] as const) {
+      const first = drainOf({ nodes: ['n2'] });
+      const config = { mode: 'evict', ownPod: { namespace, name: 'a' } } as const;
+      const world = new World(first, nodes, pods, config);
+      world.mishap = () => ({ outcome, after: 3_000 });
+      world.pass(1_000);
+      world.declare({ ...first, isGuarded: true, ...end });
+      world.pass(10_000);
+      world.mishap = () => null;
+      const second = { name: 'second', uid: 'u2' };
+      world.declare(drainOf({ nodes: ['n1'], taint: { key: 'other' } }, second));
+      world.pass(1_000);
+      assert.equal(world.state('second').phase, 'Blocked');
+      world.pass(180_000);
+      assert.equal(world.state('second').phase, 'Drained', `${outcome.kind} ${Object.keys(end)}`);
+    }
+  });
 });
 
 describe('the legacy mode that deletes the pods of nodes which are not ready', () => {

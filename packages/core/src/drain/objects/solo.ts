@@ -5,7 +5,7 @@ import { earliest, type Instant } from '../../kernel/time.ts';
 import type { Node } from '../../model/node.ts';
 import { type OwnPod, OwnReplicas } from '../../own-replicas.ts';
 import type { NodeDrain } from '../../policy/values.ts';
-import { Store, type StoreView } from '../../store.ts';
+import { type Change, Store, type StoreView } from '../../store.ts';
 import type { RenewMark } from '../claims.ts';
 import { type DrainConfig, resolveDrainConfig } from '../config.ts';
 import { DrainMachine } from '../machine.ts';
@@ -83,10 +83,9 @@ export class SoloDrain {
   handle(now: Instant, event: Event): readonly SoloDrainCommand[] {
     if (event.kind === 'tick') return this.#act(now);
     const change = this.#store.apply(now, event);
-    const { version } = this.#replicas;
-    if (change) this.#replicas.follow(event, [change]);
-    const isMoved = this.#replicas.version !== version;
-    if (change && (this.#workloads.follow(now, [change]) || isMoved)) this.machine.recheck(now);
+    const isMoved = this.#followReplicas(now, event, change ? [change] : []);
+    const hasRoom = change !== null && this.#workloads.follow(now, [change]);
+    if (isMoved || hasRoom) this.machine.recheck(now);
     this.#actAt = now;
     if (event.kind === 'podUpsert' && !this.#names.has(event.pod.nodeName)) return [];
     if (event.kind === 'nodeUpsert' && !this.#names.has(event.node.name)) return [];
@@ -107,6 +106,7 @@ export class SoloDrain {
       this.#holds.nextWake(),
       this.#gates.nextWake(),
       this.#workloads.nextWake(),
+      this.#replicas.nextWake(),
       until === null ? null : this.#store.clock.when(until),
     ]);
   }
@@ -115,13 +115,21 @@ export class SoloDrain {
     return this.#holds.answered(now, id, outcome) || this.#gates.settle(now, id, outcome);
   }
 
+  /** Whether another replica of ours may be the last one that works. */
+  #followReplicas(now: Instant, event: Event, changes: readonly Change[]): boolean {
+    const { version } = this.#replicas;
+    this.#replicas.follow(now, event, changes);
+    return this.#replicas.version !== version;
+  }
+
   #act(now: Instant): readonly SoloDrainCommand[] {
     const { machine } = this;
     this.#actAt = null;
     if (!machine.synced || machine.finished) return machine.handle(now, { kind: 'tick' });
     const { until } = this.#drain;
     if (until !== null && now >= this.#store.clock.when(until)) machine.giveUp(now);
-    if (this.#workloads.follow(now, [])) machine.recheck(now);
+    const isMoved = this.#followReplicas(now, { kind: 'tick' }, []);
+    if (this.#workloads.follow(now, []) || isMoved) machine.recheck(now);
     this.#holds.look(now);
     const commands = machine.handle(now, { kind: 'tick' });
     return [...this.#holds.ask(now), ...commands, ...this.#gates.take(now)];
