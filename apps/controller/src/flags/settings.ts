@@ -87,8 +87,8 @@ const general = {
     boolean,
     false,
     'in a cluster whose kube-controller-manager evicts too: decide in its place for the pods of ' +
-      'namespaces labelled taintmgr.dev/takeover=enabled, and for no others; keeps the admission ' +
-      'policies by which the API server refuses its evictions there',
+      'namespaces labelled taintmgr.dev/takeover=enabled, and for no others; checks the admission ' +
+      'policies by which the API server refuses its evictions there, and mends them where it may',
   ),
   publishStatus: setting(
     'publish-status',

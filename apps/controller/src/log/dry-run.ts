@@ -7,8 +7,8 @@ const texts: ReadonlyMap<string, string> = new Map([
   ['evicted', 'dry run: would have evicted'],
 ]);
 
-/** The line as a dry run says it; `tellsWrite`: it tells of something else that was written. */
-export function dryRunLine(said: Line, tellsWrite = false): Line {
+/** The line as a dry run says it; `isOfWrite`: it reports something else that was written. */
+export function dryRunLine(said: Line, isOfWrite = false): Line {
   const { message } = said;
-  return { ...said, message: texts.get(message) ?? (tellsWrite ? `dry run: ${message}` : message) };
+  return { ...said, message: texts.get(message) ?? (isOfWrite ? `dry run: ${message}` : message) };
 }

@@ -267,13 +267,13 @@ function observe(
   const isRepeated = setbacks.isKnown(notice, now);
   if (callsOff(notice) && !stats.leadership.held) return;
   const said = lineOf(notice, now);
-  const { level, message, fields } = isDryRun ? dryRunLine(said, tellsWrite(notice)) : said;
+  const { level, message, fields } = isDryRun ? dryRunLine(said, isOfWrite(notice)) : said;
   // After a line about a failure there is one about its end.
   if (connectivity.isRestored(notice)) log.info(fields, `${message} again`);
   else log[isRepeated ? 'debug' : level](fields, message);
 }
 
-function tellsWrite({ kind }: Notice): boolean {
+function isOfWrite({ kind }: Notice): boolean {
   return (
     kind === 'nodeWriteFinished' || kind === 'drainWriteFinished' || kind === 'taintStartsKept'
   );

@@ -103,7 +103,10 @@ function standsBack({ troubles }: TaintManager): string | null {
   return found === undefined ? null : found.slice(kind.length);
 }
 
-const nowhere = 'the admission policies are not installed: a controller with --takeover does that';
+const nowhere = 'the admission policies of takeover are not installed';
+
+/** What mends them, whoever has installed them. */
+const mend = 'kubectl apply -k deploy/takeover, or helm upgrade, mends them';
 
 /** For so long an old heartbeat still counts for the policies; 0: it does not. */
 export function graceOf({ manager, now, policies }: TakeoverState): Millis {
@@ -120,8 +123,8 @@ export function lastHeartbeat({ renewedAt, isResigned }: TaintManager, now: Inst
 
 /** A sentence about the policies. */
 export function policiesText({ version, drift }: Policies): string {
-  if (version === null) return 'not installed';
-  if (drift.length > 0) return `version ${version}, not as they should be`;
+  if (version === null) return `not installed; ${mend}`;
+  if (drift.length > 0) return `version ${version}, not as they should be; ${mend}`;
   return `version ${version}, as they should be`;
 }
 

@@ -46,7 +46,8 @@ export async function run(
     const marks = nodes.flatMap(({ annotations }) => readMarks(annotations));
     const named = marks.filter(isNamed(name)).filter(({ by }) => by === nodeDrainer);
     const drains = await nodeDrainsNamed(client, [plain], [plain, ...named.map(({ id }) => id)]);
-    if (drains.length === 0 && plain !== name) throw new UsageError(nothingToUndo(plain, nodes));
+    if (drains.length === 0 && plain !== name)
+      throw new UsageError(nothingToUndo(plain, nodes, isPart));
     let isUndone = true;
     for (const drain of drains) {
       if (isPart) throw new UsageError(wholeOnly(drain));
@@ -60,7 +61,8 @@ export async function run(
     const done = new Set(drains.map(({ metadata }) => metadata.name));
     const isMeant = (mark: DrainMark): boolean => !done.has(mark.id) && isNamed(name)(mark);
     const marked = nodes.filter(({ annotations }) => readMarks(annotations).some(isMeant));
-    if (marked.length === 0 && done.size === 0) throw new UsageError(nothingToUndo(name, nodes));
+    if (marked.length === 0 && done.size === 0)
+      throw new UsageError(nothingToUndo(name, nodes, isPart));
     if (done.has(plain)) return isUndone ? exitCode.done : exitCode.error;
     const options = { say: output.out, warn: (text: string) => warn(output, text), isDryRun };
     const names = await idleFirst(client, marked, isMeant, options);
@@ -104,9 +106,11 @@ function wholeOnly({ metadata: { name } }: NodeDrainObject): string {
   return `drain ${name} is a NodeDrain, which is undone as a whole; take a node out of its spec.nodes to undo it there`;
 }
 
-function nothingToUndo(name: string, nodes: readonly NodeFacts[]): string {
+function nothingToUndo(name: string, nodes: readonly NodeFacts[], isPart: boolean): string {
   const known = drainsOn(nodes).map(({ id }) => id);
-  const list = known.length === 0 ? 'there are no drains to undo' : `drains: ${known.join(', ')}`;
+  const where = isPart ? ' on these nodes' : '';
+  const none = `there are no drains to undo${where}`;
+  const list = known.length === 0 ? none : `drains${where}: ${known.join(', ')}`;
   return `no drain ${JSON.stringify(name)} found; ${list}`;
 }
 

@@ -186,7 +186,7 @@ describe('undo', () => {
     assert.deepEqual(missing, {
       code: 1,
       out: '',
-      err: 'error: no drain "drain-x" found; drains: <drain>\n',
+      err: 'error: no drain "drain-x" found; drains on these nodes: <drain>\n',
     });
     await command(`undo ${kernel}`);
     assert.equal((await command('undo')).out, 'No drains to undo.\n');
