@@ -45,9 +45,20 @@ const steering = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
  */
 export function onOneLine(message: string): string {
   if (message.search(steering) < 0) return message;
-  return message.replaceAll(/\s*[\r\n\t]\s*/g, ' ').replace(steering, (found) => {
-    return `\\u${(found.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
-  });
+  const shown = message.replace(steering, escapeOf);
+  // Not by a pattern with spaces on both sides: of a long run of spaces it would try each beginning.
+  const parts = shown.split(/[\r\n\t]+/);
+  return parts.length === 1
+    ? shown
+    : parts
+        .map((part) => part.trim())
+        .filter(Boolean)
+        .join(' ');
+}
+
+function escapeOf(character: string): string {
+  if ('\r\n\t'.includes(character)) return character;
+  return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
 }
 
 const nameLengthMax = 253;

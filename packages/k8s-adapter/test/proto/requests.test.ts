@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { countEventRequest, postEventRequest } from '../../src/proto/event-requests.ts';
+import { countEventRequest, onOneLine, postEventRequest } from '../../src/proto/event-requests.ts';
 import { listRequest, watchRequest } from '../../src/proto/list-requests.ts';
 import { getNodeRequest, setTaintsRequest } from '../../src/proto/node-requests.ts';
 
@@ -40,6 +40,14 @@ describe('Events', () => {
       const quoted = 'webhook says: \\u001b[2J\\u009b\\u061c\\u202e\\u2028\\ufeff';
       assert.equal(JSON.parse(request.body ?? '').message, quoted);
     }
+  });
+
+  it('quote a long run of spaces in no time', () => {
+    const spaces = ' '.repeat(200_000);
+    const begun = performance.now();
+    assert.equal(onOneLine(`a${spaces}\n${spaces}b\u001b`), 'a b\\u001b');
+    assert.equal(onOneLine(`${spaces}\u001b`), `${spaces}\\u001b`);
+    assert.ok(performance.now() - begun < 1000);
   });
 });
 
