@@ -1,5 +1,7 @@
 // What nodes and pods were before, as far as the API server still knows.
+import type { Toleration } from '@taintmgr/core';
 import { endOfSecond, type Instant } from '@taintmgr/core/time';
+import { podFromJson } from '@taintmgr/k8s-adapter/client';
 import { evictsPods, type NodeFacts, type PodFacts } from './facts.ts';
 import { inTurns } from './in-turns.ts';
 import type { ClusterReader } from './reader.ts';
@@ -123,30 +125,21 @@ function asApplied(facts: PodFacts): PodFacts | null {
     const { key, operator, value, effect } = toleration;
     const same = written.find(
       (one) =>
-        (one.key ?? '') === key &&
-        (one.operator ?? '') === operator &&
-        (one.value ?? '') === value &&
-        (one.effect ?? '') === effect,
+        one.key === key &&
+        one.operator === operator &&
+        one.value === value &&
+        one.effect === effect,
     );
-    return same ? { ...toleration, tolerationSeconds: same.tolerationSeconds ?? null } : toleration;
+    return same ?? toleration;
   });
   if (JSON.stringify(tolerations) === JSON.stringify(pod.tolerations)) return null;
   return { ...facts, pod: { ...pod, tolerations } };
 }
 
-interface WrittenToleration {
-  readonly key?: string;
-  readonly operator?: string;
-  readonly value?: string;
-  readonly effect?: string;
-  readonly tolerationSeconds?: number;
-}
-
-function appliedTolerations(text: string | null): readonly WrittenToleration[] {
-  if (text === null) return [];
+/** Whoever may write the pod may write anything there. */
+function appliedTolerations(text: string | null): readonly Toleration[] {
   try {
-    const object = JSON.parse(text) as { spec?: { tolerations?: readonly WrittenToleration[] } };
-    return object.spec?.tolerations ?? [];
+    return text === null ? [] : podFromJson(JSON.parse(text)).tolerations;
   } catch {
     return [];
   }

@@ -58,7 +58,8 @@ const applied = JSON.stringify({
 });
 const other = podFactsOf({ ...pod('db', tolerates('k', 7)), uid: 'other' }, { version: '100' });
 
-const cases: readonly (readonly [string, Known, readonly string[]])[] = [
+type Case = readonly [string, Known, readonly string[]];
+const cases: readonly Case[] = [
   ['a node without taints', { nodes: [nodeState(90, k), nodeState(50)] }, ['950: ']],
   [
     'a taint, and what was before it',
@@ -113,6 +114,15 @@ const cases: readonly (readonly [string, Known, readonly string[]])[] = [
     { pods: [podState(50, 300, { lastApplied: '{' })] },
     ['950: 300s'],
   ],
+  ...[5, 'k', [null, 5, { key: { a: 1 } }], { length: 1 }].map((tolerations): Case => {
+    const lastApplied = JSON.stringify({ spec: { tolerations } });
+    const name = `nothing of an annotation that has as tolerations ${JSON.stringify(tolerations)}`;
+    return [name, { pods: [podState(50, 300, { lastApplied })] }, ['950: 300s']];
+  }),
+  ...['null', '5', '{"spec":null}'].map((lastApplied): Case => {
+    const name = `nothing of an annotation that is ${lastApplied}`;
+    return [name, { pods: [podState(50, 300, { lastApplied })] }, ['950: 300s']];
+  }),
 ];
 
 describe('what is remembered of a cluster', () => {
