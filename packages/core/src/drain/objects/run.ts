@@ -141,7 +141,7 @@ export class NodeDrainRun {
     const { isDeleted, isGuarded, takesLaterNodes } = this.#drain;
     const isOver = isGuarded && !isDeleted && !takesLaterNodes && this.#startedAt !== null;
     if (this.#isDeleting) return false;
-    return isOver && this.#machine.finished && this.nextWake() === null;
+    return isOver && this.#machine.finished && this.#nextWork() === null;
   }
 
   /** When it is to be deleted, as it has ended; null: it is not. */
@@ -272,6 +272,11 @@ export class NodeDrainRun {
   }
 
   nextWake(): Instant | null {
+    return earliest([this.#nextWork(), this.#isDeleting ? null : this.deleteAt]);
+  }
+
+  /** When there is something to do before it is deleted. */
+  #nextWork(): Instant | null {
     const { isDeleted, isGuarded, until } = this.#drain;
     const isOn = isGuarded && !isDeleted;
     const { clock } = this.#surroundings.store;

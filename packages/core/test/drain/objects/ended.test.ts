@@ -87,6 +87,17 @@ describe('ttlSecondsAfterFinished', () => {
     assert.deepEqual(world.log.slice(-3), ['delete', 'undo n1', 'let go']);
   });
 
+  it('does so where pods have come to its nodes since, and gone, and nothing else happens', () => {
+    for (const goes of [true, false]) {
+      const world = new World(drainOf(spec), ['n1']);
+      world.pass(300_000);
+      world.show({ name: 'late', nodeName: 'n1' });
+      if (goes) world.remove('shop/late');
+      world.pass(310_000);
+      assert.ok(world.log.includes('delete'), `goes: ${goes}`);
+    }
+  });
+
   it('counts from the end over a failover, and deletes what has failed too', () => {
     const world = new World(drainOf({ ...spec, timeouts: { node: '1m' } }), ['n1']);
     world.refuses.add('on-n1');
