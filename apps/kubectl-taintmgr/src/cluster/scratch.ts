@@ -126,7 +126,7 @@ export async function refuseWithout(client: ApiClient, rights: readonly Right[])
   const missing = rights.filter((_, index) => answers[index] === false).map(describeRight);
   if (missing.length === 0) return;
   throw new UsageError(
-    `no permission to ${missing.join(', to ')}: without these nothing is made that could not be deleted again; nothing was changed`,
+    `no permission to ${missing.join(', ')}: needed to make objects and to delete them again; nothing was changed`,
   );
 }
 

@@ -23,7 +23,7 @@ given there should be what is applied, so pipe the output of kustomize or helm i
 
 --probe shows whether kube-controller-manager evicts for NoExecute taints, where nothing else does: it makes
 a Node that is no machine, with a taint, and a pod on it in a Namespace of its own, sees who evicts the pod,
-and takes everything away again, also after Ctrl-C; what a killed one has left the next one takes away.
+and takes everything away again, also after Ctrl-C. The next probe takes away what a killed one has left.
 It needs these permissions: create, get, list and delete nodes and pods; create, list and delete namespaces;
 list events; get serviceaccounts.
 

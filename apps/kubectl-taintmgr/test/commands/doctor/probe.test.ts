@@ -354,7 +354,7 @@ describe('doctor --probe', () => {
     const { code, err } = await run('doctor', '--probe', '--token=looker');
     assert.match(
       err,
-      /^error: no permission to create nodes and to delete nodes and to create namespaces and to delete namespaces and to delete pods and to create pods -n taintmgr-probe-\w+: /,
+      /^error: no permission to create nodes, delete nodes, create namespaces, delete namespaces, delete pods, create pods -n taintmgr-probe-\w+: /,
     );
     assert.deepEqual([code, left()], [1, []]);
   });

@@ -35,7 +35,7 @@ describe('takeover that cannot take away what it makes', () => {
       assert.equal(code, 1);
       assert.match(
         err,
-        /error: no permission to delete namespaces.*: without these nothing is made that could/,
+        /error: no permission to delete namespaces.*: needed to make objects and to delete them again/,
       );
       assert.deepEqual(scratch(), []);
     });
