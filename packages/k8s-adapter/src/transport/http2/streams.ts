@@ -165,9 +165,7 @@ export class Streams<T> {
   /** Takes what has come. Throws ProtocolError: the connection is of no more use. */
   receive(chunk: Uint8Array): void {
     for (const frame of this.#reader.push(chunk)) {
-      if (isEmpty(frame) && ++this.#emptyFrames > emptyFramesMax) {
-        throw new ProtocolError('frames without end that bring nothing');
-      }
+      if (isEmpty(frame)) this.#countEmpty();
       this.#take(frame);
     }
     // Told now and then how much has come, the server goes on.
@@ -176,6 +174,11 @@ export class Streams<T> {
       this.#unacknowledged = 0;
     }
     if (!this.#writer.isEmpty) this.#listener.output();
+  }
+
+  #countEmpty(): void {
+    if (++this.#emptyFrames <= emptyFramesMax) return;
+    throw new ProtocolError('frames without end that bring nothing');
   }
 
   #take(frame: Frame): void {
@@ -215,8 +218,6 @@ export class Streams<T> {
     }
   }
 
-  // Answers
-
   #takeData(frame: Frame): void {
     this.#unacknowledged += frame.payload.length;
     const stream = this.#streams.get(frame.stream);
@@ -252,10 +253,10 @@ export class Streams<T> {
     if (!isLast) return;
     this.#unfinished = null;
     const stream = this.#streams.get(block.stream);
-    if (!stream) return;
-    if (!headers) this.#refuse(stream);
+    if (!stream) this.#countEmpty();
+    else if (!headers) this.#refuse(stream);
     else if (!stream.hasHead) this.#takeHead(stream, headers);
-    if (block.endsStream && this.#streams.has(stream.id)) this.#end(stream);
+    if (stream && block.endsStream && this.#streams.has(stream.id)) this.#end(stream);
   }
 
   #decoded(part: Uint8Array, isLast: boolean): readonly Header[] | null {
@@ -277,9 +278,9 @@ export class Streams<T> {
     const status = Number(headers.find((header) => header[0] === ':status')?.[1]);
     if (!(status >= 100)) throw new ProtocolError('an answer without a status');
     // What is below only says that the answer is to come.
-    if (status < 200) return;
-    stream.hasHead = true;
-    this.#listener.head(stream.asker, status, flatHeaders(headers));
+    stream.hasHead = status >= 200;
+    if (!stream.hasHead) this.#countEmpty();
+    else this.#listener.head(stream.asker, status, flatHeaders(headers));
   }
 
   #end(stream: Stream<T>): void {

@@ -147,6 +147,7 @@ describe('bytes held for bytes received', () => {
     ];
     assert.deepEqual(ended, [
       'empty DATA',
+      ...['HEADERS for nobody', 'HEADERS that only announce', 'HEADERS that are learnt'],
       ...rest,
       ...['PING', 'PING that answers none of ours', 'GOAWAY', 'WINDOW_UPDATE'],
       ...['CONTINUATION of one byte', 'empty CONTINUATION', 'a frame that is unknown'],
