@@ -21,7 +21,7 @@ import {
 } from '../../src/server/server.ts';
 
 const files = { tlsCertFile: '', tlsPrivateKeyFile: '', clientCaFile: '', bindAddress: '::1' };
-export const identity = readServerIdentity(files, (name) => name);
+const identity = readServerIdentity(files, (name) => name);
 
 export interface Flooded extends StatusServer {
   readonly drops: DropReason[];
