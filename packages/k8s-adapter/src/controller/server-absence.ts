@@ -25,9 +25,11 @@ export class ServerAbsence {
   hear(now: Instant, { kind, id = '', status = 0 }: Heard): boolean {
     if (kind === 'end') this.#answered.delete(id);
     const isAnswer = kind === 'head' || kind === 'answer';
+    const isMore = kind === 'chunk' || kind === 'alive';
     const isFailure = kind === 'failed' && !this.#answered.delete(id);
     if (isFailure || (isAnswer && status >= 500)) this.#isMissed = true;
-    const isGood = isAnswer ? status >= 200 && status < 300 : kind === 'chunk' || kind === 'alive';
+    // What follows the head of a refusal is no good answer either.
+    const isGood = isAnswer ? status >= 200 && status < 300 : isMore && this.#answered.has(id);
     if (!isGood) return false;
     if (kind === 'head') this.#note(id);
     const isBack = isAnswer && this.#isMissed && now - this.#heardAt >= awayMsMin;

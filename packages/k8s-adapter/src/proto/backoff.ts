@@ -39,3 +39,54 @@ export class Backoff {
     return wait;
   }
 }
+
+/** What went wrong, as far as waits depend on it. */
+interface Setback {
+  /** The HTTP status; null: there was no answer. */
+  readonly status: number | null;
+  /** The wait that the server asks for; null: it does not. */
+  readonly retryAfter: Millis | null;
+}
+
+/** The trouble of one that asks again and again, from the first failure to the next success. */
+export class Trouble {
+  #isOn = false;
+  /** One that is back may refuse at first whom it allows later. */
+  #wasAway = false;
+  readonly #backoff: Backoff;
+  /** After 410, by which a server that answers asks for a list: how long it was away is no matter. */
+  readonly #afterGone: Backoff;
+
+  constructor(random: Random) {
+    this.#backoff = new Backoff(random);
+    this.#afterGone = new Backoff(random);
+  }
+
+  get isOn(): boolean {
+    return this.#isOn;
+  }
+
+  /** It goes on without a wait. */
+  begin(): void {
+    this.#isOn = true;
+  }
+
+  end(): void {
+    this.#isOn = false;
+    this.#wasAway = false;
+  }
+
+  /** The next wait is the shortest, but for one after 410. */
+  reset(): void {
+    this.#backoff.reset();
+  }
+
+  /** How long to wait, and whether the server has been away, as far as this one can tell. */
+  wait(now: Instant, { status, retryAfter }: Setback): { wait: Millis; isAway: boolean } {
+    this.#isOn = true;
+    this.#wasAway ||= (status ?? 500) >= 500 && retryAfter === null;
+    const backoff = status === 410 ? this.#afterGone : this.#backoff;
+    const wait = backoff.next(now, retryAfter ?? 0);
+    return { wait, isAway: this.#wasAway && retryAfter === null };
+  }
+}

@@ -1,4 +1,5 @@
 import type { Instant, Millis } from '@taintmgr/core/time';
+import type { Failure } from './answer.ts';
 import type { ApiRequest } from './api-request.ts';
 import type { Random } from './backoff.ts';
 import { type AnswerCollector, type ExchangeInput, endsExchange } from './exchange.ts';
@@ -109,6 +110,11 @@ export function streamSeconds(random: Random): number {
 /** Whether a request is under way in this state. */
 export function isOpen(state: ReflectorState): state is Open {
   return state.kind === 'Listing' || state.kind === 'Loading' || state.kind === 'Watching';
+}
+
+/** Whether pages may bring what the stream of a list does not. */
+export function mayPage({ kind }: ReflectorState, { status, retryAfter }: Failure): boolean {
+  return kind === 'Loading' && status !== 410 && retryAfter === null;
 }
 
 /** Whether events are heard in this state. */

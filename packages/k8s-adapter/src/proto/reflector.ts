@@ -1,6 +1,6 @@
 import { formatDuration, type Instant } from '@taintmgr/core/time';
 import { type Failure, failureOf, isTooLong, noAnswer, succeeded } from './answer.ts';
-import { Backoff } from './backoff.ts';
+import { Trouble } from './backoff.ts';
 import { type ExchangeInput, partsOf, type StreamInput } from './exchange.ts';
 import { Inventory } from './inventory.ts';
 import { listPage } from './list-page.ts';
@@ -21,6 +21,7 @@ import {
   isStreaming,
   type Listing,
   type Loading,
+  mayPage,
   type Next,
   nextAfter,
   nextAfterFault,
@@ -62,22 +63,17 @@ export class Reflector<T> {
   #effects: ReflectorEffect<T>[] = [];
   #synced = false;
   readonly #freshness = new Freshness();
-  /** Whether nothing has been read or opened since something went wrong. */
-  #failing = false;
+  readonly #trouble: Trouble;
   readonly #absence = new Absence();
   readonly #asking: Asking;
   readonly #options: ReflectorOptions<T>;
   readonly #inventory: Inventory<T>;
-  readonly #backoff: Backoff;
-  /** After 410, by which a server that answers asks for a list: how long it was away is no matter. */
-  readonly #afterGone: Backoff;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
     this.#asking = new Asking(options);
     this.#inventory = new Inventory(options.project);
-    this.#backoff = new Backoff(options.random);
-    this.#afterGone = new Backoff(options.random);
+    this.#trouble = new Trouble(options.random);
   }
 
   get resource(): string {
@@ -111,7 +107,7 @@ export class Reflector<T> {
   /** Whether changes are heard of: a watch that is opened after a failure may come to nothing too. */
   get hears(): boolean {
     const state = this.#state;
-    const isWatched = state.kind === 'Watching' && (state.status !== null || !this.#failing);
+    const isWatched = state.kind === 'Watching' && (state.status !== null || !this.#trouble.isOn);
     return isWatched || this.#absence.isCertain;
   }
 
@@ -165,7 +161,7 @@ export class Reflector<T> {
     const isWaiting = state.kind === 'Waiting';
     if (isWaiting && !state.isAway) return state;
     // A server that has just started may refuse the first things it is asked for.
-    this.#backoff.reset();
+    this.#trouble.reset();
     if (!isWaiting) return state;
     const soon = now + Math.round(returnMsMax * this.#options.random());
     return { ...state, until: Math.min(state.until, soon) };
@@ -248,7 +244,7 @@ export class Reflector<T> {
   /** What the list says is what there is. */
   #swap(absent: Failure | null = null): void {
     this.#freshness.read();
-    this.#failing = false;
+    this.#trouble.end();
     if (this.#asking.lists === 'pagedOnce') this.#asking.lists = 'streamed';
     const { reportsEarly } = this.#inventory;
     const changes = this.#inventory.endList();
@@ -287,7 +283,7 @@ export class Reflector<T> {
 
   #watching(now: Instant, state: Watching): Watching {
     state.caughtUpAt = caughtUpAt(now);
-    this.#failing = false;
+    this.#trouble.end();
     const { resourceVersion } = state;
     this.#notice({ kind: 'watching', resource: this.resource, resourceVersion });
     return state;
@@ -308,6 +304,7 @@ export class Reflector<T> {
     if (event.kind === 'junk' && isForeign(state)) this.#speakJson();
     if (event.kind === 'junk') return this.#garbled(now, state, event.what);
     if (event.kind === 'error') {
+      if (mayPage(state, event.failure)) return this.#listInPages(now, state, event.failure);
       const next = event.failure.status === 410 ? relist : nextAfterFault(state);
       return this.#broken(now, state, event.failure, next);
     }
@@ -363,6 +360,15 @@ export class Reflector<T> {
     return this.#recover(now, state, failure, next);
   }
 
+  /** A server that begins such a list and refuses to go on, as with an etcd that is too old, has pages. */
+  #listInPages(now: Instant, state: Open, failure: Failure): ReflectorState {
+    this.#abort(state);
+    this.#asking.lists = 'pagedOnce';
+    this.#trouble.begin();
+    this.#notice({ kind: 'reconnecting', resource: this.resource, failure, wait: 0, next: 'list' });
+    return this.#list(now);
+  }
+
   // What all share
 
   /** The server, or something on the way to it, has no protobuf, or one that we do not read. */
@@ -378,12 +384,9 @@ export class Reflector<T> {
 
   #recover(now: Instant, state: Open, failure: Failure, next: Next): ReflectorState {
     this.#abort(state);
-    const backoff = failure.status === 410 ? this.#afterGone : this.#backoff;
-    const wait = backoff.next(now, failure.retryAfter ?? 0);
-    this.#failing = true;
+    const { wait, isAway } = this.#trouble.wait(now, failure);
     this.#absence.end();
     this.#notice({ kind: 'reconnecting', resource: this.resource, failure, wait, next: next.kind });
-    const isAway = (failure.status ?? 500) >= 500 && failure.retryAfter === null;
     return { kind: 'Waiting', until: now + wait, next, isAway };
   }
 

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { createEngine } from '@taintmgr/core';
 import { Loop } from '../../src/controller/engine-loop.ts';
 import type { LoopInput } from '../../src/controller/loop-parts.ts';
+import { ServerAbsence } from '../../src/controller/server-absence.ts';
 import { isWatch } from '../../src/proto/api-request.ts';
 import { listAt } from '../world/cluster-objects.ts';
 
@@ -122,6 +123,32 @@ describe('an API server that was away for a minute', () => {
     assert.equal(server.watched, watches);
     const instants = [...server.asked.values()].map((times) => times.at(-1));
     assert.ok(new Set(instants).size >= watches - 1, instants.join(' '));
+  });
+
+  it('is watched again within 5 s where it refuses everything at first', () => {
+    let isUp = true;
+    const server = new Server((_, now) => {
+      if (!isUp) return null;
+      return now > back && now < back + 20 * second ? 403 : 200;
+    });
+    const watches = server.watched;
+    server.until(10 * second);
+    isUp = false;
+    server.breakAll();
+    server.until(back);
+    isUp = true;
+    server.until(back + 25 * second);
+    assert.equal(server.watched, watches);
+  });
+
+  it('is not back by the words of a refusal, and is by what comes after', () => {
+    const absence = new ServerAbsence();
+    absence.hear(0, { kind: 'head', id: 'w/1', status: 200 });
+    absence.hear(1000, { kind: 'failed', id: 'w/1' });
+    absence.hear(2000, { kind: 'failed', id: 'w/2' });
+    absence.hear(70_000, { kind: 'head', id: 'p/1', status: 403 });
+    absence.hear(70_000, { kind: 'chunk', id: 'p/1' });
+    assert.equal(absence.hear(71_000, { kind: 'head', id: 'l/1', status: 200 }), true);
   });
 
   it('is asked no more often than before while it is away', () => {
