@@ -329,7 +329,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
 
   /** Hands the machine an event, and begins what it commands. */
   #pass(now: Instant, event: E | LoopEvent): void {
-    if (this.#phase !== 'running' || this.#hold.takes(event)) return;
+    if (this.#phase === 'stopped' || this.#hold.takes(event)) return;
     for (const command of this.#parts.machine.handle(now, event)) {
       this.#wake.forgetOthers();
       const isStale = (nodeName: string): boolean => this.#view.isStale(now, nodeName);

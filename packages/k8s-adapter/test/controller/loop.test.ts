@@ -105,6 +105,22 @@ function describeAction(action: LoopAction<Notice>): string {
 
 const evictionOfA = ['sent deletePod a', 'call/1 PATCH /api/v1/namespaces/shop/pods/a/status'];
 
+describe('what a loop is told before it starts', () => {
+  it('is heard by its machine', () => {
+    const heard: string[] = [];
+    const engine = createEngine();
+    const handle: typeof engine.handle = (now, event) => {
+      heard.push(event.kind);
+      return engine.handle(now, event);
+    };
+    const stage = new Stage({ machine: { handle, nextWake: () => engine.nextWake() } });
+    const others = { kind: 'nobody', text: '', advice: '' } as const;
+    stage.feed({ kind: 'event', event: { kind: 'otherEvictors', others } });
+    stage.feed({ kind: 'start' });
+    assert.deepEqual(heard.slice(0, 1), ['otherEvictors']);
+  });
+});
+
 describe('loop', () => {
   it('is late since a tick is due for all it knows, and not since a pod is', () => {
     const stage = new Stage();
