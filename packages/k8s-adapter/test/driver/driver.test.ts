@@ -197,10 +197,15 @@ describe('driver', () => {
       },
     };
     const running = drive({ loop, transport, signal: stop.signal, onNotice: () => {} });
-    for (const list of ['nodes?limit=500', 'pods?limit=500']) {
-      sinks.get(list)?.head(200, {});
-      sinks.get(list)?.data(JSON.stringify(listJson('Node', '1')));
-      sinks.get(list)?.end();
+    t.after(() => stop.abort());
+    for (const [list, kind] of [
+      ['nodes', 'Node'],
+      ['pods', 'Pod'],
+    ] as const) {
+      const sink = sinks.get(`${list}?limit=500`);
+      sink?.head(200, {});
+      sink?.data(JSON.stringify(listJson(kind, '1')));
+      sink?.end();
     }
     const watch = sinks.get('pods?watch=true') ?? assert.fail('no watch');
     watch.head(200, {});
