@@ -17,7 +17,7 @@ const types = `
   ClusterApi ClusterOptions ClusterPart Decision DeleteOptions Denial DialNode DialedRequest
   EmbeddedCluster EmbeddedOptions Exchange Fault FaultRule Faults Growth HttpsOptions
   HttpsServer Json KubeObject KubeconfigOptions Kubelet KubeletTiming LifecycleTerms LoadReport
-  Machine NodeConditionType NodeDescription NodeStats NodeUsage ObjectMeta OwnerReference
+  Machine NodeConditionType NodeDescription NodeStats NodeUsage ObjectMeta OwnPod OwnerReference
   PauseScope Pauses PodEnd PodTiming PodUsage PolicyTerm PressureTerms Random RangeMs RateTerm Replica
   ReportBug ResponseSink RestingCluster Right Rule ServiceTime StatsFault Status StatusDetails Summary
   TaintManagerOptions Terms TimedToleration Timer Tokens Topology Unloaded User Violation

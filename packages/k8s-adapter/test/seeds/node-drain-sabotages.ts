@@ -76,7 +76,7 @@ function told(engine: Engine, changes: Partial<NodeDrain>): Machine {
 function withOtherOwner(event: Event): Event {
   if (event.kind !== 'podUpsert' || !event.pod.owner) return event;
   const { pod } = event;
-  return { ...event, pod: { ...pod, owner: { ...event.pod.owner, name: pod.name } } };
+  return { ...event, pod: { ...pod, owner: { ...event.pod.owner, name: `${pod.uid}.x` } } };
 }
 
 function withoutDrain(command: Command): Command {
