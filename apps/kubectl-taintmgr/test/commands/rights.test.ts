@@ -269,7 +269,7 @@ describe('a user of one namespace who may read nodes', () => {
   it('sees which pods have to go', async () => {
     const { code, out, err } = await run('pending', '-n', 'shop', '-l', 'app in (web,quiet)');
     assert.equal(code, 0, err);
-    assert.match(out, /\nshop +web +n1 +overdue .* bad:NoExecute /);
+    assert.match(out, /\nshop +web +n1 +(?:overdue|now) .* bad:NoExecute /);
     assert.doesNotMatch(out, /on-n3/);
   });
 });
