@@ -154,9 +154,14 @@ function standsBack(message: string): StatedStatus['conditions'][number] {
   return { type: 'StandingBack', status: 'True', reason: 'ControllersOverlap', message };
 }
 
+/** Whether it writes the status of policies and drains; node pressure goes by none. */
 function goesByPolicies(controllers: readonly ControllerName[]): boolean {
   return controllers.some((name) => {
-    return name === 'taint-eviction-controller' || name === 'node-lifecycle-controller';
+    return (
+      name === 'taint-eviction-controller' ||
+      name === 'node-lifecycle-controller' ||
+      name === 'node-drain-controller'
+    );
   });
 }
 
