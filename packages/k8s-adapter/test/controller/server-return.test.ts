@@ -29,6 +29,7 @@ class Server {
   readonly #loop: Loop;
   readonly #answers: Answers;
   readonly #open = new Map<string, string>();
+  #isUp = true;
   #now = start;
   #version = 0;
   /** Of each path, when a watch of it was asked for, in ms. */
@@ -48,6 +49,16 @@ class Server {
 
   get watched(): number {
     return this.#open.size;
+  }
+
+  /** It is away from 10 s after the start. */
+  awayUntil(ms: number): void {
+    this.until(10 * second);
+    this.#isUp = false;
+    this.breakAll();
+    this.until(ms);
+    assert.equal(this.watched, 0);
+    this.#isUp = true;
   }
 
   /** All connections break. */
@@ -78,7 +89,7 @@ class Server {
 
   #answer(id: string, request: Parameters<typeof isWatch>[0] & { body: string | null }) {
     const [path = ''] = request.path.split('?');
-    const status = this.#answers(path, this.#now - start);
+    const status = this.#isUp ? this.#answers(path, this.#now - start) : null;
     if (isWatch(request)) {
       this.asked.set(path, [...(this.asked.get(path) ?? []), this.#now - start]);
     }
@@ -109,16 +120,10 @@ const back = 75 * second;
 
 describe('an API server that was away for a minute', () => {
   it('is watched again within 5 s, and not by all at the same instant', () => {
-    let isUp = true;
-    const server = new Server(() => (isUp ? 200 : null));
+    const server = new Server(() => 200);
     const watches = server.watched;
     assert.ok(watches >= 5, `${watches} watches`);
-    server.until(10 * second);
-    isUp = false;
-    server.breakAll();
-    server.until(back);
-    assert.equal(server.watched, 0);
-    isUp = true;
+    server.awayUntil(back);
     server.until(back + 5 * second);
     assert.equal(server.watched, watches);
     const instants = [...server.asked.values()].map((times) => times.at(-1));
@@ -126,17 +131,11 @@ describe('an API server that was away for a minute', () => {
   });
 
   it('is watched again within 5 s where it refuses everything at first', () => {
-    let isUp = true;
     const server = new Server((_, now) => {
-      if (!isUp) return null;
       return now > back && now < back + 20 * second ? 403 : 200;
     });
     const watches = server.watched;
-    server.until(10 * second);
-    isUp = false;
-    server.breakAll();
-    server.until(back);
-    isUp = true;
+    server.awayUntil(back);
     server.until(back + 25 * second);
     assert.equal(server.watched, watches);
   });
@@ -160,18 +159,12 @@ describe('an API server that was away for a minute', () => {
   });
 
   it('is asked again after short waits where it answers before it is ready', () => {
-    let isUp = true;
     const isEarly = (path: string): boolean => !path.includes('/leases/');
     const server = new Server((path, now) => {
-      if (!isUp) return null;
       return now > back && now < back + 3 * second && isEarly(path) ? 503 : 200;
     });
     const watches = server.watched;
-    server.until(10 * second);
-    isUp = false;
-    server.breakAll();
-    server.until(back);
-    isUp = true;
+    server.awayUntil(back);
     server.until(back + 10 * second);
     assert.equal(server.watched, watches);
   });
@@ -179,20 +172,14 @@ describe('an API server that was away for a minute', () => {
 
 describe('a watch that is the first to be answered', () => {
   it('waits little where it breaks off again', () => {
-    let isUp = true;
     let answeredAt: number | null = null;
     const server = new Server((_, now) => {
-      if (!isUp) return null;
       const isFirst = now >= back && answeredAt === null;
       if (isFirst) answeredAt = now;
       return isFirst ? 0 : 200;
     }, false);
     const watches = server.watched;
-    server.until(10 * second);
-    isUp = false;
-    server.breakAll();
-    server.until(back);
-    isUp = true;
+    server.awayUntil(back);
     server.until(back + 30 * second);
     const last = [...server.asked.values()].map((times) => times.at(-1) ?? 0);
     assert.equal(server.watched, watches);

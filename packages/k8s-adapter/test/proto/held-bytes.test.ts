@@ -1,8 +1,6 @@
 // What is held of answers and watches that come in parts of one byte, as a server may send them.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { getRequest, objectRequest } from '../../src/proto/api-request.ts';
 import { AnswerCollector } from '../../src/proto/exchange.ts';
 import { ListReader } from '../../src/proto/json-list.ts';
@@ -11,21 +9,10 @@ import { JsonWatchDecoder, ProtobufWatchDecoder } from '../../src/proto/watch-de
 import { Call } from '../../src/transport/call.ts';
 import { Heard } from '../../src/transport/heard.ts';
 import { InputSink } from '../../src/transport/sink.ts';
+import { bytesHeld } from '../world/bytes-held.ts';
 import { fc } from '../world/fast-check.ts';
 
 type Take = (part: Uint8Array) => void;
-
-const collect = ((): (() => void) => {
-  setFlagsFromString('--expose-gc');
-  return runInNewContext('gc') as () => void;
-})();
-
-function bytesHeld(): number {
-  collect();
-  collect();
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
-  return heapUsed + arrayBuffers;
-}
 
 /** Of each ten bytes that come over the wire one is of the answer: a frame has nine of its own. */
 const frameBytes = 10;

@@ -126,29 +126,28 @@ const members = {
   },
 };
 
-const objectOf = (metadata: object = {}): KubeObject =>
-  ({
-    metadata: {
-      name,
-      labels: own(name),
-      annotations: own(name),
-      finalizers: [`${name}.example.com/${name}`],
-      ownerReferences: [{ apiVersion: name, kind: name, name, uid: name, controller: true }],
-      managedFields: [
-        {
-          manager: name,
-          operation: 'Apply',
-          apiVersion: 'v1',
-          fieldsType: 'FieldsV1',
-          fieldsV1: own({}),
-        },
-      ],
-      ...metadata,
-    },
-    ...members,
-    spec,
-    ...own(name),
-  }) as unknown as KubeObject;
+const objectOf = (metadata: object = {}): object => ({
+  metadata: {
+    name,
+    labels: own(name),
+    annotations: own(name),
+    finalizers: [`${name}.example.com/${name}`],
+    ownerReferences: [{ apiVersion: name, kind: name, name, uid: name, controller: true }],
+    managedFields: [
+      {
+        manager: name,
+        operation: 'Apply',
+        apiVersion: 'v1',
+        fieldsType: 'FieldsV1',
+        fieldsV1: own({}),
+      },
+    ],
+    ...metadata,
+  },
+  ...members,
+  spec,
+  ...own(name),
+});
 
 function definition(): object {
   const any = { type: 'object', additionalProperties: { type: 'string' } };

@@ -1,11 +1,10 @@
 // What a connection holds for bytes that bring nothing, frame type by frame type.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { ByteWriter } from '../../../src/transport/http2/byte-writer.ts';
 import { flags, frameTypes, writeFrame } from '../../../src/transport/http2/frames.ts';
 import { Streams } from '../../../src/transport/http2/streams.ts';
+import { bytesHeld } from '../../world/bytes-held.ts';
 
 const { endHeaders, endStream } = flags;
 
@@ -35,18 +34,6 @@ function connection(): { readonly streams: Streams<string>; readonly lines: stri
 
 function ask(streams: Streams<string>, asker: string): void {
   streams.request({ path: '/', shared: [[':method', 'GET']], bodyBytes: null }, null, asker);
-}
-
-const collect = ((): (() => void) => {
-  setFlagsFromString('--expose-gc');
-  return runInNewContext('gc') as () => void;
-})();
-
-function bytesHeld(): number {
-  collect();
-  collect();
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
-  return heapUsed + arrayBuffers;
 }
 
 const ok = [0x88];
