@@ -127,7 +127,8 @@ describe('drain-by-taint --server-side', () => {
     const line = `drain-by-taint ${taint} ${node} --server-side --detach --name kernel -o name`;
     const { code, out, err } = await plugin(line);
     assert.deepEqual([code, out], [0, 'nodedrain.taintmgr.dev/kernel\n']);
-    assert.match(err, /^hint: to wait: kubectl wait --for=condition=Drained nodedrain\/kernel/m);
+    const wait = `kubectl wait --for=jsonpath='{.status.endedAt}' nodedrain/kernel --timeout=1h`;
+    assert.ok(err.split('\n').includes(`hint: to wait for its end: ${wait}`), err);
     assert.deepEqual((await plugin('undo kernel')).code, 0);
     assert.deepEqual(setOn(watched, node), [false, '', 0]);
   });
