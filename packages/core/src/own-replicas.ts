@@ -103,11 +103,11 @@ export class OwnReplicas {
     this.#version += 1;
   }
 
-  /** Somebody is about to ask for its removal. */
-  sent({ uid }: PodRef): void {
+  /** Somebody is about to ask for its removal, or has asked for it and may still be answered. */
+  sent({ uid }: Pick<PodRef, 'uid'>): void {
     if (!this.#neighbours.has(uid)) return;
+    if (this.#sent.at(uid) === null) this.#version += 1;
     this.#sent.set(uid, this.#now + removalMsMax);
-    this.#version += 1;
   }
 
   /** What came of it. A request that may have been accepted counts as though it were. */

@@ -232,6 +232,43 @@ describe('a NodeDrain of all nodes', () => {
       assert.equal(world.state().phase, 'Drained');
     });
   }
+  for (const nodesAtOnce of [0, 1]) {
+    it(`requests the eviction of one replica at a time, ${nodesAtOnce || 'all'} nodes at once`, () => {
+      const nodes = ['n1', 'n2', 'n3'].map((name) => ({ name, conditions: readyIs('True') }));
+      const pods = [replica('a', 'n1'), replica('b', 'n2')];
+      const drain = drainOf({
+        nodes: ['n1', 'n2'],
+        limits: { nodesAtOnce },
+        pods: { evictBy: 'EvictionRequest' },
+        tolerations: 'Ignore',
+      });
+      const world = new World(drain, nodes, pods, { ownPod: { namespace, name: 'a' } });
+      const answer = (): void => {
+        const responder = { name: 'mover', heartbeatAt: world.now, expectedAt: null, message: '' };
+        world.requests = (world.requests ?? []).map((one) => ({ ...one, responder }));
+      };
+      const asked = (): readonly string[] =>
+        world.log.filter((line) => /^(request|withdraw|evict)/.test(line));
+      for (let minutes = 0; minutes < 10; minutes += 1) {
+        world.pass(30_000);
+        answer();
+        world.pass(30_000);
+      }
+      assert.deepEqual(asked(), ['request a']);
+      // The other one is not ready any more: ours is the last, and nobody is to move it.
+      world.show({ ...replica('b', 'n2'), ready: 'False' });
+      world.pass(5_000);
+      assert.deepEqual(asked().slice(1).toSorted(), ['request b', 'withdraw of-a']);
+      world.remove(`${namespace}/b`);
+      world.show(replica('c', 'n3'));
+      world.pass(30_000);
+      assert.deepEqual(asked().slice(3).toSorted(), ['request a', 'withdraw of-b']);
+      world.remove(`${namespace}/a`);
+      world.pass(30_000);
+      assert.equal(world.state().phase, 'Drained');
+    });
+  }
+
   it('lets ours go once a request that another drain sent has come to nothing', () => {
     const nodes = ['n1', 'n2', 'n3'].map((name) => ({ name, conditions: readyIs('True') }));
     const pods = [replica('a', 'n1'), replica('b', 'n2')].map((pod) => ({

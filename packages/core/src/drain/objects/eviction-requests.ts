@@ -103,6 +103,17 @@ export class EvictionRequests implements PodGate {
     return isNew && this.#sent.size === 0 && this.#ours().length === 0;
   }
 
+  /** Whether somebody may move the pod for a request of ours. */
+  isOpen(uid: string): boolean {
+    return this.#asked.has(uid) || this.#view.of(uid).some((one) => this.#isOurs(one));
+  }
+
+  /** The pods that somebody may move for a request of ours. */
+  open(): readonly { readonly uid: string }[] {
+    const listed = this.#ours().map(({ podUid }) => podUid);
+    return Array.from(new Set([...this.#asked.keys(), ...listed]), (uid) => ({ uid }));
+  }
+
   holdOf(now: Instant, pod: Pod): string | null {
     const { gate, max, store, timeoutMs } = this.#site;
     this.#hasAsked = true;

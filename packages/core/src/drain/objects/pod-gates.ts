@@ -43,8 +43,12 @@ export class DrainGates implements PodGate {
   readonly #first: PodGate;
 
   constructor(now: Instant, drain: NodeDrain, given: GateSite) {
-    const { store, workloads, idOf, nodes, isGoing } = given;
+    const { store, workloads, idOf, nodes } = given;
     this.#drain = drain;
+    const isGoing = (uid: string): boolean => {
+      const pod = store.pod(uid);
+      return pod !== null && given.isGoing(uid) && !this.#isLast(pod);
+    };
     this.#replicas = given.replicas;
     const { waitDetached, rolloutTimeoutMs, skipTerminatingMs, maxUnavailable } = drain;
     const limits = workloads.gate(maxUnavailable, drain.uid);
@@ -68,8 +72,11 @@ export class DrainGates implements PodGate {
   }
 
   holdOf(now: Instant, pod: Pod): string | null {
-    const isLast = this.#replicas.standIns(pod)?.length === 0;
-    return isLast ? lastReplicaText(this.#replicas.nameOf(pod)) : this.#first.holdOf(now, pod);
+    if (this.#isLast(pod)) return lastReplicaText(this.#replicas.nameOf(pod));
+    const hold = this.#first.holdOf(now, pod);
+    // Whoever answers for it may move it at any time: no other replica goes meanwhile.
+    if (this.#requests?.isOpen(pod.uid)) this.#replicas.sent(pod);
+    return hold;
   }
 
   sent(now: Instant, pod: Pod): void {
@@ -97,6 +104,7 @@ export class DrainGates implements PodGate {
     const restarts = this.#restarts?.take(now) ?? [];
     const volumes = this.#volumes?.take(now) ?? [];
     const requests = this.#requests?.take(now) ?? this.#others?.take(now) ?? [];
+    for (const pod of this.#requests?.open() ?? []) this.#replicas.sent(pod);
     return [
       ...requests.map((one) => ({ ...one, drain, uid })),
       ...restarts.map((restart) => ({ ...restart, drain, uid })),
@@ -140,6 +148,10 @@ export class DrainGates implements PodGate {
     const requests = this.#requests ?? this.#others;
     if (isRestart || requests?.settle(now, id, outcome) === true) return true;
     return this.#volumes?.settle(now, id, outcome) === true;
+  }
+
+  #isLast(pod: Pod): boolean {
+    return this.#replicas.standIns(pod)?.length === 0;
   }
 
   nextWake(): Instant | null {
