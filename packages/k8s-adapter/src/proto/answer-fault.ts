@@ -15,7 +15,7 @@ interface Wanted {
   readonly name: string | null;
 }
 
-type Asked = Pick<ApiRequest, 'method' | 'path' | 'headers'>;
+type Asked = Pick<ApiRequest, 'method' | 'path' | 'headers' | 'elsewhere'>;
 
 /**
  * Why an answer with 2xx is not what was asked for: `what answers at /api/v1/nodes is no list of nodes (v1),
@@ -65,8 +65,8 @@ export function statedStatus(status: JsonRecord): number {
  * for. What a write has made of the cluster the watches show, whatever its answer is.
  */
 export function heeded(request: Asked, answer: Answer): Answer {
-  // Written by those who know both kinds and versions.
-  if (!succeeded(answer) || isProtobuf(answer.headers)) return answer;
+  // What comes from elsewhere is no object of the API; protobuf is written by those who know both kinds and versions.
+  if (!succeeded(answer) || request.elsewhere || isProtobuf(answer.headers)) return answer;
   const isRead = request.method === 'GET';
   if (!isRead && !answer.body.includes('"Failure"')) return answer;
   const value = answerValue(answer);
@@ -170,8 +170,10 @@ function readWanted({ method, path, headers }: Asked): Wanted | null {
     return { what: `list of ${plural} (${apiVersion})`, isKind, isList: true, name: null };
   }
   const what = `object of ${plural} (${apiVersion})`;
-  const asked = name === undefined ? null : decoded(name);
-  return { what, isKind: isOf, isList: false, name: asked };
+  if (name === undefined) return { what, isKind: isOf, isList: false, name: null };
+  // Others may call their kinds in paths what they like: the API server has said so, and the name has to be right.
+  const isKind = (_: string, of: string): boolean => of === apiVersion || isPartial;
+  return { what, isKind, isList: false, name: decoded(name) };
 }
 
 /** Subresources that answer with the object itself. */
@@ -204,7 +206,7 @@ function decoded(name: string): string {
   }
 }
 
-/** As apimachinery guesses it: all kinds that are read here are called so. */
+/** As apimachinery guesses it: all kinds that are listed here are called so. */
 function pluralOf(kind: string): string {
   const word = kind.toLowerCase();
   if (word.endsWith('s')) return `${word}es`;

@@ -7,6 +7,7 @@ import { ApiServer, namespace, node, pod, seededRandom, VirtualClock } from '@ta
 import { drainAsking } from '../../../src/controller/procedures/drain-question.ts';
 import { objection, objectPath } from '../../../src/drain/object-state.ts';
 import type { Answer } from '../../../src/proto/answer.ts';
+import { heeded } from '../../../src/proto/answer-fault.ts';
 import type { ApiRequest } from '../../../src/proto/api-request.ts';
 import { answerOf } from '../../world/answer-of.ts';
 
@@ -15,7 +16,10 @@ type ObjectState = Extract<DrainQuestion, { kind: 'object' }>['object'];
 function ask(question: DrainQuestion, answer: (request: ApiRequest) => Answer): Outcome {
   const command = { kind: 'askForDrain', id: 'q1', drain: 'kernel', question } as const;
   let step = drainAsking(command, Date.parse('2026-11-28T00:30:00Z')).first;
-  while (step.kind === 'send') step = step.onAnswer(answer(step.request), 0);
+  // As calls hand answers on.
+  while (step.kind === 'send') {
+    step = step.onAnswer(heeded(step.request, answer(step.request)), 0);
+  }
   return step.outcome;
 }
 
@@ -86,6 +90,28 @@ describe('what a NodeDrain asks of an object', () => {
     const path = '/api/v1/namespaces/shop/pods/web';
     assert.deepEqual(objectPath(web, { resources }), { kind: 'path', path });
   });
+
+  for (const [apiVersion, kind, plural] of [
+    ['v1', 'Endpoints', 'endpoints'],
+    ['gateway.networking.k8s.io/v1', 'Gateway', 'gateways'],
+    ['metrics.k8s.io/v1beta1', 'NodeMetrics', 'nodes'],
+    ['kafka.example.com/v1', 'Kafka', 'brokers'],
+  ] as const) {
+    it(`is read whatever its kind is called in paths: ${kind}, ${plural}`, () => {
+      const metadata = { name: 'n1', annotations: { 'example.com/backup': 'done' } };
+      const group = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+      const resources = [{ name: plural, kind, namespaced: false }];
+      const bodies = new Map<string, object>([
+        [group, { kind: 'APIResourceList', apiVersion: 'v1', resources }],
+        [`${group}/${plural}/n1`, { apiVersion, kind, metadata }],
+      ]);
+      const outcome = ask({ kind: 'object', object: { ...n1, apiVersion, kind } }, ({ path }) => {
+        const body = JSON.stringify(bodies.get(path) ?? assert.fail(path));
+        return { kind: 'response', status: 200, headers: {}, body };
+      });
+      assert.deepEqual(outcome, { kind: 'done' });
+    });
+  }
 
   it('is not known where the API server refuses to say', () => {
     const body = JSON.stringify({ kind: 'Status', message: 'nodes is forbidden' });
