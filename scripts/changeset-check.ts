@@ -1,6 +1,7 @@
 // Fails where shipped sources have changed and no changeset says so: npm run changeset:check -- [REF]
 // What counts is what has changed since REF, or else: on a branch since it left main, or since it set the
-// version, on main since the last release. Changesets itself says what is shipped (`changedFilePatterns`) and whether one is there.
+// version, on main since the last release. Before the first release CHANGELOG.md says what the version has, and nothing
+// is compared. Changesets itself says what is shipped (`changedFilePatterns`) and whether one is there.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -13,7 +14,7 @@ interface Base {
 const base = baseOf(process.argv[2]);
 if (base === null) {
   process.stdout.write(
-    'changesets: nothing to compare with, HEAD is all there is or sets the version\n',
+    'changesets: nothing to compare with: no release yet, or HEAD is all there is or sets the version\n',
   );
 } else {
   process.stdout.write(`changesets: compared with ${base.name} (${base.commit.slice(0, 9)})\n`);
@@ -28,6 +29,7 @@ function baseOf(ref: string | undefined): Base | null {
   // A clone of one commit gets its history where it can; without a remote it stays as it is.
   if (git('rev-parse', '--is-shallow-repository') === 'true')
     git('fetch', '--quiet', '--unshallow');
+  if (releaseTag() === null) return null;
   if (ref !== undefined) {
     const commit = git('merge-base', ref, 'HEAD');
     if (commit === null) throw new Error(`${ref} is no commit that HEAD has anything to do with`);
@@ -63,12 +65,17 @@ function branchPoint(): Base | null {
 function lastRelease(): Base | null {
   const format = ['log', '-1', '--format=%H'];
   const set = git(...format, '-G"version":', '--', 'packages/core/package.json') || null;
-  const tag = git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*', '--match', '@*/*@*');
+  const tag = releaseTag();
   const tagged = tag === null ? null : git('rev-list', '-1', tag);
   if (tag !== null && tagged !== null && (set === null || isAncestor(set, tagged))) {
     return { commit: tagged, name: tag };
   }
   return set === null ? null : { commit: set, name: 'the commit that set the version' };
+}
+
+/** The latest before HEAD; null: nothing has been released. */
+function releaseTag(): string | null {
+  return git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*', '--match', '@*/*@*');
 }
 
 function git(...args: readonly string[]): string | null {

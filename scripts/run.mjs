@@ -20,7 +20,7 @@ const coreTests = 'packages/core/test';
 
 const [name = '', ...args] = process.argv.slice(2);
 /** What `npm run bench` runs; `npm run bench -- NAME...` runs these only. */
-const benches = ['engine', 'schedule', 'lifecycle', 'cluster', 'controller'];
+const benches = ['engine', 'lifecycle', 'cluster', 'controller'];
 const benchFolder = 'tools/workbench/src/bench';
 
 /** What `npm run test:node` runs; `npm run test:node -- FILE...` runs these only. */
@@ -150,7 +150,7 @@ function checkBench(bench) {
   const alone = `node ${source.join(' ')} ${benchFolder}/NAME.ts`;
   fail(
     `no bench is called "${bench}"; "npm run bench" takes names, such as ${benches.join(', ')}; ` +
-      `docs/files.md lists all of ${benchFolder}. Flags go to one that is run alone: ${alone}`,
+      `"npm run tidy -- --files" lists all of ${benchFolder}. Flags go to one that is run alone: ${alone}`,
   );
 }
 

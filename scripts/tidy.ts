@@ -1,9 +1,9 @@
 // What the linter cannot say about this repository: one line for each fault, exit 1 if there is any.
-// npm run tidy -- --write writes docs/files.md and the floors in ARCHITECTURE.md first.
+// npm run tidy -- --write writes the floors in ARCHITECTURE.md first; --files [FOLDER] lists what each file is for.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { floorsFaults, guideFaults, withFloors } from './tidy/architecture.ts';
-import { fileList, listFile, staleList, withoutHead } from './tidy/file-list.ts';
+import { fileList, withoutHead } from './tidy/file-list.ts';
 import { importsUp } from './tidy/floors.ts';
 import { circles } from './tidy/imports.ts';
 import { oldPictures } from './tidy/pictures.ts';
@@ -22,7 +22,6 @@ const checks = [
   replacedPhrases,
   unusedWords,
   withoutHead,
-  staleList,
   guideFaults,
   floorsFaults,
   oldPictures,
@@ -31,11 +30,15 @@ const checks = [
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
 if (process.argv.includes('--write')) {
-  writeFileSync(listFile, fileList(repository(root)));
   writeFileSync('ARCHITECTURE.md', withFloors(readFileSync('ARCHITECTURE.md', 'utf8')));
 }
 
 const tree = repository(root);
+const files = process.argv.indexOf('--files');
+if (files > 0) {
+  process.stdout.write(fileList(tree, process.argv[files + 1]));
+  process.exit();
+}
 const faults = checks.flatMap((check) => check(tree));
 for (const { file, text } of faults) process.stdout.write(`${file}: ${text}\n`);
 process.stdout.write(`tidy: ${sourcesOf(tree).length} source files, ${faults.length} faults\n`);

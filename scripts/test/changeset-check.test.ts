@@ -39,6 +39,7 @@ class Repository {
       'packages/core/package.json': JSON.stringify(core, null, 2),
       [source]: '',
     });
+    this.git('tag', 'v0.0.0');
   }
 
   git(...args: readonly string[]): void {
@@ -77,6 +78,14 @@ test('a branch says with an empty changeset that users notice nothing', (t) => {
   assert.equal(repository.check(), 0);
 });
 
+test('nothing is asked before the first release', (t) => {
+  const repository = new Repository(t);
+  repository.commit({ [source]: 'export const a = 1;' });
+  assert.equal(repository.check(), 1);
+  repository.git('tag', '--delete', 'v0.0.0');
+  assert.equal(repository.check(), 0);
+});
+
 test('an old changeset does not count for a new branch', (t) => {
   const repository = new Repository(t);
   repository.commit({ '.changeset/pods-wait.md': changeset });
@@ -100,7 +109,6 @@ for (const where of ['main', 'work']) {
     const repository = new Repository(t);
     if (where === 'work') repository.git('checkout', '--quiet', '-b', 'work');
     repository.commit({ [source]: 'export const a = 1;', '.changeset/pods-wait.md': changeset });
-    repository.git('tag', 'v0.1.0', 'main');
     setVersion(repository);
     assert.equal(repository.check(), 0);
     repository.commit({ [source]: 'export const a = 2;' });

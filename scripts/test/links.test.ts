@@ -62,7 +62,7 @@ describe('links in pages', () => {
     const folders = ['docs/*.md', 'docs/integrations/*.md'];
     const own = folders.flatMap((glob) => globSync(glob, { cwd: root }));
     // They are about the sources.
-    const others = ['README.md', 'files.md'];
+    const others = ['README.md'];
     const missing = own
       .map((page) => relative('docs', page))
       .filter((page) => !shown.includes(page) && !others.includes(page));

@@ -16,7 +16,7 @@ it('begins no bench where the name of one is none', () => {
   const said = refused('bench', 'controller', '--help');
   assert.match(
     said,
-    /^taintmgr: no bench is called "--help"; .* controller; docs\/files\.md lists/,
+    /^taintmgr: no bench is called "--help"; .* controller; "npm run tidy -- --files" lists/,
   );
 });
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { floorsFaults, guideFaults, withFloors } from '../tidy/architecture.ts';
-import { fileList, listFile, staleList, withoutHead } from '../tidy/file-list.ts';
+import { fileList, withoutHead } from '../tidy/file-list.ts';
 import { importsUp } from '../tidy/floors.ts';
 import { head } from '../tidy/heads.ts';
 import { circles } from '../tidy/imports.ts';
@@ -216,14 +216,10 @@ test('a source file without a head comment is a fault', () => {
   ]);
 });
 
-test('docs/files.md is stale as soon as a file says something else', () => {
-  const texts = { 'packages/p/src/b.ts': '// A | B.' };
-  const list = fileList(treeOf(texts));
-  assert.match(list, /^## `packages\/p\/src`\n\n.*\n.*\n\| `b\.ts` \| A \\\| B\. \|$/m);
-  assert.deepEqual(staleList(treeOf({ ...texts, [listFile]: list })), []);
-  assert.deepEqual(lines(staleList(treeOf({ 'packages/p/src/b.ts': '// C.', [listFile]: list }))), [
-    'docs/files.md: is stale: run `npm run tidy -- --write`',
-  ]);
+test('the list of files says what each of a folder is for', () => {
+  const texts = { 'packages/p/src/b.ts': '// A | B.', 'packages/q/src/c.ts': '// C.' };
+  assert.equal(fileList(treeOf(texts), 'packages/p/'), 'packages/p/src/b.ts: A | B.\n');
+  assert.match(fileList(treeOf(texts)), /^packages\/q\/src\/c.ts: C\.$/m);
 });
 
 test('a guide names files and folders that exist, and links lead somewhere', () => {

@@ -1,4 +1,4 @@
-// What each source file is for, as the file says itself, and docs/files.md made of it.
+// Finds what each source file is for, as the file says itself.
 
 const comment = /^(?:\/\*\*[\s\S]*?\*\/|\/\/.*(?:\n\/\/.*)*)/gm;
 const declaration =
