@@ -11,6 +11,8 @@ export interface PodGate {
   answered(uid: string, outcome: Outcome): void;
   /** Whether its workload was asked to put another pod in its place, and does. Left out: none is asked. */
   isReplaced?(uid: string): boolean;
+  /** Whether others were asked to move it, and may. Left out: nobody is asked. */
+  isRequested?(uid: string): boolean;
 }
 
 /** Lets all pods go. */

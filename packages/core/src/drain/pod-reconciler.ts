@@ -8,6 +8,7 @@ import type { DrainConfig } from './config.ts';
 import type { DrainDecider } from './decide.ts';
 import { fateOf, skipAt } from './fate.ts';
 import type { DrainNodes } from './nodes.ts';
+import type { PodGate } from './pod-gate.ts';
 import type { PodTurns } from './pod-turns.ts';
 import type { DrainPods } from './pods.ts';
 import { heldUpAt, heldUpMs } from './queue.ts';
@@ -22,6 +23,7 @@ interface ReconcilerSite {
   readonly pods: DrainPods;
   readonly requests: DrainRequests;
   readonly turns: PodTurns;
+  readonly gate: PodGate;
   readonly note: (note: DrainNote) => void;
 }
 
@@ -58,7 +60,7 @@ export class PodReconciler {
       const isOpen = kind === 'kept' || kind === 'waiting' || isDue({ kind });
       if (isOpen || isLeftYet) this.#decide(now, pod, isTried({ kind }));
     } else if (isLeftYet || !['terminating', 'skipped', 'left'].includes(kind)) {
-      if (known && known.tries > 0) this.#returns.leaves(pod.uid);
+      if (known) this.#leaves(known);
       const state = { kind: 'terminating', since: now } as const;
       this.#skipIfLong(now, pod, pods.put(pod, state));
     } else if (known) {
@@ -103,12 +105,17 @@ export class PodReconciler {
     const { pods, requests } = this.#site;
     const known = pods.get(uid);
     pods.schedule.cancel(uid);
-    if (known && known.tries > 0) this.#returns.leaves(uid);
+    if (known) this.#leaves(known);
     this.#returns.gone(uid);
     if (!known || known.state.kind === 'gone') return;
     if (known.awaitsAnswer) pods.put(known.pod, known.state, { vanishedAt: now });
     else if (isStaying(known)) pods.delete(uid);
     else requests.gone(now, known);
+  }
+
+  /** What its owner makes next has come back, if the pod goes because the drain has asked for it. */
+  #leaves({ pod: { uid }, tries }: DrainPod): void {
+    if (tries > 0 || this.#site.gate.isRequested?.(uid)) this.#returns.leaves(uid);
   }
 
   /** `tried`: its next try comes in time, if it is still due. */

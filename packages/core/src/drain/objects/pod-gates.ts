@@ -75,7 +75,7 @@ export class DrainGates implements PodGate {
     if (this.#isLast(pod)) return lastReplicaText(this.#replicas.nameOf(pod));
     const hold = this.#first.holdOf(now, pod);
     // Whoever answers for it may move it at any time: no other replica goes meanwhile.
-    if (this.#requests?.isOpen(pod.uid)) this.#replicas.sent(pod);
+    if (this.isRequested(pod.uid)) this.#replicas.sent(pod);
     return hold;
   }
 
@@ -91,6 +91,10 @@ export class DrainGates implements PodGate {
 
   isReplaced(uid: string): boolean {
     return this.#restarts?.isReplaced(uid) === true;
+  }
+
+  isRequested(uid: string): boolean {
+    return this.#requests?.isOpen(uid) === true;
   }
 
   /** What the drain has set on the node is taken back. */

@@ -89,6 +89,67 @@ describe('a pod that comes back to the node', () => {
     });
   }
 
+  const workflow = { ...owner, apiVersion: 'argoproj.io/v1alpha1', kind: 'Workflow' };
+  const uuid = (at: number): string => `3f0c9d2e-1a2b-4c3d-8e4f-0000000${1000 + at}a`;
+  for (const [what, made] of [
+    ['a UUID', (at: number) => ({ name: `runner-${uuid(at)}` })],
+    ['hexadecimal digits', (at: number) => ({ name: `task-${(0xa0e1_3000 + at).toString(16)}` })],
+    ['a number and a suffix', (at: number) => ({ name: `cron-${29_123_456 + at}-xkcd${2 + at}` })],
+    [
+      'words',
+      (at: number) => ({ name: ['otter', 'eel', 'emu', 'bee', 'ape'].at(at % 5) + 'a'.repeat(at) }),
+    ],
+    [
+      'an owner with a UUID',
+      (at: number) => ({ name: `w-${at}`, owner: { ...workflow, name: uuid(at) } }),
+    ],
+    ['a namespace of its own', (at: number) => ({ name: 'w', namespace: uuid(at) })],
+  ] as const) {
+    it(`stays after seven evictions where each has ${what}`, () => {
+      const world = new World(drainOf({ nodes: ['n1'] }), ['n1']);
+      world.refuses.add('on-n1');
+      const evicted: number[] = [];
+      const make = (): void => {
+        world.show({ nodeName: 'n1', uid: `op-${evicted.length}`, ...made(evicted.length) });
+      };
+      make();
+      world.onEvicted = () => {
+        evicted.push(world.now);
+        world.after(200, make);
+      };
+      world.pass(3_600_000);
+      assert.deepEqual(evicted, [0, 200, 400, 600, 5_800, 16_000, 36_200]);
+      world.refuses.clear();
+      world.pass(120_000);
+      assert.match(
+        world.state().blockers.join(),
+        /new pods came to the node 7 times during its drain: .+ starts this one \(.+\), and it stays/,
+      );
+    });
+  }
+
+  it('is moved no more often by whoever answers the EvictionRequests of the drain', () => {
+    const pods = { withoutController: true, evictBy: 'EvictionRequest' };
+    const world = new World(drainOf({ nodes: ['n1'], pods }), ['n1'], [pinned]);
+    let moved = 0;
+    for (let seconds = 0; seconds < 300; seconds += 1) {
+      world.pass(1_000);
+      const responder = { name: 'mover', heartbeatAt: world.now, expectedAt: null, message: '' };
+      world.requests = (world.requests ?? []).map((one) => ({ ...one, responder }));
+      const pod = [...world.pods.values()].find(({ uid, name }) => {
+        return name === 'op-0' && world.requests?.some(({ podUid }) => podUid === uid);
+      });
+      if (!pod) continue;
+      moved += 1;
+      world.remove(pod.uid);
+      world.show({ ...pinned, uid: `again-${moved}` });
+    }
+    assert.equal(moved, 4);
+    world.remove('shop/on-n1');
+    world.pass(10_000);
+    assert.match(world.state().blockers.join(), /op-0: came back 4 times: .*, and it stays/);
+  });
+
   it('is asked for a bounded number of times, however late or lost answers are', () => {
     const answers = fc.array(
       fc.record({
