@@ -66,7 +66,7 @@ export class UpstreamForecast {
   decisionOn(at: Instant, { pod }: PodFacts): Decision | null {
     this.advance(at);
     const decision = this.#decisionOf(pod);
-    if (decision?.kind === 'evict') return withTimer(decision);
+    if (decision?.kind === 'evict') return decision;
     return this.#due.get(pod.uid) ?? decision;
   }
 
@@ -124,12 +124,4 @@ export class UpstreamForecast {
     if (pod.disruption?.reason === marked) return this.#now - this.#latest > answerMsMax;
     return unmarkedAt !== null && endOfSecond(unmarkedAt) - this.#latest >= markLastsMs;
   }
-}
-
-/** A time that is none of those that the taints of now come to was set for others. */
-function withTimer(decision: Eviction): Eviction {
-  const { deadline, because } = decision;
-  const deadlines = because.flatMap((reason) => ('deadline' in reason ? [reason.deadline] : []));
-  const isOther = deadlines.length > 0 && Math.min(...deadlines) !== deadline;
-  return isOther ? { ...decision, because: [...because, { code: 'TimerKept' }] } : decision;
 }

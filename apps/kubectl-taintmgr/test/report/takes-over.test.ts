@@ -6,7 +6,12 @@ import { noPolicies } from '../../src/cluster/policies.ts';
 import type { ForecastSurvey } from '../../src/cluster/survey.ts';
 import { taintManagersIn } from '../../src/cluster/taint-managers.ts';
 import { checkOverlap } from '../../src/commands/doctor/overlap-check.ts';
-import { explain, may } from '../world/explained.ts';
+import { podSubject } from '../../src/commands/explain/pod.ts';
+import { pendingColumns } from '../../src/commands/pending/table.ts';
+import { Explainer } from '../../src/report/explainer.ts';
+import { readQuestion } from '../../src/report/question.ts';
+import { reportOn } from '../../src/report/report.ts';
+import { answerOf, explain, may } from '../world/explained.ts';
 import {
   nobody,
   node,
@@ -80,6 +85,21 @@ function said(from: ForecastSurvey): readonly string[] {
   return [who ?? '', `${decision} ${left}`, String(pods[0].evictedBy)];
 }
 
+/** What `explain pod` gives as the reason. */
+async function podLine(survey: ForecastSurvey): Promise<string> {
+  const { text } = await answerOf(() => podSubject('shop', 'web-0'), survey);
+  return /Because: +(.*)/.exec(text)?.[1] ?? '';
+}
+
+/** The TAINT of `pending`. */
+function pendingTaint(survey: ForecastSurvey): string {
+  const explainer = new Explainer(readQuestion({}));
+  explainer.take(survey);
+  const pods = reportOn(survey, explainer).nodes.flatMap((one) => one.pods ?? []);
+  const column = pendingColumns(now, pods).find(([title]) => title === 'TAINT');
+  return pods.map((one) => column?.[1](one)).join();
+}
+
 const each =
   'taintmgr-controller in namespaces that are taken over, kube-controller-manager in others';
 
@@ -125,6 +145,20 @@ describe('a controller with --takeover', () => {
       const nodes = [nodeFactsOf(node('n1', ...order))];
       const survey = await surveyWith(false, acts, nodes, { tolerations: both });
       assert.deepEqual(said(survey), [each, 'Evict ~24s', 'kube-controller-manager']);
+    }
+  });
+
+  it('names the taint whose toleration ends, beside one that is tolerated for ever', async () => {
+    const taints = [taint('kept:NoExecute', 40), taint('bad:NoExecute', 40)];
+    const tolerations = [tolerates('kept'), tolerates('bad', 63)].flatMap((one) => one.tolerations);
+    for (const order of [taints, [...taints].reverse()]) {
+      for (const isTakenOver of [true, false]) {
+        const nodes = [nodeFactsOf(node('n1', ...order))];
+        const survey = await surveyWith(isTakenOver, acts, nodes, { tolerations });
+        const [line, taintOfIt] = [await podLine(survey), pendingTaint(survey)];
+        assert.equal(line, 'tolerates bad:NoExecute for 1m3s');
+        assert.equal(taintOfIt, 'bad:NoExecute');
+      }
     }
   });
 

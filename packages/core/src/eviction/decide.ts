@@ -72,7 +72,7 @@ export function decide(
   const [first] = judged;
   if (!first) return { kind: 'keep', because: [{ code: 'NoTaint' }] };
   const [acting, held] = [earliestOf(judged), earliestHeld(judged)];
-  const reasons = inOrder(acting ?? held ?? first, judged);
+  const reasons = inOrder(acting ?? held ?? keeping(judged) ?? first, judged);
   if (options.leave.returningDaemonSetPods && isReturning(pod, reasons)) {
     const isStaying = judged.every(({ deadline }) => deadline >= endOfTime);
     const because = isStaying ? reasons : [{ code: 'ReturningDaemonSetPod' } as const, ...reasons];
@@ -93,6 +93,12 @@ function judge(pod: Pod, concern: Concern, options: DecideOptions): Judged {
   const reason = taintReason(of, options);
   const deadline = deadlineOf(reason);
   return { reason, deadline, hold: deadline < endOfTime ? paused.hold : null };
+}
+
+/** Of several that keep a pod what would not do so for ever: a drain before all, as that makes it go. */
+function keeping(judged: readonly Judged[]): Judged | undefined {
+  const byDrain = judged.find(({ reason }) => reason.code === 'LeftToDrain');
+  return byDrain ?? judged.find(({ reason }) => reason.code !== 'ToleratedForever');
 }
 
 type Held = Judged & { readonly hold: Hold };

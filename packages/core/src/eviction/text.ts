@@ -59,7 +59,7 @@ export function describeReason(reason: Reason): string {
       return `node ${nodeName} is not ready (${ready}), and is given ${formatDuration(deadline - since)}`;
     }
     case 'TimerKept':
-      return 'a timer for earlier taints is still running';
+      return 'the time that was set for earlier taints or tolerations still counts';
     case 'GivenUp':
       return 'gave up until its tolerations or the taints of its node change';
   }

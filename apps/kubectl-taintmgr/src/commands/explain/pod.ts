@@ -149,11 +149,9 @@ function nodeText(node: NodeReport | null, name: string, now: Instant): string {
   return `${name} (Ready: ${readyText(node.facts, now)}${zone})`;
 }
 
-/** The reason that decided, and a timer that does not go by it. */
-function whyText({ because }: Decision): string {
-  const [decisive, ...others] = because;
-  const timer = others.filter(({ code }) => code === 'TimerKept');
-  return [...(decisive ? [decisive] : []), ...timer].map(describeReason).join('; ');
+/** The reason that decided. */
+function whyText({ because: [decisive] }: Decision): string {
+  return decisive ? describeReason(decisive) : '';
 }
 
 function decisionLine(report: PodReport, at: Instant, after: Millis): string {

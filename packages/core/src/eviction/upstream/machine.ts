@@ -21,8 +21,10 @@ import type { Reason } from '../reason.ts';
 import type { ObservedTaint } from '../taint-clock.ts';
 import { pastLooks } from './past-looks.ts';
 import { upstreamReasons } from './reasons.ts';
-import { type QueueEntry, TimedQueue } from './timed-queue.ts';
-import { upstreamWait } from './wait.ts';
+import { type QueueEntry, TimedQueue, type TimedWork } from './timed-queue.ts';
+import { type UpstreamWait, upstreamWait } from './wait.ts';
+
+type FiniteWait = Extract<UpstreamWait, { readonly kind: 'finite' }>;
 
 /** One run of the deletion procedure: up to five attempts. */
 interface Run {
@@ -228,23 +230,28 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     if (taints.length === 0) return;
     const verdict = upstreamWait(taints, pod.tolerations, this.#config);
     if (verdict.kind === 'finite') {
-      this.#schedule(now, pod, verdict.wait);
+      this.#schedule(now, pod, verdict);
       return;
     }
     this.#cancel(pod);
-    if (verdict.kind === 'intolerable') this.#add(now, pod, now, now);
+    if (verdict.kind === 'intolerable') this.#addDue(now, pod, verdict.taint);
   }
 
   /** Rule `first-timer-kept`: a timer set earlier stays, whatever the wait would be now. */
-  #schedule(now: Instant, pod: Pod, wait: Millis): void {
+  #schedule(now: Instant, pod: Pod, { wait, taint }: FiniteWait): void {
     const existing = this.#queue.timer(keyOf(pod));
     if (existing && existing.createdAt < now) return;
     if (existing) this.#cancel(pod);
-    this.#add(now, pod, existing?.createdAt ?? now, now + wait);
+    const createdAt = existing?.createdAt ?? now;
+    this.#add(now, pod, { createdAt, fireAt: now + wait, taint });
   }
 
-  #add(now: Instant, pod: PodRef, createdAt: Instant, fireAt: Instant): void {
-    if (this.#queue.add(now, keyOf(pod), createdAt, fireAt)) this.#begin(pod);
+  #addDue(now: Instant, pod: PodRef, taint: Taint): void {
+    this.#add(now, pod, { createdAt: now, fireAt: now, taint });
+  }
+
+  #add(now: Instant, pod: PodRef, work: TimedWork): void {
+    if (this.#queue.add(now, keyOf(pod), work)) this.#begin(pod);
   }
 
   #cancel(pod: PodRef): void {
@@ -283,10 +290,10 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     this.#lastOnes.clear();
     for (const pod of pods) {
       const taints = this.#seenTaints(pod.nodeName);
+      if (taints.length === 0) continue;
       const verdict = upstreamWait(taints, pod.tolerations, this.#config);
-      const isDue = verdict.kind === 'finite' || verdict.kind === 'intolerable';
       // Its time was over when it was to go.
-      if (taints.length > 0 && isDue) this.#add(now, pod, now, now);
+      if (verdict.kind !== 'forever') this.#addDue(now, pod, verdict.taint);
     }
   }
 

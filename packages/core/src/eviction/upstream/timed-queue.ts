@@ -1,15 +1,18 @@
 import { Schedule } from '../../kernel/schedule.ts';
 import type { Instant } from '../../kernel/time.ts';
+import type { Taint } from '../../model/taint.ts';
+
+/** When a pod is due, and the taint that decided so. */
+export interface TimedWork {
+  readonly createdAt: Instant;
+  readonly fireAt: Instant;
+  readonly taint: Taint;
+}
 
 /** What is stored under a key: a timer, or the mark of a deletion that began without one. */
 export type QueueEntry =
-  | {
-      readonly kind: 'timer';
-      readonly createdAt: Instant;
-      readonly fireAt: Instant;
-      readonly timer: string;
-    }
-  | { readonly kind: 'inProgress'; readonly createdAt: Instant };
+  | (TimedWork & { readonly kind: 'timer'; readonly timer: string })
+  | (Omit<TimedWork, 'fireAt'> & { readonly kind: 'inProgress' });
 
 /**
  * kube-controller-manager's timed queue, with its races: entries go by name, a timer that has fired
@@ -41,16 +44,16 @@ export class TimedQueue {
    * Adds work due `fireAt - createdAt` from now; nothing when the key has an entry. True when it is
    * to begin at once.
    */
-  add(now: Instant, key: string, createdAt: Instant, fireAt: Instant): boolean {
+  add(now: Instant, key: string, { createdAt, fireAt, taint }: TimedWork): boolean {
     if (this.#entries.has(key)) return false;
     const delay = fireAt - createdAt;
     if (delay <= 0) {
-      this.#entries.set(key, { kind: 'inProgress', createdAt });
+      this.#entries.set(key, { kind: 'inProgress', createdAt, taint });
       return true;
     }
     // Zero padded: timers due at one instant fire in the order in which they were set.
     const timer = String(++this.#count).padStart(12, '0');
-    this.#entries.set(key, { kind: 'timer', createdAt, fireAt: now + delay, timer });
+    this.#entries.set(key, { kind: 'timer', createdAt, fireAt: now + delay, taint, timer });
     this.#schedule.set(timer, now + delay);
     this.#keys.set(timer, key);
     return false;

@@ -1,12 +1,14 @@
 import type { Millis } from '../../kernel/time.ts';
 import type { Taint } from '../../model/taint.ts';
 import { decidingToleration, type MatchOptions, type Toleration } from '../../model/toleration.ts';
+
 /** What kube-controller-manager makes of a pod's tolerations and its node's NoExecute taints. */
 export type UpstreamWait =
-  /** Some taint is not tolerated. */
+  /** This taint is not tolerated. */
   | { readonly kind: 'intolerable'; readonly taint: Taint }
-  | { readonly kind: 'forever'; readonly used: readonly Toleration[] }
-  | { readonly kind: 'finite'; readonly wait: Millis; readonly used: readonly Toleration[] };
+  | { readonly kind: 'forever' }
+  /** The toleration of this taint is the shortest. */
+  | { readonly kind: 'finite'; readonly wait: Millis; readonly taint: Taint };
 
 const nanosPerSecond = 1_000_000_000n;
 const nanosPerMilli = 1_000_000;
@@ -19,14 +21,18 @@ export function upstreamWait(
   options: MatchOptions,
 ): UpstreamWait {
   const used: Toleration[] = [];
+  let shortest: { readonly taint: Taint; readonly seconds: bigint } | null = null;
   for (const taint of taints) {
     const toleration = decidingToleration(tolerations, taint, options);
     if (!toleration) return { kind: 'intolerable', taint };
     used.push(toleration);
+    if (toleration.tolerationSeconds === null) continue;
+    const seconds = int64(toleration.tolerationSeconds);
+    if (!shortest || seconds < shortest.seconds) shortest = { taint, seconds };
   }
   const nanos = minTolerationNanos(used);
-  if (nanos < 0n) return { kind: 'forever', used };
-  return { kind: 'finite', wait: Number(nanos) / nanosPerMilli, used };
+  if (nanos < 0n || !shortest) return { kind: 'forever' };
+  return { kind: 'finite', wait: Number(nanos) / nanosPerMilli, taint: shortest.taint };
 }
 
 /**
