@@ -41,7 +41,7 @@ interface Shown {
 }
 
 /** They are shown as escapes, as on a terminal. */
-const unseen = /[\p{Cf}\p{Zl}\p{Zp}]/gu;
+const unseen = /[\p{Cf}\p{Zl}\p{Zp}\p{DI}]/gu;
 
 function htmlOf(
   parts: PageParts,

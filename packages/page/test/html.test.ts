@@ -54,9 +54,9 @@ describe('the page of', () => {
   }
 
   it('a simulation shows what is not seen and reorders what is', async () => {
-    const html = await pageHtml({ ...input, source: 'a\u202eb\u061c' });
-    assert.ok(html.includes('"a\\\\u202eb\\\\u061c"'));
-    assert.doesNotMatch(html.slice(html.indexOf('id="data"')), /[\u202e\u061c]/);
+    const html = await pageHtml({ ...input, source: 'a\u202eb\u061c\u3164' });
+    assert.ok(html.includes('"a\\\\u202eb\\\\u061c\\\\u3164"'));
+    assert.doesNotMatch(html.slice(html.indexOf('id="data"')), /[\u202e\u061c\u3164]/);
   });
 
   it('a live cluster is shown in no frame', async () => {

@@ -100,7 +100,7 @@ function quoted(value: unknown): string {
 }
 
 /** Beside line ends and tabs: what would steer a terminal or break the line. JSON leaves most as they are. */
-const steering = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const steering = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}]/gu;
 
 /** A text in which such characters are escapes, as in JSON. */
 export function disarmed(text: string): string {

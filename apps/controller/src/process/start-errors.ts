@@ -37,7 +37,7 @@ export function errorLines(error: unknown): string | null {
   const faults = error instanceof PolicyFilesError ? error.faults : [error.message];
   // The message may be the server's: a line stays a line.
   const lines = faults.map(
-    (fault) => `error: ${fault.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')}`,
+    (fault) => `error: ${fault.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}]/gu, ' ')}`,
   );
   const hint = error instanceof ApiError ? hintFor(error.failure.status ?? 0) : undefined;
   return [...lines, ...(hint === undefined ? [] : [`hint: ${hint}`])].join('\n');

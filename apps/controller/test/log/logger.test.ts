@@ -13,7 +13,7 @@ function written(format: LogFormat, fields: object, message: string): string {
 }
 
 describe('log lines', () => {
-  const hostile = 'a"b\\ =\n\u001b[2J\u007f\u009b2J\u2028\u202e\u061c\u200b\ufeff';
+  const hostile = 'a"b\\ =\n\u001b[2J\u007f\u009b2J\u2028\u202e\u061c\u200b\ufeff\u3164';
   const cases: readonly (readonly [name: string, object, text: string, json: string])[] = [
     ['without fields', {}, 'T INFO  hello\n', '{"level":"info","time":"T","msg":"hello"}\n'],
     [
@@ -25,8 +25,8 @@ describe('log lines', () => {
     [
       'characters that would steer a terminal or forge a line',
       { error: hostile },
-      'T INFO  hello  error="a\\"b\\\\ =\\n\\u001b[2J\\u007f\\u009b2J\\u2028\\u202e\\u061c\\u200b\\ufeff"\n',
-      '{"level":"info","time":"T","error":"a\\"b\\\\ =\\n\\u001b[2J\\u007f\\u009b2J\\u2028\\u202e\\u061c\\u200b\\ufeff","msg":"hello"}\n',
+      'T INFO  hello  error="a\\"b\\\\ =\\n\\u001b[2J\\u007f\\u009b2J\\u2028\\u202e\\u061c\\u200b\\ufeff\\u3164"\n',
+      '{"level":"info","time":"T","error":"a\\"b\\\\ =\\n\\u001b[2J\\u007f\\u009b2J\\u2028\\u202e\\u061c\\u200b\\ufeff\\u3164","msg":"hello"}\n',
     ],
   ];
   for (const [name, fields, text, json] of cases) {

@@ -1,15 +1,19 @@
 // Text made safe for a terminal: no control characters, nothing that reorders, hides or breaks a line
 // unseen. What is written to a person goes through `onTerminal`, whoever has written it.
 
-/** Control characters, and those that are not seen and reorder, hide or break what is. */
-const steering = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+/**
+ * Control characters, and those that are not seen and reorder, hide or break what is. The selector
+ * behind an emoji is a part of it.
+ */
+const steering = /(?!(?<=\p{Extended_Pictographic})\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}]/gu;
 
 /** The same beside line ends, tabs and our own colours (see style.ts), which come first. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one.
-const steeringOrOurs = /\u001b\[(?:1|22|31|32|33|39)m|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const ours = /\u001b\[(?:1|22|31|32|33|39)m/;
+const steeringOrOurs = new RegExp(`${ours.source}|${steering.source}`, 'gu');
 
 /** What JSON leaves as it is. */
-const unescaped = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
+const unescaped = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}\p{DI}]/gu;
 
 /**
  * Object names and messages come from the cluster: whatever would steer the terminal is shown as

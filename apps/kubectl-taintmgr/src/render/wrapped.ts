@@ -1,14 +1,15 @@
 // Lines of words that fit a terminal.
+import { printable } from './printable.ts';
 
 /** Nobody's terminal is narrower than what most have set up. */
 const lineWidthMax = 100;
 
 /**
- * A line, broken between words where it is too long; what follows is set in by `indent`. A word that is
- * too long stays whole.
+ * A line, made harmless, and broken between words where it is too long; what follows is set in by `indent`.
+ * A word that is too long stays whole.
  */
 export function wrapped(line: string, indent: string, width: number = lineWidthMax): string {
-  const [, start = '', rest = ''] = /^( *)(.*)$/s.exec(line) ?? [];
+  const [, start = '', rest = ''] = /^( *)(.*)$/.exec(printable(line)) ?? [];
   const lines: string[] = [];
   let current = start;
   for (const word of rest.split(' ')) {

@@ -30,7 +30,7 @@ const hiddenNote =
 /** Writes them as they are meant for a person. */
 export function writeNotes(output: Output, { warnings, notes }: Notes): void {
   for (const text of warnings) warn(output, text);
-  for (const text of notes) output.err(`Note: ${text}`);
+  for (const text of notes) output.err(`Note: ${printable(text)}`);
 }
 
 /** Reads off a report what is uncertain about it, and what is wrong in the cluster. */

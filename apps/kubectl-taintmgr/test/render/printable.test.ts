@@ -1,13 +1,22 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { effectLine } from '../../src/commands/drain-by-taint/effect.ts';
+import type { DrainSettings } from '../../src/commands/drain-by-taint/settings.ts';
 import { jsonText, onTerminal, printable } from '../../src/render/printable.ts';
 import { printAnswer } from '../../src/render/printer.ts';
 import { paintFor } from '../../src/render/style.ts';
+import { wrapped } from '../../src/render/wrapped.ts';
+import { writeNotes } from '../../src/report/notes.ts';
+import { CapturedOutput } from '../world/captured-output.ts';
 import { execute } from '../world/plugin.ts';
+import { run } from '../world/run.ts';
 
 const invisible =
   '\u00ad\u061c\u200b\u200c\u200d\u200e\u200f\u202e\u2028\u2060\u2066\ufeff\u{e0041}';
@@ -22,6 +31,45 @@ describe('text of others on a terminal', () => {
       `a${'.'.repeat(13)}b`,
     );
     assert.equal(printable('\u061c\u{e0041}\u001b\u009b\u007f'), '\\u061c\\u{e0041}^[^[^?');
+  });
+
+  it('has an escape for what has no width, and none for the emoji that it belongs to', () => {
+    // Fillers, selectors and joiners that are letters and marks, not characters of format.
+    const filled = 'a\u034fb\u115fc\u3164d\ufe01e\u180bf\u{e0101}g\uffa0h\ufe0f';
+    const shown = 'a\\u034fb\\u115fc\\u3164d\\ufe01e\\u180bf\\u{e0101}g\\uffa0h\\ufe0f';
+    assert.equal(printable(filled), shown);
+    assert.equal(onTerminal(filled), shown);
+    assert.deepEqual(JSON.parse(jsonText(filled)), filled);
+    assert.match(jsonText(filled), /^[ -~]+$/);
+    assert.equal(printable('\u26a0\ufe0f late'), '\u26a0\ufe0f late');
+  });
+
+  // Line ends and our own colours pass the last door: the line that quotes others has to stop them.
+  it('makes no line of its own, and has no colour of ours', async (t) => {
+    const line = `${evil}\n\u001b[31mFAKE`;
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what must not come out.
+    const oneLine = /^[^\n\u001b]*\n?$/;
+    assert.match(wrapped(line, '  ', 1_000), oneLine);
+    const taint = { key: 'k', value: 'v', effect: 'NoSchedule', timeAdded: null };
+    const settings: Pick<DrainSettings, 'taint' | 'effectReason'> = { taint, effectReason: line };
+    assert.match(effectLine(settings as DrainSettings) ?? '', oneLine);
+    const notes = new CapturedOutput();
+    writeNotes(notes, { warnings: [], notes: [line] });
+    assert.match(notes.errText, oneLine);
+    const server = createServer((request, response) => {
+      const metadata = { name: line, resourceVersion: '1' };
+      const nodes = { kind: 'NodeList', apiVersion: 'v1', metadata, items: [{ metadata }] };
+      const isVersion = request.url === '/version';
+      response.end(JSON.stringify(isVersion ? { gitVersion: line } : nodes));
+    });
+    t.after(() => server.close());
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const where = [`--server=http://127.0.0.1:${port}`, '--kubeconfig=/dev/null'];
+    const { out } = await run('version', ...where);
+    assert.match(out, /^Client Version: .*\nServer Version: [ -~]*\n$/);
+    assert.match((await run('__complete', ...where, 'explain', 'node', '')).out, /^:\d+\n$/);
   });
 
   it('keeps the colours and lines that are ours, and no others', () => {

@@ -37,7 +37,7 @@ export interface EventSeries {
 }
 
 /** Control characters, and those that are not seen and reorder, hide or break what is. */
-const steering = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const steering = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}]/gu;
 
 /**
  * Messages quote what others wrote: webhooks, pods, people. Whoever reads them, with kubectl too, has one

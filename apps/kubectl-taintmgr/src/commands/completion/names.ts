@@ -9,7 +9,7 @@ import { ClusterReader } from '../../cluster/reader.ts';
 /** As drains name themselves: whoever may write on a node may have written anything. */
 const drainId = /^drain-\d{8}-\d{6}-[0-9a-f]{4}$/;
 /** What a shell would take for more than a name, and a terminal for orders. */
-const steering = /[\p{Cc}\p{Cf}]/u;
+const steering = /[\p{Cc}\p{Cf}\p{Z}\p{DI}]/u;
 
 /** Where names of the cluster are read. */
 const clusterNames = {
@@ -48,12 +48,16 @@ export async function namesFrom(source: NameKind, flags: Flags): Promise<readonl
       source,
       typeof kubeconfig === 'string' ? { kubeconfig } : {},
     );
-    return names.filter((name) => !steering.test(name));
+    return harmless(names);
   }
   const quick = { ...flags, requestTimeout: flags.requestTimeout ?? requestTimeout };
   const { signal } = new AbortController();
   return await withConnection({ flags: quick, interrupt: signal }, async ({ client, cluster }) => {
     const names = await clusterNames[source](new ClusterReader(client), cluster.namespace);
-    return [...new Set(names)].sort();
+    return harmless([...new Set(names)].sort());
   });
+}
+
+function harmless(names: readonly string[]): readonly string[] {
+  return names.filter((name) => !steering.test(name));
 }

@@ -3,6 +3,7 @@ import { formatTaint } from '@taintmgr/core';
 import { taintEvictors } from '@taintmgr/k8s-adapter';
 import { readMarks } from '@taintmgr/k8s-adapter/drain';
 import type { NodeSurvey } from '../../cluster/survey.ts';
+import { printable } from '../../render/printable.ts';
 import type { DrainRequest, DrainSettings } from './settings.ts';
 
 /**
@@ -34,5 +35,5 @@ function effectOf(
 /** What one line says of an effect that was chosen; null: it was given. */
 export function effectLine({ taint, effectReason }: DrainSettings): string | null {
   if (effectReason === null) return null;
-  return `Taint: ${formatTaint(taint)} (${effectReason})`;
+  return printable(`Taint: ${formatTaint(taint)} (${effectReason})`);
 }

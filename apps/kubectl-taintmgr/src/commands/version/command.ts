@@ -4,6 +4,7 @@ import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { version } from '../../cli/version.ts';
 import { readFormat } from '../../render/format.ts';
+import { printable } from '../../render/printable.ts';
 import { printAnswer } from '../../render/printer.ts';
 import type { VersionFlags } from './flags.ts';
 
@@ -24,7 +25,9 @@ export async function run(invocation: Invocation<VersionFlags>): Promise<ExitCod
   );
   const lines = [
     `Client Version: ${clientVersion.gitVersion}`,
-    ...(serverVersion ? [`Server Version: ${serverVersion.gitVersion ?? ''}`] : []),
+    ...(serverVersion
+      ? [`Server Version: ${printable(String(serverVersion.gitVersion ?? ''))}`]
+      : []),
   ];
   const document = { clientVersion, ...(serverVersion && { serverVersion }) };
   const answer = { document, rows: [document], names: [], table: () => lines.join('\n') };

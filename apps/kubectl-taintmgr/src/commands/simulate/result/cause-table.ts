@@ -37,7 +37,7 @@ export function causeTable(runs: readonly RunResult[], options: TableOptions): s
   ];
   const reasons = new Set(rows.map((row) => `  ${causeText(row)}: ${row.text}`));
   const lines = [...reasons].map((line) => {
-    return options.wide ? printable(line) : wrapped(printable(line), '    ');
+    return options.wide ? printable(line) : wrapped(line, '    ');
   });
   return [renderColumns(columns, rows, options), ...lines].join('\n');
 }

@@ -1,6 +1,7 @@
 // The answer of `simulate` as tables.
 import { formatDuration } from '@taintmgr/core/time';
 import { count } from '../../../render/count.ts';
+import { printable } from '../../../render/printable.ts';
 import type { TableOptions } from '../../../render/table.ts';
 import { wrapped } from '../../../render/wrapped.ts';
 import { assumedLines } from './assumed-lines.ts';
@@ -35,7 +36,7 @@ export function simulationTable(result: Result, options: TableOptions): string {
 
 /** Lines as long as they are with -o wide, else as long as a terminal has room for. */
 function fitting(lines: readonly string[], { wide }: TableOptions): string {
-  return (wide ? lines : lines.map((line) => wrapped(line, '    '))).join('\n');
+  return lines.map((line) => (wide ? printable(line) : wrapped(line, '    '))).join('\n');
 }
 
 function headline({ source, script, until, seed }: Result, { recording }: RunResult): string {
