@@ -69,7 +69,7 @@ export class PodReconciler {
   }
 
   /**
-   * Whether an earlier run had the pod to do with: it was there when its node failed, or before the node
+   * Whether an earlier run had the pod to do with: it was there when its node ended, or before the node
    * that came under the name of one that was deleted.
    */
   #wasThere({ nodeName, boundAt }: Pod): boolean {
@@ -77,7 +77,8 @@ export class PodReconciler {
     const { store } = decider;
     const phase = nodes.phases.of(nodeName);
     if (boundAt === null) return false;
-    if (phase.kind === 'failed') return boundAt < store.clock.wall(phase.at);
+    if (phase.kind === 'failed' || phase.kind === 'drained')
+      return boundAt < store.clock.wall(phase.at);
     const createdAt = store.node(nodeName)?.createdAt ?? null;
     return phase.kind === 'vanished' && createdAt !== null && boundAt < createdAt;
   }

@@ -165,6 +165,8 @@ export interface NodeDrain {
   readonly afterNode: readonly DrainHook[];
   /** How far it was when its status was written last, by node. */
   readonly known: readonly KnownDrainNode[];
+  /** Pods that had still to leave then: the first of them, with the nodes where they were. */
+  readonly podsLeft: readonly { readonly node: string; readonly uid: string }[];
   /** Pods that have left nodes which are in `known` no more. */
   readonly podsGoneBefore: number;
   /** Whether these are all: a status has a limit. */

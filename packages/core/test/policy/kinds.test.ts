@@ -281,6 +281,7 @@ describe('NodeDrain and TaintManager', () => {
         afterNode: [],
         known: [],
         knowsAll: true,
+        podsLeft: [],
         podsGoneBefore: 0,
         volumeWaits: [],
         notReplaced: [],

@@ -42,8 +42,8 @@ export function drainStatus(state: NodeDrainState): DrainStatus {
       ...(node.reason !== '' && { reason: node.reason }),
       ...(node.message !== '' && { message: onOneLine(node.message) }),
     })),
-    pods: pods.slice(0, podsMax).map(({ node, pod, state: how, blocker, hold }) => ({
-      ...{ node, pod, state: how },
+    pods: pods.slice(0, podsMax).map(({ node, pod, uid, state: how, blocker, hold }) => ({
+      ...{ node, pod, uid, state: how },
       ...(hold !== '' && { message: onOneLine(hold) }),
       ...(blocker && { verdict: blocker.verdict, message: onOneLine(blocker.message) }),
     })),

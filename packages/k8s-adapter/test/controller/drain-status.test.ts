@@ -18,7 +18,8 @@ function large(nodes: number, pods: number): NodeDrainState {
       ...{ podsGone: 0, podsLeft: 5, reason: 'AnotherDrain', message },
     })),
     pods: Array.from({ length: pods }, (_, index) => {
-      return { node: 'node-1', pod: `shop/web-${index}`, state: 'blocked', blocker, hold: '' };
+      const pod = { node: 'node-1', pod: `shop/web-${index}`, uid: `web-${index}` };
+      return { ...pod, state: 'blocked', blocker, hold: '' };
     }),
     volumeWaits: [{ statefulSet: 'shop/db', since: 5000 }],
     notReplaced: [

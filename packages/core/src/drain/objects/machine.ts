@@ -17,6 +17,7 @@ import type { SettingWrites } from './marks.ts';
 import { NodeDrainRun } from './run.ts';
 import { OpenRuns, RestingRuns } from './run-index.ts';
 import type { DrainHold, NodeDrainState } from './state.ts';
+import { podsNotRead } from './waits.ts';
 import { Workloads } from './workloads.ts';
 
 /** What it goes by. */
@@ -228,7 +229,7 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
   #holdOf(drain: NodeDrain, node: Node): DrainHold | null {
     const { name, drainMarks = [] } = node;
     if (this.#store.podView(name) !== 'watched') {
-      return { reason: 'PodsNotRead', message: 'its pods are not read yet' };
+      return podsNotRead;
     }
     if (isShuttingDown(node)) {
       return { reason: 'NodeShutdown', message: 'it shuts down, and the kubelet ends its pods' };
@@ -260,7 +261,8 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
 function edited(now: Instant, drain: NodeDrain, run: NodeDrainRun): NodeDrain {
   const { nodes: known, startedAt, selector: observedSelector } = run.state(now);
   const { podsGoneBefore } = run;
-  return { ...drain, known, knowsAll: true, startedAt, observedSelector, podsGoneBefore };
+  const counts = { podsGoneBefore, podsLeft: [] };
+  return { ...drain, known, knowsAll: true, startedAt, observedSelector, ...counts };
 }
 
 function isOlder(one: NodeDrain, other: NodeDrain): boolean {

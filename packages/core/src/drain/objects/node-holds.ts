@@ -94,7 +94,8 @@ export class DrainHolds {
   /** Looks at everything anew, and lets the machine know. */
   look(now: Instant): void {
     const { store, holdOf } = this.#surroundings;
-    const awaited = this.#waits.look(now, this.#machine);
+    const isRead = (name: string): boolean => store.podView(name) === 'watched';
+    const awaited = this.#waits.look(now, this.#machine, isRead);
     const waiting = { ...awaited, closed: this.#tooMany() ?? awaited.closed };
     const turns = new Map<string, DrainHold>();
     const pods = new Map(waiting.pods);

@@ -9,6 +9,7 @@ import { isEnded } from '../state.ts';
 import type { NodeDrainCommand } from './command.ts';
 import { DrainConditions } from './conditions.ts';
 import { StartCordons } from './cordons.ts';
+import { GoneBefore } from './gone-before.ts';
 import { DrainMarks, type SettingWrites } from './marks.ts';
 import { DrainHolds, type HoldSurroundings } from './node-holds.ts';
 import { DrainGates, type GateSite } from './pod-gates.ts';
@@ -39,10 +40,8 @@ export class NodeDrainRun {
   readonly #surroundings: RunSurroundings;
   readonly #marks: DrainMarks;
   readonly #gates: DrainGates;
-  /** Pods that had left each node when this run began: what its status says later counts ours too. */
-  readonly #goneBefore: Map<string, number>;
-  /** Those of nodes that were forgotten. */
-  #podsGoneBefore: number;
+  /** Pods that had left when this run began: what its status says later counts ours too. */
+  readonly #goneBefore: GoneBefore;
   readonly #holds: DrainHolds;
   readonly #conditions: DrainConditions;
   readonly #targets: DrainTargets;
@@ -59,8 +58,6 @@ export class NodeDrainRun {
     this.#surroundings = surroundings;
     const { store, comparisonOperators } = surroundings;
     const before = begunWith(drain);
-    this.#podsGoneBefore = drain.podsGoneBefore;
-    this.#goneBefore = new Map(drain.known.map(({ name, podsGone }) => [name, podsGone]));
     const nodes = nodesOf(drain, before, store);
     const pods = nodes.flatMap(({ name }) => [...store.podsOn(name)]);
     const leaving = pods.flatMap(({ uid, deletionTimestamp }) =>
@@ -75,6 +72,7 @@ export class NodeDrainRun {
     const config = drainConfigOf(drain, new Set(leaving));
     const own = { comparisonOperators, isUnattended: true };
     this.#machine = new DrainMachine({ ...config, ...own }, this.#gates);
+    this.#goneBefore = new GoneBefore(drain, { store, machine: this.#machine });
     const site = { store, machine: this.#machine, drain: () => this.#drain };
     this.#marks = new DrainMarks({ ...site, prefix: this.#idOf('write') }, surroundings.written);
     this.#conditions = new DrainConditions(this.#idOf(''), store);
@@ -107,13 +105,14 @@ export class NodeDrainRun {
       holds: this.#holds,
       cordons: this.#cordons,
       hasBegun: () => this.#startedAt !== null,
+      hasWorked: (name) => this.#goneBefore.isSome(name),
       forget: (name) => this.#countForgotten(now, name),
     });
     this.#startedAt = drain.startedAt;
     this.#actAt = now;
     this.#feedPolicies(now);
     this.#targets.begin(now, before, nodes);
-    if (drain.observedGeneration === drain.generation) this.#countUnseen(now);
+    this.#goneBefore.look();
   }
 
   get drain(): NodeDrain {
@@ -122,7 +121,7 @@ export class NodeDrainRun {
 
   /** Pods that have left nodes which were forgotten. */
   get podsGoneBefore(): number {
-    return this.#podsGoneBefore;
+    return this.#goneBefore.forgotten;
   }
 
   /** What it has written on nodes, for the next run of the drain. */
@@ -181,6 +180,7 @@ export class NodeDrainRun {
   }
 
   state(now: Instant): NodeDrainState {
+    this.#goneBefore.look();
     const { clock } = this.#surroundings.store;
     const unguarded = this.#marks.hold;
     const nodes = this.#machine.nodes();
@@ -199,7 +199,6 @@ export class NodeDrainRun {
       isUndoing: this.#drain.isDeleted,
       isPaused: this.#drain.isPaused,
       goneBefore: this.#goneBefore,
-      podsGoneBefore: this.#podsGoneBefore,
     });
   }
 
@@ -231,20 +230,9 @@ export class NodeDrainRun {
     }
   }
 
-  /** Pods that went while nobody led are gone too: those that a status had as left, and that are there no more. */
-  #countUnseen(now: Instant): void {
-    const there = new Map(this.state(now).nodes.map(({ name, podsLeft }) => [name, podsLeft]));
-    for (const { name, phase, podsGone, podsLeft } of this.#drain.known) {
-      const left = there.get(name);
-      if (left === undefined || !['Draining', 'Tainting'].includes(phase)) continue;
-      this.#goneBefore.set(name, podsGone + Math.max(0, podsLeft - left));
-    }
-  }
-
   #countForgotten(now: Instant, name: string): void {
     const node = this.state(now).nodes.find((one) => one.name === name);
-    this.#podsGoneBefore += node?.podsGone ?? 0;
-    this.#goneBefore.delete(name);
+    this.#goneBefore.forget(name, node?.podsGone ?? 0);
   }
 
   #seePod(now: Instant, event: Extract<Event, { kind: 'podUpsert' }>): void {

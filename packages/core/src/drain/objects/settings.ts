@@ -131,8 +131,7 @@ export function targetOf(
 ): DrainTarget {
   const phase = known && nodePhase(now, drain, node, known, when);
   const { name, zone = '' } = node;
-  const hasWorked = known !== null && known.podsGone > 0;
-  return { name, zone, wave: waveOf(drain, node), hasWorked, ...(phase && { phase }) };
+  return { name, zone, wave: waveOf(drain, node), ...(phase && { phase }) };
 }
 
 /**

@@ -10,6 +10,7 @@ import { isInTheWay } from '../node-ends.ts';
 import { type DrainNode, type DrainPod, isDone } from '../state.ts';
 import { stayingText } from '../staying.ts';
 import { currentWave } from '../turns.ts';
+import type { GoneBefore } from './gone-before.ts';
 
 /** The whole drain. */
 export interface NodeDrainState {
@@ -31,7 +32,7 @@ export interface NodeDrainState {
   /** DaemonSets that the taint keeps off, as `namespace/name`. */
   readonly daemonSetsKeptOff: readonly string[];
   readonly expectedEnd: Instant | null;
-  /** Those that have still to leave, what is held back first. */
+  /** Those that have still to leave, what is held back first, and then those of nodes whose turn has come. */
   readonly pods: readonly NodeDrainPodState[];
   /** What stands in its way, in words. */
   readonly blockers: readonly string[];
@@ -71,6 +72,7 @@ export interface NodeDrainNodeState {
 export interface NodeDrainPodState {
   readonly node: string;
   readonly pod: string;
+  readonly uid: string;
   readonly state: string;
   readonly blocker: Blocker | null;
   /** What holds it where nothing has refused it, in words; '': nothing. */
@@ -104,10 +106,8 @@ export interface StateInput {
   readonly selector: string | null;
   readonly isUndoing: boolean;
   readonly isPaused: boolean;
-  /** Pods that had left each node when this run began. */
-  readonly goneBefore: ReadonlyMap<string, number>;
-  /** Pods that had left nodes which are none of its nodes any more. */
-  readonly podsGoneBefore: number;
+  /** Pods that had left when this run began. */
+  readonly goneBefore: Pick<GoneBefore, 'on' | 'leftOn' | 'forgotten'>;
 }
 
 /** Pods by the node where they are, or were. */
@@ -131,7 +131,7 @@ export function stateOf(input: StateInput): NodeDrainState {
   const counts = { left: countByNode(left), gone: countByNode(gone) };
   const tally = { ...counts, givenUp: podsByNode(givenUp), late: latePods(machine.nodes(), open) };
   const nodes = machine.nodes().map((node) => nodeState(node, tally, input));
-  const podsGone = nodes.reduce((sum, node) => sum + node.podsGone, input.podsGoneBefore);
+  const podsGone = nodes.reduce((sum, node) => sum + node.podsGone, input.goneBefore.forgotten);
   const said = new Set([...tally.late.values()].flat());
   const blocked = open.filter((pod) => isStuck(pod) && !said.has(pod));
   const { closed } = input;
@@ -155,14 +155,12 @@ export function stateOf(input: StateInput): NodeDrainState {
     selector: startedAt === null ? null : input.selector,
     nodes,
     podsGone,
-    podsLeft: left.length,
+    podsLeft: nodes.reduce((sum, node) => sum + node.podsLeft, 0),
     podsStaying: staying.length,
     staying: stayingText(staying),
     daemonSetsKeptOff: machine.keptOff(),
     expectedEnd: phase === 'Running' ? expectedEnd(input, podsGone, open) : null,
-    pods: [...left.filter(isStuck), ...left.filter((pod) => !isStuck(pod))].map((pod) =>
-      podState(pod, wall),
-    ),
+    pods: byUrgency(left, machine).map((pod) => podState(pod, wall)),
     blockers,
     volumeWaits: input.volumeWaits.map((one) => ({ ...one, since: wall(one.since) })),
     notReplaced: input.notReplaced,
@@ -175,8 +173,8 @@ function nodeState(
   { holds, wall, goneBefore, waitsSince: sinceOf }: StateInput,
 ): NodeDrainNodeState {
   const hold = holds.get(name);
-  const podsGone = (goneBefore.get(name) ?? 0) + (gone.get(name) ?? 0);
-  const pods = { podsGone, podsLeft: left.get(name) ?? 0 };
+  const podsGone = goneBefore.on(name) + (gone.get(name) ?? 0);
+  const pods = { podsGone, podsLeft: goneBefore.leftOn(name) || (left.get(name) ?? 0) };
   const none = {
     ...{ startedAt: null, waitsSince: null, endedAt: null },
     ...{ ...pods, reason: '', message: '' },
@@ -300,6 +298,13 @@ function expectedEnd(
   return Math.max(wall + pace * others, ...ends);
 }
 
+/** The next leader knows of the first only which they are. */
+function byUrgency(left: readonly DrainPod[], machine: DrainMachine): readonly DrainPod[] {
+  const rank = (one: DrainPod): number =>
+    isStuck(one) ? 0 : machine.isBegun(one.pod.nodeName) ? 1 : 2;
+  return left.toSorted((a, b) => rank(a) - rank(b));
+}
+
 function podName({ namespace, name }: PodRef): string {
   return `${namespace}/${name}`;
 }
@@ -321,5 +326,6 @@ function podState(known: DrainPod, wall: (at: Instant) => Instant): NodeDrainPod
   const waits = state.kind === 'waiting' && due !== null && reason;
   const time = waits ? `${describeReason(reason)}: until ${formatDeadline(wall(due))}` : '';
   const hold = holdOf(known) || (blocker ? '' : time);
-  return { node: pod.nodeName, pod: podName(pod), state: state.kind, blocker, hold };
+  const { nodeName: node, uid } = pod;
+  return { node, pod: podName(pod), uid, state: state.kind, blocker, hold };
 }

@@ -23,6 +23,8 @@ export interface TargetSite {
   readonly marks: DrainMarks;
   readonly drain: () => NodeDrain;
   readonly hasBegun: () => boolean;
+  /** Whether pods of the node had gone before. */
+  readonly hasWorked: (name: string) => boolean;
   /** A node that is gone is none of its targets any more. */
   readonly forget: (name: string) => void;
 }
@@ -99,7 +101,9 @@ export class DrainTargets {
   /** `known`: how far an earlier run came with it; null: it begins anew. */
   #add(now: Instant, node: Node, known: KnownDrainNode | null): void {
     const { store, machine, holds, marks, drain } = this.#site;
-    const target = targetOf(now, drain(), node, known, (wall) => store.clock.when(wall));
+    const hasWorked = known !== null && this.#site.hasWorked(node.name);
+    const how = targetOf(now, drain(), node, known, (wall) => store.clock.when(wall));
+    const target = { ...how, hasWorked };
     this.#uids.set(node.name, node.uid);
     if (!target.phase) holds.forget(node.name);
     machine.add(now, target);

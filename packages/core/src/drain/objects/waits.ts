@@ -88,9 +88,14 @@ export class DrainWaits {
     return earliest([this.#questions.nextWake(), this.#nextTimeout]);
   }
 
-  look(now: Instant, machine: Pick<DrainMachine, 'nodes' | 'pods'>): Waits {
+  /** `isRead`: whether the pods of a node are known. */
+  look(
+    now: Instant,
+    machine: Pick<DrainMachine, 'nodes' | 'pods'>,
+    isRead: (node: string) => boolean,
+  ): Waits {
     const asked = new Set<string>();
-    const open = this.#nodesOf(machine).filter(({ phase }) => !isEnded(phase));
+    const open = this.#nodesOf(machine, isRead).filter(({ phase }) => !isEnded(phase));
     const isWaiting = open.some(({ phase }) => phase.kind === 'pending');
     const asksGates = isWaiting || (!this.#drain.finishesNodes && open.length > 0);
     const { hold: closed, isSure } = asksGates ? this.#closed(now, asked) : nothingClosed;
@@ -106,7 +111,7 @@ export class DrainWaits {
       const hold = before.hold ?? (isFinished ? null : closed);
       if (hold) pods.set(name, hold);
       const after = this.#after(now, node, asked);
-      const end = after.hold ?? before.hold;
+      const end = isRead(name) ? (after.hold ?? before.hold) : podsNotRead;
       if (end) ends.set(name, end);
       const message = before.late ?? after.late;
       if (message !== null) late.set(name, message);
@@ -116,10 +121,15 @@ export class DrainWaits {
   }
 
   /** Whether pods are gone is looked at only where it matters. */
-  #nodesOf(machine: Pick<DrainMachine, 'nodes' | 'pods'>): readonly WaitingNode[] {
+  #nodesOf(
+    machine: Pick<DrainMachine, 'nodes' | 'pods'>,
+    isRead: (node: string) => boolean,
+  ): readonly WaitingNode[] {
     const pods = this.#drain.afterNode.length > 0 ? machine.pods() : [];
     const left = new Set(pods.flatMap(({ pod, state }) => (isDone(state) ? [] : pod.nodeName)));
-    return machine.nodes().map((node) => ({ ...node, isEmpty: !left.has(node.name) }));
+    return machine.nodes().map((node) => {
+      return { ...node, isEmpty: isRead(node.name) && !left.has(node.name) };
+    });
   }
 
   /** Its steps are to be done again: what was set on the node is taken back. */
@@ -205,6 +215,12 @@ export class DrainWaits {
     return this.#questions.known(now, key, question);
   }
 }
+
+/** Nobody knows whether a node is empty, or may begin. */
+export const podsNotRead: DrainHold = {
+  reason: 'PodsNotRead',
+  message: 'its pods are not read yet',
+};
 
 /** What of the steps is left: why the node waits, and what was not done in time. */
 interface StepsLeft {

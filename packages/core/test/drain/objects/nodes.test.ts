@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeDrain } from '@taintmgr/core/policy';
 import { SharedCluster } from './shared-cluster.ts';
-import { drainOf } from './world.ts';
+import { drainOf, World } from './world.ts';
 
 const pool = { nodeSelector: { matchLabels: { pool: 'blue' } } };
 const blocked = {
@@ -167,6 +167,11 @@ describe('the nodes of a NodeDrain', () => {
   });
 });
 
+const upgrade = {
+  name: 'upgrade',
+  object: { apiVersion: 'v1', kind: 'Node', name: '{node}', condition: { type: 'Upgraded' } },
+};
+
 describe('a node whose pods are not read', () => {
   it('waits until they are', () => {
     const cluster = new SharedCluster([drainOf({ nodes: ['n1', 'n2'] })], ['n1', 'n2']);
@@ -178,6 +183,39 @@ describe('a node whose pods are not read', () => {
     cluster.pass(60_000);
     assert.equal(cluster.phases(), 'n1 Drained, n2 Drained');
   });
+});
+
+describe('a node that has begun, and whose pods the next leader reads late', () => {
+  for (const [what, spec] of [
+    ['is not drained before', {}],
+    ['asks for no step after it before', { afterNode: [upgrade] }],
+  ] as const) {
+    it(what, () => {
+      const pods = ['a', 'b'].map((name) => ({ name, nodeName: 'n1', boundAt: 0 }));
+      const world = new World(drainOf({ nodes: ['n1'], ...spec }), [{ name: 'n1' }], pods);
+      const asked: string[] = [];
+      world.answers = ({ kind }) => {
+        asked.push(kind);
+        return { kind: 'changed', message: 'not yet' };
+      };
+      world.refuses.add('b');
+      world.pass(5_000);
+      const node = () => {
+        const [{ phase, reason, podsGone, podsLeft } = assert.fail()] = world.state().nodes;
+        return [phase, reason, podsGone, podsLeft];
+      };
+      assert.deepEqual(node(), ['Draining', '', 1, 1]);
+      world.readsPodsLate = true;
+      world.failOver();
+      world.pass(400);
+      assert.deepEqual([...node(), ...asked], ['Draining', 'PodsNotRead', 1, 1]);
+      world.pass(60_000);
+      assert.deepEqual([...node(), ...asked], ['Draining', '', 1, 1]);
+      world.refuses.clear();
+      world.pass(60_000);
+      assert.deepEqual(node().slice(2), [2, 0]);
+    });
+  }
 });
 
 describe('the counts of a NodeDrain', () => {

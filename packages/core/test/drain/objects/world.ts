@@ -74,8 +74,23 @@ export class World {
   listed = 0;
   /** What comes of an eviction in place of its success: late, refused, or lost on its way back. */
   mishap: (pod: PodRef) => Mishap | null = () => null;
+  /** So long pods terminate that are evicted. */
+  lingersMs = 0;
+  /** The leader is killed when it is about to hear of the event of this number; null: it is not. */
+  killedAt: number | null = null;
+  /** How many events were there to hear of. */
+  heard = 0;
+  /** Pods that are there no more, by name. */
+  readonly ended: string[] = [];
+  /** Whether the next leader reads the pods of nodes only after everything else. */
+  readsPodsLate = false;
   readonly #drains = new Map<string, NodeDrain>();
-  readonly #later: { readonly at: number; readonly run: () => void }[] = [];
+  /** What statuses say: those that were written last. */
+  readonly #said = new Map<string, Partial<NodeDrain>>();
+  /** The ids of commands that the leader of now has sent. */
+  readonly #sent = new Set<string>();
+  #isHeard = true;
+  readonly #later: { readonly at: number; readonly run: () => unknown }[] = [];
 
   readonly #config: Partial<Config>;
 
@@ -107,29 +122,77 @@ export class World {
   /** A new engine, as after a restart or a failover. */
   start(): void {
     this.engine = createEngine(this.#config);
+    this.#sent.clear();
     this.tell({ kind: 'otherEvictors', others: { kind: 'nobody', text: '', advice: '' } });
     for (const node of this.nodes.values()) this.tell({ kind: 'nodeUpsert', node });
-    for (const pod of this.pods.values()) this.tell({ kind: 'podUpsert', pod });
+    if (this.readsPodsLate) this.tell({ kind: 'podViews', others: 'unread', nodes: {} });
+    else this.#readPods();
     for (const drain of this.#drains.values()) this.declare(drain);
     this.tell({ kind: 'synced' });
+    if (this.readsPodsLate) this.after(500, () => this.#readPods());
   }
 
-  /** Another leads, and knows of drains what their status says. */
-  failOver(meanwhile: () => void = () => {}): void {
+  #readPods(): void {
+    for (const pod of this.pods.values()) this.tell({ kind: 'podUpsert', pod });
+    this.tell({ kind: 'podViews', others: 'watched', nodes: {} });
+  }
+
+  /** Statuses are written as things are. */
+  say(): void {
     for (const [name, drain] of this.#drains) {
-      const { nodes: known, startedAt, notReplaced, podsGone } = this.state(name);
+      const state = this.engine.policyCounts(this.now).drains?.get(name);
+      if (!state) continue;
+      const { nodes: known, startedAt, notReplaced, podsGone, pods, selector } = state;
       const listed = known.reduce((sum, node) => sum + node.podsGone, 0);
-      const status = { known, startedAt, notReplaced, podsGoneBefore: podsGone - listed };
-      const observedGeneration = drain.generation;
-      this.#drains.set(name, { ...drain, isGuarded: true, ...status, observedGeneration });
+      this.#said.set(name, {
+        ...{ known, startedAt, notReplaced, podsGoneBefore: podsGone - listed },
+        podsLeft: pods.slice(0, 100).map(({ node, uid }) => ({ node, uid })),
+        observedSelector: selector,
+        observedGeneration: drain.generation,
+      });
+    }
+  }
+
+  /** Another leads, and knows of drains what their status says: as things are, or as it was written last. */
+  failOver(meanwhile: () => void = () => {}, says = true): void {
+    if (says) this.say();
+    for (const [name, drain] of this.#drains) {
+      this.#drains.set(name, { ...drain, isGuarded: true, ...this.#said.get(name) });
     }
     meanwhile();
     this.start();
   }
 
+  /** Statuses are written every second from now on. */
+  saysEachSecond(): void {
+    if (this.#isHeard) this.say();
+    this.after(1000, () => this.saysEachSecond());
+  }
+
+  /** Nobody leads for a while. */
+  #die(): void {
+    const until = this.now + 5_000;
+    this.#isHeard = false;
+    for (;;) {
+      const [next] = this.#later.sort((a, b) => a.at - b.at);
+      if (!next || next.at > until) break;
+      this.now = Math.max(this.now, next.at);
+      this.#later.shift()?.run();
+    }
+    this.now = until;
+    this.#isHeard = true;
+    this.failOver(() => {}, false);
+  }
+
   /** A pod is gone, and nobody hears of it. */
   lose(name: string): void {
-    for (const pod of [...this.pods.values()]) if (pod.name === name) this.pods.delete(pod.uid);
+    for (const pod of [...this.pods.values()]) if (pod.name === name) this.#end(pod.uid);
+  }
+
+  #end(uid: string): boolean {
+    const pod = this.pods.get(uid);
+    if (pod) this.ended.push(`${pod.name}@${pod.nodeName}`);
+    return this.pods.delete(uid);
   }
 
   declare(drain: NodeDrain): void {
@@ -138,7 +201,20 @@ export class World {
   }
 
   tell(event: Event): void {
-    for (const command of this.engine.handle(this.now, event)) this.#do(command);
+    if (!this.#isHeard) return;
+    // A process that is gone hears no answer.
+    if (event.kind === 'result' && !this.#sent.has(event.id)) return;
+    this.heard += 1;
+    if (this.heard === this.killedAt) {
+      this.#die();
+      return;
+    }
+    const { engine } = this;
+    for (const command of engine.handle(this.now, event)) {
+      if (engine !== this.engine) return;
+      if ('id' in command) this.#sent.add(command.id);
+      this.#do(command);
+    }
   }
 
   /** Lets so many milliseconds pass. */
@@ -153,11 +229,11 @@ export class World {
       if (next && next.at <= at) this.#later.shift()?.run();
       else this.tell({ kind: 'tick' });
     }
-    this.now = until;
+    this.now = Math.max(this.now, until);
   }
 
   /** Lets something happen once so many milliseconds have passed. */
-  after(length: number, run: () => void): void {
+  after(length: number, run: () => unknown): void {
     this.#later.push({ at: this.now + length, run });
   }
 
@@ -183,7 +259,7 @@ export class World {
   }
 
   remove(uid: string): void {
-    assert.ok(this.pods.delete(uid), uid);
+    assert.ok(this.#end(uid), uid);
     this.tell({ kind: 'podDelete', uid });
   }
 
@@ -284,7 +360,14 @@ export class World {
   #evict(pod: PodRef): void {
     this.log.push(`evict ${pod.name}`);
     // Two machines may evict the same pod at once.
-    if (this.pods.has(pod.uid)) this.remove(pod.uid);
+    const there = this.pods.get(pod.uid);
+    if (there && this.lingersMs === 0) this.remove(pod.uid);
+    else if (there) {
+      const going = { ...there, deletionTimestamp: this.now };
+      this.pods.set(pod.uid, going);
+      this.after(this.lingersMs, () => this.pods.has(pod.uid) && this.remove(pod.uid));
+      this.tell({ kind: 'podUpsert', pod: going });
+    }
     this.onEvicted(pod);
   }
 

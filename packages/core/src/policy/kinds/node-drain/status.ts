@@ -89,7 +89,8 @@ export const nodeDrainStatus = {
     },
     pods: {
       type: 'array',
-      description: 'Pods that have still to leave, those that are held back first.',
+      description:
+        'Pods that have still to leave, those that are held back first. The next leader knows by their uids which of them left meanwhile.',
       maxItems: 100,
       items: {
         type: 'object',
@@ -98,6 +99,7 @@ export const nodeDrainStatus = {
         properties: {
           node: { type: 'string', description: 'Where it is.', maxLength: 253 },
           pod: { type: 'string', description: 'namespace/name', maxLength: 320 },
+          uid: { type: 'string', description: 'Its uid.', maxLength: 64 },
           state: { type: 'string', description: 'How far it is.', maxLength: 32 },
           verdict: {
             type: 'string',

@@ -57,6 +57,9 @@ export function nodeDrainOf(
     isPaused: spec.paused,
     ...drainWaitsOf(spec),
     known: (status?.nodeStates ?? []).map(knownNode),
+    podsLeft: (status?.pods ?? []).flatMap(({ node, uid: pod }) => {
+      return pod === undefined ? [] : [{ node, uid: pod }];
+    }),
     podsGoneBefore: goneBefore(status),
     knowsAll: (status?.nodes ?? 0) <= (status?.nodeStates ?? []).length,
     volumeWaits: (status?.volumeWaits ?? []).flatMap(({ statefulSet, since }) => {
