@@ -36,8 +36,11 @@ interface Tainted {
 
 /** Nodes and pods are heard of in any order: for so long a taint that went explains a mark. */
 const goneMsMax: Millis = 60_000;
-/** For so long a mark that was ours is remembered. */
-const oursMsMax: Millis = 600_000;
+/**
+ * So many marks that were ours are remembered, the newest: whoever owns a pod may keep it from ending for as long
+ * as they like, and pods of nodes that are read no more are heard of as gone.
+ */
+const oursMax = 10_000;
 
 /**
  * Looks at what the machine is told for pods that somebody else marks for deletion by a taint manager.
@@ -52,8 +55,8 @@ export class ForeignEvictions {
   #synced = false;
   /** Pods whose mark is known, by uid. */
   readonly #known = new Set<string>();
-  /** Pods with a mark of ours, and when it was first seen, by uid; in that order. */
-  readonly #ours = new Map<string, Instant>();
+  /** Pods with a mark of ours, by uid, in the order in which the marks were first seen. */
+  readonly #ours = new Set<string>();
   /** Evictions that we have asked for, by command; and what holds pods back, by uid. */
   readonly #asked = new Map<string, string>();
   readonly #held = new Map<string, string>();
@@ -140,7 +143,7 @@ export class ForeignEvictions {
     const { namespace, name, uid, nodeName, disruption } = pod;
     if (disruption === undefined || this.#known.has(uid) || this.#ours.has(uid)) return;
     if (isOfTaintManager(disruption) && foreignTaintManager(disruption) === null) {
-      this.#keepOurs(now, uid);
+      this.#keepOurs(uid);
       return;
     }
     const isTakenOver = this.#takenOver.has(namespace);
@@ -161,12 +164,10 @@ export class ForeignEvictions {
     this.#onForeign({ pod: ref, manager, heldBack, isTakenOver, unknownReason });
   }
 
-  #keepOurs(now: Instant, uid: string): void {
-    this.#ours.set(uid, now);
-    for (const [old, at] of this.#ours) {
-      if (now - at <= oursMsMax) break;
-      this.#ours.delete(old);
-    }
+  #keepOurs(uid: string): void {
+    this.#ours.add(uid);
+    const [oldest] = this.#ours;
+    if (this.#ours.size > oursMax && oldest !== undefined) this.#ours.delete(oldest);
   }
 
   #taintsOf(now: Instant, nodeName: string): readonly Taint[] {

@@ -311,6 +311,14 @@ describe('foreign evictions', () => {
     }
   });
 
+  it('are not made of a mark of ours that a finalizer has kept for long', () => {
+    const { found, hear, later } = world();
+    hear(tainted, synced, upsert(marked('web', 'taintmgr-controller')));
+    later(11 * minute, upsert(marked('api', 'taintmgr-controller')));
+    later(12 * minute, upsert(marked('web', 'kube-controller-manager')));
+    assert.deepEqual(found, []);
+  });
+
   it('are not those of before we looked', () => {
     const { found, hear } = world();
     const old = upsert(marked('old', 'kube-controller-manager'));

@@ -116,17 +116,22 @@ async function readLease(client: Client, { namespace, name }: LeaseName): Promis
   return { ...read, value: read.value === null ? null : leaseSight(read.value) };
 }
 
-/** The pods by the first label that any has; asked for all at once, as most clusters show none. */
+/** The pods by all the labels: one that a kubelet has made with one label hides none with another. */
 async function readManagerPods(client: Client): Promise<Look['pods']> {
-  const none: Look['pods'] = { kind: 'read', value: [], serverTime: null };
   const reads = await Promise.all(
     managerLabels.map(async (label) => {
       const request = listRequest(managerPods, { labelSelector: `${label}=${managerLease.name}` });
       return listOf(await readIfAllowed(client, request, 'list pods in kube-system'));
     }),
   );
-  const found = reads.find((read) => read.kind === 'forbidden' || read.value.length > 0);
-  return found ?? reads.at(-1) ?? none;
+  const byUid = new Map<string, unknown>();
+  let serverTime: number | null = null;
+  for (const read of reads) {
+    if (read.kind === 'forbidden') return read;
+    serverTime = read.serverTime;
+    for (const pod of read.value) byUid.set(asText(asRecord(asRecord(pod).metadata).uid), pod);
+  }
+  return { kind: 'read', value: [...byUid.values()], serverTime };
 }
 
 /** The nodes of the control plane, which are few. */

@@ -64,6 +64,9 @@ export function evictorsIn(look: Look, memory: LookMemory, now: Millis): Evictor
   };
 }
 
+/** The controllers that an installation runs; undefined: it does not say. */
+type Work = readonly string[] | undefined;
+
 /** How long a lease is believed after a TaintManager named its holder. */
 const believedMsMax: Millis = 300_000;
 
@@ -72,8 +75,8 @@ export class LookMemory {
   readonly lives: LeaseLives;
   /** Who has held the lease of the asker: a lease elsewhere in his name is not another installation's. */
   readonly #ownHolders = new Set<string>();
-  /** Leases of other namespaces whose holder a TaintManager has named, and when last. */
-  readonly #named = new Map<string, Millis>();
+  /** Leases of other namespaces whose holder a TaintManager has named, when last, and what that one runs. */
+  readonly #named = new Map<string, { readonly at: Millis; readonly work: Work }>();
 
   constructor(lives: LeaseLives) {
     this.lives = lives;
@@ -85,18 +88,23 @@ export class LookMemory {
   }
 
   /**
-   * Whether a TaintManager names the holder of a lease, or did so of late: two installations of one name
-   * write theirs in turn.
+   * What a TaintManager says of the holder of a lease, or said of late, as two installations of one name
+   * write theirs in turn; null: none names the holder.
    */
-  isNamed(lease: LeaseSight, leaders: readonly string[], now: Millis): boolean {
+  named(
+    lease: LeaseSight,
+    leading: readonly Installation[],
+    now: Millis,
+  ): { readonly work: Work } | null {
     const { namespace, name, holder } = lease;
-    if (holder === '' || this.#ownHolders.has(holder)) return false;
+    if (holder === '' || this.#ownHolders.has(holder)) return null;
     const key = `${namespace}/${name}/${holder}`;
-    if (leaders.includes(holder)) this.#named.set(key, now);
-    for (const [known, at] of this.#named) {
+    const leader = leading.find((one) => one.leader === holder);
+    if (leader) this.#named.set(key, { at: now, work: workOf(leader) });
+    for (const [known, { at }] of this.#named) {
       if (now - at > believedMsMax) this.#named.delete(known);
     }
-    return this.#named.has(key);
+    return this.#named.get(key) ?? null;
   }
 }
 
@@ -210,7 +218,8 @@ const provenNamespaces: readonly string[] = ['kube-system', 'taintmgr-system'];
 
 /**
  * The leases and the TaintManagers of others. A tenant may write leases in his namespace: those are
- * believed in the namespaces of administrators, in the asker's own, and where a TaintManager names the holder.
+ * believed in the namespaces of administrators, in the asker's own, and where a TaintManager names the holder, which
+ * then says what that one runs.
  */
 function installationEvidence(look: Look, memory: LookMemory, now: Millis): readonly Evidence[] {
   const { installations, published, asker } = look;
@@ -223,15 +232,15 @@ function installationEvidence(look: Look, memory: LookMemory, now: Millis): read
   const leading = published.all.filter((one) => isLeading(one, published.now));
   // Whose own lease is not among these is the leader of his TaintManager himself.
   const others = leading.filter(({ name }) => name !== asker?.manager || ownLease);
-  const leaders = others.map(({ leader }) => leader);
   const seen = leases
     .filter((lease) => !isOwn(lease))
     .map((lease): LeaseEvidence => {
       const found = evidenceOf(lease, serverTime, memory.lives, now);
-      const places = [...provenNamespaces, own?.namespace];
-      const isProven = places.includes(lease.namespace) || memory.isNamed(lease, leaders, now);
-      const said = workOf(others.find(({ leader }) => leader === lease.holder));
-      const controllers = isProven ? (lease.controllers ?? said) : undefined;
+      const isPlace = [...provenNamespaces, own?.namespace].includes(lease.namespace);
+      const named = memory.named(lease, others, now);
+      const isProven = isPlace || named !== null;
+      // A tenant who copies a leader's name into a lease does not say what that one runs.
+      const controllers = (isPlace ? lease.controllers : undefined) ?? named?.work;
       const { controllers: _, ...bare } = lease;
       const withWork = { ...bare, ...(controllers && { controllers }) };
       return { ...found, lease: withWork, ...(!isProven && { isUnproven: true as const }) };
@@ -261,8 +270,8 @@ function installationEvidence(look: Look, memory: LookMemory, now: Millis): read
 }
 
 /** What it runs; undefined: it does not say. */
-function workOf(one: Installation | undefined): readonly string[] | undefined {
-  return one && one.controllers.length > 0 ? one.controllers : undefined;
+function workOf({ controllers }: Installation): Work {
+  return controllers.length > 0 ? controllers : undefined;
 }
 
 /** A dry run evicts nobody. */

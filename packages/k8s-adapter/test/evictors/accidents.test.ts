@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Rule } from '@taintmgr/sim-cluster';
-import { findEvictors } from '../../src/client/find-evictors.ts';
+import { EvictorSearch, findEvictors } from '../../src/client/find-evictors.ts';
 import type { Asker } from '../../src/evictors/look.ts';
 import { contradictionText, taintEvictors, verdictText } from '../../src/evictors/words.ts';
 
@@ -75,6 +75,49 @@ describe('a lease that a tenant has written', () => {
   });
 });
 
+describe('a lease that a tenant has written in the name of another installation', () => {
+  const controllers = ['node-pressure-controller'];
+  for (const [what, theirs] of [
+    ['that works beside ours', controllers],
+    ['that does the same work', [eviction]],
+  ] as const) {
+    it(`says nothing of what that one runs, ${what}`, async () => {
+      const kind = theirs === controllers ? 'doesNotAct' : 'acts';
+      for (const claims of [eviction, controllers.join()]) {
+        for (const real of ['zoo', null]) {
+          const one = world();
+          publish(one, 'other', { leader: 'o_1', controllers: theirs });
+          if (real !== null) {
+            putLease(one, 'taintmgr-controller', 1000, real, {
+              holder: 'o_1',
+              controllers: theirs.join(),
+            });
+          }
+          putLease(one, 'taintmgr-controller', 1000, 'a-tenant', {
+            holder: 'o_1',
+            controllers: claims,
+          });
+          assert.equal((await asked(one)).taintmgr.kind, kind, `${real} ${claims}`);
+        }
+      }
+    });
+  }
+
+  it('says nothing once another one leads there', async () => {
+    const one = world();
+    const search = new EvictorSearch(one.client, { ...soon, asker: own });
+    publish(one, 'other', { leader: 'o_1', controllers });
+    putLease(one, 'taintmgr-controller', 1000, 'a-tenant', {
+      holder: 'o_1',
+      controllers: eviction,
+    });
+    assert.equal((await search.find()).taintmgr.kind, 'doesNotAct');
+    one.published.length = 0;
+    publish(one, 'other', { leader: 'o_2', controllers });
+    assert.equal((await search.find()).taintmgr.kind, 'doesNotAct');
+  });
+});
+
 describe('another installation', () => {
   const elsewhere = { lease: { namespace: 'b', name: 'taintmgr-controller' }, manager: 'b' };
 
@@ -132,6 +175,20 @@ describe('a mirror pod of a kubelet', () => {
       }
     });
   }
+
+  it('hides none of the control plane by another label, and is not hidden by another label itself', async () => {
+    for (const real of [[], [off]]) {
+      const one = world();
+      putNode(one, 'cp', controlPlane);
+      putNode(one, 'evil');
+      putManager(one, 'kcm-cp', real, {}, 'k8s-app');
+      putLease(one, 'kube-controller-manager', 1000);
+      const before = await find(one);
+      assert.equal(before.kind, real.length === 0 ? 'acts' : 'doesNotAct');
+      putMirror(one, 'evil', ...(real.length === 0 ? [off] : []));
+      assert.equal((await find(one)).kind, before.kind);
+    }
+  });
 
   it('is not believed on the node that a lease of the leader names: an add-on there may write leases', async () => {
     for (const flags of [[], [off]]) {

@@ -66,13 +66,20 @@ function isTheirs(path: string): boolean {
 }
 
 /** A lease that was renewed so long ago, by the clock of its holder. */
-export function putLease({ api }: World, name: string, age: Millis, where = 'kube-system'): void {
+export function putLease(
+  { api }: World,
+  name: string,
+  age: Millis,
+  where = 'kube-system',
+  { holder = `${name}_1`, controllers = '' } = {},
+): void {
   const renewTime = new Date(serverTime - age).toISOString().replace('Z', '000Z');
-  const spec = { holderIdentity: `${name}_1`, leaseDurationSeconds: 15, renewTime };
+  const spec = { holderIdentity: holder, leaseDurationSeconds: 15, renewTime };
+  const annotations = controllers === '' ? {} : { 'taintmgr.dev/controllers': controllers };
   if (!api.get('namespaces', '', where)) api.create('namespaces', namespace(where));
   const known = api.get('leases', where, name);
   if (known) api.update('leases', { ...known, spec });
-  else api.create('leases', { metadata: { namespace: where, name }, spec });
+  else api.create('leases', { metadata: { namespace: where, name, annotations }, spec });
 }
 
 export function putManager(
@@ -80,11 +87,12 @@ export function putManager(
   name: string,
   flags: readonly string[],
   fields: object = {},
+  label = 'component',
 ): KubeObject {
   const command = ['kube-controller-manager', '--bind-address=127.0.0.1', ...flags];
   const containers = [{ name: 'kube-controller-manager', image: 'registry/kcm', command }];
   const one = pod('kube-system', name, { spec: { nodeName: 'cp', containers }, ...fields });
-  const labels = { component: 'kube-controller-manager' };
+  const labels = { [label]: 'kube-controller-manager' };
   return api.create('pods', { ...one, metadata: { ...one.metadata, labels } });
 }
 
