@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { startProcess } from '@taintmgr/controller/test/harness/running-process.ts';
 import {
   ApiClient,
   type ApiRequest,
@@ -116,6 +117,26 @@ describe('the embedded cluster', () => {
       'kubernetes',
     ]);
     assert.deepEqual(await names(kubeconfig, '/apis/storage.k8s.io/v1/csinodes'), []);
+  });
+
+  it('takes the controller as docs/kubernetes-tests.md starts both', async (t) => {
+    const page = readFileSync(
+      new URL('../../../../docs/kubernetes-tests.md', import.meta.url),
+      'utf8',
+    );
+    const kubeconfig = join(directory, 'for-tests-of-others');
+    const flagsOf = (script: string): readonly string[] => {
+      const [, line] = new RegExp(`^ {4}npm run -s ${script} -- (.*)$`, 'm').exec(page) ?? [];
+      const text = line ?? assert.fail(`the page does not start ${script}`);
+      return text.replace('--port 6443', '--port 0').replace('FILE', kubeconfig).split(' ');
+    };
+    await run(t, ...flagsOf('cluster'));
+    const [name, file, ...flags] = flagsOf('controller');
+    assert.deepEqual([name, file], ['--kubeconfig', kubeconfig]);
+    const environment = { TAINTMGR_KUBE_CONTROLLER_MANAGER_RUNS: undefined };
+    const controller = await startProcess(t, { connection: { kubeconfig }, flags, environment });
+    await controller.saw('caches synced, evictions start');
+    await controller.stop();
   });
 
   const wrong: readonly (readonly [string, RegExp])[] = [
