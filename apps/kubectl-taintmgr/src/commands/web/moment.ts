@@ -11,12 +11,12 @@ import type { NodeDrainObject } from '../../cluster/node-drains.ts';
 import type { ForecastSurvey } from '../../cluster/survey.ts';
 import { count, listText } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
-import { blockerOf, phaseOf } from '../../report/node-drains.ts';
+import { blockerOf, phaseOf, stayingOf } from '../../report/node-drains.ts';
 import { notesOn } from '../../report/notes.ts';
 import { pausedText, pausesInForce } from '../../report/pauses.ts';
 import { present } from '../../report/question.ts';
 import type { NodeReport, PodReport, Report } from '../../report/report.ts';
-import { blockerLine, evictorText, limitLine, none } from '../../report/words.ts';
+import { blockerLine, evictorText, limitLine } from '../../report/words.ts';
 import { zoneOf, zonesIn } from '../../report/zones.ts';
 
 /** So many pods are shown one by one, the next first. */
@@ -194,12 +194,13 @@ function drainsOf(
 function objectDrain(drain: NodeDrainObject): LiveAction {
   const { metadata, status = {} } = drain;
   const { nodes = 0, nodesDrained = 0, podsGone = 0, podsLeft = 0 } = status;
-  const blocker = blockerOf(drain);
+  const [blocker, staying] = [blockerOf(drain), stayingOf(drain)];
   const text = [
     phaseOf(drain),
     `${nodesDrained} of ${count(nodes, 'node')} drained`,
     `${podsGone} of ${count(podsGone + podsLeft, 'pod')} gone`,
-    ...(blocker === none ? [] : [`blocked by ${blocker}`]),
+    ...(blocker === null ? [] : [`blocked by ${blocker}`]),
+    ...(staying === null ? [] : [staying]),
   ].join(', ');
   return {
     kind: 'drain',

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { run } from '../../world/run.ts';
 import { ago } from '../../world/shop-cluster.ts';
-import { startTestCluster, startWithDefinitions } from '../../world/test-cluster.ts';
+import {
+  startTestCluster,
+  startWithDefinitions,
+  type TestCluster,
+} from '../../world/test-cluster.ts';
 
 it('status says what controllers have said about clocks', async (t) => {
   const cluster = await startTestCluster(null);
@@ -81,3 +85,66 @@ it('status says who leads by what the leader publishes, and how old that is', as
     /^TaintManager taintmgr: {5}cp_1 1\.2\.3 stopped leading \d+s ago\n/,
   );
 });
+
+it('status and kubectl get say at once that pods stay where a NodeDrain is done', async (t) => {
+  const cluster = await startWithDefinitions();
+  t.after(() => cluster.stop());
+  process.env.KUBECONFIG = cluster.kubeconfig;
+  const message = 'every node is drained; 1 pod stays: shop/op (tolerates work without limit)';
+  const said = { type: 'Drained', status: 'False', reason: 'PodsStay', message };
+  const name = 'replace-the-kernel-of-blue-nodes';
+  cluster.api.load([
+    {
+      ...{ apiVersion: 'taintmgr.dev/v1alpha1', kind: 'NodeDrain', metadata: { name, uid: 'u1' } },
+      spec: { nodes: ['n1', 'n2'], taint: { key: 'maintenance.example.com/kernel-upgrade' } },
+      status: {
+        ...{ phase: 'Drained', nodes: 2, nodesDrained: 2, podsGone: 7, podsLeft: 0 },
+        podsStaying: 1,
+        conditions: [{ ...said, lastTransitionTime: ago(5) }],
+      },
+    },
+  ]);
+  const table = async (columns: RegExp): Promise<string> => {
+    const { out } = await run('status');
+    const lines = out.split('\n').slice(out.split('\n').findIndex((line) => columns.test(line)));
+    return lines.slice(0, 2).join('\n');
+  };
+  assert.match(
+    await table(/^NODEDRAIN /),
+    /^NODEDRAIN .* PODS STAYING .* BLOCKED BY\n.* Drained +2 of 2 +7 of 7 +1 +<none> +every node is drained; 1 pod stays: shop\/op/,
+  );
+  const rows = shownByKubectl(cluster, 'nodedrains');
+  assert.deepEqual(rows[0], [
+    'NAME',
+    'PHASE',
+    'NODES',
+    'DRAINED',
+    'PODS LEFT',
+    'PODS STAYING',
+    'AGE',
+  ]);
+  assert.deepEqual(rows[1]?.slice(1, -1), ['Drained', '2', '2', '0', '1']);
+  const widths = (rows[0] ?? []).map((_, at) =>
+    Math.max(...rows.map((row) => `${row[at]}`.length)),
+  );
+  const width = widths.reduce((sum, one) => sum + one + 3, -3);
+  assert.ok(width <= 100, `${width} columns`);
+});
+
+/** What kubectl get prints without -o wide, by the table of the API server. */
+function shownByKubectl({ cluster }: TestCluster, plural: string): readonly string[][] {
+  let text = '';
+  const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+  const path = `/apis/taintmgr.dev/v1alpha1/${plural}`;
+  cluster.exchange(
+    { method: 'GET', path, headers: { authorization: 'Bearer admin', accept }, body: null },
+    { head: () => {}, data: (chunk) => (text += String(chunk)), end: () => {}, reset: () => {} },
+  );
+  const { columnDefinitions, rows } = JSON.parse(text);
+  const shown = (columnDefinitions as { name: string; priority: number }[]).map(
+    ({ priority }) => priority === 0,
+  );
+  const heads = (columnDefinitions as { name: string }[]).map(({ name }) => name.toUpperCase());
+  const cells = (rows as { cells: unknown[] }[]).map((row) => row.cells.map(String));
+  return [heads, ...cells].map((row) => row.filter((_, at) => shown[at]));
+}

@@ -133,11 +133,11 @@ export const policyKinds: Readonly<Record<KindName, Kind>> = {
     status: nodeDrainStatus,
     columns: [
       column('Phase', 'string', '.status.phase', 'Where it stands'),
-      column('Taint', 'string', '.spec.taint.key', 'The key of the taint'),
       column('Nodes', 'integer', '.status.nodes', 'Nodes that it is for'),
       column('Drained', 'integer', '.status.nodesDrained', 'Nodes that are drained'),
       column('Pods Left', 'integer', '.status.podsLeft', 'Pods that have still to leave'),
-      column('Pods Staying', 'integer', '.status.podsStaying', 'Pods that stay there', 1),
+      column('Pods Staying', 'integer', '.status.podsStaying', 'Pods that stay there'),
+      column('Taint', 'string', '.spec.taint.key', 'The key of the taint', 1),
       column('Wave', 'string', '.status.wave', 'The wave that it is at', 1),
       age,
     ],

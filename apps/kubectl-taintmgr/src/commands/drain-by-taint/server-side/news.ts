@@ -6,6 +6,7 @@ import type { DrainControllerFault } from '../../../cluster/drain-controllers.ts
 import { type NodeDrainObject, nodeDrainReference } from '../../../cluster/node-drains.ts';
 import { count } from '../../../render/count.ts';
 import { printable } from '../../../render/printable.ts';
+import { stayingOf } from '../../../report/node-drains.ts';
 
 const periodMs = 30_000;
 const namesMax = 4;
@@ -44,13 +45,13 @@ export class DrainNews {
     this.#counts(status, now);
   }
 
-  ended({ metadata: { name }, status }: NodeDrainObject): void {
+  ended(drain: NodeDrainObject): void {
+    const { metadata, status } = drain;
     const {
       phase,
       nodesDrained = 0,
       podsGone = 0,
       podsLeft = 0,
-      conditions = [],
       startedAt,
       endedAt,
     } = status ?? {};
@@ -58,11 +59,9 @@ export class DrainNews {
     const gone = count(podsGone, 'pod');
     if (phase === 'Drained') {
       const how = `${count(nodesDrained, 'node')}, ${gone}${time === '' ? '' : `, ${time}`}`;
-      this.#audience.say(`${nodeDrainReference(name)} drained (${how})`);
-      const stay = conditions.find(
-        ({ type, reason }) => type === 'Drained' && reason === 'PodsStay',
-      );
-      if (stay) this.#audience.warn(printable(stay.message));
+      this.#audience.say(`${nodeDrainReference(metadata.name)} drained (${how})`);
+      const stay = stayingOf(drain);
+      if (stay !== null) this.#audience.warn(printable(stay));
       return;
     }
     const ending = phase === 'TimedOut' ? 'not drained in time' : 'not drained';
