@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
+import { customResourceDefinitions, drainFinalizer } from '@taintmgr/core/policy';
 import {
   ApiServer,
   type KubeObject,
@@ -208,7 +208,7 @@ function accountRefusal(path: string, changes: object, by = 'taintmgr-controller
   const one = node('n1');
   api.create('nodes', { ...one, metadata: { ...one.metadata, annotations: other } });
   api.create('pods', pod('default', 'web'));
-  for (const component of ['kubelet', 'taintmgr']) {
+  for (const component of ['kubelet', 'node-controller', 'taintmgr']) {
     api.create('events', {
       apiVersion: 'v1',
       kind: 'Event',
@@ -245,6 +245,11 @@ describe('the policies that guard what the account of the controller may change'
     ['an owner of a node', '/api/v1/nodes/n1', { metadata: { ownerReferences: [owner] } }],
     ['a finalizer of a node', '/api/v1/nodes/n1', { metadata: { finalizers: ['a/b'] } }],
     ['a label of a node', '/api/v1/nodes/n1', { metadata: { labels: { 'a/role': 'b' } } }],
+    [
+      'a system that the node does not have',
+      '/api/v1/nodes/n1',
+      { metadata: { labels: { 'beta.kubernetes.io/os': 'windows' } } },
+    ],
     ['an annotation of others', '/api/v1/nodes/n1', { metadata: { annotations: { 'a/b': '1' } } }],
     [
       'the removal of one',
@@ -270,6 +275,8 @@ describe('the policies that guard what the account of the controller may change'
       { status: { conditions: [{ type: 'a/gate', status: 'True' }] } },
     ],
     ['an Event of others', `${event}/kubelet`, { message: 'forged' }],
+    ['an Event of kube-controller-manager', `${event}/node-controller`, { message: 'forged' }],
+    ['a finalizer of others on a drain', drain, { metadata: { finalizers: ['a.b/c'] } }],
     ['what a drain drains', drain, { spec: { nodes: ['n1', 'n2'] } }],
     [
       'a privileged container',
@@ -326,7 +333,7 @@ describe('the policies that guard what the account of the controller may change'
       },
     ],
     ['another count of its own Event', `${event}/taintmgr`, { count: 2, message: 'more' }],
-    ['the finalizer of a drain', drain, { metadata: { finalizers: ['taintmgr.dev/undo'] } }],
+    ['the finalizer of a drain', drain, { metadata: { finalizers: [drainFinalizer] } }],
     [
       'the restart of a rollout',
       rollout,

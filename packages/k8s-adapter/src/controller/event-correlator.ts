@@ -46,8 +46,7 @@ export class EventCorrelator {
   readonly #nextSerial: () => number;
 
   /**
-   * `component`: who Events come from, where they do not say it themselves. `nextSerial`: tells those
-   * of one object within one millisecond apart.
+   * `component`: who reports Events. `nextSerial`: tells those of one object within one millisecond apart.
    */
   constructor(component: string, nextSerial: () => number) {
     this.#component = component;
@@ -74,8 +73,8 @@ export class EventCorrelator {
   }
 
   #seriesOf(wall: Instant, event: ClusterEvent): Series {
-    const component = event.component ?? this.#component;
-    const key = `${component}\n${subjectKeyOf(event)}`;
+    const component = this.#component;
+    const key = `${event.component ?? component}\n${subjectKeyOf(event)}`;
     const { bucket, series } = this.#subjects.getOrAdd(key, newSubject);
     const at = series.findIndex((one) => isEqual(one.event, event));
     const [known] = at < 0 ? [] : series.splice(at, 1);

@@ -21,7 +21,7 @@ export interface ClusterEvent {
   readonly message: string;
   /** Left out: none. */
   readonly annotations?: Readonly<Record<string, string>>;
-  /** Who says it; left out: whoever the recorder speaks for. */
+  /** By whose name its source is known; left out: that of whoever reports it. */
   readonly component?: string;
 }
 
@@ -100,7 +100,7 @@ export function postEventRequest(series: EventSeries): ApiRequest {
     },
     reason: event.reason,
     message: onOneLine(event.message),
-    source: { component },
+    source: { component: event.component ?? component },
     firstTimestamp: formatTime(firstAt),
     lastTimestamp: formatTime(lastAt),
     count,

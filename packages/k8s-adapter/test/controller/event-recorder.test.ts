@@ -36,9 +36,11 @@ describe('recorder', () => {
     const [effect] = stage.recorder.record(start, { ...event, component: 'node-controller' });
     assert.ok(effect?.kind === 'send');
     assert.equal(effect.request.path, '/api/v1/namespaces/default/events');
-    const { involvedObject, source } = JSON.parse(effect.request.body ?? '');
+    const body = JSON.parse(effect.request.body ?? '');
+    const { involvedObject, source, reportingComponent } = body;
     assert.deepEqual(involvedObject, { kind: 'Node', name: 'n1', uid: 'u', apiVersion: 'v1' });
     assert.deepEqual(source, { component: 'node-controller' });
+    assert.equal(reportingComponent, 'taintmgr');
   });
 
   it('counts equal events in one object', () => {

@@ -268,9 +268,10 @@ function isOurOwn(body: Write['body']): boolean {
 
 function essence(method: string, path: string, body: Write['body']): object {
   if (path.endsWith('/events')) {
-    const { type, reason, message, source, reportingComponent } = body;
+    // Who reports it is a named difference.
+    const { type, reason, message, source } = body;
     const { kind } = body.involvedObject;
-    return { type, reason, message, source, reportingComponent, kind };
+    return { type, reason, message, source, kind };
   }
   if (method === 'PATCH' && 'spec' in body) {
     const taints: readonly { key: string; effect: string; timeAdded?: string }[] =

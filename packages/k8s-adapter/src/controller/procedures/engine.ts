@@ -173,7 +173,10 @@ function writing(command: NodeCommand, { isStale }: Circumstances): Task<EngineN
   };
 }
 
-/** Whose Events about nodes, and about pods on their account, these are: upstream's own word. */
+/**
+ * Whose Events about nodes, and about pods on their account, these are: upstream's own word for the source.
+ * That we report them is said beside it, so that the account may change its own and no other's.
+ */
 const lifecycle = { component: 'node-controller' };
 
 type PodEvent = Extract<Command, { kind: 'recordEvent' }>;
