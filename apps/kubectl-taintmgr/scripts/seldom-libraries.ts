@@ -1,7 +1,6 @@
 // Libraries that few commands need: each is a file of its own, for all bundles.
 
 export const seldomLibraries: readonly string[] = [
-  'js-yaml',
   'jsonpath-plus',
   'log-update',
   'yaml',

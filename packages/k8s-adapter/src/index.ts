@@ -114,7 +114,6 @@ export {
 } from './proto/list-requests.ts';
 export { lastWriteOf } from './proto/managed-fields.ts';
 export { taintManagersPath } from './proto/taint-manager-requests.ts';
-export { treeFault } from './proto/tree.ts';
 export type { Access, Authorization, TlsMaterial } from './transport/access.ts';
 export { HttpTransport } from './transport/http-transport.ts';
 export { giveAnswer, type Sink, type Transport } from './transport/sink.ts';

@@ -94,7 +94,6 @@ it('opens exactly these', () => {
     'takeoverPolicies',
     'takeoverVersion',
     'takeoverVersionAnnotation',
-    'treeFault',
     'typedApi',
     'upstreamLoop',
     'upstreamUserAgent',

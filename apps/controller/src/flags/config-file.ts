@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { treeFault } from '@taintmgr/k8s-adapter';
+import { FaultyFile, type Field, readAllPositioned } from '@taintmgr/k8s-adapter/manifests';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { parseDocument } from 'yaml';
 import schema from '../../config.schema.json' with { type: 'json' };
 
 /** A configuration file that cannot be used: one line naming file, field, value and what is allowed. */
@@ -22,29 +21,38 @@ let compiled: ValidateFunction<ConfigFile> | null = null;
  * ConfigFileError.
  */
 export function readConfigFile(file: string): ConfigFile {
-  const document = parseDocument(read(file));
-  const [fault] = document.errors;
-  if (fault) {
-    const [line = ''] = fault.message.split('\n');
-    throw new ConfigFileError(`--config ${file}: ${line.replace(/:$/, '')}`);
-  }
-  const value = plainValue(document);
-  const grown = value instanceof Error ? value.message : treeFault(value);
-  if (grown !== null) throw new ConfigFileError(`--config ${file}: ${grown}`);
+  const root = readRoot(file);
+  const value = root?.value ?? null;
   compiled ??= new Ajv({ verbose: true, allowUnionTypes: true }).compile<ConfigFile>(schema);
   const validate = compiled;
   if (validate(value)) return value;
   const [error] = validate.errors ?? [];
-  throw new ConfigFileError(`--config ${file}: ${error ? describe(error) : 'not valid'}`);
+  const fault = error ? describe(error) : 'not valid';
+  const hint = (error && root?.at(stepsOf(error.instancePath)).hint(hintedBy(error))) || '';
+  throw new ConfigFileError(`--config ${file}: ${fault}${hint === '' ? '' : ` (${hint})`}`);
 }
 
-/** The library stops where a few lines stand for very much. */
-function plainValue(document: ReturnType<typeof parseDocument>): unknown {
+/** Null: the file is empty. */
+function readRoot(file: string): Field | null {
   try {
-    return document.toJS();
+    const [root = null, another] = readAllPositioned(file, read(file));
+    if (another) throw new ConfigFileError(`--config ${another.place}: want one document`);
+    return root;
   } catch (error) {
-    return error;
+    if (!(error instanceof FaultyFile)) throw error;
+    throw new ConfigFileError(`--config ${error.faults[0]}`);
   }
+}
+
+/** `/a/0/b` as the steps that lead there. */
+function stepsOf(pointer: string): readonly (string | number)[] {
+  const steps = pointer.split('/').slice(1);
+  return steps.map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+}
+
+/** What a text in quotes would mend. */
+function hintedBy({ keyword, schema: want }: ErrorObject): string {
+  return keyword === 'type' && want === 'string' ? 'of type string' : '';
 }
 
 /** What the file has at a path such as `serving.securePort`; undefined: nothing. */

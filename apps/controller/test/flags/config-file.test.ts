@@ -145,9 +145,12 @@ nodeLifecycle:
       'nodeLifecycle.massUnreachable.share: got 2, which must be <= 1',
     ],
     ['nothing', '', 'the file: got null, which must be object'],
-    ['a value that contains itself', 'a: &a {b: *a}', 'a value contains itself'],
-    ['more than it seems', bomb, 'Excessive alias count indicates a resource exhaustion attack'],
-    ['no YAML', 'a: [', 'Flow sequence in block collection must be sufficiently indented'],
+    [
+      'a truth in the place of a text',
+      `${head}leaderElection: {resourceName: on}`,
+      'leaderElection.resourceName: got true, which must be string (on is a boolean in YAML 1.1; ' +
+        "to have a text write 'on' in quotes)",
+    ],
   ];
   for (const [name, text, fault] of faults) {
     it(`names what is wrong: ${name}`, () => {
@@ -158,6 +161,25 @@ nodeLifecycle:
           assert.ok(error instanceof ConfigFileError);
           assert.ok(error.message.startsWith(`--config ${file}: ${fault}`), error.message);
           assert.ok(!error.message.includes('\n'));
+          return true;
+        },
+      );
+    });
+  }
+
+  for (const [name, text, fault] of [
+    ['a value that contains itself', 'a: &a {b: *a}', '1:11: a value contains itself'],
+    ['more than it seems', bomb, '6:9: it stands for more than 100000 values'],
+    ['no YAML', 'a: [', '1:5: Flow sequence in block collection must be sufficiently indented'],
+    ['two documents', `${head}---\n${head}`, '4:1: want one document'],
+  ] as const) {
+    it(`names the place of what is no configuration: ${name}`, () => {
+      const file = fileWith(text);
+      assert.throws(
+        () => readConfigFile(file),
+        (error) => {
+          assert.ok(error instanceof ConfigFileError);
+          assert.ok(error.message.startsWith(`--config ${file}:${fault}`), error.message);
           return true;
         },
       );

@@ -10,6 +10,8 @@ export {
 export { windowFault } from '../drain/windows.ts';
 export { didYouMean } from '../manifests/did-you-mean.ts';
 export { policyEvent } from '../manifests/events.ts';
+export { goScalar } from '../manifests/go-scalars.ts';
+export { readGoYaml, YamlError } from '../manifests/go-yaml.ts';
 export { type PlacedPolicy, policiesIn, policiesOf } from '../manifests/policies.ts';
 export {
   FaultyFile,

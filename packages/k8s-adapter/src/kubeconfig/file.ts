@@ -1,8 +1,7 @@
 // kubeconfig files, read and merged.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { asList, asRecord, asText, isRecord, type JsonRecord } from '../proto/json.ts';
-import { treeFault } from '../proto/tree.ts';
+import { asList, asRecord, isRecord, type JsonRecord } from '../proto/json.ts';
 import { KubeconfigError } from './error.ts';
 import { readPlainYaml } from './plain-yaml.ts';
 
@@ -72,8 +71,6 @@ async function readDocument(file: string, mustExist: boolean): Promise<JsonRecor
   if (text === null || text.trim() === '') return null;
   const document = readPlainYaml(text) ?? (await readYaml(file, text));
   if (document === null) return null;
-  const fault = treeFault(document);
-  if (fault !== null) throw new KubeconfigError(`${file}: not a kubeconfig: ${fault}`);
   if (!isRecord(document)) throw new KubeconfigError(`${file}: want a kubeconfig, got plain text`);
   const kind = document.kind ?? 'Config';
   if (kind !== 'Config') {
@@ -96,18 +93,17 @@ function readText(file: string, mustExist: boolean): string | null {
 }
 
 async function readYaml(file: string, text: string): Promise<unknown> {
-  // As kubectl: one with comments alone is as one that is empty.
-  if (text.split('\n').every((line) => /^\s*(#|---\s*(#|$)|$)/.test(line))) return null;
-  const { load } = await import('js-yaml');
+  const { firstPlace, readGoYaml, YamlError } = await import('../manifests/go-yaml.ts');
   try {
-    return load(text);
+    return readGoYaml(text);
   } catch (error) {
-    const { reason, mark } = asRecord(error);
+    if (!(error instanceof YamlError)) throw error;
+    const at = firstPlace(text, error);
     // What stands in quotes or brackets there is of the file: a token as often as not.
-    const [why = ''] = asText(reason).split(/["'<`(]/);
-    const { line, column } = asRecord(mark);
-    const at = typeof line === 'number' ? ` at line ${line + 1}, column ${Number(column) + 1}` : '';
-    throw new KubeconfigError(`${file}: not valid YAML${at}: ${why.trim() || 'cannot be read'}`);
+    const [why = ''] = error.message.split(/["'<`(:\\]/);
+    throw new KubeconfigError(
+      `${file}: not valid YAML at ${at}: ${why.trim() || 'cannot be read'}`,
+    );
   }
 }
 

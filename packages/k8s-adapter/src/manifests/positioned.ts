@@ -1,19 +1,8 @@
 // YAML files whose every value knows its line, for faults that name `file:line:column`.
 import { parseDuration } from '@taintmgr/core/time';
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  parseAllDocuments,
-  visit,
-  type YAMLError,
-  type Node as YamlNode,
-} from 'yaml';
-import { treeFault } from '../proto/tree.ts';
+import { isMap, isScalar, isSeq, LineCounter, Scalar, type Node as YamlNode } from 'yaml';
 import { didYouMean } from './did-you-mean.ts';
+import { documentsIn, nameOf, plainValue, YamlError } from './go-yaml.ts';
 
 /** Something wrong in a file: `file:line:column: path: text`. */
 export class FileFault extends Error {
@@ -45,49 +34,22 @@ export function readPositioned(file: string, text: string, want: string): Field 
 /** The same for a file of several documents, without those that are empty. */
 export function readAllPositioned(file: string, text: string): readonly Field[] {
   const lines = new LineCounter();
-  const options = { lineCounter: lines, prettyErrors: false };
-  const parsed = parseAllDocuments(text, options);
-  const documents = 'empty' in parsed ? [] : parsed;
-  // The first is what is wrong; what follows in its document mostly comes of it.
-  const errors = documents.flatMap((document) => document.errors.slice(0, 1));
-  if (errors.length > 0) {
-    throw new FaultyFile(errors.map((error) => syntaxFault(file, lines, error)));
-  }
-  for (const document of documents) {
-    const fault = aliasFault(document);
-    if (fault !== null) throw new FaultyFile([`${file}:1:1: ${fault}`]);
-  }
-  return documents
-    .filter(({ contents }) => (isScalar(contents) ? contents.value : contents) !== null)
-    .map((document) => new Field({ file, lines, document }, document.contents, []));
-}
-
-/** What is wrong with a document whose aliases make more of it than stands there; null: nothing. */
-function aliasFault(document: Document): string | null {
-  let hasAlias = false;
-  visit(document, {
-    Alias() {
-      hasAlias = true;
-      return visit.BREAK;
-    },
-  });
-  if (!hasAlias) return null;
   try {
-    return treeFault(document.toJS());
+    return documentsIn(text, lines).map((node) => new Field({ file, lines }, node, []));
   } catch (error) {
-    return (error as Error).message;
+    if (!(error instanceof YamlError)) throw error;
+    throw new FaultyFile(
+      error.faults.map(({ offset, text: why }) => {
+        const { line, col } = lines.linePos(offset);
+        return `${file}:${line}:${col}: ${why}`;
+      }),
+    );
   }
-}
-
-function syntaxFault(file: string, lines: LineCounter, { pos, message }: YAMLError): string {
-  const { line, col } = lines.linePos(pos[0]);
-  return `${file}:${line}:${col}: ${message.split('\n')[0]}`;
 }
 
 interface PositionedText {
   readonly file: string;
   readonly lines: LineCounter;
-  readonly document: Document;
 }
 
 type Path = readonly (string | number)[];
@@ -95,17 +57,12 @@ type Path = readonly (string | number)[];
 /** One value of a file. What is not as it is asked for is a FileFault that names its place. */
 export class Field {
   readonly #source: PositionedText;
-  readonly #node: YamlNode | null;
+  readonly #node: YamlNode;
   readonly #path: Path;
   /** Its name, where it is a member. */
   readonly #key: YamlNode | null;
 
-  constructor(
-    source: PositionedText,
-    node: YamlNode | null,
-    path: Path,
-    key: YamlNode | null = null,
-  ) {
+  constructor(source: PositionedText, node: YamlNode, path: Path, key: YamlNode | null = null) {
     this.#source = source;
     this.#node = node;
     this.#path = path;
@@ -136,7 +93,7 @@ export class Field {
 
   /** As plain data. */
   get value(): unknown {
-    return this.#node?.toJS(this.#source.document) ?? null;
+    return plainValue(this.#node);
   }
 
   fault(text: string): FileFault {
@@ -146,12 +103,22 @@ export class Field {
   #faultAt(node: YamlNode | null, text: string): FileFault {
     const { line, col } = this.#positionOf(node);
     const where = this.#path.length === 0 ? '' : `${this.path}: `;
-    return new FileFault(`${this.#source.file}:${line}:${col}: ${where}${text}`);
+    const hint = this.hint(text);
+    const why = hint === '' ? text : `${text} (${hint})`;
+    return new FileFault(`${this.#source.file}:${line}:${col}: ${where}${why}`);
+  }
+
+  /** What YAML 1.1 takes its name or its value for, where that may be what is wrong; '' where it is not. */
+  hint(fault: string): string {
+    const key = wordHint(this.#key, '');
+    return key === '' ? wordHint(this.#node, fault) : key;
   }
 
   /** A fault that names the path itself, at the value there or where it should be. */
   faultAt(path: Path, text: string): FileFault {
-    return new FileFault(`${this.at(path).place}: ${text}`);
+    const at = this.at(path);
+    const hint = at.hint(text);
+    return new FileFault(`${at.place}: ${hint === '' ? text : `${text} (${hint})`}`);
   }
 
   /** Where people look for it: what goes on below begins with its name. */
@@ -260,6 +227,12 @@ export class Field {
     );
   }
 
+  /** The numbers anywhere in it that are others than they look like, as 010, which is 8. */
+  oddNumbers(): readonly Field[] {
+    const isOdd = typeof this.value === 'number' && wordHint(this.#node, '') !== '';
+    return isOdd ? [this] : this.#children.flatMap((child) => child.oddNumbers());
+  }
+
   get #children(): readonly Field[] {
     return isSeq(this.#node) ? this.items() : [...this.#pairsOrNone().values()];
   }
@@ -273,16 +246,14 @@ export class Field {
     if (!isMap(this.#node)) throw this.fault(`want ${want}, got ${this.#shown}`);
     return new Map(
       this.#node.items.map(({ key, value }) => {
-        const name = String(isScalar(key) ? key.value : key);
-        const node = (value ?? key) as YamlNode;
-        return [name, this.#below(node, name, isScalar(key) ? key : null)];
+        const name = nameOf(key);
+        return [name, this.#below(value as YamlNode, name, key as YamlNode)];
       }),
     );
   }
 
   #below(node: YamlNode, step: string | number, key: YamlNode | null = null): Field {
-    const meant = isAlias(node) ? node.resolve(this.#source.document) : node;
-    return new Field(this.#source, meant ?? node, [...this.#path, step], key);
+    return new Field(this.#source, node, [...this.#path, step], key);
   }
 
   #positionOf(node: YamlNode | null): { readonly line: number; readonly col: number } {
@@ -293,6 +264,20 @@ export class Field {
     const text = JSON.stringify(this.value);
     return text.length > 60 ? `${text.slice(0, 57)}...` : text;
   }
+}
+
+/** `on is a boolean in YAML 1.1; write 'on' in quotes`, about a scalar without them. */
+function wordHint(node: YamlNode | null, fault: string): string {
+  if (!isScalar(node) || node.type !== Scalar.PLAIN) return '';
+  const { source = '', value } = node;
+  const isText = typeof value === 'string' && value === source;
+  if (value === null || isText || node.tag !== undefined) return '';
+  const plain = source.toLowerCase().replaceAll('_', '');
+  const isClear = plain === String(value) || Number(plain) === value;
+  if (isClear && !/of type string|want a text|Required value/.test(fault)) return '';
+  const isTruth = /^(?:true|false)$/.test(String(value));
+  const what = isTruth ? 'a boolean' : isClear ? 'a number' : `the number ${value}`;
+  return `${source} is ${what} in YAML 1.1; to have a text write '${source}' in quotes`;
 }
 
 /** As Go's JSON names it. */

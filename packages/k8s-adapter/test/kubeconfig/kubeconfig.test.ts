@@ -144,17 +144,17 @@ const refusals: [string, Case, string][] = [
   [
     'broken YAML',
     { files: { '.kube/config': 'clusters: [' } },
-    'HOME/.kube/config: not valid YAML at line 1, column 12: unexpected end of the stream within a flow collection',
+    'HOME/.kube/config: not valid YAML at line 1, column 12: Flow sequence in block collection must be sufficiently indented and end with a ]',
   ],
   [
     'a value that contains itself',
     { files: { '.kube/config': 'users: &a [*a]' } },
-    'HOME/.kube/config: not a kubeconfig: a value contains itself',
+    'HOME/.kube/config: not valid YAML at line 1, column 12: a value contains itself',
   ],
   [
     'a few lines that stand for very much',
     { files: { '.kube/config': bomb } },
-    'HOME/.kube/config: not a kubeconfig: it stands for more than 100000 values',
+    'HOME/.kube/config: not valid YAML at line 6, column 9: it stands for more than 100000 values',
   ],
   [
     'plain text',

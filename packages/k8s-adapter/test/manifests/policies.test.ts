@@ -111,7 +111,7 @@ items:
     [
       'a key that stands twice',
       keep.replace('Keep}', 'Keep, action: Evict}'),
-      ['a.yaml:4:22: Map keys must be unique'],
+      ['a.yaml:4:22: the key "action" is there twice'],
     ],
   ];
   for (const [name, text, says] of cases) {

@@ -1,5 +1,6 @@
 // The embedded cluster alone: npm run -s cluster -- --port 0 --token T --kubeconfig FILE
 import { CommanderError } from '@commander-js/extra-typings';
+import { readGoYaml } from '@taintmgr/k8s-adapter/manifests';
 import {
   type EmbeddedOptions,
   startEmbedded,
@@ -7,7 +8,6 @@ import {
   topologies,
   withSystemPods,
 } from '@taintmgr/sim-cluster';
-import { parse } from 'yaml';
 import { controllerToken, controllerUser, DeployedController } from './deployed.ts';
 import { reportLines } from './load-report.ts';
 import { managerToken, managerUser, startManager } from './managed.ts';
@@ -47,7 +47,7 @@ async function main({
     ]),
     ...(systemPods ? { topology: withSystemPods(threeZones) } : {}),
     snapshot: values,
-    parseYaml: parseBody,
+    parseYaml: readGoYaml,
   });
   for (const { pod: name, ...denial } of denyEviction) {
     const fault = { kind: 'deny', ...denial } as const;
@@ -69,9 +69,4 @@ async function main({
     process.once(signal, () => void stop().then(() => process.exit(0)));
   }
   process.stdout.write(`ready: ${embedded.url}\nexport KUBECONFIG=${embedded.kubeconfig}\n`);
-}
-
-/** Request bodies are YAML 1.1, where `y` is true. */
-function parseBody(text: string): unknown {
-  return parse(text, { version: '1.1' });
 }

@@ -1,7 +1,6 @@
 // Reads a snapshot of a cluster from a file.
 import { createReadStream } from 'node:fs';
-import { treeFault } from '@taintmgr/k8s-adapter';
-import { parseDocument } from 'yaml';
+import { readGoYaml } from '@taintmgr/k8s-adapter/manifests';
 import { Documents, type Parsed, type Splitter } from './documents.ts';
 import { JsonSplitter } from './json-splitter.ts';
 import { YamlSplitter } from './yaml-splitter.ts';
@@ -27,12 +26,9 @@ export async function readSnapshot(file: string): Promise<Parsed> {
   throw new SnapshotFileError(`--snapshot ${file}: the file is empty`);
 }
 
-/** Of one document; a list of 150,000 pods has ten million. */
-const valuesMax = 50_000_000;
-
 /** JSON when the first character says so, else YAML. */
 async function parseChunks(chunks: AsyncIterable<string>): Promise<Parsed> {
-  let documents = new Documents(parseYaml);
+  let documents = new Documents(readGoYaml);
   let splitter: Splitter | null = null;
   let begin = '';
   for await (const chunk of chunks) {
@@ -49,14 +45,4 @@ async function parseChunks(chunks: AsyncIterable<string>): Promise<Parsed> {
   }
   splitter?.end();
   return documents;
-}
-
-function parseYaml(text: string): unknown {
-  const document = parseDocument(text);
-  const [fault] = document.errors;
-  if (fault) throw fault;
-  const value: unknown = document.toJS();
-  const grown = treeFault(value, valuesMax);
-  if (grown !== null) throw new Error(grown);
-  return value;
 }

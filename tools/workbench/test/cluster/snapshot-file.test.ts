@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { stringify } from 'yaml';
+import { stringify as stringifyYaml } from 'yaml';
 import { Documents } from '../../src/cluster/documents.ts';
 import { JsonSplitter } from '../../src/cluster/json-splitter.ts';
 import { reportLines } from '../../src/cluster/load-report.ts';
@@ -36,6 +36,11 @@ const list = {
   metadata: { resourceVersion: '' },
 };
 const empty = { apiVersion: 'v1', kind: 'PodList', metadata: {}, items: [] };
+
+/** In quotes what is no text in YAML 1.1, as kubectl prints it. */
+function stringify(value: unknown, options: object = {}): string {
+  return stringifyYaml(value, { version: '1.1', ...options });
+}
 
 describe('a snapshot', () => {
   const good: readonly (readonly [string, string, readonly unknown[]])[] = [

@@ -21,12 +21,39 @@ const checks: readonly ManifestCheck[] = [
 function checkMetadata(manifest: Manifest): readonly PlacedFinding[] {
   const { apiVersion, field } = manifest;
   if (isOfOurs(apiVersion)) return [];
-  return metadataFaults(field.find(['metadata'])?.value).flatMap(({ path, text }) =>
+  const group = apiVersion.split('/')[0] ?? '';
+  const isOfKubernetes = !group.includes('.') || group.endsWith('.k8s.io');
+  return [
+    ...faultsAt(manifest, ['metadata'], field.find(['metadata'])?.value),
+    ...(isOfKubernetes ? labelMaps : []).flatMap((path) => {
+      const labels = field.find(path)?.value;
+      return labels === undefined ? [] : faultsAt(manifest, path, { labels });
+    }),
+  ];
+}
+
+const pods = [[], ['template'], ['jobTemplate', 'spec', 'template']];
+/** Labels of the pods that an object makes, and what selects pods and nodes by labels. */
+const labelMaps: readonly (readonly string[])[] = [
+  ['spec', 'selector', 'matchLabels'],
+  ...pods.slice(1).map((path) => ['spec', ...path, 'metadata', 'labels']),
+  ...pods.map((path) => ['spec', ...path, ...(path.length === 0 ? [] : ['spec']), 'nodeSelector']),
+];
+
+/** What is wrong with metadata, or with labels that stand elsewhere. */
+function faultsAt(
+  manifest: Manifest,
+  place: readonly string[],
+  metadata: unknown,
+): readonly PlacedFinding[] {
+  return metadataFaults(metadata).flatMap(({ path, text }) => {
     // Some kinds have names that others may not have.
-    path[1] === 'name'
-      ? []
-      : [findingAt('manifest', 'FAIL', { manifest, at: field.at(path) }, text)],
-  );
+    if (path[1] === 'name') return [];
+    const isMap = place.length > 1;
+    const at = manifest.field.at(isMap ? [...place, ...path.slice(2)] : path);
+    const why = isMap ? text.replaceAll('metadata.labels', place.join('.')) : text;
+    return [findingAt('manifest', 'FAIL', { manifest, at }, why, at.hint(why))];
+  });
 }
 
 /** What is wrong with them at this time, file by file and line by line. */

@@ -144,7 +144,11 @@ function manifestOf(file: string, field: Field, namespace: string): Manifest | s
   const missing = Object.entries(wanted)
     .filter(([, value]) => value === '')
     .map(([path]) => path);
-  if (missing.length > 0) return `is not an object of Kubernetes: ${missing.join(', ')} missing`;
+  if (missing.length > 0) {
+    const text = `is not an object of Kubernetes: ${missing.join(', ')} missing`;
+    const hint = field.at((missing[0] ?? '').split('.')).hint('want a text');
+    return hint === '' ? text : `${text} (${hint})`;
+  }
   return {
     file,
     field,

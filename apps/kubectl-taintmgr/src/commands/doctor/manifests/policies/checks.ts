@@ -23,7 +23,10 @@ export function checkPolicies(
   const ours = manifests.filter(({ apiVersion }) => isOfOurs(apiVersion));
   const placed = placedPolicies(ours);
   return [
-    ...ours.flatMap(checkSchema),
+    ...ours.flatMap((manifest) => {
+      const faults = checkSchema(manifest);
+      return [...faults, ...(faults.length === 0 ? checkNumbers(manifest) : [])];
+    }),
     ...checkMatch(placed),
     ...checkOverlaps(placed),
     ...checkSense(placed),
@@ -34,6 +37,15 @@ export function checkPolicies(
   ];
 }
 
+/** Numbers that the API server takes, and that are others than people read. */
+function checkNumbers(manifest: Manifest): readonly PlacedFinding[] {
+  return manifest.field.oddNumbers().map((at) => {
+    const message = `${at.path}: kubectl reads the number ${at.value}: a 0 in front makes it octal`;
+    const fix = `write ${at.value}, or leave the 0 out`;
+    return findingAt('policies', 'WARN', { manifest, at }, message, fix);
+  });
+}
+
 function checkSchema(manifest: Manifest): readonly PlacedFinding[] {
   // When a pause began makes no difference here.
   const judged = readManifest(manifest.field.value, 0);
@@ -42,6 +54,7 @@ function checkSchema(manifest: Manifest): readonly PlacedFinding[] {
     // Files of ours that are no objects of a cluster, such as topologies, have this group too.
     const isOther = path[0] === 'kind' && !Object.hasOwn(policyKinds, manifest.kind);
     const level = isOther ? 'WARN' : 'FAIL';
-    return findingAt('policies', level, { manifest, at: manifest.field.at(path) }, text);
+    const at = manifest.field.at(path);
+    return findingAt('policies', level, { manifest, at }, text, at.hint(text));
   });
 }
