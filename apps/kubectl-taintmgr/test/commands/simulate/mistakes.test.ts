@@ -151,7 +151,7 @@ describe('mistakes', () => {
     [
       'manifests, in the words of the API server',
       'policies:\n- apiVersion: taintmgr.dev/v1alpha1\n  kind: EvictionPolicy\n  metadata: {name: a}\n  spec: {action: Drop}\n' +
-        '- {apiVersion: taintmgr.dev/v1alpha1, kind: NodeDrain, metadata: {name: b}, spec: {nodes: [n], taint: {key: k}}}\nevents: []\n',
+        '- {apiVersion: taintmgr.dev/v1alpha1, kind: NodeDrain, metadata: {name: b}, spec: {nodes: [n1], taint: {key: k}}}\nevents: []\n',
       [
         '5:18: spec.action: Unsupported value: "Drop": supported values: "Delete", "Evict", "EvictThenDelete", "Keep", "Upstream"',
         '2:3: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
@@ -166,16 +166,18 @@ describe('mistakes', () => {
     [
       'a threshold that is no text',
       'pressure: {settings: {evictionHard: {memory.available: 5}}}\nevents: []\n',
-      ['1:56: pressure.settings.evictionHard.memory.available: want a text, got 5'],
+      [
+        "1:56: pressure.settings.evictionHard.memory.available: want a text, got 5 (5 is a number in YAML 1.1; to have a text write '5' in quotes)",
+      ],
     ],
     [
       'a node that cannot be',
-      'events:\n- {at: 1m, addNode: {name: Node_1}}\n- {at: 1m, addNode: {name: n, capacity: {cpu: lots}}}\n' +
-        "- {at: 1m, addNode: {name: n, labels: {a: 'b c'}}}\n",
+      'events:\n- {at: 1m, addNode: {name: Node_1}}\n- {at: 1m, addNode: {name: n1, capacity: {cpu: lots}}}\n' +
+        "- {at: 1m, addNode: {name: n1, labels: {a: 'b c'}}}\n",
       [
         `2:28: events[0].addNode.name: want a name of lower-case letters, digits, '-' and '.', got "Node_1"`,
-        "3:47: events[1].addNode.capacity.cpu: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
-        `4:43: events[2].addNode.labels.a: want at most 63 letters, digits, '-', '_' and '.', as in a label, got "b c"`,
+        "3:48: events[1].addNode.capacity.cpu: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+        `4:44: events[2].addNode.labels.a: want at most 63 letters, digits, '-', '_' and '.', as in a label, got "b c"`,
       ],
     ],
     [

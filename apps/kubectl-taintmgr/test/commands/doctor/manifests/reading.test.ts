@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { run } from '../../../world/run.ts';
+
+// `doctor -f`: no cluster is there, and none is asked.
+
+const directory = mkdtempSync(join(tmpdir(), 'doctor-reading-'));
+const folder = process.cwd();
+before(() => {
+  process.chdir(directory);
+  process.env.KUBECONFIG = join(directory, 'nowhere');
+});
+after(() => {
+  process.chdir(folder);
+  rmSync(directory, { recursive: true });
+});
+
+const template = (labels: string): string =>
+  `template: {metadata: {labels: {${labels}}}, spec: {containers: [{name: c, image: i}]}}`;
+
+const workload = (kind: string, name: string, spec: string, labels = `app: ${name}`): string =>
+  `apiVersion: apps/v1
+kind: ${kind}
+metadata: {name: ${name}}
+spec: {${spec}${spec ? ', ' : ''}${template(labels)}}
+`;
+/** Its spec begins on the fourth line. */
+const pdb = (
+  spec: string,
+  name = 'web',
+  more = ', unhealthyPodEvictionPolicy: AlwaysAllow',
+): string =>
+  `apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: ${name}}
+spec: {${spec}${more}}
+`;
+const ofWeb = 'selector: {matchLabels: {app: web}}';
+
+interface Finding {
+  readonly level: string;
+  readonly file: string;
+  readonly line: number;
+  readonly message: string;
+}
+
+describe('doctor -f reads YAML as kubectl does', () => {
+  const drain = (spec: string, metadata = 'name: d'): string =>
+    `apiVersion: taintmgr.dev/v1alpha1\nkind: NodeDrain\nmetadata: {${metadata}}\nspec: {${spec}}\n`;
+  const taint = 'taint: {key: a, effect: NoSchedule}';
+  const policy = (spec: string): string =>
+    `apiVersion: taintmgr.dev/v1alpha1\nkind: EvictionPolicy\nmetadata: {name: p}\nspec: {action: Evict, ${spec}}\n`;
+  const truth = (word: string): string =>
+    `${word} is a boolean in YAML 1.1; to have a text write '${word}' in quotes`;
+
+  for (const [what, text, level, message, fix] of [
+    ['a node n', drain(`nodes: [n], ${taint}`), 'FAIL', /^spec\.nodes\[0\]: .*boolean/, truth('n')],
+    [
+      'a value on',
+      policy('match: {taints: [{key: a, value: on}]}'),
+      'FAIL',
+      /^spec\.match\.taints\[0\]\.value: .*boolean/,
+      truth('on'),
+    ],
+    [
+      'a label yes',
+      drain(`nodes: [a], ${taint}`, 'name: d, labels: {x: yes}'),
+      'FAIL',
+      /^metadata\.labels\.x: .*boolean/,
+      truth('yes'),
+    ],
+    [
+      'a label yes of another kind',
+      workload('Deployment', 'web', 'replicas: 1', 'app: yes'),
+      'FAIL',
+      /^spec\.template\.metadata\.labels\.app: .*boolean/,
+      truth('yes'),
+    ],
+    [
+      'a selector with on',
+      pdb('maxUnavailable: 1, selector: {matchLabels: {app: on}}'),
+      'FAIL',
+      /^spec\.selector\.matchLabels\.app: .*boolean/,
+      truth('on'),
+    ],
+    [
+      'a label that is a number',
+      drain(`nodes: [a], ${taint}`, 'name: d, labels: {x: 12}'),
+      'FAIL',
+      /^metadata\.labels\.x: .*integer/,
+      "12 is a number in YAML 1.1; to have a text write '12' in quotes",
+    ],
+    [
+      'an octal number',
+      policy('priority: 010, match: {taints: [{key: a}]}'),
+      'WARN',
+      /^spec\.priority: kubectl reads the number 8: a 0 in front makes it octal$/,
+      'write 8, or leave the 0 out',
+    ],
+    [
+      'a field y',
+      drain(`nodes: [a], y: b, ${taint}`),
+      'FAIL',
+      /^unknown field "spec\.true"$/,
+      truth('y'),
+    ],
+    [
+      'a name off',
+      pdb(`maxUnavailable: 1, ${ofWeb}`, 'off'),
+      'FAIL',
+      /metadata\.name missing \(off is a boolean in YAML 1\.1; to have a text write 'off' in quotes\)$/,
+      '',
+    ],
+  ] as const) {
+    it(what, async () => {
+      writeFileSync('read.yaml', text);
+      const { out } = await run('doctor', '-f', 'read.yaml', '-o', 'json');
+      const findings: readonly (Finding & { readonly fix: string })[] = JSON.parse(out).findings;
+      const found = findings.find((one) => message.test(one.message));
+      assert.deepEqual([found?.level, found?.fix], [level, fix], out);
+    });
+  }
+
+  it('takes the same in quotes, and numbers that are what they look like', async () => {
+    const texts = [
+      drain(`nodes: ['n', "y"], ${taint}`, 'name: d, labels: {x: \'yes\', z: "12"}'),
+      policy("priority: 10, match: {taints: [{key: a, value: 'on'}]}"),
+    ];
+    writeFileSync('read.yaml', texts.join('---\n'));
+    const { out, code } = await run('doctor', '-f', 'read.yaml', '-o', 'json');
+    const levels = JSON.parse(out).findings.map(({ level }: Finding) => level);
+    assert.deepEqual([code, levels], [0, ['INFO']], out);
+  });
+});
