@@ -76,8 +76,7 @@ export class OwnReplicas {
 
   /** What they have in common, in words: `Deployment taintmgr-controller`. */
   nameOf(pod: Pod): string {
-    const [kind, name] = workloadOf(pod);
-    return `${kind} ${name}`;
+    return replicasName(pod);
   }
 
   /** When a removal that was asked for has come to nothing; null: none may. */
@@ -153,11 +152,35 @@ export class OwnReplicas {
 
   /** As far as the API shows it; what was sent about it aside. */
   #works(pod: Pod): boolean {
-    if (pod.deletionTimestamp !== null) return false;
-    if (this.isOwn(pod)) return true;
-    const isReady = pod.phase === 'Running' && pod.ready === 'True';
-    return isReady && readyStatus(this.#store.node(pod.nodeName)) === 'True';
+    return this.isOwn(pod) ? pod.deletionTimestamp === null : isReadyReplica(pod, this.#store);
   }
+}
+
+/** Whether a replica that is not our own pod works, as far as the API shows it. */
+function isReadyReplica(pod: Pod, store: Pick<StoreView, 'node'>): boolean {
+  if (pod.deletionTimestamp !== null) return false;
+  const isReady = pod.phase === 'Running' && pod.ready === 'True';
+  return isReady && readyStatus(store.node(pod.nodeName)) === 'True';
+}
+
+/** Those of these pods that are replicas of our own pod, which is among them, and work. */
+export function workingReplicas(
+  own: OwnPod,
+  pods: readonly Pod[],
+  store: Pick<StoreView, 'node'>,
+): readonly Pod[] {
+  const isOwn = (pod: Pod): boolean => pod.namespace === own.namespace && pod.name === own.name;
+  const ours = pods.find(isOwn);
+  if (!ours) return [];
+  return pods.filter((pod) => {
+    if (!isReplica(ours, pod)) return false;
+    return isOwn(pod) ? pod.deletionTimestamp === null : isReadyReplica(pod, store);
+  });
+}
+
+/** What the replicas of a workload have in common, in words: `Deployment taintmgr-controller`. */
+export function replicasName(pod: Pod): string {
+  return workloadOf(pod).join(' ');
 }
 
 /** Whether two pods are replicas of one workload. */

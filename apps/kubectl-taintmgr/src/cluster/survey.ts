@@ -1,4 +1,4 @@
-import type { Budget, EvictionRequest } from '@taintmgr/core/drain';
+import type { Budget, EvictionRequest, PlanInput } from '@taintmgr/core/drain';
 import { isReplica } from '@taintmgr/core/model';
 import { isWindowed, type PolicyObject } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
@@ -35,6 +35,8 @@ export interface NodeSurvey extends Survey {
   /** The nodes that the answer is about. */
   readonly nodes: readonly NodeFacts[];
   readonly pods: readonly PodFacts[];
+  /** The replicas of taintmgr-controller and their nodes, where it keeps the last one; left out: none matters. */
+  readonly replicas?: Crowd;
 }
 
 /** The same with what it takes to say when pods will go. */
@@ -55,8 +57,6 @@ export interface ForecastSurvey extends NodeSurvey {
   readonly intercepted?: ReadonlyMap<string, string>;
   /** Who else counts where limits do; left out: none does, or we may not see them all. */
   readonly crowd?: Crowd;
-  /** The replicas of taintmgr-controller and their nodes, where it keeps the last one; left out: none matters. */
-  readonly replicas?: Crowd;
   /** A line about each Job that fails with what the answer is about; left out: not asked. */
   readonly jobEnds?: readonly string[];
   /** Whether its pods are on nodes that we may not read; left out: they are not. */
@@ -93,7 +93,9 @@ export async function surveyNodes(
   const reading = reader.podsOn(namesOf(nodes), podSelector);
   const [pods, rest] = await Promise.all([reading, readAnyway(reader)]);
   const evictor = assumingNumbers(rest.evictor, pods);
-  return { at: reader.now(), nodes, pods, ...rest, evictor };
+  const replicas = await readReplicas(reader, evictor, pods);
+  const read = { at: reader.now(), nodes, pods, ...rest, evictor };
+  return { ...read, ...(replicas && { replicas }) };
 }
 
 /** What else a survey goes by. */
@@ -247,6 +249,16 @@ async function readReplicas(
     Promise.all(names.map((name) => reader.nodeIfThere(name))),
   );
   return nodes && { nodes: nodes.filter((node) => node !== null), pods: replicas };
+}
+
+/** What a plan needs to know of them; nothing where they are not known. */
+export function ownIn(
+  { ownPod }: Evictor,
+  replicas: NodeSurvey['replicas'],
+): Pick<PlanInput, 'own'> {
+  if (!ownPod || !replicas) return {};
+  const pods = replicas.pods.map(({ pod }) => pod);
+  return { own: { pod: ownPod, replicas: pods, nodes: replicas.nodes.map(({ node }) => node) } };
 }
 
 type Anyway = Pick<Survey, 'budgets' | 'evictors' | 'evictor' | 'refused'>;

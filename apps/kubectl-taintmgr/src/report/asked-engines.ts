@@ -160,7 +160,7 @@ function startedEngine(config: Partial<Config>): Engine {
 }
 
 /** What is known of replicas of ours beside the nodes and pods in question. */
-function besides(
+export function besides(
   replicas: Reading['replicas'],
   nodes: readonly NodeFacts[],
   pods: readonly PodFacts[],

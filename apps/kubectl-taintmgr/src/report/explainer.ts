@@ -6,8 +6,8 @@ import type { Instant } from '@taintmgr/core/time';
 import { comparesNumbers, type Evictor } from '../cluster/evictors.ts';
 import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
 import { policyEvents } from '../cluster/policies.ts';
-import type { ForecastSurvey } from '../cluster/survey.ts';
-import { AskedEngines, hypotheticalNode } from './asked-engines.ts';
+import { type ForecastSurvey, ownIn } from '../cluster/survey.ts';
+import { AskedEngines, besides, hypotheticalNode } from './asked-engines.ts';
 import { Drained, isByDrain } from './drained.ts';
 import { LeftToDrains, leavesToDrains } from './left-to-drains.ts';
 import { isLegacy, legacyDecision } from './legacy.ts';
@@ -72,7 +72,8 @@ export class Explainer {
     this.#given = given;
     this.#engines.take(now, given);
     const comparisonOperators = comparesNumbers(evictor);
-    this.#byDrains = new LeftToDrains({ now: at, nodes, pods, policies, comparisonOperators });
+    const site = { now: at, nodes, pods, policies, comparisonOperators };
+    this.#byDrains = new LeftToDrains({ ...site, ...ownIn(evictor, given.replicas) });
     const isOurs = evictor.rules === 'taintmgr-controller' && !evictor.takesOver;
     const isAsked = this.#question.compare || !isOurs;
     this.#upstream = isAsked ? this.#forecast(now, given, true) : null;
@@ -177,10 +178,19 @@ export class Explainer {
 
   /** kube-controller-manager's machine after all that is known of the past. */
   #forecast(now: Instant, given: Given, isHypothetical: boolean): UpstreamForecast {
-    const { nodes, pods, past, evictor } = given;
+    const { past, evictor, replicas } = given;
+    // kube-controller-manager itself spares no replica of ours.
+    const { name, rules } = evictor;
+    const isOurs = name === 'taintmgr-controller' && rules === 'kube-controller-manager';
+    const beside = isOurs ? besides(replicas, given.nodes, given.pods) : { nodes: [], pods: [] };
+    const [nodes, pods] = [
+      [...given.nodes, ...beside.nodes],
+      [...given.pods, ...beside.pods],
+    ];
     const states = nodes.map((facts) => {
       const known = past?.nodes.get(facts.node.name) ?? [facts];
-      return isHypothetical ? this.#hypotheticalStates(known, facts, now) : known;
+      const isAsked = isHypothetical && !beside.nodes.includes(facts);
+      return isAsked ? this.#hypotheticalStates(known, facts, now) : known;
     });
     return new UpstreamForecast({
       now,
@@ -189,6 +199,7 @@ export class Explainer {
       pods: pods.map((facts) => past?.pods.get(facts.pod.uid) ?? [facts]),
       since: evictor.upstreamSince,
       comparisonOperators: evictor.comparesNumbers === true || comparesNumbers(evictor),
+      ...(isOurs && replicas && evictor.ownPod && { ownPod: evictor.ownPod }),
     });
   }
 

@@ -1,6 +1,11 @@
 // What drains at work do with the pods that are left to them.
 import { type Decision, type Event, formatTaint, type Reason, type Taint } from '@taintmgr/core';
-import { type PlannedPod, planDrain, resolveDrainConfig } from '@taintmgr/core/drain';
+import {
+  type PlanInput,
+  type PlannedPod,
+  planDrain,
+  resolveDrainConfig,
+} from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
 import { isAtWork, readMarks } from '@taintmgr/k8s-adapter/drain';
 import type { Evictor } from '../cluster/evictors.ts';
@@ -17,6 +22,8 @@ interface Site {
   readonly policies: ClusterPolicies;
   /** Whether tolerations with Lt and Gt count. */
   readonly comparisonOperators: boolean;
+  /** Who keeps the last ready replica of its own; left out: nobody. */
+  readonly own?: PlanInput['own'];
 }
 
 /** A drain at work on a node. */
@@ -72,7 +79,7 @@ export class LeftToDrains {
   }
 
   #plan(taint: Taint): Planned {
-    const { now, nodes, pods, comparisonOperators } = this.#site;
+    const { now, nodes, pods, comparisonOperators, own } = this.#site;
     const drained = nodes.filter(({ node }) =>
       node.drains?.some((one) => one.taint === formatTaint(taint)),
     );
@@ -86,6 +93,7 @@ export class LeftToDrains {
       policies: this.#policies,
       budgets: [],
       nodeAnswers: () => null,
+      ...(own && { own }),
     });
     return new Map(plan.pods.map((one) => [one.pod.uid, one]));
   }
@@ -93,6 +101,7 @@ export class LeftToDrains {
 
 /** The plan as a decision; null: the drain leaves the pod where it is. */
 function decisionIn({ fate, because }: PlannedPod): Decision | null {
+  if (because[0]?.code === 'LastReplica') return { kind: 'keep', because };
   if (fate.kind === 'evict') return { kind: 'evict', deadline: fate.at, because };
   const timed = because.find((reason) => 'start' in reason);
   const hold = because.find((reason) => reason.code === 'Paused');

@@ -1,5 +1,6 @@
 // What kube-controller-manager is about to do, by its own machine and the history that objects show.
 import { type Command, createEngine, type Decision, type Engine, type Pod } from '@taintmgr/core';
+import type { Config } from '@taintmgr/core/model';
 import { endOfSecond, type Instant, type Millis } from '@taintmgr/core/time';
 import type { PodFacts } from '../cluster/facts.ts';
 import { assumedHistory, type KnownPast } from './assumed-history.ts';
@@ -11,6 +12,8 @@ export interface UpstreamPast extends KnownPast {
   readonly since: Instant | null;
   /** Whether tolerations with Lt and Gt count; left out: not. */
   readonly comparisonOperators?: boolean;
+  /** The pod of taintmgr-controller, where that acts by these rules and keeps its last replica; left out: nobody does. */
+  readonly ownPod?: Config['ownPod'];
 }
 
 type Eviction = Extract<Decision, { kind: 'evict' }>;
@@ -31,6 +34,7 @@ export class UpstreamForecast {
   readonly #engine: Engine;
   readonly #present: ReadonlyMap<string, PodFacts>;
   readonly #now: Instant;
+  readonly #ownPod: Config['ownPod'];
   /** What was due, by the uid of the pod. */
   readonly #due = new Map<string, Eviction>();
   #latest = Number.NEGATIVE_INFINITY;
@@ -40,9 +44,11 @@ export class UpstreamForecast {
     readonly byNode: Map<string, ReadonlyMap<string, Decision>>;
   } = { at: Number.NaN, byNode: new Map() };
 
-  constructor({ since, comparisonOperators = false, present, ...known }: UpstreamPast) {
+  constructor(past: UpstreamPast) {
+    const { since, comparisonOperators = false, ownPod = null, present, ...known } = past;
     const semantics = 'upstream-1.36';
-    this.#engine = createEngine({ semantics, comparisonOperators, leader: false });
+    this.#engine = createEngine({ semantics, comparisonOperators, ownPod, leader: false });
+    this.#ownPod = ownPod;
     this.#present = new Map(present.map((facts) => [facts.pod.uid, facts] as const));
     this.#now = known.now;
     const events = assumedHistory(known);
@@ -115,6 +121,14 @@ export class UpstreamForecast {
     }
     this.#due.set(uid, { kind: 'evict', deadline: this.#latest, because });
     this.#handle(this.#latest, { kind: 'result', id, outcome: { kind: 'done' } });
+    const pod = this.#present.get(uid)?.pod;
+    // Of the replicas it is one less.
+    if (pod && pod.namespace === this.#ownPod?.namespace) {
+      this.#handle(this.#latest, {
+        kind: 'podUpsert',
+        pod: { ...pod, deletionTimestamp: this.#latest },
+      });
+    }
   }
 
   #wasRefused(uid: string): boolean {

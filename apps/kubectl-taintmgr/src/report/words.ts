@@ -196,6 +196,7 @@ function blockerText({ code, verdict, budgets }: PredictedBlocker): string {
     Intercepted: 'webhook',
     Finalizers: 'finalizers',
     NodeLost: 'node unreachable',
+    LastReplica: 'last replica',
   } as const;
   const operators = verdict === 'othersAct' ? budgets.flatMap(operatorName) : [];
   const who = operators.length === 0 ? '' : `: ${operators.join(', ')}`;

@@ -27,6 +27,8 @@ export interface ZoneCounts {
   readonly blocked: number;
   /** Pods that should have ended and have not. */
   readonly stuck: number;
+  /** Pods that taintmgr-controller keeps as the last ready replica of its own; left out: none. */
+  readonly lastReplicas?: number;
   /** Time left to the next that goes; null: none does. */
   readonly next: Millis | null;
 }
@@ -73,6 +75,7 @@ function zoneCounts(
     !isPaused({ explanation }) && explanation.remaining !== null && explanation.remaining < 1000;
   const isStuck = ({ facts: { pod } }: PodReport): boolean =>
     pod.deletionTimestamp !== null && at - pod.deletionTimestamp > stuckAfterMs;
+  const lastReplicas = pods.filter(isLastReplica).length;
   return {
     name,
     state: zoneState({ ready: nodes.length - notReady, notReady }, unhealthyZoneThreshold),
@@ -84,6 +87,12 @@ function zoneCounts(
     paused: pods.filter(isPaused).length,
     blocked: pods.filter((pod) => isDue(pod) && pod.blockers.length > 0).length,
     stuck: pods.filter(isStuck).length,
+    ...(lastReplicas > 0 && { lastReplicas }),
     next: earliest(waits),
   };
+}
+
+/** Whether taintmgr-controller keeps the pod, as no other replica of its own is ready. */
+export function isLastReplica({ explanation }: Pick<PodReport, 'explanation'>): boolean {
+  return explanation.decision.because[0]?.code === 'LastReplica';
 }

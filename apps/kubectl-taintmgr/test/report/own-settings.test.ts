@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Pod } from '@taintmgr/core';
 import type { PolicyObject } from '@taintmgr/core/policy';
 import { readEvictor } from '../../src/cluster/evictors.ts';
 import { noPolicies } from '../../src/cluster/policies.ts';
@@ -16,6 +17,7 @@ import {
   podFactsOf,
   surveyOf,
   taint,
+  tolerates,
 } from '../world/values.ts';
 
 // What explain says where the leader has published how it runs.
@@ -65,6 +67,7 @@ async function surveyWith(
     status: {
       ...{ leader: holder, renewTime: time(now), startedAt: time(now - 20_000) },
       controllers: ['taint-eviction-controller', 'node-lifecycle-controller'],
+      features: ['last-replica'],
       settings,
     },
   };
@@ -177,6 +180,48 @@ describe('explain goes by the published settings', () => {
     assert.equal(await deleted(heeding, 600), 'deleted in 1m51s');
     assert.equal(await deleted(asked, 60), 'deleted in 1m51s');
   });
+
+  const replica = (name: string, nodeName: string, ready: string): Pod => {
+    const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'c-1' };
+    const where = { namespace: 'kube-system', nodeName, owner, ready, labels: {} };
+    return pod(name, { ...where, boundAt: now - 3_600_000 });
+  };
+  /** What is said of the leader's pod `cp` on n1, beside a pod `other` on n2 that bears no taint. */
+  async function saidOfLeader(
+    settings: Settings,
+    other: string,
+    tolerations: Pick<Pod, 'tolerations'> = { tolerations: [] },
+  ): Promise<string> {
+    const times = { heartbeatAt: null, transitionAt: null };
+    const conditions = [{ type: 'Ready', status: 'True', reason: '', message: '', ...times }];
+    const nodes = [nodeFactsOf({ ...node('n1', taint('bad:NoExecute', 10)), conditions })];
+    const pods = [podFactsOf({ ...replica('cp', 'n1', 'True'), ...tolerations })];
+    const replicas = {
+      nodes: [...nodes, nodeFactsOf({ ...node('n2'), conditions })],
+      pods: [...pods, podFactsOf(replica('other', 'n2', other))],
+    };
+    const { text } = explain(await surveyWith(settings, { nodes, pods, replicas }));
+    const row = text.split('\n').find((line) => line.includes('kube-system')) ?? '';
+    const cells = row.split(/ {2,}/);
+    return `${cells[2]}: ${cells.at(-1)}`;
+  }
+  for (const semantics of ['precise', 'upstream-1.36']) {
+    it(`in whether the last replica of ours goes: --semantics=${semantics}`, async () => {
+      const settings = { mode: 'delete', semantics };
+      assert.equal(
+        await saidOfLeader(settings, 'False'),
+        'Keep: the last ready replica of ReplicaSet c-1; it goes when another is ready; no toleration for bad:NoExecute',
+      );
+      assert.match(
+        await saidOfLeader(settings, 'False', tolerates('bad', 63)),
+        /^Keep: the last ready replica of .*; tolerates bad:NoExecute for 1m3s$/,
+      );
+      assert.match(
+        await saidOfLeader(settings, 'True'),
+        /^Evict: no toleration for bad:NoExecute$/,
+      );
+    });
+  }
 
   it('in the health of a node and its zone', async () => {
     const times = { heartbeatAt: null, transitionAt: null };

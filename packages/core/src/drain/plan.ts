@@ -1,11 +1,13 @@
 // What a drain would do, pod by pod, before it begins.
 import type { Event } from '../event.ts';
 import type { Reason } from '../eviction/reason.ts';
+import { lastReplicaText } from '../eviction/text.ts';
 import type { Instant } from '../kernel/time.ts';
 import { type Budget, budgetsOver, isUnderBudgets, sparesUnready } from '../model/budget.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Taint } from '../model/taint.ts';
+import { type OwnPod, replicasName, workingReplicas } from '../own-replicas.ts';
 import type { DrainConfig } from './config.ts';
 import { DrainDecider } from './decide.ts';
 import { type Fate, fateOf } from './fate.ts';
@@ -34,6 +36,15 @@ export interface PlanInput {
   readonly budgets: readonly Budget[] | null;
   /** Whether the kubelet of a node answers; null: not known. */
   readonly nodeAnswers: (nodeName: string) => boolean | null;
+  /** Who keeps the last ready replica of its own; left out: nobody. */
+  readonly own?: OwnReplicasKnown;
+}
+
+/** The pod of taintmgr-controller, its replicas, and their nodes. */
+export interface OwnReplicasKnown {
+  readonly pod: OwnPod;
+  readonly replicas: readonly Pod[];
+  readonly nodes: readonly Node[];
 }
 
 /** What a drain would do with one pod. */
@@ -62,7 +73,7 @@ export function planDrain(now: Instant, input: PlanInput): DrainPlan {
   const planned = pods
     .map((each) => planPod(now, each, decider, input))
     .sort((a, b) => byTurn(a, b, order, config.podOrder));
-  return { taint: config.taint, pods: withQueues(planned, input) };
+  return { taint: config.taint, pods: withLastReplica(withQueues(planned, input), input) };
 }
 
 function planPod(
@@ -103,6 +114,33 @@ function withQueues(
     return { ...one, blockers: [queueBlocker(budget), ...blockers] };
   });
 }
+
+/** Where all replicas of ours that work are to go, the last of them waits until another is ready. */
+function withLastReplica(
+  planned: readonly PlannedPod[],
+  { own }: PlanInput,
+): readonly PlannedPod[] {
+  if (!own) return planned;
+  const nodes = new Map(own.nodes.map((node) => [node.name, node]));
+  const working = workingReplicas(own.pod, own.replicas, {
+    node: (name) => nodes.get(name) ?? null,
+  });
+  const going = planned.filter(({ pod, fate }) => {
+    return goingFates.includes(fate.kind) && working.some(({ uid }) => uid === pod.uid);
+  });
+  const last = going.at(-1);
+  if (!last || going.length < working.length) return planned;
+  const workload = replicasName(last.pod);
+  const why = { code: 'LastReplica', workload } as const;
+  const message = lastReplicaText(workload);
+  const blocker = { code: 'LastReplica', verdict: 'needsTime', message, budgets: [] } as const;
+  return planned.map((one) => {
+    if (one !== last) return one;
+    return { ...one, because: [why, ...one.because], blockers: [blocker, ...one.blockers] };
+  });
+}
+
+const goingFates: readonly Fate['kind'][] = ['evict', 'hold'];
 
 function queueBlocker(budget: Budget): PredictedBlocker {
   const message =

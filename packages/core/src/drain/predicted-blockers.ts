@@ -14,7 +14,14 @@ import type { Pod } from '../model/pod.ts';
 
 /** What would hold a pod back, known before the first try. */
 export interface PredictedBlocker {
-  readonly code: 'Budget' | 'TwoBudgets' | 'Intercepted' | 'Finalizers' | 'NodeLost';
+  readonly code:
+    | 'Budget'
+    | 'TwoBudgets'
+    | 'Intercepted'
+    | 'Finalizers'
+    | 'NodeLost'
+    /** Of the replicas of taintmgr-controller no other is ready, or stays. */
+    | 'LastReplica';
   readonly verdict: BlockerVerdict;
   /** As the API server would say it, where it would. */
   readonly message: string;

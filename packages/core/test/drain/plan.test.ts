@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Pod, parseTaint } from '@taintmgr/core';
-import { type Budget, type DrainConfig, planDrain, resolveDrainConfig } from '@taintmgr/core/drain';
+import {
+  type Budget,
+  type DrainConfig,
+  type PlanInput,
+  planDrain,
+  resolveDrainConfig,
+} from '@taintmgr/core/drain';
 
 // What a drain would do, as data; the apps print it.
 
@@ -12,6 +18,8 @@ const targets = [
   { name: 'n2', zone: '' },
   { name: 'n1', zone: '' },
 ];
+
+const rs = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'rs' };
 
 function pod(name: string, fields: Partial<Pod> = {}): Pod {
   return {
@@ -25,7 +33,7 @@ function pod(name: string, fields: Partial<Pod> = {}): Pod {
     phase: 'Running',
     generation: 1,
     mirror: false,
-    owner: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'rs' },
+    owner: rs,
     hasEmptyDir: false,
     ready: 'True',
     labels: { app: name.replace(/-\d+$/, '') },
@@ -56,6 +64,7 @@ function plan(
   options: Partial<DrainConfig> = {},
   budgets: readonly Budget[] | null = [],
   nodeAnswers: (nodeName: string) => boolean = () => true,
+  own?: PlanInput['own'],
 ): readonly string[] {
   const nodes = targets.map(({ name }) => ({ name, uid: name, taints: [] }));
   const { pods: planned } = planDrain(now, {
@@ -64,6 +73,7 @@ function plan(
     pods: pods.map((one) => ({ pod: one, finalizers: [] })),
     budgets,
     nodeAnswers,
+    ...(own && { own }),
   });
   return planned.map(({ pod: { name }, fate, blockers }) => {
     const at = fate.kind === 'evict' ? ` +${(fate.at - now) / 1000}` : '';
@@ -74,6 +84,50 @@ function plan(
 }
 
 describe('planDrain', () => {
+  describe('names the last replica of ours, which stays until another is ready', () => {
+    const times = { heartbeatAt: 0, transitionAt: 0 };
+    const conditions = [{ type: 'Ready', status: 'True', reason: '', message: '', ...times }];
+    const nodes = ['n1', 'n2', 'n3'].map((name) => ({ name, uid: name, taints: [], conditions }));
+    const [ours, onN2, onN3] = ['c-1', 'c-2', 'c-3'].map((name, index) => {
+      return pod(name, { nodeName: `n${index + 1}`, labels: {} });
+    });
+    assert.ok(ours && onN2 && onN3);
+    const stranger = pod('c-4', { nodeName: 'n3', owner: { ...rs, name: 'other' } });
+    const keeps = (...replicas: readonly Pod[]): PlanInput['own'] => {
+      return { pod: { namespace: 'shop', name: 'c-1' }, replicas, nodes };
+    };
+    const planWith = (drained: readonly Pod[], replicas: readonly Pod[]): readonly string[] => {
+      return plan(drained, {}, [], () => true, keeps(...replicas));
+    };
+    const cases: readonly (readonly [string, readonly string[], readonly string[]])[] = [
+      ['where it is alone', planWith([ours], [ours]), ['c-1 evict +0 LastReplica needsTime']],
+      [
+        'where all go: the last in the order of the plan',
+        planWith([ours, onN2], [ours, onN2]),
+        ['c-2 evict +0', 'c-1 evict +0 LastReplica needsTime'],
+      ],
+      ['but not where another stays', planWith([ours], [ours, onN3]), ['c-1 evict +0']],
+      [
+        'and the other does not stay where it is not ready',
+        planWith([ours], [ours, { ...onN3, ready: 'False' }]),
+        ['c-1 evict +0 LastReplica needsTime'],
+      ],
+      [
+        'and no pod of another workload stands in',
+        planWith([ours], [ours, stranger]),
+        ['c-1 evict +0 LastReplica needsTime'],
+      ],
+      [
+        'but no pod of another workload is kept',
+        planWith([{ ...stranger, nodeName: 'n1' }], [ours]),
+        ['c-4 evict +0'],
+      ],
+    ];
+    for (const [what, found, expected] of cases) {
+      it(what, () => assert.deepEqual(found, expected));
+    }
+  });
+
   const all = [
     pod('later', tolerates(60)),
     pod('forever', tolerates(null)),

@@ -5,7 +5,7 @@ import { fieldManager } from '../../cluster/change-node.ts';
 import { comparesNumbers } from '../../cluster/evictors.ts';
 import type { PodFacts } from '../../cluster/facts.ts';
 import type { ClusterReader } from '../../cluster/reader.ts';
-import type { NodeSurvey } from '../../cluster/survey.ts';
+import { type NodeSurvey, ownIn } from '../../cluster/survey.ts';
 import type { DrainSettings } from './settings.ts';
 
 /** It sees a mark at once; what it has sent until then shows within this time. */
@@ -45,7 +45,7 @@ export async function readConfig(
  * taint, that one comes first and asks no budgets; where it only may, budgets may hold pods.
  */
 export function planOf(
-  { nodes, pods, budgets, evictor }: NodeSurvey,
+  { nodes, pods, budgets, evictor, replicas }: NodeSurvey,
   config: DrainConfig,
   policies: readonly Event[],
   now: number,
@@ -64,6 +64,7 @@ export function planOf(
     pods,
     budgets: isOvertaken ? [] : budgets,
     nodeAnswers: (name) => ready.get(name) !== 'Unknown',
+    ...ownIn(evictor, replicas),
   });
 }
 

@@ -133,5 +133,9 @@ function summary(zones: readonly ZoneCounts[]): string {
     zones.reduce((total, zone) => total + zone[of], 0);
   const head = `${count(sum('tainted'), 'tainted node')}, ${count(sum('pending'), 'eviction')} pending`;
   const bad = (['paused', 'overdue', 'blocked', 'stuck'] as const).filter((what) => sum(what) > 0);
-  return [head, ...bad.map((what) => `${sum(what)} ${what}`)].join(', ');
+  const last = zones.reduce((total, { lastReplicas = 0 }) => total + lastReplicas, 0);
+  return [
+    ...[head, ...bad.map((what) => `${sum(what)} ${what}`)],
+    ...(last > 0 ? [`${last} kept as the last ready replica of taintmgr-controller`] : []),
+  ].join(', ');
 }

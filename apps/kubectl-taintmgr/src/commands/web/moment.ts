@@ -128,6 +128,7 @@ const blockerKinds = {
   Intercepted: 'webhook',
   Finalizers: 'finalizers',
   NodeLost: 'node unreachable',
+  LastReplica: 'last replica',
 } as const;
 
 function blockerHold(blocker: PredictedBlocker): LiveHold {

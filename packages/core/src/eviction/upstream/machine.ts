@@ -105,7 +105,7 @@ export class UpstreamEvictionMachine implements EvictionMachine {
   decisionOn(pod: Pod): Decision {
     const because = this.#reasonsFor(pod);
     const entry = this.#queue.entry(keyOf(pod));
-    if (!entry) return { kind: 'keep', because };
+    if (!entry || because[0]?.code === 'LastReplica') return { kind: 'keep', because };
     return { kind: 'evict', deadline: this.#deadlineOf(entry), because };
   }
 
@@ -345,9 +345,16 @@ export class UpstreamEvictionMachine implements EvictionMachine {
   #reasonsFor(pod: Pod): readonly Reason[] {
     const entry = this.#queue.entry(keyOf(pod));
     const reasons = upstreamReasons(pod, this.taintsOf(pod.nodeName), entry, this.#config);
-    if (!this.#replicas || !this.#lastOnes.has(pod.uid)) return reasons;
+    if (!this.#replicas || !this.#staysAsLast(pod, entry)) return reasons;
     const others = reasons.filter(({ code }) => code !== 'GivenUp');
     return [{ code: 'LastReplica', workload: this.#replicas.nameOf(pod) }, ...others];
+  }
+
+  /** It would have gone, or will not go when its time has come unless another is ready by then. */
+  #staysAsLast(pod: Pod, entry: QueueEntry | null): boolean {
+    if (this.#lastOnes.has(pod.uid)) return true;
+    const isBegun = [...this.#runs.values()].some(({ key }) => key === keyOf(pod));
+    return entry !== null && !isBegun && this.#replicas?.standIns(pod)?.length === 0;
   }
 
   /** Events name no uid, so `kubectl describe pod` does not show them. */

@@ -27,11 +27,13 @@ export async function liveSource(client: ApiClient, context: string): Promise<Cl
   }
   const source = snapshotSource({ name: context, values, places: null });
   const evictor = await evictorIn(client);
-  const { settings } = evictor;
+  const { settings, ownPod } = evictor;
   const missing = [...refused, ...source.missing];
   const upstreamSince = evictor.upstreamSince ?? source.upstreamSince;
   const found = { ...source, upstreamSince, missing };
-  return settings ? asRun(found, settings) : found;
+  if (!settings) return found;
+  const run = asRun(found, settings);
+  return ownPod ? { ...run, engine: { ...run.engine, ownPod } } : run;
 }
 
 async function evictorIn(client: ApiClient): Promise<Evictor> {

@@ -87,7 +87,12 @@ function* atRest(options: RunOptions): Generator<null, Simulation> {
     cluster,
     clock,
     seed,
-    config: { ...engineConfig(source.engine ?? {}, script.engine), semantics },
+    config: {
+      ...engineConfig(source.engine ?? {}, script.engine),
+      semantics,
+      // kube-controller-manager has no replica here to keep.
+      ...(semantics === 'upstream-1.36' && { ownPod: null }),
+    },
     policies,
     upstreamSince: source.upstreamSince,
     restarts: script.events.some(({ action }) => action.restarts),
