@@ -65,9 +65,19 @@ export function taintEvictors({ upstream: manager, taintmgr }: Evictors): TaintE
   return { kind: 'nobody', text };
 }
 
-/** The answer for the engine, which puts NoExecute taints on nodes only where it is known that nobody acts. */
+/**
+ * The answer for the engine, which puts NoExecute taints on nodes only where it is known that nobody acts. A lease
+ * that proves nothing does not count here: the leader acts beside it all the same, and a tenant is to stop no drain.
+ */
 export function otherEvictors(evictors: Evictors): OtherEvictors {
-  const answer = taintEvictors(evictors);
+  const { taintmgr } = evictors;
+  const isDoubted = taintmgr.evidence.some((one) => {
+    const isUncertain = one.kind === 'lease' && one.life === 'uncertain' && !one.isUnproven;
+    return one.kind === 'forbidden' || isUncertain;
+  });
+  const isClaim = taintmgr.kind === 'unknown' && !isDoubted;
+  const others = { kind: 'doesNotAct', evidence: taintmgr.evidence } as const;
+  const answer = taintEvictors(isClaim ? { ...evictors, taintmgr: others } : evictors);
   if (answer.kind === 'nobody') return { kind: 'nobody', text: '', advice: '' };
   return { kind: answer.kind, text: answer.text, advice: answer.advice };
 }

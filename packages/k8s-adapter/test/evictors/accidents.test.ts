@@ -3,7 +3,12 @@ import { describe, it } from 'node:test';
 import type { Rule } from '@taintmgr/sim-cluster';
 import { EvictorSearch, findEvictors } from '../../src/client/find-evictors.ts';
 import type { Asker } from '../../src/evictors/look.ts';
-import { contradictionText, taintEvictors, verdictText } from '../../src/evictors/words.ts';
+import {
+  contradictionText,
+  otherEvictors,
+  taintEvictors,
+  verdictText,
+} from '../../src/evictors/words.ts';
 
 import {
   controlPlane,
@@ -11,6 +16,7 @@ import {
   eviction,
   find,
   lifecycle,
+  minute,
   off,
   publish,
   putLease,
@@ -51,6 +57,18 @@ describe('a lease that a tenant has written', () => {
         'there can write it, and no TaintManager names its holder',
       advice: 'find out who wrote it',
     });
+  });
+
+  it('keeps no NodeDrain of an installation from its work, alive or not', async () => {
+    for (const age of [1000, minute, -minute]) {
+      const one = world();
+      putManager(one, 'kcm-cp', [off]);
+      assert.equal(otherEvictors(await asked(one)).kind, 'nobody');
+      putLease(one, 'taintmgr-controller', age, 'tenant');
+      assert.equal(otherEvictors(await asked(one)).kind, 'nobody');
+      putLease(one, 'taintmgr-controller', 1000, 'taintmgr-system', { holder: 'real' });
+      assert.equal(otherEvictors(await asked(one)).kind, 'acts');
+    }
   });
 
   it('hides nothing of an installation that publishes itself', async () => {
