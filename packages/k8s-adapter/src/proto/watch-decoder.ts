@@ -72,7 +72,8 @@ export class ProtobufWatchDecoder implements WatchDecoder {
       const size = sizeOfFrame(this.#room, 0, this.#length);
       const part = bytes.subarray(at, at + (size ?? lengthBytes) - this.#length);
       if (size === this.#length) {
-        events.push(this.#eventOf(this.#room.subarray(lengthBytes, size)));
+        // Fields of the event are views of its bytes, and the next event is put together in this room.
+        events.push(this.#eventOf(this.#room.slice(lengthBytes, size)));
         this.#length = 0;
         if (this.#room.length > roomBytes) this.#room = new Uint8Array(roomBytes);
       } else if (isEndless(size)) {

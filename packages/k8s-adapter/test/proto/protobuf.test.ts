@@ -259,7 +259,10 @@ function fieldsOf(message: Message): { fields: Set<string>; maps: Set<string> } 
 
 describe('a watch in protobuf', () => {
   const bookmark = { kind: 'Pod', metadata: { resourceVersion: '9' } };
+  const owned = { manager: 'kubectl-taint', fieldsV1: { 'f:spec': { 'f:taints': {} } } };
+  const node = { kind: 'Node', metadata: { ...metadata, managedFields: [owned] } };
   const stream = Uint8Array.from([
+    ...encodeFrame('MODIFIED', node),
     ...encodeFrame('ADDED', pod),
     ...encodeFrame('BOOKMARK', bookmark),
     ...encodeFrame('DELETED', pod),
@@ -267,14 +270,19 @@ describe('a watch in protobuf', () => {
   ]);
 
   it('is the same however the bytes are cut', () => {
+    const whole = new ProtobufWatchDecoder().push(stream);
+    assert.deepEqual(
+      whole.map(({ kind }) => kind),
+      ['upsert', 'upsert', 'bookmark', 'delete', 'error'],
+    );
     fc.assert(
       fc.property(fc.array(fc.nat(stream.length), { maxLength: 30 }), (cuts) => {
         const decoder = new ProtobufWatchDecoder();
         const ends = [...cuts.sort((a, b) => a - b), stream.length];
-        const kinds = ends.flatMap((end, index) =>
-          decoder.push(stream.subarray(ends[index - 1] ?? 0, end)).map(({ kind }) => kind),
+        const events = ends.flatMap((end, index) =>
+          decoder.push(stream.subarray(ends[index - 1] ?? 0, end)),
         );
-        assert.deepEqual(kinds, ['upsert', 'bookmark', 'delete', 'error']);
+        assert.deepEqual(events, whole);
         assert.equal(decoder.unfinished, false);
       }),
     );
