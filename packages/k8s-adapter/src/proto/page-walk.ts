@@ -1,17 +1,27 @@
 // How far a list in pages has come, and whether that has an end.
 
 /** Far more than a cluster has of anything: Kubernetes is made for 150,000 pods. */
-const objectsMax = 2_000_000;
+export const objectsMaxDefault = 2_000_000;
 /** API servers fill their pages; what others put before them may not. */
 const shortPagesMax = 100;
 /** It goes into the address of the next request. */
 const tokenLengthMax = 8_192;
 
+/** What is said of a list that has more. */
+export function tooMany(objectsMax: number): string {
+  return `the list has more than ${objectsMax} objects`;
+}
+
 /** Follows the pages of one list, which a server may go on with for ever. */
 export class PageWalk {
+  readonly #objectsMax: number;
   readonly #tokens = new Set<string>();
   #objects = 0;
   #shortPages = 0;
+
+  constructor(objectsMax: number = objectsMaxDefault) {
+    this.#objectsMax = objectsMax;
+  }
 
   /**
    * A page has come with so many objects, of `limit` that were asked for (0: all), and another one is to be
@@ -28,6 +38,6 @@ export class PageWalk {
     if (this.#shortPages > shortPagesMax) {
       return `the list does not come to its end: more than ${shortPagesMax} of its pages are not full`;
     }
-    return this.#objects > objectsMax ? `the list has more than ${objectsMax} objects` : null;
+    return this.#objects > this.#objectsMax ? tooMany(this.#objectsMax) : null;
   }
 }

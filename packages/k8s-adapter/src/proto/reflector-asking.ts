@@ -3,7 +3,7 @@ import type { Instant } from '@taintmgr/core/time';
 import type { ApiRequest } from './api-request.ts';
 import { AnswerCollector } from './exchange.ts';
 import { listRequest, listStreamRequest, watchRequest } from './list-requests.ts';
-import { PageWalk } from './page-walk.ts';
+import { objectsMaxDefault, PageWalk, tooMany } from './page-walk.ts';
 import { preferProtobuf } from './protobuf.ts';
 import type { ReflectorOptions } from './reflector-options.ts';
 import { type Stream, streamSeconds } from './reflector-state.ts';
@@ -18,7 +18,15 @@ export interface Asked {
 
 type Options = Pick<
   ReflectorOptions<never>,
-  'id' | 'resource' | 'path' | 'selectors' | 'watch' | 'random' | 'streamLists' | 'protobuf'
+  | 'id'
+  | 'resource'
+  | 'path'
+  | 'selectors'
+  | 'watch'
+  | 'random'
+  | 'streamLists'
+  | 'protobuf'
+  | 'objectsMax'
 >;
 
 /**
@@ -32,12 +40,15 @@ export class Asking {
   protobuf: boolean;
   /** Goes down where objects are so large that a page of them is more than we read. */
   #pageLimit = pageLimitMax;
-  #walk = new PageWalk();
+  #walk: PageWalk;
+  readonly #objectsMax: number;
   #serial = 0;
   readonly #options: Options;
 
   constructor(options: Options) {
     this.#options = options;
+    this.#objectsMax = options.objectsMax ?? objectsMaxDefault;
+    this.#walk = new PageWalk(this.#objectsMax);
     this.lists = options.streamLists && options.watch ? 'streamed' : 'paged';
     this.protobuf = options.protobuf ?? false;
   }
@@ -55,11 +66,16 @@ export class Asking {
     return this.#walk.next(continueToken, objects, this.#pageLimit);
   }
 
+  /** Why a stream that has brought so many objects is given up; null: it is not. */
+  faultOf(objects: number): string | null {
+    return objects > this.#objectsMax ? tooMany(this.#objectsMax) : null;
+  }
+
   /** One page of a list; '' is the token of the first. */
   page(now: Instant, continueToken: string): Asked {
     const { path, selectors } = this.#options;
     const limit = this.#pageLimit;
-    if (continueToken === '') this.#walk = new PageWalk();
+    if (continueToken === '') this.#walk = new PageWalk(this.#objectsMax);
     return this.#ask(now, listRequest(path, { ...selectors, limit, continueToken }));
   }
 

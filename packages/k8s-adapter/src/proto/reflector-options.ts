@@ -40,6 +40,8 @@ export interface ReflectorOptions<T> extends MissingRules {
    * false: when it is complete.
    */
   readonly reportsEarly?: boolean;
+  /** More objects than these are no collection of a cluster; left out: 2,000,000. */
+  readonly objectsMax?: number;
   /** Whether the server is asked for streams in protobuf where it has it; default false: in JSON. */
   readonly protobuf?: boolean;
   /** What of each kind is read in protobuf; left out: what `convert.ts` looks at. */

@@ -1,5 +1,5 @@
-import type { Instant, Millis } from '@taintmgr/core/time';
-import type { Failure } from './answer.ts';
+import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
+import { type Failure, noAnswer } from './answer.ts';
 import type { ApiRequest } from './api-request.ts';
 import type { Random } from './backoff.ts';
 import { type AnswerCollector, type ExchangeInput, endsExchange } from './exchange.ts';
@@ -10,7 +10,7 @@ export interface Stream {
   readonly id: string;
   readonly collector: AnswerCollector;
   readonly openedAt: Instant;
-  /** When the last byte came; when it was opened before the first. */
+  /** When the last byte came, of a watch the last event; when it was opened before the first. */
   heardAt: Instant;
   /** Null before the head. */
   status: number | null;
@@ -30,6 +30,8 @@ export interface Listing extends Stream {
 export interface Loading extends Stream {
   readonly kind: 'Loading';
   decoder: WatchDecoder;
+  /** So many have come. */
+  events: number;
 }
 
 /** A watch that brings changes. */
@@ -101,6 +103,8 @@ const watchMsMin: Millis = 1000;
 export const returnMsMax: Millis = 2000;
 
 const streamSecondsMin = 300;
+/** The server is to end a stream before: a list that goes on, or a page of one, has no end. */
+const listMsMax: Millis = (2 * streamSecondsMin + 60) * 1000;
 
 /** After which the server is to end a stream: 5 to 10 minutes, so that not all are opened at once. */
 export function streamSeconds(random: Random): number {
@@ -133,10 +137,22 @@ export function watchingFrom(
   return { ...stream, kind: 'Watching', decoder, resourceVersion, caughtUpAt, ...nothingYet };
 }
 
-/** When a stream from which nothing more comes is given up. */
+/** When an answer from which nothing more comes is given up, or a list that goes on for too long. */
 export function overdueAt(state: Open): Instant {
-  const watched = state.kind === 'Watching' && state.status !== null;
-  return state.heardAt + (watched ? quietMsMax : answerMsMax);
+  if (state.kind !== 'Watching') {
+    return Math.min(state.heardAt + answerMsMax, state.openedAt + listMsMax);
+  }
+  return state.heardAt + (state.status === null ? answerMsMax : quietMsMax);
+}
+
+/** Why it is given up then. */
+export function overdue(now: Instant, { heardAt, openedAt }: Open): Failure {
+  const [quiet, open] = [now - heardAt, now - openedAt];
+  return noAnswer(
+    quiet >= answerMsMax
+      ? `nothing heard for ${formatDuration(quiet)}`
+      : `the list did not come to its end within ${formatDuration(open)}`,
+  );
 }
 
 /** When a tick would do something; null: only the server can. */
@@ -150,14 +166,19 @@ export function caughtUpAt(now: Instant): Instant {
   return now + catchUpMs;
 }
 
-/** Takes down that something came, and how far the answer is. */
+/** Takes down that something came, and how far the answer is. Of a watch only events are something. */
 export function noteHeard(now: Instant, state: Open, input: ExchangeInput): void {
-  const wasQuiet = now - state.heardAt >= quietMs;
-  state.heardAt = now;
-  // The stream, or this process, may have stood still: what comes now may have waited.
-  if (wasQuiet && state.kind === 'Watching') state.caughtUpAt = caughtUpAt(now);
+  if (state.kind !== 'Watching' || input.kind === 'head') state.heardAt = now;
   state.ended = endsExchange(input);
   if (input.kind === 'head' || input.kind === 'answer') state.status = input.status;
+}
+
+/** Takes down that an event came. */
+export function noteEvent(now: Instant, watching: Watching): void {
+  // The stream, or this process, may have stood still: what comes now may have waited.
+  if (now - watching.heardAt >= quietMs) watching.caughtUpAt = caughtUpAt(now);
+  watching.heardAt = now;
+  watching.understood = true;
 }
 
 /** Whether a watch that has ended may be opened again at once. */

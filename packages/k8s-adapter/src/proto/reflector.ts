@@ -1,4 +1,4 @@
-import { formatDuration, type Instant } from '@taintmgr/core/time';
+import type { Instant } from '@taintmgr/core/time';
 import { type Failure, failureOf, isTooLong, noAnswer, succeeded } from './answer.ts';
 import { Trouble } from './backoff.ts';
 import { type ExchangeInput, partsOf, type StreamInput } from './exchange.ts';
@@ -25,8 +25,10 @@ import {
   type Next,
   nextAfter,
   nextAfterFault,
+  noteEvent,
   noteHeard,
   type Open,
+  overdue,
   overdueAt,
   type ReflectorState,
   relist,
@@ -55,8 +57,6 @@ const none: readonly never[] = [];
  * A list is the beginning of the watch that follows it (WatchList), which spares the server to hold
  * it whole. Where the server does not do that it comes in pages; and once in pages after it broke
  * off, in case that is something streams meet on their way and pages do not.
- *
- * Requests carry an id of their own, so what still comes from an earlier one is not heard.
  */
 export class Reflector<T> {
   #state: ReflectorState = { kind: 'Idle' };
@@ -152,8 +152,7 @@ export class Reflector<T> {
       return state.next.kind === 'list' ? this.#list(now) : this.#watch(now, state.next);
     }
     if (!isOpen(state) || now < overdueAt(state)) return state;
-    const quiet = formatDuration(now - state.heardAt);
-    return this.#broken(now, state, noAnswer(`nothing heard for ${quiet}`), nextAfter(state));
+    return this.#broken(now, state, overdue(now, state), nextAfter(state));
   }
 
   /** All that wait hear it at once, and do not all ask at once. */
@@ -219,7 +218,7 @@ export class Reflector<T> {
     this.#inventory.beginList(this.#options.reportsEarly);
     if (this.#asking.lists !== 'streamed') return this.#requestPage(now, '');
     const stream = this.#begin(this.#asking.load(now));
-    return { kind: 'Loading', decoder: new JsonWatchDecoder(), ...stream };
+    return { kind: 'Loading', decoder: new JsonWatchDecoder(), events: 0, ...stream };
   }
 
   #requestPage(now: Instant, continueToken: string): ReflectorState {
@@ -308,6 +307,8 @@ export class Reflector<T> {
       const next = event.failure.status === 410 ? relist : nextAfterFault(state);
       return this.#broken(now, state, event.failure, next);
     }
+    const why = this.#asking.faultOf(state.kind === 'Loading' ? ++state.events : this.size);
+    if (why !== null) return this.#broken(now, state, noAnswer(why), relist);
     return state.kind === 'Loading'
       ? this.#loaded(now, state, event)
       : this.#watched(now, state, event);
@@ -326,7 +327,7 @@ export class Reflector<T> {
 
   #watched(now: Instant, watching: Watching, event: CollectionEvent): Watching {
     this.#freshness.live(now);
-    watching.understood = true;
+    noteEvent(now, watching);
     const { resourceVersion } = event.kind === 'bookmark' ? event : event.identity;
     // They come in the order of their resourceVersions: what is older has been reported already.
     if (isOlder(resourceVersion, watching.resourceVersion)) return watching;
@@ -368,8 +369,6 @@ export class Reflector<T> {
     this.#notice({ kind: 'reconnecting', resource: this.resource, failure, wait: 0, next: 'list' });
     return this.#list(now);
   }
-
-  // What all share
 
   /** The server, or something on the way to it, has no protobuf, or one that we do not read. */
   #speakJson(): void {
