@@ -22,3 +22,7 @@ export function describeError(error: unknown): string {
   const text = 'code' in error ? texts[String(error.code)] : undefined;
   return text ?? (error.message.trim() || error.name);
 }
+
+/** Some servers say that an answer is to come, once or every few seconds; without a bound that is work without end. */
+export const announcementsMax = 100;
+export const announcedTooOften: string = `the answer is announced more than ${announcementsMax} times`;

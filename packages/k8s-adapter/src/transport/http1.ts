@@ -7,7 +7,7 @@ import type { ResponseHeaders } from '../proto/answer.ts';
 import type { TlsMaterial } from './access.ts';
 import type { Call } from './call.ts';
 import { type Dialled, dial, type Endpoint } from './dial.ts';
-import { describeError } from './errors.ts';
+import { announcedTooOften, announcementsMax, describeError } from './errors.ts';
 
 /** Shorter than the 90 s after which the API server closes an idle connection. */
 const idleMsMax: Millis = 60_000;
@@ -39,6 +39,11 @@ export class Http1Pool {
     const options = { ...this.#material, hostname, port, agent, method, path, headers };
     const request = (tls ? https : http).request(options);
     call.carriedBy(() => request.destroy());
+    let announcements = 0;
+    request.on('information', () => {
+      announcements += 1;
+      if (announcements > announcementsMax) request.destroy(new Error(announcedTooOften));
+    });
     request.once('response', (response) => receive(call, response));
     request.on('error', (error: NodeJS.ErrnoException) => {
       const stale = request.reusedSocket && error.code === 'ECONNRESET';

@@ -134,14 +134,11 @@ export function has(frame: Pick<Frame, 'flags'>, flag: number): boolean {
   return (frame.flags & flag) !== 0;
 }
 
-/** Whether it has neither a head nor a part of an answer, nor its end. */
+/** Whether it has neither the head of an answer, as a rule in one frame, nor a part of one, nor its end. */
 export function isEmpty(frame: Frame): boolean {
   if (frame.type === frameTypes.headers) return false;
-  const hasContent = frame.type === frameTypes.data || frame.type === frameTypes.continuation;
-  return (
-    !(hasContent && frame.payload.length > 0) &&
-    !(frame.type === frameTypes.data && has(frame, flags.endStream))
-  );
+  if (frame.type !== frameTypes.data) return true;
+  return frame.payload.length === 0 && !has(frame, flags.endStream);
 }
 
 /** What is in a frame beside padding and priority. */

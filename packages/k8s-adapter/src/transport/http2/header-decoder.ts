@@ -8,7 +8,15 @@ export class HeaderError extends Error {
 }
 
 /** The header goes on in bytes that are yet to come. */
-class UnfinishedError extends HeaderError {}
+class UnfinishedError extends HeaderError {
+  /** Where its next part ends at the earliest. */
+  readonly end: number;
+
+  constructor(message: string, end: number) {
+    super(message);
+    this.end = end;
+  }
+}
 
 /** A number takes no more bytes than this beyond its first. */
 const numberBytesMax = 4;
@@ -26,6 +34,8 @@ export class HeaderDecoder {
   readonly #table = new HeaderTable();
   #bytes: Uint8Array = new Uint8Array();
   #at = 0;
+  /** With fewer bytes than these the header under way is not tried again: a long name would be read for each. */
+  #needed = 0;
   #headers: Header[] = [];
   #listBytes = 0;
   readonly #listBytesMax: number;
@@ -49,6 +59,8 @@ export class HeaderDecoder {
 
   /** As many headers as have come whole. */
   #readOn(isLast: boolean): void {
+    if (this.#bytes.length < this.#needed && !isLast) return;
+    this.#needed = 0;
     while (this.#at < this.#bytes.length) {
       const start = this.#at;
       try {
@@ -56,8 +68,9 @@ export class HeaderDecoder {
         if (header) this.#keep(header);
       } catch (error) {
         const hasMore = error instanceof UnfinishedError && !isLast;
-        if (!hasMore || this.#bytes.length - start > unfinishedBytesMax) throw error;
+        if (!hasMore || error.end - start > unfinishedBytesMax) throw error;
         this.#at = start;
+        this.#needed = error.end - start;
         return;
       }
     }
@@ -99,7 +112,9 @@ export class HeaderDecoder {
     const length = this.#number(7);
     const from = this.#at;
     this.#at += length;
-    if (this.#at > this.#bytes.length) throw new UnfinishedError('a text beyond its end');
+    if (this.#at > this.#bytes.length) {
+      throw new UnfinishedError('a text beyond its end', this.#at);
+    }
     if (!isCoded) return latin1(this.#bytes, from, this.#at);
     const text = huffmanText(this.#bytes, from, this.#at);
     if (text === null) throw new HeaderError('a text in no known code');
@@ -122,7 +137,9 @@ export class HeaderDecoder {
 
   #byte(): number {
     const byte = this.#bytes[this.#at];
-    if (byte === undefined) throw new UnfinishedError('half a header');
+    if (byte === undefined) {
+      throw new UnfinishedError('half a header', this.#at + 1);
+    }
     this.#at += 1;
     return byte;
   }

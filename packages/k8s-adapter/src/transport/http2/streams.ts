@@ -1,5 +1,8 @@
 // The requests of one HTTP/2 connection and their answers, without its I/O (RFC 9113).
 import type { ResponseHeaders } from '../../proto/answer.ts';
+import { announcedTooOften, announcementsMax } from '../errors.ts';
+import { Allowance } from './allowance.ts';
+import { answerHead } from './answer-head.ts';
 import { FrameWriter, type RequestHead } from './frame-writer.ts';
 import {
   contentOf,
@@ -13,11 +16,11 @@ import {
   isEmpty,
   numberAt,
   ProtocolError,
-  payloadBytesMax,
   streamAt,
 } from './frames.ts';
 import { HeaderDecoder, HeaderError, headerListBytesMax } from './header-decoder.ts';
 import type { Header } from './header-table.ts';
+import { settingIds, settingsIn, windowMax } from './settings.ts';
 
 /**
  * What is heard of answers, each by what its request is for: its head once, then its parts, then its end or
@@ -50,6 +53,8 @@ interface Stream<T> {
   /** Bytes of the answer that the server does not know to have come. */
   unacknowledged: number;
   hasHead: boolean;
+  /** So often it was said that the head is to come. */
+  announcements: number;
 }
 
 interface HeaderBlock {
@@ -58,14 +63,6 @@ interface HeaderBlock {
   frames: number;
 }
 
-const settings = {
-  headerTableSize: 1,
-  enablePush: 2,
-  streams: 3,
-  initialWindow: 4,
-  frameSize: 5,
-  headerListSize: 6,
-};
 /**
  * As long as the server has not said how many requests it takes: more than it takes it refuses, and
  * some take few.
@@ -73,16 +70,11 @@ const settings = {
 const streamsMaxUnsaid = 16;
 /** What both ends allow at first. */
 const windowAtFirst = 65_535;
-const windowMax = 2 ** 31 - 1;
 /** Ours: enough for lists over long ways, where the standard is one round trip's worth. */
 const windowBytes = 4 * 1024 * 1024;
 /** More than fit into what an API server takes of a kubelet, 10 MB, and passes on. */
 const blockFramesMax = 1024;
-/**
- * So many frames may come that bring nothing, since our last request and the last answer to a ping of ours: a server
- * sends few of them, and each is work.
- */
-const emptyFramesMax = 10_000;
+const beyondWindow = 'more data than it may send';
 /** Streams are numbered, and the numbers end. */
 const streamIdMax = 2 ** 31 - 1;
 
@@ -104,16 +96,14 @@ export class Streams<T> {
   #window = windowAtFirst;
   #initialWindow = windowAtFirst;
   #unacknowledged = 0;
-  #emptyFrames = 0;
-  /** Pings of ours without an answer. */
-  #pings = 0;
+  readonly #allowance = new Allowance(windowBytes);
 
   constructor(listener: StreamsListener<T>) {
     this.#listener = listener;
     this.#writer.begin([
-      [settings.enablePush, 0],
-      [settings.initialWindow, windowBytes],
-      [settings.headerListSize, headerListBytesMax],
+      [settingIds.enablePush, 0],
+      [settingIds.initialWindow, windowBytes],
+      [settingIds.headerListSize, headerListBytesMax],
     ]);
     this.#writer.window(0, windowBytes - windowAtFirst);
   }
@@ -132,11 +122,19 @@ export class Streams<T> {
   request(head: RequestHead, body: Uint8Array | null, asker: T): number {
     const id = this.#nextId;
     this.#nextId += 2;
-    this.#emptyFrames = 0;
+    this.#allowance.asked();
     const unsent = body && body.length > 0 ? body : null;
     this.#writer.headers(id, head, unsent === null);
     const window = this.#initialWindow;
-    const stream = { id, asker, unsent, window, unacknowledged: 0, hasHead: false };
+    const stream = {
+      id,
+      asker,
+      unsent,
+      window,
+      unacknowledged: 0,
+      hasHead: false,
+      announcements: 0,
+    };
     this.#streams.set(id, stream);
     this.#send(stream);
     if (this.#nextId > streamIdMax) this.#listener.noMore();
@@ -146,12 +144,11 @@ export class Streams<T> {
 
   /** Nobody waits for the answer any more. */
   cancel(id: number): void {
-    if (!this.#streams.delete(id)) return;
-    this.#reset(id, errorCodes.cancel);
+    if (this.#streams.delete(id)) this.#reset(id, errorCodes.cancel);
   }
 
   ping(): void {
-    this.#pings += 1;
+    this.#allowance.pinged();
     this.#writer.ping(null);
     this.#listener.output();
   }
@@ -165,7 +162,7 @@ export class Streams<T> {
   /** Takes what has come. Throws ProtocolError: the connection is of no more use. */
   receive(chunk: Uint8Array): void {
     for (const frame of this.#reader.push(chunk)) {
-      if (isEmpty(frame)) this.#countEmpty();
+      if (isEmpty(frame)) this.#allowance.empty();
       this.#take(frame);
     }
     // Told now and then how much has come, the server goes on.
@@ -174,11 +171,6 @@ export class Streams<T> {
       this.#unacknowledged = 0;
     }
     if (!this.#writer.isEmpty) this.#listener.output();
-  }
-
-  #countEmpty(): void {
-    if (++this.#emptyFrames <= emptyFramesMax) return;
-    throw new ProtocolError('frames without end that bring nothing');
   }
 
   #take(frame: Frame): void {
@@ -219,13 +211,21 @@ export class Streams<T> {
   }
 
   #takeData(frame: Frame): void {
-    this.#unacknowledged += frame.payload.length;
+    const { length } = frame.payload;
+    this.#unacknowledged += length;
     const stream = this.#streams.get(frame.stream);
+    if (!stream) this.#allowance.unwanted(length);
+    if (this.#unacknowledged > windowBytes) throw new ProtocolError(beyondWindow);
     if (!stream) return;
-    if (!stream.hasHead) throw new ProtocolError('an answer without a head');
-    stream.unacknowledged += frame.payload.length;
+    if (!stream.hasHead) {
+      this.#refuse(stream, 'an answer without a head');
+      return;
+    }
+    stream.unacknowledged += length;
+    if (stream.unacknowledged > windowBytes) throw new ProtocolError(beyondWindow);
     const content = contentOf(frame);
     if (content.length > 0) this.#listener.data(stream.asker, content);
+    else if (length > 0) this.#allowance.empty();
     if (has(frame, flags.endStream)) this.#end(stream);
     else if (stream.unacknowledged > windowBytes / 2 && this.#streams.has(stream.id)) {
       this.#writer.window(stream.id, stream.unacknowledged);
@@ -253,9 +253,11 @@ export class Streams<T> {
     if (!isLast) return;
     this.#unfinished = null;
     const stream = this.#streams.get(block.stream);
-    if (!stream) this.#countEmpty();
-    else if (!headers) this.#refuse(stream);
-    else if (!stream.hasHead) this.#takeHead(stream, headers);
+    if (!stream) this.#allowance.empty();
+    else if (!headers) {
+      this.#refuse(stream, `headers of more than ${headerListBytesMax} bytes`, errorCodes.cancel);
+    } else if (!stream.hasHead) this.#takeHead(stream, headers);
+    else if (!block.endsStream) this.#refuse(stream, 'headers in the middle of an answer');
     if (stream && block.endsStream && this.#streams.has(stream.id)) this.#end(stream);
   }
 
@@ -268,23 +270,31 @@ export class Streams<T> {
     }
   }
 
-  /** One answer has too many headers: the others on the connection go on. */
-  #refuse(stream: Stream<T>): void {
-    this.cancel(stream.id);
-    this.#listener.failed(stream.asker, `headers of more than ${headerListBytesMax} bytes`, false);
+  /** One answer is none, or has too many headers: the others on the connection go on. */
+  #refuse(stream: Stream<T>, why: string, code: number = errorCodes.protocol): void {
+    this.#streams.delete(stream.id);
+    this.#reset(stream.id, code);
+    this.#listener.failed(stream.asker, why, false);
   }
 
   #takeHead(stream: Stream<T>, headers: readonly Header[]): void {
-    const status = Number(headers.find((header) => header[0] === ':status')?.[1]);
-    if (!(status >= 100)) throw new ProtocolError('an answer without a status');
-    // What is below only says that the answer is to come.
-    stream.hasHead = status >= 200;
-    if (!stream.hasHead) this.#countEmpty();
-    else this.#listener.head(stream.asker, status, flatHeaders(headers));
+    const head = answerHead(headers);
+    if (head.fault !== null) this.#refuse(stream, head.fault);
+    else if (head.status >= 200) {
+      stream.hasHead = true;
+      this.#listener.head(stream.asker, head.status, head.headers);
+    } else {
+      this.#allowance.empty();
+      stream.announcements += 1;
+      if (stream.announcements > announcementsMax) this.#refuse(stream, announcedTooOften);
+    }
   }
 
   #end(stream: Stream<T>): void {
-    if (!stream.hasHead) throw new ProtocolError('an answer without a head');
+    if (!stream.hasHead) {
+      this.#refuse(stream, 'an answer without a head');
+      return;
+    }
     this.#streams.delete(stream.id);
     // An answer that did not wait for the whole question.
     if (stream.unsent) this.#reset(stream.id, errorCodes.none);
@@ -292,10 +302,7 @@ export class Streams<T> {
   }
 
   #takePong(): void {
-    if (this.#pings > 0) {
-      this.#pings -= 1;
-      this.#emptyFrames = 0;
-    }
+    this.#allowance.ponged();
     this.#listener.pong();
   }
 
@@ -350,51 +357,28 @@ export class Streams<T> {
   #takeSettings(payload: Uint8Array): void {
     if (!this.hasSettings) this.streamsMax = Number.POSITIVE_INFINITY;
     this.hasSettings = true;
-    for (let at = 0; at + 6 <= payload.length; at += 6) {
-      this.#set(numberAt(payload, at, 2), numberAt(payload, at + 2, 4));
-    }
+    const set = settingsIn(payload);
+    this.#allowance.empty(set.length);
+    for (const [setting, value] of set) this.#set(setting, value);
     this.#writer.settingsTaken();
     this.#sendAll();
     this.#listener.settings();
   }
 
   #set(setting: number, value: number): void {
-    switch (setting) {
-      case settings.headerTableSize:
-        this.#writer.encoder.resize(value);
-        break;
-      case settings.streams:
-        this.streamsMax = value;
-        break;
-      case settings.initialWindow: {
-        if (value > windowMax) throw new ProtocolError('a window without bounds');
-        // It counts for what is under way as well, and may take back what was allowed.
-        for (const stream of this.#streams.values()) stream.window += value - this.#initialWindow;
-        this.#initialWindow = value;
-        break;
-      }
-      case settings.frameSize:
-        this.#writer.payloadBytesMax = Math.max(payloadBytesMax, value);
-        break;
-      default: // what is not known means nothing
+    if (setting === settingIds.headerTableSize) this.#writer.encoder.resize(value);
+    if (setting === settingIds.streams) this.streamsMax = value;
+    if (setting === settingIds.frameSize) this.#writer.payloadBytesMax = value;
+    if (setting === settingIds.initialWindow) {
+      // It counts for what is under way as well, and may take back what was allowed.
+      for (const stream of this.#streams.values()) stream.window += value - this.#initialWindow;
+      this.#initialWindow = value;
     }
   }
 
   #reset(id: number, code: number): void {
+    this.#allowance.cancelled();
     this.#writer.reset(id, code);
     this.#listener.output();
   }
-}
-
-function flatHeaders(headers: readonly Header[]): ResponseHeaders {
-  const flat: Record<string, string> = {};
-  // Not taken apart: each would go through two iterators, for each answer.
-  for (const header of headers) {
-    const name = header[0];
-    const value = header[1];
-    if (name.startsWith(':')) continue;
-    const known = flat[name];
-    flat[name] = known === undefined ? value : `${known}, ${value}`;
-  }
-  return flat;
 }

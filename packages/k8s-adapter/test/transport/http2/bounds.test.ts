@@ -59,6 +59,9 @@ describe('bytes held for bytes received', () => {
   const head = frame(frameTypes.headers, 1, ok, endHeaders);
   const unended = frame(frameTypes.headers, 1, ok);
   const { data, headers, reset, settings, ping, goAway, windowUpdate, continuation } = frameTypes;
+  const manySettings = Buffer.concat(
+    new Array<Buffer>(2000).fill(Buffer.from([0, 4, 0, 0, 255, 255])),
+  );
   const floods: readonly [string, Uint8Array, Uint8Array][] = [
     ['DATA', head, frame(data, 1, Buffer.alloc(16_384))],
     ['DATA of one byte', head, frame(data, 1, [1])],
@@ -85,6 +88,9 @@ describe('bytes held for bytes received', () => {
     ['empty CONTINUATION', unended, frame(continuation, 1, [])],
     ['an endless header', unended, frame(continuation, 1, Buffer.alloc(16_384, 0x7f))],
     ['a frame that is unknown', head, frame(77, 1, [1, 2, 3])],
+    ['headers in the middle', head, frame(headers, 1, ok, endHeaders)],
+    ['DATA that is padding', head, frame(data, 1, [9, ...Buffer.alloc(9)], flags.padded)],
+    ['SETTINGS that are many', head, frame(settings, 0, manySettings)],
   ];
   /** Of 4 MiB received; what is being collected is among them. */
   const bytesHeldMax = 2 * 1024 * 1024;
@@ -138,7 +144,113 @@ describe('bytes held for bytes received', () => {
       ...rest,
       ...['PING', 'PING that answers none of ours', 'GOAWAY', 'WINDOW_UPDATE'],
       ...['CONTINUATION of one byte', 'empty CONTINUATION', 'a frame that is unknown'],
+      ...['headers in the middle', 'DATA that is padding'],
     ]);
+  });
+});
+
+describe('a server that does not keep to what it may send', () => {
+  const part = frame(frameTypes.data, 1, Buffer.alloc(16_384));
+  const forNobody = frame(frameTypes.data, 999, Buffer.alloc(16_384));
+  const settings = (id: number, value: number, count: number): Uint8Array => {
+    const one = Buffer.alloc(6);
+    one.writeUInt16BE(id);
+    one.writeUInt32BE(value, 2);
+    return frame(frameTypes.settings, 0, Buffer.concat(new Array<Buffer>(count).fill(one)));
+  };
+  for (const [what, frames, times, why] of [
+    ['more data at once than fits into its window', part, 257, 'more data than it may send'],
+    ['data for nobody', forNobody, 257, 'data that nobody asked for'],
+    ['thousands of settings', settings(4, 65_535, 2700), 4, 'frames without end'],
+    ['frames that are too long for HTTP/2', settings(5, 2 ** 24, 1), 1, 'frames of 16777216 bytes'],
+    ['frames that are too short for it', settings(5, 16_383, 1), 1, 'frames of 16383 bytes'],
+  ] as const) {
+    it(`is left: ${what}`, () => {
+      const { streams } = connection();
+      for (let n = 0; n < 99; n++) ask(streams, 'watch');
+      streams.receive(frame(frameTypes.headers, 1, ok, endHeaders));
+      const chunk = Buffer.concat(new Array<Uint8Array>(times).fill(frames));
+      assert.throws(() => streams.receive(chunk), new RegExp(`^ProtocolError: ${why}`));
+    });
+  }
+
+  it('is kept where what it sends was on its way when nobody waited any more', () => {
+    const { streams, lines } = connection();
+    streams.receive(frame(frameTypes.headers, 1, ok, endHeaders));
+    streams.cancel(1);
+    for (let n = 0; n < 256; n++) streams.receive(part);
+    ask(streams, 'watch');
+    streams.receive(frame(frameTypes.headers, 3, ok, endHeaders));
+    assert.deepEqual(lines, ['summary 200', 'watch 200']);
+  });
+});
+
+/** A block whose headers are literals that nobody learns. */
+function block(...headers: readonly (readonly [name: string, value: string])[]): Buffer {
+  const text = (one: string): number[] => [one.length, ...Buffer.from(one)];
+  return Buffer.from(headers.flatMap(([name, value]) => [0, ...text(name), ...text(value)]));
+}
+
+describe('an answer that is none', () => {
+  const status = (value: string): Buffer => block([':status', value]);
+  const twice = Buffer.concat([status('200'), status('204')]);
+  const [head, early] = [Buffer.from(ok), status('103')];
+  const { headers, data } = frameTypes;
+  const one = (bytes: Uint8Array, set: number = endHeaders) => frame(headers, 1, bytes, set);
+  const answers: readonly (readonly [what: string, frames: readonly Uint8Array[], why: string])[] =
+    [
+      ...['1e400', '1e2', '0x1ff', '20', '2000', '-200', '', ' 200', '099', '2OO', '101'].map(
+        (text) =>
+          [
+            `the status ${JSON.stringify(text)}`,
+            [one(status(text))],
+            `an answer with the status ${JSON.stringify(text)}`,
+          ] as const,
+      ),
+      [
+        'a long status',
+        [one(status('9'.repeat(99)))],
+        `an answer with the status "${'9'.repeat(20)}"`,
+      ],
+      ['no status', [one(block(['a', 'b']))], 'an answer without a status'],
+      ['two statuses', [one(twice)], 'an answer with two statuses'],
+      ['data first', [frame(data, 1, [1])], 'an answer without a head'],
+      ['its end first', [frame(data, 1, [], endStream)], 'an answer without a head'],
+      [
+        'no more than its announcement',
+        [one(early, endHeaders + endStream)],
+        'an answer without a head',
+      ],
+      [
+        'headers in the middle',
+        [one(head), one(block(['a', 'b']))],
+        'headers in the middle of an answer',
+      ],
+      [
+        'announcements without end',
+        new Array<Uint8Array>(101).fill(one(early)),
+        'the answer is announced more than 100 times',
+      ],
+    ];
+  for (const [what, frames, why] of answers) {
+    it(`ends its own stream: ${what}`, () => {
+      const { streams, lines } = connection();
+      ask(streams, 'watch');
+      streams.receive(Buffer.concat(frames));
+      streams.receive(frame(headers, 3, ok, endHeaders));
+      const heard = lines.filter((line) => line !== 'summary 200');
+      assert.deepEqual(heard, [`summary failed: ${why}`, 'watch 200']);
+      const sent = Buffer.from(streams.takeOutput() ?? []);
+      const isReset = sent.includes(Buffer.from(frame(frameTypes.reset, 1, [0, 0, 0, 1])));
+      assert.equal(isReset, true, 'with PROTOCOL_ERROR');
+    });
+  }
+
+  it('is one after a hundred announcements, and with trailers', () => {
+    const { streams, lines } = connection();
+    streams.receive(Buffer.concat(new Array<Uint8Array>(100).fill(one(early))));
+    streams.receive(Buffer.concat([one(head), one(block(['a', 'b']), endHeaders + endStream)]));
+    assert.deepEqual(lines, ['summary 200', 'summary end']);
   });
 });
 

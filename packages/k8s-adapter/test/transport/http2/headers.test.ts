@@ -104,6 +104,46 @@ describe('headers of HTTP/2', () => {
     );
   });
 
+  it('are the same in whatever parts they come', () => {
+    const cuts = fc.array(fc.nat(3000), { maxLength: 20 });
+    const many = fc.array(header, { maxLength: 5 });
+    fc.assert(
+      fc.property(many, cuts, (list, lengths) => {
+        const [encoder, out] = [new HeaderEncoder(), new ByteWriter()];
+        encoder.begin(out);
+        for (const [name, value] of list) encoder.own(out, name, value);
+        const decoder = new HeaderDecoder(Number.POSITIVE_INFINITY);
+        let rest: Uint8Array = out.bytes;
+        for (const length of lengths) {
+          assert.equal(decoder.decode(rest.subarray(0, length), false), null);
+          rest = rest.subarray(length);
+        }
+        assert.deepEqual(decoder.decode(rest), list);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('are not read anew for each byte that comes: a name of 59,904 letters', () => {
+    const cost = (work: () => void): number => {
+      const before = process.cpuUsage();
+      work();
+      return process.cpuUsage(before).user;
+    };
+    // In Huffman's code, where a zero of five bits is a letter; its value has 1000.
+    const long = Buffer.concat([bytes('00 ffc1a302'), Buffer.alloc(37_440), bytes('7fe906')]);
+    const once = Buffer.concat([long, Buffer.alloc(1000, 65)]);
+    const atOnce = cost(() => {
+      for (let n = 0; n < 10; n++) new HeaderDecoder().decode(once);
+    });
+    const inBytes = cost(() => {
+      const decoder = new HeaderDecoder();
+      decoder.decode(long, false);
+      for (let at = 0; at < 1000; at++) decoder.decode(Uint8Array.of(65), at === 999);
+    });
+    assert.ok(inBytes < 10 * atOnce, `${inBytes} us, where ten times at once take ${atOnce} us`);
+  });
+
   it('are a byte each when they come again, the token too', () => {
     const [encoder, out] = [new HeaderEncoder(), new ByteWriter()];
     const write = (): number => {

@@ -270,17 +270,6 @@ describe('streams of HTTP/2', () => {
   });
 
   const faults: [what: string, message: RegExp, say: (peer: Peer) => void][] = [
-    ['a body without a head', /without a head/, (peer) => peer.say(data, 1, [1])],
-    [
-      'trailers without a head',
-      /without a status/,
-      (peer) => peer.say(head, 1, peer.block({ date: '' }), endHeaders | endStream),
-    ],
-    [
-      'an end in what comes before the answer',
-      /without a head/,
-      (peer) => peer.say(head, 1, peer.block({ ':status': '103' }), endHeaders | endStream),
-    ],
     [
       'headers that another frame cuts off',
       /headers without an end/,
