@@ -24,7 +24,7 @@ const benches = ['engine', 'lifecycle', 'cluster', 'controller'];
 const benchFolder = 'tools/workbench/src/bench';
 
 /** What `npm run test:node` runs; `npm run test:node -- FILE...` runs these only. */
-const tests = ['packages/*', 'apps/*', 'tools/workbench', 'scripts'].map(
+const tests = ['packages/*', 'apps/*', 'tools/*', 'scripts'].map(
   (folder) => `${folder}/test/**/*.test.ts`,
 );
 // Node runs one file less at a time than there are processors, which is one on a machine with two.

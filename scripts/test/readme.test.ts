@@ -15,19 +15,20 @@ it('the library example of the README runs and prints what it says', () => {
   assert.equal(printedBy(code), printed);
 });
 
-it('the examples of packages/sim-cluster/README.md run, and the checkers miss the client', () => {
-  const readme = readFileSync(new URL('packages/sim-cluster/README.md', root), 'utf8');
-  const [jumping = '', bench = '', ...others] = Array.from(
-    readme.matchAll(/^```ts\n([\s\S]*?)^```$/gm),
-    ([, code = '']) => code,
-  );
-  assert.deepEqual(others, []);
-  assert.equal(printedBy(jumping), '');
+it('the examples of the simulated cluster and of the oracle run, and the checkers miss the client', () => {
+  assert.equal(printedBy(onlyExample('packages/sim-cluster/README.md')), '');
   assert.match(
-    printedBy(bench),
+    printedBy(onlyExample('tools/oracle/README.md')),
     /invariant: 'condition taints',\n.*\n +evidence: 'node zone-a-1, /,
   );
 });
+
+function onlyExample(page: string): string {
+  const text = readFileSync(new URL(page, root), 'utf8');
+  const [example, ...others] = text.matchAll(/^```ts\n([\s\S]*?)^```$/gm);
+  assert.deepEqual(others, []);
+  return example?.[1] ?? assert.fail(`no example in ${page}`);
+}
 
 it('the configuration in docs/node-lifecycle.md is one', (t) => {
   const page = readFileSync(new URL('docs/node-lifecycle.md', root), 'utf8');

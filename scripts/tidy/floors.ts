@@ -45,7 +45,7 @@ export const houses: Readonly<Record<string, House>> = {
     floors: [
       'index.ts program/',
       'embedded.ts',
-      'checkers/ cluster.ts https/',
+      'cluster.ts https/',
       'at-rest/ topology.ts',
       'builders.ts disruption/ kubelet/ scheduler/ < workloads/',
       'controllers/',

@@ -1,4 +1,4 @@
-// The door of the simulated cluster: a cluster, its API server, objects for it, and checkers of its clients.
+// The door of the simulated cluster: a cluster, its API server, and objects for it.
 
 // A cluster: nodes, workloads and the controllers that work on them.
 
@@ -90,26 +90,6 @@ export {
 export { type KubeconfigOptions, kubeconfigText, writeKubeconfig } from './https/kubeconfig.ts';
 export { type HttpsOptions, type HttpsServer, startHttps } from './https/server.ts';
 export { callOverHttps } from './https/webhook-call.ts';
-
-// Checkers of a client: whether it kept its promises.
-
-export { ApiHistory, type Replica } from './checkers/api-history.ts';
-export { Checkers } from './checkers/checkers.ts';
-export { LifecycleCheckers } from './checkers/lifecycle/lifecycle-checkers.ts';
-export { type LifecycleTerms, lifecycleDefaults } from './checkers/lifecycle/terms.ts';
-export { NodeDrainCheckers } from './checkers/node-drains.ts';
-export type { PauseScope, Pauses } from './checkers/pauses.ts';
-export { PressureChecker, type PressureTerms } from './checkers/pressure.ts';
-export { TakeoverCheckers } from './checkers/takeover/takeover-checkers.ts';
-export {
-  evictionDefaults,
-  type OwnPod,
-  type PolicyTerm,
-  type RateTerm,
-  type Terms,
-  type Violation,
-  type WindowTerm,
-} from './checkers/terms.ts';
 
 // Time and chance.
 

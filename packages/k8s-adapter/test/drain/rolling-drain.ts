@@ -1,9 +1,9 @@
 // A rolling drain of sixty nodes in three waves, with everything in its way, and who watches it.
+import { NodeDrainCheckers } from '@taintmgr/oracle';
 import {
   Cluster,
   deployment,
   type KubeObject,
-  NodeDrainCheckers,
   pdb,
   statefulSet,
   type Topology,

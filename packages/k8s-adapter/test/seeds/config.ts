@@ -6,7 +6,7 @@ import {
   type RateTerm,
   type Terms,
   type WindowTerm,
-} from '@taintmgr/sim-cluster';
+} from '@taintmgr/oracle';
 import type { Draw } from './draw.ts';
 import { taintKeys } from './tolerations.ts';
 

@@ -1,4 +1,4 @@
-import type { PauseScope } from '@taintmgr/sim-cluster';
+import type { PauseScope } from '@taintmgr/oracle';
 import type { Draw } from './draw.ts';
 import type { Actions } from './script.ts';
 import type { Story } from './story.ts';

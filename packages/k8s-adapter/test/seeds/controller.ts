@@ -1,5 +1,6 @@
 import { allPodsNeeds, createEngine, type Event } from '@taintmgr/core';
-import type { Exchange, OwnPod, Replica, VirtualClock } from '@taintmgr/sim-cluster';
+import type { OwnPod, Replica } from '@taintmgr/oracle';
+import type { Exchange, VirtualClock } from '@taintmgr/sim-cluster';
 import type { ElectionTiming } from '../../src/controller/election/election-timing.ts';
 import { Loop, type Notice } from '../../src/controller/engine-loop.ts';
 import { VirtualDriver } from '../../src/driver/virtual.ts';

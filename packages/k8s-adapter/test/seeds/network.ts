@@ -1,11 +1,5 @@
-import type {
-  ApiHistory,
-  ApiRequest,
-  Exchange,
-  Replica,
-  ResponseSink,
-  VirtualClock,
-} from '@taintmgr/sim-cluster';
+import type { ApiHistory, Replica } from '@taintmgr/oracle';
+import type { ApiRequest, Exchange, ResponseSink, VirtualClock } from '@taintmgr/sim-cluster';
 import type { Draw } from './draw.ts';
 
 /** What the line does to one request. */

@@ -1,5 +1,5 @@
 import type { Config } from '@taintmgr/core';
-import { type LifecycleTerms, lifecycleDefaults } from '@taintmgr/sim-cluster';
+import { type LifecycleTerms, lifecycleDefaults } from '@taintmgr/oracle';
 import type { Draw } from './draw.ts';
 
 /** What the node lifecycle machine is configured with, and what it promises by that. */

@@ -1,5 +1,6 @@
 import type { PressureConfig } from '@taintmgr/core/pressure';
-import type { LifecycleTerms, Terms, Topology } from '@taintmgr/sim-cluster';
+import type { LifecycleTerms, Terms } from '@taintmgr/oracle';
+import type { Topology } from '@taintmgr/sim-cluster';
 import { clockActions } from './clock-script.ts';
 import { drawConfig, type SeedConfig } from './config.ts';
 import { controllerActions, processActions } from './controller-script.ts';

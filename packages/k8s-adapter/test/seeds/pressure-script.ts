@@ -1,5 +1,5 @@
 import type { PressureConfig } from '@taintmgr/core/pressure';
-import type { PressureTerms } from '@taintmgr/sim-cluster';
+import type { PressureTerms } from '@taintmgr/oracle';
 import type { Draw } from './draw.ts';
 import { type Actions, drawPod, nameOf } from './script.ts';
 import type { Story } from './story.ts';

@@ -1,4 +1,4 @@
-import type { Violation } from '@taintmgr/sim-cluster';
+import type { Violation } from '@taintmgr/oracle';
 import { agentSabotages } from './agent-sabotages.ts';
 import { clockSabotages } from './clock-sabotages.ts';
 import { drainSabotages } from './drain-sabotages.ts';

@@ -1,16 +1,13 @@
 import type { EvictionPause } from '@taintmgr/core/policy';
-import {
-  ApiError,
-  type ApiHistory,
-  type ApiServer,
-  type Checkers,
-  type Exchange,
-  type PauseScope,
-  type PressureChecker,
-  type TakeoverCheckers,
-  type Violation,
-  type VirtualClock,
-} from '@taintmgr/sim-cluster';
+import type {
+  ApiHistory,
+  Checkers,
+  PauseScope,
+  PressureChecker,
+  TakeoverCheckers,
+  Violation,
+} from '@taintmgr/oracle';
+import { ApiError, type ApiServer, type Exchange, type VirtualClock } from '@taintmgr/sim-cluster';
 import type { Notice } from '../../src/controller/engine-loop.ts';
 import { MachineClock } from '../world/machine-clock.ts';
 import { Agent } from './agent.ts';

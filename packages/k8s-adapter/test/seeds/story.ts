@@ -1,14 +1,16 @@
 import {
-  type ApiServer,
   Checkers,
-  Cluster,
-  type ClusterOptions,
   LifecycleCheckers,
   NodeDrainCheckers,
-  namespace,
   PressureChecker,
   TakeoverCheckers,
   type Violation,
+} from '@taintmgr/oracle';
+import {
+  type ApiServer,
+  Cluster,
+  type ClusterOptions,
+  namespace,
   VirtualClock,
 } from '@taintmgr/sim-cluster';
 import type { Controller } from './controller.ts';

@@ -1,4 +1,5 @@
-import type { ApiHistory, Change, ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
+import type { ApiHistory } from '@taintmgr/oracle';
+import type { Change, ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
 import type { Notice } from '../../src/controller/engine-loop.ts';
 
 /** What happened in a world, one line each, with the seconds since its beginning. */

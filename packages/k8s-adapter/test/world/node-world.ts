@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { type Config, createEngine, type Engine } from '@taintmgr/core';
+import { LifecycleCheckers, type LifecycleTerms, lifecycleDefaults } from '@taintmgr/oracle';
 import {
   Cluster,
   type KubeObject,
-  LifecycleCheckers,
-  type LifecycleTerms,
-  lifecycleDefaults,
   namespace,
   pod,
   seededRandom,

@@ -3,11 +3,10 @@ import { it } from 'node:test';
 import { createEngine } from '@taintmgr/core';
 import type { LimitRule } from '@taintmgr/core/policy';
 import { Loop, VirtualDriver } from '@taintmgr/k8s-adapter';
+import { Checkers, evictionDefaults } from '@taintmgr/oracle';
 import {
-  Checkers,
   Cluster,
   deployment,
-  evictionDefaults,
   type KubeObject,
   seededRandom,
   type Topology,

@@ -1,0 +1,239 @@
+// The history of what one client and the API said to each other, for the checkers.
+import type { ApiRequest, Exchange, ResponseSink } from '@taintmgr/sim-cluster';
+import { type Call, type CallKind, callOf } from './call.ts';
+import { CallLog } from './call-log.ts';
+import { type Followed, Knowledge, type Period } from './knowledge.ts';
+
+/** A watch under way. */
+interface Stream {
+  readonly resource: Followed;
+  period: Period | null;
+  /** When the server ended it while nothing reached the client; null: it did not. */
+  endedAt: number | null;
+}
+
+/** One process of the client under test; each of its lives is a run of its own. */
+export interface Replica {
+  /** It starts anew and knows nothing; what it asked before is on its way still. */
+  beginRun(): void;
+  /** From now on nothing reaches it. */
+  blind(): void;
+  /** It has received what was held back, and receives again. */
+  unblind(): void;
+  /** Its end of the line: hand this to the client. */
+  client(line: Exchange): Exchange;
+}
+
+/** What is known of a replica: which run it is in, and what it watches. */
+interface Life {
+  run: number;
+  readonly streams: Set<Stream>;
+}
+
+const lists: Readonly<Partial<Record<CallKind, Followed>>> = {
+  listNodes: 'nodes',
+  listPods: 'pods',
+  listLeases: 'leases',
+  listPolicies: 'policies',
+  listPauses: 'pauses',
+  listRules: 'rules',
+  listNamespaces: 'namespaces',
+};
+const watches: Readonly<Partial<Record<CallKind, Followed>>> = {
+  watchNodes: 'nodes',
+  watchPods: 'pods',
+  watchLeases: 'leases',
+  watchPolicies: 'policies',
+  watchPauses: 'pauses',
+  watchRules: 'rules',
+  watchNamespaces: 'namespaces',
+};
+
+/**
+ * Stands at both ends of the line between one client and the server and records what the client asked
+ * and when, what it could know by then, and which changes its requests made. Whatever may go wrong on
+ * the line goes between the two ends. The client may have several replicas.
+ */
+export class ApiHistory {
+  readonly calls: CallLog = new CallLog();
+  readonly known: Knowledge = new Knowledge();
+  readonly #now: () => number;
+  readonly #byRequest = new WeakMap<ApiRequest, Call>();
+  readonly #streamOf = new WeakMap<ApiRequest, Stream>();
+  /** Of a client that is one process: that process. */
+  readonly first: Replica = this.replica();
+  #runs = 0;
+  #actor: Call | null = null;
+
+  constructor(clock: { now(): number }) {
+    this.#now = () => clock.now();
+  }
+
+  /** The request that is being carried out; null: what changes now is the work of others. */
+  get actor(): Call | null {
+    return this.#actor;
+  }
+
+  /** Another process of the same client, with a line of its own. */
+  replica(): Replica {
+    const life: Life = { run: 0, streams: new Set() };
+    return {
+      beginRun: () => {
+        this.#blind(life);
+        life.streams.clear();
+        this.#runs += 1;
+        life.run = this.#runs;
+      },
+      blind: () => this.#blind(life),
+      unblind: () => this.#unblind(life),
+      client: (line) => this.#client(life, line),
+    };
+  }
+
+  /** The server's end: the line hands requests to this one. */
+  server(exchange: Exchange): Exchange {
+    return (request, sink) => {
+      const call = this.#byRequest.get(request) ?? null;
+      if (call) call.servedAt ??= this.#now();
+      const stream = this.#streamOf.get(request);
+      const watched = stream ? tapped(sink, { ended: () => this.#noteEnd(stream) }) : sink;
+      return this.#as(call, () => exchange(request, watched));
+    };
+  }
+
+  /** The line of somebody else: what changes by its requests is not the work of the client. */
+  bystander(exchange: Exchange): Exchange {
+    return (request, sink) => this.#as(null, () => exchange(request, sink));
+  }
+
+  /** A stream that goes on without an end and without an event: what it does not send is not known. */
+  stall(request: ApiRequest): void {
+    const stream = this.#streamOf.get(request);
+    if (!stream?.period) return;
+    stream.period.to ??= this.#now();
+    stream.period = null;
+  }
+
+  #as<T>(actor: Call | null, act: () => T): T {
+    const before = this.#actor;
+    this.#actor = actor;
+    try {
+      return act();
+    } finally {
+      this.#actor = before;
+    }
+  }
+
+  #blind({ streams }: Life): void {
+    for (const { period } of streams) if (period) period.to ??= this.#now();
+  }
+
+  #unblind({ run, streams }: Life): void {
+    for (const stream of streams) {
+      if (stream.period?.to == null) continue;
+      // What it receives only now may be from long ago.
+      stream.period = this.known.begin(run, stream.resource, this.#now(), stream.endedAt);
+    }
+  }
+
+  /** What was sent before the end is received when it is let through, and nothing after that. */
+  #noteEnd(stream: Stream): void {
+    if (stream.period?.to != null) stream.endedAt = this.#now();
+  }
+
+  #client(life: Life, line: Exchange): Exchange {
+    return (request, sink) => {
+      const call = callOf(request, life.run, this.#now());
+      this.calls.add(call);
+      this.#byRequest.set(request, call);
+      const watched = watches[call.kind];
+      if (!watched) return line(request, this.#answerSink(call, sink));
+      const stream: Stream = { resource: watched, period: null, endedAt: null };
+      this.#streamOf.set(request, stream);
+      life.streams.add(stream);
+      return this.#watch(line, request, call, sink, { stream, streams: life.streams });
+    };
+  }
+
+  #answerSink(call: Call, sink: ResponseSink): ResponseSink {
+    return tapped(sink, {
+      head: (status) => {
+        call.succeeded = status >= 200 && status < 300;
+      },
+      ended: (isWhole) => {
+        call.endedAt ??= this.#now();
+        const listed = lists[call.kind];
+        const at = call.servedAt ?? call.sentAt;
+        if (isWhole && listed && call.succeeded) this.known.begin(call.run, listed, at, at);
+      },
+    });
+  }
+
+  #watch(
+    line: Exchange,
+    request: ApiRequest,
+    call: Call,
+    sink: ResponseSink,
+    { stream, streams }: { readonly stream: Stream; readonly streams: Set<Stream> },
+  ): () => void {
+    const close = (): void => {
+      call.endedAt ??= this.#now();
+      if (stream.period) stream.period.to ??= this.#now();
+      streams.delete(stream);
+    };
+    const tap = tapped(sink, {
+      head: (status) => {
+        if (status !== 200) return;
+        stream.period = this.known.begin(call.run, stream.resource, this.#now(), null);
+      },
+      data: (chunk) => {
+        if (!stream.period || !beginsWithError(chunk)) return;
+        this.known.retract(stream.period);
+        stream.period = null;
+      },
+      ended: close,
+    });
+    const hangUp = line(request, tap);
+    return () => {
+      close();
+      hangUp();
+    };
+  }
+}
+
+interface Taps {
+  head?(status: number): void;
+  data?(chunk: string | Uint8Array): void;
+  /** Once, at the end; `isWhole`: the answer has not been cut off. */
+  ended(isWhole: boolean): void;
+}
+
+/** The sink, but for whoever wants to see first what goes into it. */
+function tapped(sink: ResponseSink, taps: Taps): ResponseSink {
+  return {
+    head: (status, headers) => {
+      taps.head?.(status);
+      sink.head(status, headers);
+    },
+    data: (chunk) => {
+      taps.data?.(chunk);
+      sink.data(chunk);
+    },
+    end: () => {
+      taps.ended(true);
+      sink.end();
+    },
+    alive: (age) => sink.alive?.(age),
+    reset: () => {
+      taps.ended(false);
+      sink.reset();
+    },
+  };
+}
+
+/** Whether an event of a watch, in either format, is an error. */
+function beginsWithError(event: string | Uint8Array): boolean {
+  const head =
+    typeof event === 'string' ? event : Buffer.from(event.subarray(0, 16)).toString('latin1');
+  return head.startsWith('{"type":"ERROR"') || head.startsWith('\n\u0005ERROR', 4);
+}

@@ -1,0 +1,88 @@
+import type { ClusterApi } from '@taintmgr/sim-cluster';
+import { ApiHistory } from './api-history.ts';
+import { BudgetChecker } from './budgets.ts';
+import { DrainMarks } from './drain-marks.ts';
+import { EvictionRateChecker } from './eviction-rate.ts';
+import { EvictionWindowChecker } from './eviction-window.ts';
+import { EvictionChecker } from './evictions.ts';
+import type { Evidence } from './evidence.ts';
+import { GraceChecker } from './grace.ts';
+import { KeptStartsChecker } from './kept-starts.ts';
+import { LeadershipChecker } from './leadership.ts';
+import { ObjectHistory } from './object-history.ts';
+import { OverdueChecker } from './overdue.ts';
+import { OwnReplicaChecker } from './own-replicas.ts';
+import { PauseHistory } from './pause-history.ts';
+import { Pauses } from './pauses.ts';
+import { PolicyHistory } from './policy-history.ts';
+import { PolicyLimitChecker } from './policy-limits.ts';
+import { TaintStarts } from './taint-starts.ts';
+import type { Terms, Violation } from './terms.ts';
+
+/**
+ * Judges a client that evicts pods by node taints, from what the API shows and what the client asked
+ * it: by the plain rule, knowing nothing of how the client works. Make it before anything happens,
+ * and lead the client's requests through both ends of `apiHistory`.
+ */
+export class Checkers {
+  readonly apiHistory: ApiHistory;
+  /** Begin and end here each pause that the client is given: it promises not to evict in a pause. */
+  readonly pauses: Pauses = new Pauses();
+  readonly #violations: Violation[] = [];
+  readonly #overdue: OverdueChecker;
+  readonly #resting: readonly { atRest(calmSince: number): void }[];
+  readonly #ending: readonly { atEnd(): void }[];
+
+  constructor(api: ClusterApi, terms: Terms, apiHistory: ApiHistory = new ApiHistory(api.clock)) {
+    this.apiHistory = apiHistory;
+    const history = new ObjectHistory(api, apiHistory, (change) => {
+      for (const checker of observers) checker.observe(change);
+    });
+    const starts = new TaintStarts(history, apiHistory);
+    const report = (violation: Violation): void => void this.#violations.push(violation);
+    const { pauses } = this;
+    const policies = new PolicyHistory(api, terms, apiHistory);
+    const storedPauses = new PauseHistory(api, apiHistory);
+    const drains = new DrainMarks(history, apiHistory);
+    const evidence: Evidence = {
+      ...{ api, terms, history, apiHistory, starts, policies, report },
+      ...{ pauses, storedPauses, drains },
+    };
+    const kept = new KeptStartsChecker(evidence);
+    const leadership = new LeadershipChecker(apiHistory, report);
+    const replicas = new OwnReplicaChecker(evidence);
+    const observers = [
+      replicas,
+      new EvictionChecker(evidence),
+      new BudgetChecker(evidence),
+      new EvictionWindowChecker(evidence),
+      new PolicyLimitChecker(evidence),
+      new GraceChecker(evidence),
+      kept,
+      leadership,
+    ];
+    this.#overdue = new OverdueChecker(evidence, (pod) => replicas.isLast(pod));
+    this.#resting = [this.#overdue, kept];
+    this.#ending = [new EvictionRateChecker(evidence), ...(terms.elected ? [leadership] : [])];
+  }
+
+  /** What was found so far, in the order in which it was found. */
+  get violations(): readonly Violation[] {
+    return this.#violations;
+  }
+
+  /** At the end of a time since `calmSince` in which client and API worked undisturbed. */
+  atRest(calmSince: number): void {
+    for (const checker of this.#resting) checker.atRest(calmSince);
+  }
+
+  /** The same, but for the pods of a namespace where requests go wrong; all others go within such a time. */
+  atRestBeside(calmSince: number, namespace: string, withinMs: number): void {
+    this.#overdue.atRestBeside(calmSince, namespace, withinMs);
+  }
+
+  /** When everything is over. */
+  atEnd(): void {
+    for (const checker of this.#ending) checker.atEnd();
+  }
+}

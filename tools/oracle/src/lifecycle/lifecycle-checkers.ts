@@ -1,0 +1,86 @@
+import type { ClusterApi } from '@taintmgr/sim-cluster';
+import { ApiHistory } from '../api-history.ts';
+import { ObjectHistory } from '../object-history.ts';
+import type { Violation } from '../terms.ts';
+import type { LifecycleEvidence } from './evidence.ts';
+import { FalseAlarmChecker } from './false-alarms.ts';
+import { ForeignFieldChecker } from './foreign-fields.ts';
+import { Heartbeats } from './heartbeats.ts';
+import { LastingFaultChecker } from './lasting-faults.ts';
+import { LastingRuleChecker } from './lasting-rules.ts';
+import { RuleHistory } from './rule-history.ts';
+import { RuleTaintChecker } from './rule-taints.ts';
+import { TaintRateChecker } from './taint-rate.ts';
+import type { LifecycleTerms } from './terms.ts';
+import { UnknownConditionChecker } from './unknown-conditions.ts';
+import { UnmarkedPodChecker } from './unmarked-pods.ts';
+import { WaitingNodeChecker } from './waiting-nodes.ts';
+import { Zones } from './zones.ts';
+
+/**
+ * Judges a client that plays the node lifecycle controller, from what the API shows and what the
+ * client asked it: by the plain rule, knowing nothing of how the client works. Make it before anything
+ * happens, and lead the client's requests through both ends of `apiHistory`. A client that evicts pods
+ * as well is watched by one `apiHistory` for both.
+ */
+export class LifecycleCheckers {
+  readonly apiHistory: ApiHistory;
+  readonly #api: ClusterApi;
+  readonly #violations: Violation[] = [];
+  readonly #resting: readonly { atRest(calmSince: number, now: number): void }[];
+  readonly #rate: TaintRateChecker;
+
+  constructor(
+    api: ClusterApi,
+    terms: LifecycleTerms,
+    apiHistory: ApiHistory = new ApiHistory(api.clock),
+  ) {
+    this.#api = api;
+    this.apiHistory = apiHistory;
+    const heartbeats = new Heartbeats();
+    const zones = new Zones(terms);
+    const history = new ObjectHistory(api, apiHistory, (change) => {
+      for (const listener of observers) listener.observe(change);
+    });
+    const report = (violation: Violation): void => void this.#violations.push(violation);
+    const rules = new RuleHistory(api, apiHistory);
+    const evidence: LifecycleEvidence = {
+      ...{ terms, history, apiHistory, heartbeats, zones, rules, report },
+    };
+    this.#rate = new TaintRateChecker(evidence);
+    const observers = [
+      heartbeats,
+      zones,
+      new FalseAlarmChecker(evidence),
+      new UnknownConditionChecker(evidence),
+      new ForeignFieldChecker(evidence),
+      new RuleTaintChecker(evidence),
+      this.#rate,
+    ];
+    this.#resting = [
+      new LastingFaultChecker(evidence),
+      new LastingRuleChecker(evidence),
+      new WaitingNodeChecker(evidence),
+      new UnmarkedPodChecker(evidence),
+    ];
+  }
+
+  /** What was found so far, in the order in which it was found. */
+  get violations(): readonly Violation[] {
+    return this.#violations;
+  }
+
+  /**
+   * At the end of a time since `calmSince` in which one run of the client and the API worked
+   * undisturbed, though kubelets need not have: whatever was due in it is done, and was done in time.
+   */
+  atRest(calmSince: number): void {
+    const now = this.#api.clock.now();
+    for (const checker of this.#resting) checker.atRest(calmSince, now);
+  }
+
+  /** When everything is over. */
+  atEnd(): void {
+    this.#rate.atEnd();
+  }
+}

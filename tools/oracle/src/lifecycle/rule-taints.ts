@@ -1,0 +1,162 @@
+// The checker of taint rules: their taints come and go as the rules say, and nothing else does.
+import type { KubeObject } from '@taintmgr/sim-cluster';
+import type { Call } from '../call.ts';
+import { Checker } from '../checker.ts';
+import type { ObservedChange, State } from '../object-history.ts';
+import { clockTime } from '../terms.ts';
+import type { LifecycleEvidence } from './evidence.ts';
+import { isLifecycleTaint, taintsOf } from './node-rule.ts';
+import {
+  holdsOn,
+  isSameTaint,
+  isSelected,
+  markOf,
+  marksOn,
+  nodesMaxOf,
+  type RuleTaint,
+  type StoredRule,
+  saidSince,
+  waitOf,
+} from './rule-history.ts';
+
+/** A write of the client that changes the taints of a node. */
+interface Write {
+  readonly run: number;
+  /** When the client began it. */
+  readonly decidedAt: number;
+  readonly at: number;
+  readonly nodeName: string;
+  /** The node in each state that the client may have known. */
+  readonly known: readonly State[];
+}
+
+/**
+ * A taint that a rule asks for comes when its condition has held for so long, on a node that the rule is
+ * for, no more of them than it allows, and not again where somebody has taken it off. It is taken off
+ * when the condition has been over for so long, or the rule is for that node no more. Taints that no
+ * rule has put on are left alone. Judged by what the client could know when it began to write.
+ */
+export class RuleTaintChecker extends Checker<LifecycleEvidence> {
+  observe({ at, change: { type, resource, object, previous }, by }: ObservedChange): void {
+    if (!by || !previous || resource !== 'nodes' || type === 'DELETED') return;
+    // Where there are none, taints are a matter of foreign fields.
+    if (!this.evidence.rules.areUsed) return;
+    const [before, after] = [ruleTaints(previous), ruleTaints(object)];
+    const added = after.filter((taint) => !before.some((one) => isSameTaint(one, taint)));
+    const removed = before.filter((taint) => !after.some((one) => isSameTaint(one, taint)));
+    if (added.length === 0 && removed.length === 0) return;
+    const write = this.#writeOf(at, object, by);
+    for (const taint of added) this.#judgeAdded(write, taint, marksOn(object)[markOf(taint)]);
+    for (const taint of removed) this.#judgeRemoved(write, taint);
+  }
+
+  #writeOf(at: number, node: KubeObject, by: Call): Write {
+    const { apiHistory, history } = this.evidence;
+    const nodeName = node.metadata.name;
+    const decidedAt = apiHistory.calls.begunAt(by);
+    const from = apiHistory.known.inTurnUpTo(by.run, 'nodes', decidedAt);
+    const states = history.node(nodeName).filter((state) => state.object !== node);
+    const known = history.during(states, from, at);
+    return { run: by.run, decidedAt, at, nodeName, known };
+  }
+
+  #judgeAdded(write: Write, taint: RuleTaint, name: string | undefined): void {
+    const wanting = this.#knownRules(write, name).filter((rule) => {
+      return rule !== null && rule.spec.dryRun !== true && isSameTaint(rule.spec.taint, taint);
+    });
+    const isFree = ({ object }: State): boolean =>
+      marksOn(object)[markOf(taint)] === undefined &&
+      !ruleTaints(object).some((one) => markOf(one) === markOf(taint));
+    const free = write.known.filter(isFree);
+    const due = wanting.flatMap((rule) =>
+      rule && free.some((state) => this.#isDue(write, rule, state, true)) ? [rule] : [],
+    );
+    if (wanting.length === 0) this.#report('taint without a rule', write, taint, 'no rule says so');
+    else if (free.length === 0)
+      this.#report('rule taint put on again', write, taint, `it was taken off, or another's`);
+    else if (due.length === 0)
+      this.#report('rule taint too early', write, taint, `rule ${name} does not ask for it yet`);
+    else if (due.every((rule) => !this.#hasRoom(write, rule)))
+      this.#report('rule taint on too many', write, taint, `rule ${name} has no room`);
+  }
+
+  #judgeRemoved(write: Write, taint: RuleTaint): void {
+    const owners = write.known.map(({ object }) => marksOn(object)[markOf(taint)]);
+    const rules = owners.flatMap((name) => (name === undefined ? [] : [name]));
+    if (rules.length === 0 || taint.timeAdded === undefined) {
+      this.#report('foreign taint taken', write, taint, 'no rule had put it on');
+      return;
+    }
+    const isJustified = rules
+      .flatMap((name) => this.#knownRules(write, name))
+      .some((rule) => {
+        if (rule === null || !isSameTaint(rule.spec.taint, taint)) return true;
+        if (rule.spec.dryRun) return false;
+        return write.known.some((state) => this.#isDue(write, rule, state, false));
+      });
+    if (!isJustified)
+      this.#report('rule taint gone too early', write, taint, `${rules[0]} asks for it`);
+  }
+
+  #knownRules({ run, decidedAt }: Write, name: string | undefined): readonly (StoredRule | null)[] {
+    return name === undefined ? [] : this.evidence.rules.known(run, decidedAt, name);
+  }
+
+  /** Whether the rule wants its taint on the node as it is in that state; or wants it no more. */
+  #isDue(
+    { run, decidedAt, nodeName }: Write,
+    rule: StoredRule,
+    state: State,
+    wants: boolean,
+  ): boolean {
+    const { object: node } = state;
+    if (!isSelected(rule, node)) return !wants;
+    if (holdsOn(rule, node) !== wants) return false;
+    const since = this.#since(run, nodeName, rule, state);
+    return Math.min(since, saidSince(rule, node)) + waitOf(rule, wants) <= decidedAt;
+  }
+
+  /** Since when its condition is as in that state, for a run that need not have seen it be otherwise. */
+  #since(run: number, nodeName: string, rule: StoredRule, state: State): number {
+    const { history, apiHistory } = this.evidence;
+    const states = history.node(nodeName);
+    const holds = holdsOn(rule, state.object);
+    const index = states.indexOf(state);
+    const other = states.findLastIndex(({ at, object }, place) => {
+      if (place >= index || (holdsOn(rule, object) === holds && object !== null)) return false;
+      const end = states[place + 1]?.at ?? Number.POSITIVE_INFINITY;
+      return apiHistory.known.within(run, 'nodes', at, end);
+    });
+    return states[other + 1]?.at ?? state.at;
+  }
+
+  /** Whether fewer nodes carried its taint than may, by what the client surely knew. */
+  #hasRoom({ run, decidedAt, at, nodeName }: Write, rule: StoredRule): boolean {
+    const { history, apiHistory } = this.evidence;
+    const from = apiHistory.known.inTurnUpTo(run, 'nodes', decidedAt);
+    const mark = markOf(rule.spec.taint);
+    let [carriers, pool] = [0, 0];
+    for (const name of history.nodeNames) {
+      const states = history.during(history.node(name), from, at);
+      if (states.some(({ object }) => isSelected(rule, object))) pool += 1;
+      const carries = states.every(({ object }) => marksOn(object)[mark] === rule.name);
+      if (name !== nodeName && states.length > 0 && carries) carriers += 1;
+    }
+    return carriers < nodesMaxOf(rule, pool);
+  }
+
+  #report(
+    invariant: string,
+    { run, decidedAt, at, nodeName }: Write,
+    taint: RuleTaint,
+    why: string,
+  ): void {
+    const evidence = `node ${nodeName}, taint ${JSON.stringify(taint)}, decided at ${clockTime(decidedAt)}: ${why}; run ${run}`;
+    this.evidence.report({ invariant, at, evidence });
+  }
+}
+
+/** The taints of a node that no state of health asks for. */
+export function ruleTaints(node: KubeObject | null): readonly RuleTaint[] {
+  return taintsOf(node).filter((taint) => !isLifecycleTaint(taint));
+}

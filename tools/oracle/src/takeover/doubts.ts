@@ -1,0 +1,125 @@
+// The checker of what is held when nodes fall silent together: it may be the control plane that is cut off.
+import type { ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
+import type { ApiHistory } from '../api-history.ts';
+import type { Call } from '../call.ts';
+import type { Followed } from '../knowledge.ts';
+import { clockTime, type Violation } from '../terms.ts';
+import { managers, type TakeoverHistory } from './takeover-history.ts';
+import { type UnheardNode, UnheardNodes, unheardMs } from './unheard-nodes.ts';
+
+/** Half of the nodes, and so many at least, are too many to fall silent at once. */
+const tooMany = { share: 0.5, min: 3 } as const;
+/** So far apart they are silent at once, however nodes are looked at. */
+const atOnceMs = 12_000;
+/** For so long after the last of them was heard their pods are held: 30 s and 60 s. */
+const heldMs = 89_000;
+/** From one heartbeat of a leader that is well to the next. */
+const beatMs = 12_000;
+/** What a leader hears that is well it hears within this time. */
+const heardMs = 2_500;
+const followed: readonly Followed[] = ['nodes', 'leases', 'pods', 'namespaces', 'pauses'];
+
+/** What has to be held, and for what. */
+interface Doubt {
+  readonly why: string;
+  /** Null: all of them. */
+  readonly nodes: readonly UnheardNode[] | null;
+  /** Since when the leader has to have heard everything to know of it. */
+  readonly since: number;
+}
+
+/** Judges each heartbeat by which nodes were silent, as far as who wrote it has heard everything. */
+export class DoubtsChecker {
+  readonly #nodes = new UnheardNodes();
+  readonly #apiHistory: ApiHistory;
+  readonly #history: TakeoverHistory;
+  readonly #holdsFullDisruption: boolean;
+  readonly #report: (violation: Violation) => void;
+
+  constructor(
+    api: ClusterApi,
+    apiHistory: ApiHistory,
+    history: TakeoverHistory,
+    holdsFullDisruption: boolean,
+    report: (violation: Violation) => void,
+  ) {
+    this.#apiHistory = apiHistory;
+    this.#history = history;
+    this.#holdsFullDisruption = holdsFullDisruption;
+    this.#report = report;
+    for (const object of api.list('nodes')) {
+      const { name: key } = object.metadata;
+      const change = { type: 'ADDED', resource: 'nodes', key, object, previous: null } as const;
+      this.#nodes.observe(api.clock.now(), change);
+    }
+    api.subscribe((change) => {
+      const at = api.clock.now();
+      const { actor } = apiHistory;
+      const { resource, type, object } = change;
+      this.#nodes.observe(at, change);
+      if (actor && resource === managers && type === 'MODIFIED') this.#judge(at, actor, object);
+    });
+  }
+
+  #judge(at: number, by: Call, { status }: KubeObject): void {
+    const hold = status?.takeover?.holdReadiness;
+    for (const { why, nodes, since } of this.#doubts(by.sentAt, at)) {
+      const isHeld =
+        hold?.all === true ||
+        nodes?.every(({ name, zone }) => {
+          return hold?.nodes?.includes(name) || (zone !== '' && hold?.zones?.includes(zone));
+        });
+      if (isHeld || !this.#isWell(by, since)) continue;
+      const evidence = `run ${by.run}, sent ${clockTime(by.sentAt)}, ${why}: ${JSON.stringify(hold ?? null)}`;
+      this.#report({ invariant: 'readiness not held in doubt', at, evidence });
+      return;
+    }
+  }
+
+  #doubts(sentAt: number, at: number): readonly Doubt[] {
+    const all = this.#nodes.all(at);
+    const isDown = ({ downAt }: UnheardNode): boolean => downAt <= sentAt;
+    const down = all.filter(isDown);
+    if (down.length === 0) return tooManyOf(all, sentAt);
+    // Who did not hear everything for a while gives all nodes time anew, and finds them down after that.
+    const since = sentAt - unheardMs - heardMs;
+    const zones = this.#holdsFullDisruption ? [...new Set(down.map(({ zone }) => zone))] : [];
+    const dead = zones
+      .map((zone) => ({ zone, nodes: all.filter((one) => one.zone === zone) }))
+      .filter(({ nodes }) => nodes.every(isDown));
+    return [
+      ...tooManyOf(all, sentAt),
+      ...(down.length === all.length ? [{ why: 'no node is up', nodes: null, since }] : []),
+      ...dead.map(({ zone, nodes }) => ({ why: `zone ${zone} is down`, nodes, since })),
+    ];
+  }
+
+  /** Whether it led from then on, wrote every heartbeat in time, and heard everything. */
+  #isWell({ run, sentAt }: Call, since: number): boolean {
+    const beats = this.#history.during(managers, 'taintmgr', since - beatMs, sentAt);
+    const isRegular = beats.every(({ at, by }, index) => {
+      const next = beats[index + 1]?.at ?? sentAt;
+      return by?.run === run && next - at <= beatMs;
+    });
+    if (!isRegular) return false;
+    const { known } = this.#apiHistory;
+    for (let at = since; at <= sentAt; at += 1_000) {
+      const hears = (one: Followed): boolean => known.inTurnUpTo(run, one, at) >= at - heardMs;
+      if (!followed.every(hears)) return false;
+    }
+    return true;
+  }
+}
+
+function tooManyOf(all: readonly UnheardNode[], sentAt: number): readonly Doubt[] {
+  const news = all.filter(({ isNews }) => isNews);
+  const lastAt = Math.max(Number.NEGATIVE_INFINITY, ...news.map(({ heardAt }) => heardAt));
+  const atOnce = news.filter(({ heardAt }) => lastAt - heardAt <= atOnceMs);
+  const isDue = sentAt >= lastAt + unheardMs && sentAt <= lastAt + heldMs;
+  const isTooMany = atOnce.length >= Math.max(tooMany.min, tooMany.share * all.length);
+  if (!isDue || !isTooMany) return [];
+  const since = Math.min(...atOnce.map(({ heardAt }) => heardAt));
+  return [
+    { why: `${atOnce.length} nodes were last heard ${clockTime(lastAt)}`, nodes: null, since },
+  ];
+}
