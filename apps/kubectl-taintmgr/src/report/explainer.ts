@@ -135,7 +135,9 @@ export class Explainer {
   ): JudgedAlone {
     const { pod } = facts;
     const own = this.#engines.drained(pod.nodeName)?.decision(engineSays.decision, facts);
-    const ours = own ? withDecision(engineSays, own, at) : engineSays;
+    const judged = own ? withDecision(engineSays, own, at) : engineSays;
+    const beside = this.#byDrains?.decisionBeside(facts, judged.decision);
+    const ours = beside ? withDecision(judged, beside, at) : judged;
     const { rules = 'taintmgr-controller', name = 'nobody' } = this.#evictor ?? {};
     const { takesOver = false } = this.#evictor ?? {};
     if (isByDrain(ours.decision) && ours.decision.kind !== 'keep') {

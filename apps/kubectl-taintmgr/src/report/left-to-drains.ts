@@ -71,6 +71,27 @@ export class LeftToDrains {
     return decision && isFirst(decision, engineSays) ? decision : null;
   }
 
+  /**
+   * What the drains do with a pod for whose taints nobody else evicts: the times of policies do not count there, and
+   * what has ended goes, pods of DaemonSets too. Null: no such drain has a say. How old a taint is that does not say
+   * so, only the engine knows.
+   */
+  decisionBeside({ pod: { uid } }: PodFacts, engineSays: Decision): Decision | null {
+    const { kind, because } = engineSays;
+    if (kind === 'keep' && because[0]?.code !== 'ReturningDaemonSetPod') return null;
+    const decisive = because.find(({ code }) => !isNote(code));
+    const found = because.flatMap((reason) => {
+      if (!isOfDrain(reason) || reason.taint.timeAdded === null) return [];
+      const planned = this.#planFor(reason.taint).get(uid);
+      const decision = planned ? decisionIn(planned) : null;
+      if (!decision || (reason !== decisive && !isFirst(decision, engineSays))) return [];
+      return [decision];
+    });
+    return found.reduce<Decision | null>((first, one) => {
+      return first === null || isFirst(one, first) ? one : first;
+    }, null);
+  }
+
   #planFor(taint: Taint): Planned {
     const name = formatTaint(taint);
     const planned = this.#planned.get(name) ?? this.#plan(taint);
@@ -115,6 +136,16 @@ function isFirst(drain: Decision, engine: Decision): boolean {
   if (engine.kind === 'keep') return true;
   if (drain.kind !== 'evict') return false;
   return engine.kind !== 'evict' || drain.deadline < engine.deadline;
+}
+
+/** Whether a reason is the taint of a drain, by which the engine would not evict. */
+function isOfDrain(reason: Reason): reason is Extract<Reason, { asExecuted?: true }> {
+  return 'asExecuted' in reason && reason.asExecuted === true;
+}
+
+/** Whether a reason says why a pod waits or stays that would go by the next one. */
+function isNote(code: Reason['code']): boolean {
+  return code === 'Paused' || code === 'ReturningDaemonSetPod';
 }
 
 type Left = Extract<Reason, { code: 'LeftToDrain' | 'NotTakenOver' }>;

@@ -277,7 +277,7 @@ function phaseOf(
 
 /**
  * As though the others took as long as those that are gone, and not before the last that has time of its own. Null
- * too where a pod goes only when somebody else does something.
+ * too where a pod goes only when somebody else does something, or ends a pause.
  */
 function expectedEnd(
   { wall: asWall, now, startedAt }: StateInput,
@@ -285,8 +285,10 @@ function expectedEnd(
   open: readonly DrainPod[],
 ): Instant | null {
   if (startedAt === null || open.length === 0) return null;
-  const isTimely = ({ blocker }: DrainPod): boolean =>
-    blocker === null || blocker.verdict === 'resolves' || blocker.verdict === 'needsTime';
+  const isTimely = ({ blocker, state, because }: DrainPod): boolean => {
+    if (blocker) return blocker.verdict === 'resolves' || blocker.verdict === 'needsTime';
+    return state.kind !== 'queued' || because[0]?.code !== 'Paused';
+  };
   if (!open.every(isTimely)) return null;
   const wall = asWall(now);
   const ends = open.flatMap(({ state, due }) => {

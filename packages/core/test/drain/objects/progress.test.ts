@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { makePod } from '@taintmgr/core';
 import { type Budget, predictBlockers } from '@taintmgr/core/drain';
+import { pauseOf } from '../../policy/objects.ts';
 import { drainOf, World } from './world.ts';
 
 const tolerations = [{ key: 'work', operator: 'Exists', tolerationSeconds: 900 }];
@@ -34,6 +35,26 @@ describe('the expected end of a NodeDrain', () => {
     world.pass(60_000);
     assert.deepEqual([world.state().podsGone, world.state().expectedEnd], [1, 901_000]);
   });
+});
+
+it('a NodeDrain expects no end while a pause holds one of its pods', () => {
+  const world = new World(
+    drainOf({ nodes: ['n1'] }),
+    [{ name: 'n1' }],
+    [
+      { name: 'db', nodeName: 'n1', tolerations },
+      { name: 'web', nodeName: 'n1' },
+      { name: 'held', nodeName: 'n1', namespace: 'quiet' },
+    ],
+  );
+  const pause = pauseOf('night', { scope: { namespaces: ['quiet'] } });
+  world.tell({ kind: 'pauseUpsert', pause });
+  world.pass(60_000);
+  const { phase, podsGone, expectedEnd } = world.state();
+  assert.deepEqual([phase, podsGone, expectedEnd], ['Running', 1, null]);
+  world.tell({ kind: 'pauseDelete', name: 'night' });
+  world.pass(60_000);
+  assert.deepEqual([world.state().podsGone, world.state().expectedEnd], [2, 901_000]);
 });
 
 describe('a NodeDrain whose every pod at work is held by a budget', () => {
