@@ -80,7 +80,7 @@ const nodeController: User = {
   ...serviceAccountUser('kube-system', 'node-controller'),
   rules: [
     { verbs: ['patch'], apiGroups: [''], resources: ['pods/status'] },
-    { verbs: ['delete'], apiGroups: [''], resources: ['pods'] },
+    { verbs: ['get', 'delete'], apiGroups: [''], resources: ['pods'] },
   ],
 };
 

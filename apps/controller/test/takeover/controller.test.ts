@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { TaintManagerStandIn } from '@taintmgr/sim-cluster';
 import {
   assertEvicted,
   assertSpared,
@@ -15,10 +16,15 @@ import {
   startController,
   upset,
 } from './takeover-controller.ts';
-import { TakeoverWorld, users } from './takeover-world.ts';
+import { TakeoverWorld, tokenOf, users } from './takeover-world.ts';
 
 // The whole controller with --takeover beside a kube-controller-manager, over HTTPS. The numbers are
 // those of the cases in docs/takeover.md.
+
+interface Condition {
+  readonly type: string;
+  readonly message?: string;
+}
 
 describe('a controller with --takeover', () => {
   it('1, 2: spares what it holds, says so, evicts when it may, and leaves others alone', async (t) => {
@@ -35,7 +41,7 @@ describe('a controller with --takeover', () => {
     await world.until(() => published(world).takeover?.spared === 1);
     const { byNamespace, policyVersion, drift } = published(world).takeover ?? {};
     assert.deepEqual(byNamespace, [{ name: 'in', spared: 1, held: 1, evicted: 0, letThrough: 0 }]);
-    assert.equal(policyVersion, '2');
+    assert.equal(policyVersion, '3');
     assert.deepEqual(drift ?? [], []);
     resume(world);
     await world.deleted('in', 'kept');
@@ -126,6 +132,33 @@ describe('a controller with --takeover', () => {
     await controller.saw('eviction cancelled', {}, 1);
     upset(world);
     await assertSpared(world, 'kept');
+    await controller.stop();
+  });
+
+  it('13: is the only one who deletes what it has marked', async (t) => {
+    const world = await TakeoverWorld.start(t);
+    world.pod('in', 'kept');
+    world.refuse((one) => one.method === 'DELETE' && tokenOf(one) === 'controller');
+    const controller = await startController(t, world, '--mode=delete');
+    await begun(world, controller, 'kept');
+    world.taint();
+    const message = (): string => {
+      const conditions: readonly Condition[] =
+        world.api.get('pods', 'in', 'kept')?.status?.conditions ?? [];
+      return conditions.find(({ type }) => type === 'DisruptionTarget')?.message ?? '';
+    };
+    await world.until(() => message() !== '');
+    const { api, exchange } = world;
+    const manager = new TaintManagerStandIn({ api, exchange, token: 'manager' });
+    t.after(() => manager.stop());
+    manager.start();
+    const statuses = (): readonly number[] => world.marks('in', 'kept').map(({ status }) => status);
+    await world.until(() => statuses().length === 5 || world.isDeleted('in', 'kept'));
+    assert.equal(world.isDeleted('in', 'kept'), false, message());
+    assert.deepEqual(statuses(), [403, 403, 403, 403, 403]);
+    assert.equal(message(), 'taintmgr: deleting due to NoExecute taint');
+    world.refuse(() => false);
+    await world.deleted('in', 'kept');
     await controller.stop();
   });
 });

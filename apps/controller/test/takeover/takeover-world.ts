@@ -80,6 +80,8 @@ export class TakeoverWorld {
   api: ApiServer;
   readonly asked: Asked[] = [];
   url = '';
+  /** As the API server answers over HTTPS. */
+  readonly exchange: Exchange = (request, sink) => this.#answer(request, sink);
   #directory = '';
   #manager: UpstreamManager | null = null;
   #heard: (() => void)[] = [];
@@ -142,8 +144,11 @@ export class TakeoverWorld {
   }
 
   async #serve(port = 0): Promise<HttpsServer> {
-    const exchange: Exchange = (request, sink) => this.#answer(request, sink);
-    this.#server = await startHttps({ exchange, certificate: this.#certificate, port });
+    this.#server = await startHttps({
+      exchange: this.exchange,
+      certificate: this.#certificate,
+      port,
+    });
     return this.#server;
   }
 

@@ -177,14 +177,14 @@ describe('taintmgr', () => {
       },
     });
     const { annotations } = policyIn(world).metadata;
-    assert.equal(annotations?.[takeoverVersionAnnotation], '2');
+    assert.equal(annotations?.[takeoverVersionAnnotation], '3');
     assert.match(
       controller.lines.map(({ drift }) => String(drift ?? '')).join(),
-      /metadata\.annotations\[taintmgr\.dev\/takeover-version\] is "0", not "2"/,
+      /metadata\.annotations\[taintmgr\.dev\/takeover-version\] is "0", not "3"/,
     );
     upset(world);
     await assertSpared(world, 'kept');
-    await world.until(() => published(world).takeover?.policyVersion === '2');
+    await world.until(() => published(world).takeover?.policyVersion === '3');
     await controller.stop();
   });
 

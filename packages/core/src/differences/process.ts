@@ -35,6 +35,15 @@ export const processDifferences: readonly Difference[] = [
     proof: '../../k8s-adapter/test/controller/procedures/upstream-requests.test.ts',
   },
   {
+    name: 'own-mark',
+    upstream:
+      'DisruptionTarget has the message `Taint manager: deleting due to NoExecute taint`; a pod that has the condition so already is deleted without a patch.',
+    precise:
+      'The same message, but with `--takeover`: there it is `taintmgr: deleting due to NoExecute taint`.',
+    why: 'kube-controller-manager is refused its patch, and has to need one.',
+    proof: '../../k8s-adapter/test/controller/procedures/pod-removal.test.ts',
+  },
+  {
     name: 'mark-refused',
     upstream:
       'A pod that may not be marked with DisruptionTarget is not deleted; that is one try of five.',

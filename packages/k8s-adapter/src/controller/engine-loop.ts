@@ -25,7 +25,8 @@ export type Notice = LoopNotice | EngineNotice;
 export class Loop extends ControlLoop<Event, Command, EngineNotice> {
   constructor(options: LoopOptions) {
     const followed = new FollowedObjects();
-    const { publish } = options;
+    const { publish, takeover } = options;
+    const removal = { ...options.removal, ownMark: takeover !== undefined };
     const remembering = publish && { remembering: publish.name };
     const sources = engineSources({ ...options, ...remembering }, followed);
     const gone = sources.find((source) => source instanceof GonePauses);
@@ -33,7 +34,7 @@ export class Loop extends ControlLoop<Event, Command, EngineNotice> {
       ...options,
       sources,
       ...(publish && { publish: { followed, ...publish, status: remembered(publish, gone) } }),
-      procedures: engineProcedures(options),
+      procedures: engineProcedures({ ...options, removal }),
       isUrgent,
       isUrgentEvent,
       eventOf: (notice) => (isEvent(notice) ? notice : null),

@@ -27,19 +27,25 @@ function isMark({ type, status, reason }: JsonRecord): boolean {
 }
 
 /**
- * The manager who owns the reason of the condition. Who writes a status is said to (since Kubernetes 1.22); what
- * others own is much more, and is not read where that is not needed.
+ * The manager who owns the message of the condition, or its reason where it has none: who marks over
+ * the mark of another taint manager changes nothing but the message. Who writes a status is said to
+ * (since Kubernetes 1.22); what others own is much more, and is not read where that is not needed.
  */
 function markManager({ managedFields }: JsonRecord): string | null {
   const entries = asList(managedFields).map(asRecord);
   const ofStatus = entries.filter(({ subresource }) => subresource === 'status');
-  const owner = ofStatus.find(ownsReason) ?? entries.find(ownsReason);
+  const owner = ownerIn(ofStatus) ?? ownerIn(entries);
   return asText(owner?.manager) || null;
 }
 
-function ownsReason(entry: JsonRecord): boolean {
+function ownerIn(entries: readonly JsonRecord[]): JsonRecord | undefined {
+  const owns = (field: string) => (entry: JsonRecord) => field in ownedMark(entry);
+  return entries.find(owns('f:message')) ?? entries.find(owns('f:reason'));
+}
+
+function ownedMark(entry: JsonRecord): JsonRecord {
   const owned = asRecord(asRecord(fieldsOf(entry)['f:status'])['f:conditions']);
-  return 'f:reason' in asRecord(owned[conditionKey]);
+  return asRecord(owned[conditionKey]);
 }
 
 const decoder = new TextDecoder();

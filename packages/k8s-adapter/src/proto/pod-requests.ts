@@ -15,6 +15,8 @@ export interface RemovalOptions {
   readonly gracePeriodSeconds?: number;
   /** The server judges, and changes nothing. */
   readonly dryRun?: boolean;
+  /** Mark pods otherwise than kube-controller-manager, which deletes a pod that has its very mark unasked. */
+  readonly ownMark?: boolean;
 }
 
 export interface DeletionOptions extends RemovalOptions {
@@ -31,6 +33,7 @@ const disruptionTarget = {
   message: 'Taint manager: deleting due to NoExecute taint',
   lastProbeTime: null,
 };
+const ownMessage = 'taintmgr: deleting due to NoExecute taint';
 
 /** Where a pod is. */
 export function podPath(pod: PodRef): string {
@@ -66,8 +69,8 @@ export function evictPodRequest(pod: PodRef, options: RemovalOptions = {}): ApiR
 }
 
 /**
- * PATCH that sets the condition DisruptionTarget as kube-controller-manager does. The order of the
- * conditions is not given: that would take a read of the pod first.
+ * PATCH that sets the condition DisruptionTarget as kube-controller-manager does, or with a message of
+ * our own. The order of the conditions is not given: that would take a read of the pod first.
  */
 export function markDisruptedRequest(
   pod: PodRef,
@@ -78,6 +81,7 @@ export function markDisruptedRequest(
   const path = `${podPath(pod)}/status${options.dryRun ? '?dryRun=All' : ''}`;
   const condition = {
     ...disruptionTarget,
+    ...(options.ownMark && { message: ownMessage }),
     lastTransitionTime: formatTime(now),
     observedGeneration: generation,
   };

@@ -11,7 +11,7 @@ export const takeoverManager = 'taintmgr-takeover';
 export const takeoverVersionAnnotation = 'taintmgr.dev/takeover-version';
 
 /** Of the content below: a test says when it has to be raised. */
-export const takeoverVersion = '2';
+export const takeoverVersion = '3';
 
 const apiVersion = 'admissionregistration.k8s.io/v1';
 const path = `/apis/${apiVersion}`;

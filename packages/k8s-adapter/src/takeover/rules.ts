@@ -55,17 +55,26 @@ const taintEviction =
   "c.type == 'DisruptionTarget' && c.status == 'True' && " +
   "has(c.reason) && c.reason == 'DeletionByTaintManager'";
 
+const kubelets = "request.userInfo.username.startsWith('system:node:')";
+
 /**
  * kube-controller-manager marks a pod before it deletes it, and deletes none that it could not mark.
- * So refusing the mark is enough: nothing is stored, and no DELETE follows. A pod that has the mark
- * is not judged again, so the mark has to be taken away when an eviction is called off.
+ * So refusing the mark is enough: nothing is stored, and no DELETE follows. Whoever writes something
+ * else into the status of a marked pod leaves the mark as it is. kube-controller-manager writes its mark
+ * over another one, and none over its own, so taintmgr's says something else. A kubelet writes the mark
+ * once more that it has in memory when a pod ends.
  */
 export function evictionsPolicy(users: readonly string[]): PolicyRules {
+  const conditions = (of: string): string => `${of}.status.conditions`;
+  const marks = (of: string): string => `${conditions(of)}.filter(c, c.type == 'DisruptionTarget')`;
+  const both = ['object', 'oldObject'].map((of) => `has(${of}.status) && has(${conditions(of)})`);
+  const isSame = `${marks('object')} == ${marks('oldObject')}`;
   return {
     matchConditions: [
       notBy(users),
+      { name: 'by-no-kubelet', expression: `!${kubelets}` },
       { name: 'taint-eviction-begins', expression: hasCondition('object', taintEviction) },
-      { name: 'not-begun-before', expression: `!(${hasCondition('oldObject', taintEviction)})` },
+      { name: 'not-begun-before', expression: `!(${[...both, isSame].join(' && ')})` },
     ],
     variables: heartbeat,
     validations: [
@@ -98,10 +107,7 @@ export function readinessPolicy(users: readonly string[]): PolicyRules {
   return {
     matchConditions: [
       notBy(users),
-      {
-        name: 'by-no-kubelet',
-        expression: "!request.userInfo.username.startsWith('system:node:')",
-      },
+      { name: 'by-no-kubelet', expression: `!${kubelets}` },
       {
         name: 'was-ready',
         expression: hasCondition('oldObject', `${ready} && c.status == 'True'`),

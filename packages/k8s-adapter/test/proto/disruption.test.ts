@@ -58,6 +58,19 @@ describe('who removes a pod, by its condition DisruptionTarget', () => {
       podWith([oldFirst(owned('old', marked), 0)]),
       'old',
     ],
+    [
+      'is the owner of its message, where another one gave the same reason before',
+      podWith([owned('taintmgr', marked), owned('upstream', { [key]: { 'f:message': {} } })]),
+      'upstream',
+    ],
+    [
+      'is the owner of its message, not of that of another condition',
+      podWith([
+        owned('kubelet', { 'k:{"type":"Ready"}': { 'f:message': {} } }),
+        owned('a', marked),
+      ]),
+      'a',
+    ],
     ['is not known where nobody owns it', podWith([owned('kubelet', ready)]), null],
     ['is not known without managed fields', podWith(undefined), null],
     ['is nobody without the condition', podWith([owned('taintmgr', marked)], {}), undefined],

@@ -88,7 +88,7 @@ describe('drift', () => {
     const metadata = { ...live.metadata, annotations: {} };
     assert.deepEqual(
       takeoverDrift({ ...live, metadata }, policy).map((one) => one.text),
-      [`${named}: metadata.annotations[taintmgr.dev/takeover-version] is missing, not "2"`],
+      [`${named}: metadata.annotations[taintmgr.dev/takeover-version] is missing, not "3"`],
     );
   });
 

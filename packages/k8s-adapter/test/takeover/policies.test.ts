@@ -58,14 +58,55 @@ describe('the policy about evictions', () => {
     });
   }
 
-  it('lets whoever updates a marked pod pass', () => {
-    const world = decided();
-    world.pod('marked', [world.disrupted()]);
-    const ready = { type: 'Ready', status: 'False' };
-    const kubelet = { by: 'system:node:n1', pod: 'marked' };
-    assert.equal(world.refusal({ ...kubelet, conditions: [ready] }), null);
-    assert.equal(world.refusal({ ...kubelet, conditions: [ready, world.disrupted()] }), null);
-  });
+  const theirs = { message: 'Taint manager: deleting due to NoExecute taint' };
+  const marks: readonly [string, object][] = [
+    ['by taintmgr', { message: 'taintmgr: deleting due to NoExecute taint' }],
+    ['by kube-controller-manager', theirs],
+    ['without a message', {}],
+  ];
+  for (const [name, more] of marks) {
+    it(`lets whoever updates a pod pass that is marked ${name}, and leaves the mark`, () => {
+      const world = decided();
+      const before = world.disrupted(more);
+      const ready = { type: 'Ready', status: 'False' };
+      world.pod('marked', [{ type: 'Ready', status: 'True' }, before]);
+      for (const by of ['system:node:n1', 'somebody']) {
+        const asked = { by, pod: 'marked' };
+        assert.equal(world.refusal({ ...asked, conditions: [ready] }), null);
+        assert.equal(world.refusal({ ...asked, conditions: [ready, before] }), null);
+        const over = [{ ...before, reason: 'PreemptionByScheduler' }];
+        assert.equal(world.refusal({ ...asked, conditions: over }), null);
+        assert.equal(
+          world.refusal({ ...asked, conditions: [{ ...before, status: 'False' }] }),
+          null,
+        );
+      }
+    });
+  }
+
+  const others: readonly [string, object][] = [
+    ['with another message', { message: 'taintmgr: deleting due to NoExecute taint' }],
+    ['without a message', {}],
+    ['with a message that is empty', { message: '' }],
+    ['for another reason', { ...theirs, reason: 'EvictionByEvictionAPI' }],
+    ['and is not any more', { ...theirs, status: 'False' }],
+    ['and was probed', { ...theirs, lastProbeTime: '2026-01-01T00:00:00Z' }],
+  ];
+  for (const [name, more] of others) {
+    it(`refuses a mark over a pod that is marked ${name}, but by no kubelet`, () => {
+      const world = decided();
+      const before = world.disrupted(more);
+      world.pod('marked', [before]);
+      // A patch keeps the fields that it does not name.
+      const mark = { ...world.disrupted(theirs), lastProbeTime: null };
+      const asked = { pod: 'marked', conditions: [mark] };
+      assert.match(world.refusal(asked) ?? '', /taintmgr decides/);
+      assert.equal(world.refusal({ ...asked, by: us }), null);
+      assert.equal(world.refusal({ ...asked, by: 'system:node:n1' }), null);
+      world.pass(90_000);
+      assert.equal(world.refusal(asked), null, 'nobody decides any more');
+    });
+  }
 
   const beats: readonly [string, Beat, boolean][] = [
     ['58 s old', { enabled: true, agoMs: 58_000 }, true],
@@ -167,7 +208,7 @@ it('the version of the content is raised with the content', () => {
   const manifests = takeoverManifests({ manager: 'm', users: ['u'] });
   const specs = manifests.map(({ spec }) => spec);
   const digest = createHash('sha256').update(JSON.stringify(specs)).digest('hex');
-  assert.deepEqual([takeoverVersion, digest.slice(0, 12)], ['2', 'ace824c4ab15']);
+  assert.deepEqual([takeoverVersion, digest.slice(0, 12)], ['3', 'f9ed12c21567']);
 });
 
 it('a user name cannot break out of its text', () => {

@@ -27,10 +27,10 @@ const attemptMs = 10;
 
 /**
  * Stands in for the taint-eviction-controller of a kube-controller-manager 1.36: a client of its own
- * that sends what that one sends. A pod that does not tolerate a NoExecute taint of its node is marked
- * in its status (DisruptionTarget, DeletionByTaintManager) and deleted, without asking budgets; one
- * that tolerates it for a time when that is over. A deadline that runs is not moved. After five
- * attempts within 50 ms it forgets the pod.
+ * that sends what that one sends. A pod that does not tolerate a NoExecute taint of its node is read,
+ * marked in its status (DisruptionTarget, DeletionByTaintManager) where it does not have that very mark,
+ * and deleted, without asking budgets; one that tolerates it for a time when that is over. A deadline
+ * that runs is not moved. After five attempts within 50 ms it forgets the pod.
  */
 export class TaintManagerStandIn {
   readonly #options: TaintManagerOptions;
@@ -88,7 +88,7 @@ export class TaintManagerStandIn {
 
   #deleteAfter(pod: KubeObject, seconds: number): void {
     this.#cancel(pod);
-    const timer = this.#options.api.clock.after(seconds * 1000, () => this.#mark(pod, 1));
+    const timer = this.#options.api.clock.after(seconds * 1000, () => this.#read(pod, 1));
     this.#timers.set(uidOf(pod), timer);
   }
 
@@ -97,10 +97,34 @@ export class TaintManagerStandIn {
     this.#timers.delete(uidOf(pod));
   }
 
-  #mark(pod: KubeObject, attempt: number): void {
-    const { api } = this.#options;
-    const conditions = [markAt(api.clock.now(), pod.metadata.generation ?? 1)];
-    const body = { metadata: { uid: pod.metadata.uid }, status: { conditions } };
+  /** By its name, so it may be another pod by now. */
+  #read(known: KubeObject, attempt: number): void {
+    this.#send('GET', pathOf(known), 'application/json', null, (status, text) => {
+      if (status >= 300) {
+        if (status !== 404) this.#tryAgain(known, attempt);
+        return;
+      }
+      const pod: KubeObject = JSON.parse(text);
+      const { conditions = [] } = pod.status ?? {};
+      const before = conditions.find(({ type }: Condition) => type === mark.type) ?? null;
+      if (before && isVeryMark(before)) this.#delete(pod, attempt);
+      else this.#mark(pod, before, attempt);
+    });
+  }
+
+  #mark(pod: KubeObject, before: Condition | null, attempt: number): void {
+    const isTrueAlready = before?.status === mark.status;
+    const time = isTrueAlready
+      ? before.lastTransitionTime
+      : formatTime(this.#options.api.clock.now());
+    const observedGeneration = pod.metadata.generation ?? 1;
+    const condition = {
+      ...mark,
+      lastTransitionTime: time,
+      lastProbeTime: null,
+      observedGeneration,
+    };
+    const body = { metadata: { uid: pod.metadata.uid }, status: { conditions: [condition] } };
     const type = 'application/strategic-merge-patch+json';
     this.#send('PATCH', `${pathOf(pod)}/status`, type, body, (status) => {
       if (status < 300) this.#delete(pod, attempt);
@@ -117,7 +141,7 @@ export class TaintManagerStandIn {
   #tryAgain(pod: KubeObject, attempt: number): void {
     if (attempt === attemptsMax) return;
     const { clock } = this.#options.api;
-    const timer = clock.after(attemptMs, () => this.#mark(pod, attempt + 1));
+    const timer = clock.after(attemptMs, () => this.#read(pod, attempt + 1));
     this.#timers.set(uidOf(pod), timer);
   }
 
@@ -145,20 +169,23 @@ export class TaintManagerStandIn {
     path: string,
     contentType: string,
     body: object | null,
-    ended: (status: number) => void,
+    ended: (status: number, text: string) => void,
   ): void {
     const { api, exchange = api.exchange, token } = this.#options;
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const headers = { 'user-agent': userAgent, 'content-type': contentType, ...authorization };
     const request = { method, path, headers, body: body && JSON.stringify(body) };
     let status = 0;
+    let text = '';
     exchange(request, {
       head: (code) => {
         status = code;
       },
-      data: () => {},
-      end: () => ended(status),
-      reset: () => ended(500),
+      data: (chunk) => {
+        text += String(chunk);
+      },
+      end: () => ended(status, text),
+      reset: () => ended(500, ''),
     });
   }
 }
@@ -175,16 +202,26 @@ function secondsLeft(
   return limits.length === 0 ? null : Math.max(0, Math.min(...limits));
 }
 
-function markAt(now: number, observedGeneration: number): object {
-  return {
-    type: 'DisruptionTarget',
-    status: 'True',
-    reason: 'DeletionByTaintManager',
-    message: 'Taint manager: deleting due to NoExecute taint',
-    lastTransitionTime: formatTime(now),
-    lastProbeTime: null,
-    observedGeneration,
-  };
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTransitionTime?: string | null;
+  readonly lastProbeTime?: string | null;
+}
+
+const mark = {
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason: 'DeletionByTaintManager',
+  message: 'Taint manager: deleting due to NoExecute taint',
+};
+
+/** Whether a patch would change nothing; observedGeneration does not count. */
+function isVeryMark({ status, reason, message, lastProbeTime = null }: Condition): boolean {
+  const isEqual = status === mark.status && reason === mark.reason && message === mark.message;
+  return isEqual && lastProbeTime === null;
 }
 
 function podName(nodeName: string): string {

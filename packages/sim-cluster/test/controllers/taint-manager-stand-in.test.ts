@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
 import { node, pdb, pod, taint, toleration } from '../../src/builders.ts';
 import {
   type TaintManagerOptions,
@@ -45,11 +45,12 @@ it('marks a pod and deletes it with empty options, and asks no budget', () => {
   assert.deepEqual(
     sent.map((request) => [request.method, request.path]),
     [
+      ['GET', path],
       ['PATCH', `${path}/status`],
       ['DELETE', path],
     ],
   );
-  assert.deepEqual(JSON.parse(String(sent[0]?.body)), {
+  assert.deepEqual(JSON.parse(String(sent[1]?.body)), {
     metadata: { uid },
     status: {
       conditions: [
@@ -65,8 +66,52 @@ it('marks a pod and deletes it with empty options, and asks no budget', () => {
       ],
     },
   });
-  assert.equal(sent[1]?.body, null);
+  assert.equal(sent[2]?.body, null);
   assert.match(sent[0]?.headers['user-agent'] ?? '', /^kube-controller-manager\//);
+});
+
+describe('a pod that is marked already', () => {
+  const mark = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason: 'DeletionByTaintManager',
+    message: 'Taint manager: deleting due to NoExecute taint',
+    lastTransitionTime: '2025-12-31T23:00:00Z',
+  };
+  const cases: readonly [string, object, boolean][] = [
+    ['with the very mark', {}, false],
+    ['by another generation', { observedGeneration: 7 }, false],
+    ['with another message', { message: 'by somebody else' }, true],
+    ['without a message', { message: undefined }, true],
+    ['for another reason', { reason: 'PreemptionByScheduler' }, true],
+    ['and is not any more', { status: 'False' }, true],
+    ['with a time of a probe', { lastProbeTime: '2025-12-31T23:00:00Z' }, true],
+  ];
+  for (const [name, more, isPatched] of cases) {
+    it(`${name}, is ${isPatched ? 'marked anew' : 'deleted without a patch'}`, () => {
+      const { api, pass, sent, manager, place, setTaints, deleted } = world();
+      place('web');
+      const found = api.get('pods', 'default', 'web');
+      assert.ok(found);
+      const status = { ...found.status, conditions: [{ ...mark, ...more }] };
+      api.update('pods', { ...found, status }, 'status');
+      manager.start();
+      setTaints('bad:NoExecute');
+      pass(0);
+      const patches = sent.filter(({ method }) => method === 'PATCH');
+      assert.equal(patches.length, isPatched ? 1 : 0);
+      assert.deepEqual(deleted(), ['web']);
+      if (!isPatched) return;
+      const [condition] = JSON.parse(String(patches[0]?.body)).status.conditions;
+      const isNew = 'status' in more;
+      assert.equal(condition.message, mark.message);
+      assert.equal(
+        condition.lastTransitionTime !== mark.lastTransitionTime,
+        isNew,
+        'its time stays',
+      );
+    });
+  }
 });
 
 it('lets the first toleration of each taint say how long, and moves no deadline', () => {
@@ -131,8 +176,11 @@ it('gives a pod up after five refused attempts', () => {
   manager.start();
   setTaints('bad:NoExecute');
   pass(60_000);
-  assert.equal(sent.length, 5);
-  assert.ok(sent.every(({ method }) => method === 'PATCH'));
+  const tries = Array.from({ length: 5 }, () => ['GET', 'PATCH']);
+  assert.deepEqual(
+    sent.map(({ method }) => method),
+    tries.flat(),
+  );
 });
 
 it('holds a lease and has a pod only where it is told to', () => {

@@ -16,6 +16,8 @@ import { placeOf } from './unheard-nodes.ts';
 interface Asked {
   readonly policy: PolicyName;
   readonly pod: KubeObject;
+  /** Whether a pod with these conditions has what was asked for. */
+  readonly isDone: (conditions: readonly Condition[]) => boolean;
 }
 
 /** A mark that it was refused. */
@@ -28,6 +30,7 @@ interface Condition {
   readonly type: string;
   readonly status: string;
   readonly reason?: string;
+  readonly message?: string;
 }
 
 const statusPath = /^\/api\/v1\/namespaces\/([^/?]+)\/pods\/([^/?]+)\/status(?:\?|$)/;
@@ -75,16 +78,16 @@ export class VetoChecker {
     const conditions: readonly Condition[] = JSON.parse(body).status?.conditions ?? [];
     if (!pod) return null;
     const mark = conditions.find(isMark);
-    if (mark && !marksOf(pod).some(isMark)) {
-      return { policy: 'taintmgr-takeover', pod };
-    }
-    const unready = conditions.find((one) => one.type === 'Ready' && one.status === 'False');
+    const isDone = (all: readonly Condition[]): boolean =>
+      all.some((one) => isMark(one) && one.message === mark?.message);
+    if (mark && !isDone(marksOf(pod))) return { policy: 'taintmgr-takeover', pod, isDone };
+    const unready = conditions.find(isNotReady);
     const looked = conditions.some((one) => {
       return one.type === 'ContainersReady' && one.status === 'False';
     });
     const wasReady = marksOf(pod).some((one) => one.type === 'Ready' && one.status === 'True');
     if (!unready || looked || !wasReady) return null;
-    return { policy: 'taintmgr-readiness', pod };
+    return { policy: 'taintmgr-readiness', pod, isDone: (all) => all.some(isNotReady) };
   }
 
   #listening(asked: Asked, sink: ResponseSink): ResponseSink {
@@ -112,11 +115,7 @@ export class VetoChecker {
     const asked = this.#asked;
     if (!asked || resource !== 'pods' || type !== 'MODIFIED') return;
     if (object.metadata.uid !== asked.pod.metadata.uid) return;
-    const isStored =
-      asked.policy === 'taintmgr-takeover'
-        ? marksOf(object).some(isMark)
-        : marksOf(object).some((one) => one.type === 'Ready' && one.status === 'False');
-    if (!isStored) return;
+    if (!asked.isDone(marksOf(object))) return;
     this.#asked = null;
     const at = this.#api.clock.now();
     const namespaces = this.#history.namespaceKnown(asked.pod.metadata.namespace ?? '', at);
@@ -184,6 +183,10 @@ function marksOf(pod: KubeObject): readonly Condition[] {
 /** Whether this condition goes before a deletion for a taint. */
 export function isMark({ type, status, reason }: Condition): boolean {
   return type === 'DisruptionTarget' && status === 'True' && reason === 'DeletionByTaintManager';
+}
+
+function isNotReady({ type, status }: Condition): boolean {
+  return type === 'Ready' && status === 'False';
 }
 
 function written(asked: Asked, at: number, beats: readonly Beat[]): string {

@@ -76,7 +76,7 @@ describe('takeover status', () => {
       out.replace(/ \d+s ago/, ' 0s ago'),
       `takeover works: kube-controller-manager is refused evictions in the namespaces below
 heartbeat: cp-1 last wrote its status 0s ago
-policies: version 2, as they should be
+policies: version 3, as they should be
 readiness is held: zone a is cut off
 
 NAMESPACE   SPARED   HELD   EVICTED   LET-THROUGH

@@ -130,7 +130,7 @@ describe('takeover beside a leader that takes over', () => {
     assert.equal(
       err.replace(/taintmgr-proof-\w+/, 'PROOF').replace(/ \d+s ago/, ' 0s ago'),
       `heartbeat: cp-1 last wrote its status 0s ago
-policies: version 2, as they should be
+policies: version 3, as they should be
 proof: the API server refuses the mark of an eviction of pod PROOF/proof by admin, system:serviceaccount:kube-system:node-controller, and would take it from ${us}
 namespace shop: 1 pod, 0 on nodes with NoExecute taints
 kube-controller-manager will evict none of them for node taints (for device taints it does, without asking budgets); taintmgr-controller (mode evict) decides, for as long as its heartbeat is not older than 1m

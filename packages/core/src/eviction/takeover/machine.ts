@@ -33,8 +33,8 @@ const waits = { confirmationWaitMs: 10_000, retryWaitMsMin: 200, retryWaitMsMax:
  *
  * - A pod whose time has come by kube-controller-manager's rules and that is not on its way by ours
  *   was spared. It gets one Event that says who decides, why it stays and until when.
- * - A pod that already has the mark is not judged again: kube-controller-manager may delete it. Where an
- *   eviction of ours was called off after the mark was set, the mark is taken away.
+ * - A pod that we delete is marked too, otherwise than by kube-controller-manager. Where an eviction of
+ *   ours was called off after the mark was set, the mark is taken away: the pod does not go.
  *
  * It decides nothing: what holds a pod is read from the eviction machine.
  */

@@ -81,6 +81,17 @@ describe('the requests of a deletion', () => {
     assert.deepEqual(body, { metadata: { uid: '<uid-3>' }, status: expected });
   });
 
+  it('mark the pod with a message of our own, where kube-controller-manager is refused its mark', () => {
+    const [theirs, ours] = [{}, { ownMark: true }].map((options) => {
+      const step = beginExecution(deletePod, now, options);
+      assert.ok(step.kind === 'send');
+      return JSON.parse(step.request.body ?? '').status.conditions[0];
+    });
+    const message = 'taintmgr: deleting due to NoExecute taint';
+    assert.deepEqual(ours, { ...theirs, message });
+    assert.notEqual(theirs.message, message);
+  });
+
   it('then delete this very pod, with its own grace period', () => {
     const step = afterMark(plain(200));
     assert.ok(step.kind === 'send');
