@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Config } from '@taintmgr/core';
 import type { OtherEvictors } from '@taintmgr/core/drain';
+import { policyOf } from '../../policy/objects.ts';
 import { drainOf, World } from './world.ts';
 
 const taint = { key: 'work', effect: 'NoExecute' };
@@ -48,6 +49,30 @@ describe('a NodeDrain with a NoExecute taint', () => {
   it('does not begin beside our own evictions that ask no budgets', () => {
     const world = worldOf(null, { mode: 'delete' });
     assert.match(world.state().blockers.join(), /as its --mode is delete; use work:NoSchedule/);
+  });
+
+  for (const action of ['Delete', 'Upstream'] as const) {
+    it(`does not begin where a policy deletes what it leaves (${action})`, () => {
+      const world = new World(drainOf({ nodes: ['n1'], taint }), ['n1']);
+      world.tell({ kind: 'policyUpsert', policy: policyOf('spot', { action }) });
+      world.pass(10_000);
+      assert.deepEqual(world.state().blockers, [
+        'node n1: taintmgr-controller deletes the pods that the drain leaves, without asking PDBs, as ' +
+          'EvictionPolicy spot says of pod shop/on-n1; use work:NoSchedule, for which nobody else evicts, ' +
+          'or have the policy not match the taint',
+      ]);
+      world.tell({ kind: 'policyDelete', name: 'spot' });
+      world.pass(10_000);
+      assert.equal(world.state().phase, 'Drained');
+    });
+  }
+
+  it('begins where budgets are ignored, whatever a policy deletes', () => {
+    const budgets = { policy: 'Ignore' };
+    const world = new World(drainOf({ nodes: ['n1'], taint, budgets }), ['n1']);
+    world.tell({ kind: 'policyUpsert', policy: policyOf('spot', { action: 'Delete' }) });
+    world.pass(10_000);
+    assert.ok(world.log.includes('taint n1'));
   });
 
   it('with takeover begins where the API server refuses the others all pods of the node', () => {
