@@ -51,6 +51,7 @@ export {
   toleration,
   type WorkloadOptions,
 } from './builders.ts';
+export { isShallow } from './objects/json.ts';
 export type { Json, KubeObject, ObjectMeta, OwnerReference } from './objects/kube-object.ts';
 export type { TimedToleration } from './objects/tolerations.ts';
 

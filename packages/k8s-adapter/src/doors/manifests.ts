@@ -11,7 +11,7 @@ export { windowFault } from '../drain/windows.ts';
 export { didYouMean } from '../manifests/did-you-mean.ts';
 export { policyEvent } from '../manifests/events.ts';
 export { goScalar } from '../manifests/go-scalars.ts';
-export { readGoYaml, YamlError } from '../manifests/go-yaml.ts';
+export { depthMax, readGoYaml, YamlError } from '../manifests/go-yaml.ts';
 export { type PlacedPolicy, policiesIn, policiesOf } from '../manifests/policies.ts';
 export {
   FaultyFile,

@@ -40,7 +40,7 @@ export function firstPlace(text: string, { faults }: YamlError): string {
 }
 
 /** The API's definitions of kinds are a few dozen deep. */
-const depthMax = 500;
+export const depthMax = 300;
 /** A few lines of aliases may stand for more than any memory holds. */
 const aliasedMax = 100_000;
 

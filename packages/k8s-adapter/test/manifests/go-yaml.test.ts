@@ -65,16 +65,16 @@ describe('YAML of Kubernetes objects', () => {
       `a: ${'['.repeat(9_500)}${']'.repeat(9_500)}`,
       /^f:1:\d+: it is nested more/,
     ],
-    ['lists without an end', '['.repeat(60_000), /^f:1:\d+: it is nested more than 500 deep$/],
-    ['maps in maps', `${'{a: '.repeat(9_500)}1${'}'.repeat(9_500)}`, /nested more than 500 deep/],
-    ['maps in JSON', `${'{"a":'.repeat(9_500)}1${'}'.repeat(9_500)}`, /nested more than 500 deep/],
-    ['items in items', `${'- '.repeat(9_500)}1`, /nested more than 500 deep/],
+    ['lists without an end', '['.repeat(60_000), /^f:1:\d+: it is nested more than 300 deep$/],
+    ['maps in maps', `${'{a: '.repeat(9_500)}1${'}'.repeat(9_500)}`, /nested more than 300 deep/],
+    ['maps in JSON', `${'{"a":'.repeat(9_500)}1${'}'.repeat(9_500)}`, /nested more than 300 deep/],
+    ['items in items', `${'- '.repeat(9_500)}1`, /nested more than 300 deep/],
     [
       'lists in lists by lines',
-      Array.from({ length: 700 }, (_, at) => `${' '.repeat(at)}a:\n`).join(''),
-      /nested more than 500 deep/,
+      Array.from({ length: 1_100 }, (_, at) => `${' '.repeat(at)}a:\n`).join(''),
+      /nested more than 300 deep/,
     ],
-    ['keys of keys', `${'? '.repeat(9_500)}1`, /nested more than 500 deep/],
+    ['keys of keys', `${'? '.repeat(9_500)}1`, /nested more than 300 deep/],
     ['aliases of aliases', `l0: &l0 [x]\n${bomb.join('\n')}`, /stands for more than 100000 values/],
     [
       'merges of merges',
@@ -83,8 +83,8 @@ describe('YAML of Kubernetes objects', () => {
     ],
     [
       'an alias deep in its alias',
-      `a0: &a0 ${'['.repeat(300)}${']'.repeat(300)}\nb: ${'['.repeat(300)}*a0${']'.repeat(300)}`,
-      /nested more than 500 deep/,
+      `a0: &a0 ${'['.repeat(200)}${']'.repeat(200)}\nb: ${'['.repeat(200)}*a0${']'.repeat(200)}`,
+      /nested more than 300 deep/,
     ],
     [
       'a value that contains itself',
@@ -100,9 +100,9 @@ describe('YAML of Kubernetes objects', () => {
   }
 
   it('reads what is deep and no deeper than allowed', () => {
-    const text = `${'['.repeat(499)}1${']'.repeat(499)}`;
+    const text = `${'['.repeat(299)}1${']'.repeat(299)}`;
     assert.equal(JSON.stringify(readGoYaml(text)), text);
-    assert.equal(JSON.stringify(readGoYaml(`${'- '.repeat(499)}1`)), text);
+    assert.equal(JSON.stringify(readGoYaml(`${'- '.repeat(299)}1`)), text);
   });
 
   it('reads a map that has the names of what objects inherit', () => {

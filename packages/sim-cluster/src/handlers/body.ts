@@ -1,6 +1,6 @@
 // Reads the body of a request as its kind.
 import { badRequest, invalid, noProtobufKind, unsupportedMediaType } from '../objects/errors.ts';
-import { int64Max, isObject } from '../objects/json.ts';
+import { depthMax, int64Max, isObject } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { decodeProtobuf } from '../protobuf/decode.ts';
 import type { CustomKind } from '../resources/resource.ts';
@@ -61,9 +61,6 @@ export function readJson(request: ApiRequest, refuse: (parseError: string) => Er
 export function valueIn({ value }: ApiRequest): Json | undefined {
   return value as Json | undefined;
 }
-
-/** Values nested deeper than this are refused; no object of the API comes near it. */
-const depthMax = 1000;
 
 /** Parses JSON; what does not parse becomes the error that `refuse` makes of Go's message. */
 export function parseJson(text: string, refuse: (parseError: string) => Error): Json {

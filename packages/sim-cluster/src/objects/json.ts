@@ -135,3 +135,13 @@ export function setOwn<T>(object: Record<string, T>, name: string, value: T): vo
 export function quoted(texts: readonly string[]): string {
   return `[${texts.map((text) => JSON.stringify(text)).join(' ')}]`;
 }
+
+/** Values nested deeper than this are refused; no object of the API comes near it. */
+export const depthMax = 1000;
+
+/** Whether values stand in each other no deeper than that. */
+export function isShallow(value: unknown, depthLeft: number = depthMax): boolean {
+  // Only what was read before is frozen.
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return true;
+  return depthLeft > 0 && Object.values(value).every((member) => isShallow(member, depthLeft - 1));
+}

@@ -1,6 +1,6 @@
 // JSON Patch (RFC 6902).
 import { badRequest, patchDoesNotApply, requestTooLarge } from '../objects/errors.ts';
-import { entry, equal, isList, isObject, setOwn } from '../objects/json.ts';
+import { entry, equal, isList, isObject, isShallow, setOwn } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 
 const operationsMax = 10_000;
@@ -27,12 +27,19 @@ export function applyJsonPatch(document: Json, patch: Json): Json {
   for (const operation of patch) {
     if (!isObject(operation)) throw patchDoesNotApply();
     if (operation.op === 'copy') {
-      copied += JSON.stringify(read(result, readPointer(operation.from))).length;
+      const source = read(result, readPointer(operation.from));
+      if (!isShallow(source)) throw tooDeep();
+      copied += JSON.stringify(source).length;
       if (copied > copiedCharactersMax) throw patchDoesNotApply();
     }
     result = applyOperation(result, operation);
   }
+  if (!isShallow(result)) throw tooDeep();
   return result;
+}
+
+function tooDeep(): Error {
+  return badRequest('error decoding patch: exceeded max depth');
 }
 
 function applyOperation(document: Json, operation: { readonly [key: string]: Json }): Json {

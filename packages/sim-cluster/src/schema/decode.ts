@@ -1,4 +1,4 @@
-import { isList, isObject, type JsonObject, setOwn } from '../objects/json.ts';
+import { depthMax, isList, isObject, isShallow, type JsonObject, setOwn } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 import { canonicalQuantity, quantityError } from '../objects/quantity.ts';
 import { normaliseMicroTime, normaliseTime } from '../objects/time.ts';
@@ -245,8 +245,8 @@ const scalars: Readonly<Record<ScalarName, (value: unknown) => Json | undefined>
   microTime: (value) => (typeof value === 'string' ? normaliseMicroTime(value) : undefined),
   intOrString: (value) => (typeof value === 'string' ? value : int32OfUnion(value)),
   quantity: quantityOf,
-  any: (value) => (isShallow(value, freeDepthMax) ? (value as Json) : undefined),
-  json: (value) => (isShallow(value, freeDepthMax) ? (value as Json) : undefined),
+  any: shallow,
+  json: shallow,
 };
 
 function numberOf(value: unknown): Json | undefined {
@@ -269,11 +269,10 @@ function checkedBase64(text: string): string {
   throw new DecodeError(`illegal base64 data at input byte ${at}`);
 }
 
-/** Free-form values may be nested this deep. */
-const freeDepthMax = 100;
+/** Free-form values may be nested this deep: who owns the fields of an object stands deeper than they do. */
+const freeDepthMax = 2 * depthMax;
 
-function isShallow(value: unknown, depthLeft: number): boolean {
-  // Only what was read before is frozen.
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return true;
-  return depthLeft > 0 && Object.values(value).every((member) => isShallow(member, depthLeft - 1));
+function shallow(value: unknown): Json {
+  if (!isShallow(value, freeDepthMax)) throw new DecodeError('exceeded max depth');
+  return value as Json;
 }

@@ -2,7 +2,7 @@
 import { establishedDefinition } from '../defaults/definition.ts';
 import { randomUid } from '../kernel/prng.ts';
 import { ApiError } from '../objects/errors.ts';
-import { copy, isList, isObject } from '../objects/json.ts';
+import { copy, isList, isObject, isShallow } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { formatTime, TimeError } from '../objects/time.ts';
 import { definitionsKey } from '../resources/definitions.ts';
@@ -44,7 +44,7 @@ export function loadObjects(backend: Backend, values: readonly unknown[]): LoadR
   const createdNamespaces: string[] = [];
   let loaded = 0;
   // Namespaces come first, so that those that are given need not be made up.
-  const items = values.flatMap((value) => unwrap(value));
+  const items = values.flatMap((value) => unwrap(value, listsInLists));
   const ordered = [
     ...items.filter((item) => rank(item) === 0),
     ...items.filter((item) => rank(item) === 1),
@@ -66,13 +66,18 @@ function rank(item: unknown): number {
   return item.kind === 'CustomResourceDefinition' ? 1 : 2;
 }
 
+/** Lists are items of lists no deeper than this. */
+const listsInLists = 10;
+
 /** The items of a list, each with the kind that the list implies; anything else is itself. */
-function unwrap(value: unknown): readonly unknown[] {
-  if (!isObject(value) || !isList(value.items)) return [value];
+function unwrap(value: unknown, listsLeft: number): readonly unknown[] {
+  if (!isObject(value) || !isList(value.items) || listsLeft === 0) return [value];
   const listKind = typeof value.kind === 'string' ? value.kind : '';
   const kind = listKind.endsWith('List') ? listKind.slice(0, -'List'.length) : '';
   const implied = kind ? { kind, apiVersion: value.apiVersion ?? '' } : {};
-  return value.items.flatMap((item) => (isObject(item) ? unwrap({ ...implied, ...item }) : [item]));
+  return value.items.flatMap((item) =>
+    isObject(item) ? unwrap({ ...implied, ...item }, listsLeft - 1) : [item],
+  );
 }
 
 function describe(item: unknown, reason: string): Unloaded {
@@ -91,6 +96,7 @@ function describe(item: unknown, reason: string): Unloaded {
 /** Loads one object; returns why not, or null. */
 function loadItem(backend: Backend, item: unknown, createdNamespaces: string[]): string | null {
   if (!isObject(item)) return 'not an object';
+  if (!isShallow(item)) return 'exceeded max depth';
   const { kind, apiVersion } = item;
   if (typeof kind !== 'string' || typeof apiVersion !== 'string') return 'no kind or apiVersion';
   const resource = backend.served.findKind(apiVersion, kind);

@@ -232,6 +232,28 @@ describe('mistakes', () => {
     ]);
   });
 
+  for (const [what, deep] of [
+    ['maps', `${'{"a":'.repeat(9_500)}1${'}'.repeat(9_500)}`],
+    ['lists', `${'['.repeat(9_500)}${']'.repeat(9_500)}`],
+  ] as const) {
+    for (const [where, text] of [
+      ['a pod', `{"items": [{"kind": "Pod", "apiVersion": "v1", "spec": {"x": ${deep}}}]}`],
+      [
+        'a kind that plays no part',
+        `{"items": [{"kind": "Box", "apiVersion": "a/v1", "x": ${deep}}]}`,
+      ],
+      ['all of it', deep],
+      ['a document of YAML', `---\nkind: Pod\nx: ${deep}\n`],
+    ] as const) {
+      it(`${what} in ${what}, deep in ${where}`, async () => {
+        const source = file('deep.yaml', text);
+        const { err, code } = await run('simulate', '-f', source);
+        assert.equal(code, 1);
+        assert.match(err, /^error: .*deep\.yaml:\d:\d+: it is nested more than 300 deep\n/);
+      });
+    }
+  }
+
   it('in the only node of a snapshot', async () => {
     const source = file(
       'no-node.json',

@@ -1,9 +1,10 @@
 // A snapshot file as the beginning of a simulation.
 import { type Instant, parseTime } from '@taintmgr/core/time';
-import { FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
+import { depthMax, FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
 import {
   Cluster,
   hasUnreadyContainers,
+  isShallow,
   type KubeObject,
   type Unloaded,
   VirtualClock,
@@ -27,6 +28,11 @@ const seedForLook = 1;
 
 /** A cluster that goes on from where it was read. Throws FaultyFile where it has no nodes. */
 export function snapshotSource({ name, values, places }: SnapshotOptions): ClusterSource {
+  if (!values.every((value) => isShallow(value, depthMax))) {
+    // To read the places says where.
+    places?.();
+    throw new FaultyFile([`${name}: a value is nested more than ${depthMax} deep`]);
+  }
   const startsAt = latestTime(values);
   const { objects: policies, notes, others: snapshot } = takePolicies(values);
   const make: ClusterSource['make'] = (clock, { seed, times }) =>
