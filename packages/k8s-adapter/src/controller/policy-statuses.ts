@@ -59,6 +59,9 @@ const slowMs: Millis = 60_000;
  * twice, also not by the next leader, and what somebody else writes there stands until there is
  * something new to say, for a minute at most: two that disagree do not write all the time.
  *
+ * A NodeDrain that is new, or was edited, has its status at once: what has still to leave stands there before anything
+ * leaves, so that the next leader can count what left.
+ *
  * Nothing waits for it. What is refused is tried again once a minute, for all objects of the kind.
  */
 export class PolicyStatuses {
@@ -67,6 +70,8 @@ export class PolicyStatuses {
   /** Null: we do not lead, or have not read everything yet. */
   #lookAt: Instant | null = null;
   #drainsAt: Instant = Number.NEGATIVE_INFINITY;
+  /** The NodeDrains that were new at the last look at them. */
+  #begun: ReadonlySet<FollowedObject> = new Set();
   #queue: readonly PolicyWrite[] = [];
   #sentAt: Instant = Number.NEGATIVE_INFINITY;
   /** Until then nothing is written. */
@@ -99,7 +104,8 @@ export class PolicyStatuses {
   nextWake(): Instant | null {
     if (this.#lookAt === null || this.#options.followed.size === 0) return null;
     const { followed } = this.#options;
-    const look = followed.hasOpenDrains ? Math.min(this.#lookAt, this.#drainsAt) : this.#lookAt;
+    const drainsAt = this.#hasNewDrain ? Number.NEGATIVE_INFINITY : this.#drainsAt;
+    const look = followed.hasOpenDrains ? Math.min(this.#lookAt, drainsAt) : this.#lookAt;
     const next = this.#queue.length > 0 ? this.#sentAt + paceMs : look;
     return Math.max(Math.min(next, look), this.#notBefore);
   }
@@ -108,10 +114,11 @@ export class PolicyStatuses {
   take(now: Instant): PolicyWrite | null {
     const wake = this.nextWake();
     if (wake === null || now < wake) return null;
+    const { followed } = this.#options;
     if (this.#lookAt !== null && now >= this.#lookAt) {
       this.#lookAt = now + lookMs;
       this.#look(now, () => true);
-    } else if (this.#options.followed.hasOpenDrains && now >= this.#drainsAt) {
+    } else if (this.#hasNewDrain || (followed.hasOpenDrains && now >= this.#drainsAt)) {
       this.#look(now, isOpenDrain);
     }
     if (now < this.#sentAt + paceMs) return null;
@@ -120,7 +127,7 @@ export class PolicyStatuses {
     this.#queue = others;
     this.#sentAt = now;
     const { kind, name, uid, status } = write;
-    const object = this.#options.followed.get(kind, name);
+    const object = followed.get(kind, name);
     this.#written.set(keyOf(write), { uid, status, sentAt: now, notBefore: now, object });
     return write;
   }
@@ -154,10 +161,18 @@ export class PolicyStatuses {
     return isNews ? { kind: 'policiesNotPublished', resource: plural(kind), why, failure } : null;
   }
 
+  get #hasNewDrain(): boolean {
+    for (const object of this.#options.followed.newDrains) {
+      if (!this.#begun.has(object)) return true;
+    }
+    return false;
+  }
+
   /** Works out anew what is to be written of some of them. */
   #look(now: Instant, isMeant: (object: FollowedObject) => boolean): void {
     this.#drainsAt = now + drainLookMs;
     const { followed, counts, clock } = this.#options;
+    this.#begun = new Set(followed.newDrains);
     const counted = counts(now);
     const wall = clock.wall(now);
     const meant = [...followed].filter(isMeant);

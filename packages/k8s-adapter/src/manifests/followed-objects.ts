@@ -14,6 +14,8 @@ export class FollowedObjects implements Iterable<FollowedObject> {
   readonly #objects = new Map<string, FollowedObject>();
   /** NodeDrains that are not over. */
   readonly #openDrains = new Set<string>();
+  /** Those of which the status says nothing yet, or not as they were edited last. */
+  readonly #newDrains = new Map<string, FollowedObject>();
 
   get size(): number {
     return this.#objects.size;
@@ -21,6 +23,10 @@ export class FollowedObjects implements Iterable<FollowedObject> {
 
   get hasOpenDrains(): boolean {
     return this.#openDrains.size > 0;
+  }
+
+  get newDrains(): Iterable<FollowedObject> {
+    return this.#newDrains.values();
   }
 
   [Symbol.iterator](): Iterator<FollowedObject> {
@@ -37,18 +43,26 @@ export class FollowedObjects implements Iterable<FollowedObject> {
     this.#objects.set(key, object);
     if (isOpenDrain(object)) this.#openDrains.add(key);
     else this.#openDrains.delete(key);
+    if (isNewDrain(object)) this.#newDrains.set(key, object);
+    else this.#newDrains.delete(key);
   }
 
   delete(kind: FollowedKind, name: string): void {
     const key = keyOf(kind, name);
     this.#objects.delete(key);
     this.#openDrains.delete(key);
+    this.#newDrains.delete(key);
   }
 }
 
 /** Whether something is still to happen to it. */
 export function isOpenDrain({ object }: Pick<FollowedObject, 'object'>): boolean {
   return object?.kind === 'NodeDrain' && (!object.value.isOver || object.value.isDeleted);
+}
+
+function isNewDrain({ object }: FollowedObject): boolean {
+  if (object?.kind !== 'NodeDrain' || object.value.isOver) return false;
+  return object.value.observedGeneration !== object.value.generation;
 }
 
 function keyOf(kind: FollowedKind, name: string): string {

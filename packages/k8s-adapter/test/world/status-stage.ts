@@ -21,6 +21,7 @@ const plurals = {
   evictionpolicies: 'EvictionPolicy',
   nodetaintrules: 'NodeTaintRule',
   evictionpauses: 'EvictionPause',
+  nodedrains: 'NodeDrain',
 } as const;
 
 /** A leader with its engine, 2 tainted nodes and 4 pods on them; its cluster answers every write as it is told. */
