@@ -1,4 +1,17 @@
-/** A fault of the command line or of what it asks for: one line, exit code 1. */
+/** So many faults are told, one line each; the others are counted. */
+const faultsMax = 20;
+
+/** Faults of the command line or of what it asks for: exit code 1. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+  /** What is printed; no line holds another one. */
+  readonly lines: readonly string[];
+
+  constructor(faults: string | readonly string[]) {
+    const all = typeof faults === 'string' ? [faults] : faults;
+    const more = all.length - faultsMax;
+    const lines = more > 0 ? [...all.slice(0, faultsMax), `and ${more} more`] : all;
+    super(lines.join('\n'));
+    this.lines = lines;
+  }
 }

@@ -30,13 +30,18 @@ const knownErrors = [
   OverlapError,
 ];
 
+/** So many faults of policies are told, one line each; the others are counted. */
+const faultsMax = 20;
+
 /** What to print when the controller cannot start; null for a mistake of ours. */
 export function errorLines(error: unknown): string | null {
   const isKnown = knownErrors.some((known) => error instanceof known);
   if (!isKnown || !(error instanceof Error)) return null;
   const faults = error instanceof PolicyFilesError ? error.faults : [error.message];
   // The message may be the server's: a line stays a line.
-  const lines = faults.map(
+  const more = faults.length - faultsMax;
+  const shown = more > 0 ? [...faults.slice(0, faultsMax), `and ${more} more`] : faults;
+  const lines = shown.map(
     (fault) => `error: ${fault.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}]/gu, ' ')}`,
   );
   const hint = error instanceof ApiError ? hintFor(error.failure.status ?? 0) : undefined;

@@ -52,7 +52,10 @@ export function errorLines(error: unknown): string | null {
   if (error instanceof ApiError) {
     return [printable(error.message), ...rightsHint(error)].join('\n');
   }
-  const isKnown = [UsageError, RangeError, ConnectionError, KubeconfigError].some(
+  if (error instanceof UsageError) {
+    return error.lines.map((line) => `error: ${printable(line)}`).join('\n');
+  }
+  const isKnown = [RangeError, ConnectionError, KubeconfigError].some(
     (known) => error instanceof known,
   );
   return isKnown && error instanceof Error ? `error: ${printable(error.message)}` : null;

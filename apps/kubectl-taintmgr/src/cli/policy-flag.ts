@@ -27,7 +27,7 @@ export async function readPolicyFlag({
   try {
     return manifests.readPolicyFiles(policy, Date.now());
   } catch (error) {
-    if (error instanceof manifests.FaultyFile) throw new UsageError(error.faults.join('\n'));
+    if (error instanceof manifests.FaultyFile) throw new UsageError(error.faults);
     if (error instanceof manifests.PolicyPathError) {
       throw new UsageError(`--policy ${error.message}`);
     }

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
 import { CommanderError } from '@commander-js/extra-typings';
 import { ApiError, ConnectionError, KubeconfigError } from '@taintmgr/k8s-adapter';
 import { endingOf, errorLines } from '../../src/cli/exit.ts';
 import { UsageError } from '../../src/usage-error.ts';
+import { run } from '../world/run.ts';
 
 function apiError(status: number, reason: string, message: string): ApiError {
   const about = { retryAfter: null, causes: [], name: '', kind: '' };
@@ -35,6 +39,12 @@ describe('errorLines', () => {
       'Error from server: ^[]0;x^G^Jnext',
     ],
     ['usage', new UsageError('name a node'), 'error: name a node'],
+    ['several faults', new UsageError(['a\nb', 'c']), 'error: a^Jb\nerror: c'],
+    [
+      'more faults than anybody reads',
+      new UsageError(Array.from({ length: 200_000 }, (_, index) => `fault ${index}`)),
+      `${Array.from({ length: 20 }, (_, index) => `error: fault ${index}\n`).join('')}error: and 199980 more`,
+    ],
     ['a bad taint', new RangeError('invalid taint "x"'), 'error: invalid taint "x"'],
     ['a bad kubeconfig', new KubeconfigError('/x: no such file'), 'error: /x: no such file'],
     [
@@ -78,5 +88,39 @@ describe('endingOf', () => {
   ];
   for (const [name, error, signal, ending] of cases) {
     it(name, () => assert.deepEqual(endingOf(error, signal), ending));
+  }
+});
+
+describe('a file with many faults', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'taintmgr-exit-'));
+  after(() => rmSync(directory, { recursive: true }));
+  const of = (kind: string, number: number): string => {
+    const head = `apiVersion: taintmgr.dev/v1alpha1\nkind: ${kind}\n`;
+    const fields = Array.from({ length: number }, (_, index) => `f${index}: 1`);
+    const file = join(directory, `${kind}.yaml`);
+    const spec = `metadata: {name: x}\nspec: {${fields.join(', ')}}`;
+    writeFileSync(file, `${head}${kind === 'Topology' ? fields.join('\n') : spec}\n`);
+    return file;
+  };
+  const commands: readonly (readonly [kind: string, command: string])[] = [
+    ['EvictionPolicy', 'explain node n1 --policy'],
+    ['Topology', 'simulate -f'],
+    ['NodeDrain', 'drain-by-taint --dry-run=client -f'],
+  ];
+  for (const [kind, command] of commands) {
+    it(`has a line for each, and at last their number: ${command}`, async () => {
+      const where = ['--kubeconfig=/dev/null', '--server=http://127.0.0.1:1'];
+      const told = async (number: number): Promise<readonly string[]> => {
+        const { code, err } = await run(...command.split(' '), of(kind, number), ...where);
+        assert.equal(code, 1);
+        return err.trimEnd().split('\n');
+      };
+      const lines = await told(2);
+      assert.match(lines[0] ?? '', /^error: \S+:\d+:\d+: .*f0/);
+      assert.match(lines[1] ?? '', /^error: \S+:\d+:\d+: .*f1/);
+      const cut = await told(50);
+      assert.equal(cut.length, 21);
+      assert.match(cut[20] ?? '', /^error: and 3\d more$/);
+    });
   }
 });

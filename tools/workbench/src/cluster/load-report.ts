@@ -1,5 +1,8 @@
 import type { LoadReport, Unloaded } from '@taintmgr/sim-cluster';
 
+/** The others are counted. */
+const linesMax = 20;
+
 /** What could not be taken from a snapshot, one line each, then the counts. */
 export function reportLines(
   file: string,
@@ -8,9 +11,11 @@ export function reportLines(
 ): readonly string[] {
   const { loaded, unloaded, createdNamespaces } = report;
   const missing = unloaded.length + faults.length;
+  const all = [...faults, ...unloaded.map((entry) => `${nameOf(entry)}: ${entry.reason}`)];
+  const more = all.length - linesMax;
   return [
-    ...faults.map((fault) => `not taken: ${fault}`),
-    ...unloaded.map((entry) => `not taken: ${nameOf(entry)}: ${entry.reason}`),
+    ...all.slice(0, linesMax).map((fault) => `not taken: ${fault}`),
+    ...(more > 0 ? [`not taken: and ${more} more`] : []),
     ...(createdNamespaces.length > 0
       ? [`namespaces made up for its objects: ${createdNamespaces.join(', ')}`]
       : []),

@@ -27,7 +27,7 @@ export async function readDrainFile(path: string): Promise<NodeDrainRead> {
     }
     return { manifest: field.value as object, drain: value };
   } catch (error) {
-    if (error instanceof FaultyFile) throw new UsageError(error.faults.join('\n'));
+    if (error instanceof FaultyFile) throw new UsageError(error.faults);
     throw error;
   }
 }

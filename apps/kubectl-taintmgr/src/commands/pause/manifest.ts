@@ -44,7 +44,7 @@ export function newPause(name: string, flags: PauseFlags, now: Instant): NewPaus
     }),
   };
   const judged = readManifest(manifest, now);
-  if (judged.kind === 'refused') throw new UsageError(judged.faults.map(faultText).join('\n'));
+  if (judged.kind === 'refused') throw new UsageError(judged.faults.map(faultText));
   if (judged.value.kind !== 'EvictionPause') throw new TypeError('what is made is a pause');
   return { manifest, pause: judged.value.value };
 }

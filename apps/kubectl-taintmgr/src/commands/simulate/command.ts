@@ -36,14 +36,12 @@ const missingShown = 20;
 
 /** `simulate`: plays a script, or a recording. */
 export async function run(invocation: Invocation<SimulateFlags>): Promise<ExitCode> {
-  const { flags, output } = invocation;
+  const { flags } = invocation;
   try {
     if (flags.replay !== undefined) return await replayCommand(invocation, flags.replay);
     return await simulateOnce(invocation);
   } catch (error) {
-    if (!(error instanceof FaultyFile)) throw error;
-    for (const fault of error.faults) output.err(`error: ${printable(fault)}`);
-    return exitCode.error;
+    throw error instanceof FaultyFile ? new UsageError(error.faults) : error;
   }
 }
 
