@@ -8,9 +8,20 @@ const namesMax = 3;
 
 /** Names, cut with a count: `a, b, c and 7 more`. */
 export function listText(names: readonly string[], between = ', '): string {
-  const more = names.length - namesMax;
-  if (more <= 0) return names.join(between);
-  return `${names.slice(0, namesMax).join(', ')} and ${more} more`;
+  return cut(names, namesMax, between);
+}
+
+/** So many are listed of what there is to choose from, or to act on. */
+export const choicesMax = 12;
+
+/** The same of what there is to choose from; `none` of nothing. */
+export function choicesText(names: readonly string[]): string {
+  return cut(names, choicesMax, ', ') || 'none';
+}
+
+function cut(names: readonly string[], most: number, between: string): string {
+  const more = names.length - most;
+  return more <= 0 ? names.join(between) : `${names.slice(0, most).join(', ')} and ${more} more`;
 }
 
 /**

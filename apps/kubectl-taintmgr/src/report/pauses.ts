@@ -1,7 +1,9 @@
 // What a pause holds, in words.
+
 import type { LabelExpression, LabelSelector } from '@taintmgr/core';
 import type { EvictionPause, PolicyObject } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
+import { choicesMax, choicesText } from '../render/count.ts';
 
 /** Those that are not over at `at`. */
 export function pausesInForce(
@@ -37,6 +39,7 @@ export function pausedText({
 function oneOf(what: string, names: readonly string[]): string {
   const [last = '', ...others] = [...names].reverse();
   if (others.length === 0) return `${what} ${last}`;
+  if (names.length > choicesMax) return `${what}s ${choicesText(names)}`;
   return `${what}s ${others.reverse().join(', ')} and ${last}`;
 }
 

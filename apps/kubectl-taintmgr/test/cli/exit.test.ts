@@ -99,12 +99,18 @@ describe('a file with many faults', () => {
     const fields = Array.from({ length: number }, (_, index) => `f${index}: 1`);
     const file = join(directory, `${kind}.yaml`);
     const spec = `metadata: {name: x}\nspec: {${fields.join(', ')}}`;
-    writeFileSync(file, `${head}${kind === 'Topology' ? fields.join('\n') : spec}\n`);
+    // Nodes without a spec, which no simulation can take.
+    const nodes = fields.map((field) => {
+      const [name] = field.split(':');
+      return { apiVersion: 'v1', kind: 'Node', metadata: { name } };
+    });
+    const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: nodes });
+    writeFileSync(file, kind === 'List' ? list : `${head}${spec}\n`);
     return file;
   };
   const commands: readonly (readonly [kind: string, command: string])[] = [
     ['EvictionPolicy', 'explain node n1 --policy'],
-    ['Topology', 'simulate -f'],
+    ['List', 'simulate -f'],
     ['NodeDrain', 'drain-by-taint --dry-run=client -f'],
   ];
   for (const [kind, command] of commands) {

@@ -1,7 +1,7 @@
 import { describeReason, formatTaint } from '@taintmgr/core';
 import { type DrainPlan, drainFaultsText, type PlannedPod } from '@taintmgr/core/drain';
 import { formatDuration, type Instant } from '@taintmgr/core/time';
-import { count, countBy } from '../../render/count.ts';
+import { choicesText, count, countBy } from '../../render/count.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
 import { blockersText, graceText, ownerText } from '../../report/words.ts';
 
@@ -123,7 +123,7 @@ export function unreturningLine({ taint, pods }: DrainPlan): readonly string[] {
   });
   const names = new Set(left.map(({ pod }) => `${pod.namespace}/${pod.owner?.name ?? ''}`));
   if (names.size === 0) return [];
-  const sets = `${names.size === 1 ? 'DaemonSet' : 'DaemonSets'} ${[...names].sort().join(', ')}`;
+  const sets = `${names.size === 1 ? 'DaemonSet' : 'DaemonSets'} ${choicesText([...names].sort())}`;
   return [
     `${sets}: a pod that ends or is rolled is not started again on these nodes until undo, as it ` +
       `does not tolerate ${formatTaint(taint)}`,

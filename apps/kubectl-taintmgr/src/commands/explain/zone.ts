@@ -2,7 +2,7 @@ import { formatTaint } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import { type NodeFacts, zoneNames } from '../../cluster/facts.ts';
 import { surveyForecast } from '../../cluster/survey.ts';
-import { count } from '../../render/count.ts';
+import { choicesText, count } from '../../render/count.ts';
 import { renderFields } from '../../render/fields.ts';
 import type { Answer } from '../../render/printer.ts';
 import { type Column, renderColumns } from '../../render/table.ts';
@@ -42,7 +42,7 @@ export function zoneSubject(name: string, question: Question): Subject {
 
 function noSuchZone(name: string, nodes: readonly NodeFacts[]): string {
   const zones = [...new Set(nodes.map(({ zone }) => zone))].filter((zone) => zone !== '').sort();
-  const known = zones.length === 0 ? 'nodes have no zone labels' : `zones: ${zones.join(', ')}`;
+  const known = zones.length === 0 ? 'nodes have no zone labels' : `zones: ${choicesText(zones)}`;
   return `zone ${JSON.stringify(name)} has no nodes; ${known}`;
 }
 

@@ -1,4 +1,5 @@
 // What would keep a new pause from holding what it is meant to hold.
+
 import { type Namespace, selects } from '@taintmgr/core';
 import { coversNamespace, type EvictionPause, isTakenOver } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
@@ -11,6 +12,7 @@ import {
   pressureController,
   type TaintManager,
 } from '../../cluster/taint-managers.ts';
+import { choicesText } from '../../render/count.ts';
 import { zoneOf } from '../../report/zones.ts';
 import { UsageError } from '../../usage-error.ts';
 
@@ -24,7 +26,7 @@ export function zonesMeant(
     if (known.includes(zone)) return [zone];
     const same = nodes.filter(({ node }) => zoneNames(node.labels ?? {}).includes(zone));
     if (same.length > 0) return same.map(zoneOf);
-    const names = known.join(', ') || 'none';
+    const names = choicesText(known);
     throw new UsageError(`--zones: no node is in zone ${zone}; zones of this cluster: ${names}`);
   });
   return [...new Set(meant)];

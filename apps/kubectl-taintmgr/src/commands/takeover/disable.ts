@@ -7,7 +7,7 @@ import type { Invocation } from '../../cli/invocation.ts';
 import { type Output, warn } from '../../cli/output.ts';
 import { evictsPods } from '../../cluster/facts.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
-import { count } from '../../render/count.ts';
+import { choicesText, count } from '../../render/count.ts';
 import { readFormat } from '../../render/format.ts';
 import { UsageError } from '../../usage-error.ts';
 import { agrees } from './ask.ts';
@@ -94,7 +94,7 @@ function planLine(
   if (isDone) return `namespace ${name}: is not taken over`;
   const what = `namespace ${name}: ${count(pods, 'pod')}`;
   if (held.length === 0) return `${what}, none of which kube-controller-manager wanted to evict`;
-  const names = held.map(({ pod, why }) => `${pod.name} (${why})`).join(', ');
+  const names = choicesText(held.map(({ pod, why }) => `${pod.name} (${why})`));
   return `${what}; what kube-controller-manager wanted to evict ${choiceTexts[how]}: ${names}`;
 }
 

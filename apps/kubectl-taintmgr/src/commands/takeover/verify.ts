@@ -1,4 +1,5 @@
 // Plays on a node of the user's choice what takeover promises, and says what came of it.
+
 import { setTimeout } from 'node:timers/promises';
 import { toleratesTaint } from '@taintmgr/core';
 import type { Instant, Millis } from '@taintmgr/core/time';
@@ -19,6 +20,7 @@ import {
   scratchLabels,
   scratchNamespaceRequest,
 } from '../../cluster/scratch.ts';
+import { choicesText } from '../../render/count.ts';
 import { type Format, readFormat } from '../../render/format.ts';
 import { printAnswer } from '../../render/printer.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
@@ -113,7 +115,7 @@ async function refuseUnfit(client: ApiClient, state: TakeoverState, name: string
       !pod.tolerations.some((one) => toleratesTaint(one, meant, { comparisonOperators: false })),
   );
   if (leaving.length === 0) return;
-  const names = leaving.map(({ pod }) => `${pod.namespace}/${pod.name}`).join(', ');
+  const names = choicesText(leaving.map(({ pod }) => `${pod.namespace}/${pod.name}`));
   throw new UsageError(
     `--node: pods of ${name} would be evicted for the taint: ${names}; choose a node without such pods`,
   );

@@ -20,6 +20,7 @@ import { namedNodes } from '../../cluster/named-nodes.ts';
 import { type NodeDrainObject, readNodeDrain } from '../../cluster/node-drains.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { type UndoOptions, undoOnNodes } from '../../cluster/undo-drain.ts';
+import { choicesText } from '../../render/count.ts';
 import { renderTable } from '../../render/table.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { UndoFlags } from './flags.ts';
@@ -110,7 +111,7 @@ function nothingToUndo(name: string, nodes: readonly NodeFacts[], isPart: boolea
   const known = drainsOn(nodes).map(({ id }) => id);
   const where = isPart ? ' on these nodes' : '';
   const none = `there are no drains to undo${where}`;
-  const list = known.length === 0 ? none : `drains${where}: ${known.join(', ')}`;
+  const list = known.length === 0 ? none : `drains${where}: ${choicesText(known)}`;
   return `no drain ${JSON.stringify(name)} found; ${list}`;
 }
 

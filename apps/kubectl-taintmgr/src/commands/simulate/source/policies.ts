@@ -7,7 +7,7 @@ import {
   selectsNamespaces,
 } from '@taintmgr/k8s-adapter';
 import { followed } from '../../../cluster/policies.ts';
-import { countBy } from '../../../render/count.ts';
+import { choicesText, countBy } from '../../../render/count.ts';
 
 /** What is in force in a cluster, apart from its other objects. */
 export interface SourcePolicies {
@@ -80,6 +80,6 @@ export function namespaceFaults(
   if (madeUp.length === 0) return [];
   return policies.filter(selectsNamespaces).map(({ kind, value }) => {
     const who = `${kind} "${value.name}" asks for labels of namespaces`;
-    return `${who}, and there is no Namespace ${madeUp.join(', ')} in it`;
+    return `${who}, and there is no Namespace ${choicesText(madeUp)} in it`;
   });
 }

@@ -1,7 +1,9 @@
 // What events of a script name that is not in the cluster, with what is.
+
 import { didYouMean, type Field } from '@taintmgr/k8s-adapter/manifests';
 import type { Cluster } from '@taintmgr/sim-cluster';
 import { zoneNames } from '../../../cluster/facts.ts';
+import { choicesText } from '../../../render/count.ts';
 import type { About } from '../script/action.ts';
 import type { ScriptEvent } from '../script/script.ts';
 import { type Targets, targetsOf, targetsText } from '../script/targets.ts';
@@ -60,12 +62,7 @@ function zonesOf({ api }: Cluster, like: string): readonly string[] {
   return [...new Set(zones)].sort();
 }
 
-/** So many names are listed. */
-const namesMax = 12;
-
 /** `, did you mean zone-a? there are zone-a, zone-b` */
 export function thereAre(name: string, names: readonly string[]): string {
-  const shown = names.slice(0, namesMax).join(', ') || 'none';
-  const more = names.length > namesMax ? ` and ${names.length - namesMax} more` : '';
-  return `${didYouMean(name, names) || ';'} there are ${shown}${more}`;
+  return `${didYouMean(name, names) || ';'} there are ${choicesText(names)}`;
 }

@@ -1,6 +1,8 @@
 // Where an expression of --fail-if asks for a metric, and of what.
+
 import type { ParseResult } from '@marcbachmann/cel-js';
 import { didYouMean } from '@taintmgr/k8s-adapter/manifests';
+import { choicesText } from '../../../../render/count.ts';
 import { metricNames } from './metrics.ts';
 import type { Notation } from './notation.ts';
 
@@ -67,7 +69,7 @@ function isNode(value: unknown): value is Node {
 
 function variantFault(variant: string | null, { names, mustName }: Runs): string | null {
   if (names === null) return null;
-  const all = names.join(', ');
+  const all = choicesText(names);
   if (variant === null) {
     return mustName && names.length > 1 ? `want a variant after the name, one of ${all}` : null;
   }

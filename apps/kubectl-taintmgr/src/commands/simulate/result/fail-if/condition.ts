@@ -1,7 +1,9 @@
 // Conditions of --fail-if: read before anything is simulated, judged when it is.
+
 import type { Environment, ParseResult } from '@marcbachmann/cel-js';
 import { formatDuration } from '@taintmgr/core/time';
 import { didYouMean } from '@taintmgr/k8s-adapter/manifests';
+import { choicesText } from '../../../../render/count.ts';
 import { UsageError } from '../../../../usage-error.ts';
 import type { Recording } from '../../record/recorder.ts';
 import type { Summary } from '../summary.ts';
@@ -98,9 +100,11 @@ function compiled(environment: Environment, notation: Notation, fault: Fault): P
 function checkSubject({ metric, subject, column }: Call, run: Judged, fault: Fault): void {
   const names = measuredIn(metric, run).map(({ name }) => name);
   if (names.some((name) => matches(subject, name))) return;
-  const there = names.join(', ') || 'none';
   const what = `no ${metrics[metric]?.what ?? ''} ${subject}`;
-  throw fault(column, `${what}${didYouMean(subject, names) || ';'} there are ${there}`);
+  throw fault(
+    column,
+    `${what}${didYouMean(subject, names) || ';'} there are ${choicesText(names)}`,
+  );
 }
 
 function measuredIn(metric: string, { summary, recording }: Judged): readonly Measured[] {
