@@ -76,6 +76,8 @@ export class PodSource {
         break;
       default: {
         const counted = this.#phase === 'counting' ? this.#count.take(input) : null;
+        // Such an answer was cut off by us, not ended by the server.
+        if (counted && input.kind === 'chunk') this.#effects.push({ kind: 'abort', id: input.id });
         if (counted) this.#begin(now, counted.pods);
         else this.#pass(this.#streams.feed(now, input));
         if (this.#effects.length > 0) this.#reconcile(now);

@@ -15,7 +15,7 @@ import { random } from '../world/random.ts';
  *     start | stop | tick | nodes-known
  *     taint NODE | silence NODE | well NODE | gone NODE
  *     heard NODE: as of when its pods are known
- *     count PODS | refuse ID | list ID RV POD… | open ID | added ID RV POD | deleted ID RV POD | reset ID
+ *     count PODS | refuse ID | endless ID | list ID RV POD… | open ID | added ID RV POD | deleted ID RV POD | reset ID
  *
  * A list may end with `...100`, for as many more pods, of which no more is told than their number. By
  * node at most two nodes are read, for 10 s after they need it; calm has to last 60 s; a cluster
@@ -128,6 +128,11 @@ function inputs(command: string, [id = '', rv = '', ...pods]: readonly string[])
       });
     case 'refuse':
       return answer(id, 500, { message: 'no' });
+    case 'endless':
+      return [
+        { kind: 'head', id, status: 200, headers: {} },
+        { kind: 'chunk', id, data: ' '.repeat(17 * 1024 * 1024) },
+      ];
     case 'list':
       return answer(id, 200, listJson('Pod', rv, ...pods.flatMap((pod) => podsOf(pod, rv))));
     case 'open':

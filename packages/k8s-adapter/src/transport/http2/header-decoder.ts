@@ -20,10 +20,30 @@ class UnfinishedError extends HeaderError {
 
 /** A number takes no more bytes than this beyond its first. */
 const numberBytesMax = 4;
-/** As much of one header waits for its end; API servers pass on what kubelets answer, and these write shorter ones. */
-const unfinishedBytesMax = 64 * 1024;
+/** A longer name or value is not kept, for it belongs to no answer, but what comes after it is read. */
+const textBytesMax = 64 * 1024;
+/** As much of one header waits for its end. */
+const unfinishedBytesMax = 3 * textBytesMax;
+/** What stands for such a text: it is too long for the table and for an answer too. */
+const longText: Uint8Array = Buffer.concat([
+  Buffer.from([0x7f, 0x81, 0xff, 0x03]),
+  Buffer.alloc(textBytesMax, '?'),
+]);
 /** A block of headers may decode to so much, which is announced; an answer has a few hundred bytes of them. */
 export const headerListBytesMax: number = 16 * 1024;
+
+/** A text is longer than what is kept. */
+class LongTextError extends HeaderError {
+  /** Where its length stands. */
+  readonly start: number;
+  readonly length: number;
+
+  constructor(start: number, length: number) {
+    super('a text that is too long');
+    this.start = start;
+    this.length = length;
+  }
+}
 
 /**
  * Reads the header blocks of one connection, each once and in their order: each may teach names. A block that
@@ -36,6 +56,8 @@ export class HeaderDecoder {
   #at = 0;
   /** With fewer bytes than these the header under way is not tried again: a long name would be read for each. */
   #needed = 0;
+  /** So many bytes of a long text are yet to come. */
+  #skipped = 0;
   #headers: Header[] = [];
   #listBytes = 0;
   readonly #listBytesMax: number;
@@ -47,7 +69,10 @@ export class HeaderDecoder {
   /** The next part of a block; with its last, what it says, or null: too much. Throws HeaderError. */
   decode(part: Uint8Array, isLast = true): readonly Header[] | null {
     const rest = this.#bytes.subarray(this.#at);
-    this.#bytes = rest.length === 0 ? part : Buffer.concat([rest, part]);
+    const more = part.subarray(this.#skipped);
+    this.#skipped -= part.length - more.length;
+    if (isLast && this.#skipped > 0) throw new HeaderError('a text beyond its end');
+    this.#bytes = rest.length === 0 ? more : Buffer.concat([rest, more]);
     this.#at = 0;
     this.#readOn(isLast);
     if (!isLast) return null;
@@ -67,6 +92,10 @@ export class HeaderDecoder {
         const header = this.#next(this.#bytes[start] ?? 0);
         if (header) this.#keep(header);
       } catch (error) {
+        if (error instanceof LongTextError) {
+          this.#skip(start, error);
+          continue;
+        }
         const hasMore = error instanceof UnfinishedError && !isLast;
         if (!hasMore || error.end - start > unfinishedBytesMax) throw error;
         this.#at = start;
@@ -74,6 +103,14 @@ export class HeaderDecoder {
         return;
       }
     }
+  }
+
+  /** Puts what stands for a long text in its place. */
+  #skip(from: number, { start, length }: LongTextError): void {
+    const rest = this.#bytes.subarray(this.#at + length);
+    this.#skipped = Math.max(this.#at + length - this.#bytes.length, 0);
+    this.#bytes = Buffer.concat([this.#bytes.subarray(from, start), longText, rest]);
+    this.#at = 0;
   }
 
   #keep(header: Header): void {
@@ -108,8 +145,10 @@ export class HeaderDecoder {
   }
 
   #text(): string {
-    const isCoded = (this.#bytes[this.#at] ?? 0) >= 0x80;
+    const start = this.#at;
+    const isCoded = (this.#bytes[start] ?? 0) >= 0x80;
     const length = this.#number(7);
+    if (length > textBytesMax) throw new LongTextError(start, length);
     const from = this.#at;
     this.#at += length;
     if (this.#at > this.#bytes.length) {

@@ -271,6 +271,33 @@ describe('headers that are too many', () => {
     assert.deepEqual(sent.subarray(-cancelled.length), cancelled);
   });
 
+  for (const [what, name, value] of [
+    ['the name', 100_000, 1],
+    ['the value', 1, 1_000_000],
+    ['name and value', 70_000, 70_000],
+  ] as const) {
+    for (const first of [0x40, 0x00]) {
+      const text = (length: number): Buffer => {
+        const rest = length - 127;
+        const number = [rest & 0x7f, (rest >> 7) & 0x7f, (rest >> 14) & 0x7f].map((n) => n | 0x80);
+        const bytes = length < 127 ? [length] : [0x7f, ...number, rest >> 21];
+        return Buffer.concat([Buffer.from(bytes), Buffer.alloc(length, 'x')]);
+      };
+      it(`do so too with a long header, ${what}, where the first byte is ${first}`, () => {
+        const { streams, lines } = connection();
+        ask(streams, 'watch');
+        const long = [Buffer.from([first]), text(name), text(value)];
+        const frames = inFrames(1, Buffer.concat([Buffer.from(ok), ...long, Buffer.from(ok)]));
+        const before = bytesHeld();
+        streams.receive(frames);
+        const held = bytesHeld() - before;
+        assert.ok(held < 1024 * 1024, `${held} bytes held`);
+        streams.receive(frame(frameTypes.headers, 3, ok, endHeaders));
+        assert.deepEqual(lines, ['summary failed: headers of more than 16384 bytes', 'watch 200']);
+      });
+    }
+  }
+
   it('do so too as an API server passes them on: 400 of a kilobyte', () => {
     const { streams, lines } = connection();
     ask(streams, 'watch');
