@@ -38,6 +38,8 @@ export interface PlanInput {
   readonly nodeAnswers: (nodeName: string) => boolean | null;
   /** Who keeps the last ready replica of its own; left out: nobody. */
   readonly own?: OwnReplicasKnown;
+  /** The uids of pods whose Deployment starts another one first, and stops them then; left out: none. */
+  readonly restarted?: ReadonlySet<string>;
 }
 
 /** The pod of taintmgr-controller, its replicas, and their nodes. */
@@ -73,7 +75,8 @@ export function planDrain(now: Instant, input: PlanInput): DrainPlan {
   const planned = pods
     .map((each) => planPod(now, each, decider, input))
     .sort((a, b) => byTurn(a, b, order, config.podOrder));
-  return { taint: config.taint, pods: withLastReplica(withQueues(planned, input), input) };
+  const queued = withRestarts(withQueues(planned, input), input);
+  return { taint: config.taint, pods: withLastReplica(queued, input) };
 }
 
 function planPod(
@@ -112,6 +115,22 @@ function withQueues(
     used.set(budget, before + 1);
     if (before < budget.allowed) return one;
     return { ...one, blockers: [queueBlocker(budget), ...blockers] };
+  });
+}
+
+/** Who stops a pod in the end is its Deployment, which asks no budget. */
+function withRestarts(
+  planned: readonly PlannedPod[],
+  { restarted }: PlanInput,
+): readonly PlannedPod[] {
+  return planned.map((one) => {
+    if (one.fate.kind !== 'evict' || !restarted?.has(one.pod.uid)) return one;
+    const blockers = one.blockers.map((blocker): PredictedBlocker => {
+      if (blocker.code !== 'Budget' && blocker.code !== 'TwoBudgets') return blocker;
+      const message = `${blocker.message}; its Deployment starts another pod first, and then stops this one`;
+      return { code: blocker.code, verdict: 'resolves', message, budgets: blocker.budgets };
+    });
+    return { ...one, blockers };
   });
 }
 

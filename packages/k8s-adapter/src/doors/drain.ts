@@ -1,5 +1,6 @@
 // What a drain writes on its nodes, as values: cordon, taint, mark, and how they are taken back.
 
+export { deploymentOf, restartsBeforeItGoes } from '../controller/procedures/rollout-restart.ts';
 export {
   type CordonAndTaint,
   cordoning,

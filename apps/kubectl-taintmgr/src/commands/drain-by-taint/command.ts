@@ -16,7 +16,7 @@ import { type Format, readFormat } from '../../render/format.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
 import { UsageError } from '../../usage-error.ts';
 import { carryOut } from './carry-out.ts';
-import { planOf, readConfig } from './config.ts';
+import { planOf, readConfig, restartedPods } from './config.ts';
 import { type DrainReport, drainDocument, drainReport, plannedOutcomes } from './documents.ts';
 import type { Drain } from './drain.ts';
 import { dryRun } from './dry-run.ts';
@@ -108,7 +108,8 @@ async function planAndDrain(
   headers: boolean,
 ): Promise<ExitCode> {
   const { survey, config, settings, output, startedAt, policies } = drain;
-  const plan = planOf(survey, config, policies.events, startedAt);
+  const restarted = await restartedPods(reader, survey, settings.drain);
+  const plan = planOf(survey, config, policies.events, startedAt, restarted);
   const missing = flagsFault(plan);
   const isDryRun = settings.dryRun !== 'none';
   const effect = effectLine(settings);

@@ -1,9 +1,11 @@
 // What the drain machine is configured with, from the flags and from what was read.
 import type { Event } from '@taintmgr/core';
 import { type DrainConfig, type DrainPlan, planDrain, soloDrainConfig } from '@taintmgr/core/drain';
+import { deploymentOf, restartsBeforeItGoes } from '@taintmgr/k8s-adapter/drain';
 import { fieldManager } from '../../cluster/change-node.ts';
 import { comparesNumbers } from '../../cluster/evictors.ts';
 import type { PodFacts } from '../../cluster/facts.ts';
+import { inTurns } from '../../cluster/in-turns.ts';
 import type { ClusterReader } from '../../cluster/reader.ts';
 import { type NodeSurvey, ownIn } from '../../cluster/survey.ts';
 import type { DrainSettings } from './settings.ts';
@@ -49,6 +51,7 @@ export function planOf(
   config: DrainConfig,
   policies: readonly Event[],
   now: number,
+  restarted: ReadonlySet<string> = new Set(),
 ): DrainPlan {
   const ready = new Map(nodes.map(({ node, ready: { status } }) => [node.name, status]));
   const isOvertaken =
@@ -65,7 +68,33 @@ export function planOf(
     budgets: isOvertaken ? [] : budgets,
     nodeAnswers: (name) => ready.get(name) !== 'Unknown',
     ...ownIn(evictor, replicas),
+    restarted,
   });
+}
+
+/** The uids of the pods that go by a restart of their rollout, as far as we may see that. */
+export async function restartedPods(
+  reader: ClusterReader,
+  { nodes, pods }: Pick<NodeSurvey, 'nodes' | 'pods'>,
+  { rolloutTimeoutMs, cordon }: DrainSettings['drain'],
+): Promise<ReadonlySet<string>> {
+  if (rolloutTimeoutMs === null) return new Set();
+  // Where a node takes pods the other one might start on it.
+  const open = nodes.filter(({ cordoned }) => cordon === 'never' && !cordoned);
+  const openNames = new Set(open.map(({ node }) => node.name));
+  const found = await inTurns(pods, async ({ pod }) => {
+    const { uid, namespace, owner, ready, nodeName } = pod;
+    const isOfSet = owner?.kind === 'ReplicaSet' && owner.apiVersion.startsWith('apps/');
+    if (!isOfSet || ready !== 'True' || openNames.has(nodeName)) return [];
+    const path = (plural: string, name: string): string =>
+      `/apis/apps/v1/namespaces/${encodeURIComponent(namespace)}/${plural}/${encodeURIComponent(name)}`;
+    const set = await reader.objectIfAllowed(path('replicasets', owner.name));
+    const name = deploymentOf(set);
+    if (name === null) return [];
+    const deployment = await reader.objectIfAllowed(path('deployments', name));
+    return restartsBeforeItGoes(set, deployment) ? [uid] : [];
+  });
+  return new Set(found.flat());
 }
 
 /** The DaemonSets that pods name and that are not there, as `namespace/name`. */

@@ -137,7 +137,16 @@ describe('the order of a drain', { concurrency: 1 }, () => {
   it('--restart-single-replicas: another pod is ready before the only one goes', async () => {
     const zone = new Scenario(cluster, 'single');
     const before = zone.pod('web');
-    const { code, err } = await drain(taint, before.spec.nodeName, '--restart-single-replicas');
+    const { nodeName } = before.spec;
+    const isHeld = await drain(taint, nodeName, '--dry-run=client');
+    assert.match(isHeld.out, / {2}PDB web \(needs action\) {2}/);
+    assert.equal(isHeld.code, 2);
+    const plan = await drain(taint, nodeName, '--restart-single-replicas', '--dry-run=client');
+    assert.match(plan.out, / {2}PDB web \(resolves\) {2}/);
+    assert.equal(plan.code, 0);
+    const uncordoned = ['--restart-single-replicas', '--no-cordon', '--dry-run=client'];
+    assert.match((await drain(taint, nodeName, ...uncordoned)).out, /PDB web \(needs action\)/);
+    const { code, err } = await drain(taint, nodeName, '--restart-single-replicas');
     assert.equal(code, 0, err);
     assert.match(
       err,

@@ -113,6 +113,19 @@ function isUnderWay({ metadata, status }: JsonRecord, { revision }: FoundSet): b
   return isOther || observed < (asInteger(generation) ?? 0);
 }
 
+/** The Deployment of a ReplicaSet; null: it is of none. */
+export function deploymentOf(set: unknown): string | null {
+  return foundSet(asRecord(set))?.deployment ?? null;
+}
+
+/** Whether the only pod of a ReplicaSet goes by a restart of its Deployment's rollout, or by one under way. */
+export function restartsBeforeItGoes(set: unknown, deployment: unknown): boolean {
+  const [found, object] = [foundSet(asRecord(set)), asRecord(deployment)];
+  if (!found || asRecord(object.metadata).uid !== found.deploymentUid) return false;
+  const isOnly = asInteger(asRecord(asRecord(set).status).replicas) === 1;
+  return isOnly && (isUnderWay(object, found) || unfitness(asRecord(object.spec)) === null);
+}
+
 /** Why a restart would not start another pod first; null: it would. */
 function unfitness(spec: JsonRecord): string | null {
   const replicas = asInteger(spec.replicas) ?? 1;
