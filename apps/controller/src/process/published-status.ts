@@ -81,7 +81,7 @@ export class PublishedStatus {
       settings: settingsInForce(this.#choices, pressure !== null),
       policies: this.#policies,
       controllers: controllers.enabled,
-      features: featuresOf(this.#choices, this.#checked),
+      features: featuresOf(this.#choices, this.#checked, this.#stats),
       ...(running && this.#seenBy(running, now)),
       evictors: overlaps?.others ?? [],
       ...(report && { shadow: publishedShadow(report) }),
@@ -126,11 +126,16 @@ export class PublishedStatus {
 }
 
 /** kube-controller-manager's rules know of no drains, and a dry run does nothing for them. */
-function featuresOf({ settings, ownPod }: Choices, { controllers }: Checked): readonly string[] {
+function featuresOf(
+  { settings, ownPod }: Choices,
+  { controllers }: Checked,
+  { ownPodIsMissing }: Pick<ProcessStats, 'ownPodIsMissing'>,
+): readonly string[] {
   if (settings.dryRun !== 'none') return [];
   const evicts = controllers.enabled.includes('taint-eviction-controller');
   const leavesPods = settings.semantics === 'precise' && evicts;
-  return [...(leavesPods ? [drainMarksFeature] : []), ...(ownPod ? [lastReplicaFeature] : [])];
+  const keepsLast = ownPod !== null && !ownPodIsMissing;
+  return [...(leavesPods ? [drainMarksFeature] : []), ...(keepsLast ? [lastReplicaFeature] : [])];
 }
 
 const dryRun = {

@@ -4,6 +4,7 @@ import type { PolicyObject } from '@taintmgr/core/policy';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import {
   ApiClient,
+  ApiError,
   type ClusterConfig,
   drive,
   type ElectionOptions,
@@ -25,6 +26,8 @@ import type { RunningController } from '../stats/running-controller.ts';
 import { version } from '../version.ts';
 import { untilSuccess } from './start-retry.ts';
 
+type OwnPod = NonNullable<Config['ownPod']>;
+
 export interface ControllerOptions {
   readonly cluster: ClusterConfig;
   readonly engine: Partial<Config>;
@@ -36,6 +39,8 @@ export interface ControllerOptions {
    * first failure ends it.
    */
   readonly onSetback?: (error: Error, next: Millis) => void;
+  /** Told at the start where there is no pod of the name that this program was given as its own. */
+  readonly onOwnPodMissing?: () => void;
   /** What requests go through on their way out; left out: nothing. */
   readonly outgoing?: (transport: Transport) => Transport;
   /** What the loop has in the place of the engine, e.g. the engine with a stop watch. */
@@ -160,15 +165,26 @@ export async function runController(options: ControllerOptions): Promise<void> {
 const nodeLeasesPath = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 
 /** A controller that cannot read what it is to watch should say so at once, and end. */
-async function probe(
-  { cluster, engine, signal }: ControllerOptions,
-  transport: Transport,
-): Promise<void> {
+async function probe(options: ControllerOptions, transport: Transport): Promise<void> {
+  const { cluster, engine, signal } = options;
   const { access, requestTimeout } = cluster;
   const client = new ApiClient({ transport, server: access.server, requestTimeout, signal });
   const leases = hasLifecycle(engine) ? [nodeLeasesPath] : [];
   for (const path of [nodesPath, podsPath, ...leases]) {
     await client.send(listRequest(path, { limit: 1 }));
+  }
+  if (engine.ownPod && (await isMissing(client, engine.ownPod))) options.onOwnPodMissing?.();
+}
+
+/** Without an answer that says so a pod is not missing. */
+async function isMissing(client: ApiClient, { namespace, name }: OwnPod): Promise<boolean> {
+  const [inNamespace, ofName] = [namespace, name].map(encodeURIComponent);
+  try {
+    await client.get(`/api/v1/namespaces/${inNamespace}/pods/${ofName}`);
+    return false;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return error.failure.status === 404;
   }
 }
 

@@ -106,8 +106,8 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       ...(published && { publish: published.options(election.identity) }),
       ...(settings.takeover && takeoverOf(options)),
       ...(engine.keepLimits && { limitsLease: limitsLease(settings) }),
-      signal,
-      onSetback: onFailure,
+      ...{ signal, onSetback: onFailure },
+      onOwnPodMissing: () => noteMissing(choices, stats, log),
       around: (machine, explain) => {
         const recorded = metrics.timed(flight ? flight.around(machine) : machine);
         return shadow?.around(recorded, explain) ?? overlaps?.around(recorded) ?? recorded;
@@ -281,6 +281,21 @@ function isOfWrite({ kind }: Notice): boolean {
 
 const podsRead = { all: 'all', byNode: 'of tainted nodes' } as const;
 
+const ownPodMissing =
+  'POD_NAME and POD_NAMESPACE name no pod: the last replica of this controller is not spared';
+
+function noteMissing({ ownPod }: Choices, stats: ProcessStats, log: Logger): void {
+  stats.ownPodIsMissing = true;
+  log.warn({ pod: `${ownPod?.namespace}/${ownPod?.name}` }, ownPodMissing);
+}
+
+/** The pod in which it runs, and whether its last replica is spared. */
+function ownPodText({ ownPod }: Choices, { ownPodIsMissing }: ProcessStats): string {
+  if (ownPod === null) return 'not told, so the last replica is not spared';
+  const name = `${ownPod.namespace}/${ownPod.name}`;
+  return ownPodIsMissing ? `no pod ${name}, so the last replica is not spared` : name;
+}
+
 function factsOf(
   { choices, checked, cluster }: ProcessOptions,
   stats: ProcessStats,
@@ -295,6 +310,7 @@ function factsOf(
       Semantics: semantics,
       Mode: mode,
       'Dry run': judge,
+      'Own pod': ownPodText(choices, stats),
       'Pods read': podsRead[stats.running?.podScope() ?? 'all'],
       Acting: stats.leadership.held,
       Leader: leaderElect && judge === 'none' ? stats.running?.leader() || 'nobody' : 'not elected',

@@ -16,6 +16,8 @@ export interface ProcessStats {
   readonly takeover: TakeoverScore | null;
   /** Null: it has not begun. */
   running: RunningController | null;
+  /** There is no pod of the name that it was given as its own: its last replica is not spared. Left out: there is. */
+  ownPodIsMissing?: true;
   /** Told to stop. */
   stopping: boolean;
 }

@@ -195,3 +195,33 @@ it('logs once that a health check fails, and once that it passes again', async (
   const said = controller.lines.filter(({ check }) => check === 'overlap').map(({ msg }) => msg);
   assert.deepEqual(said, ['health check fails', 'health check passes again']);
 });
+
+it('says where the pod that it was told as its own is not there', async (t) => {
+  const api = await startApi(t);
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'taintmgr-system' } };
+  api.api.create('namespaces', namespace);
+  api.api.create('pods', pod('taintmgr-system', 'controller-a'));
+  const missing =
+    'POD_NAME and POD_NAMESPACE name no pod: the last replica of this controller is not spared';
+  const ownPodIn = async (name: string): Promise<string> => {
+    const controller = await startProcess(t, {
+      connection: { kubeconfig: api.kubeconfig },
+      flags: [
+        '--leader-elect=false',
+        '--allow-overlap',
+        '--authorization-always-allow-paths=/statusz',
+      ],
+      environment: { POD_NAME: name, POD_NAMESPACE: 'taintmgr-system' },
+    });
+    await controller.saw('caches synced, evictions start');
+    const { body } = await ask(controller.port, '/statusz');
+    const warned = controller.lines.filter(({ msg }) => msg === missing);
+    await controller.stop();
+    return `${/Own pod: (.*)/.exec(body)?.[1]} [${warned.map((line) => line.pod).join()}]`;
+  };
+  assert.equal(await ownPodIn('controller-a'), 'taintmgr-system/controller-a []');
+  assert.equal(
+    await ownPodIn('controller-b'),
+    'no pod taintmgr-system/controller-b, so the last replica is not spared [taintmgr-system/controller-b]',
+  );
+});
