@@ -38,6 +38,10 @@ export class OwnReplicas {
   #replicas: readonly Pod[] | null = null;
   /** By uid, those whose removal was asked for, and until when it may come of that. */
   readonly #sent = new Schedule();
+  /** By uid, how many requests have no answer: of several machines, or a second one after the first was dropped. */
+  readonly #unanswered = new Map<string, number>();
+  /** By uid, until when one that was not refused may take effect, whatever the others are answered. */
+  readonly #mayLeave = new Map<string, Instant>();
   #version = 0;
   #now: Instant = Number.NEGATIVE_INFINITY;
 
@@ -88,7 +92,10 @@ export class OwnReplicas {
   follow(now: Instant, event: Event, changes: readonly Change[]): void {
     if (this.#own === null) return;
     this.#now = now;
-    while (this.#sent.takeDue(now) !== null) this.#version += 1;
+    for (let uid = this.#sent.takeDue(now); uid !== null; uid = this.#sent.takeDue(now)) {
+      this.#settle(uid);
+      this.#version += 1;
+    }
     if (event.kind === 'podViews') this.#replicas = null;
     for (const change of changes) {
       if (change.kind === 'pod') this.#followPod(this.#own, change.pod);
@@ -102,21 +109,46 @@ export class OwnReplicas {
     this.#version += 1;
   }
 
-  /** Somebody is about to ask for its removal, or has asked for it and may still be answered. */
-  sent({ uid }: Pick<PodRef, 'uid'>): void {
+  /** Somebody is about to ask for its removal. */
+  sent({ uid }: PodRef): void {
     if (!this.#neighbours.has(uid)) return;
-    if (this.#sent.at(uid) === null) this.#version += 1;
-    this.#sent.set(uid, this.#now + removalMsMax);
+    this.#unanswered.set(uid, (this.#unanswered.get(uid) ?? 0) + 1);
+    this.#expect(uid, this.#now + removalMsMax);
   }
 
-  /** What came of it. A request that may have been accepted counts as though it were. */
+  /** Others were asked to move it, and may. */
+  requested(uid: string): void {
+    if (!this.#neighbours.has(uid)) return;
+    this.#mayLeave.set(uid, this.#now + removalMsMax);
+    this.#expect(uid, this.#now + removalMsMax);
+  }
+
+  /** What came of one request. One that may have been accepted counts as though it were. */
   answered(uid: string, outcome: Outcome): void {
-    if (isSetback(outcome) && !isUncertain(outcome)) this.calledOff(uid);
+    const unanswered = this.#unanswered.get(uid);
+    if (unanswered === undefined) return;
+    if (unanswered > 1) this.#unanswered.set(uid, unanswered - 1);
+    else this.#unanswered.delete(uid);
+    const isRefused = isSetback(outcome) && !isUncertain(outcome);
+    if (!isRefused) this.#mayLeave.set(uid, this.#now + removalMsMax);
+    if (unanswered > 1) return;
+    const until = this.#mayLeave.get(uid) ?? this.#now;
+    if (until > this.#now) this.#expect(uid, until);
+    else if (this.#sent.cancel(uid)) {
+      this.#settle(uid);
+      this.#version += 1;
+    }
+  }
+
+  #expect(uid: string, until: Instant): void {
+    if (this.#sent.at(uid) === null) this.#version += 1;
+    this.#sent.set(uid, until);
   }
 
   /** Nothing more comes of what was sent. */
-  calledOff(uid: string): void {
-    if (this.#sent.cancel(uid)) this.#version += 1;
+  #settle(uid: string): void {
+    this.#unanswered.delete(uid);
+    this.#mayLeave.delete(uid);
   }
 
   #followPod(own: OwnPod, pod: Pod): void {
@@ -130,6 +162,7 @@ export class OwnReplicas {
   #forget({ uid }: Pod): void {
     if (!this.#neighbours.delete(uid)) return;
     this.#sent.cancel(uid);
+    this.#settle(uid);
     this.#replicas = null;
     this.#version += 1;
   }

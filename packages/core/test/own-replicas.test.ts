@@ -182,6 +182,21 @@ describe('the last ready replica of our own', () => {
     assert.deepEqual(removed(engine.handle(90_000, { kind: 'tick' })), ['a']);
   });
 
+  it('stays while a request for the other is under way that is wanted no more', () => {
+    const calm = [nodeOf('n1', []), nodeOf('n2', [bad])];
+    const pods = [replica('a', 'n1'), replica('b', 'n2')];
+    const engine = engineWith({ mode: 'evict' }, calm, pods);
+    const sent = engine.handle(0, { kind: 'tick' });
+    assert.deepEqual(removed(sent), ['b']);
+    engine.handle(100, { kind: 'nodeUpsert', node: nodeOf('n2', []) });
+    engine.handle(100, { kind: 'nodeUpsert', node: nodeOf('n1', [bad]) });
+    assert.deepEqual(removed(engine.handle(200, { kind: 'tick' })), []);
+    const id = sent.flatMap((one) => (one.kind === 'evictPod' ? one.id : []))[0] ?? assert.fail();
+    const outcome = { kind: 'blocked', message: 'a budget', retryAfter: null } as const;
+    engine.handle(300, { kind: 'result', id, outcome });
+    assert.deepEqual(removed(engine.handle(300, { kind: 'tick' })), ['a']);
+  });
+
   it('goes after all when the request that sent the other away was refused', () => {
     const nodes = [nodeOf('n1', [bad]), nodeOf('n2', [bad])];
     const engine = engineWith({ mode: 'evict' }, nodes, [replica('a', 'n1'), replica('b', 'n2')]);
@@ -232,43 +247,6 @@ describe('a NodeDrain of all nodes', () => {
       assert.equal(world.state().phase, 'Drained');
     });
   }
-  for (const nodesAtOnce of [0, 1]) {
-    it(`requests the eviction of one replica at a time, ${nodesAtOnce || 'all'} nodes at once`, () => {
-      const nodes = ['n1', 'n2', 'n3'].map((name) => ({ name, conditions: readyIs('True') }));
-      const pods = [replica('a', 'n1'), replica('b', 'n2')];
-      const drain = drainOf({
-        nodes: ['n1', 'n2'],
-        limits: { nodesAtOnce },
-        pods: { evictBy: 'EvictionRequest' },
-        tolerations: 'Ignore',
-      });
-      const world = new World(drain, nodes, pods, { ownPod: { namespace, name: 'a' } });
-      const answer = (): void => {
-        const responder = { name: 'mover', heartbeatAt: world.now, expectedAt: null, message: '' };
-        world.requests = (world.requests ?? []).map((one) => ({ ...one, responder }));
-      };
-      const asked = (): readonly string[] =>
-        world.log.filter((line) => /^(request|withdraw|evict)/.test(line));
-      for (let minutes = 0; minutes < 10; minutes += 1) {
-        world.pass(30_000);
-        answer();
-        world.pass(30_000);
-      }
-      assert.deepEqual(asked(), ['request a']);
-      // The other one is not ready any more: ours is the last, and nobody is to move it.
-      world.show({ ...replica('b', 'n2'), ready: 'False' });
-      world.pass(5_000);
-      assert.deepEqual(asked().slice(1).toSorted(), ['request b', 'withdraw of-a']);
-      world.remove(`${namespace}/b`);
-      world.show(replica('c', 'n3'));
-      world.pass(30_000);
-      assert.deepEqual(asked().slice(3).toSorted(), ['request a', 'withdraw of-b']);
-      world.remove(`${namespace}/a`);
-      world.pass(30_000);
-      assert.equal(world.state().phase, 'Drained');
-    });
-  }
-
   it('lets ours go once a request that another drain sent has come to nothing', () => {
     const nodes = ['n1', 'n2', 'n3'].map((name) => ({ name, conditions: readyIs('True') }));
     const pods = [replica('a', 'n1'), replica('b', 'n2')].map((pod) => ({

@@ -136,7 +136,6 @@ export class PodReconciler {
   #drop(now: Instant, pod: Pod, cause: Cause, because: readonly Reason[]): void {
     const { state = null, deadline = null } = this.#attempts.get(pod.uid) ?? {};
     this.#attempts.delete(pod.uid);
-    this.#replicas.calledOff(pod.uid);
     const leaves = cause === 'PodDeleted' || pod.deletionTimestamp !== null;
     const setback = setbackOf(state);
     this.#limits.drop(now, pod.uid, leaves, setback);

@@ -154,7 +154,6 @@ export class EvictionRequests {
     const { state } = attempt;
     if (state.kind === 'accepted') {
       this.#attempts.delete(uid);
-      this.#replicas.calledOff(uid);
       this.#reconciler.reconcile(now, pod, 'EvictionUnconfirmed');
       this.#attempts.doubt(uid);
       return;

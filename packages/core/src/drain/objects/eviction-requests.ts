@@ -109,9 +109,8 @@ export class EvictionRequests implements PodGate {
   }
 
   /** The pods that somebody may move for a request of ours. */
-  open(): readonly { readonly uid: string }[] {
-    const listed = this.#ours().map(({ podUid }) => podUid);
-    return Array.from(new Set([...this.#asked.keys(), ...listed]), (uid) => ({ uid }));
+  open(): ReadonlySet<string> {
+    return new Set([...this.#asked.keys(), ...this.#ours().map(({ podUid }) => podUid)]);
   }
 
   holdOf(now: Instant, pod: Pod): string | null {

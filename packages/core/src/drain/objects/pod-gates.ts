@@ -75,7 +75,7 @@ export class DrainGates implements PodGate {
     if (this.#isLast(pod)) return lastReplicaText(this.#replicas.nameOf(pod));
     const hold = this.#first.holdOf(now, pod);
     // Whoever answers for it may move it at any time: no other replica goes meanwhile.
-    if (this.isRequested(pod.uid)) this.#replicas.sent(pod);
+    if (this.isRequested(pod.uid)) this.#replicas.requested(pod.uid);
     return hold;
   }
 
@@ -108,7 +108,7 @@ export class DrainGates implements PodGate {
     const restarts = this.#restarts?.take(now) ?? [];
     const volumes = this.#volumes?.take(now) ?? [];
     const requests = this.#requests?.take(now) ?? this.#others?.take(now) ?? [];
-    for (const pod of this.#requests?.open() ?? []) this.#replicas.sent(pod);
+    for (const uid of this.#requests?.open() ?? []) this.#replicas.requested(uid);
     return [
       ...requests.map((one) => ({ ...one, drain, uid })),
       ...restarts.map((restart) => ({ ...restart, drain, uid })),

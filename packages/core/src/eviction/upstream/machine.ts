@@ -338,7 +338,6 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     if (!run) return;
     if (run.attempt === attemptsMax) {
       this.#queue.finish(run.key);
-      this.#replicas?.calledOff(run.pod.uid);
     } else if (!this.#isLastReplica(run.key)) this.#attempt({ ...run, attempt: run.attempt + 1 });
   }
 
