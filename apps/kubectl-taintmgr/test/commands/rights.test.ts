@@ -85,6 +85,7 @@ const lines: Readonly<Record<string, readonly string[]>> = {
   status: ['status'],
   doctor: ['doctor'],
   snapshot: ['snapshot'],
+  simulate: ['simulate --until=10s'],
   'drain-by-taint': [
     'drain-by-taint one n2 --dry-run=client --force --ignore-daemonsets',
     'drain-by-taint one n2 --timeout=20s --force --ignore-daemonsets',

@@ -47,7 +47,7 @@ export class KubeconfigAccess implements Access {
       if (this.#user.exec) await this.#runPlugin(this.#user.exec);
       this.#login ??= await logIn(this.#cluster, withCredential(this.#user, this.#credential));
       const authorization = await this.#login.authorize();
-      if (authorization !== this.#latest) checkKey(authorization.tls);
+      if (authorization !== this.#latest) check(authorization);
       this.#latest = authorization;
       return authorization;
     } catch (error) {
@@ -76,16 +76,29 @@ export class KubeconfigAccess implements Access {
   }
 }
 
-/** Of a key of another type than the certificate's OpenSSL says nothing: it sends none of both. */
-function checkKey({ cert, key }: Authorization['tls']): void {
-  if (!(cert instanceof Buffer) || !(key instanceof Buffer)) return;
-  let isPair = true;
-  try {
-    isPair = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
-  } catch {
-    // What cannot be read the connection tells.
+/**
+ * What the connection would say in OpenSSL's words, or not at all: of a key of another type than the
+ * certificate's OpenSSL says nothing, and sends none of both.
+ */
+function check({ headers, tls: { cert, key } }: Authorization): void {
+  for (const [name, value] of Object.entries(headers)) {
+    const hasLineEnd = [value].flat().some((one) => /[\r\n]/.test(String(one)));
+    if (hasLineEnd) throw new Error(`the header ${name} cannot have a line end in it`);
   }
-  if (!isPair) throw new Error('the client key is not that of the client certificate');
+  if (!(cert instanceof Buffer) || !(key instanceof Buffer)) return;
+  const certificate = readPem('certificate', 'PEM', () => new X509Certificate(cert));
+  const own = readPem('key', 'PEM, and no passphrase', () => createPrivateKey(key));
+  if (!certificate.checkPrivateKey(own)) {
+    throw new Error('the client key is not that of the client certificate');
+  }
+}
+
+function readPem<T>(what: string, want: string, readIt: () => T): T {
+  try {
+    return readIt();
+  } catch (error) {
+    throw new Error(`the client ${what} cannot be read (${describeError(error)}); want ${want}`);
+  }
 }
 
 function withCredential(

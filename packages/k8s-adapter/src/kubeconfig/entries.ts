@@ -208,7 +208,18 @@ function login(entry: Entry, overrides: Overrides, cluster: ClusterSettings): Lo
   if (token !== '') return { token };
   if (username !== '') return { username, password };
   if (isRecord(fields.exec)) return { exec: execPlugin(entry, cluster) };
-  return isRecord(fields['auth-provider']) ? { authProvider: fields['auth-provider'] } : {};
+  return isRecord(fields['auth-provider']) ? { authProvider: knownProvider(entry) } : {};
+}
+
+const providers = ['azure', 'gcp', 'oidc'];
+
+/** Of another one the library says nothing, and asks as nobody in particular. */
+function knownProvider({ fields, place }: Entry): object {
+  const provider = asRecord(fields['auth-provider']);
+  const name = textOf(provider, 'name', `${place}: auth-provider`);
+  if (providers.includes(name)) return provider;
+  const want = `want one of ${providers.join(', ')}, or a credential plugin (exec)`;
+  throw new KubeconfigError(`${place}: auth-provider: got ${JSON.stringify(name)}, ${want}`);
 }
 
 const pluginVersions = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'];

@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { createCertificate } from '@taintmgr/sim-cluster';
 import type { Access, Authorization } from '../../src/transport/access.ts';
 import { type Case, load, prod } from './kubeconfig-files.ts';
 
@@ -40,6 +41,8 @@ describe('credentials', () => {
 
   it('carry TLS material: data and files, options before both', async (t) => {
     const base64 = (text: string): string => Buffer.from(text).toString('base64');
+    const pair = createCertificate(Date.now());
+    const [cert, key] = [String(pair.certificate), String(pair.key)];
     const config = prod
       .replace(
         '{server:',
@@ -47,14 +50,14 @@ describe('credentials', () => {
       )
       .replace(
         '{token: prod-token}',
-        `{client-certificate-data: ${base64('CERT')}, client-key: key}`,
+        `{client-certificate-data: ${base64(cert)}, client-key: key}`,
       );
-    const files = { '.kube/config': config, '.kube/key': 'KEY', other: 'OTHER' };
+    const files = { '.kube/config': config, '.kube/key': key, other: 'OTHER' };
     const { tls } = await authorized(t, { files });
     assert.deepEqual([tls.ca, tls.cert, tls.key].map(String).concat(tls.servername ?? ''), [
       'CA',
-      'CERT',
-      'KEY',
+      cert,
+      key,
       'api',
     ]);
     const overridden = await authorized(t, {

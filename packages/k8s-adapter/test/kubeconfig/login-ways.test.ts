@@ -31,6 +31,11 @@ const refused: readonly (readonly [user: string, why: RegExp])[] = [
     /exec and auth-provider exclude each other/,
   ],
   [
+    '{auth-provider: {name: corp, config: {a: b}}}',
+    /auth-provider: got "corp", want one of azure, gcp/,
+  ],
+  ['{auth-provider: {config: {a: b}}}', /auth-provider: got "", want one of azure, gcp, oidc/],
+  [
     '{client-certificate: a, client-certificate-data: YQ==, client-key-data: YQ==}',
     /client-certificate and client-certificate-data exclude/,
   ],
@@ -81,6 +86,36 @@ describe('of the ways to log in', () => {
         config.access.authorize(),
         /the client key is not that of the client cert/,
       );
+    });
+  }
+
+  const noPem = Buffer.from('U0VDUkVU').toString('base64');
+  const { certificate: pem, key: pemKey } = createCertificate(Date.now());
+  const asData = (text: string | Buffer): string => Buffer.from(text).toString('base64');
+  const unusable: readonly (readonly [user: string, why: RegExp])[] = [
+    [
+      `{client-certificate-data: ${noPem}, client-key-data: ${asData(pemKey)}}`,
+      /^no credentials: the client certificate cannot be read \(.*\); want PEM/,
+    ],
+    [
+      `{client-certificate-data: ${asData(pem)}, client-key-data: ${noPem}}`,
+      /^no credentials: the client key cannot be read \(.*\); want PEM, and no passphrase/,
+    ],
+    [
+      '{token: "a\\nX-Evil: 1"}',
+      /^no credentials: the header Authorization cannot have a line end/,
+    ],
+    ['{token: a, as: "b\\rc"}', /^no credentials: the header impersonate-user cannot have a line/],
+  ];
+  for (const [user, why] of unusable) {
+    it(`says what is wrong with ${user.replaceAll(/: \w{40,}/g, ': ...')}`, async (t) => {
+      const config = await load(t, as(user));
+      assert.ok(typeof config !== 'string', String(config));
+      await assert.rejects(config.access.authorize(), ({ message }: Error) => {
+        assert.match(message, why);
+        assert.doesNotMatch(message, /U0VDUkVU|X-Evil/);
+        return true;
+      });
     });
   }
 
