@@ -44,6 +44,10 @@ export class Http1Pool {
       announcements += 1;
       if (announcements > announcementsMax) request.destroy(new Error(announcedTooOften));
     });
+    request.once('upgrade', (_, socket) => {
+      socket.destroy();
+      call.fail('the server goes over to another protocol', 'unknown');
+    });
     request.once('response', (response) => receive(call, response));
     request.on('error', (error: NodeJS.ErrnoException) => {
       const stale = request.reusedSocket && error.code === 'ECONNRESET';

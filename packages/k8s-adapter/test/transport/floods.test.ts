@@ -96,6 +96,13 @@ describe('an answer over HTTP/1.1 that is announced without end', () => {
     });
   }
 
+  it('fails at once where the server goes over to another protocol', limit, async (t) => {
+    const line = '101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c';
+    const place = await startRaw(t, `HTTP/1.1 ${line}\r\n\r\n`);
+    const lines = await asked(t, `http://${place}`);
+    assert.deepEqual(lines, ['failed the server goes over to another protocol']);
+  });
+
   it('is one all the same after a few times', async (t) => {
     const server = await startServer(t, (_, response) => {
       for (let n = 0; n < 20; n++) response.writeEarlyHints({ link: '</a>; rel=preload' });
