@@ -1,14 +1,19 @@
 // The NodeDrains of the cluster: read, made, deleted and let go.
+import { nodeDrainer } from '@taintmgr/core/drain';
 import {
+  type NodeDrain,
   type NodeDrainSpec,
   type NodeDrainStatus,
   policyApiVersion,
   policyKinds,
 } from '@taintmgr/core/policy';
 import { type ApiClient, ApiError, listRequest, objectRequest } from '@taintmgr/k8s-adapter';
-import { guardRequest, nodeDrainPath } from '@taintmgr/k8s-adapter/drain';
+import { readFollowed } from '@taintmgr/k8s-adapter/client';
+import { guardRequest, isAtWork, nodeDrainPath, readMarks } from '@taintmgr/k8s-adapter/drain';
 import { UsageError } from '../usage-error.ts';
+import type { NodeFacts } from './facts.ts';
 import type { ObjectMeta } from './objects.ts';
+import type { ClusterReader } from './reader.ts';
 
 const path = `/apis/${policyApiVersion}/${policyKinds.NodeDrain.plural}`;
 const fieldManager = 'taintmgr';
@@ -72,6 +77,27 @@ export async function listNodeDrains(client: ApiClient): Promise<readonly NodeDr
     if (status === 403 || status === 404) return [];
     throw error;
   }
+}
+
+/** Those that are at work on these nodes; none where we may not see them: their marks have to do then. */
+export async function nodeDrainsAt(
+  reader: ClusterReader,
+  nodes: readonly NodeFacts[],
+): Promise<readonly NodeDrain[]> {
+  const now = reader.now();
+  const ids = nodes.flatMap(({ annotations }) => {
+    const ours = readMarks(annotations).filter(
+      (mark) => mark.by === nodeDrainer && isAtWork(mark, now),
+    );
+    return ours.map(({ id }) => id);
+  });
+  const objects = await Promise.all(
+    [...new Set(ids)].map((id) => reader.objectIfAllowed(nodeDrainPath(id))),
+  );
+  return objects.flatMap((object) => {
+    const found = object === null ? null : readFollowed('NodeDrain', object).object;
+    return found?.kind === 'NodeDrain' ? [found.value] : [];
+  });
 }
 
 /** Deletes exactly this one; another of its name stays. It is there until it is undone. */

@@ -1,6 +1,6 @@
 import type { Budget, EvictionRequest, PlanInput } from '@taintmgr/core/drain';
 import { isReplica } from '@taintmgr/core/model';
-import { isWindowed, type PolicyObject } from '@taintmgr/core/policy';
+import { isWindowed, type NodeDrain, type PolicyObject } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import { type Evictors, type Evidence, withEvidence } from '@taintmgr/k8s-adapter/client';
 import { losingPods } from './drain-marks.ts';
@@ -10,6 +10,7 @@ import { type NodeFacts, type PodFacts, zoneLabels } from './facts.ts';
 import { readInterceptions } from './interceptions.ts';
 import type { LeaseRenewal } from './lease-renewal.ts';
 import { type KeptLimits, readLimits } from './limits.ts';
+import { nodeDrainsAt } from './node-drains.ts';
 import { withOwnStarts } from './own-starts.ts';
 import { type Past, readPast } from './past.ts';
 import { type ClusterPolicies, readClusterPolicies } from './policies.ts';
@@ -57,6 +58,8 @@ export interface ForecastSurvey extends NodeSurvey {
   readonly intercepted?: ReadonlyMap<string, string>;
   /** Who else counts where limits do; left out: none does, or we may not see them all. */
   readonly crowd?: Crowd;
+  /** The NodeDrains that are at work on its nodes; left out: none, or we may not see them. */
+  readonly nodeDrains?: readonly NodeDrain[];
   /** A line about each Job that fails with what the answer is about; left out: not asked. */
   readonly jobEnds?: readonly string[];
   /** Whether its pods are on nodes that we may not read; left out: they are not. */
@@ -178,10 +181,11 @@ export async function surveyForecast(
   const { rules, takesOver = false } = evictor;
   const isOurs = rules !== 'kube-controller-manager';
   const starts = isOurs ? await withOwnStarts(reader, nodes, reader.now()) : { nodes, unsure: [] };
-  const [crowd, replicas, intercepted] = await Promise.all([
+  const [crowd, replicas, intercepted, nodeDrains] = await Promise.all([
     isOurs ? readCrowd(reader, policies, starts.nodes, options.isWhatIf) : null,
     readReplicas(reader, rest.evictor, pods),
     isOurs && isLeaving ? ahead.then((read) => read ?? readInterceptions(reader)) : null,
+    nodeDrainsAt(reader, nodes),
   ]);
   const read = {
     ...{ at: reader.now(), pods, ...rest, ...starts, leases, zoneNodes, limits: kept, policies },
@@ -191,6 +195,7 @@ export async function surveyForecast(
     ...(crowd && { crowd }),
     ...(replicas && { replicas }),
     ...(intercepted && { intercepted }),
+    ...(nodeDrains.length > 0 && { nodeDrains }),
   };
   const isUpstream = rules !== 'taintmgr-controller' || takesOver;
   return isUpstream ? await withPast(reader, read) : read;

@@ -2,6 +2,7 @@
 import type { Decision, Engine, NodeExplanation, PodExplanation } from '@taintmgr/core';
 import { type Comparison, classify } from '@taintmgr/core/differences';
 import { predictBlockers } from '@taintmgr/core/drain';
+import type { BudgetPolicy } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import { comparesNumbers, type Evictor } from '../cluster/evictors.ts';
 import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
@@ -28,6 +29,8 @@ export interface Judged {
   readonly evictor: PodEvictor;
   /** Whether its time is an estimate: timers of kube-controller-manager are in its memory. */
   readonly isEstimate: boolean;
+  /** What the drain that evicts it does about budgets; left out: none does, or it is not known and they are asked. */
+  readonly drainBudgets?: BudgetPolicy | undefined;
   /** What limits of taintmgr-controller do to it; null: nothing, as far as anybody can tell. */
   readonly limit: LimitedTime | null;
 }
@@ -37,7 +40,7 @@ type JudgedAlone = Omit<Judged, 'limit'>;
 
 /** What is read before anybody is asked. */
 type Given = Pick<ForecastSurvey, 'at' | 'nodes' | 'pods' | 'evictor' | 'policies' | 'past'> &
-  Pick<ForecastSurvey, 'crowd' | 'limits' | 'budgets' | 'leases' | 'replicas'>;
+  Pick<ForecastSurvey, 'crowd' | 'limits' | 'budgets' | 'leases' | 'replicas' | 'nodeDrains'>;
 
 /**
  * Asks the engine about a cluster that was read, and kube-controller-manager's machine where that one
@@ -72,7 +75,8 @@ export class Explainer {
     this.#given = given;
     this.#engines.take(now, given);
     const comparisonOperators = comparesNumbers(evictor);
-    const site = { now: at, nodes, pods, policies, comparisonOperators };
+    const { nodeDrains } = given;
+    const site = { now: at, nodes, pods, policies, nodeDrains, comparisonOperators };
     this.#byDrains = new LeftToDrains({ ...site, ...ownIn(evictor, given.replicas) });
     const isOurs = evictor.rules === 'taintmgr-controller' && !evictor.takesOver;
     const isAsked = this.#question.compare || !isOurs;
@@ -137,11 +141,12 @@ export class Explainer {
     const own = this.#engines.drained(pod.nodeName)?.decision(engineSays.decision, facts);
     const judged = own ? withDecision(engineSays, own, at) : engineSays;
     const beside = this.#byDrains?.decisionBeside(facts, judged.decision);
-    const ours = beside ? withDecision(judged, beside, at) : judged;
+    const ours = beside ? withDecision(judged, beside.decision, at) : judged;
     const { rules = 'taintmgr-controller', name = 'nobody' } = this.#evictor ?? {};
     const { takesOver = false } = this.#evictor ?? {};
     if (isByDrain(ours.decision) && ours.decision.kind !== 'keep') {
-      return { explanation: ours, evictor: 'drain-by-taint', isEstimate: false };
+      const drainBudgets = beside?.budgets;
+      return { explanation: ours, evictor: 'drain-by-taint', isEstimate: false, drainBudgets };
     }
     const byDrain = this.#byDrains?.decisionOn(facts, ours.decision);
     if (byDrain) {

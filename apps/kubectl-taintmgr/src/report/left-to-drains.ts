@@ -1,18 +1,25 @@
 // What drains at work do with the pods that are left to them.
 import { type Decision, type Event, formatTaint, type Reason, type Taint } from '@taintmgr/core';
 import {
+  type DrainConfig,
   type PlanInput,
   type PlannedPod,
   planDrain,
   resolveDrainConfig,
+  soloDrainConfig,
 } from '@taintmgr/core/drain';
+import type { BudgetPolicy, NodeDrain } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import { isAtWork, readMarks } from '@taintmgr/k8s-adapter/drain';
 import type { Evictor } from '../cluster/evictors.ts';
 import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
 import { type ClusterPolicies, policyEvents } from '../cluster/policies.ts';
 
-type Planned = ReadonlyMap<string, PlannedPod>;
+interface Plan {
+  /** By uid. */
+  readonly planned: ReadonlyMap<string, PlannedPod>;
+  readonly config: DrainConfig;
+}
 
 /** What pods and drains are on nodes. */
 interface Site {
@@ -20,6 +27,8 @@ interface Site {
   readonly nodes: readonly NodeFacts[];
   readonly pods: readonly PodFacts[];
   readonly policies: ClusterPolicies;
+  /** What the drains say that are NodeDrains; of others only their marks are known. Left out: none. */
+  readonly nodeDrains?: readonly NodeDrain[] | undefined;
   /** Whether tolerations with Lt and Gt count. */
   readonly comparisonOperators: boolean;
   /** Who keeps the last ready replica of its own; left out: nobody. */
@@ -51,11 +60,18 @@ export function drainsInstead(
   });
 }
 
-/** Plans each such drain as it plans itself; what its flags are besides its marks do not say. */
+/** What a drain does with a pod, and what it does about budgets. */
+export interface DrainDecision {
+  readonly decision: Decision;
+  readonly budgets: BudgetPolicy;
+}
+
+/** Plans each such drain as it plans itself; of drains by drain-by-taint the marks do not say the flags. */
 export class LeftToDrains {
   readonly #site: Site;
   readonly #policies: readonly Event[];
-  readonly #planned = new Map<string, Planned>();
+  /** By drain and taint. */
+  readonly #plans = new Map<string, Plan>();
 
   constructor(site: Site) {
     this.#site = site;
@@ -63,9 +79,9 @@ export class LeftToDrains {
   }
 
   /** What the drain does to which the engine leaves a pod; null: nothing, or less soon than the engine. */
-  decisionOn({ pod: { uid } }: PodFacts, engineSays: Decision): Decision | null {
+  decisionOn({ pod }: PodFacts, engineSays: Decision): Decision | null {
     const left = engineSays.because.find(isLeft);
-    const planned = left && this.#planFor(left.taint).get(uid);
+    const planned = left && this.#planFor(left.taint, pod.nodeName).planned.get(pod.uid);
     if (!planned) return null;
     const decision = decisionIn(planned);
     return decision && isFirst(decision, engineSays) ? decision : null;
@@ -76,48 +92,78 @@ export class LeftToDrains {
    * what has ended goes, pods of DaemonSets too. Null: no such drain has a say. How old a taint is that does not say
    * so, only the engine knows.
    */
-  decisionBeside({ pod: { uid } }: PodFacts, engineSays: Decision): Decision | null {
+  decisionBeside({ pod }: PodFacts, engineSays: Decision): DrainDecision | null {
     const { kind, because } = engineSays;
-    if (kind === 'keep' && because[0]?.code !== 'ReturningDaemonSetPod') return null;
+    if (kind === 'keep' && !mayGoByDrain(because[0])) return null;
     const decisive = because.find(({ code }) => !isNote(code));
-    const found = because.flatMap((reason) => {
+    const found = because.flatMap((reason): readonly DrainDecision[] => {
       if (!isOfDrain(reason) || reason.taint.timeAdded === null) return [];
-      const planned = this.#planFor(reason.taint).get(uid);
-      const decision = planned ? decisionIn(planned) : null;
+      const { planned, config } = this.#planFor(reason.taint, pod.nodeName);
+      const one = planned.get(pod.uid);
+      const decision = one ? (keptIn(one) ?? decisionIn(one)) : null;
       if (!decision || (reason !== decisive && !isFirst(decision, engineSays))) return [];
-      return [decision];
+      return [{ decision, budgets: config.budgets }];
     });
-    return found.reduce<Decision | null>((first, one) => {
-      return first === null || isFirst(one, first) ? one : first;
+    return found.reduce<DrainDecision | null>((first, one) => {
+      return first === null || isFirst(one.decision, first.decision) ? one : first;
     }, null);
   }
 
-  #planFor(taint: Taint): Planned {
+  #planFor(taint: Taint, nodeName: string): Plan {
     const name = formatTaint(taint);
-    const planned = this.#planned.get(name) ?? this.#plan(taint);
-    this.#planned.set(name, planned);
-    return planned;
+    const on = this.#site.nodes.find(({ node }) => node.name === nodeName)?.node.drains ?? [];
+    const { id = '' } = on.find((one) => one.taint === name) ?? {};
+    const key = `${id} ${name}`;
+    const plan = this.#plans.get(key) ?? this.#plan(taint, id);
+    this.#plans.set(key, plan);
+    return plan;
   }
 
-  #plan(taint: Taint): Planned {
-    const { now, nodes, pods, comparisonOperators, own } = this.#site;
+  #plan(taint: Taint, id: string): Plan {
+    const { now, nodes, pods, nodeDrains = [], own, comparisonOperators } = this.#site;
+    const name = formatTaint(taint);
     const drained = nodes.filter(({ node }) =>
-      node.drains?.some((one) => one.taint === formatTaint(taint)),
+      node.drains?.some((one) => one.id === id && one.taint === name),
     );
     const names = new Set(drained.map(({ node }) => node.name));
     const targets = drained.map(({ node }) => ({ name: node.name, zone: node.zone ?? '' }));
     const filters = { force: true, ignoreDaemonSets: true, deleteEmptyDirData: true };
+    const object = nodeDrains.find((one) => one.name === id && formatTaint(one.taint) === name);
+    const config = object
+      ? soloDrainConfig(
+          object,
+          drained.map(({ node }) => node),
+          { filters, comparisonOperators },
+        )
+      : resolveDrainConfig({ taint, targets, filters, comparisonOperators });
     const plan = planDrain(now, {
-      config: resolveDrainConfig({ taint, targets, filters, comparisonOperators }),
+      config,
       nodes: drained.map(({ node }) => node),
       pods: pods.filter(({ pod }) => names.has(pod.nodeName)),
       policies: this.#policies,
       budgets: [],
       nodeAnswers: () => null,
       ...(own && { own }),
+      begunAt: (nodeName) => {
+        const on = drained.find(({ node }) => node.name === nodeName)?.node.taints ?? [];
+        return on.find((one) => formatTaint(one) === name)?.timeAdded ?? null;
+      },
     });
-    return new Map(plan.pods.map((one) => [one.pod.uid, one]));
+    return { planned: new Map(plan.pods.map((one) => [one.pod.uid, one])), config };
   }
+}
+
+/** Whether a pod that the engine keeps may be one that the drain takes, as it says for itself. */
+function mayGoByDrain(reason: Reason | undefined): boolean {
+  return reason?.code === 'ReturningDaemonSetPod' || reason?.code === 'ToleratedForever';
+}
+
+/** That the drain keeps a pod, and why; null: it does not. */
+function keptIn({ pod: { phase }, fate, because }: PlannedPod): Decision | null {
+  if (fate.kind !== 'keep') return null;
+  // What was given time to finish is left where it is once it has.
+  const isDone = because.some((reason) => 'start' in reason);
+  return { kind: 'keep', because: isDone ? [{ code: 'Finished', phase }, ...because] : because };
 }
 
 /** The plan as a decision; null: the drain leaves the pod where it is. */

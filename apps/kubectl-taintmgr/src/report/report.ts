@@ -202,17 +202,21 @@ function interceptedBy(
 
 /** Whether whoever evicts a pod asks budgets, or may: what cannot be seen is assumed to. */
 function asksBudgets({ evictor }: ForecastSurvey, judged: Judged): boolean {
-  if (judged.evictor === 'drain-by-taint' || evictor.name === 'unknown') return true;
+  if (judged.evictor === 'drain-by-taint') return judged.drainBudgets?.kind !== 'ignore';
+  if (evictor.name === 'unknown') return true;
   if (judged.evictor === 'kube-controller-manager') return false;
   return judged.explanation.budgets.kind !== 'ignore';
 }
 
 /** With EvictThenDelete budgets are asked for a while, and limits hold the deletion as well. */
 function deletedAt(
-  { evictor, explanation: { deletedAt: at }, limit }: Judged,
+  { evictor, explanation: { deletedAt: at, decision }, limit, drainBudgets }: Judged,
   blockers: readonly PredictedBlocker[],
 ): Instant | null {
   const isHeld = blockers.some((blocker) => blocker.budgets.length > 0);
+  if (isHeld && drainBudgets?.kind === 'deleteAfter' && decision.kind === 'evict') {
+    return decision.deadline + drainBudgets.afterMs;
+  }
   if (!isHeld || evictor === 'drain-by-taint' || at === null) return null;
   if (limit === null) return at;
   return limit.goesAt === null ? null : Math.max(at, limit.goesAt);

@@ -120,7 +120,12 @@ before(async () => {
   for (const name of ['shop', 'taintmgr-system']) api.create('namespaces', namespace(name));
   leaveTaints(api);
   const bad = [{ key: 'bad', effect: 'NoExecute' }];
-  api.create('nodes', node('n1', { spec: { taints: bad } }));
+  // A NodeDrain is at work there.
+  const mark = { id: 'kernel', taint: 'work:NoSchedule', tainted: true, by: 'taintmgr-controller' };
+  const marks = JSON.stringify([{ ...mark, run: 'r', heartbeat: new Date().toISOString() }]);
+  const n1 = node('n1', { spec: { taints: bad } });
+  const metadata = { ...n1.metadata, annotations: { 'taintmgr.dev/drain': marks } };
+  api.create('nodes', { ...n1, metadata });
   for (const name of ['n2', 'n3']) api.create('nodes', node(name));
   api.create('pods', pod('shop', 'web', { spec: { nodeName: 'n1' } }));
   const own = (kind: string, apiVersion: string, name: string): object => {

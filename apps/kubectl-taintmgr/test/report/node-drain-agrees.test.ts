@@ -81,7 +81,9 @@ const podParts = fc.record({
 });
 type PodParts = typeof podParts extends fc.Arbitrary<infer T> ? T : never;
 
-function podOf({ is, budget, owner, mirror, ...fields }: PodParts, index: number): Pod {
+function podOf({ is, budget, owner, mirror, ...drawn }: PodParts, index: number): Pod {
+  // A Job that tolerates the taint has this time first, and then what it is given to finish.
+  const fields = owner?.kind === 'Job' ? { ...drawn, tolerations: [] } : drawn;
   const labels = { is, budget };
   return pod(`p${index}`, {
     ...fields,
@@ -125,22 +127,33 @@ const conditions = [{ type: 'Ready', status: 'True', reason: '', message: '', ..
 const other = makeNode({ name: 'n2', conditions });
 const replicas = fc.constantFrom([], [self], [self, standIn('True')], [self, standIn('False')]);
 
+const pods = { withoutController: true, withEmptyDir: true };
+const specs = fc.constantFrom<object[]>(
+  {},
+  { tolerations: 'Ignore' },
+  { tolerations: 'NoWait' },
+  { budgets: { policy: 'Ignore' } },
+  { budgets: { policy: 'DeleteAfter', deleteAfter: '10m' } },
+  { pods: { ...pods, waitCompleted: { timeout: '1h' } } },
+  { pods: { ...pods, order: 'ByPriority' } },
+);
+
+function nodeDrainOf(spec: object) {
+  const read = objectOf('NodeDrain', 'kernel', {
+    ...{ nodes: ['n1'], taint: { key: 'work' }, pods },
+    ...spec,
+  });
+  assert.ok(read.kind === 'NodeDrain');
+  return { ...read.value, isGuarded: true };
+}
+
 /** How far a NodeDrain of n1 has come half a minute after its begin, and the pods that are left. */
 function drained(given: readonly Pod[], inForce: readonly PolicyObject[], spec: object) {
   const engine = createEngine({ nodeDrains: true, mode: 'evict', ownPod });
   const pods = new Map(given.map((one) => [one.uid, one]));
   let at = begin;
   let node = makeNode({ name: 'n1', conditions });
-  const manifest = objectOf('NodeDrain', 'kernel', {
-    ...{
-      nodes: ['n1'],
-      taint: { key: 'work' },
-      pods: { withoutController: true, withEmptyDir: true },
-    },
-    ...spec,
-  });
-  assert.ok(manifest.kind === 'NodeDrain');
-  const drain = { ...manifest.value, isGuarded: true };
+  const drain = nodeDrainOf(spec);
   const tell = (event: Event): void => {
     for (const command of engine.handle(at, event)) perform(command);
   };
@@ -155,6 +168,9 @@ function drained(given: readonly Pod[], inForce: readonly PolicyObject[], spec: 
       const work = isAtWork ? { drains: [{ ...mark, heartbeat: String(at) }] } : {};
       node = { ...makeNode({ name: 'n1', conditions }), taints, drainMarks: [mark], ...work };
       tell({ kind: 'nodeUpsert', node });
+    } else if (command.kind === 'deletePod') {
+      pods.delete(command.pod.uid);
+      tell({ kind: 'podDelete', uid: command.pod.uid });
     } else if (command.kind === 'evictPod') {
       const going = pods.get(command.pod.uid);
       const [met] = going
@@ -202,6 +218,7 @@ function policiesOf(inForce: readonly PolicyObject[]) {
 function explained(
   { node, pods }: ReturnType<typeof drained>,
   inForce: readonly PolicyObject[],
+  spec: object,
 ): Map<string, PodReport> {
   const heartbeat = new Date(now - 1000).toISOString();
   const mark = { id: 'kernel', taint: 'work:NoSchedule', tainted: true, by: 'taintmgr-controller' };
@@ -218,6 +235,7 @@ function explained(
         evictor: { ...actorOf(evictors), asksBudgets: true, heedsDrains: true, ownPod },
       },
       ...{ budgets, policies: policiesOf(inForce) },
+      nodeDrains: [nodeDrainOf(spec)],
       replicas: {
         nodes: [facts, nodeFactsOf(other)],
         pods: pods
@@ -255,6 +273,10 @@ function sayings(state: NodeDrainState, one: PodReport): readonly [drain: string
     return [drain, `queued: ${because}`];
   if (decision.kind === 'keep') return [drain, 'stays'];
   if (decision.kind === 'pause') return [drain, `queued: ${because}`];
+  // A drain gives some time to finish, whatever they tolerate.
+  if (decision.deadline > now && said?.hold.startsWith('it may finish')) {
+    return [drain, `waiting: it may finish by ${formatDeadline(decision.deadline)}`];
+  }
   if (decision.deadline > now) {
     return [drain, `waiting: ${because}: until ${formatDeadline(decision.deadline)}`];
   }
@@ -284,10 +306,11 @@ it('they agree on each pod', () => {
       fc.array(podParts, { minLength: 1, maxLength: 6 }),
       replicas,
       fc.subarray(Object.keys(policies)),
-      (parts, own, names) => {
+      specs,
+      (parts, own, names, spec) => {
         const inForce = names.flatMap((name) => policies[name] ?? []);
-        const cluster = drained([...parts.map(podOf), ...own], inForce, {});
-        const reports = explained(cluster, inForce);
+        const cluster = drained([...parts.map(podOf), ...own], inForce, spec);
+        const reports = explained(cluster, inForce, spec);
         for (const [name, report] of reports) {
           const [drain, explain] = sayings(cluster.state, report);
           assert.equal(drain, explain, name);

@@ -36,6 +36,8 @@ export interface PlanInput {
   readonly budgets: readonly Budget[] | null;
   /** Whether the kubelet of a node answers; null: not known. */
   readonly nodeAnswers: (nodeName: string) => boolean | null;
+  /** Since when the drain is at work on a node; null, or left out: from now on. */
+  readonly begunAt?: (nodeName: string) => Instant | null;
   /** Who keeps the last ready replica of its own; left out: nobody. */
   readonly own?: OwnReplicasKnown;
   /** The uids of pods whose Deployment starts another one first, and stops them then; left out: none. */
@@ -83,10 +85,10 @@ function planPod(
   now: Instant,
   { pod, finalizers }: PlanPod,
   decider: DrainDecider,
-  { config, budgets, nodeAnswers }: PlanInput,
+  { config, budgets, nodeAnswers, begunAt }: PlanInput,
 ): PlannedPod {
   const { because, fate: found } = fateOf(now, pod, decider, config);
-  const finish = finishBy(pod, config.waitCompleted, now);
+  const finish = finishBy(pod, config.waitCompleted, begunAt?.(pod.nodeName) ?? now);
   const isGivenTime = found.kind === 'evict' && finish !== null && finish > found.at;
   const fate: Fate = isGivenTime ? { kind: 'evict', at: finish } : found;
   const goes = fate.kind === 'evict' || fate.kind === 'leaving';

@@ -291,9 +291,7 @@ function expectedEnd(
   };
   if (!open.every(isTimely)) return null;
   const wall = asWall(now);
-  const ends = open.flatMap(({ state, due }) => {
-    return state.kind === 'waiting' && due !== null ? asWall(due) : [];
-  });
+  const ends = open.flatMap(({ state }) => (state.kind === 'waiting' ? asWall(state.until) : []));
   const others = open.length - ends.length;
   if (others > 0 && gone === 0) return null;
   const pace = others > 0 ? Math.round((wall - startedAt) / gone) : 0;
