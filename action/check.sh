@@ -20,19 +20,26 @@ flags_of() {
   done <<<"$1"
 }
 
+# A summary of more than 1 MiB is thrown away as a whole, so that a large change could hide what was found.
+shown_max=150000
+
 # Runs the plugin for the summary: a head, what it prints in a block, and on which exit codes it fails.
 report() {
-  local head=$1 text code stop
+  local head=$1 text code stop shown last
   shift
   text=$("${plugin[@]}" "$@" --color=never 2>&1)
   code=$?
   # Names are the author's of a change: none ends the block, or is a command to the runner.
   stop=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
-  printf '## %s\n\n```\n%s\n```\n\n' "$head" "${text//\`\`\`/\'\'\'}" >>"$summary"
+  shown=${text:0:shown_max}
+  [ "${#shown}" -lt "${#text}" ] && shown+=$'\n'"... cut after $shown_max characters; the log of the step has all"
+  printf '## %s\n\n```\n%s\n```\n\n' "$head" "${shown//\`\`\`/\'\'\'}" >>"$summary"
   printf '::stop-commands::%s\n%s\n::%s::\n' "$stop" "$text" "$stop"
   [ "$code" -eq 0 ] && return
   failed=1
-  echo "::error title=taintmgr::$head: ${text##*$'\n'}"
+  # As the runner reads it: a percent sign begins an escape.
+  last=${text##*$'\n'}
+  echo "::error title=taintmgr::$head: ${last//%/%25}"
 }
 
 # Without files doctor would examine a cluster.

@@ -120,6 +120,26 @@ describe('the action', () => {
     assert.ok(commands.slice(2).every((line) => line.startsWith('::error title=taintmgr::')));
   });
 
+  it('cuts what is too long for a summary, and writes no line end of others into an annotation', (t) => {
+    const sarif = sarifIn(t);
+    const file = `${sarif}.yaml`;
+    const spec = { maxUnavailable: 0, selector: { matchLabels: { app: 'web' } } };
+    const budgets = Array.from({ length: 1_000 }, (_, index) => {
+      const metadata = { name: `budget-${index}`, namespace: 'shop' };
+      return { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata, spec };
+    });
+    writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: budgets }));
+    const { summary, printed } = play(t, { manifests: file, sarif });
+    assert.ok(summary.length < 160_000, String(summary.length));
+    assert.match(
+      summary,
+      /\n\.\.\. cut after 150000 characters; the log of the step has all\n```\n/,
+    );
+    assert.match(printed, /budget-999/);
+    const odd = play(t, { manifests: 'no/such%0A::error::file.yaml', sarif });
+    assert.match(odd.printed, /^::error title=taintmgr::.*no\/such%250A::error/m);
+  });
+
   it('is content with good manifests, and writes SARIF without results', (t) => {
     const sarif = sarifIn(t);
     const manifests = 'docs/policies/10-unreachable.yaml\ndocs/policies/20-spot.yaml';
