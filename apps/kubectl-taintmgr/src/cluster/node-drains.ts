@@ -18,6 +18,8 @@ import type { ClusterReader } from './reader.ts';
 const path = `/apis/${policyApiVersion}/${policyKinds.NodeDrain.plural}`;
 const fieldManager = 'taintmgr';
 const conflictsMax = 5;
+/** So many are asked for one by one. */
+const singlesMax = 16;
 
 /** A NodeDrain as the API server has it, as far as commands read it. */
 export interface NodeDrainObject {
@@ -91,9 +93,11 @@ export async function nodeDrainsAt(
     );
     return ours.map(({ id }) => id);
   });
-  const objects = await Promise.all(
-    [...new Set(ids)].map((id) => reader.objectIfAllowed(nodeDrainPath(id))),
-  );
+  const names = [...new Set(ids)];
+  const objects =
+    names.length > singlesMax
+      ? ((await reader.ifAllowed(() => reader.objects(path))) ?? [])
+      : await Promise.all(names.map((name) => reader.objectIfAllowed(nodeDrainPath(name))));
   return objects.flatMap((object) => {
     const found = object === null ? null : readFollowed('NodeDrain', object).object;
     return found?.kind === 'NodeDrain' ? [found.value] : [];
