@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { takeoverVersionAnnotation } from '@taintmgr/k8s-adapter';
-import type { ApiRequest, KubeObject } from '@taintmgr/sim-cluster';
+import type { ApiRequest, KubeObject, Rule } from '@taintmgr/sim-cluster';
 import { ask } from '../harness/https-client.ts';
 import {
   assertEvicted,
   assertSpared,
+  begun,
   changeMarks,
   evictions,
   holding,
   letThroughText,
   openPages,
+  pause,
   policies,
   published,
   restartManager,
@@ -186,6 +188,46 @@ describe('taintmgr', () => {
     await assertSpared(world, 'kept');
     await world.until(() => published(world).takeover?.policyVersion === '3');
     await controller.stop();
+  });
+
+  it('may not mend policies of another version: it goes on beside them, and begins with none', async (t) => {
+    const rule = (verbs: readonly string[], ...apiGroups: readonly string[]): Rule => {
+      return { verbs, apiGroups, resources: ['*'] };
+    };
+    const world = await TakeoverWorld.start(t, {
+      controller: [
+        rule(['*'], '', 'coordination.k8s.io', 'taintmgr.dev', 'policy', 'authentication.k8s.io'),
+        rule(['get'], 'admissionregistration.k8s.io'),
+      ],
+    });
+    world.pod('in', 'held');
+    pause(world);
+    world.installPolicies();
+    const first = await startController(t, world);
+    await begun(world, first, 'held');
+    const { metadata, ...rest } = structuredClone(policyIn(world));
+    const annotations = { ...metadata.annotations, [takeoverVersionAnnotation]: '4' };
+    world.api.update(policies, { ...rest, metadata: { ...metadata, annotations } });
+    const isSaid = (): boolean => {
+      const { drift = [] } = published(world).takeover ?? {};
+      return drift.join().includes('cannot patch resource "validatingadmissionpolicies"');
+    };
+    await first.saw('somebody changed an object of takeover, mending it', {
+      drift:
+        'validatingadmissionpolicy/taintmgr-takeover: metadata.annotations[taintmgr.dev/takeover-version] is "4", not "3"',
+    });
+    await world.until(isSaid);
+    assert.equal(published(world).takeover?.enabled, true);
+    upset(world);
+    await assertSpared(world, 'held');
+    await first.stop();
+    const second = await startController(t, world);
+    await world.until(() => published(world).takeover?.enabled === false);
+    assert.ok(isSaid());
+    await restartManager(world);
+    await world.deleted('in', 'held');
+    assert.equal(evictions(world).length, 0);
+    await second.stop();
   });
 
   it('loses the kind of its heartbeat: nothing is refused until it is there again', async (t) => {
