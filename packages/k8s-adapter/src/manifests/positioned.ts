@@ -160,10 +160,12 @@ export class Field {
     return this.#want('a text', typeof value === 'string' && value !== '' ? value : null);
   }
 
-  wholeNumber(min: number): number {
+  wholeNumber(min: number, max: number = Number.MAX_SAFE_INTEGER): number {
     const isWhole = (value: unknown): value is number => Number.isInteger(value);
     const { value } = this;
-    return this.#want(`a whole number from ${min}`, isWhole(value) && value >= min ? value : null);
+    const isIn = isWhole(value) && value >= min && value <= max;
+    const upTo = max === Number.MAX_SAFE_INTEGER ? '' : ` to ${max}`;
+    return this.#want(`a whole number from ${min}${upTo}`, isIn ? value : null);
   }
 
   truth(): boolean {

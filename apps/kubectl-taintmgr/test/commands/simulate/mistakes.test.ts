@@ -254,6 +254,41 @@ describe('mistakes', () => {
     }
   }
 
+  const most = 2_147_483_647;
+  const ofPods = { template: { spec: { containers: [{ name: 'c', image: 'i' }] } } };
+  for (const [kind, apiVersion, spec, field, got] of [
+    ['Deployment', 'apps/v1', { replicas: most }, 'replicas', most],
+    ['Job', 'batch/v1', { parallelism: most }, 'parallelism', most],
+    ['Job', 'batch/v1', { parallelism: most, completions: 200_000 }, 'completions', 200_000],
+  ] as const) {
+    it(`in the only node beside a ${kind} of ${got} ${field}`, async () => {
+      const status = {};
+      const node = { kind: 'Node', apiVersion: 'v1', metadata: { name: 'n' }, spec: {}, status };
+      const metadata = { name: 'w', namespace: 'shop' };
+      const workload = { kind, apiVersion, metadata, spec: { ...ofPods, ...spec }, status };
+      const source = file('crowd.json', JSON.stringify({ items: [node, workload] }));
+      const { err, code } = await run('simulate', '-f', source);
+      assert.equal(code, 1);
+      const text = `${kind} shop/w: want at most 150000 pods of all workloads, got ${got}`;
+      assert.match(
+        err,
+        new RegExp(`^error: .*crowd\\.json:1:\\d+: items\\[1\\]\\.spec\\.${field}: ${text}\\n$`),
+      );
+    });
+  }
+
+  it('in how many pods a topology and a script ask for', async () => {
+    const crowd = topology.replace(/replicas: \d+/, `replicas: ${most}`);
+    const { err } = await run('simulate', '-f', file('crowd.yaml', crowd));
+    assert.match(err, /replicas: want a whole number from 0 to 150000, got 2147483647\n/);
+    const script = file(
+      'crowd-script.yaml',
+      `events:\n- {at: 1m, scale: {workload: shop/web, replicas: ${most}}}\n`,
+    );
+    const scaled = await run('simulate', '-f', file('topology.yaml', topology), '--script', script);
+    assert.match(scaled.err, /replicas: want a whole number from 0 to 150000, got 2147483647\n/);
+  });
+
   it('in the only node of a snapshot', async () => {
     const source = file(
       'no-node.json',

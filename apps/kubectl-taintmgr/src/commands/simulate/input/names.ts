@@ -10,6 +10,9 @@ const labelKeyPattern =
   /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?$/;
 const labelValuePattern = /^([A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?)?$/;
 
+/** Kubernetes is made for clusters of so many pods; workloads that ask for more are not simulated. */
+export const podsMax = 150_000;
+
 /** The name of an object. Throws FileFault. */
 export function nameOf(field: Field): string {
   return checkName(field, field.text());

@@ -3,7 +3,7 @@ import type { TaintObject } from '@taintmgr/k8s-adapter';
 import type { Field } from '@taintmgr/k8s-adapter/manifests';
 import type { Json, KubeObject, NodeConditionType } from '@taintmgr/sim-cluster';
 import { zoneLabel } from '../../../cluster/facts.ts';
-import { amountsOf, keyOf, labelsOf, labelValueOf, nameOf } from '../input/names.ts';
+import { amountsOf, keyOf, labelsOf, labelValueOf, nameOf, podsMax } from '../input/names.ts';
 import {
   cordoned,
   type DisconnectCause,
@@ -177,7 +177,7 @@ const scalable = ['deployments', 'statefulsets', 'replicasets'] as const;
 function scale(body: Field, members: Members): ScriptAction {
   const field = required(body, members, 'workload');
   const [namespace, name] = keyOf(field);
-  const replicas = required(body, members, 'replicas').wholeNumber(0);
+  const replicas = required(body, members, 'replicas').wholeNumber(0, podsMax);
   return {
     text: `scale ${namespace}/${name} to ${replicas}`,
     targets: null,

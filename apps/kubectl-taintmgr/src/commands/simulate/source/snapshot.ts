@@ -10,6 +10,7 @@ import {
   VirtualClock,
 } from '@taintmgr/sim-cluster';
 import { count, countBy } from '../../../render/count.ts';
+import { podsMax } from '../input/names.ts';
 import { observedStarts } from '../times/observed.ts';
 import { PodTimes } from '../times/pod-times.ts';
 import { namespaceFaults, takePolicies } from './policies.ts';
@@ -57,6 +58,7 @@ export function snapshotSource({ name, values, places }: SnapshotOptions): Clust
     const what = 'there is no node in it that could be taken; want what kubectl get -o json prints';
     throw new FaultyFile([...missing, `${name}: ${what}`]);
   }
+  refuseCrowd(name, api, places);
   return {
     name,
     startsAt,
@@ -74,6 +76,42 @@ export function snapshotSource({ name, values, places }: SnapshotOptions): Clust
     observed: observedStarts(api.list('pods')),
     make,
   };
+}
+
+/** What asks for pods, and how many at once. */
+const wantedIn: Readonly<Record<string, readonly string[]>> = {
+  deployments: ['replicas'],
+  replicasets: ['replicas'],
+  statefulsets: ['replicas'],
+  jobs: ['parallelism', 'completions'],
+};
+
+/** Throws FaultyFile where workloads ask for more pods than any memory holds; the API server takes that. */
+function refuseCrowd(name: string, api: Cluster['api'], places: SnapshotOptions['places']): void {
+  const asking = Object.entries(wantedIn).flatMap(([resource, fields]) =>
+    api.list(resource).flatMap((object) => {
+      const { namespace = '', ownerReferences = [] } = object.metadata;
+      const isOwned = ownerReferences.some(({ kind, name: owner }) => {
+        return kind === 'Deployment' && api.get('deployments', namespace, owner);
+      });
+      const asks = fields.map((field) => ({ field, pods: Number(object.spec[field] ?? Infinity) }));
+      const least = asks.sort((one, other) => one.pods - other.pods)[0];
+      return isOwned || !least || least.pods === Infinity ? [] : [{ object, ...least }];
+    }),
+  );
+  asking.sort((one, other) => other.pods - one.pods);
+  const pods = asking.reduce((sum, one) => sum + one.pods, 0);
+  const [most] = asking;
+  if (!most || pods <= podsMax) return;
+  const { kind, metadata } = most.object;
+  const what = `${kind} ${metadata.namespace}/${metadata.name}`;
+  const text = `${what}: want at most ${podsMax} pods of all workloads, got ${pods}`;
+  const entry = { apiVersion: '', kind: kind ?? '', namespace: metadata.namespace ?? '' };
+  const found = (places?.() ?? [])
+    .flatMap(objectFields)
+    .find((field) => isOf(field, { ...entry, name: metadata.name ?? '', reason: '' }));
+  const at = found?.at(['spec', most.field]);
+  throw new FaultyFile([at ? at.fault(text).message : `${name}: spec.${most.field}: ${text}`]);
 }
 
 /** Since when kube-controller-manager leads, as its lease says; where that is not there, all along. */

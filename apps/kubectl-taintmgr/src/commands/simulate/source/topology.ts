@@ -22,7 +22,7 @@ import {
   topologyObjects,
   VirtualClock,
 } from '@taintmgr/sim-cluster';
-import { amountsOf, keyOf, labelsOf, labelValueOf, nameOf } from '../input/names.ts';
+import { amountsOf, keyOf, labelsOf, labelValueOf, nameOf, podsMax } from '../input/names.ts';
 import { required } from '../script/action.ts';
 import { budgetFields, budgetSpec, taintOf } from '../script/actions.ts';
 import { attempt } from '../script/script.ts';
@@ -147,7 +147,7 @@ function readWorkload(field: Field, parts: Parts): void {
     resources: { requests: { cpu: '100m', memory: '128Mi', ...requests } },
   };
   const options = {
-    replicas: members.get('replicas')?.wholeNumber(0) ?? 1,
+    replicas: members.get('replicas')?.wholeNumber(0, podsMax) ?? 1,
     tolerations: (members.get('tolerations')?.items() ?? []).map(readToleration),
     podSpec: {
       containers: [container],
@@ -164,6 +164,13 @@ function readWorkload(field: Field, parts: Parts): void {
   );
   tryOut(field, trial, `${kind.toLowerCase()}s`, workload);
   workloads.push(workload);
+  const pods = workloads.reduce(
+    (sum, { spec }) => sum + (spec.replicas ?? spec.parallelism ?? 0),
+    0,
+  );
+  if (pods > podsMax) {
+    throw field.fault(`want at most ${podsMax} pods of all workloads, got ${pods} up to here`);
+  }
   const budgetField = members.get('budget');
   if (!budgetField) return;
   const budget = readBudget(budgetField, namespace, name);
