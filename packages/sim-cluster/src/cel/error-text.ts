@@ -208,6 +208,7 @@ const evaluationTexts: readonly (readonly [RegExp, string])[] = [
   [/^Logical operator requires.*$/s, 'no such overload'],
   [/^Optional value is not present$/, 'optional.none() dereference'],
   [/^Invalid regular expression: (.*)$/s, 'error parsing regexp: $1'],
+  [/^(?:RangeError: )?Invalid time zone specified: (.*)$/s, 'unknown time zone $1'],
 ];
 
 function conversionError(type: string): string {

@@ -146,7 +146,7 @@ function manifestOf(file: string, field: Field, namespace: string): Manifest | s
     .map(([path]) => path);
   if (missing.length > 0) {
     const text = `is not an object of Kubernetes: ${missing.join(', ')} missing`;
-    const hint = field.at((missing[0] ?? '').split('.')).hint('want a text');
+    const hint = field.find((missing[0] ?? '').split('.'))?.hint('want a text') ?? '';
     return hint === '' ? text : `${text} (${hint})`;
   }
   return {

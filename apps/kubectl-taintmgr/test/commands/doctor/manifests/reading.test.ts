@@ -134,4 +134,54 @@ describe('doctor -f reads YAML as kubectl does', () => {
     const levels = JSON.parse(out).findings.map(({ level }: Finding) => level);
     assert.deepEqual([code, levels], [0, ['INFO']], out);
   });
+
+  for (const [what, bytes, want] of [
+    [
+      'Windows line ends and a mark of the order of bytes',
+      `\uFEFF${drain(`nodes: [a], ${taint}`)}`.replaceAll('\n', '\r\n'),
+      [],
+    ],
+    ['a Secret', 'apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {a: b}\n', []],
+    [
+      'UTF-16',
+      Buffer.from(`\uFEFF${drain(`nodes: [a], ${taint}`)}`, 'utf16le'),
+      ['FAIL 1 the text is in UTF-16, want UTF-8 ()'],
+    ],
+    [
+      'a kind that is misspelled, in the second document',
+      `# first\n---\n${drain(`nodes: [a], ${taint}`).replace('NodeDrain', 'NodeDrian')}`,
+      [
+        /^FAIL 4 got kind "NodeDrian" of "taintmgr.dev\/v1alpha1", want .* \(did you mean NodeDrain\?\)$/,
+      ],
+    ],
+    [
+      'another version',
+      drain(`nodes: [a], ${taint}`).replace('v1alpha1', 'v9'),
+      [
+        /^FAIL 2 got kind "NodeDrain" of "taintmgr.dev\/v9", want .* of taintmgr.dev\/v1alpha1 \(\)$/,
+      ],
+    ],
+    [
+      'items of a List that are no objects',
+      'apiVersion: v1\nkind: List\nitems:\n- 5\n- {kind: Pod}\n',
+      [
+        'FAIL 4 is not an object of Kubernetes: apiVersion, kind, metadata.name missing ()',
+        'FAIL 5 is not an object of Kubernetes: apiVersion, metadata.name missing ()',
+      ],
+    ],
+  ] as const) {
+    it(`says of ${what} what is wrong, and where`, async () => {
+      writeFileSync('read.yaml', bytes);
+      const { out } = await run('doctor', '-f', 'read.yaml', '-o', 'json');
+      const findings: readonly (Finding & { readonly fix: string })[] = JSON.parse(out).findings;
+      const found = findings.map(
+        ({ level, line, message, fix }) => `${level} ${line} ${message} (${fix})`,
+      );
+      assert.equal(found.length, want.length, out);
+      for (const [at, text] of want.entries()) {
+        if (typeof text === 'string') assert.equal(found[at], text);
+        else assert.match(found[at] ?? '', text);
+      }
+    });
+  }
 });

@@ -2,6 +2,7 @@
 // words, and what it would take and nobody can want.
 import { policyKinds, readManifest } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
+import { didYouMean } from '@taintmgr/k8s-adapter/manifests';
 import type { Manifest } from '../files.ts';
 import { findingAt, type PlacedFinding } from '../finding.ts';
 import { checkMatch, checkOverlaps } from './matching.ts';
@@ -53,8 +54,10 @@ function checkSchema(manifest: Manifest): readonly PlacedFinding[] {
   return judged.faults.map(({ path, text }) => {
     // Files of ours that are no objects of a cluster, such as topologies, have this group too.
     const isOther = path[0] === 'kind' && !Object.hasOwn(policyKinds, manifest.kind);
-    const level = isOther ? 'WARN' : 'FAIL';
+    const meant = isOther ? didYouMean(manifest.kind, Object.keys(policyKinds)) : '';
+    const level = isOther && meant === '' ? 'WARN' : 'FAIL';
     const at = manifest.field.at(path);
-    return findingAt('policies', level, { manifest, at }, text, at.hint(text));
+    const fix = at.hint(text) || meant.replace(/^, /, '');
+    return findingAt('policies', level, { manifest, at }, text, fix);
   });
 }
