@@ -193,9 +193,16 @@ export class ClusterReader {
     return await ifThere(() => this.objects(path));
   }
 
-  /** All disruption budgets; null without the right to see them. */
-  async budgets(): Promise<readonly Budget[] | null> {
-    return await this.ifAllowed(() => this.#list(budgetsPath, {}, budgetFromJson));
+  /**
+   * All disruption budgets; null without the right to see them. Those of `namespace` alone, where one is
+   * given and we may not see others: they are all that count for its pods.
+   */
+  async budgets(namespace?: string): Promise<readonly Budget[] | null> {
+    const read = (path: string) => this.#list(path, {}, budgetFromJson);
+    if (namespace === undefined) return await this.ifAllowed(() => read(budgetsPath));
+    const all = await unless(403, () => read(budgetsPath), null);
+    const path = `/apis/policy/v1/namespaces/${encodeURIComponent(namespace)}/poddisruptionbudgets`;
+    return all ?? (await this.ifAllowed(() => read(path)));
   }
 
   /** When the kubelets of nodes last renewed their leases, by node. */

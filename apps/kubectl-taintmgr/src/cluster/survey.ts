@@ -136,7 +136,7 @@ export function beginForecast(
 ): Begun {
   // Where our controller acts they are needed, and to wait until that is known takes a round trip.
   const managers = reader.taintManagers();
-  const anyway = readAnyway(reader, managers);
+  const anyway = readAnyway(reader, managers, [], namespace);
   const evictor = anyway.then((read) => read.evictor);
   const begun = {
     managers,
@@ -272,8 +272,10 @@ async function readAnyway(
   reader: ClusterReader,
   managers = reader.taintManagers(),
   more: readonly Evidence[] = [],
+  namespace?: string,
 ): Promise<Anyway> {
-  const [budgets, found] = await Promise.all([reader.budgets(), reader.evictors(managers)]);
+  const reading = [reader.budgets(namespace), reader.evictors(managers)] as const;
+  const [budgets, found] = await Promise.all(reading);
   const evictors = more.length === 0 ? found : withEvidence(found, more);
   const read = {
     taintManagers: () => managers,

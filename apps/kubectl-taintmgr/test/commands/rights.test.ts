@@ -109,6 +109,12 @@ const users: Users = {
   asker: [
     { verbs: ['get', 'list'], apiGroups: [''], resources: ['nodes'] },
     { verbs: ['get', 'list'], apiGroups: [''], resources: ['pods'], namespace: 'shop' },
+    {
+      verbs: ['list'],
+      apiGroups: ['policy'],
+      resources: ['poddisruptionbudgets'],
+      namespace: 'shop',
+    },
   ],
   viewer: roleRules('taintmgr-viewer'),
 };
@@ -277,6 +283,13 @@ describe('a user of one namespace who may read nodes', () => {
     assert.equal(code, 0, err);
     assert.match(out, /\nshop +web +n1 +(?:overdue|now) .* bad:NoExecute /);
     assert.doesNotMatch(out, /on-n3/);
+  });
+
+  it('sees the budgets of the namespace', async () => {
+    const { out, err } = await run('pending', '-n', 'shop', '-l', 'app=web');
+    // Otherwise it would be unknown what holds the pod back.
+    assert.match(out, /\nshop +web +n1 .* bad:NoExecute +<none>\n/);
+    assert.doesNotMatch(err, /could not be read: poddisruptionbudgets/);
   });
 });
 
