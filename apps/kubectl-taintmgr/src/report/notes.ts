@@ -144,7 +144,7 @@ function evictorNotes(
   const estimates =
     `estimates: ${program} keeps its timers in memory, and they are counted from when ` +
     `taints and tolerations were written${from}`;
-  if (compare) return [`times of UPSTREAM are ${estimates}`];
+  if (compare) return [`times of KUBE-CONTROLLER-MANAGER are ${estimates}`];
   if (!goes) return [];
   const who = taintEvictors(evictors);
   // Times that limits make are estimates too, and have a note of their own.

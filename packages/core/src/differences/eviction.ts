@@ -87,7 +87,7 @@ export const evictionDifferences = [
     name: 'last-replica',
     upstream: 'It is a static pod, and no rule spares its own pod or its replicas.',
     precise:
-      'The last ready replica of our own stays, and goes when another is ready; so it does under `upstream-1.36`.',
+      'The last ready replica of our own stays, and goes when another is ready; so it does with `--semantics=upstream-1.36`.',
     why: 'Nobody would be left who evicts, taints or heeds limits. Only where the controller is told its own pod.',
     proof: 'own-replicas.test.ts',
   },

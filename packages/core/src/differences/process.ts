@@ -23,7 +23,7 @@ export const processDifferences: readonly Difference[] = [
     upstream:
       'Before a deletion the pod is read, and the patch of its status names the uid that was read.',
     precise:
-      '`precise` sends the uid of its decision and reads nothing, but on an old view; `upstream-1.36` sends the patch by name alone.',
+      'taintmgr sends the uid of its decision and reads nothing, but on an old view; with `--semantics=upstream-1.36` it sends the patch by name alone.',
     why: 'One request less for each eviction; a uid that is wrong is refused.',
     proof: '../../k8s-adapter/test/controller/procedures/upstream-requests.test.ts',
   },
@@ -48,7 +48,7 @@ export const processDifferences: readonly Difference[] = [
     upstream:
       'A pod that may not be marked with DisruptionTarget is not deleted; that is one try of five.',
     precise:
-      '`precise` deletes it without the condition, and says so. `upstream-1.36` does as upstream.',
+      'taintmgr deletes it without the condition, and says so. With `--semantics=upstream-1.36` it does as kube-controller-manager.',
     why: 'The condition tells others why a pod goes; that it cannot be written is no reason to keep the pod.',
     proof: '../../k8s-adapter/test/controller/procedures/pod-removal.test.ts',
   },
@@ -57,7 +57,7 @@ export const processDifferences: readonly Difference[] = [
     upstream:
       'A node whose kubelet said NotReady and then falls silent gets no further Event, and its pods are not marked again.',
     precise:
-      '`precise` writes NodeNotReady once more and marks the pods: now nobody answers for them. `upstream-1.36` does as upstream.',
+      'taintmgr writes NodeNotReady once more and marks the pods: now nobody answers for them. With `--semantics=upstream-1.36` it does as kube-controller-manager.',
     why: 'Until then the kubelet was alive and answered for its pods (`not-ready-untold`).',
     proof: 'testdata/lifecycle/kubelet-not-ready.txt',
   },

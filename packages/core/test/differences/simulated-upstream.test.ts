@@ -47,9 +47,9 @@ describe('docs/differences.md', () => {
 function differencesPage(): string {
   return `# Where taintmgr differs from kube-controller-manager and the kubelet
 
-With semantics \`upstream-1.36\` the engine does to the letter what kube-controller-manager 1.36.2 does:
-\`npm run conformance\` replays its recorded behaviour case by case. With \`precise\`, the default, it
-differs in the ways below and in no others. Proofs are relative to \`packages/core/test\`.
+With \`--semantics=upstream-1.36\` the engine does to the letter what kube-controller-manager 1.36.2 does:
+\`npm run conformance\` replays its recorded behaviour case by case. By the rules of taintmgr
+(\`--semantics=precise\`, the default) it differs in the ways below and in no others. Proofs are relative to \`packages/core/test\`.
 
 ## Taint eviction
 
@@ -62,29 +62,29 @@ ${tableOf(lifecycleDifferences)}
 ## Node pressure
 
 Here upstream is the kubelet's eviction manager: with \`kubelet-1.36\` the machine does what that of
-1.36.2 does, and \`precise\` differs in these ways.
+1.36.2 does, and taintmgr (\`precise\`) differs in these ways.
 
-${tableOf(pressureDifferences, 'kubelet-1.36')}
+${tableOf(pressureDifferences, 'kubelet 1.36')}
 
 ## Requests, Events and the process
 
 These hold in both semantics where the row does not say otherwise: they are about how a decision is
 carried out, not about what is decided.
 
-${tableOf(processDifferences, 'kube-controller-manager', 'taintmgr')}
+${tableOf(processDifferences)}
 `;
 }
 
 function tableOf(
   table: readonly Difference[],
-  semantics = 'upstream-1.36',
-  ours = 'precise',
+  theirs = 'kube-controller-manager 1.36',
+  ours = 'taintmgr',
 ): string {
   const rows = table.map(
     ({ name, upstream, precise, why, proof }) =>
       `| \`${name}\` | ${upstream} | ${precise} | ${why} | ${proof} |`,
   );
-  return `| difference | ${semantics} | ${ours} | why | proof |
+  return `| difference | ${theirs} | ${ours} | why | proof |
 |---|---|---|---|---|
 ${rows.join('\n')}`;
 }

@@ -86,18 +86,26 @@ function stayingLine(pods: readonly PlannedPod[]): readonly string[] {
   const byPolicy = keptByPolicies(kept);
   const keptBy = [...byPolicy].map(([text, number]) => [number, text] as const);
   const ofPolicies = keptBy.reduce((sum, [number]) => sum + number, 0);
+  const finished = kept.filter(isFinished).length;
   const skipped = pods.filter(({ fate }) => fate.kind === 'skip').length;
   const parts = [
     [ofDaemonSets, 'of a DaemonSet'],
     [mirrors, 'static'],
     ...keptBy,
-    [kept.length - mirrors - ofPolicies, 'tolerating the taint without limit'],
+    [finished, 'finished'],
+    [kept.length - mirrors - ofPolicies - finished, 'tolerating the taint without limit'],
     [skipped, 'terminating for too long'],
   ] as const;
   const named = parts.filter(([number]) => number > 0).map(([number, what]) => `${number} ${what}`);
   const number = ofDaemonSets + kept.length + skipped;
   const verb = number === 1 ? 'stays' : 'stay';
   return number === 0 ? [] : [`${count(number, 'pod')} ${verb}: ${named.join(', ')}`];
+}
+
+/** It stays since it has ended, whatever it tolerates. */
+function isFinished({ pod: { phase }, because: [decisive] }: PlannedPod): boolean {
+  const isByTaint = decisive?.code === 'NoToleration' || decisive?.code === 'TolerationExpires';
+  return isByTaint && (phase === 'Succeeded' || phase === 'Failed');
 }
 
 /** The pods that no controller starts again elsewhere; none: nothing. */

@@ -100,7 +100,7 @@ function podColumns(columns: PodColumns): readonly Column<PodReport>[] {
   const { compare, whatIf, after, now } = columns;
   const present: readonly Column<PodReport>[] = [['PRESENT', presentText]];
   const upstream: readonly Column<PodReport>[] = [
-    ['UPSTREAM', (pod) => upstreamText(pod, now + after, after)],
+    ['KUBE-CONTROLLER-MANAGER', (pod) => upstreamText(pod, now + after, after)],
     ['RULE', (pod) => pod.upstream?.differences[0] ?? none],
   ];
   return [

@@ -126,7 +126,7 @@ function describePod(
     ['Because', whyText(explanation.decision)],
     ...(goes ? (survey.jobEnds ?? []).map((line) => ['Then', printable(line)] as const) : []),
     ...(present ? [['Present', decisionText(present.decision, survey.at, 0)] as const] : []),
-    ...(upstream ? [['Upstream', upstreamLine(upstream, at, after)] as const] : []),
+    ...(upstream ? [['kube-controller-manager', upstreamLine(upstream, at, after)] as const] : []),
     ...blockedBy.map((text, index) => [index === 0 ? 'Blocked by' : '', text] as const),
     ...requests.map((one, index) => {
       return [index === 0 ? 'Requests' : '', printable(describeEvictionRequest(one))] as const;

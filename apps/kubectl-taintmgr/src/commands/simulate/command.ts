@@ -21,6 +21,7 @@ import {
   withSummary,
 } from './result/documents.ts';
 import { type FailIf, parseFailIf, readingsText } from './result/fail-if/condition.ts';
+import { shownName } from './result/lines.ts';
 import { simulationTable } from './result/table.ts';
 import { emptyScript, readEvents, readScript, type Script } from './script/script.ts';
 import { liveSource } from './source/live.ts';
@@ -74,7 +75,10 @@ function conditionsOf(flags: SimulateFlags, rules: readonly Semantics[] | null):
   const { failIf = [], variant = [] } = flags;
   const mustName = variant.length > 0;
   const names = mustName ? variant.map(({ name }) => name) : rules;
-  return failIf.map((text) => parseFailIf(text, { names, mustName }));
+  const shown = mustName
+    ? names
+    : (rules?.map((semantics) => shownName({ name: semantics, semantics })) ?? null);
+  return failIf.map((text) => parseFailIf(text, { names, shown, mustName }));
 }
 
 async function scriptOf({ script, event = [], until }: SimulateFlags): Promise<Script> {
@@ -162,7 +166,7 @@ async function play(
     };
     const common = { source, script, seed, until, beginning };
     const options = { ...common, policies, semantics, onStart };
-    const what = variants.length > 1 ? `${name}: ` : '';
+    const what = variants.length > 1 ? `${shownName({ name, semantics })}: ` : '';
     runs.push(withSummary(await watched(options, what, audience), until, name));
   }
   const limits = conditions.map((condition) => condition.judge(runs));
@@ -183,10 +187,11 @@ function answerOf(result: Result): Answer {
   };
 }
 
-function reportLimits({ limits }: Result, output: Output): ExitCode {
+function reportLimits({ limits, runs }: Result, output: Output): ExitCode {
+  const shown = new Map(runs.map((run) => [run.name, shownName(run)]));
   const crossed = limits.filter(({ exceeded }) => exceeded);
   for (const { limit, readings } of crossed) {
-    output.err(`limit crossed: ${printable(limit)}: ${printable(readingsText(readings))}`);
+    output.err(`limit crossed: ${printable(limit)}: ${printable(readingsText(readings, shown))}`);
   }
   return crossed.length > 0 ? exitCode.exceeded : exitCode.done;
 }

@@ -238,4 +238,26 @@ it('says once why a pod goes where the taint is there with another effect', () =
   const made = plan(noFlags, [there], [pod('web')], [], taint('maintenance=kernel:NoSchedule'));
   const text = renderPlan(made, now, asTable);
   assert.equal(text.match(/no toleration/g)?.length, 1, text);
+
+  it('says of pods that have ended that they stay for that', () => {
+    const targets = [{ name: 'n1', zone: '' }];
+    const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'report' };
+    const ended = pod('report-1', { phase: 'Succeeded', owner });
+    const { pods } = planDrain(now, {
+      config: resolveDrainConfig({
+        taint: maintenance,
+        targets,
+        waitCompleted: { timeoutMs: 60_000, pods: null },
+      }),
+      nodes: [node('n1')],
+      pods: [ended, pod('kept', tolerates('maintenance'))].map((one) => ({
+        pod: one,
+        finalizers: [],
+      })),
+      budgets: [],
+      nodeAnswers: () => true,
+    });
+    const text = renderPlan({ taint: maintenance, pods }, now, asTable);
+    assert.match(text, /^2 pods stay: 1 finished, 1 tolerating the taint without limit$/m);
+  });
 });

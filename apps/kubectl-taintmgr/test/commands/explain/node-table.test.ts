@@ -228,7 +228,7 @@ describe('what a reader should know first', () => {
     const [doubt] = explain(by(withUpstream(may), waiting)).notes;
     assert.match(doubt ?? '', /^kube-controller-manager \(x\) may evict /);
     assert.deepEqual(explain(going, { compare: 'kcm-1.36' }).notes, [
-      `times of UPSTREAM are estimates: ${whyEstimates}`,
+      `times of KUBE-CONTROLLER-MANAGER are estimates: ${whyEstimates}`,
     ]);
   });
 

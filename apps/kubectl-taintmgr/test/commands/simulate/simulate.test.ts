@@ -271,7 +271,7 @@ events:
     }
     const { out } = await run('simulate', '-f', source, '--compare', '--until', '1m');
     assert.match(out, /^never down, and nobody evicted: .*shop\/web/m);
-    assert.match(out, /^upstream-1\.36: 0 evictions/m);
+    assert.match(out, /^kube-controller-manager: 0 evictions/m);
   });
 });
 

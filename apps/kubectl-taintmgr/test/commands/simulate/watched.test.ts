@@ -43,7 +43,7 @@ describe('a simulation of a week', () => {
 
   it('names the variant that is played', async () => {
     const running = start(['simulate', ...files, '--until', '168h', '--compare'], true);
-    await running.output.saw(/^simulating precise: \d.* of 7d$/);
+    await running.output.saw(/^simulating taintmgr: \d.* of 7d$/);
     running.interrupt();
     assert.equal((await running.result).code, 130);
   });

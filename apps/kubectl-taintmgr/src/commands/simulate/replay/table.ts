@@ -5,6 +5,7 @@ import { count } from '../../../render/count.ts';
 import { printable } from '../../../render/printable.ts';
 import { renderTable, type TableOptions } from '../../../render/table.ts';
 import { apiVersion } from '../../../report/documents.ts';
+import { shownName } from '../result/lines.ts';
 import type { Difference, MemberDifference } from './difference.ts';
 import type { Replay } from './replay.ts';
 import { targetText } from './target.ts';
@@ -50,8 +51,10 @@ function headline({ file, head, lastAt }: Replay): string {
   const startedAt = parseTime(head.startedAt);
   const length = startedAt === null || lastAt === null ? 0 : lastAt - startedAt;
   const { version, engine } = head;
+  const { semantics = 'precise' } = engine;
+  const rules = shownName({ name: semantics, semantics });
   return printable(
-    `${formatDuration(length)} of ${file} from ${head.startedAt}, recorded by ${version}, ${engine.semantics ?? 'precise'}`,
+    `${formatDuration(length)} of ${file} from ${head.startedAt}, recorded by ${version}, by the rules of ${rules}`,
   );
 }
 

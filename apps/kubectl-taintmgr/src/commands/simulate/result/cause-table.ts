@@ -16,30 +16,38 @@ const kindTexts: Readonly<Record<CauseKind, string>> = {
   failure: 'failed requests',
 };
 
-interface Row extends Cause {
-  readonly variant: string;
-}
+/** A cause, or the name of the run that those below it are of. */
+type Row = Cause | string;
 
 /** One row for each cause and workload, and below them each reason once; '' where nothing kept any pod. */
 export function causeTable(runs: readonly RunResult[], options: TableOptions): string {
-  const rows = runs.flatMap(({ name, summary }): readonly Row[] =>
-    summary.causes.map((cause) => ({ ...cause, variant: name })),
-  );
-  if (rows.length === 0) return '';
-  const variant: Column<Row> = ['VARIANT', (row) => row.variant];
+  const causes = runs.flatMap(({ summary }) => summary.causes);
+  if (causes.length === 0) return '';
+  const isNamed = runs.length > 1;
+  const rows = runs.flatMap(({ name, summary }): readonly Row[] => {
+    return isNamed && summary.causes.length > 0 ? [name, ...summary.causes] : summary.causes;
+  });
   const columns: readonly Column<Row>[] = [
-    ['KEPT BY', causeText],
-    ...(runs.length > 1 ? [variant] : []),
-    ['WORKLOAD', ({ workload }) => workloadText(workload, options)],
-    ['PODS', ({ pods }) => (pods === 0 ? none : String(pods))],
-    ['FROM', ({ from }) => seconds(from)],
-    ['UNTIL', ({ until }) => (until === null ? none : seconds(until))],
+    ['KEPT BY', (row) => nameText(row, isNamed)],
+    ['WORKLOAD', ofCause(({ workload }) => workloadText(workload, options))],
+    ['PODS', ofCause(({ pods }) => (pods === 0 ? none : String(pods)))],
+    ['FROM', ofCause(({ from }) => seconds(from))],
+    ['UNTIL', ofCause(({ until }) => (until === null ? none : seconds(until)))],
   ];
-  const reasons = new Set(rows.map((row) => `  ${causeText(row)}: ${row.text}`));
+  const reasons = new Set(causes.map((cause) => `  ${causeText(cause)}: ${cause.text}`));
   const lines = [...reasons].map((line) => {
     return options.wide ? printable(line) : wrapped(line, '    ');
   });
   return [renderColumns(columns, rows, options), ...lines].join('\n');
+}
+
+function nameText(row: Row, isNamed: boolean): string {
+  if (typeof row === 'string') return row;
+  return `${isNamed ? '  ' : ''}${causeText(row)}`;
+}
+
+function ofCause(text: (cause: Cause) => string): (row: Row) => string {
+  return (row) => (typeof row === 'string' ? '' : text(row));
 }
 
 function causeText({ kind, name }: Cause): string {

@@ -3,6 +3,16 @@ import { formatDuration } from '@taintmgr/core/time';
 import { count } from '../../../render/count.ts';
 import type { RunResult } from './documents.ts';
 
+const byRules: ReadonlyMap<string, string> = new Map([
+  ['precise', 'taintmgr'],
+  ['upstream-1.36', 'kube-controller-manager'],
+]);
+
+/** Runs that nobody has named have their rules for a name: people are told whose rules these are. */
+export function shownName({ name, semantics }: Pick<RunResult, 'name' | 'semantics'>): string {
+  return name === semantics ? (byRules.get(semantics) ?? name) : name;
+}
+
 /** Of pods that fit nowhere, and of loops, so many are named. */
 const namedMax = 10;
 
@@ -23,7 +33,7 @@ export function unplacedLines(
   return [first, ...lines, ...(more > 0 ? [`  and ${more} more`] : [])];
 }
 
-/** `precise: 15 evictions, 0 refused by PDBs, 6 nodes tainted` */
+/** `taintmgr: 15 evictions, 0 refused by PDBs, 6 nodes tainted` */
 export function totals({ name, summary }: RunResult): string {
   const { evictions, refusals, failures, nodesTainted } = summary;
   const failed = failures > 0 ? `, ${failures} failed` : '';

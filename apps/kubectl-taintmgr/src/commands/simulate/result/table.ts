@@ -8,13 +8,13 @@ import { assumedLines } from './assumed-lines.ts';
 import { causeTable } from './cause-table.ts';
 import { budgetTable, jobTable, workloadTable } from './columns.ts';
 import type { Result, RunResult } from './documents.ts';
-import { loopLines, totals, unplacedLines } from './lines.ts';
+import { loopLines, shownName, totals, unplacedLines } from './lines.ts';
 import { rowTable } from './row-table.ts';
 import { timeline } from './timeline.ts';
 
 /** What happened, for a person: a few tables and a sentence on each. */
 export function simulationTable(result: Result, options: TableOptions): string {
-  const { runs } = result;
+  const runs = result.runs.map((run) => ({ ...run, name: shownName(run) }));
   const [first] = runs;
   if (!first) return '';
   const parts = [

@@ -369,7 +369,7 @@ describe('a recording', () => {
     const file = write('steering.jsonl', [first, stops, ''].join('\n'));
     const { code, out, err } = await run('simulate', '--replay', file);
     assert.equal(code, 2);
-    assert.match(out, /, recorded by \^\[\[31m9\.9, precise\n/);
+    assert.match(out, /, recorded by \^\[\[31m9\.9, by the rules of taintmgr\n/);
     assert.match(err, /^Note: recorded by \^\[\[31m9\.9; this is /m);
     assert.ok(!`${out}${err}`.includes('\u001b'));
   });

@@ -10,6 +10,8 @@ import type { Notation } from './notation.ts';
 export interface Runs {
   /** Null: that hangs on a cluster which is not read yet. */
   readonly names: readonly string[] | null;
+  /** What they are called for people, who may call them so too; left out: the same. */
+  readonly shown?: readonly string[] | null;
   readonly mustName: boolean;
 }
 
@@ -44,9 +46,16 @@ export function callsIn(
     }
     const wrong = variantFault(variant, runs);
     if (wrong !== null) throw fault(second ?? column, wrong);
-    return { metric, subject, variant: variant ?? runs.names?.[0] ?? '', column };
+    return { metric, subject, variant: meantName(variant, runs) ?? '', column };
   };
   return metricNodes(root).map(({ metric, given, start }) => read(metric, given, start));
+}
+
+/** The name of the run that is meant; null: none is known. */
+export function meantName(variant: string | null, { names, shown }: Runs): string | null {
+  if (variant === null) return names?.[0] ?? null;
+  const index = shown?.indexOf(variant) ?? -1;
+  return names?.[index] ?? variant;
 }
 
 interface MetricNode {
@@ -67,12 +76,13 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
 }
 
-function variantFault(variant: string | null, { names, mustName }: Runs): string | null {
+function variantFault(variant: string | null, { names, shown, mustName }: Runs): string | null {
   if (names === null) return null;
-  const all = choicesText(names);
+  const known = shown ?? names;
+  const all = choicesText(known);
   if (variant === null) {
     return mustName && names.length > 1 ? `want a variant after the name, one of ${all}` : null;
   }
-  if (names.includes(variant)) return null;
-  return `no variant ${variant}${didYouMean(variant, names) || ';'} there are ${all}`;
+  if (known.includes(variant) || names.includes(variant)) return null;
+  return `no variant ${variant}${didYouMean(variant, known) || ';'} there are ${all}`;
 }

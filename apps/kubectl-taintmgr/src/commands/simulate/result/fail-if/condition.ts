@@ -7,7 +7,7 @@ import { choicesText } from '../../../../render/count.ts';
 import { UsageError } from '../../../../usage-error.ts';
 import type { Recording } from '../../record/recorder.ts';
 import type { Summary } from '../summary.ts';
-import { type Call, callsIn, type Fault, type Runs } from './calls.ts';
+import { type Call, callsIn, type Fault, meantName, type Runs } from './calls.ts';
 import { environmentOf } from './environment.ts';
 import { faultOf } from './faults.ts';
 import { type Measured, metricNames, metrics } from './metrics.ts';
@@ -59,7 +59,8 @@ export function parseFailIf(text: string, runs: Runs): FailIf {
   let judged: readonly Judged[] = [];
   let readings: Reading[] = [];
   const environment = environmentOf((metric, subject, variant) => {
-    const run = judged.find(({ name }) => name === (variant ?? runs.names?.[0]));
+    const meant = meantName(variant, runs);
+    const run = judged.find(({ name }) => name === meant);
     return (unit) => {
       const reading = run && readingOf({ metric, subject, run, unit });
       if (!reading) throw fault(1, `nothing to measure for ${metric}(${subject})`);
@@ -137,10 +138,13 @@ function matches(subject: string, name: string): boolean {
 }
 
 /** `shop/web had 33.3%`, with the variants where there are several. */
-export function readingsText(readings: readonly Reading[]): string {
+export function readingsText(
+  readings: readonly Reading[],
+  shown: ReadonlyMap<string, string> = new Map(),
+): string {
   const isOfOne = new Set(readings.map(({ variant }) => variant)).size < 2;
   const texts = readings.map((reading) => {
-    const where = isOfOne ? '' : ` in ${reading.variant}`;
+    const where = isOfOne ? '' : ` in ${shown.get(reading.variant) ?? reading.variant}`;
     return `${reading.worst} had ${valueText(reading)}${where}`;
   });
   return [...new Set(texts)].join(', ');

@@ -121,6 +121,24 @@ describe('a condition of --fail-if', () => {
     const named = parseFailIf('down(shop/web, upstream-1.36) > 0', rules).judge(both);
     assert.equal(named.readings[0]?.value, 2);
   });
+
+  it('takes the name by which a table shows a run that nobody has named', () => {
+    const names = ['precise', 'upstream-1.36'];
+    const shown = ['taintmgr', 'kube-controller-manager'];
+    const rules = { names, shown, mustName: false };
+    const both = [{ ...judged('precise', 1, 20) }, { ...judged('upstream-1.36', 2, 20) }];
+    const { readings } = parseFailIf(
+      'down(shop/web, kube-controller-manager) > down(shop/web, taintmgr)',
+      rules,
+    ).judge(both);
+    assert.deepEqual(
+      readings.map(({ value }) => value),
+      [2, 1],
+    );
+    const text = readingsText(readings, new Map([[names[0] ?? '', shown[0] ?? '']]));
+    assert.equal(text, 'shop/web had 2 in upstream-1.36, shop/web had 1 in taintmgr');
+    assert.throws(() => parseFailIf('down(shop/web, other) > 0', rules), /there are taintmgr/);
+  });
 });
 
 describe('a condition that cannot be read', () => {
