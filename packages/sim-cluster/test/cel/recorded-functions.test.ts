@@ -64,3 +64,26 @@ for (const [name, { expression, result }] of Object.entries(recorded('12-admissi
     assert.equal(summed(fixture().client.post(path, policy)), result);
   });
 }
+
+test('a time zone that does not exist is named, as Go names it', () => {
+  const rule = 'timestamp("2026-03-01T12:34:56Z").getHours("Nowhere/Land") == 12';
+  const ruled = { ...spec, 'x-kubernetes-validations': [{ rule }] };
+  const schema = { openAPIV3Schema: { type: 'object', properties: { spec: ruled } } };
+  const versions = [{ name: 'v1', served: true, storage: true, schema }];
+  const { client, pass } = fixture();
+  const metadata = { name: 'widgets.example.com' };
+  const definition = {
+    metadata,
+    spec: { group: 'example.com', scope: 'Cluster', names, versions },
+  };
+  client.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
+  pass(2000);
+  const { status, body } = client.post('/apis/example.com/v1/widgets', {
+    apiVersion: 'example.com/v1',
+    kind: 'Widget',
+    metadata: { name: 'w' },
+    spec: { n: 1 },
+  });
+  assert.equal(status, 422);
+  assert.match(String(body.message), /"object": unknown time zone Nowhere\/Land evaluating rule: /);
+});
