@@ -45,6 +45,8 @@ export class NodeDrainCheckers {
   readonly #versions = new Map<string, Version[]>();
   readonly #nodes = new Map<string, NodeRecord>();
   readonly #order: NodeDrainOrder;
+  /** Drains that were over their limit, by name, and at which instant. */
+  readonly #suspects = new Map<string, number>();
   /** How many pods of an owner a life of the client has made to leave a node, for a version of a drain. */
   readonly #returns = new Map<string, { times: number; replicas: number }>();
 
@@ -88,6 +90,7 @@ export class NodeDrainCheckers {
 
   #observe({ at, change, by }: ObservedChange): void {
     const { type, object } = change;
+    this.#judgeSuspects(at);
     if (change.resource === resource) this.#follow(at, object);
     if (change.resource === 'nodes') this.#node(at, type === 'DELETED' ? null : object, object, by);
     if (change.resource === 'pods' && by) this.#pod(at, object, by);
@@ -122,7 +125,7 @@ export class NodeDrainCheckers {
     if (by) {
       this.#cordon(name, before, object, known);
       this.#taints(at, name, before, object, known, by);
-      this.#limits(at, object);
+      for (const { id } of marksOf(object)) if (this.#overLimit(id, at)) this.#suspects.set(id, at);
     } else {
       const now = new Set(taintsOf(object).map(timedTextOf));
       for (const taint of taintsOf(before)) {
@@ -176,24 +179,34 @@ export class NodeDrainCheckers {
     }
   }
 
-  /** As many nodes at a time as a drain says, and those that it says may be held up. */
-  #limits(at: number, object: KubeObject): void {
-    for (const { id } of marksOf(object)) {
-      const recent = this.#recent(id, at);
-      const limits = recent.map(({ limits: { nodesAtOnce = 1, heldUpNodes = 1 } = {} }) =>
-        nodesAtOnce === 0 || typeof nodesAtOnce === 'string'
-          ? Number.POSITIVE_INFINITY
-          : nodesAtOnce + heldUpNodes,
-      );
-      // A node that is done with has its mark until that is written, and writes may be late.
-      const isLong = recent.some(({ afterNode }) => afterNode !== undefined);
-      const busy = this.#api.list('nodes').filter((node) => {
-        return isAtWork(node, id, at) && (isLong || this.#hasPodsToGo(node, recent));
-      });
-      if (limits.length === 0 || busy.length <= Math.max(...limits)) continue;
-      const names = busy.map(({ metadata }) => metadata.name).join(', ');
-      this.#report('keeps to its limits', `${id} is at work on ${names}`);
+  /**
+   * As many nodes at a time as a drain says, and those that it says may be held up. Two nodes that hand over are
+   * written one after the other: a drain that still breaks its limit after that instant is reported.
+   */
+  #judgeSuspects(at: number): void {
+    for (const [id, since] of this.#suspects) {
+      if (since === at) continue;
+      this.#suspects.delete(id);
+      const busy = this.#overLimit(id, at);
+      if (busy) this.#report('keeps to its limits', `${id} is at work on ${busy.join(', ')}`);
     }
+  }
+
+  /** The nodes that the drain is at work on; null: as many as it may. */
+  #overLimit(id: string, at: number): readonly string[] | null {
+    const recent = this.#recent(id, at);
+    const limits = recent.map(({ limits: { nodesAtOnce = 1, heldUpNodes = 1 } = {} }) =>
+      nodesAtOnce === 0 || typeof nodesAtOnce === 'string'
+        ? Number.POSITIVE_INFINITY
+        : nodesAtOnce + heldUpNodes,
+    );
+    // A node that is done with has its mark until that is written, and writes may be late.
+    const isLong = recent.some(({ afterNode }) => afterNode !== undefined);
+    const busy = this.#api.list('nodes').filter((node) => {
+      return isAtWork(node, id, at) && (isLong || this.#hasPodsToGo(node, recent));
+    });
+    const isOver = limits.length > 0 && busy.length > Math.max(...limits);
+    return isOver ? busy.map(({ metadata }) => metadata.name) : null;
   }
 
   #hasPodsToGo({ metadata: { name } }: KubeObject, specs: readonly KubeObject['spec'][]): boolean {

@@ -140,11 +140,11 @@ export class Story {
     const { stage } = this;
     stage.calm();
     this.drains.killAll();
-    this.#plot.calm?.(this);
     if (!this.#lifecycle || draw.chance(0.7)) {
       for (const name of this.nodeNames) this.cluster.node(name).resume();
     }
     for (const name of this.nodeNames) this.cluster.node(name).setStatsFault(null);
+    this.#plot.calm?.(this);
     const calmSince = this.now();
     stage.passUntil(calmSince + recoveryMs);
     const recoveredAt = this.now();
