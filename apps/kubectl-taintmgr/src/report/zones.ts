@@ -93,6 +93,6 @@ function zoneCounts(
 }
 
 /** Whether taintmgr-controller keeps the pod, as no other replica of its own is ready. */
-export function isLastReplica({ explanation }: Pick<PodReport, 'explanation'>): boolean {
+function isLastReplica({ explanation }: Pick<PodReport, 'explanation'>): boolean {
   return explanation.decision.because[0]?.code === 'LastReplica';
 }

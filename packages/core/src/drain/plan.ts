@@ -45,7 +45,7 @@ export interface PlanInput {
 }
 
 /** The pod of taintmgr-controller, its replicas, and their nodes. */
-export interface OwnReplicasKnown {
+interface OwnReplicasKnown {
   readonly pod: OwnPod;
   readonly replicas: readonly Pod[];
   readonly nodes: readonly Node[];

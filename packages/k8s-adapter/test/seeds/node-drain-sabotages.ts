@@ -2,7 +2,6 @@
 import type { Command, Engine, Event } from '@taintmgr/core';
 import type { NodeDrain } from '@taintmgr/core/policy';
 import type { Machine } from '../../src/controller/loop-parts.ts';
-import { hearing } from './machines.ts';
 import type { Planted } from './sabotages.ts';
 
 const story = { story: 'drains' } as const;
@@ -45,8 +44,8 @@ export const nodeDrainSabotages: Readonly<Record<string, Planted>> = {
     sabotage: { machine: (engine) => told(engine, { lastPods: [] }) },
   },
   'does not know pods that come back': {
-    ...{ ...story, seed: 3, breaks: ['leaves pods that come back again and again'] },
-    sabotage: { machine: (engine) => hearing(engine, withOtherOwner) },
+    ...{ ...story, seed: 20, breaks: ['leaves pods that come back again and again'] },
+    sabotage: { machine: evictingAgain },
   },
   'leaves cordons behind when a drain is undone': {
     ...{ ...story, seed: 3, breaks: ['is undone'] },
@@ -72,11 +71,43 @@ function told(engine: Engine, changes: Partial<NodeDrain>): Machine {
   };
 }
 
-/** Each pod is the first of its owner. */
-function withOtherOwner(event: Event): Event {
-  if (event.kind !== 'podUpsert' || !event.pod.owner) return event;
-  const { pod } = event;
-  return { ...event, pod: { ...pod, owner: { ...event.pod.owner, name: `${pod.uid}.x` } } };
+/** Whatever an owner makes in the place of a pod that the drain has evicted, it evicts a second later. */
+function evictingAgain(engine: Engine): Machine {
+  type Evict = Command & { readonly kind: 'evictPod' };
+  const owners = new Map<string, string>();
+  const evicted = new Map<string, Evict>();
+  const back = new Map<string, { readonly at: number; readonly command: Evict }>();
+  const due = (now: number): readonly Command[] =>
+    Array.from(back, ([uid, { at, command }]) => {
+      if (at > now) return [];
+      back.delete(uid);
+      return [command];
+    }).flat();
+  const handle: Machine['handle'] = (now, event) => {
+    if (event.kind === 'result' && event.id.startsWith('again/')) return [];
+    const commands = [...engine.handle(now, event)];
+    for (const command of commands) {
+      if (command.kind === 'evictPod') evicted.set(owners.get(command.pod.uid) ?? '', command);
+    }
+    if (event.kind === 'podDelete') back.delete(event.uid);
+    if (event.kind === 'podUpsert' && event.pod.owner) {
+      const { uid, namespace, name, nodeName, owner } = event.pod;
+      const key = `${nodeName} ${owner.kind} ${namespace}/${owner.name}`;
+      const before = evicted.get(key);
+      if (before && owners.get(uid) !== key) {
+        const pod = { uid, namespace, name, nodeName };
+        back.set(uid, { at: now + 1000, command: { ...before, id: `again/${uid}`, pod } });
+      }
+      owners.set(uid, key);
+    }
+    return event.kind === 'tick' ? [...commands, ...due(now)] : commands;
+  };
+  const nextWake = (): number | null => {
+    const wakes = [engine.nextWake(), ...Array.from(back.values(), ({ at }) => at)];
+    const known = wakes.filter((wake) => wake !== null);
+    return known.length > 0 ? Math.min(...known) : null;
+  };
+  return { handle, nextWake };
 }
 
 function withoutDrain(command: Command): Command {
