@@ -27,11 +27,11 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './drain': {
     values: `
-      DrainMachine SoloDrain budgetsOver describeEvictionRequest drainFaultText drainFaultsText drainFlag drainHeartbeatMs drainStaleMs drainText
+      DrainMachine SoloDrain budgetsOver deletedByPolicy describeEvictionRequest drainFaultText drainFaultsText drainFlag drainHeartbeatMs drainStaleMs drainText
       filterPod interceptedReason interceptionIn interceptionRepeatMs isOpenRequest isShut looksAtAllPods noExecuteFault nodeDrainer operatorOf operatorSignOf ownDeletions planDrain predictBlockers
       resolveDrainConfig soloDrainConfig stayingText`,
     types: `
-      AskForDrain Budget DeleteDrain Departure DrainCommand DrainCondition DrainConfig DrainFailure DrainFault DrainFilterResult
+      AskForDrain Budget DeleteDrain DeletionSite Departure DrainCommand DrainCondition DrainConfig DrainFailure DrainFault DrainFilterResult
       DrainNode DrainNodePhase DrainNote DrainOptions DrainPlan DrainPod DrainPodState DrainQuestion
       DrainStop DrainTarget EvictionRequest EvictionResponder ForeignDeletion GuardDrain NodeDrainCommand NodeDrainNodeState NodeDrainPhase
       NodeDrainPodState NodeDrainState NodeDrainWrite OperatorSign OtherEvictors PlanInput PlanPod PlannedPod PredictedBlocker

@@ -11,6 +11,7 @@ export {
 
 // How drains show that they are at work.
 
+export { type DeletionSite, deletedByPolicy } from '../drain/policy-deletions.ts';
 export {
   drainHeartbeatMs,
   drainStaleMs,

@@ -75,6 +75,20 @@ function nodesOf({ cluster }: WatchedCluster): readonly string[] {
   return cluster.api.list('nodes').map(({ metadata }) => metadata.name);
 }
 
+/** What a drain that does not begin says. */
+async function refused(
+  t: TestContext,
+  watched: WatchedCluster,
+  ...flags: readonly string[]
+): Promise<string> {
+  const [node = ''] = nodesOf(watched);
+  const drain = start(t, 'plugin', watched.kubeconfig, 'drain-by-taint', taint, node, ...flags);
+  assert.equal(await drain.ended, 1, drain.out());
+  assert.equal(watched.removals.size, 0);
+  assert.equal(watched.cluster.api.get('nodes', '', node)?.spec.taints, undefined);
+  return drain.out();
+}
+
 describe('a drain beside a controller', () => {
   it('works on the same node, and no pod is asked by both', async (t) => {
     const watched = await startCluster(t, topology);
@@ -105,11 +119,27 @@ describe('a drain beside a controller', () => {
   it('is refused beside one that would delete what it leaves', async (t) => {
     const watched = await startCluster(t, topology);
     await startController(t, watched, 'delete');
-    const [node = ''] = nodesOf(watched);
-    const drain = start(t, 'plugin', watched.kubeconfig, 'drain-by-taint', taint, node);
-    assert.equal(await drain.ended, 1);
-    assert.match(drain.out(), /taintmgr-controller deletes the pods that the drain leaves/);
-    assert.equal(watched.removals.size, 0);
+    const out = await refused(t, watched);
+    assert.match(out, /taintmgr-controller deletes the pods that the drain leaves/);
+  });
+
+  it('is refused beside one that would delete what it leaves by a policy', async (t) => {
+    const watched = await startCluster(t, topology);
+    await startController(t, watched, 'evict');
+    const { api } = watched.cluster;
+    const policy = { action: 'Delete', match: { taints: [{ key: 'maintenance' }] } };
+    api.create('evictionpolicies.taintmgr.dev', {
+      apiVersion: 'taintmgr.dev/v1alpha1',
+      kind: 'EvictionPolicy',
+      metadata: { name: 'at-once' },
+      spec: policy,
+    });
+    for (const flags of [[], ['--ignore-policies']]) {
+      assert.match(
+        await refused(t, watched, ...flags),
+        /deletes the pods that the drain leaves, .* as EvictionPolicy at-once says of pod \S+\/\S+; .*--allow-overlap/,
+      );
+    }
   });
 
   it('is the only one on its node, ends by Ctrl-C so that it can be continued, and may be killed', async (t) => {

@@ -18,7 +18,7 @@ import {
   checkTaints,
 } from './cluster-checks.ts';
 import { checkControllers } from './controllers-check.ts';
-import { type Finding, levelTones } from './finding.ts';
+import { cutFindings, type Finding, levelTones } from './finding.ts';
 import type { DoctorFlags } from './flags.ts';
 import { checkFiles } from './manifests/command.ts';
 import { checkOverlap } from './overlap-check.ts';
@@ -97,7 +97,7 @@ async function checkCluster(invocation: Invocation<DoctorFlags>): Promise<ExitCo
       },
       rows: findings,
       names: findings.filter(({ level }) => level !== 'OK').map(({ check }) => check),
-      table: (options) => renderColumns(columns, findings, options, painted),
+      table: (options) => renderColumns(columns, cutFindings(findings), options, painted),
     };
     output.write(await printAnswer(answer, format, flags.headers !== false));
     const fails = findings.some(({ level }) => level === 'FAIL');

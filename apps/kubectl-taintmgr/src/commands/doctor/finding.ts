@@ -1,4 +1,5 @@
 // What a check finds, and how bad it is.
+import { choicesMax, countBy } from '../../render/count.ts';
 import type { Tone } from '../../render/style.ts';
 
 /** How bad it is. */
@@ -42,4 +43,24 @@ export function orWell(
   message: string,
 ): readonly Finding[] {
   return findings.length > 0 ? findings : [finding('OK', message)];
+}
+
+/** Cuts what a check says in the same way of more than a dozen things, with a count. */
+export function cutFindings(findings: readonly Finding[]): readonly Finding[] {
+  const counts = countBy(findings.map(nameOf));
+  const seen = new Map<string, number>();
+  return findings.flatMap((one) => {
+    const name = nameOf(one);
+    const all = counts.get(name) ?? 0;
+    const place = seen.get(name) ?? 0;
+    seen.set(name, place + 1);
+    if (all <= choicesMax + 1 || place < choicesMax) return [one];
+    if (place > choicesMax) return [];
+    const message = `and ${all - choicesMax} more: -o json names all ${all}`;
+    return [{ ...one, about: '', fix: '', message }];
+  });
+}
+
+function nameOf({ check, level }: Finding): string {
+  return `${check} ${level}`;
 }

@@ -31,6 +31,7 @@ import {
   anotherDrainFault,
   flagsFault,
   overlapFault,
+  policyFault,
   refuseNodeName,
   rightsFault,
 } from './refusals.ts';
@@ -128,7 +129,7 @@ async function planAndDrain(
     leaving.map(({ pod }) => pod),
   );
   for (const line of jobs) warn(output, line);
-  const inTheWay = missing ?? overlapOf(drain) ?? (await anotherDrainOf(drain));
+  const inTheWay = missing ?? (await overlapOf(drain, reader)) ?? (await anotherDrainOf(drain));
   const rights = (): Promise<string | null> => rightsFault(drain, plan);
   const refusal = inTheWay ?? (isDryRun ? null : (policies.fault ?? (await rights())));
   const report = refusal === null ? await perform(drain, plan) : refused(drain, plan, refusal);
@@ -161,9 +162,10 @@ function answerOf(report: DrainReport): Answer {
 }
 
 /** Why another controller is in the way; null: none is, or that is accepted, or only asked about. */
-function overlapOf({ settings, survey, output }: Drain): string | null {
+async function overlapOf(drain: Drain, reader: ClusterReader): Promise<string | null> {
+  const { settings, survey, output } = drain;
   const { taint, budgets, flags, dryRun } = settings;
-  const fault = overlapFault(taint, survey, budgets);
+  const fault = overlapFault(taint, survey, budgets) ?? (await policyFault(drain, reader));
   if (fault === null || flags.allowOverlap) return null;
   if (dryRun === 'none' && budgets.kind !== 'ignore') return fault;
   warn(output, fault);

@@ -2,6 +2,7 @@
 import { formatTaint, type Taint } from '@taintmgr/core';
 import {
   type DrainPlan,
+  deletedByPolicy,
   drainFlag,
   drainStaleMs,
   nodeDrainer,
@@ -15,6 +16,7 @@ import { taintEvictors } from '@taintmgr/k8s-adapter/client';
 import { type DrainMark, drainName, readMarks } from '@taintmgr/k8s-adapter/drain';
 import { workOn } from '../../cluster/drain-marks.ts';
 import { evictsBeside } from '../../cluster/evictors.ts';
+import { readClusterPolicies } from '../../cluster/policies.ts';
 import type { ClusterReader } from '../../cluster/reader.ts';
 import { describeRight, isAllowed, type Right, rightOf } from '../../cluster/rights.ts';
 import type { NodeSurvey } from '../../cluster/survey.ts';
@@ -78,6 +80,29 @@ export function overlapFault(
 /** It leaves pods to a drain only for as long as that is at work. */
 function heedlessFault(taint: Taint): string {
   return `${noExecuteFault(taint, ownDeletions)}, or accept it with --allow-overlap`;
+}
+
+/**
+ * Why a policy is in the way: taintmgr-controller deletes by it, without asking budgets, what the drain leaves when it
+ * is killed or ends. Null: no policy is.
+ */
+export async function policyFault(
+  { survey, settings: { taint, budgets }, config }: Drain,
+  reader: ClusterReader,
+): Promise<string | null> {
+  const { evictor, nodes, pods } = survey;
+  const isSafe = taint.effect !== 'NoExecute' || budgets.kind === 'ignore';
+  if (isSafe || evictor.name !== 'taintmgr-controller') return null;
+  const { objects, namespaces } = await readClusterPolicies(reader, Promise.resolve(evictor));
+  const policies = objects.flatMap((one) => (one.kind === 'EvictionPolicy' ? [one.value] : []));
+  const labels = new Map(namespaces.map((one) => [one.name, one.labels]));
+  for (const { node } of nodes) {
+    const here = pods.flatMap(({ pod }) => (pod.nodeName === node.name ? [pod] : []));
+    const namespaceLabels = (name: string) => labels.get(name) ?? null;
+    const deleted = deletedByPolicy({ node, pods: here, policies, namespaceLabels }, taint, config);
+    if (deleted) return `${noExecuteFault(taint, deleted)}, or accept it with --allow-overlap`;
+  }
+  return null;
 }
 
 /** The drain that is at work on one of the nodes, as far as the API server's clock shows; null: none. */

@@ -5,21 +5,13 @@ import { Drains } from '../../eviction/drains.ts';
 import { earliest, type Instant } from '../../kernel/time.ts';
 import type { Machine } from '../../machine.ts';
 import { isShuttingDown, type Node } from '../../model/node.ts';
-import type { Pod } from '../../model/pod.ts';
-import type { Taint } from '../../model/taint.ts';
 import { formatTaint } from '../../model/taint-spec.ts';
-import { decidingToleration, type MatchOptions } from '../../model/toleration.ts';
-import {
-  noExecuteFault,
-  type OtherEvictors,
-  ownDeletions,
-  policyDeletions,
-} from '../../model/working-drain.ts';
+import { noExecuteFault, type OtherEvictors, ownDeletions } from '../../model/working-drain.ts';
 import type { OwnReplicas } from '../../own-replicas.ts';
-import { choosePolicy } from '../../policy/choice.ts';
 import { isTakenOver } from '../../policy/takeover.ts';
-import type { EvictionPolicy, NodeDrain } from '../../policy/values.ts';
+import type { NodeDrain } from '../../policy/values.ts';
 import type { Change, StoreView } from '../../store.ts';
+import { deletedByPolicy, hasToGo } from '../policy-deletions.ts';
 import type { NodeDrainCommand } from './command.ts';
 import type { SettingWrites } from './marks.ts';
 import { NodeDrainRun } from './run.ts';
@@ -221,32 +213,23 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
     if (taintEviction && mode === 'delete' && budgets !== 'ignore') {
       return noExecuteFault(taint, ownDeletions);
     }
-    const deleted = taintEviction && budgets !== 'ignore' ? this.#deletedOn(node, taint) : null;
+    const site = {
+      ...{ node, pods: this.#store.podsOn(node.name), policies: this.#store.policies() },
+      namespaceLabels: (namespace: string) => this.#store.namespaceLabels(namespace),
+    };
+    const isOurs = taintEviction && budgets !== 'ignore';
+    const deleted = isOurs ? deletedByPolicy(site, taint, { comparisonOperators }) : null;
     if (deleted !== null) return noExecuteFault(taint, deleted);
     const { kind, text, advice, isRefused } = this.#others;
     if (kind === 'nobody') return null;
     if (!takeover || isRefused !== true) return noExecuteFault(taint, { text, advice });
     const exposed = Array.from(this.#store.podsOn(node.name)).find((pod) => {
       if (isTakenOver(this.#store.namespaceLabels(pod.namespace))) return false;
-      return isExposed(pod, taint, { comparisonOperators });
+      return hasToGo(pod, taint, { comparisonOperators });
     });
     if (!exposed) return null;
     const where = `namespace ${exposed.namespace} of pod ${exposed.name} is not taken over, and there `;
     return noExecuteFault(taint, { text: `${where}${text}`, advice: '' });
-  }
-
-  /** The first pod of the node that we delete ourselves for the taint once the drain is at work no more; null: none. */
-  #deletedOn(node: Node, taint: Taint): Pick<OtherEvictors, 'text' | 'advice'> | null {
-    const { comparisonOperators } = this.#config;
-    const policies = this.#store.policies().filter(({ action }) => action !== null);
-    if (!policies.some(isDeleting)) return null;
-    for (const pod of this.#store.podsOn(node.name)) {
-      if (!isExposed(pod, taint, { comparisonOperators })) continue;
-      const namespaceLabels = this.#store.namespaceLabels(pod.namespace);
-      const { counts } = choosePolicy(policies, taint, { pod, node, namespaceLabels });
-      if (counts && isDeleting(counts)) return policyDeletions(counts.name, pod);
-    }
-    return null;
   }
 
   /** Why a drain must not begin with a node. */
@@ -279,16 +262,6 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
       : 'was declared earlier, and has its turn there first';
     return { reason: 'AnotherDrain', message: `drain ${other} ${does}` };
   }
-}
-
-/** Whether a pod has to go for the taint, now or later. */
-function isExposed({ tolerations }: Pod, taint: Taint, options: MatchOptions): boolean {
-  const toleration = decidingToleration(tolerations, taint, options);
-  return toleration === null || toleration.tolerationSeconds !== null;
-}
-
-function isDeleting({ action }: EvictionPolicy): boolean {
-  return action === 'Delete' || action === 'Upstream';
 }
 
 /** A drain that says something else now, with how far it is: its status may be older than what we know. */
