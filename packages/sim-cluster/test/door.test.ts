@@ -7,7 +7,7 @@ import * as door from '../src/index.ts';
 const values = `
   ApiError ApiServer Cluster RealClock
   TaintManagerStandIn VirtualClock bringToRest callOverHttps createCertificate daemonSet defaultTiming deployment encodeFrame
-  encodeObject evictionDefinition evictionRequestDefinition hasUnreadyContainers installDefinitions job kubeconfigText 
+  encodeObject evictionDefinition evictionRequestDefinition hasUnreadyContainers installDefinitions isShallow job kubeconfigText 
   namespace node pdb pod
   seededRandom serviceAccountUser startEmbedded startHttps statefulSet taint threeZones
   toleration topologies topologyObjects withSystemPods writeKubeconfig`;

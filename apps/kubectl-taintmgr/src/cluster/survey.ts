@@ -10,7 +10,6 @@ import { type NodeFacts, type PodFacts, zoneLabels } from './facts.ts';
 import { readInterceptions } from './interceptions.ts';
 import type { LeaseRenewal } from './lease-renewal.ts';
 import { type KeptLimits, readLimits } from './limits.ts';
-import { nodeDrainsAt } from './node-drains.ts';
 import { withOwnStarts } from './own-starts.ts';
 import { type Past, readPast } from './past.ts';
 import { type ClusterPolicies, readClusterPolicies } from './policies.ts';
@@ -72,6 +71,16 @@ export interface ForecastSurvey extends NodeSurvey {
 interface Crowd {
   readonly nodes: readonly NodeFacts[];
   readonly pods: readonly PodFacts[];
+}
+
+/** The NodeDrains that are at work on the nodes. Their code is loaded where there are any. */
+async function readNodeDrains(
+  reader: ClusterReader,
+  nodes: readonly NodeFacts[],
+): Promise<readonly NodeDrain[]> {
+  if (!nodes.some(({ node }) => (node.drains ?? []).length > 0)) return [];
+  const { nodeDrainsAt } = await import('./node-drains.ts');
+  return await nodeDrainsAt(reader, nodes);
 }
 
 /** Reads all nodes and all pods; `more`: what else is known of who evicts for taints. */
@@ -185,7 +194,7 @@ export async function surveyForecast(
     isOurs ? readCrowd(reader, policies, starts.nodes, options.isWhatIf) : null,
     readReplicas(reader, rest.evictor, pods),
     isOurs && isLeaving ? ahead.then((read) => read ?? readInterceptions(reader)) : null,
-    nodeDrainsAt(reader, nodes),
+    readNodeDrains(reader, nodes),
   ]);
   const read = {
     ...{ at: reader.now(), pods, ...rest, ...starts, leases, zoneNodes, limits: kept, policies },

@@ -212,7 +212,7 @@ describe('a body made to do harm', () => {
     ['a deep unknown field', `{"metadata":{"name":"n"},"x":${nested('[', ']', deep)}}`],
     [
       'a deep free-form field',
-      `{"metadata":{"name":"n","managedFields":[${nested('[', ']', 900)}]}}`,
+      `{"metadata":{"name":"n","managedFields":[${nested('[', ']', 1000)}]}}`,
     ],
     ['a quote without end', `"${'\\'.repeat(deep)}`],
   ];

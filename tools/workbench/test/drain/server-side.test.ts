@@ -73,7 +73,7 @@ describe('drain-by-taint --server-side', () => {
     assert.ok(watched.isDrained('a-1') && watched.isDrained('a-2'));
     assert.deepEqual(setOn(watched, 'a-1'), [true, 'maintenance', 1]);
     const { out: status } = await plugin('status');
-    assert.match(status, /^kernel +Drained +2 of 2 +4 of 4 +<none> +<none>$/m);
+    assert.match(status, /^kernel +Drained +2 of 2 +4 of 4 +0 +<none> +<none>$/m);
     const second = await plugin(`drain-by-taint ${taint}:NoSchedule a-2 a-3`);
     assert.match(second.err, /NodeDrain kernel has put maintenance=kernel:NoSchedule on a-2: undo/);
     const dry = await plugin('undo kernel --dry-run=client');

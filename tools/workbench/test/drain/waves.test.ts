@@ -126,7 +126,7 @@ describe('a NodeDrain with waves', () => {
       return pods.some(({ message = '' }) => message.startsWith('it may finish by'));
     });
     const wide = await kubectl('get', 'nodedrain', 'kernel', '-o', 'wide', '--no-headers');
-    assert.match(wide, /^kernel +\w+ +maintenance +4 +[23] +\d+ +0 +the others +/);
+    assert.match(wide, /^kernel +\w+ +4 +[23] +\d+ +0 +maintenance +the others +/);
     const wait = ['wait', '--for=condition=Drained', 'nodedrain/kernel', '--timeout=150s'];
     assert.equal(await kubectl(...wait), 'nodedrain.taintmgr.dev/kernel condition met\n');
     const tainted = observer.events.filter((event) => event.startsWith('tainted'));

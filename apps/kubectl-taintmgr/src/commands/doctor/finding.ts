@@ -45,7 +45,7 @@ export function orWell(
   return findings.length > 0 ? findings : [finding('OK', message)];
 }
 
-/** Cuts what a check says in the same way of more than a dozen things, with a count. */
+/** Cuts what a check says in the same way of more than a dozen pods, with a count. */
 export function cutFindings(findings: readonly Finding[]): readonly Finding[] {
   const counts = countBy(findings.map(nameOf));
   const seen = new Map<string, number>();
@@ -54,7 +54,7 @@ export function cutFindings(findings: readonly Finding[]): readonly Finding[] {
     const all = counts.get(name) ?? 0;
     const place = seen.get(name) ?? 0;
     seen.set(name, place + 1);
-    if (all <= choicesMax + 1 || place < choicesMax) return [one];
+    if (!one.about.startsWith('pod/') || all <= choicesMax + 1 || place < choicesMax) return [one];
     if (place > choicesMax) return [];
     const message = `and ${all - choicesMax} more: -o json names all ${all}`;
     return [{ ...one, about: '', fix: '', message }];

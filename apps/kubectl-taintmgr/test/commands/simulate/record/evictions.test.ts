@@ -12,7 +12,7 @@ const topologyOf = (more: string): string => `
 apiVersion: taintmgr.dev/v1alpha1
 kind: Topology
 nodes:
-- {name: n, zone: z, count: 2}
+- {name: 'n', zone: z, count: 2}
 workloads:
 - kind: Deployment
   name: shop/web

@@ -25,7 +25,7 @@ describe('how many pods a DaemonSet wants', () => {
 apiVersion: taintmgr.dev/v1alpha1
 kind: Topology
 nodes:
-- {name: n, zone: z, count: 4}
+- {name: 'n', zone: z, count: 4}
 workloads:
 - {kind: DaemonSet, name: infra/agent, startTime: 2s, stopTime: 1s, tolerations: [{operator: Exists}]}
 - {kind: DaemonSet, name: infra/plain, startTime: 2s, stopTime: 1s}

@@ -104,7 +104,7 @@ const cases: readonly (readonly [
         'a',
         'match: {nodeSelector: {matchLabels: {p: x}}, namespaces: [b-*]}, action: Delete',
       ),
-      policy('b', 'match: {nodeSelector: {matchLabels: {p: y}}}, action: Evict'),
+      policy('b', 'match: {nodeSelector: {matchLabels: {p: other}}}, action: Evict'),
       policy('c', 'match: {namespaces: [c], podPriority: {min: 5}}, action: EvictThenDelete'),
       policy('d', 'match: {namespaces: ["*c"], podPriority: {max: 4}}, action: Upstream'),
     ],
@@ -185,7 +185,7 @@ const cases: readonly (readonly [
       policy(
         'a',
         'match: {nodeSelector: {matchLabels: {p: x}}}, limits: [{per: Zone, name: r/z/a, pods: 1}, ' +
-          '{per: Workload, name: shop/web, pods: 1}, {per: Zone, name: r/z, pods: 1, nodeSelector: {matchLabels: {p: y}}}]',
+          '{per: Workload, name: shop/web, pods: 1}, {per: Zone, name: r/z, pods: 1, nodeSelector: {matchLabels: {p: other}}}]',
       ),
     ],
     [
@@ -276,7 +276,7 @@ const cases: readonly (readonly [
     [
       rule('odd', odd),
       rule('other', odd.replace('NoExecute', 'NoSchedule')),
-      rule('off', odd.replace('Odd', 'Odd, status: "False"')),
+      rule('unset', odd.replace('Odd', 'Odd, status: "False"')),
     ],
     [
       'WARN 9 nodetaintrule/other: maps the condition Odd=True of the same nodes as NodeTaintRule "odd" (FILE:3) does; leave one of them, or set their nodeSelectors apart',
@@ -286,7 +286,7 @@ const cases: readonly (readonly [
     'of different nodes',
     [
       rule('odd', `${odd}, nodeSelector: {matchLabels: {p: x}}`),
-      rule('other', `${odd}, nodeSelector: {matchLabels: {p: y}}`),
+      rule('other', `${odd}, nodeSelector: {matchLabels: {p: other}}`),
     ],
     [],
   ],
