@@ -15,7 +15,7 @@ import { askRegistries, publish } from './release/publish.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** A tarball of the core that is larger says that something came in which does not belong there. */
-const coreBytesMax = 205_000;
+const coreBytesMax = 212_000;
 process.chdir(root);
 
 try {
