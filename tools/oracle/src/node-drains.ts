@@ -237,7 +237,9 @@ export class NodeDrainCheckers {
     if (!owner && !specs.some(unmanaged)) this.#report('leaves pods that nobody recreates', name);
     for (const { id } of drains) {
       this.#order.left(at, pod, id, this.#recent(id, at));
-      this.#return(`${run} ${id} ${spec.nodeName} ${owner?.uid ?? metadata.uid}`, id, pod);
+      // An eviction writes its mark first: a change of its own.
+      const key = `${run} ${id} ${spec.nodeName} ${owner?.uid ?? metadata.uid}`;
+      if (metadata.deletionTimestamp) this.#return(key, id, pod);
     }
   }
 
