@@ -4,7 +4,7 @@ const faultsMax = 20;
 /** Faults of the command line or of what it asks for: exit code 1. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
-  /** What is printed; no line holds another one. */
+  /** The lines to print; no line holds another one. */
   readonly lines: readonly string[];
 
   constructor(faults: string | readonly string[]) {

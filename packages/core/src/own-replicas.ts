@@ -123,7 +123,7 @@ export class OwnReplicas {
     this.#expect(uid, this.#now + removalMsMax);
   }
 
-  /** What came of one request. One that may have been accepted counts as though it were. */
+  /** A request was answered. One that may have been accepted counts as accepted. */
   answered(uid: string, outcome: Outcome): void {
     const unanswered = this.#unanswered.get(uid);
     if (unanswered === undefined) return;

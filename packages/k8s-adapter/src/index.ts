@@ -151,6 +151,7 @@ export {
   type TaintEvictors,
   taintEvictors,
   verdictText,
+  wayToKnow,
   whyUnknown,
 } from './evictors/words.ts';
 

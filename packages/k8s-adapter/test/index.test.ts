@@ -98,6 +98,7 @@ it('opens exactly these', () => {
     'upstreamLoop',
     'upstreamUserAgent',
     'verdictText',
+    'wayToKnow',
     'whyUnknown',
   ]);
 });

@@ -50,7 +50,7 @@ function stepsOf(pointer: string): readonly (string | number)[] {
   return steps.map((step) => (/^\d+$/.test(step) ? Number(step) : step));
 }
 
-/** What a text in quotes would mend. */
+/** Names the faults that a text in quotes would mend. */
 function hintedBy({ keyword, schema: want }: ErrorObject): string {
   return keyword === 'type' && want === 'string' ? 'of type string' : '';
 }

@@ -159,7 +159,7 @@ function standsBack(message: string): StatedStatus['conditions'][number] {
   return { type: 'StandingBack', status: 'True', reason: 'ControllersOverlap', message };
 }
 
-/** Whether it writes the status of policies and drains; node pressure goes by none. */
+/** True where the status of policies and drains is written; node pressure goes by none. */
 function goesByPolicies(controllers: readonly ControllerName[]): boolean {
   return controllers.some((name) => {
     return (

@@ -265,7 +265,7 @@ async function readReplicas(
   return nodes && { nodes: nodes.filter((node) => node !== null), pods: replicas };
 }
 
-/** What a plan needs to know of them; nothing where they are not known. */
+/** The replicas of taintmgr-controller for a plan; nothing where they are not known. */
 export function ownIn(
   { ownPod }: Evictor,
   replicas: NodeSurvey['replicas'],

@@ -29,7 +29,7 @@ export interface Judged {
   readonly evictor: PodEvictor;
   /** Whether its time is an estimate: timers of kube-controller-manager are in its memory. */
   readonly isEstimate: boolean;
-  /** What the drain that evicts it does about budgets; left out: none does, or it is not known and they are asked. */
+  /** The budget policy of the drain that evicts the pod; left out: no drain does, or its policy is not known and budgets are asked. */
   readonly drainBudgets?: BudgetPolicy | undefined;
   /** What limits of taintmgr-controller do to it; null: nothing, as far as anybody can tell. */
   readonly limit: LimitedTime | null;

@@ -27,7 +27,7 @@ interface Site {
   readonly nodes: readonly NodeFacts[];
   readonly pods: readonly PodFacts[];
   readonly policies: ClusterPolicies;
-  /** What the drains say that are NodeDrains; of others only their marks are known. Left out: none. */
+  /** The NodeDrains at work; of other drains only the marks are known. Left out: none. */
   readonly nodeDrains?: readonly NodeDrain[] | undefined;
   /** Whether tolerations with Lt and Gt count. */
   readonly comparisonOperators: boolean;
@@ -60,7 +60,7 @@ export function drainsInstead(
   });
 }
 
-/** What a drain does with a pod, and what it does about budgets. */
+/** A drain's decision on a pod, and its budget policy. */
 export interface DrainDecision {
   readonly decision: Decision;
   readonly budgets: BudgetPolicy;
@@ -153,7 +153,7 @@ export class LeftToDrains {
   }
 }
 
-/** Whether a pod that the engine keeps may be one that the drain takes, as it says for itself. */
+/** True where the engine keeps a pod that the drain may take by its own rules. */
 function mayGoByDrain(reason: Reason | undefined): boolean {
   return reason?.code === 'ReturningDaemonSetPod' || reason?.code === 'ToleratedForever';
 }
@@ -161,7 +161,7 @@ function mayGoByDrain(reason: Reason | undefined): boolean {
 /** That the drain keeps a pod, and why; null: it does not. */
 function keptIn({ pod: { phase }, fate, because }: PlannedPod): Decision | null {
   if (fate.kind !== 'keep') return null;
-  // What was given time to finish is left where it is once it has.
+  // A pod that was given time to finish is left where it is once it has finished.
   const isDone = because.some((reason) => 'start' in reason);
   return { kind: 'keep', because: isDone ? [{ code: 'Finished', phase }, ...because] : because };
 }

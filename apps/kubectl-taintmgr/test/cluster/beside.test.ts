@@ -50,8 +50,8 @@ const takeover = { takeover: 'true' };
 const overlap = { 'allow-overlap': 'true' };
 /** What tells whether kube-controller-manager evicts. */
 const wayToKnow =
-  'start it with --controllers=*,-taint-eviction-controller and declare that: ' +
-  '--kube-controller-manager-runs=node-lifecycle-controller of taintmgr-controller';
+  'start it with --controllers=*,-taint-eviction-controller and declare that to taintmgr-controller: ' +
+  '--kube-controller-manager-runs=node-lifecycle-controller';
 
 describe('a NoExecute drain beside taintmgr-controller', () => {
   const taint = parseTaint('maintenance=kernel:NoExecute');

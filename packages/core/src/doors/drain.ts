@@ -11,7 +11,6 @@ export {
 
 // How drains show that they are at work.
 
-export { type DeletionSite, deletedByPolicy } from '../drain/policy-deletions.ts';
 export {
   drainHeartbeatMs,
   drainStaleMs,
@@ -31,6 +30,7 @@ export {
   type PlanPod,
   planDrain,
 } from '../drain/plan.ts';
+export { type DeletionSite, deletedByPolicy } from '../drain/policy-deletions.ts';
 export {
   type PredictedBlocker,
   type PredictionSite,

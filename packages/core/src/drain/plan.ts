@@ -120,7 +120,7 @@ function withQueues(
   });
 }
 
-/** Who stops a pod in the end is its Deployment, which asks no budget. */
+/** In the end the Deployment of a restarted pod stops it, and asks no budget. */
 function withRestarts(
   planned: readonly PlannedPod[],
   { restarted }: PlanInput,

@@ -11,7 +11,7 @@ export interface PodGate {
   answered(uid: string, outcome: Outcome): void;
   /** Whether its workload was asked to put another pod in its place, and does. Left out: none is asked. */
   isReplaced?(uid: string): boolean;
-  /** Whether others were asked to move it, and may. Left out: nobody is asked. */
+  /** True where others were asked to move the pod, and may. Left out: nobody is asked. */
   isRequested?(uid: string): boolean;
 }
 

@@ -114,7 +114,7 @@ export class PodReconciler {
     else requests.gone(now, known);
   }
 
-  /** What its owner makes next has come back, if the pod goes because the drain has asked for it. */
+  /** Where the pod goes because the drain has asked for it, the next one of its owner has come back. */
   #leaves({ pod: { uid }, tries }: DrainPod): void {
     if (tries > 0 || this.#site.gate.isRequested?.(uid)) this.#returns.leaves(uid);
   }

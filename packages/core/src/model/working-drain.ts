@@ -53,17 +53,6 @@ export const ownDeletions: Pick<OtherEvictors, 'text' | 'advice'> = {
   advice: 'start it with --mode=evict',
 };
 
-/** Ours where a policy says so. */
-export function policyDeletions(
-  policy: string,
-  { namespace, name }: { readonly namespace: string; readonly name: string },
-): Pick<OtherEvictors, 'text' | 'advice'> {
-  const text =
-    `taintmgr-controller deletes the pods that the drain leaves, without asking PDBs, as EvictionPolicy ${policy} ` +
-    `says of pod ${namespace}/${name}`;
-  return { text, advice: 'have the policy not match the taint' };
-}
-
 /** Why a drain must not put a NoExecute taint on nodes, and what helps. */
 export function noExecuteFault(
   taint: Taint,

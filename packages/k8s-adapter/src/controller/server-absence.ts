@@ -28,7 +28,7 @@ export class ServerAbsence {
     const isMore = kind === 'chunk' || kind === 'alive';
     const isFailure = kind === 'failed' && !this.#answered.delete(id);
     if (isFailure || (isAnswer && status >= 500)) this.#isMissed = true;
-    // What follows the head of a refusal is no good answer either.
+    // The body of a refusal is no good answer either.
     const isGood = isAnswer ? status >= 200 && status < 300 : isMore && this.#answered.has(id);
     if (!isGood) return false;
     if (kind === 'head') this.#note(id);

@@ -218,12 +218,12 @@ function signAgainst(one: Evidence, isDeclared: boolean): readonly string[] {
   }
 }
 
-/** How to find out who acts. */
-function wayToKnow(evidence: readonly Evidence[], agent: Agent): string {
+/** Says what helps to find out who acts. */
+export function wayToKnow(evidence: readonly Evidence[], agent: Agent): string {
   const rights = evidence.flatMap((one) => (one.kind === 'forbidden' ? [one.right] : []));
   if (rights.length > 0) return `grant the permission to ${rights.join(' and to ')}`;
   if (agent === ours) return 'find out who wrote it';
-  return `start it with --controllers=*,-${duty} and declare that: --${declaringFlag}=node-lifecycle-controller of ${ours}`;
+  return `start it with --controllers=*,-${duty} and declare that to ${ours}: --${declaringFlag}=node-lifecycle-controller`;
 }
 
 function absenceText(evidence: readonly Evidence[]): string {

@@ -83,7 +83,7 @@ export function nameOf(key: unknown): string {
   return isScalar(key) ? String(key.value) : '';
 }
 
-/** What Go's library and kubectl take in no text, and why. */
+/** Texts that Go's library and kubectl refuse, and why. */
 const refused: readonly (readonly [RegExp, text: string])[] = [
   [/^(?:\uFFFD\uFFFD|.\0)/s, 'the text is in UTF-16, want UTF-8'],
   [
@@ -141,7 +141,7 @@ interface Resolved {
 
 /** Makes one document what Go makes of it, in place. */
 class Resolver {
-  /** What stands behind an anchor; null while that is being read. */
+  /** Values by their anchor; null while the value is being read. */
   readonly #anchors = new Map<string, Resolved | null>();
   #hasAlias = false;
 
@@ -253,7 +253,7 @@ function isMerge(key: YamlNode): boolean {
   return isScalar(key) && key.source === '<<' && key.type === Scalar.PLAIN && !key.tag;
 }
 
-/** What Go makes of a scalar, of which its text is known. */
+/** The value that Go makes of a scalar's text. */
 function scalar(node: Scalar): YamlNode {
   const text = String(node.value ?? '');
   const isQuoted = node.type !== Scalar.PLAIN;

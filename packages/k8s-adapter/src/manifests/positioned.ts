@@ -108,7 +108,7 @@ export class Field {
     return new FileFault(`${this.#source.file}:${line}:${col}: ${where}${why}`);
   }
 
-  /** What YAML 1.1 takes its name or its value for, where that may be what is wrong; '' where it is not. */
+  /** Hints that YAML 1.1 takes a name or value for something else, where that may be wrong; '': nothing to hint at. */
   hint(fault: string): string {
     const key = wordHint(this.#key, '');
     return key === '' ? wordHint(this.#node, fault) : key;

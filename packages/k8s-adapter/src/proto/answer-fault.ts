@@ -65,7 +65,7 @@ export function statedStatus(status: JsonRecord): number {
  * for. What a write has made of the cluster the watches show, whatever its answer is.
  */
 export function heeded(request: Asked, answer: Answer): Answer {
-  // What comes from elsewhere is no object of the API; protobuf is written by those who know both kinds and versions.
+  // An answer from elsewhere is no object of the API; protobuf is written by those who know both kinds and versions.
   if (!succeeded(answer) || request.elsewhere || isProtobuf(answer.headers)) return answer;
   const isRead = request.method === 'GET';
   if (!isRead && !answer.body.includes('"Failure"')) return answer;

@@ -40,7 +40,7 @@ export class Backoff {
   }
 }
 
-/** What went wrong, as far as waits depend on it. */
+/** Remembers failures, as far as waits depend on them. */
 interface Setback {
   /** The HTTP status; null: there was no answer. */
   readonly status: number | null;
@@ -81,7 +81,7 @@ export class Trouble {
     this.#backoff.reset();
   }
 
-  /** How long to wait, and whether the server has been away, as far as this one can tell. */
+  /** The wait before the next try; says too whether the server has been away, as far as is known here. */
   wait(now: Instant, { status, retryAfter }: Setback): { wait: Millis; isAway: boolean } {
     this.#isOn = true;
     this.#wasAway ||= (status ?? 500) >= 500 && retryAfter === null;

@@ -259,8 +259,8 @@ describe('who evicts for NoExecute taints', () => {
         'whether kube-controller-manager evicts for NoExecute taints here is unknown: ' +
         'it shows neither a pod nor a lease',
       advice:
-        'start it with --controllers=*,-taint-eviction-controller and declare that: ' +
-        '--kube-controller-manager-runs=node-lifecycle-controller of taintmgr-controller',
+        'start it with --controllers=*,-taint-eviction-controller and declare that to taintmgr-controller: ' +
+        '--kube-controller-manager-runs=node-lifecycle-controller',
     });
   });
 
@@ -284,8 +284,8 @@ describe('who evicts for NoExecute taints', () => {
         'whether kube-controller-manager evicts for NoExecute taints here is unknown: ' +
         'the server of v1.33.1+k3s1 runs it without a pod, and may do so without a lease',
       advice:
-        'start it with --controllers=*,-taint-eviction-controller and declare that: ' +
-        '--kube-controller-manager-runs=node-lifecycle-controller of taintmgr-controller',
+        'start it with --controllers=*,-taint-eviction-controller and declare that to taintmgr-controller: ' +
+        '--kube-controller-manager-runs=node-lifecycle-controller',
     });
   });
 

@@ -5,6 +5,7 @@ import {
   type Evidence,
   taintEvictors,
   verdictText,
+  wayToKnow,
 } from '@taintmgr/k8s-adapter';
 import { isOursAlone, upstreamVerdict } from '../../cluster/evictors.ts';
 import type { Survey } from '../../cluster/survey.ts';
@@ -60,7 +61,7 @@ function ownFindings(evictors: Evictors): readonly Finding[] {
   const message = `taintmgr-controller ${verdictText(taintmgr, 'runs')}`;
   if (verdict.kind !== 'unknown') return [finding('OK', message)];
   const doubt = `kube-controller-manager: ${verdictText(verdict)}`;
-  const fix = `start it with --controllers=*,-taint-eviction-controller and declare that: --kube-controller-manager-runs=node-lifecycle-controller of taintmgr-controller; ${probeHint}`;
+  const fix = `${wayToKnow(verdict.evidence, 'kube-controller-manager')}; ${probeHint}`;
   return [finding('WARN', `${message}; ${doubt}`, { fix })];
 }
 

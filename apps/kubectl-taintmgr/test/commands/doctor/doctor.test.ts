@@ -184,8 +184,8 @@ describe('doctor', () => {
         await overlap(),
         'INFO: whether kube-controller-manager evicts for NoExecute taints here is unknown: it shows ' +
           'neither a pod nor a lease; assume that it does (start it with ' +
-          '--controllers=*,-taint-eviction-controller and declare that: ' +
-          '--kube-controller-manager-runs=node-lifecycle-controller of taintmgr-controller; kubectl taintmgr doctor --probe shows whether it does)',
+          '--controllers=*,-taint-eviction-controller and declare that to taintmgr-controller: ' +
+          '--kube-controller-manager-runs=node-lifecycle-controller; kubectl taintmgr doctor --probe shows whether it does)',
       );
       assert.match(
         await text('status'),

@@ -107,7 +107,7 @@ describe('doctor --probe', () => {
     );
     assert.ok(
       found.endsWith(
-        ` (declare it: --kube-controller-manager-runs=${duties} of taintmgr-controller)`,
+        ` (declare it to taintmgr-controller: --kube-controller-manager-runs=${duties})`,
       ),
     );
     const [overlap = ''] = levels(report, 'overlap');

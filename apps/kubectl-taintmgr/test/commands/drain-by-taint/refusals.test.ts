@@ -194,8 +194,8 @@ describe('drain-by-taint that changes nothing', () => {
       'accept it with --allow-overlap: the drain then stops at the first pod that another ' +
       'controller takes\n';
     const declare =
-      'start it with --controllers=*,-taint-eviction-controller and declare that: ' +
-      '--kube-controller-manager-runs=node-lifecycle-controller of taintmgr-controller';
+      'start it with --controllers=*,-taint-eviction-controller and declare that to taintmgr-controller: ' +
+      '--kube-controller-manager-runs=node-lifecycle-controller';
     const other = 'maintenance=kernel:NoSchedule, for which nobody else evicts';
 
     it('is refused where nobody was seen to evict, which is no proof', async () => {

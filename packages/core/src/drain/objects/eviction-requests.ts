@@ -103,7 +103,7 @@ export class EvictionRequests implements PodGate {
     return isNew && this.#sent.size === 0 && this.#ours().length === 0;
   }
 
-  /** Whether somebody may move the pod for a request of ours. */
+  /** True where somebody may move the pod for a request of ours. */
   isOpen(uid: string): boolean {
     return this.#asked.has(uid) || this.#view.of(uid).some((one) => this.#isOurs(one));
   }

@@ -1,10 +1,10 @@
-// How many pods of a NodeDrain left before its run began, while nobody led too.
+// Counts the pods of a NodeDrain that left before its run began, also while nobody led.
 import type { NodeDrain } from '../../policy/values.ts';
 import type { StoreView } from '../../store.ts';
 import type { DrainMachine } from '../machine.ts';
 import { type DrainPod, isStaying } from '../state.ts';
 
-/** Where it is looked. */
+/** The pods that are there. */
 interface GoneSite {
   readonly store: Pick<StoreView, 'pod' | 'podView'>;
   readonly machine: Pick<DrainMachine, 'pods'>;
@@ -43,7 +43,7 @@ export class GoneBefore {
     return this.#gone.get(nodeName) ?? 0;
   }
 
-  /** Whether some had, for all that is known before pods are compared. */
+  /** True where pods had left the node, as far as that is known before pods are compared. */
   isSome(nodeName: string): boolean {
     const { store } = this.#site;
     if (this.on(nodeName) > 0) return true;
@@ -86,7 +86,7 @@ export class GoneBefore {
     const uids = new Set(named.map(({ uid }) => uid));
     const others = here.filter((one) => {
       const { owner, mirror } = store.pod(one.pod.uid) ?? {};
-      // What is kept by now may have had to leave then, but for what nobody evicts.
+      // A pod that is kept by now may have had to leave then, unless nobody evicts such pods.
       const isOfNode = owner?.kind === 'DaemonSet' || mirror === true;
       return !uids.has(one.pod.uid) && !(isStaying(one) && isOfNode);
     });

@@ -23,7 +23,7 @@ export interface TargetSite {
   readonly marks: DrainMarks;
   readonly drain: () => NodeDrain;
   readonly hasBegun: () => boolean;
-  /** Whether pods of the node had gone before. */
+  /** True where pods of the node had gone before. */
   readonly hasWorked: (name: string) => boolean;
   /** A node that is gone is none of its targets any more. */
   readonly forget: (name: string) => void;

@@ -88,7 +88,7 @@ export class DrainWaits {
     return earliest([this.#questions.nextWake(), this.#nextTimeout]);
   }
 
-  /** `isRead`: whether the pods of a node are known. */
+  /** `isRead`: the pods of a node are known. */
   look(
     now: Instant,
     machine: Pick<DrainMachine, 'nodes' | 'pods'>,

@@ -352,8 +352,8 @@ export class UpstreamEvictionMachine implements EvictionMachine {
   /** It would have gone, or will not go when its time has come unless another is ready by then. */
   #staysAsLast(pod: Pod, entry: QueueEntry | null): boolean {
     if (this.#lastOnes.has(pod.uid)) return true;
-    const isBegun = [...this.#runs.values()].some(({ key }) => key === keyOf(pod));
-    return entry !== null && !isBegun && this.#replicas?.standIns(pod)?.length === 0;
+    if (entry === null || this.#replicas?.standIns(pod)?.length !== 0) return false;
+    return ![...this.#runs.values()].some(({ key }) => key === keyOf(pod));
   }
 
   /** Events name no uid, so `kubectl describe pod` does not show them. */

@@ -40,7 +40,7 @@ const labelMaps: readonly (readonly string[])[] = [
   ...pods.map((path) => ['spec', ...path, ...(path.length === 0 ? [] : ['spec']), 'nodeSelector']),
 ];
 
-/** What is wrong with metadata, or with labels that stand elsewhere. */
+/** Faults of metadata, and of labels that stand elsewhere. */
 function faultsAt(
   manifest: Manifest,
   place: readonly string[],

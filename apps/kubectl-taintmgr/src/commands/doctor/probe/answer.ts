@@ -172,8 +172,8 @@ function wordsOf(answer: ProbeAnswer): Parameters<ReturnType<typeof findingsOf>>
   const flag = `--${declaringFlag}`;
   const fix =
     declared === null
-      ? `declare what it runs with ${flag} of taintmgr-controller`
-      : `declare it: ${flag}=${declared} of taintmgr-controller`;
+      ? `declare what it runs to taintmgr-controller, with ${flag}`
+      : `declare it to taintmgr-controller: ${flag}=${declared}`;
   return [evicts ? 'INFO' : 'OK', `${text}; ${nodes}`, { fix }];
 }
 

@@ -78,7 +78,7 @@ export function snapshotSource({ name, values, places }: SnapshotOptions): Clust
   };
 }
 
-/** What asks for pods, and how many at once. */
+/** The fields that ask for pods, by the kind. */
 const wantedIn: Readonly<Record<string, readonly string[]>> = {
   deployments: ['replicas'],
   replicasets: ['replicas'],

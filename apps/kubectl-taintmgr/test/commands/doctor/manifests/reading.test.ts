@@ -1,51 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { writeFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { type Finding, inEmptyFolder, ofWeb, pdb, workload } from '../../../world/doctor-files.ts';
 import { run } from '../../../world/run.ts';
 
 // `doctor -f`: no cluster is there, and none is asked.
 
-const directory = mkdtempSync(join(tmpdir(), 'doctor-reading-'));
-const folder = process.cwd();
-before(() => {
-  process.chdir(directory);
-  process.env.KUBECONFIG = join(directory, 'nowhere');
-});
-after(() => {
-  process.chdir(folder);
-  rmSync(directory, { recursive: true });
-});
-
-const template = (labels: string): string =>
-  `template: {metadata: {labels: {${labels}}}, spec: {containers: [{name: c, image: i}]}}`;
-
-const workload = (kind: string, name: string, spec: string, labels = `app: ${name}`): string =>
-  `apiVersion: apps/v1
-kind: ${kind}
-metadata: {name: ${name}}
-spec: {${spec}${spec ? ', ' : ''}${template(labels)}}
-`;
-/** Its spec begins on the fourth line. */
-const pdb = (
-  spec: string,
-  name = 'web',
-  more = ', unhealthyPodEvictionPolicy: AlwaysAllow',
-): string =>
-  `apiVersion: policy/v1
-kind: PodDisruptionBudget
-metadata: {name: ${name}}
-spec: {${spec}${more}}
-`;
-const ofWeb = 'selector: {matchLabels: {app: web}}';
-
-interface Finding {
-  readonly level: string;
-  readonly file: string;
-  readonly line: number;
-  readonly message: string;
-}
+inEmptyFolder();
 
 describe('doctor -f reads YAML as kubectl does', () => {
   const drain = (spec: string, metadata = 'name: d'): string =>

@@ -10,7 +10,7 @@ import type { Notation } from './notation.ts';
 export interface Runs {
   /** Null: that hangs on a cluster which is not read yet. */
   readonly names: readonly string[] | null;
-  /** What they are called for people, who may call them so too; left out: the same. */
+  /** Names in tables, which may be given too; left out: the same. */
   readonly shown?: readonly string[] | null;
   readonly mustName: boolean;
 }
