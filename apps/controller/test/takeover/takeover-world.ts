@@ -22,6 +22,7 @@ import {
   type User,
   writeKubeconfig,
 } from '@taintmgr/sim-cluster';
+import { freePort } from '../harness/free-port.ts';
 
 /** Who asks the API server in these tests, and by which token. */
 export const users = {
@@ -118,7 +119,7 @@ export class TakeoverWorld {
     api.create('namespaces', { metadata: { name: 'in', labels: label } });
     api.create('namespaces', { metadata: { name: 'out' } });
     api.create('nodes', node('n1'));
-    const server = await world.#serve();
+    const server = await world.#serve(await freePort());
     world.url = server.url;
     world.#directory = mkdtempSync(join(tmpdir(), 'taintmgr-takeover-test-'));
     const { access } = await loadKubeconfig({ kubeconfig: world.kubeconfig('manager') });
@@ -143,7 +144,7 @@ export class TakeoverWorld {
     return new ApiServer({ clock, random, tokens, startRv, paramsSyncMs });
   }
 
-  async #serve(port = 0): Promise<HttpsServer> {
+  async #serve(port: number): Promise<HttpsServer> {
     this.#server = await startHttps({
       exchange: this.exchange,
       certificate: this.#certificate,

@@ -19,6 +19,7 @@ import { Loop, type Notice } from '../../src/controller/engine-loop.ts';
 import { drive } from '../../src/driver/driver.ts';
 import { loadKubeconfig } from '../../src/kubeconfig/kubeconfig.ts';
 import { HttpTransport } from '../../src/transport/http-transport.ts';
+import { freePort } from '../world/free-port.ts';
 
 // The whole way once, in real time: kubeconfig, TLS, watches, evictions, a restart of the server.
 for (const [what, protobuf] of [
@@ -50,7 +51,7 @@ async function play(t: TestContext, protobuf: boolean): Promise<void> {
       },
     });
   const certificate = createCertificate(Date.now());
-  let server = await startHttps({ exchange, certificate });
+  let server = await startHttps({ exchange, certificate, port: await freePort() });
   t.after(() => server.close());
   const home = mkdtempSync(path.join(tmpdir(), 'taintmgr-'));
   t.after(() => rmSync(home, { recursive: true }));

@@ -4,6 +4,7 @@ import http2 from 'node:http2';
 import https from 'node:https';
 import net, { type AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
+import { freePort } from './free-port.ts';
 
 /** A server of this test, and what it saw. */
 export interface TestServer {
@@ -107,7 +108,7 @@ export async function startWire(t: TestContext, to: number): Promise<Wire> {
     clients.add(client);
   });
   const clients = new Set<net.Socket>();
-  const running = await serve(t, server, 'http');
+  const running = await serve(t, server, 'http', await freePort());
   let isOver = false;
   t.after(() => {
     isOver = true;
@@ -141,7 +142,12 @@ export async function bodyOf(request: AsyncIterable<unknown>): Promise<string> {
   return body;
 }
 
-async function serve(t: TestContext, server: net.Server, scheme: string): Promise<TestServer> {
+async function serve(
+  t: TestContext,
+  server: net.Server,
+  scheme: string,
+  listensAt = 0,
+): Promise<TestServer> {
   const sockets = new Set<net.Socket>();
   let connections = 0;
   server.on('connection', (socket: net.Socket) => {
@@ -155,7 +161,7 @@ async function serve(t: TestContext, server: net.Server, scheme: string): Promis
   const closeAll = (): void => {
     for (const socket of sockets) socket.end();
   };
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(listensAt, '127.0.0.1', resolve));
   t.after(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
