@@ -4,7 +4,7 @@ import type {
   EvictionNotice,
   LimitReport,
   PodReport,
-} from './eviction/command.ts';
+} from './eviction/eviction-command.ts';
 import type { NodeCommand, NodeNotice } from './lifecycle/command.ts';
 import type { LifecycleReport } from './lifecycle/reason.ts';
 

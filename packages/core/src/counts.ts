@@ -1,12 +1,11 @@
 // How many pods evictions concern: in all, and for each policy, taint rule and pause.
-import { lackedRight } from './attempt/lacked-right.ts';
-import type { AttemptState } from './attempt/state.ts';
+import type { AttemptState } from './attempt/attempt.ts';
+import type { Setback } from './attempt/outcome.ts';
 import type { NodeDrains } from './drain/objects/machine.ts';
 import type { NodeDrainState } from './drain/objects/state.ts';
-import type { Decision } from './eviction/decide.ts';
+import { type Decision, endOfTime } from './eviction/decide.ts';
 import type { EvictionMachine } from './eviction/eviction-machine.ts';
 import type { Reason } from './eviction/reason.ts';
-import { endOfTime } from './eviction/taint-reason.ts';
 import type { Instant, Millis } from './kernel/time.ts';
 import type { LifecycleMachine } from './lifecycle/lifecycle-machine.ts';
 import type { RuleStatus } from './lifecycle/rule-pools.ts';
@@ -73,7 +72,7 @@ interface PauseCounts {
 }
 
 /** What counts are taken from. */
-export interface Counted {
+interface Counted {
   readonly store: StoreView;
   readonly machine: EvictionMachine;
   readonly lifecycle: LifecycleMachine | null;
@@ -297,4 +296,14 @@ function countedAs(state: AttemptState | null): CountedAs {
     default:
       return null;
   }
+}
+
+const denial = / cannot (delete resource "pods"|create resource "pods\/eviction") in API group ""/;
+
+/** The right for lack of which the API server refused a pod's removal; null: it did not, or for another reason. */
+function lackedRight(setback: Setback): PodRight | null {
+  if (setback.kind !== 'failed' || setback.status !== 403) return null;
+  const [, asked] = denial.exec(setback.message) ?? [];
+  if (asked === undefined) return null;
+  return asked.startsWith('delete') ? 'delete pods' : 'create pods/eviction';
 }

@@ -13,7 +13,7 @@ import { NodeDrains } from './drain/objects/machine.ts';
 import { checkEvent, type Event } from './event.ts';
 import type { EvictionMachine } from './eviction/eviction-machine.ts';
 import { PreciseEvictionMachine } from './eviction/machine.ts';
-import { type TakeoverCounts, TakeoverMachine } from './eviction/takeover/machine.ts';
+import { type TakeoverCounts, TakeoverMachine } from './eviction/takeover.ts';
 import { UpstreamEvictionMachine } from './eviction/upstream/machine.ts';
 import { type Explanation, explain, type Subject } from './explain.ts';
 import { assert } from './kernel/assert.ts';

@@ -1,6 +1,6 @@
+import type { AttemptState } from './attempt/attempt.ts';
 import { type Blocker, blockerOf } from './attempt/blocker.ts';
-import type { BudgetPolicy } from './attempt/budget-policy.ts';
-import type { AttemptState } from './attempt/state.ts';
+import type { BudgetPolicy } from './attempt/delete-or-evict.ts';
 import type { Comparison, SimulatedUpstream } from './differences/simulated-upstream.ts';
 import type { Decision, Eviction } from './eviction/decide.ts';
 import type { EvictionMachine } from './eviction/eviction-machine.ts';
@@ -63,7 +63,7 @@ export interface NodeExplanation {
 export type Explanation = NodeExplanation | PodExplanation | null;
 
 /** What answers are read from. */
-export interface Explained {
+interface Explained {
   readonly store: StoreView;
   readonly machine: EvictionMachine;
   readonly lifecycle: LifecycleMachine | null;

@@ -21,28 +21,28 @@ export type { DrainMarkName, WorkingDrain } from './model/working-drain.ts';
 
 // What comes out: commands, and what became of them.
 
+export { type WebhookDenial, webhookDenial } from './attempt/blocker.ts';
 export type { BudgetNumbers, Outcome } from './attempt/outcome.ts';
-export { type WebhookDenial, webhookDenial } from './attempt/webhook-denial.ts';
 export type { Command } from './command.ts';
-export type { EvictionCommand, LimitCommand } from './eviction/command.ts';
 export { confirmEviction } from './eviction/confirm.ts';
+export type { EvictionCommand, LimitCommand } from './eviction/eviction-command.ts';
 export type { NodeCommand } from './lifecycle/command.ts';
 
 // What people are told.
 
 export type { Notice, Report } from './command.ts';
-export type { LimitReport, PodReport } from './eviction/command.ts';
+export type { LimitReport, PodReport } from './eviction/eviction-command.ts';
 export type { LifecycleReport } from './lifecycle/reason.ts';
 
 // Why and when: explanations, and their words.
 
+export type { AttemptState } from './attempt/attempt.ts';
 export { type Blocker, blockerOf } from './attempt/blocker.ts';
-export type { AttemptState } from './attempt/state.ts';
 export type { Counts, PolicyCounts } from './counts.ts';
 export type { Decision } from './eviction/decide.ts';
 export type { Cause, Reason, ReasonCode, StartSource } from './eviction/reason.ts';
+export { describeReason } from './eviction/reason.ts';
 export type { ObservedTaint } from './eviction/taint-clock.ts';
-export { describeReason } from './eviction/text.ts';
 export type {
   Explanation,
   NodeExplanation,

@@ -8,7 +8,6 @@ import {
 } from '../model/budget.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Setback } from './outcome.ts';
-import { webhookDenial } from './webhook-denial.ts';
 
 /** What holds an eviction back that is due. */
 type BlockerCode =
@@ -123,4 +122,22 @@ export function isUncertain(setback: Setback): boolean {
 /** Whether the API server has asked the budgets; one that is unreachable or overloaded has not. */
 export function isAnswered({ code }: Blocker): boolean {
   return code !== 'Unreachable' && code !== 'Overloaded' && code !== 'ViewChanged';
+}
+
+/** An admission webhook refused. */
+export interface WebhookDenial {
+  readonly webhook: string;
+  /** Its own words; '': it gave none. */
+  readonly words: string;
+}
+
+const denial = /^admission webhook "([^"]*)" denied the request(?:: | without explanation$)(.*)$/s;
+
+/**
+ * Reads the API server's sentence, which is the same for every webhook whatever status it answers
+ * with. Null: no webhook refused. One that cannot be reached has not.
+ */
+export function webhookDenial(message: string): WebhookDenial | null {
+  const [, webhook, words = ''] = denial.exec(message) ?? [];
+  return webhook === undefined ? null : { webhook, words };
 }

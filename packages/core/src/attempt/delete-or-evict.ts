@@ -1,8 +1,8 @@
 // How a pod is made to leave: Evict or Delete, with which grace period, and when the one gives way.
-import { finite, type Instant } from '../kernel/time.ts';
+import { finite, type Instant, type Millis } from '../kernel/time.ts';
 import { type Pod, podRef } from '../model/pod.ts';
-import type { BudgetPolicy } from './budget-policy.ts';
-import type { PodCommand } from './command.ts';
+import type { Policy } from '../policy/eviction-policy.ts';
+import type { PodCommand } from './pod-command.ts';
 
 /** What decides how a pod is made to leave. */
 export interface Terms {
@@ -16,7 +16,7 @@ export interface Terms {
 }
 
 /** How one request is made: Delete, or Evict, which asks disruption budgets. */
-export interface Method {
+interface Method {
   readonly kind: 'delete' | 'evict';
   /** Null: the pod's own. */
   readonly gracePeriodSeconds: number | null;
@@ -84,4 +84,28 @@ function graceFor(now: Instant, pod: Pod, { gracePeriodSeconds, nodeEnd }: Terms
 
 function graceOf({ gracePeriodSeconds }: Pod): number {
   return finite(gracePeriodSeconds) ?? defaultGraceSeconds;
+}
+
+/** What is done about the disruption budgets of a pod that has to go. */
+export type BudgetPolicy =
+  /** The Eviction API asks them, for as long as it takes. */
+  | { readonly kind: 'respect' }
+  /**
+   * They are asked for so long after a pod is due; then it is deleted. Infinity: only the end of its
+   * node ends the asking.
+   */
+  | { readonly kind: 'deleteAfter'; readonly afterMs: Millis }
+  /** Pods are deleted; budgets are not asked. */
+  | { readonly kind: 'ignore' };
+
+/** What an eviction policy says of budgets. */
+export function budgetPolicyOf({ mode, deleteAfterMs }: Policy): BudgetPolicy {
+  switch (mode) {
+    case 'delete':
+      return { kind: 'ignore' };
+    case 'evict':
+      return { kind: 'respect' };
+    case 'evictThenDelete':
+      return { kind: 'deleteAfter', afterMs: deleteAfterMs ?? Number.POSITIVE_INFINITY };
+  }
 }

@@ -2,7 +2,7 @@
 
 // Eviction policies.
 
-export type { BudgetPolicy } from '../attempt/budget-policy.ts';
+export type { BudgetPolicy } from '../attempt/delete-or-evict.ts';
 export type { EvictionMode, Policy } from '../policy/eviction-policy.ts';
 
 // Policies, taint rules and pauses of the cluster, and which policy counts.
@@ -67,9 +67,9 @@ export { isTakenOver, takeoverLabel, takeoverProgram } from '../policy/takeover.
 
 // Limits, and the record that outlives a restart.
 
-export { describeCount } from '../eviction/limits/text.ts';
 export {
   defaultWindowMs,
+  describeCount,
   isWindowed,
   type LimitCount,
   type LimitHit,

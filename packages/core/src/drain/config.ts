@@ -1,5 +1,5 @@
 // What one drain is asked to do: its taint, filters, order, budgets and time limits.
-import type { BudgetPolicy } from '../attempt/budget-policy.ts';
+import type { BudgetPolicy } from '../attempt/delete-or-evict.ts';
 import {
   noOthers,
   oneOf,

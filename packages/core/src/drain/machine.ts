@@ -1,5 +1,5 @@
 // The drain machine: taints nodes in turn and makes their pods leave within budgets and limits.
-import type { PodCommand, RecordPodEvent } from '../attempt/command.ts';
+import type { PodCommand, RecordPodEvent } from '../attempt/pod-command.ts';
 import type { Event } from '../event.ts';
 import type { Reason } from '../eviction/reason.ts';
 import { earliest, type Instant, notBefore } from '../kernel/time.ts';

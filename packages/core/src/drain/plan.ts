@@ -1,7 +1,6 @@
 // What a drain would do, pod by pod, before it begins.
 import type { Event } from '../event.ts';
-import type { Reason } from '../eviction/reason.ts';
-import { lastReplicaText } from '../eviction/text.ts';
+import { lastReplicaText, type Reason } from '../eviction/reason.ts';
 import type { Instant } from '../kernel/time.ts';
 import { type Budget, budgetsOver, isUnderBudgets, sparesUnready } from '../model/budget.ts';
 import type { Node } from '../model/node.ts';

@@ -1,7 +1,6 @@
 // Moves each pod of a drain to where it belongs as things are.
-import { isDue, isTried } from '../attempt/state.ts';
-import type { Reason } from '../eviction/reason.ts';
-import { describeReason } from '../eviction/text.ts';
+import { isDue, isTried } from '../attempt/attempt.ts';
+import { describeReason, type Reason } from '../eviction/reason.ts';
 import { earliest, type Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
 import type { DrainConfig } from './config.ts';

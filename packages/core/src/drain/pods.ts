@@ -1,5 +1,5 @@
 // The pods of a drain and how far each one's way out has come.
-import { untried } from '../attempt/state.ts';
+import { untried } from '../attempt/attempt.ts';
 import { Schedule } from '../kernel/schedule.ts';
 import { type PodRef, podRef } from '../model/pod.ts';
 import { type DrainPod, type DrainPodState, isDone } from './state.ts';

@@ -1,10 +1,11 @@
 // The requests that make the pods of a drain leave, and what their answers mean.
+
+import { accepted, setBack } from '../attempt/attempt.ts';
 import { type Blocker, blockerOf } from '../attempt/blocker.ts';
-import type { PodCommand, RecordPodEvent } from '../attempt/command.ts';
 import { escalationOf, methodFor, podCommand, type Terms } from '../attempt/delete-or-evict.ts';
 import { isSetback, type Outcome, type Setback } from '../attempt/outcome.ts';
 import { Pace } from '../attempt/pace.ts';
-import { accepted, setBack } from '../attempt/state.ts';
+import type { PodCommand, RecordPodEvent } from '../attempt/pod-command.ts';
 import { evictionEvent } from '../eviction/pod-events.ts';
 import type { Reason } from '../eviction/reason.ts';
 import type { Instant } from '../kernel/time.ts';

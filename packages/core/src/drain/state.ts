@@ -1,6 +1,7 @@
 // The states a pod and a node go through during a drain.
+
+import type { Attempt, AttemptState } from '../attempt/attempt.ts';
 import type { Blocker } from '../attempt/blocker.ts';
-import type { Attempt, AttemptState } from '../attempt/state.ts';
 import type { Reason } from '../eviction/reason.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
 import type { Disruption, PodRef } from '../model/pod.ts';

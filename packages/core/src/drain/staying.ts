@@ -1,5 +1,5 @@
 // Pods that run on where a drain has worked, because they tolerate its taint or somebody keeps them.
-import { describeReason } from '../eviction/text.ts';
+import { describeReason } from '../eviction/reason.ts';
 import type { Pod } from '../model/pod.ts';
 import type { DrainPod } from './state.ts';
 

@@ -1,6 +1,7 @@
 // The attempts of the eviction machine, by the uid of their pods, and when each is looked at next.
+
+import { type AttemptState, isPending, untried } from '../attempt/attempt.ts';
 import { atEscalation } from '../attempt/retry.ts';
-import { type AttemptState, isPending, untried } from '../attempt/state.ts';
 import { Schedule } from '../kernel/schedule.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
 import type { EvictionAttempt } from './decider.ts';

@@ -7,7 +7,7 @@ import type { Reason } from './reason.ts';
 
 /** How pod and node are looked at again. */
 export interface ConfirmOptions extends MatchOptions {
-  /** Drains at work on the node are no reason to leave its pods; left out: they are. */
+  /** WorkingDrains at work on the node are no reason to leave its pods; left out: they are. */
   readonly ignoresDrains?: boolean;
 }
 

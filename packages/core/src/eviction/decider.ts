@@ -1,6 +1,10 @@
-import { type BudgetPolicy, budgetPolicyOf } from '../attempt/budget-policy.ts';
-import { escalationOf, type Terms } from '../attempt/delete-or-evict.ts';
-import type { Attempt } from '../attempt/state.ts';
+import type { Attempt } from '../attempt/attempt.ts';
+import {
+  type BudgetPolicy,
+  budgetPolicyOf,
+  escalationOf,
+  type Terms,
+} from '../attempt/delete-or-evict.ts';
 import { finite, type Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Taint } from '../model/taint.ts';
@@ -12,12 +16,11 @@ import { isTakenOver } from '../policy/takeover.ts';
 import type { StoreView } from '../store.ts';
 import type { EvictionConfig } from './config.ts';
 import { type Concern, type Decision, decide, type Eviction, type LeaveOptions } from './decide.ts';
-import type { Drains } from './drains.ts';
 import type { Interception } from './interception.ts';
-import { cutAt, givenBack, heldSince, takenBack } from './paused-time.ts';
-import type { Pauses } from './pauses.ts';
+import { cutAt, givenBack, heldSince, type Pauses, takenBack } from './pauses.ts';
 import type { Reason } from './reason.ts';
 import { countedFor, countsFrom, type ObservedTaint, type TaintClock } from './taint-clock.ts';
+import type { WorkingDrains } from './working-drains.ts';
 
 /** A node that is still there so long after its deadline does not go: its deadline was wrong. */
 const endForgottenMs = 600_000;
@@ -48,7 +51,7 @@ export class Decider {
   readonly #store: StoreView;
   readonly #taints: TaintClock;
   readonly #pauses: Pauses;
-  readonly #drains: Drains | null;
+  readonly #drains: WorkingDrains | null;
   readonly #replicas: OwnReplicas | null;
   readonly #config: EvictionConfig;
   readonly #podPolicies = new PodPolicies();
@@ -58,7 +61,7 @@ export class Decider {
     store: StoreView,
     taints: TaintClock,
     pauses: Pauses,
-    drains: Drains | null,
+    drains: WorkingDrains | null,
     replicas: OwnReplicas | null,
     config: EvictionConfig,
   ) {

@@ -1,12 +1,12 @@
-import type { BudgetPolicy } from '../attempt/budget-policy.ts';
+import type { AttemptState } from '../attempt/attempt.ts';
+import type { BudgetPolicy } from '../attempt/delete-or-evict.ts';
 import type { Setback } from '../attempt/outcome.ts';
-import type { AttemptState } from '../attempt/state.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { Machine } from '../machine.ts';
 import type { Pod, PodRef } from '../model/pod.ts';
 import type { LimitStatus } from '../policy/limit.ts';
-import type { MachineCommand } from './command.ts';
 import type { Decision, Eviction } from './decide.ts';
+import type { MachineCommand } from './eviction-command.ts';
 import type { ObservedTaint } from './taint-clock.ts';
 
 /** A machine that evicts, and can be asked about it. */

@@ -1,8 +1,8 @@
 // What is told of a pod whose eviction an admission webhook keeps for itself. Without an Event nobody but
 // the log would know of it: no object of the cluster says what a webhook answers.
 import { blockerOf } from '../attempt/blocker.ts';
-import type { RecordPodEvent } from '../attempt/command.ts';
 import type { Setback } from '../attempt/outcome.ts';
+import type { RecordPodEvent } from '../attempt/pod-command.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
 import { type Pod, podRef } from '../model/pod.ts';
 import type { Reason } from './reason.ts';

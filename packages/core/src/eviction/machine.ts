@@ -1,7 +1,8 @@
 // The precise eviction machine: when each pod of a tainted node goes, and what comes of it.
-import type { BudgetPolicy } from '../attempt/budget-policy.ts';
+
+import type { AttemptState } from '../attempt/attempt.ts';
+import type { BudgetPolicy } from '../attempt/delete-or-evict.ts';
 import type { Setback } from '../attempt/outcome.ts';
-import type { AttemptState } from '../attempt/state.ts';
 import type { Event } from '../event.ts';
 import { earlier, type Instant, type Millis } from '../kernel/time.ts';
 import { hasSameLabels } from '../model/node.ts';
@@ -9,25 +10,25 @@ import type { Pod, PodRef } from '../model/pod.ts';
 import type { OwnReplicas } from '../own-replicas.ts';
 import type { LimitStatus } from '../policy/limit.ts';
 import type { Change, NodeChange, StoreView } from '../store.ts';
+import { AttemptReconciler } from './attempt-reconciler.ts';
 import { Attempts } from './attempts.ts';
-import type { MachineCommand } from './command.ts';
 import type { EvictionConfig } from './config.ts';
 import type { Decision, Eviction } from './decide.ts';
 import { Decider } from './decider.ts';
-import { Drains } from './drains.ts';
+import type { MachineCommand } from './eviction-command.ts';
 import type { EvictionMachine } from './eviction-machine.ts';
 import { EvictionLimits } from './limits/limits.ts';
 import { Pauses } from './pauses.ts';
-import { PodReconciler } from './pod-reconciler.ts';
 import type { Cause } from './reason.ts';
-import { EvictionRequests } from './requests.ts';
+import { RemovalRequests } from './removal-requests.ts';
 import { type ObservedTaint, TaintClock } from './taint-clock.ts';
 import { TaintClockWriter } from './taint-clock-writer.ts';
+import { WorkingDrains } from './working-drains.ts';
 
 /**
  * Evicts pods from nodes with NoExecute taints, in time.
  *
- * Theory of operation. Each pod that has to go is one attempt (attempt/state.ts), keyed by its uid:
+ * Theory of operation. Each pod that has to go is one attempt (attempt/attempt.ts), keyed by its uid:
  *
  *                           limit
  *                       +-> queued ---+
@@ -40,8 +41,8 @@ import { TaintClockWriter } from './taint-clock-writer.ts';
  *                       +-----------------unconfirmed--------+
  *
  * Every event that touches a pod or its node's taints makes the machine decide again (decide.ts)
- * and move the attempt to match (pod-reconciler.ts): a deadline may come earlier, later or go away
- * until the eviction is sent (requests.ts). A failed try never ends the attempt; only the pod's
+ * and move the attempt to match (attempt-reconciler.ts): a deadline may come earlier, later or go away
+ * until the eviction is sent (removal-requests.ts). A failed try never ends the attempt; only the pod's
  * leaving or a decision to keep it does. The schedule holds one instant for each attempt that waits:
  * its deadline, its next try, or when an eviction that was accepted but never seen to happen is
  * decided anew.
@@ -58,13 +59,13 @@ export class PreciseEvictionMachine implements EvictionMachine {
   readonly #starts: TaintClockWriter;
   readonly #taints = new TaintClock();
   readonly #pauses: Pauses;
-  readonly #drains = new Drains();
+  readonly #drains = new WorkingDrains();
   readonly #replicas: OwnReplicas;
   /** The version of them that was decided about. */
   #replicasSeen = 0;
   readonly #attempts = new Attempts();
-  readonly #reconciler: PodReconciler;
-  readonly #requests: EvictionRequests;
+  readonly #reconciler: AttemptReconciler;
+  readonly #requests: RemovalRequests;
   #synced = false;
   #leader: boolean;
   /** How far the cluster's clock is ahead, as it was said last. */
@@ -86,8 +87,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
     const [decider, limits] = [this.#decider, this.#limits];
     const site = { store, decider, limits, attempts: this.#attempts, replicas, emit };
     const [starts, mayAct] = [this.#starts, this.#mayAct];
-    this.#reconciler = new PodReconciler({ ...site, starts, mayAct });
-    this.#requests = new EvictionRequests({ ...site, reconciler: this.#reconciler }, config);
+    this.#reconciler = new AttemptReconciler({ ...site, starts, mayAct });
+    this.#requests = new RemovalRequests({ ...site, reconciler: this.#reconciler }, config);
   }
 
   handle(now: Instant, event: Event, changes: readonly Change[]): readonly MachineCommand[] {

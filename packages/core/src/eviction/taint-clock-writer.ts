@@ -5,9 +5,9 @@ import type { Node } from '../model/node.ts';
 import type { PastPause } from '../model/past-pause.ts';
 import { formatTaint } from '../model/taint-spec.ts';
 import type { StoreView } from '../store.ts';
-import type { MachineCommand } from './command.ts';
 import type { EvictionConfig } from './config.ts';
 import type { Decider } from './decider.ts';
+import type { MachineCommand } from './eviction-command.ts';
 import type { Pauses } from './pauses.ts';
 import { countsFrom, startName, type TaintClock } from './taint-clock.ts';
 

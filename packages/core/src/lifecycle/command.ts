@@ -3,7 +3,7 @@ import type {
   PodCommand,
   RecordNodeEvent,
   RecordPodEvent,
-} from '../attempt/command.ts';
+} from '../attempt/pod-command.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { NodeCondition, NodeRef } from '../model/node.ts';
 import type { PodRef } from '../model/pod.ts';

@@ -1,4 +1,4 @@
-import type { NodeNotReadyReason } from '../attempt/command.ts';
+import type { NodeNotReadyReason } from '../attempt/pod-command.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { Machine } from '../machine.ts';
 import type { Lease, Node } from '../model/node.ts';

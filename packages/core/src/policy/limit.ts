@@ -1,5 +1,5 @@
 // Limits of evictions as they are configured: what they count by, how many, in which window.
-import type { Instant, Millis } from '../kernel/time.ts';
+import { formatDuration, type Instant, type Millis } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import type { LabelSelector } from '../model/selector.ts';
@@ -142,4 +142,11 @@ export function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelS
     }
   });
   return [...labels, ...expressions].join(',');
+}
+
+/** `20 of 100 pods evicted and 0 unavailable within 10m, at most 20` */
+export function describeCount({ evicted, unavailable, most, of, windowMs }: LimitCount): string {
+  const window = formatDuration(windowMs);
+  const down = unavailable > 0 ? ` and ${unavailable} unavailable` : '';
+  return `${evicted} of ${of} pods evicted within ${window}${down}, at most ${most}`;
 }

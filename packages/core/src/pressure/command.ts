@@ -1,6 +1,7 @@
 // What the node pressure machine wants done, as data.
-import type { RecordNodeEvent } from '../attempt/command.ts';
+
 import type { Setback } from '../attempt/outcome.ts';
+import type { RecordNodeEvent } from '../attempt/pod-command.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { NodeCondition, NodeRef } from '../model/node.ts';
 import type { PodRef } from '../model/pod.ts';

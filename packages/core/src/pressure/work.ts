@@ -1,5 +1,5 @@
+import type { SetBack } from '../attempt/attempt.ts';
 import type { Setback } from '../attempt/outcome.ts';
-import type { SetBack } from '../attempt/state.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { PodRef } from '../model/pod.ts';
 import type { EvictionText } from './eviction-message.ts';

@@ -1,6 +1,5 @@
 // What is to be said of a pod that kube-controller-manager deleted, or taintmgr would have evicted.
-import type { Reason } from '../eviction/reason.ts';
-import { describeReason } from '../eviction/text.ts';
+import { describeReason, type Reason } from '../eviction/reason.ts';
 import type { PodExplanation } from '../explain.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
 import type { Taint } from '../model/taint.ts';
@@ -61,7 +60,7 @@ function timedVerdict(
 }
 
 /** Of a pod that only kube-controller-manager has evicted so far. */
-export type Judgement =
+type Judgement =
   | {
       readonly kind: 'verdict';
       readonly verdict: 'later' | 'kept';
@@ -74,7 +73,7 @@ export type Judgement =
   | { readonly kind: 'wait'; readonly until: Instant };
 
 /** When things happened, by our own time; `wall`: what the cluster's clock shows at `now`. */
-export interface JudgedAt {
+interface JudgedAt {
   readonly now: Instant;
   readonly wall: Instant;
   /** When kube-controller-manager evicted the pod. */

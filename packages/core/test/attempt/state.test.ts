@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Outcome } from '@taintmgr/core';
+import { type Attempt, accepted, setBack, untried } from '../../src/attempt/attempt.ts';
 import { escalationOf, methodFor, type Terms } from '../../src/attempt/delete-or-evict.ts';
 import { isSetback, type Setback } from '../../src/attempt/outcome.ts';
-import { type Attempt, accepted, setBack, untried } from '../../src/attempt/state.ts';
 import type { Pod } from '../../src/model/pod.ts';
 import { fc } from '../fast-check.ts';
 

@@ -14,7 +14,7 @@ import {
   type Pod,
 } from '@taintmgr/core';
 import type { EvictionPause } from '@taintmgr/core/policy';
-import { cutAt, givenBack, pausedTime, takenBack } from '../../src/eviction/paused-time.ts';
+import { cutAt, givenBack, pausedTime, takenBack } from '../../src/eviction/pauses.ts';
 import { fc } from '../fast-check.ts';
 import { pauseOf } from '../policy/objects.ts';
 

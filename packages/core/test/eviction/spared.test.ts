@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { makePod, parseTaint } from '@taintmgr/core';
 import type { ObservedTaint } from '../../src/eviction/taint-clock.ts';
-import { SparedPods } from '../../src/eviction/takeover/spared.ts';
+import { SparedPods } from '../../src/eviction/takeover.ts';
 
 const observed: readonly ObservedTaint[] = [
   { taint: parseTaint('a:NoExecute'), start: 0, startSource: 'firstSeen', seenAt: 0 },

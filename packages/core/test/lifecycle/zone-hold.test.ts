@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Command, describeReason } from '@taintmgr/core';
 import { zoneHold } from '@taintmgr/core/lifecycle';
-import { pausedTime } from '../../src/eviction/paused-time.ts';
+import { pausedTime } from '../../src/eviction/pauses.ts';
 import { pauseOf } from '../policy/objects.ts';
 import { LifecycleWorld } from './lifecycle-world.ts';
 

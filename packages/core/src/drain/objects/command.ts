@@ -1,5 +1,5 @@
 // What carrying out NodeDrains asks for beside evictions.
-import type { PodCommand, RecordPodEvent } from '../../attempt/command.ts';
+import type { PodCommand, RecordPodEvent } from '../../attempt/pod-command.ts';
 import type { Reason } from '../../eviction/reason.ts';
 import type { NodeRef } from '../../model/node.ts';
 import type { Owner, PodRef } from '../../model/pod.ts';

@@ -1,7 +1,7 @@
 // Carries out the NodeDrains of the cluster, beside the machines of taint eviction and node lifecycle.
 import type { Event } from '../../event.ts';
 import type { EvictionConfig } from '../../eviction/config.ts';
-import { Drains } from '../../eviction/drains.ts';
+import { WorkingDrains } from '../../eviction/working-drains.ts';
 import { earliest, type Instant } from '../../kernel/time.ts';
 import type { Machine } from '../../machine.ts';
 import { isShuttingDown, type Node } from '../../model/node.ts';
@@ -47,7 +47,7 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
   /** The others, the first declared first. */
   readonly #open = new OpenRuns();
   /** Those of others that are at work on nodes. */
-  readonly #working = new Drains();
+  readonly #working = new WorkingDrains();
   readonly #workloads: Workloads;
   readonly #replicas: OwnReplicas;
   /** The version of them that pods were held by. */

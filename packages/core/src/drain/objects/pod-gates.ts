@@ -2,7 +2,7 @@
 
 import type { Outcome } from '../../attempt/outcome.ts';
 import type { Event } from '../../event.ts';
-import { lastReplicaText } from '../../eviction/text.ts';
+import { lastReplicaText } from '../../eviction/reason.ts';
 import { earliest, type Instant } from '../../kernel/time.ts';
 import type { Pod } from '../../model/pod.ts';
 import type { OwnReplicas } from '../../own-replicas.ts';

@@ -1,5 +1,5 @@
 // What a NodeDrain comes to as the settings of the drain machine.
-import type { BudgetPolicy } from '../../attempt/budget-policy.ts';
+import type { BudgetPolicy } from '../../attempt/delete-or-evict.ts';
 import type { Instant } from '../../kernel/time.ts';
 import type { Node } from '../../model/node.ts';
 import { selects } from '../../model/selector.ts';

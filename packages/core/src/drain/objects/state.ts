@@ -1,6 +1,6 @@
 // How far a NodeDrain is, as its status says it.
 import type { Blocker } from '../../attempt/blocker.ts';
-import { describeReason } from '../../eviction/text.ts';
+import { describeReason } from '../../eviction/reason.ts';
 import { formatDeadline, type Instant } from '../../kernel/time.ts';
 import type { PodRef } from '../../model/pod.ts';
 import type { TakenPod } from '../../policy/values.ts';

@@ -1,8 +1,8 @@
 // Lets the pods of a StatefulSet go one after the other, each when the volumes of the last are detached.
 
 import { isUncertain } from '../../attempt/blocker.ts';
-import type { RecordPodEvent } from '../../attempt/command.ts';
 import { isSetback, type Outcome } from '../../attempt/outcome.ts';
+import type { RecordPodEvent } from '../../attempt/pod-command.ts';
 import type { Reason } from '../../eviction/reason.ts';
 import { Schedule } from '../../kernel/schedule.ts';
 import { earliest, formatDeadline, type Instant } from '../../kernel/time.ts';

@@ -1,18 +1,39 @@
 // Lets evictions begin at the rate and in the number that limits allow.
 import type { Instant, Millis } from '../../kernel/time.ts';
+import type { Node } from '../../model/node.ts';
 import type { Pod } from '../../model/pod.ts';
-import type { Candidate, LimitHit, LimitRule, LimitStatus } from '../../policy/limit.ts';
-import { type LimitRecord, needsRecord } from '../../policy/limit-record.ts';
+import type { Labels } from '../../model/selector.ts';
+import {
+  type Candidate,
+  isWindowed,
+  type LimitHit,
+  type LimitRule,
+  type LimitStatus,
+} from '../../policy/limit.ts';
+import {
+  coarsened,
+  coarsenedSizes,
+  keyOf,
+  type LimitRecord,
+  nameInKey,
+  needsRecord,
+  type RecordedLimit,
+} from '../../policy/limit-record.ts';
 import { holdsAll } from '../../policy/pause-scope.ts';
 import type { EvictionPolicy } from '../../policy/values.ts';
 import type { StoreView } from '../../store.ts';
 import type { EvictionConfig } from '../config.ts';
-import { type BoundLimit, boundLimits, nameFor } from './bound-limit.ts';
-import { recordOf, restoreFrom } from './gate-record.ts';
-import { statusOf, statusOfTripped } from './gate-status.ts';
-import { Gates } from './gates.ts';
-import { availabilityOf, PodCounts } from './pod-counts.ts';
-import type { Gate } from './scope-limit.ts';
+import {
+  type Availability,
+  type BoundLimit,
+  boundLimits,
+  type LimitGate,
+  LimitGates,
+  nameFor,
+  namesOf,
+  statusOf,
+  statusOfTripped,
+} from './limit-gate.ts';
 
 export type LimitAnswer = (
   | { readonly kind: 'go' }
@@ -42,10 +63,10 @@ export class EvictionLimiter {
   readonly #store: StoreView;
   readonly #keeps: boolean;
   #limits: readonly BoundLimit[] = [];
-  readonly #gates = new Gates();
+  readonly #gates = new LimitGates();
   readonly #podCounts: PodCounts;
   /** The gates of the pods whose eviction is wanted or has begun. */
-  readonly #admitted = new Map<string, readonly Gate[]>();
+  readonly #admitted = new Map<string, readonly LimitGate[]>();
   /** Those of them whose eviction is wanted: so many at most as may be under way. */
   readonly #wanting = new Set<string>();
   readonly #wantingMax: number;
@@ -56,7 +77,7 @@ export class EvictionLimiter {
   #isUrgent = false;
   #covered: ReadonlySet<string> = new Set();
   #coveredUntil: Instant = Number.NEGATIVE_INFINITY;
-  #tripped: Gate[] = [];
+  #tripped: LimitGate[] = [];
   #sweptAt: Instant = Number.NEGATIVE_INFINITY;
   /** What was read, until we have written: for limits of policies that come later. */
   #found: LimitRecord = {};
@@ -172,7 +193,7 @@ export class EvictionLimiter {
   }
 
   /** The first of its limits that says no; null: none does. */
-  #refusalBy(now: Instant, gates: readonly Gate[], uid: string): LimitAnswer | null {
+  #refusalBy(now: Instant, gates: readonly LimitGate[], uid: string): LimitAnswer | null {
     for (const gate of gates) {
       gate.expire(now, (one) => this.#podCounts.in(gate, one));
       const refusal = gate.refusal(now, uid, this.#podCounts.in(gate, uid));
@@ -185,7 +206,7 @@ export class EvictionLimiter {
   }
 
   /** It may go once that is written down. */
-  #want(now: Instant, uid: string, gates: readonly Gate[], windowed: Gate): LimitAnswer {
+  #want(now: Instant, uid: string, gates: readonly LimitGate[], windowed: LimitGate): LimitAnswer {
     if (this.#wanting.has(uid) || this.#wanting.size < this.#wantingMax) {
       this.#admitted.set(uid, gates);
       this.#wanting.add(uid);
@@ -311,7 +332,7 @@ export class EvictionLimiter {
     this.#covered = new Set();
   }
 
-  #trip(now: Instant, gate: Gate, hit: LimitHit): void {
+  #trip(now: Instant, gate: LimitGate, hit: LimitHit): void {
     gate.trip(now, hit);
     this.#tripped.push(gate);
     this.#isUrgent = true;
@@ -321,7 +342,7 @@ export class EvictionLimiter {
     return !this.isRecorded || (this.#covered.has(uid) && now <= this.#coveredUntil);
   }
 
-  #gatesFor(candidate: Candidate): readonly Gate[] {
+  #gatesFor(candidate: Candidate): readonly LimitGate[] {
     const node = this.#store.node(candidate.pod.nodeName);
     return this.#limits.flatMap((limit) => {
       const name = nameFor(limit, candidate, node, this.#store);
@@ -329,11 +350,180 @@ export class EvictionLimiter {
     });
   }
 
-  #clear(gate: Gate): void {
+  #clear(gate: LimitGate): void {
     gate.clear((uid) => this.#podCounts.in(gate, uid));
   }
 }
 
 function waiting(hit: LimitHit, until: Instant | null): LimitAnswer {
   return { kind: 'wait', until, hit, madeRoom: false };
+}
+
+/** An eviction may be answered so much later: those that are open are written as of then. */
+const openAheadMs: Millis = 60_000;
+
+/** What is to be known of these gates, should another replica take over. */
+function recordOf(now: Instant, gates: readonly LimitGate[], counts: PodCounts): LimitRecord {
+  const entries = new Map<string, RecordedLimit>();
+  for (const gate of gates) {
+    gate.expire(now, (uid) => counts.in(gate, uid));
+    const key = keyOf(gate.limit, gate.name);
+    const entry = entryOf(now, gate, entries.get(key));
+    if (entry) entries.set(key, entry);
+  }
+  return Object.fromEntries(entries);
+}
+
+/**
+ * Limits that differ only in how much they allow have one place in the record: `before` is what it says
+ * there. Null: of this gate there is nothing to say.
+ */
+function entryOf(
+  now: Instant,
+  gate: LimitGate,
+  before: RecordedLimit | undefined,
+): RecordedLimit | null {
+  const { evicted, sizes, ...counted } = gate.isWindowed
+    ? gate.written(now, now + openAheadMs)
+    : { evicted: [], of: null, sizes: [] };
+  if (evicted.length === 0 && !gate.tripped) return null;
+  const tripped = gate.tripped && {
+    since: gate.tripped.since,
+    limit: gate.tripped.hit.limit,
+    count: gate.tripped.hit.count ?? null,
+  };
+  const own = {
+    ...counted,
+    ...(sizes.length > 0 && { sizes: coarsenedSizes(sizes, gate.windowMs) }),
+    evicted: coarsened(evicted, gate.windowMs),
+  };
+  // One that came later has counted fewer.
+  const isMore = countOf(own.evicted) >= countOf(before?.evicted ?? []);
+  return {
+    ...(isMore ? { ...before, ...own } : { ...own, ...before }),
+    of: (isMore ? own.of : before?.of) ?? before?.of ?? own.of,
+    tripped: tripped ?? before?.tripped ?? null,
+  };
+}
+
+/** Lets the gates of these limits go on from what is written there. */
+function restoreFrom(
+  now: Instant,
+  record: LimitRecord,
+  limits: readonly BoundLimit[],
+  gates: LimitGates,
+): void {
+  for (const [key, recorded] of Object.entries(record)) {
+    const found = limits.flatMap((limit) => {
+      const name = nameInKey(limit, key);
+      return name === null ? [] : [{ limit, name }];
+    });
+    const trips = found.some(({ limit }) => limit.rule.onLimit === 'trip');
+    for (const { limit, name } of found) {
+      const isOther = trips && limit.rule.onLimit !== 'trip';
+      gates.of(limit, name).restore(now, isOther ? { ...recorded, tripped: null } : recorded);
+    }
+  }
+}
+
+function countOf(evicted: RecordedLimit['evicted']): number {
+  return evicted.reduce((sum, [, count]) => sum + count, 0);
+}
+
+interface Counted {
+  readonly availability: Availability;
+  readonly labels: Labels | undefined;
+  readonly gates: readonly LimitGate[];
+  /** Which state of the limits it was counted by. */
+  readonly version: number;
+}
+
+/**
+ * How each pod counts in the limits that have a window: as available, as unavailable, or not at all.
+ * Each pod is kept with the gates it was counted in, so that what is taken out of a count is what was
+ * put in, whatever has become of its node, its labels or the limits.
+ */
+class PodCounts {
+  readonly #store: StoreView;
+  readonly #gates: LimitGates;
+  #windowed: readonly BoundLimit[] = [];
+  #version = 0;
+  readonly #nodes = new Map<string, string>();
+  readonly #counted = new Map<string, Counted>();
+
+  constructor(store: StoreView, gates: LimitGates) {
+    this.#store = store;
+    this.#gates = gates;
+  }
+
+  /** Whether any limit has a window; nothing is counted otherwise. */
+  get isNeeded(): boolean {
+    return this.#windowed.length > 0;
+  }
+
+  /** The limits are others, or match others: every pod has to be put anew. */
+  setLimits(limits: readonly BoundLimit[]): void {
+    this.#windowed = limits.filter(({ rule }) => isWindowed(rule));
+    this.#version += 1;
+    if (!this.isNeeded) this.#counted.clear();
+  }
+
+  /** How a pod counts in a gate; null: it does not. */
+  in(gate: LimitGate, uid: string): Availability | null {
+    const counted = this.#counted.get(uid);
+    return counted?.gates.includes(gate) ? counted.availability : null;
+  }
+
+  /** Takes in how a pod counts now (null: not at all); whether that may have made room. */
+  put(pod: Pod, availability: Availability | null): boolean {
+    const before = this.#counted.get(pod.uid);
+    const isCurrent = before?.version === this.#version && before.labels === pod.labels;
+    if (before?.availability === availability && isCurrent) return false;
+    if (!before && !availability) return false;
+    this.#replace(pod, before, availability);
+    return before?.availability !== 'available' || !isCurrent;
+  }
+
+  /** Takes in a node as it is now; its pods move to where they count now. */
+  move(name: string, node: Node | null): void {
+    const looks = node && looksOf(node);
+    if (looks === (this.#nodes.get(name) ?? null)) return;
+    if (looks === null) this.#nodes.delete(name);
+    else this.#nodes.set(name, looks);
+    for (const pod of this.#store.podsOn(name)) {
+      const counted = this.#counted.get(pod.uid);
+      if (counted) this.#replace(pod, counted, counted.availability);
+    }
+  }
+
+  #replace(pod: Pod, before: Counted | undefined, availability: Availability | null): void {
+    const { uid, labels } = pod;
+    if (before) for (const gate of before.gates) gate.adjust(uid, before.availability, -1);
+    if (availability === null) this.#counted.delete(uid);
+    else {
+      const node = this.#store.node(pod.nodeName);
+      const gates = this.#windowed.flatMap((limit) =>
+        namesOf(limit, pod, node, this.#store).map((name) => this.#gates.of(limit, name)),
+      );
+      for (const gate of gates) gate.adjust(uid, availability, 1);
+      this.#counted.set(uid, { availability, labels, gates, version: this.#version });
+    }
+    if (before) for (const gate of before.gates) this.#gates.tidy(gate, null);
+  }
+}
+
+/** How a pod counts, wherever it does. Readiness that nobody reported is not held against it. */
+export function availabilityOf(pod: Pod, late: boolean): Availability | null {
+  const isFinished = pod.phase === 'Succeeded' || pod.phase === 'Failed';
+  if (pod.nodeName === '' || isFinished || late) return null;
+  const isDown = pod.ready === 'False' || pod.ready === 'Unknown';
+  return pod.deletionTimestamp !== null || isDown ? 'unavailable' : 'available';
+}
+
+/** All of a node that decides where its pods count. */
+function looksOf({ uid, zone, labels, taints }: Node): string {
+  const keys = taints
+    .filter(({ effect }) => effect === 'NoExecute')
+    .map(({ key, value }) => [key, value]);
+  return JSON.stringify([uid, zone, labels, keys]);
 }

@@ -4,10 +4,15 @@ import type { Event } from '../../event.ts';
 import type { ClusterTime } from '../../kernel/cluster-clock.ts';
 import { InFlight } from '../../kernel/inflight.ts';
 import { earliest, type Instant, type Millis } from '../../kernel/time.ts';
-import type { LimitStatus } from '../../policy/limit.ts';
+import {
+  describeCount,
+  type LimitHit,
+  type LimitStatus,
+  limitId,
+  resumeCommand,
+} from '../../policy/limit.ts';
 import { retimed } from '../../policy/limit-record.ts';
-import type { MachineCommand } from '../command.ts';
-import { resumedEvents, trippedEvents } from './events.ts';
+import type { MachineCommand } from '../eviction-command.ts';
 import type { EvictionLimiter } from './limiter.ts';
 
 /** Writes and reads the record of limits in time, so that they survive a restart and a failover. */
@@ -218,4 +223,23 @@ const nobody: ReadonlySet<string> = new Set();
 function isHopeless(outcome: Outcome, failures: number): boolean {
   if (outcome.kind !== 'failed') return false;
   return outcome.status === 403 || (outcome.status === null && failures >= triesMax);
+}
+
+/** The report and the Event of a limit that has stopped evictions. */
+function trippedEvents(status: LimitStatus): readonly MachineCommand[] {
+  const count = status.count ? `: ${describeCount(status.count)}` : '';
+  const message = `Limit ${status.id} has tripped${count}. Pods under it are not evicted until somebody runs: ${resumeCommand(status.id)}`;
+  return [
+    { kind: 'report', report: { kind: 'limitTripped', limit: status } },
+    { kind: 'recordLimitEvent', type: 'Warning', reason: 'LimitTripped', message },
+  ];
+}
+
+/** The report and the Event of a limit that somebody has opened. */
+export function resumedEvents(hit: LimitHit, by: string): readonly MachineCommand[] {
+  const message = `Limit ${limitId(hit)} is open again: resumed by ${by}`;
+  return [
+    { kind: 'report', report: { kind: 'limitResumed', limit: hit, by } },
+    { kind: 'recordLimitEvent', type: 'Normal', reason: 'LimitResumed', message },
+  ];
 }

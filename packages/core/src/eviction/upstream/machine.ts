@@ -1,28 +1,28 @@
 // Taint eviction exactly as kube-controller-manager 1.36.2 does it, defects included.
 
-import type { BudgetPolicy } from '../../attempt/budget-policy.ts';
+import type { AttemptState } from '../../attempt/attempt.ts';
+import type { BudgetPolicy } from '../../attempt/delete-or-evict.ts';
 import type { Outcome } from '../../attempt/outcome.ts';
-import type { AttemptState } from '../../attempt/state.ts';
 import type { Event } from '../../event.ts';
+import type { ClusterTime } from '../../kernel/cluster-clock.ts';
 import { InFlight } from '../../kernel/inflight.ts';
 import { Schedule } from '../../kernel/schedule.ts';
-import type { Instant, Millis } from '../../kernel/time.ts';
+import { endOfSecond, type Instant, type Millis } from '../../kernel/time.ts';
 import type { Node } from '../../model/node.ts';
 import { type Pod, type PodRef, podRef } from '../../model/pod.ts';
-import type { Taint } from '../../model/taint.ts';
+import { addedAt, isEqualTaint, type Taint } from '../../model/taint.ts';
+import { decidingToleration, type MatchOptions } from '../../model/toleration.ts';
 import type { OwnReplicas } from '../../own-replicas.ts';
 import type { LimitStatus } from '../../policy/limit.ts';
 import type { Change, NodeChange, StoreView } from '../../store.ts';
-import type { MachineCommand } from '../command.ts';
 import type { EvictionConfig } from '../config.ts';
-import type { Decision } from '../decide.ts';
+import { type Decision, deadlineOf, type TaintReason } from '../decide.ts';
+import type { MachineCommand } from '../eviction-command.ts';
 import type { EvictionMachine } from '../eviction-machine.ts';
 import type { Reason } from '../reason.ts';
 import type { ObservedTaint } from '../taint-clock.ts';
-import { pastLooks } from './past-looks.ts';
-import { upstreamReasons } from './reasons.ts';
 import { type QueueEntry, TimedQueue, type TimedWork } from './timed-queue.ts';
-import { type UpstreamWait, upstreamWait } from './wait.ts';
+import { minTolerationNanos, type UpstreamWait, upstreamWait } from './wait.ts';
 
 type FiniteWait = Extract<UpstreamWait, { readonly kind: 'finite' }>;
 
@@ -380,4 +380,84 @@ function keyOf({ namespace, name }: PodRef): string {
 function refOf(key: string): PodRef {
   const [namespace = '', name = ''] = key.split('/');
   return { namespace, name, uid: '', nodeName: '' };
+}
+
+/**
+ * Why kube-controller-manager is about to evict a pod, or is not. The reason that decided comes first: the
+ * taint by which the pod's time was set, or, where the taints and tolerations of now do not come to that
+ * time, that it was set for others.
+ */
+function upstreamReasons(
+  pod: Pod,
+  observed: readonly ObservedTaint[],
+  entry: QueueEntry | null,
+  options: MatchOptions,
+): readonly Reason[] {
+  if (observed.length === 0) return [{ code: entry ? 'TimerKept' : 'NoTaint' }];
+  const taints = observed.map(({ taint }) => taint);
+  const stays = upstreamWait(taints, pod.tolerations, options).kind === 'forever';
+  const reasons = observed.map((one) =>
+    reasonFor(pod, one, entry?.createdAt ?? one.start, { ...options, stays }),
+  );
+  if (!entry) return stays ? reasons : [{ code: 'GivenUp' }, ...reasons];
+  const decisive = reasons.find((reason) => isDecisive(reason, entry));
+  if (!decisive) return [{ code: 'TimerKept' }, ...reasons];
+  return [decisive, ...reasons.filter((reason) => reason !== decisive)];
+}
+
+/** Whether the pod's time is what its reading of the taint comes to. */
+function isDecisive(reason: TaintReason, entry: QueueEntry): boolean {
+  if (!isEqualTaint(reason.taint, entry.taint) || reason.code === 'ToleratedForever') return false;
+  return entry.kind === 'inProgress' || Math.abs(deadlineOf(reason) - entry.fireAt) < 1;
+}
+
+/** `stays`: nothing that the pod tolerates ever ends, as far as an int64 tells. */
+function reasonFor(
+  pod: Pod,
+  { taint, startSource }: ObservedTaint,
+  start: Instant,
+  { stays, ...options }: MatchOptions & { readonly stays: boolean },
+): TaintReason {
+  const toleration = decidingToleration(pod.tolerations, taint, options);
+  if (!toleration) return { code: 'NoToleration', taint, start, startSource, deadline: start };
+  const nanos = minTolerationNanos([toleration]);
+  if (stays || nanos < 0n) return { code: 'ToleratedForever', taint, toleration };
+  const deadline = start + Number(nanos) / 1_000_000;
+  return { code: 'TolerationExpires', taint, toleration, start, startSource, deadline };
+}
+
+/** A look at a pod of a node that had these taints then. */
+interface PastLook {
+  readonly at: Instant;
+  readonly taints: readonly Taint[];
+}
+
+interface Past {
+  readonly now: Instant;
+  /** Since when anybody looks. */
+  readonly since: Instant;
+  readonly clock: ClusterTime;
+}
+
+/**
+ * The looks at a pod until now, as far as the objects show what there was to look at: the pod came when
+ * it was bound, each taint when it says so or else when the taints were written last. Times are kept in
+ * whole seconds, and count from their end.
+ */
+function pastLooks(
+  pod: Pod,
+  { taints, taintsWrittenAt }: Node,
+  { now, since, clock }: Past,
+): readonly PastLook[] {
+  const timeOf = (written: Instant | null | undefined): Instant =>
+    Math.max(since, clock.since(now, written == null ? null : endOfSecond(written)));
+  const startOf = (taint: Taint): Instant =>
+    timeOf(addedAt(taint, clock.wall(now)) ?? taintsWrittenAt);
+  const boundAt = pod.boundAt === null ? since : timeOf(pod.boundAt);
+  const starts = [...new Set(taints.map(startOf))].sort((one, other) => one - other);
+  // What came and was followed by more before the pod was there, nobody saw on it.
+  const seen = starts.filter((_, index) => (starts[index + 1] ?? now + 1) > boundAt);
+  return seen.map((start) => {
+    return { at: Math.max(start, boundAt), taints: taints.filter((one) => startOf(one) <= start) };
+  });
 }

@@ -1,5 +1,5 @@
 // Upstream's legacy mode: pods of nodes that are not ready are deleted.
-import type { NodeNotReadyReason } from '../../attempt/command.ts';
+import type { NodeNotReadyReason } from '../../attempt/pod-command.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
 import type { Node, NodeRef } from '../../model/node.ts';
 import { type Pod, podRef } from '../../model/pod.ts';

@@ -1,5 +1,5 @@
 // When the procedures of kube-controller-manager 1.36.2 run, and on how many workers.
-import type { NodeNotReadyReason } from '../../attempt/command.ts';
+import type { NodeNotReadyReason } from '../../attempt/pod-command.ts';
 import type { Event } from '../../event.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
 import { type Node, readyOf } from '../../model/node.ts';

@@ -57,7 +57,7 @@ export interface Attempt {
 export const untried: Omit<Attempt, 'state'> = { tries: 0, budgetsAsked: false };
 
 /** How long attempts wait for what comes next. */
-export interface AttemptConfig extends AttemptWait {
+interface AttemptConfig extends AttemptWait {
   readonly confirmationWaitMs: Millis;
 }
 

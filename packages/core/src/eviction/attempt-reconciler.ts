@@ -1,22 +1,22 @@
 // Moves the attempt of each pod to match what is decided about it.
+
+import { isDue, isPending, setbackOf } from '../attempt/attempt.ts';
 import { isUncertain } from '../attempt/blocker.ts';
-import { isDue, isPending, setbackOf } from '../attempt/state.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
 import type { OwnReplicas } from '../own-replicas.ts';
 import type { StoreView } from '../store.ts';
 import type { Attempts } from './attempts.ts';
-import type { MachineCommand } from './command.ts';
 import type { Decision, Eviction } from './decide.ts';
 import type { Decider } from './decider.ts';
+import type { MachineCommand } from './eviction-command.ts';
 import type { EvictionLimits } from './limits/limits.ts';
-import { cancelEvent } from './pod-events.ts';
+import { cancelEvent, deadlineReport } from './pod-events.ts';
 import type { Cause, Reason } from './reason.ts';
-import { deadlineReport } from './reports.ts';
 import type { TaintClockWriter } from './taint-clock-writer.ts';
 
 /** What pods are reconciled with. */
-export interface ReconcilerSite {
+interface ReconcilerSite {
   readonly store: StoreView;
   readonly decider: Decider;
   readonly limits: EvictionLimits;
@@ -32,7 +32,7 @@ export interface ReconcilerSite {
  * Makes attempts what decisions want them to be: planned, moved to another deadline, paused or dropped.
  * What was sent cannot be called back, and stays.
  */
-export class PodReconciler {
+export class AttemptReconciler {
   readonly #store: StoreView;
   readonly #decider: Decider;
   readonly #limits: EvictionLimits;

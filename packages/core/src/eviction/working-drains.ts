@@ -26,7 +26,7 @@ const none: readonly Seen[] = [];
  * anew gives each the whole time. While nodes are not watched, and when we were at a standstill
  * ourselves, missing heartbeats mean nothing, and the time counts anew from then on.
  */
-export class Drains {
+export class WorkingDrains {
   readonly #byNode = new Map<string, readonly Seen[]>();
   /** When the first drain of each node becomes stale. */
   readonly #ends = new Schedule();

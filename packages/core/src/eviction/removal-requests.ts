@@ -1,43 +1,43 @@
 // The requests that make pods leave: who of those that are due may go, and what the answers mean.
+
+import { accepted, isPending, setBack } from '../attempt/attempt.ts';
 import { methodFor, podCommand } from '../attempt/delete-or-evict.ts';
 import { isSetback, type Outcome } from '../attempt/outcome.ts';
 import { Pace } from '../attempt/pace.ts';
-import { accepted, isPending, setBack } from '../attempt/state.ts';
 import { assert } from '../kernel/assert.ts';
 import { earlier, type Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
 import type { OwnReplicas } from '../own-replicas.ts';
 import type { StoreView } from '../store.ts';
+import type { AttemptReconciler } from './attempt-reconciler.ts';
 import type { Attempts } from './attempts.ts';
-import type { MachineCommand } from './command.ts';
 import type { EvictionConfig } from './config.ts';
 import type { Eviction } from './decide.ts';
 import type { Decider, EvictionAttempt } from './decider.ts';
+import type { MachineCommand } from './eviction-command.ts';
 import { interceptionEvent, interceptionNews } from './interception.ts';
 import { type EvictionLimits, isNews } from './limits/limits.ts';
-import { evictionEvent, nodeEndEvent } from './pod-events.ts';
-import type { PodReconciler } from './pod-reconciler.ts';
-import { queuedReport, retryReport } from './reports.ts';
+import { evictionEvent, nodeEndEvent, queuedReport, retryReport } from './pod-events.ts';
 
 /** What requests are about. */
-export interface RequestSite {
+interface RequestSite {
   readonly store: StoreView;
   readonly decider: Decider;
   readonly limits: EvictionLimits;
   readonly attempts: Attempts;
-  readonly reconciler: PodReconciler;
+  readonly reconciler: AttemptReconciler;
   readonly replicas: OwnReplicas;
   readonly emit: (command: MachineCommand) => void;
 }
 
 /** Sends what is due and may go, and moves its attempt by what comes of it. */
-export class EvictionRequests {
+export class RemovalRequests {
   readonly #config: EvictionConfig;
   readonly #store: StoreView;
   readonly #decider: Decider;
   readonly #limits: EvictionLimits;
   readonly #attempts: Attempts;
-  readonly #reconciler: PodReconciler;
+  readonly #reconciler: AttemptReconciler;
   readonly #replicas: OwnReplicas;
   readonly #emit: (command: MachineCommand) => void;
   readonly #pace: Pace;

@@ -1,28 +1,37 @@
 import { earliest, type Instant, type Millis } from '../../kernel/time.ts';
 import { TokenBucket } from '../../kernel/token-bucket.ts';
+import type { Node } from '../../model/node.ts';
+import type { Pod } from '../../model/pod.ts';
+import { selects } from '../../model/selector.ts';
+import type { Taint } from '../../model/taint.ts';
+import { matchesTaint, podFit } from '../../policy/choice.ts';
 import {
+  type Candidate,
   defaultWindowMs,
   isWindowed,
   type LimitCount,
   type LimitHit,
   type LimitRule,
+  type LimitStatus,
   limitId,
+  scopeName,
   selectorText,
 } from '../../policy/limit.ts';
 import { type RecordedLimit, sizeSlackMs } from '../../policy/limit-record.ts';
-import type { BoundLimit } from './bound-limit.ts';
+import type { EvictionPolicy } from '../../policy/values.ts';
+import type { StoreView } from '../../store.ts';
 
 /** How a pod counts while it is not being evicted. */
 export type Availability = 'available' | 'unavailable';
 
 /** Since when it is shut, and what it looked like then. */
-export interface Trip {
+interface Trip {
   readonly since: Instant;
   readonly hit: LimitHit;
 }
 
 /** Why a pod may not go. `until`: when there may be room; null: when something changes. */
-export interface Refusal {
+interface Refusal {
   readonly hit: LimitHit;
   readonly until: Instant | null;
   /** Only pods that wait for the record to be written stand in its way. */
@@ -38,7 +47,7 @@ const begunMax = 10;
  * is written down, and has its place in each of its limits until then), open (its eviction was begun and may still come about), or it has left; before and
  * afterwards it counts as available or unavailable.
  */
-export class Gate {
+export class LimitGate {
   readonly limit: BoundLimit;
   readonly rule: LimitRule;
   readonly name: string;
@@ -189,8 +198,8 @@ export class Gate {
   }
 
   /** The same as it will be, or was, at `now`, for whoever only asks; without what its rate knows. */
-  asOf(now: Instant, availabilityOf: (uid: string) => Availability | null): Gate {
-    const asked = new Gate(this.limit, this.name);
+  asOf(now: Instant, availabilityOf: (uid: string) => Availability | null): LimitGate {
+    const asked = new LimitGate(this.limit, this.name);
     for (const uid of this.#open) asked.#open.add(uid);
     for (const [uid, at] of this.#left) asked.#left.set(uid, at);
     asked.#before = this.#before;
@@ -356,4 +365,150 @@ export class Gate {
     this.#here += change;
     if (availability === 'unavailable') this.#down += change;
   }
+}
+
+/** The gates there are: each is made when it is first needed. */
+export class LimitGates {
+  readonly #gates = new Map<string, LimitGate>();
+  /** Since when we lead, as far as anybody told; null: all along. */
+  #leadsSince: Instant | null = null;
+
+  /** We lead. Nobody knows what another has let go a moment ago: rates begin anew. */
+  lead(now: Instant): void {
+    this.#leadsSince = now;
+    for (const gate of this.#gates.values()) gate.begin(now);
+  }
+
+  of(limit: BoundLimit, name: string): LimitGate {
+    const key = gateKey(limit, name);
+    const known = this.#gates.get(key);
+    if (known) return known;
+    const gate = new LimitGate(limit, name);
+    if (this.#leadsSince !== null) gate.begin(this.#leadsSince);
+    this.#gates.set(key, gate);
+    return gate;
+  }
+
+  all(): readonly LimitGate[] {
+    return [...this.#gates.values()];
+  }
+
+  /** Whether any is shut until evictions are resumed. */
+  get isTripped(): boolean {
+    for (const { tripped } of this.#gates.values()) if (tripped) return true;
+    return false;
+  }
+
+  /** Its limit is no more. */
+  drop({ limit, name }: LimitGate): void {
+    this.#gates.delete(gateKey(limit, name));
+  }
+
+  /** Forgets the gate if nothing is lost with it; without `now` one with a rate stays. */
+  tidy(gate: LimitGate, now: Instant | null): void {
+    const key = gateKey(gate.limit, gate.name);
+    if (gate.isIdle(now) && this.#gates.get(key) === gate) this.#gates.delete(key);
+  }
+}
+
+function gateKey({ key }: BoundLimit, name: string): string {
+  return `${key}/${name}`;
+}
+
+/**
+ * A gate that has tripped, in whose window pods were evicted, or whose rate is in use; others: nothing.
+ * `asked` is the gate with the counts of `now`.
+ */
+export function statusOf(now: Instant, gate: LimitGate, asked: LimitGate): readonly LimitStatus[] {
+  if (gate.tripped) return statusOfTripped(gate);
+  const oneAt = gate.oneAt(now);
+  const isCounting = gate.isWindowed && asked.evicted > 0;
+  if (!isCounting && oneAt === null) return [];
+  const { percent, pods } = gate.rule;
+  const limit = percent !== undefined ? 'percent' : pods !== undefined ? 'pods' : 'podsPerSecond';
+  const hit = { ...asked.hit(now, limit), id: gate.id, since: null };
+  return [{ ...hit, ...(oneAt !== null && { oneAt }) }];
+}
+
+/** A gate that is shut; one that is open by now: nothing. */
+export function statusOfTripped({ id, tripped }: LimitGate): readonly LimitStatus[] {
+  return tripped ? [{ ...tripped.hit, id, since: tripped.since }] : [];
+}
+
+/** A limit, with the policy that sets it: it counts only what that matches. */
+export interface BoundLimit {
+  readonly rule: LimitRule;
+  /** Null: the configuration of the process. */
+  readonly policy: Pick<EvictionPolicy, 'name' | 'match'> | null;
+  /** The same for as long as it says the same, whatever else changes. */
+  readonly key: string;
+}
+
+/** Every limit; those of a policy hold whether it counts or not. */
+export function boundLimits(
+  rules: readonly LimitRule[],
+  policies: readonly EvictionPolicy[],
+): readonly BoundLimit[] {
+  const bound = [
+    ...rules.map((rule) => ({ rule, policy: null })),
+    ...policies.flatMap((policy) => policy.limits.map((rule) => ({ rule, policy }))),
+  ];
+  const seen = new Map<string, number>();
+  return bound.map(({ rule, policy }) => {
+    const said = JSON.stringify([policy && [policy.name, policy.match], rule]);
+    const times = seen.get(said) ?? 0;
+    seen.set(said, times + 1);
+    return { rule, policy, key: `${said} ${times}` };
+  });
+}
+
+/** The names of the scopes of a limit that a pod counts in. */
+export function namesOf(
+  { rule, policy }: BoundLimit,
+  pod: Pod,
+  node: Node | null,
+  store: StoreView,
+): readonly string[] {
+  if (!appliesTo(rule, node) || !isForPod(policy, pod, node, store)) return [];
+  const taints = node?.taints.filter(({ effect }) => effect === 'NoExecute') ?? [];
+  const matched = taints.filter((taint) => !policy || matchesTaint(policy.match, taint));
+  const name = scopeName(rule.per, pod, node);
+  const keys = rule.per === 'taint' ? matched.map(({ key }) => key) : name === null ? [] : [name];
+  return [...new Set(keys)].filter((one) => rule.name === undefined || rule.name === one);
+}
+
+/** The scope of a limit that the eviction of a pod counts in; null: in none. */
+export function nameFor(
+  { rule, policy }: BoundLimit,
+  { pod, taint, late }: Candidate,
+  node: Node | null,
+  store: StoreView,
+): string | null {
+  if (late && (isWindowed(rule) || rule.onLimit === 'trip')) return null;
+  const name = rule.per === 'taint' ? (taint?.key ?? null) : scopeName(rule.per, pod, node);
+  if (name === null || (rule.name !== undefined && rule.name !== name)) return null;
+  if (!appliesTo(rule, node) || !isForTaint(policy, taint)) return null;
+  return isForPod(policy, pod, node, store) ? name : null;
+}
+
+function isForTaint(policy: BoundLimit['policy'], taint: Taint | null): boolean {
+  return policy === null || taint === null || matchesTaint(policy.match, taint);
+}
+
+/** A limit protects: where nobody can tell whether it is for the pod, it is. */
+function isForPod(
+  policy: BoundLimit['policy'],
+  pod: Pod,
+  node: Node | null,
+  store: StoreView,
+): boolean {
+  if (!policy) return true;
+  const namespaceLabels = store.namespaceLabels(pod.namespace);
+  const fit = podFit(policy.match, { pod, node, namespaceLabels });
+  return fit === 'matches' || fit === 'unknownNamespace';
+}
+
+/** Whether a rule is for the pods of a node. */
+function appliesTo({ nodes }: LimitRule, node: Node | null): boolean {
+  return nodes === undefined || selects(nodes, node?.labels ?? {});
 }

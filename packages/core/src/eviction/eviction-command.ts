@@ -1,6 +1,6 @@
 import type { Blocker } from '../attempt/blocker.ts';
-import type { PodCommand, RecordPodEvent } from '../attempt/command.ts';
 import type { Setback } from '../attempt/outcome.ts';
+import type { PodCommand, RecordPodEvent } from '../attempt/pod-command.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { PastPause } from '../model/past-pause.ts';
 import type { PodRef } from '../model/pod.ts';
