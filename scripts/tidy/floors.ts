@@ -19,7 +19,6 @@ export const houses: Readonly<Record<string, House>> = {
       'engine.ts shadow/',
       'counts.ts explain.ts',
       'differences/',
-      'pod-needs.ts',
       'command.ts config.ts',
       'eviction/ < drain/ lifecycle/ pressure/',
       'machine.ts own-replicas.ts',

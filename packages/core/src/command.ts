@@ -5,7 +5,7 @@ import type {
   LimitReport,
   PodReport,
 } from './eviction/eviction-command.ts';
-import type { NodeCommand, NodeNotice } from './lifecycle/command.ts';
+import type { NodeCommand, NodeNotice } from './lifecycle/node-command.ts';
 import type { LifecycleReport } from './lifecycle/reason.ts';
 
 /**

@@ -1,9 +1,8 @@
 import type { Outcome } from './attempt/outcome.ts';
 import type { Instant, Millis } from './kernel/time.ts';
 import type { EvictionRequest } from './model/eviction-request.ts';
-import type { Namespace } from './model/namespace.ts';
 import type { Lease, Node } from './model/node.ts';
-import type { DaemonSet, Pod } from './model/pod.ts';
+import type { DaemonSet, Namespace, Pod } from './model/pod.ts';
 import type { PodView, PodViews } from './model/pod-view.ts';
 import type { OtherEvictors } from './model/working-drain.ts';
 import type { LimitRecord, ResumeRequest } from './policy/limit-record.ts';

@@ -9,10 +9,8 @@ export { createEngine, type Engine, type TakeoverStatus } from './engine.ts';
 
 export type { Event } from './event.ts';
 export { makeNode, makePod, type NodeInput, type PodInput } from './model/builders.ts';
-export type { Namespace } from './model/namespace.ts';
-export type { Lease, Node, NodeCondition, NodeRef } from './model/node.ts';
-export type { PastPause } from './model/past-pause.ts';
-export type { DaemonSet, Disruption, Owner, Pod, PodRef } from './model/pod.ts';
+export type { Lease, Node, NodeCondition, NodeRef, PastPause } from './model/node.ts';
+export type { DaemonSet, Disruption, Namespace, Owner, Pod, PodRef } from './model/pod.ts';
 export type { PodView, PodViews } from './model/pod-view.ts';
 export type { Labels } from './model/selector.ts';
 export type { Taint } from './model/taint.ts';
@@ -26,7 +24,7 @@ export type { BudgetNumbers, Outcome } from './attempt/outcome.ts';
 export type { Command } from './command.ts';
 export { confirmEviction } from './eviction/confirm.ts';
 export type { EvictionCommand, LimitCommand } from './eviction/eviction-command.ts';
-export type { NodeCommand } from './lifecycle/command.ts';
+export type { NodeCommand } from './lifecycle/node-command.ts';
 
 // What people are told.
 
@@ -53,7 +51,7 @@ export { describePodView } from './model/pod-view.ts';
 
 // Which pods have to be known.
 
-export { type AllPodsNeed, allPodsNeeds, concernsPods } from './pod-needs.ts';
+export { type AllPodsNeed, allPodsNeeds, concernsPods } from './config.ts';
 
 // What holds deadlines.
 
@@ -63,7 +61,7 @@ export type { KnownPause } from './store.ts';
 
 export { type LabelExpression, type LabelSelector, selects } from './model/selector.ts';
 export type { TaintEffect, TaintName } from './model/taint.ts';
-export { formatTaint, parseTaint } from './model/taint-spec.ts';
+export { formatTaint, parseTaint } from './model/taint.ts';
 export { type MatchOptions, toleratesTaint } from './model/toleration.ts';
 
 // Parts of objects.

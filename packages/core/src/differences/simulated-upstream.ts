@@ -6,8 +6,7 @@ import { UpstreamEvictionMachine } from '../eviction/upstream/machine.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Change, StoreView } from '../store.ts';
-import { classify } from './classify.ts';
-import type { DifferenceName } from './eviction.ts';
+import { classify, type DifferenceName } from './eviction.ts';
 
 /** What kube-controller-manager would do about a pod, and why that is not what we do. */
 export interface Comparison {

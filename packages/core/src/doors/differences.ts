@@ -1,7 +1,7 @@
 // Every named difference between the precise semantics and upstream.
 
-export { classify } from '../differences/classify.ts';
 export {
+  classify,
   type Difference,
   type DifferenceName,
   evictionDifferences,

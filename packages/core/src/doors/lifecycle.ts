@@ -14,10 +14,10 @@ export {
 
 export { type Forecast, forecastOf, type Observation } from '../lifecycle/forecast.ts';
 export type { NodeHealth, ReadinessHold, ZoneStatus } from '../lifecycle/reason.ts';
-export { zoneHold } from '../lifecycle/zone-hold.ts';
+export { zoneHold } from '../lifecycle/zone-limiter.ts';
 export { type ZoneState, zoneState } from '../lifecycle/zone-rates.ts';
 
 // Reasons, and their words.
 
 export type { HoldReason, LifecycleReason } from '../lifecycle/reason.ts';
-export { describeHold, describeLifecycleReason } from '../lifecycle/text.ts';
+export { describeHold, describeLifecycleReason } from '../lifecycle/reason.ts';

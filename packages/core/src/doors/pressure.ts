@@ -2,9 +2,9 @@
 
 // The machine.
 
-export type { PressureCommand, PressureReport } from '../pressure/command.ts';
-export type { PressureEvent } from '../pressure/event.ts';
 export { createPressureMachine, type PressureMachine } from '../pressure/machine.ts';
+export type { PressureCommand, PressureReport } from '../pressure/pressure-command.ts';
+export type { PressureEvent } from '../pressure/pressure-event.ts';
 
 // Settings.
 
@@ -26,7 +26,6 @@ export { formatThreshold, type Threshold } from '../pressure/settings/thresholds
 // Nodes and pods, and what was measured of them.
 
 export { admissionFault } from '../pressure/admission.ts';
-export type { PressureNode } from '../pressure/event.ts';
 export type { FilesystemLayout } from '../pressure/observation/filesystems.ts';
 export type {
   ContainerUsage,
@@ -43,7 +42,8 @@ export type {
   PressureVolume,
   ResourceList,
   ResourceRequirements,
-} from '../pressure/pods/pod.ts';
+} from '../pressure/pods/pressure-pod.ts';
+export type { PressureNode } from '../pressure/pressure-event.ts';
 
 // Signals and conditions.
 
@@ -65,6 +65,6 @@ export type {
   SignalExplanation,
 } from '../pressure/explain.ts';
 export type { PressureReason, PressureReasonCode } from '../pressure/reason.ts';
+export { describePressureReason } from '../pressure/reason.ts';
 export type { ComparatorName } from '../pressure/semantics.ts';
-export { describePressureReason } from '../pressure/text.ts';
 export type { ThresholdPhase, ThresholdState } from '../pressure/threshold-states.ts';

@@ -1,11 +1,12 @@
 // Watching kube-controller-manager: its evictions held against what the engine would have done.
 
-export { foreignTaintManager, unknownUpstreamMark } from '../model/disruption.ts';
+export { foreignTaintManager, unknownUpstreamMark } from '../model/pod.ts';
 export { resolveShadowConfig, type ShadowConfig } from '../shadow/config.ts';
 export { type PublishedShadow, publishedShadow } from '../shadow/published.ts';
 export {
   noName,
   otherNames,
+  reasonText,
   type ShadowCounts,
   type ShadowEntry,
   type ShadowReason,
@@ -14,7 +15,6 @@ export {
   type ShadowSpan,
   type ShadowVerdict,
 } from '../shadow/report.ts';
+export type { ShadowedMachine } from '../shadow/score.ts';
 export { type ShadowOptions, ShadowScore } from '../shadow/score.ts';
-export type { ShadowedMachine } from '../shadow/shadowed-engine.ts';
 export { deletedOf } from '../shadow/tally.ts';
-export { reasonText } from '../shadow/text.ts';

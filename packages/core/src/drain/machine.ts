@@ -5,7 +5,7 @@ import type { Reason } from '../eviction/reason.ts';
 import { earliest, type Instant, notBefore } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod, PodRef } from '../model/pod.ts';
-import { formatTaint } from '../model/taint-spec.ts';
+import { formatTaint } from '../model/taint.ts';
 import { decidingToleration } from '../model/toleration.ts';
 import type { RenewMark } from './claims.ts';
 import type { DrainConfig, DrainTarget } from './config.ts';

@@ -1,12 +1,12 @@
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
-import { formatTaint } from '../model/taint-spec.ts';
+import { formatTaint } from '../model/taint.ts';
 import { decidingToleration, type MatchOptions } from '../model/toleration.ts';
 import type { WorkingDrain } from '../model/working-drain.ts';
 import type { Reason } from './reason.ts';
 
 /** How pod and node are looked at again. */
-export interface ConfirmOptions extends MatchOptions {
+interface ConfirmOptions extends MatchOptions {
   /** WorkingDrains at work on the node are no reason to leave its pods; left out: they are. */
   readonly ignoresDrains?: boolean;
 }

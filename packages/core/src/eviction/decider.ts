@@ -7,11 +7,10 @@ import {
 } from '../attempt/delete-or-evict.ts';
 import { finite, type Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
-import type { Taint } from '../model/taint.ts';
-import { formatTaint } from '../model/taint-spec.ts';
+import { formatTaint, type Taint } from '../model/taint.ts';
 import type { OwnReplicas } from '../own-replicas.ts';
+import { PodPolicies } from '../policy/choice.ts';
 import { type Governance, governedBy } from '../policy/eviction-policy.ts';
-import { PodPolicies } from '../policy/pod-policies.ts';
 import { isTakenOver } from '../policy/takeover.ts';
 import type { StoreView } from '../store.ts';
 import type { EvictionConfig } from './config.ts';

@@ -2,7 +2,7 @@ import type { Blocker } from '../attempt/blocker.ts';
 import type { Setback } from '../attempt/outcome.ts';
 import type { PodCommand, RecordPodEvent } from '../attempt/pod-command.ts';
 import type { Instant } from '../kernel/time.ts';
-import type { PastPause } from '../model/past-pause.ts';
+import type { PastPause } from '../model/node.ts';
 import type { PodRef } from '../model/pod.ts';
 import type { LimitHit, LimitStatus } from '../policy/limit.ts';
 import type { LimitRecord } from '../policy/limit-record.ts';

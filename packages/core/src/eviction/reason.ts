@@ -1,7 +1,6 @@
 import type { NodeNotReadyReason } from '../attempt/pod-command.ts';
 import { formatDeadline, formatDuration, type Instant } from '../kernel/time.ts';
-import type { Taint } from '../model/taint.ts';
-import { formatTaint } from '../model/taint-spec.ts';
+import { formatTaint, type Taint } from '../model/taint.ts';
 import type { Toleration } from '../model/toleration.ts';
 import { drainStaleMs, drainText, type WorkingDrain } from '../model/working-drain.ts';
 import type { PolicyMark } from '../policy/eviction-policy.ts';

@@ -1,9 +1,8 @@
 import { KeyedWrites } from '../attempt/keyed-writes.ts';
 import type { Outcome } from '../attempt/outcome.ts';
 import { finite, type Instant } from '../kernel/time.ts';
-import type { Node } from '../model/node.ts';
-import type { PastPause } from '../model/past-pause.ts';
-import { formatTaint } from '../model/taint-spec.ts';
+import type { Node, PastPause } from '../model/node.ts';
+import { formatTaint } from '../model/taint.ts';
 import type { StoreView } from '../store.ts';
 import type { EvictionConfig } from './config.ts';
 import type { Decider } from './decider.ts';

@@ -1,6 +1,5 @@
 import { endOfSecond, finite, type Instant, type Millis } from '../kernel/time.ts';
-import { addedAt, isEqualTaint, type Taint } from '../model/taint.ts';
-import { formatTaint } from '../model/taint-spec.ts';
+import { addedAt, formatTaint, isEqualTaint, type Taint } from '../model/taint.ts';
 import type { NodeChange } from '../store.ts';
 import type { StartSource } from './reason.ts';
 

@@ -10,7 +10,7 @@ import { earliest, formatDeadline, type Instant, type Millis } from '../kernel/t
 import { TokenBucket } from '../kernel/token-bucket.ts';
 import type { Machine } from '../machine.ts';
 import { type Pod, podRef } from '../model/pod.ts';
-import { formatTaint } from '../model/taint-spec.ts';
+import { formatTaint } from '../model/taint.ts';
 import type { MatchOptions, Toleration } from '../model/toleration.ts';
 import { limitId } from '../policy/limit.ts';
 import { isTakenOver, takeoverProgram } from '../policy/takeover.ts';

@@ -1,14 +1,11 @@
 // Applies condition rules: which taints they put on nodes or take off, within their limits.
 import type { ClusterTime } from '../kernel/cluster-clock.ts';
-import { earliest, type Instant } from '../kernel/time.ts';
-import type { Node } from '../model/node.ts';
+import { earliest, finite, type Instant } from '../kernel/time.ts';
+import { type Node, type NodeCondition, readyOf } from '../model/node.ts';
 import { selects } from '../model/selector.ts';
 import { hasTaint, isSameTaint, type Taint, type TaintName } from '../model/taint.ts';
-import type { ConditionRule, RetiredRule } from '../policy/condition-rule.ts';
+import { type ConditionRule, poolLimit, type RetiredRule } from '../policy/condition-rule.ts';
 import type { LifecycleReason, LifecycleReport } from './reason.ts';
-import { isEqualRuleTaint, isSameNote, markOf, ownedOn, type RuleTaint } from './rule-note.ts';
-import { RuleObservations } from './rule-observations.ts';
-import { RulePools, type RuleStatus } from './rule-pools.ts';
 
 /** Wait before a limit that was reached is looked at again. */
 const limitWaitMs = 10_000;
@@ -22,7 +19,7 @@ export interface RuleChange {
   readonly because: readonly LifecycleReason[];
 }
 
-export interface RuleDecision {
+interface RuleDecision {
   /** Null: all is as it should be. */
   readonly change: RuleChange | null;
   /** When to decide again, if nothing happens before; null: never. */
@@ -222,4 +219,200 @@ const stay = { kind: 'stay', until: null, report: null } as const;
 
 function nameOf({ key, effect }: TaintName): TaintName {
   return { key, effect };
+}
+
+/** The taint of a rule. */
+type RuleTaint = ConditionRule['taint'];
+
+/** Whether two rules put on the same taint. */
+function isEqualRuleTaint(one: RuleTaint, other: RuleTaint): boolean {
+  return isSameTaint(one, other) && one.value === other.value;
+}
+
+/** How a taint is named in the node's note. */
+function markOf({ key, effect }: TaintName): string {
+  return `${key}:${effect}`;
+}
+
+/**
+ * What the note says that rules put on, without what it cannot be right about. A kubelet may write
+ * the note of its node, but no taint: ours has the rule's value and says since when it is there,
+ * which `kubectl taint` never does. Any other taint of the name is somebody else's. `retired`: ours,
+ * and to go, as no rule wants them any more.
+ */
+function ownedOn(
+  node: Node,
+  rules: ReadonlyMap<string, ConditionRule>,
+  retiredRules: readonly RetiredRule[],
+): { readonly owned: Record<string, string>; readonly retired: readonly RuleTaint[] } {
+  const owned: Record<string, string> = { ...node.ownedTaints };
+  const retired: RuleTaint[] = [];
+  for (const { name, taint } of retiredRules) {
+    const wanted = rules.get(name)?.taint;
+    if (owned[markOf(taint)] !== name || (wanted && isEqualRuleTaint(wanted, taint))) continue;
+    const there = node.taints.find((other) => isSameTaint(other, taint));
+    const isOurs = there?.value === taint.value && finite(there.timeAdded) !== null;
+    // Where the rule wants the taint with another value, what people took off is that one.
+    const isOff = !there && !(wanted && isSameTaint(wanted, taint));
+    if (isOff || isOurs) delete owned[markOf(taint)];
+    if (isOurs) retired.push(taint);
+  }
+  for (const { name, taint } of rules.values()) {
+    const there = node.taints.find((other) => isSameTaint(other, taint));
+    const isOurs = !there || (there.value === taint.value && finite(there.timeAdded) !== null);
+    if (owned[markOf(taint)] === name && !isOurs) delete owned[markOf(taint)];
+  }
+  return { owned, retired };
+}
+
+/** Whether two notes say the same. */
+function isSameNote(
+  one: Readonly<Record<string, string>>,
+  other: Readonly<Record<string, string>>,
+): boolean {
+  const names = Object.keys(one);
+  return (
+    names.length === Object.keys(other).length && names.every((name) => one[name] === other[name])
+  );
+}
+
+/** Since when the condition of a rule holds on a node, or is over there. */
+interface Observation {
+  readonly holds: boolean;
+  readonly since: Instant;
+  /** As the condition itself said. */
+  readonly transitionAt: Instant | null;
+}
+
+type RuleReport = Extract<LifecycleReport, { kind: 'ruleDryRun' | 'ruleLimit' }>;
+
+/** What is seen of the conditions that rules are about. */
+class RuleObservations {
+  readonly #clock: ClusterTime;
+  /** By rule and node. */
+  readonly #observed = new Map<string, Observation>();
+  readonly #reported = new Set<string>();
+
+  constructor(clock: ClusterTime) {
+    this.#clock = clock;
+  }
+
+  /** Takes in the node as it is. */
+  observe(now: Instant, rule: ConditionRule, node: Node): Observation {
+    const key = `${rule.name}/${node.name}`;
+    const condition = node.conditions?.find(({ type }) => type === rule.condition);
+    const counts = !rule.onlyUnreachable || isSinceUnreachable(condition, node);
+    const holds = condition?.status === rule.status && counts;
+    const known = this.#observed.get(key);
+    const transitionAt = finite(condition?.transitionAt);
+    const isBack =
+      holds && transitionAt !== null && transitionAt > (known?.transitionAt ?? Infinity);
+    if (known?.holds === holds && !isBack) return known;
+    // When first seen, or over and back while nobody looked, the condition's own time counts: a restart does
+    // not begin anew.
+    const isSeen = known !== undefined && known.holds !== holds;
+    const since = isSeen ? now : this.#clock.since(now, condition?.transitionAt);
+    const observation = { holds, since, transitionAt };
+    this.#observed.set(key, observation);
+    this.#reported.delete(key);
+    return observation;
+  }
+
+  /** Each is told once for as long as the condition stays as it is. */
+  report(rule: ConditionRule, { name, uid }: Node, report: RuleReport): LifecycleReport | null {
+    const key = `${rule.name}/${name}`;
+    if (this.#reported.has(key)) return null;
+    this.#reported.add(key);
+    return { ...report, node: { name, uid } };
+  }
+
+  /** The rule is another one, or gone. */
+  forgetRule(name: string): void {
+    for (const key of this.#observed.keys()) {
+      if (key.startsWith(`${name}/`)) this.#observed.delete(key);
+    }
+    for (const key of this.#reported) if (key.startsWith(`${name}/`)) this.#reported.delete(key);
+  }
+
+  /** The node is gone. */
+  forget(rule: string, nodeName: string): void {
+    this.#observed.delete(`${rule}/${nodeName}`);
+    this.#reported.delete(`${rule}/${nodeName}`);
+  }
+}
+
+/** Whether the node is unreachable, and the condition is from since it is. */
+function isSinceUnreachable(condition: NodeCondition | undefined, { conditions }: Node): boolean {
+  const ready = readyOf(conditions);
+  if (ready?.status !== 'Unknown') return false;
+  const [since, unreachableSince] = [condition?.transitionAt ?? null, ready.transitionAt];
+  return since !== null && unreachableSince !== null && since >= unreachableSince;
+}
+
+/** What a rule has come to. */
+export interface RuleStatus {
+  readonly name: string;
+  /** Nodes that it is for. */
+  readonly selected: number;
+  /** The nodes that carry its taint, by name. */
+  readonly tainted: readonly string[];
+  /** Nodes that would get the taint if fewer nodes had it. */
+  readonly waiting: number;
+}
+
+interface RulePool {
+  readonly nodes: Set<string>;
+  readonly carriers: Set<string>;
+  /** Nodes that its limit keeps from the taint. */
+  readonly waiting: Set<string>;
+}
+
+/** Where a node stands with a rule. */
+type Place = keyof RulePool;
+
+/** Counts the nodes of each rule, and holds it to its limit. */
+class RulePools {
+  readonly #pools = new Map<string, RulePool>();
+
+  /** A rule is new, or another by its name: what is on nodes stays there. */
+  set(name: string): void {
+    this.#pools.set(name, { ...newPool(), ...this.#pools.get(name), waiting: new Set() });
+  }
+
+  /** Nobody tells a rule that is gone of nodes that go: one of its name begins with none. */
+  drop(name: string): void {
+    this.#pools.delete(name);
+  }
+
+  /** The node is gone. */
+  forget(nodeName: string): void {
+    for (const pool of this.#pools.values()) {
+      for (const nodes of [pool.nodes, pool.carriers, pool.waiting]) nodes.delete(nodeName);
+    }
+  }
+
+  /** Notes whether a node is in a place of a rule. */
+  put(rule: string, place: Place, nodeName: string, isThere: boolean): void {
+    const nodes = this.#pools.get(rule)?.[place];
+    if (isThere) nodes?.add(nodeName);
+    else nodes?.delete(nodeName);
+  }
+
+  /** Whether one more node of its pool may carry its taint. */
+  hasRoom({ name, nodesMax }: ConditionRule): boolean {
+    const { nodes, carriers } = this.#pools.get(name) ?? {};
+    const max = poolLimit(nodesMax ?? Number.MAX_SAFE_INTEGER, nodes?.size ?? 0) ?? 0;
+    return (carriers?.size ?? 0) < max;
+  }
+
+  /** What a rule has come to. */
+  status(name: string): RuleStatus {
+    const { nodes, carriers, waiting } = this.#pools.get(name) ?? {};
+    const tainted = [...(carriers ?? [])].sort();
+    return { name, selected: nodes?.size ?? 0, tainted, waiting: waiting?.size ?? 0 };
+  }
+}
+
+function newPool(): RulePool {
+  return { nodes: new Set(), carriers: new Set(), waiting: new Set() };
 }

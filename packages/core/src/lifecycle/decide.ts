@@ -3,9 +3,11 @@ import type { Instant } from '../kernel/time.ts';
 import { notReadyKey, unreachableKey } from '../model/lifecycle-taints.ts';
 import { type Node, readyOf } from '../model/node.ts';
 import { hasTaint, type TaintName } from '../model/taint.ts';
+import type { StoreView } from '../store.ts';
+import type { LifecycleConfig } from './config.ts';
 import type { NodeHeartbeats } from './health.ts';
-import type { LifecycleReason } from './reason.ts';
-import type { Recovery } from './recovery.ts';
+import { taintPause } from './readiness.ts';
+import { type LifecycleReason, reasonAtWallTime } from './reason.ts';
 
 const notReady: TaintName = { key: notReadyKey, effect: 'NoExecute' };
 const unreachable: TaintName = { key: unreachableKey, effect: 'NoExecute' };
@@ -26,7 +28,7 @@ export interface NoExecuteDecision {
 }
 
 /** What the decision depends on besides the node. */
-export interface Circumstances {
+interface Circumstances {
   readonly record: NodeHeartbeats;
   readonly recovery: Recovery;
   /** Whether all zones are down; then no node carries these taints. */
@@ -87,4 +89,41 @@ function readinessReasons(
     default:
       return [{ code: 'Unknown' }];
   }
+}
+
+/** Whether a node that recovers has been well for long enough. */
+interface Recovery {
+  readonly flaps: number;
+  /** Null: it is not ready, or it has been for long enough. */
+  readonly until: Instant | null;
+}
+
+/** Whether a node that is ready again has been so for long enough to lose its taint. */
+export function recoveryOf(
+  now: Instant,
+  record: NodeHeartbeats,
+  config: LifecycleConfig,
+): Recovery {
+  const { flapping, healthyMs } = config;
+  const { readySince } = record;
+  const recent = record.flaps.filter((at) => flapping && now - at <= flapping.withinMs);
+  const isFlapping = flapping !== null && recent.length >= flapping.times;
+  const wait = isFlapping ? Math.max(healthyMs, flapping.healthyMs) : healthyMs;
+  const until = readySince === null || readySince + wait <= now ? null : readySince + wait;
+  return { flaps: recent.length, until };
+}
+
+/** The decision, with reasons by the clock of the cluster; a taint that a pause holds back is not put on. */
+export function decideUnlessPaused(
+  store: StoreView,
+  node: Node,
+  circumstances: Circumstances,
+): NoExecuteDecision {
+  const { because, ...decision } = decideNoExecute(node, circumstances);
+  const atWall = because.map((reason) => reasonAtWallTime(reason, store.clock));
+  const key = decision.kind === 'taint' ? decision.add[0]?.key : undefined;
+  const pause = key === undefined ? null : taintPause(store, node, key);
+  if (!pause) return { ...decision, because: atWall };
+  const paused = { code: 'ReadinessPaused', pause: pause.name, until: pause.until } as const;
+  return { ...decision, kind: 'keep', add: [], because: [...atWall, paused] };
 }

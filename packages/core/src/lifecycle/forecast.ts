@@ -6,7 +6,7 @@ import { zoneKey } from '../model/zone.ts';
 import type { EvictionPause } from '../policy/values.ts';
 import { type LifecycleConfig, resolveLifecycleConfig } from './config.ts';
 import { decideNoExecute, type NoExecuteDecision } from './decide.ts';
-import { keepsTaint } from './readiness-pauses.ts';
+import { keepsTaint } from './readiness.ts';
 import type { LifecycleReason, NodeHealth, ZoneStatus } from './reason.ts';
 import { ZoneLimiter } from './zone-limiter.ts';
 

@@ -3,9 +3,9 @@ import type { Instant } from '../kernel/time.ts';
 import type { Machine } from '../machine.ts';
 import type { Lease, Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
-import type { LifecycleCommand } from './command.ts';
+import type { RuleStatus } from './condition-rules.ts';
+import type { LifecycleCommand } from './node-command.ts';
 import type { NodeHealth, ZoneStatus } from './reason.ts';
-import type { RuleStatus } from './rule-pools.ts';
 
 /** A machine that watches over nodes, and can be asked about them. */
 export interface LifecycleMachine extends Machine<LifecycleCommand> {

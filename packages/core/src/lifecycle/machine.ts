@@ -3,21 +3,25 @@
 import type { Outcome } from '../attempt/outcome.ts';
 import type { Event } from '../event.ts';
 import { earlier, type Instant, type Millis } from '../kernel/time.ts';
-import type { Lease, Node } from '../model/node.ts';
-import { hasSameLabels, nodeRef, readyStatus } from '../model/node.ts';
+import { hasSameLabels, type Lease, type Node, nodeRef, readyStatus } from '../model/node.ts';
 import type { Change, StoreView } from '../store.ts';
-import type { LifecycleCommand } from './command.ts';
-import { ConditionRules } from './condition-rules.ts';
+import { ConditionRules, type RuleStatus } from './condition-rules.ts';
 import type { LifecycleConfig } from './config.ts';
 import { HealthStore } from './health.ts';
 import type { LifecycleMachine } from './lifecycle-machine.ts';
+import type { LifecycleCommand } from './node-command.ts';
 import { nodeEvent } from './node-events.ts';
-import { nodeHealth } from './node-health.ts';
 import { NodeReconciler } from './node-reconciler.ts';
 import { ReadinessMarker } from './readiness.ts';
-import type { LifecycleReport, NodeHealth, ZoneStatus } from './reason.ts';
-import type { RuleStatus } from './rule-pools.ts';
-import { reportAtWallTime, zoneAtWallTime } from './wall-times.ts';
+import {
+  type LifecycleReason,
+  type LifecycleReport,
+  type NodeHealth,
+  reasonAtWallTime,
+  reportAtWallTime,
+  type ZoneStatus,
+  zoneAtWallTime,
+} from './reason.ts';
 import { ZoneLimiter } from './zone-limiter.ts';
 
 /** Called so much later than was asked for, we did not listen meanwhile. */
@@ -313,4 +317,34 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
   #report(report: LifecycleReport): void {
     this.#commands.push({ kind: 'report', report });
   }
+}
+
+/** Where it is known, and why the node is treated as it is, by the clock of the cluster. */
+interface KnownHealth {
+  readonly store: StoreView;
+  readonly health: HealthStore;
+  readonly limiter: ZoneLimiter;
+  readonly because: readonly LifecycleReason[];
+}
+
+/** The health of a node; all its times are of the cluster's clock. */
+function nodeHealth(now: Instant, name: string, known: KnownHealth): NodeHealth {
+  const { store, health, limiter, because } = known;
+  const record = health.recordOf(name);
+  const turn = limiter.turnOf(now, name);
+  const hold = turn && limiter.holdOn(name);
+  const queued =
+    turn?.at != null ? [{ code: 'Queued', place: turn.place, at: turn.at } as const] : [];
+  const waits: readonly LifecycleReason[] = [...queued, ...(hold ? [hold] : [])];
+  const isUnreachable = record === null || record.unreachableAt !== null;
+  const { clock } = store;
+  const atWall = (at: Instant | null): Instant | null => at && clock.wall(at);
+  return {
+    heardAt: atWall(record?.heardAt ?? null),
+    unreachableAt: atWall(isUnreachable ? null : health.unreachableAfter(record)),
+    leaseRenewedAt: store.lease(name)?.renewedAt ?? null,
+    taintAt: atWall(turn?.at ?? null),
+    place: turn?.place ?? null,
+    because: [...because, ...waits.map((reason) => reasonAtWallTime(reason, clock))],
+  };
 }

@@ -1,14 +1,10 @@
 import { type NodeRef, nodeRef } from '../model/node.ts';
 import { type PodRef, podRef } from '../model/pod.ts';
-import type { NodeNotice } from './command.ts';
+import type { NodeNotice } from './node-command.ts';
 
 // Reasons and messages are kube-controller-manager's, so that what people search for is found.
 
-export type NodeEventReason =
-  | 'RegisteredNode'
-  | 'RemovingNode'
-  | 'NodeNotReady'
-  | 'DeletingAllPods';
+type NodeEventReason = 'RegisteredNode' | 'RemovingNode' | 'NodeNotReady' | 'DeletingAllPods';
 
 const nodeTexts: Readonly<Record<NodeEventReason, (name: string) => string>> = {
   RegisteredNode: (name) => `Node ${name} event: Registered Node ${name} in Controller`,

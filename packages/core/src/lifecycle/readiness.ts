@@ -2,14 +2,17 @@
 import { KeyedWrites } from '../attempt/keyed-writes.ts';
 import type { Outcome } from '../attempt/outcome.ts';
 import type { Instant } from '../kernel/time.ts';
-import { readyOf } from '../model/node.ts';
+import { unreachableKey } from '../model/lifecycle-taints.ts';
+import { type Node, readyOf } from '../model/node.ts';
 import { type Pod, podRef } from '../model/pod.ts';
+import { heldNodesMax, heldZonesMax } from '../policy/kinds/taint-manager.ts';
+import { coversNamespace, coversNode, coversTaint } from '../policy/pause-scope.ts';
+import type { EvictionPause } from '../policy/values.ts';
 import type { StoreView } from '../store.ts';
-import type { LifecycleCommand } from './command.ts';
 import type { LifecycleConfig } from './config.ts';
+import type { LifecycleCommand } from './node-command.ts';
 import { podNotReadyEvent } from './node-events.ts';
-import { markPause } from './readiness-pauses.ts';
-import type { HoldReason } from './reason.ts';
+import { describeHold, type HoldReason, type ReadinessHold, type ZoneStatus } from './reason.ts';
 
 const waits = { confirmationWaitMs: 10_000, retryWaitMsMin: 200, retryWaitMsMax: 30_000 };
 
@@ -105,4 +108,106 @@ export class ReadinessMarker {
   #isUnreachable(nodeName: string): boolean {
     return readyOf(this.#store.node(nodeName)?.conditions)?.status === 'Unknown';
   }
+}
+
+/**
+ * The pause that keeps such a taint from a node that has none of its kind; null: none does. Taints that
+ * are there stay and go as ever, and so do those with NoSchedule: without them the scheduler would send
+ * pods to a node that is down. A pause of some namespaces only is none of nodes.
+ */
+export function taintPause(store: StoreView, node: Node, key: string): EvictionPause | null {
+  return find(store, node, (pause) => keepsTaint(pause, node, key));
+}
+
+/** Whether a pause that is not over keeps such a taint from a node. */
+export function keepsTaint({ readiness, scope }: EvictionPause, node: Node, key: string): boolean {
+  const isForNodes = readiness && scope.namespaces.length === 0;
+  return isForNodes && coversNode(scope, node) && coversTaint(scope, key);
+}
+
+/** The pause that keeps a pod of an unreachable node from being marked not ready; null: none does. */
+function markPause(store: StoreView, pod: Pod): EvictionPause | null {
+  const node = store.node(pod.nodeName);
+  return (
+    node &&
+    find(
+      store,
+      node,
+      ({ scope }) => coversTaint(scope, unreachableKey) && coversNamespace(scope, pod.namespace),
+    )
+  );
+}
+
+function find(
+  store: StoreView,
+  node: Node,
+  holds: (pause: EvictionPause) => boolean,
+): EvictionPause | null {
+  for (const { pause, isOver } of store.pauses()) {
+    if (!isOver && pause.readiness && coversNode(pause.scope, node) && holds(pause)) return pause;
+  }
+  return null;
+}
+
+/** What holds them: pauses that say so, and doubts about ourselves or a zone. Null: nothing does. */
+export function readinessHold(
+  store: StoreView,
+  zones: readonly ZoneStatus[],
+): ReadinessHold | null {
+  const parts = [...zonesHeld(store, zones), ...pausesHeld(store)];
+  if (parts.length === 0) return null;
+  const names = unitedOf(parts.map((part) => part.zones));
+  const nodes = unitedOf(parts.map((part) => part.nodes));
+  // A status has room for so many; a part of them would let the others be marked.
+  const isRoom = names.length <= heldZonesMax && nodes.length <= heldNodesMax;
+  const all = parts.some((part) => part.all) || !isRoom;
+  return {
+    reason: [...new Set(parts.map(({ reason }) => reason))].join('; '),
+    all,
+    zones: all ? [] : names,
+    nodes: all ? [] : nodes,
+  };
+}
+
+function unitedOf(lists: readonly (readonly string[])[]): readonly string[] {
+  return [...new Set(lists.flat())].sort();
+}
+
+/** A zone that is only tainted slowly is no reason to send traffic to pods that are gone. */
+function isDoubt({ code }: HoldReason): boolean {
+  return code !== 'ZoneStopped' && code !== 'RateZero';
+}
+
+function zonesHeld(store: StoreView, zones: readonly ZoneStatus[]): readonly ReadinessHold[] {
+  const held = zones.flatMap(({ name, hold }) => (hold && isDoubt(hold) ? [{ name, hold }] : []));
+  if (held.length > 0 && held.length === zones.length) {
+    const reasons = new Set(held.map(({ hold }) => describeHold(hold)));
+    return [{ reason: [...reasons].join('; '), all: true, zones: [], nodes: [] }];
+  }
+  return held.map(({ name, hold }) => {
+    const nodes = [...store.nodes()].filter(({ zone = '' }) => zone === name);
+    const names = nodes.map((node) => node.name);
+    const reason = `zone ${name}: ${describeHold(hold)}`;
+    return { reason, all: false, zones: name === '' ? [] : [name], nodes: names };
+  });
+}
+
+/** Those of some namespaces only are left out: whose pods they hold cannot be said of nodes. */
+function pausesHeld(store: StoreView): readonly ReadinessHold[] {
+  return [...store.pauses()].flatMap(({ pause, isOver }) => {
+    const { scope, readiness } = pause;
+    if (isOver || !readiness || scope.namespaces.length > 0) return [];
+    if (!coversTaint(scope, unreachableKey)) return [];
+    return [partOf(store, pause)];
+  });
+}
+
+function partOf(store: StoreView, { name, reason: why, scope }: EvictionPause): ReadinessHold {
+  const reason = why === '' ? `pause ${name}` : `pause ${name}: ${why}`;
+  if (scope.zones.length === 0 && scope.nodes === null) {
+    return { reason, all: true, zones: [], nodes: [] };
+  }
+  const nodes = [...store.nodes()].filter((node) => coversNode(scope, node));
+  const zones = scope.nodes === null ? scope.zones : [];
+  return { reason, all: false, zones, nodes: nodes.map((node) => node.name) };
 }

@@ -1,10 +1,11 @@
 import type { Outcome } from '../attempt/outcome.ts';
-import type { Instant } from '../kernel/time.ts';
+import type { ClusterTime } from '../kernel/cluster-clock.ts';
+import { formatDeadline, formatTime, type Instant } from '../kernel/time.ts';
 import type { NodeRef } from '../model/node.ts';
 import type { PodRef } from '../model/pod.ts';
 import type { ZoneState } from './zone-rates.ts';
 
-/** Why a node is or is not tainted, as data. text.ts turns it into a sentence. */
+/** Why a node is or is not tainted, as data. describeLifecycleReason turns it into a sentence. */
 export type LifecycleReason =
   /** Its kubelet says it is ready. */
   | { readonly code: 'Ready' }
@@ -146,3 +147,103 @@ export type LifecycleReport =
     }
   /** A rule may not taint more nodes of its pool. */
   | { readonly kind: 'ruleLimit'; readonly node: NodeRef; readonly rule: string };
+
+/** One reason of the node lifecycle in words, as explanations and logs print it. */
+export function describeLifecycleReason(reason: LifecycleReason): string {
+  switch (reason.code) {
+    case 'Ready':
+      return 'the kubelet reports Ready';
+    case 'KubeletNotReady':
+      return 'the kubelet reports NotReady';
+    case 'NotReported':
+      return 'the kubelet has not reported yet';
+    case 'Unreachable':
+      return `no heartbeat since ${formatTime(reason.heardAt)}`;
+    case 'Unknown':
+      return 'the kubelet stopped reporting';
+    case 'LeaseHidden':
+      return 'unknown (no permission to read leases)';
+    case 'Recovering':
+      return reason.flaps > 0
+        ? `ready again, must stay ready until ${formatDeadline(reason.until)} (not ready ${reason.flaps} times recently)`
+        : `ready again, must stay ready until ${formatDeadline(reason.until)}`;
+    case 'Queued':
+      return `number ${reason.place} in the queue of its zone, expected at ${formatDeadline(reason.at)}`;
+    case 'ReadinessPaused':
+      return reason.until === null
+        ? `tainting is paused by ${reason.pause}`
+        : `tainting is paused by ${reason.pause} until ${formatDeadline(reason.until)}`;
+    case 'ConditionRule':
+      return `rule ${reason.rule}: ${reason.condition} since ${formatTime(reason.since)}`;
+    default:
+      return describeHold(reason);
+  }
+}
+
+/** Why a zone is held, in words. */
+export function describeHold(hold: HoldReason): string {
+  switch (hold.code) {
+    case 'AllZonesDown':
+      return 'all zones are down: the controller itself may be cut off';
+    case 'ZoneStopped':
+      return `stopped: ${hold.notReady} of ${hold.size} nodes in the zone are not ready`;
+    case 'FullDisruptionHeld':
+      return 'the whole zone is down, and such zones are held until one of their nodes is ready';
+    case 'RateZero':
+      return 'the eviction rate for this zone is 0';
+    case 'MassUnreachable':
+      return `${hold.nodes} nodes became unreachable at once: held until ${formatDeadline(hold.until)}`;
+    case 'ViewOld':
+      return `the cache has been stale since ${formatTime(hold.since)}`;
+  }
+}
+
+// Converts reasons from the machine's own time to the cluster's clock, once, where they leave the
+// machine. A rule's reason is by that clock already.
+
+/** Why a node is or is not tainted. */
+export function reasonAtWallTime(reason: LifecycleReason, clock: ClusterTime): LifecycleReason {
+  switch (reason.code) {
+    case 'Unreachable':
+      return { ...reason, heardAt: clock.wall(reason.heardAt) };
+    case 'Recovering':
+      return { ...reason, until: clock.wall(reason.until) };
+    case 'Queued':
+      return { ...reason, at: clock.wall(reason.at) };
+    case 'MassUnreachable':
+    case 'FullDisruptionHeld':
+    case 'ViewOld':
+      return holdAtWallTime(reason, clock);
+    default:
+      return reason;
+  }
+}
+
+/** Why a zone is held. */
+function holdAtWallTime(hold: HoldReason, clock: ClusterTime): HoldReason {
+  switch (hold.code) {
+    case 'MassUnreachable':
+      return { ...hold, until: clock.wall(hold.until) };
+    case 'FullDisruptionHeld':
+    case 'ViewOld':
+      return { ...hold, since: clock.wall(hold.since) };
+    default:
+      return hold;
+  }
+}
+
+export function zoneAtWallTime(zone: ZoneStatus, clock: ClusterTime): ZoneStatus {
+  return { ...zone, hold: zone.hold && holdAtWallTime(zone.hold, clock) };
+}
+
+/** What a review of the zones has to say. */
+export function reportAtWallTime(report: LifecycleReport, clock: ClusterTime): LifecycleReport {
+  switch (report.kind) {
+    case 'zone':
+      return { ...report, zone: zoneAtWallTime(report.zone, clock) };
+    case 'zoneHold':
+      return { ...report, hold: report.hold && holdAtWallTime(report.hold, clock) };
+    default:
+      return report;
+  }
+}

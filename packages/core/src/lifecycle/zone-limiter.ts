@@ -3,14 +3,14 @@ import { isUncertain } from '../attempt/blocker.ts';
 import { isSetback, type Outcome } from '../attempt/outcome.ts';
 import { earlier, type Instant, type Millis } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';
-import type { LifecycleConfig } from './config.ts';
-import { MassUnreachableGuard } from './mass-unreachable-guard.ts';
+import type { EvictionPause } from '../policy/values.ts';
+import type { LifecycleConfig, MassUnreachable } from './config.ts';
 import type { HoldReason, LifecycleReport, ZoneStatus } from './reason.ts';
 import { zoneRate, zoneState } from './zone-rates.ts';
 import { sizeOf, type Zone, Zones } from './zones.ts';
 
 /** What a review changed. */
-export interface Review {
+interface Review {
   readonly reports: readonly LifecycleReport[];
   /** Nodes about which has to be decided anew. */
   readonly affected: readonly string[];
@@ -262,4 +262,55 @@ function holdReport({ name: zone, hold }: Zone, before: HoldReason | null): Life
   const wasPaused = before?.code === 'FullDisruptionHeld';
   const deadlines = isPaused ? 'pause' : wasPaused ? 'resume' : null;
   return { kind: 'zoneHold', zone, hold, deadlines };
+}
+
+/**
+ * Suspects ourselves: when many nodes become unreachable within a short time, the fault may be
+ * ours. For a while no node is tainted for it; those that come back meanwhile were never tainted.
+ */
+class MassUnreachableGuard {
+  readonly #rule: MassUnreachable | null;
+  readonly #unreachable = new Map<string, Instant>();
+  #until: Instant = Number.NEGATIVE_INFINITY;
+  #nodes = 0;
+
+  constructor(rule: MassUnreachable | null) {
+    this.#rule = rule;
+  }
+
+  /** Nodes were found unreachable, of so many that count. */
+  note(now: Instant, names: readonly string[], counted: number): void {
+    if (!this.#rule || names.length === 0) return;
+    const { share, nodesMin, withinMs, holdMs } = this.#rule;
+    for (const name of names) this.#unreachable.set(name, now);
+    for (const [name, at] of this.#unreachable)
+      if (now - at > withinMs) this.#unreachable.delete(name);
+    const count = this.#unreachable.size;
+    if (count < nodesMin || count < share * counted) return;
+    this.#until = now + holdMs;
+    this.#nodes = count;
+  }
+
+  /** A node was heard again. */
+  heard(name: string): void {
+    this.#unreachable.delete(name);
+  }
+
+  hold(now: Instant): HoldReason | null {
+    if (now >= this.#until) return null;
+    return { code: 'MassUnreachable', nodes: this.#nodes, until: this.#until };
+  }
+
+  /** When the hold ends; null: there is none. */
+  nextWake(now: Instant): Instant | null {
+    return now < this.#until ? this.#until : null;
+  }
+}
+
+/** The deadlines of its pods stand still; no object is called so. */
+export function zoneHold(zone: string, since: Instant): EvictionPause {
+  const name = zone === '' ? 'the hold of the nodes without a zone' : `the hold of zone ${zone}`;
+  const scope = { zones: [zone], nodes: null, taintKeys: [], namespaces: [] };
+  const holds = { readiness: false, deadlines: true, reason: '', until: null };
+  return { name, uid: '', scope, ...holds, since, zone };
 }

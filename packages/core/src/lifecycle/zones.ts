@@ -6,8 +6,7 @@ import { selects } from '../model/selector.ts';
 import { zoneKey, zoneName } from '../model/zone.ts';
 import type { LifecycleConfig } from './config.ts';
 import type { HoldReason } from './reason.ts';
-import { ZoneBucket } from './zone-bucket.ts';
-import type { ZoneState } from './zone-rates.ts';
+import { ZoneBucket, type ZoneState } from './zone-rates.ts';
 
 /** A zone, how many nodes it has, and what they wait for. */
 export interface Zone {

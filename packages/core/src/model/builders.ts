@@ -2,8 +2,7 @@
 import { withDefaults } from '../kernel/checks.ts';
 import type { Node } from './node.ts';
 import type { Pod } from './pod.ts';
-import type { Taint } from './taint.ts';
-import { parseTaint } from './taint-spec.ts';
+import { parseTaint, type Taint } from './taint.ts';
 import type { Toleration } from './toleration.ts';
 
 /** What `makeNode` takes: a name, and whatever else matters. */

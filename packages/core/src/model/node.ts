@@ -1,5 +1,4 @@
 import type { Instant } from '../kernel/time.ts';
-import type { PastPause } from './past-pause.ts';
 import type { Labels } from './selector.ts';
 import type { Taint } from './taint.ts';
 import type { DrainMarkName, WorkingDrain } from './working-drain.ts';
@@ -107,4 +106,16 @@ export function mergeConditions(
 export function hasSameLabels(one: Node | null, other: Node | null): boolean {
   if (one?.labels === other?.labels) return true;
   return JSON.stringify(one?.labels) === JSON.stringify(other?.labels);
+}
+
+/** A time for which deadlines stood still on a node, by the cluster's clock. */
+export interface PastPause {
+  readonly from: Instant;
+  readonly to: Instant;
+  /** Patterns; empty: for all taints. */
+  readonly taintKeys: readonly string[];
+  /** Patterns; empty: for pods of all namespaces. */
+  readonly namespaces: readonly string[];
+  /** Which pause it was: its uid, or the name of one of a file; empty: nobody knows, or several. */
+  readonly pause: string;
 }

@@ -42,3 +42,96 @@ export function hasTaint(taints: readonly TaintName[], taint: TaintName): boolea
 export function isEqualTaint(one: Taint, other: Taint): boolean {
   return isSameTaint(one, other) && one.value === other.value;
 }
+
+/**
+ * Reads and writes a taint as people write it: `key=value:effect`, `key:effect` without a value.
+ */
+export function formatTaint(taint: Pick<Taint, 'key' | 'value' | 'effect'>): string {
+  const value = taint.value === '' ? '' : `=${taint.value}`;
+  return `${taint.key}${value}:${taint.effect}`;
+}
+
+const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+const namePattern = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+const prefixPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+/** What `kubectl taint` specs ask for. An empty effect removes every effect of the key. */
+interface TaintChanges {
+  readonly add: readonly Taint[];
+  readonly remove: readonly { readonly key: string; readonly effect: string }[];
+}
+
+/**
+ * Reads a taint as written for `kubectl taint`: `key=value:effect` or `key:effect`. Throws
+ * RangeError naming the part that is wrong and what is allowed there.
+ */
+export function parseTaint(text: string): Taint {
+  const { key, value, effect } = parseSpec(text, text);
+  if (effect === null) refuse(text, 'want key=value:effect or key:effect');
+  return { key, value, effect, timeAdded: null };
+}
+
+/**
+ * Reads the specs of one `kubectl taint` command: those that end in `-` remove, the others add.
+ * Throws RangeError for the first that is wrong, and for two additions of one key and effect.
+ */
+export function parseTaintChanges(specs: readonly string[]): TaintChanges {
+  const add: Taint[] = [];
+  const remove: { key: string; effect: string }[] = [];
+  for (const text of specs) {
+    if (text.endsWith('-')) {
+      const { key, effect } = parseSpec(text, text.slice(0, -1));
+      remove.push({ key, effect: effect ?? '' });
+      continue;
+    }
+    const taint = parseTaint(text);
+    if (add.some(({ key, effect }) => key === taint.key && effect === taint.effect)) {
+      refuse(text, `another taint with key "${taint.key}" and effect ${taint.effect} is given`);
+    }
+    add.push(taint);
+  }
+  return { add, remove };
+}
+
+interface Spec {
+  readonly key: string;
+  readonly value: string;
+  /** Null where the spec is a key alone. */
+  readonly effect: string | null;
+}
+
+function parseSpec(text: string, spec: string): Spec {
+  const parts = spec.split(':');
+  const [name = '', effect = null] = parts;
+  // Without an effect there is no value either: the whole is the key.
+  const [key = '', value = '', ...more] = effect === null ? [name] : name.split('=');
+  if (parts.length > 2 || more.length > 0) refuse(text, 'want key=value:effect or key:effect');
+  const wrongKey = qualifiedNameFault(key);
+  if (wrongKey) refuse(text, `key "${key}": ${wrongKey}`);
+  const wrongValue = value === '' ? null : nameFault(value);
+  if (wrongValue) refuse(text, `value "${value}": ${wrongValue}`);
+  if (effect !== null && !effects.includes(effect)) {
+    refuse(text, `effect "${effect}": want ${effects.join(', ')}`);
+  }
+  return { key, value, effect };
+}
+
+/** What is wrong with a label-like key (`name` or `prefix/name`); null when it is fine. */
+function qualifiedNameFault(key: string): string | null {
+  const parts = key.split('/');
+  if (parts.length > 2) return 'want name or prefix/name';
+  const [name = '', prefix] = parts.reverse();
+  if (prefix !== undefined && (prefix.length > 253 || !prefixPattern.test(prefix))) {
+    return 'the prefix must be a lower-case DNS subdomain of at most 253 characters';
+  }
+  return nameFault(name);
+}
+
+function nameFault(name: string): string | null {
+  if (name.length >= 1 && name.length <= 63 && namePattern.test(name)) return null;
+  return "want 1 to 63 of letters, digits, '-', '_' and '.', beginning and ending alphanumeric";
+}
+
+function refuse(text: string, fault: string): never {
+  throw new RangeError(`invalid taint "${text}": ${fault}`);
+}

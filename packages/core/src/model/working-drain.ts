@@ -1,7 +1,6 @@
 // A drain at work on a node, as its mark there shows it.
 import type { Millis } from '../kernel/time.ts';
-import type { Taint } from './taint.ts';
-import { formatTaint } from './taint-spec.ts';
+import { formatTaint, type Taint } from './taint.ts';
 
 /** What a drain has set on a node goes by this. */
 export interface DrainMarkName {

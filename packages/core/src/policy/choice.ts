@@ -64,10 +64,7 @@ export function choosePolicy(
 }
 
 /** The same of policies that are all for the taint. */
-export function chooseAmong(
-  policies: readonly EvictionPolicy[],
-  subject: PolicySubject,
-): PolicyChoice {
+function chooseAmong(policies: readonly EvictionPolicy[], subject: PolicySubject): PolicyChoice {
   for (const policy of policies) {
     if (policy.action === null) continue;
     const fit = podFit(policy.match, subject);
@@ -139,4 +136,67 @@ function hasPriority(
 ): boolean {
   if ((min !== null && priority < min) || (max !== null && priority > max)) return false;
   return classes.length === 0 || classes.includes(priorityClassName);
+}
+
+/** What a choice goes by beside pod and taint. */
+interface Site {
+  readonly policies: readonly EvictionPolicy[];
+  readonly node: Node | null;
+  /** Null: not known. */
+  readonly namespaceLabels: Labels | null;
+}
+
+interface KnownOfPod extends Site {
+  readonly byTaint: Map<Taint, PolicyChoice>;
+}
+
+/** Remembers the answer for as long as all that it goes by are the same objects. */
+export class PodPolicies {
+  readonly #nodePolicies = new NodePolicies();
+  readonly #known = new WeakMap<Pod, KnownOfPod>();
+
+  choose(pod: Pod, taint: Taint, site: Site): PolicyChoice {
+    const { policies, node, namespaceLabels } = site;
+    const known = this.#known.get(pod);
+    const isSame =
+      known?.policies === policies &&
+      known.node === node &&
+      known.namespaceLabels === namespaceLabels;
+    const current = isSame ? known : { ...site, byTaint: new Map<Taint, PolicyChoice>() };
+    if (!isSame) this.#known.set(pod, current);
+    const found = current.byTaint.get(taint);
+    if (found) return found;
+    const subject = { pod, node, namespaceLabels };
+    const choice = node
+      ? chooseAmong(this.#nodePolicies.of(policies, node, taint), subject)
+      : choosePolicy(policies, taint, subject);
+    current.byTaint.set(taint, choice);
+    return choice;
+  }
+}
+
+interface KnownOfNode {
+  readonly policies: readonly EvictionPolicy[];
+  readonly byTaint: Map<Taint, readonly EvictionPolicy[]>;
+}
+
+/** Remembers the answer for as long as node, taint and policies are the same objects. */
+export class NodePolicies {
+  readonly #known = new WeakMap<Node, KnownOfNode>();
+
+  /** Those of `policies` that may be for a pod on this node with this taint, in their order. */
+  of(policies: readonly EvictionPolicy[], node: Node, taint: Taint): readonly EvictionPolicy[] {
+    const known = this.#known.get(node);
+    const current = known?.policies === policies ? known : { policies, byTaint: new Map() };
+    if (current !== known) this.#known.set(node, current);
+    const found = current.byTaint.get(taint);
+    if (found) return found;
+    const labels = node.labels ?? {};
+    const matching = policies.filter(
+      ({ match }) =>
+        matchesTaint(match, taint) && (match.nodes === null || selects(match.nodes, labels)),
+    );
+    current.byTaint.set(taint, matching);
+    return matching;
+  }
 }

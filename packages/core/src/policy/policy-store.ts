@@ -1,6 +1,6 @@
 // The policies, pauses, taint rules and namespaces of the cluster, as events have told of them.
 import { earliest, finite, type Instant } from '../kernel/time.ts';
-import type { Namespace } from '../model/namespace.ts';
+import type { Namespace } from '../model/pod.ts';
 import type { Labels } from '../model/selector.ts';
 import { inPolicyOrder } from './choice.ts';
 import type { EvictionPause, EvictionPolicy, NodeTaintRule } from './values.ts';

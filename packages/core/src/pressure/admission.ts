@@ -1,7 +1,7 @@
 // Which new pods a kubelet under pressure rejects.
 import { type Toleration, toleratesTaint } from '../model/toleration.ts';
-import { criticalPriorityMin, type PressurePod } from './pods/pod.ts';
-import { qosClassOf } from './pods/qos.ts';
+import { qosClassOf } from './pods/demand.ts';
+import { criticalPriorityMin, type PressurePod } from './pods/pressure-pod.ts';
 import { type PressureConditionType, pressureConditions } from './signals.ts';
 
 const memoryTaint = {

@@ -9,8 +9,8 @@ import {
   reclaimFunctions,
 } from './observation/filesystems.ts';
 import { type NodeObservation, type PodUsage, sampleFault } from './observation/observation.ts';
-import type { PressurePod } from './pods/pod.ts';
 import type { StoredPod } from './pods/pod-store.ts';
+import type { PressurePod } from './pods/pressure-pod.ts';
 import { type ActivePod, type Candidate, candidatesFor, type RankedPod, rank } from './rank.ts';
 import type { PodRefusal, PressureReason } from './reason.ts';
 import type { PressureBehaviour } from './semantics.ts';

@@ -1,9 +1,8 @@
 import { formatAmount, type Quantity, quantityValue, zero } from '../model/quantity.ts';
-import type { LocalBreach } from './local-limits.ts';
 import { isAmount, type PodUsage } from './observation/observation.ts';
 import { containerStorage } from './observation/usage.ts';
-import type { PressurePod } from './pods/pod.ts';
-import { hasPodLevelResources, quantityIn } from './pods/resources.ts';
+import { hasPodLevelResources, quantityIn } from './pods/demand.ts';
+import type { PressurePod } from './pods/pressure-pod.ts';
 import type { RankedPod } from './rank.ts';
 import type { PressureBehaviour } from './semantics.ts';
 import { formatThresholdAmount } from './settings/thresholds.ts';
@@ -44,18 +43,6 @@ export function pressureText(
       ...(ofPod && { offending_pod: ofPod.name, offending_pod_usage: ofPod.usage }),
     },
   };
-}
-
-/** What is said of a pod that goes because of a limit on local storage. */
-export function localLimitMessage({ kind, name, limit }: LocalBreach): string {
-  switch (kind) {
-    case 'emptyDir':
-      return `Usage of EmptyDir volume "${name}" exceeds the limit "${limit}". `;
-    case 'pod':
-      return `Pod ephemeral local storage usage exceeds the total limit of containers ${limit}. `;
-    case 'container':
-      return `Container ${name} exceeded its local ephemeral storage limit "${limit}". `;
-  }
 }
 
 function thresholdText({ threshold, sample }: ThresholdState): string {

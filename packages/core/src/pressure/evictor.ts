@@ -5,17 +5,16 @@ import { InFlight } from '../kernel/inflight.ts';
 import type { Instant } from '../kernel/time.ts';
 import { TokenBucket } from '../kernel/token-bucket.ts';
 import { type PodRef, podRef } from '../model/pod.ts';
-import type { PressureCommand } from './command.ts';
 import type { PressureConfig } from './config.ts';
 import type { EvictionText } from './eviction-message.ts';
-import type { NodeState } from './node-state.ts';
-import type { PressurePod } from './pods/pod.ts';
+import type { NodeState, PressureWork, UnansweredEviction } from './node-state.ts';
+import type { PressurePod } from './pods/pressure-pod.ts';
+import type { PressureCommand } from './pressure-command.ts';
 import type { PressureReason } from './reason.ts';
 import type { PressureBehaviour } from './semantics.ts';
-import type { PressureWork, UnansweredEviction } from './work.ts';
 
 /** One pod that is to go, and how. */
-export interface PressureEviction {
+interface PressureEviction {
   readonly pod: PressurePod;
   readonly text: EvictionText;
   /** What metrics count it under. */

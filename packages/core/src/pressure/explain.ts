@@ -7,11 +7,11 @@ import {
   type PressureDecision,
   type PressureSite,
 } from './decide.ts';
-import type { PressureNode } from './event.ts';
-import type { NodeState } from './node-state.ts';
+import type { NodeState, PressureWork } from './node-state.ts';
 import type { FilesystemLayout } from './observation/filesystems.ts';
 import type { Sample } from './observation/observation.ts';
-import type { PressurePod } from './pods/pod.ts';
+import type { PressurePod } from './pods/pressure-pod.ts';
+import type { PressureNode } from './pressure-event.ts';
 import type { PodRefusal, PressureReason } from './reason.ts';
 import type { ComparatorName } from './semantics.ts';
 import {
@@ -21,7 +21,6 @@ import {
   signals,
 } from './signals.ts';
 import type { ThresholdState } from './threshold-states.ts';
-import type { PressureWork } from './work.ts';
 
 /** One pod in the order of eviction. */
 export interface PodInOrder {

@@ -58,3 +58,15 @@ function podBreach({ pod }: LocalLimits, { storageBytes }: PodUsage): LocalBreac
   if (pod === null || !isAmount(storageBytes) || storageBytes <= quantityValue(pod)) return null;
   return { kind: 'pod', name: '', usedBytes: storageBytes, limit: pod.text };
 }
+
+/** What is said of a pod that goes because of a limit on local storage. */
+export function localLimitMessage({ kind, name, limit }: LocalBreach): string {
+  switch (kind) {
+    case 'emptyDir':
+      return `Usage of EmptyDir volume "${name}" exceeds the limit "${limit}". `;
+    case 'pod':
+      return `Pod ephemeral local storage usage exceeds the total limit of containers ${limit}. `;
+    case 'container':
+      return `Container ${name} exceeded its local ephemeral storage limit "${limit}". `;
+  }
+}

@@ -1,25 +1,42 @@
 // What is known of one node, and how far the work on it has come.
-import type { Instant } from '../kernel/time.ts';
-import { ConditionWriter } from './condition-writer.ts';
-import type { DecideOptions, PassedOver, PressureDecision, PressureSite } from './decide.ts';
-import type { PressureNode } from './event.ts';
-import { AnswerTimes } from './observation/answer-times.ts';
-import type { FilesystemLayout } from './observation/filesystems.ts';
-import { SeenLayout } from './observation/layout.ts';
+
+import type { SetBack } from '../attempt/attempt.ts';
+import type { Outcome, Setback } from '../attempt/outcome.ts';
+import type { InFlight } from '../kernel/inflight.ts';
+import type { Instant, Millis } from '../kernel/time.ts';
+import type { NodeCondition, NodeRef } from '../model/node.ts';
+import type { PodRef } from '../model/pod.ts';
+import {
+  type DecideOptions,
+  gracePeriods,
+  type PassedOver,
+  type PressureDecision,
+  type PressureSite,
+  thresholdReason,
+} from './decide.ts';
+import type { EvictionText } from './eviction-message.ts';
+import { type FilesystemLayout, SeenLayout } from './observation/filesystems.ts';
 import {
   type NodeObservation,
   type PodUsage,
+  type Sample,
   type SampleFault,
   soundSamples,
 } from './observation/observation.ts';
 import type { PodStore, StoredPod } from './pods/pod-store.ts';
+import type { PressureCommand, PressureReport } from './pressure-command.ts';
+import type { PressureNode } from './pressure-event.ts';
 import type { PressureReason } from './reason.ts';
-import { NodeReports } from './reports.ts';
 import { type PressureSettings, withContainerFilesystem } from './settings/settings.ts';
-import { amountOf, type Threshold } from './settings/thresholds.ts';
-import { type PressureConditionType, signals } from './signals.ts';
-import { ThresholdStates } from './threshold-states.ts';
-import type { PressureWork, UnansweredEviction } from './work.ts';
+import { amountOf, type Threshold, thresholdKey } from './settings/thresholds.ts';
+import {
+  type PressureConditionType,
+  pressureConditions,
+  pressureConditionTypes,
+  type Signal,
+  signals,
+} from './signals.ts';
+import { type ThresholdPhase, type ThresholdState, ThresholdStates } from './threshold-states.ts';
 
 /** Only the methods that say what happened change it; all other files see a NodeState. */
 class WritableNodeState {
@@ -251,4 +268,219 @@ export function nodeState(...args: ConstructorParameters<typeof WritableNodeStat
 /** Nobody sets thresholds for containerfs: they repeat those of the file system it lies on. */
 function isDerivedAway({ code, signal }: SampleFault): boolean {
   return code === 'SignalMissing' && signals[signal].filesystem === 'containerfs';
+}
+
+/** An eviction for node pressure that is not answered yet. */
+export interface UnansweredEviction {
+  readonly pod: PodRef;
+  /** What is said of it once it is accepted. */
+  readonly text: EvictionText;
+}
+
+/** What is under way on one node. */
+export type PressureWork =
+  /** Command `id` is out: what nobody uses is being cleared away. */
+  | { readonly kind: 'reclaiming'; readonly id: string }
+  /** That is done; the next observation says whether it was enough. */
+  | { readonly kind: 'reclaimed' }
+  /** The commands for these pods are out, by id. */
+  | {
+      readonly kind: 'evicting';
+      readonly unanswered: ReadonlyMap<string, UnansweredEviction>;
+      /** Those that were accepted. */
+      readonly leaving: readonly PodRef[];
+      /** What went wrong last; null: nothing yet. */
+      readonly setback: Setback | null;
+    }
+  /** These pods were evicted and are waited for, until then at most. */
+  | { readonly kind: 'leaving'; readonly pods: readonly PodRef[]; readonly until: Instant }
+  /** A try failed. */
+  | SetBack;
+
+/**
+ * Writes the conditions of one node when they change, and tells of it once it is written. Only what
+ * we wrote is taken back: what others say about a node is theirs.
+ */
+class ConditionWriter {
+  #written: readonly PressureConditionType[] = [];
+  #writing: ConditionWrite | null = null;
+
+  /** A standby learns here what the leader wrote. */
+  adopt(written: readonly PressureConditionType[]): void {
+    if (this.#writing === null) this.#written = written;
+  }
+
+  /** What has to be written now, so that these conditions are True. */
+  write(
+    now: Instant,
+    node: NodeRef,
+    conditions: readonly PressureConditionType[],
+    inFlight: InFlight,
+  ): readonly PressureCommand[] {
+    if (this.#writing) return [];
+    const changed = pressureConditionTypes.filter(
+      (type) => conditions.includes(type) !== this.#written.includes(type),
+    );
+    if (changed.length === 0) return [];
+    const id = inFlight.start(node.name);
+    const events = changed.map((type) => conditionEvent(node, type, conditions.includes(type)));
+    this.#writing = { id, conditions, events };
+    const states = changed.map((type) => conditionState(now, type, conditions.includes(type)));
+    return [{ kind: 'setPressureConditions', id, node, conditions: states }];
+  }
+
+  /** What is to be told now. What was not accepted is written again with the next observation. */
+  answered(id: string, outcome: Outcome): readonly PressureCommand[] {
+    const writing = this.#writing;
+    if (writing?.id !== id) return [];
+    this.#writing = null;
+    if (outcome.kind !== 'done') return [];
+    this.#written = writing.conditions;
+    return writing.events;
+  }
+}
+
+/** A write that is not answered yet, and the Events of what it changes. */
+interface ConditionWrite {
+  readonly id: string;
+  readonly conditions: readonly PressureConditionType[];
+  readonly events: readonly PressureCommand[];
+}
+
+function conditionState(now: Instant, type: PressureConditionType, holds: boolean): NodeCondition {
+  const status = holds ? 'True' : 'False';
+  const { reason, message } = pressureConditions[type][status];
+  return { type, status, reason, message, heartbeatAt: now, transitionAt: now };
+}
+
+function conditionEvent(
+  node: NodeRef,
+  type: PressureConditionType,
+  holds: boolean,
+): PressureCommand {
+  const { eventReason: reason } = pressureConditions[type][holds ? 'True' : 'False'];
+  const message = `Node ${node.name} status is now: ${reason}`;
+  return { kind: 'recordNodeEvent', node, type: 'Normal', reason, message };
+}
+
+/** Reports what changed on one node since the last report. */
+class NodeReports {
+  readonly #phases = new Map<string, ThresholdPhase>();
+  /** An attempt was reported since the last observation. */
+  #isAttemptReported = false;
+  #doubts = '';
+  #withheld = '';
+
+  /** The thresholds that came further or fell back. What cannot be seen is reported as a doubt. */
+  observed(nodeName: string, states: readonly ThresholdState[]): readonly PressureCommand[] {
+    this.#isAttemptReported = false;
+    return states.flatMap((state): readonly PressureCommand[] => {
+      const { threshold, phase: to } = state;
+      const key = thresholdKey(threshold);
+      const from = this.#phases.get(key) ?? 'clear';
+      if (to === 'unknown' || to === from) return [];
+      this.#phases.set(key, to);
+      const because = to === 'clear' ? [] : [...thresholdReason(state), ...gracePeriods([state])];
+      return [report({ kind: 'threshold', nodeName, threshold, from, to, because })];
+    });
+  }
+
+  /** What is wrong with what is known of the node. */
+  doubts(nodeName: string, because: readonly PressureReason[]): readonly PressureCommand[] {
+    const reported = codes(because);
+    if (reported === this.#doubts) return [];
+    this.#doubts = reported;
+    return [report({ kind: 'doubt', nodeName, because })];
+  }
+
+  /** Pods may have to go: reported once for an observation, before reclaiming. */
+  attempt(node: NodeRef, signal: Signal): readonly PressureCommand[] {
+    if (this.#isAttemptReported) return [];
+    this.#isAttemptReported = true;
+    const message = `Attempting to reclaim ${signals[signal].resource}`;
+    const reason = 'EvictionThresholdMet';
+    return [{ kind: 'recordNodeEvent', node, type: 'Warning', reason, message }];
+  }
+
+  /** Why nothing is done although something should be. */
+  decided(nodeName: string, decision: PressureDecision): readonly PressureCommand[] {
+    const because = decision.kind === 'withhold' ? decision.because : [];
+    const reported = codes(because);
+    if (reported === this.#withheld) return [];
+    this.#withheld = reported;
+    return reported === '' ? [] : [report({ kind: 'withheld', nodeName, because })];
+  }
+}
+
+function report(reported: PressureReport): PressureCommand {
+  return { kind: 'pressureReport', report: reported };
+}
+
+/** Numbers change all the time; what they mean does not. */
+function codes(because: readonly PressureReason[]): string {
+  return because.map((reason) => `${reason.code}/${signalOf(reason)}`).join();
+}
+
+function signalOf(reason: PressureReason): string {
+  if ('signal' in reason) return reason.signal;
+  return 'threshold' in reason ? reason.threshold.signal : '';
+}
+
+/** A node that was not heard of for so many times the usual while is not just asked seldom. */
+const usualMax = 3;
+
+/** Nothing is known of a lead that was not seen for twice as long: the clock may have been set right. */
+const leadMs: Millis = 600_000;
+
+/** What the answers of one node tell, one after the other, besides what is in them. */
+class AnswerTimes {
+  /** The greatest since then, and in such a time before. */
+  #lead: Millis = 0;
+  #leadBefore: Millis = 0;
+  #leadSince: Instant = Number.NEGATIVE_INFINITY;
+  /** When it answered last, or failed to; null: never. */
+  #last: Instant | null = null;
+  #isFailed = false;
+  /** How long after the time before that. */
+  #spacing: Millis = 0;
+
+  /**
+   * By so much at least its clock is ahead of ours, as far as was seen: no sample comes before it
+   * was taken. Where it was set right, later samples are waited for a while longer.
+   */
+  get lead(): Millis {
+    return Math.max(this.#lead, this.#leadBefore);
+  }
+
+  /**
+   * The node answered. How long after the time before that may be, as often as it was asked so far:
+   * one that is asked seldom was not out of sight. 0 where it failed to answer the time before.
+   */
+  answered(now: Instant): Millis {
+    const usual = this.#isFailed ? 0 : this.#spacing;
+    this.#asked(now, false);
+    return usualMax * usual;
+  }
+
+  /** The node was asked and did not answer. */
+  failed(now: Instant): void {
+    this.#asked(now, true);
+  }
+
+  /** These samples, which should be without fault, came at `now`. */
+  came(now: Instant, samples: readonly Sample[]): void {
+    if (now - this.#leadSince >= leadMs) {
+      this.#leadBefore = this.#lead;
+      this.#lead = 0;
+      this.#leadSince = now;
+    }
+    const leads = samples.map(({ time }) => (time === null ? 0 : time - now));
+    this.#lead = Math.max(this.#lead, ...leads);
+  }
+
+  #asked(now: Instant, isFailed: boolean): void {
+    this.#spacing = this.#last === null ? 0 : now - this.#last;
+    this.#last = now;
+    this.#isFailed = isFailed;
+  }
 }

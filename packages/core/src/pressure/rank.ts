@@ -1,9 +1,8 @@
 import type { FilesystemLayout } from './observation/filesystems.ts';
 import type { PodUsage } from './observation/observation.ts';
 import { usageOf } from './observation/usage.ts';
-import type { Demand } from './pods/demand.ts';
-import type { PressurePod } from './pods/pod.ts';
-import { qosClasses } from './pods/qos.ts';
+import { type Demand, qosClasses } from './pods/demand.ts';
+import type { PressurePod } from './pods/pressure-pod.ts';
 import type { ComparatorName, PressureBehaviour } from './semantics.ts';
 import { type Signal, signals } from './signals.ts';
 

@@ -1,7 +1,7 @@
 // How precise, kubelet 1.36 and kubelet 1.6 behave, as a table.
 
 import type { OwnPod } from '../own-replicas.ts';
-import { criticalPriorityMin, type PressurePod } from './pods/pod.ts';
+import { criticalPriorityMin, type PressurePod } from './pods/pressure-pod.ts';
 import type { PodRefusal } from './reason.ts';
 import { isHard, type Threshold } from './settings/thresholds.ts';
 import type { PressureResource } from './signals.ts';

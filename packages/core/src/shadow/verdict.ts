@@ -5,7 +5,7 @@ import type { Instant, Millis } from '../kernel/time.ts';
 import type { Taint } from '../model/taint.ts';
 import type { EvictionMode, PolicyMark } from '../policy/eviction-policy.ts';
 import { limitId } from '../policy/limit.ts';
-import type { Case } from './case.ts';
+import type { Case } from './cases.ts';
 import type { ShadowConfig } from './config.ts';
 import type { ShadowEntry, ShadowReason } from './report.ts';
 

@@ -6,7 +6,7 @@ import type {
   PressureVolume,
   ResourceList,
   ResourceRequirements,
-} from '../../src/pressure/pods/pod.ts';
+} from '../../src/pressure/pods/pressure-pod.ts';
 
 /** What the kubelet's vectors have in common: thresholds, pods and statistics as JSON. */
 

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { admissionFault } from '../../src/pressure/admission.ts';
-import type { PressureCommand } from '../../src/pressure/command.ts';
 import { createPressureMachine, type PressureMachine } from '../../src/pressure/machine.ts';
 import type { FilesystemLayout } from '../../src/pressure/observation/filesystems.ts';
 import { readSummary } from '../../src/pressure/observation/summary.ts';
-import type { PressurePod } from '../../src/pressure/pods/pod.ts';
+import type { PressurePod } from '../../src/pressure/pods/pressure-pod.ts';
+import type { PressureCommand } from '../../src/pressure/pressure-command.ts';
 import type { PressureSettingsInput } from '../../src/pressure/settings/settings.ts';
 import type { Threshold } from '../../src/pressure/settings/thresholds.ts';
 import type { PressureConditionType } from '../../src/pressure/signals.ts';

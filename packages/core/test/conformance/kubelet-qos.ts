@@ -1,4 +1,4 @@
-import { computeQosClass, qosClassOf } from '../../src/pressure/pods/qos.ts';
+import { computeQosClass, qosClassOf } from '../../src/pressure/pods/demand.ts';
 import { podFrom, type VectorPod } from './kubelet-objects.ts';
 
 interface Case {

@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Labels, Node, NodeCondition, Taint } from '@taintmgr/core';
 import { noScheduleChange } from '../../src/lifecycle/condition-taints.ts';
-import { missingLabels } from '../../src/lifecycle/labels.ts';
+import { missingLabels } from '../../src/lifecycle/node-needs.ts';
 import {
   type LimiterKind,
+  type QueuedNode,
   swapLimiter,
   UpstreamLimiter,
-} from '../../src/lifecycle/upstream/token-bucket.ts';
-import { type QueuedNode, ZoneQueue } from '../../src/lifecycle/upstream/zone-queue.ts';
+  ZoneQueue,
+} from '../../src/lifecycle/upstream/zone-store.ts';
 import { zoneRate, zoneState } from '../../src/lifecycle/zone-rates.ts';
 import { applyTaints, formatTaintName } from './node-objects.ts';
 import { taintFrom, type VectorTaint } from './objects.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parseTaintChanges } from '../../src/model/taint-spec.ts';
+import { parseTaintChanges } from '../../src/model/taint.ts';
 
 interface Spec {
   readonly key: string;

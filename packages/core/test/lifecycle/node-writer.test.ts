@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { defaultLifecycleConfig } from '../../src/lifecycle/config.ts';
-import type { Need } from '../../src/lifecycle/needs.ts';
-import { NodeWriter } from '../../src/lifecycle/node-writer.ts';
+import type { Need } from '../../src/lifecycle/node-needs.ts';
+import { NodeWriter } from '../../src/lifecycle/node-reconciler.ts';
 
 /** A write of one purpose, with the taints that come and go. */
 function need(taints: string): Need {

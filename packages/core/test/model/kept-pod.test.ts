@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { makePod } from '../../src/model/builders.ts';
-import { KeptPod, traitsOf, withTolerations } from '../../src/model/kept-pod.ts';
-import { KeptTraits } from '../../src/model/kept-traits.ts';
+import { KeptPod, KeptTraits, traitsOf, withTolerations } from '../../src/model/kept-pod.ts';
 import type { Pod } from '../../src/model/pod.ts';
 import { fc } from '../fast-check.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatTaint, parseTaint } from '@taintmgr/core';
-import { parseTaintChanges } from '../../src/model/taint-spec.ts';
+import { parseTaintChanges } from '../../src/model/taint.ts';
 
 describe('taint specs', () => {
   const faults: readonly [string, RegExp][] = [

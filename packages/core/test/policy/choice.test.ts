@@ -6,9 +6,9 @@ import {
   choosePolicy,
   explainChoice,
   inPolicyOrder,
+  NodePolicies,
   type PolicySubject,
 } from '../../src/policy/choice.ts';
-import { NodePolicies } from '../../src/policy/node-policies.ts';
 import { matchesPattern } from '../../src/policy/pattern.ts';
 import { fc } from '../fast-check.ts';
 import { policyOf } from './objects.ts';

@@ -5,7 +5,7 @@ import { WorkingDrains } from '../../eviction/working-drains.ts';
 import { earliest, type Instant } from '../../kernel/time.ts';
 import type { Machine } from '../../machine.ts';
 import { isShuttingDown, type Node } from '../../model/node.ts';
-import { formatTaint } from '../../model/taint-spec.ts';
+import { formatTaint } from '../../model/taint.ts';
 import { noExecuteFault, type OtherEvictors, ownDeletions } from '../../model/working-drain.ts';
 import type { OwnReplicas } from '../../own-replicas.ts';
 import { isTakenOver } from '../../policy/takeover.ts';

@@ -7,13 +7,12 @@ import type { Pod } from '../../model/pod.ts';
 import { zoneKey, zoneName } from '../../model/zone.ts';
 import type { OwnReplicas } from '../../own-replicas.ts';
 import type { Change, StoreView } from '../../store.ts';
-import type { LifecycleCommand } from '../command.ts';
 import type { LifecycleConfig } from '../config.ts';
 import type { LifecycleMachine } from '../lifecycle-machine.ts';
+import type { LifecycleCommand } from '../node-command.ts';
 import type { LifecycleReason, NodeHealth, ZoneStatus } from '../reason.ts';
 import { UpstreamController } from './controller.ts';
 import { sleep, type Task, Tasks } from './tasks.ts';
-import { WorkQueue } from './work-queue.ts';
 
 const nodeWorkers = 8;
 const podWorkers = 4;
@@ -211,5 +210,43 @@ function reasonOf(status: string | undefined): LifecycleReason {
       return { code: 'NotReported' };
     default:
       return { code: 'Unknown' };
+  }
+}
+
+/** Names to be worked on, each once however often it is asked for, by so many workers at most. */
+class WorkQueue {
+  readonly #workersMax: number;
+  readonly #waiting = new Set<string>();
+  readonly #active = new Set<string>();
+
+  constructor(workersMax: number) {
+    this.#workersMax = workersMax;
+  }
+
+  get hasWork(): boolean {
+    return this.#next() !== null;
+  }
+
+  add(name: string): void {
+    this.#waiting.add(name);
+  }
+
+  /** Takes the next name nobody works on; null: none, or no worker is free. */
+  take(): string | null {
+    const name = this.#next();
+    if (name === null) return null;
+    this.#waiting.delete(name);
+    this.#active.add(name);
+    return name;
+  }
+
+  done(name: string): void {
+    this.#active.delete(name);
+  }
+
+  #next(): string | null {
+    if (this.#active.size >= this.#workersMax) return null;
+    for (const name of this.#waiting) if (!this.#active.has(name)) return name;
+    return null;
   }
 }

@@ -2,7 +2,7 @@ import type { Outcome } from '../../attempt/outcome.ts';
 import { InFlight } from '../../kernel/inflight.ts';
 import { Schedule } from '../../kernel/schedule.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
-import type { LifecycleCommand } from '../command.ts';
+import type { LifecycleCommand } from '../node-command.ts';
 
 /** What a task waits for: the result of a command, time, or other tasks. */
 type Ask =

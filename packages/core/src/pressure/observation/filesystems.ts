@@ -1,4 +1,6 @@
+import type { Instant } from '../../kernel/time.ts';
 import { type FilesystemName, type Signal, signals } from '../signals.ts';
+import type { NodeObservation, Sample } from './observation.ts';
 
 /** How images and writable layers lie beside the kubelet's own file system. */
 export type FilesystemLayout =
@@ -65,3 +67,108 @@ export const layersBeside: Readonly<Record<FilesystemLayout, FilesystemName>> = 
   dedicatedImages: 'imagefs',
   splitImages: 'nodefs',
 };
+
+type Samples = NodeObservation['samples'];
+
+/** What was seen of one file system. */
+interface Filesystem {
+  readonly bytes: Sample;
+  /** Some file systems do not count them. */
+  readonly inodes: Sample | undefined;
+}
+
+/** How much two file systems look like one. */
+type Likeness =
+  /** To the byte and the inode, as two different ones never are. */
+  | 'equal'
+  /** Within what one may change between two looks at it. */
+  | 'close'
+  | 'different';
+
+/** Two samples of one file system, taken one after the other, may differ by so much of it. */
+const driftMax = 0.01;
+
+/**
+ * Which file systems of a node are one and the same. A single look can be wrong: two disks may be
+ * used alike, and one disk may fill up between two samples. So every look is taken in, and clear
+ * ones count.
+ */
+export class SeenLayout {
+  readonly #nodefsAndImagefs = new SeenPair();
+  readonly #imagefsAndContainerfs = new SeenPair();
+
+  /** Null: too little was seen to judge. */
+  get layout(): FilesystemLayout | null {
+    if (this.#nodefsAndImagefs.isOne === null) return null;
+    if (this.#imagefsAndContainerfs.isOne === false) return 'splitImages';
+    return this.#nodefsAndImagefs.isOne ? 'single' : 'dedicatedImages';
+  }
+
+  /** Takes in samples, which should be without fault: one that is old differs from all others. */
+  see(samples: Samples): void {
+    const nodefs = filesystem('nodefs', samples);
+    const imagefs = filesystem('imagefs', samples);
+    const containerfs = filesystem('containerfs', samples);
+    if (!nodefs || !imagefs) return;
+    this.#nodefsAndImagefs.see(nodefs, imagefs);
+    if (containerfs) this.#imagefsAndContainerfs.see(imagefs, containerfs);
+  }
+}
+
+/** Whether two file systems are one. */
+class SeenPair {
+  /** Null: not seen yet. */
+  isOne: boolean | null = null;
+  /** They were equal, and what was seen since then does not refute it. */
+  #wasEqual = false;
+  /** When the samples were taken that were the first to differ after that; null: none did. */
+  #differedAt: Instant | null = null;
+
+  see(a: Filesystem, b: Filesystem): void {
+    switch (likeness(a, b)) {
+      case 'equal':
+        this.isOne = true;
+        this.#wasEqual = true;
+        this.#differedAt = null;
+        return;
+      case 'close':
+        this.isOne ??= true;
+        this.#differedAt = null;
+        return;
+      case 'different':
+        if (this.#wasEqual && !this.#differsAgain(a.bytes, b.bytes)) return;
+        this.isOne = false;
+        this.#wasEqual = false;
+    }
+  }
+
+  /** One that fills up fast differs from itself once; another one still does in later samples. */
+  #differsAgain(a: Sample, b: Sample): boolean {
+    const times = [a, b].map(({ time }) => time ?? Number.NEGATIVE_INFINITY);
+    if (this.#differedAt !== null) return Math.min(...times) > this.#differedAt;
+    this.#differedAt = Math.max(...times);
+    return false;
+  }
+}
+
+function filesystem(name: FilesystemName, samples: Samples): Filesystem | null {
+  const bytes = samples[`${name}.available`];
+  return bytes ? { bytes, inodes: samples[`${name}.inodesFree`] } : null;
+}
+
+function likeness(a: Filesystem, b: Filesystem): Likeness {
+  const inodes = a.inodes && b.inodes ? ([a.inodes, b.inodes] as const) : null;
+  if (isEqual(a.bytes, b.bytes) && (!inodes || isEqual(...inodes))) return 'equal';
+  // How many inodes there can be may depend on what is free; sizes do not.
+  const isClose = a.bytes.capacity === b.bytes.capacity && isNear(a.bytes, b.bytes);
+  return isClose && (!inodes || isNear(...inodes)) ? 'close' : 'different';
+}
+
+function isEqual(a: Sample, b: Sample): boolean {
+  return a.capacity === b.capacity && a.available === b.available;
+}
+
+function isNear(a: Sample, b: Sample): boolean {
+  const drift = a.capacity * driftMax;
+  return Math.abs(a.capacity - b.capacity) <= drift && Math.abs(a.available - b.available) <= drift;
+}

@@ -1,4 +1,4 @@
-import { isLocal, type PressurePod } from '../pods/pod.ts';
+import { isLocal, type PressurePod } from '../pods/pressure-pod.ts';
 import { type Signal, signals } from '../signals.ts';
 import { type DiskPart, type FilesystemLayout, measuredParts } from './filesystems.ts';
 import { type ContainerUsage, type DiskUsage, isAmount, type PodUsage } from './observation.ts';

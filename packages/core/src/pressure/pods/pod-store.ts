@@ -1,7 +1,7 @@
 import type { Instant } from '../../kernel/time.ts';
 import type { PressureBehaviour } from '../semantics.ts';
 import { type Demand, demandOf } from './demand.ts';
-import { isFinished, type PressurePod } from './pod.ts';
+import { isFinished, type PressurePod } from './pressure-pod.ts';
 
 /** A pod, what it asked for, and since when we know that it terminates. */
 export interface StoredPod {

@@ -1,12 +1,12 @@
 import type { Instant } from '../kernel/time.ts';
 import { notReadyKey } from '../model/lifecycle-taints.ts';
 import { type Node, nodeRef, readyOf } from '../model/node.ts';
+import type { Labels } from '../model/selector.ts';
 import type { Taint, TaintName } from '../model/taint.ts';
-import type { NodeCommand } from './command.ts';
 import type { RuleChange } from './condition-rules.ts';
 import { noScheduleChange, type TaintChange, unreachableConditions } from './condition-taints.ts';
 import type { NoExecuteDecision } from './decide.ts';
-import { missingLabels } from './labels.ts';
+import type { NodeCommand } from './node-command.ts';
 import type { LifecycleReason, NodeWrite } from './reason.ts';
 
 /** Which writes a node needs now. */
@@ -19,7 +19,7 @@ export interface Need {
 }
 
 /** What has been decided about a node. */
-export interface Decided {
+interface Decided {
   readonly isUnreachable: boolean;
   /** renewTime of its lease when it was last heard of. */
   readonly leaseRenewedAt: Instant | null;
@@ -112,4 +112,19 @@ function rulesNeed(node: Node, change: RuleChange): Need {
 function changeText({ add, remove }: TaintChange): string {
   const text = ({ key, effect }: TaintName): string => `${key}:${effect}`;
   return `+${add.map(text)} -${remove.map(text)}`;
+}
+
+/** The beta label repeats the stable one. */
+const pairs = [
+  ['kubernetes.io/os', 'beta.kubernetes.io/os'],
+  ['kubernetes.io/arch', 'beta.kubernetes.io/arch'],
+] as const;
+
+/** The labels a node lacks or has wrong; null when all are right. */
+export function missingLabels(labels: Labels): Labels | null {
+  const missing = pairs.flatMap(([stable, beta]) => {
+    const value = labels[stable];
+    return value === undefined || labels[beta] === value ? [] : [[beta, value]];
+  });
+  return missing.length === 0 ? null : Object.fromEntries(missing);
 }

@@ -4,7 +4,7 @@ import type { Millis } from '../kernel/time.ts';
 import type { NodeRef } from '../model/node.ts';
 import type { Labels } from '../model/selector.ts';
 import type { NodeObservation } from './observation/observation.ts';
-import type { PressurePod } from './pods/pod.ts';
+import type { PressurePod } from './pods/pressure-pod.ts';
 import type { PressureConditionType } from './signals.ts';
 
 /** The part of a Node that decisions under pressure need. */

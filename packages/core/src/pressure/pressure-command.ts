@@ -1,5 +1,4 @@
 // What the node pressure machine wants done, as data.
-
 import type { Setback } from '../attempt/outcome.ts';
 import type { RecordNodeEvent } from '../attempt/pod-command.ts';
 import type { Instant } from '../kernel/time.ts';
