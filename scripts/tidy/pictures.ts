@@ -23,8 +23,7 @@ export function drawnBy(tree: Tree): string {
 
 /** What the scenario prints, which a test holds against the command. */
 function answerIn(readme: string): string {
-  const from = readme.indexOf(`--script ${scenario[1]}`);
-  return from < 0 ? '' : readme.slice(from, readme.indexOf('```', from));
+  return new RegExp(`^\\$ .*--script ${scenario[1]}[^]*?\`\`\``, 'm').exec(readme)?.[0] ?? '';
 }
 
 export function oldPictures(tree: Tree): readonly Fault[] {
