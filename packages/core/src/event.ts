@@ -6,7 +6,8 @@ import type { DaemonSet, Namespace, Pod } from './model/pod.ts';
 import type { PodView, PodViews } from './model/pod-view.ts';
 import type { OtherEvictors } from './model/working-drain.ts';
 import type { LimitRecord, ResumeRequest } from './policy/limit-record.ts';
-import type { EvictionPause, EvictionPolicy, NodeDrain, NodeTaintRule } from './policy/values.ts';
+import type { NodeDrain } from './policy/node-drain.ts';
+import type { EvictionPause, EvictionPolicy, NodeTaintRule } from './policy/values.ts';
 
 /** Throws RangeError for what is no event, and for a Node or a Pod that is not one of ours: JavaScript checks no types. */
 export function checkEvent(event: Event): void {

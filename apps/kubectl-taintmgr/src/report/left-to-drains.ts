@@ -128,7 +128,9 @@ export class LeftToDrains {
     const names = new Set(drained.map(({ node }) => node.name));
     const targets = drained.map(({ node }) => ({ name: node.name, zone: node.zone ?? '' }));
     const filters = { force: true, ignoreDaemonSets: true, deleteEmptyDirData: true };
-    const object = nodeDrains.find((one) => one.name === id && formatTaint(one.taint) === name);
+    const object = nodeDrains.find(
+      (one) => one.name === id && formatTaint(one.spec.taint) === name,
+    );
     const config = object
       ? soloDrainConfig(
           object,

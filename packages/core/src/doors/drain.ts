@@ -64,6 +64,7 @@ export type {
 
 // Carrying out what a NodeDrain says, for one run of a program.
 
+export { budgetPolicyOf } from '../drain/objects/settings.ts';
 export {
   looksAtAllPods,
   SoloDrain,

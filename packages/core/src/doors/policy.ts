@@ -14,13 +14,13 @@ export {
   type PolicySubject,
   type PolicyVerdict,
 } from '../policy/choice.ts';
+export type { NodeDrain, NodeDrainSpec } from '../policy/node-drain.ts';
 export { canFitBoth, canOverlap, contradiction, isForNoExecute } from '../policy/overlap.ts';
 export { actionRights, type PodRight, podRightRemedies } from '../policy/pod-rights.ts';
 export type {
   EvictionPause,
   EvictionPauseScope,
   EvictionPolicy,
-  NodeDrain,
   NodeTaintRule,
   PolicyAction,
   PolicyMatch,
@@ -45,7 +45,6 @@ export {
   readManifest,
 } from '../policy/kinds/manifest.ts';
 export { metadataFaults } from '../policy/kinds/metadata-faults.ts';
-export type { NodeDrainSpec } from '../policy/kinds/node-drain/spec.ts';
 export type { NodeDrainStatus } from '../policy/kinds/node-drain/status.ts';
 export { drainFinalizer } from '../policy/kinds/node-drain/value.ts';
 export type { NodeTaintRuleSpec } from '../policy/kinds/node-taint-rule.ts';

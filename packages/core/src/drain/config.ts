@@ -12,9 +12,8 @@ import type { Millis } from '../kernel/time.ts';
 import type { Taint } from '../model/taint.ts';
 import type { MatchOptions } from '../model/toleration.ts';
 import { poolLimit } from '../policy/condition-rule.ts';
+import type { HeededAnnotation, WaitCompleted } from '../policy/node-drain.ts';
 import type { DrainOptions } from './filters.ts';
-import type { WaitCompleted } from './finishing.ts';
-import type { HeededAnnotation } from './holds.ts';
 import { type PodOrder, together } from './pod-order.ts';
 import type { DrainNodePhase } from './state.ts';
 import type { NodesAtOnce, Wave } from './wave.ts';
@@ -160,7 +159,7 @@ export function resolveDrainConfig(
     if (value !== null) wholeNumber(field, value, min);
   }
   if (config.waitCompleted) {
-    wholeNumber('waitCompleted.timeoutMs', config.waitCompleted.timeoutMs, 0);
+    wholeNumber('waitCompleted.timeout', config.waitCompleted.timeout, 0);
   }
   for (const field of ['podsAtOnceMax', 'heldUpNodesMax', 'returnsMax'] as const) {
     wholeNumber(field, config[field], 0);

@@ -164,7 +164,7 @@ function isByTolerations(reason: Reason): reason is Extract<Reason, { asExecuted
 }
 
 /** Whether the node has this very taint. */
-export function carriesTaint({ taints }: Node, taint: Taint): boolean {
+export function carriesTaint({ taints }: Node, taint: Omit<Taint, 'timeAdded'>): boolean {
   return taints.some((one) => isEqualTaint(one, taint));
 }
 

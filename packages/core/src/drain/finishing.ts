@@ -1,14 +1,8 @@
 // Pods that are given time to finish instead of being evicted: those of Jobs, or of some labels.
-import type { Instant, Millis } from '../kernel/time.ts';
+import type { Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
-import { type LabelSelector, selects } from '../model/selector.ts';
-
-/** Which pods may finish, and for how long, counted from when the turn of their node came. */
-export interface WaitCompleted {
-  /** Null: those of Jobs. */
-  readonly pods: LabelSelector | null;
-  readonly timeoutMs: Millis;
-}
+import { selects } from '../model/selector.ts';
+import type { WaitCompleted } from '../policy/node-drain.ts';
 
 /** When a pod that may finish goes if it has not; null: it is not given time, or its node's turn is to come. */
 export function finishBy(
@@ -16,7 +10,7 @@ export function finishBy(
   wait: WaitCompleted | null,
   begunAt: Instant | null,
 ): Instant | null {
-  const time = wait !== null && mayFinish(pod, wait) ? wait.timeoutMs : null;
+  const time = wait !== null && mayFinish(pod, wait) ? wait.timeout : null;
   return time === null || begunAt === null ? null : begunAt + time;
 }
 
@@ -26,7 +20,7 @@ export function hasFinished(pod: Pod, wait: WaitCompleted | null): boolean {
   return isOver && wait !== null && mayFinish(pod, wait);
 }
 
-function mayFinish({ owner, labels = {} }: Pod, { pods }: WaitCompleted): boolean {
-  if (pods) return selects(pods, labels);
+function mayFinish({ owner, labels = {} }: Pod, { podSelector }: WaitCompleted): boolean {
+  if (podSelector) return selects(podSelector, labels);
   return owner?.kind === 'Job' && owner.apiVersion.startsWith('batch/');
 }

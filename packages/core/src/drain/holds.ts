@@ -2,8 +2,9 @@
 import { formatDeadline, type Instant } from '../kernel/time.ts';
 import { isShuttingDown } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
+import type { HeededAnnotation, WaitCompleted } from '../policy/node-drain.ts';
 import type { StoreView } from '../store.ts';
-import { finishBy, type WaitCompleted } from './finishing.ts';
+import { finishBy } from './finishing.ts';
 import type { PodGate } from './pod-gate.ts';
 
 /** What may hold it. */
@@ -15,11 +16,6 @@ interface HoldRules {
   readonly gate: PodGate;
   readonly heeds: readonly HeededAnnotation[];
 }
-
-/** Annotations of others that ask for a pod to be left where it is. */
-export type HeededAnnotation =
-  | 'cluster-autoscaler.kubernetes.io/safe-to-evict'
-  | 'karpenter.sh/do-not-disrupt';
 
 const annotations = {
   'cluster-autoscaler.kubernetes.io/safe-to-evict': ({ unsafeToEvict }: Pod) =>

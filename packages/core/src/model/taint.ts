@@ -39,7 +39,10 @@ export function hasTaint(taints: readonly TaintName[], taint: TaintName): boolea
 }
 
 /** Whether key, value and effect are the same. Another value: a pod may tolerate one and not the other. */
-export function isEqualTaint(one: Taint, other: Taint): boolean {
+export function isEqualTaint(
+  one: Omit<Taint, 'timeAdded'>,
+  other: Omit<Taint, 'timeAdded'>,
+): boolean {
   return isSameTaint(one, other) && one.value === other.value;
 }
 

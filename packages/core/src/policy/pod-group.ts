@@ -6,14 +6,14 @@ import { matchesSome } from './pattern.ts';
 /** Everything given must match. */
 export interface PodGroup {
   /** Patterns, of which one must match; none: every namespace. */
-  readonly namespaces: readonly string[];
-  /** Null: all pods. */
-  readonly pods: LabelSelector | null;
+  readonly namespaces?: readonly string[];
+  /** Left out: all pods. */
+  readonly podSelector?: LabelSelector;
 }
 
 export function isInGroup(
-  { namespaces, pods }: PodGroup,
+  { namespaces = [], podSelector }: PodGroup,
   { namespace, labels = {} }: Pick<Pod, 'namespace' | 'labels'>,
 ): boolean {
-  return matchesSome(namespaces, namespace) && (pods === null || selects(pods, labels));
+  return matchesSome(namespaces, namespace) && (!podSelector || selects(podSelector, labels));
 }

@@ -1,6 +1,7 @@
 import {
   type Event,
   formatTaint,
+  type LabelSelector,
   type Node,
   type Outcome,
   type Pod,
@@ -47,13 +48,23 @@ export function runDrainScript(script: string): string {
 }
 
 /** As JSON has it. */
-type Options = Omit<Partial<DrainConfig>, 'goneDaemonSets' | 'leaving'> & {
+type Options = Omit<Partial<DrainConfig>, 'goneDaemonSets' | 'leaving' | 'podOrder'> & {
   readonly goneDaemonSets?: readonly string[];
   readonly leaving?: readonly string[];
   readonly waveLimits?: Readonly<Record<string, number>>;
   /** Zones are waves. */
   readonly zoneSerial?: boolean;
+  readonly podOrder?: { readonly byPriority: boolean; readonly last: readonly Group[] };
 };
+
+interface Group {
+  readonly namespaces: readonly string[];
+  readonly pods: LabelSelector | null;
+}
+
+function groupOf({ namespaces, pods }: Group): DrainConfig['podOrder']['last'][number] {
+  return { namespaces, ...(pods && { podSelector: pods }) };
+}
 
 const ticksMax = 10;
 
@@ -91,6 +102,7 @@ class Run {
       leaving = [],
       waveLimits = {},
       zoneSerial = false,
+      podOrder: { byPriority, last } = { byPriority: false, last: [] },
       ...options
     }: Options = config.length > 0 ? JSON.parse(config.join(' ')) : {};
     const targets = names.split(',').map((text): DrainTarget => {
@@ -101,6 +113,7 @@ class Run {
     this.#machine = new DrainMachine(
       resolveDrainConfig({
         ...options,
+        podOrder: { byPriority, last: last.map(groupOf) },
         goneDaemonSets: new Set(goneDaemonSets),
         leaving: new Set(leaving),
         taint: parseTaint(taint),

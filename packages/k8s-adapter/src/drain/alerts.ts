@@ -5,9 +5,9 @@ import { asList, asRecord, asText } from '../proto/json.ts';
 
 type AlertQuery = Extract<DrainQuestion, { kind: 'noAlerts' }>['query'];
 
-export function alertsRequest({ url, expression, timeoutMs }: AlertQuery): ApiRequest {
-  const request = getRequest('/api/v1/query', { query: expression });
-  return { ...request, elsewhere: { url, timeoutMs } };
+export function alertsRequest({ url, query, timeout }: AlertQuery): ApiRequest {
+  const request = getRequest('/api/v1/query', { query });
+  return { ...request, elsewhere: { url, timeoutMs: timeout } };
 }
 
 /** What an answer says. Anything but a whole answer without a result is no leave to go on. */

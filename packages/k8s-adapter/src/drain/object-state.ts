@@ -1,8 +1,8 @@
 // What a NodeDrain asks of an object that somebody else writes: where it is read, and what it says.
-import type { NodeDrain } from '@taintmgr/core/policy';
+import type { DrainQuestion } from '@taintmgr/core/drain';
 import { asInteger, asList, asRecord, asText } from '../proto/json.ts';
 
-export type ObjectState = NodeDrain['beforeNode'][number]['object'];
+export type ObjectState = Extract<DrainQuestion, { kind: 'object' }>['object'];
 
 /** `/api/v1`, `/apis/GROUP/VERSION`: it lists the resources of the version. */
 export function versionPath({ apiVersion }: ObjectState): string {
@@ -20,11 +20,11 @@ export function objectPath(object: ObjectState, resources: unknown): ObjectPath 
   const resource = listed.find((one) => one.kind === kind && !asText(one.name).includes('/'));
   if (!resource) return none(`the cluster has no ${kind} of ${apiVersion}`);
   const isNamespaced = resource.namespaced === true;
-  if (isNamespaced && namespace === null) return none(`${kind} ${name}: want its namespace`);
-  if (!isNamespaced && namespace !== null) {
+  if (isNamespaced && namespace === undefined) return none(`${kind} ${name}: want its namespace`);
+  if (!isNamespaced && namespace !== undefined) {
     return none(`${kind} ${name}: got namespace ${namespace}, but it belongs to no namespace`);
   }
-  const place = namespace === null ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
+  const place = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
   const plural = encodeURIComponent(asText(resource.name));
   const path = `${versionPath(object)}${place}/${plural}/${encodeURIComponent(name)}`;
   return { kind: 'path', path };
@@ -37,31 +37,32 @@ function none(message: string): ObjectPath {
 /** Why the object does not say what is asked for; null: it does. */
 export function objection(object: ObjectState, found: unknown): string | null {
   const { metadata: meta, status } = asRecord(found);
-  const { says } = object;
+  const { annotation, condition: wanted } = object;
   const name = nameOf(object);
   const { annotations, generation, deletionTimestamp } = asRecord(meta);
   if (deletionTimestamp !== undefined) return `${name} is being deleted`;
-  if (says.kind === 'annotation') {
-    const value = asRecord(annotations)[says.key];
-    if (value === says.value) return null;
-    if (value === undefined) return `${name} has no annotation ${says.key}`;
-    const texts = [value, says.value].map((text) => JSON.stringify(text));
-    return `annotation ${says.key} of ${name} is ${texts[0]}, want ${texts[1]}`;
+  if (annotation) {
+    const value = asRecord(annotations)[annotation.key];
+    if (value === annotation.value) return null;
+    if (value === undefined) return `${name} has no annotation ${annotation.key}`;
+    const texts = [value, annotation.value].map((text) => JSON.stringify(text));
+    return `annotation ${annotation.key} of ${name} is ${texts[0]}, want ${texts[1]}`;
   }
+  if (!wanted) return null;
   const conditions = asList(asRecord(status).conditions).map(asRecord);
-  const condition = conditions.find(({ type }) => type === says.type);
-  if (!condition) return `${name} has no condition ${says.type}`;
-  if (condition.status !== says.status) {
+  const condition = conditions.find(({ type }) => type === wanted.type);
+  if (!condition) return `${name} has no condition ${wanted.type}`;
+  if (condition.status !== wanted.status) {
     const reason = asText(condition.reason);
     const got = `${asText(condition.status)}${reason === '' ? '' : ` (${reason})`}`;
-    return `condition ${says.type} of ${name} is ${got}, want ${says.status}`;
+    return `condition ${wanted.type} of ${name} is ${got}, want ${wanted.status}`;
   }
   const [observed, written] = [condition.observedGeneration, generation].map(asInteger);
   const isOld = observed != null && written != null && observed < written;
-  return isOld ? `condition ${says.type} of ${name} is of an older generation` : null;
+  return isOld ? `condition ${wanted.type} of ${name} is of an older generation` : null;
 }
 
 /** `Node n1`, `Cluster db/main` */
 export function nameOf({ kind, namespace, name }: ObjectState): string {
-  return `${kind} ${namespace === null ? '' : `${namespace}/`}${name}`;
+  return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
 }

@@ -1,9 +1,9 @@
 // Whether a maintenance window is open, and until when it stays as it is.
-import type { NodeDrain } from '@taintmgr/core/policy';
+import type { NodeDrainSpec } from '@taintmgr/core/policy';
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import { Cron } from 'croner';
 
-type DrainWindow = NodeDrain['windows'][number];
+type DrainWindow = NonNullable<NodeDrainSpec['windows']>[number];
 
 /** How the windows are at an instant. */
 export type Opening =
@@ -36,14 +36,14 @@ const never = Number.POSITIVE_INFINITY;
 
 /** A window that overlaps with its next opening is read again when the first one ends. */
 function openingOf(
-  { schedule, timeZone, lengthMs }: DrainWindow,
+  { schedule, timeZone, duration }: DrainWindow,
   path: string,
   at: Instant,
 ): Opening {
   let start: Instant | null;
   try {
     const cron = new Cron(schedule, { timezone: timeZone, mode: '5-part' });
-    start = cron.nextRun(formatTime(at - lengthMs))?.getTime() ?? null;
+    start = cron.nextRun(formatTime(at - duration))?.getTime() ?? null;
   } catch (error) {
     const got = `got schedule ${JSON.stringify(schedule)}, timeZone ${JSON.stringify(timeZone)}`;
     const text = error instanceof Error ? error.message : String(error);
@@ -51,7 +51,7 @@ function openingOf(
     return { kind: 'unreadable', message: `${path}: ${got}: ${why}` };
   }
   if (start === null) return { kind: 'closed', until: null, message: `${path} never opens` };
-  if (start <= at) return { kind: 'open', until: start + lengthMs };
+  if (start <= at) return { kind: 'open', until: start + duration };
   return { kind: 'closed', until: start, message: `opens ${localTime(start, timeZone)}` };
 }
 

@@ -41,7 +41,7 @@ describe('an answer of Prometheus', () => {
 
   it('is asked of another server than the API', () => {
     const url = 'http://p:9090/x';
-    const { path, elsewhere } = alertsRequest({ url, expression: 'ALERTS{a="b c"}', timeoutMs: 5 });
+    const { path, elsewhere } = alertsRequest({ url, query: 'ALERTS{a="b c"}', timeout: 5 });
     assert.equal(path, '/api/v1/query?query=ALERTS%7Ba%3D%22b%20c%22%7D');
     assert.deepEqual(elsewhere, { url, timeoutMs: 5 });
   });

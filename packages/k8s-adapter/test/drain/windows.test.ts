@@ -5,9 +5,9 @@ import { formatTime, parseTime } from '@taintmgr/core/time';
 import { openingAt } from '../../src/drain/windows.ts';
 
 const hour = 3_600_000;
-const berlin = { schedule: '0 2 * * SAT', timeZone: 'Europe/Berlin', lengthMs: 2 * hour };
-const nightly = { schedule: '30 2 * * *', timeZone: 'Europe/Berlin', lengthMs: hour };
-const utc = { schedule: '0 22 * * 1-5', timeZone: 'Etc/UTC', lengthMs: hour };
+const berlin = { schedule: '0 2 * * SAT', timeZone: 'Europe/Berlin', duration: 2 * hour };
+const nightly = { schedule: '30 2 * * *', timeZone: 'Europe/Berlin', duration: hour };
+const utc = { schedule: '0 22 * * 1-5', timeZone: 'Etc/UTC', duration: hour };
 
 /** What is open at a time, in one line. */
 function at(time: string, ...windows: Parameters<typeof openingAt>[0]): string {

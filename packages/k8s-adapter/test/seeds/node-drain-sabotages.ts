@@ -1,6 +1,6 @@
 // Faults of who carries out NodeDrains.
 import type { Command, Engine, Event } from '@taintmgr/core';
-import type { NodeDrain } from '@taintmgr/core/policy';
+import type { NodeDrainSpec } from '@taintmgr/core/policy';
 import type { Machine } from '../../src/controller/loop-parts.ts';
 import type { Planted } from './sabotages.ts';
 
@@ -13,15 +13,20 @@ export const nodeDrainSabotages: Readonly<Record<string, Planted>> = {
   },
   'begins with all nodes of a drain at once': {
     ...{ ...story, seed: 3, breaks: ['keeps to its limits'] },
-    sabotage: { machine: (engine) => told(engine, { nodesAtOnceMax: 0 }) },
+    sabotage: {
+      machine: (engine) => told(engine, (spec) => ({ limits: { ...spec.limits, nodesAtOnce: 0 } })),
+    },
   },
   'deletes pods of a drain without asking': {
     ...{ ...story, seed: 3, breaks: ['asks budgets'] },
-    sabotage: { machine: (engine) => told(engine, { budgets: 'ignore' }) },
+    sabotage: { machine: (engine) => told(engine, () => ({ budgets: { policy: 'Ignore' } })) },
   },
   'drains pods that nobody recreates': {
     ...{ ...story, seed: 5, breaks: ['leaves pods that nobody recreates'] },
-    sabotage: { machine: (engine) => told(engine, { takesUnmanaged: true }) },
+    sabotage: {
+      machine: (engine) =>
+        told(engine, ({ pods }) => ({ pods: { ...pods, withoutController: true } })),
+    },
   },
   'says that a drain has ended on a node where it goes on': {
     ...{ ...story, seed: 3, breaks: ['evicts where it shows that it is at work'] },
@@ -29,19 +34,24 @@ export const nodeDrainSabotages: Readonly<Record<string, Planted>> = {
   },
   'minds no waves': {
     ...{ ...story, seed: 8, breaks: ['keeps to its waves'] },
-    sabotage: { machine: (engine) => told(engine, { waves: [], nodesAtOnceMax: 2 }) },
+    sabotage: {
+      machine: (engine) =>
+        told(engine, ({ limits }) => ({ waves: [], limits: { ...limits, nodesAtOnce: 2 } })),
+    },
   },
   'minds no windows': {
     ...{ ...story, seed: 12, breaks: ['keeps to its windows'] },
-    sabotage: { machine: (engine) => told(engine, { windows: [] }) },
+    sabotage: { machine: (engine) => told(engine, () => ({ windows: [] })) },
   },
   'waits for no steps before a node': {
     ...{ ...story, seed: 5, breaks: ['waits for steps of others'] },
-    sabotage: { machine: (engine) => told(engine, { beforeNode: [] }) },
+    sabotage: { machine: (engine) => told(engine, () => ({ beforeNode: [] })) },
   },
   'lets last pods go with the others': {
     ...{ ...story, seed: 33, breaks: ['keeps its last pods'] },
-    sabotage: { machine: (engine) => told(engine, { lastPods: [] }) },
+    sabotage: {
+      machine: (engine) => told(engine, ({ pods }) => ({ pods: { ...pods, last: [] } })),
+    },
   },
   'does not know pods that come back': {
     ...{ ...story, seed: 20, breaks: ['leaves pods that come back again and again'] },
@@ -62,9 +72,12 @@ function telling(engine: Engine, change: (command: Command) => Command): Machine
 }
 
 /** It takes NodeDrains for others than they are. */
-function told(engine: Engine, changes: Partial<NodeDrain>): Machine {
-  const heard = (event: Event): Event =>
-    event.kind === 'nodeDrainUpsert' ? { ...event, drain: { ...event.drain, ...changes } } : event;
+function told(engine: Engine, changesOf: (spec: NodeDrainSpec) => Partial<NodeDrainSpec>): Machine {
+  const heard = (event: Event): Event => {
+    if (event.kind !== 'nodeDrainUpsert') return event;
+    const { drain } = event;
+    return { ...event, drain: { ...drain, spec: { ...drain.spec, ...changesOf(drain.spec) } } };
+  };
   return {
     handle: (now, event) => engine.handle(now, heard(event)),
     nextWake: () => engine.nextWake(),

@@ -83,7 +83,7 @@ async function offerUndo(
   const { wanted, output, settings } = drain;
   if (machine.isTakenOver) return wanted.id;
   const isFailure = result !== 'Drained' && result !== 'Interrupted';
-  const nodes = settings.drain.rollsBack && isFailure ? machine.nodes() : [];
+  const nodes = settings.drain.spec.onFailure === 'RollBack' && isFailure ? machine.nodes() : [];
   const failed = nodes.filter(isNotDrained).map(({ name }) => name);
   const left = await rollBack(drain, failed);
   const rolledBack = new Set(failed.filter((name) => !left.includes(name)));
@@ -122,7 +122,7 @@ async function cordonNodes(drain: Drain): Promise<Map<string, NodeChanges>> {
     }
     return changes;
   } catch (error) {
-    const rollsBack = settings.drain.rollsBack && !interrupt.aborted;
+    const rollsBack = settings.drain.spec.onFailure === 'RollBack' && !interrupt.aborted;
     const left = rollsBack ? await rollBack(drain, changed) : changed;
     if (left.length > 0) hintUndo(drain);
     throw error;
@@ -166,8 +166,9 @@ function doneBefore(changes: NodeChanges | undefined): DoneBefore {
 }
 
 /** No node is cordoned while a window or a gate may keep it from its turn. */
-function cordonsAtTurn({ drain: { cordon, windows, gates } }: DrainSettings): boolean {
-  return cordon === 'atTurn' || windows.length > 0 || gates.length > 0;
+function cordonsAtTurn({ drain: { spec } }: DrainSettings): boolean {
+  const { cordon, windows = [], gates = [] } = spec;
+  return cordon === 'AtTurn' || windows.length > 0 || gates.length > 0;
 }
 
 /**

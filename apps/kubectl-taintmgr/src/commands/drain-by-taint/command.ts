@@ -79,7 +79,7 @@ export async function run(
       survey,
       config,
       wanted: {
-        ...wantedOn(targets, settings.taint, request.drain.cordon !== 'never', startedAt),
+        ...wantedOn(targets, settings.taint, request.drain.spec.cordon !== 'Never', startedAt),
         by: (await whoAmI(connection.client)) ?? '',
       },
       output,

@@ -23,8 +23,10 @@ export async function readConfig(
   const isBesideController = evictor.heedsDrains && taint.effect === 'NoExecute';
   // A NodeDrain always leaves pods of DaemonSets; durations on the command line are exact.
   const ignoreDaemonSets = flags.ignoreDaemonsets === true || flags.filename !== undefined;
+  const { pods: podRules } = drain.spec;
   const facts = nodes.map(({ node }) => node);
-  return soloDrainConfig({ ...drain, taint }, facts, {
+  return soloDrainConfig(drain, facts, {
+    taint,
     goneDaemonSets: await goneDaemonSets(reader, pods),
     leaving: new Set(leaving),
     fieldManager,
@@ -33,9 +35,9 @@ export async function readConfig(
     ...(isBesideController && besideController),
     budgets,
     filters: {
-      force: drain.takesUnmanaged,
+      force: podRules.withoutController,
       ignoreDaemonSets,
-      deleteEmptyDirData: drain.takesEmptyDir,
+      deleteEmptyDirData: podRules.withEmptyDir,
     },
     ...(flags.timeout > 0 && { nodeTimeoutMs: flags.timeout }),
     once: flags.once === true,
@@ -76,11 +78,11 @@ export function planOf(
 export async function restartedPods(
   reader: ClusterReader,
   { nodes, pods }: Pick<NodeSurvey, 'nodes' | 'pods'>,
-  { rolloutTimeoutMs, cordon }: DrainSettings['drain'],
+  { spec }: DrainSettings['drain'],
 ): Promise<ReadonlySet<string>> {
-  if (rolloutTimeoutMs === null) return new Set();
+  if (spec.pods.singleReplicas === 'Evict') return new Set();
   // Where a node takes pods the other one might start on it.
-  const open = nodes.filter(({ cordoned }) => cordon === 'never' && !cordoned);
+  const open = nodes.filter(({ cordoned }) => spec.cordon === 'Never' && !cordoned);
   const openNames = new Set(open.map(({ node }) => node.name));
   const found = await inTurns(pods, async ({ pod }) => {
     const { uid, namespace, owner, ready, nodeName } = pod;

@@ -64,15 +64,15 @@ export function refuseBesideFile(
 }
 
 /** Throws UsageError for what only a controller carries out. */
-export function refuseServerFields({ drain }: NodeDrainRead): void {
+export function refuseServerFields({ drain: { spec } }: NodeDrainRead): void {
   const fields = [
-    [drain.takesLaterNodes, 'spec.laterNodes: Drain'],
-    [drain.isPaused, 'spec.paused: true'],
-    [drain.publishesConditions, 'spec.nodeConditions: Publish'],
-    [drain.takesPlannedNodesOnly, 'spec.maintenancePlanned: Require'],
-    [drain.requestsEvictions, 'spec.pods.evictBy: EvictionRequest'],
-    [drain.rollsBackWhenClosed, 'spec.whileClosed: RollBack'],
-    [drain.ttlMs !== null, 'spec.ttlSecondsAfterFinished'],
+    [spec.laterNodes === 'Drain', 'spec.laterNodes: Drain'],
+    [spec.paused, 'spec.paused: true'],
+    [spec.nodeConditions === 'Publish', 'spec.nodeConditions: Publish'],
+    [spec.maintenancePlanned === 'Require', 'spec.maintenancePlanned: Require'],
+    [spec.pods.evictBy === 'EvictionRequest', 'spec.pods.evictBy: EvictionRequest'],
+    [spec.whileClosed === 'RollBack', 'spec.whileClosed: RollBack'],
+    [spec.ttlSecondsAfterFinished !== undefined, 'spec.ttlSecondsAfterFinished'],
   ] as const;
   const found = fields.find(([isAsked]) => isAsked);
   if (found) throw new UsageError(`--filename: ${found[1]} is only there with --server-side`);

@@ -52,8 +52,8 @@ async function askServer(drain: Drain, plan: DrainPlan): Promise<boolean> {
 /** Why the API server would refuse the eviction now; null when it would not. */
 async function refusalOf({ connection, settings }: Drain, pod: Pod): Promise<string | null> {
   const { drain, budgets } = settings;
-  const { gracePeriodSeconds } = drain;
-  const grace = gracePeriodSeconds === null ? {} : { gracePeriodSeconds };
+  const { gracePeriodSeconds } = drain.spec.pods;
+  const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
   const options = { ...grace, dryRun: true };
   const request = budgets.kind === 'ignore' ? deletePodRequest : evictPodRequest;
   try {

@@ -27,13 +27,14 @@ export function wavesOf({ targets, nodesAtOnceMax }: DrainConfig): readonly Plan
 }
 
 /** What nodes wait for, beside their turn. */
-export function waitLines(drain: NodeDrain): readonly string[] {
-  const windows = drain.windows.map(({ schedule, timeZone }) => `${schedule} ${timeZone}`);
+export function waitLines({ spec }: NodeDrain): readonly string[] {
+  const { gates = [], beforeNode = [], afterNode = [] } = spec;
+  const windows = (spec.windows ?? []).map(({ schedule, timeZone }) => `${schedule} ${timeZone}`);
   const parts = [
     ['No node begins outside its windows', windows],
-    ['No node begins while a gate is closed', drain.gates.map(({ name }) => name)],
-    ['Before its pods leave, each node waits for', drain.beforeNode.map(({ name }) => name)],
-    ['Before it counts as drained, each node waits for', drain.afterNode.map(({ name }) => name)],
+    ['No node begins while a gate is closed', gates.map(({ name }) => name)],
+    ['Before its pods leave, each node waits for', beforeNode.map(({ name }) => name)],
+    ['Before it counts as drained, each node waits for', afterNode.map(({ name }) => name)],
   ] as const;
   return parts.flatMap(([text, names]) =>
     names.length === 0 ? [] : `${text}: ${names.join('; ')}`,

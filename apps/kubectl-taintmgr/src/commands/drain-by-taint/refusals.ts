@@ -174,7 +174,7 @@ const volumeRights = ['get persistentvolumes', 'list volumeattachments.storage.k
 
 /** What restarts of rollouts and waits for volumes need, where there are pods that they are for. */
 function workloadNeeds(
-  { rolloutTimeoutMs, waitDetached }: NodeDrain,
+  { spec: { pods } }: NodeDrain,
   going: readonly PlannedPod[],
 ): readonly Need[] {
   const placesOf = (kind: string): Need['places'] => {
@@ -184,9 +184,9 @@ function workloadNeeds(
   };
   const needs = (rights: readonly string[], places: Need['places']): readonly Need[] =>
     rights.map((right) => ({ right: rightOf(right), places }));
-  const sets = waitDetached === null ? [] : placesOf('StatefulSet');
+  const sets = pods.waitDetached ? placesOf('StatefulSet') : [];
   return [
-    ...needs(rolloutRights, rolloutTimeoutMs === null ? [] : placesOf('ReplicaSet')),
+    ...needs(rolloutRights, pods.singleReplicas === 'Evict' ? [] : placesOf('ReplicaSet')),
     ...needs(setRights, sets),
     ...needs(volumeRights, sets.length === 0 ? [] : [{}]),
   ];

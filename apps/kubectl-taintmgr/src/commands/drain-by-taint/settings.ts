@@ -1,6 +1,7 @@
 // What the flags of a drain ask for, as one value.
 
 import { parseTaint, type Taint } from '@taintmgr/core';
+import { budgetPolicyOf } from '@taintmgr/core/drain';
 import type { BudgetPolicy } from '@taintmgr/core/policy';
 import { parseDuration } from '@taintmgr/core/time';
 import { type DryRun, readDryRun } from '../../cli/dry-run-flag.ts';
@@ -38,9 +39,8 @@ export async function readRequest(
     refuseBesideFile(given, [taintText, ...nodeNames]);
     const read = await readDrainFile(flags.filename);
     if (!flags.serverSide) refuseServerFields(read);
-    const { taint, budgets: kind, deleteAfterMs } = read.drain;
-    const budgets: BudgetPolicy =
-      kind === 'deleteAfter' ? { kind, afterMs: deleteAfterMs ?? 0 } : { kind };
+    const { taint } = read.drain.spec;
+    const budgets = budgetPolicyOf(read.drain.spec);
     refuseOnce(flags, budgets);
     return { taint, dryRun, budgets, flags, ...read };
   }

@@ -9,12 +9,13 @@ import type { DrainRequest } from './settings.ts';
 /** Those that are named or selected. Throws ApiError for one that is not there. */
 export async function readTargets(
   reader: ClusterReader,
-  { flags, drain: { nodes, selector } }: Pick<DrainRequest, 'flags' | 'drain'>,
+  { flags, drain: { spec } }: Pick<DrainRequest, 'flags' | 'drain'>,
 ): Promise<readonly NodeFacts[]> {
+  const { nodes, nodeSelector } = spec;
   if (nodes) return await namedNodes(reader, nodes, undefined);
   if (flags.selector !== undefined) return await namedNodes(reader, [], flags.selector);
   const all = await reader.nodes();
-  return all.filter(({ node: { labels = {} } }) => selector !== null && selects(selector, labels));
+  return all.filter(({ node: { labels = {} } }) => nodeSelector && selects(nodeSelector, labels));
 }
 
 /** What is said where there are none. */

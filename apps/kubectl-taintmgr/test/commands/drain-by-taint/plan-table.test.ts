@@ -247,7 +247,7 @@ it('says once why a pod goes where the taint is there with another effect', () =
       config: resolveDrainConfig({
         taint: maintenance,
         targets,
-        waitCompleted: { timeoutMs: 60_000, pods: null },
+        waitCompleted: { timeout: 60_000 },
       }),
       nodes: [node('n1')],
       pods: [ended, pod('kept', tolerates('maintenance'))].map((one) => ({

@@ -4,7 +4,7 @@ import type { Reason } from '../../eviction/reason.ts';
 import type { NodeRef } from '../../model/node.ts';
 import type { Owner, PodRef } from '../../model/pod.ts';
 import type { Taint } from '../../model/taint.ts';
-import type { AlertQuery, DrainWindow, ObjectState } from '../../policy/values.ts';
+import type { AlertQuery, DrainWindow, ObjectState } from '../../policy/node-drain.ts';
 
 /** What a drain writes on one of its nodes, and by which it is known there. */
 export type NodeDrainWrite =

@@ -3,7 +3,7 @@ import { KeyedWrites } from '../../attempt/keyed-writes.ts';
 import type { Outcome } from '../../attempt/outcome.ts';
 import { earliest, type Instant, type Millis } from '../../kernel/time.ts';
 import type { Node, NodeCondition } from '../../model/node.ts';
-import type { NodeDrain } from '../../policy/values.ts';
+import type { NodeDrain } from '../../policy/node-drain.ts';
 import type { StoreView } from '../../store.ts';
 import type { DrainMachine } from '../machine.ts';
 import type { DrainNodePhase } from '../state.ts';
@@ -81,7 +81,7 @@ export class DrainConditions {
     drain: NodeDrain,
     machine: Pick<DrainMachine, 'nodes' | 'staying' | 'finished'>,
   ): void {
-    const isOn = drain.publishesConditions && !drain.isDeleted;
+    const isOn = drain.spec.nodeConditions === 'Publish' && !drain.isDeleted;
     if (!isOn && this.#isClear) return;
     if (this.#lookAt !== null && now < this.#lookAt) return;
     this.#isClear = !isOn;

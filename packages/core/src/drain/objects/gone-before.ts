@@ -1,5 +1,5 @@
 // Counts the pods of a NodeDrain that left before its run began, also while nobody led.
-import type { NodeDrain } from '../../policy/values.ts';
+import type { NodeDrain } from '../../policy/node-drain.ts';
 import type { StoreView } from '../../store.ts';
 import type { DrainMachine } from '../machine.ts';
 import { type DrainPod, isStaying } from '../state.ts';

@@ -8,8 +8,8 @@ import { isShuttingDown, type Node } from '../../model/node.ts';
 import { formatTaint } from '../../model/taint.ts';
 import { noExecuteFault, type OtherEvictors, ownDeletions } from '../../model/working-drain.ts';
 import type { OwnReplicas } from '../../own-replicas.ts';
+import type { NodeDrain } from '../../policy/node-drain.ts';
 import { isTakenOver } from '../../policy/takeover.ts';
-import type { NodeDrain } from '../../policy/values.ts';
 import type { Change, StoreView } from '../../store.ts';
 import { deletedByPolicy, hasToGo } from '../policy-deletions.ts';
 import type { NodeDrainCommand } from './command.ts';
@@ -207,17 +207,19 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
   }
 
   /** Why the taint must not be put on a node: pods would go for it that no budget was asked about; null: none would. */
-  #noExecuteFault({ taint, budgets }: NodeDrain, node: Node): string | null {
-    if (taint.effect !== 'NoExecute') return null;
+  #noExecuteFault({ spec }: NodeDrain, node: Node): string | null {
+    const { budgets } = spec;
+    if (spec.taint.effect !== 'NoExecute') return null;
+    const taint = { ...spec.taint, timeAdded: null };
     const { taintEviction, mode, takeover, comparisonOperators } = this.#config;
-    if (taintEviction && mode === 'delete' && budgets !== 'ignore') {
+    if (taintEviction && mode === 'delete' && budgets.policy !== 'Ignore') {
       return noExecuteFault(taint, ownDeletions);
     }
     const site = {
       ...{ node, pods: this.#store.podsOn(node.name), policies: this.#store.policies() },
       namespaceLabels: (namespace: string) => this.#store.namespaceLabels(namespace),
     };
-    const isOurs = taintEviction && budgets !== 'ignore';
+    const isOurs = taintEviction && budgets.policy !== 'Ignore';
     const deleted = isOurs ? deletedByPolicy(site, taint, { comparisonOperators }) : null;
     if (deleted !== null) return noExecuteFault(taint, deleted);
     const { kind, text, advice, isRefused } = this.#others;
@@ -243,7 +245,7 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
     }
     const fault = this.#noExecuteFault(drain, node);
     if (fault !== null) return { reason: 'OtherEvictors', message: fault };
-    const taint = formatTaint(drain.taint);
+    const taint = formatTaint(drain.spec.taint);
     const same = drainMarks.find((mark) => mark.id !== drain.name && mark.taint === taint);
     if (same) {
       const message = `drain ${same.id} has put ${taint} on it: undo that one first`;

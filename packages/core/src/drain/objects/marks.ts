@@ -2,7 +2,7 @@
 import { isSetback, type Outcome } from '../../attempt/outcome.ts';
 import type { Instant } from '../../kernel/time.ts';
 
-import type { NodeDrain } from '../../policy/values.ts';
+import type { NodeDrain } from '../../policy/node-drain.ts';
 import type { StoreView } from '../../store.ts';
 import type { DrainMachine } from '../machine.ts';
 import type { DrainNodePhase } from '../state.ts';
@@ -158,7 +158,7 @@ export class DrainMarks {
 
   /** What is written on a node that is done with. */
   end(now: Instant, nodeName: string, phase: DrainNodePhase): void {
-    if (phase.kind === 'failed' && this.#site.drain().rollsBack) {
+    if (phase.kind === 'failed' && this.#site.drain().spec.onFailure === 'RollBack') {
       this.want(now, nodeName, { kind: 'undo' });
     } else if (phase.kind === 'failed' && phase.why === 'ForeignEviction') {
       this.want(now, nodeName, { kind: 'untaint' });
@@ -210,7 +210,8 @@ export class DrainMarks {
   }
 
   #command(id: string, nodeName: string, write: NodeDrainWrite): NodeDrainCommand {
-    const { name: drain, uid, taint } = this.#site.drain();
+    const { name: drain, uid, spec } = this.#site.drain();
+    const taint = { ...spec.taint, timeAdded: null };
     return { kind: 'writeDrainNode', id, nodeName, drain, uid, taint, write };
   }
 }

@@ -2,7 +2,7 @@
 import type { Outcome } from '../../attempt/outcome.ts';
 import type { Instant } from '../../kernel/time.ts';
 import type { Node } from '../../model/node.ts';
-import type { NodeDrain } from '../../policy/values.ts';
+import type { NodeDrain } from '../../policy/node-drain.ts';
 import type { StoreView } from '../../store.ts';
 import type { DrainMachine } from '../machine.ts';
 import { isEnded } from '../state.ts';
@@ -132,19 +132,19 @@ export class DrainHolds {
   }
 
   #othersOn(node: Node): DrainHold | null {
-    const message = this.#drain.publishesConditions ? drainedByOthers(node) : null;
+    const message = this.#drain.spec.nodeConditions === 'Publish' ? drainedByOthers(node) : null;
     return message === null ? null : { reason: 'AnotherDrain', message };
   }
 
   /** Somebody keeps the node from all drains that heed it. */
   #pauseOn({ labels = {}, doNotDisrupt }: Node): DrainHold | null {
-    const { pauseLabel, heedsNodes } = this.#drain;
-    if (heedsNodes && doNotDisrupt === true)
+    const { pauseLabel, nodeAnnotations = [] } = this.#drain.spec.heeds;
+    if (nodeAnnotations.length > 0 && doNotDisrupt === true)
       return {
         reason: 'NodePaused',
         message: 'its annotation karpenter.sh/do-not-disrupt is true',
       };
-    if (pauseLabel === null || labels[pauseLabel] === undefined) return null;
+    if (pauseLabel === undefined || labels[pauseLabel] === undefined) return null;
     return { reason: 'NodePaused', message: `it has the label ${pauseLabel}` };
   }
 

@@ -6,7 +6,7 @@ import { lastReplicaText } from '../../eviction/reason.ts';
 import { earliest, type Instant } from '../../kernel/time.ts';
 import type { Pod } from '../../model/pod.ts';
 import type { OwnReplicas } from '../../own-replicas.ts';
-import type { NodeDrain } from '../../policy/values.ts';
+import type { NodeDrain } from '../../policy/node-drain.ts';
 import type { StoreView } from '../../store.ts';
 import type { PodGate } from '../pod-gate.ts';
 import type { NodeDrainCommand } from './command.ts';
@@ -50,24 +50,25 @@ export class DrainGates implements PodGate {
       return pod !== null && given.isGoing(uid) && !this.#isLast(pod);
     };
     this.#replicas = given.replicas;
-    const { waitDetached, rolloutTimeoutMs, skipTerminatingMs, maxUnavailable } = drain;
-    const limits = workloads.gate(maxUnavailable, drain.uid);
+    const { limits, timeouts, pods } = drain.spec;
+    const workloadLimits = workloads.gate(limits.maxUnavailable ?? null, drain.uid);
+    const skipTerminatingMs = timeouts.terminatingPods ?? null;
     const site = { store, workloads, nodes, skipTerminatingMs };
-    this.#volumes =
-      waitDetached &&
-      new VolumeWaits(waitDetached, {
-        ...{ ...site, gate: limits, prefix: idOf('volumes'), known: drain.volumeWaits },
-      });
-    const gate = this.#volumes ?? limits;
+    const ofVolumes = { prefix: idOf('volumes'), known: drain.volumeWaits };
+    this.#volumes = pods.waitDetached
+      ? new VolumeWaits(pods.waitDetached, { ...site, gate: workloadLimits, ...ofVolumes })
+      : null;
+    const gate = this.#volumes ?? workloadLimits;
     this.#restarts =
-      rolloutTimeoutMs === null
-        ? null
-        : new RolloutRestarts(rolloutTimeoutMs, { ...site, gate, prefix: idOf('restart') });
-    const { requestsEvictions, requestTimeoutMs: timeoutMs, podsAtOnceMax: max } = drain;
+      pods.singleReplicas === 'RolloutRestart'
+        ? new RolloutRestarts(timeouts.rollout, { ...site, gate, prefix: idOf('restart') })
+        : null;
+    const isByRequest = pods.evictBy === 'EvictionRequest';
     const first = this.#restarts ?? gate;
+    const [timeoutMs, max] = [timeouts.evictionRequest ?? null, limits.podsAtOnce];
     const asks = { ...site, gate: first, prefix: idOf('request'), drain, timeoutMs, max, isGoing };
-    this.#requests = requestsEvictions ? new EvictionRequests(now, asks) : null;
-    this.#others = requestsEvictions ? null : new OtherRequests(now, asks);
+    this.#requests = isByRequest ? new EvictionRequests(now, asks) : null;
+    this.#others = isByRequest ? null : new OtherRequests(now, asks);
     this.#first = this.#requests ?? this.#others ?? first;
   }
 

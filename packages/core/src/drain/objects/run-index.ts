@@ -123,7 +123,7 @@ export class OpenRuns {
   add(run: NodeDrainRun): void {
     this.#index.add(run);
     this.#heard.add(run);
-    if (run.drain.selector !== null) this.#takers.add(run);
+    if (run.drain.spec.nodeSelector !== undefined) this.#takers.add(run);
   }
 
   delete(run: NodeDrainRun): void {

@@ -3,7 +3,7 @@ import type { Outcome } from '../../attempt/outcome.ts';
 import type { Event } from '../../event.ts';
 import { earliest, type Instant } from '../../kernel/time.ts';
 import type { MatchOptions } from '../../model/toleration.ts';
-import type { NodeDrain } from '../../policy/values.ts';
+import type { NodeDrain } from '../../policy/node-drain.ts';
 import { type DrainCommand, DrainMachine } from '../machine.ts';
 import { isEnded } from '../state.ts';
 import type { NodeDrainCommand } from './command.ts';
@@ -137,18 +137,20 @@ export class NodeDrainRun {
 
   /** Whether it has ended: only what happens to its nodes, and to its object, concerns it. */
   get isAtRest(): boolean {
-    const { isDeleted, isGuarded, takesLaterNodes } = this.#drain;
-    const isOver = isGuarded && !isDeleted && !takesLaterNodes && this.#startedAt !== null;
+    const { isDeleted, isGuarded, spec } = this.#drain;
+    const hasEnd = spec.laterNodes === 'Leave';
+    const isOver = isGuarded && !isDeleted && hasEnd && this.#startedAt !== null;
     if (this.#isDeleting) return false;
     return isOver && this.#machine.finished && this.#nextWork() === null;
   }
 
   /** When it is to be deleted, as it has ended; null: it is not. */
   get deleteAt(): Instant | null {
-    const { ttlMs, isDeleted, isGuarded } = this.#drain;
-    if (ttlMs === null || isDeleted || !isGuarded || !this.#machine.finished) return null;
+    const { spec, isDeleted, isGuarded } = this.#drain;
+    const { ttlSecondsAfterFinished: ttl } = spec;
+    if (ttl === undefined || isDeleted || !isGuarded || !this.#machine.finished) return null;
     const ends = this.#machine.nodes().flatMap(({ phase }) => ('at' in phase ? phase.at : []));
-    return ends.length === 0 ? null : Math.max(...ends) + ttlMs;
+    return ends.length === 0 ? null : Math.max(...ends) + ttl * 1000;
   }
 
   /** The nodes that it is for, or was. */
@@ -197,7 +199,7 @@ export class NodeDrainRun {
       startedAt: this.#startedAt,
       selector: selectorText(this.#drain),
       isUndoing: this.#drain.isDeleted,
-      isPaused: this.#drain.isPaused,
+      isPaused: this.#drain.spec.paused,
       goneBefore: this.#goneBefore,
     });
   }
@@ -265,7 +267,8 @@ export class NodeDrainRun {
 
   /** When there is something to do before it is deleted. */
   #nextWork(): Instant | null {
-    const { isDeleted, isGuarded, until } = this.#drain;
+    const { isDeleted, isGuarded, spec } = this.#drain;
+    const { until } = spec;
     const isOn = isGuarded && !isDeleted;
     const { clock } = this.#surroundings.store;
     return earliest([
@@ -275,21 +278,21 @@ export class NodeDrainRun {
       isOn ? this.#machine.nextWake() : null,
       isOn && !this.#machine.finished ? this.#holds.nextWake() : null,
       isOn || isDeleted ? this.#gates.nextWake() : null,
-      isOn && until !== null && !this.#machine.finished ? clock.when(until) : null,
+      isOn && until !== undefined && !this.#machine.finished ? clock.when(until) : null,
     ]);
   }
 
   #carryOn(now: Instant): readonly NodeDrainCommand[] {
-    const { until, cordon, isPaused, rollsBackWhenClosed } = this.#drain;
+    const { until, cordon, paused, whileClosed } = this.#drain.spec;
     const { clock } = this.#surroundings.store;
-    if (until !== null && now >= clock.when(until)) this.#machine.giveUp(now);
-    this.#machine.pause(isPaused);
+    if (until !== undefined && now >= clock.when(until)) this.#machine.giveUp(now);
+    this.#machine.pause(paused);
     this.#holds.look(now);
-    const rollsBack = rollsBackWhenClosed && this.#holds.isSurelyClosed;
+    const rollsBack = whileClosed === 'RollBack' && this.#holds.isSurelyClosed;
     if (rollsBack && this.#rollBacks.begin()) this.#holds.look(now);
     for (const name of this.#rollBacks.open()) this.#marks.want(now, name, { kind: 'undo' });
-    const isOpen = !isPaused && this.#holds.closed === null;
-    const cordons = cordon === 'atStart' && isOpen && this.#cordons.begin(now, this.#holds.all);
+    const isOpen = !paused && this.#holds.closed === null;
+    const cordons = cordon === 'AtStart' && isOpen && this.#cordons.begin(now, this.#holds.all);
     if (cordons) this.#holds.look(now);
     const commands = this.#machine.handle(now, { kind: 'tick' });
     const questions = this.#holds.ask(now);
@@ -312,7 +315,7 @@ export class NodeDrainRun {
     }
     if (command.kind !== 'taintNode') return { ...command, id };
     this.#startedAt ??= this.#surroundings.store.clock.wall(now);
-    const isCordoned = this.#drain.cordon !== 'never';
+    const isCordoned = this.#drain.spec.cordon !== 'Never';
     return this.#marks.send(id, command.nodeName, { kind: 'taint', cordon: isCordoned });
   }
 

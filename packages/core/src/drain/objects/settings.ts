@@ -3,7 +3,7 @@ import type { BudgetPolicy } from '../../attempt/delete-or-evict.ts';
 import type { Instant } from '../../kernel/time.ts';
 import type { Node } from '../../model/node.ts';
 import { selects } from '../../model/selector.ts';
-import type { KnownDrainNode, NodeDrain } from '../../policy/values.ts';
+import type { KnownDrainNode, NodeDrain, NodeDrainSpec } from '../../policy/node-drain.ts';
 import type { StoreView } from '../../store.ts';
 import { type DrainConfig, type DrainTarget, resolveDrainConfig } from '../config.ts';
 import { carriesTaint } from '../decide.ts';
@@ -17,37 +17,42 @@ const fieldManager = 'taintmgr-controller';
 export const nodesMax = 1000;
 
 /** The settings for a drain whose targets are given one by one. */
-export function drainConfigOf(drain: NodeDrain, leaving: ReadonlySet<string>): DrainConfig {
+export function drainConfigOf({ spec }: NodeDrain, leaving: ReadonlySet<string>): DrainConfig {
+  const { pods, limits, timeouts } = spec;
   return resolveDrainConfig({
-    taint: drain.taint,
+    taint: { ...spec.taint, timeAdded: null },
     targets: [],
     leaving,
-    respect: respects[drain.tolerations],
-    budgets: budgetsOf(drain),
+    respect: respects[spec.tolerations],
+    budgets: budgetPolicyOf(spec),
     filters: {
-      force: drain.takesUnmanaged,
+      force: pods.withoutController,
       ignoreDaemonSets: true,
-      deleteEmptyDirData: drain.takesEmptyDir,
+      deleteEmptyDirData: pods.withEmptyDir,
     },
-    skipTerminatingMs: drain.skipTerminatingMs,
-    gracePeriodSeconds: drain.gracePeriodSeconds,
-    nodesAtOnceMax: drain.nodesAtOnceMax,
-    heldUpNodesMax: drain.heldUpNodesMax,
-    podsAtOnceMax: drain.podsAtOnceMax,
-    waitCompleted: drain.waitCompleted,
-    heeds: drain.heeds,
-    podOrder: { byPriority: drain.isByPriority, last: drain.lastPods },
-    nodeTimeoutMs: drain.nodeTimeoutMs,
+    skipTerminatingMs: timeouts.terminatingPods ?? null,
+    gracePeriodSeconds: pods.gracePeriodSeconds ?? null,
+    nodesAtOnceMax: limits.nodesAtOnce,
+    heldUpNodesMax: limits.heldUpNodes,
+    podsAtOnceMax: limits.podsAtOnce,
+    waitCompleted: pods.waitCompleted ?? null,
+    heeds: spec.heeds.podAnnotations ?? [],
+    podOrder: { byPriority: pods.order === 'ByPriority', last: pods.last ?? [] },
+    // 0: as long as it takes, as with `--timeout`.
+    nodeTimeoutMs: timeouts.node || null,
     marksNodes: true,
     partners: [fieldManager],
     fieldManager,
   });
 }
 
-const respects = { respect: 'tolerations', noWait: 'limitless', ignore: 'nothing' } as const;
+const respects = { Respect: 'tolerations', NoWait: 'limitless', Ignore: 'nothing' } as const;
 
-function budgetsOf({ budgets: kind, deleteAfterMs }: NodeDrain): BudgetPolicy {
-  return kind === 'deleteAfter' ? { kind, afterMs: deleteAfterMs ?? 0 } : { kind };
+/** The same as the eviction of a pod takes it. */
+export function budgetPolicyOf({ budgets }: Pick<NodeDrainSpec, 'budgets'>): BudgetPolicy {
+  const { policy, deleteAfter = 0 } = budgets;
+  if (policy === 'DeleteAfter') return { kind: 'deleteAfter', afterMs: deleteAfter };
+  return { kind: policy === 'Ignore' ? 'ignore' : 'respect' };
 }
 
 /**
@@ -59,13 +64,14 @@ export function nodesOf(
   begunWith: ReadonlySet<string>,
   store: StoreView,
 ): readonly Node[] {
-  const { nodes, takesLaterNodes, knowsAll } = drain;
+  const { spec, knowsAll } = drain;
+  const { nodes, laterNodes } = spec;
   if (nodes)
     return inWaves(
       drain,
       nodes.flatMap((name) => store.node(name) ?? []),
     );
-  const takesOthers = takesLaterNodes || begunWith.size === 0 || !knowsAll;
+  const takesOthers = laterNodes === 'Drain' || begunWith.size === 0 || !knowsAll;
   const meant = Array.from(store.nodes()).filter((node) => {
     if (begunWith.has(node.name)) return true;
     return takesOthers && isMeant(drain, node);
@@ -77,9 +83,10 @@ export function nodesOf(
 }
 
 /** Whether the selector is for the node, and somebody has planned its maintenance where that is asked for. */
-export function isMeant({ selector, takesPlannedNodesOnly }: NodeDrain, node: Node): boolean {
-  if (selector === null || !selects(selector, node.labels ?? {})) return false;
-  return !takesPlannedNodesOnly || isPlannedByOthers(node);
+export function isMeant({ spec }: NodeDrain, node: Node): boolean {
+  const { nodeSelector, maintenancePlanned } = spec;
+  if (!nodeSelector || !selects(nodeSelector, node.labels ?? {})) return false;
+  return maintenancePlanned === 'Ignore' || isPlannedByOthers(node);
 }
 
 /** The nodes of a selector that a drain began with, as its status has them; none: it has not begun. */
@@ -94,8 +101,8 @@ export function begunWith(drain: NodeDrain): ReadonlySet<string> {
 }
 
 /** Its selector as its status says it; null: it names its nodes. */
-export function selectorText({ selector }: NodeDrain): string | null {
-  return selector && JSON.stringify(selector);
+export function selectorText({ spec: { nodeSelector } }: NodeDrain): string | null {
+  return nodeSelector ? JSON.stringify(nodeSelector) : null;
 }
 
 /** Nodes that it names and that are not there: either they are gone, or there never were any. */
@@ -105,7 +112,7 @@ export function missingTargets(
   begunWith: ReadonlySet<string>,
   store: StoreView,
 ): readonly DrainTarget[] {
-  return [...new Set(drain.nodes ?? begunWith)].flatMap((name): readonly DrainTarget[] => {
+  return [...new Set(drain.spec.nodes ?? begunWith)].flatMap((name): readonly DrainTarget[] => {
     if (store.node(name)) return [];
     const known = knownOf(drain, name);
     const wasThere = known !== null && known.reason !== 'NotFound';
@@ -145,15 +152,15 @@ function nodePhase(
   known: KnownDrainNode,
   when: (wall: Instant) => Instant,
 ): DrainNodePhase | null {
-  const isTainted = carriesTaint(node, drain.taint);
+  const isTainted = carriesTaint(node, drain.spec.taint);
   if (isAnother(node, known)) {
-    if (drain.takesLaterNodes && isMeant(drain, node)) return null;
+    if (drain.spec.laterNodes === 'Drain' && isMeant(drain, node)) return null;
     if (known.endedAt === null && !isTainted) return { kind: 'vanished', at: now };
   }
   if (known.phase === 'Draining' && !isTainted) {
     // A roll back takes taint and mark at once.
     const isMarked = node.drainMarks?.some(({ id }) => id === drain.name) === true;
-    if (drain.rollsBackWhenClosed && !isMarked) return null;
+    if (drain.spec.whileClosed === 'RollBack' && !isMarked) return null;
     return { kind: 'failed', why: 'TaintRemoved', at: now, message: null };
   }
   return phaseOf(known, drain.observedGeneration === drain.generation, when);

@@ -4,7 +4,7 @@ import type { Event } from '../../event.ts';
 import { earliest, type Instant } from '../../kernel/time.ts';
 import type { Node } from '../../model/node.ts';
 import { type OwnPod, OwnReplicas } from '../../own-replicas.ts';
-import type { NodeDrain } from '../../policy/values.ts';
+import type { NodeDrain } from '../../policy/node-drain.ts';
 import { type Change, Store, type StoreView } from '../../store.ts';
 import type { RenewMark } from '../claims.ts';
 import { type DrainConfig, resolveDrainConfig } from '../config.ts';
@@ -24,7 +24,7 @@ export type SoloDrainCommand = NodeDrainCommand | TaintNode | RenewMark;
 export function soloDrainConfig(
   drain: NodeDrain,
   nodes: readonly Node[],
-  own: Partial<Omit<DrainConfig, 'taint' | 'targets'>>,
+  own: Partial<Omit<DrainConfig, 'targets'>>,
 ): DrainConfig {
   const targets = inWaves(drain, nodes).map((node) => {
     return { name: node.name, zone: node.zone ?? '', wave: waveOf(drain, node) };
@@ -33,8 +33,8 @@ export function soloDrainConfig(
 }
 
 /** Whether pods of other nodes matter too: what a workload has elsewhere. */
-export function looksAtAllPods({ maxUnavailable, rolloutTimeoutMs }: NodeDrain): boolean {
-  return maxUnavailable !== null || rolloutTimeoutMs !== null;
+export function looksAtAllPods({ spec: { limits, pods } }: NodeDrain): boolean {
+  return limits.maxUnavailable !== undefined || pods.singleReplicas === 'RolloutRestart';
 }
 
 /** The drain machine with what a NodeDrain waits for: windows, gates, steps of others, workloads. */
@@ -99,7 +99,7 @@ export class SoloDrain {
   nextWake(): Instant | null {
     const { machine } = this;
     if (!machine.synced || machine.finished) return machine.nextWake();
-    const { until } = this.#drain;
+    const { until } = this.#drain.spec;
     return earliest([
       this.#actAt,
       machine.nextWake(),
@@ -107,7 +107,7 @@ export class SoloDrain {
       this.#gates.nextWake(),
       this.#workloads.nextWake(),
       this.#replicas.nextWake(),
-      until === null ? null : this.#store.clock.when(until),
+      until === undefined ? null : this.#store.clock.when(until),
     ]);
   }
 
@@ -126,8 +126,8 @@ export class SoloDrain {
     const { machine } = this;
     this.#actAt = null;
     if (!machine.synced || machine.finished) return machine.handle(now, { kind: 'tick' });
-    const { until } = this.#drain;
-    if (until !== null && now >= this.#store.clock.when(until)) machine.giveUp(now);
+    const { until } = this.#drain.spec;
+    if (until !== undefined && now >= this.#store.clock.when(until)) machine.giveUp(now);
     const isMoved = this.#followReplicas(now, { kind: 'tick' }, []);
     if (this.#workloads.follow(now, []) || isMoved) machine.recheck(now);
     this.#holds.look(now);

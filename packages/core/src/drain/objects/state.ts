@@ -3,7 +3,7 @@ import type { Blocker } from '../../attempt/blocker.ts';
 import { describeReason } from '../../eviction/reason.ts';
 import { formatDeadline, type Instant } from '../../kernel/time.ts';
 import type { PodRef } from '../../model/pod.ts';
-import type { TakenPod } from '../../policy/values.ts';
+import type { TakenPod } from '../../policy/node-drain.ts';
 import { isGivenUp, refusedText } from '../given-up.ts';
 import type { DrainMachine } from '../machine.ts';
 import { isInTheWay } from '../node-ends.ts';

@@ -1,7 +1,7 @@
 // The nodes that a NodeDrain is for, as they come and go.
 import type { Instant } from '../../kernel/time.ts';
 import type { Node } from '../../model/node.ts';
-import type { KnownDrainNode, NodeDrain } from '../../policy/values.ts';
+import type { KnownDrainNode, NodeDrain } from '../../policy/node-drain.ts';
 import type { StoreView } from '../../store.ts';
 import type { DrainMachine } from '../machine.ts';
 import { isEnded } from '../state.ts';
@@ -66,7 +66,7 @@ export class DrainTargets {
     const { machine, drain, hasBegun } = this.#site;
     const { name, uid } = node;
     const before = this.#uids.get(name);
-    const isOpen = drain().takesLaterNodes || !hasBegun();
+    const isOpen = drain().spec.laterNodes === 'Drain' || !hasBegun();
     if (before !== uid && isOpen && isMeant(drain(), node)) {
       if (before !== undefined) this.#forget(name);
       this.#add(now, node, before === undefined ? knownOf(drain(), name) : null);
@@ -87,7 +87,7 @@ export class DrainTargets {
     if (this.#uids.has(name)) this.#uids.set(name, '');
     const { machine, drain, forget } = this.#site;
     machine.handle(now, { kind: 'nodeDelete', name });
-    if (!drain().takesLaterNodes) return;
+    if (drain().spec.laterNodes === 'Leave') return;
     // Nodes may come and go for years: the last ones are shown, and those that are done with count no more.
     const ended = machine.nodes().filter((one) => this.#uids.get(one.name) === '');
     const gone = ended.filter(({ phase }) => phase.kind === 'vanished').slice(0, -goneMax);
@@ -131,7 +131,7 @@ export class DrainTargets {
   /** Whether it was found by the selector of a drain that has not begun. */
   #isStillOut(name: string): boolean {
     const { machine, drain, hasBegun } = this.#site;
-    return drain().selector !== null && !hasBegun() && machine.isPending(name);
+    return drain().spec.nodeSelector !== undefined && !hasBegun() && machine.isPending(name);
   }
 
   #drop(name: string): void {

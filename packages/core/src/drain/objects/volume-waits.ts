@@ -7,7 +7,7 @@ import type { Reason } from '../../eviction/reason.ts';
 import { Schedule } from '../../kernel/schedule.ts';
 import { earliest, formatDeadline, type Instant } from '../../kernel/time.ts';
 import { type Pod, type PodRef, podRef } from '../../model/pod.ts';
-import type { NodeDrain, WaitDetached } from '../../policy/values.ts';
+import type { NodeDrain, WaitDetached } from '../../policy/node-drain.ts';
 import type { StoreView } from '../../store.ts';
 import { skipAt } from '../fate.ts';
 import type { PodGate } from '../pod-gate.ts';
@@ -59,14 +59,14 @@ export class VolumeWaits implements PodGate {
     this.#site = site;
     this.#questions = new Questions(site.prefix, (wall) => site.store.clock.when(wall));
     for (const { statefulSet, since } of site.known) {
-      this.#ends.set(statefulSet, site.store.clock.when(since) + wait.timeoutMs);
+      this.#ends.set(statefulSet, site.store.clock.when(since) + wait.timeout);
     }
   }
 
   /** The sets that wait, and since when. */
   get waits(): readonly { readonly statefulSet: string; readonly since: Instant }[] {
     return Array.from(this.#ends, ([statefulSet, end]) => {
-      return { statefulSet, since: end - this.#wait.timeoutMs };
+      return { statefulSet, since: end - this.#wait.timeout };
     });
   }
 
@@ -131,8 +131,9 @@ export class VolumeWaits implements PodGate {
 
   /** The hold in words with its time; null: that is over, and the pod goes. */
   #untilLate(now: Instant, pod: Pod, set: string, what: string): string | null {
-    const { timeoutMs, goesOn } = this.#wait;
-    const end = this.#ends.get(set) ?? now + timeoutMs;
+    const { timeout, onTimeout } = this.#wait;
+    const goesOn = onTimeout === 'GoOn';
+    const end = this.#ends.get(set) ?? now + timeout;
     this.#ends.set(set, end);
     const time = formatDeadline(this.#site.store.clock.wall(end));
     if (now < end) {

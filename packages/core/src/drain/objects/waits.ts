@@ -1,7 +1,14 @@
 // What a NodeDrain waits for: its windows, its gates, and the steps of others before and after a node.
 import type { Outcome } from '../../attempt/outcome.ts';
+import { assert } from '../../kernel/assert.ts';
 import { earliest, formatDeadline, type Instant } from '../../kernel/time.ts';
-import type { DrainGate, DrainHook, NodeDrain, ObjectState } from '../../policy/values.ts';
+import type {
+  AlertQuery,
+  DrainGate,
+  DrainHook,
+  NodeDrain,
+  ObjectState,
+} from '../../policy/node-drain.ts';
 import type { DrainMachine } from '../machine.ts';
 import { type DrainNode, isDone, isEnded } from '../state.ts';
 import type { DrainQuestion } from './command.ts';
@@ -70,6 +77,15 @@ export class DrainWaits {
     }
   }
 
+  /** Whether nodes that have begun go on outside of its windows, and while a gate is closed. */
+  get #finishesNodes(): boolean {
+    return this.#drain.spec.whileClosed === 'FinishNodes';
+  }
+
+  get #afterNode(): readonly DrainHook[] {
+    return this.#drain.spec.afterNode ?? [];
+  }
+
   /** Since when a node whose pods are gone waits for others; null: it does not. */
   waitsSince(name: string): Instant | null {
     return this.#emptySince.get(name) ?? null;
@@ -97,7 +113,7 @@ export class DrainWaits {
     const asked = new Set<string>();
     const open = this.#nodesOf(machine, isRead).filter(({ phase }) => !isEnded(phase));
     const isWaiting = open.some(({ phase }) => phase.kind === 'pending');
-    const asksGates = isWaiting || (!this.#drain.finishesNodes && open.length > 0);
+    const asksGates = isWaiting || (!this.#finishesNodes && open.length > 0);
     const { hold: closed, isSure } = asksGates ? this.#closed(now, asked) : nothingClosed;
     const pods = new Map<string, DrainHold>();
     const ends = new Map<string, DrainHold>();
@@ -106,8 +122,8 @@ export class DrainWaits {
     for (const node of open) {
       const { name } = node;
       const before = this.#before(now, node, asked);
-      const isLeftToSteps = this.#drain.afterNode.length > 0 && node.isEmpty;
-      const isFinished = this.#drain.finishesNodes || isLeftToSteps;
+      const isLeftToSteps = this.#afterNode.length > 0 && node.isEmpty;
+      const isFinished = this.#finishesNodes || isLeftToSteps;
       const hold = before.hold ?? (isFinished ? null : closed);
       if (hold) pods.set(name, hold);
       const after = this.#after(now, node, asked);
@@ -125,7 +141,7 @@ export class DrainWaits {
     machine: Pick<DrainMachine, 'nodes' | 'pods'>,
     isRead: (node: string) => boolean,
   ): readonly WaitingNode[] {
-    const pods = this.#drain.afterNode.length > 0 ? machine.pods() : [];
+    const pods = this.#afterNode.length > 0 ? machine.pods() : [];
     const left = new Set(pods.flatMap(({ pod, state }) => (isDone(state) ? [] : pod.nodeName)));
     return machine.nodes().map((node) => {
       return { ...node, isEmpty: isRead(node.name) && !left.has(node.name) };
@@ -139,7 +155,7 @@ export class DrainWaits {
   }
 
   #closed(now: Instant, asked: Set<string>): Closed {
-    const { windows, gates } = this.#drain;
+    const { windows = [], gates = [] } = this.#drain.spec;
     if (windows.length > 0) {
       const known = this.#ask(now, 'windows', { kind: 'windows', windows }, asked);
       if (known.kind !== 'yes') {
@@ -151,8 +167,10 @@ export class DrainWaits {
     return holds.find(({ hold }) => hold !== null) ?? nothingClosed;
   }
 
-  #closedBy(now: Instant, key: string, { name, opensOn }: DrainGate, asked: Set<string>): Closed {
-    const known = this.#ask(now, key, opensOn, asked);
+  #closedBy(now: Instant, key: string, gate: DrainGate, asked: Set<string>): Closed {
+    const { name, object, noAlerts } = gate;
+    const question = object ? ({ kind: 'object', object } as const) : alertQuestion(noAlerts);
+    const known = this.#ask(now, key, question, asked);
     if (known.kind === 'yes') return nothingClosed;
     const message = `waits for gate ${name}: ${known.message}`;
     return { hold: { reason: 'GateClosed', message }, isSure: known.kind === 'no' };
@@ -161,17 +179,17 @@ export class DrainWaits {
   #before(now: Instant, node: WaitingNode, asked: Set<string>): StepsLeft {
     const { phase } = node;
     const since = phase.kind === 'draining' ? phase.since : null;
-    return this.#steps(now, node, 'before', this.#drain.beforeNode, since, asked);
+    return this.#steps(now, node, 'before', this.#drain.spec.beforeNode ?? [], since, asked);
   }
 
   #after(now: Instant, node: WaitingNode, asked: Set<string>): StepsLeft {
     const { name, phase, isEmpty } = node;
-    if (this.#drain.afterNode.length === 0) return { hold: null, late: null };
+    if (this.#afterNode.length === 0) return { hold: null, late: null };
     const isDraining = phase.kind === 'draining';
     if (!isEmpty) this.#emptySince.delete(name);
     else if (isDraining && !this.#emptySince.has(name)) this.#emptySince.set(name, now);
     const since = isDraining ? (this.#emptySince.get(name) ?? null) : null;
-    return this.#steps(now, node, 'after', this.#drain.afterNode, since, asked);
+    return this.#steps(now, node, 'after', this.#afterNode, since, asked);
   }
 
   /** `since`: since when they are waited for; null: their time has not come. */
@@ -191,9 +209,9 @@ export class DrainWaits {
       if (since === null) return { hold: { reason, message: '' }, late: null };
       const object = ofNode(hook.object, node);
       const known = this.#ask(now, key, { kind: 'object', object }, asked);
-      const end = hook.timeoutMs === null ? null : since + hook.timeoutMs;
+      const end = hook.timeout === undefined ? null : since + hook.timeout;
       const isOver = end !== null && now >= end;
-      if (known.kind === 'yes' || (isOver && hook.goesOn)) {
+      if (known.kind === 'yes' || (isOver && hook.onTimeout === 'GoOn')) {
         this.#done.add(key);
         continue;
       }
@@ -205,9 +223,9 @@ export class DrainWaits {
     return { hold, late: null };
   }
 
-  #then({ goesOn }: DrainHook, end: Instant): string {
+  #then({ onTimeout }: DrainHook, end: Instant): string {
     const time = formatDeadline(this.#clock.wall(end));
-    return `the node ${goesOn ? 'goes on' : 'fails'} at ${time}`;
+    return `the node ${onTimeout === 'GoOn' ? 'goes on' : 'fails'} at ${time}`;
   }
 
   #ask(now: Instant, key: string, question: DrainQuestion, asked: Set<string>): Known {
@@ -226,6 +244,12 @@ export const podsNotRead: DrainHold = {
 interface StepsLeft {
   readonly hold: DrainHold | null;
   readonly late: string | null;
+}
+
+/** A gate of a manifest has an object or a query. */
+function alertQuestion(query: AlertQuery | undefined): DrainQuestion {
+  assert(query !== undefined, 'a gate has an object or a query');
+  return { kind: 'noAlerts', query };
 }
 
 function ofNode(object: ObjectState, node: string): ObjectState {

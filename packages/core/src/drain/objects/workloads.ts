@@ -4,7 +4,7 @@ import { isSetback, type Outcome } from '../../attempt/outcome.ts';
 import { earliest, type Instant, type Millis } from '../../kernel/time.ts';
 import type { Pod } from '../../model/pod.ts';
 import { poolLimit } from '../../policy/condition-rule.ts';
-import type { NodeDrain, TakenPod } from '../../policy/values.ts';
+import type { NodeDrain, TakenPod } from '../../policy/node-drain.ts';
 import type { Change, StoreView } from '../../store.ts';
 import type { PodGate } from '../pod-gate.ts';
 

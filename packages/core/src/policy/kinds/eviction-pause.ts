@@ -1,8 +1,9 @@
 // EvictionPause: where evictions are held, why, and until when.
 import type { Instant } from '../../kernel/time.ts';
 import type { TypeOf } from '../schema/schema.ts';
+import { timeOf } from '../schema/value.ts';
 import type { EvictionPause } from '../values.ts';
-import { type Metadata, timeOf } from './parts.ts';
+import type { Metadata } from './parts.ts';
 
 export const evictionPauseSpec = {
   type: 'object',

@@ -1,8 +1,9 @@
 // An EvictionPolicy as the engine is given it.
 import type { LimitRule, LimitScope } from '../limit.ts';
+import { durationOf } from '../schema/value.ts';
 import type { EvictionPolicy, PolicyMatch } from '../values.ts';
 import type { EvictionPolicySpec } from './eviction-policy.ts';
-import { durationOf, type Metadata } from './parts.ts';
+import type { Metadata } from './parts.ts';
 
 type Match = EvictionPolicySpec['match'];
 type Limit = NonNullable<EvictionPolicySpec['limits']>[number];

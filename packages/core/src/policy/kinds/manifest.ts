@@ -1,9 +1,10 @@
 // Reads manifests: what the API server would refuse is refused in its words.
 import { type Instant, parseTime } from '../../kernel/time.ts';
+import type { NodeDrain } from '../node-drain.ts';
 import { type ManifestFault, unknownField } from '../schema/fault.ts';
 import { isRecord } from '../schema/fill.ts';
 import { type Judged, judge } from '../schema/judge.ts';
-import type { EvictionPause, EvictionPolicy, NodeDrain, NodeTaintRule } from '../values.ts';
+import type { EvictionPause, EvictionPolicy, NodeTaintRule } from '../values.ts';
 import { evictionPauseOf, evictionPauseSpec, evictionPauseStatus } from './eviction-pause.ts';
 import { evictionPolicySpec } from './eviction-policy.ts';
 import { evictionPolicyOf } from './eviction-policy-value.ts';

@@ -2,8 +2,9 @@
 import { isLifecycleTaint, lifecycleKeys } from '../../model/lifecycle-taints.ts';
 import type { TaintName } from '../../model/taint.ts';
 import type { TypeOf } from '../schema/schema.ts';
+import { durationOf } from '../schema/value.ts';
 import type { NodeTaintRule } from '../values.ts';
-import { durationOf, type Metadata } from './parts.ts';
+import type { Metadata } from './parts.ts';
 
 /** As CEL says `isLifecycleTaint` of the rule's taint. */
 const lifecycleTaint = Object.entries(lifecycleKeys)

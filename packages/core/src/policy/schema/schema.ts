@@ -88,11 +88,19 @@ interface CelRule {
   holds(self: unknown): boolean;
 }
 
-/** The type of a value that the schema allows, its defaults filled in. */
-export type TypeOf<S> = S extends { readonly type: 'shared'; readonly name: infer Name }
-  ? Name extends keyof typeof sharedSchemas
-    ? TypeOf<(typeof sharedSchemas)[Name]>
-    : never
+/**
+ * The type of a value that the schema allows, its defaults filled in. `Units` are types that stand
+ * for shared schemas, and for numbers that may be texts.
+ */
+export type TypeOf<S, Units = Texts> = S extends {
+  readonly type: 'shared';
+  readonly name: infer Name;
+}
+  ? Name extends keyof Units
+    ? Units[Name]
+    : Name extends keyof typeof sharedSchemas
+      ? TypeOf<(typeof sharedSchemas)[Name], Units>
+      : never
   : S extends { readonly enum: readonly (infer Word)[] }
     ? Word
     : S extends { readonly type: 'string' }
@@ -101,23 +109,29 @@ export type TypeOf<S> = S extends { readonly type: 'shared'; readonly name: infe
         ? number
         : S extends { readonly type: 'boolean' }
           ? boolean
-          : S extends { readonly type: 'integerOrString' }
-            ? number | string
+          : S extends { readonly type: infer Type extends keyof Units }
+            ? Units[Type]
             : S extends { readonly type: 'array'; readonly items: infer Item }
-              ? readonly TypeOf<Item>[]
+              ? readonly TypeOf<Item, Units>[]
               : S extends { readonly type: 'map'; readonly values: infer Value }
-                ? Readonly<Record<string, TypeOf<Value>>>
+                ? Readonly<Record<string, TypeOf<Value, Units>>>
                 : S extends { readonly properties: infer Properties }
-                  ? ObjectOf<Properties, RequiredOf<S>>
+                  ? ObjectOf<Properties, RequiredOf<S>, Units>
                   : never;
+
+/** As a manifest has them. */
+interface Texts {
+  readonly integerOrString: number | string;
+}
 
 type RequiredOf<S> = S extends { readonly required: readonly (infer Name)[] } ? Name : never;
 
-type ObjectOf<Properties, Required> = {
-  readonly [Name in PresentOf<Properties, Required>]: TypeOf<Properties[Name]>;
+type ObjectOf<Properties, Required, Units> = {
+  readonly [Name in PresentOf<Properties, Required>]: TypeOf<Properties[Name], Units>;
 } & {
   readonly [Name in Exclude<keyof Properties, PresentOf<Properties, Required>>]?: TypeOf<
-    Properties[Name]
+    Properties[Name],
+    Units
   >;
 };
 

@@ -60,7 +60,7 @@ describe('a NodeDrain whose evictions are denied', () => {
       cluster.answers.set('evict db', { kind: 'blocked', message: 'not yet', retryAfter: null });
       cluster.pass(10_000);
       if (how === 'a restart') cluster.restart();
-      else cluster.edit({ podsAtOnceMax: 5 });
+      else cluster.edit({ limits: { podsAtOnce: 5 } });
       cluster.answers.set('evict db', denied);
       cluster.pass(120_000);
       assert.equal(cluster.phases(), 'n1 Failed, n2 Drained');

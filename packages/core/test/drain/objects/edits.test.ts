@@ -60,7 +60,7 @@ describe('a NodeDrain that is edited', () => {
     assert.equal(cluster.phases(), 'n1 Failed, n2 Drained');
     assert.equal(cluster.state().phase, 'Failed');
     cluster.answers.clear();
-    cluster.edit({ nodeTimeoutMs: 20_000 });
+    cluster.edit({ timeouts: { node: 20_000 } });
     cluster.pass(60_000);
     assert.equal(cluster.state().phase, 'Drained');
   });
@@ -72,7 +72,7 @@ describe('a NodeDrain that is edited', () => {
     cluster.pass(0);
     cluster.holdsAnswers = true;
     cluster.pass(1_000);
-    cluster.edit({ nodes: ['n2', 'n1'], nodesAtOnceMax: 0 });
+    cluster.edit({ nodes: ['n2', 'n1'], limits: { nodesAtOnce: 0 } });
     cluster.pass(1_000);
     cluster.answer();
     cluster.pass(1_000);
@@ -82,7 +82,7 @@ describe('a NodeDrain that is edited', () => {
 
   it('asks nobody to go and begins no node while it is paused, and goes on then', () => {
     const cluster = held();
-    cluster.edit({ isPaused: true });
+    cluster.edit({ paused: true });
     cluster.pass(60_000);
     // The sign of life goes on, so that nobody else takes the pods.
     assert.deepEqual(cluster.done(), ['taint n1']);
@@ -90,7 +90,7 @@ describe('a NodeDrain that is edited', () => {
     const [drain] = cluster.node('n1').drains ?? [];
     assert.ok(Number(drain?.heartbeat) > cluster.now - 15_000);
     cluster.answers.clear();
-    cluster.edit({ isPaused: false });
+    cluster.edit({ paused: false });
     cluster.pass(60_000);
     assert.equal(cluster.state().phase, 'Drained');
   });
@@ -108,7 +108,7 @@ describe('a NodeDrain that is edited', () => {
     cluster.pass(4_000);
     cluster.addNode('blue@n3');
     cluster.change('n2', { labels: {} });
-    cluster.edit({ podsAtOnceMax: 1 });
+    cluster.edit({ limits: { podsAtOnce: 1 } });
     cluster.answers.clear();
     cluster.pass(20_000);
     assert.equal(cluster.phases(), 'n1 Drained, n2 Drained');
@@ -178,8 +178,8 @@ describe('a NodeDrain that is deleted', () => {
     ];
     for (const [spec, word] of cases) {
       const cluster = slow(spec, ['n1', 'n2'], [word]);
-      cluster.edit({ podsAtOnceMax: 3 });
-      cluster.edit({ podsAtOnceMax: 4 });
+      cluster.edit({ limits: { podsAtOnce: 3 } });
+      cluster.edit({ limits: { podsAtOnce: 4 } });
       leavesNothing(cluster);
     }
   });
@@ -228,7 +228,7 @@ describe('a NodeDrain that is deleted', () => {
   it('after an edit, and before anything was set, is let go at once', () => {
     const cluster = new SharedCluster([drainOf({ nodes: ['n1'], paused: true })], ['n1']);
     cluster.pass(1_000);
-    cluster.edit({ podsAtOnceMax: 3 });
+    cluster.edit({ limits: { podsAtOnce: 3 } });
     cluster.remove();
     cluster.pass(0);
     assert.deepEqual(cluster.done(), ['guard', 'let go']);

@@ -103,7 +103,7 @@ describe('the nodes of a NodeDrain that is edited while nobody leads', () => {
     ['stay the same by the same selector', {}, 'n1 Drained, n2 Drained'],
     [
       'are found anew by another selector',
-      { selector: { matchLabels: { pool: 'red' } } },
+      { nodeSelector: { matchLabels: { pool: 'red' } } },
       'n4 Drained',
     ],
   ];
@@ -113,7 +113,7 @@ describe('the nodes of a NodeDrain that is edited while nobody leads', () => {
       cluster.restart(() => {
         cluster.addNode('blue@n3');
         cluster.addNode('red@n4');
-        cluster.edit({ podsAtOnceMax: 5, ...change });
+        cluster.edit({ limits: { podsAtOnce: 5 }, ...change });
       });
       cluster.pass(60_000);
       assert.equal(cluster.phases(), phases);
@@ -124,7 +124,7 @@ describe('the nodes of a NodeDrain that is edited while nobody leads', () => {
     const cluster = held(pool);
     cluster.restart(() => {
       cluster.addNode('blue@n3');
-      cluster.edit({ podsAtOnceMax: 5, observedSelector: null });
+      cluster.edit({ limits: { podsAtOnce: 5 } }, { observedSelector: null });
     });
     cluster.pass(60_000);
     assert.equal(cluster.phases(), 'n1 Drained, n2 Drained, n3 Drained');
@@ -134,8 +134,8 @@ describe('the nodes of a NodeDrain that is edited while nobody leads', () => {
     const cluster = held(pool);
     cluster.restart();
     cluster.addNode('red@n4');
-    cluster.edit({ selector: { matchLabels: { pool: 'red' } } });
-    cluster.edit({ selector: { matchLabels: { pool: 'blue' } } });
+    cluster.edit({ nodeSelector: { matchLabels: { pool: 'red' } } });
+    cluster.edit({ nodeSelector: { matchLabels: { pool: 'blue' } } });
     cluster.pass(60_000);
     assert.equal(cluster.phases(), 'n1 Drained, n2 Drained');
   });
@@ -231,7 +231,7 @@ describe('the phase of a NodeDrain', () => {
 describe('limits.podsAtOnce', () => {
   const cases: readonly (readonly [what: string, go: (cluster: SharedCluster) => void])[] = [
     ['a restart', (cluster) => cluster.restart()],
-    ['an edit', (cluster) => cluster.edit({ skipTerminatingMs: null })],
+    ['an edit', (cluster) => cluster.edit({})],
   ];
   for (const [what, go] of cases) {
     it(`counts after ${what} the pods that have not ended yet`, () => {

@@ -13,7 +13,7 @@ import {
   type PodInput,
 } from '@taintmgr/core';
 import type { NodeDrainState, WriteDrainNode } from '@taintmgr/core/drain';
-import type { NodeDrain } from '@taintmgr/core/policy';
+import type { NodeDrain, NodeDrainSpec } from '@taintmgr/core/policy';
 
 /** A node as a name says it: `a/n1` is in zone a, `blue@n1` has the label pool=blue. */
 function nodeOf(text: string): Node {
@@ -26,6 +26,12 @@ function nodeOf(text: string): Node {
 }
 
 /** A cluster where others change things too; several drains may be there. */
+/** What somebody writes into a spec beside what is there. */
+type SpecChanges = Partial<Omit<NodeDrainSpec, 'limits' | 'timeouts'>> & {
+  readonly limits?: Partial<NodeDrainSpec['limits']>;
+  readonly timeouts?: Partial<NodeDrainSpec['timeouts']>;
+};
+
 export class SharedCluster {
   now = 0;
   readonly nodes = new Map<string, Node>();
@@ -90,15 +96,21 @@ export class SharedCluster {
     this.tell({ kind: 'nodeDrainUpsert', drain });
   }
 
-  /** Somebody edits it. */
-  edit(changes: Partial<NodeDrain>, name = 'kernel'): void {
+  /** Somebody edits its spec. */
+  edit(changes: SpecChanges, others: Partial<NodeDrain> = {}, name = 'kernel'): void {
     const drain = this.drain(name);
-    this.declare({ ...drain, generation: drain.generation + 1, ...changes });
+    const { limits, timeouts } = drain.spec;
+    const spec = {
+      ...{ ...drain.spec, ...changes },
+      limits: { ...limits, ...changes.limits },
+      timeouts: { ...timeouts, ...changes.timeouts },
+    };
+    this.declare({ ...drain, generation: drain.generation + 1, spec, ...others });
   }
 
   /** Somebody deletes it. */
   remove(name = 'kernel'): void {
-    this.edit({ isDeleted: true }, name);
+    this.edit({}, { isDeleted: true }, name);
   }
 
   addNode(text: string): void {

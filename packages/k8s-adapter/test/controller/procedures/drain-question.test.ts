@@ -38,25 +38,29 @@ function cluster(): ApiServer {
 
 const web: ObjectState = {
   ...{ apiVersion: 'v1', kind: 'Pod', namespace: 'shop', name: 'web' },
-  says: { kind: 'condition', type: 'Ready', status: 'True' },
+  condition: { type: 'Ready', status: 'True' },
 };
 const n1: ObjectState = {
-  ...{ apiVersion: 'v1', kind: 'Node', namespace: null, name: 'n1' },
-  says: { kind: 'annotation', key: 'example.com/backup', value: 'done' },
+  ...{ apiVersion: 'v1', kind: 'Node', name: 'n1' },
+  annotation: { key: 'example.com/backup', value: 'done' },
 };
 
 describe('what a NodeDrain asks of an object', () => {
   const api = cluster();
-  const says = (type: string, status: string) => ({ kind: 'condition', type, status }) as const;
+  const { namespace: _, ...clusterWide } = web;
+  const annotation = { key: 'example.com/backup', value: 'done' };
   for (const [object, wanted] of [
-    [{ ...web, says: says('Ready', 'False') }, 'done'],
-    [{ ...n1, says: { ...n1.says, value: 'running' } }, 'done'],
+    [{ ...web, condition: { type: 'Ready', status: 'False' } }, 'done'],
+    [{ ...n1, annotation: { ...annotation, value: 'running' } }, 'done'],
     [web, 'condition Ready of Pod shop/web is False (ContainersNotReady), want True'],
-    [{ ...web, says: says('Backed', 'True') }, 'Pod shop/web has no condition Backed'],
+    [
+      { ...web, condition: { type: 'Backed', status: 'True' } },
+      'Pod shop/web has no condition Backed',
+    ],
     [n1, 'annotation example.com/backup of Node n1 is "running", want "done"'],
-    [{ ...n1, says: { ...n1.says, key: 'a' } }, 'Node n1 has no annotation a'],
+    [{ ...n1, annotation: { ...annotation, key: 'a' } }, 'Node n1 has no annotation a'],
     [{ ...n1, name: 'n2' }, 'Node n2 is not there'],
-    [{ ...web, namespace: null }, 'Pod web: want its namespace'],
+    [clusterWide, 'Pod web: want its namespace'],
     [{ ...n1, namespace: 'shop' }, 'Node n1: got namespace shop, but it belongs to no namespace'],
     [{ ...web, kind: 'Cluster' }, 'the cluster has no Cluster of v1'],
     [{ ...web, apiVersion: 'db.io/v1' }, 'the cluster has no db.io/v1'],
@@ -126,7 +130,7 @@ describe('what a NodeDrain asks of an object', () => {
 });
 
 describe('what a NodeDrain asks of Prometheus', () => {
-  const query = { url: 'http://p', expression: 'ALERTS', timeoutMs: 5000 };
+  const query = { url: 'http://p', query: 'ALERTS', timeout: 5000 };
   const found = (result: readonly object[]): string =>
     JSON.stringify({ status: 'success', data: { resultType: 'vector', result } });
   const response = (status: number, body: string): Answer => ({
@@ -152,7 +156,7 @@ describe('what a NodeDrain asks of Prometheus', () => {
 });
 
 describe('what a NodeDrain asks of the clock', () => {
-  const window = { schedule: '0 2 * * SAT', timeZone: 'Europe/Berlin', lengthMs: 3_600_000 };
+  const window = { schedule: '0 2 * * SAT', timeZone: 'Europe/Berlin', duration: 3_600_000 };
   const never = (): Answer => assert.fail('nothing is sent');
 
   it('is answered without a request, with the instant at which it changes', () => {
@@ -163,7 +167,7 @@ describe('what a NodeDrain asks of the clock', () => {
   });
 
   it('says until when a window is open', () => {
-    const windows = [{ ...window, lengthMs: 48 * 3_600_000, schedule: '0 2 * * FRI' }];
+    const windows = [{ ...window, duration: 48 * 3_600_000, schedule: '0 2 * * FRI' }];
     const outcome = ask({ kind: 'windows', windows }, never);
     assert.deepEqual(outcome, { kind: 'done', until: Date.parse('2026-11-29T01:00:00Z') });
   });

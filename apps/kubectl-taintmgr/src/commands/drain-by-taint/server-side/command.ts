@@ -94,7 +94,7 @@ async function checkNodes(
 ): Promise<boolean> {
   const { flags, drain } = request;
   // It is there to wait for the first node that matches.
-  if (drain.takesLaterNodes) return true;
+  if (drain.spec.laterNodes === 'Drain') return true;
   const reader = new ClusterReader(client, flags.chunkSize);
   const found = await reader.ifAllowed(async () => {
     if (taintText !== undefined) await refuseNodeName(reader, taintText);

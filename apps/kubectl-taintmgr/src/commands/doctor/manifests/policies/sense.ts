@@ -135,7 +135,8 @@ export function checkPauses({ pauses }: PlacedPolicies, now: Instant): readonly 
 
 /** Drains that wait where somebody else evicts for their taint. */
 export function checkDrains({ drains }: PlacedPolicies): readonly PlacedFinding[] {
-  return drains.flatMap(({ manifest, value: { taint } }) => {
+  return drains.flatMap(({ manifest, value }) => {
+    const { taint } = value.spec;
     if (taint.effect !== 'NoExecute') return [];
     const message =
       'the drain does not begin where another controller evicts for NoExecute taints, or where that ' +
@@ -147,8 +148,8 @@ export function checkDrains({ drains }: PlacedPolicies): readonly PlacedFinding[
 
 /** Windows that cannot be read, or never open: the drain waits for ever. */
 export function checkWindows({ drains }: PlacedPolicies, now: Instant): readonly PlacedFinding[] {
-  return drains.flatMap(({ manifest, value: { windows } }) =>
-    windows.flatMap((window, index) => {
+  return drains.flatMap(({ manifest, value: { spec } }) =>
+    (spec.windows ?? []).flatMap((window, index) => {
       const fault = windowFault(window, now);
       if (fault === null) return [];
       const at = manifest.field.at(['spec', 'windows', index]);

@@ -1,0 +1,197 @@
+// A NodeDrain as the engine takes it: what its spec asks for, in the words of the API, and how far
+// its status says it was. Durations are in milliseconds, times are instants.
+import type { Instant, Millis } from '../kernel/time.ts';
+import type { LabelSelector } from '../model/selector.ts';
+import type { PodGroup } from './pod-group.ts';
+
+/** The spec of a NodeDrain, its defaults filled in. The table of the kind describes each field. */
+export interface NodeDrainSpec {
+  /** In their order; left out: those that `nodeSelector` matches, in the order of their names. */
+  readonly nodes?: readonly string[];
+  readonly nodeSelector?: LabelSelector;
+  readonly taint: DrainTaint;
+  readonly paused: boolean;
+  readonly laterNodes: 'Drain' | 'Leave';
+  readonly maintenancePlanned: 'Ignore' | 'Require';
+  readonly cordon: 'AtStart' | 'AtTurn' | 'Never';
+  readonly tolerations: 'Ignore' | 'NoWait' | 'Respect';
+  readonly pods: DrainPods;
+  readonly budgets: {
+    readonly policy: 'DeleteAfter' | 'Ignore' | 'Respect';
+    readonly deleteAfter?: Millis;
+  };
+  readonly order: 'ByZone' | 'Listed';
+  readonly waves?: readonly DrainWave[];
+  readonly limits: {
+    readonly nodesAtOnce: number | `${number}%`;
+    readonly heldUpNodes: number;
+    readonly maxUnavailable?: number | `${number}%`;
+    readonly podsAtOnce: number;
+  };
+  readonly timeouts: {
+    readonly evictionRequest?: Millis;
+    readonly node?: Millis;
+    readonly rollout: Millis;
+    readonly terminatingPods?: Millis;
+  };
+  readonly onFailure: 'KeepTaint' | 'RollBack';
+  readonly until?: Instant;
+  readonly ttlSecondsAfterFinished?: number;
+  readonly heeds: {
+    readonly podAnnotations?: readonly HeededAnnotation[];
+    readonly nodeAnnotations?: readonly 'karpenter.sh/do-not-disrupt'[];
+    readonly pauseLabel?: string;
+  };
+  readonly nodeConditions: 'Ignore' | 'Publish';
+  readonly windows?: readonly DrainWindow[];
+  readonly gates?: readonly DrainGate[];
+  readonly whileClosed: 'FinishNodes' | 'HoldPods' | 'RollBack';
+  readonly beforeNode?: readonly DrainHook[];
+  readonly afterNode?: readonly DrainHook[];
+}
+
+/** The taint that nodes of a drain get. */
+export interface DrainTaint {
+  readonly key: string;
+  readonly value: string;
+  readonly effect: 'NoExecute' | 'NoSchedule';
+}
+
+/** Annotations of others that hold a pod for as long as it has them. */
+export type HeededAnnotation =
+  | 'cluster-autoscaler.kubernetes.io/safe-to-evict'
+  | 'karpenter.sh/do-not-disrupt';
+
+interface DrainPods {
+  readonly withoutController: boolean;
+  readonly withEmptyDir: boolean;
+  readonly order: 'ByPriority' | 'Together';
+  readonly singleReplicas: 'Evict' | 'RolloutRestart';
+  readonly evictBy: 'EvictionAPI' | 'EvictionRequest';
+  readonly waitCompleted?: WaitCompleted;
+  readonly waitDetached?: WaitDetached;
+  readonly last?: readonly PodGroup[];
+  readonly gracePeriodSeconds?: number;
+}
+
+/** Which pods may finish, and for how long, counted from when the turn of their node came. */
+export interface WaitCompleted {
+  /** Left out: those of Jobs. */
+  readonly podSelector?: LabelSelector;
+  readonly timeout: Millis;
+}
+
+/** For so long volumes are waited for that are still attached to the node of a pod that has gone. */
+export interface WaitDetached {
+  readonly timeout: Millis;
+  readonly onTimeout: 'GoOn' | 'Hold';
+}
+
+/** Some of the nodes of a drain, which are done with before the next wave begins. */
+export interface DrainWave {
+  readonly name: string;
+  readonly nodeSelector: LabelSelector;
+  /** Left out: that of the drain counts. */
+  readonly nodesAtOnce?: number;
+}
+
+/** A time in which a drain may work, that comes again and again. */
+export interface DrainWindow {
+  /** When it opens: five fields of cron. */
+  readonly schedule: string;
+  /** By whose clocks, such as Europe/Berlin. */
+  readonly timeZone: string;
+  readonly duration: Millis;
+}
+
+/** An object that somebody else writes, and the condition or the annotation that it has to have. */
+export interface ObjectState {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+  readonly condition?: { readonly type: string; readonly status: 'False' | 'True' | 'Unknown' };
+  readonly annotation?: { readonly key: string; readonly value: string };
+}
+
+/** A query for alerts, by the HTTP API of Prometheus. */
+export interface AlertQuery {
+  readonly url: string;
+  readonly query: string;
+  readonly timeout: Millis;
+}
+
+/** It is open while an object says so, or while no alert is found. */
+export interface DrainGate {
+  readonly name: string;
+  readonly object?: ObjectState;
+  readonly noAlerts?: AlertQuery;
+}
+
+/** Somebody else's step: it is done when an object says so, whose name has the node's for {node}. */
+export interface DrainHook {
+  readonly name: string;
+  readonly object: ObjectState;
+  /** Left out: for ever. */
+  readonly timeout?: Millis;
+  readonly onTimeout: 'Fail' | 'GoOn';
+}
+
+/** A NodeDrain: nodes that are to be drained by a taint. */
+export interface NodeDrain {
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  /** Null: not known. */
+  readonly created: Instant | null;
+  /** Whether it is to be undone: somebody has deleted it. */
+  readonly isDeleted: boolean;
+  /** Whether it stays until we have undone it. */
+  readonly isGuarded: boolean;
+  readonly spec: NodeDrainSpec;
+  /** How far it was when its status was written last, by node. */
+  readonly known: readonly KnownDrainNode[];
+  /** Pods that had still to leave then: the first of them, with the nodes where they were. */
+  readonly podsLeft: readonly { readonly node: string; readonly uid: string }[];
+  /** Pods that have left nodes which are in `known` no more. */
+  readonly podsGoneBefore: number;
+  /** Whether these are all: a status has a limit. */
+  readonly knowsAll: boolean;
+  /** StatefulSets (`namespace/name`) that waited for volumes, as its status has them. */
+  readonly volumeWaits: readonly { readonly statefulSet: string; readonly since: Instant }[];
+  /** Pods that it took and nobody has replaced, as its status has them. */
+  readonly notReplaced: readonly TakenPod[];
+  readonly startedAt: Instant | null;
+  /** The generation that the status is of; null: it says nothing. */
+  readonly observedGeneration: number | null;
+  /** The selector that found the nodes of the status, as JSON; null: it says none. */
+  readonly observedSelector: string | null;
+  /** Whether nothing is left to be done for it but to undo it. */
+  readonly isOver: boolean;
+}
+
+/** A pod that a drain took. */
+export interface TakenPod {
+  /** `namespace/kind/name` of its controller. */
+  readonly workload: string;
+  readonly uid: string;
+  /** When it was asked to go, by the cluster's clock. */
+  readonly since: Instant;
+  /** The uids of pods that came then or since, and stand for others. */
+  readonly others: readonly string[];
+}
+
+/** A node of a drain as the status has it. */
+export interface KnownDrainNode {
+  readonly name: string;
+  readonly phase: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly startedAt: Instant | null;
+  /** Since when it waits, its pods gone, for the steps of others. */
+  readonly waitsSince: Instant | null;
+  readonly endedAt: Instant | null;
+  readonly podsGone: number;
+  /** Those that had still to leave. */
+  readonly podsLeft: number;
+}

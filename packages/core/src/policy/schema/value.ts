@@ -1,0 +1,53 @@
+// Turns a value that its schema allows into what the engine takes: durations into milliseconds, times
+// into instants.
+import { type Instant, type Millis, parseDuration, parseTime } from '../../kernel/time.ts';
+import { resolved } from './resolved.ts';
+import type { Schema, TypeOf } from './schema.ts';
+
+/** What stands in a value for what a manifest has as text. */
+interface Units {
+  readonly duration: Millis;
+  readonly time: Instant;
+  readonly integerOrString: number | `${number}%`;
+}
+
+export type ValueOf<S> = TypeOf<S, Units>;
+
+/** `allowed`: as `judge` has let it pass. */
+export function engineValue<S extends Schema>(schema: S, allowed: object): ValueOf<S> {
+  return converted(schema, allowed) as ValueOf<S>;
+}
+
+function converted(schema: Schema, value: unknown): unknown {
+  if (schema.type === 'shared' && typeof value === 'string') {
+    if (schema.name === 'duration') return durationOf(value);
+    if (schema.name === 'time') return timeOf(value);
+  }
+  const meant = resolved(schema);
+  switch (meant.type) {
+    case 'integerOrString':
+      return typeof value === 'string' ? `${Number(value.slice(0, -1))}%` : value;
+    case 'array':
+      return Array.isArray(value) ? value.map((item) => converted(meant.items, item)) : value;
+    case 'object': {
+      const entries = Object.entries(value ?? {}).map(([name, each]) => {
+        const member = meant.properties[name];
+        return [name, member ? converted(member, each) : each];
+      });
+      return Object.fromEntries(entries);
+    }
+    default:
+      return value;
+  }
+}
+
+/** A duration that the schema has let pass, in whole milliseconds; null: there is none. */
+export function durationOf(text: string | undefined): Millis | null {
+  const length = text === undefined ? null : parseDuration(text);
+  return length === null ? null : Math.ceil(length);
+}
+
+/** A time that the schema has let pass, which takes lower case and any number of digits. */
+export function timeOf(text: string | undefined): Instant | null {
+  return text === undefined ? null : parseTime(text.toUpperCase().replace(/([.]\d{9})\d+/, '$1'));
+}
