@@ -1,3 +1,4 @@
+import type { DrainConfig } from './drain/config.ts';
 import {
   checkEvictionConfig,
   defaultEvictionConfig,
@@ -25,6 +26,8 @@ export interface Config extends EvictionConfig {
   readonly lifecycle: Partial<LifecycleConfig> | null;
   /** Carry out the NodeDrains of the cluster. */
   readonly nodeDrains: boolean;
+  /** A program carries out one NodeDrain that has no object, with these settings; null: a controller does. */
+  readonly drainProgram: DrainConfig | null;
   /**
    * The pod in which this runs: the last ready replica of its workload is never made to leave. Null: nobody
    * told, or it runs in none.
@@ -40,6 +43,7 @@ export const defaultConfig: Config = {
   taintEviction: true,
   lifecycle: null,
   nodeDrains: false,
+  drainProgram: null,
   ownPod: null,
   compare: false,
 };

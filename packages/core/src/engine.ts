@@ -10,6 +10,7 @@ import {
 } from './counts.ts';
 import { SimulatedUpstream } from './differences/simulated-upstream.ts';
 import { NodeDrains } from './drain/objects/machine.ts';
+import type { NodeDrainRun } from './drain/objects/run.ts';
 import { checkEvent, type Event } from './event.ts';
 import type { EvictionMachine } from './eviction/eviction-machine.ts';
 import { PreciseEvictionMachine } from './eviction/machine.ts';
@@ -74,7 +75,12 @@ export interface Engine {
   pauses(): readonly KnownPause[];
   /** How takeover is going; null: we decide about all pods. */
   takeover(): TakeoverStatus | null;
+  /** The NodeDrain of this name as it is carried out here; null: it is not. */
+  drain(name: string): DrainView | null;
 }
+
+/** A NodeDrain that is carried out. */
+export type DrainView = Pick<NodeDrainRun, 'machine' | 'holds' | 'takeNotes' | 'nextWake'>;
 
 /** How takeover is going. */
 export interface TakeoverStatus extends TakeoverCounts {
@@ -151,17 +157,21 @@ export function createEngine(options: Partial<Config> = {}): Engine {
     counts: () => countsOf(store, eviction, replicas),
     lastReplica: () => lastReplicaOf(replicas, eviction),
     nodes: () => [...store.nodes()],
+    drain: (name) => drains?.run(name) ?? null,
     takeover: () => takeover && { ...takeover.counts(), readinessHold: hold },
     policyCounts: (now) =>
       policyCountsOf(now, {
         ...{ store, machine: eviction, lifecycle, drains },
         evicts: config.taintEviction,
       }),
-    pauses: () =>
-      Array.from(store.pauses())
-        .filter(({ pause }) => pause.zone === undefined)
-        .sort((a, b) => (a.pause.name < b.pause.name ? -1 : 1)),
+    pauses: () => pausesIn(store),
   };
+}
+
+function pausesIn(store: Store): readonly KnownPause[] {
+  return Array.from(store.pauses())
+    .filter(({ pause }) => pause.zone === undefined)
+    .sort((a, b) => (a.pause.name < b.pause.name ? -1 : 1));
 }
 
 /** Whether it may be other pods that nobody is to mark not ready. */

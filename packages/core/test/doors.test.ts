@@ -27,16 +27,16 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './drain': {
     values: `
-      DrainMachine SoloDrain budgetPolicyOf budgetsOver deletedByPolicy describeEvictionRequest drainFaultText drainFaultsText drainFlag drainHeartbeatMs drainStaleMs drainText
+      DrainMachine budgetPolicyOf budgetsOver deletedByPolicy describeEvictionRequest drainFaultText drainFaultsText drainFlag drainHeartbeatMs drainStaleMs drainText
       filterPod interceptedReason interceptionIn interceptionRepeatMs isOpenRequest isShut looksAtAllPods noExecuteFault nodeDrainer operatorOf operatorSignOf ownDeletions planDrain predictBlockers
       resolveDrainConfig soloDrainConfig stayingText`,
     types: `
-      AskForDrain Budget DeleteDrain DeletionSite Departure DrainCommand DrainCondition DrainConfig DrainFailure DrainFault DrainFilterResult
+      AskForDrain Budget DeleteDrain DeletionSite Departure DoneBefore DrainCommand DrainCondition DrainConfig DrainFailure DrainFault DrainFilterResult
       DrainNode DrainNodePhase DrainNote DrainOptions DrainPlan DrainPod DrainPodState DrainQuestion
       DrainStop DrainTarget EvictionRequest EvictionResponder ForeignDeletion GuardDrain NodeDrainCommand NodeDrainNodeState NodeDrainPhase
       NodeDrainPodState NodeDrainState NodeDrainWrite OperatorSign OtherEvictors PlanInput PlanPod PlannedPod PredictedBlocker
-      PredictionSite ReadEvictionRequests RenewMark Respect RestartRollout SetDrainConditions SoloDrainCommand
-      TaintNode WriteDrainNode WriteEvictionRequest`,
+      PredictionSite ReadEvictionRequests Respect RestartRollout SetDrainConditions
+      WriteDrainNode WriteEvictionRequest`,
   },
   './lifecycle': {
     values: `

@@ -18,7 +18,7 @@ const texts = {
 } as const;
 
 /** What a drain has written, or could not write. */
-export function drainLine({ command, outcome, left }: DrainWrite): Line {
+export function drainLine({ command, outcome, written: { left = [] } }: DrainWrite): Line {
   const { drain } = command;
   if (command.kind === 'guardDrain' || command.kind === 'deleteDrain') {
     if (outcome.kind === 'done' || outcome.kind === 'gone') {

@@ -47,7 +47,6 @@ export {
 
 // Carrying it out.
 
-export type { RenewMark } from '../drain/claims.ts';
 export { type DrainCommand, DrainMachine } from '../drain/machine.ts';
 export type {
   Departure,
@@ -59,24 +58,18 @@ export type {
   DrainPodState,
   DrainStop,
   ForeignDeletion,
-  TaintNode,
 } from '../drain/state.ts';
 
 // Carrying out what a NodeDrain says, for one run of a program.
 
-export { budgetPolicyOf } from '../drain/objects/settings.ts';
-export {
-  looksAtAllPods,
-  SoloDrain,
-  type SoloDrainCommand,
-  soloDrainConfig,
-} from '../drain/objects/solo.ts';
+export { budgetPolicyOf, looksAtAllPods, soloDrainConfig } from '../drain/objects/settings.ts';
 
 // Carrying out NodeDrains of the cluster.
 
 export type {
   AskForDrain,
   DeleteDrain,
+  DoneBefore,
   DrainCondition,
   DrainQuestion,
   GuardDrain,

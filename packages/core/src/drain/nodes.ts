@@ -180,7 +180,7 @@ export class DrainNodes {
     const answered = this.#taints.answered(now, id, outcome);
     if (!answered) return;
     const { name, isTaint } = answered;
-    if (outcome.kind === 'changed' && outcome.takenOver) {
+    if (outcome.kind === 'changed' && outcome.takenOver && !this.#config.isUnattended) {
       // Two runs beside each other would have more nodes under way than either may.
       this.#isTakenOver = true;
       this.stop(now, 'AnotherDrain', outcome.message);

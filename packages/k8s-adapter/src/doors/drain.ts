@@ -4,7 +4,6 @@ export { deploymentOf, restartsBeforeItGoes } from '../controller/procedures/rol
 export {
   type CordonAndTaint,
   cordoning,
-  type DoneBefore,
   missingOn,
   type NodeChanges,
   tainting,

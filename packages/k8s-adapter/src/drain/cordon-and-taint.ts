@@ -1,4 +1,5 @@
 // Cordons and taints a node, each with its mark in one write.
+import type { DoneBefore } from '@taintmgr/core/drain';
 import { formatTaint, type Taint } from '@taintmgr/core/model';
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import type { TaintObject } from '../proto/node-requests.ts';
@@ -49,22 +50,13 @@ export function cordoning(wanted: CordonAndTaint): NodeChange<NodeChanges> {
   };
 }
 
-/** What a drain has done to a node before it taints it. */
-export type DoneBefore =
-  /** Nothing: it cordons with the taint, if that is wanted. */
-  | 'nothing'
-  /** It has seen to the cordon, if that is wanted: who uncordons a node meanwhile is not fought. */
-  | 'cordoned'
-  /** The same, and it has left its mark: without that, somebody has undone the drain there. */
-  | 'marked';
-
 /**
  * Taints a node, if it is not, and writes down on it that it was this drain, and that it is at work
  * there: in one write, so that nobody else evicts for the taint in between. Refused while another
  * drain is at work there, and where this one was undone. The API server's time dates the taint: the clock
  * of whoever drains may be wrong, and pods would go early by as much, or late.
  */
-export function tainting(wanted: CordonAndTaint, before: DoneBefore): NodeChange<NodeChanges> {
+export function tainting(wanted: CordonAndTaint, before?: DoneBefore): NodeChange<NodeChanges> {
   return (node, at) => {
     const another = anotherAtWork(node, wanted, at);
     if (another !== null) return another;
@@ -73,7 +65,7 @@ export function tainting(wanted: CordonAndTaint, before: DoneBefore): NodeChange
     const missing = missingOn(node, wanted);
     // Where the drain has cordoned it before, somebody has uncordoned it since.
     const isFirst = mark?.cordoned !== true;
-    const result = { ...missing, cordoned: before === 'nothing' && isFirst && missing.cordoned };
+    const result = { ...missing, cordoned: !before && isFirst && missing.cordoned };
     const { taints, set } = result.tainted ? taintSet(node, wanted, at) : untouched;
     const work = { run: wanted.run, heartbeat: at, hasEnded: false };
     const marks = marksWith(node, wanted, result, { ...set, by: wanted.by, work });

@@ -49,17 +49,18 @@ export function undoing(isMeant: IsMeant): NodeChange<NodeUndone> {
 }
 
 /**
- * Takes back the taints that drains have put on a node and leaves it cordoned; whether there were any.
+ * Takes back the taints that drains have put on a node and leaves it cordoned.
  * The cordon stays theirs, to be taken back later.
  */
-export function untainting(isMeant: IsMeant): NodeChange<boolean> {
+export function untainting(isMeant: IsMeant): NodeChange<NodeUndone> {
   return (node) => {
     const { taints, marks, removed } = withoutTaints(node, isMeant);
-    if (!removed && marks === node.marks) return { kind: 'changed', patch: null, result: false };
+    const result = { ...nothingUndone, untainted: removed };
+    if (!removed && marks === node.marks) return { kind: 'changed', patch: null, result };
     const left = marks.map((mark) => (isMeant(mark) ? untainted(mark) : mark));
     const changes = left.filter((mark) => mark.tainted || mark.cordoned || mark.work);
     const patch = { ...(removed && { taints }), marks: changes };
-    return { kind: 'changed', patch, result: removed };
+    return { kind: 'changed', patch, result };
   };
 }
 

@@ -15,7 +15,7 @@ export interface DrainRunName {
 }
 
 /** Shows that the drain is still at work on a node; refused where it is not any more. */
-export function renewing({ run, taint }: DrainRunName): NodeChange<void> {
+export function renewing({ run, taint }: DrainRunName): NodeChange<undefined> {
   return ({ marks }, at) => {
     const mark = markOf(marks, taint);
     if (mark?.work?.run !== run) return lossOf(mark);
@@ -31,7 +31,7 @@ export function renewing({ run, taint }: DrainRunName): NodeChange<void> {
  * Shows that the drain has ended on a node. Where it has left no pods that were to go, whoever else
  * evicts may do so at once; otherwise after the time that people have to undo it.
  */
-export function ending({ run, taint }: DrainRunName, isDrained: boolean): NodeChange<void> {
+export function ending({ run, taint }: DrainRunName, isDrained: boolean): NodeChange<undefined> {
   return ({ marks }) => {
     const mark = markOf(marks, taint);
     if (mark?.work?.run !== run) return { kind: 'changed', patch: null, result: undefined };

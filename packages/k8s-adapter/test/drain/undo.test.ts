@@ -60,7 +60,7 @@ function step(before: Scene, text: string): Scene {
   if (text.startsWith('-')) return after(scene, undoing(isMeant));
   if (text.startsWith('~')) return after(scene, untainting(isMeant));
   const wanted = drains[names[0] ?? ''] ?? assert.fail(text);
-  const tainted = after(scene, tainting(wanted, 'nothing'));
+  const tainted = after(scene, tainting(wanted));
   return after(tainted, ending(wanted, true));
 }
 

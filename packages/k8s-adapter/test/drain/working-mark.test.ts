@@ -32,7 +32,7 @@ const cases: readonly [string, readonly DrainMark[], renewed: string, tainted: s
 describe('a node that shows the work of', () => {
   for (const [name, marks, renewed, tainted] of cases) {
     it(name, () => {
-      const outcomes = [renewing(wanted), tainting(wanted, 'nothing')].map((change) => {
+      const outcomes = [renewing(wanted), tainting(wanted)].map((change) => {
         const changed = change(node(...marks), at);
         if (changed.kind === 'changed') return 'written';
         return changed.takenOver ? 'taken over' : changed.kind;

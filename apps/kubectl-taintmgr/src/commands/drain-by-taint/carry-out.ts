@@ -2,14 +2,7 @@ import { type DrainPlan, drainStaleMs } from '@taintmgr/core/drain';
 import type { Config } from '@taintmgr/core/model';
 import { formatDuration } from '@taintmgr/core/time';
 import { ApiClient, ApiError, ConnectionError } from '@taintmgr/k8s-adapter';
-import {
-  cordoning,
-  type DoneBefore,
-  ending,
-  type NodeChanges,
-  renewing,
-  tainting,
-} from '@taintmgr/k8s-adapter/drain';
+import { cordoning, ending, type NodeChanges } from '@taintmgr/k8s-adapter/drain';
 import { warn } from '../../cli/output.ts';
 import { changeNode } from '../../cluster/change-node.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
@@ -23,9 +16,9 @@ import { isBegun, isNotDrained } from './outcome.ts';
 import { unreturningLine } from './plan-table.ts';
 import { Progress } from './progress.ts';
 import { hintUndo, rollBack } from './roll-back.ts';
-import { type DrainEnd, runDrain } from './run.ts';
+import { type DrainEnd, type NodeWritten, runDrain } from './run.ts';
 import type { DrainSettings } from './settings.ts';
-import { stopHint, stopText, takeTaintsBack } from './stop.ts';
+import { keptText, stopHint, stopText } from './stop.ts';
 
 /** Nobody waits longer for a drain to say that it has ended. */
 const lastWordsMsMax = 2_000;
@@ -44,15 +37,10 @@ export async function carryOut(drain: Drain, plan: DrainPlan): Promise<DrainRepo
   const { podSelector } = settings.flags;
   const audience = { output, say, live: await output.live() };
   const progress = new Progress(audience, Date.now(), alreadySaid(plan));
-  const { client } = connection;
   const options = {
     ...{ config, podSelector, interrupt, policies: drain.policies, drain: settings.drain },
-    ownPod: ownPodAmong(drain.survey),
-    taint: (nodeName: string) => taintAtItsTurn(drain, nodeName, changes),
-    renew: (nodeName: string) => changeNode(client, nodeName, renewing(wanted)),
-    end: (nodeName: string, isDrained: boolean) =>
-      changeNode(client, nodeName, ending(wanted, isDrained)),
-    untaint: () => takeTaintsBack(drain, changes),
+    ...{ ownPod: ownPodAmong(drain.survey), wanted, changes },
+    onWritten: (notice: NodeWritten) => follow(drain, changes, notice),
   };
   const end = await runDrain(connection, options, progress);
   await endOnOpenNodes(drain, end);
@@ -145,24 +133,26 @@ async function cordonNode(drain: Drain, name: string): Promise<NodeChanges | nul
   }
 }
 
-/** It cordons with the taint where that was not done before, and is refused where its mark is gone since. */
-async function taintAtItsTurn(
+/** Says what was written on a node, and keeps what has changed there. */
+function follow(
   drain: Drain,
-  nodeName: string,
   changes: Map<string, NodeChanges>,
-): Promise<void> {
-  const { connection, wanted } = drain;
+  { command: { nodeName, write }, outcome, written }: NodeWritten,
+): void {
+  const { wanted, say, output } = drain;
   const earlier = changes.get(nodeName);
-  const taint = tainting(wanted, doneBefore(earlier));
-  const change = await changeNode(connection.client, nodeName, taint);
-  if (wanted.cordon && !earlier) sayChange(drain, nodeName, 'cordoned', change);
-  const cordoned = change.cordoned || earlier?.cordoned === true;
-  changes.set(nodeName, { ...change, cordoned });
-}
-
-function doneBefore(changes: NodeChanges | undefined): DoneBefore {
-  if (!changes) return 'nothing';
-  return changes.id === null ? 'cordoned' : 'marked';
+  const isDone = outcome.kind === 'done';
+  if (write.kind === 'taint' && isDone) {
+    const { cordoned = false, tainted = false, id = null } = written;
+    if (wanted.cordon && !earlier)
+      sayChange(drain, nodeName, 'cordoned', { cordoned, tainted, id });
+    changes.set(nodeName, { cordoned: cordoned || earlier?.cordoned === true, tainted, id });
+  }
+  if (write.kind !== 'untaint') return;
+  if ('message' in outcome) warn(output, keptText(nodeName, wanted.taint, outcome.message));
+  if (!isDone || !written.untainted) return;
+  say(`node/${nodeName} untainted`);
+  if (earlier) changes.set(nodeName, { ...earlier, tainted: false });
 }
 
 /** No node is cordoned while a window or a gate may keep it from its turn. */

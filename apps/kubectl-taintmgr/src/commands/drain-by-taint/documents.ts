@@ -1,10 +1,11 @@
 // The outcome of a drain as json and yaml.
-import type { DrainConfig, DrainMachine, DrainPod, PlannedPod } from '@taintmgr/core/drain';
+import type { DrainConfig, DrainPod, PlannedPod } from '@taintmgr/core/drain';
 import { formatDeadline, formatTime, type Instant } from '@taintmgr/core/time';
 import { apiVersion, blockerDocument, taintDocument } from '../../report/documents.ts';
 import type { Verdicts } from './failure-report.ts';
 import type { DrainResult } from './outcome.ts';
 import { goesAnyway } from './plan-table.ts';
+import type { DrainSight } from './progress.ts';
 import { isToGo, tallyOf } from './progress-line.ts';
 import type { DrainSettings } from './settings.ts';
 import { deleterText } from './stop.ts';
@@ -81,7 +82,7 @@ type Changes = ReadonlyMap<string, Pick<NodeOutcome, 'cordoned' | 'tainted'>>;
 
 /** What a drain that was carried out made of its nodes; `verdicts`: of budgets that hold pods. */
 export function outcomes(
-  machine: DrainMachine,
+  machine: DrainSight,
   changes: Changes,
   verdicts: Verdicts,
 ): readonly NodeOutcome[] {

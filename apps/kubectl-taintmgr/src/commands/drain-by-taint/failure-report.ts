@@ -2,7 +2,6 @@
 import type { Pod } from '@taintmgr/core';
 import {
   type Budget,
-  type DrainMachine,
   type DrainPod,
   operatorOf,
   type PredictedBlocker,
@@ -14,6 +13,7 @@ import { printable } from '../../render/printable.ts';
 import { renderTable } from '../../render/table.ts';
 import { operatorSignText } from '../../report/words.ts';
 import type { DrainResult } from './outcome.ts';
+import type { DrainSight } from './progress.ts';
 import { isToGo, nameOf, pauseOf, tallyOf } from './progress-line.ts';
 import type { DrainEnd } from './run.ts';
 import { deleterText } from './stop.ts';
@@ -26,7 +26,7 @@ export type Verdicts = ReadonlyMap<string, PredictedBlocker>;
  * whether waiting helps.
  */
 export function verdictsOf(
-  machine: DrainMachine,
+  machine: DrainSight,
   budgets: readonly Budget[] | null,
   podOf: (uid: string) => Pod | null,
 ): Verdicts {
@@ -63,7 +63,7 @@ export function renderLeft({ result, machine, refusal }: DrainEnd, verdicts: Ver
 /** What is said before the counts, and after them. */
 type Ending = readonly [ending: string, then: string];
 
-function endingOf(result: DrainResult, { stop }: DrainMachine): Ending {
+function endingOf(result: DrainResult, { stop }: DrainSight): Ending {
   if (result !== 'Stopped' || !stop) return endings[result] ?? ['the drain cannot continue', ''];
   return [`stopped because ${deleterText(stop.by)} evicts for the taint and ignores PDBs`, ''];
 }
@@ -75,7 +75,7 @@ const endings: Readonly<Partial<Record<DrainResult, Ending>>> = {
 };
 
 /** Nodes that failed for a reason that is not one of their pods. */
-function failedNodes(machine: DrainMachine): readonly string[] {
+function failedNodes(machine: DrainSight): readonly string[] {
   return machine.nodes().flatMap(({ name, phase }) => {
     if (phase.kind !== 'failed') return [];
     if (phase.message !== null) return [`node ${name}: ${printable(phase.message)}`];

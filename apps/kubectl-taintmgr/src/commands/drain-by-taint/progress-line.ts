@@ -39,7 +39,7 @@ export function isToGo({ state }: DrainPod): boolean {
 }
 
 /** `[n1 1/2] [n2 0/3] 1 of 5 gone; 1 waiting for tolerations to expire (next in 22s), 1 blocked by PDB web (for 42s)` */
-export function progressLine(now: Instant, machine: DrainMachine): string {
+export function progressLine(now: Instant, machine: Pick<DrainMachine, 'nodes' | 'pods'>): string {
   const pods = machine.pods();
   const nodes = machine.nodes();
   const { total, gone } = tallyOf(pods);

@@ -16,6 +16,12 @@ import { deleterText, stopText } from './stop.ts';
 
 const periodMs = 30_000;
 
+/** How far a drain is, for those who report it. */
+export type DrainSight = Pick<
+  DrainMachine,
+  'synced' | 'stop' | 'isTakenOver' | 'nodes' | 'pods' | 'staying'
+>;
+
 /** Where progress is written. */
 export interface Audience {
   readonly output: Output;
@@ -50,7 +56,7 @@ export class Progress {
   }
 
   /** Something that happened. */
-  note(note: DrainNote, machine: DrainMachine): void {
+  note(note: DrainNote, machine: DrainSight): void {
     switch (note.kind) {
       case 'nodeBegun':
         this.#say(`node/${note.node} ${note.wasTainted ? 'already ' : ''}tainted`);
@@ -94,7 +100,7 @@ export class Progress {
   }
 
   /** What nodes and pods wait for, beside their turn; '' stands for all nodes. */
-  holds(nodes: ReadonlyMap<string, string>, machine: DrainMachine): void {
+  holds(nodes: ReadonlyMap<string, string>, machine: DrainSight): void {
     const pods = machine.pods().flatMap((one) => {
       const { pod, hold, state } = one;
       const isQueued = state.kind === 'queued' || state.kind === 'waiting';
@@ -138,7 +144,7 @@ export class Progress {
   }
 
   /** Says where things stand; call it whenever something may have changed. */
-  showCounts(now: Instant, machine: DrainMachine): void {
+  showCounts(now: Instant, machine: DrainSight): void {
     const { live, output } = this.#audience;
     if (live) {
       live.show(progressLine(now, machine));
@@ -164,7 +170,7 @@ export class Progress {
 
   #nodeEnded(
     { node, phase }: Extract<DrainNote, { kind: 'nodeEnded' }>,
-    machine: DrainMachine,
+    machine: DrainSight,
   ): void {
     if (phase.kind === 'vanished') {
       this.#warn(`node ${node} was deleted`);

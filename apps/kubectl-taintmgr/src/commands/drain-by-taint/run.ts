@@ -1,44 +1,56 @@
-// Runs the drain machine against the cluster.
-import type { Command, Config, Event } from '@taintmgr/core';
+// Carries a drain out: the engine with this one NodeDrain, behind the controller's own loop.
+import { type Command, type Config, createEngine, type Event } from '@taintmgr/core';
 import {
+  type DoneBefore,
   type DrainConfig,
-  type DrainMachine,
   type DrainNote,
   looksAtAllPods,
-  SoloDrain,
+  type WriteDrainNode,
 } from '@taintmgr/core/drain';
 import type { NodeDrain } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import { drive, Loop, type LoopOptions, type Machine, type Notice } from '@taintmgr/k8s-adapter';
+import type { CordonAndTaint, NodeChanges } from '@taintmgr/k8s-adapter/drain';
 import type { Connection } from '../../cli/connection.ts';
+import { fieldManager } from '../../cluster/change-node.ts';
 import { type DrainResult, resultOf } from './outcome.ts';
 import type { DrainPolicies } from './policies.ts';
-import type { Progress } from './progress.ts';
-import { Tainter, type TainterOptions } from './tainter.ts';
+import type { DrainSight, Progress } from './progress.ts';
 
-export interface DrainRunOptions extends Omit<TainterOptions, 'onMistake'> {
+export interface DrainRunOptions {
   /** What is asked for, and what that comes to here. */
   readonly drain: NodeDrain;
   readonly config: DrainConfig;
+  readonly wanted: CordonAndTaint;
+  /** What was done to nodes before, and is done from now on. */
+  readonly changes: Map<string, NodeChanges>;
   readonly podSelector: string | undefined;
   readonly policies: DrainPolicies;
   /** The pod of the leader of taintmgr-controller, where its replicas may be among the pods; null: none is. */
   readonly ownPod: Config['ownPod'];
+  readonly interrupt: AbortSignal;
+  /** Hears what came of a write on a node. */
+  readonly onWritten: (notice: NodeWritten) => void;
 }
+
+/** A write on a node that has ended. */
+export type NodeWritten = Extract<Notice, { kind: 'drainWriteFinished' }> & {
+  readonly command: WriteDrainNode;
+};
 
 /** How a drain ended, and how far it came. */
 export interface DrainEnd {
   readonly result: DrainResult;
   /** What the API server refused, where that ended it. */
   readonly refusal: string | null;
-  readonly machine: DrainMachine;
+  readonly machine: DrainSight;
 }
 
 const showEveryMs = 1000;
 
 /**
  * Carries a drain out, until it is finished, Ctrl-C comes, or the API server refuses to show nodes
- * and pods. It is the controller's own loop around another machine, narrowed to these nodes.
+ * and pods.
  */
 export async function runDrain(
   { transport }: Connection,
@@ -47,8 +59,7 @@ export async function runDrain(
 ): Promise<DrainEnd> {
   const { interrupt } = options;
   const stop = new AbortController();
-  const tainter = new Tainter({ ...options, onMistake: () => stop.abort() });
-  const run = new DrainRun(options, progress, tainter, () => stop.abort());
+  const run = new DrainRun(options, progress, () => stop.abort());
   const onInterrupt = (): void => run.end('Interrupted');
   interrupt.addEventListener('abort', onInterrupt, { once: true });
   if (interrupt.aborted) onInterrupt();
@@ -58,11 +69,9 @@ export async function runDrain(
   try {
     const onNotice = (notice: Notice): void => run.notice(notice);
     const onStart = (feed: (event: Event) => void): void => {
-      tainter.feedTo(feed);
       unfollow = options.policies.follow(feed, (why) => progress.policiesRefused(why));
     };
     await drive({ loop, transport, signal: stop.signal, onNotice, onStart });
-    await tainter.written();
   } finally {
     clearInterval(ticker);
     unfollow();
@@ -75,6 +84,7 @@ export async function runDrain(
 function loopOptions({
   config,
   drain,
+  wanted,
   podSelector,
   ownPod,
 }: DrainRunOptions): Omit<LoopOptions, 'machine'> {
@@ -86,7 +96,8 @@ function loopOptions({
   const isOne = names.size === 1;
   return {
     random: Math.random,
-    component: 'kubectl-taintmgr',
+    component: fieldManager,
+    drainer: { fieldManager, by: wanted.by },
     ...(isOne && !takesNodes && { nodes: { fieldSelector: `metadata.name=${only}` } }),
     pods: {
       ...(isOne && !takesAll && { fieldSelector: `spec.nodeName=${only}` }),
@@ -97,66 +108,76 @@ function loopOptions({
   };
 }
 
-/** The drain machine, with its progress reported and its taints put on. */
+/** The engine with one NodeDrain, whose progress is reported. */
 class DrainRun implements Machine {
-  readonly #solo: SoloDrain;
-  readonly #machine: DrainMachine;
+  readonly #engine: ReturnType<typeof createEngine>;
+  readonly #options: DrainRunOptions;
   readonly #progress: Progress;
-  readonly #tainter: Tainter;
   readonly #stop: () => void;
   /** When to give up if nodes and pods are not known by then; null: never. */
   readonly #syncBy: Instant | null;
   /** What is known before anything else. */
   readonly #first: Event[];
+  /** Writes on nodes under way: their ids. */
+  readonly #writes = new Set<string>();
   #result: DrainResult | null = null;
   #refusal: string | null = null;
 
-  constructor(
-    {
-      drain,
-      config,
-      policies,
-      ownPod,
-    }: Pick<DrainRunOptions, 'drain' | 'config' | 'policies' | 'ownPod'>,
-    progress: Progress,
-    tainter: Tainter,
-    stop: () => void,
-  ) {
-    this.#solo = new SoloDrain(drain, config, ownPod);
-    this.#machine = this.#solo.machine;
-    this.#first = [...policies.events];
+  constructor(options: DrainRunOptions, progress: Progress, stop: () => void) {
+    const { config, ownPod, policies } = options;
+    this.#options = options;
+    this.#engine = createEngine({
+      ...{ taintEviction: false, nodeDrains: true, drainProgram: config, ownPod },
+      comparisonOperators: config.comparisonOperators,
+    });
+    this.#first = [{ kind: 'nodeDrainUpsert', drain: carriedOut(options) }, ...policies.events];
     this.#progress = progress;
-    this.#tainter = tainter;
     this.#stop = stop;
     this.#syncBy = config.nodeTimeoutMs === null ? null : Date.now() + config.nodeTimeoutMs;
   }
 
   handle(now: Instant, event: Event): readonly Command[] {
-    const machine = this.#machine;
-    for (const first of this.#first.splice(0)) this.#solo.handle(now, first);
-    const commands = this.#solo.handle(now, event);
-    if (event.kind === 'tick') this.#progress.holds(this.#solo.holds(), machine);
-    for (const note of machine.takeNotes()) this.#note(note);
-    if (machine.synced) this.showCounts(now);
-    if (machine.finished) this.end(resultOf(machine));
-    const isLate = this.#syncBy !== null && now >= this.#syncBy;
-    if (!machine.synced && isLate) this.end('TimedOut');
-    if (machine.stop) this.#tainter.takeBack();
-    return commands.flatMap((command) => {
-      if (command.kind !== 'taintNode' && command.kind !== 'renewMark') return [command];
-      this.#tainter.perform(command);
-      return [];
-    });
+    for (const first of this.#first.splice(0)) this.#engine.handle(now, first);
+    if (event.kind === 'result') this.#writes.delete(event.id);
+    const commands = this.#engine.handle(now, event).map((one) => this.#asOurs(one));
+    const { drain } = this;
+    if (!drain) {
+      if (this.#syncBy !== null && now >= this.#syncBy) this.end('TimedOut');
+      return commands;
+    }
+    if (event.kind === 'tick') this.#progress.holds(drain.holds(), drain.machine);
+    for (const note of drain.takeNotes(now)) this.#note(note);
+    this.showCounts(now);
+    const isOver = drain.machine.finished && this.#writes.size === 0;
+    // What is due, such as the last word on a node, is tried once.
+    if (isOver && (drain.nextWake() ?? Number.POSITIVE_INFINITY) > now) {
+      this.end(resultOf(drain.machine));
+    }
+    return commands;
+  }
+
+  /** The drain, once nodes and pods are known. */
+  get drain(): ReturnType<ReturnType<typeof createEngine>['drain']> {
+    return this.#engine.drain(this.#options.wanted.id);
   }
 
   #note(note: DrainNote): void {
-    this.#progress.note(note, this.#machine);
-    if (note.kind !== 'nodeEnded' || note.phase.kind === 'vanished') return;
-    this.#tainter.end(note.node, note.phase.kind === 'drained');
+    if (this.drain) this.#progress.note(note, this.drain.machine);
+  }
+
+  /** A write on a node, by what was done there before the drain began. */
+  #asOurs(command: Command): Command {
+    if (command.kind !== 'writeDrainNode') return command;
+    this.#writes.add(command.id);
+    const { write } = command;
+    const before = this.#options.changes.get(command.nodeName);
+    if (write.kind !== 'taint' || !before) return command;
+    const done: DoneBefore = before.id === null ? 'cordoned' : 'marked';
+    return { ...command, write: { ...write, before: done } };
   }
 
   nextWake(): Instant | null {
-    return this.#machine.synced ? this.#solo.nextWake() : this.#syncBy;
+    return this.drain ? this.#engine.nextWake() : this.#syncBy;
   }
 
   /** The first reason to end counts. */
@@ -166,10 +187,11 @@ class DrainRun implements Machine {
   }
 
   showCounts(now: Instant): void {
-    if (this.#result === null) this.#progress.showCounts(now, this.#machine);
+    if (this.#result === null && this.drain) this.#progress.showCounts(now, this.drain.machine);
   }
 
   notice(notice: Notice): void {
+    if (isOnNode(notice)) this.#options.onWritten(notice);
     if (notice.kind === 'watching') this.#progress.reconnected();
     if (notice.kind !== 'reconnecting') return;
     const { message, status } = notice.failure;
@@ -181,7 +203,39 @@ class DrainRun implements Machine {
   }
 
   ending(): DrainEnd {
-    const result = this.#result ?? resultOf(this.#machine);
-    return { result, refusal: this.#refusal, machine: this.#machine };
+    const machine = this.drain?.machine ?? unseen(this.#options.config);
+    return { result: this.#result ?? resultOf(machine), refusal: this.#refusal, machine };
   }
+}
+
+function isOnNode(notice: Notice): notice is NodeWritten {
+  return notice.kind === 'drainWriteFinished' && notice.command.kind === 'writeDrainNode';
+}
+
+/** The NodeDrain as the engine is told of it: by its marks, for these nodes, without an object that is to be guarded. */
+function carriedOut({ drain, config, wanted }: DrainRunOptions): NodeDrain {
+  const { key, value, effect } = config.taint;
+  const taint = { key, value, effect: effect === 'NoExecute' ? effect : 'NoSchedule' } as const;
+  const { nodeSelector: _, ...spec } = drain.spec;
+  return {
+    ...{ ...drain, name: wanted.id, uid: wanted.run, isGuarded: true },
+    spec: {
+      ...{ ...spec, taint, nodes: config.targets.map(({ name }) => name) },
+      // All nodes are cordoned by now that are to be at the start; what failed is taken back at the end.
+      ...{ cordon: wanted.cordon ? 'AtTurn' : 'Never', onFailure: 'KeepTaint' },
+    },
+  };
+}
+
+/** The drain of which nothing is known yet but its nodes. */
+function unseen({ targets }: DrainConfig): DrainSight {
+  const wave = { name: '', nodesAtOnceMax: null };
+  return {
+    synced: false,
+    stop: null,
+    isTakenOver: false,
+    pods: () => [],
+    staying: () => [],
+    nodes: () => targets.map((one) => ({ wave, ...one, phase: { kind: 'pending' } })),
+  };
 }

@@ -2,10 +2,6 @@
 
 import { formatTaint, type Taint } from '@taintmgr/core';
 import type { DrainStop, ForeignDeletion } from '@taintmgr/core/drain';
-import { isNamed, type NodeChanges, untainting } from '@taintmgr/k8s-adapter/drain';
-import { warn } from '../../cli/output.ts';
-import { changeNode } from '../../cluster/change-node.ts';
-import type { Drain } from './drain.ts';
 import { nameOf } from './progress-line.ts';
 
 /** The controller that marks pods so, where managedFields do not say who did. */
@@ -39,27 +35,8 @@ export function stopHint({ by }: DrainStop, taint: Taint): string {
   return `hint: drain with ${other}, for which nobody else evicts, or ${off}`;
 }
 
-/**
- * Takes back the taints that this drain has put on, so that nobody else evicts for them any more; the
- * nodes stay cordoned. Where that fails it says what to do by hand.
- */
-export async function takeTaintsBack(
-  { connection, wanted, survey, output, say }: Drain,
-  changes: Map<string, NodeChanges>,
-): Promise<void> {
-  for (const { node } of survey.nodes) {
-    try {
-      const isMeant = isNamed(wanted.id);
-      const isBack = await changeNode(connection.client, node.name, untainting(isMeant));
-      if (!isBack) continue;
-      say(`node/${node.name} untainted`);
-      const before = changes.get(node.name);
-      if (before) changes.set(node.name, { ...before, tainted: false });
-    } catch (error) {
-      const { key, effect } = wanted.taint;
-      const why = error instanceof Error ? error.message : String(error);
-      const command = `kubectl taint nodes ${node.name} ${key}:${effect}-`;
-      warn(output, `node ${node.name} keeps ${formatTaint(wanted.taint)}: ${why}; run: ${command}`);
-    }
-  }
+/** What to do by hand where the taint could not be taken back. */
+export function keptText(nodeName: string, taint: Taint, why: string): string {
+  const command = `kubectl taint nodes ${nodeName} ${taint.key}:${taint.effect}-`;
+  return `node ${nodeName} keeps ${formatTaint(taint)}: ${why}; run: ${command}`;
 }

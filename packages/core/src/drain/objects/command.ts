@@ -6,10 +6,17 @@ import type { Owner, PodRef } from '../../model/pod.ts';
 import type { Taint } from '../../model/taint.ts';
 import type { AlertQuery, DrainWindow, ObjectState } from '../../policy/node-drain.ts';
 
+/** What a drain has done to a node before it taints it; left out: nothing. */
+export type DoneBefore =
+  /** It has seen to the cordon, if that is wanted: who uncordons a node meanwhile is not fought. */
+  | 'cordoned'
+  /** The same, and it has left its mark: without that, somebody has undone the drain there. */
+  | 'marked';
+
 /** What a drain writes on one of its nodes, and by which it is known there. */
 export type NodeDrainWrite =
   /** Cordon it, if that is wanted, put the taint on, and show that we are at work: in one write. */
-  | { readonly kind: 'taint'; readonly cordon: boolean }
+  | { readonly kind: 'taint'; readonly cordon: boolean; readonly before?: DoneBefore }
   | { readonly kind: 'cordon' }
   /** Show that we are still at work. */
   | { readonly kind: 'renew' }

@@ -11,6 +11,7 @@ import type { OwnReplicas } from '../../own-replicas.ts';
 import type { NodeDrain } from '../../policy/node-drain.ts';
 import { isTakenOver } from '../../policy/takeover.ts';
 import type { Change, StoreView } from '../../store.ts';
+import type { DrainConfig } from '../config.ts';
 import { deletedByPolicy, hasToGo } from '../policy-deletions.ts';
 import type { NodeDrainCommand } from './command.ts';
 import type { SettingWrites } from './marks.ts';
@@ -24,7 +25,7 @@ import { Workloads } from './workloads.ts';
 type NodeDrainsConfig = Pick<
   EvictionConfig,
   'leader' | 'comparisonOperators' | 'mode' | 'takeover'
-> & { readonly taintEviction: boolean };
+> & { readonly taintEviction: boolean; readonly drainProgram: DrainConfig | null };
 
 const notKnown: OtherEvictors = {
   kind: 'unknown',
@@ -74,6 +75,11 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
         this.#rest.state(run, () => run.state(now)) ?? run.state(now),
       ]),
     );
+  }
+
+  /** The drain of this name that is being carried out, or was; null: there is none. */
+  run(name: string): NodeDrainRun | null {
+    return this.#runs.get(name) ?? null;
   }
 
   handle(now: Instant, event: Event, changes: readonly Change[]): readonly NodeDrainCommand[] {
@@ -174,7 +180,7 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
   #newRun(now: Instant, drain: NodeDrain, written?: SettingWrites): NodeDrainRun {
     const holdOf = (one: NodeDrain, node: Node): DrainHold | null => this.#holdOf(one, node);
     this.#serial += 1;
-    const { comparisonOperators } = this.#config;
+    const { comparisonOperators, drainProgram: program } = this.#config;
     const replicas = this.#replicas;
     const shared = {
       store: this.#store,
@@ -182,7 +188,8 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
       replicas,
       comparisonOperators,
     };
-    const surroundings = { ...shared, written, serial: this.#serial, holdOf };
+    const own = { program, ...(program ? { holdOf: () => null } : { holdOf }) };
+    const surroundings = { ...shared, written, serial: this.#serial, ...own };
     return new NodeDrainRun(now, drain, surroundings);
   }
 

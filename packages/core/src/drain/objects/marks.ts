@@ -83,6 +83,11 @@ export class DrainMarks {
     });
   }
 
+  /** The node of a write under way that may set something; null: it is none. */
+  nodeOf(id: string): string | null {
+    return this.#sent.get(id) ?? null;
+  }
+
   isOn(nodeName: string): boolean {
     const { drainMarks = [] } = this.#site.store.node(nodeName) ?? {};
     return drainMarks.some(({ id }) => id === this.#site.drain().name);

@@ -4,8 +4,9 @@ import type { Event } from '../../event.ts';
 import { earliest, type Instant } from '../../kernel/time.ts';
 import type { MatchOptions } from '../../model/toleration.ts';
 import type { NodeDrain } from '../../policy/node-drain.ts';
+import type { DrainConfig } from '../config.ts';
 import { type DrainCommand, DrainMachine } from '../machine.ts';
-import { isEnded } from '../state.ts';
+import { type DrainNote, isEnded } from '../state.ts';
 import type { NodeDrainCommand } from './command.ts';
 import { DrainConditions } from './conditions.ts';
 import { StartCordons } from './cordons.ts';
@@ -27,6 +28,8 @@ export interface RunSurroundings extends HoldSurroundings, MatchOptions {
   readonly serial: number;
   /** What earlier runs of the same drain have written; left out: nothing. */
   readonly written?: SettingWrites | undefined;
+  /** The settings of a program that carries out this drain alone, for somebody who looks on; null: a controller does. */
+  readonly program: DrainConfig | null;
 }
 
 /**
@@ -52,11 +55,13 @@ export class NodeDrainRun {
   #actAt: Instant | null;
   /** Whether its time after its end is over. */
   #isDeleting = false;
+  /** What nobody has taken yet; a controller takes none. */
+  #notes: DrainNote[] = [];
 
   constructor(now: Instant, drain: NodeDrain, surroundings: RunSurroundings) {
     this.#drain = drain;
     this.#surroundings = surroundings;
-    const { store, comparisonOperators } = surroundings;
+    const { store, comparisonOperators, program } = surroundings;
     const before = begunWith(drain);
     const nodes = nodesOf(drain, before, store);
     const pods = nodes.flatMap(({ name }) => [...store.podsOn(name)]);
@@ -69,16 +74,20 @@ export class NodeDrainRun {
       nodes: () => this.#begunNodes(),
       isGoing: (uid) => this.#machine.isGoing(uid),
     });
-    const config = drainConfigOf(drain, new Set(leaving));
-    const own = { comparisonOperators, isUnattended: true };
-    this.#machine = new DrainMachine({ ...config, ...own }, this.#gates);
+    const config = program ?? {
+      ...drainConfigOf(drain, new Set(leaving)),
+      comparisonOperators,
+      isUnattended: true,
+    };
+    this.#machine = new DrainMachine({ ...config, targets: [] }, this.#gates);
     this.#goneBefore = new GoneBefore(drain, { store, machine: this.#machine });
     const site = { store, machine: this.#machine, drain: () => this.#drain };
     this.#marks = new DrainMarks({ ...site, prefix: this.#idOf('write') }, surroundings.written);
     this.#conditions = new DrainConditions(this.#idOf(''), store);
     this.#holds = new DrainHolds(drain, this.#idOf(''), this.#machine, {
       ...surroundings,
-      nodesMax,
+      // Whoever looks on may name any number, and hears of a node that must not begin.
+      ...(program ? { endsRefused: true } : { nodesMax }),
       holdOf: (one, node) =>
         this.#rollBacks.holdOf(node.name) ?? this.#cordons.hold ?? surroundings.holdOf(one, node),
     });
@@ -104,6 +113,7 @@ export class NodeDrainRun {
       marks: this.#marks,
       holds: this.#holds,
       cordons: this.#cordons,
+      isOfProgram: program !== null,
       hasBegun: () => this.#startedAt !== null,
       hasWorked: (name) => this.#goneBefore.isSome(name),
       forget: (name) => this.#countForgotten(now, name),
@@ -117,6 +127,25 @@ export class NodeDrainRun {
 
   get drain(): NodeDrain {
     return this.#drain;
+  }
+
+  get machine(): DrainMachine {
+    return this.#machine;
+  }
+
+  /** What it waits for, in words: by node, and for all of them ('') while none begins. */
+  holds(): ReadonlyMap<string, string> {
+    const { closed } = this.#holds;
+    const held = Array.from(this.#holds.all, ([name, { message }]) => [name, message] as const);
+    if (closed === null) return new Map(held);
+    const others = held.filter(([, message]) => message !== closed.message);
+    return new Map([['', closed.message], ...others]);
+  }
+
+  /** What happened since the last call, where a program runs it. */
+  takeNotes(now: Instant): readonly DrainNote[] {
+    this.#heedNotes(now);
+    return this.#notes.splice(0);
   }
 
   /** Pods that have left nodes which were forgotten. */
@@ -296,14 +325,20 @@ export class NodeDrainRun {
     if (cordons) this.#holds.look(now);
     const commands = this.#machine.handle(now, { kind: 'tick' });
     const questions = this.#holds.ask(now);
-    for (const note of this.#machine.takeNotes()) {
+    this.#heedNotes(now);
+    return [...questions, ...commands.map((command) => this.#asOurs(now, command))];
+  }
+
+  #heedNotes(now: Instant): void {
+    const notes = this.#machine.takeNotes();
+    if (this.#surroundings.program) this.#notes.push(...notes);
+    for (const note of notes) {
       if (note.kind === 'stopped') this.#marks.takeTaintsBack(now);
       else if (note.kind === 'nodeEnded') {
         this.#cordons.forget(note.node);
         this.#marks.end(now, note.node, note.phase);
       }
     }
-    return [...questions, ...commands.map((command) => this.#asOurs(now, command))];
   }
 
   /** A command of the drain machine, by the words of NodeDrains. */
@@ -340,7 +375,10 @@ export class NodeDrainRun {
     if (this.#holds.answered(now, id, outcome)) return;
     if (this.#conditions.settle(now, id, outcome)) return;
     if (this.#gates.settle(now, id, outcome)) return;
+    const setOn = this.#marks.nodeOf(id);
     const ended = this.#marks.settle(now, id, outcome);
+    // It may have come after the taints were taken back.
+    if (setOn !== null && this.#machine.stop) this.#marks.want(now, setOn, { kind: 'untaint' });
     if (ended) {
       const { wrote, isDone } = ended;
       if (wrote.kind !== 'node') return;

@@ -46,6 +46,23 @@ export function drainConfigOf({ spec }: NodeDrain, leaving: ReadonlySet<string>)
   });
 }
 
+/** The settings for these nodes, wave after wave; `own` are those of the program that runs it. */
+export function soloDrainConfig(
+  drain: NodeDrain,
+  nodes: readonly Node[],
+  own: Partial<Omit<DrainConfig, 'targets'>>,
+): DrainConfig {
+  const targets = inWaves(drain, nodes).map((node) => {
+    return { name: node.name, zone: node.zone ?? '', wave: waveOf(drain, node) };
+  });
+  return resolveDrainConfig({ ...drainConfigOf(drain, new Set()), ...own, targets });
+}
+
+/** Whether pods of other nodes matter too: what a workload has elsewhere. */
+export function looksAtAllPods({ spec: { limits, pods } }: NodeDrain): boolean {
+  return limits.maxUnavailable !== undefined || pods.singleReplicas === 'RolloutRestart';
+}
+
 const respects = { Respect: 'tolerations', NoWait: 'limitless', Ignore: 'nothing' } as const;
 
 /** The same as the eviction of a pod takes it. */

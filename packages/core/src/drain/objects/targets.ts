@@ -22,6 +22,8 @@ export interface TargetSite {
   readonly cordons: StartCordons;
   readonly marks: DrainMarks;
   readonly drain: () => NodeDrain;
+  /** Whether a program runs it: its nodes were there, and marks on others are those of an earlier run. */
+  readonly isOfProgram: boolean;
   readonly hasBegun: () => boolean;
   /** True where pods of the node had gone before. */
   readonly hasWorked: (name: string) => boolean;
@@ -50,10 +52,11 @@ export class DrainTargets {
 
   /** Begins with these nodes, and those that are missing; `begunWith`: the names of an earlier run's. */
   begin(now: Instant, begunWith: ReadonlySet<string>, nodes: readonly Node[]): void {
-    const { store, machine, drain } = this.#site;
+    const { store, machine, drain, isOfProgram } = this.#site;
     for (const target of missingTargets(now, drain(), begunWith, store)) {
-      this.#uids.set(target.name, '');
-      machine.add(now, target);
+      const { name, zone } = target;
+      this.#uids.set(name, '');
+      machine.add(now, isOfProgram ? { name, zone } : target);
       for (const pod of store.podsOn(target.name)) machine.handle(now, { kind: 'podUpsert', pod });
     }
     for (const node of nodes) this.#add(now, node, knownOf(drain(), node.name));
@@ -123,8 +126,8 @@ export class DrainTargets {
 
   /** A node that was taken out of the drain has nothing of it any more. */
   #releaseStray(now: Instant, nodeName: string): void {
-    const { marks } = this.#site;
-    if (this.#uids.has(nodeName) || !marks.isOn(nodeName)) return;
+    const { marks, isOfProgram } = this.#site;
+    if (isOfProgram || this.#uids.has(nodeName) || !marks.isOn(nodeName)) return;
     marks.want(now, nodeName, { kind: 'undo' });
   }
 

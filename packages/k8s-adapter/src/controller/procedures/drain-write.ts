@@ -1,10 +1,15 @@
 // How a NodeDrain is carried out on its nodes, and how it is kept until it is undone.
 import type { Command, Outcome } from '@taintmgr/core';
 import type { Instant, Millis } from '@taintmgr/core/time';
-import { type CordonAndTaint, cordoning, tainting } from '../../drain/cordon-and-taint.ts';
+import {
+  type CordonAndTaint,
+  cordoning,
+  type NodeChanges,
+  tainting,
+} from '../../drain/cordon-and-taint.ts';
 import { guardRequest, nodeDrainPath } from '../../drain/guard.ts';
 import { drainableNode, type NodeChange, patchNodeRequest } from '../../drain/node-change.ts';
-import { isMarkOf, undoing, untainting } from '../../drain/undo.ts';
+import { isMarkOf, type NodeUndone, undoing, untainting } from '../../drain/undo.ts';
 import { ending, renewing } from '../../drain/working-mark.ts';
 import { type Answer, dateHeader, failureOf, succeeded } from '../../proto/answer.ts';
 import { getRequest, objectRequest } from '../../proto/api-request.ts';
@@ -33,11 +38,23 @@ export interface DrainWriteNotice {
   readonly command: WriteDrainNode | GuardDrain | DeleteDrain | RestartRollout;
   readonly outcome: Outcome;
   readonly took: Millis;
-  /** What undoing has left as it is, and why. */
-  readonly left: readonly string[];
+  /** What it has changed on a node, and what undoing has left there. */
+  readonly written: WrittenOnNode;
+}
+
+/** What writing on a node came to, by what was to be written; empty: nothing was found out. */
+type WrittenOnNode = Partial<NodeChanges & NodeUndone>;
+
+/** Who drains. */
+export interface Drainer {
+  /** In metadata.managedFields. */
+  readonly fieldManager: string;
+  /** As marks say it; '': nobody knows. */
+  readonly by: string;
 }
 
 const fieldManager = 'taintmgr-controller';
+const controller: Drainer = { fieldManager, by: fieldManager };
 const conflictsMax = 5;
 
 interface State {
@@ -49,8 +66,11 @@ interface State {
  * The node is read, and written only as it was read: refused with 409 because somebody else was
  * quicker, it is read and looked at again.
  */
-export function drainNodeWriting(command: WriteDrainNode): Task<DrainWriteNotice> {
-  let left: readonly string[] = [];
+export function drainNodeWriting(
+  command: WriteDrainNode,
+  drainer: Drainer = controller,
+): Task<DrainWriteNotice> {
+  let written: WrittenOnNode = {};
   const read = (conflicts: number): StateStep<State> =>
     send<State>({ kind: 'reading', conflicts }, getNodeRequest(command.nodeName));
   const resume = (state: State, answer: Answer, wall: Instant): StateStep<State> => {
@@ -64,35 +84,36 @@ export function drainNodeWriting(command: WriteDrainNode): Task<DrainWriteNotice
     if (state.kind === 'writing') return finish({ kind: 'done' });
     const node = drainableNode(parseJson(answer.body));
     const at = dateHeader(answer.headers) ?? wall;
-    const change = changeOf(command, (lines) => {
-      left = lines;
-    });
-    const result = change(node, at);
-    if (result.kind === 'refused') return finish(changed(result.message));
-    if (!result.patch) return finish({ kind: 'done' });
-    const request = patchNodeRequest(node, result.patch, fieldManager);
+    const change = changeOf(command, drainer)(node, at);
+    if (change.kind === 'refused') {
+      const { message, takenOver } = change;
+      return finish({ ...changed(message), ...(takenOver && { takenOver }) });
+    }
+    written = change.result ?? {};
+    if (!change.patch) return finish({ kind: 'done' });
+    const request = patchNodeRequest(node, change.patch, drainer.fieldManager);
     return send<State>({ ...state, kind: 'writing' }, request);
   };
   return {
     ...{ kind: 'task', id: command.id, deposed: failedUnasked, outlastsStop: false },
     first: stepsFrom(read(0), resume),
-    ended: (outcome, took) => ({ kind: 'drainWriteFinished', command, outcome, took, left }),
+    ended: (outcome, took) => ({ kind: 'drainWriteFinished', command, outcome, took, written }),
   };
 }
 
 /** What becomes of the node; the names that drains of this controller go by are those of their objects. */
 function changeOf(
   { drain, uid, taint, write }: WriteDrainNode,
-  leave: (left: readonly string[]) => void,
-): NodeChange<unknown> {
+  { by }: Drainer,
+): NodeChange<WrittenOnNode | undefined> {
   const wanted = (cordon: boolean): CordonAndTaint => {
-    return { id: drain, run: uid, by: fieldManager, taint, cordon };
+    return { id: drain, run: uid, by, taint, cordon };
   };
   switch (write.kind) {
     case 'cordon':
       return cordoning(wanted(true));
     case 'taint':
-      return tainting(wanted(write.cordon), 'nothing');
+      return tainting(wanted(write.cordon), write.before);
     case 'renew':
       return renewing({ run: uid, taint });
     case 'end':
@@ -100,11 +121,7 @@ function changeOf(
     case 'untaint':
       return untainting(isMarkOf(drain));
     case 'undo':
-      return (node, at) => {
-        const undone = undoing(isMarkOf(drain))(node, at);
-        if (undone.kind === 'changed') leave(undone.result.left);
-        return undone;
-      };
+      return undoing(isMarkOf(drain));
   }
 }
 
@@ -128,7 +145,7 @@ export function drainGuarding(command: GuardDrain): Task<DrainWriteNotice> {
       send<'reading' | 'writing'>('reading', getRequest(nodeDrainPath(drain))),
       resume,
     ),
-    ended: (outcome, took) => ({ kind: 'drainWriteFinished', command, outcome, took, left: [] }),
+    ended: (outcome, took) => ({ kind: 'drainWriteFinished', command, outcome, took, written: {} }),
   };
 }
 
@@ -153,6 +170,6 @@ export function drainDeleting(command: DeleteDrain): Task<DrainWriteNotice> {
   return {
     ...{ kind: 'task', id: command.id, deposed: failedUnasked, outlastsStop: false },
     first: stepsFrom(send<'reading' | 'writing'>('reading', getRequest(path)), resume),
-    ended: (outcome, took) => ({ kind: 'drainWriteFinished', command, outcome, took, left: [] }),
+    ended: (outcome, took) => ({ kind: 'drainWriteFinished', command, outcome, took, written: {} }),
   };
 }

@@ -15,6 +15,7 @@ import {
 import { conditionsSetting } from './drain-conditions.ts';
 import { drainAsking } from './drain-question.ts';
 import {
+  type Drainer,
   type DrainWriteNotice,
   drainDeleting,
   drainGuarding,
@@ -72,13 +73,15 @@ export interface EngineProcedureOptions {
   readonly removal?: ExecuteOptions;
   /** Where what limits have counted is kept; left out: nowhere. */
   readonly limitsLease?: LeaseName;
+  /** Who writes drains on nodes; left out: taintmgr-controller. */
+  readonly drainer?: Drainer;
 }
 
 /** What the engine wants done, and how that is done. */
 export function engineProcedures(
   options: EngineProcedureOptions = {},
 ): Procedures<Command, EngineNotice> {
-  const { removal = {}, limitsLease } = options;
+  const { removal = {}, limitsLease, drainer } = options;
   const limits = limitsLease ? new LimitRecords(limitsLease) : null;
   const remove = (command: Removal, given: Circumstances): Task<EngineNotice> =>
     removing(command, given, removal);
@@ -93,7 +96,7 @@ export function engineProcedures(
     keepLimits: record,
     recordLimitEvent: (command) =>
       limits ? { kind: 'event', event: limits.event(command) } : { kind: 'nothing' },
-    writeDrainNode: drainNodeWriting,
+    writeDrainNode: (command) => drainNodeWriting(command, drainer),
     guardDrain: drainGuarding,
     deleteDrain: drainDeleting,
     setDrainConditions: conditionsSetting,

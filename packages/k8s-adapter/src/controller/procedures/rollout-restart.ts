@@ -87,7 +87,7 @@ export function rolloutRestarting(command: RestartRollout): Task<DrainWriteNotic
       send<State>({ kind: 'readingSet' }, getRequest(path('replicasets', owner.name))),
       resume,
     ),
-    ended: (outcome, took) => ({ kind: 'drainWriteFinished', command, outcome, took, left: [] }),
+    ended: (outcome, took) => ({ kind: 'drainWriteFinished', command, outcome, took, written: {} }),
   };
 }
 

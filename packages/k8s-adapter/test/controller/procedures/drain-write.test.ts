@@ -38,7 +38,7 @@ class World {
     let step = task.first;
     while (step.kind === 'send') step = step.onAnswer(this.#answer(step.request), start);
     const notice = task.ended(step.outcome, 0, null);
-    if (notice?.kind === 'drainWriteFinished') this.left = notice.left;
+    if (notice?.kind === 'drainWriteFinished') this.left = notice.written.left ?? [];
     return step.outcome;
   }
 

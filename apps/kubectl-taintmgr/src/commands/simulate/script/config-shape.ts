@@ -115,7 +115,7 @@ const lifecycle = objectOf<Omit<LifecycleConfig, SaidByManifests>>({
 const ownPod = orNull(objectOf<NonNullable<Config['ownPod']>>({ namespace: text, name: text }));
 
 /** The options of the engine. */
-export const engineShape: Check = objectOf<Omit<Config, SaidByManifests>>({
+export const engineShape: Check = objectOf<Omit<Config, SaidByManifests | 'drainProgram'>>({
   ...policy,
   semantics: checked,
   taintEviction: truth,
