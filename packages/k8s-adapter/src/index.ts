@@ -17,9 +17,9 @@ export {
   resumeLimitsRequest,
 } from './controller/procedures/limit-record.ts';
 export type {
-  ExecuteOptions,
   KeepTaintStarts,
   Removal,
+  RemovePodOptions,
 } from './controller/procedures/pod-removal.ts';
 export type { PublisherNotice } from './controller/publisher-notice.ts';
 export type { StatedCondition } from './controller/status-conditions.ts';
@@ -41,7 +41,7 @@ export type { SetPressureConditions } from './controller/procedures/pressure.ts'
 export type {
   EvictUnderPressure,
   PressureRemoval,
-} from './controller/procedures/pressure-eviction.ts';
+} from './controller/procedures/pressure.ts';
 export { ownConditionType, ownTaintKey } from './pressure/conditions.ts';
 export { defaultPollOptions, type PollOptions } from './pressure/summary-poller.ts';
 

@@ -2,7 +2,6 @@
 
 import type { Outcome } from '@taintmgr/core';
 import { earlier, type Instant } from '@taintmgr/core/time';
-import type { Answer } from '../proto/answer.ts';
 import type { RequestEffect } from '../proto/api-request.ts';
 import type { Random } from '../proto/backoff.ts';
 import { Calls, type FinishedCall } from '../proto/calls.ts';
@@ -12,12 +11,12 @@ import { ownWallClock, type WallClock } from './clock/server-clock.ts';
 import { EventRecorder, type EventRecorderNotice } from './event-recorder.ts';
 import { EventTurn } from './event-turn.ts';
 import {
+  type Call,
   type Circumstances,
-  finish,
+  failedUnasked,
   type Procedure,
   type Procedures,
   type Task,
-  type TaskStep,
 } from './task.ts';
 
 /** Whether this replica may change anything at this instant. */
@@ -29,13 +28,9 @@ export type ExecutorEffect<N> =
   | { readonly kind: 'result'; readonly id: string; readonly outcome: Outcome }
   | { readonly kind: 'notice'; readonly notice: N | EventRecorderNotice };
 
-/** What is kept of a task while its requests are under way: not the first of them. */
-type TaskUnderWay<N> = Pick<Task<N>, 'id' | 'deposed' | 'ended' | 'outlastsStop'>;
-
-interface Leg<N> {
-  readonly task: TaskUnderWay<N>;
+interface TaskUnderWay<N> {
+  readonly task: Task<N>;
   readonly since: Instant;
-  readonly onAnswer: (answer: Answer, wall: Instant) => TaskStep<N>;
 }
 
 export interface ExecutorOptions<C extends { readonly kind: string }, N> {
@@ -68,7 +63,7 @@ export class Executor<C extends { readonly kind: string }, N> {
   #effects: ExecutorEffect<N>[] = [];
   #serial = 0;
   #stopped = false;
-  readonly #calls = new Calls<Leg<N>>();
+  readonly #calls = new Calls<TaskUnderWay<N>>();
   readonly #procedures: Procedures<C, N>;
   readonly #recorder: EventRecorder;
   readonly #turn = new EventTurn();
@@ -157,19 +152,18 @@ export class Executor<C extends { readonly kind: string }, N> {
 
   #begin(now: Instant, task: Task<N>): readonly ExecutorEffect<N>[] {
     if (this.#stopped) return [];
-    const { id, deposed, ended, outlastsStop, begun = null, first } = task;
-    this.#notice(begun);
-    this.#take(now, { id, deposed, ended, outlastsStop }, now, first);
+    this.#notice(task.begun ?? null);
+    this.#take(now, { task, since: now }, task.steps.next());
     return this.#drain();
   }
 
-  #finished(now: Instant, { purpose, answer }: FinishedCall<Leg<N>>): void {
-    const { task, since, onAnswer } = purpose;
+  #finished(now: Instant, { purpose, answer }: FinishedCall<TaskUnderWay<N>>): void {
     this.#turn.ended(now);
-    this.#take(now, task, since, onAnswer(answer, this.#clock.wall(now)));
+    const wall = this.#clock.wall(now);
+    this.#take(now, purpose, purpose.task.steps.next({ answer, wall }));
   }
 
-  #giveUp(now: Instant, calls: readonly FinishedCall<Leg<N>>[]): void {
+  #giveUp(now: Instant, calls: readonly FinishedCall<TaskUnderWay<N>>[]): void {
     for (const call of calls) {
       this.#effects.push({ kind: 'abort', id: call.id });
       this.#finished(now, call);
@@ -177,25 +171,34 @@ export class Executor<C extends { readonly kind: string }, N> {
   }
 
   /** The only place where a request of a command leaves. */
-  #take(now: Instant, task: TaskUnderWay<N>, since: Instant, step: TaskStep<N>): void {
-    if (step.kind === 'finished') {
-      const { outcome, refusal } = step;
-      this.#notice(task.ended(outcome, now - since, refusal));
-      this.#effects.push({ kind: 'result', id: task.id, outcome });
+  #take(now: Instant, underWay: TaskUnderWay<N>, step: IteratorResult<Call<N>, Outcome>): void {
+    if (step.done) {
+      this.#end(now, underWay, step.value);
       return;
     }
+    const { task } = underWay;
     if (this.#stopped && !task.outlastsStop) return;
     if (!this.#mayAct(now)) {
-      this.#take(now, task, since, finish(task.deposed(leadsNoMore, false)));
+      this.#depose(now, underWay, leadsNoMore, false);
       return;
     }
-    const { request, onAnswer, notice } = step;
+    const { request, notice } = step.value;
     this.#notice(notice);
     this.#serial += 1;
     const id = `call/${this.#serial}`;
-    this.#calls.begin(now, id, request, { task, since, onAnswer });
+    this.#calls.begin(now, id, request, underWay);
     this.#turn.begun(now);
     this.#effects.push({ kind: 'send', id, request });
+  }
+
+  #depose(now: Instant, underWay: TaskUnderWay<N>, message: string, isHungUp: boolean): void {
+    const { deposed = failedUnasked } = underWay.task;
+    this.#end(now, underWay, deposed(message, isHungUp));
+  }
+
+  #end(now: Instant, { task, since }: TaskUnderWay<N>, outcome: Outcome): void {
+    this.#notice(task.ended?.(outcome, now - since) ?? null);
+    this.#effects.push({ kind: 'result', id: task.id, outcome });
   }
 
   #notice(notice: N | null): void {
@@ -207,7 +210,7 @@ export class Executor<C extends { readonly kind: string }, N> {
       for (const { id, purpose } of this.#calls.cancel()) {
         this.#effects.push({ kind: 'abort', id });
         this.#turn.ended(now);
-        this.#take(now, purpose.task, purpose.since, finish(purpose.task.deposed(hungUp, true)));
+        this.#depose(now, purpose, hungUp, true);
       }
     }
     return this.#drain();

@@ -4,8 +4,8 @@ import type { KubeletAddress } from '../pressure/convert.ts';
 import { ControlLoop } from './loop.ts';
 import type { LoopNotice, LoopSettings, Machine } from './loop-parts.ts';
 import { type PressureSourceOptions, pressureSources } from './pressure-sources.ts';
+import type { PressureRemoval } from './procedures/pressure.ts';
 import { type PressureCommandNotice, pressureProcedures } from './procedures/pressure.ts';
-import type { PressureRemoval } from './procedures/pressure-eviction.ts';
 
 export interface PressureLoopOptions extends PressureSourceOptions, LoopSettings {
   /** The node pressure machine, or what stands around it. */

@@ -2,9 +2,20 @@
 
 import type { Outcome } from '@taintmgr/core';
 import type { Instant, Millis } from '@taintmgr/core/time';
-import type { Answer, Failure } from '../proto/answer.ts';
-import type { ApiRequest } from '../proto/api-request.ts';
+import {
+  type Answer,
+  answerValue,
+  type Failure,
+  failureOf,
+  noAnswer,
+  type Responded,
+  succeeded,
+} from '../proto/answer.ts';
+import { type ApiRequest, getRequest } from '../proto/api-request.ts';
+import { isMissing } from '../proto/denial.ts';
 import type { ClusterEvent } from '../proto/event-requests.ts';
+import { asList, asRecord, asText, type JsonRecord } from '../proto/json.ts';
+import { PageWalk } from '../proto/page-walk.ts';
 
 /** What carrying out a command comes to. */
 type Work<N> =
@@ -18,33 +29,38 @@ export interface Task<N> {
   readonly kind: 'task';
   /** Of its command. */
   readonly id: string;
-  readonly first: TaskStep<N>;
+  /** Runs the command. Nobody resumes it after its end, or after the replica has been deposed. */
+  readonly steps: Steps<Outcome, N>;
   /** What people get to know when it begins; left out: nothing. */
   readonly begun?: N;
-  /** The outcome where the replica may not go on, and why in words; `isHungUp`: in the midst of a request. */
-  readonly deposed: (message: string, isHungUp: boolean) => Outcome;
-  /** What people get to know at the end; null: nothing. */
-  readonly ended: (outcome: Outcome, took: Millis, refusal: string | null) => N | null;
-  /** Whether a stop lets it come to its end; otherwise no further request of it goes out. */
-  readonly outlastsStop: boolean;
+  /**
+   * The outcome where the replica may not go on, and why in words; `isHungUp`: in the midst of a request. Left
+   * out: it has failed.
+   */
+  readonly deposed?: (message: string, isHungUp: boolean) => Outcome;
+  /** What people get to know at the end; null, or left out: nothing. */
+  readonly ended?: (outcome: Outcome, took: Millis) => N | null;
+  /** A stop lets it come to its end; left out: no further request of it goes out. */
+  readonly outlastsStop?: true;
 }
 
-/** What comes next for a command: another request, or its end. */
-export type TaskStep<N> =
-  | {
-      readonly kind: 'send';
-      readonly request: ApiRequest;
-      /** Takes the answer; what is written down goes by `wall`. */
-      readonly onAnswer: (answer: Answer, wall: Instant) => TaskStep<N>;
-      /** What people get to know when the request goes out; null: nothing. */
-      readonly notice: N | null;
-    }
-  | {
-      readonly kind: 'finished';
-      readonly outcome: Outcome;
-      /** What was not granted on the way; null: nothing. */
-      readonly refusal: string | null;
-    };
+/**
+ * A procedure that waits in the midst: where it needs an answer it yields the request, and is resumed when
+ * the answer has come.
+ */
+export type Steps<T = Outcome, N = never> = Generator<Call<N>, T, Answered>;
+
+export interface Call<N> {
+  readonly request: ApiRequest;
+  /** What people get to know when the request goes out; null: nothing. */
+  readonly notice: N | null;
+}
+
+interface Answered {
+  readonly answer: Answer;
+  /** What is written down after it is dated so. */
+  readonly wall: Instant;
+}
 
 /** What a procedure is given beside its command. */
 export interface Circumstances {
@@ -62,48 +78,77 @@ export type Procedures<C extends { readonly kind: string }, N> = {
   readonly [K in C['kind']]: Procedure<Extract<C, { readonly kind: K }>, N>;
 };
 
-/** A step of a task as a value: the state after it says how it goes on. */
-export type StateStep<S> =
-  | {
-      readonly kind: 'send';
-      readonly state: S;
-      readonly request: ApiRequest;
-      readonly refusal?: string | null;
-    }
-  | { readonly kind: 'finished'; readonly outcome: Outcome; readonly refusal?: string | null };
-
-/** Goes on from state to state; `refused` makes a notice of what was not granted on the way. */
-export function stepsFrom<S, N>(
-  step: StateStep<S>,
-  resume: (state: S, answer: Answer, wall: Instant) => StateStep<S>,
-  refused: (refusal: string) => N | null = () => null,
-): TaskStep<N> {
-  const { refusal = null } = step;
-  if (step.kind === 'finished') return { kind: 'finished', outcome: step.outcome, refusal };
-  const { state, request } = step;
-  return {
-    kind: 'send',
-    request,
-    onAnswer: (answer, wall) => stepsFrom(resume(state, answer, wall), resume, refused),
-    notice: refusal === null ? null : refused(refusal),
-  };
+/** Sends a request and waits for its answer. */
+export function* call<N = never>(request: ApiRequest, notice: N | null = null): Steps<Answered, N> {
+  return yield { request, notice };
 }
 
-/** The next request; the state says how its answer is taken. */
-export function send<S>(
-  state: S,
-  request: ApiRequest,
-  refusal: string | null = null,
-): Extract<StateStep<S>, { kind: 'send' }> {
-  return { kind: 'send', state, request, refusal };
+/** Has its outcome at once. */
+// biome-ignore lint/correctness/useYield: there is nothing to wait for.
+export function* ended(outcome: Outcome): Steps {
+  return outcome;
 }
 
-/** The end; `refusal`: what was not granted on the way. */
-export function finish(
-  outcome: Outcome,
-  refusal: string | null = null,
-): Extract<TaskStep<never>, { kind: 'finished' }> {
-  return { kind: 'finished', outcome, refusal };
+/** Writes, and is done when that is accepted. */
+export function* write(request: ApiRequest): Steps {
+  const { answer } = yield* call(request);
+  return succeeded(answer) ? done : refusal(answer);
+}
+
+/** The request that changes an object as it was read, or the outcome where there is nothing to change. */
+export type Change = (found: Responded, wall: Instant) => ApiRequest | Outcome;
+
+/**
+ * Reads an object and writes what `change` makes of it, guarded by what was read. Refused with 409 because
+ * somebody else was quicker, the object is read and looked at again, `conflictsMax` times at most.
+ */
+export function* readModifyWrite(
+  read: (conflicts: number) => ApiRequest,
+  change: Change,
+  conflictsMax = 0,
+): Steps {
+  for (let conflicts = 0; ; conflicts++) {
+    const { answer, wall } = yield* call(read(conflicts));
+    if (!succeeded(answer)) return refusal(answer);
+    const next = change(answer, wall);
+    if ('kind' in next) return next;
+    const outcome = yield* write(next);
+    const isBehind = outcome.kind === 'failed' && outcome.status === 409;
+    if (!isBehind || conflicts >= conflictsMax) return outcome;
+  }
+}
+
+/** Objects in a page of a list. */
+const pageSize = 500;
+
+/**
+ * Reads a list page by page, until `take` has seen enough and says true. The failure that ended it before;
+ * null: none did.
+ */
+export function* readPages(
+  path: string,
+  take: (page: JsonRecord) => boolean | undefined,
+): Steps<Failure | null> {
+  const walk = new PageWalk();
+  for (let token = ''; ; ) {
+    const query = { limit: pageSize, ...(token !== '' && { continue: token }) };
+    const { answer } = yield* call(getRequest(path, query));
+    if (!succeeded(answer)) return failureOf(answer);
+    const page = asRecord(answerValue(answer));
+    token = asText(asRecord(page.metadata).continue);
+    const why = token === '' ? null : walk.next(token, asList(page.items).length, pageSize);
+    if (why !== null) return noAnswer(why);
+    if (take(page) === true || token === '') return null;
+  }
+}
+
+export const done: Outcome = { kind: 'done' };
+export const gone: Outcome = { kind: 'gone' };
+
+/** The outcome of a request that was refused: its object is gone, or the request has failed. */
+export function refusal(answer: Answer): Outcome {
+  const failure = failureOf(answer);
+  return isMissing(failure) ? gone : failedBy(failure);
 }
 
 /** What decided does not hold any more, or is another replica's to find out. */

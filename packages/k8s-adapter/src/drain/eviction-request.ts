@@ -1,23 +1,15 @@
 // The requests that find, make and take back EvictionRequests of lifecycle.k8s.io/v1alpha1 (alpha in Kubernetes 1.37).
 import type { PodRef } from '@taintmgr/core';
-import { type ApiRequest, getRequest, objectRequest, withQuery } from '../proto/api-request.ts';
+import { type ApiRequest, objectRequest, withQuery } from '../proto/api-request.ts';
 
 const apiVersion = 'lifecycle.k8s.io/v1alpha1';
 /** On requests of ours: the uid of the NodeDrain that they are of. */
 export const drainLabel: string = 'taintmgr.dev/nodedrain';
 const requester = 'taintmgr.dev/node-drain';
 const fieldManager = 'taintmgr-controller';
-/** Objects in a page of theirs. */
-export const pageSize = 500;
 
 /** Asks what the cluster has of the group: whoever is known may ask that. */
 export const lifecyclePath: string = `/apis/${apiVersion}`;
-
-/** A page of all of a kind, in all namespaces: who asks, or who answers. */
-export function listLifecycle(kind: 'evictionrequests' | 'evictions', token = ''): ApiRequest {
-  const query = { limit: pageSize, ...(token !== '' && { continue: token }) };
-  return getRequest(`${lifecyclePath}/${kind}`, query);
-}
 
 /** For a pod and a drain there is one: its name says which. */
 export function createEvictionRequest(drainUid: string, pod: PodRef): ApiRequest {

@@ -1,18 +1,9 @@
 // Finds out whether volumes of a StatefulSet are still attached to nodes that its pods have left.
-import type { Command } from '@taintmgr/core';
-import { answerValue, failureOf, noAnswer, succeeded } from '../../proto/answer.ts';
-import { type ApiRequest, getRequest } from '../../proto/api-request.ts';
+import type { Command, Outcome } from '@taintmgr/core';
+import { answerValue, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
+import { getRequest } from '../../proto/api-request.ts';
 import { asList, asRecord, asText, type JsonRecord } from '../../proto/json.ts';
-import { PageWalk } from '../../proto/page-walk.ts';
-import {
-  changed,
-  failedBy,
-  finish,
-  type StateStep,
-  send,
-  stepsFrom,
-  type TaskStep,
-} from '../task.ts';
+import { call, changed, done, failedBy, readPages, type Steps } from '../task.ts';
 
 type Question = Extract<Extract<Command, { kind: 'askForDrain' }>['question'], { kind: 'volumes' }>;
 
@@ -22,124 +13,70 @@ interface FreeVolume {
   readonly pod: string;
 }
 
-type State =
-  | { readonly kind: 'set' }
-  | { readonly kind: 'claims'; readonly templates: readonly string[]; readonly found: Volumes }
-  | { readonly kind: 'attachments'; readonly volumes: Volumes }
-  /** By what the node calls them, after the attachments. */
-  | {
-      readonly kind: 'volume';
-      readonly rest: Volumes;
-      readonly of: FreeVolume;
-      readonly onNode: readonly FreeVolume[];
-    }
-  | { readonly kind: 'node'; readonly onNode: readonly FreeVolume[] };
 type Volumes = readonly FreeVolume[];
-type Step = StateStep<State>;
-
-const pageSize = 500;
-const done: Step = finish({ kind: 'done' });
 
 /**
  * Reads which claims the set makes, which volumes they have, and where those are attached; then, of the
- * pod that went last, whether its node has them by its own account.
+ * pod that went last, whether its node has them by its own account. A set, a volume or a node that is
+ * gone waits for nobody; a whole collection is never gone.
  */
-export function volumeSteps(question: Question): TaskStep<never> {
-  const { namespace, statefulSet } = question;
-  const path = `/apis/apps/v1/namespaces/${part(namespace)}/statefulsets/${part(statefulSet)}`;
-  const first = send<State>({ kind: 'set' }, getRequest(path));
-  const walks = new Map<State['kind'], PageWalk>([
-    ['claims', new PageWalk()],
-    ['attachments', new PageWalk()],
-  ]);
-  return stepsFrom<State, never>(first, (state, answer): Step => {
-    if (!succeeded(answer)) {
-      const failure = failureOf(answer);
-      if (failure.status !== 404) return finish(failedBy(failure));
-      return missing(question, state);
-    }
-    const body = asRecord(answerValue(answer));
-    const token = continueOf(body);
-    const walk = token === '' ? null : walks.get(state.kind);
-    const why = walk?.next(token, asList(body.items).length, pageSize) ?? null;
-    return why === null ? next(question, state, body) : finish(failedBy(noAnswer(why)));
+export function* volumeSteps(question: Question): Steps {
+  const apps = `/apis/apps/v1/namespaces/${part(question.namespace)}`;
+  const set = yield* read(`${apps}/statefulsets/${part(question.statefulSet)}`);
+  if (set.failure) return failedBy(set.failure);
+  const volumes: FreeVolume[] = [];
+  const templates = templatesOf(set.body);
+  if (templates.length === 0) return done;
+  const claims = `/api/v1/namespaces/${part(question.namespace)}/persistentvolumeclaims`;
+  const unlisted = yield* readPages(claims, (page) => {
+    volumes.push(...volumesOf(question, templates, page));
   });
-}
-
-/** A set, a volume or a node that is gone waits for nobody; a whole collection is never gone. */
-function missing(question: Question, state: State): Step {
-  switch (state.kind) {
-    case 'set':
-    case 'node':
-      return done;
-    case 'volume':
-      return volumeOrNode(question, state.rest, state.onNode);
-    case 'claims':
-      return finish(changed('the cluster has no claims of volumes'));
-    case 'attachments':
-      return finish(changed('the cluster has no attachments of volumes'));
-  }
-}
-
-function next(question: Question, state: State, body: JsonRecord): Step {
-  switch (state.kind) {
-    case 'set': {
-      const templates = templatesOf(body);
-      return templates.length === 0
-        ? done
-        : claims(question, { kind: 'claims', templates, found: [] });
-    }
-    case 'claims': {
-      const found = [...state.found, ...volumesOf(question, state.templates, body)];
-      const token = continueOf(body);
-      if (token !== '') return claims(question, { ...state, found }, token);
-      return found.length === 0 ? done : attachments({ kind: 'attachments', volumes: found });
-    }
-    case 'attachments': {
-      const attached = attachedOf(question, state.volumes, body);
-      if (attached !== null) return finish(changed(attached));
-      const token = continueOf(body);
-      if (token !== '') return attachments(state, token);
-      const { left } = question;
-      const rest = state.volumes.filter(({ pod }) => pod === left?.pod);
-      return volumeOrNode(question, rest, []);
-    }
-    case 'volume': {
-      const { driver, volumeHandle } = asRecord(asRecord(body.spec).csi);
-      const name = `kubernetes.io/csi/${asText(driver)}^${asText(volumeHandle)}`;
-      const onNode = driver === undefined ? [] : [{ ...state.of, name }];
-      return volumeOrNode(question, state.rest, [...state.onNode, ...onNode]);
-    }
-    case 'node':
-      return nodeOutcome(question, state.onNode, asRecord(body.status));
-  }
-}
-
-function claims(
-  { namespace }: Question,
-  state: Extract<State, { kind: 'claims' }>,
-  token = '',
-): Step {
-  const path = `/api/v1/namespaces/${part(namespace)}/persistentvolumeclaims`;
-  return send<State>(state, page(path, token));
-}
-
-function attachments(state: Extract<State, { kind: 'attachments' }>, token = ''): Step {
-  return send<State>(state, page('/apis/storage.k8s.io/v1/volumeattachments', token));
+  if (unlisted) return listFailed(unlisted, 'claims');
+  if (volumes.length === 0) return done;
+  let attached: string | null = null;
+  const unknown = yield* readPages('/apis/storage.k8s.io/v1/volumeattachments', (page) => {
+    attached = attachedOf(question, volumes, page);
+    return attached !== null;
+  });
+  if (unknown) return listFailed(unknown, 'attachments');
+  return attached === null ? yield* nodeSteps(question, volumes) : changed(attached);
 }
 
 /** Asked after the attachments: what the volumes are called on a node, then what the node says. */
-function volumeOrNode(question: Question, rest: Volumes, onNode: Volumes): Step {
-  const [first, ...others] = rest;
-  if (first) {
-    const request = getRequest(`/api/v1/persistentvolumes/${part(first.name)}`);
-    return send<State>({ kind: 'volume', of: first, rest: others, onNode }, request);
+function* nodeSteps({ left }: Question, volumes: Volumes): Steps {
+  const onNode: FreeVolume[] = [];
+  for (const { name, pod } of volumes.filter((one) => one.pod === left?.pod)) {
+    const volume = yield* read(`/api/v1/persistentvolumes/${part(name)}`);
+    if (volume.failure) return failedBy(volume.failure);
+    const { driver, volumeHandle } = asRecord(asRecord(volume.body.spec).csi);
+    const called = `kubernetes.io/csi/${asText(driver)}^${asText(volumeHandle)}`;
+    if (driver !== undefined) onNode.push({ name: called, pod });
   }
-  if (!question.left || onNode.length === 0) return done;
-  return send<State>(
-    { kind: 'node', onNode },
-    getRequest(`/api/v1/nodes/${part(question.left.node)}`),
-  );
+  if (!left || onNode.length === 0) return done;
+  const node = yield* read(`/api/v1/nodes/${part(left.node)}`);
+  if (node.failure) return failedBy(node.failure);
+  const names = namesOn(asRecord(node.body.status));
+  const found = onNode.find(({ name }) => names.has(name));
+  return found ? changed(inWords(found, left.node)) : done;
+}
+
+/** One object; empty where it is gone. */
+function* read(path: string): Steps<{ body: JsonRecord; failure?: Failure }> {
+  const { answer } = yield* call(getRequest(path));
+  if (succeeded(answer)) return { body: asRecord(answerValue(answer)) };
+  const failure = failureOf(answer);
+  return failure.status === 404 ? { body: {} } : { body: {}, failure };
+}
+
+function listFailed(failure: Failure, what: string): Outcome {
+  if (failure.status !== 404) return failedBy(failure);
+  return changed(`the cluster has no ${what} of volumes`);
+}
+
+/** The volumes that the node has by its own account. */
+function namesOn({ volumesAttached, volumesInUse }: JsonRecord): ReadonlySet<string> {
+  const attached = asList(volumesAttached).map((one) => asText(asRecord(one).name));
+  return new Set([...attached, ...asList(volumesInUse).map(asText)]);
 }
 
 function templatesOf({ spec }: JsonRecord): readonly string[] {
@@ -177,24 +114,9 @@ function attachedOf({ nodes }: Question, volumes: Volumes, { items }: JsonRecord
   return null;
 }
 
-function nodeOutcome(question: Question, onNode: Volumes, status: JsonRecord): Step {
-  const attached = asList(status.volumesAttached).map((one) => asText(asRecord(one).name));
-  const names = new Set([...attached, ...asList(status.volumesInUse).map(asText)]);
-  const found = onNode.find(({ name }) => names.has(name));
-  return found ? finish(changed(inWords(found, question.left?.node ?? ''))) : done;
-}
-
 /** As what somebody waits for. */
 function inWords({ name, pod }: FreeVolume, node: string): string {
   return `volume ${name} of pod ${pod} to detach from node ${node}`;
-}
-
-function page(path: string, token: string): ApiRequest {
-  return getRequest(path, { limit: pageSize, ...(token !== '' && { continue: token }) });
-}
-
-function continueOf({ metadata }: JsonRecord): string {
-  return asText(asRecord(metadata).continue);
 }
 
 function part(name: string): string {

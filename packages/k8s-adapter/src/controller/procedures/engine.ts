@@ -1,22 +1,21 @@
-// How each command of the engine is carried out: evictions, and writes to nodes and to records.
+// Carries out each command of the engine: evictions, and writes to nodes and to records.
 import type { Command, LimitCommand, NodeCommand, Outcome } from '@taintmgr/core';
-import type { Instant, Millis } from '@taintmgr/core/time';
+import type { Millis } from '@taintmgr/core/time';
 import type { ClusterEvent } from '../../proto/event-requests.ts';
 import type { LeaseName } from '../../proto/lease-requests.ts';
 import {
   type Circumstances,
   changed,
+  ended,
   failedUnasked,
-  finish,
   type Procedures,
-  stepsFrom,
   type Task,
 } from '../task.ts';
-import { conditionsSetting } from './drain-conditions.ts';
 import { drainAsking } from './drain-question.ts';
 import {
   type Drainer,
   type DrainWriteNotice,
+  drainConditionsSetting,
   drainDeleting,
   drainGuarding,
   drainNodeWriting,
@@ -27,16 +26,18 @@ import {
   evictionRequestWriting,
 } from './eviction-requests.ts';
 import { type LimitRecordNotice, LimitRecords } from './limit-record.ts';
-import { beginNodeWrite, continueNodeWrite } from './node-write.ts';
+import { nodeWrite } from './node-write.ts';
 import {
-  beginExecution,
-  continueExecution,
-  type ExecuteOptions,
   type KeepTaintStarts,
+  keepTaintStarts,
+  type MarkRefused,
   type Removal,
+  type RemovePodOptions,
+  removePod,
+  type UnmarkNotice,
+  unmarking,
 } from './pod-removal.ts';
 import { rolloutRestarting } from './rollout-restart.ts';
-import { type UnmarkNotice, unmarking } from './unmark-pod.ts';
 
 /** A notice of what became of a command of the engine. */
 export type EngineNotice =
@@ -61,8 +62,7 @@ export type EngineNotice =
       readonly outcome: Outcome;
       readonly took: Millis;
     }
-  /** The pod goes without the condition DisruptionTarget, and why. */
-  | { readonly kind: 'markRefused'; readonly command: Removal; readonly message: string }
+  | MarkRefused
   | UnmarkNotice
   | DrainWriteNotice
   | EvictionRequestNotice
@@ -70,7 +70,7 @@ export type EngineNotice =
 
 export interface EngineProcedureOptions {
   /** Grace period and dry run of every eviction. */
-  readonly removal?: ExecuteOptions;
+  readonly removal?: RemovePodOptions;
   /** Where what limits have counted is kept; left out: nowhere. */
   readonly limitsLease?: LeaseName;
   /** Who writes drains on nodes; left out: taintmgr-controller. */
@@ -90,7 +90,7 @@ export function engineProcedures(
   return {
     deletePod: remove,
     evictPod: remove,
-    keepTaintStarts: (command, { wall }) => keepingStarts(command, wall, removal),
+    keepTaintStarts: keepingStarts,
     unmarkPod: unmarking,
     readLimits: record,
     keepLimits: record,
@@ -99,8 +99,8 @@ export function engineProcedures(
     writeDrainNode: (command) => drainNodeWriting(command, drainer),
     guardDrain: drainGuarding,
     deleteDrain: drainDeleting,
-    setDrainConditions: conditionsSetting,
-    askForDrain: (command, { wall }) => drainAsking(command, wall),
+    setDrainConditions: drainConditionsSetting,
+    askForDrain: drainAsking,
     restartRollout: rolloutRestarting,
     readEvictionRequests: evictionRequestsReading,
     writeEvictionRequest: evictionRequestWriting,
@@ -123,8 +123,7 @@ export function engineProcedures(
 function nowhere(command: LimitCommand): Task<EngineNotice> {
   const outcome = failedUnasked('no Lease is named to keep what limits have counted');
   return {
-    ...{ kind: 'task', id: command.id, deposed: changed, outlastsStop: false },
-    first: finish(outcome),
+    ...{ kind: 'task', id: command.id, steps: ended(outcome) },
     ended: () => ({ kind: 'limitRecordFailed', command, lease: '', outcome }),
   };
 }
@@ -132,16 +131,12 @@ function nowhere(command: LimitCommand): Task<EngineNotice> {
 function removing(
   command: Removal,
   { wall, isStale }: Circumstances,
-  options: ExecuteOptions,
+  options: RemovePodOptions,
 ): Task<EngineNotice> {
   const confirm = command.confirm || isStale(command.pod.nodeName);
   return {
-    ...{ kind: 'task', id: command.id, deposed: deposedRemoval, outlastsStop: false },
-    first: stepsFrom(
-      beginExecution(command, wall, options, confirm),
-      (state, answer, now) => continueExecution(state, answer, now, options),
-      (message) => ({ kind: 'markRefused', command, message }),
-    ),
+    ...{ kind: 'task', id: command.id, deposed: deposedRemoval },
+    steps: removePod(command, wall, options, confirm),
     begun: { kind: 'commandSent', command },
     ended: (outcome, took) => ({ kind: 'commandFinished', command, outcome, took }),
   };
@@ -152,33 +147,25 @@ function deposedRemoval(message: string, isHungUp: boolean): Outcome {
   return isHungUp ? failedUnasked(message) : changed(message);
 }
 
-function keepingStarts(
-  command: KeepTaintStarts,
-  wall: Instant,
-  options: ExecuteOptions,
-): Task<EngineNotice> {
+function keepingStarts(command: KeepTaintStarts): Task<EngineNotice> {
   return {
-    ...{ kind: 'task', id: command.id, deposed: changed, outlastsStop: false },
-    first: stepsFrom(beginExecution(command, wall, options), (state, answer, now) =>
-      continueExecution(state, answer, now, options),
-    ),
+    ...{ kind: 'task', id: command.id, deposed: changed, steps: keepTaintStarts(command) },
     ended: (outcome) => ({ kind: 'taintStartsKept', command, outcome }),
   };
 }
 
+/** A write that may not go on has failed, and not `changed`: to the engine that is a sign of life of the node. */
 function writing(command: NodeCommand, { isStale }: Circumstances): Task<EngineNotice> {
   const confirm = 'pod' in command && isStale(command.pod.nodeName);
   return {
-    // Not `changed`: to the engine that is a sign of life of the node.
-    ...{ kind: 'task', id: command.id, deposed: failedUnasked, outlastsStop: false },
-    first: stepsFrom(beginNodeWrite(command, confirm), continueNodeWrite),
+    ...{ kind: 'task', id: command.id, steps: nodeWrite(command, confirm) },
     ended: (outcome, took) => ({ kind: 'nodeWriteFinished', command, outcome, took }),
   };
 }
 
 /**
- * Whose Events about nodes, and about pods on their account, these are: upstream's own word for the source.
- * That we report them is said beside it, so that the account may change its own and no other's.
+ * The source of Events about nodes, and about pods on their account, in upstream's own word. That we report
+ * them is said beside it, so that the account may change its own and no other's.
  */
 const lifecycle = { component: 'node-controller' };
 

@@ -1,7 +1,7 @@
 import type { Command, Event, LimitCommand, Outcome } from '@taintmgr/core';
 import type { LimitRecord, RecordedLimit, ResumeRequest } from '@taintmgr/core/policy';
 import { formatTime, parseTime } from '@taintmgr/core/time';
-import { type Answer, failureOf, succeeded } from '../../proto/answer.ts';
+import { failureOf, type Responded, succeeded } from '../../proto/answer.ts';
 import {
   type ApiRequest,
   getRequest,
@@ -11,7 +11,7 @@ import {
 import type { ClusterEvent } from '../../proto/event-requests.ts';
 import { asInteger, asList, asRecord, asText, isRecord, parseJson } from '../../proto/json.ts';
 import { type LeaseName, leasePath, leasesPath } from '../../proto/lease-requests.ts';
-import { changed, failedBy, failedUnasked, finish, type Task, type TaskStep } from '../task.ts';
+import { call, changed, done, failedBy, failedUnasked, type Steps, type Task } from '../task.ts';
 
 /** On the Lease of limits: what they have counted, and which have tripped. Written by the leader. */
 const limitsAnnotation = 'taintmgr.dev/limits';
@@ -51,13 +51,9 @@ export class LimitRecords {
 
   /** A command as requests. */
   task(command: LimitCommand): Task<LimitRecordNotice> {
-    const request = getRequest(leasePath(this.#lease));
     return {
-      ...{ kind: 'task', id: command.id, deposed: changed, outlastsStop: false },
-      first:
-        command.kind === 'readLimits'
-          ? { kind: 'send', request, notice: null, onAnswer: (answer) => this.#read(answer) }
-          : this.#writing(command),
+      ...{ kind: 'task', id: command.id, deposed: changed },
+      steps: command.kind === 'readLimits' ? this.#reading() : this.#writing(command),
       ended: (outcome) => this.#ended(command, outcome),
     };
   }
@@ -71,27 +67,25 @@ export class LimitRecords {
     return { subject, type, reason, message };
   }
 
-  #read(answer: Answer): TaskStep<LimitRecordNotice> {
+  *#reading(): Steps {
+    const { answer } = yield* call(getRequest(leasePath(this.#lease)));
     if (succeeded(answer)) {
       this.#know(answer);
       this.#found = limitRecordFrom(parseJson(answer.body));
       return done;
     }
     const failure = failureOf(answer);
-    if (failure.status !== 404) return finish(failedBy(failure));
+    if (failure.status !== 404) return failedBy(failure);
     this.#known = null;
     this.#found = nothing;
     return done;
   }
 
-  #writing({
-    record,
-    resumed,
-  }: Extract<LimitCommand, { kind: 'keepLimits' }>): TaskStep<LimitRecordNotice> {
+  *#writing({ record, resumed }: Extract<LimitCommand, { kind: 'keepLimits' }>): Steps {
     const text = recordText(record);
     if (text.length > lengthMax) {
       const message = `${text.length} characters are too many for an annotation: limit fewer things, or for a shorter window`;
-      return finish(failedUnasked(message));
+      return failedUnasked(message);
     }
     const annotations = {
       [limitsAnnotation]: text,
@@ -100,10 +94,7 @@ export class LimitRecords {
     const request = this.#known
       ? metadataRequest(this.#lease, { ...this.#known, annotations })
       : createRequest(this.#lease, { [limitsAnnotation]: text });
-    return { kind: 'send', request, notice: null, onAnswer: (answer) => this.#written(answer) };
-  }
-
-  #written(answer: Answer): TaskStep<LimitRecordNotice> {
+    const { answer } = yield* call(request);
     if (succeeded(answer)) {
       this.#know(answer);
       return done;
@@ -111,7 +102,7 @@ export class LimitRecords {
     const failure = failureOf(answer);
     const { status, message } = failure;
     const isOther = status === 409 || (status === 404 && this.#known !== null);
-    return finish(isOther ? changed(message) : failedBy(failure));
+    return isOther ? changed(message) : failedBy(failure);
   }
 
   #ended(command: LimitCommand, outcome: Outcome): LimitRecordNotice {
@@ -124,7 +115,7 @@ export class LimitRecords {
     return { kind: 'limitRecordFailed', command, lease: `${namespace}/${name}`, outcome };
   }
 
-  #know(answer: Extract<Answer, { kind: 'response' }>): void {
+  #know(answer: Responded): void {
     const { uid, resourceVersion } = asRecord(asRecord(parseJson(answer.body)).metadata);
     this.#known = { uid: asText(uid), resourceVersion: asText(resourceVersion) };
   }
@@ -136,7 +127,6 @@ interface Found {
 }
 
 const nothing: Found = { record: null, resume: null };
-const done = finish({ kind: 'done' });
 
 /** Reads a Lease of limits. What is no record, or of a limit that is none, is left out. */
 export function limitRecordFrom(lease: unknown): Found {

@@ -1,22 +1,13 @@
-// The eviction of one pod as requests, and what each answer means for it.
-import {
-  type BudgetNumbers,
-  type Command,
-  confirmEviction,
-  type Outcome,
-  type Pod,
-} from '@taintmgr/core';
+// The eviction of one pod as requests, what each answer means for it, and how a pod that stays loses its mark.
+import { type BudgetNumbers, type Command, confirmEviction, type Outcome } from '@taintmgr/core';
+import { takeoverProgram } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
-import {
-  type Answer,
-  answerValue,
-  type Failure,
-  failureOf,
-  succeeded,
-} from '../../proto/answer.ts';
+import { answerValue, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
 import type { ApiRequest } from '../../proto/api-request.ts';
 import { budgetFromJson, nodeFromJson, podFromJson } from '../../proto/convert.ts';
 import { isDeniedByAdmission } from '../../proto/denial.ts';
+import { disruptionOf } from '../../proto/disruption.ts';
+import { asRecord, asText } from '../../proto/json.ts';
 import { annotateNodeRequest, getNodeRequest } from '../../proto/node-requests.ts';
 import {
   type DeletionOptions,
@@ -26,13 +17,23 @@ import {
   getPodRequest,
   markDisruptedRequest,
   type RemovalOptions,
+  unmarkDisruptedRequest,
 } from '../../proto/pod-requests.ts';
 import {
   formatStarts,
   taintStartsAnnotation,
   taintStartsManager,
 } from '../../proto/taint-starts.ts';
-import { changed, failedBy, finish, type StateStep, send } from '../task.ts';
+import {
+  call,
+  changed,
+  done,
+  failedBy,
+  gone,
+  readModifyWrite,
+  type Steps,
+  type Task,
+} from '../task.ts';
 
 /** The commands that make a pod leave. */
 export type Removal = Extract<Command, { kind: 'deletePod' | 'evictPod' }>;
@@ -44,131 +45,131 @@ type DeletePod = Extract<Command, { kind: 'deletePod' }>;
 type EvictPod = Exclude<Removal, DeletePod>;
 type Blocked = Extract<Outcome, { kind: 'blocked' }>;
 
-/** Which request of a command is under way. */
-export type ExecutionState =
-  | { readonly kind: 'ReadingPod'; readonly command: Removal }
-  | { readonly kind: 'ReadingNode'; readonly command: Removal; readonly pod: Pod }
-  | { readonly kind: 'MarkingDisrupted' | 'Deleting'; readonly command: DeletePod }
-  | { readonly kind: 'Evicting'; readonly command: EvictPod }
-  | { readonly kind: 'ReadingBudget'; readonly refused: Blocked }
-  | { readonly kind: 'KeepingStarts'; readonly command: KeepTaintStarts };
-
 /** How commands are carried out. */
-export interface ExecuteOptions extends RemovalOptions {
+export interface RemovePodOptions extends RemovalOptions {
   /** Whether tolerations with Lt and Gt count, as in the engine's configuration. */
   readonly comparisonOperators?: boolean;
   /** Whether pods go that a drain at work may evict itself; left out: they do not. */
   readonly ignoresDrains?: boolean;
 }
 
-/** `refusal`: why the pod goes without the condition DisruptionTarget; null where it has it. */
-type Step = StateStep<ExecutionState>;
+/** The pod goes without the condition DisruptionTarget, and why. */
+export interface MarkRefused {
+  readonly kind: 'markRefused';
+  readonly command: Removal;
+  readonly message: string;
+}
 
 /**
- * The first request of a command. With `confirm`, pod and node are read before a pod is removed,
- * and it is removed only if what decided still holds; without, the uid in each request guards it.
+ * Removes a pod. With `confirm`, pod and node are read first, and the pod is removed only if what decided
+ * still holds; without, the uid in each request guards it.
  */
-export function beginExecution(
-  command: Removal | KeepTaintStarts,
-  now: Instant,
-  options: ExecuteOptions,
+export function* removePod(
+  command: Removal,
+  wall: Instant,
+  options: RemovePodOptions,
   confirm = false,
-): Step {
-  if (command.kind === 'keepTaintStarts') {
-    return send({ kind: 'KeepingStarts', command }, keepStartsRequest(command));
+): Steps<Outcome, MarkRefused> {
+  let now = wall;
+  if (confirm && !(command.kind === 'deletePod' && command.guard === 'name')) {
+    const found = yield* lookAgain(command, options);
+    if (found.outcome) return found.outcome;
+    now = found.wall;
   }
-  const byName = command.kind === 'deletePod' && command.guard === 'name';
-  if (!confirm || byName) return beginRemoval(command, now, options);
-  return send({ kind: 'ReadingPod', command }, getPodRequest(command.pod));
+  return command.kind === 'evictPod'
+    ? yield* evict(command, options)
+    : yield* markAndDelete(command, now, options);
 }
 
-/** Takes the answer to the request under way. */
-export function continueExecution(
-  state: ExecutionState,
-  answer: Answer,
+/** The very pod has to be there still, not on its way out by somebody else's hand, and its node as bad as before. */
+function* lookAgain(
+  command: Removal,
+  { comparisonOperators = false, ignoresDrains = false }: RemovePodOptions,
+): Steps<{ outcome: Outcome | null; wall: Instant }> {
+  let { answer, wall } = yield* call(getPodRequest(command.pod));
+  if (!succeeded(answer)) return { outcome: outcomeOf('ReadingPod', failureOf(answer)), wall };
+  const pod = podFromJson(answerValue(answer));
+  if (pod.uid !== command.pod.uid || pod.deletionTimestamp !== null) return { outcome: gone, wall };
+  ({ answer, wall } = yield* call(getNodeRequest(command.pod.nodeName)));
+  if (!succeeded(answer)) return { outcome: outcomeOf('ReadingNode', failureOf(answer)), wall };
+  const node = nodeFromJson(answerValue(answer));
+  // A drain's own mark is no reason to leave its pods to it.
+  const isOfDrain = 'ofDrain' in command && command.ofDrain === true;
+  const rules = { comparisonOperators, ignoresDrains: ignoresDrains || isOfDrain };
+  const change = confirmEviction(command.because, pod, node, rules);
+  return { outcome: change === null ? null : changed(change), wall };
+}
+
+function* markAndDelete(
+  command: DeletePod,
   now: Instant,
-  options: ExecuteOptions,
-): Step {
-  if (state.kind === 'ReadingBudget') {
-    const found = succeeded(answer) ? budgetFromJson(answerValue(answer)) : null;
-    return finish({ ...state.refused, found });
-  }
-  if (!succeeded(answer)) return afterFailure(state, failureOf(answer), options);
-  switch (state.kind) {
-    case 'ReadingPod':
-      return afterPod(state.command, podFromJson(answerValue(answer)));
-    case 'ReadingNode': {
-      const { command, pod } = state;
-      const node = nodeFromJson(answerValue(answer));
-      const { comparisonOperators = false, ignoresDrains = false } = options;
-      // A drain's own mark is no reason to leave its pods to it.
-      const isOfDrain = 'ofDrain' in command && command.ofDrain === true;
-      const confirmed = { comparisonOperators, ignoresDrains: ignoresDrains || isOfDrain };
-      const change = confirmEviction(command.because, pod, node, confirmed);
-      return change === null ? beginRemoval(command, now, options) : finish(changed(change));
+  options: RemovePodOptions,
+): Steps<Outcome, MarkRefused> {
+  const { pod, generation, guard, unmarked } = command;
+  let notice: MarkRefused | null = null;
+  if (!unmarked) {
+    const wanted = 'metadata';
+    const asked = { ...options, guard, wanted } as const;
+    const { answer } = yield* call(markDisruptedRequest(pod, generation, now, asked));
+    if (!succeeded(answer)) {
+      const failure = failureOf(answer);
+      const isUnmarked = meaningOf('MarkingDisrupted', failure) === 'unmarked';
+      // kube-controller-manager deletes no pod that it could not mark.
+      if (!isUnmarked || guard === 'name') return outcomeOf('MarkingDisrupted', failure);
+      notice = { kind: 'markRefused', command, message: failure.message };
     }
-    case 'MarkingDisrupted':
-      return remove(state.command, options, null);
-    default:
-      return finish({ kind: 'done' });
   }
+  const asked = { ...removalOptions(command, options), guard, wanted: 'metadata' } as const;
+  const { answer } = yield* call(deletePodRequest(pod, asked), notice);
+  return succeeded(answer) ? done : outcomeOf('Deleting', failureOf(answer));
 }
 
-function beginRemoval(command: Removal, now: Instant, options: ExecuteOptions): Step {
-  const { pod } = command;
-  if (command.kind === 'evictPod') {
-    return send(
-      { kind: 'Evicting', command },
-      evictPodRequest(pod, removalOptions(command, options)),
-    );
-  }
-  const { generation, guard } = command;
-  if (command.unmarked) return remove(command, options, null);
-  const wanted = 'metadata';
-  const request = markDisruptedRequest(pod, generation, now, { ...options, guard, wanted });
-  return send({ kind: 'MarkingDisrupted', command }, request);
+function* evict(command: EvictPod, options: RemovePodOptions): Steps {
+  const { pod, readsBudget } = command;
+  const { answer } = yield* call(evictPodRequest(pod, removalOptions(command, options)));
+  if (succeeded(answer)) return done;
+  const outcome = outcomeOf('Evicting', failureOf(answer));
+  const isRead = outcome.kind === 'blocked' && readsBudget === true;
+  return isRead ? { ...outcome, found: yield* readBudget(command, outcome) } : outcome;
 }
 
-/** The very pod has to be there still, and not on its way out by somebody else's hand. */
-function afterPod(command: Removal, pod: Pod): Step {
-  if (pod.uid !== command.pod.uid || pod.deletionTimestamp !== null)
-    return finish({ kind: 'gone' });
-  return send({ kind: 'ReadingNode', command, pod }, getNodeRequest(command.pod.nodeName));
-}
-
-function afterFailure(state: ExecutionState, failure: Failure, options: ExecuteOptions): Step {
-  const meaning = classify(state.kind, failure);
-  if (state.kind === 'MarkingDisrupted' && meaning === 'unmarked') {
-    // kube-controller-manager deletes no pod that it could not mark.
-    if (state.command.guard === 'name') return finish(refused(failure, false));
-    return remove(state.command, options, failure.message);
-  }
-  if (meaning === 'gone') return finish({ kind: 'gone' });
-  if (meaning === 'changed') return finish(changed('its node is gone'));
-  const outcome = refused(failure, meaning === 'blocked');
-  const isRead = state.kind === 'Evicting' && state.command.readsBudget === true;
-  return outcome.kind === 'blocked' && isRead
-    ? readBudget(state.command, outcome)
-    : finish(outcome);
-}
-
-/** The refusal names the budget. */
-function readBudget({ pod }: EvictPod, refused: Blocked): Step {
-  const [, name] = namedBudget.exec(refused.message) ?? [];
-  if (name === undefined) return finish({ ...refused, found: null });
-  return send({ kind: 'ReadingBudget', refused }, getBudgetRequest(pod.namespace, name));
+/** The refusal names the budget; null: it names none, or the budget cannot be read. */
+function* readBudget(
+  { pod }: EvictPod,
+  { message }: Blocked,
+): Steps<NonNullable<Blocked['found']> | null> {
+  const [, name] = namedBudget.exec(message) ?? [];
+  if (name === undefined) return null;
+  const { answer } = yield* call(getBudgetRequest(pod.namespace, name));
+  return succeeded(answer) ? budgetFromJson(answerValue(answer)) : null;
 }
 
 const namedBudget = /(?:^The disruption budget |^poddisruptionbudgets?\.policy ")([a-z0-9.-]+)/;
 
-/** The outcome of a DELETE or of an eviction that was not accepted. */
-export function removalOutcome(request: 'Deleting' | 'Evicting', failure: Failure): Outcome {
-  const meaning = classify(request, failure);
-  return meaning === 'gone' ? { kind: 'gone' } : refused(failure, meaning === 'blocked');
+/** Writes on the node since when its taints count. */
+export function* keepTaintStarts(command: KeepTaintStarts): Steps {
+  const { answer } = yield* call(keepStartsRequest(command));
+  return succeeded(answer) ? done : outcomeOf('KeepingStarts', failureOf(answer));
 }
 
-function refused(failure: Failure, isBlocked: boolean): Outcome {
-  if (!isBlocked) {
+function keepStartsRequest(command: KeepTaintStarts): ApiRequest {
+  const { nodeName: name, nodeUid: uid, starts, pauses, taintsWrittenAt } = command;
+  const value = formatStarts(starts, taintsWrittenAt, pauses);
+  return annotateNodeRequest({ name, uid }, taintStartsAnnotation, value, taintStartsManager);
+}
+
+/** What the command asks for goes before what holds for all. */
+function removalOptions(command: Removal, options: RemovePodOptions): DeletionOptions {
+  const { gracePeriodSeconds } = command;
+  return gracePeriodSeconds === null ? options : { ...options, gracePeriodSeconds };
+}
+
+/** The outcome of a request that was not accepted. */
+export function outcomeOf(request: RemovalRequest, failure: Failure): Outcome {
+  const meaning = meaningOf(request, failure);
+  if (meaning === 'gone') return gone;
+  if (meaning === 'changed') return changed('its node is gone');
+  if (meaning !== 'blocked') {
     const cause = failure.causes[0]?.reason;
     return { ...failedBy(failure), ...(cause && { cause }) };
   }
@@ -183,14 +184,23 @@ function refused(failure: Failure, isBlocked: boolean): Outcome {
  */
 type Meaning = 'gone' | 'changed' | 'blocked' | 'unmarked' | 'failed';
 
+/** A request of a removal, by what it is sent for. */
+type RemovalRequest =
+  | 'ReadingPod'
+  | 'ReadingNode'
+  | 'MarkingDisrupted'
+  | 'Deleting'
+  | 'Evicting'
+  | 'KeepingStarts';
+
 interface Refusal {
-  readonly states: readonly ExecutionState['kind'][];
+  readonly requests: readonly RemovalRequest[];
   readonly statuses: readonly number[];
   readonly where: (failure: Failure) => boolean;
   readonly means: Meaning;
 }
 
-const everyState = [
+const everyRequest = [
   'ReadingPod',
   'MarkingDisrupted',
   'Deleting',
@@ -201,27 +211,27 @@ const always = (): boolean => true;
 
 /** First match counts; what no row names has failed and may be tried again. */
 const refusals: readonly Refusal[] = [
-  { states: ['ReadingNode'], statuses: [404], where: always, means: 'changed' },
-  { states: everyState, statuses: [404], where: always, means: 'gone' },
-  { states: everyState, statuses: [409], where: isOtherUid, means: 'gone' },
+  { requests: ['ReadingNode'], statuses: [404], where: always, means: 'changed' },
+  { requests: everyRequest, statuses: [404], where: always, means: 'gone' },
+  { requests: everyRequest, statuses: [409], where: isOtherUid, means: 'gone' },
   {
-    states: ['MarkingDisrupted', 'KeepingStarts'],
+    requests: ['MarkingDisrupted', 'KeepingStarts'],
     statuses: [422],
     where: isOtherUid,
     means: 'gone',
   },
   // A role without pods/status, a condition that is not valid: no reason to keep the pod.
-  { states: ['MarkingDisrupted'], statuses: [400, 403, 422], where: always, means: 'unmarked' },
+  { requests: ['MarkingDisrupted'], statuses: [400, 403, 422], where: always, means: 'unmarked' },
   // An overloaded server also says 429, but names no budget.
   {
-    states: ['Evicting'],
+    requests: ['Evicting'],
     statuses: [429],
     where: (failure) => budgetCause(failure) !== undefined,
     means: 'blocked',
   },
   // A budget that waits for too many evictions to come about, or whose numbers are impossible.
   {
-    states: ['Evicting'],
+    requests: ['Evicting'],
     statuses: [403],
     where: ({ message }) => byBudget.test(message),
     means: 'blocked',
@@ -231,12 +241,12 @@ const refusals: readonly Refusal[] = [
 /** The pod is what was asked for: only the Eviction API forbids something about a budget. */
 const byBudget = /^poddisruptionbudgets?\.policy "[^"]*" is forbidden: /;
 
-function classify(state: ExecutionState['kind'], failure: Failure): Meaning {
+function meaningOf(request: RemovalRequest, failure: Failure): Meaning {
   // Admission answers with any status, 404 and 409 too: what it says is not about the pod.
-  if (isDeniedByAdmission(failure)) return state === 'MarkingDisrupted' ? 'unmarked' : 'failed';
+  if (isDeniedByAdmission(failure)) return request === 'MarkingDisrupted' ? 'unmarked' : 'failed';
   const refusal = refusals.find(
-    ({ states, statuses, where }) =>
-      states.includes(state) &&
+    ({ requests, statuses, where }) =>
+      requests.includes(request) &&
       failure.status !== null &&
       statuses.includes(failure.status) &&
       where(failure),
@@ -267,20 +277,39 @@ function budgetNumbers(message: string): BudgetNumbers | null {
   return name === undefined ? null : { name, needs: Number(needs), has: Number(has) };
 }
 
-function keepStartsRequest(command: KeepTaintStarts): ApiRequest {
-  const { nodeName: name, nodeUid: uid, starts, pauses, taintsWrittenAt } = command;
-  const value = formatStarts(starts, taintsWrittenAt, pauses);
-  return annotateNodeRequest({ name, uid }, taintStartsAnnotation, value, taintStartsManager);
+type UnmarkPod = Extract<Command, { kind: 'unmarkPod' }>;
+
+/** The condition is gone, or could not be taken away. */
+export interface UnmarkNotice {
+  readonly kind: 'podUnmarked';
+  readonly command: UnmarkPod;
+  readonly outcome: Outcome;
 }
 
-function remove(command: DeletePod, options: ExecuteOptions, refusal: string | null): Step {
-  const { pod, guard } = command;
-  const asked = { ...removalOptions(command, options), guard, wanted: 'metadata' } as const;
-  return send({ kind: 'Deleting', command }, deletePodRequest(pod, asked), refusal);
+/**
+ * Takes the condition DisruptionTarget away that we have set on a pod which does not go any more. It is
+ * written only as it was read: whoever has marked the pod meanwhile has a reason of their own.
+ */
+export function unmarking(command: UnmarkPod): Task<UnmarkNotice> {
+  return {
+    ...{ kind: 'task', id: command.id, deposed: changed, steps: unmark(command) },
+    ended: (outcome) => ({ kind: 'podUnmarked', command, outcome }),
+  };
 }
 
-/** What the command asks for goes before what holds for all. */
-function removalOptions(command: Removal, options: ExecuteOptions): DeletionOptions {
-  const { gracePeriodSeconds } = command;
-  return gracePeriodSeconds === null ? options : { ...options, gracePeriodSeconds };
+function* unmark({ pod }: UnmarkPod): Steps {
+  const outcome = yield* readModifyWrite(
+    () => getPodRequest(pod),
+    (found) => {
+      const object = asRecord(answerValue(found));
+      const { uid, resourceVersion, deletionTimestamp } = asRecord(object.metadata);
+      if (uid !== pod.uid || deletionTimestamp !== undefined) return gone;
+      const mark = disruptionOf(object);
+      const isOurs = mark?.reason === 'DeletionByTaintManager' && mark.manager === takeoverProgram;
+      if (!isOurs) return changed('the condition is not ours any more');
+      return unmarkDisruptedRequest(pod, asText(resourceVersion));
+    },
+  );
+  const isBehind = outcome.kind === 'failed' && outcome.status === 409;
+  return isBehind ? changed(outcome.message) : outcome;
 }

@@ -1,28 +1,20 @@
 // Restarts the rollout of a Deployment of one pod, so that it starts another one before it stops this one.
 import type { Command } from '@taintmgr/core';
 import { formatTime, type Instant } from '@taintmgr/core/time';
-import { type Answer, failureOf, succeeded } from '../../proto/answer.ts';
+import { answerValue, succeeded } from '../../proto/answer.ts';
 import { type ApiRequest, getRequest, patchRequest, withQuery } from '../../proto/api-request.ts';
-import { isMissing } from '../../proto/denial.ts';
+import { asInteger, asList, asRecord, asText, type JsonRecord } from '../../proto/json.ts';
 import {
-  asInteger,
-  asList,
-  asRecord,
-  asText,
-  type JsonRecord,
-  parseJson,
-} from '../../proto/json.ts';
-import {
+  call,
   changed,
-  failedBy,
-  failedUnasked,
-  finish,
-  type StateStep,
-  send,
-  stepsFrom,
+  done,
+  gone,
+  readModifyWrite,
+  refusal,
+  type Steps,
   type Task,
 } from '../task.ts';
-import type { DrainWriteNotice } from './drain-write.ts';
+import { type DrainWriteNotice, drainWriteTask } from './drain-write.ts';
 
 type RestartRollout = Extract<Command, { kind: 'restartRollout' }>;
 
@@ -32,11 +24,6 @@ interface FoundSet {
   readonly deploymentUid: string;
   readonly revision: string;
 }
-
-type State =
-  | { readonly kind: 'readingSet' }
-  | { readonly kind: 'readingDeployment'; readonly set: FoundSet; readonly conflicts: number }
-  | { readonly kind: 'patching'; readonly set: FoundSet; readonly conflicts: number };
 
 /** As kubectl rollout restart writes it. */
 const restartedAt = 'kubectl.kubernetes.io/restartedAt';
@@ -49,46 +36,29 @@ const conflictsMax = 5;
  * is left to it.
  */
 export function rolloutRestarting(command: RestartRollout): Task<DrainWriteNotice> {
-  const { pod, owner } = command;
+  return drainWriteTask(command, restart(command));
+}
+
+function* restart({ pod, owner }: RestartRollout): Steps {
   const path = (plural: string, name: string): string =>
     `/apis/apps/v1/namespaces/${encodeURIComponent(pod.namespace)}/${plural}/${encodeURIComponent(name)}`;
-  const readDeployment = (set: FoundSet, conflicts: number): StateStep<State> =>
-    send<State>(
-      { kind: 'readingDeployment', set, conflicts },
-      getRequest(path('deployments', set.deployment)),
-    );
-  const resume = (state: State, answer: Answer, wall: Instant): StateStep<State> => {
-    if (!succeeded(answer)) {
-      const failure = failureOf(answer);
-      if (isMissing(failure)) return finish({ kind: 'gone' });
-      const isBehind = failure.status === 409 && state.kind === 'patching';
-      if (isBehind && state.conflicts < conflictsMax)
-        return readDeployment(state.set, state.conflicts + 1);
-      return finish(failedBy(failure));
-    }
-    if (state.kind === 'patching') return finish({ kind: 'done' });
-    const object = asRecord(parseJson(answer.body));
-    if (state.kind === 'readingSet') {
-      const set = foundSet(object);
-      if (!set) return finish(changed(`ReplicaSet ${owner.name} is of no Deployment`));
-      return readDeployment(set, 0);
-    }
-    const { set, conflicts } = state;
-    if (asRecord(object.metadata).uid !== set.deploymentUid) return finish({ kind: 'gone' });
-    if (isUnderWay(object, set)) return finish({ kind: 'done' });
-    const unfit = unfitness(asRecord(object.spec));
-    if (unfit !== null) return finish(changed(`Deployment ${set.deployment} ${unfit}`));
-    const request = restart(path('deployments', set.deployment), object, wall);
-    return send<State>({ kind: 'patching', set, conflicts }, request);
-  };
-  return {
-    ...{ kind: 'task', id: command.id, deposed: failedUnasked, outlastsStop: false },
-    first: stepsFrom(
-      send<State>({ kind: 'readingSet' }, getRequest(path('replicasets', owner.name))),
-      resume,
-    ),
-    ended: (outcome, took) => ({ kind: 'drainWriteFinished', command, outcome, took, written: {} }),
-  };
+  const { answer } = yield* call(getRequest(path('replicasets', owner.name)));
+  if (!succeeded(answer)) return refusal(answer);
+  const set = foundSet(asRecord(answerValue(answer)));
+  if (!set) return changed(`ReplicaSet ${owner.name} is of no Deployment`);
+  const target = path('deployments', set.deployment);
+  return yield* readModifyWrite(
+    () => getRequest(target),
+    (found, wall) => {
+      const object = asRecord(answerValue(found));
+      if (asRecord(object.metadata).uid !== set.deploymentUid) return gone;
+      if (isUnderWay(object, set)) return done;
+      const unfit = unfitness(asRecord(object.spec));
+      if (unfit !== null) return changed(`Deployment ${set.deployment} ${unfit}`);
+      return restartRequest(target, object, wall);
+    },
+    conflictsMax,
+  );
 }
 
 function foundSet({ metadata }: JsonRecord): FoundSet | null {
@@ -146,7 +116,7 @@ function ofOne(value: unknown, round: (part: number) => number): number {
   return round(Number(percent) / 100);
 }
 
-function restart(path: string, { metadata }: JsonRecord, wall: Instant): ApiRequest {
+function restartRequest(path: string, { metadata }: JsonRecord, wall: Instant): ApiRequest {
   const { resourceVersion } = asRecord(metadata);
   const annotations = { [restartedAt]: formatTime(wall) };
   return patchRequest('strategicMerge', withQuery(path, { fieldManager }), {

@@ -10,17 +10,15 @@ import type { Answer } from '../../../src/proto/answer.ts';
 import { heeded } from '../../../src/proto/answer-fault.ts';
 import type { ApiRequest } from '../../../src/proto/api-request.ts';
 import { answerOf } from '../../world/answer-of.ts';
+import { playSteps } from '../../world/steps.ts';
 
 type ObjectState = Extract<DrainQuestion, { kind: 'object' }>['object'];
 
 function ask(question: DrainQuestion, answer: (request: ApiRequest) => Answer): Outcome {
   const command = { kind: 'askForDrain', id: 'q1', drain: 'kernel', question } as const;
-  let step = drainAsking(command, Date.parse('2026-11-28T00:30:00Z')).first;
+  const given = { wall: Date.parse('2026-11-28T00:30:00Z'), isStale: () => false };
   // As calls hand answers on.
-  while (step.kind === 'send') {
-    step = step.onAnswer(heeded(step.request, answer(step.request)), 0);
-  }
-  return step.outcome;
+  return playSteps(drainAsking(command, given).steps, (one) => heeded(one, answer(one)));
 }
 
 function cluster(): ApiServer {

@@ -8,6 +8,7 @@ import { drainAsking } from '../../../src/controller/procedures/drain-question.t
 import type { Answer } from '../../../src/proto/answer.ts';
 import type { ApiRequest } from '../../../src/proto/api-request.ts';
 import { answerOf } from '../../world/answer-of.ts';
+import { playSteps } from '../../world/steps.ts';
 
 type Question = Extract<DrainQuestion, { kind: 'volumes' }>;
 
@@ -54,9 +55,8 @@ class World {
   ask(given: Partial<Question> = {}): Outcome {
     const asked = { ...question, ...given };
     const command = { kind: 'askForDrain', id: 'q1', drain: 'kernel', question: asked } as const;
-    let step = drainAsking(command, 0).first;
-    while (step.kind === 'send') step = step.onAnswer(this.#answer(step.request), 0);
-    return step.outcome;
+    const { steps } = drainAsking(command, { wall: 0, isStale: () => false });
+    return playSteps(steps, (request) => this.#answer(request));
   }
 
   /** What a node says of its volumes by itself. */

@@ -7,6 +7,7 @@ import { formatTaint } from '@taintmgr/core/model';
 import { drainFinalizer } from '@taintmgr/core/policy';
 import { ApiServer, node, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import {
+  drainConditionsSetting,
   drainDeleting,
   drainGuarding,
   drainNodeWriting,
@@ -14,6 +15,7 @@ import {
 import type { Answer } from '../../../src/proto/answer.ts';
 import type { ApiRequest } from '../../../src/proto/api-request.ts';
 import { answerOf } from '../../world/answer-of.ts';
+import { PlayedSteps, playSteps } from '../../world/steps.ts';
 
 const start = Date.parse('2026-01-01T00:00:00Z');
 const taint = parseTaint('maintenance=kernel:NoSchedule');
@@ -35,11 +37,10 @@ class World {
   write(write: NodeDrainWrite, nodeName = 'n1'): Outcome {
     const named = { nodeName, drain: 'kernel', uid: 'u-kernel', taint };
     const task = drainNodeWriting({ kind: 'writeDrainNode', id: 'w', ...named, write });
-    let step = task.first;
-    while (step.kind === 'send') step = step.onAnswer(this.#answer(step.request), start);
-    const notice = task.ended(step.outcome, 0, null);
+    const outcome = playSteps(task.steps, (request) => this.#answer(request), start);
+    const notice = task.ended?.(outcome, 0);
     if (notice?.kind === 'drainWriteFinished') this.left = notice.written.left ?? [];
-    return step.outcome;
+    return outcome;
   }
 
   /** How the node is: `cordoned`, its taints, and whether it says that the drain is at work. */
@@ -119,12 +120,11 @@ describe('what a drain writes on a node', () => {
       },
       write: { kind: 'taint', cordon: false },
     });
-    assert.ok(task.first.kind === 'send');
+    const played = new PlayedSteps(task.steps, start);
     const headers = { date: 'Thu, 01 Jan 2026 01:00:00 GMT' };
     const body = JSON.stringify(new World().api.get('nodes', '', 'n1'));
-    const step = task.first.onAnswer({ kind: 'response', status: 200, headers, body }, start);
-    assert.ok(step.kind === 'send');
-    const { spec } = JSON.parse(step.request.body ?? '');
+    played.answer({ kind: 'response', status: 200, headers, body });
+    const { spec } = JSON.parse(played.request.body ?? '');
     assert.equal(spec.taints[0].timeAdded, '2026-01-01T01:00:00Z');
   });
 
@@ -171,12 +171,8 @@ describe('what a drain writes on a node', () => {
       write: { kind: 'taint', cordon: false },
     });
     const found = world.api.get('nodes', '', 'n1');
-    const answer = { kind: 'response', status: 200, headers: {}, body: JSON.stringify(found) };
-    const step =
-      task.first.kind === 'send'
-        ? task.first.onAnswer({ ...answer, kind: 'response' }, start)
-        : task.first;
-    assert.ok(step.kind === 'finished' && step.outcome.kind === 'changed');
+    const outcome = playSteps(task.steps, () => response(200, found ?? assert.fail()), start);
+    assert.equal(outcome.kind, 'changed');
   });
 });
 
@@ -236,14 +232,14 @@ describe('the finalizer of a drain', () => {
     it(name, () => {
       const named = { drain: 'kernel', uid: 'u-kernel', isGuarded };
       const bodies: unknown[] = [];
-      let step = drainGuarding({ kind: 'guardDrain', id: 'g', ...named }).first;
+      const { steps } = drainGuarding({ kind: 'guardDrain', id: 'g', ...named });
+      const played = new PlayedSteps(steps, start);
       for (const [status, body] of answers) {
-        if (step.kind === 'finished') assert.fail('it ended early');
-        if (step.request.method === 'PATCH') bodies.push(JSON.parse(step.request.body ?? ''));
-        const text = JSON.stringify(body);
-        step = step.onAnswer({ kind: 'response', status, headers: {}, body: text }, start);
+        const { method, body: sent } = played.request;
+        if (method === 'PATCH') bodies.push(JSON.parse(sent ?? ''));
+        played.answer(response(status, body));
       }
-      assert.equal(step.kind === 'finished' && step.outcome.kind, outcome);
+      assert.equal(played.outcome?.kind, outcome);
       const wanted = { metadata: { resourceVersion: '7', finalizers: written } };
       assert.deepEqual(bodies, written === null ? [] : [wanted]);
     });
@@ -278,21 +274,57 @@ describe('the deletion of a drain whose time after its end is over', () => {
   for (const [name, [status, body], deleted, outcome] of cases) {
     it(name, () => {
       const named = { drain: 'kernel', uid: 'u-kernel', generation: 2 };
-      let step = drainDeleting({ kind: 'deleteDrain', id: 'd', ...named }).first;
-      assert.ok(step.kind === 'send');
-      step = step.onAnswer(response(status, body), start);
+      const { steps } = drainDeleting({ kind: 'deleteDrain', id: 'd', ...named });
+      const played = new PlayedSteps(steps, start).answer(response(status, body));
       if (deleted !== null) {
-        assert.ok(step.kind === 'send');
-        const { method, body: sent } = step.request;
+        const { method, body: sent } = played.request;
         const { preconditions } = JSON.parse(sent ?? '');
         assert.deepEqual(
           [method, preconditions],
           ['DELETE', { uid: 'u-kernel', resourceVersion: '7' }],
         );
-        step = step.onAnswer(response(deleted, {}), start);
+        played.answer(response(deleted, {}));
       }
-      assert.ok(step.kind === 'finished');
-      assert.equal(step.outcome.kind, outcome);
+      assert.equal(played.outcome?.kind, outcome);
+    });
+  }
+});
+
+const conditionsNode = { name: 'n1', uid: 'uid-n1' };
+const said = { type: 'Drained', status: 'True', reason: 'NodeDrain', message: 'NodeDrain kernel' };
+const wall = Date.parse('2026-01-01T00:00:05Z');
+
+function conditionsPlayed() {
+  const target = {
+    kind: 'setDrainConditions',
+    id: 'c1',
+    drain: 'kernel',
+    node: conditionsNode,
+  } as const;
+  const command = { ...target, conditions: [{ ...said, status: 'True' }] } as const;
+  const { steps } = drainConditionsSetting(command, { wall, isStale: () => false });
+  return new PlayedSteps(steps, wall);
+}
+
+describe('conditions of a node by a NodeDrain', () => {
+  it('are dated, and for that node alone: another of its name has another uid', () => {
+    const { method, path, body } = conditionsPlayed().request;
+    assert.deepEqual([method, path.split('?')[0]], ['PATCH', '/api/v1/nodes/n1/status']);
+    const at = '2026-01-01T00:00:05Z';
+    assert.deepEqual(JSON.parse(body ?? ''), {
+      metadata: { uid: 'uid-n1' },
+      status: { conditions: [{ ...said, lastHeartbeatTime: at, lastTransitionTime: at }] },
+    });
+  });
+
+  const missing = { kind: 'Status', reason: 'NotFound', code: 404, details: { name: 'n1' } };
+  for (const [status, body, kind] of [
+    [200, {}, 'done'],
+    [404, missing, 'gone'],
+    [403, { kind: 'Status', code: 403, message: 'nodes/status is forbidden' }, 'failed'],
+  ] as const) {
+    it(`answered with ${status} they are ${kind}`, () => {
+      assert.equal(conditionsPlayed().answer(response(status, body)).outcome?.kind, kind);
     });
   }
 });

@@ -7,7 +7,7 @@ import {
   evictionRequestsReading,
   evictionRequestWriting,
 } from '../../../src/controller/procedures/eviction-requests.ts';
-import type { Answer } from '../../../src/proto/answer.ts';
+import { PlayedSteps } from '../../world/steps.ts';
 
 const command = { id: 'c1', drain: 'kernel', uid: 'u1' };
 const pod = { namespace: 'shop', name: 'web', uid: 'p1', nodeName: 'n1' };
@@ -24,15 +24,13 @@ function play(
   answers: readonly (readonly [status: number, body: object])[],
 ): Played {
   const requests: string[] = [];
-  let step = task.first;
+  const played = new PlayedSteps(task.steps);
   for (const [status, body] of answers) {
-    assert.ok(step.kind === 'send');
-    requests.push(`${step.request.method} ${step.request.path}`);
-    const answer: Answer = { kind: 'response', status, headers: {}, body: JSON.stringify(body) };
-    step = step.onAnswer(answer, 0);
+    requests.push(`${played.request.method} ${played.request.path}`);
+    played.answer({ kind: 'response', status, headers: {}, body: JSON.stringify(body) });
   }
-  assert.ok(step.kind === 'finished');
-  return { requests, notice: task.ended(step.outcome, 0, null), outcome: step.outcome };
+  const outcome = played.outcome ?? assert.fail('it has not ended');
+  return { requests, notice: task.ended?.(outcome, 0) ?? null, outcome };
 }
 
 const group = '/apis/lifecycle.k8s.io/v1alpha1';
@@ -175,9 +173,9 @@ describe('an EvictionRequest of ours', () => {
       ...command,
       write: create,
     });
-    assert.ok(task.first.kind === 'send');
-    assert.equal(task.first.request.path, `${one}?fieldManager=taintmgr-controller`);
-    assert.deepEqual(JSON.parse(task.first.request.body ?? ''), {
+    const { request } = new PlayedSteps(task.steps);
+    assert.equal(request.path, `${one}?fieldManager=taintmgr-controller`);
+    assert.deepEqual(JSON.parse(request.body ?? ''), {
       apiVersion: 'lifecycle.k8s.io/v1alpha1',
       kind: 'EvictionRequest',
       metadata: {

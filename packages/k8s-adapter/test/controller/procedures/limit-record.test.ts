@@ -13,20 +13,19 @@ import {
 import type { Answer } from '../../../src/proto/answer.ts';
 import type { ApiRequest } from '../../../src/proto/api-request.ts';
 import { answerOf } from '../../world/answer-of.ts';
+import { PlayedSteps, playSteps } from '../../world/steps.ts';
 
 const lease = { namespace: 'taintmgr-system', name: 'limits' };
 const at = 1_700_000_000_000;
 
 /** What somebody reads of what is written. */
 function writtenAndRead(record: LimitRecord): LimitRecord | null {
-  const { first } = new LimitRecords(lease).task({
+  const { steps } = new LimitRecords(lease).task({
     ...{ kind: 'keepLimits', id: 'limits/1' },
     ...{ record, resumed: false },
   });
-  assert.equal(first.kind, 'send');
-  return first.kind === 'send'
-    ? limitRecordFrom(JSON.parse(first.request.body ?? '')).record
-    : null;
+  const { request } = new PlayedSteps(steps);
+  return limitRecordFrom(JSON.parse(request.body ?? '')).record;
 }
 
 it('is read as it was written, to the second', () => {
@@ -94,9 +93,12 @@ class World {
 
   #play(records: LimitRecords, command: LimitCommand) {
     const task = records.task(command);
-    let step = task.first;
-    while (step.kind === 'send') step = step.onAnswer(this.send(step.request), at);
-    return task.ended(step.outcome, 0, step.refusal);
+    return (
+      task.ended?.(
+        playSteps(task.steps, (request) => this.send(request), at),
+        0,
+      ) ?? null
+    );
   }
 }
 
@@ -156,10 +158,12 @@ describe('the Lease of limits', () => {
   });
 
   it('is not read where the server refuses that: nobody takes it for empty', () => {
-    const { first, ended } = new LimitRecords(lease).task({ kind: 'readLimits', id: 'limits/1' });
+    const task = new LimitRecords(lease).task({ kind: 'readLimits', id: 'limits/1' });
     const refusal = { kind: 'response', status: 403, headers: {}, body: '' } as const;
-    const step = first.kind === 'send' ? first.onAnswer(refusal, at) : first;
-    const notice = step.kind === 'finished' ? ended(step.outcome, 0, null) : null;
+    const notice = task.ended?.(
+      playSteps(task.steps, () => refusal, at),
+      0,
+    );
     assert.ok(notice?.kind === 'limitRecordFailed' && notice.outcome.kind === 'failed');
     assert.equal(notice.lease, 'taintmgr-system/limits');
   });
@@ -209,12 +213,12 @@ it('holds evictions only for as long as their windows last, with more scopes tha
   const answer = (command: Command): void => {
     if (!('id' in command)) return;
     const { id } = command;
-    const task = command.kind === 'keepLimits' ? records.task(command).first : null;
-    const isRefused = task?.kind === 'finished';
-    if (isRefused) refused.push('message' in task.outcome ? task.outcome.message : '');
+    const kept = command.kind === 'keepLimits' ? records.task(command).steps.next() : null;
+    const refusal = kept?.done ? kept.value : null;
+    if (refusal) refused.push('message' in refusal ? refusal.message : '');
     const event = { kind: 'limitRecord', record: null, resume: null } as const;
     if (command.kind === 'readLimits') commands.push(...engine.handle(now, event));
-    const outcome = isRefused ? task.outcome : ({ kind: 'done' } as const);
+    const outcome = refusal ?? ({ kind: 'done' } as const);
     commands.push(...engine.handle(now, { kind: 'result', id, outcome }));
     if (command.kind !== 'deletePod') return;
     gone.add(command.pod.uid);

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeCommand, Taint } from '@taintmgr/core';
-import {
-  beginNodeWrite,
-  continueNodeWrite,
-  type NodeWriteStep,
-} from '../../../src/controller/procedures/node-write.ts';
+import { nodeWrite } from '../../../src/controller/procedures/node-write.ts';
 import type { Answer } from '../../../src/proto/answer.ts';
+import { PlayedSteps } from '../../world/steps.ts';
 
 // Commands about nodes as requests: each line of a story is an answer, the last one the outcome.
 
@@ -254,12 +251,10 @@ interface Running {
 }
 
 function start(command: NodeCommand, confirm = false): Running {
-  let step: NodeWriteStep = beginNodeWrite(command, confirm);
-  const request = (): Extract<NodeWriteStep, { kind: 'send' }> =>
-    step.kind === 'send' ? step : assert.fail(`finished: ${JSON.stringify(step)}`);
+  const played = new PlayedSteps(nodeWrite(command, confirm), now);
   return {
-    asked: () => `${request().request.method} ${request().request.path}`,
-    body: () => JSON.parse(request().request.body ?? 'null'),
+    asked: () => `${played.request.method} ${played.request.path}`,
+    body: () => JSON.parse(played.request.body ?? 'null'),
     answer: (status, object) => {
       const answer: Answer = {
         kind: 'response',
@@ -267,8 +262,7 @@ function start(command: NodeCommand, confirm = false): Running {
         headers: {},
         body: JSON.stringify(object),
       };
-      step = continueNodeWrite(request().state, answer, now);
-      return step.kind === 'finished' ? step.outcome : null;
+      return played.answer(answer).outcome;
     },
   };
 }

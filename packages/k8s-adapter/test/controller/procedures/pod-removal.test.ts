@@ -3,11 +3,25 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { Outcome } from '@taintmgr/core';
 import {
-  beginExecution,
-  continueExecution,
-  type ExecutionState,
+  ApiServer,
+  namespace,
+  pod as podObject,
+  seededRandom,
+  VirtualClock,
+} from '@taintmgr/sim-cluster';
+import {
+  keepTaintStarts,
+  type MarkRefused,
+  type Removal,
+  type RemovePodOptions,
+  removePod,
+  unmarking,
 } from '../../../src/controller/procedures/pod-removal.ts';
 import type { Answer } from '../../../src/proto/answer.ts';
+import type { ApiRequest } from '../../../src/proto/api-request.ts';
+import { markDisruptedRequest } from '../../../src/proto/pod-requests.ts';
+import { answerOf } from '../../world/answer-of.ts';
+import { PlayedSteps } from '../../world/steps.ts';
 
 const pod = { namespace: 'wire-golden', name: 'tol-0s', uid: '<uid-3>', nodeName: 'g3' };
 const deletePod = {
@@ -68,8 +82,7 @@ const none: Answer = { kind: 'none', message: 'read ECONNRESET' };
 
 describe('the requests of a deletion', () => {
   it('mark the pod as kube-controller-manager does', () => {
-    const step = beginExecution(deletePod, now, {});
-    assert.ok(step.kind === 'send');
+    const step = removing(deletePod);
     assert.equal(step.request.method, golden.patch.method);
     assert.equal(step.request.path, golden.patch.path);
     assert.equal(step.request.headers['content-type'], golden.patch.contentType);
@@ -83,8 +96,7 @@ describe('the requests of a deletion', () => {
 
   it('mark the pod with a message of our own, where kube-controller-manager is refused its mark', () => {
     const [theirs, ours] = [{}, { ownMark: true }].map((options) => {
-      const step = beginExecution(deletePod, now, options);
-      assert.ok(step.kind === 'send');
+      const step = removing(deletePod, options);
       return JSON.parse(step.request.body ?? '').status.conditions[0];
     });
     const message = 'taintmgr: deleting due to NoExecute taint';
@@ -93,9 +105,8 @@ describe('the requests of a deletion', () => {
   });
 
   it('then delete this very pod, with its own grace period', () => {
-    const step = afterMark(plain(200));
-    assert.ok(step.kind === 'send');
-    assert.equal(step.refusal, null);
+    const step = removing(deletePod).answer(plain(200));
+    assert.equal(step.notice, null);
     assert.equal(step.request.method, golden.delete.method);
     assert.equal(step.request.path, golden.delete.path);
     assert.deepEqual(JSON.parse(step.request.body ?? ''), {
@@ -107,10 +118,9 @@ describe('the requests of a deletion', () => {
 
   it('carry a grace period and a dry run', () => {
     const options = { gracePeriodSeconds: 0, dryRun: true };
-    const mark = beginExecution(deletePod, now, options);
-    assert.ok(mark.kind === 'send' && mark.request.path.endsWith('/status?dryRun=All'));
-    const step = continueExecution(mark.state, plain(200), now, options);
-    assert.ok(step.kind === 'send');
+    const step = removing(deletePod, options);
+    assert.ok(step.request.path.endsWith('/status?dryRun=All'));
+    step.answer(plain(200));
     const { gracePeriodSeconds, dryRun } = JSON.parse(step.request.body ?? '');
     assert.deepEqual([gracePeriodSeconds, dryRun], [0, ['All']]);
   });
@@ -120,11 +130,9 @@ describe('a deletion guarded by the name alone', () => {
   const command = { ...deletePod, guard: 'name' } as const;
 
   it('names no uid in either request, as kube-controller-manager’s DELETE', () => {
-    const mark = beginExecution(command, now, {});
-    assert.ok(mark.kind === 'send');
-    assert.equal(JSON.parse(mark.request.body ?? '').metadata, undefined);
-    const step = continueExecution(mark.state, plain(200), now, {});
-    assert.ok(step.kind === 'send');
+    const step = removing(command);
+    assert.equal(JSON.parse(step.request.body ?? '').metadata, undefined);
+    step.answer(plain(200));
     assert.deepEqual(JSON.parse(step.request.body ?? ''), {
       ...golden.delete.body,
       apiVersion: 'v1',
@@ -132,18 +140,15 @@ describe('a deletion guarded by the name alone', () => {
   });
 
   it('does not follow where the mark is refused', () => {
-    const mark = beginExecution(command, now, {});
-    assert.ok(mark.kind === 'send');
-    const step = continueExecution(mark.state, answer('forbidden'), now, {});
-    assert.ok(step.kind === 'finished' && step.outcome.kind === 'failed');
-    assert.equal(step.outcome.status, 403);
+    const { outcome } = removing(command).answer(answer('forbidden'));
+    assert.ok(outcome?.kind === 'failed');
+    assert.equal(outcome.status, 403);
   });
 });
 
 describe('the request of an eviction', () => {
   it('names the pod and its uid', () => {
-    const step = beginExecution(evictPod, now, { gracePeriodSeconds: 5 });
-    assert.ok(step.kind === 'send');
+    const step = removing(evictPod, { gracePeriodSeconds: 5 });
     const { method, path, body } = step.request;
     assert.equal(method, 'POST');
     assert.equal(path, '/api/v1/namespaces/wire-golden/pods/tol-0s/eviction');
@@ -187,10 +192,10 @@ describe('the answer to the mark', () => {
   ];
   for (const [name, given, expected] of answers) {
     it(name, () => {
-      const step = afterMark(given);
-      if (step.kind === 'finished') return assert.deepEqual(step.outcome, expected);
-      assert.equal(step.state.kind, 'Deleting');
-      assert.equal(step.refusal === null ? 'delete' : 'delete, unmarked', expected);
+      const step = removing(deletePod).answer(given);
+      if (step.outcome) return assert.deepEqual(step.outcome, expected);
+      assert.equal(step.request.method, 'DELETE');
+      assert.equal(step.notice === null ? 'delete' : 'delete, unmarked', expected);
     });
   }
 });
@@ -213,7 +218,9 @@ describe('the answer to what is kept on a node', () => {
     ['a webhook that says 409', said(409, denial), failed(409, denial)],
   ];
   for (const [name, given, expected] of answers) {
-    it(name, () => assert.deepEqual(outcome({ kind: 'KeepingStarts', command }, given), expected));
+    it(name, () =>
+      assert.deepEqual(new PlayedSteps(keepTaintStarts(command)).answer(given).outcome, expected),
+    );
   }
 });
 
@@ -240,7 +247,7 @@ describe('the answer to the deletion', () => {
   ];
   for (const [name, given, expected] of answers) {
     it(name, () =>
-      assert.deepEqual(outcome({ kind: 'Deleting', command: deletePod }, given), expected),
+      assert.deepEqual(removing(deletePod).answer(plain(200)).answer(given).outcome, expected),
     );
   }
 });
@@ -311,26 +318,22 @@ describe('the answer to the eviction', () => {
     ['none', none, failed(null, 'read ECONNRESET')],
   ];
   for (const [name, given, expected] of answers) {
-    it(name, () =>
-      assert.deepEqual(outcome({ kind: 'Evicting', command: evictPod }, given), expected),
-    );
+    it(name, () => assert.deepEqual(removing(evictPod).answer(given).outcome, expected));
   }
 });
 
 describe('the budget that refuses the eviction of a NodeDrain', () => {
   const command = { ...evictPod, ofDrain: true, readsBudget: true } as const;
-  const refusedBy = (given: Answer): ReturnType<typeof continueExecution> =>
-    continueExecution({ kind: 'Evicting', command }, given, now, {});
+  const refusedBy = (given: Answer) => removing(command).answer(given);
 
   it('is read by the name in the refusal', () => {
     const step = refusedBy(answer('eviction: budget'));
-    assert.ok(step.kind === 'send');
     const path = '/apis/policy/v1/namespaces/wire-golden/poddisruptionbudgets/web-pdb';
     assert.deepEqual([step.request.method, step.request.path], ['GET', path]);
     const status = { currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 };
     const body = JSON.stringify({ metadata: { name: 'web-pdb' }, status });
-    const found = outcome(step.state, { kind: 'response', status: 200, headers: {}, body });
-    assert.ok(found.kind === 'blocked');
+    const found = step.answer({ kind: 'response', status: 200, headers: {}, body }).outcome;
+    assert.ok(found?.kind === 'blocked');
     assert.deepEqual([found.found?.name, found.found?.expected], ['web-pdb', 1]);
   });
 
@@ -340,22 +343,17 @@ describe('the budget that refuses the eviction of a NodeDrain', () => {
     ['not answered', none],
   ] as const) {
     it(`is not known where that is ${name}`, () => {
-      const step = refusedBy(answer('eviction: budget'));
-      assert.ok(step.kind === 'send');
-      const found = outcome(step.state, given);
-      assert.deepEqual(found.kind === 'blocked' && found.found, null);
+      const found = refusedBy(answer('eviction: budget')).answer(given).outcome;
+      assert.deepEqual(found?.kind === 'blocked' && found.found, null);
     });
   }
 });
 
-function afterMark(given: Answer): ReturnType<typeof continueExecution> {
-  return continueExecution({ kind: 'MarkingDisrupted', command: deletePod }, given, now, {});
-}
-
-function outcome(state: ExecutionState, given: Answer): Outcome {
-  const step = continueExecution(state, given, now, {});
-  assert.ok(step.kind === 'finished');
-  return step.outcome;
+function removing(
+  command: Removal,
+  options: RemovePodOptions = {},
+): PlayedSteps<Outcome, MarkRefused> {
+  return new PlayedSteps(removePod(command, now, options), now);
 }
 
 function failed(status: number | null, message: string): Outcome {
@@ -371,3 +369,73 @@ function messageOf(name: string): string {
   const body = recorded.answers[name]?.body as { message: string };
   return body.message;
 }
+
+// Our condition DisruptionTarget is taken away, and nobody else's, as the API server has it.
+
+const ours = 'taintmgr-controller';
+
+function sendAs(api: ApiServer, request: ApiRequest, program: string): Answer {
+  const headers = { ...request.headers, 'user-agent': `${program}/1` };
+  return answerOf(api, { ...request, headers });
+}
+
+interface Unmarked {
+  readonly outcome: Outcome;
+  readonly conditions: readonly string[];
+}
+
+/** Marked by a program; `between` happens when the pod has been read. */
+function unmarkPlayed(
+  program: string,
+  between: (api: ApiServer) => void = () => {},
+  uid?: string,
+): Unmarked {
+  const api = new ApiServer({ clock: new VirtualClock(0), random: seededRandom(1) });
+  api.create('namespaces', namespace('shop'));
+  const ready = { conditions: [{ type: 'Ready', status: 'True' }] };
+  const { metadata } = api.create('pods', podObject('shop', 'web', { spec: { nodeName: 'n1' } }));
+  const bare = api.get('pods', 'shop', 'web') ?? assert.fail();
+  api.update('pods', { ...bare, status: ready }, 'status');
+  const ref = { namespace: 'shop', name: 'web', uid: uid ?? metadata.uid ?? '', nodeName: 'n1' };
+  sendAs(api, markDisruptedRequest({ ...ref, uid: metadata.uid ?? '' }, 1, 0), program);
+  const played = new PlayedSteps(unmarking({ kind: 'unmarkPod', id: 'c1', pod: ref }).steps);
+  played.answer(sendAs(api, played.request, ours));
+  between(api);
+  if (played.outcome === null) played.answer(sendAs(api, played.request, ours));
+  const conditions: readonly { readonly type: string }[] =
+    api.get('pods', 'shop', 'web')?.status?.conditions ?? [];
+  return {
+    outcome: played.outcome ?? assert.fail(),
+    conditions: conditions.map(({ type }) => type),
+  };
+}
+
+describe('the condition DisruptionTarget', () => {
+  it('of ours is taken away, and the others stay', () => {
+    const { outcome, conditions } = unmarkPlayed(ours);
+    assert.deepEqual(outcome, { kind: 'done' });
+    assert.ok(!conditions.includes('DisruptionTarget'));
+    assert.ok(conditions.includes('Ready'));
+  });
+
+  it('of kube-controller-manager stays', () => {
+    const { outcome, conditions } = unmarkPlayed('kube-controller-manager');
+    assert.equal(outcome.kind, 'changed');
+    assert.ok(conditions.includes('DisruptionTarget'));
+  });
+
+  it('of a pod that has changed since it was read stays', () => {
+    const { outcome, conditions } = unmarkPlayed(ours, (api) => {
+      const one = api.get('pods', 'shop', 'web') ?? assert.fail();
+      api.update('pods', { ...one, metadata: { ...one.metadata, labels: { a: 'b' } } });
+    });
+    assert.equal(outcome.kind, 'changed');
+    assert.ok(conditions.includes('DisruptionTarget'));
+  });
+
+  it('of a pod that is gone, terminates or is another one is nobody’s', () => {
+    const gone = unmarkPlayed(ours, undefined, 'another');
+    assert.deepEqual(gone.outcome, { kind: 'gone' });
+    assert.ok(gone.conditions.includes('DisruptionTarget'));
+  });
+});

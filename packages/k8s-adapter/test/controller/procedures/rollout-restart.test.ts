@@ -10,7 +10,10 @@ import {
   VirtualClock,
 } from '@taintmgr/sim-cluster';
 import { rolloutRestarting } from '../../../src/controller/procedures/rollout-restart.ts';
+import type { Answer } from '../../../src/proto/answer.ts';
+import type { ApiRequest } from '../../../src/proto/api-request.ts';
 import { answerOf } from '../../world/answer-of.ts';
+import { playSteps } from '../../world/steps.ts';
 
 type Spec = Readonly<Record<string, unknown>>;
 
@@ -82,17 +85,17 @@ function play({
     pod,
     owner: set,
   } as const;
-  let step = rolloutRestarting(command).first;
-  while (step.kind === 'send') {
-    const { method, path } = step.request;
+  const outcome = playSteps(rolloutRestarting(command).steps, answered, start);
+  function answered(request: ApiRequest): Answer {
+    const { method, path } = request;
     requests.push(`${method} ${path}`);
-    const answer = answerOf(api, step.request);
+    const answer = answerOf(api, request);
     if (method === 'GET' && path.includes('/deployments/') && requests.length === 2) between?.(api);
-    step = step.onAnswer(answer, start);
+    return answer;
   }
   const { template } = (api.get('deployments', 'shop', 'web') ?? assert.fail()).spec;
   const restartedAt = template.metadata?.annotations?.['kubectl.kubernetes.io/restartedAt'];
-  return { outcome: step.outcome, restartedAt, requests };
+  return { outcome, restartedAt, requests };
 }
 
 describe('the restart of a rollout', () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { beginExecution } from '../../../src/controller/procedures/pod-removal.ts';
+import { removePod } from '../../../src/controller/procedures/pod-removal.ts';
 import { newEventRequest } from '../../../src/proto/event-requests.ts';
+import { PlayedSteps } from '../../world/steps.ts';
 
 // How requests differ from those of kube-controller-manager, by the names in docs/differences.md.
 
@@ -20,9 +21,8 @@ const now = Date.parse('2026-01-01T00:00:07Z');
 
 /** The first request of a deletion: its method, and its body. */
 function first(guard: 'uid' | 'name') {
-  const step = beginExecution({ ...deletePod, guard }, now, {});
-  assert.ok(step.kind === 'send');
-  return { method: step.request.method, body: JSON.parse(step.request.body ?? '') };
+  const { request } = new PlayedSteps(removePod({ ...deletePod, guard }, now, {}));
+  return { method: request.method, body: JSON.parse(request.body ?? '') };
 }
 
 describe('differences of requests', () => {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-  beginEviction,
-  continueEviction,
-  type EvictionStep,
   type EvictUnderPressure,
+  evictUnderPressure,
   type PressureRemoval,
-} from '../../../src/controller/procedures/pressure-eviction.ts';
+} from '../../../src/controller/procedures/pressure.ts';
 import type { Answer } from '../../../src/proto/answer.ts';
+import type { ApiRequest } from '../../../src/proto/api-request.ts';
+import { PlayedSteps } from '../../world/steps.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');
 const ref = { namespace: 'shop', name: 'db', uid: 'u1', nodeName: 'n1' };
@@ -68,15 +68,20 @@ function play(
 ) {
   const sent: string[] = [];
   const bodies: string[] = [];
-  let step: EvictionStep = beginEviction({ ...command, ...change });
+  const steps = new PlayedSteps(evictUnderPressure({ ...command, ...change }, removal), now);
   for (const heard of answers) {
-    if (step.kind === 'finished') assert.fail('it is over already');
-    sent.push(step.state.kind);
-    bodies.push(step.request.body ?? '');
-    step = continueEviction(step.state, heard, now, removal);
+    sent.push(nameOf(steps.request, sent.length === 0));
+    bodies.push(steps.request.body ?? '');
+    steps.answer(heard);
   }
-  const end = step.kind === 'finished' ? step : null;
+  const end = steps.outcome;
   return { sent: sent.join(' '), bodies, outcome: end?.outcome.kind ?? '', refusal: end?.refusal };
+}
+
+function nameOf({ method, path, body }: ApiRequest, isFirst: boolean): string {
+  if (method === 'GET') return isFirst ? 'Reading' : 'ReadingAgain';
+  if (!path.includes('/status')) return 'Removing';
+  return 'phase' in JSON.parse(body ?? '').status ? 'Writing' : 'Marking';
 }
 
 const whole = 'Reading Marking Removing ReadingAgain Writing';
