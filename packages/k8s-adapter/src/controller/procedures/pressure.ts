@@ -149,7 +149,7 @@ export function* evictUnderPressure(
   const { answer } = yield* call(removalRequest(command, removal));
   const request = removal === 'evict' ? 'Evicting' : 'Deleting';
   if (!succeeded(answer)) return { ...marked, outcome: refusedRemoval(request, failureOf(answer)) };
-  const refusal = yield* tellWhy(command);
+  const refusal = yield* sayWhy(command);
   return { outcome: done, refusal: refusal ?? marked.refusal };
 }
 
@@ -185,7 +185,7 @@ function removalRequest(
  * Records in the pod's status why it goes; why that is not done, or null. A pod that has ended says itself how,
  * and one that is not leaving must not say that it did. Either way the pod goes.
  */
-function* tellWhy({ pod, status }: EvictUnderPressure): Steps<string | null> {
+function* sayWhy({ pod, status }: EvictUnderPressure): Steps<string | null> {
   const { phase, reason, message } = status;
   const outcome = yield* readModifyWrite(
     () => getPodRequest(pod),
