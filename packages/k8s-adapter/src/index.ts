@@ -37,10 +37,10 @@ export {
   type PressureLoopOptions,
   type PressureNotice,
 } from './controller/pressure-loop.ts';
-export type { SetPressureConditions } from './controller/procedures/pressure.ts';
 export type {
   EvictUnderPressure,
   PressureRemoval,
+  SetPressureConditions,
 } from './controller/procedures/pressure.ts';
 export { ownConditionType, ownTaintKey } from './pressure/conditions.ts';
 export { defaultPollOptions, type PollOptions } from './pressure/summary-poller.ts';
