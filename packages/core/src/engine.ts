@@ -139,7 +139,7 @@ export function createEngine(options: Partial<Config> = {}): Engine {
     },
     hear(now, event) {
       if (event.kind !== 'leaseUpsert' || now < latest) return false;
-      if (takeover || drains || simulated) return false;
+      if (takeover || simulated) return false;
       if (!lifecycle?.hearLease?.(now, event.lease)) return false;
       latest = now;
       store.apply(now, event);

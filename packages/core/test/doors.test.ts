@@ -27,12 +27,12 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './drain': {
     values: `
-      DrainMachine budgetPolicyOf budgetsOver deletedByPolicy describeEvictionRequest drainFaultText drainFaultsText drainFlag drainHeartbeatMs drainStaleMs drainText
+      budgetPolicyOf budgetsOver deletedByPolicy describeEvictionRequest drainFaultText drainFaultsText drainFlag drainHeartbeatMs drainStaleMs drainText
       filterPod interceptedReason interceptionIn interceptionRepeatMs isOpenRequest isShut looksAtAllPods noExecuteFault nodeDrainer operatorOf operatorSignOf ownDeletions planDrain predictBlockers
       resolveDrainConfig soloDrainConfig stayingText`,
     types: `
       AskForDrain Budget DeleteDrain DeletionSite Departure DoneBefore DrainCommand DrainCondition DrainConfig DrainFailure DrainFault DrainFilterResult
-      DrainNode DrainNodePhase DrainNote DrainOptions DrainPlan DrainPod DrainPodState DrainQuestion
+      DrainMachine DrainNode DrainNodePhase DrainNote DrainOptions DrainPlan DrainPod DrainPodState DrainQuestion
       DrainStop DrainTarget EvictionRequest EvictionResponder ForeignDeletion GuardDrain NodeDrainCommand NodeDrainNodeState NodeDrainPhase
       NodeDrainPodState NodeDrainState NodeDrainWrite OperatorSign OtherEvictors PlanInput PlanPod PlannedPod PredictedBlocker
       PredictionSite ReadEvictionRequests Respect RestartRollout SetDrainConditions

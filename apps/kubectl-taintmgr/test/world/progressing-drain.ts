@@ -2,10 +2,11 @@ import type { Event, Outcome, Pod } from '@taintmgr/core';
 import {
   type DrainCommand,
   type DrainConfig,
-  DrainMachine,
+  type DrainMachine,
   resolveDrainConfig,
 } from '@taintmgr/core/drain';
 import type { EvictionPause } from '@taintmgr/core/policy';
+import { StandaloneDrain } from '../../../../packages/core/test/drain/standalone.ts';
 import { Progress } from '../../src/commands/drain-by-taint/progress.ts';
 import { CapturedOutput } from './captured-output.ts';
 import { node, now, pod, taint } from './values.ts';
@@ -17,6 +18,7 @@ export const blocked: Outcome = { kind: 'blocked', message: refusal, retryAfter:
 /** A drain that has begun, whose requests a test answers. */
 export class Drain {
   readonly machine: DrainMachine;
+  readonly #alone: StandaloneDrain;
   readonly output: CapturedOutput;
   readonly progress: Progress;
   readonly #ids = new Map<string, string>();
@@ -25,14 +27,15 @@ export class Drain {
     pods: readonly Pod[],
     options: Partial<DrainConfig> = {},
     isWatched = false,
-    gate?: ConstructorParameters<typeof DrainMachine>[1],
+    gate?: ConstructorParameters<typeof StandaloneDrain>[1],
   ) {
     const names = [...new Set(pods.map(({ nodeName }) => nodeName))];
     const targets = names.map((name) => ({ name, zone: '' }));
-    this.machine = new DrainMachine(
+    this.#alone = new StandaloneDrain(
       resolveDrainConfig({ taint: maintenance, targets, nodesAtOnceMax: 0, ...options }),
       gate,
     );
+    this.machine = this.#alone.machine;
     this.output = new CapturedOutput(isWatched);
     const { output } = this;
     const live = isWatched
@@ -47,7 +50,7 @@ export class Drain {
 
   feed(event: Event, at: number = now): void {
     for (const each of [event, { kind: 'tick' } as const, { kind: 'tick' } as const]) {
-      for (const command of this.machine.handle(at, each)) this.#remember(command);
+      for (const command of this.#alone.handle(at, each)) this.#remember(command);
     }
     for (const note of this.machine.takeNotes()) this.progress.note(note, this.machine);
   }

@@ -47,7 +47,7 @@ export {
 
 // Carrying it out.
 
-export { type DrainCommand, DrainMachine } from '../drain/machine.ts';
+export type { DrainCommand, DrainMachine } from '../drain/machine.ts';
 export type {
   Departure,
   DrainFailure,

@@ -1,80 +1,115 @@
-import type { Event } from '../event.ts';
 import { defaultEvictionConfig } from '../eviction/config.ts';
-import type { Decision } from '../eviction/decide.ts';
+import { type Concern, type DecideOptions, type Decision, decide } from '../eviction/decide.ts';
 import { Decider } from '../eviction/decider.ts';
 import { Pauses } from '../eviction/pauses.ts';
-import type { Reason } from '../eviction/reason.ts';
-import { TaintClock } from '../eviction/taint-clock.ts';
+import { type ObservedTaint, TaintClock } from '../eviction/taint-clock.ts';
 import type { Instant } from '../kernel/time.ts';
 import { withTolerations } from '../model/kept-pod.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import { isEqualTaint, type Taint } from '../model/taint.ts';
-import type { EvictionPolicy } from '../policy/values.ts';
-import { Store, type StoreView } from '../store.ts';
+import type { Governance } from '../policy/eviction-policy.ts';
+import type { Change, NodeChange, StoreView } from '../store.ts';
 import type { DrainConfig, Respect } from './config.ts';
 
+/** Since when taints of drained nodes count, and when pauses held them: one for all drains of a store. */
+export class DrainTimes {
+  readonly store: StoreView;
+  readonly #taints = new TaintClock(() => true);
+  readonly #pauses: Pauses;
+  readonly #decider: Decider;
+  /** Nodes about whose pods a drain decides. */
+  readonly #nodes = new Set<string>();
+
+  constructor(store: StoreView) {
+    this.store = store;
+    this.#pauses = new Pauses(store);
+    const config = defaultEvictionConfig;
+    this.#decider = new Decider(store, this.#taints, this.#pauses, null, null, config);
+  }
+
+  /** Takes in what has changed; true where policies or pauses may decide otherwise about every pod. */
+  follow(now: Instant, changes: readonly Change[]): boolean {
+    let isAboutAll = false;
+    for (const change of changes) {
+      switch (change.kind) {
+        case 'node':
+          if (this.#nodes.has(change.name)) this.#followNode(now, change);
+          break;
+        case 'pause':
+        case 'pauseEnd':
+          this.#pauses.follow(this.store.clock.wall(now), change);
+          isAboutAll = true;
+          break;
+        case 'policy':
+        case 'namespace':
+          isAboutAll = true;
+          break;
+        default: // decides about one pod at most
+      }
+    }
+    return isAboutAll;
+  }
+
+  /** Follows a node from now on, if it is not followed yet. */
+  see(now: Instant, name: string): void {
+    const node = this.#nodes.has(name) ? null : this.store.node(name);
+    if (!node) return;
+    this.#nodes.add(name);
+    this.#followNode(now, { kind: 'node', name, node, previous: null, afterGap: false });
+  }
+
+  /** No drain is at work any more. */
+  forget(): void {
+    for (const name of [...this.#nodes]) {
+      this.#followNode(0, { kind: 'node', name, node: null, previous: null, afterGap: false });
+    }
+  }
+
+  /** The taints of a node, of whatever effect, in the node's order. */
+  taintsOf(now: Instant, nodeName: string): readonly ObservedTaint[] {
+    this.see(now, nodeName);
+    return this.#taints.of(nodeName);
+  }
+
+  /** What is known of a pod and a taint that counts as `judged`. */
+  concern(pod: Pod, observed: ObservedTaint, judged: Taint): Concern {
+    const concern = this.#decider.concern(pod, observed, true, judged);
+    return { ...concern, governance: heeded(concern.governance) };
+  }
+
+  #followNode(now: Instant, change: NodeChange): void {
+    const wall = this.store.clock.wall(now);
+    this.#taints.update(wall, change);
+    this.#pauses.followNode(wall, change.name, change.node !== null);
+    if (!change.node) this.#nodes.delete(change.name);
+  }
+}
+
 /**
- * Decides about pods as the eviction engine does, with the functions that decide there, and as
- * though the drain's taint were on each node already. A drain by a taint of another effect judges
- * pods as though that were NoExecute: what a pod tolerates for how long is the same, and no other
+ * Decides about pods as the eviction engine does, with the functions that decide there: the taint of the
+ * drain is one more concern, as though it were on each node already. A drain by a taint of another effect
+ * judges pods as though that were NoExecute: what a pod tolerates for how long is the same, and no other
  * controller evicts for it.
  */
 export class DrainDecider {
   readonly #taint: Taint;
+  readonly #executed: Taint;
   readonly #respect: Respect;
-  readonly #store = new Store();
-  readonly #taintClock = new TaintClock();
-  readonly #pauses = new Pauses(this.#store);
-  readonly #decider: Decider;
-  /** Nodes that do not have the taint: there it is as though it were put on now. */
-  readonly #bare = new Set<string>();
+  readonly #times: DrainTimes;
+  readonly #options: DecideOptions;
 
-  constructor(config: Pick<DrainConfig, 'taint' | 'respect' | 'comparisonOperators'>) {
-    const { taint, respect, comparisonOperators } = config;
+  constructor({ taint, respect, comparisonOperators }: DecidingConfig, times: DrainTimes) {
     this.#taint = taint;
+    this.#executed = { ...taint, effect: 'NoExecute' };
     this.#respect = respect;
-    this.#decider = new Decider(this.#store, this.#taintClock, this.#pauses, null, null, {
-      ...defaultEvictionConfig,
-      comparisonOperators,
-    });
+    this.#times = times;
+    const { leave } = defaultEvictionConfig;
+    this.#options = { leave, comparisonOperators };
   }
 
   get store(): StoreView {
-    return this.#store;
-  }
-
-  /**
-   * Takes in what an event says of nodes, pods, policies and pauses; whether policies or pauses
-   * may decide otherwise now about every pod.
-   */
-  take(now: Instant, event: Event): boolean {
-    const wall = this.#store.clock.wall(now);
-    const ended = this.#store.endPauses(now);
-    for (const change of ended) if (change.kind === 'pauseEnd') this.#pauses.follow(wall, change);
-    const change = this.#store.apply(now, this.#asSeen(wall, event));
-    if (change?.kind === 'node') {
-      const { name, node } = change;
-      if (node && this.#hasCome(event)) {
-        // What was made up until now says nothing of when it came.
-        this.#taintClock.update(wall, { ...change, node: this.#withoutOurs(node) });
-      }
-      this.#taintClock.update(wall, change);
-      this.#pauses.followNode(wall, name, node !== null);
-    }
-    if (change?.kind === 'pause') this.#pauses.follow(wall, change);
-    const isAboutAll = ['policy', 'pause', 'namespace'].includes(change?.kind ?? '');
-    return isAboutAll || ended.length > 0;
-  }
-
-  /** When the next pause is over; null: none ends by itself. */
-  nextPauseEnd(): Instant | null {
-    return this.#store.nextPauseEnd();
-  }
-
-  #asSeen(wall: Instant, event: Event): Event {
-    if (event.kind === 'nodeUpsert') return { ...event, node: this.#asExecuted(wall, event.node) };
-    return event.kind === 'policyUpsert' ? { ...event, policy: forDrains(event.policy) } : event;
+    return this.#times.store;
   }
 
   /**
@@ -82,14 +117,13 @@ export class DrainDecider {
    * for, it is due since its taint came.
    */
   decide(now: Instant, pod: Pod): Decision {
-    const decided = this.#decisionOn(pod);
-    const because = decided.because.map((reason) => this.#asGiven(reason));
-    const decision = { ...decided, because };
+    const decision = this.#decisionOn(now, pod);
+    const { because } = decision;
     const [decisive] = because;
     if (decision.kind === 'pause') return decision;
     const isExempt = decisive?.code !== 'ToleratedForever' && decision.kind === 'keep';
     if (isExempt || (this.#respect === 'limitless' && decision.kind === 'keep')) return decision;
-    const { clock } = this.#store;
+    const { clock } = this.store;
     if (this.#respect === 'tolerations') {
       return decision.kind === 'keep'
         ? decision
@@ -100,79 +134,59 @@ export class DrainDecider {
   }
 
   /** Where no toleration is respected, a policy or a pause holds those too that tolerate the taint. */
-  #decisionOn(pod: Pod): Decision {
-    const bare = this.#respect === 'nothing' && this.#decider.decide(withTolerations(pod, []));
-    return bare && bare.kind !== 'evict' ? bare : this.#decider.decide(pod);
+  #decisionOn(now: Instant, pod: Pod): Decision {
+    const bare = this.#respect === 'nothing' && this.#judge(now, withTolerations(pod, []));
+    return bare && bare.kind !== 'evict' ? bare : this.#judge(now, pod);
   }
 
-  /** A reason names the taint as it is on the node. */
-  #asGiven(given: Reason): Reason {
-    const reason = withoutPolicy(given);
-    if (!('taint' in reason) || this.#taint.effect === 'NoExecute') return reason;
-    const { taint } = reason;
-    if (!this.#isOurs(taint)) return reason;
-    const ours = { ...taint, effect: this.#taint.effect };
-    return isByTolerations(reason)
-      ? { ...reason, taint: ours, asExecuted: true }
-      : { ...reason, taint: ours };
+  #judge(now: Instant, pod: Pod): Decision {
+    const concerns = (): readonly Concern[] =>
+      this.#taintsOn(now, pod.nodeName).map((observed) => this.#concern(pod, observed));
+    return decide(pod, this.store.node(pod.nodeName), concerns, this.#options);
   }
 
-  #asExecuted(wall: Instant, node: Node): Node {
-    const taints = withTaint(node, this.#taint, wall).taints.map((taint) =>
-      isEqualTaint(taint, this.#taint) ? { ...taint, effect: 'NoExecute' } : taint,
-    );
-    return { ...node, taints };
+  #concern(pod: Pod, observed: ObservedTaint): Concern {
+    if (!isEqualTaint(observed.taint, this.#taint)) {
+      return this.#times.concern(pod, observed, observed.taint);
+    }
+    const concern = this.#times.concern(pod, observed, this.#executed);
+    return this.#taint.effect === 'NoExecute' ? concern : { ...concern, judgedAs: this.#executed };
   }
 
-  /** Whether a node has the taint that did not have it before. */
-  #hasCome(event: Event): boolean {
-    if (event.kind !== 'nodeUpsert') return false;
-    const { node } = event;
-    if (carriesTaint(node, this.#taint)) return this.#bare.delete(node.name);
-    this.#bare.add(node.name);
-    return false;
+  /** Those of NoExecute and the drain's own, in the node's order. One of NoExecute that says the same counts as its own. */
+  #taintsOn(now: Instant, nodeName: string): readonly ObservedTaint[] {
+    const { key, effect } = this.#taint;
+    const observed = this.#times.taintsOf(now, nodeName).map((one) => {
+      const isSame = isEqualTaint(one.taint, this.#executed);
+      return isSame ? { ...one, taint: { ...one.taint, effect } } : one;
+    });
+    const isOwn = ({ taint }: ObservedTaint): boolean => isEqualTaint(taint, this.#taint);
+    const counted = observed.filter((one) => one.taint.effect === 'NoExecute' || isOwn(one));
+    if (this.#isOn(nodeName)) return counted;
+    // One of its key and effect gives way, as in kubectl taint.
+    const others = counted.filter((one) => {
+      return isOwn(one) || one.taint.key !== key || one.taint.effect !== effect;
+    });
+    const start = this.store.clock.wall(now);
+    const taint = { ...this.#taint, timeAdded: start };
+    return [...others, { taint, start, startSource: 'timeAdded', seenAt: start }];
   }
 
-  #withoutOurs(node: Node): Node {
-    return { ...node, taints: node.taints.filter((taint) => !this.#isOurs(taint)) };
-  }
-
-  /** Whether it is the drain's own, as decided by. */
-  #isOurs(taint: Taint): boolean {
-    return isEqualTaint(taint, { ...this.#taint, effect: 'NoExecute' });
+  #isOn(nodeName: string): boolean {
+    const node = this.store.node(nodeName);
+    return node !== null && carriesTaint(node, this.#taint);
   }
 }
+
+type DecidingConfig = Pick<DrainConfig, 'taint' | 'respect' | 'comparisonOperators'>;
 
 /** Of policies a drain heeds that one keeps a pod; how and when the others go it says itself. */
-function forDrains(policy: EvictionPolicy): EvictionPolicy {
-  const { action } = policy;
-  const times = { minTaintAgeMs: null, deleteAfterMs: null, defaultTolerationSeconds: null };
-  const kept = action === 'Keep' || action === null ? action : 'Evict';
-  return { ...policy, ...times, gracePeriodSeconds: null, action: kept, limits: [] };
-}
-
-/** A policy that only counts before others says nothing about the pod. */
-function withoutPolicy(reason: Reason): Reason {
-  if (reason.code !== 'NoToleration' && reason.code !== 'TolerationExpires') return reason;
-  const { policy: _, ...plain } = reason;
-  return plain;
-}
-
-/** Whether a reason says what the pod tolerates. */
-function isByTolerations(reason: Reason): reason is Extract<Reason, { asExecuted?: true }> {
-  return ['NoToleration', 'TolerationExpires', 'ToleratedForever'].includes(reason.code);
+function heeded({ by, undecided, ...policy }: Governance): Governance {
+  const times = { minTaintAgeMs: 0, defaultTolerationSeconds: null };
+  return { ...policy, ...times, by: by?.action === 'Keep' ? by : null, undecided };
 }
 
 /** Whether the node has this very taint. */
 export function carriesTaint({ taints }: Node, taint: Omit<Taint, 'timeAdded'>): boolean {
   return taints.some((one) => isEqualTaint(one, taint));
-}
-
-/** The node with the taint put on at `wall`: one of its key and effect gives way, as in kubectl taint. */
-function withTaint(node: Node, taint: Taint, wall: Instant): Node {
-  if (carriesTaint(node, taint)) return node;
-  const others = node.taints.filter(
-    ({ key, effect }) => key !== taint.key || effect !== taint.effect,
-  );
-  return { ...node, taints: [...others, { ...taint, timeAdded: wall }] };
 }

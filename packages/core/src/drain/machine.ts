@@ -9,7 +9,7 @@ import { formatTaint } from '../model/taint.ts';
 import { decidingToleration } from '../model/toleration.ts';
 import type { RenewMark } from './claims.ts';
 import type { DrainConfig, DrainTarget } from './config.ts';
-import { carriesTaint, DrainDecider } from './decide.ts';
+import { carriesTaint, DrainDecider, type DrainTimes } from './decide.ts';
 import { type Fate, fateOf } from './fate.ts';
 import { drainFaultsText } from './filters.ts';
 import { DrainNodes, type NodeHolds } from './nodes.ts';
@@ -52,6 +52,7 @@ export type DrainCommand = PodCommand<Reason> | RecordPodEvent<Reason> | TaintNo
  */
 export class DrainMachine {
   readonly #config: DrainConfig;
+  readonly #times: DrainTimes;
   readonly #decider: DrainDecider;
   readonly #nodes: DrainNodes;
   readonly #pods = new DrainPods();
@@ -69,9 +70,11 @@ export class DrainMachine {
   #actAt: Instant | null = null;
   #now: Instant = Number.NEGATIVE_INFINITY;
 
-  constructor(config: DrainConfig, gate: PodGate = openGate) {
+  /** `times`: those of the store that has taken each event when this machine is given it. */
+  constructor(config: DrainConfig, times: DrainTimes, gate: PodGate = openGate) {
     this.#config = config;
-    this.#decider = new DrainDecider(config);
+    this.#times = times;
+    this.#decider = new DrainDecider(config, times);
     const note = (one: DrainNote): void => {
       this.#notes.push(one);
       if (one.kind === 'nodeBegun') this.#begun.push(one.node);
@@ -142,9 +145,6 @@ export class DrainMachine {
 
   /** The node is none of its targets any more, and its turn had not come: nothing more is heard of its pods. */
   remove(nodeName: string): void {
-    for (const { uid } of [...this.#decider.store.podsOn(nodeName)]) {
-      this.#decider.take(this.#now, { kind: 'podDelete', uid });
-    }
     for (const { pod } of this.#pods.on(nodeName)) {
       this.#pods.schedule.cancel(pod.uid);
       this.#pods.delete(pod.uid);
@@ -222,13 +222,20 @@ export class DrainMachine {
     return notes;
   }
 
+  /** Policies or pauses may decide otherwise now about every pod. */
+  redecide(now: Instant): void {
+    this.#reconciler.reconcileAll(now);
+    this.#now = now;
+    this.#actAt = now;
+  }
+
   /** Takes an event; the commands that it leads to come with a tick. `now` never goes back. */
   handle(now: Instant, event: Event): readonly DrainCommand[] {
-    if (this.#decider.take(now, event)) this.#reconciler.reconcileAll(now);
     this.#now = now;
     this.#actAt = now;
     switch (event.kind) {
       case 'nodeUpsert':
+        this.#times.see(now, event.node.name);
         this.#seen(now, event.node);
         this.#reconciler.reconcileOn(now, event.node.name);
         this.#nodes.isThere(now, event.node.name, this.#pods);
@@ -269,15 +276,8 @@ export class DrainMachine {
    */
   nextWake(): Instant | null {
     if (!this.#synced || this.finished) return null;
-    const pauseEnd = this.#decider.nextPauseEnd();
     const placeAt = this.#turns.nextWake();
-    const wakes = [
-      this.#actAt,
-      placeAt,
-      this.#pods.schedule.next(),
-      this.#nodes.nextWake(),
-      pauseEnd,
-    ];
+    const wakes = [this.#actAt, placeAt, this.#pods.schedule.next(), this.#nodes.nextWake()];
     return notBefore(this.#now, earliest(wakes));
   }
 

@@ -7,8 +7,9 @@ import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Taint } from '../model/taint.ts';
 import { type OwnPod, replicasName, workingReplicas } from '../own-replicas.ts';
+import { Store } from '../store.ts';
 import type { DrainConfig } from './config.ts';
-import { DrainDecider } from './decide.ts';
+import { DrainDecider, DrainTimes } from './decide.ts';
 import { type Fate, fateOf } from './fate.ts';
 import { finishBy } from './finishing.ts';
 import { compareRanks, type PodOrder, rankOf } from './pod-order.ts';
@@ -68,10 +69,15 @@ export interface DrainPlan {
 /** What would become of the pods of the nodes if the taint were put on them at `now`. */
 export function planDrain(now: Instant, input: PlanInput): DrainPlan {
   const { config, nodes, pods } = input;
-  const decider = new DrainDecider(config);
-  for (const event of input.policies ?? []) decider.take(now, event);
-  for (const node of nodes) decider.take(now, { kind: 'nodeUpsert', node });
-  for (const { pod } of pods) decider.take(now, { kind: 'podUpsert', pod });
+  const store = new Store();
+  const known = (event: Event): void => {
+    store.apply(now, event);
+  };
+  for (const event of input.policies ?? []) known(event);
+  for (const node of nodes) known({ kind: 'nodeUpsert', node });
+  for (const { pod } of pods) known({ kind: 'podUpsert', pod });
+  store.endPauses(now);
+  const decider = new DrainDecider(config, new DrainTimes(store));
   const order = new Map(nodes.map(({ name }, index) => [name, index] as const));
   const planned = pods
     .map((each) => planPod(now, each, decider, input))

@@ -33,7 +33,7 @@ export interface LeaveOptions {
 }
 
 /** What decisions depend on besides the objects. */
-interface DecideOptions extends MatchOptions {
+export interface DecideOptions extends MatchOptions {
   readonly leave: LeaveOptions;
 }
 
@@ -86,8 +86,8 @@ export function decide(
 }
 
 function judge(pod: Pod, concern: Concern, options: DecideOptions): Judged {
-  const { paused, observed, governance, isOurs, drain } = concern;
-  const of = { pod, observed, governance, isOurs, drain, pauses: paused.past };
+  const { paused, observed, governance, isOurs, drain, judgedAs } = concern;
+  const of = { pod, observed, governance, isOurs, drain, judgedAs, pauses: paused.past };
   const reason = taintReason(of, options);
   const deadline = deadlineOf(reason);
   return { reason, deadline, hold: deadline < endOfTime ? paused.hold : null };
@@ -173,6 +173,8 @@ interface TaintCase {
   readonly isOurs: boolean;
   /** The drain whose taint it is; null: it is none's. */
   readonly drain: SeenDrain | null;
+  /** A drain judges a taint of another effect as though it were this one; left out: as it is. */
+  readonly judgedAs?: Taint | undefined;
 }
 
 interface Start {
@@ -201,8 +203,11 @@ function taintReason(of: TaintCase, options: MatchOptions): TaintReason {
   const { pod, observed, governance, drain } = of;
   const { taint } = observed;
   const { by, undecided } = governance;
-  const own = decidingToleration(pod.tolerations, taint, options);
-  if (own?.tolerationSeconds === null) return { code: 'ToleratedForever', taint, toleration: own };
+  const own = decidingToleration(pod.tolerations, of.judgedAs ?? taint, options);
+  const judged = of.judgedAs && asExecuted;
+  if (own?.tolerationSeconds === null) {
+    return { code: 'ToleratedForever', taint, ...judged, toleration: own };
+  }
   if (!of.isOurs) return { code: 'NotTakenOver', taint, namespace: pod.namespace };
   if (undecided) {
     const { name, action } = undecided;
@@ -215,6 +220,7 @@ function taintReason(of: TaintCase, options: MatchOptions): TaintReason {
   const toleration = own ?? given;
   const what = {
     taint,
+    ...judged,
     ...(given && { given: true as const }),
     ...policyOf(by),
     ...staleOf(drain),
@@ -224,8 +230,11 @@ function taintReason(of: TaintCase, options: MatchOptions): TaintReason {
     : preciseReason(of, toleration, what);
 }
 
+const asExecuted = { asExecuted: true } as const;
+
 type What = {
   readonly taint: Taint;
+  readonly asExecuted?: true;
   readonly given?: true;
   readonly policy?: PolicyMark;
   readonly staleDrain?: WorkingDrain;

@@ -99,15 +99,21 @@ export class Decider {
     const { nodeName, namespace } = pod;
     const isOurs = this.isOurs(namespace);
     const concerns = (): readonly Concern[] =>
-      this.#taints.of(nodeName).map((observed) => this.#concern(pod, observed, isOurs));
+      this.#taints.of(nodeName).map((observed) => this.concern(pod, observed, isOurs));
     const options = isOurs ? this.#config : { ...this.#config, leave: nobody };
     return decide(pod, this.#store.node(nodeName), concerns, options);
   }
 
-  #concern(pod: Pod, observed: ObservedTaint, isOurs: boolean): Concern {
+  /** What is known of a pod and one taint of its node; `judged`: the taint as policies are asked about it. */
+  concern(
+    pod: Pod,
+    observed: ObservedTaint,
+    isOurs: boolean,
+    judged: Taint = observed.taint,
+  ): Concern {
     const { nodeName, namespace } = pod;
     const { key } = observed.taint;
-    const governance = this.#governanceOf(pod, observed.taint);
+    const governance = this.#governanceOf(pod, judged);
     const counted = this.counted(nodeName, observed, namespace);
     const { hold } = this.#pauses.of(nodeName, key, namespace, counted.keptAt);
     const paused = heldSince(this.#pauses.of(nodeName, key, namespace), hold);

@@ -35,9 +35,15 @@ const none: readonly ObservedTaint[] = [];
  * a start that was written down for it lies before it.
  */
 export class TaintClock {
+  readonly #isObserved: (taint: Taint) => boolean;
   readonly #byNode = new Map<string, readonly ObservedTaint[]>();
 
-  /** In the node's order; empty for a node without NoExecute taints. */
+  /** `isObserved`: the taints that count; left out: those of NoExecute. */
+  constructor(isObserved: (taint: Taint) => boolean = isNoExecute) {
+    this.#isObserved = isObserved;
+  }
+
+  /** In the node's order; empty for a node without such taints. */
   of(nodeName: string): readonly ObservedTaint[] {
     return this.#byNode.get(nodeName) ?? none;
   }
@@ -54,7 +60,7 @@ export class TaintClock {
   update(now: Instant, change: NodeChange): boolean {
     const { name: nodeName, node } = change;
     const known = this.of(nodeName);
-    const taints = node?.taints.filter((taint) => taint.effect === 'NoExecute') ?? [];
+    const taints = node?.taints.filter(this.#isObserved) ?? [];
     const memory = memoryOf(change);
     const observed = taints.map((taint) => observe(now, taint, known, memory));
     if (observed.length === known.length && observed.every((entry, i) => entry === known[i])) {
@@ -75,6 +81,10 @@ export class TaintClock {
       return [nodeName];
     });
   }
+}
+
+function isNoExecute({ effect }: Taint): boolean {
+  return effect === 'NoExecute';
 }
 
 /** The same by a clock that is right by now: it had been `by` behind when the taint was seen. */

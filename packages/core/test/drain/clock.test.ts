@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Event, makeNode, makePod, parseTaint } from '@taintmgr/core';
-import { DrainMachine, resolveDrainConfig } from '@taintmgr/core/drain';
+import { resolveDrainConfig } from '@taintmgr/core/drain';
+import { StandaloneDrain } from './standalone.ts';
 
 const taint = parseTaint('m:NoSchedule');
 const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web' };
@@ -12,14 +13,14 @@ describe('a drain beside a clock of the cluster that is another', () => {
     it(`waits for a pod that terminates as long as is said: ${ahead / hour} h ahead`, () => {
       const targets = [{ name: 'n1', zone: '' }];
       const config = resolveDrainConfig({ taint, targets, skipTerminatingMs: 60_000 });
-      const machine = new DrainMachine(config);
+      const drain = new StandaloneDrain(config);
       const start = 10 * hour;
       const node = makeNode({ name: 'n1', taints: [{ ...taint, timeAdded: start + ahead }] });
       const deletionTimestamp = start + ahead - 10_000;
       const pod = makePod({ name: 'a', nodeName: 'n1', owner, deletionTimestamp });
       const tell = (now: number, event: Event): readonly string[] => {
-        machine.handle(now, event);
-        return machine.takeNotes().map(({ kind }) => kind);
+        drain.handle(now, event);
+        return drain.machine.takeNotes().map(({ kind }) => kind);
       };
       tell(start, { kind: 'clock', ahead });
       tell(start, { kind: 'nodeUpsert', node });
@@ -27,7 +28,7 @@ describe('a drain beside a clock of the cluster that is another', () => {
       tell(start, { kind: 'synced' });
       assert.deepEqual(tell(start, { kind: 'tick' }), ['nodeBegun']);
       tell(start, { kind: 'tick' });
-      assert.equal(machine.nextWake(), start + 51_000);
+      assert.equal(drain.nextWake(), start + 51_000);
       assert.deepEqual(tell(start + 50_999, { kind: 'tick' }), []);
       assert.deepEqual(tell(start + 51_000, { kind: 'tick' }), ['podSkipped', 'nodeEnded']);
     });
@@ -35,19 +36,19 @@ describe('a drain beside a clock of the cluster that is another', () => {
 });
 
 it('a wake is never before what was heard last', () => {
-  const machine = new DrainMachine(
+  const drain = new StandaloneDrain(
     resolveDrainConfig({ taint, targets: [{ name: 'n1', zone: '' }] }),
   );
   const tolerations = [{ key: 'm', operator: 'Exists', tolerationSeconds: 5 }];
   const node = makeNode({ name: 'n1', taints: [{ ...taint, timeAdded: -1000 }] });
-  machine.handle(0, { kind: 'nodeUpsert', node });
-  machine.handle(0, {
+  drain.handle(0, { kind: 'nodeUpsert', node });
+  drain.handle(0, {
     kind: 'podUpsert',
     pod: makePod({ name: 'a', nodeName: 'n1', owner, tolerations }),
   });
-  machine.handle(0, { kind: 'synced' });
-  machine.handle(0, { kind: 'tick' });
-  assert.equal(machine.nextWake(), 5000);
-  machine.handle(7000, { kind: 'nodeUpsert', node });
-  assert.equal(machine.nextWake(), 7000);
+  drain.handle(0, { kind: 'synced' });
+  drain.handle(0, { kind: 'tick' });
+  assert.equal(drain.nextWake(), 5000);
+  drain.handle(7000, { kind: 'nodeUpsert', node });
+  assert.equal(drain.nextWake(), 7000);
 });

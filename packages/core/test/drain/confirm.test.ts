@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { confirmEviction, describeReason, type Pod, parseTaint } from '@taintmgr/core';
-import { DrainMachine, resolveDrainConfig } from '@taintmgr/core/drain';
+import { resolveDrainConfig } from '@taintmgr/core/drain';
+import { StandaloneDrain } from './standalone.ts';
 
 // Where the view is old, pod and node are read again before a pod goes: what decided has to hold there.
 
@@ -33,15 +34,15 @@ describe('what decided about a pod of a drain', () => {
         owner: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web' },
         hasEmptyDir: false,
       };
-      const machine = new DrainMachine(
+      const drain = new StandaloneDrain(
         resolveDrainConfig({ taint, targets: [{ name: 'n1', zone: '' }] }),
       );
-      machine.handle(0, { kind: 'nodeUpsert', node });
-      machine.handle(0, { kind: 'podUpsert', pod });
-      machine.handle(0, { kind: 'synced' });
-      machine.handle(0, { kind: 'tick' });
-      machine.handle(30_000, { kind: 'tick' });
-      const [drained] = machine.pods();
+      drain.handle(0, { kind: 'nodeUpsert', node });
+      drain.handle(0, { kind: 'podUpsert', pod });
+      drain.handle(0, { kind: 'synced' });
+      drain.handle(0, { kind: 'tick' });
+      drain.handle(30_000, { kind: 'tick' });
+      const [drained] = drain.machine.pods();
       assert.equal(drained?.tries, 1);
       const { because } = drained;
       assert.deepEqual(because.map(describeReason), words);

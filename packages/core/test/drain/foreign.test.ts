@@ -2,13 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { type Event, type Outcome, type Pod, parseTaint } from '@taintmgr/core';
-import {
-  type DrainCommand,
-  type DrainConfig,
-  DrainMachine,
-  resolveDrainConfig,
-} from '@taintmgr/core/drain';
+import { type DrainCommand, type DrainConfig, resolveDrainConfig } from '@taintmgr/core/drain';
 import { fc } from '../fast-check.ts';
+import { StandaloneDrain } from './standalone.ts';
 
 // A drain beside a taint manager, in stories drawn at random: whoever has no toleration is marked and
 // deleted as soon as the node is tainted, budgets or not. What must hold is checked from outside.
@@ -39,7 +35,7 @@ const stories: fc.Arbitrary<Story> = fc.record({
 /** A fault that is planted into a drain, to see whether the story shows it. */
 interface Fault {
   readonly config?: Partial<DrainConfig>;
-  /** What the machine hears. */
+  /** What the drain hears. */
   readonly heard?: (event: Event) => Event;
 }
 
@@ -75,7 +71,7 @@ class Run {
   readonly broken = new Set<string>();
   readonly #story: Story;
   readonly #fault: Fault;
-  readonly #machine: DrainMachine;
+  readonly #drain: StandaloneDrain;
   readonly #pods = new Map<string, Pod & { readonly isHeld: boolean }>();
   readonly #accepted = new Set<string>();
   #later: { readonly at: number; readonly run: (now: number) => void }[] = [];
@@ -88,7 +84,7 @@ class Run {
     this.#fault = fault;
     const names = Array.from({ length: story.nodes }, (_, index) => `n${index}`);
     const targets = names.map((name) => ({ name, zone: '' }));
-    this.#machine = new DrainMachine(resolveDrainConfig({ taint, targets, ...fault.config }));
+    this.#drain = new StandaloneDrain(resolveDrainConfig({ taint, targets, ...fault.config }));
     for (const name of names) this.#tell(0, nodeEvent(name, null));
     for (const [index, { node, isHeld }] of story.pods.entries()) {
       const pod = podOf(`p${index}`, `n${node % story.nodes}`);
@@ -101,7 +97,7 @@ class Run {
 
   #live(): void {
     for (let step = 0, now = 0; step < 500; step++) {
-      const wake = this.#machine.nextWake();
+      const wake = this.#drain.nextWake();
       const times = [...this.#later.map(({ at }) => at), ...(wake === null ? [] : [wake])];
       if (times.length === 0) return;
       now = Math.max(now, Math.min(...times));
@@ -114,8 +110,8 @@ class Run {
 
   #tell(now: number, event: Event): void {
     const heard = this.#fault.heard?.(event) ?? event;
-    for (const command of this.#machine.handle(now, heard)) this.#perform(now, command);
-    for (const note of this.#machine.takeNotes()) {
+    for (const command of this.#drain.handle(now, heard)) this.#perform(now, command);
+    for (const note of this.#drain.machine.takeNotes()) {
       if (note.kind !== 'podGone' || note.departure.kind !== 'ours') continue;
       if (!this.#accepted.has(note.pod.pod.uid)) this.broken.add('claims a deletion');
     }

@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Event, type Node, type Outcome, type Pod, parseTaint } from '@taintmgr/core';
-import {
-  type DrainCommand,
-  type DrainConfig,
-  DrainMachine,
-  resolveDrainConfig,
-} from '@taintmgr/core/drain';
+import { type DrainCommand, type DrainConfig, resolveDrainConfig } from '@taintmgr/core/drain';
 import { fc } from '../fast-check.ts';
+import { StandaloneDrain } from './standalone.ts';
 
 // Whatever the API server answers and whenever: nobody goes early, twice or beyond the limits, and
 // the drain comes to an end in which everybody has gone who had to.
@@ -55,7 +51,7 @@ const draws: fc.Arbitrary<Draw> = fc.record({
 
 /** An API server with moods, and the pods it has. */
 class World {
-  readonly machine: DrainMachine;
+  readonly drain: StandaloneDrain;
   readonly config: DrainConfig;
   readonly alive = new Map<string, Pod>();
   readonly accepted = new Set<string>();
@@ -92,7 +88,7 @@ class World {
           ? { kind: 'respect' }
           : { kind: 'deleteAfter', afterMs: deleteAfterMs },
     });
-    this.machine = new DrainMachine(this.config);
+    this.drain = new StandaloneDrain(this.config);
     for (const [index] of zones.entries()) {
       if (draw.wereTainted) this.#showTaint(0, `n${index}`);
       else this.tell(0, { kind: 'nodeUpsert', node: bareNode(`n${index}`) });
@@ -106,7 +102,7 @@ class World {
   }
 
   tell(now: number, event: Event): void {
-    for (const command of this.machine.handle(now, event)) this.#carryOut(now, command);
+    for (const command of this.drain.handle(now, event)) this.#carryOut(now, command);
     this.#checkLimits();
   }
 
@@ -114,7 +110,7 @@ class World {
   run(): number {
     let now = 0;
     for (let step = 0; step < 5000; step++) {
-      const wake = this.machine.nextWake();
+      const wake = this.drain.nextWake();
       assert.ok(wake === null || wake >= now, 'nobody is to go back in time');
       const times = [...this.#later.map(({ at }) => at), ...(wake === null ? [] : [wake])];
       if (times.length === 0) return now;
@@ -196,14 +192,14 @@ class World {
 
   #checkLimits(): void {
     const { nodesAtOnceMax, podsAtOnceMax, heldUpNodesMax } = this.config;
-    const draining = this.machine
+    const draining = this.drain.machine
       .nodes()
       .filter(({ phase }) => phase.kind === 'tainting' || phase.kind === 'draining');
-    const pending = this.machine.nodes().filter(({ phase }) => phase.kind === 'pending');
+    const pending = this.drain.machine.nodes().filter(({ phase }) => phase.kind === 'pending');
     if (!this.#wereTainted) {
       assert.ok(!pending.some(({ name }) => this.taintedAt.has(name)), 'tainted before its turn');
     }
-    const leaving = this.machine
+    const leaving = this.drain.machine
       .pods()
       .filter(({ state }) => ['evicting', 'accepted', 'terminating'].includes(state.kind));
     if (Number(nodesAtOnceMax) > 0)
@@ -250,11 +246,11 @@ describe('a drain', () => {
       fc.property(draws, (draw) => {
         const world = new World(draw);
         world.run();
-        assert.ok(world.machine.finished, 'it has ended');
+        assert.ok(world.drain.machine.finished, 'it has ended');
         const targets = new Set(world.config.targets.map(({ name }) => name));
         const left = [...world.alive.values()].filter(({ nodeName }) => targets.has(nodeName));
         assert.deepEqual(left, []);
-        assert.ok(world.machine.nodes().every(({ phase }) => phase.kind === 'drained'));
+        assert.ok(world.drain.machine.nodes().every(({ phase }) => phase.kind === 'drained'));
       }),
       { numRuns: 300 },
     );

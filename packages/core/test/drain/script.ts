@@ -12,12 +12,12 @@ import {
   type Departure,
   type DrainCommand,
   type DrainConfig,
-  DrainMachine,
   type DrainNote,
   type DrainTarget,
   resolveDrainConfig,
 } from '@taintmgr/core/drain';
 import { pauseOf, policyOf } from '../policy/objects.ts';
+import { StandaloneDrain } from './standalone.ts';
 
 /**
  * The little language of the drain's transcripts. One event a line, first its time in seconds; each
@@ -69,7 +69,7 @@ function groupOf({ namespaces, pods }: Group): DrainConfig['podOrder']['last'][n
 const ticksMax = 10;
 
 class Run {
-  #machine: DrainMachine | null = null;
+  #drain: StandaloneDrain | null = null;
   readonly #pods = new Map<string, Pod>();
   readonly #ids = new Map<string, string>();
   #recreated = 0;
@@ -77,21 +77,21 @@ class Run {
   step(line: string): string[] {
     const [time = '', verb = '', ...words] = line.split(' ');
     if (time === 'drain') return this.#begin(verb, words);
-    const machine = this.#machine;
-    if (!machine) throw new Error('a script begins with a drain');
-    if (verb === 'state') return stateOf(machine);
+    const drain = this.#drain;
+    if (!drain) throw new Error('a script begins with a drain');
+    if (verb === 'state') return stateOf(drain);
     const now = Number(time) * 1000;
-    const commands = [...machine.handle(now, this.#event(verb, words))];
+    const commands = [...drain.handle(now, this.#event(verb, words))];
     for (let tick = 0; tick < ticksMax; tick++) {
-      const wake = machine.nextWake();
+      const wake = drain.nextWake();
       if (wake === null || wake > now) break;
-      commands.push(...machine.handle(now, { kind: 'tick' }));
+      commands.push(...drain.handle(now, { kind: 'tick' }));
     }
-    const wake = machine.nextWake();
+    const wake = drain.nextWake();
     return [
       ...commands.flatMap((command) => this.#tell(command)),
-      ...machine.takeNotes().map(tellNote),
-      ...(machine.finished ? ['finished'] : []),
+      ...drain.machine.takeNotes().map(tellNote),
+      ...(drain.machine.finished ? ['finished'] : []),
       ...(wake === null ? [] : [`wake ${seconds(wake)}`]),
     ];
   }
@@ -110,7 +110,7 @@ class Run {
       const wave = { name: zone, nodesAtOnceMax: waveLimits[zone] ?? null };
       return { name, zone, ...(zoneSerial && { wave }) };
     });
-    this.#machine = new DrainMachine(
+    this.#drain = new StandaloneDrain(
       resolveDrainConfig({
         ...options,
         podOrder: { byPriority, last: last.map(groupOf) },
@@ -214,7 +214,7 @@ function byText(departure: Departure): string {
   return ` by ${manager ?? 'somebody else'}${reason === null ? '' : ` ${reason}`}`;
 }
 
-function stateOf(machine: DrainMachine): string[] {
+function stateOf({ machine }: StandaloneDrain): string[] {
   return [
     ...machine.nodes().map(({ name, phase }) => `${name} ${phase.kind}`),
     ...machine.pods().map((pod) => {

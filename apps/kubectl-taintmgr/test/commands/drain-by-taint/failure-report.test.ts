@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '@taintmgr/core';
-import { type Budget, DrainMachine, resolveDrainConfig } from '@taintmgr/core/drain';
+import { type Budget, resolveDrainConfig } from '@taintmgr/core/drain';
+import { StandaloneDrain } from '../../../../../packages/core/test/drain/standalone.ts';
 import { renderLeft, verdictsOf } from '../../../src/commands/drain-by-taint/failure-report.ts';
 import { resultOf } from '../../../src/commands/drain-by-taint/outcome.ts';
 import { blocked, Drain, db, maintenance, refusal, web } from '../../world/progressing-drain.ts';
@@ -181,7 +182,7 @@ describe('what a drain leaves behind', () => {
 
   it('an end before anything was read', () => {
     const targets = [{ name: 'n1', zone: '' }];
-    const machine = new DrainMachine(resolveDrainConfig({ taint: maintenance, targets }));
+    const { machine } = new StandaloneDrain(resolveDrainConfig({ taint: maintenance, targets }));
     const end = { result: 'Interrupted', machine, refusal: null } as const;
     assert.equal(
       renderLeft(end, new Map()),

@@ -12,6 +12,7 @@ import type { NodeDrain } from '../../policy/node-drain.ts';
 import { isTakenOver } from '../../policy/takeover.ts';
 import type { Change, StoreView } from '../../store.ts';
 import type { DrainConfig } from '../config.ts';
+import { DrainTimes } from '../decide.ts';
 import { deletedByPolicy, hasToGo } from '../policy-deletions.ts';
 import type { NodeDrainCommand } from './command.ts';
 import type { SettingWrites } from './marks.ts';
@@ -41,6 +42,7 @@ const notKnown: OtherEvictors = {
  */
 export class NodeDrains implements Machine<NodeDrainCommand> {
   readonly #store: StoreView;
+  readonly #times: DrainTimes;
   readonly #drains = new Map<string, NodeDrain>();
   readonly #runs = new Map<string, NodeDrainRun>();
   /** Those that have ended. */
@@ -61,6 +63,7 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
 
   constructor(store: StoreView, config: NodeDrainsConfig, replicas: OwnReplicas) {
     this.#store = store;
+    this.#times = new DrainTimes(store);
     this.#replicas = replicas;
     this.#workloads = new Workloads(store);
     this.#config = config;
@@ -84,6 +87,7 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
 
   handle(now: Instant, event: Event, changes: readonly Change[]): readonly NodeDrainCommand[] {
     this.#follow(now, event);
+    if (this.#times.follow(now, changes)) this.#open.redecide(now);
     const mayHaveRoom = this.#workloads.follow(now, changes);
     if (mayHaveRoom || this.#mayMoveReplicas) this.#recheck(now);
     this.#replicasSeen = this.#replicas.version;
@@ -104,6 +108,7 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
         this.#runs.clear();
         this.#open.clear();
         this.#rest.clear();
+        this.#times.forget();
         for (const drain of this.#drains.values()) this.#begin(now, drain);
         break;
       case 'otherEvictors':
@@ -184,6 +189,7 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
     const replicas = this.#replicas;
     const shared = {
       store: this.#store,
+      times: this.#times,
       workloads: this.#workloads,
       replicas,
       comparisonOperators,
@@ -210,6 +216,7 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
       this.#open.delete(run);
       this.#rest.add(run);
     }
+    if (this.#open.size === 0) this.#times.forget();
     return commands;
   }
 

@@ -91,6 +91,15 @@ class RunIndex {
         const run = this.ofUid(event.id.split('/')[1] ?? '');
         return run ? [run] : none;
       }
+      case 'leaseUpsert':
+      case 'leaseDelete':
+      case 'daemonSetUpsert':
+      case 'daemonSetDelete':
+      case 'taintRuleUpsert':
+      case 'taintRuleDelete':
+      case 'resumeEvictions':
+      case 'limitRecord':
+        return none;
       default:
         return null;
     }
@@ -156,6 +165,14 @@ export class OpenRuns {
   recheck(now: Instant): void {
     for (const run of this.all()) {
       run.recheck(now);
+      this.#heard.add(run);
+    }
+  }
+
+  /** Policies or pauses may decide otherwise now about every pod. */
+  redecide(now: Instant): void {
+    for (const run of this.all()) {
+      run.redecide(now);
       this.#heard.add(run);
     }
   }

@@ -5,6 +5,7 @@ import { earliest, type Instant } from '../../kernel/time.ts';
 import type { MatchOptions } from '../../model/toleration.ts';
 import type { NodeDrain } from '../../policy/node-drain.ts';
 import type { DrainConfig } from '../config.ts';
+import type { DrainTimes } from '../decide.ts';
 import { type DrainCommand, DrainMachine } from '../machine.ts';
 import { type DrainNote, isEnded } from '../state.ts';
 import type { NodeDrainCommand } from './command.ts';
@@ -22,6 +23,7 @@ import type { Workloads } from './workloads.ts';
 
 /** What a run asks of others. */
 export interface RunSurroundings extends HoldSurroundings, MatchOptions {
+  readonly times: DrainTimes;
   readonly workloads: Workloads;
   readonly replicas: GateSite['replicas'];
   /** Tells this run from others, earlier ones of the same drain too: an answer may come late. */
@@ -79,7 +81,8 @@ export class NodeDrainRun {
       comparisonOperators,
       isUnattended: true,
     };
-    this.#machine = new DrainMachine({ ...config, targets: [] }, this.#gates);
+    const own = { ...config, targets: [] };
+    this.#machine = new DrainMachine(own, surroundings.times, this.#gates);
     this.#goneBefore = new GoneBefore(drain, { store, machine: this.#machine });
     const site = { store, machine: this.#machine, drain: () => this.#drain };
     this.#marks = new DrainMarks({ ...site, prefix: this.#idOf('write') }, surroundings.written);
@@ -120,7 +123,6 @@ export class NodeDrainRun {
     });
     this.#startedAt = drain.startedAt;
     this.#actAt = now;
-    this.#feedPolicies(now);
     this.#targets.begin(now, before, nodes);
     this.#goneBefore.look();
   }
@@ -196,6 +198,12 @@ export class NodeDrainRun {
   recheck(now: Instant): void {
     this.#actAt = now;
     this.#machine.recheck(now);
+  }
+
+  /** Policies or pauses may decide otherwise now about every pod. */
+  redecide(now: Instant): void {
+    this.#actAt = now;
+    this.#machine.redecide(now);
   }
 
   /** Whether it is at work on the node, or is to be. */
@@ -389,18 +397,6 @@ export class NodeDrainRun {
     const prefix = this.#idOf('');
     if (!id.startsWith(prefix)) return;
     this.#machine.handle(now, { kind: 'result', id: id.slice(prefix.length), outcome });
-  }
-
-  /** What keeps and holds pods, as far as it is known by now. */
-  #feedPolicies(now: Instant): void {
-    const { store } = this.#surroundings;
-    const machine = this.#machine;
-    machine.handle(now, { kind: 'clock', ahead: store.clock.wall(now) - now });
-    for (const [name, labels] of store.namespaces()) {
-      machine.handle(now, { kind: 'namespaceUpsert', namespace: { name, labels } });
-    }
-    for (const policy of store.policies()) machine.handle(now, { kind: 'policyUpsert', policy });
-    for (const { pause } of store.pauses()) machine.handle(now, { kind: 'pauseUpsert', pause });
   }
 
   #idOf(id: string): string {
