@@ -254,12 +254,12 @@ describe('a NodeDrain of all nodes', () => {
       tolerations: [],
     }));
     const refused: Outcome = { kind: 'blocked', message: 'a budget', retryAfter: null };
+    const first = drainOf({ nodes: ['n2'] });
     for (const [outcome, end] of [
       [refused, { isDeleted: true }],
       [{ kind: 'done' }, { isDeleted: true }],
-      [{ kind: 'done' }, { isPaused: true }],
+      [{ kind: 'done' }, { spec: { ...first.spec, paused: true } }],
     ] as const) {
-      const first = drainOf({ nodes: ['n2'] });
       const config = { mode: 'evict', ownPod: { namespace, name: 'a' } } as const;
       const world = new World(first, nodes, pods, config);
       world.mishap = () => ({ outcome, after: 3_000 });
