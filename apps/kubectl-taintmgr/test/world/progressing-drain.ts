@@ -4,9 +4,9 @@ import {
   type DrainConfig,
   type DrainMachine,
   resolveDrainConfig,
+  StandaloneDrain,
 } from '@taintmgr/core/drain';
 import type { EvictionPause } from '@taintmgr/core/policy';
-import { StandaloneDrain } from '../../../../packages/core/test/drain/standalone.ts';
 import { Progress } from '../../src/commands/drain-by-taint/progress.ts';
 import { CapturedOutput } from './captured-output.ts';
 import { node, now, pod, taint } from './values.ts';

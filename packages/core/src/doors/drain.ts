@@ -48,6 +48,7 @@ export {
 // Carrying it out.
 
 export type { DrainCommand, DrainMachine } from '../drain/machine.ts';
+export { StandaloneDrain } from '../drain/standalone.ts';
 export type {
   Departure,
   DrainFailure,

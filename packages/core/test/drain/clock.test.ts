@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Event, makeNode, makePod, parseTaint } from '@taintmgr/core';
-import { resolveDrainConfig } from '@taintmgr/core/drain';
-import { StandaloneDrain } from './standalone.ts';
+import { resolveDrainConfig, StandaloneDrain } from '@taintmgr/core/drain';
 
 const taint = parseTaint('m:NoSchedule');
 const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web' };

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { confirmEviction, describeReason, type Pod, parseTaint } from '@taintmgr/core';
-import { resolveDrainConfig } from '@taintmgr/core/drain';
-import { StandaloneDrain } from './standalone.ts';
+import { resolveDrainConfig, StandaloneDrain } from '@taintmgr/core/drain';
 
 // Where the view is old, pod and node are read again before a pod goes: what decided has to hold there.
 

@@ -2,9 +2,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { type Event, type Outcome, type Pod, parseTaint } from '@taintmgr/core';
-import { type DrainCommand, type DrainConfig, resolveDrainConfig } from '@taintmgr/core/drain';
+import {
+  type DrainCommand,
+  type DrainConfig,
+  resolveDrainConfig,
+  StandaloneDrain,
+} from '@taintmgr/core/drain';
 import { fc } from '../fast-check.ts';
-import { StandaloneDrain } from './standalone.ts';
 
 // A drain beside a taint manager, in stories drawn at random: whoever has no toleration is marked and
 // deleted as soon as the node is tainted, budgets or not. What must hold is checked from outside.

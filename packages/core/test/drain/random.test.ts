@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Event, type Node, type Outcome, type Pod, parseTaint } from '@taintmgr/core';
-import { type DrainCommand, type DrainConfig, resolveDrainConfig } from '@taintmgr/core/drain';
+import {
+  type DrainCommand,
+  type DrainConfig,
+  resolveDrainConfig,
+  StandaloneDrain,
+} from '@taintmgr/core/drain';
 import { fc } from '../fast-check.ts';
-import { StandaloneDrain } from './standalone.ts';
 
 // Whatever the API server answers and whenever: nobody goes early, twice or beyond the limits, and
 // the drain comes to an end in which everybody has gone who had to.

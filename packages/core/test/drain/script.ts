@@ -15,9 +15,9 @@ import {
   type DrainNote,
   type DrainTarget,
   resolveDrainConfig,
+  StandaloneDrain,
 } from '@taintmgr/core/drain';
 import { pauseOf, policyOf } from '../policy/objects.ts';
-import { StandaloneDrain } from './standalone.ts';
 
 /**
  * The little language of the drain's transcripts. One event a line, first its time in seconds; each

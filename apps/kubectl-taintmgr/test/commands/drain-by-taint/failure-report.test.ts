@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '@taintmgr/core';
-import { type Budget, resolveDrainConfig } from '@taintmgr/core/drain';
-import { StandaloneDrain } from '../../../../../packages/core/test/drain/standalone.ts';
+import { type Budget, resolveDrainConfig, StandaloneDrain } from '@taintmgr/core/drain';
 import { renderLeft, verdictsOf } from '../../../src/commands/drain-by-taint/failure-report.ts';
 import { resultOf } from '../../../src/commands/drain-by-taint/outcome.ts';
 import { blocked, Drain, db, maintenance, refusal, web } from '../../world/progressing-drain.ts';
