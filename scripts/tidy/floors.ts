@@ -5,7 +5,7 @@ import type { Fault, Tree } from './tree.ts';
 interface House {
   /**
    * From the top down. A floor is a line of rooms: folders (`kernel/`), each folder in one
-   * (`commands/NAME/`) and files (`store.ts`). Those on one floor do not import each other, but for
+   * (`commands/NAME`, a folder or a file) and files (`store.ts`). Those on one floor do not import each other, but for
    * `a < b`: there b may import a.
    */
   readonly floors: readonly string[];
@@ -92,7 +92,8 @@ export const houses: Readonly<Record<string, House>> = {
     floors: [
       'main.ts',
       'program.ts',
-      'commands/NAME/',
+      'commands.ts',
+      'commands/NAME',
       'report/',
       'cli/ cluster/',
       'render/',
@@ -163,7 +164,7 @@ function roomOf(
 
 /** What the room is called that the file is in, if it is that one. */
 function nameOf(room: string, inside: string): string | null {
-  if (!room.endsWith('/')) return inside === room ? room : null;
+  if (!/\/$|NAME$/.test(room)) return inside === room ? room : null;
   const pattern = room.replace('NAME', '[^/]+');
   return new RegExp(`^${pattern}`).exec(inside)?.[0] ?? null;
 }

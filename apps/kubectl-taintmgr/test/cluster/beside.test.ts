@@ -6,7 +6,7 @@ import type { DutyVerdict, Evictors } from '@taintmgr/k8s-adapter';
 import { type Evictor, readEvictor } from '../../src/cluster/evictors.ts';
 import { taintManagersIn } from '../../src/cluster/taint-managers.ts';
 import { overlapFault } from '../../src/commands/drain-by-taint/refusals.ts';
-import { evictorWarnings, leavesOut } from '../../src/commands/pause/warnings.ts';
+import { evictorWarnings, leavesOut } from '../../src/commands/pause.ts';
 import { may } from '../world/explained.ts';
 
 // taintmgr-controller acts, asks budgets, and leaves pods to drains. Somebody else may take them all the same.

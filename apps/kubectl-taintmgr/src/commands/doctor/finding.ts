@@ -1,4 +1,7 @@
-// What a check finds, and how bad it is.
+// What a check of doctor has found, and how bad that is.
+
+import type { Millis } from '@taintmgr/core/time';
+import type { OutputFlags } from '../../cli/output-flags.ts';
 import { choicesMax, countBy } from '../../render/count.ts';
 import type { Tone } from '../../render/style.ts';
 
@@ -63,4 +66,15 @@ export function cutFindings(findings: readonly Finding[]): readonly Finding[] {
 
 function nameOf({ check, level }: Finding): string {
   return `${check} ${level}`;
+}
+
+/** The command line of `doctor`. */
+export interface DoctorFlags extends OutputFlags {
+  /** Files and folders to check instead of a cluster. */
+  readonly filename?: readonly string[] | undefined;
+  readonly recursive?: true | undefined;
+  /** Put a pod of our own on a Node of our own with a taint, and see who evicts it. */
+  readonly probe?: true | undefined;
+  /** How long to wait for that. */
+  readonly timeout: Millis;
 }

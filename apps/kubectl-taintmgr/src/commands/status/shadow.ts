@@ -9,7 +9,7 @@ import { apiVersion } from '../../report/documents.ts';
 import { ago, asOf, none } from '../../report/words.ts';
 
 /** One that keeps score, and its report. */
-export interface Shadow {
+interface Shadow {
   readonly manager: TaintManager;
   readonly report: PublishedShadow;
 }

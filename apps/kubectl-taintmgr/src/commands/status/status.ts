@@ -1,7 +1,14 @@
-import { drainStaleMs, type EvictionRequest } from '@taintmgr/core/drain';
+// The cluster's zones, limits, pauses and drains: status.
+import { drainStaleMs, type EvictionRequest, isOpenRequest } from '@taintmgr/core/drain';
 import type { EvictionPause } from '@taintmgr/core/policy';
-import { formatTime, type Instant } from '@taintmgr/core/time';
+import { formatDuration, formatTime, type Instant, parseTime } from '@taintmgr/core/time';
 import { type DutyVerdict, type Evictors, verdictText } from '@taintmgr/k8s-adapter';
+import { withConnection } from '../../cli/connection.ts';
+import { type ExitCode, exitCode } from '../../cli/exit.ts';
+import type { Invocation } from '../../cli/invocation.ts';
+import { warn } from '../../cli/output.ts';
+import type { OutputFlags } from '../../cli/output-flags.ts';
+import { type PolicyFlag, readPolicyFlag } from '../../cli/policy-flag.ts';
 import type { ClockEvent } from '../../cluster/clock-events.ts';
 import {
   drainsOn,
@@ -12,19 +19,87 @@ import {
 import { type Evictor, upstreamVerdict } from '../../cluster/evictors.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import type { TrippedLimit } from '../../cluster/limits.ts';
-import type { NodeDrainObject } from '../../cluster/node-drains.ts';
+import { listNodeDrains, type NodeDrainObject } from '../../cluster/node-drains.ts';
+import { ClusterReader } from '../../cluster/reader.ts';
 import { isFresh, type TaintManager } from '../../cluster/taint-managers.ts';
+import { count } from '../../render/count.ts';
+import { readFormat } from '../../render/format.ts';
+import { printable } from '../../render/printable.ts';
+import { type Answer, printAnswer } from '../../render/printer.ts';
+import { type Column, renderColumns, renderTable, type TableOptions } from '../../render/table.ts';
 import { apiVersion, evictorDocument } from '../../report/documents.ts';
-import { requestDocument } from '../../report/eviction-requests.ts';
+import { renderRequests, requestDocument } from '../../report/eviction-requests.ts';
 import { trippedDocument } from '../../report/limits.ts';
-import type { NodeReport } from '../../report/report.ts';
-import { asOf } from '../../report/words.ts';
+import { blockerOf, phaseOf, stayingOf } from '../../report/node-drains.ts';
+import { pausedText, pausesInForce } from '../../report/pauses.ts';
+import { surveyPending } from '../../report/pending-survey.ts';
+import { type NodeReport, reportOnPresent } from '../../report/report.ts';
+import { ago, asOf, none, soon } from '../../report/words.ts';
 import { type ZoneCounts, zonesIn } from '../../report/zones.ts';
-import { nodeDrainDocument } from './node-drains.ts';
-import { pauseDocument } from './pauses.ts';
+import { renderShadows, shadowDocument, shadowsIn } from './shadow.ts';
+
+/** The command line of `status`. */
+export interface StatusFlags extends OutputFlags, PolicyFlag {
+  readonly shadow?: true | undefined;
+}
+
+/** `status`: one look at the whole cluster. */
+export async function run(invocation: Invocation<StatusFlags>): Promise<ExitCode> {
+  const { flags, output } = invocation;
+  const format = await readFormat(flags.output);
+  const files = await readPolicyFlag(flags);
+  return await withConnection(invocation, async ({ client }) => {
+    const reader = new ClusterReader(client);
+    if (flags.shadow) {
+      const answer = await shadowAnswer(reader);
+      output.write(await printAnswer(answer, format, flags.headers !== false));
+      return exitCode.done;
+    }
+    const nodes = await reader.nodes();
+    const survey = await surveyPending(reader, nodes, { files });
+    const reports = reportOnPresent(survey).nodes;
+    const [clocks, managers, nodeDrains] = await Promise.all([
+      reader.clockEvents(),
+      reader.taintManagers(),
+      listNodeDrains(client),
+    ]);
+    const tripped = survey.limits?.tripped ?? [];
+    const pauses = pausesInForce(survey.policies.objects, survey.at);
+    const status = {
+      ...statusOf(survey, nodes, reports),
+      clocks,
+      tripped,
+      pauses,
+      managers,
+      nodeDrains,
+      requests: survey.requests.filter(isOpenRequest),
+    };
+    const answer = {
+      document: statusDocument(status),
+      rows: status.zones,
+      names: status.drains.flatMap((drain) => drain.nodes.map((name) => `node/${name}`)),
+      table: (options: Parameters<typeof renderStatus>[1]) => renderStatus(status, options),
+    };
+    output.write(await printAnswer(answer, format, flags.headers !== false));
+    for (const text of survey.refused) warn(output, `not everything could be read: ${text}`);
+    return exitCode.done;
+  });
+}
+
+/** What controllers in a dry run publish. */
+async function shadowAnswer(reader: Pick<ClusterReader, 'taintManagers'>): Promise<Answer> {
+  const shadows = shadowsIn(await reader.taintManagers());
+  const at = Date.now();
+  return {
+    document: shadowDocument(at, shadows),
+    rows: shadows.flatMap(({ report }) => report.taints ?? []),
+    names: shadows.map(({ manager }) => `taintmanager/${manager.name}`),
+    table: (options) => renderShadows(at, shadows, options),
+  };
+}
 
 /** How a cluster is doing. */
-export interface Status {
+interface Status {
   readonly at: Instant;
   readonly evictors: Evictors;
   /** Which of them acts on NoExecute taints. */
@@ -48,7 +123,7 @@ export interface Status {
 }
 
 /** Counts what was read, zone by zone in the order of their names. */
-export function statusOf(
+function statusOf(
   { at, evictors, evictor }: Pick<Status, 'at' | 'evictors' | 'evictor'>,
   nodes: readonly NodeFacts[],
   reports: readonly NodeReport[],
@@ -65,7 +140,7 @@ export function statusOf(
 }
 
 /** The status as a document. */
-export function statusDocument(status: Status): object {
+function statusDocument(status: Status): object {
   const { at, evictors, evictor, zones, drains, running, clocks } = status;
   const { tripped, pauses, managers, nodeDrains, requests } = status;
   return {
@@ -129,4 +204,189 @@ function controllerDocument(verdict: DutyVerdict): object {
     ...(renewedAt !== null && { renewedAt: formatTime(renewedAt) }),
     message: verdictText(verdict),
   };
+}
+
+const nodesShownMax = 3;
+const clocksShownMax = 3;
+/** Of what stands before a controller's line. */
+const labelWidth = 27;
+
+/** Who evicts, the zones, and the drains that have left marks. */
+function renderStatus(status: Status, { wide, headers }: TableOptions): string {
+  const { at, evictors, zones, running, clocks, tripped, pauses, managers } = status;
+  const { nodeDrains, requests } = status;
+  const objects = new Set(nodeDrains.map(({ metadata }) => metadata.name));
+  const drains = status.drains.filter(({ id }) => !objects.has(id));
+  const table = renderColumns(zoneColumns, zones, { wide, headers });
+  if (!headers) return table;
+  const upstream = upstreamVerdict(evictors);
+  return [
+    `kube-controller-manager:   ${printable(verdictText(upstream))}`,
+    `taintmgr-controller:       ${printable(verdictText(evictors.taintmgr, 'runs'))}`,
+    ...managers.flatMap((manager) => managerLines(at, manager)),
+    '',
+    zones.length === 0 ? 'No nodes found.' : table,
+    ...(nodeDrains.length === 0 ? [] : ['', renderNodeDrains(at, nodeDrains)]),
+    ...(requests.length === 0 ? [] : ['', renderRequests(requests)]),
+    ...(drains.length === 0 ? [] : ['', renderDrains(drains, wide)]),
+    ...(running.length === 0 ? [] : ['', renderRunning(at, running)]),
+    ...(tripped.length === 0 ? [] : ['', renderTripped(at, tripped)]),
+    ...(pauses.length === 0 ? [] : ['', renderPauses(at, pauses)]),
+    ...(clocks.length === 0 ? [] : ['', ...clocks.slice(-clocksShownMax).map(clockLine(at))]),
+    '',
+    summary(zones),
+  ].join('\n');
+}
+
+const settingsShown = ['mode', 'delete-after', 'semantics', 'allow-overlap'];
+
+/** What a leader says of itself, and how old that is. */
+function managerLines(now: Instant, manager: TaintManager): readonly string[] {
+  const { name, leader, version, startedAt, renewedAt, isResigned, settings, troubles } = manager;
+  const who = `${leader} ${version}`;
+  const heard = renewedAt === null ? 'at an unknown time' : ago(now, renewedAt);
+  const since = startedAt === null ? '' : ` since ${formatTime(startedAt)}`;
+  const label = `TaintManager ${name}: `.padEnd(labelWidth);
+  const shown = settingsShown.flatMap((flag) => {
+    return settings[flag] === undefined ? [] : [`--${flag}=${settings[flag]}`];
+  });
+  const takeover = settings.takeover === 'true' ? ['--takeover'] : [];
+  if (isResigned) return [printable(`${label}${who} stopped leading ${heard}`)];
+  if (!isFresh(manager, now)) {
+    const age = renewedAt === null ? 'lately' : `for ${formatDuration(now - renewedAt)}`;
+    return [printable(`${label}${who} was not heard of ${age}`)];
+  }
+  const indent = ' '.repeat(labelWidth);
+  const isDry = manager.shadow !== null;
+  return [
+    `${label}${who} ${isDry ? 'keeps score' : 'leads'}${since}, heartbeat ${heard}`,
+    ...(isDry ? [`${indent}see: kubectl taintmgr status --shadow`] : []),
+    ...(shown.length === 0 ? [] : [`${indent}${[...shown, ...takeover].join(' ')}`]),
+    ...troubles.map((text) => `${indent}${text}`),
+  ].map(printable);
+}
+
+function clockLine(now: Instant): (event: ClockEvent) => string {
+  return ({ at, message }) => {
+    const when = at === null ? '' : ` (${ago(now, at)})`;
+    return printable(`clock: ${message}${when}`);
+  };
+}
+
+const zoneColumns: readonly Column<ZoneCounts>[] = [
+  ['ZONE', ({ name }) => name || none],
+  ['STATE', ({ state }) => state],
+  ['NODES', ({ nodes }) => String(nodes)],
+  ['NOT READY', ({ notReady }) => String(notReady)],
+  ['TAINTED', ({ tainted }) => String(tainted)],
+  ['PENDING', ({ pending }) => String(pending)],
+  ['OVERDUE', ({ overdue }) => String(overdue)],
+  ['BLOCKED', ({ blocked }) => String(blocked)],
+  ['STUCK', ({ stuck }) => String(stuck)],
+  ['NEXT', ({ next, paused }) => (next === null ? (paused > 0 ? 'paused' : '-') : soon(next))],
+];
+
+function renderDrains(drains: readonly MarkedDrain[], wide: boolean): string {
+  const rows = drains.map(({ id, taint, nodes }) => [id, taint, nodesText(nodes, wide)]);
+  return renderTable(['DRAIN', 'TAINT', 'NODES'], rows);
+}
+
+/** A drain that is not heard of may have been killed: its pods are the controller's again. */
+function renderRunning(at: Instant, running: readonly RunningDrain[]): string {
+  const rows = running.map(({ id, node, by, heartbeat }) => {
+    const isLost = at - heartbeat >= drainStaleMs;
+    return [id, node, by || none, `${ago(at, heartbeat)}${isLost ? ', lost' : ''}`].map(printable);
+  });
+  return renderTable(['RUNNING DRAIN', 'NODE', 'BY', 'HEARTBEAT'], rows);
+}
+
+function renderTripped(at: Instant, tripped: readonly TrippedLimit[]): string {
+  const rows = tripped.map(({ id, since, count: counted }) => [
+    printable(id),
+    ago(at, since),
+    counted ? String(counted.evicted) : '-',
+    counted ? String(counted.of) : '-',
+  ]);
+  const table = renderTable(['TRIPPED LIMIT', 'SINCE', 'EVICTED', 'OF'], rows);
+  return `${table}\nPods under a tripped limit are not evicted until somebody runs: kubectl taintmgr resume`;
+}
+
+function nodesText(nodes: readonly string[], wide: boolean): string {
+  const shown = wide ? nodes : nodes.slice(0, nodesShownMax);
+  const more = nodes.length - shown.length;
+  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
+}
+
+function summary(zones: readonly ZoneCounts[]): string {
+  const sum = (of: 'tainted' | 'pending' | 'paused' | 'overdue' | 'blocked' | 'stuck'): number =>
+    zones.reduce((total, zone) => total + zone[of], 0);
+  const head = `${count(sum('tainted'), 'tainted node')}, ${count(sum('pending'), 'eviction')} pending`;
+  const bad = (['paused', 'overdue', 'blocked', 'stuck'] as const).filter((what) => sum(what) > 0);
+  const last = zones.reduce((total, { lastReplicas = 0 }) => total + lastReplicas, 0);
+  return [
+    ...[head, ...bad.map((what) => `${sum(what)} ${what}`)],
+    ...(last > 0 ? [`${last} kept as the last ready replica of taintmgr-controller`] : []),
+  ].join(', ');
+}
+
+/** A line for each. */
+function renderNodeDrains(at: Instant, drains: readonly NodeDrainObject[]): string {
+  const rows = drains.map((drain) => {
+    const { nodes = 0, nodesDrained = 0, podsGone = 0, podsLeft = 0 } = drain.status ?? {};
+    const { podsStaying = 0 } = drain.status ?? {};
+    const end = parseTime(drain.status?.expectedEnd ?? '');
+    const ofPods = [`${podsGone} of ${podsGone + podsLeft}`, `${podsStaying}`];
+    const counts = [`${nodesDrained} of ${nodes}`, ...ofPods];
+    const left = end === null || end <= at ? none : `in ${formatDuration(end - at)}`;
+    return [
+      drain.metadata.name,
+      phaseOf(drain),
+      ...counts,
+      left,
+      blockerOf(drain) ?? stayingOf(drain) ?? none,
+    ].map(printable);
+  });
+  const ofPods = ['PODS GONE', 'PODS STAYING'];
+  const heads = ['NODEDRAIN', 'PHASE', 'NODES DRAINED', ...ofPods, 'EXPECTED END', 'BLOCKED BY'];
+  return renderTable(heads, rows);
+}
+
+function nodeDrainDocument({ metadata, status }: NodeDrainObject): object {
+  const { conditions: _, pods: _pods, ...said } = status ?? {};
+  return { name: metadata.name, ...said };
+}
+
+/** What somebody can do about them stands below. */
+function renderPauses(at: Instant, pauses: readonly EvictionPause[]): string {
+  const rows = pauses.map((pause) => {
+    const { name, until, reason } = pause;
+    const since = sinceOf(pause);
+    const held = [
+      since === null ? '-' : ago(at, since),
+      until === null ? '-' : formatTime(until),
+      pausedText(pause),
+    ];
+    return [name, ...held, reason || '-'].map(printable);
+  });
+  const table = renderTable(['PAUSE', 'SINCE', 'UNTIL', 'HOLDS', 'REASON'], rows);
+  return `${table}\nA pause is ended by: kubectl taintmgr resume pause/NAME`;
+}
+
+function pauseDocument(pause: EvictionPause): object {
+  const { name, until, reason, readiness, deadlines } = pause;
+  const since = sinceOf(pause);
+  return {
+    name,
+    holds: pausedText(pause),
+    ...(since !== null && { since: formatTime(since) }),
+    ...(until !== null && { until: formatTime(until) }),
+    ...(reason !== '' && { reason }),
+    deadlines,
+    readiness,
+  };
+}
+
+/** What holds because an object cannot be read has no beginning of its own. */
+function sinceOf({ uid, since }: EvictionPause): Instant | null {
+  return uid === '' ? null : since;
 }

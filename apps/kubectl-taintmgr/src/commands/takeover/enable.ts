@@ -10,20 +10,21 @@ import { ClusterReader } from '../../cluster/reader.ts';
 import { count } from '../../render/count.ts';
 import { readFormat } from '../../render/format.ts';
 import { UsageError } from '../../usage-error.ts';
-import { agrees, refuseUnasked } from './ask.ts';
 import type { ChangeFlags } from './flags.ts';
-import { untilRefused } from './mark.ts';
 import { askerOf, markable, type Proof, type ProofOptions, prove } from './proof.ts';
-import { labelRequest } from './requests.ts';
-import { killSwitch, type NamespaceChange, printChange } from './result.ts';
 import {
+  agrees,
+  labelRequest,
   lastHeartbeat,
   obstaclesIn,
   policiesText,
   readState,
+  refuseUnasked,
   type TakeoverState,
+  untilRefused,
   windowMs,
 } from './state.ts';
+import { killSwitch, type NamespaceChange, printChange } from './status.ts';
 
 const settleMsMax = 5_000;
 

@@ -15,8 +15,7 @@ import {
   takeAway,
 } from '../../cluster/scratch.ts';
 import { UsageError } from '../../usage-error.ts';
-import { askToMark, untilRefused } from './mark.ts';
-import { labelRequest, optedIn } from './requests.ts';
+import { askToMark, labelRequest, optedIn, untilRefused } from './state.ts';
 
 /** What was shown. */
 export interface Proof {

@@ -1,25 +1,31 @@
-// How takeover stands in a cluster: the heartbeat, the policies, the namespaces.
-import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
+// Reads and writes the objects of takeover.
+
+import { createInterface } from 'node:readline/promises';
+import { setTimeout } from 'node:timers/promises';
+import { formatDuration, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import {
   type ApiClient,
   ApiError,
+  type ApiRequest,
   installedOptions,
   installedVersion,
   type TakeoverManifest,
   takeoverDrift,
   takeoverLabel,
+  takeoverManager,
   takeoverManifests,
   takeoverPath,
   takeoverVersion,
 } from '@taintmgr/k8s-adapter';
-import { namespacesPath } from '../../cluster/scratch.ts';
+import { namespacePath, namespacesPath, type PodName, podPathOf } from '../../cluster/scratch.ts';
 import { isFresh, readTaintManagers, type TaintManager } from '../../cluster/taint-managers.ts';
+import { UsageError } from '../../usage-error.ts';
 
 /** The policies go by a heartbeat for so long. */
 export const windowMs: Millis = 60_000;
 
 /** The policies as they are installed. */
-export interface Policies {
+interface Policies {
   /** Whom they exempt; empty: they are not there. */
   readonly users: readonly string[];
   readonly version: string | null;
@@ -160,4 +166,126 @@ function labelValue(object: unknown): string {
 
 function isEnding(object: unknown): boolean {
   return (object as Named).metadata.deletionTimestamp !== undefined;
+}
+
+/** How a write goes out. */
+interface WriteOptions {
+  /** The API server judges, and changes nothing. */
+  readonly dryRun?: boolean;
+  /** As whom; left out: as ourselves. */
+  readonly as?: string;
+}
+
+/** The labels of a namespace that is taken over. */
+export const optedIn = { [takeoverLabel.key]: takeoverLabel.value };
+
+/** Puts the label on a namespace, or takes it off. */
+export function labelRequest(name: string, isOn: boolean, options: WriteOptions = {}): ApiRequest {
+  const labels = { [takeoverLabel.key]: isOn ? takeoverLabel.value : null };
+  return patch('merge-patch', namespacePath(name), { metadata: { labels } }, options);
+}
+
+/**
+ * The mark that kube-controller-manager sets before it deletes a pod. Nobody but a test stores it: with
+ * `dryRun` the API server only says whether it would.
+ */
+function markRequest(pod: PodName, at: Instant, options: WriteOptions = {}): ApiRequest {
+  const condition = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason: 'DeletionByTaintManager',
+    message: 'Taint manager: deleting due to NoExecute taint',
+    lastTransitionTime: formatTime(at),
+  };
+  const body = { status: { conditions: [condition] } };
+  return patch('strategic-merge-patch', `${podPathOf(pod)}/status`, body, {
+    ...options,
+    dryRun: true,
+  });
+}
+
+type PatchKind = 'merge-patch' | 'strategic-merge-patch';
+
+function patch(
+  kind: PatchKind,
+  path: string,
+  body: object,
+  { dryRun, as }: WriteOptions,
+): ApiRequest {
+  const query = `fieldManager=${takeoverManager}${dryRun ? '&dryRun=All' : ''}`;
+  const headers = {
+    accept: 'application/json',
+    'content-type': `application/${kind}+json`,
+    ...(as !== undefined && { 'impersonate-user': as }),
+  };
+  return { method: 'PATCH', path: `${path}?${query}`, headers, body: JSON.stringify(body) };
+}
+
+/** Throws UsageError where nobody can be asked. */
+export function refuseUnasked(): void {
+  if (!process.stdin.isTTY) throw new UsageError('nobody can be asked here: add --yes');
+}
+
+/** True for `y` and `yes`. Throws UsageError where nobody can be asked. */
+export async function agrees(question: string, interrupt: AbortSignal): Promise<boolean> {
+  const { stdin, stderr } = process;
+  refuseUnasked();
+  const asking = createInterface({ input: stdin, output: stderr });
+  try {
+    const answer = await asking.question(`${question} [y/N] `, { signal: interrupt });
+    return /^y(es)?$/i.test(answer.trim());
+  } finally {
+    asking.close();
+  }
+}
+
+/** What the API server says to the mark of a pod. */
+type MarkAnswer =
+  /** The policy refuses it: kube-controller-manager would not go on. */
+  | { readonly kind: 'refused'; readonly message: string }
+  /** It would be stored: kube-controller-manager would delete the pod. */
+  | { readonly kind: 'taken' }
+  /** Somebody else has something against it; nothing is known. */
+  | { readonly kind: 'failed'; readonly message: string; readonly status: number | null };
+
+const byPolicy = "ValidatingAdmissionPolicy 'taintmgr-takeover'";
+
+/** By a server-side dry run of the very patch; `as`: as somebody else. */
+export async function askToMark(
+  client: ApiClient,
+  pod: PodName,
+  at: Instant,
+  as?: string,
+): Promise<MarkAnswer> {
+  try {
+    await client.send(markRequest(pod, at, as === undefined ? {} : { as }));
+    return { kind: 'taken' };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const { message, status } = error.failure;
+    return message.includes(byPolicy)
+      ? { kind: 'refused', message }
+      : { kind: 'failed', message, status };
+  }
+}
+
+const lookEveryMs: Millis = 200;
+
+/**
+ * The answer as soon as the mark is refused, or the last one when the time is over: policies and
+ * labels act some time after they were written.
+ */
+export async function untilRefused(
+  client: ApiClient,
+  pod: PodName,
+  at: () => Instant,
+  timeout: Millis,
+  as?: string,
+): Promise<MarkAnswer> {
+  const end = performance.now() + timeout;
+  for (;;) {
+    const answer = await askToMark(client, pod, at(), as);
+    if (answer.kind !== 'taken' || performance.now() >= end) return answer;
+    await setTimeout(lookEveryMs);
+  }
 }

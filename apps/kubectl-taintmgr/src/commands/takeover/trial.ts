@@ -1,4 +1,4 @@
-// A trial: two namespaces, pods on a node, and a taint; all of it is taken away again.
+// Tries what takeover does with pods of its own, and says how each trial ended.
 import { setTimeout } from 'node:timers/promises';
 import { formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import { type ApiClient, type ApiRequest, getNodeRequest } from '@taintmgr/k8s-adapter';
@@ -14,7 +14,7 @@ import {
   takeAway,
 } from '../../cluster/scratch.ts';
 import { takeNamespaceAway } from './proof.ts';
-import { optedIn } from './requests.ts';
+import { optedIn } from './state.ts';
 
 /** By which node and pods know each other. */
 export const trialTaint = { key: 'taintmgr.dev/verify', effect: 'NoExecute' } as const;
@@ -29,7 +29,7 @@ export interface Places {
 export const atOnce = 'at-once';
 export const later = 'later';
 /** For so long the second pod tolerates the taint. */
-export const laterSeconds = 5;
+const laterSeconds = 5;
 
 const lookEveryMs: Millis = 100;
 
@@ -169,4 +169,68 @@ async function setTaint(client: ApiClient, name: string, wanted: readonly object
     const request: ApiRequest = { method: 'PATCH', path, headers, body: JSON.stringify(body) };
     return { request, result: null };
   });
+}
+
+export interface CaseResult {
+  /** As docs/takeover.md numbers them. */
+  readonly number: number;
+  readonly what: string;
+  readonly passed: boolean;
+  readonly detail: string;
+}
+
+const upstream = 'kube-controller-manager';
+/** A pod that is there so long after its time was not deleted for it. */
+const marginMs: Millis = 1_500;
+
+/** Opted in, no toleration. */
+export function atOnceCase(fate: Fate): CaseResult {
+  const isSpared = fate.upstream !== null && !isTheirs(fate);
+  return {
+    number: 1,
+    what: 'taken over, no toleration: spared, and an Event says who decides',
+    passed: isSpared && fate.ours !== null,
+    detail: sparedText(fate),
+  };
+}
+
+/** Not opted in. */
+export function otherCase({ goneAfter }: Fate): CaseResult {
+  return {
+    number: 2,
+    what: `not taken over: ${upstream} deletes it`,
+    passed: goneAfter !== null,
+    detail: goneAfter === null ? 'it is still there' : `deleted after ${after(goneAfter)}`,
+  };
+}
+
+/** Opted in, tolerates the taint for some seconds. */
+export function laterCase(fate: Fate, sinceTaint: Millis): CaseResult {
+  const isOver = sinceTaint >= laterSeconds * 1000 + marginMs;
+  const isSpared = fate.upstream !== null && isOver && !isTheirs(fate);
+  return {
+    number: 3,
+    what: `taken over, tolerates it for ${laterSeconds}s: spared when they are over`,
+    passed: isSpared,
+    detail: sparedText(fate),
+  };
+}
+
+/** Whether kube-controller-manager deleted it. */
+function isTheirs({ goneAfter, by }: Fate): boolean {
+  return goneAfter !== null && by.startsWith(upstream);
+}
+
+function sparedText({ goneAfter, by, ours, upstream: said }: Fate): string {
+  if (said === null) return `${upstream} has said nothing about it`;
+  const fate =
+    goneAfter === null
+      ? 'it is there'
+      : `it left after ${after(goneAfter)}, by ${by || 'somebody'}`;
+  return ours === null ? `${fate}; taintmgr has said nothing about it` : `${fate}; ${ours}`;
+}
+
+/** So long after the taint, for people. */
+function after(millis: Millis): string {
+  return `${(millis / 1000).toFixed(1)}s`;
 }

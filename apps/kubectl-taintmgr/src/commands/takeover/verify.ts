@@ -25,20 +25,27 @@ import { type Format, readFormat } from '../../render/format.ts';
 import { printAnswer } from '../../render/printer.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
 import { UsageError } from '../../usage-error.ts';
-import { agrees } from './ask.ts';
-import { atOnceCase, type CaseResult, laterCase, otherCase } from './cases.ts';
 import type { VerifyFlags } from './flags.ts';
-import { untilRefused } from './mark.ts';
 import { askerOf } from './proof.ts';
-import { optedIn } from './requests.ts';
-import { obstaclesIn, readState, type TakeoverState } from './state.ts';
+import {
+  agrees,
+  obstaclesIn,
+  optedIn,
+  readState,
+  type TakeoverState,
+  untilRefused,
+} from './state.ts';
 import {
   atOnce,
+  atOnceCase,
   build,
+  type CaseResult,
   clear,
   type Fate,
   fateOf,
   later,
+  laterCase,
+  otherCase,
   type Places,
   taint,
   trialTaint,

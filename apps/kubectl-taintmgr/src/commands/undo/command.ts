@@ -23,8 +23,13 @@ import { type UndoOptions, undoOnNodes } from '../../cluster/undo-drain.ts';
 import { choicesText } from '../../render/count.ts';
 import { renderTable } from '../../render/table.ts';
 import { UsageError } from '../../usage-error.ts';
-import type { UndoFlags } from './flags.ts';
 import { undoNodeDrain } from './node-drain.ts';
+
+/** The command line of `undo`. */
+export interface UndoFlags {
+  readonly selector?: string | undefined;
+  readonly dryRun: string;
+}
 
 /** `undo [DRAIN] [NODE...]`: takes back what a drain has set, or lists what can be. */
 export async function run(

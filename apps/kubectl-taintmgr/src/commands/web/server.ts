@@ -1,12 +1,11 @@
-// Serves the page and its stream on loopback, to one session.
+// The server of the live page: who may ask, and what follows the cluster.
+
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { LivePage } from '@taintmgr/page';
+import type { LiveInput, LivePage } from '@taintmgr/page';
 import { UsageError } from '../../usage-error.ts';
-import { redirectTo } from './browser.ts';
-import { type Admission, Session } from './session.ts';
-import type { Streams } from './streams.ts';
-import type { WhatIfAnswers } from './what-if/answers.ts';
+import type { WhatIfAnswers } from './what-if.ts';
 
 const host = '127.0.0.1';
 const connectionsMax = 32;
@@ -73,7 +72,7 @@ function boundConnections(server: Server): Set<Socket> {
 }
 
 /** What is served. */
-export interface Content {
+interface Content {
   /** Told when the address has been used, which it can be once. */
   readonly onEnter: () => void;
   readonly page: LivePage;
@@ -159,4 +158,173 @@ function listen(server: Server, port: number): Promise<number> {
     });
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
   });
+}
+
+/** What a request is let in by, or why it is not. */
+type Admission =
+  | { readonly kind: 'in'; readonly cookie: string | null }
+  | { readonly kind: 'out'; readonly status: 403 | 405; readonly message: string };
+
+const used =
+  'This page is for the browser that opened the address which kubectl taintmgr web has printed, and that ' +
+  'address works once. End the command and start it anew for another one.';
+const secretBytes = 32;
+
+/**
+ * One session. Its address has a token that becomes a cookie at its first use. A page of another site
+ * that got a name of its own to lead here (DNS rebinding) is known by the header Host, and one that
+ * lets the browser ask in its name by Sec-Fetch-Site.
+ */
+export class Session {
+  readonly #port: number;
+  readonly #token: string = newSecret();
+  readonly #secret: string = newSecret();
+  #isUsed = false;
+
+  constructor(port: number) {
+    this.#port = port;
+  }
+
+  /** What the user opens. */
+  get address(): string {
+    return `http://127.0.0.1:${this.#port}/?token=${this.#token}`;
+  }
+
+  /** Judges a request by its head alone. */
+  judge({ method, url, headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>): Admission {
+    const hosts = ['127.0.0.1', 'localhost'].map((name) => `${name}:${this.#port}`);
+    if (!hosts.includes(headers.host ?? '')) return out('wrong Host');
+    if (method !== 'GET') {
+      return { kind: 'out', status: 405, message: 'nothing here takes anything but GET' };
+    }
+    const { 'sec-fetch-site': site = 'none' } = headers;
+    const isOurs = site === 'same-origin' || site === 'none';
+    if (isOurs && cookiesIn(headers.cookie).some(([name, value]) => this.#isOwn(name, value))) {
+      return { kind: 'in', cookie: null };
+    }
+    // The file of --open leads here from another site, as browsers see it.
+    const asked = URL.parse(url ?? '/', 'http://127.0.0.1');
+    const isFirst = !this.#isUsed && asked?.pathname === '/';
+    if (!isFirst || !isSame(asked.searchParams.get('token') ?? '', this.#token)) return out(used);
+    this.#isUsed = true;
+    return {
+      kind: 'in',
+      cookie: `${this.#name}=${this.#secret}; Path=/; HttpOnly; SameSite=Strict`,
+    };
+  }
+
+  /** Cookies are of all ports of a host. */
+  get #name(): string {
+    return `taintmgr-web-${this.#port}`;
+  }
+
+  #isOwn(name: string, value: string): boolean {
+    return name === this.#name && isSame(value, this.#secret);
+  }
+}
+
+function out(message: string): Admission {
+  return { kind: 'out', status: 403, message };
+}
+
+function newSecret(): string {
+  return randomBytes(secretBytes).toString('base64url');
+}
+
+function cookiesIn(header: string | undefined): readonly (readonly [string, string])[] {
+  return (header ?? '').split(';').map((part) => {
+    const [name = '', value = ''] = part.trim().split('=');
+    return [name, value] as const;
+  });
+}
+
+/** In a time that says nothing of where they differ. */
+function isSame(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** Each is one connection of one window. */
+const viewersMax = 8;
+/** After so long a browser that was cut off comes again. */
+const retryMs = 2000;
+
+interface Viewer {
+  readonly response: ServerResponse;
+  /** It has not taken what was sent, and there is a newer state since. */
+  isBehind: boolean;
+}
+
+/**
+ * Sends states as server-sent events. Who is slow gets fewer of them: only the last one counts. Who
+ * comes again and has the present state gets it not again.
+ */
+export class Streams {
+  readonly #viewers = new Set<Viewer>();
+  /** Tells the states of this process from those of another one at the same address. */
+  readonly #run: number;
+  #revision = 0;
+  #json = '';
+  #state: LiveInput | null = null;
+
+  constructor(run: number = Date.now()) {
+    this.#run = run;
+  }
+
+  /** How many look. */
+  get viewers(): number {
+    return this.#viewers.size;
+  }
+
+  /** Sends a state; only its time where nothing else of it has changed. */
+  publish(state: LiveInput): void {
+    const json = JSON.stringify({ ...state, now: 0 });
+    const isNew = json !== this.#json;
+    this.#state = state;
+    this.#json = json;
+    if (isNew) this.#revision += 1;
+    for (const viewer of this.#viewers) this.#send(viewer, isNew);
+  }
+
+  /** A new connection; false: there are too many. */
+  open(response: ServerResponse, lastId: string | undefined): boolean {
+    if (this.#viewers.size >= viewersMax) return false;
+    const viewer = { response, isBehind: false };
+    this.#viewers.add(viewer);
+    response.once('close', () => this.#viewers.delete(viewer));
+    response.on('drain', () => {
+      if (viewer.isBehind) this.#send(viewer, true);
+    });
+    response.write(`retry: ${retryMs}\n\n`);
+    this.#send(viewer, lastId !== this.#id);
+    return true;
+  }
+
+  /** Ends all connections. */
+  close(): void {
+    for (const { response } of this.#viewers) response.end();
+  }
+
+  get #id(): string {
+    return `${this.#run}-${this.#revision}`;
+  }
+
+  #send(viewer: Viewer, isNew: boolean): void {
+    if (!this.#state) return;
+    const { response } = viewer;
+    if (response.writableNeedDrain) {
+      viewer.isBehind ||= isNew;
+      return;
+    }
+    viewer.isBehind = false;
+    const { now } = this.#state;
+    if (!isNew) response.write(`event: now\ndata: ${now}\n\n`);
+    else response.write(`id: ${this.#id}\nevent: state\ndata: ${JSON.stringify(this.#state)}\n\n`);
+  }
+}
+
+/** A page that leads to an address. */
+export function redirectTo(address: string): string {
+  const leads = `<meta http-equiv="refresh" content="0;url=${address}">`;
+  return `<!doctype html><meta charset="utf-8"><title>kubectl taintmgr</title>${leads}\n`;
 }

@@ -11,8 +11,8 @@ import {
   checkStuckPods,
   checkTaints,
 } from '../../../src/commands/doctor/cluster-checks.ts';
+import { checkOverlap } from '../../../src/commands/doctor/controller-checks.ts';
 import type { Finding } from '../../../src/commands/doctor/finding.ts';
-import { checkOverlap } from '../../../src/commands/doctor/overlap-check.ts';
 import { acts, may, withUpstream } from '../../world/explained.ts';
 import { node, nodeFactsOf, now, pod, podFactsOf, surveyOf, taint } from '../../world/values.ts';
 

@@ -10,8 +10,7 @@ import {
   RealClock,
   toleration,
 } from '@taintmgr/sim-cluster';
-import { shapes } from '../../../src/commands/snapshot/kept-fields.ts';
-import { keep } from '../../../src/commands/snapshot/redaction.ts';
+import { keep, shapes } from '../../../src/commands/snapshot.ts';
 import { run } from '../../world/run.ts';
 import { app, inZone } from '../../world/scenario.ts';
 import { ago } from '../../world/shop-cluster.ts';

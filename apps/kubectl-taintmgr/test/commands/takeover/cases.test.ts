@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { atOnceCase, laterCase, otherCase } from '../../../src/commands/takeover/cases.ts';
-import type { Fate } from '../../../src/commands/takeover/trial.ts';
+import {
+  atOnceCase,
+  type Fate,
+  laterCase,
+  otherCase,
+} from '../../../src/commands/takeover/trial.ts';
 
 // What `takeover verify` calls passed: a trial that is lenient lets a cluster be taken over that should not.
 

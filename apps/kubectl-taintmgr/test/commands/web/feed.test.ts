@@ -12,7 +12,7 @@ import {
   VirtualClock,
 } from '@taintmgr/sim-cluster';
 import { feedOf } from '../../../src/commands/web/feed.ts';
-import { Streams } from '../../../src/commands/web/streams.ts';
+import { Streams } from '../../../src/commands/web/server.ts';
 
 // A cluster in which nobody acts: more pods are to leave than the page shows.
 

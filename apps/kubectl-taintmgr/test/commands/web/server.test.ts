@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
-import { startWeb, type WebServer } from '../../../src/commands/web/server.ts';
-import { Streams } from '../../../src/commands/web/streams.ts';
-import { WhatIfAnswers } from '../../../src/commands/web/what-if/answers.ts';
+import { Streams, startWeb, type WebServer } from '../../../src/commands/web/server.ts';
+import { WhatIfAnswers } from '../../../src/commands/web/what-if.ts';
 
 // Requests that no browser sends, as bytes: each has its answer, and the next one has too.
 

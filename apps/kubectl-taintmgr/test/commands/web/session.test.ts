@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { describe, it } from 'node:test';
-import { Session } from '../../../src/commands/web/session.ts';
+import { Session } from '../../../src/commands/web/server.ts';
 
 type Head = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 

@@ -4,7 +4,7 @@ import { createServer, get, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { LiveHistory, type LiveInput, type LiveMoment } from '@taintmgr/page';
-import { Streams } from '../../../src/commands/web/streams.ts';
+import { Streams } from '../../../src/commands/web/server.ts';
 
 const moment: LiveMoment = {
   ...{ at: 5000, evictedBy: 'nobody', warnings: [], notes: [], zones: [], nodes: [], pods: [] },

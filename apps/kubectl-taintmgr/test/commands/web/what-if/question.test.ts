@@ -2,11 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nodeFacts } from '../../../../src/cluster/facts.ts';
 import { readEvents } from '../../../../src/commands/simulate/script/script.ts';
-import {
-  type Asked,
-  simulateArguments,
-  whatIfOf,
-} from '../../../../src/commands/web/what-if/question.ts';
+import { type Asked, simulateArguments, whatIfOf } from '../../../../src/commands/web/what-if.ts';
 
 // What the form asks, as a command line; and what is said of a question that is wrong.
 

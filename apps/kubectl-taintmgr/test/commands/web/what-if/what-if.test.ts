@@ -7,7 +7,7 @@ import { customResourceDefinitions } from '@taintmgr/core/policy';
 import type { WhatIfLine } from '@taintmgr/page';
 import { deployment, installDefinitions, pdb } from '@taintmgr/sim-cluster';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { WhatIfAnswers } from '../../../../src/commands/web/what-if/answers.ts';
+import { WhatIfAnswers } from '../../../../src/commands/web/what-if.ts';
 import { runProgram } from '../../../../src/program.ts';
 import { launchBrowser } from '../../../world/browser.ts';
 import { axeFindings, fits } from '../../../world/report-page.ts';

@@ -1,0 +1,282 @@
+// Completes words in a shell, and installs what asks for that: completion.
+import { accessSync, constants, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import { formatTaint } from '@taintmgr/core';
+import { kubeconfigNames } from '@taintmgr/k8s-adapter';
+import { plainArguments } from '../cli/arguments.ts';
+import { withConnection } from '../cli/connection.ts';
+import { type ExitCode, exitCode } from '../cli/exit.ts';
+import type { GlobalFlags, Invocation } from '../cli/invocation.ts';
+import type { Output } from '../cli/output.ts';
+import { optionsOf, type Position, pathOf, positionOf } from '../cli/position.ts';
+import { drainsOn } from '../cluster/drain-marks.ts';
+import { ClusterReader } from '../cluster/reader.ts';
+import { formatNames } from '../render/format.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** The command line of `completion install`. */
+export interface InstallFlags {
+  readonly directory?: string | undefined;
+}
+
+/** What the shell is to do with the choices, in Cobra's numbers. */
+const directive = { files: 0, noSpace: 2, noFiles: 4 } as const;
+
+/** A choice, and a word about it. */
+interface Choice {
+  readonly text: string;
+  readonly about?: string;
+}
+
+interface Choices {
+  readonly choices: readonly Choice[];
+  readonly directive: number;
+}
+
+/** What each argument of a command is the name of; the last counts for all that follow. */
+const argumentSources: Readonly<Record<string, readonly NameKind[]>> = {
+  'explain node': ['nodes'],
+  'explain pod': ['pods'],
+  'explain zone': ['zones'],
+  'explain taint': ['taint-keys'],
+  'explain policy': ['policy-subjects'],
+  'drain-by-taint': ['taints', 'nodes'],
+  undo: ['drains', 'nodes'],
+  resume: ['pauses'],
+  'takeover enable': ['namespaces'],
+  'takeover disable': ['namespaces'],
+};
+
+const flagSources: Readonly<Record<string, NameKind>> = {
+  '--namespace': 'namespaces',
+  '--context': 'contexts',
+  '--cluster': 'clusters',
+  '--user': 'users',
+  '--with-taint': 'taints',
+  '--without-taint': 'taints',
+  '--taint-keys': 'taint-keys',
+  '--namespaces': 'namespaces',
+  '--node': 'nodes',
+};
+
+/** Values that are always the same; one that ends in `=` or `:` goes on. */
+const flagValues: Readonly<Record<string, readonly string[]>> = {
+  '--output': ['wide', ...formatNames.map(withValue).filter((name) => name !== 'wide')],
+  '--dry-run': ['none', 'client', 'server'],
+  '--pdb-policy': ['respect', 'delete-after:', 'ignore'],
+  '--sort-by': ['due', 'name', 'node'],
+  '--compare': ['kcm-1.36'],
+  '--held': ['evict', 'delete', 'leave'],
+};
+
+const fileFlags: readonly string[] = [
+  '--kubeconfig',
+  '--certificate-authority',
+  '--client-certificate',
+  '--client-key',
+  '--cache-dir',
+  '--directory',
+  '--policy',
+  '--filename',
+];
+
+/**
+ * Prints what the last word may be, one choice a line, then a line with a directive: kubectl's
+ * contract with plugins. What cannot be found out is no choice; nothing else is ever printed.
+ */
+export async function completeWords(
+  words: readonly string[],
+  program: CommandUnknownOpts,
+  output: Output,
+): Promise<void> {
+  const position = positionOf(program, words);
+  const { choices, directive: code } = await choicesAt(position, program, words);
+  for (const { text, about } of choices) {
+    if (!text.startsWith(position.typed)) continue;
+    output.out(`${position.prefix}${text}${about ? `\t${about}` : ''}`);
+  }
+  output.out(`:${code}`);
+}
+
+async function choicesAt(
+  position: Position,
+  program: CommandUnknownOpts,
+  words: readonly string[],
+): Promise<Choices> {
+  const { command, args, option, typed } = position;
+  if (option) return await valuesOf(option, program, words);
+  if (typed.startsWith('-')) return { choices: flagChoices(command), directive: directive.noFiles };
+  if (command.commands.length > 0) {
+    const choices = command.commands.map((one) => ({
+      text: one.name(),
+      about: one.summary() || one.description(),
+    }));
+    return { choices, directive: directive.noFiles };
+  }
+  const sources = argumentSources[pathOf(command)] ?? [];
+  const isLimited = pathOf(command).startsWith('explain ');
+  const source = isLimited ? sources[args.length] : (sources[args.length] ?? sources.at(-1));
+  const names = source ? await namesOrNone(source, program, words) : [];
+  const rest = names.filter((name) => !args.includes(name));
+  return { choices: rest.map((text) => ({ text })), directive: directive.noFiles };
+}
+
+async function valuesOf(
+  option: Option,
+  program: CommandUnknownOpts,
+  words: readonly string[],
+): Promise<Choices> {
+  const name = option.long ?? '';
+  if (fileFlags.includes(name)) return { choices: [], directive: directive.files };
+  const fixed = flagValues[name] ?? option.argChoices ?? [];
+  const source = flagSources[name];
+  const names = source ? await namesOrNone(source, program, words) : [];
+  const choices = [...fixed, ...names].map((text) => ({ text }));
+  const goesOn = fixed.some((text) => /[=:]$/.test(text));
+  return { choices, directive: directive.noFiles + (goesOn ? directive.noSpace : 0) };
+}
+
+/** The flags that are meant for people, with what they do. */
+function flagChoices(command: CommandUnknownOpts): readonly Choice[] {
+  return optionsOf(command)
+    .filter(({ hidden }) => !hidden)
+    .map(({ long, description }) => ({ text: long ?? '', about: description }));
+}
+
+/** Names of the cluster that the flags among the words lead to; none where that does not work. */
+async function namesOrNone(
+  source: NameKind,
+  program: CommandUnknownOpts,
+  words: readonly string[],
+): Promise<readonly string[]> {
+  try {
+    return await namesFrom(source, connectionFlagsIn(words, program));
+  } catch {
+    return [];
+  }
+}
+
+/** The flags of the program itself among the words. */
+function connectionFlagsIn(
+  words: readonly string[],
+  program: CommandUnknownOpts,
+): GlobalFlags & Readonly<Record<string, unknown>> {
+  const flags: Record<string, unknown> = { color: 'never' };
+  const plain = plainArguments(words.slice(0, -1), program);
+  for (const [index, word] of plain.entries()) {
+    const [name = '', ...value] = word.split('=');
+    const option = program.options.find(({ short, long }) => short === name || long === name);
+    if (!option) continue;
+    const given = value.length > 0 ? value.join('=') : plain[index + 1];
+    flags[option.attributeName()] = option.required ? given : true;
+  }
+  return flags as GlobalFlags & Readonly<Record<string, unknown>>;
+}
+
+function withValue(name: string): string {
+  return /^(jsonpath|custom-columns)/.test(name) ? `${name}=` : name;
+}
+
+/** As drains name themselves: whoever may write on a node may have written anything. */
+const drainId = /^drain-\d{8}-\d{6}-[0-9a-f]{4}$/;
+/** What a shell would take for more than a name, and a terminal for orders. */
+const steering = /[\p{Cc}\p{Cf}\p{Z}\p{DI}]/u;
+
+/** Where names of the cluster are read. */
+const clusterNames = {
+  nodes: async (reader: ClusterReader) => (await reader.nodes()).map(({ node }) => node.name),
+  pods: (reader: ClusterReader, namespace: string) => reader.podNames(namespace),
+  'policy-subjects': async (reader: ClusterReader, namespace: string) => [
+    ...(await reader.podNames(namespace)).map((name) => `pod/${name}`),
+    ...(await reader.nodes()).map(({ node }) => `node/${node.name}`),
+  ],
+  zones: async (reader: ClusterReader) =>
+    (await reader.nodes()).map(({ zone }) => zone).filter((zone) => zone !== ''),
+  'taint-keys': async (reader: ClusterReader) =>
+    (await reader.nodes()).flatMap(({ node }) => node.taints.map(({ key }) => key)),
+  taints: async (reader: ClusterReader) =>
+    (await reader.nodes()).flatMap(({ node }) => node.taints.map(formatTaint)),
+  drains: async (reader: ClusterReader) =>
+    drainsOn(await reader.nodes()).flatMap(({ id }) => (drainId.test(id) ? [id] : [])),
+  namespaces: (reader: ClusterReader) => reader.namespaceNames(),
+  pauses: async (reader: ClusterReader) =>
+    (await reader.pauseNames()).map((name) => `pause/${name}`),
+} as const;
+
+/** Names from the cluster that can complete a word. */
+type NameKind = keyof typeof clusterNames | 'contexts' | 'clusters' | 'users';
+
+type Flags = GlobalFlags & Readonly<Record<string, unknown>>;
+
+/** Nobody waits longer for a list of names. */
+const requestTimeout = '3s';
+
+/** The names that there are, in their order. */
+export async function namesFrom(source: NameKind, flags: Flags): Promise<readonly string[]> {
+  if (source === 'contexts' || source === 'clusters' || source === 'users') {
+    const { kubeconfig } = flags;
+    const names = await kubeconfigNames(
+      source,
+      typeof kubeconfig === 'string' ? { kubeconfig } : {},
+    );
+    return harmless(names);
+  }
+  const quick = { ...flags, requestTimeout: flags.requestTimeout ?? requestTimeout };
+  const { signal } = new AbortController();
+  return await withConnection({ flags: quick, interrupt: signal }, async ({ client, cluster }) => {
+    const names = await clusterNames[source](new ClusterReader(client), cluster.namespace);
+    return harmless([...new Set(names)].sort());
+  });
+}
+
+function harmless(names: readonly string[]): readonly string[] {
+  return names.filter((name) => !steering.test(name));
+}
+
+const plugin = 'kubectl-taintmgr';
+const completer = 'kubectl_complete-taintmgr';
+
+/** The executable that kubectl asks; what it prints is ours to say. */
+const completionScript: string = `#!/bin/sh
+exec ${plugin} __complete "$@"
+`;
+
+/** Prints the executable. */
+export function printCompletion({ output }: Invocation<object>): ExitCode {
+  output.write(completionScript);
+  return exitCode.done;
+}
+
+/** Writes the executable into the directory of the plugin, or the one that is named. */
+export function installCompletion({ flags, output }: Invocation<InstallFlags>): ExitCode {
+  const file = join(flags.directory ?? pluginDirectory(process.env.PATH ?? ''), completer);
+  try {
+    writeFileSync(file, completionScript, { mode: 0o755 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw new UsageError(
+      `${file} cannot be written (${code}); name another place with --directory`,
+    );
+  }
+  output.out(`${file} written`);
+  return exitCode.done;
+}
+
+/** Where on the PATH the plugin is. Throws UsageError where it is not. */
+function pluginDirectory(path: string): string {
+  const directories = path.split(delimiter).filter((directory) => directory !== '');
+  const found = directories.find((directory) => isExecutable(join(directory, plugin)));
+  if (found !== undefined) return found;
+  throw new UsageError(`${plugin} is not on the PATH; name a place that is with --directory`);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,283 @@
+// Checks of who evicts: controllers, their settings, policies, and what overlaps.
+
+import {
+  actionRights,
+  type EvictionPolicy,
+  type PodRight,
+  podRightRemedies,
+} from '@taintmgr/core/policy';
+import { type PressureConditionType, pressureConditionTypes } from '@taintmgr/core/pressure';
+import { formatDuration, type Instant } from '@taintmgr/core/time';
+import {
+  contradictionText,
+  type Evictors,
+  type Evidence,
+  ownConditionType,
+  ownTaintKey,
+  taintEvictors,
+  verdictText,
+  wayToKnow,
+} from '@taintmgr/k8s-adapter';
+import type { Connection } from '../../cli/connection.ts';
+import { isOursAlone, leaderAccount, upstreamVerdict } from '../../cluster/evictors.ts';
+import type { NodeFacts } from '../../cluster/facts.ts';
+import { readClusterPolicies } from '../../cluster/policies.ts';
+import { ClusterReader } from '../../cluster/reader.ts';
+import { isAllowedTo, rightOf } from '../../cluster/rights.ts';
+import type { Survey } from '../../cluster/survey.ts';
+import {
+  evictsUnderPressure,
+  isFresh,
+  type TaintManager,
+  taintController,
+} from '../../cluster/taint-managers.ts';
+import { shellWord } from '../../render/shell-word.ts';
+import { sourceNotes } from '../../report/policy-sources.ts';
+import { type Finding, findingsOf, orWell } from './finding.ts';
+
+const probeHint = 'kubectl taintmgr doctor --probe shows whether it does';
+
+export function checkOverlap(survey: Survey): readonly Finding[] {
+  return [...actingFindings(survey), ...doubtFindings(survey)];
+}
+
+function actingFindings({ evictors, evictor }: Survey): readonly Finding[] {
+  const finding = findingsOf('overlap');
+  if (evictor.takesOver && actingIn(evictors).length === 1) {
+    const who = verdictText(evictors.taintmgr, 'runs with --takeover');
+    const other = 'kube-controller-manager evicts in namespaces that are not taken over';
+    return [finding('OK', `taintmgr-controller ${who}: ${other}`)];
+  }
+  const answer = taintEvictors(evictors);
+  const { taintmgr } = evictors;
+  if (answer.kind === 'nobody') {
+    const traces = tracesOf(evictors);
+    if (traces === null) return [finding('INFO', answer.text)];
+    return [finding('WARN', `${answer.text}; ${traces}`)];
+  }
+  if (isOursAlone(evictors)) {
+    return ownFindings(evictors);
+  }
+  if (taintmgr.kind === 'acts') {
+    const message = `${answer.text}; taintmgr-controller (${taintmgr.who}) runs too: the one that ignores PDBs wins`;
+    return [finding('WARN', message, { fix: answer.advice })];
+  }
+  if (answer.kind === 'unknown') {
+    const message = `${answer.text}; assume that it does`;
+    const isUpstream = answer.agent === 'kube-controller-manager';
+    const fix = isUpstream ? `${answer.advice}; ${probeHint}` : answer.advice;
+    return [finding('INFO', message, { fix })];
+  }
+  return [finding('INFO', `${answer.text}, and counts anew when it restarts`)];
+}
+
+/** One installation is as it should be, as far as kube-controller-manager leaves the work to it. */
+function ownFindings(evictors: Evictors): readonly Finding[] {
+  const finding = findingsOf('overlap');
+  const acting = actingIn(evictors);
+  const taintmgr = { ...evictors.taintmgr, evidence: acting };
+  if (acting.length > 1) {
+    const message = `${acting.length} installations of taintmgr-controller ${verdictText(taintmgr, 'run')}`;
+    return [finding('WARN', message, { fix: 'keep one of them' })];
+  }
+  const verdict = upstreamVerdict(evictors);
+  const message = `taintmgr-controller ${verdictText(taintmgr, 'runs')}`;
+  if (verdict.kind !== 'unknown') return [finding('OK', message)];
+  const doubt = `kube-controller-manager: ${verdictText(verdict)}`;
+  const fix = `${wayToKnow(verdict.evidence, 'kube-controller-manager')}; ${probeHint}`;
+  return [finding('WARN', `${message}; ${doubt}`, { fix })];
+}
+
+/** The installations that evict for taints, as far as that is believed; who does not say what it runs may. */
+function actingIn({ taintmgr }: Evictors): readonly Evidence[] {
+  return taintmgr.evidence.filter((one) => {
+    if (one.kind === 'published') return one.controllers?.includes(taintController) !== false;
+    if (one.kind !== 'lease' || one.life !== 'alive' || one.isUnproven) return false;
+    return one.lease.controllers?.includes(taintController) !== false;
+  });
+}
+
+/** What is declared and not so, and what people claim who may not evict. */
+function doubtFindings({ evictors }: Survey): readonly Finding[] {
+  const finding = findingsOf('overlap');
+  const { evidence } = upstreamVerdict(evictors);
+  const against = contradictionText(evidence);
+  const fix =
+    'correct --kube-controller-manager-runs of taintmgr-controller, or the flags of kube-controller-manager';
+  const forged = [...evidence, ...evictors.taintmgr.evidence].flatMap((one) => {
+    if (one.kind === 'pod' && one.isUnproven) {
+      return [
+        `pod ${one.namespace}/${one.name} is labelled as kube-controller-manager, and is not believed: no node of the control plane runs it`,
+      ];
+    }
+    if (one.kind !== 'lease' || one.life !== 'alive' || !one.isUnproven) return [];
+    const { namespace, name, holder } = one.lease;
+    return [
+      `lease ${namespace}/${name} of ${holder} is not believed: whoever may write leases there can write it, and no TaintManager names its holder`,
+    ];
+  });
+  return [
+    ...(against === null ? [] : [finding('WARN', against, { fix })]),
+    ...forged.map((message) => finding('WARN', message, { fix: 'find out who wrote it' })),
+  ];
+}
+
+/** A controller that used to run, or that runs with this work switched off; null: there is none. */
+function tracesOf(evictors: Evictors): string | null {
+  const verdicts = [
+    ['kube-controller-manager', upstreamVerdict(evictors)],
+    ['taintmgr-controller', evictors.taintmgr],
+  ] as const;
+  const isTrace = ({ kind }: Evidence): boolean => {
+    return kind === 'lease' || kind === 'pod' || kind === 'published';
+  };
+  const lines = verdicts
+    .filter(([, { evidence }]) => evidence.some(isTrace))
+    .map(([name, verdict]) => `${name}: ${verdictText(verdict)}`);
+  return lines.length === 0 ? null : lines.join('; ');
+}
+
+/** What to do about a condition; left out: it says so itself. */
+const fixes: Readonly<Record<string, string>> = {
+  ClockSkew: 'set the clock of the machine that the controller runs on',
+};
+
+/** What leaders have published: their conditions, and how their takeover is. */
+export async function checkControllers(
+  { at }: Survey,
+  { client }: Connection,
+): Promise<readonly Finding[]> {
+  const managers = await new ClusterReader(client).taintManagers();
+  return managers.filter(({ isResigned }) => !isResigned).flatMap((one) => findingsIn(one, at));
+}
+
+function findingsIn(manager: TaintManager, at: Instant): readonly Finding[] {
+  const finding = findingsOf('controllers');
+  const about = `taintmanager/${manager.name}`;
+  const { troubles, takeover, renewedAt } = manager;
+  if (!isFresh(manager, at)) {
+    const ago = renewedAt === null ? 'never' : `${formatDuration(Math.max(0, at - renewedAt))} ago`;
+    const fix = 'see whether the controller runs: kubectl taintmgr status';
+    return [finding('WARN', `its leader last wrote its status ${ago}`, { about, fix })];
+  }
+  const found = troubles
+    .filter((text) => !text.startsWith('DryRun:'))
+    .map((text) => finding('WARN', text, { about, fix: fixes[text.split(':', 1)[0] ?? ''] ?? '' }));
+  const drift = (takeover?.drift ?? []).map((text) =>
+    finding('WARN', `takeover: ${text}`, { about, fix: 'see kubectl taintmgr takeover status' }),
+  );
+  const isOff = takeover?.enabled === false;
+  const off = 'takeover does not work: kube-controller-manager evicts as ever';
+  const all = [...(isOff ? [finding('FAIL', off, { about })] : []), ...drift, ...found];
+  return all.length > 0 ? all : [finding('OK', 'the leader says nothing unusual', { about })];
+}
+
+const rights: readonly PodRight[] = ['delete pods', 'create pods/eviction'];
+
+/**
+ * Policies whose pods stay for ever, as the service account of the leader lacks a right; nothing where its
+ * pod is not to be seen.
+ */
+export async function checkPolicies(
+  { evictors, evictor }: Survey,
+  { client }: Pick<Connection, 'client'>,
+): Promise<readonly Finding[]> {
+  const finding = findingsOf('policies');
+  const reader = new ClusterReader(client);
+  const account = await leaderAccount(evictors, reader);
+  if (account === null) return [];
+  const { objects } = await readClusterPolicies(reader, Promise.resolve(evictor));
+  const policies = objects.flatMap(({ kind, value }) => (kind === 'EvictionPolicy' ? [value] : []));
+  const asked = rights.filter((right) => policies.some((one) => takes(one, right)));
+  if (asked.length === 0) return [];
+  const answers = await Promise.all(
+    asked.map((right) => isAllowedTo(client, account, rightOf(right))),
+  );
+  if (answers.includes(null)) {
+    return [finding('INFO', 'no permission to see which permissions taintmgr-controller has')];
+  }
+  const missing = asked.filter((_, index) => answers[index] === false);
+  const findings = policies.flatMap((policy) =>
+    missing
+      .filter((right) => takes(policy, right))
+      .map((right) => {
+        const who = `serviceaccount ${account.name} -n ${account.namespace}`;
+        const message = `action ${policy.action} takes a permission that ${who} has not: ${right}; its pods stay`;
+        const fix = podRightRemedies[right];
+        return finding('FAIL', message, { about: `evictionpolicy/${policy.name}`, fix });
+      }),
+  );
+  return orWell(
+    finding,
+    findings,
+    'taintmgr-controller may do what the actions of policies ask for',
+  );
+}
+
+function takes({ action }: EvictionPolicy, right: PodRight): boolean {
+  return action !== null && actionRights[action].includes(right);
+}
+
+/** What it runs with that others do not know of, and whether it asks budgets; nothing where it does not act. */
+export async function checkSettings(
+  { evictor }: Survey,
+  { client }: Pick<Connection, 'client'>,
+): Promise<readonly Finding[]> {
+  const finding = findingsOf('settings');
+  const { settings, asksBudgets } = evictor;
+  if (!settings) return [];
+  const policies = await readClusterPolicies(new ClusterReader(client), Promise.resolve(evictor));
+  const modeText =
+    settings.mode === null ? 'a mode that is not to be seen' : `--mode=${settings.mode}`;
+  const budgets = asksBudgets === false ? ': PodDisruptionBudgets are not asked' : '';
+  return [
+    finding(budgets === '' ? 'OK' : 'INFO', `taintmgr-controller runs with ${modeText}${budgets}`),
+    ...settings.unusable.map((text) => {
+      const message = `taintmgr-controller runs with ${text}, which is not understood here and left out`;
+      return finding('WARN', message, { fix: 'use a plugin of the version of the controller' });
+    }),
+    ...sourceNotes(policies, settings).map((text) => finding('INFO', text)),
+  ];
+}
+
+/** So many nodes are named; more are counted. */
+const namesMax = 3;
+
+/** Conditions and taints that nobody takes back any more; nothing where there are none. */
+export async function checkPressure(
+  { nodes, at }: Survey,
+  { client }: Connection,
+): Promise<readonly Finding[]> {
+  const left = pressureConditionTypes.flatMap((type) => leftBy(type, nodes ?? []));
+  if (left.length === 0) return [];
+  const managers = await new ClusterReader(client).taintManagers();
+  return managers.some((manager) => evictsUnderPressure(manager, at)) ? [] : left;
+}
+
+function leftBy(type: PressureConditionType, nodes: readonly NodeFacts[]): readonly Finding[] {
+  const [condition, key] = [ownConditionType(type), ownTaintKey(type)];
+  const pressed = nodes.filter(({ node }) => {
+    return node.conditions?.some((one) => one.type === condition && one.status === 'True');
+  });
+  const tainted = nodes.filter(({ node }) => node.taints.some((taint) => taint.key === key));
+  const patch = { status: { conditions: [{ type: condition, $patch: 'delete' }] } };
+  return [
+    ...finding(`the condition ${condition}=True`, pressed, (names) => {
+      return `kubectl patch nodes ${names} --subresource=status -p '${JSON.stringify(patch)}'`;
+    }),
+    ...finding(`the taint ${key}`, tainted, (names) => `kubectl taint nodes ${names} ${key}-`),
+  ];
+}
+
+function finding(
+  what: string,
+  nodes: readonly NodeFacts[],
+  fix: (names: string) => string,
+): readonly Finding[] {
+  if (nodes.length === 0) return [];
+  const names = nodes.slice(0, namesMax).map(({ node }) => node.name);
+  const more = nodes.length > namesMax ? ` and ${nodes.length - namesMax} more` : '';
+  const message = `${what} stays on ${names.join(', ')}${more}: nobody runs node-pressure-controller, as far as TaintManagers show`;
+  const chosen = more === '' ? names.map(shellWord).join(' ') : 'NAMES';
+  return [findingsOf('pressure')('WARN', message, { fix: fix(chosen) })];
+}

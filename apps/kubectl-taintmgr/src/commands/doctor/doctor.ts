@@ -1,0 +1,113 @@
+// Looks for what keeps evictions from working, and says so: doctor.
+import { type Connection, withConnection } from '../../cli/connection.ts';
+import { type ExitCode, exitCode } from '../../cli/exit.ts';
+import type { Invocation } from '../../cli/invocation.ts';
+import { ClusterReader } from '../../cluster/reader.ts';
+import { type Survey, surveyCluster } from '../../cluster/survey.ts';
+import { readFormat } from '../../render/format.ts';
+import { type Answer, printAnswer } from '../../render/printer.ts';
+import { type Column, renderColumns } from '../../render/table.ts';
+import { apiVersion, evictorDocument } from '../../report/documents.ts';
+import { asOf, none } from '../../report/words.ts';
+import { UsageError } from '../../usage-error.ts';
+import {
+  checkBarePods,
+  checkBudgets,
+  checkDrains,
+  checkStuckPods,
+  checkTaints,
+} from './cluster-checks.ts';
+import {
+  checkControllers,
+  checkOverlap,
+  checkPolicies,
+  checkPressure,
+  checkSettings,
+} from './controller-checks.ts';
+import { cutFindings, type DoctorFlags, type Finding, levelTones } from './finding.ts';
+import { checkFiles } from './manifests/manifests.ts';
+import { evidenceOf, probeDocument, probeFindings } from './probe/answer.ts';
+import { runProbe } from './probe/probe.ts';
+import { checkClock, checkRights, checkServer, checkWebhooks } from './server-checks.ts';
+
+type Check = (
+  survey: Survey,
+  connection: Connection,
+) => readonly Finding[] | Promise<readonly Finding[]>;
+
+/** Every check, in the order in which findings are listed. */
+const checks: readonly Check[] = [
+  checkServer,
+  checkClock,
+  checkRights,
+  checkOverlap,
+  checkSettings,
+  checkPolicies,
+  checkControllers,
+  checkPressure,
+  checkBudgets,
+  checkTaints,
+  checkStuckPods,
+  checkBarePods,
+  checkWebhooks,
+  checkDrains,
+];
+
+/** So long kube-controller-manager may take to hear of a taint. */
+const waitMsMin = 5_000;
+
+/** `doctor`: says what is well and what is not in the cluster, or in the files that are named. */
+export async function run(invocation: Invocation<DoctorFlags>): Promise<ExitCode> {
+  const { given, flags } = invocation;
+  const { filename, probe, timeout } = flags;
+  if (filename && probe) throw new UsageError('--probe: it asks a cluster, and -f asks none');
+  if (given.has('timeout') && !probe) throw new UsageError('--timeout: want --probe too');
+  if (timeout < waitMsMin) throw new UsageError('--timeout: want 5s or more');
+  return filename ? await checkFiles(invocation, filename) : await checkCluster(invocation);
+}
+
+async function checkCluster(invocation: Invocation<DoctorFlags>): Promise<ExitCode> {
+  const { flags, output } = invocation;
+  if (flags.output === 'sarif') {
+    throw new UsageError(
+      '-o sarif: want -f too, since findings in a cluster have no place in a file',
+    );
+  }
+  if (flags.recursive) throw new UsageError('-R: want -f too, which names the folders');
+  const format = await readFormat(flags.output);
+  // What it shows is known to the checks.
+  const probe = flags.probe ? await runProbe(invocation) : null;
+  return await withConnection(invocation, async (connection) => {
+    const reader = new ClusterReader(connection.client);
+    const survey = await surveyCluster(reader, probe ? evidenceOf(probe) : []);
+    const found = await Promise.all(checks.map((check) => check(survey, connection)));
+    const findings = [...(probe ? probeFindings(probe) : []), ...found.flat()];
+    const paint = output.paintOut;
+    const painted = { head: 'LEVEL', tone: ({ level }: Finding) => levelTones[level], paint };
+    const answer: Answer = {
+      document: {
+        apiVersion,
+        kind: 'DoctorReport',
+        ...asOf(survey.at, 0),
+        ...evictorDocument(survey.evictor),
+        ...(probe && probeDocument(probe)),
+        healthy: findings.every(({ level }) => level !== 'FAIL'),
+        findings,
+      },
+      rows: findings,
+      names: findings.filter(({ level }) => level !== 'OK').map(({ check }) => check),
+      table: (options) => renderColumns(columns, cutFindings(findings), options, painted),
+    };
+    output.write(await printAnswer(answer, format, flags.headers !== false));
+    const fails = findings.some(({ level }) => level === 'FAIL');
+    return fails || (probe && probe.left.length > 0) ? exitCode.unhealthy : exitCode.done;
+  });
+}
+
+const columns: readonly Column<Finding>[] = [
+  ['LEVEL', ({ level }) => level],
+  ['CHECK', ({ check }) => check],
+  ['ABOUT', ({ about }) => about || '-'],
+  ['FINDING', ({ message }) => message],
+  ['FIX', ({ fix }) => fix || none],
+];

@@ -1,0 +1,188 @@
+// Lists the pods that are due or will be, the next first: pending.
+import { isOpenRequest } from '@taintmgr/core/drain';
+import type { Instant } from '@taintmgr/core/time';
+import { withConnection } from '../cli/connection.ts';
+import { type ExitCode, exitCode } from '../cli/exit.ts';
+import type { Invocation } from '../cli/invocation.ts';
+import type { OutputFlags } from '../cli/output-flags.ts';
+import { type PolicyFlag, readPolicyFlag } from '../cli/policy-flag.ts';
+import { ClusterReader } from '../cluster/reader.ts';
+import { selected } from '../cluster/refusals.ts';
+import { readFormat } from '../render/format.ts';
+import { findJsonPath, relaxedPath } from '../render/json-path.ts';
+import { type Answer, printAnswer } from '../render/printer.ts';
+import { type Column, renderColumns } from '../render/table.ts';
+import {
+  apiVersion,
+  decisionName,
+  evictorDocument,
+  podDocument,
+  taintDocument,
+} from '../report/documents.ts';
+import { requestersText } from '../report/eviction-requests.ts';
+import { limitsDocument } from '../report/limits.ts';
+import { notesOn, writeNotes } from '../report/notes.ts';
+import { surveyHidden, surveyPending } from '../report/pending-survey.ts';
+import { present } from '../report/question.ts';
+import { type PodReport, reportOnPresent } from '../report/report.ts';
+import {
+  asOf,
+  becauseText,
+  deadlineText,
+  decisive,
+  decisiveReason,
+  heldText,
+  none,
+  ownerText,
+  timeLeftOf,
+} from '../report/words.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** The command line of `pending`. */
+export interface PendingFlags extends OutputFlags, PolicyFlag {
+  readonly allNamespaces?: true | undefined;
+  readonly selector?: string | undefined;
+  readonly sortBy: string;
+}
+
+/** `pending`: the pods that are due or will be, the next first. */
+export async function run(invocation: Invocation<PendingFlags>): Promise<ExitCode> {
+  const { flags, output } = invocation;
+  const format = await readFormat(flags.output);
+  const question = { ...present, policies: await readPolicyFlag(flags) };
+  return await withConnection(invocation, async ({ client, cluster }) => {
+    const reader = new ClusterReader(client);
+    const namespace = flags.allNamespaces ? null : cluster.namespace;
+    const all = await reader.ifAllowed(() => reader.nodes());
+    const selector = flags.selector ?? '';
+    const options = {
+      podSelector: selector,
+      files: question.policies,
+      ...(namespace !== null && { namespace }),
+    };
+    const survey = await selected('--selector', selector, () =>
+      all ? surveyPending(reader, all, options) : surveyHidden(reader, namespace, options),
+    );
+    const report = reportOnPresent(survey);
+    const read = all ? report.nodes.flatMap((node) => node.pods ?? []) : report.strays;
+    const pods = read.filter((pod) => isPending(pod, namespace));
+    const rows = inOrder(
+      pods.map((pod) => ({ pod, document: pendingDocument(pod, survey.at) })),
+      flags.sortBy,
+    );
+    const shown = rows.map(({ pod }) => pod);
+    const columns = pendingColumns(survey.at, shown);
+    const answer: Answer = {
+      document: {
+        apiVersion,
+        kind: 'PendingEvictionList',
+        ...asOf(survey.at, 0),
+        ...evictorDocument(survey.evictor),
+        ...limitsDocument(survey, shown),
+        items: rows.map(({ document }) => document),
+      },
+      rows: rows.map(({ document }) => document),
+      names: shown.map(({ facts }) => `pod/${facts.pod.name}`),
+      table: (options) => renderColumns(columns, shown, options),
+    };
+    if (rows.length === 0 && format.kind === 'table') {
+      output.err(`No pending evictions${namespace === null ? '' : ` in ${namespace} namespace`}.`);
+    } else {
+      output.write(await printAnswer(answer, format, flags.headers !== false));
+    }
+    const names = new Set(shown.map(({ facts }) => facts.pod.nodeName));
+    const nodes = report.nodes.filter(({ facts }) => names.has(facts.node.name));
+    writeNotes(output, notesOn(survey, { nodes, strays: [] }, question));
+    return exitCode.done;
+  });
+}
+
+function isPending(pod: PodReport, namespace: string | null): boolean {
+  const { facts, explanation } = pod;
+  const isMeant = namespace === null || facts.pod.namespace === namespace;
+  const { kind, because } = explanation.decision;
+  // The last replica of the controller goes when another is ready.
+  const isToGo = kind !== 'keep' || because[0]?.code === 'LastReplica';
+  const goes = isToGo || decisionName(pod) === 'Unknown';
+  return isMeant && facts.pod.deletionTimestamp === null && goes;
+}
+
+/** A pod, and the document about it. */
+interface PendingRow {
+  readonly pod: PodReport;
+  readonly document: object;
+}
+
+type Key = string | number;
+
+/** What rows can be sorted by, by name. */
+const keys: Readonly<Record<string, (row: PendingRow) => Key>> = {
+  due: ({ pod }) => pod.explanation.remaining ?? Number.POSITIVE_INFINITY,
+  name: ({ pod }) => `${pod.facts.pod.namespace}/${pod.facts.pod.name}`,
+  node: ({ pod }) => pod.facts.pod.nodeName,
+};
+
+/** The rows by a key, or by what a path finds in their documents. Throws UsageError. */
+function inOrder(rows: readonly PendingRow[], sortBy: string): readonly PendingRow[] {
+  const key = Object.hasOwn(keys, sortBy) ? keys[sortBy] : pathKey(sortBy);
+  const keyed = rows.map((row) => ({ row, key: key?.(row) ?? '' }));
+  return keyed
+    .sort((a, b) => compare(a.key, b.key) || compareNames(a.row, b.row))
+    .map(({ row }) => row);
+}
+
+function pathKey(sortBy: string): (row: PendingRow) => Key {
+  if (!/^[{.]/.test(sortBy)) {
+    const known = Object.keys(keys).join(', ');
+    const got = JSON.stringify(sortBy);
+    throw new UsageError(`--sort-by: got ${got}, want ${known}, or a path such as {.taint.key}`);
+  }
+  const template = relaxedPath(sortBy);
+  return ({ document }) => {
+    const [found] = findJsonPath(template, document);
+    return typeof found === 'number' ? found : String(found ?? '');
+  };
+}
+
+function compareNames(a: PendingRow, b: PendingRow): number {
+  const [left, right] = [a, b].map(({ pod }) => `${pod.facts.pod.namespace}/${pod.facts.pod.name}`);
+  return compare(left ?? '', right ?? '');
+}
+
+/** Numbers come before texts. */
+function compare(a: Key, b: Key): number {
+  if (typeof a !== typeof b) return typeof a === 'number' ? -1 : 1;
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** The answer of `pending`: the document of each pod, and its deciding taint. */
+function pendingDocument(report: PodReport, now: Instant): object {
+  const reason = decisiveReason(report);
+  const taint = reason && 'taint' in reason ? taintDocument(reason.taint) : undefined;
+  return { ...podDocument(report, now), taint };
+}
+
+/** A line for each pod; who has requested evictions only where somebody has. */
+export function pendingColumns(
+  now: Instant,
+  pods: readonly PodReport[],
+): readonly Column<PodReport>[] {
+  const isRequested = pods.some(({ requests }) => requests.some(isOpenRequest));
+  return [
+    ['NAMESPACE', ({ facts }) => facts.pod.namespace],
+    ['POD', ({ facts }) => facts.pod.name],
+    ['NODE', ({ facts }) => facts.pod.nodeName],
+    ['IN', (pod) => (decisionName(pod) === 'Unknown' ? 'unknown' : timeLeftOf(pod, 0))],
+    ['TAINT', (pod) => (decisionName(pod) === 'Unknown' ? 'unknown' : decisive(pod).taint)],
+    ['BLOCKED BY', (pod) => heldText(pod, now)],
+    ...(isRequested
+      ? [['REQUESTED BY', ({ requests }: PodReport) => requestersText(requests)] as const]
+      : []),
+    ['EVICTED BY', ({ evictor }) => evictor ?? none, 'wide'],
+    ['DUE', ({ explanation }) => deadlineText(explanation.decision), 'wide'],
+    ['TOLERATION', (pod) => decisive(pod).toleration, 'wide'],
+    ['OWNER', ({ facts }) => ownerText(facts.pod), 'wide'],
+    ['BECAUSE', ({ explanation }) => becauseText(explanation.decision), 'wide'],
+  ];
+}
