@@ -97,27 +97,33 @@ export class AttemptReconciler {
   }
 
   /** What is due keeps its turn unless it got more time; other limits may hold it than before. */
-  #plan(now: Instant, pod: Pod, cause: Cause, { deadline, because }: Eviction): void {
-    const { state, deadline: from = null } = this.#attempts.get(pod.uid) ?? {};
+  #plan(now: Instant, pod: Pod, cause: Cause, decision: Eviction): void {
+    const { deadline, because } = decision;
+    const attempt = this.#attempts.get(pod.uid);
+    const { state, deadline: from = null } = attempt ?? {};
     const wall = this.#wall(now);
     const isOver = deadline <= wall;
     if (state && isDue(state) && isOver) {
-      const escalation = (): Instant | null => this.#decider.escalationAt(wall, pod, deadline);
-      this.#attempts.hasten(now, pod.uid, deadline, escalation);
+      const escalation = (): Instant | null =>
+        this.#decider.escalationAt(wall, pod, deadline, because);
+      this.#attempts.hasten(now, pod.uid, decision, escalation);
       if (state.kind === 'queued') this.#limits.askAnew(now);
       return;
     }
-    if (state?.kind === 'waiting' && from === deadline) return;
-    this.#waitFor(now, pod.uid, deadline);
+    if (attempt && state?.kind === 'waiting' && from === deadline) {
+      if (attempt.decision) this.#attempts.set(pod.uid, { ...attempt, decision });
+      return;
+    }
+    this.#waitFor(now, pod.uid, deadline, isOver ? decision : null);
     this.#starts.notice(now, pod.nodeName);
     if (from === null && isOver) return;
     this.#emit(deadlineReport(pod, from, deadline, cause, because));
   }
 
-  /** Others may have the room that it was given or asked for. */
-  #waitFor(now: Instant, uid: string, deadline: Instant): void {
+  /** Others may have the room that it was given or asked for. `due`: the decision on a pod that is due already. */
+  #waitFor(now: Instant, uid: string, deadline: Instant, due: Eviction | null = null): void {
     this.#limits.drop(now, uid, false, setbackOf(this.#attempts.stateOf(uid)));
-    this.#attempts.wait(now, uid, deadline, this.#store.clock.when(deadline));
+    this.#attempts.wait(now, uid, deadline, this.#store.clock.when(deadline), due);
   }
 
   #pause(

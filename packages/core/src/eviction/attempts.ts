@@ -4,6 +4,7 @@ import { type AttemptState, isPending, untried } from '../attempt/attempt.ts';
 import { atEscalation } from '../attempt/retry.ts';
 import { Schedule } from '../kernel/schedule.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
+import type { Eviction } from './decide.ts';
 import type { EvictionAttempt } from './decider.ts';
 
 /** An attempt whose state ends by itself. */
@@ -37,9 +38,16 @@ export class Attempts {
     this.#schedule.set(uid, attempt.state.until);
   }
 
-  /** `until`: when the deadline is, by the machine's own clock. */
-  wait(now: Instant, uid: string, deadline: Instant, until: Instant): void {
-    this.put(uid, { ...untried, deadline, state: { kind: 'waiting', since: now, until } });
+  /** `until`: when the deadline is, by the machine's own clock. `decision`: for a pod that is due already. */
+  wait(
+    now: Instant,
+    uid: string,
+    deadline: Instant,
+    until: Instant,
+    decision: Eviction | null = null,
+  ): void {
+    const state = { kind: 'waiting', since: now, until } as const;
+    this.put(uid, { ...untried, deadline, state, ...(decision && { decision }) });
   }
 
   /** Its deadline stands still. */
@@ -57,15 +65,15 @@ export class Attempts {
    * What is due stays so by another deadline that is over too. Budgets may be asked for less long now than when
    * one of them refused: the next try is no later than at `escalation`, from which on they are asked no more.
    */
-  hasten(now: Instant, uid: string, deadline: Instant, escalation: () => Instant | null): void {
-    const attempt = this.#attempts.get(uid);
-    if (!attempt) return;
-    if (attempt.deadline !== deadline) this.set(uid, { ...attempt, deadline });
-    if (!('setback' in attempt.state)) return;
-    const { until, setback } = attempt.state;
-    const at = atEscalation(now, until, setback, escalation());
-    if (at !== until)
-      this.put(uid, { ...attempt, deadline, state: { ...attempt.state, until: at } });
+  hasten(now: Instant, uid: string, decision: Eviction, escalation: () => Instant | null): void {
+    const known = this.#attempts.get(uid);
+    if (!known) return;
+    const { state } = known;
+    const attempt = { ...known, deadline: decision.deadline, decision };
+    this.set(uid, attempt);
+    if (!('setback' in state)) return;
+    const at = atEscalation(now, state.until, state.setback, escalation());
+    if (at !== state.until) this.put(uid, { ...attempt, state: { ...state, until: at } });
   }
 
   delete(uid: string): void {

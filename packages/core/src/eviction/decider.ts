@@ -43,6 +43,11 @@ export interface EvictionAttempt extends Attempt {
   readonly isUnconfirmed?: boolean;
   /** What was told of a webhook that keeps the pod. */
   readonly interception?: Interception;
+  /**
+   * The decision that made it due. Whatever could change it makes the machine decide anew, so that it holds until
+   * then. Left out: its time has yet to come, and the pod is decided about then.
+   */
+  readonly decision?: Eviction;
 }
 
 /** Gathers what the pure functions need to know about a pod, and asks them. */
@@ -79,6 +84,13 @@ export class Decider {
     if (!this.#isLastReplica(pod, decision, this.#replicas)) return decision;
     const last = { code: 'LastReplica', workload: this.#replicas.nameOf(pod) } as const;
     return { kind: 'keep', because: [last, ...decision.because] };
+  }
+
+  /** The same of a pod with an attempt: nobody decides twice about a pod that is due. */
+  decideOnce(pod: Pod, attempt: EvictionAttempt | undefined): Decision {
+    // Whether a replica of ours goes depends on what was sent to the others a moment ago.
+    const isKnown = attempt?.decision && !this.#replicas?.has(pod);
+    return isKnown ? attempt.decision : this.decide(pod);
   }
 
   /**
@@ -203,15 +215,18 @@ export class Decider {
     return governance.minTaintAgeMs > 0 || (asksMs > 0 && asksMs < Number.POSITIVE_INFINITY);
   }
 
-  /** When budgets are asked no more about a pod, by our own time; null: never. */
-  escalationAt(wall: Instant, pod: Pod, deadline: Instant | null): Instant | null {
-    const { kind, because } = this.decide(pod);
-    if (kind !== 'evict' || deadline === null) return null;
+  /** When budgets are asked no more about a pod that goes for these reasons, by our own time; null: never. */
+  escalationAt(
+    wall: Instant,
+    pod: Pod,
+    deadline: Instant,
+    because: readonly Reason[],
+  ): Instant | null {
     const at = this.deletedAt(wall, pod, deadline, because);
     return at === null ? null : this.#store.clock.when(at);
   }
 
-  /** The same by the clock of the cluster, of a pod that goes for these reasons. */
+  /** The same by the clock of the cluster. */
   deletedAt(
     wall: Instant,
     pod: Pod,

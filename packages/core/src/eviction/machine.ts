@@ -80,12 +80,13 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#pauses = new Pauses(store);
     this.#decider = new Decider(store, this.#taints, this.#pauses, this.#drains, replicas, config);
     this.#limits = new EvictionLimits(store, this.#decider, this.#attempts, config);
-    this.#starts = new TaintClockWriter(store, this.#taints, this.#pauses, this.#decider, config);
+    const [taints, pauses, attempts] = [this.#taints, this.#pauses, this.#attempts];
+    this.#starts = new TaintClockWriter(store, taints, pauses, this.#decider, attempts, config);
     const emit = (command: MachineCommand): void => {
       this.#commands.push(command);
     };
     const [decider, limits] = [this.#decider, this.#limits];
-    const site = { store, decider, limits, attempts: this.#attempts, replicas, emit };
+    const site = { store, decider, limits, attempts, replicas, emit };
     const [starts, mayAct] = [this.#starts, this.#mayAct];
     this.#reconciler = new AttemptReconciler({ ...site, starts, mayAct });
     this.#requests = new RemovalRequests({ ...site, reconciler: this.#reconciler }, config);

@@ -136,7 +136,12 @@ export class RemovalRequests {
     }
     const pod = this.#known(uid);
     this.#limits.failed(now, uid, outcome);
-    const escalateAt = this.#decider.escalationAt(this.#wall(now), pod, attempt.deadline);
+    const { kind, because } = this.#decider.decideOnce(pod, attempt);
+    const { deadline } = attempt;
+    const escalateAt =
+      kind === 'evict' && deadline !== null
+        ? this.#decider.escalationAt(this.#wall(now), pod, deadline, because)
+        : null;
     const failed = setBack(now, uid, attempt, outcome, escalateAt, this.#config);
     const news = interceptionNews(now, attempt.interception, outcome);
     this.#attempts.put(uid, { ...attempt, ...failed, ...(news && { interception: news }) });
@@ -159,9 +164,9 @@ export class RemovalRequests {
       return;
     }
     assert(isPending(state), `pod ${uid} was waiting for its turn`);
-    // Deciding again must agree: no event came that could have moved the deadline. But another replica of ours
-    // may have been sent away a moment ago.
-    const decision = this.#decider.decide(pod);
+    // No event came that could have moved the deadline. But another replica of ours may have been sent away a moment
+    // ago.
+    const decision = this.#decider.decideOnce(pod, attempt);
     if (decision.because[0]?.code === 'LastReplica') {
       this.#reconciler.reconcile(now, pod, 'ReplicaChanged');
       return;
@@ -173,27 +178,25 @@ export class RemovalRequests {
     if (this.#isAdmitted(now, pod, attempt, decision)) this.#send(now, pod, attempt, decision);
   }
 
-  #isAdmitted(
-    now: Instant,
-    pod: Pod,
-    attempt: EvictionAttempt,
-    { deadline, because }: Eviction,
-  ): boolean {
+  #isAdmitted(now: Instant, pod: Pod, attempt: EvictionAttempt, decision: Eviction): boolean {
+    const { deadline, because } = decision;
     const refusal = this.#limits.admit(now, pod, deadline, because);
     if (!refusal) return true;
     const { hit, until } = refusal;
     const state = { kind: 'queued', hit, roomAt: until } as const;
-    this.#attempts.set(pod.uid, { ...attempt, deadline, state });
+    this.#attempts.set(pod.uid, { ...attempt, deadline, decision, state });
     const before = attempt.state.kind === 'queued' ? attempt.state.hit : null;
     const roomAt = until === null ? null : this.#wall(until);
     if (isNews(hit, before)) this.#emit(queuedReport(pod, hit, roomAt));
     return false;
   }
 
-  #send(now: Instant, pod: Pod, attempt: EvictionAttempt, { deadline, because }: Eviction): void {
+  #send(now: Instant, pod: Pod, attempt: EvictionAttempt, decision: Eviction): void {
+    const { deadline, because } = decision;
     const tries = attempt.tries + 1;
     const id = this.#pace.start(now, pod.uid, pod.namespace);
-    this.#attempts.set(pod.uid, { ...attempt, tries, deadline, state: { kind: 'requested', id } });
+    const state = { kind: 'requested', id } as const;
+    this.#attempts.set(pod.uid, { ...attempt, tries, deadline, decision, state });
     this.#replicas.sent(pod);
     if (tries === 1) this.#emit(evictionEvent(pod, because));
     const wall = this.#wall(now);

@@ -4,6 +4,7 @@ import { finite, type Instant } from '../kernel/time.ts';
 import type { Node, PastPause } from '../model/node.ts';
 import { formatTaint } from '../model/taint.ts';
 import type { StoreView } from '../store.ts';
+import type { Attempts } from './attempts.ts';
 import type { EvictionConfig } from './config.ts';
 import type { Decider } from './decider.ts';
 import type { MachineCommand } from './eviction-command.ts';
@@ -31,6 +32,7 @@ export class TaintClockWriter {
   readonly #taints: TaintClock;
   readonly #pauses: Pauses;
   readonly #decider: Decider;
+  readonly #attempts: Attempts;
   readonly #config: EvictionConfig;
   readonly #writes: KeyedWrites;
   /** What was last written on each node, and when. */
@@ -41,12 +43,14 @@ export class TaintClockWriter {
     taints: TaintClock,
     pauses: Pauses,
     decider: Decider,
+    attempts: Attempts,
     config: EvictionConfig,
   ) {
     this.#store = store;
     this.#taints = taints;
     this.#pauses = pauses;
     this.#decider = decider;
+    this.#attempts = attempts;
     this.#config = config;
     const max = config.evictionsInFlightMax;
     this.#writes = new KeyedWrites({ ...config, prefix: 'taint-starts', max });
@@ -152,7 +156,8 @@ export class TaintClockWriter {
     // Most nodes have no taints, and nothing about them has to be looked at.
     if (this.#taints.of(nodeName).length === 0) return { starts, pausesFrom };
     for (const pod of this.#store.podsOn(nodeName)) {
-      for (const reason of this.#decider.decide(pod).because) {
+      const { because } = this.#decider.decideOnce(pod, this.#attempts.get(pod.uid));
+      for (const reason of because) {
         // For a pod bound later too: a start found anew after a restart may be later still.
         if (!this.#decider.countsTime(pod, reason)) continue;
         const name = formatTaint(reason.taint);
