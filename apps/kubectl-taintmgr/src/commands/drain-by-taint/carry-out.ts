@@ -2,20 +2,19 @@ import { type DrainPlan, drainStaleMs } from '@taintmgr/core/drain';
 import type { Config } from '@taintmgr/core/model';
 import { formatDuration } from '@taintmgr/core/time';
 import { ApiClient, ApiError, ConnectionError } from '@taintmgr/k8s-adapter';
-import { cordoning, ending, type NodeChanges } from '@taintmgr/k8s-adapter/drain';
+import { cordoning, ending, isNamed, type NodeChanges } from '@taintmgr/k8s-adapter/drain';
 import { warn } from '../../cli/output.ts';
 import { changeNode } from '../../cluster/change-node.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
-import { isGone } from '../../cluster/undo-drain.ts';
+import { isGone, undoOnNodes } from '../../cluster/undo-drain.ts';
 import { printable } from '../../render/printable.ts';
-import { alreadySaid, blockerLines, daemonSetLine } from './blockers.ts';
+import { shellWord } from '../../render/shell-word.ts';
 import { type DrainReport, drainReport, outcomes } from './documents.ts';
 import { type Drain, sayChange } from './drain.ts';
 import { renderLeft, type Verdicts, verdictsOf } from './failure-report.ts';
 import { isBegun, isNotDrained } from './outcome.ts';
-import { unreturningLine } from './plan-table.ts';
+import { alreadySaid, blockerLines, daemonSetLine, unreturningLine } from './plan-table.ts';
 import { Progress } from './progress.ts';
-import { hintUndo, rollBack } from './roll-back.ts';
 import { type DrainEnd, type NodeWritten, runDrain } from './run.ts';
 import type { DrainSettings } from './settings.ts';
 import { keptText, stopHint, stopText } from './stop.ts';
@@ -203,4 +202,22 @@ async function budgetsNow({ client }: Drain['connection']): ReturnType<ClusterRe
     // The report is worth more than why its last detail is missing.
     return null;
   }
+}
+
+/**
+ * Takes back what this drain has set on nodes; the names of those where that failed. Once begun it goes
+ * on after Ctrl-C; a second one ends the process.
+ */
+export async function rollBack(drain: Drain, names: Iterable<string>): Promise<readonly string[]> {
+  const { connection, wanted, output, say } = drain;
+  const { transport, cluster } = connection;
+  const { access, requestTimeout } = cluster;
+  const client = new ApiClient({ transport, server: access.server, requestTimeout });
+  const options = { say, warn: (text: string) => warn(output, text) };
+  return await undoOnNodes(client, names, isNamed(wanted.id), options);
+}
+
+/** Says how to take it back by hand. The name may be that of a mark which anybody has written. */
+export function hintUndo({ output, wanted }: Drain): void {
+  output.err(`hint: to undo: kubectl taintmgr undo ${printable(shellWord(wanted.id))}`);
 }

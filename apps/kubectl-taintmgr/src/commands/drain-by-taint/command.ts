@@ -20,12 +20,9 @@ import { planOf, readConfig, restartedPods } from './config.ts';
 import { type DrainReport, drainDocument, drainReport, plannedOutcomes } from './documents.ts';
 import type { Drain } from './drain.ts';
 import { dryRun } from './dry-run.ts';
-import { chooseEffect, effectLine } from './effect.ts';
 import type { DrainFlags } from './flags.ts';
-import { newDrainName } from './name.ts';
 import { exitCodes } from './outcome.ts';
-import { renderPlan } from './plan-table.ts';
-import { waitLines, wavesOf } from './plan-waves.ts';
+import { renderPlan, waitLines, wavesOf } from './plan-table.ts';
 import { readDrainPolicies } from './policies.ts';
 import {
   anotherDrainFault,
@@ -35,8 +32,14 @@ import {
   refuseNodeName,
   rightsFault,
 } from './refusals.ts';
-import { readRequest } from './settings.ts';
-import { nobodyMatches, readTargets } from './targets.ts';
+import {
+  chooseEffect,
+  effectLine,
+  newDrainName,
+  nobodyMatches,
+  readRequest,
+  readTargets,
+} from './settings.ts';
 
 /** `drain-by-taint TAINT [NODE...]`: plans, refuses or carries out, and says how it ended. */
 export async function run(
@@ -46,7 +49,7 @@ export async function run(
 ): Promise<ExitCode> {
   const { flags, output, interrupt } = invocation;
   if (flags.serverSide) {
-    const { runOnServer } = await import('./server-side/command.ts');
+    const { runOnServer } = await import('./server-side.ts');
     return await runOnServer(invocation, taintText, nodeNames);
   }
   const alone = (['detach', 'name'] as const).find((flag) => flags[flag] !== undefined);

@@ -4,9 +4,9 @@ import { ApiError, deletePodRequest, evictPodRequest } from '@taintmgr/k8s-adapt
 import { missingOn, type NodeChanges, readMarks } from '@taintmgr/k8s-adapter/drain';
 import { warn } from '../../cli/output.ts';
 import { printable } from '../../render/printable.ts';
-import { cannotFinish } from './blockers.ts';
 import { type DrainReport, drainReport, plannedOutcomes } from './documents.ts';
 import { type Drain, sayChange } from './drain.ts';
+import { cannotFinish } from './plan-table.ts';
 import { nameOf } from './progress-line.ts';
 
 /** Prints what a drain would do, and asks the API server about it where that is wanted. */

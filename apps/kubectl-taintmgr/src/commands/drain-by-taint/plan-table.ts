@@ -1,9 +1,18 @@
 import { describeReason, formatTaint } from '@taintmgr/core';
-import { type DrainPlan, drainFaultsText, type PlannedPod } from '@taintmgr/core/drain';
+import {
+  type DrainConfig,
+  type DrainPlan,
+  drainFaultsText,
+  type PlannedPod,
+  type PredictedBlocker,
+} from '@taintmgr/core/drain';
+import type { NodeDrain } from '@taintmgr/core/policy';
 import { formatDuration, type Instant } from '@taintmgr/core/time';
 import { choicesText, count, countBy } from '../../render/count.ts';
+import { printable } from '../../render/printable.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
-import { blockersText, graceText, ownerText } from '../../report/words.ts';
+import { blockerLine, blockersText, graceText, ownerText } from '../../report/words.ts';
+import { nameOf } from './progress-line.ts';
 
 /** Nodes that are finished before the next are begun. */
 export interface PlannedWave {
@@ -147,4 +156,90 @@ function keptByPolicies(kept: readonly PlannedPod[]): ReadonlyMap<string, number
       return [`kept because policy ${decisive.policy.name} may be for them`];
     }),
   );
+}
+
+const waveNamesMax = 8;
+
+/** The waves in their order; none where the drain has none. */
+export function wavesOf({ targets, nodesAtOnceMax }: DrainConfig): readonly PlannedWave[] {
+  const waves = new Map<string, string[]>();
+  for (const { name, wave } of targets) {
+    const key = wave?.name ?? '';
+    waves.set(key, [...(waves.get(key) ?? []), name]);
+  }
+  if (waves.size === 1 && waves.has('')) return [];
+  return Array.from(waves, ([name, nodes], index) => {
+    const own = targets.find(({ wave }) => wave?.name === name)?.wave?.nodesAtOnceMax;
+    const limit = own ?? nodesAtOnceMax;
+    const atOnce = limit === 0 ? 'all at once' : `${limit} at a time`;
+    const more = nodes.length > waveNamesMax ? `, and ${nodes.length - waveNamesMax} more` : '';
+    const names = `${nodes.slice(0, waveNamesMax).join(', ')}${more}`;
+    const which = `Wave ${index + 1} of ${waves.size}: ${name || 'nodes without a zone'}`;
+    const title = `${which}: ${count(nodes.length, 'node')}, ${atOnce}: ${names}`;
+    return { title, nodes: new Set(nodes) };
+  });
+}
+
+/** What nodes wait for, beside their turn. */
+export function waitLines({ spec }: NodeDrain): readonly string[] {
+  const { gates = [], beforeNode = [], afterNode = [] } = spec;
+  const windows = (spec.windows ?? []).map(({ schedule, timeZone }) => `${schedule} ${timeZone}`);
+  const parts = [
+    ['No node begins outside its windows', windows],
+    ['No node begins while a gate is closed', gates.map(({ name }) => name)],
+    ['Before its pods leave, each node waits for', beforeNode.map(({ name }) => name)],
+    ['Before it counts as drained, each node waits for', afterNode.map(({ name }) => name)],
+  ] as const;
+  return parts.flatMap(([text, names]) =>
+    names.length === 0 ? [] : `${text}: ${names.join('; ')}`,
+  );
+}
+
+const heldNamesMax = 3;
+
+/** A line for each thing that would hold pods back, before anything is done about it. */
+export function blockerLines({ pods }: DrainPlan): readonly string[] {
+  const found = new Map<
+    string,
+    { readonly blocker: PredictedBlocker; readonly pods: PlannedPod[] }
+  >();
+  for (const planned of pods) {
+    for (const blocker of planned.blockers) {
+      const entry = found.get(blocker.message) ?? { blocker, pods: [] };
+      entry.pods.push(planned);
+      found.set(blocker.message, entry);
+    }
+  }
+  return Array.from(found.values(), ({ blocker, pods: held }) => {
+    return printable(`${podsText(held)}: ${blockerLine(blocker)}`);
+  });
+}
+
+/** A line about the pods that the DaemonSet controller will delete; null: there are none. */
+export function daemonSetLine({ taint, pods }: DrainPlan): string | null {
+  const going = pods.filter(({ fate }) => goesAnyway(fate));
+  if (going.length === 0) return null;
+  return (
+    `${podsText(going)}: the DaemonSet controller deletes what does not tolerate ` +
+    `${formatTaint(taint)}, and ignores PodDisruptionBudgets`
+  );
+}
+
+/** By uid, what of it concerns each pod. */
+export function alreadySaid({ pods }: DrainPlan): ReadonlyMap<string, string> {
+  return new Map(
+    pods.flatMap(({ pod, blockers: [first] }) => (first ? [[pod.uid, first.message]] : [])),
+  );
+}
+
+/** Whether something is in the way that no waiting helps. */
+export function cannotFinish({ pods }: DrainPlan): boolean {
+  return pods.some(({ blockers }) => blockers.some(({ verdict }) => verdict === 'never'));
+}
+
+/** `shop/web-1 on n1`, `shop/web-1 on n1, shop/web-2 on n2, shop/web-3 on n2 and 2 pods more` */
+function podsText(pods: readonly PlannedPod[]): string {
+  const names = pods.slice(0, heldNamesMax).map(({ pod }) => `${nameOf(pod)} on ${pod.nodeName}`);
+  const more = pods.length - names.length;
+  return more > 0 ? `${names.join(', ')} and ${count(more, 'pod')} more` : names.join(', ');
 }

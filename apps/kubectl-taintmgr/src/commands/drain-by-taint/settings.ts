@@ -1,17 +1,24 @@
 // What the flags of a drain ask for, as one value.
 
-import { parseTaint, type Taint } from '@taintmgr/core';
+import { randomBytes } from 'node:crypto';
+import { formatTaint, parseTaint, selects, type Taint } from '@taintmgr/core';
 import { budgetPolicyOf } from '@taintmgr/core/drain';
 import type { BudgetPolicy } from '@taintmgr/core/policy';
-import { parseDuration } from '@taintmgr/core/time';
+import { formatTime, type Instant, parseDuration } from '@taintmgr/core/time';
+import { taintEvictors } from '@taintmgr/k8s-adapter';
+import { readMarks } from '@taintmgr/k8s-adapter/drain';
 import { type DryRun, readDryRun } from '../../cli/dry-run-flag.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { readKeyAndValue } from '../../cli/taint-argument.ts';
+import type { NodeFacts } from '../../cluster/facts.ts';
+import { namedNodes } from '../../cluster/named-nodes.ts';
+import type { ClusterReader } from '../../cluster/reader.ts';
+import type { NodeSurvey } from '../../cluster/survey.ts';
+import { printable } from '../../render/printable.ts';
 import { UsageError } from '../../usage-error.ts';
 import { readDrainFile, refuseBesideFile, refuseServerFields } from './drain-file.ts';
 import type { DrainFlags } from './flags.ts';
 import { type NodeDrainRead, nodeDrainManifest, type WantedTaint } from './manifest.ts';
-import { newDrainName } from './name.ts';
 
 /** What a drain is to do, as the command line or a file says. */
 export interface DrainRequest extends NodeDrainRead {
@@ -96,4 +103,63 @@ function parsePolicy(text: string): BudgetPolicy {
   throw new UsageError(
     `--pdb-policy: got ${got}, want respect, delete-after:DURATION such as delete-after:1h, or ignore`,
   );
+}
+
+/**
+ * Chooses the effect of the taint where the command line leaves it open. A NoSchedule taint is safe
+ * on every cluster: nobody else evicts for it. NoExecute, which also keeps pods out that tolerate
+ * the other, is chosen only where it is known that nobody else evicts for it either.
+ */
+export function chooseEffect(request: DrainRequest, survey: NodeSurvey): DrainSettings {
+  const [effect, effectReason] = effectOf(request, survey);
+  const { key, value } = request.taint;
+  return { ...request, taint: { key, value, effect, timeAdded: null }, effectReason };
+}
+
+function effectOf(
+  { taint: { key, value, effect } }: DrainRequest,
+  { evictors, nodes }: NodeSurvey,
+): readonly [effect: string, reason: string | null] {
+  if (effect !== null) return [effect, null];
+  // The same command goes on where an earlier run has ended: with the taint that one has set.
+  const marks = nodes.flatMap(({ annotations }) => readMarks(annotations));
+  const earlier = marks.find(
+    ({ taint, tainted }) => tainted && taint.key === key && taint.value === value,
+  );
+  if (earlier) return [earlier.taint.effect, 'set by an earlier run'];
+  const { kind, text } = taintEvictors(evictors);
+  return kind === 'nobody' ? ['NoExecute', 'nobody else evicts for it here'] : ['NoSchedule', text];
+}
+
+/** What one line says of an effect that was chosen; null: it was given. */
+export function effectLine({ taint, effectReason }: DrainSettings): string | null {
+  if (effectReason === null) return null;
+  return printable(`Taint: ${formatTaint(taint)} (${effectReason})`);
+}
+
+/** `drain-20261120-230839-7f3a`: when it began, and what distinguishes it from others of that second. */
+export function newDrainName(now: Instant): string {
+  const [date = '', time = ''] = formatTime(now).replace(/[-:Z]/g, '').split('T');
+  return `drain-${date}-${time}-${randomBytes(2).toString('hex')}`;
+}
+
+/** Those that are named or selected. Throws ApiError for one that is not there. */
+export async function readTargets(
+  reader: ClusterReader,
+  { flags, drain: { spec } }: Pick<DrainRequest, 'flags' | 'drain'>,
+): Promise<readonly NodeFacts[]> {
+  const { nodes, nodeSelector } = spec;
+  if (nodes) return await namedNodes(reader, nodes, undefined);
+  if (flags.selector !== undefined) return await namedNodes(reader, [], flags.selector);
+  const all = await reader.nodes();
+  return all.filter(({ node: { labels = {} } }) => nodeSelector && selects(nodeSelector, labels));
+}
+
+/** What is said where there are none. */
+export function nobodyMatches({ selector, filename }: DrainFlags): string {
+  const whose =
+    selector === undefined
+      ? `the nodeSelector of ${filename}`
+      : `--selector ${JSON.stringify(selector)}`;
+  return `No nodes match ${whose}; nothing was changed`;
 }

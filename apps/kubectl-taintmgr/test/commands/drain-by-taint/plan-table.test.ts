@@ -12,8 +12,8 @@ import {
   blockerLines,
   cannotFinish,
   daemonSetLine,
-} from '../../../src/commands/drain-by-taint/blockers.ts';
-import { renderPlan } from '../../../src/commands/drain-by-taint/plan-table.ts';
+  renderPlan,
+} from '../../../src/commands/drain-by-taint/plan-table.ts';
 import { flagsFault } from '../../../src/commands/drain-by-taint/refusals.ts';
 import { node, now, ofDaemonSet, pod, taint, tolerates } from '../../world/values.ts';
 

@@ -1,26 +1,25 @@
 // `drain-by-taint --server-side`: makes a NodeDrain and follows it.
 import { formatTaint } from '@taintmgr/core';
-import { type Connection, withConnection } from '../../../cli/connection.ts';
-import { type ExitCode, exitCode } from '../../../cli/exit.ts';
-import type { Invocation } from '../../../cli/invocation.ts';
-import { type Output, warn } from '../../../cli/output.ts';
-import { drainControllerFault, readDrainControllers } from '../../../cluster/drain-controllers.ts';
+import { type Connection, withConnection } from '../../cli/connection.ts';
+import { type ExitCode, exitCode } from '../../cli/exit.ts';
+import type { Invocation } from '../../cli/invocation.ts';
+import { type Output, warn } from '../../cli/output.ts';
+import { drainControllerFault, readDrainControllers } from '../../cluster/drain-controllers.ts';
 import {
   createNodeDrain,
   type NodeDrainObject,
   nodeDrainReference,
-} from '../../../cluster/node-drains.ts';
-import { ClusterReader } from '../../../cluster/reader.ts';
-import { surveyNodes } from '../../../cluster/survey.ts';
-import { readFormat } from '../../../render/format.ts';
-import { printAnswer } from '../../../render/printer.ts';
-import { UsageError } from '../../../usage-error.ts';
-import type { DrainFlags } from '../flags.ts';
-import { overlapFault, refuseNodeName } from '../refusals.ts';
-import { type DrainRequest, readRequest } from '../settings.ts';
-import { nobodyMatches, readTargets } from '../targets.ts';
+} from '../../cluster/node-drains.ts';
+import { ClusterReader } from '../../cluster/reader.ts';
+import { surveyNodes } from '../../cluster/survey.ts';
+import { readFormat } from '../../render/format.ts';
+import { printAnswer } from '../../render/printer.ts';
+import { UsageError } from '../../usage-error.ts';
+import { flagText } from './flag-fields.ts';
+import type { DrainFlags } from './flags.ts';
 import { followDrain } from './follow.ts';
-import { refuseLocalFlags } from './local-flags.ts';
+import { overlapFault, refuseNodeName } from './refusals.ts';
+import { type DrainRequest, nobodyMatches, readRequest, readTargets } from './settings.ts';
 
 const dryRunTexts = { none: '', server: ' (server dry run)', client: ' (dry run)' } as const;
 
@@ -132,4 +131,22 @@ async function refuseInTheWay(
   if (overlap === null) return;
   if (!flags.allowOverlap && budgets.kind !== 'ignore') throw new UsageError(overlap);
   warn(output, `${formatTaint(whole)}: ${overlap}`);
+}
+
+/** Flags that only a drain by this command has, and what to do instead. */
+const localFlags = [
+  ['podSelector', 'an EvictionPolicy with action Keep leaves pods where they are'],
+  ['once', '--timeout limits how long a node may take'],
+  ['ignorePolicies', 'a NodeDrain goes by the policies of the cluster'],
+  ['policy', 'a NodeDrain goes by the policies of the cluster'],
+] as const satisfies readonly (readonly [flag: keyof DrainFlags, instead: string])[];
+
+/** Throws UsageError for a flag that a NodeDrain has no field for. */
+export function refuseLocalFlags(flags: DrainFlags): void {
+  for (const [flag, instead] of localFlags) {
+    const value = flags[flag];
+    const isGiven = Array.isArray(value) ? value.length > 0 : value !== undefined;
+    if (!isGiven) continue;
+    throw new UsageError(`${flagText(flag)} and --server-side exclude each other: ${instead}`);
+  }
 }
