@@ -1,9 +1,9 @@
-// Writes deploy/crds from the kinds of the core: npm run crds. A test says when it is to be run.
+// Writes deploy/crds from the tables of the kinds: npm run crds. A test says when it is to be run.
 import { writeFileSync } from 'node:fs';
 import { yamlOf } from '../apps/kubectl-taintmgr/src/render/yaml.ts';
-import { customResourceDefinitions } from '../packages/core/src/doors/policy.ts';
+import { customResourceDefinitions } from '../packages/k8s-adapter/src/doors/kinds.ts';
 
-const note = '# Made by npm run crds from packages/core/src/policy/kinds.\n';
+const note = '# Made by npm run crds from packages/k8s-adapter/src/kinds.\n';
 
 /** The files of deploy/crds by their names. */
 export function crdFiles(): ReadonlyMap<string, string> {

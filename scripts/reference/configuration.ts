@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Setting } from '../../apps/controller/src/flags/setting.ts';
 import { settings } from '../../apps/controller/src/flags/settings.ts';
-import { customResourceDefinitions } from '../../packages/core/src/doors/policy.ts';
+import { customResourceDefinitions } from '../../packages/k8s-adapter/src/doors/kinds.ts';
 import { type Field, fieldsOf, type Schema } from './fields.ts';
 import { code, page, sentence, table } from './page.ts';
 

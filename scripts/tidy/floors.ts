@@ -38,6 +38,7 @@ export const houses: Readonly<Record<string, House>> = {
       'controller/ transport/',
       'drain/ evictors/ flight/ manifests/ pod-watch/ pressure/ takeover/',
       'proto/',
+      'kinds/',
     ],
   },
   'packages/sim-cluster/src': {

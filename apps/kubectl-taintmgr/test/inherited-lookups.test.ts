@@ -2,7 +2,7 @@
 // does not have it as its own, as `constructor` and `__proto__` would be found there.
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { policyApiVersion } from '@taintmgr/core/policy';
+import { policyApiVersion } from '@taintmgr/k8s-adapter/kinds';
 import { deployment, job, node, pdb, pod } from '@taintmgr/sim-cluster';
 import { run } from './world/run.ts';
 import { temporaryFiles } from './world/simulate-files.ts';

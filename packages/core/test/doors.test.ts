@@ -40,7 +40,8 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './lifecycle': {
     values: `
-      defaultLifecycleConfig describeHold describeLifecycleReason forecastOf
+      defaultLifecycleConfig describeHold describeLifecycleReason forecastOf heldNodesMax heldZonesMax
+      isLifecycleTaint lifecycleKeys
       resolveLifecycleConfig zoneHold zoneState`,
     types: `
       Flapping Forecast HoldReason LifecycleConfig LifecycleReason MassUnreachable NodeHealth
@@ -54,17 +55,17 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './policy': {
     values: `
-      actionRights canFitBoth canOverlap contradiction coversNamespace customResourceDefinitions defaultWindowMs describeCount
-      drainFinalizer drainMarksFeature explainChoice fittedStatus isForNoExecute isTakenOver isWindowed
-      lastReplicaFeature limitId
-      metadataFaults needsRecord podRightRemedies policyApiVersion policyKinds readManifest resumeCommand takeoverLabel takeoverProgram`,
+      actionRights canFitBoth canOverlap contradiction coversNamespace defaultWindowMs describeCount
+      explainChoice isForNoExecute isTakenOver isWindowed
+      limitId
+      needsRecord podRightRemedies resumeCommand takeoverLabel takeoverProgram`,
     types: `
-      BudgetPolicy ConditionRule CustomResourceDefinition EvictionMode EvictionPause
-      EvictionPauseScope EvictionPauseSpec EvictionPauseStatus EvictionPolicy EvictionPolicySpec
-      ExplainedChoice Judged KindName LimitCount LimitHit LimitRecord LimitRule LimitScope
-      LimitStatus ManifestFault NamedTaintManager NodeDrain NodeDrainSpec NodeDrainStatus
-      NodeTaintRule NodeTaintRuleSpec PodRight Policy PolicyAction PolicyMatch PolicyObject PolicyPart
-      PolicySubject PolicyVerdict RecordedLimit ResumeRequest StatusOf TaintManagerStatus TaintPattern`,
+      BudgetPolicy ConditionRule EvictionMode EvictionPause
+      EvictionPauseScope EvictionPolicy
+      ExplainedChoice LimitCount LimitHit LimitRecord LimitRule LimitScope
+      LimitStatus NodeDrain NodeDrainSpec
+      NodeTaintRule PodRight Policy PolicyAction PolicyMatch PolicyPart
+      PolicySubject PolicyVerdict RecordedLimit ResumeRequest TaintPattern`,
   },
   './pressure': {
     values: `
@@ -82,10 +83,10 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './shadow': {
     values: `
-      ShadowScore deletedOf foreignTaintManager noName otherNames publishedShadow reasonText
+      ShadowScore deletedOf foreignTaintManager noName otherNames reasonText
       resolveShadowConfig unknownUpstreamMark`,
     types: `
-      PublishedShadow ShadowConfig ShadowCounts ShadowEntry ShadowOptions ShadowReason ShadowReport ShadowRow
+      ShadowConfig ShadowCounts ShadowEntry ShadowOptions ShadowReason ShadowReport ShadowRow
       ShadowSpan ShadowVerdict ShadowedMachine`,
   },
   './time': {

@@ -15,7 +15,8 @@ import {
   type Outcome,
   type Pod,
 } from '@taintmgr/core';
-import { drainOf, World } from './drain/objects/world.ts';
+import { drainOf } from './drain/objects/drain-of.ts';
+import { World } from './drain/objects/world.ts';
 import { fc } from './fast-check.ts';
 import {
   bad,

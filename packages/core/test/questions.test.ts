@@ -11,7 +11,7 @@ import {
   type NodeCondition,
   type Taint,
 } from '@taintmgr/core';
-import { drainOf } from './drain/objects/world.ts';
+import { drainOf } from './drain/objects/drain-of.ts';
 import { fc } from './fast-check.ts';
 import { pauseOf, policyOf } from './policy/objects.ts';
 
@@ -198,7 +198,7 @@ class Pair {
           }
         return;
       case 'drain': {
-        const drain = drainOf({ nodes: nodeNames.slice(0, 3) }, {}, undefined);
+        const drain = drainOf({ nodes: nodeNames.slice(0, 3) });
         this.tell({ kind: 'nodeDrainUpsert', drain: { ...drain, isGuarded: true } });
         return;
       }

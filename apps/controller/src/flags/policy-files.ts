@@ -1,5 +1,6 @@
 // The policies of --policy.
-import type { LimitRule, NodeTaintRule, PolicyObject } from '@taintmgr/core/policy';
+import type { LimitRule, NodeTaintRule } from '@taintmgr/core/policy';
+import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import {
   FaultyFile,
   type FilePolicy,

@@ -1,9 +1,9 @@
 // Which value of a setting counts: flag, variable, file, default, the first that has one.
 import type { Config } from '@taintmgr/core';
 import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
-import type { PolicyObject } from '@taintmgr/core/policy';
 import type { PressurePool } from '@taintmgr/core/pressure';
 import { connectionFlags, type KubeconfigOptions } from '@taintmgr/k8s-adapter';
+import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import type { FilePolicy } from '@taintmgr/k8s-adapter/manifests';
 import { connectionFlagName, readCommandLine, type Terminal, type Texts } from './command-line.ts';
 import { type ConfigFile, fieldAt, readConfigFile } from './config-file.ts';

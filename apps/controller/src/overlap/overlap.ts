@@ -1,4 +1,3 @@
-import type { TaintManagerStatus } from '@taintmgr/core/policy';
 import {
   contradictionText,
   type Duty,
@@ -13,6 +12,7 @@ import {
   verdictText,
   whyUnknown,
 } from '@taintmgr/k8s-adapter';
+import type { TaintManagerStatus } from '@taintmgr/k8s-adapter/kinds';
 import type { ControllerName } from '../flags/controllers.ts';
 
 /** Another program does the same work, or may: one line with what to do about it. */

@@ -58,7 +58,7 @@ async function main(signal: AbortSignal): Promise<void> {
 /** The cluster of `--simulate`: three zones with workloads and our kinds, over HTTPS; loaded only when asked for. */
 async function simulate(seed: number, { controllers }: Checked): Promise<EmbeddedCluster> {
   const { startEmbedded, threeZones } = await import('@taintmgr/sim-cluster');
-  const { customResourceDefinitions } = await import('@taintmgr/core/policy');
+  const { customResourceDefinitions } = await import('@taintmgr/k8s-adapter/kinds');
   const isDoneHere = controllers.enabled.includes('node-lifecycle-controller');
   return await startEmbedded({
     seed,

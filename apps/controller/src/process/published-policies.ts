@@ -1,6 +1,7 @@
 // The policies of --policy files as the leader publishes them: nobody else can read those files.
-import type { TaintManagerStatus } from '@taintmgr/core/policy';
+
 import { formatTimeMillis } from '@taintmgr/core/time';
+import type { TaintManagerStatus } from '@taintmgr/k8s-adapter/kinds';
 import type { FilePolicy } from '@taintmgr/k8s-adapter/manifests';
 
 type Published = NonNullable<TaintManagerStatus['policies']>[number];

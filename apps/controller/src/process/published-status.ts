@@ -1,7 +1,5 @@
 // What the leader says of itself in its TaintManager.
 import { describeReason } from '@taintmgr/core';
-import { drainMarksFeature, lastReplicaFeature } from '@taintmgr/core/policy';
-import { publishedShadow } from '@taintmgr/core/shadow';
 import { formatTime, formatTimeMillis, type Instant } from '@taintmgr/core/time';
 import {
   type ApiRequest,
@@ -11,12 +9,14 @@ import {
   type StatedStatus,
   taintManagersPath,
 } from '@taintmgr/k8s-adapter';
+import { drainMarksFeature, lastReplicaFeature } from '@taintmgr/k8s-adapter/kinds';
 import type { Checked } from '../flags/checks.ts';
 import { type ControllerName, controllerNames } from '../flags/controllers.ts';
 import { settingsInForce } from '../flags/in-force.ts';
 import type { Choices } from '../flags/resolve.ts';
 import type { Settings } from '../flags/settings.ts';
 import type { OverlapWatch } from '../overlap/watch.ts';
+import { publishedShadow } from '../shadow/published.ts';
 import type { Shadow } from '../shadow/shadow.ts';
 import type { ProcessStats } from '../stats/process-stats.ts';
 import type { RunningController } from '../stats/running-controller.ts';

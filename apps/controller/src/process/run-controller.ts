@@ -1,6 +1,5 @@
 // Runs the loop against a cluster, until the signal.
 import { type Config, createEngine, type Engine, type PolicyCounts } from '@taintmgr/core';
-import type { PolicyObject } from '@taintmgr/core/policy';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import {
   ApiClient,
@@ -22,6 +21,7 @@ import {
   podsPath,
   type Transport,
 } from '@taintmgr/k8s-adapter';
+import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import type { RunningController } from '../stats/running-controller.ts';
 import { version } from '../version.ts';
 import { untilSuccess } from './start-retry.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { customResourceDefinitions, drainFinalizer } from '@taintmgr/core/policy';
+import { customResourceDefinitions, drainFinalizer } from '@taintmgr/k8s-adapter/kinds';
 import {
   ApiServer,
   type KubeObject,

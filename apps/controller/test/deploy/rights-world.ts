@@ -1,7 +1,7 @@
 // A cluster in which the controller has the rights that deploy/ gives and no others, with something to do.
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
+import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import {
   type EmbeddedCluster,
   type KubeObject,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
+import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import {
   installDefinitions,
   namespace,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
+import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import {
   installDefinitions,
   namespace,

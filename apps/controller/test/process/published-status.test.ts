@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { customResourceDefinitions, fittedStatus, readManifest } from '@taintmgr/core/policy';
+import { customResourceDefinitions, fittedStatus, readManifest } from '@taintmgr/k8s-adapter/kinds';
 import { installDefinitions, node, pod, type Rule, toleration } from '@taintmgr/sim-cluster';
 import { chooseControllers, controllerNames } from '../../src/flags/controllers.ts';
 import { resolveChoices } from '../../src/flags/resolve.ts';

@@ -4,7 +4,7 @@ import {
   customResourceDefinitions,
   readManifest,
   type TaintManagerStatus,
-} from '@taintmgr/core/policy';
+} from '@taintmgr/k8s-adapter/kinds';
 import {
   installDefinitions,
   namespace,

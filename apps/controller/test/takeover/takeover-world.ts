@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
 import { loadKubeconfig, takeoverManifests, UpstreamManager } from '@taintmgr/k8s-adapter';
+import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import {
   type ApiRequest,
   ApiServer,

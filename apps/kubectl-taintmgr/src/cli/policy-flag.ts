@@ -1,6 +1,6 @@
 // The flag that assumes policies of files.
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import type { PolicyObject } from '@taintmgr/core/policy';
+import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import { UsageError } from '../usage-error.ts';
 import { collect } from './connection-flags.ts';
 

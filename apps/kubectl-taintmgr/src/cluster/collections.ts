@@ -1,6 +1,7 @@
 // The collections of a cluster that decide about evictions: what snapshots hold and simulations read.
-import { policyApiVersion, policyKinds } from '@taintmgr/core/policy';
+
 import { type ApiClient, ApiError, decidingKinds } from '@taintmgr/k8s-adapter/client';
+import { policyApiVersion, policyKinds } from '@taintmgr/k8s-adapter/kinds';
 
 /** One of them, and what its objects are. */
 export interface Collection {

@@ -1,6 +1,5 @@
 // Who evicts for NoExecute taints here, as commands ask it.
 import type { Config } from '@taintmgr/core/model';
-import { drainMarksFeature, lastReplicaFeature } from '@taintmgr/core/policy';
 import { type Instant, parseTime } from '@taintmgr/core/time';
 import {
   type Actor,
@@ -11,6 +10,7 @@ import {
   taintEvictors,
   withEvidence,
 } from '@taintmgr/k8s-adapter/client';
+import { drainMarksFeature, lastReplicaFeature } from '@taintmgr/k8s-adapter/kinds';
 import type { PodFacts } from './facts.ts';
 import { accountOf, type OwnSettings, publishedSettings, settingsInFlags } from './own-settings.ts';
 import type { ServiceAccount } from './rights.ts';

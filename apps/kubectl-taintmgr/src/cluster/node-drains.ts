@@ -1,15 +1,10 @@
 // The NodeDrains of the cluster: read, made, deleted and let go.
 import { nodeDrainer } from '@taintmgr/core/drain';
-import {
-  type NodeDrain,
-  type NodeDrainSpec,
-  type NodeDrainStatus,
-  policyApiVersion,
-  policyKinds,
-} from '@taintmgr/core/policy';
+import type { NodeDrain, NodeDrainSpec } from '@taintmgr/core/policy';
 import { type ApiClient, ApiError, listRequest, objectRequest } from '@taintmgr/k8s-adapter';
 import { readFollowed } from '@taintmgr/k8s-adapter/client';
 import { guardRequest, isAtWork, nodeDrainPath, readMarks } from '@taintmgr/k8s-adapter/drain';
+import { type NodeDrainStatus, policyApiVersion, policyKinds } from '@taintmgr/k8s-adapter/kinds';
 import { UsageError } from '../usage-error.ts';
 import type { NodeFacts } from './facts.ts';
 import type { ObjectMeta } from './objects.ts';

@@ -1,12 +1,8 @@
 // The pauses of the cluster: read, made and deleted.
-import {
-  type EvictionPause,
-  policyApiVersion,
-  policyKinds,
-  readManifest,
-} from '@taintmgr/core/policy';
+import type { EvictionPause } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import { type ApiClient, ApiError, listRequest, objectRequest } from '@taintmgr/k8s-adapter/client';
+import { policyApiVersion, policyKinds, readManifest } from '@taintmgr/k8s-adapter/kinds';
 import { UsageError } from '../usage-error.ts';
 
 const groupPath = `/apis/${policyApiVersion}`;

@@ -1,5 +1,5 @@
 // Which policies, pauses and taint rules count: of the cluster, of the controller's files, of ours.
-import type { PolicyObject } from '@taintmgr/core/policy';
+import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import type { OwnSettings } from './own-settings.ts';
 
 /** What counts, and where it comes from. */

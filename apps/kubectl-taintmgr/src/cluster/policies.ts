@@ -1,11 +1,6 @@
 // What policies, pauses and taint rules of the cluster say, for the engine that predicts.
 import type { Event, Namespace } from '@taintmgr/core';
-import {
-  type EvictionPause,
-  type PolicyObject,
-  policyApiVersion,
-  policyKinds,
-} from '@taintmgr/core/policy';
+import type { EvictionPause } from '@taintmgr/core/policy';
 import {
   type DecidingKind,
   decidingKinds,
@@ -17,6 +12,7 @@ import {
   readFollowed,
   selectsNamespaces,
 } from '@taintmgr/k8s-adapter/client';
+import { type PolicyObject, policyApiVersion, policyKinds } from '@taintmgr/k8s-adapter/kinds';
 import type { Evictor } from './evictors.ts';
 import { keyOf, type PoliciesInForce, policiesInForce } from './policies-in-force.ts';
 import type { ClusterReader } from './reader.ts';

@@ -1,8 +1,9 @@
 import type { Budget, EvictionRequest, PlanInput } from '@taintmgr/core/drain';
 import { isReplica } from '@taintmgr/core/model';
-import { isWindowed, type NodeDrain, type PolicyObject } from '@taintmgr/core/policy';
+import { isWindowed, type NodeDrain } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import { type Evictors, type Evidence, withEvidence } from '@taintmgr/k8s-adapter/client';
+import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import { losingPods } from './drain-marks.ts';
 import { readEvictionRequests } from './eviction-requests.ts';
 import { assumingNumbers, type Evictor, readEvictor } from './evictors.ts';

@@ -1,11 +1,5 @@
 // What leaders of taintmgr-controller publish of themselves.
-import {
-  type PolicyObject,
-  policyApiVersion,
-  readManifest,
-  type TaintManagerStatus,
-} from '@taintmgr/core/policy';
-import type { PublishedShadow } from '@taintmgr/core/shadow';
+
 import { type Instant, parseTime } from '@taintmgr/core/time';
 import {
   type ApiClient,
@@ -17,6 +11,13 @@ import {
   type PauseRecord,
   recordsIn,
 } from '@taintmgr/k8s-adapter/client';
+import type { PublishedShadow } from '@taintmgr/k8s-adapter/kinds';
+import {
+  type PolicyObject,
+  policyApiVersion,
+  readManifest,
+  type TaintManagerStatus,
+} from '@taintmgr/k8s-adapter/kinds';
 
 /** A policy of the controller's --policy files. */
 export interface PublishedPolicy {

@@ -1,8 +1,8 @@
 // Makes the custom resource definitions in the cluster: install crds.
 import { setTimeout } from 'node:timers/promises';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
 import type { Millis } from '@taintmgr/core/time';
 import { type ApiClient, applyRequest } from '@taintmgr/k8s-adapter';
+import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import { withConnection } from '../cli/connection.ts';
 import { type DryRun, readDryRun } from '../cli/dry-run-flag.ts';
 import { type ExitCode, exitCode } from '../cli/exit.ts';

@@ -1,16 +1,10 @@
 // Makes a pause that holds evictions: pause.
 import { type Namespace, selects } from '@taintmgr/core';
-import {
-  coversNamespace,
-  type EvictionPause,
-  isTakenOver,
-  type ManifestFault,
-  policyApiVersion,
-  readManifest,
-} from '@taintmgr/core/policy';
+import { coversNamespace, type EvictionPause, isTakenOver } from '@taintmgr/core/policy';
 import { formatDuration, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import { type Evictors, taintEvictors } from '@taintmgr/k8s-adapter';
 import { namespaceFromJson } from '@taintmgr/k8s-adapter/client';
+import { type ManifestFault, policyApiVersion, readManifest } from '@taintmgr/k8s-adapter/kinds';
 import { didYouMean } from '@taintmgr/k8s-adapter/manifests';
 import { withConnection } from '../cli/connection.ts';
 import { type DryRun, readDryRun } from '../cli/dry-run-flag.ts';

@@ -1,8 +1,9 @@
 // What a pause holds, in words.
 
 import type { LabelExpression, LabelSelector } from '@taintmgr/core';
-import type { EvictionPause, PolicyObject } from '@taintmgr/core/policy';
+import type { EvictionPause } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
+import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import { choicesMax, choicesText } from '../render/count.ts';
 
 /** Those that are not over at `at`. */

@@ -1,6 +1,6 @@
 import { parseTaint, type Taint } from '@taintmgr/core/model';
-import type { PolicyObject } from '@taintmgr/core/policy';
 import { type Instant, type Millis, parseDuration } from '@taintmgr/core/time';
+import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import { readKeyAndValue, readTaint } from '../cli/taint-argument.ts';
 import { losesPods } from '../cluster/drain-marks.ts';
 import type { NodeFacts } from '../cluster/facts.ts';

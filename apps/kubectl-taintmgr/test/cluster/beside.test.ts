@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseTaint } from '@taintmgr/core';
-import { readManifest } from '@taintmgr/core/policy';
 import type { DutyVerdict, Evictors } from '@taintmgr/k8s-adapter';
+import { readManifest } from '@taintmgr/k8s-adapter/kinds';
 import { type Evictor, readEvictor } from '../../src/cluster/evictors.ts';
 import { taintManagersIn } from '../../src/cluster/taint-managers.ts';
 import { overlapFault } from '../../src/commands/drain-by-taint/refusals.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type PolicyObject, policyApiVersion, readManifest } from '@taintmgr/core/policy';
+import { type PolicyObject, policyApiVersion, readManifest } from '@taintmgr/k8s-adapter/kinds';
 import type { OwnSettings } from '../../src/cluster/own-settings.ts';
 import { policiesInForce } from '../../src/cluster/policies-in-force.ts';
 import { taintManagersIn } from '../../src/cluster/taint-managers.ts';

@@ -1,7 +1,7 @@
 // What commands say of the last replica of taintmgr-controller, which its leader keeps.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
+import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import { deployment, installDefinitions, type KubeObject } from '@taintmgr/sim-cluster';
 import { run } from '../world/run.ts';
 import { temporaryFiles } from '../world/simulate-files.ts';

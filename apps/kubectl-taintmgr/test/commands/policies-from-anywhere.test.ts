@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { policyKinds } from '@taintmgr/core/policy';
+import { policyKinds } from '@taintmgr/k8s-adapter/kinds';
 import { type KubeObject, node, pod, toleration } from '@taintmgr/sim-cluster';
 import { parseAllDocuments } from 'yaml';
 import { run } from '../world/run.ts';

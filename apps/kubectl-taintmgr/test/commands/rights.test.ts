@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { policyKinds } from '@taintmgr/core/policy';
+import { policyKinds } from '@taintmgr/k8s-adapter/kinds';
 import { daemonSet, type KubeObject, namespace, node, pod, type Rule } from '@taintmgr/sim-cluster';
 import { parseAllDocuments } from 'yaml';
 import { rightOf } from '../../src/cluster/rights.ts';

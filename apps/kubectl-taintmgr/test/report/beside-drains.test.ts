@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Decision, Reason } from '@taintmgr/core';
-import { policyApiVersion } from '@taintmgr/core/policy';
+import { policyApiVersion } from '@taintmgr/k8s-adapter/kinds';
 import { followed, noPolicies } from '../../src/cluster/policies.ts';
 import { LeftToDrains } from '../../src/report/left-to-drains.ts';
 import { node, nodeFactsOf, now, pod, podFactsOf, taint, tolerates } from '../world/values.ts';

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '@taintmgr/core';
-import { type LimitRecord, policyApiVersion, readManifest } from '@taintmgr/core/policy';
+import type { LimitRecord } from '@taintmgr/core/policy';
 import { policyEvent, readSettings } from '@taintmgr/k8s-adapter';
+import { policyApiVersion, readManifest } from '@taintmgr/k8s-adapter/kinds';
 import { noPolicies } from '../../src/cluster/policies.ts';
 import { type LimitedCluster, LimitForecast } from '../../src/report/limit-forecast.ts';
 import { explain } from '../world/explained.ts';

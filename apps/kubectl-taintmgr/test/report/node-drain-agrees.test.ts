@@ -10,9 +10,9 @@ import {
   type Pod,
 } from '@taintmgr/core';
 import { type Budget, type NodeDrainState, predictBlockers } from '@taintmgr/core/drain';
-import { type PolicyObject, readManifest } from '@taintmgr/core/policy';
 import { formatDeadline } from '@taintmgr/core/time';
 import { actorOf } from '@taintmgr/k8s-adapter';
+import { type PolicyObject, readManifest } from '@taintmgr/k8s-adapter/kinds';
 import { noPolicies, policyEvents } from '../../src/cluster/policies.ts';
 import { policiesInForce } from '../../src/cluster/policies-in-force.ts';
 import { Explainer } from '../../src/report/explainer.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '@taintmgr/core';
-import type { PolicyObject } from '@taintmgr/core/policy';
+import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import { readEvictor } from '../../src/cluster/evictors.ts';
 import { noPolicies } from '../../src/cluster/policies.ts';
 import { policiesInForce } from '../../src/cluster/policies-in-force.ts';

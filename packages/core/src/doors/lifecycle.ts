@@ -21,3 +21,8 @@ export { type ZoneState, zoneState } from '../lifecycle/zone-rates.ts';
 
 export type { HoldReason, LifecycleReason } from '../lifecycle/reason.ts';
 export { describeHold, describeLifecycleReason } from '../lifecycle/reason.ts';
+
+// What the tables of the kinds go by.
+
+export { heldNodesMax, heldZonesMax } from '../lifecycle/readiness.ts';
+export { isLifecycleTaint, lifecycleKeys } from '../model/lifecycle-taints.ts';

@@ -27,35 +27,6 @@ export type {
   TaintPattern,
 } from '../policy/values.ts';
 
-// The kinds of taintmgr.dev/v1alpha1: their manifests, and what the API server is told of them.
-
-export { type CustomResourceDefinition, customResourceDefinitions } from '../policy/kinds/crd.ts';
-export type { EvictionPauseSpec, EvictionPauseStatus } from '../policy/kinds/eviction-pause.ts';
-export type { EvictionPolicySpec } from '../policy/kinds/eviction-policy.ts';
-export {
-  fittedStatus,
-  type KindName,
-  policyApiVersion,
-  policyKinds,
-  type StatusOf,
-} from '../policy/kinds/kinds.ts';
-export {
-  type NamedTaintManager,
-  type PolicyObject,
-  readManifest,
-} from '../policy/kinds/manifest.ts';
-export { metadataFaults } from '../policy/kinds/metadata-faults.ts';
-export type { NodeDrainStatus } from '../policy/kinds/node-drain/status.ts';
-export { drainFinalizer } from '../policy/kinds/node-drain/value.ts';
-export type { NodeTaintRuleSpec } from '../policy/kinds/node-taint-rule.ts';
-export {
-  drainMarksFeature,
-  lastReplicaFeature,
-  type TaintManagerStatus,
-} from '../policy/kinds/taint-manager.ts';
-export type { ManifestFault } from '../policy/schema/fault.ts';
-export type { Judged } from '../policy/schema/judge.ts';
-
 // Which pods a pause is for.
 
 export { coversNamespace } from '../policy/pause-scope.ts';

@@ -2,7 +2,6 @@
 
 export { foreignTaintManager, unknownUpstreamMark } from '../model/pod.ts';
 export { resolveShadowConfig, type ShadowConfig } from '../shadow/config.ts';
-export { type PublishedShadow, publishedShadow } from '../shadow/published.ts';
 export {
   noName,
   otherNames,

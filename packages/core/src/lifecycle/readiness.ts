@@ -5,7 +5,6 @@ import type { Instant } from '../kernel/time.ts';
 import { unreachableKey } from '../model/lifecycle-taints.ts';
 import { type Node, readyOf } from '../model/node.ts';
 import { type Pod, podRef } from '../model/pod.ts';
-import { heldNodesMax, heldZonesMax } from '../policy/kinds/taint-manager.ts';
 import { coversNamespace, coversNode, coversTaint } from '../policy/pause-scope.ts';
 import type { EvictionPause } from '../policy/values.ts';
 import type { StoreView } from '../store.ts';
@@ -148,6 +147,10 @@ function find(
   }
   return null;
 }
+
+/** So many zones and nodes whose pods nobody is to mark not ready have room in a status. */
+export const heldZonesMax = 64;
+export const heldNodesMax = 1024;
 
 /** What holds them: pauses that say so, and doubts about ourselves or a zone. Null: nothing does. */
 export function readinessHold(

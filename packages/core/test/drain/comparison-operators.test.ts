@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { makeNode, makePod, parseTaint, type Toleration } from '@taintmgr/core';
 import { planDrain, resolveDrainConfig } from '@taintmgr/core/drain';
-import { drainOf, World } from './objects/world.ts';
+import { drainOf } from './objects/drain-of.ts';
+import { World } from './objects/world.ts';
 
 function pod(name: string, operator: string, value: string, tolerationSeconds: number | null) {
   const one: Toleration = { key: 'level', operator, value, effect: 'NoExecute', tolerationSeconds };

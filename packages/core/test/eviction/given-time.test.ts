@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type PolicyObject, readManifest } from '../../src/doors/policy.ts';
+import type { EvictionPolicy } from '../../src/doors/policy.ts';
 import {
   confirmEviction,
   createEngine,
@@ -10,29 +10,18 @@ import {
   type Pod,
   type Taint,
 } from '../../src/index.ts';
+import { policyOf } from '../policy/objects.ts';
 
 // The time that policies give: it is confirmed as it was decided, and counts from when a taint came.
 
 const taint: Taint = { key: 'bad', value: '', effect: 'NoExecute', timeAdded: null };
 const writtenAt = 60_000;
 
-function policy(spec: object): PolicyObject {
-  const head = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'EvictionPolicy' };
-  const judged = readManifest(
-    { ...head, metadata: { name: 'p' }, spec: { match: {}, ...spec } },
-    0,
-  );
-  assert.ok(judged.kind === 'allowed');
-  return judged.value;
-}
-
 /** An engine that finds a node whose taint was written down to count from 10 s on. */
-function engineWith(spec: object, pod: Pod): Engine {
+function engineWith(fields: Partial<EvictionPolicy>, pod: Pod): Engine {
   const engine = createEngine();
-  const { kind, value } = policy(spec);
-  assert.ok(kind === 'EvictionPolicy');
   const kept = { taintsWrittenAt: writtenAt, taintStarts: { 'bad:NoExecute': 10_000 } };
-  engine.handle(90_000, { kind: 'policyUpsert', policy: value });
+  engine.handle(90_000, { kind: 'policyUpsert', policy: policyOf('p', fields) });
   engine.handle(90_000, {
     kind: 'nodeUpsert',
     node: { ...makeNode({ name: 'n' }), taints: [taint], ...kept },

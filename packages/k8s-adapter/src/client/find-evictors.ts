@@ -1,6 +1,5 @@
 // Reads what shows who else evicts here: leases, pods of kube-controller-manager, TaintManagers, the version.
 import { setTimeout as wait } from 'node:timers/promises';
-import { readManifest } from '@taintmgr/core/policy';
 import { type Millis, parseTime } from '@taintmgr/core/time';
 import { type Installation, installationOf } from '../evictors/installation.ts';
 import { isUncertain } from '../evictors/judge.ts';
@@ -14,6 +13,7 @@ import {
   type Read,
 } from '../evictors/look.ts';
 import type { Evictors, LeaseSight } from '../evictors/verdict.ts';
+import { readManifest } from '../kinds/manifest.ts';
 import { type ApiRequest, getRequest } from '../proto/api-request.ts';
 import { asInteger, asList, asRecord, asText } from '../proto/json.ts';
 import type { LeaseName } from '../proto/lease-requests.ts';

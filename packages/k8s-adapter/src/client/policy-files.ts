@@ -1,8 +1,8 @@
 // Reads the files of --policy.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PolicyObject } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
+import type { PolicyObject } from '../kinds/manifest.ts';
 import { distinct, type PlacedPolicy, policiesIn } from '../manifests/policies.ts';
 import { FaultyFile } from '../manifests/positioned.ts';
 

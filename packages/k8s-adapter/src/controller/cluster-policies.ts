@@ -1,6 +1,7 @@
 // Policies, taint rules and pauses of the cluster, as sources of the loop.
 import type { Event } from '@taintmgr/core';
-import { type PolicyObject, policyKinds } from '@taintmgr/core/policy';
+import { policyKinds } from '../kinds/kinds.ts';
+import type { PolicyObject } from '../kinds/manifest.ts';
 import {
   decidingKinds,
   type FollowedKind,

@@ -1,7 +1,7 @@
 // What the leader says of a NodeDrain in its status.
 import type { NodeDrainState } from '@taintmgr/core/drain';
-import type { StatusOf } from '@taintmgr/core/policy';
 import { formatDeadline, formatTime, type Instant } from '@taintmgr/core/time';
+import type { StatusOf } from '../kinds/kinds.ts';
 import { onOneLine } from '../proto/event-requests.ts';
 import type { StatedCondition } from './status-conditions.ts';
 

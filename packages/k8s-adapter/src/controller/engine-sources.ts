@@ -1,6 +1,6 @@
 // Which collections the engine is fed from, and what of them it hears.
 import type { Config, DaemonSet, Event, Lease, Namespace, Node, Pod } from '@taintmgr/core';
-import type { PolicyObject } from '@taintmgr/core/policy';
+import type { PolicyObject } from '../kinds/manifest.ts';
 import { selectsNamespaces } from '../manifests/events.ts';
 import { FollowedObjects } from '../manifests/followed-objects.ts';
 import { AllPodsPolicies } from '../pod-watch/all-pods.ts';

@@ -1,7 +1,8 @@
 // Pauses that were deleted while no controller ran, as a source of the loop.
 import type { Event } from '@taintmgr/core';
-import type { EvictionPause, PolicyObject } from '@taintmgr/core/policy';
+import type { EvictionPause } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
+import type { PolicyObject } from '../kinds/manifest.ts';
 import { holdingPause } from '../manifests/followed.ts';
 import type { FollowedObjects } from '../manifests/followed-objects.ts';
 import { gonePauses, type PauseRecord, recordsIn } from '../manifests/pause-records.ts';

@@ -1,6 +1,6 @@
 // Policies of files, as a source of the loop: all there is of them is known at the start.
 import type { Event } from '@taintmgr/core';
-import type { PolicyObject } from '@taintmgr/core/policy';
+import type { PolicyObject } from '../kinds/manifest.ts';
 import { policyEvent } from '../manifests/events.ts';
 import type { Source } from '../pod-watch/source.ts';
 

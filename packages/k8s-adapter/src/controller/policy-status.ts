@@ -1,12 +1,8 @@
 // What the leader says of one policy, taint rule or pause in its status.
 import type { PolicyCounts } from '@taintmgr/core';
-import {
-  fittedStatus,
-  podRightRemedies,
-  resumeCommand,
-  type StatusOf,
-} from '@taintmgr/core/policy';
+import { podRightRemedies, resumeCommand } from '@taintmgr/core/policy';
 import { formatTime, formatTimeMillis, type Instant, type Millis } from '@taintmgr/core/time';
+import { fittedStatus, type StatusOf } from '../kinds/kinds.ts';
 import type { FollowedKind } from '../manifests/events.ts';
 import type { FollowedObject } from '../manifests/followed-objects.ts';
 import { asRecord } from '../proto/json.ts';

@@ -1,6 +1,7 @@
 // Since when conditions are as they are, for the status that the leader publishes.
-import type { TaintManagerStatus } from '@taintmgr/core/policy';
+
 import { formatDuration, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
+import type { TaintManagerStatus } from '../kinds/taint-manager.ts';
 import { asList, asRecord } from '../proto/json.ts';
 
 export type Condition = NonNullable<TaintManagerStatus['conditions']>[number];

@@ -1,8 +1,9 @@
 // Publishes what the leader says: of itself as the status of a TaintManager, its heartbeat, and of
 // policies, taint rules and pauses.
 import type { PolicyCounts } from '@taintmgr/core';
-import { fittedStatus, type TaintManagerStatus } from '@taintmgr/core/policy';
 import { earliest, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
+import { fittedStatus } from '../kinds/kinds.ts';
+import type { TaintManagerStatus } from '../kinds/taint-manager.ts';
 import type { FollowedObjects } from '../manifests/followed-objects.ts';
 import { type Answer, type Failure, failureOf, succeeded } from '../proto/answer.ts';
 import type { ApiRequest, RequestEffect } from '../proto/api-request.ts';

@@ -1,5 +1,7 @@
 // The finalizer that keeps a NodeDrain until what it has set on nodes is undone.
-import { drainFinalizer, policyKinds } from '@taintmgr/core/policy';
+
+import { policyKinds } from '../kinds/kinds.ts';
+import { drainFinalizer } from '../kinds/node-drain-value.ts';
 import { type ApiRequest, patchRequest, withQuery } from '../proto/api-request.ts';
 import { asList, asRecord, asText } from '../proto/json.ts';
 import { policiesPath } from '../proto/list-requests.ts';

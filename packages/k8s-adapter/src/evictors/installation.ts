@@ -1,6 +1,7 @@
 // What the leader of a taintmgr-controller publishes of itself, as far as it says who evicts here.
-import type { TaintManagerStatus } from '@taintmgr/core/policy';
+
 import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
+import type { TaintManagerStatus } from '../kinds/taint-manager.ts';
 import { type Duty, duties } from './verdict.ts';
 
 /** What one installation says of itself. Who may write it is an administrator. */

@@ -1,6 +1,6 @@
 // What the engine is told of policy objects, and when they are gone.
 import type { Event } from '@taintmgr/core';
-import type { PolicyObject } from '@taintmgr/core/policy';
+import type { PolicyObject } from '../kinds/manifest.ts';
 
 /** The kinds that say what is decided about nodes and pods. */
 export const decidingKinds = ['EvictionPolicy', 'NodeTaintRule', 'EvictionPause'] as const;

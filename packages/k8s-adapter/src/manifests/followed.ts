@@ -1,11 +1,8 @@
 // An object of the cluster that says what is to be done, and what holds while it cannot be read.
-import {
-  type EvictionPause,
-  type PolicyObject,
-  policyApiVersion,
-  readManifest,
-} from '@taintmgr/core/policy';
+import type { EvictionPause } from '@taintmgr/core/policy';
 import { type Instant, parseTime } from '@taintmgr/core/time';
+import { policyApiVersion } from '../kinds/kinds.ts';
+import { type PolicyObject, readManifest } from '../kinds/manifest.ts';
 import { asInteger, asList, asRecord, asText, type JsonRecord } from '../proto/json.ts';
 import type { FollowedKind } from './events.ts';
 

@@ -1,13 +1,10 @@
 // Pauses as the leader remembers them in its TaintManager: whoever starts when they are gone gives
 // back the time that they took.
-import {
-  type EvictionPause,
-  type EvictionPauseScope,
-  policyApiVersion,
-  readManifest,
-  type TaintManagerStatus,
-} from '@taintmgr/core/policy';
+import type { EvictionPause, EvictionPauseScope } from '@taintmgr/core/policy';
 import { formatTimeMillis, type Instant, parseTime } from '@taintmgr/core/time';
+import { policyApiVersion } from '../kinds/kinds.ts';
+import { readManifest } from '../kinds/manifest.ts';
+import type { TaintManagerStatus } from '../kinds/taint-manager.ts';
 import { asList, asRecord, asText, parseJson } from '../proto/json.ts';
 
 /** One of them, as it is written. */

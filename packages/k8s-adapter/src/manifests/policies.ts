@@ -1,6 +1,7 @@
 // Policies as files have them: manifests in YAML or JSON, single ones and lists of them.
-import { type PolicyObject, readManifest } from '@taintmgr/core/policy';
+
 import type { Instant } from '@taintmgr/core/time';
+import { type PolicyObject, readManifest } from '../kinds/manifest.ts';
 import { decidingKinds } from './events.ts';
 import { FaultyFile, type Field, readAllPositioned } from './positioned.ts';
 

@@ -1,5 +1,5 @@
 // The requests that list and watch, and the paths of the collections.
-import { policyApiVersion } from '@taintmgr/core/policy';
+import { policyApiVersion } from '../kinds/kinds.ts';
 import { type ApiRequest, getRequest, type Query } from './api-request.ts';
 
 /** Narrows a list or a watch on the server's side, in kubectl's own syntax. */

@@ -1,6 +1,6 @@
 // Requests that write the status of policies, taint rules and pauses.
-import type { KindName } from '@taintmgr/core/policy';
-import { policyKinds } from '@taintmgr/core/policy';
+import type { KindName } from '../kinds/kinds.ts';
+import { policyKinds } from '../kinds/kinds.ts';
 import { type ApiRequest, replaceOfRequest, withQuery } from './api-request.ts';
 import { policiesPath } from './list-requests.ts';
 

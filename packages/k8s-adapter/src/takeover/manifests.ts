@@ -1,5 +1,7 @@
 // The admission policies by which the API server refuses kube-controller-manager what taintmgr decides.
-import { policyApiVersion, takeoverLabel } from '@taintmgr/core/policy';
+
+import { takeoverLabel } from '@taintmgr/core/policy';
+import { policyApiVersion } from '../kinds/kinds.ts';
 import { evictionsPolicy, readinessPolicy } from './rules.ts';
 
 export { takeoverLabel } from '@taintmgr/core/policy';

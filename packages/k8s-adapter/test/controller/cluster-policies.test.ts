@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type PolicyObject, readManifest } from '@taintmgr/core/policy';
+import { type PolicyObject, readManifest } from '@taintmgr/k8s-adapter/kinds';
 import { engineSources } from '../../src/controller/engine-sources.ts';
 import type { Source, SourceEffect } from '../../src/pod-watch/source.ts';
 

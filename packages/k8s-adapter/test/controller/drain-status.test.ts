@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeDrainState } from '@taintmgr/core/drain';
-import { fittedStatus, readManifest } from '@taintmgr/core/policy';
+import { fittedStatus, readManifest } from '@taintmgr/k8s-adapter/kinds';
 import { drainConditions, drainStatus } from '../../src/controller/drain-status.ts';
 
 /** A drain of many nodes and pods, all of which have much to say. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Event } from '@taintmgr/core';
-import { type EvictionPause, fittedStatus, readManifest } from '@taintmgr/core/policy';
+import type { EvictionPause } from '@taintmgr/core/policy';
+import { fittedStatus, readManifest } from '@taintmgr/k8s-adapter/kinds';
 import { engineSources } from '../../src/controller/engine-sources.ts';
 import { GonePauses } from '../../src/controller/gone-pauses.ts';
 import { FollowedObjects } from '../../src/manifests/followed-objects.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Event } from '@taintmgr/core';
-import { type PolicyObject, readManifest } from '@taintmgr/core/policy';
+import { type PolicyObject, readManifest } from '@taintmgr/k8s-adapter/kinds';
 import { engineSources } from '../../src/controller/engine-sources.ts';
 
 function policy(name: string, match: object): PolicyObject {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { createEngine } from '@taintmgr/core';
-import { type PolicyObject, readManifest } from '@taintmgr/core/policy';
 import { type ShadowReport, ShadowScore } from '@taintmgr/core/shadow';
+import { type PolicyObject, readManifest } from '@taintmgr/k8s-adapter/kinds';
 import {
   Cluster,
   namespace,

@@ -12,7 +12,8 @@ import {
   parseTaint,
   type Report,
 } from '@taintmgr/core';
-import { type NodeDrain, readManifest } from '@taintmgr/core/policy';
+import type { NodeDrain } from '@taintmgr/core/policy';
+import { readManifest } from '@taintmgr/k8s-adapter/kinds';
 import { redactCommand, redactEvent } from '../../src/index.ts';
 import { listened, replayed } from './listened.ts';
 

@@ -1,4 +1,4 @@
-import { customResourceDefinitions } from '@taintmgr/core/policy';
+import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import type { ClusterApi, Json, KubeObject } from '@taintmgr/sim-cluster';
 import type { Draw } from './draw.ts';
 import { current } from './script.ts';

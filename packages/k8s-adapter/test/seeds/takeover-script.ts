@@ -1,5 +1,5 @@
 // What may happen to a controller that decides beside a kube-controller-manager, and to what it needs.
-import { customResourceDefinitions } from '@taintmgr/core/policy';
+import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import type { ClusterApi, FaultRule } from '@taintmgr/sim-cluster';
 import { takeoverManifests } from '../../src/takeover/manifests.ts';
 import { setClock } from './clock-script.ts';

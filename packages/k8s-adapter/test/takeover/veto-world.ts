@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
+import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import { Cluster, VirtualClock } from '@taintmgr/sim-cluster';
 import { takeoverCollection, takeoverManifests } from '../../src/takeover/manifests.ts';
 

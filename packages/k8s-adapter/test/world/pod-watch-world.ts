@@ -1,5 +1,5 @@
 import { createEngine, describeReason } from '@taintmgr/core';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
+import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import {
   ApiError,
   ApiServer,

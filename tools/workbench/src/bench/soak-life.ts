@@ -1,6 +1,6 @@
 // What kubelets and people do in the cluster of bench/soak.ts: leases are renewed, policies and pauses
 // come and go.
-import { customResourceDefinitions } from '@taintmgr/core/policy';
+import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import { type ApiServer, installDefinitions, type KubeObject } from '@taintmgr/sim-cluster';
 
 const apiVersion = 'taintmgr.dev/v1alpha1';

@@ -3,8 +3,8 @@ import { checkChoices } from '@taintmgr/controller/src/flags/checks.ts';
 import { resolveChoices } from '@taintmgr/controller/src/flags/resolve.ts';
 import { createLogger } from '@taintmgr/controller/src/log/logger.ts';
 import { runProcess } from '@taintmgr/controller/src/process/run-process.ts';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
 import { loadKubeconfig } from '@taintmgr/k8s-adapter';
+import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import { startEmbedded } from '@taintmgr/sim-cluster';
 import { topology } from './topology.ts';
 

@@ -1,7 +1,8 @@
 // One prediction run: what `explain` foretells on a cluster, and what then happens there.
-import { customResourceDefinitions } from '@taintmgr/core/policy';
+
 import type { Instant } from '@taintmgr/core/time';
 import { ApiClient, EvictorSearch, exchangeSink, type Transport } from '@taintmgr/k8s-adapter';
+import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import { ClusterReader } from '@taintmgr/kubectl-taintmgr/src/cluster/reader.ts';
 import { nodeSubject } from '@taintmgr/kubectl-taintmgr/src/commands/explain/node.ts';
 import { readSubject } from '@taintmgr/kubectl-taintmgr/src/commands/explain/subject.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
+import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import {
   Cluster,
   type ClusterOptions,

@@ -7,7 +7,7 @@ import {
   startProcess,
 } from '@taintmgr/controller/test/harness/running-process.ts';
 import { startTestApi, type TestApi } from '@taintmgr/controller/test/harness/test-api.ts';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
+import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import { run } from '@taintmgr/kubectl-taintmgr/test/world/run.ts';
 import { installDefinitions, namespace, node, pod, toleration } from '@taintmgr/sim-cluster';
 

@@ -2,9 +2,9 @@
 // starts, which gives the time back.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import { ApiClient, EvictorSearch, exchangeSink, type Transport } from '@taintmgr/k8s-adapter';
+import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import { ClusterReader } from '@taintmgr/kubectl-taintmgr/src/cluster/reader.ts';
 import { nodeSubject } from '@taintmgr/kubectl-taintmgr/src/commands/explain/node.ts';
 import { readSubject } from '@taintmgr/kubectl-taintmgr/src/commands/explain/subject.ts';

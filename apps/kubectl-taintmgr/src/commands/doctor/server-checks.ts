@@ -1,8 +1,8 @@
 // Checks of the API server: its version, its webhooks and the rights of who asks.
 
-import { policyApiVersion } from '@taintmgr/core/policy';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
 import type { ApiClient } from '@taintmgr/k8s-adapter/client';
+import { policyApiVersion } from '@taintmgr/k8s-adapter/kinds';
 import type { Connection } from '../../cli/connection.ts';
 import { readInterceptions } from '../../cluster/interceptions.ts';
 import { nodeClockText } from '../../cluster/lease-renewal.ts';

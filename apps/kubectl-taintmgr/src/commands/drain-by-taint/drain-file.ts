@@ -1,7 +1,7 @@
 // The NodeDrain of a file, which says what the flags say otherwise.
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { readManifest } from '@taintmgr/core/policy';
+import { readManifest } from '@taintmgr/k8s-adapter/kinds';
 import { fileFault } from '../../cli/file-fault.ts';
 import { UsageError } from '../../usage-error.ts';
 import { flagFields, flagText } from './flag-fields.ts';

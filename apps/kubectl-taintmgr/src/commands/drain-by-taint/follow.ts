@@ -1,8 +1,8 @@
 // Follows a NodeDrain until it has ended, and says how it goes on.
 import { setTimeout } from 'node:timers/promises';
-import type { NodeDrainStatus } from '@taintmgr/core/policy';
 import { formatDuration, type Instant, type Millis, parseTime } from '@taintmgr/core/time';
 import { ApiError, ConnectionError } from '@taintmgr/k8s-adapter';
+import type { NodeDrainStatus } from '@taintmgr/k8s-adapter/kinds';
 import type { Connection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import { type LiveBlock, type Output, warn } from '../../cli/output.ts';

@@ -1,12 +1,7 @@
 // The NodeDrain that the flags of drain-by-taint ask for.
 import type { Taint } from '@taintmgr/core';
-import {
-  type BudgetPolicy,
-  type ManifestFault,
-  type NodeDrain,
-  policyApiVersion,
-  readManifest,
-} from '@taintmgr/core/policy';
+import type { BudgetPolicy, NodeDrain } from '@taintmgr/core/policy';
+import { type ManifestFault, policyApiVersion, readManifest } from '@taintmgr/k8s-adapter/kinds';
 import { readLabelSelector } from '../../cli/label-selector.ts';
 import { UsageError } from '../../usage-error.ts';
 import { flagsOf } from './flag-fields.ts';

@@ -1,7 +1,7 @@
 // The policies and pauses that keep or hold pods of a drain, read at its start and again while it runs.
 import type { Event } from '@taintmgr/core';
-import { type PolicyObject, policyKinds } from '@taintmgr/core/policy';
 import { ApiError, ConnectionError } from '@taintmgr/k8s-adapter';
+import { type PolicyObject, policyKinds } from '@taintmgr/k8s-adapter/kinds';
 import type { Connection } from '../../cli/connection.ts';
 import { readPolicyFlag } from '../../cli/policy-flag.ts';
 import type { Evictor } from '../../cluster/evictors.ts';

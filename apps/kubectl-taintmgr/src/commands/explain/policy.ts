@@ -6,13 +6,12 @@ import {
   type ExplainedChoice,
   explainChoice,
   type LimitRule,
-  type PolicyObject,
   type PolicyPart,
   type PolicyVerdict,
-  policyKinds,
 } from '@taintmgr/core/policy';
 import { formatDuration } from '@taintmgr/core/time';
 import { isHoldingPause } from '@taintmgr/k8s-adapter';
+import { type PolicyObject, policyKinds } from '@taintmgr/k8s-adapter/kinds';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';

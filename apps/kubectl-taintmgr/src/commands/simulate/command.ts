@@ -1,5 +1,5 @@
 // `simulate`: plays a script on a copy of a cluster.
-import type { PolicyObject } from '@taintmgr/core/policy';
+import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import { FaultyFile, PolicyPathError, readPolicyFiles } from '@taintmgr/k8s-adapter/manifests';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';

@@ -1,6 +1,8 @@
 // The answer of `status --shadow`: what kube-controller-manager evicts, held against what taintmgr would.
-import { type PublishedShadow, reasonText } from '@taintmgr/core/shadow';
+
+import { reasonText } from '@taintmgr/core/shadow';
 import { formatDuration, formatTime, type Instant, parseTime } from '@taintmgr/core/time';
+import type { PublishedShadow } from '@taintmgr/k8s-adapter/kinds';
 import { isFresh, type TaintManager } from '../../cluster/taint-managers.ts';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';

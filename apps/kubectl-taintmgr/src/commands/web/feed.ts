@@ -3,9 +3,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describeReason, formatTaint, type Reason, webhookDenial } from '@taintmgr/core';
 import type { PredictedBlocker } from '@taintmgr/core/drain';
 import { describeHold } from '@taintmgr/core/lifecycle';
-import { type PolicyObject, resumeCommand } from '@taintmgr/core/policy';
+import { resumeCommand } from '@taintmgr/core/policy';
 import { formatDuration, parseTime } from '@taintmgr/core/time';
 import { type ApiClient, ApiError, ConnectionError, EvictorSearch } from '@taintmgr/k8s-adapter';
+import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import type {
   LeftOut,
   LiveAction,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { customResourceDefinitions, policyApiVersion } from '@taintmgr/core/policy';
+import { customResourceDefinitions, policyApiVersion } from '@taintmgr/k8s-adapter/kinds';
 import { type Clock, installDefinitions, node } from '@taintmgr/sim-cluster';
 import { run } from '../../world/run.ts';
 import { clockAhead, startTestCluster, type TestCluster } from '../../world/test-cluster.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { policyApiVersion } from '@taintmgr/core/policy';
+import { policyApiVersion } from '@taintmgr/k8s-adapter/kinds';
 import { flagFields, flagText } from '../../../src/commands/drain-by-taint/flag-fields.ts';
 import { type DrainFlags, drainCommand } from '../../../src/commands/drain-by-taint/flags.ts';
 import { type DrainRequest, readRequest } from '../../../src/commands/drain-by-taint/settings.ts';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { policyApiVersion } from '@taintmgr/core/policy';
+import { policyApiVersion } from '@taintmgr/k8s-adapter/kinds';
 import { pdb, statefulSet, toleration } from '@taintmgr/sim-cluster';
 import { type Result, run, start, steady } from '../../world/run.ts';
 import { app, inZone, Scenario } from '../../world/scenario.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { policyApiVersion } from '@taintmgr/core/policy';
+import { policyApiVersion } from '@taintmgr/k8s-adapter/kinds';
 import { job, type KubeObject, pdb, pod } from '@taintmgr/sim-cluster';
 import { type Result, run, start, steady } from '../../world/run.ts';
 import { app, inZone, Scenario } from '../../world/scenario.ts';

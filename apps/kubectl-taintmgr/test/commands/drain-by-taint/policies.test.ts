@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
+import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import { installDefinitions, type KubeObject, node, pod, type Rule } from '@taintmgr/sim-cluster';
 import { run, start } from '../../world/run.ts';
 import { startTestCluster, type TestCluster, until } from '../../world/test-cluster.ts';

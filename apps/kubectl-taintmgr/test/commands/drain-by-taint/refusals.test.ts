@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { policyApiVersion } from '@taintmgr/core/policy';
+import { policyApiVersion } from '@taintmgr/k8s-adapter/kinds';
 import { daemonSet, pdb, pod, type Rule, toleration } from '@taintmgr/sim-cluster';
 import { run } from '../../world/run.ts';
 import { app, Scenario } from '../../world/scenario.ts';

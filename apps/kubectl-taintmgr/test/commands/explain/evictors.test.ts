@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Node } from '@taintmgr/core';
-import { policyApiVersion } from '@taintmgr/core/policy';
 import { actorOf, type Evictors } from '@taintmgr/k8s-adapter';
+import { policyApiVersion } from '@taintmgr/k8s-adapter/kinds';
 import { type Json, node as nodeObject, pod as podObject, toleration } from '@taintmgr/sim-cluster';
 import { followed, noPolicies } from '../../../src/cluster/policies.ts';
 import type { ForecastSurvey } from '../../../src/cluster/survey.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import type { PublishedShadow } from '@taintmgr/core/shadow';
+import type { PublishedShadow } from '@taintmgr/k8s-adapter/kinds';
 import { run } from '../../world/run.ts';
 import { ago } from '../../world/shop-cluster.ts';
 import { startWithDefinitions, type TestCluster } from '../../world/test-cluster.ts';

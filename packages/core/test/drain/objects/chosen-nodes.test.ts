@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeCondition, Outcome } from '@taintmgr/core';
+import { drainOf } from './drain-of.ts';
 import { SharedCluster } from './shared-cluster.ts';
-import { drainOf } from './world.ts';
 
 const pool = { nodeSelector: { matchLabels: { pool: 'blue' } } };
 const ready = { apiVersion: 'v1', kind: 'Node', name: 'n0', condition: { type: 'Ready' } };

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { makeNode } from '@taintmgr/core';
-import { drainOf, World } from './world.ts';
+import { drainOf } from './drain-of.ts';
+import { World } from './world.ts';
 
 const spec = { nodes: ['n1', 'n2'], nodeConditions: 'Publish' };
 const alone = { ...spec, nodes: ['n1'] };

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Outcome } from '@taintmgr/core';
+import { drainOf } from './drain-of.ts';
 import { SharedCluster } from './shared-cluster.ts';
-import { drainOf } from './world.ts';
 
 const names = ['n1', 'n2', 'n3'];
 const overloaded: Outcome = { kind: 'failed', status: 500, message: 'busy', retryAfter: null };

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { makeNode, type PodInput } from '@taintmgr/core';
-import { drainOf, World } from './world.ts';
+import { drainOf, knownNode } from './drain-of.ts';
+import { World } from './world.ts';
 
 const names = ['n1', 'n2', 'n3'];
 const forEver = [{ key: 'work', operator: 'Exists' }];
@@ -140,23 +141,19 @@ describe('the pods that have left', () => {
 });
 
 describe('a status of an earlier version, without uids', () => {
-  const time = '1970-01-01T00:00:00Z';
   for (const [what, here, gone] of [
     ['has the pods as gone that are there no more', 2, 3],
     ['has none as gone where as many are there', 4, 2],
     ['has none as gone where more are there', 6, 2],
   ] as const) {
     it(what, () => {
-      const state = { name: 'n1', phase: 'Draining', startedAt: time, podsGone: 2, podsLeft: 3 };
-      const status = {
-        ...{ phase: 'Running', observedGeneration: 1, startedAt: time, nodes: 1, podsGone: 2 },
-        nodeStates: [state],
-        pods: [{ node: 'n1', pod: 'shop/web', state: 'queued' }],
-      };
+      const fields = { startedAt: 0, podsGone: 2, podsLeft: 3 };
+      const known = [knownNode('n1', 'Draining', fields)];
+      const status = { observedGeneration: 1, startedAt: 0, known };
       const taints = [{ key: 'work', value: '', effect: 'NoSchedule', timeAdded: 0 }] as const;
       const drainMarks = [{ id: 'kernel', taint: 'work:NoSchedule', by: 'taintmgr-controller' }];
       const world = new World(
-        drainOf({ nodes: ['n1'] }, { finalizers: ['taintmgr.dev/undo-drain'] }, status),
+        drainOf({ nodes: ['n1'] }, { isGuarded: true, ...status }),
         [{ name: 'n1', taints, drainMarks }],
         podsOn(['n1'], here, { boundAt: 0 }),
       );

@@ -1,8 +1,8 @@
 // What becomes of a NodeDrain to which the API server denies something.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { drainOf } from './drain-of.ts';
 import { SharedCluster } from './shared-cluster.ts';
-import { drainOf } from './world.ts';
 
 const denied = {
   kind: 'failed',

@@ -1,8 +1,8 @@
 // What people do to a NodeDrain and to its nodes while it runs.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { drainOf } from './drain-of.ts';
 import { SharedCluster } from './shared-cluster.ts';
-import { drainOf } from './world.ts';
 
 const pool = { nodeSelector: { matchLabels: { pool: 'blue' } } };
 const blocked = {
@@ -235,7 +235,7 @@ describe('a NodeDrain that is deleted', () => {
   });
 
   it('before anything was set leaves no trace', () => {
-    const cluster = new SharedCluster([drainOf({ nodes: ['n1'] }, { finalizers: [] })], ['n1']);
+    const cluster = new SharedCluster([drainOf({ nodes: ['n1'] })], ['n1']);
     cluster.remove();
     cluster.pass(1_000);
     assert.deepEqual(cluster.traces(), []);

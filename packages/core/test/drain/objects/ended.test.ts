@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { makeNode, makePod } from '@taintmgr/core';
-import { drainOf, World } from './world.ts';
+import { drainOf } from './drain-of.ts';
+import { World } from './world.ts';
 
 /** An event that counts how often somebody looks at it, or at what it is about. */
 class Watched {

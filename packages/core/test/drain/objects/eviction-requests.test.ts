@@ -3,13 +3,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { EvictionRequest } from '@taintmgr/core/drain';
 import type { NodeDrain } from '@taintmgr/core/policy';
-import { drainOf, World } from './world.ts';
+import { drainOf } from './drain-of.ts';
+import { World } from './world.ts';
 
 const names = ['db', 'web'];
 
-function drain(spec: object = {}, metadata: object = {}): NodeDrain {
+function drain(spec: object = {}, others: Partial<NodeDrain> = {}): NodeDrain {
   const pods = { withoutController: true, evictBy: 'EvictionRequest' };
-  return drainOf({ nodes: ['n1'], pods, ...spec }, metadata);
+  return drainOf({ nodes: ['n1'], pods, ...spec }, others);
 }
 
 /** A node with two pods. */

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { PodInput } from '@taintmgr/core';
-import { drainOf, World } from './world.ts';
+import { drainOf } from './drain-of.ts';
+import { World } from './world.ts';
 
 const safeToEvict = 'cluster-autoscaler.kubernetes.io/safe-to-evict';
 const doNotDisrupt = 'karpenter.sh/do-not-disrupt';

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Event, PodInput } from '@taintmgr/core';
 import { pauseOf, policyOf } from '../../policy/objects.ts';
-import { drainOf, World } from './world.ts';
+import { drainOf } from './drain-of.ts';
+import { World } from './world.ts';
 
 const hour = 3_600_000;
 const ofTeam = { names: [], selector: { matchLabels: { team: 'db' }, matchExpressions: [] } };

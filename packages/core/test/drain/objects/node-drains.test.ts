@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { makeNode, parseTaint } from '@taintmgr/core';
+import { drainOf, knownNode } from './drain-of.ts';
 import { SharedCluster } from './shared-cluster.ts';
-import { drainOf, World } from './world.ts';
+import { World } from './world.ts';
 
 const whole = [
   ...['guard', 'taint n1', 'evict on-n1', 'end n1'],
@@ -36,11 +37,9 @@ describe('a NodeDrain', () => {
   });
 
   it('goes on after a restart from its status: what is drained is not begun again', () => {
-    const at = '1970-01-01T00:00:00Z';
-    const nodeStates = [{ name: 'n1', phase: 'Drained', startedAt: at, endedAt: at }];
-    const status = { observedGeneration: 1, startedAt: at, phase: 'Running', nodeStates };
-    const guarded = { finalizers: ['taintmgr.dev/undo-drain'] };
-    const world = new World(drainOf({ nodes: ['n1', 'n2'] }, guarded, status), ['n1', 'n2']);
+    const known = [knownNode('n1', 'Drained', { startedAt: 0, endedAt: 0 })];
+    const status = { isGuarded: true, observedGeneration: 1, startedAt: 0, known };
+    const world = new World(drainOf({ nodes: ['n1', 'n2'] }, status), ['n1', 'n2']);
     world.pass(10_000);
     assert.deepEqual(world.log, ['taint n2', 'evict on-n2', 'end n2']);
   });

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeDrain } from '@taintmgr/core/policy';
+import { drainOf } from './drain-of.ts';
 import { SharedCluster } from './shared-cluster.ts';
-import { drainOf, World } from './world.ts';
+import { World } from './world.ts';
 
 const pool = { nodeSelector: { matchLabels: { pool: 'blue' } } };
 const blocked = {
@@ -245,8 +246,8 @@ describe('the counts of a NodeDrain that reads its own status', () => {
 });
 
 describe('two NodeDrains', () => {
-  const other = { name: 'disk', uid: 'u2', creationTimestamp: '1970-01-01T00:00:05Z' };
-  const first = { creationTimestamp: '1970-01-01T00:00:01Z' };
+  const other = { name: 'disk', uid: 'u2', created: 5_000 };
+  const first = { created: 1_000 };
   const disk = (spec: object = {}): NodeDrain =>
     drainOf({ nodes: ['n1'], taint: { key: 'disk' }, ...spec }, other);
 

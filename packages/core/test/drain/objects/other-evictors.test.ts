@@ -4,7 +4,8 @@ import { describe, it } from 'node:test';
 import type { Config } from '@taintmgr/core';
 import type { OtherEvictors } from '@taintmgr/core/drain';
 import { policyOf } from '../../policy/objects.ts';
-import { drainOf, World } from './world.ts';
+import { drainOf } from './drain-of.ts';
+import { World } from './world.ts';
 
 const taint = { key: 'work', effect: 'NoExecute' };
 const text = 'kube-controller-manager (cp_1) evicts for NoExecute taints here, without asking PDBs';

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { EvictionRequest } from '@taintmgr/core/drain';
 import type { NodeDrain } from '@taintmgr/core/policy';
-import { drainOf, World } from './world.ts';
+import { drainOf } from './drain-of.ts';
+import { World } from './world.ts';
 
 const minute = 60_000;
 const responder = {

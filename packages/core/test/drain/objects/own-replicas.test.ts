@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Outcome } from '@taintmgr/core';
 import { bad, namespace, nodeOf, readyIs, replica } from '../../replica-town.ts';
-import { drainOf, World } from './world.ts';
+import { drainOf } from './drain-of.ts';
+import { World } from './world.ts';
 
 describe('a NodeDrain of nodes with replicas of the controller', () => {
   for (const nodesAtOnce of [0, 1]) {

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { makeNode, makePod } from '@taintmgr/core';
 import { pauseOf, policyOf } from '../../policy/objects.ts';
-import { drainOf, World } from './world.ts';
+import { drainOf } from './drain-of.ts';
+import { World } from './world.ts';
 
 const refused = { kind: 'blocked', message: 'needs 1 healthy pod', retryAfter: null } as const;
 

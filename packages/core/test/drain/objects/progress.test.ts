@@ -4,7 +4,8 @@ import { describe, it } from 'node:test';
 import { makePod } from '@taintmgr/core';
 import { type Budget, predictBlockers } from '@taintmgr/core/drain';
 import { pauseOf } from '../../policy/objects.ts';
-import { drainOf, World } from './world.ts';
+import { drainOf } from './drain-of.ts';
+import { World } from './world.ts';
 
 const tolerations = [{ key: 'work', operator: 'Exists', tolerationSeconds: 900 }];
 
@@ -190,7 +191,7 @@ describe('a NodeDrain that waits for an older one', () => {
     const world = new World(
       names.map((name, index) => {
         const spec = { nodes: ['n1'], taint: { key: name === 'c' ? 'a' : name } };
-        return drainOf(spec, { name, uid: name, creationTimestamp: `2026-01-01T00:00:0${index}Z` });
+        return drainOf(spec, { name, uid: name, created: index * 1000 });
       }),
       ['n1'],
     );

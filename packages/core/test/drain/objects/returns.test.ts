@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { PodInput } from '@taintmgr/core';
 import { fc } from '../../fast-check.ts';
-import { drainOf, World } from './world.ts';
+import { drainOf } from './drain-of.ts';
+import { World } from './world.ts';
 
 const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'op' };
 const tolerations = [{ key: '', operator: 'Exists' }];

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Outcome } from '@taintmgr/core';
+import { drainOf, knownNode } from './drain-of.ts';
 import { SharedCluster } from './shared-cluster.ts';
-import { drainOf, World } from './world.ts';
+import { World } from './world.ts';
 
 const closed: Outcome = { kind: 'changed', message: 'opens at two' };
 const windows = [{ schedule: '0 2 * * *', duration: '1h' }];
@@ -133,9 +134,9 @@ describe('a NodeDrain with whileClosed RollBack', () => {
 
   it('another leader takes back what the first one could not', () => {
     const world = started();
-    const status = { nodeStates: [{ name: 'n1', phase: 'Held' }], observedGeneration: 1 };
+    const status = { known: [knownNode('n1', 'Held')], observedGeneration: 1 };
     close(world);
-    world.declare(drainOf(spec, { finalizers: ['taintmgr.dev/undo-drain'] }, status));
+    world.declare(drainOf(spec, { isGuarded: true, ...status }));
     world.start();
     world.pass(20_000);
     assert.deepEqual(world.log.slice(2), ['undo n1']);

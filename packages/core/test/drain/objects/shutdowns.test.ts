@@ -1,7 +1,8 @@
 // What NodeDrains leave to a kubelet whose node shuts down.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { drainOf, World } from './world.ts';
+import { drainOf } from './drain-of.ts';
+import { World } from './world.ts';
 
 const web = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web' };
 const nodes = [{ name: 'n1' }];

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeInput, PodInput } from '@taintmgr/core';
-import { drainOf, World } from './world.ts';
+import { drainOf } from './drain-of.ts';
+import { World } from './world.ts';
 
 const web = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web' };
 const db = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db' };

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Outcome, PodInput } from '@taintmgr/core';
 import type { DrainQuestion } from '@taintmgr/core/drain';
+import { drainOf, knownNode } from './drain-of.ts';
 import { SharedCluster } from './shared-cluster.ts';
-import { drainOf, World } from './world.ts';
+import { World } from './world.ts';
 
 const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: 'set' };
 const attached: Outcome = {
@@ -57,16 +58,14 @@ describe('a NodeDrain that waits for volumes', () => {
       const [wait] = given.world.state().volumeWaits;
       assert.deepEqual(wait?.statefulSet, 'shop/db');
       assert.ok(wait.since < 5_000);
-      const since = new Date(ahead).toISOString().replace('.000', '');
-      const nodeStates = [{ name: 'n1', phase: 'Draining', startedAt: since }];
-      const status = { startedAt: since, phase: 'Running', observedGeneration: 1, nodeStates };
-      const volumeWaits = [{ statefulSet: 'shop/db', since }];
+      const known = [knownNode('n1', 'Draining', { startedAt: ahead })];
+      const status = { isGuarded: true, startedAt: ahead, observedGeneration: 1, known };
+      const volumeWaits = [{ statefulSet: 'shop/db', since: ahead }];
       const pods = {
         withoutController: true,
         waitDetached: { timeout: '5m', onTimeout: 'GoOn' },
       };
-      const metadata = { finalizers: ['taintmgr.dev/undo-drain'] };
-      given.world.declare(drainOf({ nodes: ['n1'], pods }, metadata, { ...status, volumeWaits }));
+      given.world.declare(drainOf({ nodes: ['n1'], pods }, { ...status, volumeWaits }));
       given.world.start();
       given.world.tell({ kind: 'clock', ahead });
       given.world.tell({ kind: 'synced' });

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { makeNode, type Outcome } from '@taintmgr/core';
 import type { DrainQuestion } from '@taintmgr/core/drain';
-import { drainOf, World } from './world.ts';
+import type { NodeDrain } from '@taintmgr/core/policy';
+import { drainOf, knownNode } from './drain-of.ts';
+import { World } from './world.ts';
 
 const schedule = '0 2 * * SAT';
 const windows = [{ schedule, timeZone: 'Europe/Berlin', duration: '2h' }];
@@ -12,9 +14,9 @@ const yes: Outcome = { kind: 'done' };
 const no = (message: string): Outcome => ({ kind: 'changed', message });
 
 /** A world of two nodes whose questions are answered by a function that the test changes. */
-function worldOf(spec: object, answers: World['answers'], status?: object): World {
-  const guarded = { finalizers: ['taintmgr.dev/undo-drain'] };
-  const world = new World(drainOf({ nodes: ['n1', 'n2'], ...spec }, guarded, status), ['n1', 'n2']);
+function worldOf(spec: object, answers: World['answers'], status: Partial<NodeDrain> = {}): World {
+  const drain = drainOf({ nodes: ['n1', 'n2'], ...spec }, { isGuarded: true, ...status });
+  const world = new World(drain, ['n1', 'n2']);
   world.answers = answers;
   return world;
 }
@@ -307,9 +309,8 @@ describe('a NodeDrain with steps of others', () => {
   });
 
   it('counts their time from before a restart', () => {
-    const at = '1970-01-01T00:00:00Z';
-    const node = { name: 'n1', phase: 'Draining', startedAt: at, waitsSince: at };
-    const status = { observedGeneration: 1, startedAt: at, phase: 'Running', nodeStates: [node] };
+    const known = [knownNode('n1', 'Draining', { startedAt: 0, waitsSince: 0 })];
+    const status = { observedGeneration: 1, startedAt: 0, known };
     const world = worldOf({ nodes: ['n1'], afterNode }, () => no('it is False'), status);
     world.pods.clear();
     world.nodes.set('n1', makeNode({ name: 'n1', taints: ['work:NoSchedule'] }));

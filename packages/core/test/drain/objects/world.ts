@@ -23,18 +23,7 @@ import type {
   NodeDrainState,
   WriteEvictionRequest,
 } from '@taintmgr/core/drain';
-import { type NodeDrain, readManifest } from '@taintmgr/core/policy';
-
-const apiVersion = 'taintmgr.dev/v1alpha1';
-
-export function drainOf(spec: object, metadata: object = {}, status?: object): NodeDrain {
-  const whole = { name: 'kernel', uid: 'u1', generation: 1, ...metadata };
-  const said = { taint: { key: 'work' }, pods: { withoutController: true }, ...spec };
-  const manifest = { apiVersion, kind: 'NodeDrain', metadata: whole, spec: said, status };
-  const judged = readManifest(manifest, 0);
-  assert.ok(judged.kind === 'allowed' && judged.value.kind === 'NodeDrain');
-  return judged.value.value;
-}
+import type { NodeDrain } from '@taintmgr/core/policy';
 
 /** An eviction that does not succeed at once. */
 export interface Mishap {

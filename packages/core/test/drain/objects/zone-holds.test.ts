@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeInput } from '@taintmgr/core';
-import { drainOf, World } from './world.ts';
+import { drainOf } from './drain-of.ts';
+import { World } from './world.ts';
 
 /** Two zones; none of the kubelets of `silent` is ready. */
 class Zones extends World {

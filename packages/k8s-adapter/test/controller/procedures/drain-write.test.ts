@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { type Outcome, parseTaint } from '@taintmgr/core';
 import type { NodeDrainWrite } from '@taintmgr/core/drain';
 import { formatTaint } from '@taintmgr/core/model';
-import { drainFinalizer } from '@taintmgr/core/policy';
+import { drainFinalizer } from '@taintmgr/k8s-adapter/kinds';
 import { ApiServer, node, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import {
   drainConditionsSetting,

@@ -2,7 +2,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { policyApiVersion, policyKinds } from '@taintmgr/core/policy';
+import { policyApiVersion, policyKinds } from '@taintmgr/k8s-adapter/kinds';
 import { FaultyFile, type Field, readAllPositioned } from '@taintmgr/k8s-adapter/manifests';
 import { fileFault } from '../../../cli/file-fault.ts';
 

@@ -1,6 +1,7 @@
 // Checks manifests of files: doctor -f.
-import { metadataFaults } from '@taintmgr/core/policy';
+
 import type { Instant } from '@taintmgr/core/time';
+import { metadataFaults } from '@taintmgr/k8s-adapter/kinds';
 import type { Log, ReportingDescriptor, Result } from 'sarif';
 import { type ExitCode, exitCode } from '../../../cli/exit.ts';
 import type { Invocation } from '../../../cli/invocation.ts';

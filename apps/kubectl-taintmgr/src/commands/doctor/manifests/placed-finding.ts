@@ -1,5 +1,5 @@
 // A finding in a file: what was found, and in which document and field.
-import { policyApiVersion } from '@taintmgr/core/policy';
+import { policyApiVersion } from '@taintmgr/k8s-adapter/kinds';
 import type { Field } from '@taintmgr/k8s-adapter/manifests';
 import type { Finding, Level } from '../finding.ts';
 import type { Manifest } from './files.ts';

@@ -8,12 +8,14 @@ import {
   type EvictionPolicy,
   isForNoExecute,
   type LimitRule,
+} from '@taintmgr/core/policy';
+import { formatDuration, type Instant } from '@taintmgr/core/time';
+import {
   type PolicyObject,
   policyApiVersion,
   policyKinds,
   readManifest,
-} from '@taintmgr/core/policy';
-import { formatDuration, type Instant } from '@taintmgr/core/time';
+} from '@taintmgr/k8s-adapter/kinds';
 import { didYouMean, windowFault } from '@taintmgr/k8s-adapter/manifests';
 import type { Manifest } from './files.ts';
 import { findingAt, type PlacedFinding, placeOf } from './placed-finding.ts';

@@ -1,7 +1,7 @@
 // What --variant names: policies, or whose rules, that are played beside each other from the same start.
 
-import type { PolicyObject } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
+import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import { PolicyPathError, readPolicyFiles } from '@taintmgr/k8s-adapter/manifests';
 import { filesFirst } from '../../../cluster/policies.ts';
 import { UsageError } from '../../../usage-error.ts';

@@ -1,6 +1,7 @@
 // Events about our controller and what it lives by: restarts, pauses, clocks, a slow API server.
-import { type PolicyObject, readManifest } from '@taintmgr/core/policy';
+
 import { formatDuration, type Instant, type Millis, parseDuration } from '@taintmgr/core/time';
+import { type PolicyObject, readManifest } from '@taintmgr/k8s-adapter/kinds';
 import { FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
 import { apiVersion } from '../../../report/documents.ts';
 import { nameOf } from '../input/names.ts';

@@ -1,11 +1,12 @@
 // What a snapshot or a live cluster says of policies, taint rules and pauses, for the simulation.
-import { type PolicyObject, policyApiVersion } from '@taintmgr/core/policy';
+
 import {
   type DecidingKind,
   decidingKinds,
   isHoldingPause,
   selectsNamespaces,
 } from '@taintmgr/k8s-adapter';
+import { type PolicyObject, policyApiVersion } from '@taintmgr/k8s-adapter/kinds';
 import { followed } from '../../../cluster/policies.ts';
 import { choicesText, countBy } from '../../../render/count.ts';
 

@@ -1,6 +1,6 @@
 import type { Config } from '@taintmgr/core';
-import type { PolicyObject } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
+import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import type { Cluster, RangeMs, RestingCluster, VirtualClock } from '@taintmgr/sim-cluster';
 import type { PodTimes } from '../times/pod-times.ts';
 

@@ -8,9 +8,9 @@ import {
   type Subject,
 } from '@taintmgr/core';
 import type { ZoneStatus } from '@taintmgr/core/lifecycle';
-import type { PolicyObject } from '@taintmgr/core/policy';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import { Loop, type Notice, VirtualDriver } from '@taintmgr/k8s-adapter';
+import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import { policyEvent } from '@taintmgr/k8s-adapter/manifests';
 import type { Cluster, Random, VirtualClock } from '@taintmgr/sim-cluster';
 

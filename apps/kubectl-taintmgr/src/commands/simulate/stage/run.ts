@@ -1,6 +1,6 @@
 import type { Config } from '@taintmgr/core';
-import type { PolicyObject } from '@taintmgr/core/policy';
 import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
+import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import { FaultyFile } from '@taintmgr/k8s-adapter/manifests';
 import type { Cluster } from '@taintmgr/sim-cluster';
 import { type Recording, RunRecorder, unplacedMessage } from '../record/recorder.ts';

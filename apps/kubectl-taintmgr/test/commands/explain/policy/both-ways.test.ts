@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { customResourceDefinitions, policyKinds } from '@taintmgr/core/policy';
+import { customResourceDefinitions, policyKinds } from '@taintmgr/k8s-adapter/kinds';
 import {
   installDefinitions,
   type Json,

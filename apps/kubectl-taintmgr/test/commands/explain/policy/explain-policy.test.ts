@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
+import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import { installDefinitions, node, pod } from '@taintmgr/sim-cluster';
 import { run } from '../../../world/run.ts';
 import { leaveTaints, startTestCluster, type TestCluster } from '../../../world/test-cluster.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type EvictionPolicy, type PolicyVerdict, readManifest } from '@taintmgr/core/policy';
+import type { EvictionPolicy, PolicyVerdict } from '@taintmgr/core/policy';
+import { readManifest } from '@taintmgr/k8s-adapter/kinds';
 import { verdictText } from '../../../../src/commands/explain/policy.ts';
 
 // The words for each verdict on a policy, with the names that manifests have.

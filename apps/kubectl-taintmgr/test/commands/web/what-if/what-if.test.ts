@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
+import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import type { WhatIfLine } from '@taintmgr/page';
 import { deployment, installDefinitions, pdb } from '@taintmgr/sim-cluster';
 import type { Browser, BrowserContext, Page } from 'playwright-core';

@@ -1,5 +1,5 @@
 // What the readers of several kinds need of metadata.
-import type { Instant } from '../../kernel/time.ts';
+import type { Instant } from '@taintmgr/core/time';
 
 /** What of an object's metadata the engine needs. */
 export interface Metadata {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { customResourceDefinitions } from '../../src/policy/kinds/crd.ts';
+import { customResourceDefinitions } from '../../src/kinds/crd.ts';
 
 interface OpenApi {
   readonly type?: string;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
-import { customResourceDefinitions, policyKinds, readManifest } from '@taintmgr/core/policy';
+import { customResourceDefinitions, policyKinds, readManifest } from '@taintmgr/k8s-adapter/kinds';
 import { ApiServer, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import { answerOf } from '../world/answer-of.ts';
 import { fc } from '../world/fast-check.ts';
@@ -24,12 +24,11 @@ interface Answer {
   readonly body: { readonly message?: string };
 }
 
-const testdata = new URL('../../../core/test/testdata/policy/', import.meta.url);
 const wrong: readonly Wrong[] = read('wrong-manifests.json');
 const samples: readonly Sample[] = read('samples.json');
 
 function read<T>(name: string): T {
-  return JSON.parse(readFileSync(new URL(name, testdata), 'utf8'));
+  return JSON.parse(readFileSync(new URL(`../testdata/kinds/${name}`, import.meta.url), 'utf8'));
 }
 
 function manifestOf({ kind, metadata = {}, spec }: Sample): object {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { readManifest } from '../../src/policy/kinds/manifest.ts';
+import { readManifest } from '../../src/kinds/manifest.ts';
 
 interface Wrong {
   readonly name: string;
@@ -11,7 +11,7 @@ interface Wrong {
   readonly says: readonly string[];
 }
 
-const file = new URL('../testdata/policy/wrong-manifests.json', import.meta.url);
+const file = new URL('../testdata/kinds/wrong-manifests.json', import.meta.url);
 const wrong: readonly Wrong[] = JSON.parse(readFileSync(file, 'utf8'));
 
 describe('a wrong manifest is refused in the words of the API server', () => {

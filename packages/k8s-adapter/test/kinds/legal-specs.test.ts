@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createEngine, type Event, makeNode, makePod } from '@taintmgr/core';
-import { readManifest } from '@taintmgr/core/policy';
+import { readManifest } from '@taintmgr/k8s-adapter/kinds';
 import fc from 'fast-check';
-import { type KindName, policyApiVersion, policyKinds } from '../../src/policy/kinds/kinds.ts';
+import { type KindName, policyApiVersion, policyKinds } from '../../src/kinds/kinds.ts';
 import { legalSpecs } from './legal-specs.ts';
 
 const labels = { pool: 'blue' };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type PolicyObject, readManifest } from '../../src/policy/kinds/manifest.ts';
-import type { EvictionPause, EvictionPolicy, NodeTaintRule } from '../../src/policy/values.ts';
+import type { EvictionPause, EvictionPolicy, NodeTaintRule } from '@taintmgr/core/policy';
+import { type PolicyObject, readManifest } from '../../src/kinds/manifest.ts';
 
 const now = 1_000;
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { fittedStatus, readManifest } from '@taintmgr/core/policy';
-import { publishedShadow, type ShadowReport, type ShadowRow } from '@taintmgr/core/shadow';
+import type { ShadowReport, ShadowRow } from '@taintmgr/core/shadow';
+import { fittedStatus, readManifest } from '@taintmgr/k8s-adapter/kinds';
+import { publishedShadow } from '../../src/shadow/published.ts';
 
 const since = Date.UTC(2026, 0, 2, 3, 4, 5);
 

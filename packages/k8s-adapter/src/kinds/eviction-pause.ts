@@ -1,9 +1,10 @@
 // EvictionPause: where evictions are held, why, and until when.
-import type { Instant } from '../../kernel/time.ts';
-import type { TypeOf } from '../schema/schema.ts';
-import { timeOf } from '../schema/value.ts';
-import type { EvictionPause } from '../values.ts';
+
+import type { EvictionPause } from '@taintmgr/core/policy';
+import type { Instant } from '@taintmgr/core/time';
+import { timeOf } from './engine-value.ts';
 import type { Metadata } from './parts.ts';
+import type { TypeOf } from './schema.ts';
 
 export const evictionPauseSpec = {
   type: 'object',

@@ -1,10 +1,11 @@
 // NodeTaintRule: which condition of a node becomes which taint.
-import { isLifecycleTaint, lifecycleKeys } from '../../model/lifecycle-taints.ts';
-import type { TaintName } from '../../model/taint.ts';
-import type { TypeOf } from '../schema/schema.ts';
-import { durationOf } from '../schema/value.ts';
-import type { NodeTaintRule } from '../values.ts';
+
+import type { TaintName } from '@taintmgr/core';
+import { isLifecycleTaint, lifecycleKeys } from '@taintmgr/core/lifecycle';
+import type { NodeTaintRule } from '@taintmgr/core/policy';
+import { durationOf } from './engine-value.ts';
 import type { Metadata } from './parts.ts';
+import type { TypeOf } from './schema.ts';
 
 /** As CEL says `isLifecycleTaint` of the rule's taint. */
 const lifecycleTaint = Object.entries(lifecycleKeys)

@@ -1,9 +1,10 @@
 // NodeDrain: which nodes are drained, with which taint, and how.
-import type { Rule, TypeOf } from '../../schema/schema.ts';
-import { nodeFields } from './nodes.ts';
-import { paceFields } from './pace.ts';
-import { podFields } from './pods.ts';
-import { waitFields } from './waits.ts';
+
+import { nodeFields } from './node-drain-nodes.ts';
+import { paceFields } from './node-drain-pace.ts';
+import { podFields } from './node-drain-pods.ts';
+import { waitFields } from './node-drain-waits.ts';
+import type { Rule, TypeOf } from './schema.ts';
 
 type Fields = typeof nodeFields & typeof podFields & typeof paceFields & typeof waitFields;
 

@@ -1,16 +1,14 @@
 // The report of the shadow as the status of a TaintManager has it.
-import { formatTime, type Millis } from '../kernel/time.ts';
-import type { TaintManagerStatus } from '../policy/kinds/taint-manager.ts';
+
 import {
   otherNames,
   type ShadowEntry,
   type ShadowReport,
   type ShadowRow,
   type ShadowSpan,
-} from './report.ts';
-
-/** The report in the form in which it is published. */
-export type PublishedShadow = NonNullable<TaintManagerStatus['shadow']>;
+} from '@taintmgr/core/shadow';
+import { formatTime, type Millis } from '@taintmgr/core/time';
+import type { PublishedShadow } from '@taintmgr/k8s-adapter/kinds';
 
 /** So many rows by name, and so many verdicts one by one, are published. */
 const rowsMax = 20;

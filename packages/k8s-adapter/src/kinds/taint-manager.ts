@@ -1,10 +1,7 @@
 // TaintManager: what the leader says of itself; it has a status and no spec.
-import type { TypeOf } from '../schema/schema.ts';
+import { heldNodesMax, heldZonesMax } from '@taintmgr/core/lifecycle';
+import type { TypeOf } from './schema.ts';
 import { shadowReport } from './shadow-report.ts';
-
-/** So many zones and nodes whose pods nobody is to mark not ready have room in a status. */
-export const heldZonesMax = 64;
-export const heldNodesMax = 1024;
 
 export const taintManagerStatus = {
   type: 'object',
@@ -285,5 +282,8 @@ export const drainMarksFeature = 'drain-marks';
 
 /** In `features`: the leader knows its own pod, and keeps the last ready replica. */
 export const lastReplicaFeature = 'last-replica';
+
+/** What kube-controller-manager evicted, held against what taintmgr would have done. */
+export type PublishedShadow = NonNullable<TaintManagerStatus['shadow']>;
 
 export type TaintManagerStatus = TypeOf<typeof taintManagerStatus>;

@@ -1,9 +1,9 @@
 // Specs that a schema allows, the odd ones of them too: whatever an API server may let pass.
 import fc from 'fast-check';
-import { filled } from '../../src/policy/schema/fill.ts';
-import { resolved } from '../../src/policy/schema/resolved.ts';
-import { brokenRules } from '../../src/policy/schema/rules.ts';
-import type { ObjectSchema, Schema, StringSchema } from '../../src/policy/schema/schema.ts';
+import { filled } from '../../src/kinds/fill.ts';
+import { resolved } from '../../src/kinds/resolved.ts';
+import { brokenRules } from '../../src/kinds/rules.ts';
+import type { ObjectSchema, Schema, StringSchema } from '../../src/kinds/schema.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,18 +1,23 @@
 // Reads manifests: what the API server would refuse is refused in its words.
-import { type Instant, parseTime } from '../../kernel/time.ts';
-import type { NodeDrain } from '../node-drain.ts';
-import { type ManifestFault, unknownField } from '../schema/fault.ts';
-import { isRecord } from '../schema/fill.ts';
-import { type Judged, judge } from '../schema/judge.ts';
-import type { EvictionPause, EvictionPolicy, NodeTaintRule } from '../values.ts';
+
+import type {
+  EvictionPause,
+  EvictionPolicy,
+  NodeDrain,
+  NodeTaintRule,
+} from '@taintmgr/core/policy';
+import { type Instant, parseTime } from '@taintmgr/core/time';
 import { evictionPauseOf, evictionPauseSpec, evictionPauseStatus } from './eviction-pause.ts';
 import { evictionPolicySpec } from './eviction-policy.ts';
 import { evictionPolicyOf } from './eviction-policy-value.ts';
+import { type ManifestFault, unknownField } from './fault.ts';
+import { isRecord } from './fill.ts';
+import { type Judged, judge } from './judge.ts';
 import { type KindName, kindNames, policyApiVersion } from './kinds.ts';
 import { metadataFaults } from './metadata-faults.ts';
-import { nodeDrainSpec } from './node-drain/spec.ts';
-import { nodeDrainStatus } from './node-drain/status.ts';
-import { nodeDrainOf } from './node-drain/value.ts';
+import { nodeDrainSpec } from './node-drain.ts';
+import { nodeDrainStatus } from './node-drain-status.ts';
+import { nodeDrainOf } from './node-drain-value.ts';
 import { nodeTaintRuleOf, nodeTaintRuleSpec } from './node-taint-rule.ts';
 import type { Metadata } from './parts.ts';
 import { type TaintManagerStatus, taintManagerStatus } from './taint-manager.ts';

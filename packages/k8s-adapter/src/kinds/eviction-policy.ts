@@ -1,6 +1,6 @@
 // EvictionPolicy: which pods leave for which taints, on which nodes, and how.
-import { parseDuration } from '../../kernel/time.ts';
-import type { TypeOf } from '../schema/schema.ts';
+import { parseDuration } from '@taintmgr/core/time';
+import type { TypeOf } from './schema.ts';
 
 export const evictionPolicySpec = {
   type: 'object',

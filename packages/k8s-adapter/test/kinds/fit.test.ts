@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fitted } from '../../../src/policy/schema/fit.ts';
-import { judge } from '../../../src/policy/schema/judge.ts';
-import type { ObjectSchema } from '../../../src/policy/schema/schema.ts';
+import { fitted } from '../../src/kinds/fit.ts';
+import { judge } from '../../src/kinds/judge.ts';
+import type { ObjectSchema } from '../../src/kinds/schema.ts';
 
 const name = { type: 'string', maxLength: 6 } as const;
 const item = { type: 'object', required: ['name'], properties: { name } } as const;

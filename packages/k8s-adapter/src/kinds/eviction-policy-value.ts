@@ -1,7 +1,6 @@
 // An EvictionPolicy as the engine is given it.
-import type { LimitRule, LimitScope } from '../limit.ts';
-import { durationOf } from '../schema/value.ts';
-import type { EvictionPolicy, PolicyMatch } from '../values.ts';
+import type { EvictionPolicy, LimitRule, LimitScope, PolicyMatch } from '@taintmgr/core/policy';
+import { durationOf } from './engine-value.ts';
 import type { EvictionPolicySpec } from './eviction-policy.ts';
 import type { Metadata } from './parts.ts';
 

@@ -1,6 +1,6 @@
 // Turns a value that its schema allows into what the engine takes: durations into milliseconds, times
 // into instants.
-import { type Instant, type Millis, parseDuration, parseTime } from '../../kernel/time.ts';
+import { type Instant, type Millis, parseDuration, parseTime } from '@taintmgr/core/time';
 import { resolved } from './resolved.ts';
 import type { Schema, TypeOf } from './schema.ts';
 

@@ -1,5 +1,5 @@
 // Judges a value by a schema as the API server does: what it refuses is refused in its words.
-import { formatTime, parseTime } from '../../kernel/time.ts';
+import { formatTime, parseTime } from '@taintmgr/core/time';
 import {
   isInteger,
   type ManifestFault,

@@ -1,9 +1,9 @@
 // A NodeDrain as the engine is given it.
-import type { KnownDrainNode, NodeDrain } from '../../node-drain.ts';
-import { engineValue, timeOf } from '../../schema/value.ts';
-import type { Metadata } from '../parts.ts';
-import { type NodeDrainSpec, nodeDrainSpec } from './spec.ts';
-import type { NodeDrainStatus } from './status.ts';
+import type { NodeDrain } from '@taintmgr/core/policy';
+import { engineValue, timeOf } from './engine-value.ts';
+import { type NodeDrainSpec, nodeDrainSpec } from './node-drain.ts';
+import type { NodeDrainStatus } from './node-drain-status.ts';
+import type { Metadata } from './parts.ts';
 
 /** What keeps a deleted NodeDrain until what it has set on nodes is undone. */
 export const drainFinalizer = 'taintmgr.dev/undo-drain';
@@ -62,7 +62,7 @@ function knownNode({
   endedAt,
   podsGone = 0,
   podsLeft = 0,
-}: NodeState): KnownDrainNode {
+}: NodeState): NodeDrain['known'][number] {
   return {
     ...{ name, phase, reason: reason ?? '', message: message ?? '', podsGone, podsLeft },
     startedAt: timeOf(startedAt),

@@ -1,5 +1,5 @@
 // The CustomResourceDefinitions of our kinds.
-import { type OpenApi, openApiOf } from '../schema/open-api.ts';
+
 import {
   type Kind,
   type KindName,
@@ -8,6 +8,7 @@ import {
   policyKinds,
   policyVersion,
 } from './kinds.ts';
+import { type OpenApi, openApiOf } from './open-api.ts';
 
 /** A CustomResourceDefinition, as kubectl apply takes it. */
 export interface CustomResourceDefinition {

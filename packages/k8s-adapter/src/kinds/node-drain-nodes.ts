@@ -1,5 +1,5 @@
 // Which nodes a NodeDrain is for, with which taint.
-import { lifecycleKeys } from '../../../model/lifecycle-taints.ts';
+import { lifecycleKeys } from '@taintmgr/core/lifecycle';
 
 const lifecycleKeyNames: readonly string[] = [
   ...new Set([...lifecycleKeys.NoExecute, ...lifecycleKeys.NoSchedule]),

@@ -1,11 +1,12 @@
 // The kinds of taintmgr.dev/v1alpha1: names, schemas, and the columns that kubectl get shows.
-import { type Fitted, fitted } from '../schema/fit.ts';
-import type { ObjectSchema, TypeOf } from '../schema/schema.ts';
+
 import { evictionPauseSpec, evictionPauseStatus } from './eviction-pause.ts';
 import { evictionPolicySpec, evictionPolicyStatus } from './eviction-policy.ts';
-import { nodeDrainSpec } from './node-drain/spec.ts';
-import { nodeDrainStatus } from './node-drain/status.ts';
+import { type Fitted, fitted } from './fit.ts';
+import { nodeDrainSpec } from './node-drain.ts';
+import { nodeDrainStatus } from './node-drain-status.ts';
 import { nodeTaintRuleSpec, nodeTaintRuleStatus } from './node-taint-rule.ts';
+import type { ObjectSchema, TypeOf } from './schema.ts';
 import { taintManagerStatus } from './taint-manager.ts';
 
 export const policyGroup = 'taintmgr.dev';

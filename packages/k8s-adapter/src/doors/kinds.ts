@@ -1,0 +1,26 @@
+// The kinds of taintmgr.dev/v1alpha1: their manifests, and what the API server is told of them. It is
+// a door of its own because it needs neither a client nor YAML.
+
+export { type CustomResourceDefinition, customResourceDefinitions } from '../kinds/crd.ts';
+export type { EvictionPauseSpec, EvictionPauseStatus } from '../kinds/eviction-pause.ts';
+export type { EvictionPolicySpec } from '../kinds/eviction-policy.ts';
+export type { ManifestFault } from '../kinds/fault.ts';
+export type { Judged } from '../kinds/judge.ts';
+export {
+  fittedStatus,
+  type KindName,
+  policyApiVersion,
+  policyKinds,
+  type StatusOf,
+} from '../kinds/kinds.ts';
+export { type NamedTaintManager, type PolicyObject, readManifest } from '../kinds/manifest.ts';
+export { metadataFaults } from '../kinds/metadata-faults.ts';
+export type { NodeDrainStatus } from '../kinds/node-drain-status.ts';
+export { drainFinalizer } from '../kinds/node-drain-value.ts';
+export type { NodeTaintRuleSpec } from '../kinds/node-taint-rule.ts';
+export {
+  drainMarksFeature,
+  lastReplicaFeature,
+  type PublishedShadow,
+  type TaintManagerStatus,
+} from '../kinds/taint-manager.ts';
