@@ -18,6 +18,7 @@ import { type TakeoverCounts, TakeoverMachine } from './eviction/takeover.ts';
 import { UpstreamEvictionMachine } from './eviction/upstream/machine.ts';
 import { type Explanation, explain, type Subject } from './explain.ts';
 import { assert } from './kernel/assert.ts';
+import { askerOf } from './kernel/inflight.ts';
 import { earlier, type Instant, notBefore } from './kernel/time.ts';
 import { resolveLifecycleConfig } from './lifecycle/config.ts';
 import type { LifecycleMachine } from './lifecycle/lifecycle-machine.ts';
@@ -26,6 +27,7 @@ import { readinessHold } from './lifecycle/readiness.ts';
 import type { ReadinessHold, ZoneStatus } from './lifecycle/reason.ts';
 import { UpstreamLifecycleMachine } from './lifecycle/upstream/machine.ts';
 import { zoneHold } from './lifecycle/zone-limiter.ts';
+import type { Machine } from './machine.ts';
 import type { Node } from './model/node.ts';
 import { OwnReplicas } from './own-replicas.ts';
 import type { LimitStatus } from './policy/limit.ts';
@@ -99,6 +101,7 @@ export function createEngine(options: Partial<Config> = {}): Engine {
   const drains = config.nodeDrains ? new NodeDrains(store, config, replicas) : null;
   const simulated = config.compare ? new SimulatedUpstream(store, config) : null;
   const machines = [eviction, lifecycle, takeover, drains];
+  const owners = ownersOf(machines);
   const holdAt = (now: Instant): ReadinessHold | null =>
     readinessHold(store, lifecycle?.zones(now) ?? []);
   let hold: ReadinessHold | null = null;
@@ -125,12 +128,13 @@ export function createEngine(options: Partial<Config> = {}): Engine {
       const changes = changesOf(store.endPauses(now), store.apply(now, event));
       replicas.follow(now, event, changes);
       simulated?.handle(now, event, changes);
-      const nodes = lifecycle?.handle(now, event, changes) ?? [];
+      const owner = changes.length === 0 ? ownerOf(event, owners) : null;
+      const nodes = answersOf(lifecycle, owner, now, event, changes);
       const pauses = nodes.length === 0 ? nothing : followPauses(now, nodes);
-      const drained = drains?.handle(now, event, changes) ?? [];
+      const drained = answersOf(drains, owner, now, event, changes);
       if (event.kind === 'leadership' && !config.taintEviction) return [...nodes, ...drained];
-      const evictions = eviction.handle(now, event, changes);
-      const spared = takeover?.handle(now, event, changes) ?? [];
+      const evictions = answersOf(eviction, owner, now, event, changes);
+      const spared = answersOf(takeover, owner, now, event, changes);
       const hold = takeover && mayMoveHold(changes, nodes) ? noteHold(now) : [];
       if (nodes.length === 0 && pauses.length === 0 && drained.length === 0) {
         if (spared.length === 0 && hold.length === 0) return evictions;
@@ -166,6 +170,34 @@ export function createEngine(options: Partial<Config> = {}): Engine {
       }),
     pauses: () => pausesIn(store),
   };
+}
+
+type Owner = Machine<Command>;
+
+/** Asks for nothing, and hears of results that nobody asked for. */
+const nobody: Owner = { askers: [], handle: () => nothing, nextWake: () => null };
+
+function ownersOf(machines: readonly (Owner | null)[]): ReadonlyMap<string, Owner> {
+  return new Map(
+    machines.flatMap((one) => (one ? one.askers.map((asker) => [asker, one] as const) : [])),
+  );
+}
+
+/** Who has asked for a result; null: it is none. */
+function ownerOf(event: Event, owners: ReadonlyMap<string, Owner>): Owner | null {
+  return event.kind === 'result' ? (owners.get(askerOf(event.id)) ?? nobody) : null;
+}
+
+/** What a machine does about an event; it hears of no results that another one (`owner`) has asked for. */
+function answersOf<C extends Command>(
+  machine: Machine<C> | null,
+  owner: Owner | null,
+  now: Instant,
+  event: Event,
+  changes: readonly Change[],
+): readonly C[] {
+  const hears = machine !== null && (owner === null || owner === machine);
+  return hears ? machine.handle(now, event, changes) : nothing;
 }
 
 function pausesIn(store: Store): readonly KnownPause[] {

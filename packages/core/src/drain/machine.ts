@@ -1,10 +1,12 @@
 // The drain machine: taints nodes in turn and makes their pods leave within budgets and limits.
+import type { Outcome } from '../attempt/outcome.ts';
 import type { PodCommand, RecordPodEvent } from '../attempt/pod-command.ts';
 import type { Event } from '../event.ts';
 import type { Reason } from '../eviction/reason.ts';
+import { askerOf } from '../kernel/inflight.ts';
 import { earliest, type Instant, notBefore } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';
-import type { Pod, PodRef } from '../model/pod.ts';
+import type { Pod } from '../model/pod.ts';
 import { formatTaint } from '../model/taint.ts';
 import { decidingToleration } from '../model/toleration.ts';
 import type { RenewMark } from './claims.ts';
@@ -260,8 +262,7 @@ export class DrainMachine {
         this.#reconciler.reconcileAll(now);
         break;
       case 'result':
-        this.#nodes.answered(now, event.id, event.outcome);
-        this.#answered(now, this.#requests.answered(now, event.id, event.outcome));
+        this.#answered(now, event.id, event.outcome);
         break;
       case 'tick':
         return this.#synced ? this.#act(now) : [];
@@ -281,8 +282,13 @@ export class DrainMachine {
     return notBefore(this.#now, earliest(wakes));
   }
 
-  /** What has come to hold a pod while its request was out counts before the next try. */
-  #answered(now: Instant, setBack: PodRef | null): void {
+  #answered(now: Instant, id: string, outcome: Outcome): void {
+    if (askerOf(id) !== 'drain') {
+      this.#nodes.answered(now, id, outcome);
+      return;
+    }
+    // What has come to hold a pod while its request was out counts before the next try.
+    const setBack = this.#requests.answered(now, id, outcome);
     const pod = setBack && this.#decider.store.pod(setBack.uid);
     if (pod) this.#reconciler.reconcile(now, pod);
   }

@@ -1,6 +1,7 @@
 // What a drain writes on its nodes: the taint, the mark beside it, and its signs of life.
 import { KeyedWrites } from '../attempt/keyed-writes.ts';
 import type { Outcome } from '../attempt/outcome.ts';
+import { askerOf } from '../kernel/inflight.ts';
 import { earlier, type Instant, type Millis } from '../kernel/time.ts';
 import { DrainClaims, type RenewMark } from './claims.ts';
 import type { DrainConfig } from './config.ts';
@@ -151,13 +152,14 @@ export class NodeTaints {
     id: string,
     outcome: Outcome,
   ): { readonly name: string; readonly isTaint: boolean } | null {
-    const ended = this.#writes.settle(now, id, outcome);
-    const name = ended?.key ?? this.#claims?.answered(now, id, outcome);
+    const isTaint = askerOf(id) === 'taint';
+    const ended = isTaint ? this.#writes.settle(now, id, outcome) : null;
+    const name = isTaint ? ended?.key : this.#claims?.answered(now, id, outcome);
     if (name == null) return null;
     this.#unanswered.delete(name);
     // What was seen before the answer may have been the node before the write.
     if (ended?.failures === 0 && !this.isTainted(name)) this.#unseenSince.add(name);
-    return { name, isTaint: ended !== null };
+    return { name, isTaint };
   }
 
   /** When a taint or a sign of life is to be seen to; null: not before something happens. */

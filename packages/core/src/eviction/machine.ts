@@ -2,8 +2,9 @@
 
 import type { AttemptState } from '../attempt/attempt.ts';
 import type { BudgetPolicy } from '../attempt/delete-or-evict.ts';
-import type { Setback } from '../attempt/outcome.ts';
+import type { Outcome, Setback } from '../attempt/outcome.ts';
 import type { Event } from '../event.ts';
+import { askerOf } from '../kernel/inflight.ts';
 import { earlier, type Instant, type Millis } from '../kernel/time.ts';
 import { hasSameLabels } from '../model/node.ts';
 import type { Pod, PodRef } from '../model/pod.ts';
@@ -52,6 +53,7 @@ import { WorkingDrains } from './working-drains.ts';
  * nothing is sent, no Event either, but everything is decided, so that the first tick afterwards acts at once.
  */
 export class PreciseEvictionMachine implements EvictionMachine {
+  readonly askers = ['eviction', 'limits', 'taint-starts'] as const;
   readonly #config: EvictionConfig;
   readonly #store: StoreView;
   readonly #decider: Decider;
@@ -148,13 +150,9 @@ export class PreciseEvictionMachine implements EvictionMachine {
         this.#leader = event.held;
         this.#limits.record.lead(now, event.held);
         return;
-      case 'result': {
-        if (this.#starts.answered(now, event.id, event.outcome)) return;
-        const reports = this.#limits.answered(now, event.id, event.outcome);
-        if (reports) this.#commands = [...this.#commands, ...reports];
-        else this.#requests.answered(now, event.id, event.outcome);
+      case 'result':
+        this.#answered(now, event.id, event.outcome);
         return;
-      }
       case 'clock': {
         const moved = this.#taints.correct(event.ahead - this.#ahead);
         this.#ahead = event.ahead;
@@ -172,6 +170,13 @@ export class PreciseEvictionMachine implements EvictionMachine {
         return;
       default: // what it says of objects, the store has taken
     }
+  }
+
+  #answered(now: Instant, id: string, outcome: Outcome): void {
+    const asker = askerOf(id);
+    if (asker === 'eviction') this.#requests.answered(now, id, outcome);
+    else if (asker === 'taint-starts') this.#starts.answered(now, id, outcome);
+    else this.#commands.push(...this.#limits.answered(now, id, outcome));
   }
 
   #follow(now: Instant, change: Change): void {

@@ -88,10 +88,9 @@ export class TaintClockWriter {
   }
 
   /** Takes a result; false when it is not one of ours. */
-  answered(now: Instant, id: string, outcome: Outcome): boolean {
+  answered(now: Instant, id: string, outcome: Outcome): void {
     const ended = this.#writes.settle(now, id, outcome);
     if (ended && ended.failures > 0) this.#written.delete(ended.key);
-    return ended !== null;
   }
 
   #readyAt({ taintsWrittenAt }: Node): Instant {

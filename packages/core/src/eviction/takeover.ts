@@ -49,6 +49,7 @@ const waits = { confirmationWaitMs: 10_000, retryWaitMsMin: 200, retryWaitMsMax:
  * It decides nothing: what holds a pod is read from the eviction machine.
  */
 export class TakeoverMachine implements Machine<MachineCommand> {
+  readonly askers = ['unmark'] as const;
   readonly #store: StoreView;
   readonly #eviction: EvictionMachine;
   readonly #spared: SparedPods;

@@ -34,3 +34,9 @@ export class InFlight {
     return key;
   }
 }
+
+/** Who asked for what has this id: its part before the first `/`, or else before its number. */
+export function askerOf(id: string): string {
+  const end = id.indexOf('/');
+  return id.slice(0, end < 0 ? id.lastIndexOf('-') : end);
+}

@@ -2,6 +2,7 @@
 // not-ready pods out.
 import type { Outcome } from '../attempt/outcome.ts';
 import type { Event } from '../event.ts';
+import { askerOf } from '../kernel/inflight.ts';
 import { earlier, type Instant, type Millis } from '../kernel/time.ts';
 import { hasSameLabels, type Lease, type Node, nodeRef, readyStatus } from '../model/node.ts';
 import type { Change, StoreView } from '../store.ts';
@@ -47,6 +48,7 @@ const standstillMs: Millis = 5_000;
  * written down, then it has consequences. Before `synced` and without leadership nothing is written.
  */
 export class PreciseLifecycleMachine implements LifecycleMachine {
+  readonly askers = ['node', 'readiness'] as const;
   readonly #store: StoreView;
   readonly #config: LifecycleConfig;
   readonly #health: HealthStore;
@@ -285,11 +287,12 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
   }
 
   #settle(now: Instant, id: string, outcome: Outcome): void {
-    const ended = this.#reconciler.settle(now, id, outcome);
-    if (!ended) {
-      this.#commands.push(...(this.#readiness.settle(now, id, outcome) ?? []));
+    if (askerOf(id) === 'readiness') {
+      this.#commands.push(...this.#readiness.settle(now, id, outcome));
       return;
     }
+    const ended = this.#reconciler.settle(now, id, outcome);
+    if (!ended) return;
     const { name, write, retryAt } = ended;
     const node = this.#store.node(name);
     if (!node) return;

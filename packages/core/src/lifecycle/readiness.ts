@@ -76,9 +76,9 @@ export class ReadinessMarker {
   }
 
   /** Takes a result; null when it is not one of ours. */
-  settle(now: Instant, id: string, outcome: Outcome): readonly LifecycleCommand[] | null {
+  settle(now: Instant, id: string, outcome: Outcome): readonly LifecycleCommand[] {
     const ended = this.#writes.settle(now, id, outcome);
-    if (!ended) return null;
+    if (!ended) return [];
     const { key: uid, failures, at } = ended;
     const pod = this.#store.pod(uid);
     if (!pod || outcome.kind === 'gone') {

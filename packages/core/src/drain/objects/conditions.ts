@@ -41,11 +41,9 @@ export class DrainConditions {
     return earliest([this.#lookAt, this.#writes.nextWake()]);
   }
 
-  /** Whether it was the answer to one of these writes. */
-  settle(now: Instant, id: string, outcome: Outcome): boolean {
+  settle(now: Instant, id: string, outcome: Outcome): void {
     const ended = this.#writes.settle(now, id, outcome);
     if (ended?.failures === 0) this.#forget(ended.key);
-    return ended !== null;
   }
 
   /** Whether something is still to be looked at, or to be written that may succeed. */

@@ -177,11 +177,13 @@ export class EvictionRequests implements PodGate {
     return this.isUndone ? [] : this.take(now);
   }
 
-  /** Takes a result; whether it is of one of these. */
-  settle(now: Instant, id: string, outcome: Outcome): boolean {
-    if (this.#view.settle(now, id, outcome)) return true;
+  /** Takes the result of a list or of a write. */
+  settle(now: Instant, id: string, outcome: Outcome): void {
     const sent = this.#sent.get(id);
-    if (!sent) return false;
+    if (!sent) {
+      this.#view.settle(now, id, outcome);
+      return;
+    }
     this.#sent.delete(id);
     this.#writes.settle(now, id, outcome);
     const { uid, isCreation } = sent;
@@ -195,7 +197,6 @@ export class EvictionRequests implements PodGate {
     // A creation may show late, or the API may be gone.
     if (this.#undoneAfter !== null) this.#listAnew(now);
     else this.#view.doubt(now);
-    return true;
   }
 
   nextWake(): Instant | null {

@@ -41,6 +41,7 @@ const notKnown: OtherEvictors = {
  * it until it is undone.
  */
 export class NodeDrains implements Machine<NodeDrainCommand> {
+  readonly askers = ['nodedrain'] as const;
   readonly #store: StoreView;
   readonly #times: DrainTimes;
   readonly #drains = new Map<string, NodeDrain>();

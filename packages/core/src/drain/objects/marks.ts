@@ -83,11 +83,6 @@ export class DrainMarks {
     });
   }
 
-  /** The node of a write under way that may set something; null: it is none. */
-  nodeOf(id: string): string | null {
-    return this.#sent.get(id) ?? null;
-  }
-
   isOn(nodeName: string): boolean {
     const { drainMarks = [] } = this.#site.store.node(nodeName) ?? {};
     return drainMarks.some(({ id }) => id === this.#site.drain().name);
@@ -140,12 +135,18 @@ export class DrainMarks {
     });
   }
 
-  /** What has ended of `want`ed writes; null: the result is of none, but may be of one that was `send`. */
-  settle(now: Instant, id: string, outcome: Outcome): ReturnType<DrainWrites['settle']> {
+  /** The node of a write that may have set something, and has ended by now; null: it is none. */
+  heard(id: string, outcome: Outcome): string | null {
     const setOn = this.#sent.get(id);
-    if (setOn !== undefined && outcome.kind === 'failed') this.#refused.set(setOn, outcome.message);
-    else if (setOn !== undefined) this.#refused.delete(setOn);
+    if (setOn === undefined) return null;
+    if (outcome.kind === 'failed') this.#refused.set(setOn, outcome.message);
+    else this.#refused.delete(setOn);
     this.#sent.delete(id);
+    return setOn;
+  }
+
+  /** What has ended of `want`ed writes; null: nothing that is still of use. */
+  settle(now: Instant, id: string, outcome: Outcome): ReturnType<DrainWrites['settle']> {
     const ended = this.#writes.settle(now, id, outcome);
     if (!ended) return null;
     const { wrote, isDone } = ended;

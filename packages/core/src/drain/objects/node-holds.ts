@@ -78,9 +78,9 @@ export class DrainHolds {
     return this.#waits.nextWake();
   }
 
-  /** Whether it was the answer to a question of this drain. */
-  answered(now: Instant, id: string, outcome: Outcome): boolean {
-    return this.#waits.answered(now, id, outcome);
+  /** The answer to a question of this drain. */
+  answered(now: Instant, id: string, outcome: Outcome): void {
+    this.#waits.answered(now, id, outcome);
   }
 
   /** What is to be asked now. */

@@ -131,9 +131,8 @@ export class OtherRequests implements PodGate {
     this.#isNeeded = false;
   }
 
-  /** Takes a result; whether it is of one of these. */
-  settle(now: Instant, id: string, outcome: Outcome): boolean {
-    return this.#view.settle(now, id, outcome);
+  settle(now: Instant, id: string, outcome: Outcome): void {
+    this.#view.settle(now, id, outcome);
   }
 
   nextWake(): Instant | null {

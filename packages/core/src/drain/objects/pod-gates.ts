@@ -147,12 +147,11 @@ export class DrainGates implements PodGate {
     this.#others?.hear(event);
   }
 
-  /** Takes a result; whether it is of one of these. */
-  settle(now: Instant, id: string, outcome: Outcome): boolean {
-    const isRestart = this.#restarts?.settle(now, id, outcome) === true;
-    const requests = this.#requests ?? this.#others;
-    if (isRestart || requests?.settle(now, id, outcome) === true) return true;
-    return this.#volumes?.settle(now, id, outcome) === true;
+  /** Takes the result of what one of these has asked for. */
+  settle(now: Instant, asker: string, id: string, outcome: Outcome): void {
+    if (asker === 'restart') this.#restarts?.settle(now, id, outcome);
+    else if (asker === 'volumes') this.#volumes?.settle(now, id, outcome);
+    else (this.#requests ?? this.#others)?.settle(now, id, outcome);
   }
 
   #isLast(pod: Pod): boolean {

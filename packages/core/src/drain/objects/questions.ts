@@ -71,12 +71,9 @@ export class Questions {
     }
   }
 
-  /** Whether it was the answer to one of these. */
-  answered(now: Instant, id: string, outcome: Outcome): boolean {
-    const key = this.#inFlight.finish(id);
-    if (key === null) return false;
-    const asked = this.#asked.get(key);
-    if (!asked) return true;
+  answered(now: Instant, id: string, outcome: Outcome): void {
+    const asked = this.#asked.get(this.#inFlight.finish(id) ?? '');
+    if (!asked) return;
     const until = 'until' in outcome ? outcome.until : undefined;
     if (until === undefined) {
       asked.dueAt = now + askAgainMs;
@@ -87,7 +84,6 @@ export class Questions {
       asked.staleAt = Math.min(end, now + answerAgeMsMaxWithEnd);
     }
     asked.known = knownBy(outcome);
-    return true;
   }
 
   /** When the next is to be asked, or an answer is too old; null: none. */

@@ -98,9 +98,9 @@ export class RequestView {
     }
   }
 
-  /** Whether it was the result of a list. */
-  settle(now: Instant, id: string, outcome: Outcome): boolean {
-    if (id !== this.#pendingId || this.#askedAt === null) return false;
+  /** Takes the result of a list. */
+  settle(now: Instant, id: string, outcome: Outcome): void {
+    if (id !== this.#pendingId || this.#askedAt === null) return;
     this.#hasFailed = isSetback(outcome);
     if (isSetback(outcome)) this.#trouble = outcome.message;
     else {
@@ -112,7 +112,6 @@ export class RequestView {
     this.#isAbsent = isRefusal(outcome) || (!this.#hasFailed && this.#isServed === false);
     const waitMs = this.#isAbsent ? this.#absentEveryMs : listEveryMs;
     this.#nextAt = this.#isDoubted ? now : now + waitMs;
-    return true;
   }
 
   /** It is listed at once: what is known may not hold. */

@@ -95,19 +95,15 @@ export class RolloutRestarts implements PodGate {
     return begun.flat();
   }
 
-  /** Takes a result; whether it is of a restart. */
-  settle(now: Instant, id: string, outcome: Outcome): boolean {
-    const ended = this.#writes.settle(now, id, outcome);
-    if (!ended) return false;
-    const { key: uid } = ended;
+  settle(now: Instant, id: string, outcome: Outcome): void {
+    const uid = this.#writes.settle(now, id, outcome)?.key ?? '';
     const restart = this.#restarts.get(uid);
-    if (!restart) return true;
+    if (!restart) return;
     const trouble = isSetback(outcome) ? (blockerOf(outcome).message ?? outcome.kind) : '';
     if (outcome.kind === 'done') this.#put(uid, { ...restart, state: 'restarted', trouble });
     else if (outcome.kind === 'changed' || outcome.kind === 'gone') {
       this.#put(uid, { ...restart, state: 'unfit', trouble });
     } else this.#put(uid, { ...restart, trouble });
-    return true;
   }
 
   nextWake(): Instant | null {

@@ -1,6 +1,7 @@
 // One NodeDrain that is being carried out: its drain machine, what keeps nodes waiting, and its undoing.
 import type { Outcome } from '../../attempt/outcome.ts';
 import type { Event } from '../../event.ts';
+import { askerOf } from '../../kernel/inflight.ts';
 import { earliest, type Instant } from '../../kernel/time.ts';
 import type { MatchOptions } from '../../model/toleration.ts';
 import type { NodeDrain } from '../../policy/node-drain.ts';
@@ -380,23 +381,39 @@ export class NodeDrainRun {
 
   #answered(now: Instant, id: string, outcome: Outcome): void {
     this.#actAt = now;
-    if (this.#holds.answered(now, id, outcome)) return;
-    if (this.#conditions.settle(now, id, outcome)) return;
-    if (this.#gates.settle(now, id, outcome)) return;
-    const setOn = this.#marks.nodeOf(id);
-    const ended = this.#marks.settle(now, id, outcome);
+    const setOn = this.#marks.heard(id, outcome);
     // It may have come after the taints were taken back.
     if (setOn !== null && this.#machine.stop) this.#marks.want(now, setOn, { kind: 'untaint' });
-    if (ended) {
-      const { wrote, isDone } = ended;
-      if (wrote.kind !== 'node') return;
-      if (wrote.write.kind === 'cordon') this.#cordons.settle(now, wrote.nodeName, outcome);
-      if (isDone && wrote.write.kind === 'undo') this.#rollBacks.written(wrote.nodeName);
-      return;
-    }
     const prefix = this.#idOf('');
+    // Of an earlier run of the drain no more than that is of use.
     if (!id.startsWith(prefix)) return;
-    this.#machine.handle(now, { kind: 'result', id: id.slice(prefix.length), outcome });
+    const own = id.slice(prefix.length);
+    switch (askerOf(own)) {
+      case 'ask':
+        this.#holds.answered(now, id, outcome);
+        return;
+      case 'conditions':
+        this.#conditions.settle(now, id, outcome);
+        return;
+      case 'write':
+        this.#wrote(now, id, outcome);
+        return;
+      case 'drain':
+      case 'taint':
+      case 'mark':
+        this.#machine.handle(now, { kind: 'result', id: own, outcome });
+        return;
+      default:
+        this.#gates.settle(now, askerOf(own), id, outcome);
+    }
+  }
+
+  #wrote(now: Instant, id: string, outcome: Outcome): void {
+    const ended = this.#marks.settle(now, id, outcome);
+    if (ended?.wrote.kind !== 'node') return;
+    const { nodeName, write } = ended.wrote;
+    if (write.kind === 'cordon') this.#cordons.settle(now, nodeName, outcome);
+    if (ended.isDone && write.kind === 'undo') this.#rollBacks.written(nodeName);
   }
 
   #idOf(id: string): string {

@@ -104,9 +104,8 @@ export class VolumeWaits implements PodGate {
     return [...events, ...questions];
   }
 
-  /** Takes a result; whether it is of a question. */
-  settle(now: Instant, id: string, outcome: Outcome): boolean {
-    return this.#questions.answered(now, id, outcome);
+  settle(now: Instant, id: string, outcome: Outcome): void {
+    this.#questions.answered(now, id, outcome);
   }
 
   nextWake(): Instant | null {

@@ -95,9 +95,9 @@ export class DrainWaits {
     return this.#questions.takeDue(now);
   }
 
-  /** Whether it was the answer to a question of this drain. */
-  answered(now: Instant, id: string, outcome: Outcome): boolean {
-    return this.#questions.answered(now, id, outcome);
+  /** The answer to a question of this drain. */
+  answered(now: Instant, id: string, outcome: Outcome): void {
+    this.#questions.answered(now, id, outcome);
   }
 
   nextWake(): Instant | null {

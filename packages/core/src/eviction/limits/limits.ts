@@ -67,11 +67,11 @@ export class EvictionLimits {
   }
 
   /** Takes the result of a command of its own; null: it is not one. */
-  answered(now: Instant, id: string, outcome: Outcome): readonly MachineCommand[] | null {
+  answered(now: Instant, id: string, outcome: Outcome): readonly MachineCommand[] {
     const answer = this.record.answered(now, id, outcome);
     if (answer === 'room') this.queue.requeue(now);
     if (answer === 'failed') return this.#heldByRecord();
-    return answer === 'notOurs' ? null : [];
+    return [];
   }
 
   /** The record fails, and holds whoever waits for it: those of whom that was not reported yet. */

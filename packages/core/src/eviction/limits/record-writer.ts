@@ -137,7 +137,7 @@ export class LimitRecordWriter {
 
   /** Takes the end of a command. */
   answered(now: Instant, id: string, outcome: Outcome): RecordAnswer {
-    if (this.#inFlight.finish(id) === null) return 'notOurs';
+    this.#inFlight.finish(id);
     const state = this.#state;
     if (!('id' in state) || state.id !== id) return 'nothing';
     if (outcome.kind === 'done') {

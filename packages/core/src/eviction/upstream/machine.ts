@@ -46,6 +46,7 @@ const pauseMs: Millis = 10;
  * leaves a timer as it is, or cancels it. Deletions and timers go by the pod's name.
  */
 export class UpstreamEvictionMachine implements EvictionMachine {
+  readonly askers = ['upstream'] as const;
   readonly #config: EvictionConfig;
   readonly #store: StoreView;
   readonly #pods = new Map<string, Pod>();

@@ -40,6 +40,7 @@ interface Run {
  * kube-controller-manager exits when it loses its own.
  */
 export class UpstreamLifecycleMachine implements LifecycleMachine {
+  readonly askers = ['lifecycle'] as const;
   readonly #store: StoreView;
   readonly #config: LifecycleConfig;
   readonly #replicas: OwnReplicas;
