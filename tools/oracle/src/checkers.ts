@@ -1,21 +1,19 @@
 import type { ClusterApi } from '@taintmgr/sim-cluster';
 import { ApiHistory } from './api-history.ts';
-import { BudgetChecker } from './budgets.ts';
 import { DrainMarks } from './drain-marks.ts';
-import { EvictionRateChecker } from './eviction-rate.ts';
-import { EvictionWindowChecker } from './eviction-window.ts';
-import { EvictionChecker } from './evictions.ts';
+import {
+  EvictionRateChecker,
+  EvictionWindowChecker,
+  PolicyLimitChecker,
+} from './eviction-limits.ts';
+import { BudgetChecker, EvictionChecker, GraceChecker } from './evictions.ts';
 import type { Evidence } from './evidence.ts';
-import { GraceChecker } from './grace.ts';
 import { KeptStartsChecker } from './kept-starts.ts';
-import { LeadershipChecker } from './leadership.ts';
 import { ObjectHistory } from './object-history.ts';
 import { OverdueChecker } from './overdue.ts';
-import { OwnReplicaChecker } from './own-replicas.ts';
-import { PauseHistory } from './pause-history.ts';
-import { Pauses } from './pauses.ts';
-import { PolicyHistory } from './policy-history.ts';
-import { PolicyLimitChecker } from './policy-limits.ts';
+import { PauseHistory, Pauses } from './pauses.ts';
+import { PolicyHistory } from './policies.ts';
+import { LeadershipChecker, OwnReplicaChecker } from './replicas.ts';
 import { TaintStarts } from './taint-starts.ts';
 import type { Terms, Violation } from './terms.ts';
 

@@ -1,4 +1,5 @@
 // What drains write on nodes: for which taint they evict, and that they are alive.
+import type { KubeObject } from '@taintmgr/sim-cluster';
 import type { ApiHistory } from './api-history.ts';
 import type { ObjectHistory, State } from './object-history.ts';
 import type { NoExecuteTaint } from './taint-rule.ts';
@@ -7,7 +8,11 @@ interface Mark {
   readonly id: string;
   readonly by?: string;
   readonly taint: string;
+  readonly cordoned?: boolean;
+  /** False: it is cordoned before its turn. */
+  readonly tainted?: boolean;
   readonly heartbeat?: string;
+  readonly ended?: boolean;
 }
 
 /** A drain that evicts for a taint of a node, as one state of the node shows it. */
@@ -19,7 +24,7 @@ export interface SeenDrain {
 }
 
 const annotation = 'taintmgr.dev/drain';
-/** A drain that has given no sign of life for so long is over. */
+/** A drain that has given no sign of life for so long is not at work. */
 const staleMs = 60_000;
 
 /** The drains of nodes, and until when a client has to leave pods to them. */
@@ -57,7 +62,17 @@ export class DrainMarks {
 }
 
 function markOf({ object }: State, taint: string): Mark | null {
-  const text = object?.metadata.annotations?.[annotation];
-  const marks: readonly Mark[] = text === undefined ? [] : JSON.parse(text);
+  const marks = object ? marksOf(object) : [];
   return marks.find((mark) => mark.taint === taint && mark.heartbeat !== undefined) ?? null;
+}
+
+export function marksOf({ metadata }: KubeObject): readonly Mark[] {
+  return JSON.parse(metadata.annotations?.[annotation] ?? '[]');
+}
+
+export function isAtWork(node: KubeObject, id: string, at: number): boolean {
+  return marksOf(node).some((mark) => {
+    const heartbeat = Date.parse(mark.heartbeat ?? '');
+    return mark.id === id && !mark.ended && at - heartbeat < staleMs;
+  });
 }

@@ -1,12 +1,11 @@
-// The checker of evictions: none too early, none without a reason.
-
+// The checkers of single evictions: none too early or without a reason, with the grace period of the pod, and within budgets.
 import type { KubeObject } from '@taintmgr/sim-cluster';
 import type { Call } from './call.ts';
-import { Checker } from './checker.ts';
 import type { SeenDrain } from './drain-marks.ts';
-import type { Evidence } from './evidence.ts';
+import { Checker, type Evidence } from './evidence.ts';
 import type { ObservedChange, State } from './object-history.ts';
-import { givenBack } from './pause-history.ts';
+import { isReady, isSelected, isTerminating } from './objects.ts';
+import { givenBack } from './pauses.ts';
 import { type NoExecuteTaint, noExecuteTaints, toleratedMs } from './taint-rule.ts';
 import { clockTime, isRemoval } from './terms.ts';
 
@@ -276,4 +275,118 @@ function never(pod: KubeObject, { object }: State): Verdict['never'] {
 
 function nameOf({ metadata: { namespace, name, uid } }: KubeObject): string {
   return `pod ${namespace}/${name} (${uid?.slice(0, 8)})`;
+}
+
+/** On a node: when it will be gone. Pods get no more time than is left. */
+const deadlineAnnotation = 'taintmgr.dev/deadline';
+const defaultSeconds = 30;
+
+/**
+ * A pod is given the grace period of the policy for the taint that makes it leave, else its own;
+ * less, though never nothing, only where its node has a deadline.
+ */
+export class GraceChecker extends Checker<Evidence> {
+  observe({ at, change: { resource, type, object, previous }, by }: ObservedChange): void {
+    if (resource !== 'pods' || !by || !isRemoval(by) || !previous) return;
+    if (previous.metadata.deletionTimestamp !== undefined) return;
+    if (type !== 'DELETED' && object.metadata.deletionTimestamp === undefined) return;
+    // Nobody waits for containers that have ended.
+    if (['Succeeded', 'Failed'].includes(previous.status?.phase)) return;
+    const given = type === 'DELETED' ? 0 : (object.metadata.deletionGracePeriodSeconds ?? 0);
+    const own: number = previous.spec.terminationGracePeriodSeconds ?? defaultSeconds;
+    const nodes = this.#nodesKnown(previous, by, at);
+    const { gracePeriodSeconds } = this.evidence.terms;
+    const allowed = [own, gracePeriodSeconds ?? own, ...this.#policySeconds(previous, by, nodes)];
+    const hasDeadline = nodes.some((node) => node.metadata.annotations?.[deadlineAnnotation]);
+    const isAllowed =
+      allowed.includes(given) || (hasDeadline && given >= 1 && given <= Math.max(...allowed));
+    if (isAllowed) return;
+    const { namespace, name } = previous.metadata;
+    const evidence = `pod ${namespace}/${name} was given ${given} s at ${clockTime(at)}, where ${allowed.join(' or ')} s are promised; run ${by.run}`;
+    this.evidence.report({ invariant: 'grace period', at, evidence });
+  }
+
+  /** The pod's node in all the states that the client may have gone by. */
+  #nodesKnown(pod: KubeObject, by: Call, at: number): readonly KubeObject[] {
+    const { history, apiHistory, terms } = this.evidence;
+    const decidedAt = apiHistory.calls.chainOf(by)[0]?.sentAt ?? by.sentAt;
+    const known = apiHistory.known.inTurnUpTo(by.run, 'nodes', decidedAt);
+    const from = Math.min(known, decidedAt - terms.cacheAgeMsMax);
+    const states = history.during(history.node(pod.spec.nodeName ?? ''), from, at);
+    return states.flatMap(({ object }) => object ?? []);
+  }
+
+  #policySeconds(pod: KubeObject, by: Call, nodes: readonly KubeObject[]): readonly number[] {
+    const { policies, apiHistory } = this.evidence;
+    const decidedAt = apiHistory.calls.chainOf(by)[0]?.sentAt ?? by.sentAt;
+    return nodes.flatMap((node) =>
+      noExecuteTaints(node)
+        .flatMap((taint) => policies.inForce(by.run, decidedAt, { pod, node, taint }))
+        .flatMap(({ gracePeriodSeconds }) => gracePeriodSeconds ?? []),
+    );
+  }
+}
+
+/** Changes of health that the budget's status may not show yet. */
+const statusLagMs = 1000;
+
+/** Whether the budget is one for this pod. */
+export function selectedBy(budget: KubeObject, pod: KubeObject): boolean {
+  return isSelected(budget.spec.selector, pod);
+}
+
+/**
+ * With mode `evict`, no eviction takes the healthy pods of a budget below what it needs. Counted from
+ * the pods themselves, not from the budget's status, which follows after a moment.
+ */
+export class BudgetChecker extends Checker<Evidence> {
+  /** When the health of a pod last changed but by an eviction, by namespace. */
+  readonly #shakenAt = new Map<string, number>();
+
+  observe({ at, change, by }: ObservedChange): void {
+    const { resource, object, previous, type } = change;
+    const { namespace = '' } = object.metadata;
+    const shakes = resource === 'pods' || resource === 'poddisruptionbudgets';
+    if (!shakes || (resource !== 'pods' && by)) return;
+    const healthyAfter = type !== 'DELETED' && resource === 'pods' && isHealthy(object);
+    const healthyBefore = resource === 'pods' && previous !== null && isHealthy(previous);
+    const isEviction = by !== null && isRemoval(by) && healthyBefore && !healthyAfter;
+    const asks = isEviction && previous && this.#asksBudgets(at, previous, by);
+    if (asks) this.#judge(at, previous);
+    const isSpec =
+      resource !== 'pods' && previous?.metadata.generation !== object.metadata.generation;
+    if (!asks && (isSpec || healthyBefore !== healthyAfter)) this.#shakenAt.set(namespace, at);
+  }
+
+  /** Whether each taint that the client may have gone by lets its pods go by the budgets only. */
+  #asksBudgets(at: number, pod: KubeObject, { run, sentAt }: Call): boolean {
+    const { history, terms, apiHistory, policies } = this.evidence;
+    if (terms.policies.length === 0 && !terms.clusterPolicies) return terms.mode === 'evict';
+    const known = apiHistory.known.inTurnUpTo(run, 'nodes', sentAt);
+    const states = history.during(history.node(pod.spec.nodeName ?? ''), known, at);
+    return states.every(({ object: node }) =>
+      noExecuteTaints(node)
+        .flatMap((taint) => policies.inForce(run, sentAt, { pod, node, taint }))
+        .every(({ mode }) => mode === 'evict'),
+    );
+  }
+
+  #judge(at: number, pod: KubeObject): void {
+    const { report } = this.evidence;
+    const { namespace = '', name } = pod.metadata;
+    if (at - (this.#shakenAt.get(namespace) ?? 0) < statusLagMs) return;
+    for (const budget of this.evidence.api.list('poddisruptionbudgets', namespace)) {
+      if (!selectedBy(budget, pod)) continue;
+      const pods = this.evidence.api.list('pods', namespace);
+      const left = pods.filter((one) => selectedBy(budget, one) && isHealthy(one)).length;
+      const { desiredHealthy = 0 } = budget.status ?? {};
+      if (left >= desiredHealthy) continue;
+      const evidence = `pod ${namespace}/${name} left ${left} healthy pods where budget ${budget.metadata.name} needs ${desiredHealthy}`;
+      report({ invariant: 'budget overdrawn', at, evidence });
+    }
+  }
+}
+
+function isHealthy(pod: KubeObject): boolean {
+  return isReady(pod) && !isTerminating(pod);
 }

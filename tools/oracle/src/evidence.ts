@@ -1,11 +1,10 @@
-// What the checkers of a client that evicts pods look at.
+// The base of all checkers, and the evidence by which those of evictions judge.
 import type { ClusterApi } from '@taintmgr/sim-cluster';
 import type { ApiHistory } from './api-history.ts';
 import type { DrainMarks } from './drain-marks.ts';
 import type { ObjectHistory } from './object-history.ts';
-import type { PauseHistory } from './pause-history.ts';
-import type { Pauses } from './pauses.ts';
-import type { PolicyHistory } from './policy-history.ts';
+import type { PauseHistory, Pauses } from './pauses.ts';
+import type { PolicyHistory } from './policies.ts';
 import type { TaintStarts } from './taint-starts.ts';
 import type { Terms, Violation } from './terms.ts';
 
@@ -23,4 +22,13 @@ export interface Evidence {
   readonly drains: DrainMarks;
   readonly policies: PolicyHistory;
   readonly report: (violation: Violation) => void;
+}
+
+/** One checker of promises: it judges by the evidence that all of them share. */
+export class Checker<E> {
+  protected readonly evidence: E;
+
+  constructor(evidence: E) {
+    this.evidence = evidence;
+  }
 }

@@ -2,13 +2,12 @@
 
 import type { KubeObject } from '@taintmgr/sim-cluster';
 import type { Call } from './call.ts';
-import { Checker } from './checker.ts';
-import type { Evidence } from './evidence.ts';
+import { Checker, type Evidence } from './evidence.ts';
 import type { ObservedChange, State } from './object-history.ts';
-import { givenBack } from './pause-history.ts';
+import { isHandedOver } from './objects.ts';
+import { givenBack } from './pauses.ts';
 import { type NoExecuteTaint, noExecuteTaints, toleratedMs } from './taint-rule.ts';
 import { keptStarts, speaksOfPresentTaints } from './taint-starts.ts';
-import { isHandedOver } from './takeover/handed-over.ts';
 import { clockTime } from './terms.ts';
 
 /** Within this time of a change it is written down. */

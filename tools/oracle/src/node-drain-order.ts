@@ -1,6 +1,6 @@
 // Judges in which order a client that carries out NodeDrains goes, and what it waits for.
 import type { ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
-import { marksOf } from './node-drain-marks.ts';
+import { marksOf } from './drain-marks.ts';
 
 const minute = 60_000;
 /** What a client may not have heard of yet. */

@@ -3,7 +3,7 @@
 import type { ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
 import { ApiHistory } from './api-history.ts';
 import type { Call } from './call.ts';
-import { isAtWork, marksOf } from './node-drain-marks.ts';
+import { isAtWork, marksOf } from './drain-marks.ts';
 import { isToGo, NodeDrainOrder } from './node-drain-order.ts';
 import { ObjectHistory, type ObservedChange } from './object-history.ts';
 import type { Violation } from './terms.ts';

@@ -59,3 +59,8 @@ function meets(label: string | undefined, { operator, values = [] }: Expression)
       return operator === 'DoesNotExist' && label === undefined;
   }
 }
+
+/** Whether pods of this namespace are decided about by the client; of one that is gone they are not. */
+export function isHandedOver(namespace: KubeObject | null): boolean {
+  return namespace?.metadata.labels?.['taintmgr.dev/takeover'] === 'enabled';
+}

@@ -1,14 +1,12 @@
 import type { KubeObject } from '@taintmgr/sim-cluster';
-import { selectedBy } from './budgets.ts';
-import { Checker } from './checker.ts';
-import type { Evidence } from './evidence.ts';
-import { isSurelyLate, latestBinding } from './lateness.ts';
+import { selectedBy } from './evictions.ts';
+import { Checker, type Evidence } from './evidence.ts';
 import { readinessOf } from './lifecycle/node-rule.ts';
 import { zoneOf } from './lifecycle/zones.ts';
 import type { State } from './object-history.ts';
+import { isHandedOver } from './objects.ts';
 import { endOfSecond, type NoExecuteTaint, noExecuteTaints, toleratedMs } from './taint-rule.ts';
-import { keptStarts, taintsWrittenAt } from './taint-starts.ts';
-import { isHandedOver } from './takeover/handed-over.ts';
+import { isSurelyLate, keptStarts, latestBinding, taintsWrittenAt } from './taint-starts.ts';
 import { clockTime, policyFor } from './terms.ts';
 
 /**

@@ -3,18 +3,18 @@ import { ApiHistory } from '../api-history.ts';
 import { ObjectHistory } from '../object-history.ts';
 import type { Violation } from '../terms.ts';
 import type { LifecycleEvidence } from './evidence.ts';
-import { FalseAlarmChecker } from './false-alarms.ts';
-import { ForeignFieldChecker } from './foreign-fields.ts';
 import { Heartbeats } from './heartbeats.ts';
-import { LastingFaultChecker } from './lasting-faults.ts';
-import { LastingRuleChecker } from './lasting-rules.ts';
+import {
+  FalseAlarmChecker,
+  ForeignFieldChecker,
+  LastingFaultChecker,
+  UnknownConditionChecker,
+  UnmarkedPodChecker,
+} from './node-status.ts';
 import { RuleHistory } from './rule-history.ts';
-import { RuleTaintChecker } from './rule-taints.ts';
-import { TaintRateChecker } from './taint-rate.ts';
+import { LastingRuleChecker, RuleTaintChecker } from './rule-taints.ts';
+import { TaintRateChecker, WaitingNodeChecker } from './taint-rate.ts';
 import type { LifecycleTerms } from './terms.ts';
-import { UnknownConditionChecker } from './unknown-conditions.ts';
-import { UnmarkedPodChecker } from './unmarked-pods.ts';
-import { WaitingNodeChecker } from './waiting-nodes.ts';
 import { Zones } from './zones.ts';
 
 /**

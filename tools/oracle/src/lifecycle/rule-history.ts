@@ -3,7 +3,7 @@
 import type { ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
 import type { ApiHistory } from '../api-history.ts';
 import { conditionOf } from '../objects.ts';
-import { hasLabels, millisOf } from '../policy-rule.ts';
+import { hasLabels, millisOf } from '../policies.ts';
 import { StoredSets } from '../stored-sets.ts';
 
 /** A rule as it stands in the API; its selector names labels and their values. */

@@ -1,9 +1,9 @@
 // The checker of pods that kube-controller-manager was kept from deleting.
 import type { ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
 import type { ApiHistory } from '../api-history.ts';
+import { isHandedOver } from '../objects.ts';
 import { noExecuteTaints, toleratedMs } from '../taint-rule.ts';
 import { clockTime, type Violation } from '../terms.ts';
-import { isHandedOver } from './handed-over.ts';
 import type { TakeoverHistory } from './takeover-history.ts';
 import { placeOf } from './unheard-nodes.ts';
 import { isMark, nameOf, type VetoChecker } from './vetoes.ts';

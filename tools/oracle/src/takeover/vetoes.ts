@@ -7,8 +7,8 @@ import type {
   KubeObject,
   ResponseSink,
 } from '@taintmgr/sim-cluster';
+import { isHandedOver } from '../objects.ts';
 import { clockTime, type Violation } from '../terms.ts';
-import { isHandedOver } from './handed-over.ts';
 import type { PolicyName, TakeoverHistory } from './takeover-history.ts';
 import { placeOf } from './unheard-nodes.ts';
 

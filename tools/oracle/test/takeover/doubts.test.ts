@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { TakeoverCheckers } from '../src/takeover/takeover-checkers.ts';
-import { Scenario } from './world/lifecycle-scenario.ts';
-import { group, installOwnKinds } from './world/own-kinds.ts';
+import { TakeoverCheckers } from '../../src/takeover/takeover-checkers.ts';
+import { Scenario } from '../world/lifecycle-scenario.ts';
+import { group, installOwnKinds } from '../world/own-kinds.ts';
 
 // Whether a client holds readiness when nodes fall silent, beside a kube-controller-manager that does not.
 

@@ -8,9 +8,9 @@ import {
   seededRandom,
   VirtualClock,
 } from '@taintmgr/sim-cluster';
-import { ApiHistory } from '../src/api-history.ts';
-import { TakeoverCheckers } from '../src/takeover/takeover-checkers.ts';
-import { group, installOwnKinds } from './world/own-kinds.ts';
+import { ApiHistory } from '../../src/api-history.ts';
+import { TakeoverCheckers } from '../../src/takeover/takeover-checkers.ts';
+import { group, installOwnKinds } from '../world/own-kinds.ts';
 
 // What the checkers find of a client that decides beside a kube-controller-manager which evicts too.
 
