@@ -20,7 +20,7 @@ const coreTests = 'packages/core/test';
 
 const [name = '', ...args] = process.argv.slice(2);
 /** What `npm run bench` runs; `npm run bench -- NAME...` runs these only. */
-const benches = ['engine', 'lifecycle', 'cluster', 'controller'];
+const benches = ['engine', 'controller'];
 const benchFolder = 'tools/workbench/src/bench';
 
 /** What `npm run test:node` runs; `npm run test:node -- FILE...` runs these only. */

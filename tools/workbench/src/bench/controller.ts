@@ -8,7 +8,6 @@
 // profile of each goes.
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { Child, measured, type Usage } from './child.ts';
 import type { Recorded, Served } from './eviction-server.ts';
 import {
   bare,
@@ -21,7 +20,7 @@ import {
   protobuf,
   source,
 } from './evictor-processes.ts';
-import { mega, printTable, short } from './measure.ts';
+import { Child, measured, mega, printTable, short, type Usage } from './measure.ts';
 
 const { values } = parseArgs({
   options: {

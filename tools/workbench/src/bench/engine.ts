@@ -1,8 +1,8 @@
 // Decisions and memory of the engine, beside a twin that keeps whole objects in a Map and a
 // setTimeout for each pod. npm run bench -- engine
 import { createEngine, type Engine, type Pod, parseTaint } from '@taintmgr/core';
+import { makePod, nodeNames } from './cluster-objects.ts';
 import { bytesOf, contend, inProcess, nanosOf, printTable, short } from './measure.ts';
-import { makePod, nodeNames } from './pods.ts';
 
 const sizes = [1_000, 100_000, 1_000_000];
 const warmUp = 5_000;

@@ -1,7 +1,7 @@
 // The processes that controller.ts and real.ts compare: the ways to evict of evictors.ts, the
 // controller as it is shipped, and programs of others.
 import { spawnSync } from 'node:child_process';
-import { Child, ForeignChild, measured } from './child.ts';
+import { Child, ForeignChild, measured } from './measure.ts';
 
 /** A way to evict: it begins with the kubeconfig, and is ready when it waits for taints. */
 export interface Evictor {

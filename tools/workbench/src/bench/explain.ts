@@ -9,9 +9,8 @@ import { loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import { Child } from './child.ts';
 import type { Served } from './explain-server.ts';
-import { printTable } from './measure.ts';
+import { Child, printTable } from './measure.ts';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const app = join(root, 'apps/kubectl-taintmgr');

@@ -8,8 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { freePort } from '@taintmgr/controller/test/harness/free-port.ts';
 import { node } from '@taintmgr/sim-cluster';
-import { Child, measured } from './child.ts';
-import { mega, printTable } from './measure.ts';
+import { Child, measured, mega, printTable } from './measure.ts';
 import { createApi, serveApi } from './served-api.ts';
 
 const source = ['-C', '@taintmgr/source'];

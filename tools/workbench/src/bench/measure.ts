@@ -1,5 +1,8 @@
-// Measures how long something takes and what it holds.
-import { spawnSync } from 'node:child_process';
+// Measures how long something takes and what it holds, here or in a process of its own.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createInterface, type Interface } from 'node:readline';
 
 /** Nanoseconds that `work` takes, the best of `rounds`. */
 export function nanosOf(rounds: number, work: () => void): number {
@@ -76,4 +79,116 @@ export function printTable(head: readonly string[], rows: readonly (readonly str
     process.stdout.write(`${cells.join('   ')}\n`);
   }
   process.stdout.write('\n');
+}
+
+/** What a process has used since it began; memory at its largest. */
+export interface Usage {
+  readonly cpuMs: number;
+  readonly rssBytes: number;
+}
+
+/** Linux knows it of every process; elsewhere the process itself has to tell. */
+const isKnown = process.platform === 'linux';
+/** What a process is to be started with whose usage is asked for: nothing, where that changes nothing. */
+export const measured: readonly string[] = isKnown
+  ? []
+  : ['--import', `${import.meta.dirname}/usage.mjs`];
+/** USER_HZ, which is the same on all that Node runs on. */
+const ticksPerSecond = 100;
+
+const lastLinesMax = 20;
+
+/** A process that is measured, or serves those that are. */
+export class Child {
+  readonly #child: ChildProcess;
+  readonly #out: Interface;
+  readonly #err: Interface;
+  /** The last lines of its stderr. */
+  readonly #lastLines: string[] = [];
+
+  /** Runs Node. What it says on stderr is passed on only where it ends too early. */
+  constructor(...command: readonly string[]) {
+    this.#child = this.start(command);
+    const { stdout, stderr } = this.#child;
+    if (!stdout || !stderr) throw new Error('no output');
+    this.#out = createInterface(stdout);
+    this.#err = createInterface(stderr);
+    this.#err.on('line', (line) => {
+      this.#lastLines.push(line);
+      if (this.#lastLines.length > lastLinesMax) this.#lastLines.shift();
+    });
+  }
+
+  protected start(command: readonly string[]): ChildProcess {
+    const channel = isKnown ? [] : (['ipc'] as const);
+    return spawn(process.execPath, command, { stdio: ['pipe', 'pipe', 'pipe', ...channel] });
+  }
+
+  /** The next line on stdout, which is JSON. */
+  async next<T>(): Promise<T> {
+    const [line] = await this.#unlessItEnds(once(this.#out, 'line'));
+    return JSON.parse(line);
+  }
+
+  /** Resolves when it has said all of these on stderr. */
+  async said(...texts: readonly string[]): Promise<void> {
+    const left = new Set(texts);
+    const heard = new Promise<void>((resolve) => {
+      this.#err.on('line', (line) => {
+        for (const text of left) if (line.includes(text)) left.delete(text);
+        if (left.size === 0) resolve();
+      });
+    });
+    await this.#unlessItEnds(heard);
+  }
+
+  /** What it has used so far; it was started with `measured`. */
+  async usage(): Promise<Usage> {
+    if (isKnown && this.#child.pid !== undefined) return usageOf(this.#child.pid);
+    const answer = once(this.#child, 'message');
+    this.#child.send('usage');
+    const [{ cpuMs, peakBytes }] = await this.#unlessItEnds(answer);
+    return { cpuMs, rssBytes: peakBytes };
+  }
+
+  proceed(): void {
+    this.#child.stdin?.write('\n');
+  }
+
+  async end(): Promise<void> {
+    // One that has ended by itself says so no more.
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const ended = once(this.#child, 'close');
+    this.#child.stdin?.end();
+    this.#child.kill();
+    await ended;
+  }
+
+  #unlessItEnds<T>(wanted: Promise<T>): Promise<T> {
+    const ended = once(this.#child, 'close').then(([code]) => {
+      const said = this.#lastLines.join('\n');
+      throw new Error(`it ended too early, with code ${code}, and said:\n${said}`);
+    });
+    return Promise.race([wanted, ended]);
+  }
+}
+
+/** A program that is not Node; what it has used is known on Linux only. */
+export class ForeignChild extends Child {
+  protected override start([program = '', ...args]: readonly string[]): ChildProcess {
+    return spawn(program, args, { stdio: 'pipe' });
+  }
+}
+
+/** By what Linux has on record, whole with all its threads. */
+export function usageOf(pid: number): Usage {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const [, peakKilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(status) ?? [];
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The name before them may hold anything; user and system are the 12th and 13th after it.
+  const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14).map(Number);
+  return {
+    cpuMs: (((user ?? Number.NaN) + (system ?? Number.NaN)) * 1000) / ticksPerSecond,
+    rssBytes: Number(peakKilobytes) * 1024,
+  };
 }

@@ -1,12 +1,15 @@
-// The same as controller.ts on a real API server, which has to be empty and is emptied: nodes and
+// The bench controller.ts on a real API server, which has to be empty and is emptied: nodes and
 // pods are made, all nodes are tainted at once, and what is deleted stays, since no kubelet is there.
 // node -C @taintmgr/source tools/workbench/src/bench/real.ts --kubeconfig FILE, --pods 2000,
 // --rounds 1, --only 'bare request loop;...'; programs of others by --peer 'TITLE=COMMAND ...' with
 // --peer-says, words that they write to stderr once they are ready, and --server PID of the API
-// server on this machine. docs/decisions/requests-of-a-mass-eviction.md says how one was made.
+// server on this machine. docs/kubernetes-tests.md says which one will do.
+import http2 from 'node:http2';
 import { loadavg } from 'node:os';
+import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
-import { type Child, usageOf } from './child.ts';
+import { loadKubeconfig } from '@taintmgr/k8s-adapter';
+import { nodeNames, nodeObjects, noExecute, podObject, podPath } from './cluster-objects.ts';
 import {
   bare,
   buildController,
@@ -18,8 +21,214 @@ import {
   peer,
   protobuf,
 } from './evictor-processes.ts';
-import { mega, printTable, short } from './measure.ts';
-import { type Gone, RealCluster } from './real-cluster.ts';
+import { type Child, mega, printTable, short, usageOf } from './measure.ts';
+
+// A real API server that bench/real.ts fills with nodes and pods, and what is asked of it meanwhile.
+// It has to be one without nodes: the namespaces of the bench are emptied.
+
+/** What came of a taint on all nodes. */
+interface Gone {
+  /** When the first and the last pod began to terminate, after the first node was tainted. */
+  readonly firstMs: number;
+  readonly lastMs: number;
+  /** How many requests the server answered until then, by verb and resource, e.g. `PATCH pods`. */
+  readonly requests: Readonly<Record<string, number>>;
+}
+
+/** Metadata only: the server writes less, and this process reads less. */
+const metadataOnly = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+const watchedMetadata = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+/** What fills and empties the cluster sends so many requests at once. */
+const atOnce = 16;
+/** After so long without a pod that begins to terminate nothing more is waited for. */
+const quietMsMax = 60_000;
+
+interface Named {
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+}
+
+/** Nodes and pods on a real API server without kubelets: a pod that is deleted stays, and terminates. */
+class RealCluster {
+  readonly #session: http2.ClientHttp2Session;
+  readonly #headers: http2.OutgoingHttpHeaders;
+  #nodes: readonly string[] = [];
+  /** Their paths. */
+  #namespaces: readonly string[] = [];
+
+  private constructor(session: http2.ClientHttp2Session, headers: http2.OutgoingHttpHeaders) {
+    this.#session = session;
+    this.#headers = headers;
+  }
+
+  /** Throws where the cluster has nodes already: it may be somebody's. */
+  static async open(kubeconfig: string): Promise<RealCluster> {
+    const { access } = await loadKubeconfig({ kubeconfig });
+    const { headers, tls } = await access.authorize();
+    const session = http2.connect(access.server, { ...tls, ALPNProtocols: ['h2'] });
+    const cluster = new RealCluster(session, headers);
+    const nodes = await cluster.#names('/api/v1/nodes');
+    if (nodes.length === 0) return cluster;
+    session.close();
+    throw new Error(
+      `${access.server} has nodes (${nodes[0]}, ...): this bench wants an empty cluster`,
+    );
+  }
+
+  async fill(count: number): Promise<void> {
+    const paths = Array.from({ length: count }, (_, index) => podPath(index));
+    this.#nodes = nodeNames(count);
+    this.#namespaces = [...new Set(paths.map(namespacePath))];
+    await this.#each(this.#namespaces, async (path) => {
+      const name = path.slice(path.lastIndexOf('/') + 1);
+      await this.#create('/api/v1/namespaces', { metadata: { name } });
+      await this.#create(`${path}/serviceaccounts`, { metadata: { name: 'default' } });
+    });
+    await this.#each(nodeObjects(count), (node) => this.#create('/api/v1/nodes', node));
+    const type = 'application/strategic-merge-patch+json';
+    await this.#each([...paths.entries()], async ([index, path]) => {
+      const pod = podObject(index);
+      await this.#create(`${namespacePath(path)}/pods`, pod);
+      const body = { status: Reflect.get(pod, 'status') };
+      await this.#send('PATCH', `${path}/status`, { type, body });
+    });
+  }
+
+  /** Taints all nodes, and resolves when all pods terminate; throws where they do not. */
+  async evictAll(count: number): Promise<Gone> {
+    const { metadata } = JSON.parse(await this.#send('GET', '/api/v1/pods?limit=1'));
+    const before = await this.#requests();
+    const start = performance.now();
+    const gone = this.#watchGone(metadata.resourceVersion, count, start);
+    const body = { spec: { taints: [noExecute('maintenance')] } };
+    const type = 'application/merge-patch+json';
+    const tainted = this.#each(this.#nodes, (name) => {
+      return this.#send('PATCH', `/api/v1/nodes/${name}`, { type, body });
+    });
+    const [[firstMs, lastMs]] = await Promise.all([gone, tainted]);
+    const after = await this.#requests();
+    const asked = [...after].map(([what, n]) => [what, n - (before.get(what) ?? 0)] as const);
+    const requests = Object.fromEntries(
+      asked.filter(([what, n]) => n > 0 && what !== 'PATCH nodes'),
+    );
+    return { firstMs, lastMs, requests };
+  }
+
+  /** Its nodes, pods and Events go; the namespaces stay. */
+  async empty(): Promise<void> {
+    await this.#each(this.#namespaces, async (path) => {
+      for (const kind of ['pods', 'events']) {
+        await this.#send('DELETE', `${path}/${kind}?gracePeriodSeconds=0`);
+      }
+    });
+    await this.#each(this.#nodes, (name) => this.#send('DELETE', `/api/v1/nodes/${name}`));
+  }
+
+  close(): void {
+    this.#session.close();
+  }
+
+  /**
+   * When the first and the last of so many pods began to terminate. An API server ends the watch of
+   * whoever is slower than it for a while, as this process may be: it goes on where it was.
+   */
+  async #watchGone(from: string, count: number, start: number): Promise<[number, number]> {
+    const seen = new Set<string>();
+    let [firstMs, lastMs, version] = [0, 0, from];
+    while (seen.size < count) {
+      const path = `/api/v1/pods?watch=true&resourceVersion=${version}`;
+      const stream = this.#open('GET', path, { accept: watchedMetadata });
+      stream.setTimeout(quietMsMax, () => stream.destroy(new Error(whatIsLeft(seen.size, count))));
+      for await (const line of createInterface(stream)) {
+        const { type, object } = JSON.parse(line);
+        if (type === 'ERROR') throw new Error(`the watch of pods says: ${line}`);
+        const { uid, deletionTimestamp, resourceVersion } = object.metadata;
+        version = resourceVersion;
+        if (!deletionTimestamp || seen.has(uid)) continue;
+        seen.add(uid);
+        lastMs = performance.now() - start;
+        if (seen.size === 1) firstMs = lastMs;
+        if (seen.size >= count) break;
+      }
+      stream.close();
+    }
+    return [firstMs, lastMs];
+  }
+
+  /** As the server counts them; none where it does not. */
+  async #requests(): Promise<Map<string, number>> {
+    const counts = new Map<string, number>();
+    const text = await this.#send('GET', '/metrics', { allowed: 404 });
+    for (const line of text.split('\n')) {
+      if (!line.startsWith('apiserver_request_total{')) continue;
+      const [verb, resource] = ['verb', 'resource'].map(
+        (label) => new RegExp(`[{,]${label}="([^"]*)"`).exec(line)?.[1],
+      );
+      const what = `${verb} ${resource}`;
+      counts.set(what, (counts.get(what) ?? 0) + Number(line.slice(line.lastIndexOf(' '))));
+    }
+    return counts;
+  }
+
+  async #names(path: string): Promise<string[]> {
+    const { items } = JSON.parse(await this.#send('GET', path, { accept: metadataOnly }));
+    return (items ?? []).map(({ metadata }: Named) => metadata.name);
+  }
+
+  /** What is there already is left as it is. */
+  async #create(path: string, body: object): Promise<void> {
+    await this.#send('POST', path, { body, allowed: 409 });
+  }
+
+  async #send(
+    method: string,
+    path: string,
+    {
+      type = 'application/json',
+      accept = 'application/json',
+      body,
+      allowed = 0,
+    }: { type?: string; accept?: string; body?: object | undefined; allowed?: number } = {},
+  ): Promise<string> {
+    const stream = this.#open(method, path, { 'content-type': type, accept }, body !== undefined);
+    let [status, text] = [0, ''];
+    stream.once('response', (head) => {
+      status = Number(head[':status']);
+    });
+    if (body !== undefined) stream.end(JSON.stringify(body));
+    for await (const chunk of stream) text += chunk;
+    if (status >= 300 && status !== allowed)
+      throw new Error(`${method} ${path}: ${status} ${text.slice(0, 300)}`);
+    return text;
+  }
+
+  #open(
+    method: string,
+    path: string,
+    headers: http2.OutgoingHttpHeaders,
+    hasBody = false,
+  ): http2.ClientHttp2Stream {
+    const head = { ...this.#headers, ...headers, ':method': method, ':path': path };
+    return this.#session.request(head, { endStream: !hasBody }).setEncoding('utf8');
+  }
+
+  async #each<T>(all: readonly T[], work: (one: T) => Promise<unknown>): Promise<void> {
+    const rest = all.values();
+    await Promise.all(
+      Array.from({ length: atOnce }, async () => {
+        for (const one of rest) await work(one);
+      }),
+    );
+  }
+}
+
+function whatIsLeft(gone: number, count: number): string {
+  return `${gone} of ${count} pods are gone, and no more for a minute`;
+}
+
+/** Of the path of a pod. */
+function namespacePath(path: string): string {
+  return path.slice(0, path.indexOf('/pods/'));
+}
 
 interface Row extends Gone {
   readonly cpuMs: number;
