@@ -17,9 +17,8 @@ import {
 } from '../apps/kubectl-taintmgr/scripts/platforms.ts';
 import manifest from '../packages/core/package.json' with { type: 'json' };
 import { nodeLicense } from './node-programs.ts';
-import { bundledPackages, programs } from './release/bundled.ts';
-import { licenseFaults, noticesOf } from './release/licenses.ts';
-import { writeTarball } from './release/tarball.ts';
+import { writeTarball } from './release/artifacts.ts';
+import { bundledPackages, licenseFaults, noticesOf, programs } from './release/bundled.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 

@@ -5,16 +5,149 @@
 //   npm run release -- --dry-run --programs none && npm run install:check
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import manifest from '../packages/core/package.json' with { type: 'json' };
+import { list } from 'tar';
 import { startEmbedded, topologies } from '../packages/sim-cluster/src/index.ts';
-import { lateModules, webModules } from './install-check/loaded-modules.ts';
-import { type Registry, startRegistry } from './install-check/registry.ts';
+
+interface Registry {
+  /** `http://127.0.0.1:PORT/` */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+}
+
+async function startRegistry(folder: string): Promise<Registry> {
+  const files = readdirSync(folder).filter((file) => /^taintmgr-.+-\d.*\.tgz$/.test(file));
+  const packages = new Map<string, { readonly file: string; readonly manifest: Manifest }>();
+  for (const file of files) {
+    const manifest = await manifestOf(join(folder, file));
+    packages.set(manifest.name, { file, manifest });
+  }
+  const server = createServer((request, response) => {
+    const path = decodeURIComponent(request.url ?? '/').slice(1);
+    if (files.includes(path)) {
+      response.end(readFileSync(join(folder, path)));
+      return;
+    }
+    const found = packages.get(path);
+    response.setHeader('content-type', 'application/json');
+    response.statusCode = found ? 200 : 404;
+    const host = `http://${request.headers.host}`;
+    response.end(JSON.stringify(found ? packumentOf(folder, found, host) : { error: 'not found' }));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    stop: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function manifestOf(tarball: string): Promise<Manifest> {
+  let text = '';
+  await list({
+    file: tarball,
+    filter: (path) => path === 'package/package.json',
+    onReadEntry: (entry) => {
+      entry.on('data', (chunk) => {
+        text += chunk;
+      });
+    },
+  });
+  return JSON.parse(text);
+}
+
+/** What registries say of a package: its versions, and where each is. */
+function packumentOf(
+  folder: string,
+  { file, manifest }: { readonly file: string; readonly manifest: Manifest },
+  host: string,
+): object {
+  const { name, version } = manifest;
+  const content = readFileSync(join(folder, file));
+  const dist = {
+    tarball: `${host}/${file}`,
+    shasum: createHash('sha1').update(content).digest('hex'),
+    integrity: `sha512-${createHash('sha512').update(content).digest('base64')}`,
+  };
+  const versions = { [version]: { ...manifest, dist } };
+  return { name, 'dist-tags': { latest: version }, versions };
+}
+
+// Which of Node's own modules a program loads: after it has set flags of V8, which then has to compile them
+// anew, and those that nobody asked for.
+const watching = `
+const v8 = require('node:v8');
+const { setFlagsFromString } = v8;
+let before = Infinity;
+v8.setFlagsFromString = (flag) => {
+  before = Math.min(before, process.moduleLoadList.length);
+  setFlagsFromString(flag);
+};
+process.on('exit', () => {
+  const { moduleLoadList: all } = process;
+  require('node:fs').writeFileSync(__filename + '.json', JSON.stringify({ all, late: all.slice(before) }));
+});
+`;
+
+interface Loaded {
+  readonly all: readonly string[];
+  readonly late: readonly string[];
+}
+
+/** Those that came after the flags, as `NativeModule os`; `run` starts the program with these arguments of Node. */
+async function lateModules(folder: string, run: Run): Promise<readonly string[]> {
+  const { late } = await loadedBy(folder, run);
+  // Those that are Node's own business come with streams, and are small.
+  return late.filter((name) => /^NativeModule (?!internal\/)/.test(name));
+}
+
+/** What Node has for the web, which takes 14 MB and comes with `import` of its module for HTTP, used or not. */
+async function webModules(folder: string, run: Run): Promise<readonly string[]> {
+  const { all } = await loadedBy(folder, run);
+  return all.filter((name) => name.includes('undici'));
+}
+
+type Run = (...hook: readonly string[]) => Promise<unknown>;
+
+/** A file is left in the folder. */
+async function loadedBy(folder: string, run: Run): Promise<Loaded> {
+  const hook = join(folder, 'watching.cjs');
+  writeFileSync(hook, watching);
+  await run('--require', hook);
+  return JSON.parse(readFileSync(`${hook}.json`, 'utf8'));
+}
+
+import manifest from '../packages/core/package.json' with { type: 'json' };
+
+// An npm registry on the loopback interface, of the tarballs in a folder and nothing else: what npx, bunx and
+// deno look for by name, as they look for it on the day after a release.
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const release = join(root, 'release');

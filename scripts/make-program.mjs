@@ -27,7 +27,29 @@ import { inject } from 'postject';
 import { build } from 'tsup';
 import { builtPage } from '../packages/page/src/bundled.ts';
 import { fetchNode } from './node-programs.ts';
-import { here, loadsParts } from './program-parts.mjs';
+
+/** Where the program is, wherever a link to it may be. */
+const here =
+  "const programUrl = require('node:url').pathToFileURL(require('node:fs').realpathSync(process.execPath)).href;";
+
+/** `require` of the entry and of parts, which loads parts as well as what Node has. */
+const loadsParts = `
+require = ((own) => {
+  const loaded = new Map();
+  const load = (id) => {
+    if (!id.startsWith('./')) return own(id);
+    const known = loaded.get(id);
+    if (known) return known.exports;
+    const module = { exports: {} };
+    loaded.set(id, module);
+    const source = own('node:sea').getAsset(id.slice(2), 'utf8');
+    const names = ['exports', 'require', 'module'];
+    own('node:vm').compileFunction(source, names, { filename: id })(module.exports, load, module);
+    return module.exports;
+  };
+  return load;
+})(require);
+`;
 
 /** Where the packages are that are imported by name. */
 const packages = fileURLToPath(new URL('../packages/', import.meta.url));

@@ -7,11 +7,9 @@ import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../packages/core/package.json' with { type: 'json' };
 import { artifactTable, readChecksums, sizeText } from './release/artifacts.ts';
-import { checkTag, parseReleaseFlags, type ReleaseFlags } from './release/flags.ts';
-import { checkFolder } from './release/folder.ts';
+import { checkFolder, checkTag, parseReleaseFlags, type ReleaseFlags } from './release/flags.ts';
 import { differences, makeRelease } from './release/make.ts';
-import { type Release, releasePlan } from './release/plan.ts';
-import { askRegistries, publish } from './release/publish.ts';
+import { askRegistries, publish, type Release, releasePlan } from './release/publish.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** A tarball of the core that is larger says that something came in which does not belong there. */

@@ -3,14 +3,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { floorsFaults, guideFaults, withFloors } from './tidy/architecture.ts';
-import { fileList, withoutHead } from './tidy/file-list.ts';
+import { hasDependencies, impure, namesAMachine, tooLong } from './tidy/file-rules.ts';
 import { importsUp } from './tidy/floors.ts';
+import { fileList, withoutHead } from './tidy/heads.ts';
 import { circles } from './tidy/imports.ts';
 import { oldPictures } from './tidy/pictures.ts';
-import { hasDependencies, impure } from './tidy/purity.ts';
-import { namesAMachine, tooLong } from './tidy/texts.ts';
 import { repository, sourcesOf } from './tidy/tree.ts';
-import { replacedPhrases, unusedWords } from './tidy/words.ts';
 
 const checks = [
   tooLong,
@@ -19,8 +17,6 @@ const checks = [
   impure,
   hasDependencies,
   namesAMachine,
-  replacedPhrases,
-  unusedWords,
   withoutHead,
   guideFaults,
   floorsFaults,

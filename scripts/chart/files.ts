@@ -1,8 +1,7 @@
 // Files of the chart that say what its values are: values.yaml, values.schema.json, README.md.
 import configSchema from '../../apps/controller/config.schema.json' with { type: 'json' };
 import { yamlOf } from '../../apps/kubectl-taintmgr/src/render/yaml.ts';
-import type { Field, Schema } from './field.ts';
-import { sections } from './values.ts';
+import { type Field, type Schema, sections } from './values.ts';
 
 const note = 'Made by npm run chart from scripts/chart/values.ts.';
 

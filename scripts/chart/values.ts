@@ -1,17 +1,62 @@
 // The values of the chart: values.yaml, values.schema.json and the table of its README are made of these.
+
+/** One value, or a group of them. */
+export type Field = Value | Group;
+
+/** JSON Schema, draft 7. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+interface Value {
+  readonly kind: 'value';
+  readonly about: string;
+  readonly schema: Schema;
+  readonly initial: unknown;
+}
+
+interface Group {
+  readonly kind: 'group';
+  readonly about: string;
+  readonly fields: Readonly<Record<string, Field>>;
+}
+
+/** A value with any schema. */
+function value(about: string, initial: unknown, schema: Schema): Value {
+  return { kind: 'value', about, initial, schema };
+}
+
+function group(about: string, fields: Readonly<Record<string, Field>>): Group {
+  return { kind: 'group', about, fields };
+}
+
+function flag(about: string, initial: boolean): Value {
+  return value(about, initial, { type: 'boolean' });
+}
+
+/** `pattern` is a regular expression for the whole of it. */
+function text(about: string, initial: string, pattern?: string): Value {
+  return value(about, initial, { type: 'string', ...(pattern && { pattern: `^(${pattern})$` }) });
+}
+
+function choice(about: string, of: readonly [initial: string, ...string[]]): Value {
+  return value(about, of[0], { type: 'string', enum: of });
+}
+
+/** Labels, annotations and the like. */
+function texts(about: string, initial: Readonly<Record<string, string>> = {}): Value {
+  return value(about, initial, { type: 'object', additionalProperties: { type: 'string' } });
+}
+
+/** A list of objects of Kubernetes, which the API server checks. */
+function objects(about: string, initial: readonly object[] = []): Value {
+  return value(about, initial, { type: 'array', items: { type: 'object' } });
+}
+
+/** An object of Kubernetes, which the API server checks; null: what `about` says. */
+function orDefault(about: string, type: 'array' | 'object'): Value {
+  return value(about, null, { type: [type, 'null'] });
+}
+
 import configSchema from '../../apps/controller/config.schema.json' with { type: 'json' };
-import {
-  choice,
-  type Field,
-  flag,
-  group,
-  objects,
-  orDefault,
-  type Schema,
-  text,
-  texts,
-  value,
-} from './field.ts';
 
 const duration = '([0-9]+(\\.[0-9]+)?(ms|s|m|h))+';
 

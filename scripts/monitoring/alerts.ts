@@ -1,7 +1,8 @@
 // The alerts: what fires, when, how urgent it is, and where it is explained. A test plays each of them.
+import { yamlOf } from '../../apps/kubectl-taintmgr/src/render/yaml.ts';
 
 /** One alert, as Prometheus has it. */
-export interface Alert {
+interface Alert {
   /** Its page is docs/alerts/NAME.md. */
   readonly name: string;
   readonly expr: string;
@@ -118,3 +119,40 @@ export const alerts: readonly Alert[] = [
       'The admission policies of takeover are not as they should be: in namespaces that were handed over pods go by its rules again.',
   },
 ];
+
+// The alerts as files: rules of Prometheus, a PrometheusRule of its operator, and what the chart holds.
+const note = '# Made by npm run chart from scripts/monitoring/alerts.ts.\n';
+const pages = 'https://github.com/taintmgr/taintmgr/blob/main/docs/alerts';
+
+/** The one group of rules; `runbooks` is where the pages are. */
+function groups(runbooks: string): object {
+  const rules = alerts.map(({ name, expr, for: after, severity, summary, description }) => ({
+    alert: name,
+    expr,
+    for: after,
+    labels: { severity },
+    annotations: { summary, description, runbook_url: `${runbooks}/${name}.md` },
+  }));
+  return { groups: [{ name: 'taintmgr', rules }] };
+}
+
+/** deploy/monitoring/alerts.yaml, for `rule_files` of Prometheus. */
+export function rulesYaml(): string {
+  return note + yamlOf(groups(pages));
+}
+
+/** deploy/monitoring/prometheus-rule.yaml, for its operator. */
+export function prometheusRuleYaml(): string {
+  const rule = {
+    apiVersion: 'monitoring.coreos.com/v1',
+    kind: 'PrometheusRule',
+    metadata: { name: 'taintmgr', namespace: 'taintmgr-system' },
+    spec: groups(pages),
+  };
+  return note + yamlOf(rule);
+}
+
+/** files/alerts.yaml of the chart, which puts its own address in the place of RUNBOOKS. */
+export function chartRules(): string {
+  return yamlOf(groups('RUNBOOKS'));
+}

@@ -1,6 +1,5 @@
 // docs/reference/events.md and conditions.md: what we write into a cluster for people to read.
 import { code, page, table } from './page.ts';
-import { conditions, drainHolds, events } from './reasons.ts';
 
 /** The page of Events. */
 export function eventsPage(): string {
@@ -34,3 +33,363 @@ export function conditionsPage(): string {
     `## Why a node of a NodeDrain waits\n\n\`status.nodes[].reason\`, with more in \`message\`:\n\n${table(['reason', 'what it means'], holds)}`,
   );
 }
+
+// The Events and conditions that we write, by their reasons: data of the reference. A test finds each reason
+// and each type of a condition that stands in the source, and wants it here.
+interface EventRow {
+  readonly reason: string;
+  readonly type: 'Normal' | 'Warning';
+  /** The kind of the object that it is about. */
+  readonly about: string;
+  readonly by: string;
+  readonly what: string;
+}
+
+const eviction = 'taint-eviction-controller';
+const lifecycle = 'node-lifecycle-controller';
+const pressure = 'node-pressure-controller';
+
+const pressureEvent = (reason: string, what: string): EventRow => {
+  return { reason, type: 'Normal', about: 'Node', by: pressure, what };
+};
+
+/** In the order of the page. */
+export const events: readonly EventRow[] = [
+  {
+    reason: 'TaintManagerEviction',
+    type: 'Normal',
+    about: 'Pod',
+    by: eviction,
+    what: 'The pod is being evicted for a taint, and why; or its eviction was cancelled. As of kube-controller-manager, with the reason added.',
+  },
+  {
+    reason: 'EvictionIntercepted',
+    type: 'Warning',
+    about: 'Pod',
+    by: eviction,
+    what: 'An admission webhook keeps the eviction for itself, with its words: somebody else may move the pod. Again every 5 minutes while it lasts.',
+  },
+  {
+    reason: 'TaintManagerEvictionHeld',
+    type: 'Normal',
+    about: 'Pod',
+    by: `${eviction} with --takeover`,
+    what: 'kube-controller-manager would have deleted the pod, and was refused: who decides, why the pod stays and until when.',
+  },
+  {
+    reason: 'NodeDeadline',
+    type: 'Warning',
+    about: 'Pod',
+    by: eviction,
+    what: 'The pod goes faster, or in spite of budgets, as `taintmgr.dev/deadline` says that its node goes.',
+  },
+  {
+    reason: 'EvictedByOther',
+    type: 'Warning',
+    about: 'Pod',
+    by: eviction,
+    what: 'Another program has marked the pod for deletion by a taint manager.',
+  },
+  {
+    reason: 'LimitTripped',
+    type: 'Warning',
+    about: 'Lease',
+    by: eviction,
+    what: 'A limit has tripped: no more pods go by it until somebody resumes it.',
+  },
+  {
+    reason: 'LimitResumed',
+    type: 'Normal',
+    about: 'Lease',
+    by: eviction,
+    what: 'Somebody has resumed a limit that had tripped.',
+  },
+  {
+    reason: 'VolumesNotDetached',
+    type: 'Warning',
+    about: 'Pod',
+    by: 'node-drain-controller',
+    what: 'The next pod of its StatefulSet waited for volumes as long as it may, and goes although they are not detached.',
+  },
+  {
+    reason: 'RegisteredNode',
+    type: 'Normal',
+    about: 'Node',
+    by: lifecycle,
+    what: 'The controller follows the node from now on.',
+  },
+  {
+    reason: 'RemovingNode',
+    type: 'Normal',
+    about: 'Node',
+    by: lifecycle,
+    what: 'The node is gone.',
+  },
+  {
+    reason: 'NodeNotReady',
+    type: 'Normal',
+    about: 'Node',
+    by: lifecycle,
+    what: 'The node is not ready. For each of its pods the same as a Warning.',
+  },
+  {
+    reason: 'DeletingAllPods',
+    type: 'Normal',
+    about: 'Node',
+    by: `${lifecycle}, legacy mode`,
+    what: 'The pods of a node that is lost are being deleted.',
+  },
+  {
+    reason: 'NodeControllerEviction',
+    type: 'Normal',
+    about: 'Pod',
+    by: `${lifecycle}, legacy mode`,
+    what: 'The pod goes because its node is lost.',
+  },
+  {
+    reason: 'Evicted',
+    type: 'Warning',
+    about: 'Pod',
+    by: pressure,
+    what: 'The pod was evicted because its node ran out of a resource, and how much it used.',
+  },
+  {
+    reason: 'EvictionThresholdMet',
+    type: 'Warning',
+    about: 'Node',
+    by: pressure,
+    what: 'A threshold is met: pods may have to go.',
+  },
+  pressureEvent('NodeHasInsufficientMemory', 'Memory pressure begins.'),
+  pressureEvent('NodeHasSufficientMemory', 'Memory pressure ends.'),
+  pressureEvent('NodeHasDiskPressure', 'Disk pressure begins.'),
+  pressureEvent('NodeHasNoDiskPressure', 'Disk pressure ends.'),
+  pressureEvent('NodeHasInsufficientPID', 'Pressure on process ids begins.'),
+  pressureEvent('NodeHasSufficientPID', 'Pressure on process ids ends.'),
+  {
+    reason: 'LeaderElection',
+    type: 'Normal',
+    about: 'Lease',
+    by: 'the controller',
+    what: 'A replica became leader, or stopped leading.',
+  },
+  {
+    reason: 'ControllersOverlap',
+    type: 'Warning',
+    about: 'Lease',
+    by: 'the controller',
+    what: 'Another program does the same work, or may: what was done about it.',
+  },
+  {
+    reason: 'ClockStepped',
+    type: 'Warning',
+    about: 'Lease',
+    by: 'the controller',
+    what: 'The clock of its machine was set, or the machine was suspended. Deadlines do not go by it.',
+  },
+  {
+    reason: 'ClockSkew',
+    type: 'Warning',
+    about: 'Lease',
+    by: 'the controller',
+    what: "The API server's clock is ahead of the machine's, or behind it, by more than before.",
+  },
+  {
+    reason: 'TakeoverPolicyChanged',
+    type: 'Warning',
+    about: 'ValidatingAdmissionPolicy or its binding',
+    by: 'the controller with --takeover',
+    what: 'An object of takeover was not as it should be, and what was done about it.',
+  },
+];
+
+interface ConditionRow {
+  readonly on: string;
+  readonly type: string;
+  readonly reasons: readonly string[];
+  readonly what: string;
+}
+
+const holds = 'There only while it holds: ';
+const drainPhases = [
+  'Pending',
+  'Running',
+  'Blocked',
+  'Paused',
+  'Drained',
+  'Failed',
+  'TimedOut',
+  'Undoing',
+] as const;
+
+/** In the order of the page. */
+export const conditions: readonly ConditionRow[] = [
+  {
+    on: 'TaintManager',
+    type: 'Leading',
+    reasons: ['Leads', 'Resigned'],
+    what: 'True: the replica that wrote it leads. False: it stopped, and gave the lease back.',
+  },
+  {
+    on: 'TaintManager',
+    type: 'DryRun',
+    reasons: ['NothingIsChanged'],
+    what: `${holds}nothing is changed, and what others evict is compared with what it would have done.`,
+  },
+  {
+    on: 'TaintManager',
+    type: 'StandingBack',
+    reasons: ['ControllersOverlap'],
+    what: `${holds}another program does the same work, and it waits.`,
+  },
+  {
+    on: 'TaintManager',
+    type: 'EvictedByOther',
+    reasons: ['OneNode', 'SeveralNodes'],
+    what: `${holds}pods are marked for deletion by another taint manager. Marks on one node prove nothing, as its kubelet can write them too.`,
+  },
+  {
+    on: 'TaintManager',
+    type: 'Truncated',
+    reasons: ['TooMany'],
+    what: `${holds}lists of the status were longer than there is room for.`,
+  },
+  {
+    on: 'TaintManager',
+    type: 'CacheStale',
+    reasons: ['WatchInterrupted'],
+    what: `${holds}changes of the cluster are not heard of; pods are read again before they go.`,
+  },
+  {
+    on: 'TaintManager',
+    type: 'LastReplica',
+    reasons: ['NoOtherReplicaReady'],
+    what: `${holds}a replica of the controller stays on a node that it is due to leave, as no other one is ready.`,
+  },
+  {
+    on: 'TaintManager',
+    type: 'ClockHeld',
+    reasons: ['ClockUnknown'],
+    what: `${holds}what time it is in the cluster is not known; deadlines are held.`,
+  },
+  {
+    on: 'TaintManager',
+    type: 'ClockSkew',
+    reasons: ['ServerClockAhead', 'ServerClockBehind'],
+    what: `${holds}the API server's clock and that of the replica differ by 2 s or more.`,
+  },
+  {
+    on: 'EvictionPolicy',
+    type: 'InForce',
+    reasons: ['Forbidden'],
+    what: 'False: pods that go by it wait, as the controller may not do what its `action` takes; the message names the right and what gives it.',
+  },
+  {
+    on: 'EvictionPolicy, NodeTaintRule',
+    type: 'InForce',
+    reasons: ['Followed', 'FileCounts', 'CannotBeFollowed', 'ControllerDisabled'],
+    what: 'True: the controller goes by it. False: why not; a file of `--policy` has one of its name, it is wrong, or the controller that it is for does not run.',
+  },
+  {
+    on: 'EvictionPause',
+    type: 'InForce',
+    reasons: ['Holds', 'Over', 'FileCounts', 'CannotBeFollowed', 'ControllerDisabled'],
+    what: 'True: it holds what it is about. False: its time is over, or the controller does not go by it.',
+  },
+  {
+    on: 'EvictionPolicy',
+    type: 'LimitTripped',
+    reasons: ['Tripped'],
+    what: `${holds}a limit of the policy has tripped; the message has the command that resumes it.`,
+  },
+  {
+    on: 'NodeTaintRule',
+    type: 'LimitReached',
+    reasons: ['MaxNodes'],
+    what: `${holds}more nodes would get the taint if \`maxNodes\` let them.`,
+  },
+  {
+    on: 'NodeDrain',
+    type: 'Drained',
+    reasons: [...drainPhases, 'PodsStay'],
+    what: 'True: every node is drained. False, `PodsStay`: every node is drained, and pods that no DaemonSet owns run on there, named in the message. Otherwise False: the reason is its phase, the message what stands in its way.',
+  },
+  {
+    on: 'NodeDrain',
+    type: 'InForce',
+    reasons: ['FileCounts', 'CannotBeFollowed', 'ControllerDisabled'],
+    what: 'False: nothing is done about it, and why.',
+  },
+  {
+    on: 'Node',
+    type: 'MaintenancePlanned, DrainInProgress, Drained',
+    reasons: ['NodeDrain'],
+    what: 'Of a node of a NodeDrain with `nodeConditions: Publish`, as KEP-5683 has them.',
+  },
+  {
+    on: 'Node',
+    type: 'Ready, MemoryPressure, DiskPressure, PIDPressure',
+    reasons: ['NodeStatusUnknown', 'NodeStatusNeverUpdated'],
+    what: 'Unknown: the node is not heard of. As kube-controller-manager writes them.',
+  },
+  {
+    on: 'Node',
+    type: 'taintmgr.dev/MemoryPressure',
+    reasons: ['KubeletHasInsufficientMemory', 'KubeletHasSufficientMemory'],
+    what: 'Of node-pressure-controller. Reasons are those of a kubelet, which overwrites changes to its own conditions.',
+  },
+  {
+    on: 'Node',
+    type: 'taintmgr.dev/DiskPressure',
+    reasons: ['KubeletHasDiskPressure', 'KubeletHasNoDiskPressure'],
+    what: 'The same for disk and inodes.',
+  },
+  {
+    on: 'Node',
+    type: 'taintmgr.dev/PIDPressure',
+    reasons: ['KubeletHasInsufficientPID', 'KubeletHasSufficientPID'],
+    what: 'The same for process ids.',
+  },
+  {
+    on: 'Pod',
+    type: 'DisruptionTarget',
+    reasons: ['DeletionByTaintManager', 'TerminationByKubelet'],
+    what: 'The pod was deleted for a taint; or its node ran out of a resource.',
+  },
+  {
+    on: 'Pod',
+    type: 'Ready',
+    reasons: [],
+    what: 'False: its node is not ready. Reason and message stay as they were.',
+  },
+];
+
+interface HoldRow {
+  readonly reason: string;
+  readonly what: string;
+}
+
+/** Why a node of a NodeDrain waits or has failed: `status.nodes[].reason`. */
+export const drainHolds: readonly HoldRow[] = [
+  {
+    reason: 'AnotherDrain',
+    what: 'Another drain is at work on the node, or somebody else says so.',
+  },
+  { reason: 'NodePaused', what: 'A label or an annotation of the node keeps drains from it.' },
+  { reason: 'PodsRefused', what: 'A pod of it must not go, as the drain is written.' },
+  {
+    reason: 'NotGuarded',
+    what: 'The finalizer that keeps the drain until it is undone could not be set yet.',
+  },
+  {
+    reason: 'OtherEvictors',
+    what: 'The drain has the effect NoExecute, and another controller evicts for it, or may.',
+  },
+  { reason: 'TooManyNodes', what: 'The drain is for more nodes than its status has room for.' },
+  { reason: 'NotCordoned', what: 'Another node of its batch has to be cordoned first.' },
+  { reason: 'OutsideWindow', what: 'No window of the drain is open.' },
+  { reason: 'GateClosed', what: 'A gate of the drain is closed.' },
+  { reason: 'RollingBack', what: 'What an earlier try has set on it is taken back first.' },
+  { reason: 'NodeShutdown', what: 'The node shuts down, and its kubelet ends its pods.' },
+  { reason: 'PodsNotRead', what: 'Its pods are not read yet.' },
+];

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { create } from 'tar';
 
 export interface Artifact {
   /** Its file, below the folder of the release. */
@@ -49,4 +50,16 @@ export function artifactTable(artifacts: readonly Artifact[]): string {
 /** `45.6 MB`, `99.8 kB`: thousands, as registries count. */
 export function sizeText(bytes: number): string {
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+/** The time that npm gives the files of its packages. */
+const mtime = new Date('1985-10-26T08:15:00.000Z');
+
+/** Writes what is in `folder`, by name, into a .tar.gz or .tgz. */
+export async function writeTarball(
+  file: string,
+  folder: string,
+  names: readonly string[],
+): Promise<void> {
+  await create({ file, cwd: folder, gzip: { level: 9 }, portable: true, mtime }, [...names].sort());
 }

@@ -1,8 +1,12 @@
 // Which npm packages a program has in it: what esbuild reads when it bundles the program, and its page.
-import { readFileSync } from 'node:fs';
+
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile } from 'esbuild';
+import satisfies from 'spdx-satisfies';
+import { run } from './run.ts';
 
 /** A package of others, as it is installed here. */
 export interface BundledPackage {
@@ -81,4 +85,152 @@ function packageIn(folder: string): BundledPackage {
     readFileSync(join(root, folder, 'package.json'), 'utf8'),
   );
   return { name, version, license: String(license ?? 'none'), folder: join(root, folder) };
+}
+
+/** SPDX identifiers of licenses under which a program under Apache-2.0 may pass on what it has in it. */
+const allowedLicenses: readonly string[] = [
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'CC0-1.0',
+  'ISC',
+  'MIT',
+  'Unlicense',
+];
+
+/** One line for each package whose license is not allowed, or is none that SPDX knows. */
+export function licenseFaults(packages: readonly BundledPackage[]): readonly string[] {
+  return packages
+    .filter(({ license }) => !isAllowed(license))
+    .map(
+      ({ name, version, license }) =>
+        `${name} ${version}: license "${license}", want one of ${allowedLicenses.join(', ')}`,
+    );
+}
+
+function isAllowed(license: string): boolean {
+  try {
+    return satisfies(license, [...allowedLicenses]);
+  } catch {
+    // It is no SPDX expression.
+    return false;
+  }
+}
+
+/** The text that a program comes with: each package in it, with its license as the package has it. */
+export function noticesOf(packages: readonly BundledPackage[]): string {
+  const head =
+    'This program has the following packages in it, under the licenses that follow each of them.';
+  return `${[head, ...packages.map(noticeOf)].join(`\n\n${'-'.repeat(78)}\n\n`)}\n`;
+}
+
+function noticeOf({ name, version, license, folder }: BundledPackage): string {
+  const texts = readdirSync(folder)
+    .filter((file) => /^(licen[cs]e|notice|copying)\b/i.test(file))
+    .sort()
+    .map((file) => readFileSync(join(folder, file), 'utf8').replaceAll('\r\n', '\n').trim());
+  const none = `(The package has no file with its license; its package.json says ${license}.)`;
+  const text = texts.length > 0 ? texts.join('\n\n') : none;
+  return `${name} ${version} (${license})\nhttps://www.npmjs.com/package/${name}\n\n${text}`;
+}
+
+/** A CycloneDX component, as far as it is looked at here. */
+interface Component {
+  readonly 'bom-ref': string;
+  readonly type: string;
+  readonly name: string;
+  readonly version: string;
+  readonly purl: string;
+  readonly licenses?: readonly object[];
+}
+
+interface Dependency {
+  readonly ref: string;
+  readonly dependsOn?: readonly string[];
+}
+
+/** A CycloneDX document, as far as it is looked at here. */
+export interface Sbom {
+  readonly bomFormat: string;
+  readonly specVersion: string;
+  readonly serialNumber: string;
+  readonly metadata: { readonly timestamp: string; readonly component: Component };
+  readonly components: readonly Component[];
+  readonly dependencies: readonly Dependency[];
+}
+
+/** Which program, and what it is made of. */
+interface Program {
+  readonly name: string;
+  readonly version: string;
+  readonly packages: readonly BundledPackage[];
+  /** Of the Node in it; undefined where it has none, as a package. */
+  readonly node?: string;
+  /** When its sources were committed: RFC 3339. */
+  readonly committed: string;
+}
+
+/** Everything that is installed, as npm says. */
+export function installedSbom(root: string): Sbom {
+  return JSON.parse(run(root, 'npm', 'sbom', '--sbom-format=cyclonedx'));
+}
+
+/** Of what npm says, the part that is in a program. Throws where npm does not know a package of it. */
+export function sbomOf(program: Program, installed: Sbom): Sbom {
+  const byKey = new Map(installed.components.map((one) => [keyOf(one), one]));
+  const bundled = program.packages.map(
+    (one) => byKey.get(keyOf(one)) ?? fail(`npm sbom has no ${keyOf(one)}`),
+  );
+  const components = [...bundled, ...(program.node ? [nodeOf(program.node)] : [])];
+  const refs = new Set(components.map((one) => one['bom-ref']));
+  const edges = installed.dependencies
+    .filter(({ ref }) => refs.has(ref))
+    .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((to) => refs.has(to)) }));
+  const self = rootOf(program, installed.metadata.component);
+  const content = {
+    ...installed,
+    metadata: { ...installed.metadata, timestamp: program.committed, component: self },
+    components,
+    dependencies: [{ ref: self['bom-ref'], dependsOn: [...refs].sort() }, ...edges],
+  };
+  return { ...content, serialNumber: serialNumberOf({ ...content, serialNumber: '' }) };
+}
+
+function rootOf({ name, version }: Program, root: Component): Component {
+  const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
+  return { ...root, 'bom-ref': `${name}@${version}`, name, version, purl };
+}
+
+function nodeOf(version: string): Component {
+  return {
+    'bom-ref': `node@${version}`,
+    type: 'platform',
+    name: 'node',
+    version,
+    purl: `pkg:generic/node@${version}`,
+    licenses: [{ license: { id: 'MIT' } }],
+  };
+}
+
+/** The same for the same content, in the form of a UUID (RFC 9562, version 8). */
+function serialNumberOf(content: Sbom): string {
+  const hash = createHash('sha256').update(JSON.stringify(content)).digest('hex');
+  const parts = [
+    hash.slice(0, 8),
+    hash.slice(8, 12),
+    `8${hash.slice(13, 16)}`,
+    `8${hash.slice(17, 20)}`,
+    hash.slice(20, 32),
+  ];
+  return `urn:uuid:${parts.join('-')}`;
+}
+
+function keyOf({ name, version }: { readonly name: string; readonly version: string }): string {
+  return `${name}@${version}`;
+}
+
+function fail(message: string): never {
+  throw new Error(message);
 }

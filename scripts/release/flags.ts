@@ -1,8 +1,8 @@
 // The flags of `npm run release`.
-import { resolve } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { parseArgs } from 'node:util';
-import { isWithin } from './folder.ts';
-import { type Target, targets } from './plan.ts';
+import { type Target, targets } from './publish.ts';
 
 export interface ReleaseFlags {
   /** Where what is made goes, from the root of the repository. */
@@ -75,4 +75,35 @@ function oneOf<T extends string>(flag: string, value: string, allowed: readonly 
   const found = allowed.find((one) => one === value);
   if (found !== undefined) return found;
   throw new Error(`${flag}: got "${value}", want ${allowed.join(' or ')}`);
+}
+
+/** The first file that a release writes: a folder with it may be deleted, however far that release came. */
+const marker = '.made-by-a-release';
+
+/** Throws where `folder` may not be deleted: it holds `root`, or what no release has made. Both are absolute. */
+export function checkFolder(folder: string, root: string): void {
+  if (isWithin(folder, root)) {
+    throw new Error(
+      `--folder: ${folder} holds the repository, want a folder for the release alone`,
+    );
+  }
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  if (names.length === 0 || names.includes(marker)) return;
+  throw new Error(
+    `--folder: ${folder} has files that are not of a release, such as ${names[0]}: delete it, or name another`,
+  );
+}
+
+/** Deletes what a release made there before. Throws as `checkFolder` does. */
+export function emptyFolder(folder: string, root: string): void {
+  checkFolder(folder, root);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, marker), '');
+}
+
+/** Whether `inner` is `outer` or somewhere in it; both are absolute. */
+function isWithin(outer: string, inner: string): boolean {
+  const path = relative(outer, inner);
+  return path.split(sep)[0] !== '..' && !isAbsolute(path);
 }

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { configurationFields, describedKinds } from '../reference/configuration.ts';
-import { conditions, drainHolds, events } from '../reference/reasons.ts';
-import { variables } from '../reference/variables.ts';
+import { conditions, drainHolds, events } from '../reference/events.ts';
+import { variables } from '../reference/flags.ts';
 import { referencePages } from '../reference.ts';
 
 process.chdir(fileURLToPath(new URL('../..', import.meta.url)));

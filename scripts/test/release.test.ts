@@ -10,15 +10,20 @@ import {
   readChecksums,
   sizeText,
   writeChecksums,
+  writeTarball,
 } from '../release/artifacts.ts';
-import { type BundledPackage, bundledPackages, programs } from '../release/bundled.ts';
+import {
+  type BundledPackage,
+  bundledPackages,
+  licenseFaults,
+  noticesOf,
+  programs,
+  type Sbom,
+  sbomOf,
+} from '../release/bundled.ts';
 import { checkTag, parseReleaseFlags } from '../release/flags.ts';
-import { licenseFaults, noticesOf } from '../release/licenses.ts';
-import { differences } from '../release/make.ts';
-import { packPackage } from '../release/packages.ts';
-import { releasePlan } from '../release/plan.ts';
-import { type Sbom, sbomOf } from '../release/sbom.ts';
-import { writeTarball } from '../release/tarball.ts';
+import { differences, packPackage } from '../release/make.ts';
+import { releasePlan } from '../release/publish.ts';
 
 const root = new URL('../../', import.meta.url);
 

@@ -2,15 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { floorsFaults, guideFaults, withFloors } from '../tidy/architecture.ts';
-import { fileList, withoutHead } from '../tidy/file-list.ts';
+import { hasDependencies, impure, namesAMachine, tooLong } from '../tidy/file-rules.ts';
 import { importsUp } from '../tidy/floors.ts';
-import { head } from '../tidy/heads.ts';
+import { fileList, head, withoutHead } from '../tidy/heads.ts';
 import { circles } from '../tidy/imports.ts';
 import { drawnBy, drawnFile, oldPictures } from '../tidy/pictures.ts';
-import { hasDependencies, impure } from '../tidy/purity.ts';
-import { namesAMachine, tooLong } from '../tidy/texts.ts';
 import { type Fault, treeOf } from '../tidy/tree.ts';
-import { replacedPhrases, unusedWords } from '../tidy/words.ts';
 
 const lines = (faults: readonly Fault[]): readonly string[] =>
   faults.map(({ file, text }) => `${file}: ${text}`);
@@ -129,52 +126,6 @@ test('files are not too long, and name no path of one machine', () => {
   assert.deepEqual(lines(namesAMachine(tree)), [
     `c.md: names a path of somebody's machine: ${home.slice(0, -2)}`,
   ]);
-});
-
-const words = [
-  { words: ['ledger'], instead: 'clock' },
-  { words: ['tell'], instead: 'notify', where: 'names' },
-] as const;
-
-test('a word of the list is a fault in names, file names, texts and comments', () => {
-  const tree = treeOf({
-    'src/taint-ledger.ts': 'export class TaintLedger {}',
-    'docs/a.md': 'One line.\nThe ledger says so.',
-    'src/b.ts': '// a ledger\nconst a = "ledgers are fine";',
-    'src/testdata/c.json': '"ledger"',
-  });
-  const say = 'say "clock"';
-  assert.deepEqual(lines(unusedWords(tree, words)), [
-    `docs/a.md: line 2 says "ledger"; ${say} (scripts/tidy/wording.ts)`,
-    `src/b.ts: line 1 says "ledger"; ${say} (scripts/tidy/wording.ts)`,
-    `src/taint-ledger.ts: is named "ledger"; ${say}`,
-    `src/taint-ledger.ts: line 1 says "TaintLedger"; ${say} (scripts/tidy/wording.ts)`,
-  ]);
-});
-
-test('a word that texts need is a fault in names only', () => {
-  const tree = treeOf({
-    'src/a.ts': "// events tell\nconst text = 'to tell apart';\ntell(text);\nfunction tellAll() {}",
-    'b.md': 'They tell.',
-  });
-  assert.deepEqual(lines(unusedWords(tree, words)), [
-    'src/a.ts: line 3 says "tell"; say "notify" (scripts/tidy/wording.ts)',
-    'src/a.ts: line 4 says "tellAll"; say "notify" (scripts/tidy/wording.ts)',
-  ]);
-});
-
-test('a replaced phrase is a fault in what people see, over line ends too', () => {
-  const tree = treeOf({
-    'docs/a.md': 'The lease of nobody\nholds no\nlease.',
-    'apps/x/src/b.ts': "// holds no lease\nconst text = 'holds ' +\n  'no lease';",
-    // A changelog is made of changesets.
-    '.changeset/c.md': 'It holds no lease.',
-    'packages/x/CHANGELOG.md': 'It holds no lease.',
-  });
-  assert.deepEqual(
-    replacedPhrases(tree).map(({ file }) => file),
-    ['.changeset/c.md', 'apps/x/src/b.ts', 'docs/a.md'],
-  );
 });
 
 for (const [what, file, code, sentence] of [

@@ -5,8 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { parseReleaseFlags } from '../release/flags.ts';
-import { emptyFolder } from '../release/folder.ts';
+import { emptyFolder, parseReleaseFlags } from '../../release/flags.ts';
 
 /** A folder with a repository in it: `work/repository/README.md`. */
 function folders(t: TestContext): { readonly work: string; readonly repository: string } {
@@ -76,7 +75,7 @@ describe('the folder of a release', () => {
         ...['-C', '@taintmgr/source', 'scripts/release.ts', '--dry-run', '--twice'],
         ...['--folder', join(work, 'out')],
       ],
-      { cwd: new URL('../../', import.meta.url), encoding: 'utf8' },
+      { cwd: new URL('../../../', import.meta.url), encoding: 'utf8' },
     );
     assert.equal(status, 1);
     assert.match(stderr, /^error: --folder: \S+out-again has files that are not of a release/);

@@ -1,4 +1,4 @@
-// What must not happen in which rooms: no I/O, no clock and no waiting in the core and most of the adapter.
+// Rules for single files: their length, no path of one machine, and no I/O, clock or waiting where the core and most of the adapter are.
 import { type Fault, sourcesOf, type Tree, withoutComments } from './tree.ts';
 
 interface Rule {
@@ -53,4 +53,24 @@ export function hasDependencies(tree: Tree): readonly Fault[] {
     const unexpected = Object.keys(dependencies).filter((name) => !allowed.includes(name));
     return unexpected.map((name) => ({ file, text: `depends on ${name}` }));
   });
+}
+
+const maxLines = 600;
+
+export function tooLong(tree: Tree): readonly Fault[] {
+  return sourcesOf(tree).flatMap((file) => {
+    const lines = tree.read(file).split('\n').length - 1;
+    return lines > maxLines ? [{ file, text: `${lines} lines, at most ${maxLines}` }] : [];
+  });
+}
+
+/** Nobody else has the home folders of the machine on which something was written. */
+export function namesAMachine(tree: Tree): readonly Fault[] {
+  const isProse = /\.(ts|mjs|md|json|yaml|yml)$/;
+  return tree.files
+    .filter((file) => isProse.test(file) && !file.includes('testdata'))
+    .flatMap((file) => {
+      const found = /(?:^|[\s"'(=])(\/(?:work|home|root|Users)\/[\w.-]+)/m.exec(tree.read(file));
+      return found ? [{ file, text: `names a path of somebody's machine: ${found[1]}` }] : [];
+    });
 }

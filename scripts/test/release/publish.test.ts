@@ -5,9 +5,15 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { artifactOf, writeChecksums } from '../release/artifacts.ts';
-import { type Release, releasePlan, type Step, type Target } from '../release/plan.ts';
-import { askRegistries, publish } from '../release/publish.ts';
+import { artifactOf, writeChecksums } from '../../release/artifacts.ts';
+import {
+  askRegistries,
+  publish,
+  type Release,
+  releasePlan,
+  type Step,
+  type Target,
+} from '../../release/publish.ts';
 
 const names = ['core', 'sim-cluster', 'k8s-adapter', 'controller', 'kubectl-taintmgr'];
 
