@@ -101,7 +101,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     ],
   },
   'bind many pods to a tainted node, so that a limit trips or is exhausted': {
-    'packages/core/test/eviction/limits/blast-radius.test.ts': [
+    'packages/core/test/eviction/limits/limit-gate.test.ts': [
       'is not used up by pods that a tenant binds to a tainted node, nor tripped',
       'is shared between namespaces in turn, however many pods one of them has',
     ],
@@ -190,7 +190,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     ],
   },
   'report that a pod was bound in the future, so that it stays': {
-    'packages/core/test/eviction/twin.test.ts': ['knows the same deadlines after any history'],
+    'packages/core/test/eviction/machine.test.ts': ['knows the same deadlines after any history'],
   },
   'set a clock, or suspend a machine': {
     'packages/k8s-adapter/test/controller/clock/clock-steps.test.ts': [

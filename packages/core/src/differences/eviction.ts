@@ -70,7 +70,7 @@ export const evictionDifferences = [
       'Timers and deletions go by the name; a new pod of that name is deleted in its place.',
     precise: 'Work goes by the uid, and every request carries it as a precondition.',
     why: 'A StatefulSet pod that came back elsewhere is another pod.',
-    proof: 'eviction/twin.test.ts',
+    proof: 'eviction/machine.test.ts',
   },
   {
     name: 'terminating-again',
@@ -107,7 +107,7 @@ export const evictionDifferences = [
     upstream: 'Two node changes in a row can start two deletions of one pod.',
     precise: 'While one is under way no second begins.',
     why: 'One is enough.',
-    proof: 'eviction/twin.test.ts',
+    proof: 'eviction/machine.test.ts',
   },
   {
     name: 'cancel-event-without-cancel',
@@ -152,7 +152,7 @@ export const evictionDifferences = [
     precise:
       'The same by default; limits bound how many are disrupted within a window, and queue or stop.',
     why: 'One wrong taint must not empty a cluster.',
-    proof: 'eviction/limits/blast-radius.test.ts, testdata/eviction/limits.txt',
+    proof: 'eviction/limits/limit-gate.test.ts, testdata/eviction/limits.txt',
   },
   {
     name: 'policies',

@@ -84,7 +84,7 @@ export const pressureDifferences: readonly Difference[] = [
     precise:
       'It goes on, unless the signal was not seen for too long: 60 s, or three times as long as usual where the node is asked more seldom and nothing was missing.',
     why: 'One answer that lacks a part says nothing about the node.',
-    proof: 'testdata/pressure/doubts.txt, pressure/seldom-asked.test.ts',
+    proof: 'testdata/pressure/doubts.txt, pressure/node-state.test.ts',
   },
   {
     name: 'cleared-unseen',
@@ -114,14 +114,14 @@ export const pressureDifferences: readonly Difference[] = [
     precise:
       'It is judged by every answer that can be believed: by sizes and what is free, to the byte and the inode.',
     why: 'From outside no devices are seen; two disks may be used alike, and one may fill up between two samples.',
-    proof: 'testdata/pressure/disks.txt, pressure/observation/layout.test.ts',
+    proof: 'testdata/pressure/disks.txt, pressure/observation/filesystems.test.ts',
   },
   {
     name: 'containerfs-late',
     upstream: 'Thresholds of containerfs hold from the second pass on.',
     precise: 'They hold at once.',
     why: 'There is no reason to wait.',
-    proof: 'pressure/machine.test.ts',
+    proof: 'pressure/node-state.test.ts',
   },
   {
     name: 'unrelated-after-reclaim',
@@ -143,20 +143,20 @@ export const pressureDifferences: readonly Difference[] = [
     upstream: 'Soft evictions give 0 seconds by default, and -1 where the pod should decide.',
     precise: 'A negative maximum is the own time of the pod; less than a second is a second.',
     why: 'Through the API 0 takes the pod away without asking its node, and -1 is refused.',
-    proof: 'pressure/machine.test.ts',
+    proof: 'pressure/semantics.test.ts',
   },
   {
     name: 'blames-innocent',
     upstream: 'A pod that asks for memory as a whole is blamed even where it uses less.',
     precise: 'It is named only where it uses more.',
     why: 'A message should be true.',
-    proof: 'pressure/machine.test.ts',
+    proof: 'pressure/eviction-message.test.ts',
   },
   {
     name: 'missing-bytes-crash',
     upstream: 'A volume without usedBytes and with a limit stops the kubelet.',
     precise: 'It is not known to exceed its limit. The same under kubelet-1.36.',
     why: 'Nobody wants that replayed.',
-    proof: 'pressure/machine.test.ts',
+    proof: 'pressure/local-limits.test.ts',
   },
 ];

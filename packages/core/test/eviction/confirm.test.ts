@@ -13,16 +13,25 @@ import {
 } from '@taintmgr/core';
 
 const at = Date.parse('2026-01-01T00:00:00Z');
+
 const taint = { key: 'm', value: '', effect: 'NoExecute', timeAdded: at } as const;
+
 const toleration: Toleration = {
   ...{ key: 'm', operator: 'Exists', value: '', effect: '', tolerationSeconds: 60 },
 };
+
 const since = { taint, start: at, startSource: 'timeAdded' } as const;
+
 const now: Reason = { code: 'NoToleration', ...since, deadline: at };
+
 const later: Reason = { code: 'TolerationExpires', ...since, toleration, deadline: at + 60_000 };
+
 const drain: WorkingDrain = { id: 'kernel', by: 'ann', heartbeat: 'first', taint: 'm:NoExecute' };
+
 const forgotten: Reason = { ...now, staleDrain: drain };
+
 const other = { ...taint, key: 'other' };
+
 const options = { comparisonOperators: false };
 
 describe('an eviction that is due', () => {
@@ -113,4 +122,51 @@ describe('an eviction that is due', () => {
     const pod = makePod({ name: 'p', nodeName: 'n1' });
     assert.equal(confirmEviction([now], pod, node, { ...options, ignoresDrains: true }), null);
   });
+});
+
+const working: WorkingDrain = { id: 'd1', taint: 'work:NoExecute', by: 'ann', heartbeat: '1' };
+
+function nodeWith(drains: readonly WorkingDrain[]): Node {
+  return { ...makeNode({ name: 'n1', taints: ['work:NoExecute'] }), drains };
+}
+
+describe('confirmEviction', () => {
+  const pod = makePod({ name: 'web-0', nodeName: 'n1' });
+  const because: readonly Reason[] = [
+    {
+      code: 'NoToleration',
+      taint: { key: 'work', value: '', effect: 'NoExecute', timeAdded: null },
+      start: 0,
+      startSource: 'firstSeen',
+      deadline: 0,
+      staleDrain: working,
+    },
+  ];
+  const cases = [
+    { name: 'there is no drain any more', drains: [], expected: null },
+    { name: 'the drain has no heartbeat still', drains: [working], expected: null },
+    {
+      name: 'it has given a sign of life since',
+      drains: [{ ...working, heartbeat: '2' }],
+      expected: 'drain d1 evicts for work:NoExecute on node n1',
+    },
+    {
+      name: 'another one has come',
+      drains: [{ ...working, id: 'd2' }],
+      expected: 'drain d2 evicts for work:NoExecute on node n1',
+    },
+    {
+      name: 'one of another taint',
+      drains: [{ ...working, id: 'd2', taint: 'b:NoExecute' }],
+      expected: null,
+    },
+  ];
+  for (const { name, drains, expected } of cases) {
+    it(`holds unless a drain evicts: ${name}`, () => {
+      const options = { comparisonOperators: false };
+      assert.equal(confirmEviction(because, pod, nodeWith(drains), options), expected);
+      const node = nodeWith(drains);
+      assert.equal(confirmEviction(because, pod, node, { ...options, ignoresDrains: true }), null);
+    });
+  }
 });

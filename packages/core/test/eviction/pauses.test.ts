@@ -2,7 +2,7 @@
 // the same as one that saw pauses and taints come and go. They count too for a taint that is seen
 // only when they are gone.
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
 import {
   type Config,
   createEngine,
@@ -19,6 +19,7 @@ import { fc } from '../fast-check.ts';
 import { pauseOf } from '../policy/objects.ts';
 
 const begin = 1_000_000;
+
 const secondMs = 1000;
 
 const pods = ['shop', 'pay'].flatMap((namespace) =>
@@ -48,7 +49,9 @@ const scope = fc.record({
   taintKeys: fc.constantFrom([], [], ['a'], ['b*']),
   namespaces: fc.constantFrom([], [], ['shop'], ['p*']),
 });
+
 const name = fc.constantFrom('p1', 'p2', 'p3');
+
 type Act =
   | {
       readonly kind: 'pause';
@@ -62,6 +65,7 @@ type Act =
   /** A taint that evicts nobody comes: the node's taints are written anew. */
   | { readonly kind: 'cordon'; readonly node: 'n1' | 'n2' }
   | { readonly kind: 'nothing' };
+
 const act: fc.Arbitrary<Act> = fc.oneof(
   {
     weight: 3,
@@ -83,6 +87,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   fc.record({ kind: fc.constant('cordon' as const), node: fc.constantFrom('n1', 'n2') }),
   fc.constant({ kind: 'nothing' as const }),
 );
+
 const steps = fc.array(fc.record({ waitS: fc.integer({ min: 0, max: 60 }), act }), {
   minLength: 2,
   maxLength: 14,
@@ -273,6 +278,7 @@ const everything: EvictionPause['scope'] = {
   taintKeys: [],
   namespaces: [],
 };
+
 /** Two hold at the same time; one goes while somebody looks, the other when nobody does. */
 const twoAtOnce: readonly { readonly waitS: number; readonly act: Act }[] = [
   { waitS: 0, act: { kind: 'pause', name: 'p1', scope: everything, forMs: null } },
@@ -352,4 +358,100 @@ it('paused time is what a clock shows that stands still meanwhile', () => {
     }),
     { numRuns: 2000 },
   );
+});
+
+const tolerations = [{ operator: 'Exists', tolerationSeconds: 100 }];
+
+const pod = makePod({ name: 'web', nodeName: 'n1', tolerations });
+
+const first = pauseOf('night', { uid: 'u1', since: 0 });
+
+/** When the pod goes where the pause is made anew at 50 s, which is seen at 60 s, and is gone at 80 s. */
+function deadlineWith(anew: Partial<typeof first>, seesItGo: boolean): number {
+  const engine = createEngine();
+  engine.handle(0, { kind: 'nodeUpsert', node: makeNode({ name: 'n1' }) });
+  engine.handle(0, { kind: 'podUpsert', pod });
+  engine.handle(0, { kind: 'synced' });
+  engine.handle(0, { kind: 'pauseUpsert', pause: first });
+  const node = makeNode({ name: 'n1', taints: ['a:NoExecute'] });
+  engine.handle(10_000, { kind: 'nodeUpsert', node });
+  if (seesItGo) engine.handle(50_000, { kind: 'pauseDelete', name: 'night' });
+  engine.handle(60_000, { kind: 'pauseUpsert', pause: { ...first, ...anew } });
+  engine.handle(80_000, { kind: 'pauseDelete', name: 'night' });
+  for (let now = 80_000; now <= 250_000; now += 1000) {
+    const commands = engine.handle(now, { kind: 'tick' });
+    if (commands.some(({ kind }) => kind === 'deletePod')) return now;
+  }
+  assert.fail('it never goes');
+}
+
+describe('a pause that was made anew', () => {
+  it('takes no time from pods that the one before gave back', () => {
+    const anew = { uid: 'u2', since: 50_000 };
+    assert.equal(deadlineWith(anew, false), 180_000);
+    assert.equal(deadlineWith(anew, true), 180_000);
+  });
+
+  it('is the same one where only its end is another', () => {
+    assert.equal(deadlineWith({ until: 900_000 }, false), 180_000);
+  });
+});
+
+const shopPod = makePod({ namespace: 'shop', name: 'web', nodeName: 'n1', tolerations });
+
+const editedAt = begin + 60_000;
+
+const node = makeNode({
+  ...{ name: 'n1', zone: 'a', taints: ['bad:NoExecute'], taintsWrittenAt: begin },
+});
+
+const other = { taintKeys: [], namespaces: [], nodes: null, zones: [] };
+
+type Scope = Partial<EvictionPause['scope']>;
+
+function night(scope: Scope): Event {
+  const pause = pauseOf('night', { uid: 'u1', since: begin, scope: { ...other, ...scope } });
+  return { kind: 'pauseUpsert', pause };
+}
+
+/** An engine that hears of all of this at once, and then that it is all. */
+function started(now: number, events: readonly Event[]): Engine {
+  const engine = createEngine();
+  for (const event of events) engine.handle(now, event);
+  engine.handle(now, { kind: 'podUpsert', pod: shopPod });
+  engine.handle(now, { kind: 'synced' });
+  return engine;
+}
+
+function remainingOf(engine: Engine, now: number): number | null {
+  const told = engine.explain(now, { kind: 'pod', namespace: 'shop', name: 'web' });
+  assert.ok(told?.kind === 'pod');
+  assert.equal(told.decision.kind, 'pause');
+  return told.remaining;
+}
+
+const labelled = { ...node, labels: { pool: 'spot' } };
+
+const spot = { nodes: { matchLabels: { pool: 'spot' } } };
+
+const cases: readonly (readonly [what: string, before: Event, edit: Event, after: Scope])[] = [
+  ['of another zone', night({ zones: ['b'] }), night({ zones: ['a', 'b'] }), {}],
+  ['of other nodes', night(spot), night({}), {}],
+  ['of other taints', night({ taintKeys: ['b'] }), night({}), {}],
+  ['of other namespaces', night({ namespaces: ['pay'] }), night({}), {}],
+  ['into whose scope a node comes', night(spot), { kind: 'nodeUpsert', node: labelled }, spot],
+];
+
+describe('a pause', () => {
+  for (const [what, before, edit, after] of cases) {
+    it(`${what}: a restart changes no deadline`, () => {
+      const engine = started(begin, [{ kind: 'nodeUpsert', node }, before]);
+      engine.handle(editedAt, edit);
+      const now = editedAt + 10_000;
+      const last = edit.kind === 'nodeUpsert' ? edit.node : node;
+      const next = started(now, [{ kind: 'nodeUpsert', node: last }, night(after)]);
+      assert.equal(remainingOf(next, now), 100_000);
+      assert.equal(remainingOf(engine, now), 100_000);
+    });
+  }
 });

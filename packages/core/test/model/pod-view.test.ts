@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-  allPodsNeeds,
-  type Config,
-  concernsPods,
   createEngine,
   describePodView,
   type Node,
@@ -12,12 +9,9 @@ import {
 } from '../../src/index.ts';
 
 const bad = { key: 'bad', value: '', effect: 'NoExecute', timeAdded: 0 };
+
 const node = (more: Partial<Node> = {}): Node => ({ name: 'n1', uid: 'u', taints: [], ...more });
-const ready = (status: string): Partial<Node> => ({
-  conditions: [
-    { type: 'Ready', status, reason: '', message: '', heartbeatAt: null, transitionAt: null },
-  ],
-});
+
 const pod: Pod = {
   namespace: 'default',
   name: 'p',
@@ -32,32 +26,6 @@ const pod: Pod = {
   owner: null,
   hasEmptyDir: false,
 };
-
-describe('pods of a node concern us', () => {
-  const cases: readonly [string, Node, boolean][] = [
-    ['not where it is well', node(ready('True')), false],
-    ['where it has a taint NoExecute', node({ taints: [bad] }), true],
-    ['not for any other taint', node({ taints: [{ ...bad, effect: 'NoSchedule' }] }), false],
-    ['where it is silent', node(ready('Unknown')), true],
-    ['not where its kubelet says that it is not ready', node(ready('False')), false],
-  ];
-  for (const [name, given, expected] of cases) {
-    it(name, () => assert.equal(concernsPods(given), expected));
-  }
-});
-
-describe('all pods are needed', () => {
-  const cases: readonly [string, Partial<Config>, readonly string[]][] = [
-    ['by nothing that is there by default', {}, []],
-    ['not for a rate', { limits: [{ per: 'total', podsPerSecond: 1, onLimit: 'queue' }] }, []],
-    ['for a share', { limits: [{ per: 'node', percent: 50, onLimit: 'trip' }] }, ['limits']],
-    ['for the semantics of upstream', { semantics: 'upstream-1.36' }, ['semantics']],
-    ['to compare with upstream', { compare: true }, ['compare']],
-  ];
-  for (const [name, config, expected] of cases) {
-    it(name, () => assert.deepEqual(allPodsNeeds(config), expected));
-  }
-});
 
 describe('the view of the pods of a node', () => {
   const views: readonly [PodView | null, boolean, string | null][] = [

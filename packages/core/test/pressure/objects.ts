@@ -1,10 +1,19 @@
-import type {
-  NodeObservation,
-  PodUsage,
-  PressurePod,
-  Sample,
-  Signal,
+import {
+  createPressureMachine,
+  type NodeObservation,
+  type PodUsage,
+  type PressureCommand,
+  type PressureConfig,
+  type PressureEvent,
+  type PressureMachine,
+  type PressurePod,
+  type PressureSettingsInput,
+  type Sample,
+  type Signal,
 } from '@taintmgr/core/pressure';
+
+export const [Gi, Mi] = [2 ** 30, 2 ** 20];
+export const semanticsNames = ['precise', 'kubelet-1.36', 'kubelet-1.6'] as const;
 
 /** A pod with nothing special about it but what is given. */
 export function pressurePod(name: string, more: Partial<PressurePod> = {}): PressurePod {
@@ -55,4 +64,40 @@ export function observationOf(
     ],
   );
   return { samples: Object.fromEntries(entries), pods };
+}
+
+/** A machine with one node and these pods, which has heard of everything. */
+export function machineWith(
+  pods: readonly PressurePod[],
+  settings: PressureSettingsInput,
+  config: Partial<PressureConfig> = {},
+): PressureMachine {
+  const machine = createPressureMachine({
+    settings: { enforceNodeAllocatable: [], ...settings },
+    evictionsPerSecond: null,
+    ...config,
+  });
+  const node = { name: 'n1', uid: 'n1', labels: {}, conditions: [] };
+  const events: readonly PressureEvent[] = [
+    { kind: 'pressureNode', node },
+    ...pods.map((pod): PressureEvent => ({ kind: 'pressurePod', pod })),
+    { kind: 'synced' },
+  ];
+  for (const event of events) machine.handle(0, event);
+  return machine;
+}
+
+export function see(
+  machine: PressureMachine,
+  now: number,
+  observation: NodeObservation,
+): readonly PressureCommand[] {
+  const told = machine.handle(now, { kind: 'observed', nodeName: 'n1', observation });
+  return [...told, ...machine.handle(now, { kind: 'tick' })];
+}
+
+type Eviction = Extract<PressureCommand, { kind: 'evictUnderPressure' }>;
+
+export function evictions(commands: readonly PressureCommand[]): readonly Eviction[] {
+  return commands.filter((command) => command.kind === 'evictUnderPressure');
 }

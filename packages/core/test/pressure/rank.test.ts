@@ -5,6 +5,7 @@ import { demandOf } from '../../src/pressure/pods/demand.ts';
 import { type ActivePod, candidatesFor, rank } from '../../src/pressure/rank.ts';
 import { type PressureSemantics, pressureBehaviours } from '../../src/pressure/semantics.ts';
 import { signals } from '../../src/pressure/signals.ts';
+import { itIsAsRecorded } from '../conformance/recorded.ts';
 import { fc } from '../fast-check.ts';
 import { pressurePod, usageOf } from './objects.ts';
 
@@ -264,3 +265,5 @@ describe('the order against its twin', () => {
     );
   });
 });
+
+itIsAsRecorded('kubelet-ranking', 180);

@@ -8,8 +8,11 @@ import { observationOf } from './objects.ts';
 
 const value = 100;
 const reclaim = 20;
+
 const period = 25_000;
+
 const gapMax = 60_000;
+
 const capacity = 1000;
 
 interface Seen {

@@ -1,9 +1,50 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createPressureMachine, type PressureSemantics } from '@taintmgr/core/pressure';
-import { observationOf } from '../objects.ts';
+import {
+  createPressureMachine,
+  type NodeObservation,
+  type PressureSemantics,
+} from '@taintmgr/core/pressure';
+import { Gi, Mi, machineWith, observationOf, pressurePod, see } from '../objects.ts';
 
-const Gi = 2 ** 30;
+describe('how file systems lie', () => {
+  const disks = (nodefs: number, imagefs: number, containerfs?: number): NodeObservation =>
+    observationOf({
+      'nodefs.available': [nodefs, 100 * Gi, 1000],
+      'imagefs.available': [imagefs, 100 * Gi, 1000],
+      ...(containerfs !== undefined && {
+        'containerfs.available': [containerfs, 100 * Gi, 1000] as const,
+      }),
+    });
+  const cases: readonly [NodeObservation, string | null][] = [
+    [disks(50 * Gi, 50 * Gi + Mi), 'single'],
+    [disks(50 * Gi, 20 * Gi), 'dedicatedImages'],
+    [disks(50 * Gi, 20 * Gi, 20 * Gi), 'dedicatedImages'],
+    [disks(50 * Gi, 20 * Gi, 50 * Gi), 'splitImages'],
+    [observationOf({ 'nodefs.available': [1, 2, 3] }), null],
+  ];
+  for (const [observation, layout] of cases) {
+    it(`${layout}`, () => {
+      const machine = machineWith([], {});
+      see(machine, 1000, observation);
+      assert.equal(machine.explain(1000, 'n1')?.layout, layout);
+    });
+  }
+
+  it('unknown, disks evict nobody', () => {
+    const machine = machineWith([pressurePod('web')], {
+      evictionHard: { 'nodefs.available': '10%' },
+    });
+    const seen = observationOf({ 'nodefs.available': [Gi, 100 * Gi, 1000] });
+    const reports = see(machine, 1000, seen).flatMap((command) =>
+      command.kind === 'pressureReport' && command.report.kind === 'withheld'
+        ? command.report.because.map(({ code }) => code)
+        : [],
+    );
+    assert.deepEqual(reports, ['LayoutUnknown', 'ThresholdMet']);
+  });
+});
+
 const million = 1_000_000;
 
 /** What is free of one file system, in GiB of 100 and in millions of inodes of 6. */
@@ -51,8 +92,11 @@ function layouts(
 }
 
 const equal: Look = [{ gi: 50 }, { gi: 50 }];
+
 const close: Look = [{ gi: 50 }, { gi: 49.9 }];
+
 const apart: Look = [{ gi: 50 }, { gi: 20 }];
+
 const [one, two] = ['single', 'dedicatedImages'];
 
 describe('how file systems lie, look after look', () => {

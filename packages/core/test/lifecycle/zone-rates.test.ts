@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Command } from '@taintmgr/core';
+import { itIsAsRecorded } from '../conformance/recorded.ts';
 import { fc } from '../fast-check.ts';
 import { LifecycleWorld, type Mishap } from './lifecycle-world.ts';
 
@@ -92,3 +93,5 @@ describe('nodes are tainted at the rate of their zone', () => {
     );
   });
 });
+
+itIsAsRecorded('zone-state', 1000);

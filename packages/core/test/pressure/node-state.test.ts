@@ -1,9 +1,89 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createPressureMachine, type PressureMachine } from '@taintmgr/core/pressure';
-import { observationOf, pressurePod, usageOf } from './objects.ts';
+import {
+  createPressureMachine,
+  type NodeObservation,
+  type PressureCommand,
+  type PressureMachine,
+  type PressureSettingsInput,
+} from '@taintmgr/core/pressure';
+import { evictions, Gi, machineWith, observationOf, pressurePod, see, usageOf } from './objects.ts';
 
-const Gi = 2 ** 30;
+const hard: PressureSettingsInput = { evictionHard: { 'memory.available': '1Gi' } };
+
+describe('thresholds of containerfs', () => {
+  it('hold at once, and from the second pass on in the kubelet', () => {
+    const settings: PressureSettingsInput = {
+      evictionHard: { 'imagefs.available': '10%' },
+      filesystemLayout: 'dedicatedImages',
+    };
+    const usage = [
+      usageOf('web', {
+        containers: [
+          {
+            name: 'main',
+            workingSetBytes: null,
+            rootfs: { usedBytes: Gi, inodesUsed: 1 },
+            logs: { usedBytes: null, inodesUsed: null },
+          },
+        ],
+      }),
+    ];
+    const evicted = (['precise', 'kubelet-1.36'] as const).map((semantics) => {
+      const machine = machineWith([pressurePod('web')], settings, { semantics });
+      return [1000, 2000].map((now) => {
+        const seen = observationOf(
+          {
+            'containerfs.available': [Gi, 100 * Gi, now],
+            'imagefs.available': [50 * Gi, 100 * Gi, now],
+          },
+          usage,
+        );
+        return evictions(see(machine, now, seen)).length;
+      });
+    });
+    assert.deepEqual(evicted, [
+      [1, 0],
+      [0, 1],
+    ]);
+  });
+});
+
+describe('a replica that stood by', () => {
+  const conditionsOf = (commands: readonly PressureCommand[]): readonly string[] =>
+    commands.flatMap((command) =>
+      command.kind === 'setPressureConditions'
+        ? command.conditions.map(({ type, status }) => `${type}=${status}`)
+        : [],
+    );
+
+  it('takes back what the one before it wrote meanwhile', () => {
+    const settings = { ...hard, evictionPressureTransitionPeriod: '1m' };
+    const machine = machineWith([], settings, { leader: false });
+    const plenty = (now: number): NodeObservation =>
+      observationOf({ 'memory.available': [4 * Gi, 8 * Gi, now] });
+    see(machine, 1000, plenty(1000));
+    const conditions = ['MemoryPressure'] as const;
+    const node = { name: 'n1', uid: 'n1', labels: {}, conditions };
+    machine.handle(2000, { kind: 'pressureNode', node });
+    machine.handle(3000, { kind: 'leadership', held: true });
+    assert.deepEqual(conditionsOf(see(machine, 4000, plenty(4000))), ['MemoryPressure=False']);
+  });
+
+  it('writes again what somebody else took away', () => {
+    const machine = machineWith([], hard);
+    const short = (now: number): NodeObservation =>
+      observationOf({ 'memory.available': [Gi / 2, 8 * Gi, now] });
+    const commands = see(machine, 1000, short(1000));
+    assert.deepEqual(conditionsOf(commands), ['MemoryPressure=True']);
+    const written = commands.find(({ kind }) => kind === 'setPressureConditions');
+    const id = written && 'id' in written ? written.id : assert.fail();
+    machine.handle(1100, { kind: 'result', id, outcome: { kind: 'done' } });
+    const node = { name: 'n1', uid: 'n1', labels: {}, conditions: [] };
+    machine.handle(1200, { kind: 'pressureNode', node });
+    assert.deepEqual(conditionsOf(see(machine, 2000, short(2000))), ['MemoryPressure=True']);
+  });
+});
 
 /** What happens at a second: memory is plenty or short, is not told, or the node does not answer. */
 type Happening = readonly [at: number, what: 'plenty' | 'short' | 'untold' | 'silent'];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createEngine, type Node, type Pod, parseTaint, type Toleration } from '@taintmgr/core';
+import { itIsAsRecorded } from '../../conformance/recorded.ts';
 
 // When kube-controller-manager evicts a pod of a node that was tainted before anybody told of it.
 
@@ -126,3 +127,5 @@ describe('a pod of a tainted node leaves by kube-controller-manager', () => {
     assert.equal(engine.nextWake(), now + 300 * second);
   });
 });
+
+itIsAsRecorded('taint-eviction-scenarios', 300);

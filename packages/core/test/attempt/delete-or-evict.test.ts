@@ -3,105 +3,19 @@ import { describe, it } from 'node:test';
 import type { Outcome } from '@taintmgr/core';
 import { type Attempt, accepted, setBack, untried } from '../../src/attempt/attempt.ts';
 import { escalationOf, methodFor, type Terms } from '../../src/attempt/delete-or-evict.ts';
-import { isSetback, type Setback } from '../../src/attempt/outcome.ts';
-import type { Pod } from '../../src/model/pod.ts';
+import { isSetback } from '../../src/attempt/outcome.ts';
 import { fc } from '../fast-check.ts';
-
-const config = {
-  retryWaitMsMin: 200,
-  retryWaitMsMax: 10_000,
-  blockedRetryWaitMs: 5_000,
-  interceptedRetryWaitMs: 15_000,
-  confirmationWaitMs: 30_000,
-};
-
-const pod: Pod = {
-  namespace: 'shop',
-  name: 'web',
-  uid: 'web',
-  nodeName: 'n1',
-  tolerations: [],
-  boundAt: null,
-  deletionTimestamp: null,
-  phase: 'Running',
-  generation: 1,
-  mirror: false,
-  owner: null,
-  hasEmptyDir: false,
-  gracePeriodSeconds: 20,
-};
-
-const message = 'This pod has more than one PodDisruptionBudget, which is not supported.';
-const budget: Setback = { kind: 'blocked', message: 'needs 2', retryAfter: null };
-const twoBudgets: Setback = { kind: 'failed', status: 500, message, retryAfter: null };
-const crash: Setback = { kind: 'failed', status: 500, message: 'boom', retryAfter: null };
-const denied: Setback = { kind: 'failed', status: 403, message: 'no', retryAfter: null };
-const denial = 'admission webhook "e.kubevirt.io" denied the request: it is being moved';
-const moved: Setback = { kind: 'failed', status: 429, message: denial, retryAfter: null };
-const lost: Setback = { kind: 'failed', status: null, message: 'reset', retryAfter: null };
-const changed: Setback = { kind: 'changed', message: 'another node' };
-
-describe('a request that met a setback', () => {
-  type Row = readonly [
-    name: string,
-    setback: Setback,
-    escalateAt: number | null,
-    kind: 'blocked' | 'failed',
-    budgetsAsked: boolean,
-    /** After 1 s at the earliest and at the latest. */
-    wait: readonly [number, number],
-  ];
-  const rows: readonly Row[] = [
-    ['a budget', budget, null, 'blocked', true, [5000, 5000]],
-    [
-      'a budget that names a time',
-      { ...budget, retryAfter: 9000 },
-      null,
-      'blocked',
-      true,
-      [9000, 9000],
-    ],
-    ['two budgets', twoBudgets, null, 'blocked', true, [5000, 5000]],
-    ['a budget, escalated before', budget, 4000, 'blocked', true, [3000, 3000]],
-    ['a budget, escalated already', budget, 1000, 'blocked', true, [0, 0]],
-    ['two budgets, escalated already', twoBudgets, 500, 'blocked', true, [0, 0]],
-    ['a webhook', moved, null, 'blocked', true, [15_000, 15_000]],
-    [
-      'a webhook that names a time',
-      { ...moved, retryAfter: 2000 },
-      null,
-      'blocked',
-      true,
-      [2000, 2000],
-    ],
-    ['a webhook, escalated before', moved, 4000, 'blocked', true, [3000, 3000]],
-    [
-      'a webhook, escalated already: it may refuse that too',
-      moved,
-      500,
-      'blocked',
-      true,
-      [15_000, 15_000],
-    ],
-    ['a server error', crash, null, 'failed', true, [100, 200]],
-    ['a server error, escalated before', crash, 1050, 'failed', true, [50, 50]],
-    ['a server error, escalated already', crash, 500, 'failed', true, [100, 200]],
-    ['a refusal', denied, null, 'failed', true, [100, 200]],
-    ['no answer', lost, null, 'failed', false, [100, 200]],
-    ['what was decided does not hold', changed, null, 'failed', false, [100, 200]],
-  ];
-  for (const [name, setback, escalateAt, kind, budgetsAsked, [from, to]] of rows) {
-    it(`${name}: ${kind}, again after ${from} to ${to} ms`, () => {
-      const next = setBack(1000, 'web', { ...untried, tries: 1 }, setback, escalateAt, config);
-      assert.deepEqual(
-        [next.state.kind, next.state.setback, next.budgetsAsked],
-        [kind, setback, budgetsAsked],
-      );
-      const wait = next.state.until - 1000;
-      assert.ok(wait >= from && wait <= to, `${wait}`);
-    });
-  }
-});
+import {
+  budget,
+  changed,
+  config,
+  crash,
+  denied,
+  lost,
+  moved,
+  pod,
+  twoBudgets,
+} from './setbacks.ts';
 
 const busy: Outcome = { kind: 'failed', status: 429, message: 'busy', retryAfter: 3000 };
 

@@ -15,6 +15,7 @@ import { policyOf } from '../policy/objects.ts';
 // The time that policies give: it is confirmed as it was decided, and counts from when a taint came.
 
 const taint: Taint = { key: 'bad', value: '', effect: 'NoExecute', timeAdded: null };
+
 const writtenAt = 60_000;
 
 /** An engine that finds a node whose taint was written down to count from 10 s on. */
@@ -38,6 +39,7 @@ function deadlineIn(engine: Engine, { namespace, name }: Pod): number | null {
 }
 
 const pod = makePod({ name: 'web', nodeName: 'n' });
+
 const tolerating = {
   ...pod,
   tolerations: [

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatTaint, parseTaint } from '@taintmgr/core';
 import { parseTaintChanges } from '../../src/model/taint.ts';
+import { itIsAsRecorded } from '../conformance/recorded.ts';
 
 describe('taint specs', () => {
   const faults: readonly [string, RegExp][] = [
@@ -32,3 +33,5 @@ describe('taint specs', () => {
     }
   });
 });
+
+itIsAsRecorded('taint-parse', 120);

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-  confirmEviction,
   createEngine,
   type Event,
   makeNode,
   makePod,
   type Node,
-  type Reason,
   type WorkingDrain,
 } from '@taintmgr/core';
 import { fc } from '../fast-check.ts';
@@ -74,45 +72,4 @@ describe('drains', () => {
       }),
     );
   });
-});
-
-describe('confirmEviction', () => {
-  const pod = makePod({ name: 'web-0', nodeName: 'n1' });
-  const because: readonly Reason[] = [
-    {
-      code: 'NoToleration',
-      taint: { key: 'work', value: '', effect: 'NoExecute', timeAdded: null },
-      start: 0,
-      startSource: 'firstSeen',
-      deadline: 0,
-      staleDrain: drain,
-    },
-  ];
-  const cases = [
-    { name: 'there is no drain any more', drains: [], expected: null },
-    { name: 'the drain has no heartbeat still', drains: [drain], expected: null },
-    {
-      name: 'it has given a sign of life since',
-      drains: [{ ...drain, heartbeat: '2' }],
-      expected: 'drain d1 evicts for work:NoExecute on node n1',
-    },
-    {
-      name: 'another one has come',
-      drains: [{ ...drain, id: 'd2' }],
-      expected: 'drain d2 evicts for work:NoExecute on node n1',
-    },
-    {
-      name: 'one of another taint',
-      drains: [{ ...drain, id: 'd2', taint: 'b:NoExecute' }],
-      expected: null,
-    },
-  ];
-  for (const { name, drains, expected } of cases) {
-    it(`holds unless a drain evicts: ${name}`, () => {
-      const options = { comparisonOperators: false };
-      assert.equal(confirmEviction(because, pod, nodeWith(drains), options), expected);
-      const node = nodeWith(drains);
-      assert.equal(confirmEviction(because, pod, node, { ...options, ignoresDrains: true }), null);
-    });
-  }
 });

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import * as core from '@taintmgr/core';
+
+describe('what JavaScript lets pass', () => {
+  const engine = core.createEngine();
+  const raw = { metadata: { name: 'n1', uid: 'u' }, spec: {}, status: {} };
+  const cases: readonly (readonly [name: string, act: () => unknown, message: RegExp])[] = [
+    [
+      'an option that is none',
+      () => core.createEngine(JSON.parse('{"moode":"evict"}')),
+      /^config\.moode: no such option, want one of .*mode, /,
+    ],
+    [
+      'an option of the lifecycle that is none',
+      () => core.createEngine(JSON.parse('{"lifecycle":{"heathyMs":1}}')),
+      /^config\.lifecycle\.heathyMs: no such option, want one of .*healthyMs/,
+    ],
+    [
+      'an event of an unknown kind',
+      () => engine.handle(0, JSON.parse('{"kind":"nodeUpdate"}')),
+      /^event\.kind: got "nodeUpdate", want one of nodeUpsert, /,
+    ],
+    [
+      'a Node as the API has it',
+      () => engine.handle(0, { kind: 'nodeUpsert', node: JSON.parse(JSON.stringify(raw)) }),
+      /^event\.node: want what makeNode makes, or nodeFromJson of @taintmgr\/k8s-adapter /,
+    ],
+    [
+      'a Pod as the API has it',
+      () => engine.handle(0, { kind: 'podUpsert', pod: JSON.parse(JSON.stringify(raw)) }),
+      /^event\.pod: want what makePod makes, or podFromJson /,
+    ],
+    [
+      'no Pod at all',
+      () => engine.handle(0, JSON.parse('{"kind":"podUpsert"}')),
+      /^event\.pod: want what makePod makes/,
+    ],
+  ];
+  for (const [name, act, message] of cases) {
+    it(`is refused: ${name}`, () => assert.throws(act, { name: 'RangeError', message }));
+  }
+
+  it('leaves the engine as it was', () => {
+    assert.deepEqual([engine.counts().nodes, engine.nodes()], [0, []]);
+  });
+});

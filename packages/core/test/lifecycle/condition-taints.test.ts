@@ -1,0 +1,3 @@
+import { itIsAsRecorded } from '../conformance/recorded.ts';
+
+itIsAsRecorded('condition-taints', 120);

@@ -1,0 +1,3 @@
+import { itIsAsRecorded } from '../conformance/recorded.ts';
+
+itIsAsRecorded('label-reconcile', 60);

@@ -1,0 +1,3 @@
+import { itIsAsRecorded } from '../../conformance/recorded.ts';
+
+itIsAsRecorded('rate-limited-queue', 200);

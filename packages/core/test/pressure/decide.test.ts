@@ -1,0 +1,3 @@
+import { itIsAsRecorded } from '../conformance/recorded.ts';
+
+itIsAsRecorded('kubelet-pressure-sequences', 240);
