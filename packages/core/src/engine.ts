@@ -82,7 +82,7 @@ export interface Engine {
 }
 
 /** A NodeDrain that is carried out. */
-export type DrainView = Pick<NodeDrainRun, 'machine' | 'holds' | 'takeNotes' | 'nextWake'>;
+type DrainView = Pick<NodeDrainRun, 'machine' | 'holds' | 'takeNotes' | 'nextWake'>;
 
 /** How takeover is going. */
 export interface TakeoverStatus extends TakeoverCounts {

@@ -1,77 +1,74 @@
-// Changes a node beside others who write it too: reads it, changes it, tries again on a conflict.
-import type { Instant } from '@taintmgr/core/time';
-import {
-  type ApiClient,
-  ApiError,
-  type ApiRequest,
-  getNodeRequest,
-} from '@taintmgr/k8s-adapter/client';
-import {
-  drainableNode,
-  type NodeChange,
-  patchNodeRequest,
-  type RefusedChange,
-} from '@taintmgr/k8s-adapter/drain';
-
-const conflictsMax = 5;
+// Changes what drains have set on nodes, and says what was undone and what was not.
+import { type ApiClient, ApiError, ConnectionError, isMissing } from '@taintmgr/k8s-adapter/client';
+import { type IsMeant, type NodeChange, nodeChanging, undoing } from '@taintmgr/k8s-adapter/drain';
+import { printable } from '../render/printable.ts';
 
 /** Who we are in metadata.managedFields: by that `undo` knows what is still as a drain set it. */
 export const fieldManager = 'kubectl-taintmgr';
 
-/** Another drain is at work on a node, or has taken it over. */
-export class AnotherDrainError extends Error {
-  /** Whether another run goes on with the same drain. */
-  readonly isTakenOver: boolean;
-
-  constructor({ message, takenOver }: RefusedChange) {
-    super(message);
-    this.isTakenOver = takenOver === true;
-  }
-}
-
-/**
- * Makes a drain's change to a node; with a dry run it only says what that would come to. Throws
- * AnotherDrainError.
- */
+/** Makes a drain's change to a node; with a dry run it only says what that would come to. */
 export async function changeNode<T>(
   client: ApiClient,
   nodeName: string,
   change: NodeChange<T>,
   isDryRun = false,
 ): Promise<T> {
-  return await rewriteNode(client, nodeName, (object, at) => {
-    const node = drainableNode(object);
-    const changed = change(node, at);
-    if (changed.kind === 'refused') throw new AnotherDrainError(changed);
-    const { patch, result } = changed;
-    const request = patch && !isDryRun ? patchNodeRequest(node, patch, fieldManager) : null;
-    return { request, result };
-  });
+  const unwritten: NodeChange<T> = (node, at) => ({ ...change(node, at), patch: null });
+  const results: T[] = [];
+  const heard = (result: T): void => void results.splice(0, 1, result);
+  await client.carryOut(nodeChanging(nodeName, isDryRun ? unwritten : change, fieldManager, heard));
+  return results[0] as T;
+}
+
+/** Where it is said what was undone and what was not, and whether it is only said. */
+export interface UndoOptions {
+  readonly say: (line: string) => void;
+  readonly warn: (text: string) => void;
+  readonly isDryRun?: boolean;
 }
 
 /**
- * Reads a node and sends the request that is made of it, if any. Refused with 409 because somebody
- * else was quicker, it is read and looked at again. `change` hears what time it is, by the API server
- * where it says so.
+ * Takes back what drains have set on these nodes, and only that: what somebody else has changed since
+ * is left. Says, in kubectl's words, what was undone and what was not. The names of the nodes where
+ * the API server refused or did not answer; one that is gone is done with.
  */
-export async function rewriteNode<T>(
+export async function undoOnNodes(
   client: ApiClient,
-  nodeName: string,
-  change: (
-    node: unknown,
-    at: Instant,
-  ) => { readonly request: ApiRequest | null; readonly result: T },
-): Promise<T> {
-  for (let conflicts = 0; ; conflicts++) {
-    const { value, serverTime } = await client.ask(getNodeRequest(nodeName));
-    const { request, result } = change(value, serverTime ?? Date.now());
-    if (!request) return result;
+  nodeNames: Iterable<string>,
+  isMeant: IsMeant,
+  options: UndoOptions,
+): Promise<readonly string[]> {
+  const failed: string[] = [];
+  for (const name of nodeNames) {
     try {
-      await client.send(request);
-      return result;
+      await undoOn(client, name, isMeant, options);
     } catch (error) {
-      const conflict = error instanceof ApiError && error.failure.status === 409;
-      if (!conflict || conflicts === conflictsMax) throw error;
+      if (isGone(error)) {
+        options.warn(`node ${name} was deleted: there is nothing left to undo`);
+        continue;
+      }
+      if (!(error instanceof ApiError) && !(error instanceof ConnectionError)) throw error;
+      options.warn(`node ${name} is not undone: ${printable(error.message)}`);
+      failed.push(name);
     }
   }
+  return failed;
+}
+
+/** Whether there is no such node any more. */
+export function isGone(error: unknown): boolean {
+  return error instanceof ApiError && isMissing(error.failure);
+}
+
+async function undoOn(
+  client: ApiClient,
+  name: string,
+  isMeant: IsMeant,
+  { say, warn, isDryRun = false }: UndoOptions,
+): Promise<void> {
+  const undone = await changeNode(client, name, undoing(isMeant), isDryRun);
+  const how = isDryRun ? ' (dry run)' : '';
+  if (undone.uncordoned) say(`node/${name} uncordoned${how}`);
+  if (undone.untainted) say(`node/${name} untainted${how}`);
+  for (const text of undone.left) warn(`node ${name} ${text}`);
 }

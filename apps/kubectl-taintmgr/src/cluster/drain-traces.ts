@@ -14,10 +14,10 @@ import {
   patchConditionsRequest,
 } from '@taintmgr/k8s-adapter/drain';
 import { printable } from '../render/printable.ts';
+import type { UndoOptions } from './change-node.ts';
 import { fieldManager } from './change-node.ts';
 import type { NodeDrainObject } from './node-drains.ts';
 import { ClusterReader } from './reader.ts';
-import type { UndoOptions } from './undo-drain.ts';
 
 /**
  * Does what a controller would do when the drain is undone: its EvictionRequests are deleted, so that

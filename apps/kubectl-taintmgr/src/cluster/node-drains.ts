@@ -1,9 +1,23 @@
 // The NodeDrains of the cluster: read, made, deleted and let go.
 import { nodeDrainer } from '@taintmgr/core/drain';
 import type { NodeDrain, NodeDrainSpec } from '@taintmgr/core/policy';
-import { type ApiClient, ApiError, listRequest, objectRequest } from '@taintmgr/k8s-adapter';
+import {
+  type ApiClient,
+  ApiError,
+  type ApiRequest,
+  listRequest,
+  objectRequest,
+} from '@taintmgr/k8s-adapter';
 import { readFollowed } from '@taintmgr/k8s-adapter/client';
-import { guardRequest, isAtWork, nodeDrainPath, readMarks } from '@taintmgr/k8s-adapter/drain';
+import {
+  answerValue,
+  type Change,
+  guardRequest,
+  isAtWork,
+  nodeDrainPath,
+  readMarks,
+  readModifyWrite,
+} from '@taintmgr/k8s-adapter/drain';
 import { type NodeDrainStatus, policyApiVersion, policyKinds } from '@taintmgr/k8s-adapter/kinds';
 import { UsageError } from '../usage-error.ts';
 import type { NodeFacts } from './facts.ts';
@@ -118,18 +132,13 @@ export async function deleteNodeDrain(
 
 /** Takes the finalizer off that a controller has put on; others' stay. */
 export async function releaseNodeDrain(client: ApiClient, name: string): Promise<void> {
-  for (let conflicts = 0; ; conflicts++) {
-    const object = await readNodeDrain(client, name);
-    const request = object && guardRequest(object, false, fieldManager);
-    if (!request) return;
-    try {
-      await client.send(request);
-      return;
-    } catch (error) {
-      const status = error instanceof ApiError ? error.failure.status : null;
-      if (status === 404) return;
-      if (status !== 409 || conflicts === conflictsMax) throw error;
-    }
+  const change: Change = (found) =>
+    guardRequest(answerValue(found), false, fieldManager) ?? { kind: 'done' };
+  try {
+    const read = (): ApiRequest => listRequest(nodeDrainPath(name));
+    await client.carryOut(readModifyWrite(read, change, conflictsMax));
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.failure.status !== 404) throw error;
   }
 }
 

@@ -1,5 +1,6 @@
 // Single requests for commands, with errors in kubectl's words.
 import type { Instant, Millis } from '@taintmgr/core/time';
+import type { Steps } from '../controller/task.ts';
 import {
   type Failure,
   failureOf,
@@ -64,8 +65,32 @@ export class ApiClient {
     return { value, serverTime: httpDate(answer.headers.date) };
   }
 
+  /** Carries out a procedure of the controller. Throws as `send` does where its last request is refused. */
+  async carryOut(steps: Steps): Promise<void> {
+    let refused: ApiError | null = null;
+    for (let step = steps.next(); ; ) {
+      if (step.done) {
+        if (refused) throw refused;
+        if (step.value.kind === 'done') return;
+        throw new Error(`a procedure ends with what nobody expects: ${step.value.kind}`);
+      }
+      const { request } = step.value;
+      const answer = await this.#responded(request);
+      refused = refusalOf(answer, request);
+      if (!refused) this.#asked(request, parseJson(answer.body));
+      step = steps.next({ answer, wall: Date.now() });
+    }
+  }
+
   /** A 2xx, whose text `reader` gets where it comes in parts. */
   async #answer(request: ApiRequest, reader?: TextReader): Promise<Responded> {
+    const answer = await this.#responded(request, reader);
+    const refused = refusalOf(answer, request);
+    if (refused) throw refused;
+    return answer;
+  }
+
+  async #responded(request: ApiRequest, reader?: TextReader): Promise<Responded> {
     const { transport, signal, requestTimeout } = this.#options;
     const limit = requestTimeout ?? requestMsMax;
     const answer = await exchange(transport, request, {
@@ -79,7 +104,6 @@ export class ApiClient {
     if (answer.kind === 'none') {
       throw new ConnectionError(this.#options.server, answer.message, answer.stage);
     }
-    if (!succeeded(answer)) throw new ApiError(located(failureOf(answer), request));
     return answer;
   }
 
@@ -210,6 +234,11 @@ function httpDate(text = ''): Instant | null {
 }
 
 /** About a resource that it does not know an API server does not say which; an old one lacks policy/v1, say. */
+/** Null: it is a 2xx. */
+function refusalOf(answer: Responded, request: ApiRequest): ApiError | null {
+  return succeeded(answer) ? null : new ApiError(located(failureOf(answer), request));
+}
+
 function located(failure: Failure, { method, path }: ApiRequest): Failure {
   if (failure.status !== 404 || failure.name !== '') return failure;
   const [resource = path] = path.split('?');

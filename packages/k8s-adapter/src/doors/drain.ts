@@ -1,12 +1,13 @@
 // What a drain writes on its nodes, as values: cordon, taint, mark, and how they are taken back.
 
+export { nodeChanging } from '../controller/procedures/drain-write.ts';
 export { deploymentOf, restartsBeforeItGoes } from '../controller/procedures/rollout-restart.ts';
+export { type Change, readModifyWrite } from '../controller/task.ts';
 export {
   type CordonAndTaint,
   cordoning,
   missingOn,
   type NodeChanges,
-  tainting,
 } from '../drain/cordon-and-taint.ts';
 export { deleteEvictionRequest, lifecyclePath } from '../drain/eviction-request.ts';
 export { guardRequest, nodeDrainPath } from '../drain/guard.ts';
@@ -15,16 +16,13 @@ export { evictionRequestsFrom } from '../drain/moved-pods.ts';
 export {
   drainableNode,
   type NodeChange,
-  patchNodeRequest,
-  type RefusedChange,
 } from '../drain/node-change.ts';
 export {
   type IsMeant,
   isMarkOf,
   isNamed,
-  type NodeUndone,
   undoing,
-  untainting,
 } from '../drain/undo.ts';
-export { type DrainRunName, ending, renewing } from '../drain/working-mark.ts';
+export { ending } from '../drain/working-mark.ts';
+export { answerValue } from '../proto/answer.ts';
 export { patchConditionsRequest } from '../proto/node-requests.ts';

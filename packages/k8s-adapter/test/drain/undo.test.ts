@@ -1,16 +1,10 @@
 // Several drains of one node, undone in every order.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  type CordonAndTaint,
-  drainableNode,
-  ending,
-  type NodeChange,
-  patchNodeRequest,
-  tainting,
-  undoing,
-  untainting,
-} from '@taintmgr/k8s-adapter/drain';
+import { type CordonAndTaint, tainting } from '../../src/drain/cordon-and-taint.ts';
+import { drainableNode, type NodeChange, patchNodeRequest } from '../../src/drain/node-change.ts';
+import { undoing, untainting } from '../../src/drain/undo.ts';
+import { ending } from '../../src/drain/working-mark.ts';
 import { asRecord, parseJson } from '../../src/proto/json.ts';
 
 /** A node as the API has it, and how many seconds have passed. */

@@ -4,9 +4,8 @@ import { formatDuration } from '@taintmgr/core/time';
 import { ApiClient, ApiError, ConnectionError } from '@taintmgr/k8s-adapter';
 import { cordoning, ending, isNamed, type NodeChanges } from '@taintmgr/k8s-adapter/drain';
 import { warn } from '../../cli/output.ts';
-import { changeNode } from '../../cluster/change-node.ts';
+import { changeNode, isGone, undoOnNodes } from '../../cluster/change-node.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
-import { isGone, undoOnNodes } from '../../cluster/undo-drain.ts';
 import { printable } from '../../render/printable.ts';
 import { shellWord } from '../../render/shell-word.ts';
 import { type DrainReport, drainReport, outcomes } from './documents.ts';
@@ -208,7 +207,7 @@ async function budgetsNow({ client }: Drain['connection']): ReturnType<ClusterRe
  * Takes back what this drain has set on nodes; the names of those where that failed. Once begun it goes
  * on after Ctrl-C; a second one ends the process.
  */
-export async function rollBack(drain: Drain, names: Iterable<string>): Promise<readonly string[]> {
+async function rollBack(drain: Drain, names: Iterable<string>): Promise<readonly string[]> {
   const { connection, wanted, output, say } = drain;
   const { transport, cluster } = connection;
   const { access, requestTimeout } = cluster;
@@ -218,6 +217,6 @@ export async function rollBack(drain: Drain, names: Iterable<string>): Promise<r
 }
 
 /** Says how to take it back by hand. The name may be that of a mark which anybody has written. */
-export function hintUndo({ output, wanted }: Drain): void {
+function hintUndo({ output, wanted }: Drain): void {
   output.err(`hint: to undo: kubectl taintmgr undo ${printable(shellWord(wanted.id))}`);
 }

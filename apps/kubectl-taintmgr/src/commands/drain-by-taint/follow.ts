@@ -133,7 +133,7 @@ const periodMs = 30_000;
 const namesMax = 4;
 
 /** Where news are told. */
-export interface NewsAudience {
+interface NewsAudience {
   readonly say: (line: string) => void;
   readonly warn: (text: string) => void;
   readonly err: (line: string) => void;
@@ -144,7 +144,7 @@ type NodeState = NonNullable<NodeDrainStatus['nodeStates']>[number];
 type PodState = NonNullable<NodeDrainStatus['pods']>[number];
 
 /** Tells each thing once: nodes that begin and end, what holds them and their pods, and the counts. */
-export class DrainNews {
+class DrainNews {
   readonly #audience: NewsAudience;
   /** What was last said about a node or a pod. */
   readonly #said = new Map<string, string>();

@@ -142,7 +142,7 @@ const localFlags = [
 ] as const satisfies readonly (readonly [flag: keyof DrainFlags, instead: string])[];
 
 /** Throws UsageError for a flag that a NodeDrain has no field for. */
-export function refuseLocalFlags(flags: DrainFlags): void {
+function refuseLocalFlags(flags: DrainFlags): void {
   for (const [flag, instead] of localFlags) {
     const value = flags[flag];
     const isGiven = Array.isArray(value) ? value.length > 0 : value !== undefined;

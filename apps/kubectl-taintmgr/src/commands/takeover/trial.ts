@@ -1,9 +1,13 @@
 // Tries what takeover does with pods of its own, and says how each trial ended.
 import { setTimeout } from 'node:timers/promises';
 import { formatTime, type Instant, type Millis } from '@taintmgr/core/time';
-import { type ApiClient, type ApiRequest, getNodeRequest } from '@taintmgr/k8s-adapter';
-import { drainableNode } from '@taintmgr/k8s-adapter/drain';
-import { rewriteNode } from '../../cluster/change-node.ts';
+import { type ApiClient, getNodeRequest } from '@taintmgr/k8s-adapter';
+import {
+  answerValue,
+  type Change,
+  drainableNode,
+  readModifyWrite,
+} from '@taintmgr/k8s-adapter/drain';
 import {
   type Leftover,
   makePod,
@@ -32,6 +36,7 @@ export const later = 'later';
 const laterSeconds = 5;
 
 const lookEveryMs: Millis = 100;
+const conflictsMax = 5;
 
 /** What is known of a pod of the trial. */
 export interface Fate {
@@ -158,17 +163,16 @@ async function letGo(client: ApiClient, pod: PodName): Promise<readonly Leftover
 
 /** The taint of the trial as it shall be; the others stay. */
 async function setTaint(client: ApiClient, name: string, wanted: readonly object[]): Promise<void> {
-  await rewriteNode(client, name, (object) => {
-    const { taints, resourceVersion } = drainableNode(object);
+  const change: Change = (found) => {
+    const { taints, resourceVersion } = drainableNode(answerValue(found));
     const others = taints.filter(({ key }) => key !== trialTaint.key);
-    if (wanted.length === 0 && others.length === taints.length)
-      return { request: null, result: null };
+    if (wanted.length === 0 && others.length === taints.length) return { kind: 'done' };
     const body = { metadata: { resourceVersion }, spec: { taints: [...others, ...wanted] } };
     const headers = { accept: 'application/json', 'content-type': 'application/merge-patch+json' };
     const { path } = getNodeRequest(name);
-    const request: ApiRequest = { method: 'PATCH', path, headers, body: JSON.stringify(body) };
-    return { request, result: null };
-  });
+    return { method: 'PATCH', path, headers, body: JSON.stringify(body) };
+  };
+  await client.carryOut(readModifyWrite(() => getNodeRequest(name), change, conflictsMax));
 }
 
 export interface CaseResult {

@@ -5,6 +5,7 @@ import type { ApiClient } from '@taintmgr/k8s-adapter';
 import { isMarkOf, readMarks } from '@taintmgr/k8s-adapter/drain';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import { type Output, warn } from '../../cli/output.ts';
+import { undoOnNodes } from '../../cluster/change-node.ts';
 import { drainControllerFault, readDrainControllers } from '../../cluster/drain-controllers.ts';
 import { takeBackTraces } from '../../cluster/drain-traces.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
@@ -16,7 +17,6 @@ import {
   releaseNodeDrain,
 } from '../../cluster/node-drains.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
-import { undoOnNodes } from '../../cluster/undo-drain.ts';
 
 const lookEveryMs: Millis = 250;
 /** How often it is looked whether somebody still undoes it. */

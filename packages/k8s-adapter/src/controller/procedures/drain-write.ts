@@ -65,21 +65,34 @@ export function drainNodeWriting(
   drainer: Drainer = controller,
 ): Task<DrainWriteNotice> {
   let written: WrittenOnNode = {};
-  const steps = readModifyWrite(
-    () => getNodeRequest(command.nodeName),
+  const change = changeOf(command, drainer);
+  const steps = nodeChanging(command.nodeName, change, drainer.fieldManager, (result = {}) => {
+    written = result;
+  });
+  return drainWriteTask(command, steps, () => written);
+}
+
+/** Makes a drain's change to a node as it was read; `heard` gets what the change comes to. */
+export function nodeChanging<T>(
+  nodeName: string,
+  change: NodeChange<T>,
+  fieldManager: string,
+  heard: (result: T) => void,
+): Steps {
+  return readModifyWrite(
+    () => getNodeRequest(nodeName),
     (found, wall) => {
       const node = drainableNode(answerValue(found));
-      const change = changeOf(command, drainer)(node, dateHeader(found.headers) ?? wall);
-      if (change.kind === 'refused') {
-        const { message, takenOver } = change;
+      const next = change(node, dateHeader(found.headers) ?? wall);
+      if (next.kind === 'refused') {
+        const { message, takenOver } = next;
         return { ...changed(message), ...(takenOver && { takenOver }) };
       }
-      written = change.result ?? {};
-      return change.patch ? patchNodeRequest(node, change.patch, drainer.fieldManager) : done;
+      heard(next.result);
+      return next.patch ? patchNodeRequest(node, next.patch, fieldManager) : done;
     },
     conflictsMax,
   );
-  return drainWriteTask(command, steps, () => written);
 }
 
 export function drainWriteTask(
