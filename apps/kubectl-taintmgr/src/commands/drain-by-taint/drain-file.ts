@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { readManifest } from '@taintmgr/k8s-adapter/kinds';
 import { fileFault } from '../../cli/file-fault.ts';
 import { UsageError } from '../../usage-error.ts';
-import { flagFields, flagText } from './flag-fields.ts';
+import { drainFlags } from './flags.ts';
 import type { NodeDrainRead } from './manifest.ts';
 
 /** Reads one. Throws UsageError with all that is wrong, `file:line:column` first. */
@@ -55,10 +55,10 @@ export function refuseBesideFile(
     const instead = 'an EvictionPolicy with action Keep leaves pods where they are';
     throw new UsageError(`--filename and --pod-selector exclude each other: ${instead}`);
   }
-  for (const [flag, field] of Object.entries(flagFields)) {
+  for (const [flag, { option, field }] of Object.entries(drainFlags)) {
     if (field === null || !given.has(flag)) continue;
     throw new UsageError(
-      `--filename and ${flagText(flag)} exclude each other: the file says it, in ${field}`,
+      `--filename and ${option.long} exclude each other: the file says it, in ${field}`,
     );
   }
 }

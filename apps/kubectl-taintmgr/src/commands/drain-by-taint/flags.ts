@@ -1,3 +1,5 @@
+// The flags of drain-by-taint. One table says how each is typed, how its value is read, and which field
+// of a NodeDrain it sets.
 import {
   Command,
   type CommandUnknownOpts,
@@ -7,61 +9,23 @@ import {
 import { parseDuration } from '@taintmgr/core/time';
 import { collect } from '../../cli/connection-flags.ts';
 import { dryRunOption } from '../../cli/dry-run-flag.ts';
+import { readLabelSelector } from '../../cli/label-selector.ts';
 import { narrowingSelector, nodeNames } from '../../cli/names.ts';
 import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
 import { addPolicyFlag, type PolicyFlag } from '../../cli/policy-flag.ts';
+import { UsageError } from '../../usage-error.ts';
 
-/** The command line of `drain-by-taint`. */
-export interface DrainFlags extends OutputFlags, PolicyFlag {
-  readonly selector?: string | undefined;
-  readonly podSelector?: string | undefined;
-  readonly dryRun: string;
-  readonly force?: true | undefined;
-  readonly ignoreDaemonsets?: true | undefined;
-  readonly deleteEmptydirData?: true | undefined;
-  readonly disableEviction?: true | undefined;
-  /** Seconds; negative: the pod's own. */
-  readonly gracePeriod: number;
-  /** Seconds; 0: every terminating pod is waited for. */
-  readonly skipWaitForDeleteTimeout: number;
-  /** Milliseconds for each node; 0: no limit. */
-  readonly timeout: number;
-  /** Objects in one page of a list; 0: all at once. */
-  readonly chunkSize: number;
-  readonly now?: true | undefined;
-  readonly ignoreTolerations?: true | undefined;
-  readonly pdbPolicy?: string | undefined;
-  /** A part, such as `25%`, is one of the nodes of a wave; 0: all. */
-  readonly maxParallelNodes: number | string;
-  readonly heldUpNodes: number;
-  readonly maxParallelPods: number;
-  /** A part is one of the pods of a workload. */
-  readonly maxUnavailable?: number | string | undefined;
-  readonly zoneSerial?: true | undefined;
-  /** Label selectors. */
-  readonly wave?: readonly string[] | undefined;
-  readonly byPriority?: true | undefined;
-  /** `NAMESPACE`, `NAMESPACE/SELECTOR` or `/SELECTOR`. */
-  readonly lastPods?: readonly string[] | undefined;
-  /** Milliseconds. */
-  readonly waitCompleted?: number | undefined;
-  /** Milliseconds. */
-  readonly waitDetached?: number | undefined;
-  readonly restartSingleReplicas?: true | undefined;
-  readonly heed?: readonly string[] | undefined;
-  readonly pauseLabel?: string | undefined;
-  readonly once?: true | undefined;
-  readonly rollbackOnFailure?: true | undefined;
-  /** False with --no-cordon. */
-  readonly cordon?: boolean | undefined;
-  readonly allowOverlap?: true | undefined;
-  readonly ignorePolicies?: true | undefined;
-  /** A file with a NodeDrain; `-`: standard input. */
-  readonly filename?: string | undefined;
-  readonly serverSide?: true | undefined;
-  readonly detach?: true | undefined;
-  readonly name?: string | undefined;
+/** A flag whose value has this type. */
+export interface Flag<Value> {
+  readonly option: Option;
+  /** Its path in a NodeDrain; null: the flag is about this command, or about this run of it. */
+  readonly field: string | null;
+  /** The field as a manifest has it; undefined: the flag alone does not set it. */
+  inManifest(value: Value): unknown;
 }
+
+type Given = true | undefined;
+type Texts = readonly string[] | undefined;
 
 /** Annotations of others that hold a pod of a drain. */
 const heededAnnotations: readonly string[] = [
@@ -69,8 +33,250 @@ const heededAnnotations: readonly string[] = [
   'karpenter.sh/do-not-disrupt',
 ];
 
-const asKubectl = 'As kubectl drain:';
-const ours = 'Beyond kubectl drain:';
+/** kubectl drain's flags, with its names and defaults. */
+const kubectlFlags = {
+  // A manifest has it only where the API server is to read it from there.
+  selector: flag<string | undefined>(
+    reads('-l, --selector <selector>', 'label selector for the nodes', narrowingSelector),
+    'spec.nodeSelector',
+    unset,
+  ),
+  podSelector: flag<string | undefined>(
+    new Option('--pod-selector <selector>', 'label selector for the pods to evict'),
+  ),
+  dryRun: flag<string>(
+    dryRunOption(
+      'client: only plan; server: ask the API server about each eviction, once; none: act',
+    ),
+  ),
+  force: flag<Given>(
+    new Option('--force', 'also evict pods that are not managed by a controller'),
+    'spec.pods.withoutController',
+  ),
+  ignoreDaemonsets: flag<Given>(
+    new Option('--ignore-daemonsets', 'leave DaemonSet pods where they are'),
+  ),
+  deleteEmptydirData: flag<Given>(
+    new Option('--delete-emptydir-data', 'also evict pods whose emptyDir data is lost'),
+    'spec.pods.withEmptyDir',
+  ),
+  // Together with --pdb-policy.
+  disableEviction: flag<Given>(
+    new Option(
+      '--disable-eviction',
+      'delete pods, ignoring PodDisruptionBudgets: --pdb-policy=ignore',
+    ),
+    'spec.budgets',
+    unset,
+  ),
+  /** Negative: the pod's own. */
+  gracePeriod: flag<number>(
+    reads('--grace-period <seconds>', "grace period; negative: the pod's own", integer).default(-1),
+    'spec.pods.gracePeriodSeconds',
+    (seconds) => (seconds >= 0 ? seconds : undefined),
+  ),
+  /** Milliseconds for each node. */
+  timeout: flag<number>(
+    reads(
+      '--timeout <duration>',
+      'give up on a node after this time, e.g. 10m; 0: never',
+      timeout,
+    ).default(0, '0s'),
+    'spec.timeouts.node',
+    (millis) => (millis > 0 ? durationText(millis) : undefined),
+  ),
+  skipWaitForDeleteTimeout: flag<number>(
+    reads(
+      '--skip-wait-for-delete-timeout <seconds>',
+      'do not wait for pods that have terminated for longer; 0: wait for all',
+      naturalOrNone,
+    ).default(0),
+    'spec.timeouts.terminatingPods',
+    (seconds) => (seconds > 0 ? `${seconds}s` : undefined),
+  ),
+  chunkSize: flag<number>(
+    reads(
+      '--chunk-size <number>',
+      'objects to list at a time; 0: all at once',
+      naturalOrNone,
+    ).default(500),
+  ),
+};
+
+/** How much at once, in which order, and what only taintmgr does. */
+const ownFlags = {
+  maxParallelNodes: flag<number | string>(
+    reads(
+      '--max-parallel-nodes <number>',
+      'nodes to drain at a time, or 25% of a wave; 0: all',
+      naturalOrPart,
+    ).default(1),
+    'spec.limits.nodesAtOnce',
+  ),
+  heldUpNodes: flag<number>(
+    reads(
+      '--held-up-nodes <number>',
+      'nodes that do not count in that, where for a minute nothing but blocked pods is left',
+      natural,
+    ).default(1),
+    'spec.limits.heldUpNodes',
+  ),
+  maxParallelPods: flag<number>(
+    reads('--max-parallel-pods <number>', 'pods to evict at a time; 0: no limit', natural).default(
+      0,
+    ),
+    'spec.limits.podsAtOnce',
+  ),
+  maxUnavailable: flag<number | string | undefined>(
+    reads(
+      '--max-unavailable <number>',
+      'pods of a workload, or 25% of them, that may be unavailable for the next to be evicted',
+      naturalOrPart,
+    ),
+    'spec.limits.maxUnavailable',
+  ),
+  zoneSerial: flag<Given>(
+    new Option('--zone-serial', 'finish one zone before the next; stop after one that failed'),
+    'spec.order',
+    (isGiven) => isGiven && 'ByZone',
+  ),
+  wave: flag<Texts>(
+    reads(
+      '--wave <selector>',
+      'finish the nodes with these labels before the others; may be repeated; stop after a wave that failed',
+      collect,
+    ),
+    'spec.waves',
+    // Each is named by its selector.
+    (texts) => texts?.map((name) => ({ name, nodeSelector: readLabelSelector('--wave', name) })),
+  ),
+  byPriority: flag<Given>(
+    new Option('--by-priority', 'on each node, evict pods of a lower priority before others'),
+    'spec.pods.order',
+    (isGiven) => isGiven && 'ByPriority',
+  ),
+  lastPods: flag<Texts>(
+    reads(
+      '--last-pods <namespace/selector>',
+      'on each node, evict these pods when all others are gone; may be repeated; one of both is enough',
+      collect,
+    ),
+    'spec.pods.last',
+    (texts) => texts?.map(groupOf),
+  ),
+  /** Milliseconds. */
+  waitCompleted: flag<number | undefined>(
+    reads('--wait-completed <duration>', 'let pods of Jobs finish for so long', duration),
+    'spec.pods.waitCompleted.timeout',
+    (millis) => (millis === undefined ? undefined : durationText(millis)),
+  ),
+  /** Milliseconds. */
+  waitDetached: flag<number | undefined>(
+    reads(
+      '--wait-detached <duration>',
+      'evict the pods of a StatefulSet one after the other, the next when the volumes of the one before are detached; for so long',
+      duration,
+    ),
+    'spec.pods.waitDetached.timeout',
+    (millis) => (millis === undefined ? undefined : durationText(millis)),
+  ),
+  restartSingleReplicas: flag<Given>(
+    new Option(
+      '--restart-single-replicas',
+      'restart the rollout of Deployments of one pod, so that another is ready first',
+    ),
+    'spec.pods.singleReplicas',
+    (isGiven) => isGiven && 'RolloutRestart',
+  ),
+  heed: flag<Texts>(
+    new Option('--heed <annotation>', 'leave pods that have it; may be repeated')
+      .choices(heededAnnotations)
+      .argParser(heeded),
+    'spec.heeds.podAnnotations',
+    (texts) => texts && [...new Set(texts)],
+  ),
+  pauseLabel: flag<string | undefined>(
+    new Option('--pause-label <key>', 'leave nodes that have this label'),
+    'spec.heeds.pauseLabel',
+  ),
+  now: flag<Given>(
+    new Option('--now', 'do not wait for tolerations to expire'),
+    'spec.tolerations',
+    (isGiven) => isGiven && 'NoWait',
+  ),
+  // After --now, which it goes beyond.
+  ignoreTolerations: flag<Given>(
+    new Option('--ignore-tolerations', 'evict every pod at once, even if it tolerates the taint'),
+    'spec.tolerations',
+    (isGiven) => isGiven && 'Ignore',
+  ),
+  // Together with --disable-eviction.
+  pdbPolicy: flag<string | undefined>(
+    new Option(
+      '--pdb-policy <policy>',
+      'respect (the default): retry until PodDisruptionBudgets allow it; delete-after:DURATION: then delete; ignore: delete at once',
+    ),
+    'spec.budgets',
+    unset,
+  ),
+  once: flag<Given>(new Option('--once', 'try each pod once')),
+  rollbackOnFailure: flag<Given>(
+    new Option('--rollback-on-failure', 'undo the changes on nodes that could not be drained'),
+    'spec.onFailure',
+    (isGiven) => isGiven && 'RollBack',
+  ),
+  /** False with --no-cordon. */
+  cordon: flag<boolean | undefined>(
+    new Option('--no-cordon', 'add the taint without cordoning'),
+    'spec.cordon',
+    (isWanted) => (isWanted === false ? 'Never' : 'AtStart'),
+  ),
+  ignorePolicies: flag<Given>(
+    new Option(
+      '--ignore-policies',
+      'also evict pods that an EvictionPolicy keeps or an EvictionPause holds',
+    ),
+  ),
+  allowOverlap: flag<Given>(
+    new Option(
+      '--allow-overlap',
+      'use NoExecute although another controller may evict for it; stop when it does',
+    ),
+  ),
+  serverSide: flag<Given>(
+    new Option(
+      '--server-side',
+      'create a NodeDrain, which taintmgr-controller carries out, and follow it; Ctrl-C leaves it running',
+    ),
+  ),
+  detach: flag<Given>(new Option('--detach', 'with --server-side: do not follow it')),
+  /** `-`: standard input. */
+  filename: flag<string | undefined>(
+    new Option(
+      '-f, --filename <file>',
+      'drain as the NodeDrain of this file says, instead of TAINT, NODE and most flags; -: standard input',
+    ),
+  ),
+  // A manifest has a name without it too.
+  name: flag<string | undefined>(
+    new Option('--name <name>', 'with --server-side: the name of the NodeDrain'),
+    'metadata.name',
+    unset,
+  ),
+};
+
+/** By the names under which commander has their values. */
+export const drainFlags = { ...kubectlFlags, ...ownFlags };
+
+export type DrainFlag = keyof typeof drainFlags;
+
+/** The command line of `drain-by-taint`. */
+export type DrainFlags = OutputFlags &
+  PolicyFlag & {
+    readonly [Name in DrainFlag]: (typeof drainFlags)[Name] extends Flag<infer Value>
+      ? Value
+      : never;
+  };
 
 const help = `
 Exit codes; .status.result of -o json says the same:
@@ -102,130 +308,44 @@ export function drainCommand(): CommandUnknownOpts {
     )
     .argument('[nodes...]', 'names of the nodes; or give --selector', nodeNames)
     .addHelpText('after', help);
-  const options = [...kubectlOptions(), ...orderOptions(), ...ownOptions()];
-  for (const option of options) command.addOption(option);
+  for (const { option } of Object.values(kubectlFlags)) {
+    command.addOption(option.helpGroup('As kubectl drain:'));
+  }
+  for (const { option } of Object.values(ownFlags)) {
+    command.addOption(option.helpGroup('Beyond kubectl drain:'));
+  }
   addPolicyFlag(command);
   return addOutputFlags(command);
 }
 
-/** kubectl drain's flags, with its names and defaults. */
-function kubectlOptions(): readonly Option[] {
-  const options = [
-    new Option('-l, --selector <selector>', 'label selector for the nodes').argParser(
-      narrowingSelector,
-    ),
-    new Option('--pod-selector <selector>', 'label selector for the pods to evict'),
-    dryRunOption(
-      'client: only plan; server: ask the API server about each eviction, once; none: act',
-    ),
-    new Option('--force', 'also evict pods that are not managed by a controller'),
-    new Option('--ignore-daemonsets', 'leave DaemonSet pods where they are'),
-    new Option('--delete-emptydir-data', 'also evict pods whose emptyDir data is lost'),
-    new Option(
-      '--disable-eviction',
-      'delete pods, ignoring PodDisruptionBudgets: --pdb-policy=ignore',
-    ),
-    new Option('--grace-period <seconds>', "grace period; negative: the pod's own")
-      .argParser(integer)
-      .default(-1),
-    new Option('--timeout <duration>', 'give up on a node after this time, e.g. 10m; 0: never')
-      .argParser(timeout)
-      .default(0, '0s'),
-    new Option(
-      '--skip-wait-for-delete-timeout <seconds>',
-      'do not wait for pods that have terminated for longer; 0: wait for all',
-    )
-      .argParser(naturalOrNone)
-      .default(0),
-    new Option('--chunk-size <number>', 'objects to list at a time; 0: all at once')
-      .argParser(naturalOrNone)
-      .default(500),
-  ];
-  return options.map((option) => option.helpGroup(asKubectl));
+/** As it is typed: `--max-parallel-nodes`, `--no-cordon`. */
+export function flagText(flag: DrainFlag | keyof PolicyFlag): string {
+  return flag === 'policy' ? '--policy' : (drainFlags[flag].option.long ?? '');
 }
 
-/** How much at once, and in which order. */
-function orderOptions(): readonly Option[] {
-  const options = [
-    new Option(
-      '--max-parallel-nodes <number>',
-      'nodes to drain at a time, or 25% of a wave; 0: all',
-    )
-      .argParser(naturalOrPart)
-      .default(1),
-    new Option(
-      '--held-up-nodes <number>',
-      'nodes that do not count in that, where for a minute nothing but blocked pods is left',
-    )
-      .argParser(natural)
-      .default(1),
-    new Option('--max-parallel-pods <number>', 'pods to evict at a time; 0: no limit')
-      .argParser(natural)
-      .default(0),
-    new Option(
-      '--max-unavailable <number>',
-      'pods of a workload, or 25% of them, that may be unavailable for the next to be evicted',
-    ).argParser(naturalOrPart),
-    new Option('--zone-serial', 'finish one zone before the next; stop after one that failed'),
-    new Option(
-      '--wave <selector>',
-      'finish the nodes with these labels before the others; may be repeated; stop after a wave that failed',
-    ).argParser(collect),
-    new Option('--by-priority', 'on each node, evict pods of a lower priority before others'),
-    new Option(
-      '--last-pods <namespace/selector>',
-      'on each node, evict these pods when all others are gone; may be repeated; one of both is enough',
-    ).argParser(collect),
-    new Option('--wait-completed <duration>', 'let pods of Jobs finish for so long').argParser(
-      duration,
-    ),
-    new Option(
-      '--wait-detached <duration>',
-      'evict the pods of a StatefulSet one after the other, the next when the volumes of the one before are detached; for so long',
-    ).argParser(duration),
-    new Option(
-      '--restart-single-replicas',
-      'restart the rollout of Deployments of one pod, so that another is ready first',
-    ),
-    new Option('--heed <annotation>', 'leave pods that have it; may be repeated')
-      .choices(heededAnnotations)
-      .argParser(heeded),
-    new Option('--pause-label <key>', 'leave nodes that have this label'),
-  ];
-  return options.map((option) => option.helpGroup(ours));
+/** The flags of those that were given which set a field, or part of it. */
+export function flagsOf(path: string, given: ReadonlySet<string>): readonly string[] {
+  const isIn = (field: string): boolean =>
+    path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`);
+  return Object.entries(drainFlags).flatMap(([flag, { option, field }]) => {
+    return field !== null && given.has(flag) && isIn(field) ? (option.long ?? '') : [];
+  });
 }
 
-function ownOptions(): readonly Option[] {
-  const options = [
-    new Option('--now', 'do not wait for tolerations to expire'),
-    new Option('--ignore-tolerations', 'evict every pod at once, even if it tolerates the taint'),
-    new Option(
-      '--pdb-policy <policy>',
-      'respect (the default): retry until PodDisruptionBudgets allow it; delete-after:DURATION: then delete; ignore: delete at once',
-    ),
-    new Option('--once', 'try each pod once'),
-    new Option('--rollback-on-failure', 'undo the changes on nodes that could not be drained'),
-    new Option('--no-cordon', 'add the taint without cordoning'),
-    new Option(
-      '--ignore-policies',
-      'also evict pods that an EvictionPolicy keeps or an EvictionPause holds',
-    ),
-    new Option(
-      '--allow-overlap',
-      'use NoExecute although another controller may evict for it; stop when it does',
-    ),
-    new Option(
-      '--server-side',
-      'create a NodeDrain, which taintmgr-controller carries out, and follow it; Ctrl-C leaves it running',
-    ),
-    new Option('--detach', 'with --server-side: do not follow it'),
-    new Option(
-      '-f, --filename <file>',
-      'drain as the NodeDrain of this file says, instead of TAINT, NODE and most flags; -: standard input',
-    ),
-    new Option('--name <name>', 'with --server-side: the name of the NodeDrain'),
-  ];
-  return options.map((option) => option.helpGroup(ours));
+function flag<Value>(
+  option: Option,
+  field: string | null = null,
+  inManifest: (value: Value) => unknown = (value) => value,
+): Flag<Value> {
+  return { option, field, inManifest };
+}
+
+function unset(): undefined {
+  return undefined;
+}
+
+function reads<T>(usage: string, text: string, read: (text: string, before: T) => T): Option {
+  return new Option(usage, text).argParser(read);
 }
 
 function integer(text: string): number {
@@ -264,4 +384,29 @@ function duration(text: string): number {
   const millis = parseDuration(text);
   if (millis !== null) return millis;
   throw new InvalidArgumentError('Want a duration such as 30s, 10m or 1h30m.');
+}
+
+/** `logging`, `logging/app=shipper` or `/app=storage`. */
+function groupOf(text: string): object {
+  const slash = text.indexOf('/');
+  const namespace = slash < 0 ? text : text.slice(0, slash);
+  const selector = slash < 0 ? '' : text.slice(slash + 1);
+  if ((namespace === '' || /[=!,() ]/.test(namespace)) && (slash !== 0 || selector === '')) {
+    const got = JSON.stringify(text);
+    throw new UsageError(
+      `--last-pods: got ${got}, want NAMESPACE, NAMESPACE/SELECTOR such as logging/app=shipper, or /SELECTOR`,
+    );
+  }
+  return {
+    ...(namespace !== '' && { namespaces: [namespace] }),
+    ...(selector !== '' && { podSelector: readLabelSelector('--last-pods', selector) }),
+  };
+}
+
+/** As a manifest may have it, in the largest unit that fits; a part of a second counts as a whole one. */
+export function durationText(millis: number): string {
+  const seconds = Math.ceil(millis / 1000);
+  if (seconds === 0) return '0s';
+  if (seconds % 3600 === 0) return `${seconds / 3600}h`;
+  return seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`;
 }

@@ -4,8 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { policyApiVersion } from '@taintmgr/k8s-adapter/kinds';
-import { flagFields, flagText } from '../../../src/commands/drain-by-taint/flag-fields.ts';
-import { type DrainFlags, drainCommand } from '../../../src/commands/drain-by-taint/flags.ts';
+import {
+  type DrainFlag,
+  type DrainFlags,
+  drainCommand,
+  drainFlags,
+  flagText,
+} from '../../../src/commands/drain-by-taint/flags.ts';
 import { type DrainRequest, readRequest } from '../../../src/commands/drain-by-taint/settings.ts';
 import { CapturedOutput } from '../../world/captured-output.ts';
 
@@ -65,8 +70,9 @@ describe('a drain by a file', () => {
   }
 
   it('takes no flag beside it that sets a field, and no --pod-selector', async () => {
-    const setting = Object.entries(flagFields).filter(([, field]) => field !== null);
-    for (const flag of [...setting.map(([name]) => name), 'podSelector']) {
+    const names = Object.keys(drainFlags) as DrainFlag[];
+    const setting = names.filter((name) => drainFlags[name].field !== null);
+    for (const flag of [...setting, 'podSelector'] as const) {
       const { message } = await requestOf({}, [], [flag]).then(
         () => assert.fail(`${flag} is taken`),
         (error: Error) => error,

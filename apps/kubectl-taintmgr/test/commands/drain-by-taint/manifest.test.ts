@@ -6,10 +6,10 @@ import { describe, it } from 'node:test';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import {
   type DrainFlag,
-  flagFields,
-  flagText,
-} from '../../../src/commands/drain-by-taint/flag-fields.ts';
-import { type DrainFlags, drainCommand } from '../../../src/commands/drain-by-taint/flags.ts';
+  type DrainFlags,
+  drainCommand,
+  drainFlags,
+} from '../../../src/commands/drain-by-taint/flags.ts';
 import { readRequest } from '../../../src/commands/drain-by-taint/settings.ts';
 import { CapturedOutput } from '../../world/captured-output.ts';
 
@@ -127,7 +127,7 @@ function listed(heading: string): readonly string[] {
 
 describe('the flags of drain-by-taint and the fields of a NodeDrain', () => {
   for (const [flag, line, value] of cases) {
-    const field = flagFields[flag] ?? assert.fail();
+    const field = drainFlags[flag].field ?? assert.fail();
     it(`${line}: ${field}`, async () => {
       const isSelector = flag === 'selector';
       const { manifest } = await requestOf(`maintenance=kernel ${isSelector ? '' : 'a-1 '}${line}`);
@@ -138,20 +138,20 @@ describe('the flags of drain-by-taint and the fields of a NodeDrain', () => {
   }
 
   it('each flag with a field has a case above', () => {
-    const flags = Object.entries(flagFields).filter(([, field]) => field !== null);
+    const flags = Object.entries(drainFlags).filter(([, { field }]) => field !== null);
     const names = flags.map(([flag]) => flag);
     assert.deepEqual(names.sort(), cases.map(([flag]) => flag as string).sort());
   });
 
   it('each flag that the help has is looked at', () => {
-    const known = Object.keys(flagFields).map(flagText);
-    const own = drainCommand().options.map(({ long }) => long ?? '');
-    const output = ['--output', '--no-headers'];
-    assert.deepEqual(own.filter((flag) => !output.includes(flag)).sort(), known.sort());
+    const known = Object.keys(drainFlags);
+    const own = drainCommand().options.map((option) => option.attributeName());
+    const others = ['output', 'headers', 'policy'];
+    assert.deepEqual(own.filter((flag) => !others.includes(flag)).sort(), known.sort());
   });
 
   it('each field has a flag, is an argument, or stands among those that only a file has', () => {
-    const byFlags = Object.values(flagFields).filter((field) => field !== null);
+    const byFlags = Object.values(drainFlags).flatMap(({ field }) => field ?? []);
     const isSet = (path: string): boolean =>
       [...byFlags, 'spec.nodes', 'spec.taint'].some(
         (field) => path === field || path.startsWith(`${field}.`),
