@@ -1,4 +1,4 @@
-import type { NodeDrainCommand } from './drain/objects/command.ts';
+import type { NodeDrainCommand } from './drain/drain-commands.ts';
 import type {
   EvictionCommand,
   EvictionNotice,

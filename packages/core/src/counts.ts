@@ -1,8 +1,8 @@
 // How many pods evictions concern: in all, and for each policy, taint rule and pause.
 import type { AttemptState } from './attempt/attempt.ts';
 import type { Setback } from './attempt/outcome.ts';
-import type { NodeDrains } from './drain/objects/machine.ts';
-import type { NodeDrainState } from './drain/objects/state.ts';
+import type { NodeDrainState } from './drain/node-drain-state.ts';
+import type { NodeDrains } from './drain/node-drains.ts';
 import { type Decision, endOfTime } from './eviction/decide.ts';
 import type { EvictionMachine } from './eviction/eviction-machine.ts';
 import type { Reason } from './eviction/reason.ts';

@@ -9,8 +9,8 @@ import {
   policyCountsOf,
 } from './counts.ts';
 import { SimulatedUpstream } from './differences/simulated-upstream.ts';
-import { NodeDrains } from './drain/objects/machine.ts';
-import type { NodeDrainRun } from './drain/objects/run.ts';
+import type { NodeDrainRun } from './drain/node-drain-run.ts';
+import { NodeDrains } from './drain/node-drains.ts';
 import { checkEvent, type Event } from './event.ts';
 import type { EvictionMachine } from './eviction/eviction-machine.ts';
 import { PreciseEvictionMachine } from './eviction/machine.ts';

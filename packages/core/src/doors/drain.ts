@@ -23,19 +23,17 @@ export {
 
 // What would happen.
 
+export { type DeletionSite, deletedByPolicy } from '../drain/node-drains.ts';
 export {
   type DrainPlan,
   type PlanInput,
   type PlannedPod,
   type PlanPod,
-  planDrain,
-} from '../drain/plan.ts';
-export { type DeletionSite, deletedByPolicy } from '../drain/policy-deletions.ts';
-export {
   type PredictedBlocker,
   type PredictionSite,
+  planDrain,
   predictBlockers,
-} from '../drain/predicted-blockers.ts';
+} from '../drain/plan.ts';
 
 // What is told of pods that an admission webhook keeps for itself.
 
@@ -47,11 +45,12 @@ export {
 
 // Carrying it out.
 
-export type { DrainCommand, DrainMachine } from '../drain/machine.ts';
-export { StandaloneDrain } from '../drain/standalone.ts';
+export type { DrainCommand, DrainMachine } from '../drain/drain-machine.ts';
+export { StandaloneDrain } from '../drain/drain-machine.ts';
 export type {
   Departure,
   DrainFailure,
+  DrainFault,
   DrainNode,
   DrainNodePhase,
   DrainNote,
@@ -63,7 +62,7 @@ export type {
 
 // Carrying out what a NodeDrain says, for one run of a program.
 
-export { budgetPolicyOf, looksAtAllPods, soloDrainConfig } from '../drain/objects/settings.ts';
+export { budgetPolicyOf, looksAtAllPods, soloDrainConfig } from '../drain/targets.ts';
 
 // Carrying out NodeDrains of the cluster.
 
@@ -81,13 +80,13 @@ export type {
   SetDrainConditions,
   WriteDrainNode,
   WriteEvictionRequest,
-} from '../drain/objects/command.ts';
+} from '../drain/drain-commands.ts';
 export type {
   NodeDrainNodeState,
   NodeDrainPhase,
   NodeDrainPodState,
   NodeDrainState,
-} from '../drain/objects/state.ts';
+} from '../drain/node-drain-state.ts';
 export {
   describeEvictionRequest,
   type EvictionRequest,
@@ -98,15 +97,14 @@ export {
 // Which pods are left alone or in the way, as kubectl drain has it.
 
 export {
-  type DrainFault,
   type DrainFilterResult,
   type DrainOptions,
   drainFaultsText,
   drainFaultText,
   drainFlag,
   filterPod,
-} from '../drain/filters.ts';
-export { stayingText } from '../drain/staying.ts';
+} from '../drain/config.ts';
+export { stayingText } from '../drain/state.ts';
 
 // Disruption budgets.
 

@@ -1,4 +1,4 @@
-// What one drain is asked to do: its taint, filters, order, budgets and time limits.
+// Settings of one drain: its taint, filters, order, budgets and time limits.
 import type { BudgetPolicy } from '../attempt/delete-or-evict.ts';
 import {
   noOthers,
@@ -8,15 +8,15 @@ import {
   wholeNumber,
   withDefaults,
 } from '../kernel/checks.ts';
-import type { Millis } from '../kernel/time.ts';
+import type { Instant, Millis } from '../kernel/time.ts';
+import type { Pod } from '../model/pod.ts';
+import { selects } from '../model/selector.ts';
 import type { Taint } from '../model/taint.ts';
 import type { MatchOptions } from '../model/toleration.ts';
 import { poolLimit } from '../policy/condition-rule.ts';
 import type { HeededAnnotation, WaitCompleted } from '../policy/node-drain.ts';
-import type { DrainOptions } from './filters.ts';
-import { type PodOrder, together } from './pod-order.ts';
-import type { DrainNodePhase } from './state.ts';
-import type { NodesAtOnce, Wave } from './wave.ts';
+import { isInGroup, type PodGroup } from '../policy/pod-group.ts';
+import type { DrainFault, DrainNodePhase, NodesAtOnce, Wave } from './state.ts';
 
 /** Which tolerations of the taint a drain respects. */
 export type Respect =
@@ -103,6 +103,9 @@ export interface DrainConfig extends MatchOptions {
   readonly fieldManager: string;
 }
 
+/** All at once, as kubectl drain does. */
+const together: PodOrder = { byPriority: false, last: [] };
+
 /** kubectl drain's defaults, and for what it does not have, those that change least. */
 const defaultDrainConfig: Omit<DrainConfig, 'taint' | 'targets'> = {
   respect: 'tolerations',
@@ -183,4 +186,115 @@ export function resolveDrainConfig(
   const names = config.targets.map(({ name }) => name);
   refuse('targets', names, new Set(names).size === names.length, 'each node once');
   return config;
+}
+
+/** Which pods a drain may take along; the names and defaults are kubectl drain's. */
+export interface DrainOptions {
+  /** Take pods that no controller would start again. */
+  readonly force: boolean;
+  /** Leave DaemonSet pods where they are instead of refusing. */
+  readonly ignoreDaemonSets: boolean;
+  /** Take pods whose emptyDir data is lost with them. */
+  readonly deleteEmptyDirData: boolean;
+}
+
+/** What a drain does with a pod that its taint would evict. */
+export type DrainFilterResult =
+  | { readonly kind: 'take' }
+  /** Left on the node without further ado. */
+  | { readonly kind: 'leave'; readonly fault: 'DaemonSet' }
+  /** The drain does not begin while this pod is there, unless the named flag is given. */
+  | { readonly kind: 'refuse'; readonly faults: readonly DrainFault[] };
+
+/** The flag that overrides a fault. */
+export const drainFlag: Readonly<Record<DrainFault, string>> = {
+  DaemonSet: '--ignore-daemonsets',
+  OrphanedDaemonSetPod: '--force',
+  EmptyDir: '--delete-emptydir-data',
+  Unmanaged: '--force',
+};
+
+/** A fault in words. */
+export const drainFaultText: Readonly<Record<DrainFault, string>> = {
+  DaemonSet: 'managed by a DaemonSet, which would recreate it',
+  OrphanedDaemonSetPod: 'its DaemonSet is gone, nothing would recreate it',
+  EmptyDir: 'has local storage (emptyDir), whose data would be lost',
+  Unmanaged: 'is not managed by a controller',
+};
+
+/** Each fault and the flag that overrides it. */
+export function drainFaultsText(faults: readonly DrainFault[]): string {
+  return faults.map((fault) => `${drainFaultText[fault]} (${drainFlag[fault]})`).join('; ');
+}
+
+/**
+ * Judges one pod. Finished pods are taken whatever they are; otherwise every fault is named, so
+ * that one answer shows all flags that are missing. `isOrphan`: the DaemonSet it names is not there.
+ */
+export function filterPod(
+  pod: Pod,
+  options: DrainOptions,
+  isOrphan: boolean = false,
+): DrainFilterResult {
+  if (pod.phase === 'Succeeded' || pod.phase === 'Failed') return { kind: 'take' };
+  if (isDaemonSetPod(pod) && !isOrphan) {
+    return options.ignoreDaemonSets
+      ? { kind: 'leave', fault: 'DaemonSet' }
+      : { kind: 'refuse', faults: ['DaemonSet'] };
+  }
+  const faults: DrainFault[] = [];
+  if (isOrphan && isDaemonSetPod(pod) && !options.force) faults.push('OrphanedDaemonSetPod');
+  if (pod.hasEmptyDir && !options.deleteEmptyDirData) faults.push('EmptyDir');
+  if (pod.owner === null && !options.force) faults.push('Unmanaged');
+  return faults.length === 0 ? { kind: 'take' } : { kind: 'refuse', faults };
+}
+
+/** Whether a DaemonSet of today's API started it, so that it would be back at once. */
+function isDaemonSetPod({ owner }: Pod): boolean {
+  return owner?.kind === 'DaemonSet' && owner.apiVersion === 'apps/v1';
+}
+
+/** When a pod that may finish goes if it has not; null: it is not given time, or its node's turn is to come. */
+export function finishBy(
+  pod: Pod,
+  wait: WaitCompleted | null,
+  begunAt: Instant | null,
+): Instant | null {
+  const time = wait !== null && mayFinish(pod, wait) ? wait.timeout : null;
+  return time === null || begunAt === null ? null : begunAt + time;
+}
+
+/** Whether it has done what it was given time for: it is left where it is, with its logs. */
+export function hasFinished(pod: Pod, wait: WaitCompleted | null): boolean {
+  const isOver = pod.phase === 'Succeeded' || pod.phase === 'Failed';
+  return isOver && wait !== null && mayFinish(pod, wait);
+}
+
+function mayFinish({ owner, labels = {} }: Pod, { podSelector }: WaitCompleted): boolean {
+  if (podSelector) return selects(podSelector, labels);
+  return owner?.kind === 'Job' && owner.apiVersion.startsWith('batch/');
+}
+
+/** Pods of one rank go together, and are gone before those of the next rank begin. */
+export interface PodOrder {
+  /** Those of a lower priority first. */
+  readonly byPriority: boolean;
+  /** After all others, one group after the other: what the others may need to the end. */
+  readonly last: readonly PodGroup[];
+}
+
+/** The place among the groups that go last (0: it is in none), and the priority that counts. */
+export type PodRank = readonly [group: number, priority: number];
+
+export function rankOf(
+  pod: Pick<Pod, 'namespace' | 'labels' | 'priority'>,
+  { byPriority, last }: PodOrder,
+): PodRank {
+  const group = last.findLastIndex((one) => isInGroup(one, pod)) + 1;
+  return [group, byPriority ? (pod.priority ?? 0) : 0];
+}
+
+/** Negative: the first goes before the second. */
+export function compareRanks(one: PodRank, other: PodRank): number {
+  return one[0] - other[0] || one[1] - other[1];
 }

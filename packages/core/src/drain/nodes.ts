@@ -1,24 +1,27 @@
-// The nodes of a drain: whose turn it is, what is written on them, and how each ends.
+// The nodes of a drain: their turns, their phases, and how each ends.
 import { blockerOf } from '../attempt/blocker.ts';
 import { isSetback, type Outcome } from '../attempt/outcome.ts';
-import { earliest, type Instant } from '../kernel/time.ts';
-import type { RenewMark } from './claims.ts';
+import { earliest, type Instant, type Millis } from '../kernel/time.ts';
+import { poolLimit } from '../policy/condition-rule.ts';
 import type { DrainConfig, DrainTarget } from './config.ts';
-import { givenUpOn, type Refusal } from './given-up.ts';
-import { failed, lateEndOf } from './node-ends.ts';
-import { NodePhases, type NodePhasesView } from './node-phases.ts';
-import { NodeTaints } from './node-taints.ts';
+import { NodeTaints, type RenewMark } from './node-taints.ts';
 import type { DrainPods } from './pods.ts';
 import {
   type DrainFailure,
   type DrainNode,
   type DrainNodePhase,
   type DrainNote,
+  failed,
+  givenUpOn,
+  isBegun,
   isDone,
   isEnded,
+  lateEndOf,
+  type NodesAtOnce,
+  type Refusal,
   type TaintNode,
+  type Wave,
 } from './state.ts';
-import { nodesToBegin, nodesToLeave } from './turns.ts';
 
 const madeAnew = 'it was deleted and made anew, and pods that were to go are still there';
 
@@ -296,4 +299,151 @@ export class DrainNodes {
     this.#phases.set(name, phase);
     this.#note({ kind: 'nodeEnded', node: name, phase });
   }
+}
+
+const oneWave: Wave = { name: '', nodesAtOnceMax: null };
+
+/** Which nodes there are, whose turn is when, and the phase of each. */
+class NodePhases {
+  /** Of each target, in their order. */
+  readonly #places = new Map<string, Pick<DrainNode, 'zone' | 'wave'>>();
+  readonly #phases = new Map<string, DrainNodePhase>();
+
+  /** One more node, or another by the name of one. */
+  add({ name, zone, wave = oneWave, phase = { kind: 'pending' } }: DrainTarget): void {
+    this.#places.set(name, { zone, wave });
+    this.#phases.set(name, phase);
+  }
+
+  /** Turns come in this order; those of nodes that are not named last. */
+  order(names: readonly string[]): void {
+    const before = new Map(this.#places);
+    this.#places.clear();
+    for (const name of [...names, ...before.keys()]) {
+      const place = before.get(name);
+      if (place) this.#places.set(name, place);
+    }
+  }
+
+  remove(name: string): void {
+    this.#places.delete(name);
+    this.#phases.delete(name);
+  }
+
+  set(name: string, phase: DrainNodePhase): void {
+    this.#phases.set(name, phase);
+  }
+
+  list(): readonly DrainNode[] {
+    return Array.from(this.#places, ([name, at]) => ({ name, ...at, phase: this.of(name) }));
+  }
+
+  /** In the order in which they were added. */
+  names(): Iterable<string> {
+    return this.#phases.keys();
+  }
+
+  of(name: string): DrainNodePhase {
+    return this.#phases.get(name) ?? { kind: 'pending' };
+  }
+
+  has(name: string): boolean {
+    return this.#phases.has(name);
+  }
+
+  get allEnded(): boolean {
+    return [...this.#phases.values()].every(isEnded);
+  }
+
+  isEnded(name: string): boolean {
+    return isEnded(this.of(name));
+  }
+
+  isPending(name: string): boolean {
+    return this.of(name).kind === 'pending';
+  }
+
+  isBegun(name: string): boolean {
+    return isBegun(this.of(name));
+  }
+
+  isDraining(name: string): boolean {
+    return this.of(name).kind === 'draining';
+  }
+
+  /** When a node's turn came; null: it has not come. */
+  begunAt(name: string): Instant | null {
+    const phase = this.of(name);
+    return phase.kind === 'draining' ? phase.since : null;
+  }
+
+  /** When the time of each node that has begun is over, if it may take so long; null: it never is. */
+  timeouts(
+    nodeTimeoutMs: Millis | null,
+  ): readonly { readonly name: string; readonly at: Instant }[] {
+    if (nodeTimeoutMs === null) return [];
+    return [...this.#phases].flatMap(([name, phase]) =>
+      phase.kind === 'tainting' || phase.kind === 'draining'
+        ? [{ name, at: phase.since + nodeTimeoutMs }]
+        : [],
+    );
+  }
+}
+
+/** Who does not change them. */
+type NodePhasesView = Omit<NodePhases, 'add' | 'order' | 'remove' | 'set'>;
+
+/** What decides whose turn it is. */
+type TurnRules = Pick<DrainConfig, 'nodesAtOnceMax' | 'heldUpNodesMax'>;
+
+/** Nodes whose turn does not come for now, and those that are begun and held up. */
+interface HeldNodes {
+  readonly waiting: ReadonlySet<string>;
+  readonly heldUp: ReadonlySet<string>;
+}
+
+const noneHeld: HeldNodes = { waiting: new Set(), heldUp: new Set() };
+
+/** The nodes whose turn has come, in their order. */
+function nodesToBegin(
+  nodes: readonly DrainNode[],
+  rules: TurnRules,
+  { waiting, heldUp }: HeldNodes = noneHeld,
+): readonly DrainNode[] {
+  const wave = currentWave(nodes);
+  if (wave === null) return [];
+  const inWave = nodes.filter((node) => node.wave.name === wave.name);
+  const active = inWave.filter(({ phase }) => isBegun(phase));
+  const isHeldUp = active.filter(({ name }) => heldUp.has(name)).length;
+  const spared = Math.min(isHeldUp, rules.heldUpNodesMax);
+  const limit = wave.nodesAtOnceMax ?? rules.nodesAtOnceMax;
+  const room = atOnceMax(limit, inWave.length) - (active.length - spared);
+  return inWave
+    .filter(({ name, phase }) => phase.kind === 'pending' && !waiting.has(name))
+    .slice(0, Math.max(0, room));
+}
+
+/** The nodes that must not begin, because an earlier wave failed. */
+function nodesToLeave(nodes: readonly DrainNode[]): readonly DrainNode[] {
+  // What never was there says nothing of a wave.
+  const failed = nodes.find(({ phase }) => phase.kind === 'failed' && phase.why !== 'NotFound');
+  if (!failed) return [];
+  return nodes.filter(
+    ({ wave, phase }) => wave.name !== failed.wave.name && phase.kind === 'pending',
+  );
+}
+
+/** The first wave, in the order of first nodes, that is not done with; null: all are. */
+export function currentWave(nodes: readonly DrainNode[]): Wave | null {
+  return nodes.find((node) => isWaveOpen(nodes, node.wave.name))?.wave ?? null;
+}
+
+function isWaveOpen(nodes: readonly DrainNode[], name: string): boolean {
+  return nodes.some(({ wave, phase }) => wave.name === name && !isEnded(phase));
+}
+
+/** A part is one of the nodes of the wave, rounded down, and at least one node. */
+function atOnceMax(limit: NodesAtOnce, size: number): number {
+  if (limit === 0) return size;
+  return Math.max(1, poolLimit(limit, size) ?? 1);
 }

@@ -1,33 +1,48 @@
-// The requests that make the pods of a drain leave, and what their answers mean.
-
+// Sends the requests that make the pods of a drain leave, each in its turn, and says what their answers mean.
 import { accepted, setBack } from '../attempt/attempt.ts';
-import { type Blocker, blockerOf } from '../attempt/blocker.ts';
+import { type Blocker, blockerOf, isUncertain } from '../attempt/blocker.ts';
 import { escalationOf, methodFor, podCommand, type Terms } from '../attempt/delete-or-evict.ts';
 import { isSetback, type Outcome, type Setback } from '../attempt/outcome.ts';
 import { Pace } from '../attempt/pace.ts';
 import type { PodCommand, RecordPodEvent } from '../attempt/pod-command.ts';
 import { evictionEvent } from '../eviction/pod-events.ts';
 import type { Reason } from '../eviction/reason.ts';
-import type { Instant } from '../kernel/time.ts';
-import type { Pod, PodRef } from '../model/pod.ts';
+import { earlier, formatDeadline, type Instant } from '../kernel/time.ts';
+import { isShuttingDown } from '../model/node.ts';
+import { type Disruption, type Pod, type PodRef, podRef } from '../model/pod.ts';
+import type { HeededAnnotation, WaitCompleted } from '../policy/node-drain.ts';
 import type { StoreView } from '../store.ts';
-import type { DrainConfig } from './config.ts';
-import { claimAfter, departureOf } from './departure.ts';
-import { finishBy } from './finishing.ts';
+import { type DrainConfig, finishBy } from './config.ts';
 import type { DrainNodes } from './nodes.ts';
-import type { PodGate } from './pod-gate.ts';
-import type { DrainPods } from './pods.ts';
-import type { DrainNote, DrainPod } from './state.ts';
+import {
+  countUnderWay,
+  type DrainPods,
+  heldUpMs,
+  isNodeHeldUp,
+  openGate,
+  type PodGate,
+  podsInTurn,
+  type Queue,
+} from './pods.ts';
+import {
+  type Claim,
+  type Departure,
+  type DrainNote,
+  type DrainPod,
+  type DrainStop,
+  type ForeignDeletion,
+  outOfTurn,
+} from './state.ts';
 
 const never = Number.POSITIVE_INFINITY;
 /** The budget of a pod that is refused again and again is read so often. */
 const budgetReadEveryTries = 4;
 
 /** What makes a pod leave, and tells of it. */
-export type PodRequest = PodCommand<Reason> | RecordPodEvent<Reason>;
+type PodRequest = PodCommand<Reason> | RecordPodEvent<Reason>;
 
 /** What the requests are about. */
-export interface RequestSite {
+interface RequestSite {
   readonly store: StoreView;
   readonly nodes: DrainNodes;
   readonly pods: DrainPods;
@@ -154,4 +169,242 @@ export class DrainRequests {
 /** A budget that has not been counted yet says something else soon. */
 function readsBudgetAt({ tries, blocker }: DrainPod): boolean {
   return tries % budgetReadEveryTries === 0 || blocker?.verdict === 'resolves';
+}
+
+const taintDeletion = 'DeletionByTaintManager';
+
+/** The claim on a pod after a further request has ended so. */
+function claimAfter(claim: Claim, outcome: Outcome): Claim {
+  switch (outcome.kind) {
+    case 'done':
+      return 'sure';
+    // It is not there, or nothing was asked of it: that says nothing of the requests before.
+    case 'gone':
+    case 'changed':
+      return claim;
+    // The Eviction API refuses none that terminates: those before were not accepted either.
+    case 'blocked':
+      return 'none';
+    case 'failed':
+      return isUncertain(outcome) && claim !== 'sure' ? 'possible' : claim;
+  }
+}
+
+/**
+ * The deletion that a mark names, where another controller evicts for taints; null: none does.
+ * `isOurs`: we have asked to delete the pod, and so have marked it ourselves. A partner deletes it for
+ * another taint.
+ */
+function taintDeletionOf(
+  { reason, manager }: Disruption,
+  isOurs: boolean,
+  { fieldManager, partners }: Pick<DrainConfig, 'fieldManager' | 'partners'>,
+): ForeignDeletion | null {
+  if (reason !== taintDeletion) return null;
+  const isKnown = manager !== null && [fieldManager, ...partners].includes(manager);
+  if (manager === null ? isOurs : isKnown) return null;
+  return { kind: 'foreign', manager, reason };
+}
+
+/**
+ * Who made it go, now that it is gone; `wasLeaving`: it was about to before the drain began. `isReplaced`: its
+ * workload was asked to put another pod in its place.
+ */
+function departureOf(
+  { taken, claim, disruption }: DrainPod,
+  wasLeaving: boolean,
+  isReplaced: boolean,
+): Departure {
+  if (taken) return taken;
+  if (claim !== 'none') return { kind: 'ours' };
+  if (wasLeaving) return { kind: 'earlier' };
+  if (isReplaced && disruption === null) return { kind: 'replaced' };
+  const { manager = null, reason = null } = disruption ?? {};
+  return { kind: 'foreign', manager, reason };
+}
+
+/** What they are seen at. */
+interface EvictorSite {
+  readonly nodes: DrainNodes;
+  readonly pods: DrainPods;
+  readonly note: (note: DrainNote) => void;
+}
+
+/** Other evictors, by the marks that they leave on pods. */
+export class OtherEvictors {
+  readonly #config: DrainConfig;
+  readonly #site: EvictorSite;
+  #stop: DrainStop | null = null;
+
+  constructor(config: DrainConfig, site: EvictorSite) {
+    this.#config = config;
+    this.#site = site;
+  }
+
+  /** Why the drain was stopped; null: it was not. */
+  get stop(): DrainStop | null {
+    return this.#stop;
+  }
+
+  /** A pod as it is now. */
+  follow(now: Instant, pod: Pod): void {
+    const { nodes, pods } = this.#site;
+    const { disruption, nodeName } = pod;
+    if (!disruption || !nodes.phases.has(nodeName)) return;
+    const known = pods.get(pod.uid);
+    const by = taintDeletionOf(disruption, known?.deleted === true, this.#config);
+    // What was marked before the taint came is of another taint.
+    const isNews = by !== null && !known?.taken && !nodes.phases.isPending(nodeName);
+    if (known) pods.put(pod, known.state, { disruption, taken: known.taken ?? by });
+    if (!isNews || !this.#matters || this.#stop !== null) return;
+    this.#stop = { pod: podRef(pod), by };
+    this.#site.note({ kind: 'stopped', stop: this.#stop });
+    nodes.stop(now, 'ForeignEviction');
+  }
+
+  /** Whether it matters that another controller deletes pods: for our taint, without asking budgets. */
+  get #matters(): boolean {
+    const { taint, budgets } = this.#config;
+    return taint.effect === 'NoExecute' && budgets.kind !== 'ignore';
+  }
+}
+
+const noLimit = Number.POSITIVE_INFINITY;
+
+/** What turns are about. */
+interface TurnSite {
+  readonly store: StoreView;
+  readonly nodes: DrainNodes;
+  readonly pods: DrainPods;
+  readonly gate: PodGate;
+  readonly requests: DrainRequests;
+}
+
+/** The turns of pods that are due: their order, their number at a time, and what holds each. */
+export class PodTurns {
+  readonly #config: DrainConfig;
+  readonly #site: TurnSite;
+  /** When the first pod for which there was no place may have one; null: not before an answer. */
+  #placeAt: Instant | null = null;
+
+  constructor(config: DrainConfig, site: TurnSite) {
+    this.#config = config;
+    this.#site = site;
+  }
+
+  /** When a pod for which there was no place may go after all; null: not before an event. */
+  nextWake(): Instant | null {
+    return this.#placeAt;
+  }
+
+  /** Sends what is due on the nodes whose turn it is, the longest due first, as far as there is room. */
+  dispatch(now: Instant): readonly PodRequest[] {
+    const { podsAtOnceMax } = this.#config;
+    const { nodes, requests, store } = this.#site;
+    const queue = this.#queue(now);
+    const isPending = (name: string): boolean => nodes.phases.isPending(name);
+    let room = podsAtOnceMax === 0 ? noLimit : podsAtOnceMax - countUnderWay(now, queue, isPending);
+    const commands: PodRequest[] = [];
+    this.#placeAt = null;
+    const isFull = new Set<string>();
+    for (const waiting of podsInTurn(nodes.phases.list(), queue)) {
+      if (room <= 0) break;
+      const { namespace } = waiting.pod;
+      if (isFull.has(namespace)) continue;
+      const placeAt = requests.roomAt(namespace);
+      if (placeAt === null || placeAt > now) {
+        this.#placeAt = earlier(this.#placeAt, placeAt);
+        isFull.add(namespace);
+        continue;
+      }
+      const pod = store.pod(waiting.pod.uid);
+      if (!pod || this.#isHeldBack(now, pod, waiting)) continue;
+      commands.push(...requests.send(now, pod, waiting));
+      room -= 1;
+    }
+    return commands;
+  }
+
+  /** What held a pod when its turn came, if it does so still. */
+  stillOn(now: Instant, pod: Pod): DrainPod['hold'] {
+    const { gate, nodes, pods } = this.#site;
+    const hold = pods.get(pod.uid)?.hold ?? null;
+    // The gate may ask others for the pod: not while it must not go.
+    const mayGo = nodes.mayEvict(now, pod.nodeName);
+    const found = hold && this.#holdOn(now, pod, mayGo ? gate : openGate);
+    return hold && found ? { ...hold, message: found.message } : null;
+  }
+
+  /** The nodes on which nothing is left but what is held up. */
+  heldUpNodes(now: Instant): ReadonlySet<string> {
+    if (this.#config.heldUpNodesMax === 0) return new Set();
+    const nodes = this.#site.nodes.phases.list().filter(({ phase }) => phase.kind === 'draining');
+    const heldUp = nodes.filter(({ name }) => isNodeHeldUp(now, name, this.#queue(now)));
+    return new Set(heldUp.map(({ name }) => name));
+  }
+
+  /** Whether something holds a pod whose turn it is. */
+  #isHeldBack(now: Instant, pod: Pod, known: DrainPod): boolean {
+    const found = this.#holdOn(now, pod, this.#site.gate);
+    if (found === null) return false;
+    const { pods } = this.#site;
+    const { message, until } = found;
+    const since = known.hold?.since ?? now;
+    const state = until === null ? outOfTurn : ({ kind: 'waiting', since: now, until } as const);
+    pods.put(pod, state, { hold: { message, since } });
+    // Then its node leaves its place to others.
+    const heldUp = since + heldUpMs;
+    if (heldUp > now && heldUp < (until ?? noLimit)) pods.schedule.set(pod.uid, heldUp);
+    return true;
+  }
+
+  #holdOn(now: Instant, pod: Pod, gate: PodGate): ReturnType<typeof holdOn> {
+    const { store, nodes } = this.#site;
+    const begunAt = nodes.phases.begunAt(pod.nodeName);
+    const { waitCompleted: wait, heeds } = this.#config;
+    return holdOn(now, pod, { store, begunAt, wait, gate, heeds });
+  }
+
+  #queue(now: Instant): Queue {
+    const { nodes, pods, store } = this.#site;
+    const mayEvict = (name: string): boolean => nodes.mayEvict(now, name);
+    return { pods, store, order: this.#config.podOrder, mayEvict };
+  }
+}
+
+/** What may hold it. */
+interface HoldRules {
+  readonly store: StoreView;
+  /** Since when its node is drained. */
+  readonly begunAt: Instant | null;
+  readonly wait: WaitCompleted | null;
+  readonly gate: PodGate;
+  readonly heeds: readonly HeededAnnotation[];
+}
+
+const annotations = {
+  'cluster-autoscaler.kubernetes.io/safe-to-evict': ({ unsafeToEvict }: Pod) =>
+    unsafeToEvict && 'false',
+  'karpenter.sh/do-not-disrupt': ({ doNotDisrupt }: Pod) => doNotDisrupt && 'true',
+};
+
+/** What holds a pod, in words, and until when; null: nobody knows. Null: nothing does. */
+function holdOn(
+  now: Instant,
+  pod: Pod,
+  { store, begunAt, wait, gate, heeds }: HoldRules,
+): { readonly message: string; readonly until: Instant | null } | null {
+  const until = finishBy(pod, wait, begunAt);
+  if (until !== null && until > now) {
+    return { message: `it may finish by ${formatDeadline(store.clock.wall(until))}`, until };
+  }
+  const node = store.node(pod.nodeName);
+  if (node && isShuttingDown(node)) {
+    return { message: 'its node shuts down, and the kubelet ends its pods', until: null };
+  }
+  const asked = heeds.find((key) => annotations[key](pod));
+  if (asked)
+    return { message: `its annotation ${asked} is ${annotations[asked](pod)}`, until: null };
+  const message = gate.holdOf(now, pod);
+  return message === null ? null : { message, until: null };
 }

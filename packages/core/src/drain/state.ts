@@ -1,12 +1,12 @@
 // The states a pod and a node go through during a drain.
-
 import type { Attempt, AttemptState } from '../attempt/attempt.ts';
 import type { Blocker } from '../attempt/blocker.ts';
-import type { Reason } from '../eviction/reason.ts';
+import { describeReason, type Reason } from '../eviction/reason.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
-import type { Disruption, PodRef } from '../model/pod.ts';
-import type { DrainFault } from './filters.ts';
-import type { Wave } from './wave.ts';
+import type { Disruption, Pod, PodRef } from '../model/pod.ts';
+
+/** Why a drain leaves a pod or refuses to begin. */
+export type DrainFault = 'DaemonSet' | 'OrphanedDaemonSetPod' | 'EmptyDir' | 'Unmanaged';
 
 /** How far the way out of one pod has come, or why it is not on it. */
 export type DrainPodState =
@@ -199,3 +199,99 @@ export type Claim =
   /** To one of them no answer came, or the server failed: it may have been accepted. */
   | 'possible'
   | 'sure';
+
+/** Nodes, or a part of those of a wave, such as `10%`; 0: no limit. */
+export type NodesAtOnce = number | `${number}%`;
+
+/** Nodes that are done with before those of the next wave begin. */
+export interface Wave {
+  /** '': the one without a name. */
+  readonly name: string;
+  /** Null: that of the drain counts. */
+  readonly nodesAtOnceMax: number | null;
+}
+
+/** It failed; `message`: in words of others. */
+export function failed(
+  why: DrainFailure,
+  at: Instant,
+  message: string | null = null,
+): DrainNodePhase {
+  return { kind: 'failed', why, at, message };
+}
+
+/** Of a node whose time is over. */
+export function lateEndOf(now: Instant, pods: readonly DrainPod[]): DrainNodePhase {
+  const isHeld = pods.some(({ state, blocker }) => state.kind !== 'gone' && isInTheWay(blocker));
+  return failed(isHeld ? 'Blocked' : 'TimedOut', now);
+}
+
+/** Whether it does not resolve by itself. */
+export function isInTheWay(blocker: Blocker | null): boolean {
+  return blocker !== null && blocker.verdict !== 'resolves';
+}
+
+/** What a node has failed by. */
+export interface Refusal {
+  readonly why: Extract<DrainFailure, 'Blocked' | 'Denied'>;
+  /** Null: what is known of its pods says it. */
+  readonly message: string | null;
+  /** Whether pods of the node have gone since the drain began. */
+  readonly hasWorked: boolean;
+}
+
+/** Why a node has failed, by its pods; null: none was given up. */
+export function givenUpOn(pods: readonly DrainPod[]): Omit<Refusal, 'message'> | null {
+  const givenUp = pods.filter(isGivenUp);
+  if (givenUp.length === 0) return null;
+  const why = givenUp.some(isDenied) ? 'Denied' : 'Blocked';
+  return { why, hasWorked: pods.some(hasLeft) };
+}
+
+/** One of these that were refused, with what was said of it, and how many more; '': there are none. */
+export function refusedText(pods: readonly DrainPod[]): string {
+  const refused = pods.filter(({ blocker }) => blocker !== null);
+  const first = refused.find(isDenied) ?? refused[0];
+  if (!first?.blocker) return '';
+  const more = refused.length === 1 ? '' : ` (${refused.length} such pods)`;
+  return `pod ${first.pod.namespace}/${first.pod.name}${more}: ${first.blocker.message}`;
+}
+
+export function isGivenUp({ state }: DrainPod): boolean {
+  return state.kind === 'givenUp';
+}
+
+function isDenied({ blocker }: DrainPod): boolean {
+  return blocker?.code === 'Denied';
+}
+
+function hasLeft({ state }: DrainPod): boolean {
+  return state.kind === 'gone' && state.departure.kind !== 'earlier';
+}
+
+const namesMax = 4;
+const codes: readonly string[] = [
+  'ToleratedForever',
+  'KeptByPolicy',
+  'PolicyUndecided',
+  'OptedOut',
+];
+
+/** Whether `kubectl drain` would evict the pod: no pod of a DaemonSet, none that has ended, none that is static. */
+export function isStayingOn({ state, because: [decisive] }: DrainPod, pod: Pod | null): boolean {
+  if (state.kind !== 'kept' || !pod || pod.owner?.kind === 'DaemonSet') return false;
+  if (pod.phase === 'Succeeded' || pod.phase === 'Failed') return false;
+  return decisive !== undefined && codes.includes(decisive.code);
+}
+
+/** `2 pods stay: shop/op-0 (tolerates m=k:NoSchedule for ever) and 1 more`; '': none does. */
+export function stayingText(pods: readonly DrainPod[]): string {
+  if (pods.length === 0) return '';
+  const names = pods.slice(0, namesMax).map(({ pod, because: [decisive] }) => {
+    const why = decisive ? ` (${describeReason(decisive)})` : '';
+    return `${pod.namespace}/${pod.name}${why}`;
+  });
+  const more = pods.length > namesMax ? ` and ${pods.length - namesMax} more` : '';
+  const stay = pods.length === 1 ? '1 pod stays' : `${pods.length} pods stay`;
+  return `${stay}: ${names.join(', ')}${more}`;
+}

@@ -1,7 +1,7 @@
 // What a NodeDrain writes on a node, where the node is another one before the answer comes.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DrainWrites } from '../../../src/drain/objects/writes.ts';
+import { DrainWrites } from '../../../src/drain/marks.ts';
 
 const undo = { kind: 'node', nodeName: 'n1', write: { kind: 'undo' } } as const;
 const cordon = { kind: 'node', nodeName: 'n1', write: { kind: 'cordon' } } as const;

@@ -1,10 +1,10 @@
-// What carrying out NodeDrains asks for beside evictions.
-import type { PodCommand, RecordPodEvent } from '../../attempt/pod-command.ts';
-import type { Reason } from '../../eviction/reason.ts';
-import type { NodeRef } from '../../model/node.ts';
-import type { Owner, PodRef } from '../../model/pod.ts';
-import type { Taint } from '../../model/taint.ts';
-import type { AlertQuery, DrainWindow, ObjectState } from '../../policy/node-drain.ts';
+// The commands of NodeDrains beside evictions.
+import type { PodCommand, RecordPodEvent } from '../attempt/pod-command.ts';
+import type { Reason } from '../eviction/reason.ts';
+import type { NodeRef } from '../model/node.ts';
+import type { Owner, PodRef } from '../model/pod.ts';
+import type { Taint } from '../model/taint.ts';
+import type { AlertQuery, DrainWindow, ObjectState } from '../policy/node-drain.ts';
 
 /** What a drain has done to a node before it taints it; left out: nothing. */
 export type DoneBefore =

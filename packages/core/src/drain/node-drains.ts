@@ -1,25 +1,29 @@
 // Carries out the NodeDrains of the cluster, beside the machines of taint eviction and node lifecycle.
-import type { Event } from '../../event.ts';
-import type { EvictionConfig } from '../../eviction/config.ts';
-import { WorkingDrains } from '../../eviction/working-drains.ts';
-import { earliest, type Instant } from '../../kernel/time.ts';
-import type { Machine } from '../../machine.ts';
-import { isShuttingDown, type Node } from '../../model/node.ts';
-import { formatTaint } from '../../model/taint.ts';
-import { noExecuteFault, type OtherEvictors, ownDeletions } from '../../model/working-drain.ts';
-import type { OwnReplicas } from '../../own-replicas.ts';
-import type { NodeDrain } from '../../policy/node-drain.ts';
-import { isTakenOver } from '../../policy/takeover.ts';
-import type { Change, StoreView } from '../../store.ts';
-import type { DrainConfig } from '../config.ts';
-import { DrainTimes } from '../decide.ts';
-import { deletedByPolicy, hasToGo } from '../policy-deletions.ts';
-import type { NodeDrainCommand } from './command.ts';
+import type { Event } from '../event.ts';
+import type { EvictionConfig } from '../eviction/config.ts';
+import { WorkingDrains } from '../eviction/working-drains.ts';
+import { earliest, type Instant } from '../kernel/time.ts';
+import type { Machine } from '../machine.ts';
+import { isShuttingDown, type Node } from '../model/node.ts';
+import type { Pod } from '../model/pod.ts';
+import type { Labels } from '../model/selector.ts';
+import { formatTaint, type Taint } from '../model/taint.ts';
+import { decidingToleration, type MatchOptions } from '../model/toleration.ts';
+import { noExecuteFault, type OtherEvictors, ownDeletions } from '../model/working-drain.ts';
+import type { OwnReplicas } from '../own-replicas.ts';
+import { choosePolicy } from '../policy/choice.ts';
+import type { NodeDrain } from '../policy/node-drain.ts';
+import { isTakenOver } from '../policy/takeover.ts';
+import type { EvictionPolicy } from '../policy/values.ts';
+import type { Change, StoreView } from '../store.ts';
+import type { DrainConfig } from './config.ts';
+import type { NodeDrainCommand } from './drain-commands.ts';
+import { DrainTimes } from './fate.ts';
 import type { SettingWrites } from './marks.ts';
-import { NodeDrainRun } from './run.ts';
+import { NodeDrainRun } from './node-drain-run.ts';
+import type { DrainHold, NodeDrainState } from './node-drain-state.ts';
+import { podsNotRead } from './node-holds.ts';
 import { OpenRuns, RestingRuns } from './run-index.ts';
-import type { DrainHold, NodeDrainState } from './state.ts';
-import { podsNotRead } from './waits.ts';
 import { Workloads } from './workloads.ts';
 
 /** What it goes by. */
@@ -293,4 +297,50 @@ function isOlder(one: NodeDrain, other: NodeDrain): boolean {
   if (one.name === other.name) return false;
   const [a, b] = [one.created ?? 0, other.created ?? 0];
   return a === b ? one.name < other.name : a < b;
+}
+
+/** A node of the drain, its pods, and what decides about them. */
+export interface DeletionSite {
+  readonly node: Node;
+  readonly pods: Iterable<Pod>;
+  readonly policies: readonly EvictionPolicy[];
+  /** Null: not known. */
+  readonly namespaceLabels: (namespace: string) => Labels | null;
+}
+
+/** Names the first of these pods and its policy; null: none is deleted. */
+export function deletedByPolicy(
+  { node, pods, policies, namespaceLabels }: DeletionSite,
+  taint: Taint,
+  options: MatchOptions,
+): Pick<OtherEvictors, 'text' | 'advice'> | null {
+  const acting = policies.filter(({ action }) => action !== null);
+  if (!acting.some(isDeleting)) return null;
+  for (const pod of pods) {
+    if (!hasToGo(pod, taint, options)) continue;
+    const labels = namespaceLabels(pod.namespace);
+    const { counts } = choosePolicy(acting, taint, { pod, node, namespaceLabels: labels });
+    if (counts && isDeleting(counts)) return deletions(counts.name, pod);
+  }
+  return null;
+}
+
+/** True where the taint makes the pod go, now or later. */
+function hasToGo({ tolerations }: Pod, taint: Taint, options: MatchOptions): boolean {
+  const toleration = decidingToleration(tolerations, taint, options);
+  return toleration === null || toleration.tolerationSeconds !== null;
+}
+
+function deletions(
+  policy: string,
+  { namespace, name }: Pod,
+): Pick<OtherEvictors, 'text' | 'advice'> {
+  const text =
+    `taintmgr-controller deletes the pods that the drain leaves, without asking PDBs, as EvictionPolicy ${policy} ` +
+    `says of pod ${namespace}/${name}`;
+  return { text, advice: 'have the policy not match the taint' };
+}
+
+function isDeleting({ action }: EvictionPolicy): boolean {
+  return action === 'Delete' || action === 'Upstream';
 }

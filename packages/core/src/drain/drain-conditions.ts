@@ -1,13 +1,13 @@
-// The conditions of nodes by which a NodeDrain says how far it is: those of KEP-5683.
-import { KeyedWrites } from '../../attempt/keyed-writes.ts';
-import type { Outcome } from '../../attempt/outcome.ts';
-import { earliest, type Instant, type Millis } from '../../kernel/time.ts';
-import type { Node, NodeCondition } from '../../model/node.ts';
-import type { NodeDrain } from '../../policy/node-drain.ts';
-import type { StoreView } from '../../store.ts';
-import type { DrainMachine } from '../machine.ts';
-import type { DrainNodePhase } from '../state.ts';
-import type { DrainCondition, SetDrainConditions } from './command.ts';
+// Publishes on nodes how far a NodeDrain is, by the conditions of KEP-5683.
+import { KeyedWrites } from '../attempt/keyed-writes.ts';
+import type { Outcome } from '../attempt/outcome.ts';
+import { earliest, type Instant, type Millis } from '../kernel/time.ts';
+import type { Node, NodeCondition } from '../model/node.ts';
+import type { NodeDrain } from '../policy/node-drain.ts';
+import type { StoreView } from '../store.ts';
+import type { DrainCondition, SetDrainConditions } from './drain-commands.ts';
+import type { DrainMachine } from './drain-machine.ts';
+import type { DrainNodePhase } from './state.ts';
 
 const retry = { retryWaitMsMin: 1_000, retryWaitMsMax: 60_000, confirmationWaitMs: 10_000 };
 const writesMax = 20;

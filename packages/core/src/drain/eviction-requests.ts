@@ -1,16 +1,18 @@
 // Asks by EvictionRequests that pods leave, where the cluster has them, and heeds those of others.
-import { KeyedWrites } from '../../attempt/keyed-writes.ts';
-import { isSetback, type Outcome } from '../../attempt/outcome.ts';
-import type { Event } from '../../event.ts';
-import { Schedule } from '../../kernel/schedule.ts';
-import { earliest, formatDeadline, type Instant, type Millis } from '../../kernel/time.ts';
-import type { EvictionRequest } from '../../model/eviction-request.ts';
-import { type Pod, type PodRef, podRef } from '../../model/pod.ts';
-import type { StoreView } from '../../store.ts';
-import type { PodGate } from '../pod-gate.ts';
-import type { ReadEvictionRequests, WriteEvictionRequest } from './command.ts';
-import { OtherMovers } from './other-movers.ts';
-import { RequestView } from './request-view.ts';
+import { KeyedWrites } from '../attempt/keyed-writes.ts';
+import { isSetback, type Outcome } from '../attempt/outcome.ts';
+import type { Event } from '../event.ts';
+import { Schedule } from '../kernel/schedule.ts';
+import { earliest, formatDeadline, type Instant, type Millis } from '../kernel/time.ts';
+import {
+  describeEvictionRequest,
+  type EvictionRequest,
+  movingUntil,
+} from '../model/eviction-request.ts';
+import { type Pod, type PodRef, podRef } from '../model/pod.ts';
+import type { StoreView } from '../store.ts';
+import type { ReadEvictionRequests, WriteEvictionRequest } from './drain-commands.ts';
+import type { PodGate } from './pods.ts';
 
 const retry = { retryWaitMsMin: 1_000, retryWaitMsMax: 30_000, confirmationWaitMs: 10_000 };
 const writesMax = 20;
@@ -20,7 +22,7 @@ const unansweredMs: Millis = 60_000;
 const refusals: ReadonlySet<number | null> = new Set([400, 403, 405, 422]);
 
 /** What these requests go by. */
-export interface RequestSite {
+interface RequestSite {
   readonly store: StoreView;
   /** Is asked before a pod is asked to go. */
   readonly gate: PodGate;
@@ -295,4 +297,265 @@ export class EvictionRequests implements PodGate {
     if (until === null) return what;
     return `${what}; by pods/eviction at ${formatDeadline(this.#site.store.clock.wall(until))}`;
   }
+}
+
+/** Where there is nothing to be seen it is looked for that seldom. */
+const absentEveryMs: Millis = 10 * 60_000;
+
+/** How long others are left to it. */
+interface MoverSite {
+  readonly store: StoreView;
+  /** Over all of them, whatever they say; null: for as long as they show that they are at work. */
+  readonly timeoutMs: Millis | null;
+}
+
+interface Seen {
+  /** When a pod was first left to them. */
+  readonly since: Instant;
+  /** By the cluster's clock, when that one's turn was first seen. */
+  readonly turnAt: Instant;
+  readonly responder: string | null;
+}
+
+/** Those whose turn it is show that they are at work; without that their time is over. */
+class OtherMovers {
+  readonly #site: MoverSite;
+  readonly #seen = new Map<string, Seen>();
+
+  constructor(site: MoverSite) {
+    this.#site = site;
+  }
+
+  /** Why a pod is left to others, in words; null: nobody else moves it. */
+  holdOf(now: Instant, podUid: string, requests: readonly EvictionRequest[]): string | null {
+    const { store, timeoutMs } = this.#site;
+    const wall = store.clock.wall(now);
+    for (const request of requests) {
+      const before = this.#seen.get(podUid);
+      const responder = request.responder?.name ?? null;
+      const isSame = before?.responder === responder;
+      const turnAt = before && isSame ? before.turnAt : wall;
+      const until = movingUntil(request, turnAt);
+      if (until === null) continue;
+      const since = before?.since ?? now;
+      this.#seen.set(podUid, { since, turnAt, responder });
+      const isOver = timeoutMs !== null && now >= since + timeoutMs;
+      if (wall < until && !isOver)
+        return `somebody else is moving it: ${describeEvictionRequest(request)}`;
+    }
+    return null;
+  }
+
+  forget(podUid: string): void {
+    this.#seen.delete(podUid);
+  }
+}
+
+/** What the requests of others are looked at for. */
+interface OtherRequestSite extends MoverSite {
+  /** Is asked where nobody else moves the pod. */
+  readonly gate: PodGate;
+  /** Begins the id of every command. */
+  readonly prefix: string;
+}
+
+/**
+ * Looks, before a pod is evicted, whether others move it. Until the first answer it waits; where nobody
+ * may look, it goes on: budgets are asked all the same.
+ */
+export class OtherRequests implements PodGate {
+  readonly #site: OtherRequestSite;
+  readonly #view: RequestView;
+  readonly #movers: OtherMovers;
+  /** Whether pods were asked about since the last tick, and whether lists are of use. */
+  #hasAsked = true;
+  #isNeeded = true;
+
+  constructor(now: Instant, site: OtherRequestSite) {
+    this.#site = site;
+    this.#view = new RequestView(`${site.prefix}others`, now, absentEveryMs);
+    this.#movers = new OtherMovers(site);
+  }
+
+  /** What people are to know of the drain; null: nothing. */
+  get remark(): string | null {
+    const { trouble, hasFailed, isServed } = this.#view;
+    if (!hasFailed || isServed === false) return null;
+    return `whether others move pods by EvictionRequests is not known: ${trouble}`;
+  }
+
+  holdOf(now: Instant, pod: Pod): string | null {
+    this.#hasAsked = true;
+    if (!this.#view.isAnswered(now)) return 'waits to hear whether others move it';
+    const others = this.#view.of(pod.uid);
+    return this.#movers.holdOf(now, pod.uid, others) ?? this.#site.gate.holdOf(now, pod);
+  }
+
+  sent(now: Instant, pod: Pod): void {
+    this.#movers.forget(pod.uid);
+    this.#site.gate.sent(now, pod);
+  }
+
+  answered(uid: string, outcome: Outcome): void {
+    this.#site.gate.answered(uid, outcome);
+  }
+
+  hear({ isServed, requests }: Extract<Event, { kind: 'evictionRequests' }>): void {
+    this.#view.hear(isServed, requests);
+  }
+
+  /** What is to be read now. */
+  take(now: Instant): readonly Omit<ReadEvictionRequests, 'drain' | 'uid'>[] {
+    const id = this.#hasAsked ? this.#view.takeDue(now) : null;
+    this.#isNeeded = this.#hasAsked;
+    this.#hasAsked = false;
+    return id === null ? [] : [{ kind: 'readEvictionRequests', id }];
+  }
+
+  /** No pod is to go any more. */
+  rest(): void {
+    this.#isNeeded = false;
+  }
+
+  settle(now: Instant, id: string, outcome: Outcome): void {
+    this.#view.settle(now, id, outcome);
+  }
+
+  nextWake(): Instant | null {
+    return this.#isNeeded ? this.#view.nextWake() : null;
+  }
+}
+
+/** How often they are listed while that matters; and the age from which a list counts no more. */
+const listEveryMs: Millis = 5_000;
+const listAgeMsMax: Millis = 45_000;
+
+/** They are listed again and again: they are few, and one list shows ours and those of others. */
+class RequestView {
+  readonly #prefix: string;
+  #count = 0;
+  #byPod = new Map<string, EvictionRequest[]>();
+  /** Null: nobody has answered. */
+  #isServed: boolean | null = null;
+  #listedAt: Instant | null = null;
+  /** Which of the lists that were asked for counts; 0: none. */
+  #listed = 0;
+  /** Whether something was written since it was asked for. */
+  #isDoubted = false;
+  /** When the list was asked for that is under way; null: none is. */
+  #askedAt: Instant | null = null;
+  #pendingId = '';
+  #nextAt: Instant;
+  #trouble = 'it is not known yet';
+  #hasFailed = false;
+  #answeredAt: Instant | null = null;
+  /** Whether the cluster has none, or they may not be seen: that does not change soon. */
+  #isAbsent = false;
+  readonly #absentEveryMs: Millis;
+
+  /** `absentEveryMs`: how often it is looked where the cluster has none, or they may not be seen. */
+  constructor(prefix: string, now: Instant, absentEveryMs: Millis = listEveryMs) {
+    this.#prefix = prefix;
+    this.#nextAt = now;
+    this.#absentEveryMs = absentEveryMs;
+  }
+
+  /** Whether the last list that was asked for did not come. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
+
+  /** Whether the cluster has the API; null: nobody knows. */
+  get isServed(): boolean | null {
+    return this.#isServed;
+  }
+
+  /** Why nobody knows what there is. */
+  get trouble(): string {
+    return this.#trouble;
+  }
+
+  /** How many lists were asked for. */
+  get asked(): number {
+    return this.#count;
+  }
+
+  /** Which of them was answered last; 0: none. */
+  get listed(): number {
+    return this.#listed;
+  }
+
+  /** Whether a list was answered lately, by what there is, that there is none, or by a refusal. */
+  isAnswered(now: Instant): boolean {
+    const ageMsMax = this.#isAbsent ? this.#absentEveryMs : listAgeMsMax;
+    return this.#answeredAt !== null && now < this.#answeredAt + ageMsMax;
+  }
+
+  isKnown(now: Instant): boolean {
+    return this.#listedAt !== null && now < this.#listedAt + listAgeMsMax;
+  }
+
+  of(podUid: string): readonly EvictionRequest[] {
+    return this.#byPod.get(podUid) ?? [];
+  }
+
+  all(): readonly EvictionRequest[] {
+    return [...this.#byPod.values()].flat();
+  }
+
+  /** The id of the list that is to be asked for now; null: none is. */
+  takeDue(now: Instant): string | null {
+    if (this.#askedAt !== null || now < this.#nextAt) return null;
+    this.#askedAt = now;
+    this.#isDoubted = false;
+    this.#pendingId = `${this.#prefix}-${++this.#count}`;
+    return this.#pendingId;
+  }
+
+  /** What a list has found; its result follows. */
+  hear(isServed: boolean, requests: readonly EvictionRequest[]): void {
+    this.#isServed = isServed;
+    this.#byPod = new Map();
+    for (const request of requests) {
+      this.#byPod.set(request.podUid, [...this.of(request.podUid), request]);
+    }
+  }
+
+  /** Takes the result of a list. */
+  settle(now: Instant, id: string, outcome: Outcome): void {
+    if (id !== this.#pendingId || this.#askedAt === null) return;
+    this.#hasFailed = isSetback(outcome);
+    if (isSetback(outcome)) this.#trouble = outcome.message;
+    else {
+      this.#listedAt = this.#askedAt;
+      this.#listed = this.#count;
+    }
+    this.#askedAt = null;
+    this.#answeredAt = now;
+    this.#isAbsent = isRefusal(outcome) || (!this.#hasFailed && this.#isServed === false);
+    const waitMs = this.#isAbsent ? this.#absentEveryMs : listEveryMs;
+    this.#nextAt = this.#isDoubted ? now : now + waitMs;
+  }
+
+  /** It is listed at once: what is known may not hold. */
+  doubt(now: Instant): void {
+    this.#isDoubted = true;
+    this.#nextAt = Math.min(this.#nextAt, now);
+  }
+
+  /** It was taken back. */
+  drop(podUid: string, drain: string): void {
+    const left = this.of(podUid).filter((one) => one.drain !== drain);
+    if (left.length > 0) this.#byPod.set(podUid, left);
+    else this.#byPod.delete(podUid);
+  }
+
+  nextWake(): Instant | null {
+    return this.#askedAt === null ? this.#nextAt : null;
+  }
+}
+
+/** Rights do not come by asking again soon. */
+function isRefusal(outcome: Outcome): boolean {
+  return outcome.kind === 'failed' && (outcome.status === 401 || outcome.status === 403);
 }

@@ -4,32 +4,28 @@ import type { PodCommand, RecordPodEvent } from '../attempt/pod-command.ts';
 import type { Event } from '../event.ts';
 import type { Reason } from '../eviction/reason.ts';
 import { askerOf } from '../kernel/inflight.ts';
-import { earliest, type Instant, notBefore } from '../kernel/time.ts';
+import { earlier, earliest, type Instant, notBefore } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import { formatTaint } from '../model/taint.ts';
 import { decidingToleration } from '../model/toleration.ts';
-import type { RenewMark } from './claims.ts';
-import type { DrainConfig, DrainTarget } from './config.ts';
-import { carriesTaint, DrainDecider, type DrainTimes } from './decide.ts';
-import { type Fate, fateOf } from './fate.ts';
-import { drainFaultsText } from './filters.ts';
+import { Store } from '../store.ts';
+import { type DrainConfig, type DrainTarget, drainFaultsText } from './config.ts';
+import { carriesTaint, DrainDecider, DrainTimes, type Fate, fateOf } from './fate.ts';
+import type { RenewMark } from './node-taints.ts';
 import { DrainNodes, type NodeHolds } from './nodes.ts';
-import { OtherEvictors } from './other-evictors.ts';
-import { openGate, type PodGate } from './pod-gate.ts';
 import { PodReconciler } from './pod-reconciler.ts';
-import { PodTurns } from './pod-turns.ts';
-import { DrainPods } from './pods.ts';
-import { DrainRequests } from './requests.ts';
+import { DrainPods, openGate, type PodGate } from './pods.ts';
+import { DrainRequests, OtherEvictors, PodTurns } from './requests.ts';
 import {
   type DrainNode,
   type DrainNote,
   type DrainPod,
   type DrainStop,
   isDone,
+  isStayingOn,
   type TaintNode,
 } from './state.ts';
-import { isStayingOn } from './staying.ts';
 
 /** What a drain asks for. */
 export type DrainCommand = PodCommand<Reason> | RecordPodEvent<Reason> | TaintNode | RenewMark;
@@ -339,5 +335,31 @@ export class DrainMachine {
       refused.push(`pod ${pod.namespace}/${pod.name}: ${drainFaultsText(fate.faults)}`);
     }
     return refused.length === 0 ? null : `not begun: ${refused.join(', ')}`;
+  }
+}
+
+/** A drain machine that takes all events itself. */
+export class StandaloneDrain {
+  readonly machine: DrainMachine;
+  readonly #store: Store = new Store();
+  readonly #times: DrainTimes = new DrainTimes(this.#store);
+
+  constructor(config: DrainConfig, gate?: PodGate) {
+    this.machine = new DrainMachine(config, this.#times, gate);
+  }
+
+  /** Takes an event; the commands that it leads to come with a tick. `now` never goes back. */
+  handle(now: Instant, event: Event): readonly DrainCommand[] {
+    const ended = this.#store.endPauses(now);
+    const change = this.#store.apply(now, event);
+    const changes = change ? [...ended, change] : ended;
+    if (this.#times.follow(now, changes)) this.machine.redecide(now);
+    return this.machine.handle(now, event);
+  }
+
+  nextWake(): Instant | null {
+    const { synced, finished } = this.machine;
+    const wake = this.machine.nextWake();
+    return synced && !finished ? earlier(wake, this.#store.nextPauseEnd()) : wake;
   }
 }

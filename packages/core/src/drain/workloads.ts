@@ -1,15 +1,15 @@
-// How many pods of a workload are unavailable, over all drains: who drains one more asks here.
-import { isUncertain } from '../../attempt/blocker.ts';
-import { isSetback, type Outcome } from '../../attempt/outcome.ts';
-import { earliest, type Instant, type Millis } from '../../kernel/time.ts';
-import type { Pod } from '../../model/pod.ts';
-import { poolLimit } from '../../policy/condition-rule.ts';
-import type { NodeDrain, TakenPod } from '../../policy/node-drain.ts';
-import type { Change, StoreView } from '../../store.ts';
-import type { PodGate } from '../pod-gate.ts';
+// Counts how many pods of a workload are unavailable, over all drains.
+import { isUncertain } from '../attempt/blocker.ts';
+import { isSetback, type Outcome } from '../attempt/outcome.ts';
+import { earliest, type Instant, type Millis } from '../kernel/time.ts';
+import type { Pod } from '../model/pod.ts';
+import { poolLimit } from '../policy/condition-rule.ts';
+import type { NodeDrain, TakenPod } from '../policy/node-drain.ts';
+import type { Change, StoreView } from '../store.ts';
+import type { PodGate } from './pods.ts';
 
 /** At most so many pods of a workload, or such a part of them. */
-export type MaxUnavailable = number | `${number}%`;
+type MaxUnavailable = number | `${number}%`;
 
 /** A pod that drains took, until another has come in its place. */
 interface Debt {

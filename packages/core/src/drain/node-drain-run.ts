@@ -1,29 +1,32 @@
-// One NodeDrain that is being carried out: its drain machine, what keeps nodes waiting, and its undoing.
-import type { Outcome } from '../../attempt/outcome.ts';
-import type { Event } from '../../event.ts';
-import { askerOf } from '../../kernel/inflight.ts';
-import { earliest, type Instant } from '../../kernel/time.ts';
-import type { MatchOptions } from '../../model/toleration.ts';
-import type { NodeDrain } from '../../policy/node-drain.ts';
-import type { DrainConfig } from '../config.ts';
-import type { DrainTimes } from '../decide.ts';
-import { type DrainCommand, DrainMachine } from '../machine.ts';
-import { type DrainNote, isEnded } from '../state.ts';
-import type { NodeDrainCommand } from './command.ts';
-import { DrainConditions } from './conditions.ts';
-import { StartCordons } from './cordons.ts';
-import { GoneBefore } from './gone-before.ts';
-import { DrainMarks, type SettingWrites } from './marks.ts';
+// Carries one NodeDrain out: its drain machine, what keeps nodes waiting, and its undoing.
+import type { Outcome } from '../attempt/outcome.ts';
+import type { Event } from '../event.ts';
+import { askerOf } from '../kernel/inflight.ts';
+import { earliest, type Instant } from '../kernel/time.ts';
+import type { MatchOptions } from '../model/toleration.ts';
+import type { NodeDrain } from '../policy/node-drain.ts';
+import type { DrainConfig } from './config.ts';
+import type { NodeDrainCommand } from './drain-commands.ts';
+import { DrainConditions } from './drain-conditions.ts';
+import { type DrainCommand, DrainMachine } from './drain-machine.ts';
+import type { DrainTimes } from './fate.ts';
+import { DrainMarks, RollBacks, type SettingWrites, StartCordons } from './marks.ts';
+import { GoneBefore, type NodeDrainState, stateOf } from './node-drain-state.ts';
 import { DrainHolds, type HoldSurroundings } from './node-holds.ts';
 import { DrainGates, type GateSite } from './pod-gates.ts';
-import { RollBacks } from './roll-backs.ts';
-import { begunWith, drainConfigOf, nodesMax, nodesOf, selectorText } from './settings.ts';
-import { type NodeDrainState, stateOf } from './state.ts';
-import { DrainTargets } from './targets.ts';
+import { type DrainNote, isEnded } from './state.ts';
+import {
+  begunWith,
+  DrainTargets,
+  drainConfigOf,
+  nodesMax,
+  nodesOf,
+  selectorText,
+} from './targets.ts';
 import type { Workloads } from './workloads.ts';
 
 /** What a run asks of others. */
-export interface RunSurroundings extends HoldSurroundings, MatchOptions {
+interface RunSurroundings extends HoldSurroundings, MatchOptions {
   readonly times: DrainTimes;
   readonly workloads: Workloads;
   readonly replicas: GateSite['replicas'];

@@ -1,10 +1,10 @@
-// NodeDrains by what may concern them: an event is handed to nobody else, however many drains there are.
-import type { Event } from '../../event.ts';
-import { Schedule } from '../../kernel/schedule.ts';
-import type { Instant } from '../../kernel/time.ts';
-import type { Change } from '../../store.ts';
-import type { NodeDrainRun } from './run.ts';
-import type { NodeDrainState } from './state.ts';
+// Finds the NodeDrains that an event concerns: it is handed to nobody else, however many drains there are.
+import type { Event } from '../event.ts';
+import { Schedule } from '../kernel/schedule.ts';
+import type { Instant } from '../kernel/time.ts';
+import type { Change } from '../store.ts';
+import type { NodeDrainRun } from './node-drain-run.ts';
+import type { NodeDrainState } from './node-drain-state.ts';
 
 type Runs = readonly NodeDrainRun[];
 
