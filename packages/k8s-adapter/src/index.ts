@@ -3,11 +3,12 @@
 // The loop around an engine: which options, what it takes and gives, what people may want to know.
 
 export { type ClockNotice, clockReasons, describeClock } from './controller/clock/clock-watch.ts';
-export type { ElectionNotice, ElectionOptions } from './controller/election/election-parts.ts';
 export {
   defaultElectionTiming,
+  type ElectionNotice,
+  type ElectionOptions,
   type ElectionTiming,
-} from './controller/election/election-timing.ts';
+} from './controller/election/election-options.ts';
 export { Loop, type LoopOptions, type Notice } from './controller/engine-loop.ts';
 export type { MayAct } from './controller/executor.ts';
 export type { LoopAction, LoopInput, Machine } from './controller/loop-parts.ts';
@@ -65,8 +66,8 @@ export {
   connectionFlags,
   connectionOptions,
 } from './kubeconfig/connection-flags.ts';
+export { extraHeader } from './kubeconfig/entries.ts';
 export { KubeconfigError } from './kubeconfig/error.ts';
-export { extraHeader } from './kubeconfig/impersonation.ts';
 export {
   type ClusterConfig,
   type KubeconfigOptions,
@@ -134,8 +135,7 @@ export {
   evictedByOther,
 } from './evictors/installation.ts';
 export type { Asker } from './evictors/look.ts';
-export { modeNamed } from './evictors/setting-readers.ts';
-export { type ReadSettings, readSettings } from './evictors/settings.ts';
+export { modeNamed, type ReadSettings, readSettings } from './evictors/settings.ts';
 export {
   type Duty,
   type DutyVerdict,
@@ -189,14 +189,15 @@ export {
 
 // Flight records: what the engine took in and what it did.
 
-export { flightHeadFrom, flightLineFrom } from './flight/reading.ts';
 export {
   type FlightEnd,
   type FlightEnding,
   type FlightHead,
   type FlightStep,
   flightApiVersion,
+  flightHeadFrom,
   flightLine,
+  flightLineFrom,
 } from './flight/record.ts';
 export { redactCommand, redactEvent } from './flight/redaction.ts';
 export { getNodeRequest, setTaintsRequest, type TaintObject } from './proto/node-requests.ts';

@@ -1,11 +1,10 @@
 // Which collections the engine is fed from, and what of them it hears.
 import type { Config, DaemonSet, Event, Lease, Namespace, Node, Pod } from '@taintmgr/core';
 import type { PolicyObject } from '../kinds/manifest.ts';
-import { selectsNamespaces } from '../manifests/events.ts';
+import { policyEvent, selectsNamespaces } from '../manifests/events.ts';
 import { FollowedObjects } from '../manifests/followed-objects.ts';
 import { AllPodsPolicies } from '../pod-watch/all-pods.ts';
-import { nodesAndPods } from '../pod-watch/nodes-and-pods.ts';
-import { PodSource } from '../pod-watch/pod-source.ts';
+import { nodesAndPods, PodSource } from '../pod-watch/pod-source.ts';
 import type { NewReflector } from '../pod-watch/pod-streams.ts';
 import { defaultPodWatch, type PodWatch } from '../pod-watch/scope.ts';
 import { apartFromPods, type Source, sourceOf } from '../pod-watch/source.ts';
@@ -29,7 +28,6 @@ import {
 import { Reflector, type ReflectorOptions } from '../proto/reflector.ts';
 import { clusterPolicies } from './cluster-policies.ts';
 import { GonePauses } from './gone-pauses.ts';
-import { policySource } from './policy-source.ts';
 
 /** Which collections are read, and what of them. */
 export interface SourceOptions {
@@ -209,5 +207,22 @@ function accepted<T>(read: (object: unknown) => T, accepts?: (item: T) => boolea
   return (object) => {
     const item = read(object);
     return accepts(item) ? item : null;
+  };
+}
+
+function policySource(objects: readonly PolicyObject[]): Source {
+  let isRead = false;
+  return {
+    handle(_, { kind }) {
+      if (kind !== 'start' || isRead) return [];
+      isRead = true;
+      const events = objects.map(policyEvent).filter((event): event is Event => event !== null);
+      return [...events, { kind: 'synced' }];
+    },
+    nextWake: () => null,
+    status: () => [],
+    isCutOff: () => false,
+    // Nobody changes it while we run.
+    heardAt: () => Number.POSITIVE_INFINITY,
   };
 }

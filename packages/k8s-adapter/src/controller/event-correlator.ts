@@ -1,7 +1,6 @@
 // Which events are the same, and how many of one object are too many.
 import type { Instant, Millis } from '@taintmgr/core/time';
 import { type ClusterEvent, type EventSeries, eventName } from '../proto/event-requests.ts';
-import { RecentMap } from './recent-map.ts';
 
 /** Equal events, recorded as one Event object with a count. */
 export interface Series extends EventSeries {
@@ -111,4 +110,31 @@ function isEqual(one: ClusterEvent, other: ClusterEvent): boolean {
 function subjectKeyOf({ subject }: ClusterEvent): string {
   const { apiVersion, kind, namespace, name, uid } = subject;
   return `${apiVersion}\n${kind}\n${namespace}\n${name}\n${uid}`;
+}
+
+/** A map of bounded size that forgets what was not asked for the longest time. */
+export class RecentMap<T> {
+  readonly #entries = new Map<string, T>();
+  /** Goes on from what was forgotten last: to begin anew would pass over all that are gone. */
+  readonly #oldest = this.#entries.keys();
+  readonly #sizeMax: number;
+
+  constructor(sizeMax: number) {
+    this.#sizeMax = sizeMax;
+  }
+
+  /** The entry, which becomes the most recent one; made where there is none. */
+  getOrAdd(key: string, make: () => T): T {
+    const known = this.#entries.get(key);
+    const entry = known ?? make();
+    if (known !== undefined) this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    if (this.#entries.size > this.#sizeMax) this.#forgetOldest();
+    return entry;
+  }
+
+  #forgetOldest(): void {
+    const { value } = this.#oldest.next();
+    if (value !== undefined) this.#entries.delete(value);
+  }
 }

@@ -12,11 +12,9 @@ import {
 import type { ExchangeInput } from '../proto/exchange.ts';
 import { ownWallClock, type WallClock } from './clock/server-clock.ts';
 import { EventCorrelator, type Series } from './event-correlator.ts';
-import { EventNamespaces } from './event-namespaces.ts';
-import { EventLanes } from './event-queue.ts';
 import { EventTurn } from './event-turn.ts';
 
-export interface EventRecorderOptions {
+interface EventRecorderOptions {
   /** Who Kubernetes Events come from, where they do not say it themselves. */
   readonly component: string;
   readonly random: Random;
@@ -368,4 +366,173 @@ function writeResult(answer: Answer, isNew: boolean): WriteResult {
   if (!isNew && status === 404) return 'expired';
   const passes = status === null || laterStatuses.includes(status) || status >= 500;
   return passes ? 'later' : 'refused';
+}
+
+/** Until when a namespace waits, and how long the next time. */
+interface Sickness {
+  readonly until: Instant;
+  readonly backoff: Backoff;
+}
+
+/** Beyond so many namespaces that fail it is the server that does. */
+const sickMax = 64;
+/** Places beyond the others for namespaces that have nothing under way: who hangs keeps no other from writing. */
+const sparePlaces = 10;
+
+/** A namespace in which Events fail is asked with one at a time, less and less often. */
+class EventNamespaces {
+  readonly #sick = new Map<string, Sickness>();
+  readonly #underWay = new Map<string, number>();
+  readonly #random: Random;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  begun(namespace: string): void {
+    this.#underWay.set(namespace, (this.#underWay.get(namespace) ?? 0) + 1);
+  }
+
+  ended(namespace: string): void {
+    const count = (this.#underWay.get(namespace) ?? 0) - 1;
+    if (count > 0) this.#underWay.set(namespace, count);
+    else this.#underWay.delete(namespace);
+  }
+
+  /** Nothing is under way any more. */
+  clear(): void {
+    this.#underWay.clear();
+  }
+
+  /**
+   * When one more of the namespace may go while so many are under way; null: not before an answer comes.
+   * `room`: how many may be, where none fails.
+   */
+  opensAt(namespace: string, underWay: number, room: number): Instant | null {
+    const sickness = this.#sick.get(namespace);
+    const isFirst = !this.#underWay.has(namespace);
+    const hasPlace = isFirst ? underWay < room + sparePlaces : !sickness && underWay < room;
+    return hasPlace ? (sickness?.until ?? Number.NEGATIVE_INFINITY) : null;
+  }
+
+  /** An Event was taken there, or refused for good. */
+  recovered(namespace: string): void {
+    this.#sick.delete(namespace);
+  }
+
+  /** An Event failed there. False: so many namespaces fail that it is not the namespace's fault. */
+  failed(now: Instant, namespace: string, atLeast: Millis): boolean {
+    const known = this.#sick.get(namespace);
+    if (!known && !this.#hasRoom(now)) return false;
+    const { until, backoff } = known ?? { until: now, backoff: new Backoff(this.#random) };
+    // Others that were under way fail for the same reason; one pause is enough for them all.
+    if (now >= until) {
+      this.#sick.set(namespace, { until: now + backoff.next(now, atLeast), backoff });
+    }
+    return true;
+  }
+
+  /** Those are forgotten that have had their time, and nothing under way. */
+  #hasRoom(now: Instant): boolean {
+    if (this.#sick.size < sickMax) return true;
+    for (const [namespace, { until }] of this.#sick) {
+      if (now >= until && !this.#underWay.has(namespace)) this.#sick.delete(namespace);
+    }
+    return this.#sick.size < sickMax;
+  }
+}
+
+/** A queue in which first come is first served, and some come back to its head. */
+export class EventQueue<T> {
+  /** Those that came back, the next one last. */
+  readonly #returned: T[] = [];
+  #items: T[] = [];
+  /** How many of the items are gone. */
+  #gone = 0;
+
+  get length(): number {
+    return this.#returned.length + this.#items.length - this.#gone;
+  }
+
+  /** Goes to the end. */
+  push(item: T): void {
+    this.#items.push(item);
+  }
+
+  /** Comes back to the head. */
+  putBack(item: T): void {
+    this.#returned.push(item);
+  }
+
+  /** The next one, which leaves. */
+  shift(): T | undefined {
+    const returned = this.#returned.pop();
+    if (returned !== undefined) return returned;
+    const item = this.#items[this.#gone];
+    if (item === undefined) return undefined;
+    this.#gone += 1;
+    // Array.shift would move all that is left, each time.
+    if (2 * this.#gone >= this.#items.length) {
+      this.#items = this.#items.slice(this.#gone);
+      this.#gone = 0;
+    }
+    return item;
+  }
+
+  clear(): void {
+    this.#returned.length = 0;
+    this.#items = [];
+    this.#gone = 0;
+  }
+}
+
+/** Those that wait, by namespace: each gives one, and is the last then. */
+class EventLanes<T> {
+  readonly #queues = new Map<string, EventQueue<T>>();
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  has(namespace: string): boolean {
+    return this.#queues.has(namespace);
+  }
+
+  namespaces(): Iterable<string> {
+    return this.#queues.keys();
+  }
+
+  push(namespace: string, item: T): void {
+    this.#queueOf(namespace).push(item);
+  }
+
+  putBack(namespace: string, item: T): void {
+    this.#queueOf(namespace).putBack(item);
+  }
+
+  /** The next of the first namespace that may go; undefined: none may. */
+  take(mayGo: (namespace: string) => boolean): T | undefined {
+    for (const [namespace, queue] of this.#queues) {
+      if (!mayGo(namespace)) continue;
+      const item = queue.shift();
+      this.#length -= 1;
+      this.#queues.delete(namespace);
+      if (queue.length > 0) this.#queues.set(namespace, queue);
+      return item;
+    }
+    return undefined;
+  }
+
+  clear(): void {
+    this.#queues.clear();
+    this.#length = 0;
+  }
+
+  #queueOf(namespace: string): EventQueue<T> {
+    const queue = this.#queues.get(namespace) ?? new EventQueue<T>();
+    this.#queues.set(namespace, queue);
+    this.#length += 1;
+    return queue;
+  }
 }

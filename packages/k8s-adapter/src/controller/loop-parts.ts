@@ -5,9 +5,9 @@ import type { PodScopeNotice, Source, UnreadableNotice } from '../pod-watch/sour
 import type { RequestEffect } from '../proto/api-request.ts';
 import type { Random } from '../proto/backoff.ts';
 import type { ExchangeInput } from '../proto/exchange.ts';
-import type { ReflectorNotice } from '../proto/reflector-notice.ts';
+import type { ReflectorNotice } from '../proto/reflector-options.ts';
 import type { ClockNotice } from './clock/clock-watch.ts';
-import type { ElectionNotice, ElectionOptions } from './election/election-parts.ts';
+import type { ElectionNotice, ElectionOptions } from './election/election-options.ts';
 import type { EventRecorderNotice } from './event-recorder.ts';
 import type { MayAct } from './executor.ts';
 import type { PublisherNotice } from './publisher-notice.ts';

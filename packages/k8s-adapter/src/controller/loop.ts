@@ -1,12 +1,12 @@
 // A controller without its I/O: sources feed a machine, and its commands become requests.
 import { earlier, type Instant, type Millis } from '@taintmgr/core/time';
 import { isSourceEffect, type ReflectorStatus, type Source } from '../pod-watch/source.ts';
+import { getRequest, type RequestEffect } from '../proto/api-request.ts';
 import type { ReflectorInput } from '../proto/reflector.ts';
 import { type ClockNotice, ClockWatch, clockEvent } from './clock/clock-watch.ts';
-import { Hold } from './clock/hold.ts';
 import { ServerClock } from './clock/server-clock.ts';
 import { Election } from './election/election.ts';
-import type { ElectionEffect } from './election/election-parts.ts';
+import type { ElectionEffect } from './election/election-options.ts';
 import { Executor, type ExecutorEffect } from './executor.ts';
 import { LeaderDuties, type LeaderEffect } from './leader-duties.ts';
 import type {
@@ -18,8 +18,6 @@ import type {
   OfKind,
   RunningLoop,
 } from './loop-parts.ts';
-import { LoopWake } from './loop-wake.ts';
-import { ServerAbsence } from './server-absence.ts';
 import { lateMsMin, StaleView } from './stale-view.ts';
 import { loopConditions } from './status-conditions.ts';
 import type { PolicyState } from './takeover/installer.ts';
@@ -371,4 +369,154 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
 
 function isLeadership(event: OfKind): event is Leadership {
   return event.kind === 'leadership';
+}
+
+/** For no longer than this: who is away from the server hears of nothing new anyway. */
+const holdMsMax: Millis = 10_000;
+
+/** Whoever may log in may ask for it, and it costs the server next to nothing. */
+const timeRequest = getRequest('/version');
+
+/**
+ * Keeps events from the machine while nobody knows what the cluster's clock shows: what the
+ * machine sees for the first time it dates, and a taint dated by a clock that stood still would make
+ * pods go early by as long.
+ */
+class Hold<E extends { readonly kind: string }> {
+  #serial = 0;
+  #until: Instant | null = null;
+  #events: E[] = [];
+
+  get isOn(): boolean {
+    return this.#until !== null;
+  }
+
+  /** When it ends without an answer; null: it is not on. */
+  nextWake(): Instant | null {
+    return this.#until;
+  }
+
+  /** From now on; the request whose answer says what time it is. */
+  begin(now: Instant): readonly RequestEffect[] {
+    this.#until ??= now + holdMsMax;
+    this.#serial += 1;
+    return [{ kind: 'send', id: `time/${this.#serial}`, request: timeRequest }];
+  }
+
+  /** Whether an event is kept. Ticks are not: there will be others. */
+  takes(event: E): boolean {
+    if (this.isOn && event.kind !== 'tick') this.#events.push(event);
+    return this.isOn;
+  }
+
+  /** Ends it when the time is known, or will not be; what was kept meanwhile. */
+  end(now: Instant, isKnown: boolean): readonly E[] {
+    if (this.#until === null || (!isKnown && now < this.#until)) return [];
+    const events = this.#events;
+    this.#until = null;
+    this.#events = [];
+    return events;
+  }
+}
+
+/** Leases are asked about every 2 s: a server of which nothing good is heard for longer is away. */
+const awayMsMin: Millis = 5000;
+
+/** Of so many requests is known that they were answered; more are not under way for long. */
+const answeredMax = 10_000;
+
+interface Heard {
+  readonly kind: string;
+  readonly id?: string;
+  readonly status?: number;
+}
+
+/** Tells when the API server answers again that did not answer. */
+export class ServerAbsence {
+  #heardAt: Instant = Number.POSITIVE_INFINITY;
+  /** Whether a request has come to nothing since then: that time has passed does not say so. */
+  #isMissed = false;
+  /** The requests whose answers have begun: what breaks off then was answered. */
+  readonly #answered = new Set<string>();
+
+  /** Whether this is the first that is heard of it after it was away. */
+  hear(now: Instant, { kind, id = '', status = 0 }: Heard): boolean {
+    if (kind === 'end') this.#answered.delete(id);
+    const isAnswer = kind === 'head' || kind === 'answer';
+    const isMore = kind === 'chunk' || kind === 'alive';
+    const isFailure = kind === 'failed' && !this.#answered.delete(id);
+    if (isFailure || (isAnswer && status >= 500)) this.#isMissed = true;
+    // The body of a refusal is no good answer either.
+    const isGood = isAnswer ? status >= 200 && status < 300 : isMore && this.#answered.has(id);
+    if (!isGood) return false;
+    if (kind === 'head') this.#note(id);
+    const isBack = isAnswer && this.#isMissed && now - this.#heardAt >= awayMsMin;
+    this.#heardAt = now;
+    this.#isMissed = false;
+    return isBack;
+  }
+
+  /** Nobody says when a request is hung up. */
+  #note(id: string): void {
+    if (this.#answered.size >= answeredMax) this.#answered.clear();
+    this.#answered.add(id);
+  }
+}
+
+/** Where it is read, when it has to be. */
+interface WakeSite {
+  /** When its machine is to be called, by that which is known of all the others; null: never. */
+  readonly withMachine: (others: Instant | null) => Instant | null;
+  /** When any of the others is to be called. */
+  readonly ofOthers: () => Instant | null;
+}
+
+/** Asking all parts takes longer than most of what is heard; an event changes when the machine is due only. */
+class LoopWake {
+  readonly #site: WakeSite;
+  /** Undefined: not asked since something was heard. */
+  #at: Instant | null | undefined;
+  #ofOthers: Instant | null | undefined;
+  #heardAt: Instant = Number.NEGATIVE_INFINITY;
+
+  constructor(site: WakeSite) {
+    this.#site = site;
+  }
+
+  /** When something was last heard. */
+  get heardAt(): Instant {
+    return this.#heardAt;
+  }
+
+  /** When to call with a tick; null: not before something is heard. */
+  next(): Instant | null {
+    if (this.#at !== undefined) return this.#at;
+    if (this.#ofOthers === undefined) this.#ofOthers = this.#site.ofOthers();
+    this.#at = this.#site.withMachine(this.#ofOthers);
+    return this.#at;
+  }
+
+  /**
+   * For how long a tick is due that has not come. What becomes known may have been due for days, and for
+   * the tick it is only now.
+   */
+  lateBy(now: Instant): Millis {
+    const wake = this.next();
+    return wake === null ? 0 : Math.max(0, now - Math.max(wake, this.#heardAt));
+  }
+
+  /** Something is heard, of which nothing may come. */
+  heard(now: Instant): void {
+    this.#heardAt = now;
+  }
+
+  /** The machine may be due otherwise now. */
+  forget(): void {
+    this.#at = undefined;
+  }
+
+  /** And any of the others. */
+  forgetOthers(): void {
+    this.#ofOthers = undefined;
+  }
 }

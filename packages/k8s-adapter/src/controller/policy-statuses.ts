@@ -1,7 +1,7 @@
 // When the leader writes the status of which policy, taint rule or pause.
 import type { PolicyCounts } from '@taintmgr/core';
+import { type KindName, policyKinds } from '../kinds/kinds.ts';
 import type { Instant, Millis } from '@taintmgr/core/time';
-import { policyKinds } from '../kinds/kinds.ts';
 import type { FollowedKind } from '../manifests/events.ts';
 import {
   type FollowedObject,
@@ -9,13 +9,13 @@ import {
   isOpenDrain,
 } from '../manifests/followed-objects.ts';
 import { type Answer, type Failure, failureOf, succeeded } from '../proto/answer.ts';
-import type { ApiRequest } from '../proto/api-request.ts';
-import { policyStatusRequest } from '../proto/policy-status-requests.ts';
+import { type ApiRequest, replaceOfRequest, withQuery } from '../proto/api-request.ts';
+import { policiesPath } from '../proto/list-requests.ts';
 import type { WallClock } from './clock/server-clock.ts';
 import { policyStatus } from './policy-status.ts';
 import { type Obstacle, obstacleOf, type PublisherNotice } from './publisher-notice.ts';
 
-export interface PolicyStatusOptions {
+interface PolicyStatusOptions {
   readonly followed: FollowedObjects;
   readonly counts: (now: Instant) => PolicyCounts;
   readonly clock: WallClock;
@@ -237,4 +237,17 @@ function canonical(value: unknown): string {
       ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
       : member,
   );
+}
+
+/** Whose fields a status becomes. */
+const fieldManager = 'taintmgr-controller';
+
+/** PATCH that puts this status in the place of the whole one before, of exactly this object. */
+function policyStatusRequest(
+  kind: KindName,
+  { name, uid }: { readonly name: string; readonly uid: string },
+  status: unknown,
+): ApiRequest {
+  const path = `${policiesPath(policyKinds[kind].plural)}/${encodeURIComponent(name)}/status`;
+  return replaceOfRequest(withQuery(path, { fieldManager }), uid, '/status', status);
 }

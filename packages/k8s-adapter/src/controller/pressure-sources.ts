@@ -11,10 +11,10 @@ import { isSourceEffect, type Source, type SourceEffect, sourceOf } from '../pod
 import {
   type KubeletAddress,
   kubeletAddressFromJson,
+  pressureKinds,
   pressureNodeFromJson,
   pressurePodFromJson,
 } from '../pressure/convert.ts';
-import { pressureKinds } from '../pressure/protobuf-kinds.ts';
 import { type PollEffect, type PollOptions, SummaryPoller } from '../pressure/summary-poller.ts';
 import type { Random } from '../proto/backoff.ts';
 import type { ItemChange } from '../proto/inventory.ts';

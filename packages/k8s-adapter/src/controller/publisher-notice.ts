@@ -1,6 +1,6 @@
 // What people should know of what the leader publishes.
 import { type Answer, type Failure, succeeded } from '../proto/answer.ts';
-import { isMissing } from '../proto/denial.ts';
+import { isMissing } from '../proto/answer-fault.ts';
 import { asRecord, parseJson } from '../proto/json.ts';
 
 export type PublisherNotice =

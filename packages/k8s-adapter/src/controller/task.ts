@@ -11,8 +11,8 @@ import {
   type Responded,
   succeeded,
 } from '../proto/answer.ts';
+import { isMissing } from '../proto/answer-fault.ts';
 import { type ApiRequest, getRequest } from '../proto/api-request.ts';
-import { isMissing } from '../proto/denial.ts';
 import type { ClusterEvent } from '../proto/event-requests.ts';
 import { asList, asRecord, asText, type JsonRecord } from '../proto/json.ts';
 import { PageWalk } from '../proto/page-walk.ts';

@@ -17,7 +17,7 @@ export {
   taintEvictors,
 } from '../evictors/words.ts';
 export { connectionOptions } from '../kubeconfig/connection-flags.ts';
-export { extraHeader } from '../kubeconfig/impersonation.ts';
+export { extraHeader } from '../kubeconfig/entries.ts';
 export { type ClusterConfig, loadKubeconfig, withheldText } from '../kubeconfig/kubeconfig.ts';
 export {
   type DecidingKind,
@@ -28,9 +28,9 @@ export {
 } from '../manifests/events.ts';
 export { holdingPause, readFollowed } from '../manifests/followed.ts';
 export { gonePauses, type PauseRecord, recordsIn } from '../manifests/pause-records.ts';
+export { isMissing } from '../proto/answer-fault.ts';
 export { type ApiRequest, objectRequest } from '../proto/api-request.ts';
 export { budgetFromJson, namespaceFromJson, nodeFromJson, podFromJson } from '../proto/convert.ts';
-export { isMissing } from '../proto/denial.ts';
 export type { LeaseName } from '../proto/lease-requests.ts';
 export { listRequest, nodesPath, podsPath, type Selectors } from '../proto/list-requests.ts';
 export { lastWriteOf } from '../proto/managed-fields.ts';

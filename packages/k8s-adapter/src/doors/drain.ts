@@ -1,6 +1,11 @@
 // What a drain writes on its nodes, as values: cordon, taint, mark, and how they are taken back.
 
-export { nodeChanging } from '../controller/procedures/drain-write.ts';
+export { guardRequest, nodeChanging, nodeDrainPath } from '../controller/procedures/drain-write.ts';
+export {
+  deleteEvictionRequest,
+  evictionRequestsFrom,
+  lifecyclePath,
+} from '../controller/procedures/eviction-requests.ts';
 export { deploymentOf, restartsBeforeItGoes } from '../controller/procedures/rollout-restart.ts';
 export { type Change, readModifyWrite } from '../controller/task.ts';
 export {
@@ -9,10 +14,7 @@ export {
   missingOn,
   type NodeChanges,
 } from '../drain/cordon-and-taint.ts';
-export { deleteEvictionRequest, lifecyclePath } from '../drain/eviction-request.ts';
-export { guardRequest, nodeDrainPath } from '../drain/guard.ts';
 export { type DrainMark, drainName, isAtWork, markOf, readMarks } from '../drain/marks.ts';
-export { evictionRequestsFrom } from '../drain/moved-pods.ts';
 export {
   drainableNode,
   type NodeChange,

@@ -9,8 +9,8 @@ import {
   formatTaintObject,
   type NodeChange,
   type NodePatch,
+  passedOn,
 } from './node-change.ts';
-import { passedOn } from './replaced.ts';
 import { anotherAtWork, type DrainRunName, undoneThere } from './working-mark.ts';
 
 /** What a drain sets on its nodes. */

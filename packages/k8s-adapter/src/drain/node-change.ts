@@ -1,7 +1,7 @@
 // A change that a drain makes to a node beside others who write it too: what it reads of the node, and
 // its one write.
 import { formatTaint } from '@taintmgr/core/model';
-import type { Instant } from '@taintmgr/core/time';
+import { type Instant, parseTime } from '@taintmgr/core/time';
 import { type ApiRequest, patchRequest, withQuery } from '../proto/api-request.ts';
 import { drainMarksAnnotation } from '../proto/drain-marks.ts';
 import { asList, asRecord, asText } from '../proto/json.ts';
@@ -82,4 +82,24 @@ export function formatTaintObject({
   effect,
 }: Pick<TaintObject, 'key' | 'value' | 'effect'>): string {
   return formatTaint({ key, value, effect });
+}
+
+/** Whether it is the very taint that the drain has put on, and not one put on anew. */
+export function isTaintOf({ taint, tainted }: DrainMark, there: TaintObject): boolean {
+  if (!tainted || formatTaintObject(there) !== formatTaint(taint)) return false;
+  // The API keeps whole seconds.
+  const ours = taint.timeAdded === null ? null : Math.floor(taint.timeAdded / 1000) * 1000;
+  return parseTime(there.timeAdded ?? '') === ours;
+}
+
+/**
+ * The marks when the taint of `gone` is not to come back: where it gave way to another drain's, what
+ * gave way to it comes back instead. The same list where it gave way to none.
+ */
+export function passedOn(marks: readonly DrainMark[], gone: DrainMark): readonly DrainMark[] {
+  const hides = ({ replaced }: DrainMark): boolean => {
+    return replaced !== null && isTaintOf(gone, replaced);
+  };
+  if (!marks.some(hides)) return marks;
+  return marks.map((mark) => (hides(mark) ? { ...mark, replaced: gone.replaced } : mark));
 }

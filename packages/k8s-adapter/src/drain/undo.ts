@@ -6,10 +6,11 @@ import {
   type ChangedNode,
   type DrainableNode,
   formatTaintObject,
+  isTaintOf,
   type NodeChange,
   type NodePatch,
+  passedOn,
 } from './node-change.ts';
-import { isTaintOf, passedOn } from './replaced.ts';
 
 /** What was undone on a node, and what was not. */
 export interface NodeUndone {

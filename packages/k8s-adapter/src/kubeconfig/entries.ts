@@ -1,11 +1,11 @@
 // The cluster and user entries of a kubeconfig with the flags applied.
+
 import { existsSync, readFileSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import path from 'node:path';
 import { asList, asRecord, isRecord } from '../proto/json.ts';
 import { KubeconfigError } from './error.ts';
 import { type Entry, textOf } from './file.ts';
-import { extraHeader, headerText } from './impersonation.ts';
 import { proxyOf, shownUrl } from './proxy.ts';
 
 /** The options that stand above what a file says, by kubectl's names. */
@@ -305,4 +305,24 @@ function impersonation({ fields, place }: Entry, overrides: Overrides): Outgoing
 
 function texts(value: unknown): string[] {
   return asList(value).filter((item) => typeof item === 'string');
+}
+
+/** What may stand in the name of a header; of these client-go escapes the percent sign. */
+const nameByte = /[!#$&'*+\-.^_`|~0-9A-Za-z]/;
+
+/** The header that says one more thing of the user to impersonate, written as client-go does. */
+export function extraHeader(key: string, values: readonly string[]): OutgoingHttpHeaders {
+  const escaped = [...Buffer.from(key)]
+    .map((byte) => [byte, String.fromCharCode(byte)] as const)
+    .map(([byte, text]) => (nameByte.test(text) ? text : percentEncoded(byte)));
+  return { [`impersonate-extra-${escaped.join('')}`]: values.map(headerText) };
+}
+
+/** Go sends the bytes of UTF-8 and reads them as such; Node takes each letter of a header for a byte. */
+function headerText(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
+
+function percentEncoded(byte: number): string {
+  return `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
 }

@@ -1,11 +1,15 @@
 import { type Config, concernsPods, type Event, type Pod, type PodView } from '@taintmgr/core';
-import { earlier, type Instant } from '@taintmgr/core/time';
+import { earlier, type Instant, type Millis } from '@taintmgr/core/time';
+import { type Answer, succeeded } from '../proto/answer.ts';
+import type { RequestEffect } from '../proto/api-request.ts';
+import { Calls } from '../proto/calls.ts';
+import type { ExchangeInput } from '../proto/exchange.ts';
+import { asRecord, parseJson } from '../proto/json.ts';
+import { listRequest, podsPath } from '../proto/list-requests.ts';
 import type { ReflectorInput } from '../proto/reflector.ts';
-import { NodeNeeds } from './node-needs.ts';
-import { PodCount } from './pod-count.ts';
 import { type NewReflector, type PodEffect, PodStreams } from './pod-streams.ts';
 import { type PodWatch, ScopeChoice } from './scope.ts';
-import type { ReflectorStatus } from './source.ts';
+import type { ReflectorStatus, Source, SourceEffect } from './source.ts';
 
 type Views = Extract<Event, { kind: 'podViews' }>;
 
@@ -286,4 +290,132 @@ export class PodSource {
     if (this.#choice.scope === 'byNode') return 'reading';
     return this.#streams.synced ? 'watched' : 'reading';
   }
+}
+
+/**
+ * The nodes whose pods are needed, and for a while longer. A need lingers for a while after it is
+ * over, so that a taint that comes and goes costs no list each time.
+ */
+class NodeNeeds {
+  readonly #lingerMs: Millis;
+  readonly #needed = new Set<string>();
+  /** By node, until when; in the order of these instants. */
+  readonly #lingering = new Map<string, Instant>();
+
+  constructor(lingerMs: Millis) {
+    this.#lingerMs = lingerMs;
+  }
+
+  /** How many there are, lingering ones included. */
+  get size(): number {
+    return this.#needed.size + this.#lingering.size;
+  }
+
+  has(nodeName: string): boolean {
+    return this.#needed.has(nodeName) || this.#lingering.has(nodeName);
+  }
+
+  *names(): Iterable<string> {
+    yield* this.#needed;
+    yield* this.#lingering.keys();
+  }
+
+  /** Takes in whether a node's pods are needed; a node that is gone needs none. */
+  update(now: Instant, nodeName: string, isNeeded: boolean): void {
+    if (isNeeded) {
+      this.#lingering.delete(nodeName);
+      this.#needed.add(nodeName);
+    } else if (this.#needed.delete(nodeName)) {
+      this.#lingering.set(nodeName, now + this.#lingerMs);
+    }
+  }
+
+  /** Forgets what has lingered long enough. */
+  expire(now: Instant): void {
+    for (const [nodeName, until] of this.#lingering) {
+      if (until > now) return;
+      this.#lingering.delete(nodeName);
+    }
+  }
+
+  /** When something has; null: nothing lingers. */
+  nextWake(): Instant | null {
+    for (const until of this.#lingering.values()) return until;
+    return null;
+  }
+}
+
+const id = 'pods.count/1';
+
+/** How many pods there are; null where nobody says. */
+interface Counted {
+  readonly pods: number | null;
+}
+
+/** Asks once how many pods there are, without reading them: a page of one says how many follow. */
+class PodCount {
+  readonly #calls = new Calls<null>();
+
+  begin(now: Instant): RequestEffect {
+    const request = listRequest(podsPath, { limit: 1 });
+    this.#calls.begin(now, id, request, null);
+    return { kind: 'send', id, request };
+  }
+
+  /** Takes a part of the answer, which may be another's; null: the answer has not come to its end. */
+  take(input: ExchangeInput): Counted | null {
+    const call = this.#calls.take(input);
+    return call && { pods: countIn(call.answer) };
+  }
+
+  /** Null: there is time yet, or nothing was asked. Else the time is up. */
+  expire(now: Instant): RequestEffect | null {
+    return this.#calls.expire(now).length === 0 ? null : { kind: 'abort', id };
+  }
+
+  /** What has been asked is not waited for any more. */
+  abandon(): readonly RequestEffect[] {
+    return this.#calls.size === 0 ? [] : [{ kind: 'abort', id }];
+  }
+
+  nextWake(): Instant | null {
+    return this.#calls.nextWake();
+  }
+}
+
+function countIn(answer: Answer): number | null {
+  if (!succeeded(answer)) return null;
+  const { items, metadata } = asRecord(parseJson(answer.body));
+  const { continue: next, remainingItemCount } = asRecord(metadata);
+  if (!Array.isArray(items)) return null;
+  if (!next) return items.length;
+  return typeof remainingItemCount === 'number' ? items.length + remainingItemCount : null;
+}
+
+/** Nodes, and the pods of those that need it, as one collection. */
+export function nodesAndPods(nodes: Source, pods: PodSource): Source {
+  return {
+    handle(now, input) {
+      const effects: (Event | SourceEffect)[] = [];
+      for (const effect of nodes.handle(now, input)) {
+        const isSynced = effect.kind === 'synced';
+        if (!isSynced) effects.push(effect);
+        add(effects, isSynced ? pods.nodesSynced(now) : pods.follow(now, effect));
+      }
+      add(effects, pods.handle(now, input));
+      return effects;
+    },
+    nextWake: () => earlier(nodes.nextWake(), pods.nextWake()),
+    status: () => [...nodes.status(), ...pods.status()],
+    isCutOff: () => nodes.isCutOff() || pods.isCutOff(),
+    heardAt(nodeName) {
+      const [ofNode, ofPods] = [nodes.heardAt(nodeName), pods.heardAt(nodeName)];
+      return ofNode === null || ofPods === null ? null : Math.min(ofNode, ofPods);
+    },
+  };
+}
+
+/** One by one: there may be a million, and a call has no room for so many arguments. */
+function add<T>(effects: T[], more: readonly T[]): void {
+  for (const effect of more) effects.push(effect);
 }

@@ -3,7 +3,7 @@ import type { Event } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import type { ItemChange } from '../proto/inventory.ts';
 import type { Reflector, ReflectorEffect, ReflectorInput } from '../proto/reflector.ts';
-import type { ReflectorNotice } from '../proto/reflector-notice.ts';
+import type { ReflectorNotice } from '../proto/reflector-options.ts';
 import type { Scope } from './scope.ts';
 
 /** How far a collection is read, or a part of it. */

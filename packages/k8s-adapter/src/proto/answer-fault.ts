@@ -1,5 +1,7 @@
 // Tells what was asked for from what came: a gateway, a login page or a dashboard answers 200 too.
-import { type Answer, answerValue, succeeded } from './answer.ts';
+
+import { webhookDenial } from '@taintmgr/core';
+import { type Answer, answerValue, type Failure, succeeded } from './answer.ts';
 import { type ApiRequest, isProxied } from './api-request.ts';
 import { asInteger, asRecord, asText, isRecord, type JsonRecord } from './json.ts';
 import { isProtobuf } from './protobuf.ts';
@@ -211,4 +213,17 @@ function pluralOf(kind: string): string {
   const word = kind.toLowerCase();
   if (word.endsWith('s')) return `${word}es`;
   return word.endsWith('y') ? `${word.slice(0, -1)}ies` : `${word}s`;
+}
+
+/** Whether a webhook or a policy refused, whatever the status: that says nothing of the object. */
+export function isDeniedByAdmission({ message }: Failure): boolean {
+  return byPolicy.test(message) || webhookDenial(message) !== null;
+}
+
+/** A policy chooses among 401, 403, 413 and 422. The end of a long sentence may have been cut off. */
+const byPolicy = /^\S+ "[^"]*" is forbidden: ValidatingAdmissionPolicy '/;
+
+/** Whether the API server says that there is no such object. */
+export function isMissing(failure: Failure): boolean {
+  return failure.status === 404 && !isDeniedByAdmission(failure);
 }

@@ -2,7 +2,6 @@
 import type { ResponseHeaders } from './answer.ts';
 import type { ApiRequest } from './api-request.ts';
 import { asRecord, asText, isRecord, type JsonRecord } from './json.ts';
-import { ProtobufError, ProtobufReader } from './protobuf-reader.ts';
 import {
   type FieldType,
   identityMessage,
@@ -199,4 +198,198 @@ function attempt<T>(decode: () => T): T | null {
     if (error instanceof ProtobufError) return null;
     throw error;
   }
+}
+
+/** Bytes that are no protobuf message. */
+class ProtobufError extends Error {
+  override readonly name = 'ProtobufError';
+}
+
+const decoder = new TextDecoder();
+/** A varint of more bytes does not fit the safe integers, or is negative. */
+const safeBytes = 7;
+const varintBytesMax = 10;
+
+/**
+ * Reads one protobuf message field by field, and those inside of it. Throws ProtobufError where the
+ * bytes are none.
+ */
+class ProtobufReader {
+  readonly #bytes: Uint8Array;
+  /** Of the message that is being read. */
+  #end: number;
+  #at: number;
+  #wire = 0;
+
+  constructor(bytes: Uint8Array, from = 0) {
+    this.#bytes = bytes;
+    this.#at = from;
+    this.#end = bytes.length;
+  }
+
+  /** The number of the next field, which has to be read or skipped; null at the end. */
+  next(): number | null {
+    if (this.#at >= this.#end) return null;
+    const tag = this.#varint();
+    this.#wire = tag % 8;
+    return (tag - this.#wire) / 8;
+  }
+
+  skip(): void {
+    switch (this.#wire) {
+      case 0:
+        this.#varint();
+        break;
+      case 1:
+        this.#advance(8);
+        break;
+      case 2:
+        this.#advance(this.#varint());
+        break;
+      case 5:
+        this.#advance(4);
+        break;
+      default:
+        throw new ProtobufError(`unknown wire type ${this.#wire}`);
+    }
+  }
+
+  /** An integer, signed; beyond the safe integers the nearest number to it, as JSON.parse gives it. */
+  integer(): number {
+    this.#expect(0);
+    return this.#varint();
+  }
+
+  text(): string {
+    const from = this.#range();
+    return decoder.decode(this.#bytes.subarray(from, this.#at));
+  }
+
+  /** A text that many objects share. */
+  word(): string {
+    const from = this.#range();
+    const word = words.take(this.#bytes, from, this.#at);
+    return word ?? decoder.decode(this.#bytes.subarray(from, this.#at));
+  }
+
+  /** The bytes in this field. */
+  bytes(): Uint8Array {
+    const from = this.#range();
+    return this.#bytes.subarray(from, this.#at);
+  }
+
+  /** Goes on with the fields of the message in this field; the result is for `leave`. */
+  enter(): number {
+    const outer = this.#end;
+    const from = this.#range();
+    this.#end = this.#at;
+    this.#at = from;
+    return outer;
+  }
+
+  /** Comes back from a message that was read to its end. */
+  leave(outer: number): void {
+    this.#end = outer;
+  }
+
+  /** Where the content of this field begins; it ends where the next one does. */
+  #range(): number {
+    this.#expect(2);
+    const length = this.#varint();
+    const from = this.#at;
+    this.#advance(length);
+    return from;
+  }
+
+  #expect(wire: number): void {
+    if (this.#wire !== wire) throw new ProtobufError(`wire type ${this.#wire}, want ${wire}`);
+  }
+
+  #advance(count: number): void {
+    this.#at += count;
+    // A length may be negative too.
+    if (count < 0 || this.#at > this.#end) throw new ProtobufError('a field goes beyond its end');
+  }
+
+  #varint(): number {
+    const first = this.#at < this.#end ? this.#bytes[this.#at] : undefined;
+    // Nearly all are small.
+    if (first !== undefined && first < 0x80) {
+      this.#at += 1;
+      return first;
+    }
+    let value = 0;
+    let scale = 1;
+    for (let count = 0; count < safeBytes; count++) {
+      const byte = this.#byte();
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) return value;
+      scale *= 0x80;
+    }
+    return this.#longVarint(value);
+  }
+
+  #longVarint(low: number): number {
+    let value = BigInt(low);
+    for (let count = safeBytes; count < varintBytesMax; count++) {
+      const byte = this.#byte();
+      value |= BigInt(byte & 0x7f) << BigInt(7 * count);
+      if (byte >= 0x80) continue;
+      return Number(BigInt.asIntN(64, value));
+    }
+    throw new ProtobufError('an endless number');
+  }
+
+  #byte(): number {
+    const byte = this.#at < this.#end ? this.#bytes[this.#at] : undefined;
+    if (byte === undefined) throw new ProtobufError('a number goes beyond its end');
+    this.#at += 1;
+    return byte;
+  }
+}
+
+/** Longer texts are seldom seen twice. */
+const wordBytesMax = 64;
+/** A power of two. Few clusters have more different words; where two meet, the later one stays. */
+const places = 4096;
+
+const offsetBasis = 0x811c9dc5;
+const prime = 0x01000193;
+
+/**
+ * Texts that come again and again, such as names of nodes and types of conditions, by their bytes:
+ * one that is known is found without making a string of it, and is kept once by all who hold it.
+ */
+class Words {
+  readonly #known: string[] = new Array(places).fill('');
+
+  /** The text of these bytes; null where it is none to be kept, or not ASCII. */
+  take(bytes: Uint8Array, from: number, end: number): string | null {
+    if (end - from > wordBytesMax) return null;
+    let hash = offsetBasis;
+    for (let at = from; at < end; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), prime);
+    const place = (hash ^ (hash >>> 15)) & (places - 1);
+    const known = this.#known[place] ?? '';
+    if (isText(known, bytes, from, end)) return known;
+    const codes: number[] = [];
+    for (let at = from; at < end; at++) {
+      const byte = bytes[at] ?? 0;
+      if (byte >= 0x80) return null;
+      codes.push(byte);
+    }
+    const text = String.fromCharCode(...codes);
+    this.#known[place] = text;
+    return text;
+  }
+}
+
+/** Knows only what it has read, so sharing it changes nothing. */
+const words = new Words();
+
+function isText(text: string, bytes: Uint8Array, from: number, end: number): boolean {
+  if (text.length !== end - from) return false;
+  for (let at = 0; at < text.length; at++) {
+    if (text.charCodeAt(at) !== bytes[from + at]) return false;
+  }
+  return true;
 }

@@ -1,14 +1,31 @@
 import type { Instant } from '@taintmgr/core/time';
-import { type Failure, failureOf, isTooLong, noAnswer, succeeded } from './answer.ts';
+import {
+  type Failure,
+  failureOf,
+  failureOfStatus,
+  isTooLong,
+  noAnswer,
+  succeeded,
+} from './answer.ts';
+import { answerFault, statedFailure, statedStatus } from './answer-fault.ts';
+import type { ApiRequest } from './api-request.ts';
 import { Trouble } from './backoff.ts';
-import { type ExchangeInput, partsOf, type StreamInput } from './exchange.ts';
+import { AnswerCollector, type ExchangeInput, partsOf, type StreamInput } from './exchange.ts';
 import { Inventory } from './inventory.ts';
-import { listPage } from './list-page.ts';
-import { Absence, absence, mayMiss } from './reflector-absence.ts';
-import { type Asked, Asking } from './reflector-asking.ts';
-import { Freshness } from './reflector-freshness.ts';
-import { listed, type ReflectorNotice } from './reflector-notice.ts';
-import type { ReflectorEffect, ReflectorInput, ReflectorOptions } from './reflector-options.ts';
+import { asList, asRecord, asText, parseJson } from './json.ts';
+import { listRequest, listStreamRequest, watchRequest } from './list-requests.ts';
+import { objectsMaxDefault, PageWalk, tooMany } from './page-walk.ts';
+import { preferProtobuf } from './protobuf.ts';
+import {
+  Absence,
+  absence,
+  listed,
+  mayMiss,
+  type ReflectorEffect,
+  type ReflectorInput,
+  type ReflectorNotice,
+  type ReflectorOptions,
+} from './reflector-options.ts';
 import {
   caughtUpAt,
   formatStatuses,
@@ -36,13 +53,20 @@ import {
   returnMsMax,
   type Stream,
   type Streaming,
+  streamSeconds,
   unableStatuses,
   type Watching,
   wakeOf,
   watchingFrom,
 } from './reflector-state.ts';
-import { JsonWatchDecoder, watchDecoderFor } from './watch-decoder.ts';
-import { type CollectionEvent, isOlder, type WatchEvent, watchEventIn } from './watch-event.ts';
+import {
+  type CollectionEvent,
+  isOlder,
+  JsonWatchDecoder,
+  type WatchEvent,
+  watchDecoderFor,
+  watchEventIn,
+} from './watch-decoder.ts';
 
 export type { ReflectorEffect, ReflectorInput, ReflectorNotice, ReflectorOptions };
 
@@ -396,4 +420,172 @@ export class Reflector<T> {
   #notice(notice: ReflectorNotice): void {
     this.#effects.push({ kind: 'notice', notice });
   }
+}
+
+const pageLimitMax = 500;
+
+/** A request, and what is heard of it. */
+interface Asked {
+  readonly request: ApiRequest;
+  readonly stream: Stream;
+}
+
+type Options = Pick<
+  ReflectorOptions<never>,
+  | 'id'
+  | 'resource'
+  | 'path'
+  | 'selectors'
+  | 'watch'
+  | 'random'
+  | 'streamLists'
+  | 'protobuf'
+  | 'objectsMax'
+>;
+
+/**
+ * Makes the requests of one reflector in the way that its server has turned out to understand. Each has
+ * an id of its own.
+ */
+class Asking {
+  /** `pagedOnce`: the next list comes in pages, and those after it as streams again. */
+  lists: 'streamed' | 'pagedOnce' | 'paged';
+  /** Whether streams are asked for in protobuf; pages always come in JSON. */
+  protobuf: boolean;
+  /** Goes down where objects are so large that a page of them is more than we read. */
+  #pageLimit = pageLimitMax;
+  #walk: PageWalk;
+  readonly #objectsMax: number;
+  #serial = 0;
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#objectsMax = options.objectsMax ?? objectsMaxDefault;
+    this.#walk = new PageWalk(this.#objectsMax);
+    this.lists = options.streamLists && options.watch ? 'streamed' : 'paged';
+    this.protobuf = options.protobuf ?? false;
+  }
+
+  /** Asks for half as many objects in each page from now on; false: they are down to one. */
+  halvePages(): boolean {
+    if (this.#pageLimit === 1) return false;
+    this.#pageLimit = Math.trunc(this.#pageLimit / 2);
+    return true;
+  }
+
+  /** Why no page is asked for after one with so many objects; null: it may be, or that was the last. */
+  faultOfNext(continueToken: string, objects: number): string | null {
+    if (continueToken === '') return null;
+    return this.#walk.next(continueToken, objects, this.#pageLimit);
+  }
+
+  /** Why a stream that has brought so many objects is given up; null: it is not. */
+  faultOf(objects: number): string | null {
+    return objects > this.#objectsMax ? tooMany(this.#objectsMax) : null;
+  }
+
+  /** One page of a list; '' is the token of the first. */
+  page(now: Instant, continueToken: string): Asked {
+    const { path, selectors } = this.#options;
+    const limit = this.#pageLimit;
+    if (continueToken === '') this.#walk = new PageWalk(this.#objectsMax);
+    return this.#ask(now, listRequest(path, { ...selectors, limit, continueToken }));
+  }
+
+  /** A watch that begins with everything there is. */
+  load(now: Instant): Asked {
+    const { path, selectors, random } = this.#options;
+    return this.#stream(now, listStreamRequest(path, selectors, streamSeconds(random)));
+  }
+
+  /** A watch of what came after this resourceVersion. */
+  watch(now: Instant, resourceVersion: string): Asked {
+    const { path, selectors, random } = this.#options;
+    const timeoutSeconds = streamSeconds(random);
+    const request = watchRequest(path, { ...selectors, resourceVersion, timeoutSeconds });
+    return this.#stream(now, request);
+  }
+
+  #stream(now: Instant, request: ApiRequest): Asked {
+    return this.#ask(now, this.protobuf ? preferProtobuf(request) : request);
+  }
+
+  #ask(now: Instant, request: ApiRequest): Asked {
+    this.#serial += 1;
+    const id = `${this.#options.id ?? this.#options.resource}/${this.#serial}`;
+    const collector = new AnswerCollector();
+    const stream = { id, collector, openedAt: now, heardAt: now, status: null, ended: false };
+    return { request, stream };
+  }
+}
+
+/** As of when what was read is complete, and when its source was last alive. */
+class Freshness {
+  #heardAt: Instant | null = null;
+  #aliveAt: Instant | null = null;
+  /** When the list under way was asked for. */
+  #askedAt: Instant | null = null;
+
+  /**
+   * As of when the picture is known to be complete: when the list was asked for, and then each event,
+   * bookmark and sign of life of the connection. What comes right after a watch was opened, or after a
+   * quiet time, may be old news and does not count. Null: not yet.
+   */
+  get heardAt(): Instant | null {
+    return this.#heardAt;
+  }
+
+  /**
+   * When the list or its stream last said anything, be it only that nothing has changed; null: it is
+   * not read yet. Unlike heardAt it goes on where little happens: a bookmark after a long quiet time may
+   * have waited, so that it says nothing about now, but that the stream lives.
+   */
+  get aliveAt(): Instant | null {
+    return this.#aliveAt;
+  }
+
+  /** A list is asked for: what it will say is as of now. */
+  ask(now: Instant): void {
+    this.#askedAt = now;
+  }
+
+  /** That list is read. */
+  read(): void {
+    this.#heardAt = this.#askedAt;
+    this.#aliveAt = this.#askedAt;
+  }
+
+  /** The stream said something. */
+  live(now: Instant): void {
+    this.#aliveAt = now;
+  }
+
+  /** Everything up to `instant` was heard of. */
+  hear(instant: Instant): void {
+    this.#heardAt = Math.max(instant, this.#heardAt ?? instant);
+  }
+}
+
+interface ListPage {
+  readonly items: readonly unknown[];
+  readonly resourceVersion: string;
+  /** '' on the last page. */
+  readonly continueToken: string;
+}
+
+/** Reads what answers a request for a page. */
+export function listPage(request: ApiRequest, body: string): ListPage | Failure {
+  const value = parseJson(body);
+  const status = statedFailure(value);
+  if (status) return failureOfStatus(status, statedStatus(status));
+  const why = answerFault(request, value);
+  if (why !== null) return noAnswer(why);
+  const { items, metadata } = asRecord(value);
+  const { resourceVersion, continue: continueToken } = asRecord(metadata);
+  return {
+    items: asList(items),
+    resourceVersion: asText(resourceVersion),
+    continueToken: asText(continueToken),
+  };
 }

@@ -1,8 +1,8 @@
-import type { ResponseHeaders } from './answer.ts';
-import { LineSplitter } from './lines.ts';
-import { isProtobuf, watchEventFromProtobuf } from './protobuf.ts';
+import { type Failure, failureOfStatus, type ResponseHeaders } from './answer.ts';
+import { type Identity, identityOf } from './convert.ts';
+import { asRecord, asText, isRecord, parseJson } from './json.ts';
+import { isProtobuf, joinBytes, keepBytes, watchEventFromProtobuf } from './protobuf.ts';
 import { type Kinds, protobufKinds } from './protobuf-schema.ts';
-import { readWatchEvent, type WatchEvent, watchEventOf } from './watch-event.ts';
 
 /** Turns the bytes of a watch into its events, wherever the chunks are cut. */
 export interface WatchDecoder {
@@ -120,4 +120,124 @@ function sizeOfFrame(bytes: Uint8Array, at: number, end: number): number | null 
 /** The decoder for what the server sends, by its own word. */
 export function watchDecoderFor(headers: ResponseHeaders, kinds?: Kinds): WatchDecoder {
   return isProtobuf(headers) ? new ProtobufWatchDecoder(kinds) : new JsonWatchDecoder();
+}
+
+/** What came out of a chunk: whole lines, and whether the line under way is past the limit. */
+interface SplitLines {
+  readonly lines: readonly string[];
+  readonly tooLong: boolean;
+}
+
+/** Bytes of one line of a watch. The API server itself refuses objects beyond 3 MiB. */
+const lineLengthMax = 16 * 1024 * 1024;
+
+const lineEnd = 0x0a;
+/** For whole lines: nothing is kept of one for the next. */
+const decoder = new TextDecoder(undefined, { ignoreBOM: true });
+
+/**
+ * Splits the bytes of a watch into its lines, wherever the chunks are cut: inside a line or inside
+ * a character. Empty lines are dropped.
+ */
+export class LineSplitter {
+  /** What came of the line under way. */
+  #pending: Uint8Array[] = [];
+  #length = 0;
+  readonly #lengthMax: number;
+
+  constructor(lengthMax: number = lineLengthMax) {
+    this.#lengthMax = lengthMax;
+  }
+
+  /** Takes the next chunk. After `tooLong` the stream is of no more use. */
+  push(chunk: Uint8Array | string): SplitLines {
+    const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk;
+    const end = bytes.lastIndexOf(lineEnd);
+    if (end < 0) {
+      this.#keep(bytes);
+      return { lines: [], tooLong: this.#length > this.#lengthMax };
+    }
+    const whole = joinBytes([...this.#pending, bytes.subarray(0, end)]);
+    [this.#pending, this.#length] = [[], 0];
+    const lines: string[] = [];
+    for (const line of decoder.decode(whole).split('\n')) {
+      if (line.length > this.#lengthMax) return { lines, tooLong: true };
+      if (line.trim() !== '') lines.push(line);
+    }
+    this.#keep(bytes.subarray(end + 1));
+    return { lines, tooLong: this.#length > this.#lengthMax };
+  }
+
+  #keep(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    this.#length += bytes.length;
+    keepBytes(this.#pending, bytes);
+  }
+
+  /** What stands after the last line break: '' after a clean end. */
+  get rest(): string {
+    return decoder.decode(joinBytes(this.#pending)).trim();
+  }
+}
+
+/** One event of a watch, understood. */
+export type WatchEvent =
+  | { readonly kind: 'upsert'; readonly identity: Identity; readonly object: unknown }
+  | { readonly kind: 'delete'; readonly identity: Identity }
+  | {
+      /** Nothing else changed up to this resourceVersion. */
+      readonly kind: 'bookmark';
+      readonly resourceVersion: string;
+      /** Everything that existed when the watch began has been sent. */
+      readonly endsList: boolean;
+    }
+  | { readonly kind: 'error'; readonly failure: Failure }
+  /** Not a watch event at all, but `what`. */
+  | { readonly kind: 'junk'; readonly what: string };
+
+/** An event about one object. */
+export type ObjectEvent = Extract<WatchEvent, { kind: 'upsert' | 'delete' }>;
+
+/** An event about the collection. */
+export type CollectionEvent = ObjectEvent | Extract<WatchEvent, { kind: 'bookmark' }>;
+
+const junk: WatchEvent = { kind: 'junk', what: 'something that is not a watch event' };
+const endOfList = 'k8s.io/initial-events-end';
+
+/** Reads one line of a watch. Never throws. */
+export function readWatchEvent(line: string): WatchEvent {
+  return watchEventIn(parseJson(line));
+}
+
+/** Reads an event of a watch in JSON. Never throws. */
+export function watchEventIn(value: unknown): WatchEvent {
+  const { type, object } = asRecord(value);
+  return watchEventOf(type, object);
+}
+
+/** Makes an event of its type and its object, as JSON has them. Never throws. */
+function watchEventOf(type: unknown, object: unknown): WatchEvent {
+  if (!isRecord(object)) return junk;
+  if (type === 'ERROR') return { kind: 'error', failure: failureOfStatus(object, null) };
+  if (type === 'BOOKMARK') {
+    const metadata = asRecord(object.metadata);
+    const resourceVersion = asText(metadata.resourceVersion);
+    const endsList = asRecord(metadata.annotations)[endOfList] === 'true';
+    return resourceVersion === '' ? junk : { kind: 'bookmark', resourceVersion, endsList };
+  }
+  const identity = identityOf(object);
+  if (!identity || identity.resourceVersion === '') return junk;
+  if (type === 'ADDED' || type === 'MODIFIED') return { kind: 'upsert', identity, object };
+  return type === 'DELETED' ? { kind: 'delete', identity } : junk;
+}
+
+/**
+ * Whether one resourceVersion comes before another of the same collection. They are decimal numbers
+ * of any length; of others it is not known.
+ */
+export function isOlder(resourceVersion: string, than: string): boolean {
+  const decimal = /^[1-9]\d*$/;
+  if (!decimal.test(resourceVersion) || !decimal.test(than)) return false;
+  const longer = resourceVersion.length - than.length;
+  return longer === 0 ? resourceVersion < than : longer < 0;
 }

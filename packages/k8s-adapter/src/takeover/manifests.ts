@@ -1,8 +1,6 @@
 // The admission policies by which the API server refuses kube-controller-manager what taintmgr decides.
-
 import { takeoverLabel } from '@taintmgr/core/policy';
 import { policyApiVersion } from '../kinds/kinds.ts';
-import { evictionsPolicy, readinessPolicy } from './rules.ts';
 
 export { takeoverLabel } from '@taintmgr/core/policy';
 
@@ -44,7 +42,7 @@ interface TakeoverPolicy {
 }
 
 /** Both policies. What is bound last is what acts, so policies are written before their bindings. */
-export interface TakeoverPolicies {
+interface TakeoverPolicies {
   /** Refuses evictions for taints: the mark that goes before each DELETE. */
   readonly evictions: TakeoverPolicy;
   /** Refuses marking pods not ready, where the leader's status says so. */
@@ -123,4 +121,154 @@ function withBinding(
       },
     },
   };
+}
+
+/**
+ * So long the policies go by a heartbeat. It is the other way round as well: a heartbeat so far ahead
+ * of the request counts for nothing, for then the clocks are apart and nobody knows who is alive.
+ */
+const windowSeconds = 60;
+
+/** What a policy says beyond what it is for. */
+interface PolicyRules extends Readonly<Record<string, unknown>> {
+  readonly matchConditions: readonly Named[];
+  readonly variables: readonly Named[];
+  readonly validations: readonly {
+    readonly expression: string;
+    readonly messageExpression: string;
+    readonly reason: 'Forbidden';
+  }[];
+}
+
+interface Named {
+  readonly name: string;
+  readonly expression: string;
+}
+
+const renewed = 'timestamp(params.status.renewTime)';
+const window = `duration('${windowSeconds}s')`;
+
+/**
+ * `now`: the API server dates the writer's fields in the same request. The time of the condition itself
+ * says less: it stays where a mark is written over one of another reason, and is the writer's clock.
+ * `fresh`: the leader decides for pods, and lives.
+ */
+const heartbeat: readonly Named[] = [
+  {
+    name: 'now',
+    expression:
+      'object.metadata.managedFields.filter(m, ' +
+      "has(m.subresource) && m.subresource == 'status' && has(m.time)).map(m, timestamp(m.time)).max()",
+  },
+  {
+    name: 'decides',
+    expression:
+      'has(params.status) && has(params.status.renewTime) && has(params.status.takeover) && ' +
+      'has(params.status.takeover.enabled) && params.status.takeover.enabled',
+  },
+  {
+    name: 'fresh',
+    expression:
+      `variables.decides && variables.now - ${renewed} <= ${window} && ` +
+      `${renewed} - variables.now <= ${window}`,
+  },
+];
+
+const taintEviction =
+  "c.type == 'DisruptionTarget' && c.status == 'True' && " +
+  "has(c.reason) && c.reason == 'DeletionByTaintManager'";
+
+const kubelets = "request.userInfo.username.startsWith('system:node:')";
+
+/**
+ * kube-controller-manager marks a pod before it deletes it, and deletes none that it could not mark.
+ * So refusing the mark is enough: nothing is stored, and no DELETE follows. Whoever writes something
+ * else into the status of a marked pod leaves the mark as it is. kube-controller-manager writes its mark
+ * over another one, and none over its own, so taintmgr's says something else. A kubelet writes the mark
+ * once more that it has in memory when a pod ends.
+ */
+function evictionsPolicy(users: readonly string[]): PolicyRules {
+  const conditions = (of: string): string => `${of}.status.conditions`;
+  const marks = (of: string): string => `${conditions(of)}.filter(c, c.type == 'DisruptionTarget')`;
+  const both = ['object', 'oldObject'].map((of) => `has(${of}.status) && has(${conditions(of)})`);
+  const isSame = `${marks('object')} == ${marks('oldObject')}`;
+  return {
+    matchConditions: [
+      notBy(users),
+      { name: 'by-no-kubelet', expression: `!${kubelets}` },
+      { name: 'taint-eviction-begins', expression: hasCondition('object', taintEviction) },
+      { name: 'not-begun-before', expression: `!(${[...both, isSame].join(' && ')})` },
+    ],
+    variables: heartbeat,
+    validations: [
+      {
+        expression: '!variables.fresh',
+        messageExpression:
+          "'taintmgr decides about this pod; its heartbeat is of ' + string(params.status.renewTime)",
+        reason: 'Forbidden',
+      },
+    ],
+  };
+}
+
+const ready = "c.type == 'Ready'";
+const hold = 'params.status.takeover.holdReadiness';
+
+/** Whose pods are held, by what the leader says. */
+const heldFor = [
+  `has(${hold}.all) && ${hold}.all`,
+  `has(${hold}.nodes) && has(object.spec.nodeName) && object.spec.nodeName in ${hold}.nodes`,
+  `has(${hold}.zones) && variables.zone != '' && variables.zone in ${hold}.zones`,
+].map((one) => `(${one})`);
+
+/**
+ * node-lifecycle-controller changes Ready of the pods of a silent node, and nothing else: whoever
+ * changes ContainersReady as well has looked at the containers. It tries again every few seconds.
+ */
+function readinessPolicy(users: readonly string[]): PolicyRules {
+  const notReady = "c.type == 'ContainersReady' && c.status == 'False'";
+  return {
+    matchConditions: [
+      notBy(users),
+      { name: 'by-no-kubelet', expression: `!${kubelets}` },
+      {
+        name: 'was-ready',
+        expression: hasCondition('oldObject', `${ready} && c.status == 'True'`),
+      },
+      {
+        name: 'marked-not-ready',
+        expression: hasCondition('object', `${ready} && c.status == 'False'`),
+      },
+      { name: 'containers-untouched', expression: `!(${hasCondition('object', notReady)})` },
+    ],
+    variables: [...heartbeat, { name: 'zone', expression: zoneOfPod }],
+    validations: [
+      {
+        expression: `!(variables.fresh && has(${hold}) && (${heldFor.join(' || ')}))`,
+        messageExpression: `'taintmgr holds readiness: ' + ${hold}.reason`,
+        reason: 'Forbidden',
+      },
+    ],
+  };
+}
+
+const labels = 'object.metadata.labels';
+const region = "'topology.kubernetes.io/region'";
+const zone = "'topology.kubernetes.io/zone'";
+
+/** `region/zone`, or what there is of it, as the leader names zones; pods have the labels since 1.35. */
+const zoneOfPod =
+  `!has(${labels}) ? '' : ` +
+  `(${region} in ${labels} ? ${labels}[${region}] : '') + ` +
+  `(${region} in ${labels} && ${zone} in ${labels} ? '/' : '') + ` +
+  `(${zone} in ${labels} ? ${labels}[${zone}] : '')`;
+
+/** taintmgr marks pods itself. */
+function notBy(users: readonly string[]): Named {
+  const names = users.map((user) => JSON.stringify(user)).join(', ');
+  return { name: 'not-taintmgr', expression: `!(request.userInfo.username in [${names}])` };
+}
+
+function hasCondition(object: 'object' | 'oldObject', what: string): string {
+  return `has(${object}.status) && has(${object}.status.conditions) && ${object}.status.conditions.exists(c, ${what})`;
 }

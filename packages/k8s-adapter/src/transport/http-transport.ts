@@ -1,13 +1,14 @@
 // Sends requests to one API server and hands back their answers.
 import type { OutgoingHttpHeaders } from 'node:http';
-import { type ApiRequest, isProxied } from '../proto/api-request.ts';
+import { formatDuration } from '@taintmgr/core/time';
+import { type ApiRequest, type Elsewhere, isProxied } from '../proto/api-request.ts';
 import { type Access, type Authorization, sameTls } from './access.ts';
 import { Call, type Carrier } from './call.ts';
-import { askElsewhere } from './elsewhere.ts';
 import { describeError } from './errors.ts';
 import { defaultHttp2Timing, type Http2Timing } from './http2-connection.ts';
 import { Route } from './route.ts';
 import type { Sink, Transport } from './sink.ts';
+import { timerMsMax } from './timer-limit.ts';
 
 /** How requests go out that are let in by one authorization. */
 interface Way extends Carrier {
@@ -200,4 +201,43 @@ function headerFault(headers: OutgoingHttpHeaders): string | null {
     if (!isValid) return `Invalid character in header content ["${name}"]`;
   }
   return null;
+}
+
+/** Of its headers nothing is handed on: the API server's clock is read from those. */
+function askElsewhere(request: ApiRequest, { url, timeoutMs }: Elsewhere, sink: Sink): () => void {
+  const ended = new AbortController();
+  let isWanted = true;
+  const fail = (message: string): void => {
+    if (!isWanted) return;
+    isWanted = false;
+    sink.failed(message);
+  };
+  const timeOver = (): void => {
+    fail(`no answer within ${formatDuration(timeoutMs)}`);
+    ended.abort();
+  };
+  const timer = setTimeout(timeOver, Math.min(timeoutMs, timerMsMax));
+  const target = `${url.replace(/\/$/, '')}${request.path}`;
+  const { headers } = request;
+  const ask = async (): Promise<void> => {
+    const options = { headers, redirect: 'error', signal: ended.signal } as const;
+    const { status, body } = await fetch(target, options);
+    if (isWanted) sink.head(status, {});
+    for await (const chunk of body ?? []) if (isWanted) sink.data(chunk);
+    if (isWanted) sink.end();
+    isWanted = false;
+  };
+  ask()
+    .catch((error: unknown) => fail(describeError(causeOf(error))))
+    .finally(() => clearTimeout(timer));
+  return () => {
+    isWanted = false;
+    clearTimeout(timer);
+    ended.abort();
+  };
+}
+
+/** fetch says no more than that it failed; why is in the cause. */
+function causeOf(error: unknown): unknown {
+  return error instanceof Error && error.cause !== undefined ? error.cause : error;
 }

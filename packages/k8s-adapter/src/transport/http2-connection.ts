@@ -1,15 +1,16 @@
 // One HTTP/2 connection: its socket, its signs of life and the calls that it carries.
+
+import type { OutgoingHttpHeaders } from 'node:http';
 import type net from 'node:net';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
-import type { Call } from './call.ts';
+import type { Call, OutgoingRequest } from './call.ts';
 import { describeError } from './errors.ts';
 import { Heard } from './heard.ts';
+import type { RequestHead } from './http2/frame-writer.ts';
 import { errorCodes, ProtocolError } from './http2/frames.ts';
+import type { Header } from './http2/hpack.ts';
 import { Streams } from './http2/streams.ts';
 import { monotonic } from './monotonic.ts';
-import { ReadPause } from './read-pause.ts';
-import { RequestHeaders } from './request-headers.ts';
-import { SignsOfLife } from './signs-of-life.ts';
 
 /** How a connection is watched over. */
 export interface Http2Timing {
@@ -25,7 +26,7 @@ export const defaultHttp2Timing: Http2Timing = {
   idle: 60_000,
 };
 
-export interface Http2ConnectionOptions {
+interface Http2ConnectionOptions {
   readonly timing: Http2Timing;
   /** Called when there is room for a call again, or this connection takes none any more. */
   readonly onChange: () => void;
@@ -304,4 +305,156 @@ export class Http2Connection {
 /** Writes take their time alike; a list may take a hundred times as long, and a watch has no end. */
 function isWrite({ request }: Call): boolean {
   return request.method !== 'GET';
+}
+
+/** What a connection does about it. */
+interface LifeHandlers {
+  /** Asks the other end for a sign of life. */
+  readonly ask: () => void;
+  /** The other end is: nothing came since it was asked, and nothing at all for so long. */
+  readonly gone: (forMs: Millis) => void;
+}
+
+/**
+ * Asks the other end of a connection for a sign of life now and then, and says so when there is none within the
+ * time until the next question. Whatever comes is a sign.
+ */
+class SignsOfLife {
+  readonly #every: Millis;
+  readonly #clock: () => Millis;
+  readonly #handlers: LifeHandlers;
+  #heardAt: Millis;
+  /** When each question went out that is not answered. */
+  readonly #asked: Millis[] = [];
+  #timer: NodeJS.Timeout | null = null;
+
+  /** Asks each `every` milliseconds between begin and end. */
+  constructor(every: Millis, clock: () => Millis, handlers: LifeHandlers) {
+    this.#every = every;
+    this.#clock = clock;
+    this.#handlers = handlers;
+    this.#heardAt = clock();
+  }
+
+  begin(): void {
+    this.#timer = setTimeout(() => this.#ask(), this.#every);
+  }
+
+  end(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  /** Something came. */
+  heard(): void {
+    this.#heardAt = this.#clock();
+  }
+
+  /** The oldest question was answered: how long ago it was asked. */
+  answered(): Millis {
+    return this.#clock() - (this.#asked.shift() ?? this.#heardAt);
+  }
+
+  #ask(): void {
+    const askedAt = this.#clock();
+    this.#asked.push(askedAt);
+    this.#handlers.ask();
+    const timer = setTimeout(() => {
+      // What came while this process was busy is looked at before the other end is given up.
+      setImmediate(() => {
+        if (timer === this.#timer) this.#judge(askedAt);
+      });
+    }, this.#every);
+    this.#timer = timer;
+  }
+
+  #judge(askedAt: Millis): void {
+    if (this.#heardAt >= askedAt) this.#ask();
+    else this.#handlers.gone(this.#clock() - this.#heardAt);
+  }
+}
+
+/** Where fewer answers are owed, each is somebody's whole wait. */
+const owedMin = 8;
+/** So often is read in the time that an answer takes. */
+const readsPerAnswer = 3;
+/** A shorter pause brings too little together. */
+const pauseMin: Millis = 3;
+const pauseMax: Millis = 25;
+/** How much the newest answer counts in how long answers take. */
+const newestShare = 0.05;
+
+/**
+ * A busy API server writes each answer and each event of a watch by itself. Each of them wakes this process,
+ * which finds its caches filled by others: at hundreds a second that is a good part of what they cost. So while
+ * many answers to writes are owed, reading waits a little, and several are taken in together, as network cards do it
+ * with their interrupts. It is read three times in the time that an answer takes, which so takes a sixth longer.
+ */
+export class ReadPause {
+  /** How long answers take, lately. */
+  #answerMs: Millis = 0;
+  #owed = 0;
+  #readsAt: Millis = 0;
+
+  /** A write goes out. */
+  begun(): void {
+    this.#owed += 1;
+  }
+
+  /** It was answered after this time, or came to another end. */
+  ended(took: Millis): void {
+    this.#owed -= 1;
+    this.#answerMs += newestShare * (took - this.#answerMs);
+  }
+
+  /** How long to wait, when all that came is taken in; 0: not at all. */
+  next(now: Millis): Millis {
+    const worked = now - this.#readsAt;
+    const rest = Math.min(this.#answerMs / readsPerAnswer - worked, pauseMax);
+    const pause = this.#owed < owedMin || rest < pauseMin ? 0 : rest;
+    this.#readsAt = now + pause;
+    return pause;
+  }
+}
+
+type Method = OutgoingRequest['method'];
+
+/** The headers of requests to one server. */
+export class RequestHeaders {
+  readonly #authority: string;
+  /** What requests have in common, by their headers and then by what they do. */
+  readonly #shared = new WeakMap<OutgoingHttpHeaders, Partial<Record<Method, readonly Header[]>>>();
+
+  /** `authority`: host and port, as requests name them. */
+  constructor(authority: string) {
+    this.#authority = authority;
+  }
+
+  /** Those of one request with this body. */
+  of({ method, path, headers }: OutgoingRequest, body: Uint8Array | null): RequestHead {
+    return { path, shared: this.#sharedOf(method, headers), bodyBytes: body?.length ?? null };
+  }
+
+  #sharedOf(method: Method, headers: OutgoingHttpHeaders): readonly Header[] {
+    const byMethod = this.#shared.get(headers) ?? {};
+    const known = byMethod[method];
+    if (known) return known;
+    const what: readonly Header[] = [
+      [':method', method],
+      [':scheme', 'https'],
+      [':authority', this.#authority],
+    ];
+    const shared = [...what, ...flatHeaders(headers)];
+    this.#shared.set(headers, { ...byMethod, [method]: shared });
+    return shared;
+  }
+}
+
+/** A header has one value, or several, each of them a header. */
+function flatHeaders(headers: OutgoingHttpHeaders): readonly Header[] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    [value].flat().flatMap((one): readonly Header[] => {
+      return one === undefined ? [] : [[name, String(one)]];
+    }),
+  );
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { EventQueue } from '../../src/controller/event-queue.ts';
+import { EventQueue } from '../../src/controller/event-recorder.ts';
 import { fc } from '../world/fast-check.ts';
 
 const step = fc.oneof(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { RecentMap } from '../../src/controller/recent-map.ts';
+import { RecentMap } from '../../src/controller/event-correlator.ts';
 import { fc } from '../world/fast-check.ts';
 
 describe('recent map', () => {

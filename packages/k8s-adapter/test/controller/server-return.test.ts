@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { createEngine } from '@taintmgr/core';
 import { Loop } from '../../src/controller/engine-loop.ts';
 import type { LoopInput } from '../../src/controller/loop-parts.ts';
-import { ServerAbsence } from '../../src/controller/server-absence.ts';
+import { ServerAbsence } from '../../src/controller/loop.ts';
 import { isWatch } from '../../src/proto/api-request.ts';
 import { listAt } from '../world/cluster-objects.ts';
 

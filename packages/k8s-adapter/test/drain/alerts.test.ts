@@ -1,7 +1,7 @@
 // Which answers of Prometheus are leave to go on.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { alertsRequest, readAlerts } from '../../src/drain/alerts.ts';
+import { alertsRequest, readAlerts } from '../../src/controller/procedures/drain-question.ts';
 
 const vector = (...result: readonly object[]): object => {
   return { status: 'success', data: { resultType: 'vector', result } };

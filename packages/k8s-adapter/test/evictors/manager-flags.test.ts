@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { comparesNumbers, dutyOf, managerFlags } from '../../src/evictors/manager-flags.ts';
+import { comparesNumbers, dutyOf, managerFlags } from '../../src/evictors/look.ts';
 
 /** As of a pod that runs it with these flags. */
 function flagsOf(...flags: readonly string[]) {

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import { KubeConfig } from '@kubernetes/client-node';
 import type { ClusterSettings, UserSettings } from '../../src/kubeconfig/entries.ts';
-import { isPlain, PlainLogin } from '../../src/kubeconfig/plain-login.ts';
+import { isPlain, PlainLogin } from '../../src/kubeconfig/access.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'taintmgr-login-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readPlainYaml } from '../../src/kubeconfig/plain-yaml.ts';
+import { readPlainYaml } from '../../src/kubeconfig/file.ts';
 import { readGoYaml } from '../../src/manifests/go-yaml.ts';
 import { fc } from '../world/fast-check.ts';
 

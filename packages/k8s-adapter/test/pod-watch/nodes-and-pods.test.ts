@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Node, Pod } from '@taintmgr/core';
-import { nodesAndPods } from '../../src/pod-watch/nodes-and-pods.ts';
-import { PodSource } from '../../src/pod-watch/pod-source.ts';
+import { PodSource, nodesAndPods } from '../../src/pod-watch/pod-source.ts';
 import { defaultPodWatch } from '../../src/pod-watch/scope.ts';
 import type { Source } from '../../src/pod-watch/source.ts';
 import { podFromJson } from '../../src/proto/convert.ts';

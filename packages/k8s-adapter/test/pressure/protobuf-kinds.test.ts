@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { encodeObject } from '@taintmgr/sim-cluster';
-import {
-  kubeletAddressFromJson,
-  pressureNodeFromJson,
-  pressurePodFromJson,
-} from '../../src/pressure/convert.ts';
-import { pressureKinds } from '../../src/pressure/protobuf-kinds.ts';
+import { kubeletAddressFromJson, pressureKinds, pressureNodeFromJson, pressurePodFromJson } from '../../src/pressure/convert.ts';
 import { objectFromProtobuf } from '../../src/proto/protobuf.ts';
 
 const requirements = { requests: { cpu: '100m', memory: '1Gi' }, limits: { memory: '2Gi' } };

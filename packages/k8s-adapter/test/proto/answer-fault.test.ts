@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { answerFault, heeded, itemFault } from '../../src/proto/answer-fault.ts';
 import { applyRequest, getRequest, objectRequest } from '../../src/proto/api-request.ts';
 import { ListReader } from '../../src/proto/json-list.ts';
-import { listPage } from '../../src/proto/list-page.ts';
+import { listPage } from '../../src/proto/reflector.ts';
 import { listJson, nodeJson, podJson } from '../world/cluster-objects.ts';
 
 const pods = getRequest('/api/v1/pods', { limit: 500 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node } from '@taintmgr/core';
 import { budgetFromJson, identityOf, nodeFromJson, podFromJson } from '../../src/proto/convert.ts';
-import { readWatchEvent } from '../../src/proto/watch-event.ts';
+import { readWatchEvent } from '../../src/proto/watch-decoder.ts';
 import { fc } from '../world/fast-check.ts';
 
 const pod = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { noAnswer } from '../../src/proto/answer.ts';
-import { isDeniedByAdmission, isMissing } from '../../src/proto/denial.ts';
+import { isDeniedByAdmission, isMissing } from '../../src/proto/answer-fault.ts';
 
 // What a failed request says of its object, by the API server's sentence and status.
 

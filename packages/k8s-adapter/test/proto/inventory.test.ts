@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Identity, identityOf } from '../../src/proto/convert.ts';
+import { type Identity, identityOf, sharedText } from '../../src/proto/convert.ts';
 import { Inventory } from '../../src/proto/inventory.ts';
-import { sharedText } from '../../src/proto/shared-text.ts';
 
 function object(name: string, uid: string, resourceVersion: string): object {
   return { metadata: { namespace: 'shop', name, uid, resourceVersion } };

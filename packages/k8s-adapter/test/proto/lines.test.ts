@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { LineSplitter } from '../../src/proto/lines.ts';
+import { LineSplitter } from '../../src/proto/watch-decoder.ts';
 import { fc } from '../world/fast-check.ts';
 
 function splitAll(splitter: LineSplitter, chunks: readonly (Uint8Array | string)[]): string[] {

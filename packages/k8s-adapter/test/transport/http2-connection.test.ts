@@ -6,7 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { Call } from '../../src/transport/call.ts';
 import { ByteWriter } from '../../src/transport/http2/byte-writer.ts';
 import { flags, frameTypes, writeFrame } from '../../src/transport/http2/frames.ts';
-import { HeaderEncoder } from '../../src/transport/http2/header-encoder.ts';
+import { HeaderEncoder } from '../../src/transport/http2/hpack.ts';
 import { defaultHttp2Timing, Http2Connection } from '../../src/transport/http2-connection.ts';
 import { InputSink } from '../../src/transport/sink.ts';
 

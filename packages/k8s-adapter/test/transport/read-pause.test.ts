@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
-import { ReadPause } from '../../src/transport/read-pause.ts';
+import { ReadPause } from '../../src/transport/http2-connection.ts';
 
 /** A pause after so many answers that each took so long, with so many more owed. */
 function after(answers: number, took: number, owed: number): ReadPause {

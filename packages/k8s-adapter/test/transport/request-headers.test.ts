@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { RequestHeaders } from '../../src/transport/request-headers.ts';
+import { RequestHeaders } from '../../src/transport/http2-connection.ts';
 
 it('the headers of a request say what it is, and are the same list for all that are alike', () => {
   const all = new RequestHeaders('server:6443');

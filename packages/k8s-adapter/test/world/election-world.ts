@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ApiServer, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import { Election } from '../../src/controller/election/election.ts';
-import type { ElectionInput } from '../../src/controller/election/election-parts.ts';
+import type { ElectionInput } from '../../src/controller/election/election-options.ts';
 import type { ApiRequest } from '../../src/proto/api-request.ts';
 import { InputSink } from '../../src/transport/sink.ts';
 import type { Draw } from '../seeds/draw.ts';

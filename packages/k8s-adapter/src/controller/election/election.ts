@@ -8,20 +8,22 @@ import { parseToWriteBack } from '../../proto/json.ts';
 import {
   createLeaseRequest,
   type Lease,
+  type LeaseClaim,
+  type LeaseName,
   leaseFromJson,
   readLeaseRequest,
   updateLeaseRequest,
 } from '../../proto/lease-requests.ts';
 import { ownWallClock } from '../clock/server-clock.ts';
-import type {
-  ElectionEffect,
-  ElectionInput,
-  ElectionNotice,
-  ElectionOptions,
-} from './election-parts.ts';
-import { defaultElectionTiming, type ElectionTiming, timingFault } from './election-timing.ts';
-import { claimOf, releaseOf } from './lease-claims.ts';
-import { ObservedLease } from './observed-lease.ts';
+import {
+  defaultElectionTiming,
+  type ElectionEffect,
+  type ElectionInput,
+  type ElectionNotice,
+  type ElectionOptions,
+  type ElectionTiming,
+  timingFault,
+} from './election-options.ts';
 
 /** A request under way; at any time there is one at most. */
 type Call =
@@ -332,5 +334,64 @@ export class Election {
 
   #notice(notice: ElectionNotice): void {
     this.#effects.push({ kind: 'notice', notice });
+  }
+}
+
+/** Takes the lease or renews it; `lease`: as it stands there, null: there is none. `at`: what clocks show. */
+function claimOf(at: Instant, lease: Lease | null, identity: string, duration: Millis): LeaseClaim {
+  const transitions = lease?.transitions ?? 0;
+  const claim = { holder: identity, duration, renewedAt: at };
+  if (lease?.holder === identity) return { ...claim, acquiredAt: null, transitions };
+  return { ...claim, acquiredAt: at, transitions: lease ? transitions + 1 : 0 };
+}
+
+/** Gives it back: it is free at once. */
+function releaseOf(at: Instant, lease: Lease | null): LeaseClaim {
+  const transitions = lease?.transitions ?? 0;
+  return { holder: '', duration: 1000, renewedAt: at, acquiredAt: at, transitions };
+}
+
+interface Observation {
+  readonly lease: Lease;
+  readonly spec: string;
+  /** When we first saw this spec, on our own clock. */
+  readonly since: Instant;
+}
+
+/** What is known of the lease. Since when it is as it is counts by our own clock, whatever is written there. */
+class ObservedLease {
+  #last: Observation | null = null;
+
+  /** Who holds it as far as we know; '' when nobody does. */
+  get holder(): string {
+    return this.#last?.lease.holder ?? '';
+  }
+
+  /** When anybody may take it, if it does not change until then. */
+  get freeAt(): Instant {
+    const known = this.#last;
+    return known ? known.since + known.lease.duration : Number.NEGATIVE_INFINITY;
+  }
+
+  /** Takes it in as it was read; whether somebody holds it who did not before. */
+  see(now: Instant, lease: Lease): boolean {
+    const spec = JSON.stringify(lease.object.spec) ?? '';
+    const before = this.#last;
+    this.#last = { lease, spec, since: before?.spec === spec ? before.since : now };
+    return lease.holder !== '' && lease.holder !== before?.lease.holder;
+  }
+
+  /** There is none. */
+  forget(): void {
+    this.#last = null;
+  }
+
+  /** What Events about the election are about. */
+  subject(name: LeaseName): EventSubject {
+    const { uid = '', resourceVersion } = this.#last?.lease ?? {};
+    return {
+      ...{ kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', ...name, uid },
+      ...(resourceVersion !== undefined && { resourceVersion }),
+    };
   }
 }

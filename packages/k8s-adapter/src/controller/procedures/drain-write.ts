@@ -1,5 +1,7 @@
 // Writes of a NodeDrain: on its nodes, and on its own object, which is kept until the drain is undone.
 import type { Command, Outcome } from '@taintmgr/core';
+import { policyKinds } from '../../kinds/kinds.ts';
+import { drainFinalizer } from '../../kinds/node-drain-value.ts';
 import { formatTime, type Millis } from '@taintmgr/core/time';
 import {
   type CordonAndTaint,
@@ -7,13 +9,19 @@ import {
   type NodeChanges,
   tainting,
 } from '../../drain/cordon-and-taint.ts';
-import { guardRequest, nodeDrainPath } from '../../drain/guard.ts';
 import { drainableNode, type NodeChange, patchNodeRequest } from '../../drain/node-change.ts';
 import { isMarkOf, type NodeUndone, undoing, untainting } from '../../drain/undo.ts';
 import { ending, renewing } from '../../drain/working-mark.ts';
 import { answerValue, dateHeader } from '../../proto/answer.ts';
-import { getRequest, objectRequest } from '../../proto/api-request.ts';
-import { asRecord } from '../../proto/json.ts';
+import {
+  type ApiRequest,
+  getRequest,
+  objectRequest,
+  patchRequest,
+  withQuery,
+} from '../../proto/api-request.ts';
+import { asList, asRecord, asText } from '../../proto/json.ts';
+import { policiesPath } from '../../proto/list-requests.ts';
 import { getNodeRequest, patchConditionsRequest } from '../../proto/node-requests.ts';
 import {
   type Circumstances,
@@ -174,4 +182,27 @@ export function drainConditionsSetting(
   const times = { lastHeartbeatTime: at, lastTransitionTime: at };
   const written = conditions.map((one) => ({ ...one, ...times }));
   return { kind: 'task', id, steps: write(patchConditionsRequest(node, written, fieldManager)) };
+}
+
+/** Where a NodeDrain is. */
+export function nodeDrainPath(name: string): string {
+  return `${policiesPath(policyKinds.NodeDrain.plural)}/${encodeURIComponent(name)}`;
+}
+
+/**
+ * Puts the finalizer on a NodeDrain as it was read, or takes it off; others' finalizers stay. Null: it
+ * is so already.
+ */
+export function guardRequest(
+  object: unknown,
+  isGuarded: boolean,
+  fieldManager: string,
+): ApiRequest | null {
+  const { name, resourceVersion, finalizers: listed } = asRecord(asRecord(object).metadata);
+  const before = asList(listed).map(asText);
+  if (before.includes(drainFinalizer) === isGuarded) return null;
+  const others = before.filter((one) => one !== drainFinalizer);
+  const finalizers = isGuarded ? [...others, drainFinalizer] : others;
+  const target = withQuery(nodeDrainPath(asText(name)), { fieldManager });
+  return patchRequest('merge', target, { metadata: { resourceVersion, finalizers } });
 }

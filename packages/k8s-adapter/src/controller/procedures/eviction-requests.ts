@@ -1,15 +1,11 @@
 // Lists EvictionRequests for a NodeDrain, makes its own, and takes them back.
-import type { Command, Event, Outcome } from '@taintmgr/core';
-import {
-  createEvictionRequest,
-  deleteEvictionRequest,
-  lifecyclePath,
-} from '../../drain/eviction-request.ts';
-import { evictionRequestsFrom, servedKinds } from '../../drain/moved-pods.ts';
+import type { Command, Event, Outcome, PodRef } from '@taintmgr/core';
+import type { EvictionRequest } from '@taintmgr/core/drain';
+import { parseTime } from '@taintmgr/core/time';
 import { answerValue, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
-import { getRequest } from '../../proto/api-request.ts';
-import { isMissing } from '../../proto/denial.ts';
-import { asList, asRecord } from '../../proto/json.ts';
+import { isMissing } from '../../proto/answer-fault.ts';
+import { type ApiRequest, getRequest, objectRequest, withQuery } from '../../proto/api-request.ts';
+import { asList, asRecord, asText, type JsonRecord } from '../../proto/json.ts';
 import { call, done, failedBy, readPages, type Steps, type Task } from '../task.ts';
 
 type ReadRequests = Extract<Command, { kind: 'readEvictionRequests' }>;
@@ -87,4 +83,104 @@ function* writeRequest({ uid, write }: WriteRequest): Steps {
   const failure = failureOf(answer);
   const isSo = write.kind === 'create' ? failure.reason === 'AlreadyExists' : isMissing(failure);
   return isSo ? done : failedBy(failure);
+}
+
+type Responder = NonNullable<EvictionRequest['responder']>;
+
+/** The plural names in the discovery of lifecycle.k8s.io/v1alpha1. */
+function servedKinds(discovery: JsonRecord): ReadonlySet<string> {
+  return new Set(asList(discovery.resources).map((one) => asText(asRecord(one).name)));
+}
+
+/** EvictionRequests, each with whoever has the turn by the Eviction of the same pod. */
+export function evictionRequestsFrom(
+  requests: readonly unknown[],
+  evictions: readonly unknown[],
+): readonly EvictionRequest[] {
+  const responders = new Map(
+    evictions.map(asRecord).flatMap((eviction) => {
+      const responder = responderOf(asRecord(eviction.status));
+      return responder ? [[podUidOf(eviction), responder] as const] : [];
+    }),
+  );
+  return requests.map(asRecord).map((one) => {
+    const request = requestFrom(one);
+    return { ...request, responder: responders.get(request.podUid) ?? null };
+  });
+}
+
+function requestFrom(object: JsonRecord): Omit<EvictionRequest, 'responder'> {
+  const { metadata, spec, status } = object;
+  const { namespace, name, labels, creationTimestamp } = asRecord(metadata);
+  const { requester, intent } = asRecord(spec);
+  const conditions = asList(asRecord(status).conditions).map(asRecord);
+  const failed = conditions.find((one) => one.type === 'Failed' && one.status === 'True');
+  return {
+    namespace: asText(namespace),
+    name: asText(name),
+    podUid: podUidOf(object),
+    requester: asText(requester),
+    intent: intent === 'Withdrawn' ? 'Withdrawn' : 'Eviction',
+    drain: asText(asRecord(labels)[drainLabel]) || null,
+    failed: failed ? asText(failed.message) || asText(failed.reason) : null,
+    createdAt: parseTime(asText(creationTimestamp)),
+  };
+}
+
+/** At most one of them is active. */
+function responderOf({ targetResponders, responders }: JsonRecord): Responder | null {
+  const active = asList(targetResponders)
+    .map(asRecord)
+    .find(({ state }) => state === 'Active');
+  if (!active) return null;
+  const name = asText(active.name);
+  const said = asList(responders)
+    .map(asRecord)
+    .find((one) => one.name === name);
+  const { heartbeatTime, startTime, expectedCompletionTime, message } = said ?? {};
+  return {
+    name,
+    heartbeatAt: parseTime(asText(heartbeatTime)) ?? parseTime(asText(startTime)),
+    expectedAt: parseTime(asText(expectedCompletionTime)),
+    message: asText(message),
+  };
+}
+
+function podUidOf({ spec }: JsonRecord): string {
+  return asText(asRecord(asRecord(asRecord(spec).target).pod).uid);
+}
+
+const apiVersion = 'lifecycle.k8s.io/v1alpha1';
+/** On requests of ours: the uid of the NodeDrain that they are of. */
+const drainLabel: string = 'taintmgr.dev/nodedrain';
+const requester = 'taintmgr.dev/node-drain';
+const fieldManager = 'taintmgr-controller';
+
+/** Asks what the cluster has of the group: whoever is known may ask that. */
+export const lifecyclePath: string = `/apis/${apiVersion}`;
+
+/** For a pod and a drain there is one: its name says which. */
+function createEvictionRequest(drainUid: string, pod: PodRef): ApiRequest {
+  const { namespace, name, uid } = pod;
+  return objectRequest('POST', withQuery(pathOf(namespace), { fieldManager }), {
+    apiVersion,
+    kind: 'EvictionRequest',
+    metadata: {
+      ...{ namespace, name: `drain-${drainUid}.${uid}` },
+      labels: { [drainLabel]: drainUid },
+    },
+    spec: { target: { pod: { name, uid } }, requester, intent: 'Eviction' },
+  });
+}
+
+/** Deleted, it counts as withdrawn. */
+export function deleteEvictionRequest(namespace: string, name: string): ApiRequest {
+  return objectRequest('DELETE', `${pathOf(namespace)}/${encodeURIComponent(name)}`, {
+    apiVersion: 'v1',
+    kind: 'DeleteOptions',
+  });
+}
+
+function pathOf(namespace: string): string {
+  return `${lifecyclePath}/namespaces/${encodeURIComponent(namespace)}/evictionrequests`;
 }

@@ -3,9 +3,9 @@ import { type BudgetNumbers, type Command, confirmEviction, type Outcome } from 
 import { takeoverProgram } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import { answerValue, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
+import { isDeniedByAdmission } from '../../proto/answer-fault.ts';
 import type { ApiRequest } from '../../proto/api-request.ts';
 import { budgetFromJson, nodeFromJson, podFromJson } from '../../proto/convert.ts';
-import { isDeniedByAdmission } from '../../proto/denial.ts';
 import { disruptionOf } from '../../proto/disruption.ts';
 import { asRecord, asText } from '../../proto/json.ts';
 import { annotateNodeRequest, getNodeRequest } from '../../proto/node-requests.ts';

@@ -10,9 +10,9 @@ import {
   setPodStatusRequest,
 } from '../../pressure/requests.ts';
 import { answerValue, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
+import { isDeniedByAdmission } from '../../proto/answer-fault.ts';
 import type { ApiRequest } from '../../proto/api-request.ts';
 import { identityOf, podFromJson } from '../../proto/convert.ts';
-import { isDeniedByAdmission } from '../../proto/denial.ts';
 import type { ClusterEvent } from '../../proto/event-requests.ts';
 import { deletePodRequest, evictPodRequest, getPodRequest } from '../../proto/pod-requests.ts';
 import {

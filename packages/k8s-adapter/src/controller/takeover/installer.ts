@@ -22,7 +22,6 @@ import {
   takeoverManifests,
   takeoverPath,
 } from '../../takeover/manifests.ts';
-import { Mends } from './mends.ts';
 import { type InstallerNotice, mendedEvent } from './notice.ts';
 
 export interface InstallerOptions {
@@ -323,4 +322,28 @@ function textOf(drift: readonly Drift[]): string {
 
 function nameOf({ kind, metadata }: TakeoverManifest): string {
   return `${kind.toLowerCase()}/${metadata.name}`;
+}
+
+const mendsMax = 5;
+const windowMs: Millis = 600_000;
+
+/** Counts mends of each object within ten minutes. */
+class Mends {
+  readonly #at = new Map<string, readonly Instant[]>();
+
+  /** Whether the object may be mended once more. */
+  hasRoom(now: Instant, object: string): boolean {
+    const recent = (this.#at.get(object) ?? []).filter((at) => now - at < windowMs);
+    this.#at.set(object, recent);
+    return recent.length < mendsMax;
+  }
+
+  /** Whether it was mended within ten minutes. */
+  isRecent(now: Instant, object: string): boolean {
+    return (this.#at.get(object) ?? []).some((at) => now - at < windowMs);
+  }
+
+  note(now: Instant, object: string): void {
+    this.#at.set(object, [...(this.#at.get(object) ?? []), now]);
+  }
 }

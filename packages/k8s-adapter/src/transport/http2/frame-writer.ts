@@ -1,8 +1,7 @@
 // Writes the frames that a client sends, and keeps them until they go out together.
 import { ByteWriter } from './byte-writer.ts';
 import { flags, frameTypes, payloadBytesMax, writeFrame } from './frames.ts';
-import { HeaderEncoder } from './header-encoder.ts';
-import type { Header } from './header-table.ts';
+import { type Header, HeaderEncoder } from './hpack.ts';
 
 /** The headers of a request. */
 export interface RequestHead {

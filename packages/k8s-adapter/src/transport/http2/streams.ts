@@ -1,8 +1,6 @@
 // The requests of one HTTP/2 connection and their answers, without its I/O (RFC 9113).
 import type { ResponseHeaders } from '../../proto/answer.ts';
 import { announcedTooOften, announcementsMax } from '../errors.ts';
-import { Allowance } from './allowance.ts';
-import { answerHead } from './answer-head.ts';
 import { FrameWriter, type RequestHead } from './frame-writer.ts';
 import {
   contentOf,
@@ -16,17 +14,18 @@ import {
   isEmpty,
   numberAt,
   ProtocolError,
+  settingIds,
+  settingsIn,
   streamAt,
+  windowMax,
 } from './frames.ts';
-import { HeaderDecoder, HeaderError, headerListBytesMax } from './header-decoder.ts';
-import type { Header } from './header-table.ts';
-import { settingIds, settingsIn, windowMax } from './settings.ts';
+import { type Header, HeaderDecoder, HeaderError, headerListBytesMax } from './hpack.ts';
 
 /**
  * What is heard of answers, each by what its request is for: its head once, then its parts, then its end or
  * its failure; and what the connection itself has to say.
  */
-export interface StreamsListener<T> {
+interface StreamsListener<T> {
   head(asker: T, status: number, headers: ResponseHeaders): void;
   data(asker: T, chunk: Uint8Array): void;
   end(asker: T): void;
@@ -381,4 +380,94 @@ export class Streams<T> {
     this.#writer.reset(id, code);
     this.#listener.output();
   }
+}
+
+/**
+ * So many frames may come that bring nothing, since our last request and the last answer to a ping of ours: a server
+ * sends few of them, and each is work.
+ */
+const emptyFramesMax = 10_000;
+
+/** Counts what a server sends beside answers, and throws ProtocolError where that has no end. */
+class Allowance {
+  #emptyFrames = 0;
+  /** Pings of ours without an answer. */
+  #pings = 0;
+  /** So many bytes may come for those that do not wait for them any more. */
+  #unwantedBytesMax: number;
+  readonly #windowBytes: number;
+
+  /** `windowBytes`: so much of one answer may be on its way. */
+  constructor(windowBytes: number) {
+    this.#windowBytes = windowBytes;
+    this.#unwantedBytesMax = windowBytes;
+  }
+
+  /** A request of ours goes out. */
+  asked(): void {
+    this.#emptyFrames = 0;
+  }
+
+  pinged(): void {
+    this.#pings += 1;
+  }
+
+  ponged(): void {
+    if (this.#pings === 0) return;
+    this.#pings -= 1;
+    this.#emptyFrames = 0;
+  }
+
+  /** An answer is not waited for any more: what is on its way the server cannot take back. */
+  cancelled(): void {
+    this.#unwantedBytesMax += this.#windowBytes;
+  }
+
+  /** Frames have come that bring nothing, or one that is as much work as so many. */
+  empty(frames = 1): void {
+    this.#emptyFrames += frames;
+    if (this.#emptyFrames <= emptyFramesMax) return;
+    throw new ProtocolError('frames without end that bring nothing');
+  }
+
+  /** Data has come that nobody waits for. */
+  unwanted(bytes: number): void {
+    this.#unwantedBytesMax -= bytes;
+    if (this.#unwantedBytesMax < 0) throw new ProtocolError('data that nobody asked for');
+  }
+}
+
+/** What the headers say, or why they are the head of no answer. */
+type AnswerHead =
+  /** Below 200 it only says that the answer is to come. */
+  | { readonly fault: null; readonly status: number; readonly headers: ResponseHeaders }
+  | { readonly fault: string };
+
+function answerHead(headers: readonly Header[]): AnswerHead {
+  let status: string | undefined;
+  const flat: Record<string, string> = {};
+  // Not taken apart: each would go through two iterators, for each answer.
+  for (const header of headers) {
+    const name = header[0];
+    const value = header[1];
+    if (name === ':status') {
+      if (status !== undefined) return { fault: 'an answer with two statuses' };
+      status = value;
+    }
+    if (name.startsWith(':')) continue;
+    const known = flat[name];
+    flat[name] = known === undefined ? value : `${known}, ${value}`;
+  }
+  const fault = statusFault(status);
+  return fault === null ? { fault, status: Number(status), headers: flat } : { fault };
+}
+
+/** Others' words in a message are short. */
+const statusLengthMax = 20;
+
+function statusFault(status: string | undefined): string | null {
+  if (status === undefined) return 'an answer without a status';
+  // To go over to another protocol is not for HTTP/2.
+  if (/^[1-9]\d\d$/.test(status) && status !== '101') return null;
+  return `an answer with the status ${JSON.stringify(status.slice(0, statusLengthMax))}`;
 }

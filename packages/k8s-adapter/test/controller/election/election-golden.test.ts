@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { Election } from '../../../src/controller/election/election.ts';
-import type { ElectionEffect } from '../../../src/controller/election/election-parts.ts';
+import type { ElectionEffect } from '../../../src/controller/election/election-options.ts';
 import type { ApiRequest } from '../../../src/proto/api-request.ts';
 import { eventName, postEventRequest } from '../../../src/proto/event-requests.ts';
 import { random } from '../../world/random.ts';

@@ -2,7 +2,7 @@ import { Election } from '../../../src/controller/election/election.ts';
 import type {
   ElectionEffect,
   ElectionInput,
-} from '../../../src/controller/election/election-parts.ts';
+} from '../../../src/controller/election/election-options.ts';
 import type { ApiRequest } from '../../../src/proto/api-request.ts';
 import type { ExchangeInput } from '../../../src/proto/exchange.ts';
 import { random } from '../../world/random.ts';

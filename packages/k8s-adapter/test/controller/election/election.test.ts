@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Election } from '../../../src/controller/election/election.ts';
-import { defaultElectionTiming } from '../../../src/controller/election/election-timing.ts';
+import { defaultElectionTiming } from '../../../src/controller/election/election-options.ts';
 import { formatMicroTime } from '../../../src/proto/lease-requests.ts';
 import { random } from '../../world/random.ts';
 import { testTranscripts } from '../../world/transcripts.ts';

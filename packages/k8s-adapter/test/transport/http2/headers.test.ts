@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ByteWriter } from '../../../src/transport/http2/byte-writer.ts';
-import { HeaderDecoder, HeaderError } from '../../../src/transport/http2/header-decoder.ts';
-import { HeaderEncoder } from '../../../src/transport/http2/header-encoder.ts';
-import type { Header } from '../../../src/transport/http2/header-table.ts';
+import { type Header, HeaderDecoder, HeaderEncoder, HeaderError } from '../../../src/transport/http2/hpack.ts';
 import { fc } from '../../world/fast-check.ts';
 
 function bytes(hex: string): Uint8Array {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { huffmanText } from '../../../src/transport/http2/huffman.ts';
+import { huffmanText } from '../../../src/transport/http2/hpack.ts';
 import { fc } from '../../world/fast-check.ts';
 
 /** Codes of all lengths that texts are likely to have, and some longer ones (RFC 7541, appendix B). */

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ByteWriter } from '../../../src/transport/http2/byte-writer.ts';
 import { type Frame, FrameReader, writeFrame } from '../../../src/transport/http2/frames.ts';
-import { HeaderDecoder } from '../../../src/transport/http2/header-decoder.ts';
-import { HeaderEncoder } from '../../../src/transport/http2/header-encoder.ts';
+import { HeaderDecoder, HeaderEncoder } from '../../../src/transport/http2/hpack.ts';
 import { Streams } from '../../../src/transport/http2/streams.ts';
 
 const names = new Map([
