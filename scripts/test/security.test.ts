@@ -207,7 +207,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     ],
   },
   'take the lease while requests are in flight': {
-    'packages/k8s-adapter/test/controller/leadership.test.ts': [
+    'packages/k8s-adapter/test/controller/procedures/engine.test.ts': [
       'that does not lead sends none',
       'while request',
     ],
@@ -231,12 +231,12 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     'apps/controller/test/overlap/overlap.test.ts': [
       'are not made of a mark of ours by rewriting managedFields, as whoever may patch a pod can',
     ],
-    'packages/k8s-adapter/test/evictors/accidents.test.ts': [
+    'packages/k8s-adapter/test/evictors/judge.test.ts': [
       'keeps no NodeDrain of an installation from its work, alive or not',
       'says nothing of what that one runs',
       'hides none of the control plane by another label, and is not hidden by another label itself',
     ],
-    'packages/k8s-adapter/test/evictors/evictors.test.ts': [
+    'packages/k8s-adapter/test/evictors/look.test.ts': [
       'that we may not read is unknown, never nobody',
       'is taintmgr-controller, in whatever namespace it runs, where its TaintManager names it',
     ],
@@ -262,7 +262,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     'apps/controller/test/process/bad-api-server.test.ts': [
       'goes away is told with what is tried next, and found again',
     ],
-    'packages/k8s-adapter/test/transport/transport.test.ts': [
+    'packages/k8s-adapter/test/transport/http-transport.test.ts': [
       'tells an answer cut off in the middle',
     ],
   },
@@ -272,7 +272,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
         'is given up after as many events as pages may have objects, and read in pages',
         'is given up when no event comes, though bytes do, and is none that is complete',
       ],
-      'packages/k8s-adapter/test/transport/http2/bounds.test.ts': [
+      'packages/k8s-adapter/test/transport/http2/frames.test.ts': [
         'ends its own stream',
         'end with the connection where they bring nothing',
         'is left',
@@ -282,7 +282,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
       ],
     },
   'impersonate the API server': {
-    'packages/k8s-adapter/test/transport/transport.test.ts': ['TLS'],
+    'packages/k8s-adapter/test/transport/http-transport.test.ts': ['TLS'],
   },
   'use it': {
     'apps/controller/test/deploy/rights.test.ts': ['are enough and not too many'],
@@ -370,10 +370,10 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     ],
   },
   'read a message about a kubeconfig, a proxy, a plugin': {
-    'packages/k8s-adapter/test/kubeconfig/kubeconfig-secrets.test.ts': [
+    'packages/k8s-adapter/test/kubeconfig/entries.test.ts': [
       'that is in a proxy variable, or an option',
     ],
-    'packages/k8s-adapter/test/kubeconfig/credentials.test.ts': [
+    'packages/k8s-adapter/test/kubeconfig/access.test.ts': [
       'come from a plugin whose output no message repeats',
     ],
   },
@@ -386,7 +386,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     'packages/k8s-adapter/test/proto/answer-fault.test.ts': ['is an error:'],
   },
   'let a credential plugin hang': {
-    'packages/k8s-adapter/test/kubeconfig/credentials.test.ts': [
+    'packages/k8s-adapter/test/kubeconfig/access.test.ts': [
       'do not come from a plugin that hangs: it ends, and what it has started, with the command',
     ],
   },

@@ -185,7 +185,7 @@ export const evictionDifferences = [
     precise:
       'With a view cut off or older than 10 s pod and node are read first; so is what was missed.',
     why: 'A taint that is gone again must not cost a pod.',
-    proof: 'controller/catch-up.test.ts and loop.test.ts of k8s-adapter',
+    proof: 'controller/stale-view.test.ts and loop.test.ts of k8s-adapter',
   },
   {
     name: 'no-exceptions',

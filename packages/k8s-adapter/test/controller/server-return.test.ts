@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createEngine } from '@taintmgr/core';
 import { Loop } from '../../src/controller/engine-loop.ts';
-import type { LoopInput } from '../../src/controller/loop-parts.ts';
 import { ServerAbsence } from '../../src/controller/loop.ts';
+import type { LoopInput } from '../../src/controller/loop-parts.ts';
 import { isWatch } from '../../src/proto/api-request.ts';
 import { listAt } from '../world/cluster-objects.ts';
 

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { Node, Pod } from '@taintmgr/core';
-import { PodSource, nodesAndPods } from '../../src/pod-watch/pod-source.ts';
+import { nodesAndPods, PodSource } from '../../src/pod-watch/pod-source.ts';
 import { defaultPodWatch } from '../../src/pod-watch/scope.ts';
 import type { Source } from '../../src/pod-watch/source.ts';
 import { podFromJson } from '../../src/proto/convert.ts';
 import { Reflector } from '../../src/proto/reflector.ts';
 import { listJson, podJson } from '../world/cluster-objects.ts';
 import { random } from '../world/random.ts';
+import { testTranscripts } from '../world/transcripts.ts';
+import { runPodWatchScript } from './pod-watch-script.ts';
 
 // Nodes and pods as one collection, of a cluster that is larger than a call has room for arguments.
 
@@ -74,4 +76,8 @@ it('forgets the pods of a large cluster with the event of a node that goes back 
   pods.readAll(2, false);
   const effects = source.handle(2 + calmMs, { kind: 'chunk', id: 'nodes', data: '' });
   assert.equal(effects.filter(({ kind }) => kind === 'podDelete').length, podCount);
+});
+
+describe('source of pods', () => {
+  testTranscripts(new URL('../testdata/pod-watch/', import.meta.url), runPodWatchScript);
 });

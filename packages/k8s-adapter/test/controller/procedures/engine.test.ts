@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Command, Outcome } from '@taintmgr/core';
 import type { PressureCommand } from '@taintmgr/core/pressure';
-import { Executor, type ExecutorEffect } from '../../src/controller/executor.ts';
-import { engineProcedures } from '../../src/controller/procedures/engine.ts';
-import { pressureProcedures } from '../../src/controller/procedures/pressure.ts';
+import { Executor, type ExecutorEffect } from '../../../src/controller/executor.ts';
+import { engineProcedures } from '../../../src/controller/procedures/engine.ts';
+import { pressureProcedures } from '../../../src/controller/procedures/pressure.ts';
 
 // Leadership that is lost before and between the requests of every command there is: no further
 // request goes out, and the machine is told how the command ended, once. What was done by then

@@ -5,10 +5,9 @@ import { pod, type Rule } from '@taintmgr/sim-cluster';
 import type { ApiClient } from '../../src/client/client.ts';
 import { findEvictors } from '../../src/client/find-evictors.ts';
 import { actorOf } from '../../src/evictors/actor.ts';
-import type { Asker } from '../../src/evictors/look.ts';
+import { type Asker, comparesNumbers, dutyOf, managerFlags } from '../../src/evictors/look.ts';
 import type { DutyVerdict } from '../../src/evictors/verdict.ts';
 import { taintEvictors, verdictText } from '../../src/evictors/words.ts';
-
 import {
   everything,
   eviction,
@@ -347,4 +346,40 @@ describe('who evicts for NoExecute taints', () => {
     putLease(one, 'taintmgr-controller', 1000);
     assert.equal(taintEvictors(await findEvictors(one.client, soon)).kind, 'acts');
   });
+});
+
+/** As of a pod that runs it with these flags. */
+function flagsOf(...flags: readonly string[]) {
+  const containers = [{ name: 'm', command: ['kube-controller-manager', ...flags] }];
+  return managerFlags({ spec: { containers } });
+}
+
+// Go's strconv.ParseBool takes these, and no others.
+it('a name that every object has is the name of no controller', () => {
+  const flags = flagsOf('--controllers=constructor,toString,__proto__');
+  assert.deepEqual(dutyOf(flags, 'taint-eviction-controller').runs, false);
+});
+
+describe('feature gates of kube-controller-manager', () => {
+  for (const [gates, compares] of [
+    ['', false],
+    ['TaintTolerationComparisonOperators=true', true],
+    ['TaintTolerationComparisonOperators=1', true],
+    ['A=true,kube:TaintTolerationComparisonOperators=True', true],
+    ['AllAlpha=T', true],
+    ['AllAlpha=true,TaintTolerationComparisonOperators=0', false],
+    ['AllAlpha=true,TaintTolerationComparisonOperators=false', false],
+  ] as const) {
+    it(`say that Lt and Gt ${compares ? '' : 'do not '}count: ${gates}`, () => {
+      assert.equal(comparesNumbers(flagsOf(`--feature-gates=${gates}`)), compares);
+    });
+  }
+
+  for (const no of ['false', 'F', '0']) {
+    it(`leave taint eviction to the node lifecycle controller: ${no}`, () => {
+      const gate = `--feature-gates=SeparateTaintEvictionController=${no}`;
+      const flags = flagsOf('--controllers=*,-taint-eviction-controller', gate);
+      assert.equal(dutyOf(flags, 'taint-eviction-controller').runs, true);
+    });
+  }
 });
