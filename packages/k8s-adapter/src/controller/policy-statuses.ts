@@ -1,7 +1,7 @@
 // When the leader writes the status of which policy, taint rule or pause.
 import type { PolicyCounts } from '@taintmgr/core';
-import { type KindName, policyKinds } from '../kinds/kinds.ts';
 import type { Instant, Millis } from '@taintmgr/core/time';
+import { type KindName, policyKinds } from '../kinds/kinds.ts';
 import type { FollowedKind } from '../manifests/events.ts';
 import {
   type FollowedObject,

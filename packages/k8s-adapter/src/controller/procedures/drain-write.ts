@@ -1,7 +1,5 @@
 // Writes of a NodeDrain: on its nodes, and on its own object, which is kept until the drain is undone.
 import type { Command, Outcome } from '@taintmgr/core';
-import { policyKinds } from '../../kinds/kinds.ts';
-import { drainFinalizer } from '../../kinds/node-drain-value.ts';
 import { formatTime, type Millis } from '@taintmgr/core/time';
 import {
   type CordonAndTaint,
@@ -12,6 +10,8 @@ import {
 import { drainableNode, type NodeChange, patchNodeRequest } from '../../drain/node-change.ts';
 import { isMarkOf, type NodeUndone, undoing, untainting } from '../../drain/undo.ts';
 import { ending, renewing } from '../../drain/working-mark.ts';
+import { policyKinds } from '../../kinds/kinds.ts';
+import { drainFinalizer } from '../../kinds/node-drain-value.ts';
 import { answerValue, dateHeader } from '../../proto/answer.ts';
 import {
   type ApiRequest,
