@@ -21,7 +21,7 @@ export const houses: Readonly<Record<string, House>> = {
       'differences/',
       'command.ts config.ts',
       'eviction/ < drain/ lifecycle/ pressure/',
-      'machine.ts own-replicas.ts',
+      'own-replicas.ts',
       'store.ts',
       'event.ts',
       'attempt/',

@@ -12,8 +12,7 @@ import { SimulatedUpstream } from './differences/simulated-upstream.ts';
 import type { NodeDrainRun } from './drain/node-drain-run.ts';
 import { NodeDrains } from './drain/node-drains.ts';
 import { checkEvent, type Event } from './event.ts';
-import type { EvictionMachine } from './eviction/eviction-machine.ts';
-import { PreciseEvictionMachine } from './eviction/machine.ts';
+import { type EvictionMachine, PreciseEvictionMachine } from './eviction/machine.ts';
 import { type TakeoverCounts, TakeoverMachine } from './eviction/takeover.ts';
 import { UpstreamEvictionMachine } from './eviction/upstream/machine.ts';
 import { type Explanation, explain, type Subject } from './explain.ts';
@@ -21,17 +20,15 @@ import { assert } from './kernel/assert.ts';
 import { askerOf } from './kernel/inflight.ts';
 import { earlier, type Instant, notBefore } from './kernel/time.ts';
 import { resolveLifecycleConfig } from './lifecycle/config.ts';
-import type { LifecycleMachine } from './lifecycle/lifecycle-machine.ts';
-import { PreciseLifecycleMachine } from './lifecycle/machine.ts';
-import { readinessHold } from './lifecycle/readiness.ts';
+import { type LifecycleMachine, PreciseLifecycleMachine } from './lifecycle/machine.ts';
+import { isSameHold, readinessHold } from './lifecycle/readiness.ts';
 import type { ReadinessHold, ZoneStatus } from './lifecycle/reason.ts';
 import { UpstreamLifecycleMachine } from './lifecycle/upstream/machine.ts';
 import { zoneHold } from './lifecycle/zone-limiter.ts';
-import type { Machine } from './machine.ts';
-import type { Node } from './model/node.ts';
+import { hasSameLabels, type Node } from './model/node.ts';
 import { OwnReplicas } from './own-replicas.ts';
 import type { LimitStatus } from './policy/limit.ts';
-import { type Change, type KnownPause, type NodeChange, Store } from './store.ts';
+import { type Change, type KnownPause, type Machine, Store } from './store.ts';
 
 /**
  * The eviction engine: events in, commands out. It does no I/O, reads no clock and never waits;
@@ -106,9 +103,9 @@ export function createEngine(options: Partial<Config> = {}): Engine {
     readinessHold(store, lifecycle?.zones(now) ?? []);
   let hold: ReadinessHold | null = null;
   const noteHold = (now: Instant): readonly Command[] => {
-    const before = JSON.stringify(hold);
+    const before = hold;
     hold = holdAt(now);
-    if (JSON.stringify(hold) === before) return [];
+    if (isSameHold(before, hold)) return [];
     return [{ kind: 'report', report: { kind: 'readinessHold', hold } }];
   };
   const followPauses = (now: Instant, nodes: readonly Command[]): readonly Command[] =>
@@ -211,14 +208,10 @@ function mayMoveHold(changes: readonly Change[], commands: readonly Command[]): 
   const isMoved = ({ kind }: Change): boolean => kind === 'pause' || kind === 'pauseEnd';
   const isNode = (change: Change): boolean =>
     change.kind === 'node' &&
-    (!change.node || change.node.uid !== change.previous?.uid || hasOtherLabels(change));
+    (change.node?.uid !== change.previous?.uid || !hasSameLabels(change.node, change.previous));
   const isHold = (command: Command): boolean =>
     command.kind === 'report' && command.report.kind === 'zoneHold';
   return changes.some((change) => isMoved(change) || isNode(change)) || commands.some(isHold);
-}
-
-function hasOtherLabels({ node, previous }: NodeChange): boolean {
-  return JSON.stringify(node?.labels) !== JSON.stringify(previous?.labels);
 }
 
 /** Where somebody else evicts, the machine still follows, for explanations, and never leads. */

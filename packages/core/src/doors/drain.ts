@@ -41,7 +41,7 @@ export {
   interceptedReason,
   interceptionIn,
   interceptionRepeatMs,
-} from '../eviction/interception.ts';
+} from '../eviction/pod-events.ts';
 
 // Carrying it out.
 

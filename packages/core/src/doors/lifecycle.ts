@@ -25,4 +25,4 @@ export { describeHold, describeLifecycleReason } from '../lifecycle/reason.ts';
 // What the tables of the kinds go by.
 
 export { heldNodesMax, heldZonesMax } from '../lifecycle/readiness.ts';
-export { isLifecycleTaint, lifecycleKeys } from '../model/lifecycle-taints.ts';
+export { isLifecycleTaint, lifecycleKeys } from '../model/taint.ts';

@@ -14,9 +14,9 @@ export {
   type PolicySubject,
   type PolicyVerdict,
 } from '../policy/choice.ts';
+export { actionRights, type PodRight, podRightRemedies } from '../policy/eviction-policy.ts';
 export type { NodeDrain, NodeDrainSpec } from '../policy/node-drain.ts';
 export { canFitBoth, canOverlap, contradiction, isForNoExecute } from '../policy/overlap.ts';
-export { actionRights, type PodRight, podRightRemedies } from '../policy/pod-rights.ts';
 export type {
   EvictionPause,
   EvictionPauseScope,

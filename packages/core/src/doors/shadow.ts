@@ -3,6 +3,7 @@
 export { foreignTaintManager, unknownUpstreamMark } from '../model/pod.ts';
 export { resolveShadowConfig, type ShadowConfig } from '../shadow/config.ts';
 export {
+  deletedOf,
   noName,
   otherNames,
   reasonText,
@@ -16,4 +17,3 @@ export {
 } from '../shadow/report.ts';
 export type { ShadowedMachine } from '../shadow/score.ts';
 export { type ShadowOptions, ShadowScore } from '../shadow/score.ts';
-export { deletedOf } from '../shadow/tally.ts';

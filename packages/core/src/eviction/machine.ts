@@ -1,5 +1,4 @@
 // The precise eviction machine: when each pod of a tainted node goes, and what comes of it.
-
 import type { AttemptState } from '../attempt/attempt.ts';
 import type { BudgetPolicy } from '../attempt/delete-or-evict.ts';
 import type { Outcome, Setback } from '../attempt/outcome.ts';
@@ -10,14 +9,13 @@ import { hasSameLabels } from '../model/node.ts';
 import type { Pod, PodRef } from '../model/pod.ts';
 import type { OwnReplicas } from '../own-replicas.ts';
 import type { LimitStatus } from '../policy/limit.ts';
-import type { Change, NodeChange, StoreView } from '../store.ts';
+import type { Change, Machine, NodeChange, StoreView } from '../store.ts';
 import { AttemptReconciler } from './attempt-reconciler.ts';
 import { Attempts } from './attempts.ts';
 import type { EvictionConfig } from './config.ts';
 import type { Decision, Eviction } from './decide.ts';
 import { Decider } from './decider.ts';
 import type { MachineCommand } from './eviction-command.ts';
-import type { EvictionMachine } from './eviction-machine.ts';
 import { EvictionLimits } from './limits/limits.ts';
 import { Pauses } from './pauses.ts';
 import type { Cause } from './reason.ts';
@@ -25,6 +23,24 @@ import { RemovalRequests } from './removal-requests.ts';
 import { type ObservedTaint, TaintClock } from './taint-clock.ts';
 import { TaintClockWriter } from './taint-clock-writer.ts';
 import { WorkingDrains } from './working-drains.ts';
+
+/** A machine that evicts, and can be asked about it. */
+export interface EvictionMachine extends Machine<MachineCommand> {
+  /** The NoExecute taints of a node as this machine counts them, in the node's order. */
+  taintsOf(nodeName: string): readonly ObservedTaint[];
+  /** The decision on a pod that holds now: the one the machine acts on. */
+  decisionOn(pod: Pod): Decision;
+  /** What is done about its budgets when a pod goes for this decision. */
+  budgetsOf(pod: Pod, decision: Decision): BudgetPolicy;
+  /** When a pod that goes is deleted whatever budgets say, by the cluster's clock; null: never, or at once. */
+  deletedAt(now: Instant, pod: Pod, decision: Eviction): Instant | null;
+  /** How far the eviction of a pod has come; null when none is pending. */
+  attemptOn(pod: PodRef): AttemptState | null;
+  /** Why the last try to evict a pod failed, also while it waits for the next; null: none did. */
+  lastSetbackOn(pod: PodRef): Setback | null;
+  /** The limits that have tripped, those in whose window pods were evicted, and rates in use. */
+  limits(now: Instant): readonly LimitStatus[];
+}
 
 /**
  * Evicts pods from nodes with NoExecute taints, in time.

@@ -15,9 +15,15 @@ import type { EvictionConfig } from './config.ts';
 import type { Eviction } from './decide.ts';
 import type { Decider, EvictionAttempt } from './decider.ts';
 import type { MachineCommand } from './eviction-command.ts';
-import { interceptionEvent, interceptionNews } from './interception.ts';
 import { type EvictionLimits, isNews } from './limits/limits.ts';
-import { evictionEvent, nodeEndEvent, queuedReport, retryReport } from './pod-events.ts';
+import {
+  evictionEvent,
+  interceptionEvent,
+  interceptionNews,
+  nodeEndEvent,
+  queuedReport,
+  retryReport,
+} from './pod-events.ts';
 
 /** What requests are about. */
 interface RequestSite {

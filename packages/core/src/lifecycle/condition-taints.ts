@@ -1,8 +1,13 @@
 // What the conditions of a node mean for its taints, and what becomes of them when it is unreachable.
 import type { Instant } from '../kernel/time.ts';
-import { conditionTaints, isLifecycleTaint, unschedulableKey } from '../model/lifecycle-taints.ts';
 import type { Node, NodeCondition } from '../model/node.ts';
-import { isSameTaint, type TaintName } from '../model/taint.ts';
+import {
+  conditionTaints,
+  isLifecycleTaint,
+  isSameTaint,
+  type TaintName,
+  unschedulableKey,
+} from '../model/taint.ts';
 
 /** The conditions that turn Unknown with an unreachable node. */
 const unreachableTypes = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'] as const;

@@ -1,8 +1,7 @@
 // Decides which NoExecute taint a node should have, at once or in its zone's turn.
 import type { Instant } from '../kernel/time.ts';
-import { notReadyKey, unreachableKey } from '../model/lifecycle-taints.ts';
 import { type Node, readyOf } from '../model/node.ts';
-import { hasTaint, type TaintName } from '../model/taint.ts';
+import { hasTaint, notReadyKey, type TaintName, unreachableKey } from '../model/taint.ts';
 import type { StoreView } from '../store.ts';
 import type { LifecycleConfig } from './config.ts';
 import type { NodeHeartbeats } from './health.ts';

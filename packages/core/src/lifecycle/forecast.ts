@@ -1,7 +1,6 @@
 import { finite, type Instant, type Millis } from '../kernel/time.ts';
-import { notReadyKey, unreachableKey } from '../model/lifecycle-taints.ts';
 import { type Node, readyOf } from '../model/node.ts';
-import { addedAt } from '../model/taint.ts';
+import { addedAt, notReadyKey, unreachableKey } from '../model/taint.ts';
 import { zoneKey } from '../model/zone.ts';
 import type { EvictionPause } from '../policy/values.ts';
 import { type LifecycleConfig, resolveLifecycleConfig } from './config.ts';

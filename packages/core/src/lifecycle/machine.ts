@@ -1,15 +1,17 @@
 // The precise node lifecycle machine: heartbeats and conditions in, conditions, taints and
 // not-ready pods out.
+
 import type { Outcome } from '../attempt/outcome.ts';
+import type { NodeNotReadyReason } from '../attempt/pod-command.ts';
 import type { Event } from '../event.ts';
 import { askerOf } from '../kernel/inflight.ts';
 import { earlier, type Instant, type Millis } from '../kernel/time.ts';
 import { hasSameLabels, type Lease, type Node, nodeRef, readyStatus } from '../model/node.ts';
-import type { Change, StoreView } from '../store.ts';
+import type { Pod } from '../model/pod.ts';
+import type { Change, Machine, StoreView } from '../store.ts';
 import { ConditionRules, type RuleStatus } from './condition-rules.ts';
 import type { LifecycleConfig } from './config.ts';
 import { HealthStore } from './health.ts';
-import type { LifecycleMachine } from './lifecycle-machine.ts';
 import type { LifecycleCommand } from './node-command.ts';
 import { nodeEvent } from './node-events.ts';
 import { NodeReconciler } from './node-reconciler.ts';
@@ -24,6 +26,20 @@ import {
   zoneAtWallTime,
 } from './reason.ts';
 import { ZoneLimiter } from './zone-limiter.ts';
+
+/** A machine that watches over nodes, and can be asked about them. */
+export interface LifecycleMachine extends Machine<LifecycleCommand> {
+  /** Every zone that has nodes, by name. */
+  zones(now: Instant): readonly ZoneStatus[];
+  /** How a node is doing; what it says is what the machine acts on. */
+  healthOf(now: Instant, node: Node): NodeHealth;
+  /** Takes a renewal of which nothing comes; false, or left out: something may, and `handle` is to take it. */
+  hearLease?(now: Instant, lease: Lease): boolean;
+  /** What taint rules have come to, while it leads; left out: it goes by none. */
+  taintRules?(): readonly RuleStatus[];
+  /** Why and when it deletes the pod itself, without a taint; null, or left out: it does not. */
+  deletionOf?(pod: Pod): NodeNotReadyReason | null;
+}
 
 /** Called so much later than was asked for, we did not listen meanwhile. */
 const standstillMs: Millis = 5_000;

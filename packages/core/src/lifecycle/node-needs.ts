@@ -1,8 +1,7 @@
 import type { Instant } from '../kernel/time.ts';
-import { notReadyKey } from '../model/lifecycle-taints.ts';
 import { type Node, nodeRef, readyOf } from '../model/node.ts';
 import type { Labels } from '../model/selector.ts';
-import type { Taint, TaintName } from '../model/taint.ts';
+import { notReadyKey, type Taint, type TaintName } from '../model/taint.ts';
 import type { RuleChange } from './condition-rules.ts';
 import { noScheduleChange, type TaintChange, unreachableConditions } from './condition-taints.ts';
 import type { NoExecuteDecision } from './decide.ts';

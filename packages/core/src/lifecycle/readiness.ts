@@ -2,9 +2,9 @@
 import { KeyedWrites } from '../attempt/keyed-writes.ts';
 import type { Outcome } from '../attempt/outcome.ts';
 import type { Instant } from '../kernel/time.ts';
-import { unreachableKey } from '../model/lifecycle-taints.ts';
 import { type Node, readyOf } from '../model/node.ts';
 import { type Pod, podRef } from '../model/pod.ts';
+import { unreachableKey } from '../model/taint.ts';
 import { coversNamespace, coversNode, coversTaint } from '../policy/pause-scope.ts';
 import type { EvictionPause } from '../policy/values.ts';
 import type { StoreView } from '../store.ts';
@@ -170,6 +170,17 @@ export function readinessHold(
     zones: all ? [] : names,
     nodes: all ? [] : nodes,
   };
+}
+
+/** Whether two holds are of the same pods, for the same reason. */
+export function isSameHold(one: ReadinessHold | null, other: ReadinessHold | null): boolean {
+  if (!one || !other || one === other) return one === other;
+  if (one.reason !== other.reason || one.all !== other.all) return false;
+  return isSameList(one.zones, other.zones) && isSameList(one.nodes, other.nodes);
+}
+
+function isSameList(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((name, index) => name === other[index]);
 }
 
 function unitedOf(lists: readonly (readonly string[])[]): readonly string[] {

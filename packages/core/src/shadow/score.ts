@@ -8,8 +8,7 @@ import { foreignTaintManager, type Pod, type PodRef, podRef } from '../model/pod
 import type { EvictionMode } from '../policy/eviction-policy.ts';
 import { type Case, Cases, type EventsAnswer, type Sent } from './cases.ts';
 import { resolveShadowConfig, type ShadowConfig } from './config.ts';
-import type { ShadowReport } from './report.ts';
-import { ShadowTally, type Unjudged } from './tally.ts';
+import { type ShadowReport, ShadowTally, type Unjudged } from './report.ts';
 import {
   comparedVerdict,
   entryOf,

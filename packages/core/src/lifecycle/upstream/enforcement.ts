@@ -1,10 +1,15 @@
 import type { NodeNotReadyReason } from '../../attempt/pod-command.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
-import { notReadyKey, unreachableKey } from '../../model/lifecycle-taints.ts';
 import { type Node, type NodeCondition, type NodeRef, nodeRef, readyOf } from '../../model/node.ts';
 import { type Pod, podRef } from '../../model/pod.ts';
 import { isEmptySelector, selects } from '../../model/selector.ts';
-import { hasTaint, type Taint, type TaintName } from '../../model/taint.ts';
+import {
+  hasTaint,
+  notReadyKey,
+  type Taint,
+  type TaintName,
+  unreachableKey,
+} from '../../model/taint.ts';
 import type { OwnReplicas } from '../../own-replicas.ts';
 import type { StoreView } from '../../store.ts';
 import type { LifecycleCommand } from '../node-command.ts';

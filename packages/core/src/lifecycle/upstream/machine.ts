@@ -8,7 +8,7 @@ import { zoneKey, zoneName } from '../../model/zone.ts';
 import type { OwnReplicas } from '../../own-replicas.ts';
 import type { Change, StoreView } from '../../store.ts';
 import type { LifecycleConfig } from '../config.ts';
-import type { LifecycleMachine } from '../lifecycle-machine.ts';
+import type { LifecycleMachine } from '../machine.ts';
 import type { LifecycleCommand } from '../node-command.ts';
 import type { LifecycleReason, NodeHealth, ZoneStatus } from '../reason.ts';
 import { UpstreamController } from './controller.ts';
