@@ -1,7 +1,7 @@
-// Makes the page of every scenario in docs/scenarios, by the commands that stand there; with
+// Makes the page of every scenario in docs/scenarios, by the commands of its transcripts; with
 // --screenshots that of one of them alone, and its pictures, light and dark.
 // npm run scenarios -- [FOLDER] [--screenshots]; the folder is `reports` when left out.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -26,7 +26,9 @@ const { values, positionals } = parseArgs({
 const folder = resolve(positionals[0] ?? 'reports');
 mkdirSync(folder, { recursive: true });
 process.chdir(scenarios);
-for (const line of readFileSync('README.md', 'utf8').matchAll(/^\$ kubectl taintmgr (.*)$/gm)) {
+const texts = readdirSync('.').filter((name) => /\.(md|txt)$/.test(name));
+const shown = texts.map((name) => readFileSync(name, 'utf8')).join('\n');
+for (const line of shown.matchAll(/^\$ kubectl taintmgr (.*)$/gm)) {
   const command = line[1] ?? '';
   if (!values.screenshots || command.includes(`--script ${pictured}.yaml`)) await makePage(command);
 }

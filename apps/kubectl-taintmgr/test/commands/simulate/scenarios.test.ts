@@ -35,7 +35,8 @@ function play(line: string): Promise<Result> {
 
 it('every scenario says what happens, and makes its page', async () => {
   const played: string[] = [];
-  await playTranscript(new URL('README.md', scenarios), async (line) => {
+  const texts = readdirSync(scenarios).filter((name) => name.endsWith('.txt'));
+  const playScenario = async (line: string): Promise<Result> => {
     const args = line.split(' ');
     const report = args.at(args.indexOf('--report') + 1) ?? '';
     const result = await play(line);
@@ -43,7 +44,10 @@ it('every scenario says what happens, and makes its page', async () => {
     for (const text of result.out.split('\n')) assert.ok(text.length <= 100, text);
     played.push(args.at(args.indexOf('--script') + 1) ?? '');
     return result;
-  });
+  };
+  for (const file of ['README.md', ...texts]) {
+    await playTranscript(new URL(file, scenarios), playScenario);
+  }
   const topologies = ['spot-pool.yaml', 'three-zones.yaml'];
   const scripts = readdirSync(directory).filter((name) => name.endsWith('.yaml'));
   assert.deepEqual([...played, ...topologies].sort(), scripts.sort());
