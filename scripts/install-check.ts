@@ -24,7 +24,7 @@ import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { list } from 'tar';
-import { startEmbedded, topologies } from '../packages/sim-cluster/src/index.ts';
+import { startEmbedded, topologies } from '../packages/api-server/src/index.ts';
 
 interface Registry {
   /** `http://127.0.0.1:PORT/` */
@@ -286,22 +286,27 @@ async function checkLibrary(): Promise<void> {
   say('@taintmgr/core: its example compiles with its types, and runs');
 }
 
-/** `npx @taintmgr/sim-cluster -- COMMAND`; what it depends on comes from where npm has it. */
+/** `npx @taintmgr/api-server -- COMMAND`; what it depends on comes from where npm has it. */
 async function checkTestServer(): Promise<void> {
-  const folder = emptyFolder('sim-cluster');
+  const folder = emptyFolder('api-server');
   mkdirSync(join(folder, 'node_modules/@taintmgr'), { recursive: true });
   for (const name of ['@marcbachmann/cel-js', 're2js']) {
     cpSync(join(root, 'node_modules', name), join(folder, 'node_modules', name), {
       recursive: true,
     });
   }
-  const tarball = join(release, `taintmgr-sim-cluster-${manifest.version}.tgz`);
+  const cluster = emptyFolder('sim-cluster');
+  await run(cluster, 'tar', '-xzf', join(release, `taintmgr-sim-cluster-${manifest.version}.tgz`));
+  cpSync(join(cluster, 'package'), join(folder, 'node_modules/@taintmgr/sim-cluster'), {
+    recursive: true,
+  });
+  const tarball = join(release, `taintmgr-api-server-${manifest.version}.tgz`);
   await run(folder, 'tar', '-xzf', tarball);
-  const program = join(folder, 'package/bin/sim-cluster.js');
+  const program = join(folder, 'package/bin/api-server.js');
   const nodes = ['--topology', 'three-zones', '--', 'kubectl', 'get', 'nodes', '-o', 'name'];
   const printed = await run(folder, process.execPath, program, ...nodes);
   assert.equal(printed.split('\n').filter((line) => line.startsWith('node/')).length, 9);
-  say('sim-cluster -- kubectl get nodes: nine nodes');
+  say('api-server -- kubectl get nodes: nine nodes');
 }
 
 /** Clients of others, where this machine has what they are written in. */
@@ -320,7 +325,7 @@ async function checkExamples(): Promise<void> {
       say(`examples/test-server/${name}: not run, this machine has no ${has.join(' ')}`);
       continue;
     }
-    const server = join(root, 'packages/sim-cluster/bin/sim-cluster.js');
+    const server = join(root, 'packages/api-server/bin/api-server.js');
     const flags = ['--topology', 'three-zones', '--', ...test];
     await run(join(root, 'examples/test-server', name), process.execPath, server, ...flags);
     say(`examples/test-server/${name}: passes`);

@@ -32,7 +32,12 @@ import { run } from './run.ts';
 
 const { version } = manifest;
 const chart = 'deploy/helm/taintmgr';
-const libraries = ['packages/core', 'packages/sim-cluster', 'packages/k8s-adapter'];
+const libraries = [
+  'packages/core',
+  'packages/sim-cluster',
+  'packages/api-server',
+  'packages/k8s-adapter',
+];
 /** The controller runs in clusters, whose nodes are Linux. */
 const controllerSystems = ['linux'];
 

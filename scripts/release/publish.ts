@@ -172,7 +172,14 @@ function distTag(version: string): string {
 }
 
 /** What others depend on first, so that nobody finds a package whose dependencies are missing. */
-const packageOrder = ['core', 'sim-cluster', 'k8s-adapter', 'controller', 'kubectl-taintmgr'];
+const packageOrder = [
+  'core',
+  'sim-cluster',
+  'api-server',
+  'k8s-adapter',
+  'controller',
+  'kubectl-taintmgr',
+];
 
 function npmSteps({ version, folder, files }: Release): readonly Step[] {
   return packageOrder.map((name) => {

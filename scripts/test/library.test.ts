@@ -8,16 +8,8 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import {
-  ApiServer,
-  createCertificate,
-  node,
-  pod,
-  RealClock,
-  seededRandom,
-  startHttps,
-  writeKubeconfig,
-} from '@taintmgr/sim-cluster';
+import { ApiServer, createCertificate, startHttps, writeKubeconfig } from '@taintmgr/api-server';
+import { node, pod, RealClock, seededRandom } from '@taintmgr/sim-cluster';
 import { type Runtime, runtimes } from '../../packages/k8s-adapter/test/world/runtimes.ts';
 
 const root = new URL('../../', import.meta.url);

@@ -96,7 +96,14 @@ describe('a release of version 0.1.0', () => {
 });
 
 describe('the plan of a release', () => {
-  const tarballs = ['core', 'sim-cluster', 'k8s-adapter', 'controller', 'kubectl-taintmgr'];
+  const tarballs = [
+    'core',
+    'sim-cluster',
+    'api-server',
+    'k8s-adapter',
+    'controller',
+    'kubectl-taintmgr',
+  ];
   const planOf = (version: string, ...more: readonly string[]) => {
     const files = [...tarballs.map((name) => `taintmgr-${name}-${version}.tgz`), ...more];
     return releasePlan({ version, repository: 'taintmgr/taintmgr', folder: './release', files });

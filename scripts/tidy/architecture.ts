@@ -20,7 +20,7 @@ function missingPaths(tree: Tree, file: string): readonly Fault[] {
 }
 
 const topFolders = 'packages|apps|tools|docs|scripts|bench|deploy|\\.ci|\\.changeset';
-const packageNames = 'core|k8s-adapter|sim-cluster|controller|kubectl-taintmgr';
+const packageNames = 'core|k8s-adapter|sim-cluster|api-server|controller|kubectl-taintmgr';
 
 function isPath(text: string): boolean {
   return (

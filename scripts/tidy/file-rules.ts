@@ -21,7 +21,7 @@ const rules: readonly Rule[] = [
   },
   {
     files: /^packages\/k8s-adapter\/src\//,
-    banned: /'@taintmgr\/sim-cluster'/g,
+    banned: /'@taintmgr\/(?:sim-cluster|api-server)'/g,
     why: 'the adapter is built without the simulated cluster',
   },
 ];
@@ -42,7 +42,8 @@ export function impure(tree: Tree): readonly Fault[] {
 /** Packages that stand alone, but for the dependencies named. */
 const standingAlone: Readonly<Record<string, readonly string[]>> = {
   'packages/core': [],
-  'packages/sim-cluster': ['@marcbachmann/cel-js', 're2js'],
+  'packages/sim-cluster': [],
+  'packages/api-server': ['@marcbachmann/cel-js', '@taintmgr/sim-cluster', 're2js'],
 };
 
 export function hasDependencies(tree: Tree): readonly Fault[] {

@@ -14,6 +14,7 @@ if (!program) throw new Error('want: build-program.mjs PROGRAM [PLATFORM]');
 /** Most of the code, and what few need: --simulate, logins by plugins of clouds, the page. */
 const parts = {
   'sim-cluster': 'packages/sim-cluster/src/index.ts',
+  'api-server': 'packages/api-server/src/index.ts',
   'plugin-login': 'packages/k8s-adapter/src/kubeconfig/plugin-login.ts',
   page: 'packages/page/src/index.ts',
 };

@@ -1,6 +1,6 @@
 // A test of a Go client against the simulated cluster, with the standard library alone:
 //
-//	npx @taintmgr/sim-cluster --topology three-zones -- go test ./...
+//	npx @taintmgr/api-server --topology three-zones -- go test ./...
 //
 // With client-go, clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG")) gives the same connection.
 package example

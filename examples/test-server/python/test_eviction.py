@@ -1,6 +1,6 @@
 """A test of a Python client against the simulated cluster, with the official client as it is:
 
-    npx @taintmgr/sim-cluster --topology three-zones -- python3 -m unittest test_eviction.py
+    npx @taintmgr/api-server --topology three-zones -- python3 -m unittest test_eviction.py
 """
 
 import json

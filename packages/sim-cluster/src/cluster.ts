@@ -1,8 +1,7 @@
-import { ApiServer, type ApiServerOptions } from './api/api-server.ts';
+import { PlainServer, type PlainServerOptions } from './api/plain-server.ts';
 import { populationDelayMs, type RestingCluster } from './at-rest/at-rest.ts';
 import { AttachDetach, type AttachTiming } from './controllers/attach-detach.ts';
 import type { Controller, ControllerContext } from './controllers/controller.ts';
-import { EvictionRequests } from './controllers/eviction-requests.ts';
 import { GarbageCollector } from './controllers/garbage-collector.ts';
 import { isIdle } from './controllers/idle.ts';
 import { Lookup } from './controllers/lookup.ts';
@@ -10,7 +9,6 @@ import { Namespaces } from './controllers/namespaces.ts';
 import { NodeLifecycleStandIn } from './controllers/node-lifecycle-stand-in.ts';
 import { PodCollector } from './controllers/pod-collector.ts';
 import { conditionOf, isReady } from './controllers/pods.ts';
-import { PolicyStatus } from './controllers/policy-status.ts';
 import { PublishedObjects } from './controllers/published-objects.ts';
 import { StandAside } from './controllers/stand-aside.ts';
 import { UnreachableNodes } from './controllers/unreachable-nodes.ts';
@@ -46,7 +44,11 @@ export type ClusterPart =
   | 'volumes'
   | 'evictionRequests';
 
-type MakePart = (context: ControllerContext, options: ClusterOptions) => readonly Controller[];
+/** Makes the controllers of a part. */
+export type MakePart = (
+  context: ControllerContext,
+  options: ClusterOptions,
+) => readonly Controller[];
 
 /** What works in the cluster beside the API server and the kubelets. */
 const makeParts: Readonly<Record<ClusterPart, MakePart>> = {
@@ -64,13 +66,12 @@ const makeParts: Readonly<Record<ClusterPart, MakePart>> = {
   disruption: (context) => [new DisruptionController(context), new StaleTargets(context)],
   garbageCollection: (context) => [new GarbageCollector(context), new PodCollector(context)],
   namespaces: (context) => [new Namespaces(context)],
-  policyStatus: (context) => [new PolicyStatus(context)],
+  policyStatus: () => [],
   volumes: (context, { attachTiming }) => [
     new VolumeBinder(context),
     new AttachDetach(context, attachTiming),
   ],
-  evictionRequests: (context, { evictionRequestMs }) =>
-    evictionRequestMs === undefined ? [] : [new EvictionRequests(context, evictionRequestMs)],
+  evictionRequests: () => [],
   publishedObjects: (context, { ca }) => (ca ? [new PublishedObjects(context, ca)] : []),
 };
 
@@ -119,11 +120,6 @@ export interface ClusterOptions {
   readonly timing?: Partial<KubeletTiming>;
   readonly attachTiming?: AttachTiming;
   /**
-   * Whoever answers EvictionRequests takes so long; left out: nobody answers them. The cluster serves
-   * them when their definition is installed.
-   */
-  readonly evictionRequestMs?: number;
-  /**
    * After this long without a heartbeat the stand-in for a node lifecycle controller gives a node
    * the taint unreachable:NoExecute. Left out: an unreachable node stays as it is.
    */
@@ -139,12 +135,16 @@ export interface ClusterOptions {
    * ServiceAccount. Left out: nobody can reach the cluster from outside, and namespaces are empty.
    */
   readonly ca?: string;
-  readonly apiServer?: Omit<ApiServerOptions, 'clock' | 'random'>;
+  readonly apiServer?: Omit<PlainServerOptions, 'clock' | 'random' | 'front'>;
+  /** Makes the API server; left out: one without a front. */
+  readonly makeApi?: (options: PlainServerOptions) => PlainServer;
+  /** Parts that need an API server with a front. */
+  readonly parts?: Readonly<Partial<Record<ClusterPart, MakePart>>>;
 }
 
 /** A whole Kubernetes cluster on one clock and one seed. */
 export class Cluster {
-  readonly api: ApiServer;
+  readonly api: PlainServer;
   /** What became of the snapshot. */
   readonly loadReport: LoadReport;
   readonly #objects: readonly KubeObject[];
@@ -160,7 +160,8 @@ export class Cluster {
     const timing = { ...defaultTiming, ...options.timing };
     const random = seededRandom(seedFor(seed, 'api-server'), resting?.drawn);
     const from = resting ? { from: resting.store } : {};
-    this.api = new ApiServer({ ...options.apiServer, ...from, clock, random });
+    const { makeApi = (given) => new PlainServer(given) } = options;
+    this.api = makeApi({ ...options.apiServer, ...from, clock, random });
     this.#isPopulated = resting !== undefined;
     this.loadReport = this.api.load(snapshot);
     this.#objects = topology ? topologyObjects(topology) : [];
@@ -176,7 +177,8 @@ export class Cluster {
     const made = parts
       .filter((part) => !without.includes(part))
       .map((part) => {
-        const controllers = makeParts[part](named(managers[part] ?? controllerManager), options);
+        const make = options.parts?.[part] ?? makeParts[part];
+        const controllers = make(named(managers[part] ?? controllerManager), options);
         return { part, controllers };
       });
     this.#controllers = made.flatMap(({ controllers }) => controllers);
@@ -294,7 +296,7 @@ export class Cluster {
 }
 
 /** The machines behind the stored nodes, but for those without a heartbeat. */
-function adoptedNodes(api: ApiServer): readonly NodeDescription[] {
+function adoptedNodes(api: PlainServer): readonly NodeDescription[] {
   const alive = api.list('nodes').filter((node) => isReady(node) || !conditionOf(node, 'Ready'));
   return alive.map(({ metadata, status }) => {
     const addresses: readonly { readonly type: string; readonly address: string }[] =

@@ -15,7 +15,14 @@ import {
   type Target,
 } from '../../release/publish.ts';
 
-const names = ['core', 'sim-cluster', 'k8s-adapter', 'controller', 'kubectl-taintmgr'];
+const names = [
+  'core',
+  'sim-cluster',
+  'api-server',
+  'k8s-adapter',
+  'controller',
+  'kubectl-taintmgr',
+];
 
 /** What the programs answer: by the beginning of their command line, what they print, or that they fail. */
 type Answers = Readonly<Record<string, string | 'fails'>>;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ApiServer, pdb, pod, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
+import { ApiServer } from '@taintmgr/api-server';
+import { pdb, pod, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import type { Replica } from '../src/api-history.ts';
 import { Checkers } from '../src/checkers.ts';
 import { evictionDefaults, type Terms } from '../src/terms.ts';

@@ -1,7 +1,7 @@
 // The program: reads the settings, runs the controller, says what went wrong.
 import { CommanderError } from '@commander-js/extra-typings';
+import type { EmbeddedCluster } from '@taintmgr/api-server';
 import { loadKubeconfig } from '@taintmgr/k8s-adapter';
-import type { EmbeddedCluster } from '@taintmgr/sim-cluster';
 import { type Checked, checkChoices } from '../flags/checks.ts';
 import { foreignGates } from '../flags/feature-gates.ts';
 import { type Choices, resolveChoices } from '../flags/resolve.ts';
@@ -57,7 +57,8 @@ async function main(signal: AbortSignal): Promise<void> {
 
 /** The cluster of `--simulate`: three zones with workloads and our kinds, over HTTPS; loaded only when asked for. */
 async function simulate(seed: number, { controllers }: Checked): Promise<EmbeddedCluster> {
-  const { startEmbedded, threeZones } = await import('@taintmgr/sim-cluster');
+  const { startEmbedded } = await import('@taintmgr/api-server');
+  const { threeZones } = await import('@taintmgr/sim-cluster');
   const { customResourceDefinitions } = await import('@taintmgr/k8s-adapter/kinds');
   const isDoneHere = controllers.enabled.includes('node-lifecycle-controller');
   return await startEmbedded({

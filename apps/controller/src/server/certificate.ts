@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { hostname, networkInterfaces } from 'node:os';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 // Not from the door of the package: behind it is a whole cluster, which nobody needs to serve.
-import { createCertificate } from '@taintmgr/sim-cluster/certificate';
+import { createCertificate } from '@taintmgr/api-server/certificate';
 import { SettingError } from '../flags/setting-error.ts';
 import { isAnyAddress } from './listen.ts';
 

@@ -5,15 +5,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { type EmbeddedCluster, startEmbedded, TaintManagerStandIn } from '@taintmgr/api-server';
 import { createEngine, type Event, parseTaint } from '@taintmgr/core';
 import { nodeFromJson, podFromJson } from '@taintmgr/k8s-adapter';
-import {
-  type EmbeddedCluster,
-  node,
-  pod,
-  startEmbedded,
-  TaintManagerStandIn,
-} from '@taintmgr/sim-cluster';
+import { node, pod } from '@taintmgr/sim-cluster';
 import { metricsText } from '../../src/metrics/text.ts';
 import { readManifests } from '../deploy/manifests.ts';
 import { grant, startCluster } from '../deploy/rights-world.ts';

@@ -3,13 +3,8 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, it, type TestContext } from 'node:test';
-import {
-  type EmbeddedCluster,
-  installDefinitions,
-  type KubeObject,
-  namespace,
-  startEmbedded,
-} from '@taintmgr/sim-cluster';
+import { type EmbeddedCluster, installDefinitions, startEmbedded } from '@taintmgr/api-server';
+import { type KubeObject, namespace } from '@taintmgr/sim-cluster';
 import { stringify } from 'yaml';
 import { objectsOf, renderAll, skip as skipChart } from './chart.ts';
 import { titleOf, valuesOf, ways } from './chart-choices.ts';

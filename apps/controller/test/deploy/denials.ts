@@ -1,5 +1,5 @@
 // What a controller was refused, though it needs it.
-import type { Denial } from '@taintmgr/sim-cluster';
+import type { Denial } from '@taintmgr/api-server';
 
 /**
  * Without components/limits the record of limits may not be read. Whoever begins to lead looks there

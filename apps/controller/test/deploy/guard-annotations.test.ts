@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { ApiServer } from '@taintmgr/api-server';
 import { customResourceDefinitions, drainFinalizer } from '@taintmgr/k8s-adapter/kinds';
-import {
-  ApiServer,
-  type KubeObject,
-  node,
-  pod,
-  seededRandom,
-  VirtualClock,
-} from '@taintmgr/sim-cluster';
+import { type KubeObject, node, pod, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import { parseAllDocuments } from 'yaml';
 import { readManifests } from './manifests.ts';
 

@@ -1,15 +1,13 @@
 // A cluster in which the controller has the rights that deploy/ gives and no others, with something to do.
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
+import { type EmbeddedCluster, serviceAccountUser, startEmbedded } from '@taintmgr/api-server';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import {
-  type EmbeddedCluster,
   type KubeObject,
   namespace,
   node,
   pod,
-  serviceAccountUser,
-  startEmbedded,
   toleration,
   type User,
 } from '@taintmgr/sim-cluster';

@@ -9,7 +9,7 @@ import {
   evictionRequestDefinition,
   installDefinitions,
   type Right,
-} from '@taintmgr/sim-cluster';
+} from '@taintmgr/api-server';
 import { ask } from '../harness/https-client.ts';
 import { type RunningProcess, startProcess } from '../harness/running-process.ts';
 import { objectsOf, renderAll, skip } from './chart.ts';

@@ -1,8 +1,8 @@
 // Workloads in a cluster that has no controllers for them.
 import assert from 'node:assert/strict';
+import type { EmbeddedCluster } from '@taintmgr/api-server';
 import {
   deployment,
-  type EmbeddedCluster,
   type KubeObject,
   type OwnerReference,
   pod,

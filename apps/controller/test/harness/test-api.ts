@@ -1,16 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ApiServer, createCertificate, startHttps, writeKubeconfig } from '@taintmgr/api-server';
 import {
-  ApiServer,
-  createCertificate,
   type Exchange,
   RealClock,
   type Rule,
   seededRandom,
-  startHttps,
   type User,
-  writeKubeconfig,
 } from '@taintmgr/sim-cluster';
 
 /** An API server over HTTPS on which nobody else acts. */

@@ -3,19 +3,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { ApiServer, createCertificate, startHttps, writeKubeconfig } from '@taintmgr/api-server';
 import {
-  ApiServer,
   type Change,
-  createCertificate,
   type Exchange,
   type KubeObject,
   node,
   pod,
   RealClock,
   seededRandom,
-  startHttps,
   toleration,
-  writeKubeconfig,
 } from '@taintmgr/sim-cluster';
 
 /** A pod that is to leave. */

@@ -3,15 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import {
-  ApiServer,
-  createCertificate,
-  node,
-  RealClock,
-  seededRandom,
-  startHttps,
-  writeKubeconfig,
-} from '@taintmgr/sim-cluster';
+import { ApiServer, createCertificate, startHttps, writeKubeconfig } from '@taintmgr/api-server';
+import { node, RealClock, seededRandom } from '@taintmgr/sim-cluster';
 import { startProcess } from '../harness/running-process.ts';
 
 const tokenPath =

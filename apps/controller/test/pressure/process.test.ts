@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import {
-  type EmbeddedCluster,
-  namespace,
-  pod,
-  serviceAccountUser,
-  startEmbedded,
-} from '@taintmgr/sim-cluster';
+import { type EmbeddedCluster, serviceAccountUser, startEmbedded } from '@taintmgr/api-server';
+import { namespace, pod } from '@taintmgr/sim-cluster';
 import { denialsThatCount } from '../deploy/denials.ts';
 import { readManifests } from '../deploy/manifests.ts';
 import { startProcess } from '../harness/running-process.ts';

@@ -3,15 +3,9 @@ import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
+import { installDefinitions } from '@taintmgr/api-server';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
-import {
-  installDefinitions,
-  namespace,
-  node,
-  pod,
-  type Rule,
-  toleration,
-} from '@taintmgr/sim-cluster';
+import { namespace, node, pod, type Rule, toleration } from '@taintmgr/sim-cluster';
 import { type RunningProcess, startProcess } from '../harness/running-process.ts';
 import { startTestApi, type TestApi } from '../harness/test-api.ts';
 

@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { TaintManagerStandIn } from '@taintmgr/api-server';
 import type { KubeconfigOptions } from '@taintmgr/k8s-adapter';
-import {
-  node,
-  pdb,
-  pod,
-  type Rule,
-  TaintManagerStandIn,
-  toleration,
-  type User,
-} from '@taintmgr/sim-cluster';
+import { node, pdb, pod, type Rule, toleration, type User } from '@taintmgr/sim-cluster';
 import { OverlapError } from '../../src/overlap/overlap.ts';
 import { ask } from '../harness/https-client.ts';
 import { startProcess } from '../harness/running-process.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import tls from 'node:tls';
 import { fileURLToPath } from 'node:url';
-import { createCertificate } from '@taintmgr/sim-cluster';
+import { createCertificate } from '@taintmgr/api-server';
 import { SettingError } from '../../src/flags/setting-error.ts';
 import { type Handler, jsonAnswer, textAnswer } from '../../src/server/answer.ts';
 import { createAuthenticator } from '../../src/server/authentication.ts';

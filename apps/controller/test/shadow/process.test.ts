@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { installDefinitions, TaintManagerStandIn } from '@taintmgr/api-server';
 import {
   customResourceDefinitions,
   readManifest,
   type TaintManagerStatus,
 } from '@taintmgr/k8s-adapter/kinds';
-import {
-  installDefinitions,
-  namespace,
-  node,
-  pod,
-  type Rule,
-  TaintManagerStandIn,
-  toleration,
-  type User,
-} from '@taintmgr/sim-cluster';
+import { namespace, node, pod, type Rule, toleration, type User } from '@taintmgr/sim-cluster';
 import { resolveChoices } from '../../src/flags/resolve.ts';
 import { isOwnStatus } from '../../src/process/published-status.ts';
 import { markedAt } from '../../src/shadow/upstream-events.ts';

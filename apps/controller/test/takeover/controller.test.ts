@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { TaintManagerStandIn } from '@taintmgr/sim-cluster';
+import { TaintManagerStandIn } from '@taintmgr/api-server';
 import {
   assertEvicted,
   assertSpared,

@@ -2,25 +2,27 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import {
+  ApiServer,
+  createCertificate,
+  type HttpsServer,
+  installDefinitions,
+  startHttps,
+  type Tokens,
+  writeKubeconfig,
+} from '@taintmgr/api-server';
 import { loadKubeconfig, takeoverManifests, UpstreamManager } from '@taintmgr/k8s-adapter';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import {
   type ApiRequest,
-  ApiServer,
-  createCertificate,
   type Exchange,
-  type HttpsServer,
-  installDefinitions,
   node,
   pod,
   RealClock,
   type ResponseSink,
   type Rule,
   seededRandom,
-  startHttps,
-  type Tokens,
   type User,
-  writeKubeconfig,
 } from '@taintmgr/sim-cluster';
 import { freePort } from '../harness/free-port.ts';
 

@@ -5,7 +5,8 @@ import { createServer } from 'node:http';
 import { registerHooks } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
-import { type EmbeddedCluster, pod, startEmbedded } from '@taintmgr/sim-cluster';
+import { type EmbeddedCluster, startEmbedded } from '@taintmgr/api-server';
+import { pod } from '@taintmgr/sim-cluster';
 import { isReady, when } from '../deploy/single-replica.ts';
 import { type RunningProcess, startProcess } from '../harness/running-process.ts';
 

@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
-import { createCertificate } from '@taintmgr/sim-cluster';
+import { createCertificate } from '@taintmgr/api-server';
 import { run } from '../world/run.ts';
 
 // kubectl's connection flags reach the API server.

@@ -2,10 +2,10 @@
 // decides who goes first, also on nodes whose taints were just written.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { ApiServer } from '@taintmgr/api-server';
 import { ApiClient, exchangeSink, type Transport } from '@taintmgr/k8s-adapter';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import {
-  ApiServer,
   type KubeObject,
   node,
   seededRandom,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { installDefinitions } from '@taintmgr/api-server';
 import { customResourceDefinitions, policyKinds } from '@taintmgr/k8s-adapter/kinds';
-import { installDefinitions, type Json, node, pod } from '@taintmgr/sim-cluster';
+import { type Json, node, pod } from '@taintmgr/sim-cluster';
 import { run } from '../world/run.ts';
 import { leaveTaints, startTestCluster, type TestCluster } from '../world/test-cluster.ts';
 

@@ -2,8 +2,9 @@
 // the round trips that take time.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { ApiServer } from '@taintmgr/api-server';
 import { ApiClient, exchangeSink, type Transport } from '@taintmgr/k8s-adapter';
-import { ApiServer, node, RealClock, seededRandom, type User } from '@taintmgr/sim-cluster';
+import { node, RealClock, seededRandom, type User } from '@taintmgr/sim-cluster';
 import { ClusterReader } from '../../src/cluster/reader.ts';
 import { nodeSubject } from '../../src/commands/explain/node.ts';
 import { readSubject } from '../../src/commands/explain/subject.ts';

@@ -5,7 +5,7 @@ import {
   evictionDefinition,
   evictionRequestDefinition,
   installDefinitions,
-} from '@taintmgr/sim-cluster';
+} from '@taintmgr/api-server';
 import { run } from '../world/run.ts';
 import { ago, fillShop, renewLeases } from '../world/shop-cluster.ts';
 import { startTestCluster, type TestCluster } from '../world/test-cluster.ts';

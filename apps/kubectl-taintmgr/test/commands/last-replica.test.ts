@@ -1,8 +1,9 @@
 // What commands say of the last replica of taintmgr-controller, which its leader keeps.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { installDefinitions } from '@taintmgr/api-server';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
-import { deployment, installDefinitions, type KubeObject } from '@taintmgr/sim-cluster';
+import { deployment, type KubeObject } from '@taintmgr/sim-cluster';
 import { run } from '../world/run.ts';
 import { temporaryFiles } from '../world/simulate-files.ts';
 import { leaveTaints, startTestCluster, type TestCluster } from '../world/test-cluster.ts';

@@ -2,23 +2,25 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import {
   type ApiServer,
-  type Clock,
-  Cluster,
-  type ClusterPart,
   createCertificate,
-  type Exchange,
   installDefinitions,
+  ServedCluster,
+  startHttps,
+  writeKubeconfig,
+} from '@taintmgr/api-server';
+import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
+import {
+  type Clock,
+  type ClusterPart,
+  type Exchange,
   type KubeObject,
   pod,
   RealClock,
   type Rule,
-  startHttps,
   type Topology,
   type User,
-  writeKubeconfig,
 } from '@taintmgr/sim-cluster';
 
 /** Small waits, where a real cluster takes its time. */
@@ -44,7 +46,7 @@ const lookEveryMs = 10;
 
 /** A cluster over HTTPS, and the kubeconfig that leads there as its administrator. */
 export interface TestCluster {
-  readonly cluster: Cluster;
+  readonly cluster: ServedCluster;
   readonly api: ApiServer;
   readonly url: string;
   readonly kubeconfig: string;
@@ -83,7 +85,7 @@ export async function startTestCluster(
   const others = Object.entries(users).map(
     ([name, rules]) => [name, { name, groups: [], rules }] as const,
   );
-  const cluster = new Cluster({
+  const cluster = new ServedCluster({
     clock,
     seed: 1,
     timing,

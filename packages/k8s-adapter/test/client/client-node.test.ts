@@ -20,12 +20,10 @@ import {
   ApiServer,
   createCertificate,
   type HttpsServer,
-  node,
-  RealClock,
-  seededRandom,
   startHttps,
   writeKubeconfig,
-} from '@taintmgr/sim-cluster';
+} from '@taintmgr/api-server';
+import { node, RealClock, seededRandom } from '@taintmgr/sim-cluster';
 
 // The simulated cluster through the eyes of @kubernetes/client-node: its typed API and its informer.
 

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import {
-  type ApiRequest,
-  createCertificate,
-  type Exchange,
-  type HttpsServer,
-  startHttps,
-} from '@taintmgr/sim-cluster';
+import { createCertificate, type HttpsServer, startHttps } from '@taintmgr/api-server';
+import type { ApiRequest, Exchange } from '@taintmgr/sim-cluster';
 import { type KubeletAddress, summariesFromKubelets, summaryRequest } from '../../src/index.ts';
 import { AnswerCollector } from '../../src/proto/exchange.ts';
 import { InputSink, type Transport } from '../../src/transport/sink.ts';

@@ -8,13 +8,8 @@ import {
   PatchStrategy,
   setHeaderOptions,
 } from '@kubernetes/client-node';
-import {
-  ApiServer,
-  createCertificate,
-  RealClock,
-  seededRandom,
-  startHttps,
-} from '@taintmgr/sim-cluster';
+import { ApiServer, createCertificate, startHttps } from '@taintmgr/api-server';
+import { RealClock, seededRandom } from '@taintmgr/sim-cluster';
 import { typedApi } from '../../src/client/typed-api.ts';
 import { HttpTransport } from '../../src/transport/http-transport.ts';
 import { deferred } from '../world/heard.ts';

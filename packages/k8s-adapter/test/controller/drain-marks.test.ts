@@ -1,8 +1,9 @@
 // The controller beside a drain that is at work, is killed, or ends, on a clock that jumps.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ServedCluster } from '@taintmgr/api-server';
 import { createEngine, type Engine } from '@taintmgr/core';
-import { Cluster, node, pod, seededRandom, toleration, VirtualClock } from '@taintmgr/sim-cluster';
+import { node, pod, seededRandom, toleration, VirtualClock } from '@taintmgr/sim-cluster';
 import { Loop } from '../../src/controller/engine-loop.ts';
 import { VirtualDriver } from '../../src/driver/virtual.ts';
 import { drainMarksAnnotation } from '../../src/proto/drain-marks.ts';
@@ -17,7 +18,7 @@ type Sign = string | null;
 /** An API server with one node and one pod, and a controller that can be replaced. */
 class World {
   readonly #clock = new VirtualClock(start);
-  readonly #cluster = new Cluster({
+  readonly #cluster = new ServedCluster({
     clock: this.#clock,
     seed: 7,
     without: ['nodeLifecycleStandIn', 'workloads', 'scheduler', 'disruption', 'garbageCollection'],

@@ -3,18 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { it, type TestContext } from 'node:test';
+import { ApiServer, createCertificate, startHttps, writeKubeconfig } from '@taintmgr/api-server';
 import { createEngine } from '@taintmgr/core';
-import {
-  ApiServer,
-  createCertificate,
-  type Exchange,
-  node,
-  pod,
-  RealClock,
-  seededRandom,
-  startHttps,
-  writeKubeconfig,
-} from '@taintmgr/sim-cluster';
+import { type Exchange, node, pod, RealClock, seededRandom } from '@taintmgr/sim-cluster';
 import { Loop, type Notice } from '../../src/controller/engine-loop.ts';
 import { drive } from '../../src/driver/driver.ts';
 import { loadKubeconfig } from '../../src/kubeconfig/kubeconfig.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ApiServer } from '@taintmgr/api-server';
 import { createEngine } from '@taintmgr/core';
-import { ApiServer, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
+import { seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import { Loop } from '../../src/controller/engine-loop.ts';
 import { VirtualDriver } from '../../src/driver/virtual.ts';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ApiServer, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
+import { ApiServer } from '@taintmgr/api-server';
+import { seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import {
   EventQueue,
   EventRecorder,

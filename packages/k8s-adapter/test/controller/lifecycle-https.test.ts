@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { startEmbedded } from '@taintmgr/api-server';
 import { createEngine } from '@taintmgr/core';
-import { type KubeObject, namespace, pod, startEmbedded } from '@taintmgr/sim-cluster';
+import { type KubeObject, namespace, pod } from '@taintmgr/sim-cluster';
 import { Loop } from '../../src/controller/engine-loop.ts';
 import { drive } from '../../src/driver/driver.ts';
 import { loadKubeconfig } from '../../src/kubeconfig/kubeconfig.ts';

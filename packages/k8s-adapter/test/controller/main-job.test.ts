@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ServedCluster } from '@taintmgr/api-server';
 import { createEngine } from '@taintmgr/core';
 import {
-  Cluster,
   deployment,
   type KubeObject,
   seededRandom,
@@ -22,7 +22,7 @@ const maintenance = { key: 'maintenance', effect: 'NoExecute' };
 
 class World {
   readonly #clock = new VirtualClock(start);
-  readonly cluster = new Cluster({
+  readonly cluster = new ServedCluster({
     clock: this.#clock,
     seed: 3,
     topology: {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ApiServer } from '@taintmgr/api-server';
 import { type Config, createEngine } from '@taintmgr/core';
-import { ApiServer, namespace, node, pod, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
+import { namespace, node, pod, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import { Loop, type LoopOptions } from '../../src/controller/engine-loop.ts';
 import { type Exchange, VirtualDriver } from '../../src/driver/virtual.ts';
 

@@ -2,14 +2,9 @@
 // pods, the scheduler, the kubelets, and one loop at a time, that of the replica which leads.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ServedCluster } from '@taintmgr/api-server';
 import { type Config, createEngine, describeReason, type Engine } from '@taintmgr/core';
-import {
-  Cluster,
-  deployment,
-  type KubeObject,
-  seededRandom,
-  VirtualClock,
-} from '@taintmgr/sim-cluster';
+import { deployment, type KubeObject, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import { Loop } from '../../src/controller/engine-loop.ts';
 import { VirtualDriver } from '../../src/driver/virtual.ts';
 import type { PodWatch } from '../../src/pod-watch/scope.ts';
@@ -32,7 +27,7 @@ class World {
   readonly #clock = new VirtualClock(start);
   readonly #config: Partial<Config>;
   readonly #podWatch: PodWatch['mode'];
-  readonly cluster = new Cluster({
+  readonly cluster = new ServedCluster({
     clock: this.#clock,
     seed: 3,
     topology: {

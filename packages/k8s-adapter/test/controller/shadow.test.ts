@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { ServedCluster, TaintManagerStandIn } from '@taintmgr/api-server';
 import { createEngine } from '@taintmgr/core';
 import { type ShadowReport, ShadowScore } from '@taintmgr/core/shadow';
 import { type PolicyObject, readManifest } from '@taintmgr/k8s-adapter/kinds';
 import {
-  Cluster,
   namespace,
   pod,
   seededRandom,
-  TaintManagerStandIn,
   taint,
   toleration,
   VirtualClock,
@@ -42,7 +41,7 @@ function policy(name: string, spec: object): PolicyObject {
 
 class World {
   readonly #clock = new VirtualClock(startsAt);
-  readonly #cluster: Cluster;
+  readonly #cluster: ServedCluster;
   readonly #score: ShadowScore;
   readonly #driver: VirtualDriver;
   readonly manager: TaintManagerStandIn;
@@ -52,7 +51,7 @@ class World {
     const topology = { region: 'r', zones: ['z'], nodesPerZone: 4, workloads: [], budgets: [] };
     const without = ['workloads', 'garbageCollection'] as const;
     const timing = { startupMs: [50, 100] } as const;
-    this.#cluster = new Cluster({ clock, seed: 1, topology, without, timing });
+    this.#cluster = new ServedCluster({ clock, seed: 1, topology, without, timing });
     this.manager = new TaintManagerStandIn({ api: this.#cluster.api });
     const engine = createEngine({ keepTaintStarts: false, confirmationWaitMs: 24 * 3_600_000 });
     this.#score = new ShadowScore(engine, {

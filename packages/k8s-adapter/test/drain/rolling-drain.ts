@@ -1,7 +1,8 @@
 // A rolling drain of sixty nodes in three waves, with everything in its way, and who watches it.
+
+import { ServedCluster } from '@taintmgr/api-server';
 import { NodeDrainCheckers } from '@taintmgr/oracle';
 import {
-  Cluster,
   deployment,
   type KubeObject,
   pdb,
@@ -79,7 +80,7 @@ interface Truth {
 /** One run, drawn from a seed. */
 export class RollingStory {
   readonly #clock = new VirtualClock(start);
-  readonly #cluster: Cluster;
+  readonly #cluster: ServedCluster;
   readonly #checkers: NodeDrainCheckers;
   readonly #stage: Stage;
   readonly #draw: Draw;
@@ -100,7 +101,7 @@ export class RollingStory {
   constructor(seed: number) {
     const clock = this.#clock;
     this.#draw = new Draw(seed, 1);
-    this.#cluster = new Cluster({ clock, seed, topology, nodeMonitorGraceMs: 40_000 });
+    this.#cluster = new ServedCluster({ clock, seed, topology, nodeMonitorGraceMs: 40_000 });
     this.#checkers = new NodeDrainCheckers(this.#cluster.api);
     this.#cluster.api.subscribe(({ resource, type, object }) => {
       if (resource !== 'pods') return;

@@ -7,7 +7,8 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { ApiServer, node, pod, RealClock, seededRandom } from '@taintmgr/sim-cluster';
+import { ApiServer } from '@taintmgr/api-server';
+import { node, pod, RealClock, seededRandom } from '@taintmgr/sim-cluster';
 import { bodyOf, certificates, type Handler, startHttp2Server } from '../world/http-server.ts';
 import { runtimes } from '../world/runtimes.ts';
 

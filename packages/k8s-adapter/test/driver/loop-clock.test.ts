@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { ApiServer } from '@taintmgr/api-server';
 import { createEngine } from '@taintmgr/core';
-import { ApiServer, type Clock, node, pod, seededRandom } from '@taintmgr/sim-cluster';
+import { type Clock, node, pod, seededRandom } from '@taintmgr/sim-cluster';
 import { Loop } from '../../src/controller/engine-loop.ts';
 import { drive } from '../../src/driver/driver.ts';
 import { exchangeSink } from '../../src/driver/virtual.ts';

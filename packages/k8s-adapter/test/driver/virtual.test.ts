@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ApiServer } from '@taintmgr/api-server';
 import { createEngine } from '@taintmgr/core';
-import { ApiServer, type KubeObject, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
+import { type KubeObject, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import { Loop, type LoopOptions, type Notice } from '../../src/controller/engine-loop.ts';
 import { VirtualDriver } from '../../src/driver/virtual.ts';
 

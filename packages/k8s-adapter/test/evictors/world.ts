@@ -1,6 +1,6 @@
+import { ApiServer } from '@taintmgr/api-server';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import {
-  ApiServer,
   type KubeObject,
   namespace,
   pod,

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ServedCluster } from '@taintmgr/api-server';
 import { type Config, createEngine, type Event } from '@taintmgr/core';
 import type { EvictionPolicy, NodeTaintRule } from '@taintmgr/core/policy';
-import { Cluster, seededRandom, threeZones, VirtualClock } from '@taintmgr/sim-cluster';
+import { seededRandom, threeZones, VirtualClock } from '@taintmgr/sim-cluster';
 import {
   type FlightStep,
   flightApiVersion,
@@ -22,7 +23,7 @@ const startedAt = '2026-01-01T00:00:00.000Z';
 function record(seed: number, config: Partial<Config>): readonly string[] {
   const clock = new VirtualClock(Date.parse(startedAt));
   const without = ['nodeLifecycleStandIn'] as const;
-  const cluster = new Cluster({ clock, seed, topology: threeZones, without });
+  const cluster = new ServedCluster({ clock, seed, topology: threeZones, without });
   const { machine, lines } = listened(createEngine(config));
   const random = seededRandom(seed);
   const loop = new Loop({ machine, random, leases: true });

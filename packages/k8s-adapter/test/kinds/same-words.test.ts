@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
+import { ApiServer } from '@taintmgr/api-server';
 import { customResourceDefinitions, policyKinds, readManifest } from '@taintmgr/k8s-adapter/kinds';
-import { ApiServer, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
+import { seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import { answerOf } from '../world/answer-of.ts';
 import { fc } from '../world/fast-check.ts';
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it, type TestContext } from 'node:test';
 import { KubeConfig } from '@kubernetes/client-node';
-import { createCertificate } from '@taintmgr/sim-cluster';
+import { createCertificate } from '@taintmgr/api-server';
 import { isPlain, PlainLogin } from '../../src/kubeconfig/access.ts';
 import type { ClusterSettings, UserSettings } from '../../src/kubeconfig/entries.ts';
 import type { Access, Authorization } from '../../src/transport/access.ts';

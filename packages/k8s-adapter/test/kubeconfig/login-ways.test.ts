@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { createCertificate } from '@taintmgr/sim-cluster';
+import { createCertificate } from '@taintmgr/api-server';
 import { type Case, load, prod } from './kubeconfig-files.ts';
 
 // Each was tried with kubectl 1.36 too, which takes and refuses the same.

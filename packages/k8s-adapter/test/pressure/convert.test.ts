@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { encodeObject } from '@taintmgr/sim-cluster';
+import { encodeObject } from '@taintmgr/api-server';
 import { ownCondition, ownTaintKey, pressureTypeOf } from '../../src/pressure/conditions.ts';
 import {
   kubeletAddressFromJson,

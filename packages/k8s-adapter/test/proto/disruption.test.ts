@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { encodeObject } from '@taintmgr/sim-cluster';
+import { encodeObject } from '@taintmgr/api-server';
 import { disruptionOf } from '../../src/proto/disruption.ts';
 import { asRecord } from '../../src/proto/json.ts';
 import { objectFromProtobuf } from '../../src/proto/protobuf.ts';

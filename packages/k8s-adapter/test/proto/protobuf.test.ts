@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { encodeFrame, encodeObject } from '@taintmgr/sim-cluster';
+import { encodeFrame, encodeObject } from '@taintmgr/api-server';
 import { failureOf } from '../../src/proto/answer.ts';
 import {
   daemonSetFromJson,

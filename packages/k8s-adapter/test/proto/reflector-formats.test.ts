@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { encodeFrame } from '@taintmgr/sim-cluster';
+import { encodeFrame } from '@taintmgr/api-server';
 import type { ApiRequest } from '../../src/proto/api-request.ts';
 import { Reflector, type ReflectorEffect, type ReflectorInput } from '../../src/proto/reflector.ts';
 

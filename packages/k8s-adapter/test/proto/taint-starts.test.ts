@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { encodeObject } from '@taintmgr/sim-cluster';
+import { encodeObject } from '@taintmgr/api-server';
 import { nodeFromJson } from '../../src/proto/convert.ts';
 import { objectFromProtobuf } from '../../src/proto/protobuf.ts';
 import { formatStarts } from '../../src/proto/taint-starts.ts';

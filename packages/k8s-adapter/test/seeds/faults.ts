@@ -1,4 +1,5 @@
-import type { ApiServer, Fault, FaultRule } from '@taintmgr/sim-cluster';
+import type { ApiServer } from '@taintmgr/api-server';
+import type { Fault, FaultRule } from '@taintmgr/sim-cluster';
 import type { Draw } from './draw.ts';
 import type { Network } from './network.ts';
 

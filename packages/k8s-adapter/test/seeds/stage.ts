@@ -1,3 +1,4 @@
+import type { ApiServer } from '@taintmgr/api-server';
 import type { EvictionPause } from '@taintmgr/core/policy';
 import type {
   ApiHistory,
@@ -7,7 +8,7 @@ import type {
   TakeoverCheckers,
   Violation,
 } from '@taintmgr/oracle';
-import { ApiError, type ApiServer, type Exchange, type VirtualClock } from '@taintmgr/sim-cluster';
+import { ApiError, type Exchange, type VirtualClock } from '@taintmgr/sim-cluster';
 import type { Notice } from '../../src/controller/engine-loop.ts';
 import { MachineClock } from '../world/machine-clock.ts';
 import { Agent } from './agent.ts';

@@ -1,3 +1,4 @@
+import { type ApiServer, ServedCluster, type ServedClusterOptions } from '@taintmgr/api-server';
 import {
   Checkers,
   LifecycleCheckers,
@@ -6,13 +7,7 @@ import {
   TakeoverCheckers,
   type Violation,
 } from '@taintmgr/oracle';
-import {
-  type ApiServer,
-  Cluster,
-  type ClusterOptions,
-  namespace,
-  VirtualClock,
-} from '@taintmgr/sim-cluster';
+import { namespace, VirtualClock } from '@taintmgr/sim-cluster';
 import type { Controller } from './controller.ts';
 import { Drains } from './drain-script.ts';
 import { Draw } from './draw.ts';
@@ -33,7 +28,7 @@ const lullMs = 100_000;
 
 /** A cluster, controllers and everything that may happen to them, all drawn from one seed. */
 export class Story {
-  readonly cluster: Cluster;
+  readonly cluster: ServedCluster;
   readonly stage: Stage;
   readonly cast: Cast;
   /** The names of all machines, whether they have a Node or not. */
@@ -62,7 +57,7 @@ export class Story {
       Array.from({ length: topology.nodesPerZone }, (_, index) => `${zone}-${index + 1}`),
     );
     const clock = new VirtualClock(start);
-    this.cluster = new Cluster({ clock, seed, topology, ...this.#watchOverNodes() });
+    this.cluster = new ServedCluster({ clock, seed, topology, ...this.#watchOverNodes() });
     const { cluster, cast } = this;
     const { api } = cluster;
     this.drains = new Drains(api, clock);
@@ -190,7 +185,7 @@ export class Story {
   }
 
   /** Somebody has to taint nodes that are lost: the controller, or a stand-in for one. */
-  #watchOverNodes(): Partial<ClusterOptions> {
+  #watchOverNodes(): Partial<ServedClusterOptions> {
     return this.cast.lifecycle || this.cast.takeover
       ? { without: ['nodeLifecycleStandIn'] }
       : { nodeMonitorGraceMs: 40_000 };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { ServedCluster } from '@taintmgr/api-server';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
-import { Cluster, VirtualClock } from '@taintmgr/sim-cluster';
+import { VirtualClock } from '@taintmgr/sim-cluster';
 import { takeoverCollection, takeoverManifests } from '../../src/takeover/manifests.ts';
 
 export const us = 'system:serviceaccount:taintmgr-system:taintmgr-controller';
@@ -43,7 +44,7 @@ export interface Mark {
 /** A cluster that has the policies, and two namespaces: `in` is opted in, `out` is not. */
 export class VetoWorld {
   readonly clock: VirtualClock = new VirtualClock(start);
-  cluster: Cluster = new Cluster({ clock: this.clock, seed: 1 });
+  cluster: ServedCluster = new ServedCluster({ clock: this.clock, seed: 1 });
 
   constructor() {
     const { cluster } = this;
@@ -74,7 +75,11 @@ export class VetoWorld {
     const { api } = this.cluster;
     const stored = kinds.flatMap((kind) => api.list(kind));
     this.cluster.stop();
-    this.cluster = new Cluster({ clock: this.clock, seed: 2, snapshot: structuredClone(stored) });
+    this.cluster = new ServedCluster({
+      clock: this.clock,
+      seed: 2,
+      snapshot: structuredClone(stored),
+    });
     this.cluster.start();
   }
 

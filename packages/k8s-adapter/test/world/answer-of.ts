@@ -1,6 +1,6 @@
 // The answer of a simulated API server to one request, at once.
 import assert from 'node:assert/strict';
-import type { ApiServer } from '@taintmgr/sim-cluster';
+import type { ApiServer } from '@taintmgr/api-server';
 import type { Answer } from '../../src/proto/answer.ts';
 import type { ApiRequest } from '../../src/proto/api-request.ts';
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { ApiServer, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
+import { ApiServer } from '@taintmgr/api-server';
+import { seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import { Election } from '../../src/controller/election/election.ts';
 import type { ElectionInput } from '../../src/controller/election/election-options.ts';
 import type { ApiRequest } from '../../src/proto/api-request.ts';

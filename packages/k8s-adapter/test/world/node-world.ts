@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict';
+import { ServedCluster } from '@taintmgr/api-server';
 import { type Config, createEngine, type Engine } from '@taintmgr/core';
 import { LifecycleCheckers, type LifecycleTerms, lifecycleDefaults } from '@taintmgr/oracle';
-import {
-  Cluster,
-  type KubeObject,
-  namespace,
-  pod,
-  seededRandom,
-  VirtualClock,
-} from '@taintmgr/sim-cluster';
+import { type KubeObject, namespace, pod, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import { Loop, type Notice } from '../../src/controller/engine-loop.ts';
 import { type Exchange, VirtualDriver } from '../../src/driver/virtual.ts';
 
@@ -34,7 +28,7 @@ const start = Date.parse('2026-01-01T00:00:00Z');
  * a judge who knows nothing of it.
  */
 export class NodeWorld {
-  readonly cluster: Cluster;
+  readonly cluster: ServedCluster;
   readonly engine: Engine;
   readonly checkers: LifecycleCheckers;
   readonly writes: Write[] = [];
@@ -44,7 +38,7 @@ export class NodeWorld {
 
   constructor({ zones, engine = {}, terms = {} }: NodeWorldOptions) {
     const none = { region: 'r', zones: [], nodesPerZone: 0, workloads: [], budgets: [] };
-    this.cluster = new Cluster({
+    this.cluster = new ServedCluster({
       clock: this.#clock,
       seed: 5,
       topology: none,

@@ -1,13 +1,7 @@
+import { ApiServer, installDefinitions } from '@taintmgr/api-server';
 import { createEngine, describeReason } from '@taintmgr/core';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
-import {
-  ApiError,
-  ApiServer,
-  installDefinitions,
-  node,
-  pod,
-  VirtualClock,
-} from '@taintmgr/sim-cluster';
+import { ApiError, node, pod, VirtualClock } from '@taintmgr/sim-cluster';
 import { Loop, type LoopOptions, type Notice } from '../../src/controller/engine-loop.ts';
 import { VirtualDriver } from '../../src/driver/virtual.ts';
 import { Draw } from '../seeds/draw.ts';

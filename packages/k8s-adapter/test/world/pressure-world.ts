@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { ServedCluster } from '@taintmgr/api-server';
 import { type Config, createEngine } from '@taintmgr/core';
 import {
   createPressureMachine,
@@ -8,7 +9,6 @@ import {
 } from '@taintmgr/core/pressure';
 import type { Instant } from '@taintmgr/core/time';
 import {
-  Cluster,
   type KubeObject,
   type NodeDescription,
   namespace,
@@ -59,7 +59,7 @@ const sliceMs = 100;
 
 /** A simulated cluster whose nodes run out of things, and the agent, on a clock that jumps. */
 export class PressureWorld {
-  readonly cluster: Cluster;
+  readonly cluster: ServedCluster;
   machine: PressureMachine;
   loop: PressureLoop;
   readonly notices: PressureNotice[] = [];
@@ -75,7 +75,7 @@ export class PressureWorld {
     const { nodes, engine, podStopMs = [500, 600] } = options;
     this.#options = options;
     const none = { region: 'r', zones: [], nodesPerZone: 0, workloads: [], budgets: [] };
-    this.cluster = new Cluster({
+    this.cluster = new ServedCluster({
       clock: this.#clock,
       seed: 5,
       topology: none,

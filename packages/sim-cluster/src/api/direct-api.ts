@@ -1,6 +1,6 @@
-import type { Writer } from '../admission/request.ts';
 import { type Resource, storageOf } from '../resources/resource.ts';
 import type { ClusterApi } from '../store/cluster-api.ts';
+import type { Writer } from '../write/admission.ts';
 import type { Backend } from '../write/backend.ts';
 import { bindPod } from '../write/binding.ts';
 import type { BriefWrites } from '../write/brief.ts';

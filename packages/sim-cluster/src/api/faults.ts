@@ -1,7 +1,8 @@
+import type { Talk } from '../handlers/front.ts';
 import type { RequestInfo } from '../handlers/request.ts';
 import type { Random } from '../kernel/prng.ts';
 import { ApiError, conflict, expired, serverError } from '../objects/errors.ts';
-import { type Answer, errorReply, jsonWatch, protobufWatch, textReply } from '../wire/answer.ts';
+import { type Answer, textReply, type WatchFormat } from '../wire/answer.ts';
 
 /**
  * Faults that can be switched on: what goes wrong with requests and watches.
@@ -127,31 +128,26 @@ function matches(rule: FaultRule, info: RequestInfo): boolean {
 }
 
 /** The answer of an `answer` fault. */
-export function faultAnswer(
-  code: 409 | 410 | 429 | 500,
-  info: RequestInfo,
-  inProtobuf: boolean,
-): Answer {
+export function faultAnswer(code: 409 | 410 | 429 | 500, info: RequestInfo, talk: Talk): Answer {
   const { group = '', plural = '', name = '' } = info.resource ?? {};
   switch (code) {
     case 409:
-      return errorReply(conflict({ group, plural }, name), inProtobuf);
+      return talk.refuse(conflict({ group, plural }, name));
     case 410:
       return info.verb === 'watch'
-        ? expiredStream(inProtobuf)
-        : errorReply(expired(listExpiredMessage), inProtobuf);
+        ? expiredStream(talk.watch)
+        : talk.refuse(expired(listExpiredMessage));
     case 429:
       return textReply(429, 'Too many requests, please try again later.\n', { 'retry-after': '1' });
     case 500:
-      return errorReply(serverError('Internal error occurred: injected fault'), inProtobuf);
+      return talk.refuse(serverError('Internal error occurred: injected fault'));
   }
 }
 
 const listExpiredMessage = 'The resourceVersion for the provided list is too old.';
 
 /** A watch learns of expiry within its stream, never by the HTTP status. */
-function expiredStream(inProtobuf: boolean): Answer {
-  const format = inProtobuf ? protobufWatch : jsonWatch;
+function expiredStream(format: WatchFormat): Answer {
   const { status } = new ApiError(410, 'Expired', 'too old resource version');
   return {
     kind: 'stream',

@@ -1,5 +1,4 @@
-import { Unanswered, WebhookAnswers } from '../admission/webhooks/answers.ts';
-import { bodyText, mediaType } from '../handlers/body.ts';
+import type { Talk } from '../handlers/front.ts';
 import { type RequestInfo, readRequest } from '../handlers/request.ts';
 import type { ReportBug } from '../kernel/bug.ts';
 import type { Clock, Timer } from '../kernel/clock.ts';
@@ -11,33 +10,23 @@ import {
   type Asking,
   chunksOf,
   errorReply,
-  inYaml,
   type Reply,
   type Stream,
 } from '../wire/answer.ts';
 import type { ApiRequest, Exchange, ResponseSink } from '../wire/exchange.ts';
-import { prefersProtobuf, takesJson } from '../wire/negotiation.ts';
-import { prefersYaml } from '../wire/yaml.ts';
+import { Unanswered, WebhookAnswers } from '../write/webhook-answers.ts';
 import { type Fault, type Faults, faultAnswer } from './faults.ts';
 import { type RouterOptions, route } from './router.ts';
 
 /** Milliseconds that a request takes, by what it is; 0 for none. */
 export type ServiceTime = (request: Pick<RequestInfo, 'verb' | 'path' | 'resource'>) => number;
 
-/** Reads one YAML document; throws for what is none. */
-export type ParseYaml = (text: string) => unknown;
-
 export interface ServeOptions extends RouterOptions {
   readonly faults: Faults;
-  readonly parseYaml: ParseYaml | null;
   /** Null: a mistake of this package is thrown. */
   readonly reportBug: ReportBug | null;
   readonly serviceMs: ServiceTime | null;
-  /** Whether there are webhooks, so that a write may be worked out more than once. */
-  readonly hasWebhooks: () => boolean;
 }
-
-const yamlTypes: readonly string[] = ['application/yaml', 'application/apply-patch+yaml'];
 
 /** The exchange function of a server: routing, faults, and the life of streams. */
 export function serve(options: ServeOptions): Exchange {
@@ -64,6 +53,12 @@ function countingIds(): () => string {
   return () => `00000000-0000-4000-8000-${(++count).toString(16).padStart(12, '0')}`;
 }
 
+/** A request as its line and its form are understood. */
+interface Asked {
+  readonly info: RequestInfo;
+  readonly talk: Talk;
+}
+
 interface ConnectionOptions extends ServeOptions {
   readonly nextAuditId: () => string;
 }
@@ -82,9 +77,7 @@ class Connection {
   #repeats = 0;
   /** What the answer says of itself, whatever it is. */
   #common: Readonly<Record<string, string>> = {};
-  /** Whether refusals are in protobuf. */
-  #inProtobuf = false;
-  #inYaml = false;
+  #talk: Talk | null = null;
   /** What was asked, for whoever is told of mistakes. */
   #asked = '';
   #hasBegun = false;
@@ -116,29 +109,24 @@ class Connection {
       if (!reportBug) throw error;
       reportBug(error, this.#asked);
       if (this.#hasBegun) this.#break('reset');
-      else this.#reply(errorReply(internalError(messageOf(error)), this.#inProtobuf));
+      else this.#reply(this.#refusal(internalError(messageOf(error))));
     }
   }
 
   #begin(request: ApiRequest): void {
     const info = readRequest(request);
-    const { headers } = request;
-    this.#inProtobuf = prefersProtobuf(headers) && (this.#options.protobuf || !takesJson(headers));
+    const { front, faults, serviceMs } = this.#options;
+    const talk = front.formats.talk(request, info);
+    this.#talk = talk;
     this.#common = { 'audit-id': request.headers['audit-id'] || this.#options.nextAuditId() };
-    this.#inYaml = prefersYaml(headers) && /^\/apis?(\/|$)/.test(info.path);
-    // A watch has no YAML.
-    const isPlain = this.#inYaml && info.verb !== 'watch';
-    const asked = isPlain
-      ? { ...request, headers: { ...headers, accept: 'application/json' } }
-      : request;
-    const work = this.#worker(asked, info);
+    const work = this.#worker(talk.request, info);
     const carryOut = (): Answer => this.#attempt(work);
-    const fault = this.#options.faults.strike(info);
+    const fault = faults.strike(info);
     const serve = (): void => {
       if (!fault) this.#deliver(carryOut());
-      else this.#suffer(fault, info, carryOut);
+      else this.#suffer(fault, { info, talk }, carryOut);
     };
-    const ms = this.#options.serviceMs?.(info) ?? 0;
+    const ms = serviceMs?.(info) ?? 0;
     if (ms > 0) this.#after(ms, serve);
     else serve();
   }
@@ -146,28 +134,21 @@ class Connection {
   /** What works the request out: anew each time it is called, with the same uids and names. */
   #worker(request: ApiRequest, info: RequestInfo): () => Answer {
     const answers = new WebhookAnswers();
-    const { backend, hasWebhooks } = this.#options;
-    const draws: (() => Random) | null = hasWebhooks() ? replaying(backend.random) : null;
+    const { backend, front } = this.#options;
+    const draws: (() => Random) | null = front.asksOthers() ? replaying(backend.random) : null;
     return () => {
       const options = draws
         ? { ...this.#options, backend: { ...backend, random: draws() } }
         : this.#options;
-      return route(options, this.#inJson(request), info, answers);
+      return route(options, request, info, answers);
     };
   }
 
-  /** With a body of YAML in JSON; what is no YAML is left for those who say why. */
-  #inJson(request: ApiRequest): ApiRequest {
-    const { parseYaml } = this.#options;
-    if (!parseYaml || !yamlTypes.includes(mediaType(request))) return request;
-    try {
-      return { ...request, body: JSON.stringify(parseYaml(bodyText(request))) };
-    } catch {
-      return request;
-    }
+  #refusal(error: ApiError): Reply {
+    return this.#talk?.refuse(error) ?? errorReply(error);
   }
 
-  #suffer(fault: Fault, info: RequestInfo, carryOut: () => Answer): void {
+  #suffer(fault: Fault, { info, talk }: Asked, carryOut: () => Answer): void {
     switch (fault.kind) {
       case 'refuse':
         this.#break('reset');
@@ -179,12 +160,12 @@ class Connection {
         this.#after(fault.ms, () => this.#deliver(carryOut()));
         break;
       case 'answer':
-        this.#deliver(faultAnswer(fault.code, info, this.#inProtobuf));
+        this.#deliver(faultAnswer(fault.code, info, talk));
         break;
       case 'deny': {
         const { webhook, code, message, afterMs = 0 } = fault;
         const denied = deniedByWebhook(webhook, { code, message });
-        const deliver = (): void => this.#deliver(errorReply(denied, this.#inProtobuf));
+        const deliver = (): void => this.#deliver(talk.refuse(denied));
         if (afterMs > 0) this.#after(afterMs, deliver);
         else deliver();
         break;
@@ -228,7 +209,7 @@ class Connection {
       return answer();
     } catch (error) {
       if (error instanceof Unanswered) return { kind: 'asking', ask: error.ask, answer };
-      if (error instanceof ApiError) return errorReply(error, this.#inProtobuf);
+      if (error instanceof ApiError) return this.#refusal(error);
       throw error;
     }
   }
@@ -252,7 +233,7 @@ class Connection {
 
   #reply(json: Reply): void {
     if (this.#isMute) return;
-    const reply = this.#inYaml ? inYaml(json) : json;
+    const reply = this.#talk?.reply(json) ?? json;
     this.#head(reply.status, reply.headers);
     if (reply.value && this.#sink.value) this.#sink.value(reply.value);
     else this.#body(reply);

@@ -2,12 +2,12 @@
 import { badRequest, invalid, noProtobufKind, unsupportedMediaType } from '../objects/errors.ts';
 import { depthMax, int64Max, isObject } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
-import { decodeProtobuf } from '../protobuf/decode.ts';
 import type { CustomKind } from '../resources/resource.ts';
 import type { Struct } from '../schema/types.ts';
 import { invalidValue } from '../validation/causes.ts';
 import type { ApiRequest } from '../wire/exchange.ts';
 import { cannotBeHandled, decodeAs, membersRead } from '../write/canonical.ts';
+import type { Call } from './front.ts';
 import { repeatedMembers } from './repeated-members.ts';
 
 /** A kind that can be the body of a request. */
@@ -41,13 +41,13 @@ export function bodyText(request: ApiRequest): string {
  * Reads the body as JSON, whatever carries it: JSON, YAML that is JSON, or protobuf of the few
  * kinds kubectl sends so. Throws ApiError 415, and what `refuse` makes of a parse error.
  */
-export function readJson(request: ApiRequest, refuse: (parseError: string) => Error): Json {
+export function readJson({ request, formats }: Call, refuse: (parseError: string) => Error): Json {
   const type = mediaType(request);
   if (type === 'application/vnd.kubernetes.protobuf') {
     const { body } = request;
     const bytes =
       typeof body === 'string' ? Buffer.from(body, 'latin1') : (body ?? new Uint8Array());
-    const decoded = decodeProtobuf(bytes);
+    const decoded = formats.decode(bytes);
     if (decoded === null) throw noProtobufKind();
     return decoded;
   }
@@ -122,13 +122,10 @@ function goMessage(text: string, message: string): string {
  * Reads the body as an object of the kind; 400 for another kind, unknown fields per query. What it has
  * in common with `previous`, a stored object whose form nobody looks at, is not read again.
  */
-export function readObject(
-  request: ApiRequest,
-  query: URLSearchParams,
-  kind: BodyKind,
-  previous: KubeObject | null = null,
-): Body {
-  const value = readJson(request, (parseError) => {
+export function readObject(call: Call, kind: BodyKind, previous: KubeObject | null = null): Body {
+  const { request, info } = call;
+  const { query } = info;
+  const value = readJson(call, (parseError) => {
     return badRequest(
       `the object provided is unrecognized (must be of type ${kind.kind}): couldn't get version/kind; json parse error: ${parseError} (${summary(bodyText(request))})`,
     );

@@ -1,62 +1,27 @@
-import type { Writer } from '../admission/request.ts';
-import type { Authenticator } from '../auth/authenticator.ts';
 import { ApiError, type Cause, futureResourceVersion, invalid } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
-import { hasProtobuf, isOftenRead } from '../protobuf/encode.ts';
-import type { Resource } from '../resources/resource.ts';
-import { apiVersionOf } from '../resources/resources.ts';
-import { forbiddenValue, invalidValue, notSupported, required } from '../validation/causes.ts';
+import { forbiddenValue, invalidValue, notSupported } from '../validation/causes.ts';
 import type { Answer } from '../wire/answer.ts';
-import { jsonReply, protobufReply } from '../wire/answer.ts';
-import { negotiate, protobufForm, type Representation, takesJson } from '../wire/negotiation.ts';
-import { type Backend, type Target, unknownManager } from '../write/backend.ts';
-import type { DialNode } from './node-proxy.ts';
+import { jsonReply } from '../wire/answer.ts';
+import { negotiate, type Representation } from '../wire/negotiation.ts';
+import type { Writer } from '../write/admission.ts';
+import { type Target, unknownManager } from '../write/backend.ts';
+import type { Call, ResourceCall } from './front.ts';
 import { Presenter } from './representation.ts';
-import type { Call, ResourcePath } from './request.ts';
-import type { Watchers } from './watchers.ts';
-
-/** What a handler is given: a request whose resource is known and allowed. */
-export interface ResourceCall extends Call {
-  readonly backend: Backend;
-  readonly resource: Resource;
-  readonly path: ResourcePath;
-  readonly dialNode: DialNode;
-  readonly watchers: Watchers;
-  readonly authenticator: Authenticator;
-  /** Whether the server answers in protobuf where it is asked to. */
-  readonly protobuf: boolean;
-}
 
 /** The object a request names. */
 export function targetOf({ path }: ResourceCall): Target {
   return { namespace: path.namespace, name: path.name };
 }
 
-/** Whether the answer is to be in protobuf: where the server prefers it, or the client has no choice. */
-export function inProtobuf(call: ResourceCall): boolean {
-  return protobufFormOf(call) !== null;
-}
-
-function protobufFormOf({
-  protobuf,
-  request,
-  resource,
-}: ResourceCall): Representation['form'] | null {
-  const form = protobufForm(request.headers);
-  if (takesJson(request.headers)) return protobuf && isOftenRead(resource.kind) ? form : null;
-  const isKnown = form !== 'object' || hasProtobuf(apiVersionOf(resource), resource.kind);
-  return isKnown ? form : null;
-}
-
 /** How the client wants objects; 406 when it cannot be served. */
 export function presenterOf(call: ResourceCall): Presenter {
-  const { info, request, resource, backend } = call;
-  const form = protobufFormOf(call);
+  const { info, request, formats } = call;
+  const form = formats.binary(call)?.form;
   const representation: Representation = form
     ? { form, pretty: false }
     : negotiate(request.headers, info.query.get('pretty'));
-  const include = info.query.get('includeObject') ?? '';
-  return new Presenter(resource, representation, include, () => backend.clock.now());
+  return new Presenter(call, representation);
 }
 
 /** One stored object as the client wants it. */
@@ -67,7 +32,8 @@ export function objectReply(
   warnings: readonly string[] = [],
 ): Answer {
   const object = presenterOf(call).object(stored);
-  if (inProtobuf(call)) return protobufReply(status, object, warnings);
+  const binary = call.formats.binary(call);
+  if (binary) return binary.reply(status, object, warnings);
   const { pretty } = negotiate(call.request.headers, call.info.query.get('pretty'));
   return jsonReply(status, object, pretty, warnings);
 }
@@ -105,7 +71,7 @@ function managerCauses(manager: string): readonly Cause[] {
 }
 
 /** 422 on the options of a request. */
-function invalidOptions(kind: string, causes: readonly Cause[]): Error {
+export function invalidOptions(kind: string, causes: readonly Cause[]): Error {
   return invalid({ group: 'meta.k8s.io', kind }, '', causes);
 }
 
@@ -134,13 +100,6 @@ export function writerOf({ user, answers, info }: Call, warnings: string[]): Wri
 export function managerOf({ info, request }: Call): string {
   const given = info.query.get('fieldManager') ?? '';
   return given || (request.headers['user-agent'] ?? '').split('/')[0] || unknownManager;
-}
-
-/** The manager that server-side apply cannot do without. */
-export function requiredManager({ info }: Call): string {
-  const manager = info.query.get('fieldManager') ?? '';
-  if (manager) return manager;
-  throw invalidOptions('PatchOptions', [required('fieldManager', 'is required for apply patch')]);
 }
 
 /** Only server-side apply can be forced. */

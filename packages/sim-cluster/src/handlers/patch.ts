@@ -3,28 +3,22 @@
 import {
   ApiError,
   badRequest,
-  conflict,
   invalid,
   notFound,
   unsupportedCustomPatch,
   unsupportedPatchType,
 } from '../objects/errors.ts';
-import { entry, isList, isObject, type JsonObject } from '../objects/json.ts';
+import { entry, isList, isObject, sortedCopy } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
-import { applyConfiguration } from '../patch/apply.ts';
 import { goText } from '../patch/go-text.ts';
 import { applyJsonPatch } from '../patch/json-patch.ts';
-import { withManaged } from '../patch/managed-fields.ts';
 import { applyMergePatch } from '../patch/merge-patch.ts';
 import { applyStrategicPatch } from '../patch/strategic.ts';
 import { storageOf } from '../resources/resource.ts';
 import { apiVersionOf } from '../resources/resources.ts';
-import { sortedCopy } from '../structural/read.ts';
 import { invalidValue } from '../validation/causes.ts';
 import type { Answer } from '../wire/answer.ts';
-import { flag } from '../wire/list-options.ts';
 import { toView } from '../write/canonical.ts';
-import { createObject } from '../write/create.ts';
 import { replaceObject, type UpdateOptions } from '../write/update.ts';
 import {
   type Body,
@@ -39,14 +33,13 @@ import {
   managerOf,
   objectReply,
   presenterOf,
-  type ResourceCall,
   readDryRun,
   refuseForce,
-  requiredManager,
   targetOf,
   warned,
   writerOf,
 } from './context.ts';
+import type { ResourceCall } from './front.ts';
 
 type Patcher = (document: Json, patch: Json, call: ResourceCall) => Json;
 
@@ -60,12 +53,10 @@ const patchers: Readonly<Record<string, Patcher>> = {
 /** The content type of server-side apply. */
 export const applyType = 'application/apply-patch+yaml';
 
-/** PATCH of an object or its status, of all four kinds. */
+/** PATCH of an object or its status. */
 export function handlePatch(call: ResourceCall): Answer {
-  if (mediaType(call.request) !== applyType) return patchWith(readPatch(call), call);
-  const dryRun = readDryRun(call, 'PatchOptions');
-  presenterOf(call);
-  return apply(parsedPatch(call), call, dryRun);
+  if (mediaType(call.request) === applyType) return call.formats.apply(call);
+  return patchWith(readPatch(call), call);
 }
 
 /**
@@ -90,7 +81,7 @@ export function readPatch(call: ResourceCall): (document: KubeObject) => Body {
   };
 }
 
-function parsedPatch({ request }: ResourceCall): Json {
+export function parsedPatch({ request }: ResourceCall): Json {
   const parse = (): Json =>
     parseJson(bodyText(request), (parseError) => badRequest(`error decoding patch: ${parseError}`));
   return valueIn(request) ?? parse();
@@ -104,7 +95,11 @@ function asMap(patch: Json): Json {
   );
 }
 
-function updateOptions(call: ResourceCall, dryRun: boolean, warnings: string[]): UpdateOptions {
+export function updateOptions(
+  call: ResourceCall,
+  dryRun: boolean,
+  warnings: string[],
+): UpdateOptions {
   const subresource = call.path.subresource as '' | 'status' | 'approval';
   const writer = writerOf(call, warnings);
   return { dryRun, manager: managerOf(call), writer, subresource, patch: true };
@@ -175,65 +170,4 @@ function decodePatched(
     const cause = invalidValue('patch', shown(), reason);
     throw invalid({ group: '', kind: '' }, '', [cause]);
   }
-}
-
-function apply(configuration: Json, call: ResourceCall, dryRun: boolean): Answer {
-  const { backend, resource, info, path } = call;
-  const manager = requiredManager(call);
-  const given = checkConfiguration(configuration, call);
-  // No field validation lets an unknown field through an apply.
-  const query = new URLSearchParams({ fieldValidation: 'Strict' });
-  const { warnings } = decodeBody(given, query, resource);
-  const read: JsonObject = resource.custom?.read(given, false).value ?? given;
-  const { subresource } = path;
-  const storage = storageOf(resource);
-  const stored = backend.store.get(storage.storeKey, path.namespace, path.name);
-  const live = stored && resource.custom ? toView(resource, stored) : stored;
-  const { object, owners } = applyConfiguration(live, read, {
-    resource: resource.custom ? resource : storage,
-    manager,
-    subresource,
-    force: flag(info.query.get('force')) ?? false,
-    now: backend.clock.now(),
-  });
-  const { object: decoded } = decodeBody(object, new URLSearchParams(), resource);
-  const named = withManaged(decoded, owners);
-  if (!live) {
-    if (path.subresource) throw notFound(resource, path.name);
-    const { uid } = named.metadata;
-    if (uid) {
-      const text = `the provided object specified uid ${uid}, and no existing object was found`;
-      throw conflict(resource, path.name, `uid mismatch: ${text}`);
-    }
-    const options = { dryRun, owners, writer: writerOf(call, warnings) };
-    return objectReply(
-      call,
-      201,
-      createObject(backend, resource, named, path.namespace, options),
-      warnings,
-    );
-  }
-  const options = { ...updateOptions(call, dryRun, warnings), owners };
-  const written = replaceObject(backend, resource, targetOf(call), named, options);
-  return objectReply(call, 200, written.object, warnings);
-}
-
-/** What an applied configuration must and must not say. */
-function checkConfiguration(configuration: Json, { resource, path }: ResourceCall): JsonObject {
-  if (!isObject(configuration)) throw badRequest('invalid object type: /, Kind=');
-  const { kind, apiVersion } = configuration;
-  if (kind !== resource.kind || apiVersion !== apiVersionOf(resource)) {
-    const [group = '', version = ''] = String(apiVersion ?? '').includes('/')
-      ? String(apiVersion).split('/')
-      : ['', String(apiVersion ?? '')];
-    throw badRequest(`invalid object type: ${group}/${version}, Kind=${String(kind ?? '')}`);
-  }
-  const metadata = isObject(configuration.metadata) ? configuration.metadata : {};
-  if (metadata.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil');
-  if (metadata.name !== undefined && metadata.name !== path.name) {
-    throw badRequest(
-      `the name of the object (${String(metadata.name)}) does not match the name on the URL (${path.name})`,
-    );
-  }
-  return { ...configuration, metadata: { ...metadata, name: path.name } };
 }

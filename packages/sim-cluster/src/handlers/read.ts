@@ -2,18 +2,11 @@
 
 import { notFound } from '../objects/errors.ts';
 import { storageOf } from '../resources/resource.ts';
-import {
-  type Answer,
-  bodyReply,
-  jsonReply,
-  jsonWatch,
-  listChunks,
-  protobufReply,
-  protobufWatch,
-} from '../wire/answer.ts';
+import { type Answer, bodyReply, jsonReply, jsonWatch, listChunks } from '../wire/answer.ts';
 import { readListOptions, readResourceVersion } from '../wire/list-options.ts';
 import { negotiate } from '../wire/negotiation.ts';
-import { inProtobuf, objectReply, presenterOf, type ResourceCall, whenReached } from './context.ts';
+import { objectReply, presenterOf, whenReached } from './context.ts';
+import type { ResourceCall } from './front.ts';
 import { type Listed, listObjects } from './list.ts';
 import { Watch } from './watch.ts';
 
@@ -49,7 +42,8 @@ export function listReply(
   listed: Listed,
 ): Answer {
   const list = presenter.list(listed);
-  if (inProtobuf(call)) return protobufReply(200, list);
+  const binary = call.formats.binary(call);
+  if (binary) return binary.reply(200, list);
   const { pretty } = negotiate(call.request.headers, call.info.query.get('pretty'));
   return pretty ? jsonReply(200, list, true) : bodyReply(200, listChunks(list));
 }
@@ -60,7 +54,7 @@ export function handleWatch(call: ResourceCall): Answer {
   const options = readListOptions(info.query);
   const presenter = presenterOf(call);
   const watch = new Watch(backend, resource, path.namespace, options);
-  const format = inProtobuf(call) ? protobufWatch : jsonWatch;
+  const format = call.formats.binary(call)?.watch ?? jsonWatch;
   const isPlain = format === jsonWatch;
   // Garbage collectors follow the metadata of everything.
   const isWhole = path.namespace === '' && presenter.form === 'object';

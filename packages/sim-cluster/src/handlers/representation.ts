@@ -1,12 +1,11 @@
 // An object or list in the form the client asked for.
 import { badRequest, notAcceptable } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
-import type { Resource } from '../resources/resource.ts';
+import type { Printer, Resource } from '../resources/resource.ts';
 import { apiVersionOf } from '../resources/resources.ts';
-import type { Printer } from '../table/columns.ts';
-import { printerFor } from '../table/printers.ts';
 import type { Representation } from '../wire/negotiation.ts';
 import { decodeAs, toStored, toView } from '../write/canonical.ts';
+import type { ResourceCall } from './front.ts';
 import type { Listed } from './list.ts';
 
 /** An object of any form. */
@@ -32,17 +31,15 @@ export class Presenter {
   readonly #representation: Representation;
   readonly #include: string;
   readonly #now: () => number;
-  readonly #printer: Printer;
+  /** Null: no table is asked for. */
+  readonly #printer: Printer | null;
 
   /** Throws ApiError 400 for an unknown `includeObject`. */
-  constructor(
-    resource: Resource,
-    representation: Representation,
-    includeObject: string,
-    now: () => number,
-  ) {
+  constructor({ resource, formats, info, backend }: ResourceCall, representation: Representation) {
+    const isTable = representation.form === 'table';
+    const includeObject = info.query.get('includeObject') ?? '';
     const known = includeChoices.some((value) => value === includeObject);
-    if (representation.form === 'table' && !known) {
+    if (isTable && !known) {
       throw badRequest(
         `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(includeObject)}: must be 'Metadata', 'Object', 'None', or empty`,
       );
@@ -50,8 +47,8 @@ export class Presenter {
     this.#resource = resource;
     this.#representation = representation;
     this.#include = includeObject;
-    this.#now = now;
-    this.#printer = resource.printer ?? printerFor(resource.plural);
+    this.#now = () => backend.clock.now();
+    this.#printer = isTable ? formats.printerOf(resource) : null;
   }
 
   /** The form that the client asked for. */
@@ -131,7 +128,7 @@ export class Presenter {
     const object = read.value as KubeObject;
     switch (this.#representation.form) {
       case 'table': {
-        const cells = this.#printer.cells(toStored(this.#resource, object), this.#now());
+        const cells = this.#cells(toStored(this.#resource, object));
         // The mark of the end must reach even a client that wants no objects.
         const row = { cells, object: initialEventsEnd ? partial(object) : this.#included(object) };
         return this.#table({ resourceVersion }, [row], first);
@@ -146,8 +143,12 @@ export class Presenter {
   #row(stored: KubeObject, view: KubeObject): unknown {
     // The columns of a custom resource are those of the version that is asked for.
     const shown = this.#resource.custom ? view : stored;
-    const cells = this.#printer.cells(shown, this.#now());
+    const cells = this.#cells(shown);
     return { cells, object: this.#included(view) };
+  }
+
+  #cells(object: KubeObject): unknown {
+    return this.#printer?.cells(object, this.#now());
   }
 
   #included(view: KubeObject): unknown {
@@ -156,8 +157,7 @@ export class Presenter {
   }
 
   #table(metadata: unknown, rows: readonly unknown[], withColumns: boolean): Given {
-    const { columns } = this.#printer;
-    const columnDefinitions = withColumns ? columns : null;
+    const columnDefinitions = withColumns ? this.#printer?.columns : null;
     return { kind: 'Table', apiVersion: metaVersion, metadata, columnDefinitions, rows };
   }
 }

@@ -1,5 +1,3 @@
-import type { WebhookAnswers } from '../admission/webhooks/answers.ts';
-import type { User } from '../auth/authorizer.ts';
 import { entry } from '../objects/json.ts';
 import type { ApiRequest } from '../wire/exchange.ts';
 import { flag } from '../wire/list-options.ts';
@@ -25,15 +23,6 @@ export interface RequestInfo {
   readonly query: URLSearchParams;
   /** Null for a path that is no resource. */
   readonly resource: ResourcePath | null;
-}
-
-/** A request on its way to its handler. */
-export interface Call {
-  readonly request: ApiRequest;
-  readonly info: RequestInfo;
-  readonly user: User;
-  /** What webhooks have answered to it so far. */
-  readonly answers: WebhookAnswers;
 }
 
 /** Reads the request line. */

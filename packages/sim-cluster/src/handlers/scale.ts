@@ -1,25 +1,24 @@
 // Handles the scale subresource.
 import { invalid, notFound } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
-import { defineResource, type Resource, storageOf } from '../resources/resource.ts';
+import {
+  defineResource,
+  type Resource,
+  type ScaleAccess,
+  storageOf,
+} from '../resources/resource.ts';
 import { topLevel } from '../schema/metadata.ts';
 import { always, struct } from '../schema/types.ts';
+import { labelSelectorRequirements, labelSelectorText } from '../selectors/labels.ts';
 import { invalidValue } from '../validation/causes.ts';
 import type { Answer } from '../wire/answer.ts';
 import { judgeUpdate } from '../write/admit.ts';
 import { toView } from '../write/canonical.ts';
 import { replaceObject } from '../write/update.ts';
 import { readObject } from './body.ts';
-import {
-  managerOf,
-  objectReply,
-  type ResourceCall,
-  readDryRun,
-  targetOf,
-  writerOf,
-} from './context.ts';
+import { managerOf, objectReply, readDryRun, targetOf, writerOf } from './context.ts';
+import type { ResourceCall } from './front.ts';
 import { readPatch } from './patch.ts';
-import { customScale, type ScaleAccess, workloadScale } from './scale-access.ts';
 
 /** The kind in which every workload shows how many pods it wants. */
 const scaleKind: Resource = defineResource({
@@ -33,13 +32,27 @@ const scaleKind: Resource = defineResource({
   }),
 });
 
+const workloadScale: ScaleAccess = {
+  read: ({ spec, status }) => {
+    // That of a ReplicationController is a map of labels and nothing more.
+    const given = spec.selector?.matchLabels || spec.selector?.matchExpressions;
+    const selected = given ? spec.selector : { matchLabels: spec.selector ?? {} };
+    return {
+      wanted: spec.replicas ?? 0,
+      there: status?.replicas ?? 0,
+      selector: labelSelectorText(labelSelectorRequirements(selected) ?? []),
+    };
+  },
+  withReplicas: (object, replicas) => ({ ...object, spec: { ...object.spec, replicas } }),
+};
+
 function accessTo({ custom }: Resource): ScaleAccess {
-  return custom?.scale ? customScale(custom.scale) : workloadScale;
+  return custom?.scale ?? workloadScale;
 }
 
 /** GET, PUT and PATCH of RESOURCE/NAME/scale. */
 export function handleScale(call: ResourceCall): Answer {
-  const { info, request, resource, path } = call;
+  const { info, resource, path } = call;
   const { storeKey } = storageOf(resource);
   const stored = call.backend.store.get(storeKey, path.namespace, path.name);
   if (!stored) throw notFound(resource, path.name);
@@ -47,7 +60,7 @@ export function handleScale(call: ResourceCall): Answer {
   const scale = scaleOf(resource, shown);
   switch (info.verb) {
     case 'update':
-      return write(call, shown, readObject(request, info.query, scaleKind).object);
+      return write(call, shown, readObject(call, scaleKind).object);
     case 'patch':
       return write(call, shown, readPatch({ ...call, resource: scaleKind })(scale).object);
     default:

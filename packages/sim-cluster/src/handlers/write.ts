@@ -17,22 +17,22 @@ import {
   managerOf,
   objectReply,
   presenterOf,
-  type ResourceCall,
   readDryRun,
   targetOf,
   warned,
   writerOf,
 } from './context.ts';
+import type { ResourceCall } from './front.ts';
 import { listObjects } from './list.ts';
 import { proxyToNode } from './node-proxy.ts';
 import { listReply } from './read.ts';
 
 /** POST to a collection. */
 export function handleCreate(call: ResourceCall): Answer {
-  const { backend, resource, path, info, request } = call;
+  const { backend, resource, path } = call;
   const dryRun = readDryRun(call, 'CreateOptions');
   presenterOf(call);
-  const { object, warnings } = readObject(request, info.query, resource);
+  const { object, warnings } = readObject(call, resource);
   const options = { dryRun, manager: managerOf(call), writer: writerOf(call, warnings) };
   const stored = warned(warnings, () =>
     createObject(backend, resource, object, path.namespace, options),
@@ -42,11 +42,11 @@ export function handleCreate(call: ResourceCall): Answer {
 
 /** PUT of an object, its status or (namespaces) its finalizers. */
 export function handleUpdate(call: ResourceCall): Answer {
-  const { backend, resource, info, request } = call;
+  const { backend, resource } = call;
   const dryRun = readDryRun(call, 'UpdateOptions');
   presenterOf(call);
   const previous = backend.isBrief ? storedIn(call) : null;
-  const { object, warnings } = readObject(request, info.query, resource, previous);
+  const { object, warnings } = readObject(call, resource, previous);
   const options: UpdateOptions = {
     dryRun,
     manager: managerOf(call),
@@ -101,9 +101,11 @@ export function handleDeleteCollection(call: ResourceCall): Answer {
 }
 
 /** DeleteOptions from the body if there is one, else from the query. */
-function readDeleteOptions({ request, info: { query } }: ResourceCall): DeleteRequest {
+function readDeleteOptions(call: ResourceCall): DeleteRequest {
+  const { request, info } = call;
+  const { query } = info;
   if (request.body !== null && request.body.length > 0) {
-    const body = readJson(request, (parseError) =>
+    const body = readJson(call, (parseError) =>
       badRequest(`couldn't get version/kind; json parse error: ${parseError}`),
     );
     return checkDeleteOptions(body);
@@ -147,7 +149,7 @@ const deleteOptions: BodyKind = {
 
 /** POST pods/NAME/eviction. */
 export function handleEviction(call: ResourceCall): Answer {
-  const { object, warnings } = readObject(call.request, call.info.query, eviction);
+  const { object, warnings } = readObject(call, eviction);
   const dryRun = call.info.query.getAll('dryRun').filter((value) => value !== '');
   const writer = writerOf(call, warnings);
   const asked = { ...object, kind: 'Eviction', apiVersion: 'policy/v1' };
@@ -158,7 +160,7 @@ export function handleEviction(call: ResourceCall): Answer {
 /** POST pods/NAME/binding. */
 export function handleBinding(call: ResourceCall): Answer {
   const dryRun = readDryRun(call, 'CreateOptions');
-  const { object, warnings } = readObject(call.request, call.info.query, binding);
+  const { object, warnings } = readObject(call, binding);
   const asked = { ...object, kind: 'Binding', apiVersion: 'v1' };
   const target = targetOf(call);
   checkSubresourceName(target, asked);

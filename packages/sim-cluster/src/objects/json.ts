@@ -145,3 +145,13 @@ export function isShallow(value: unknown, depthLeft: number = depthMax): boolean
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return true;
   return depthLeft > 0 && Object.values(value).every((member) => isShallow(member, depthLeft - 1));
 }
+
+/** A copy with the members of all its objects sorted. */
+export function sortedCopy(value: Json): Json {
+  if (isList(value)) return value.map(sortedCopy);
+  if (!isObject(value)) return value;
+  const result: JsonObject = {};
+  for (const name of Object.keys(value).sort())
+    setOwn(result, name, sortedCopy(value[name] ?? null));
+  return result;
+}

@@ -2,8 +2,6 @@ import type { Cause } from '../objects/errors.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import type { Decoded } from '../schema/decode.ts';
 import type { Struct } from '../schema/types.ts';
-import type { ScalePaths } from '../structural/definition.ts';
-import type { Printer } from '../table/columns.ts';
 import { validateMetadata } from '../validation/metadata.ts';
 import type { FieldLabels } from './field-labels.ts';
 
@@ -15,6 +13,33 @@ export interface Subresource {
   readonly kind?: { readonly group?: string; readonly version?: string; readonly kind: string };
 }
 
+/** A column of a table. */
+export interface Column {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  readonly format: string;
+  readonly description: string;
+  /** 0 is always shown, 1 with `-o wide`. */
+  readonly priority: number;
+}
+
+/** How a kind is printed: its columns and the cells of one object at a time `now`. */
+export interface Printer {
+  readonly columns: readonly Column[];
+  readonly cells: (object: KubeObject, now: number) => readonly Json[];
+}
+
+/** Where objects say how many pods they want and have. */
+export interface ScaleAccess {
+  read(object: KubeObject): {
+    readonly wanted: number;
+    readonly there: number;
+    /** As text; '' for none. */
+    readonly selector: string;
+  };
+  withReplicas(object: KubeObject, replicas: number): KubeObject;
+}
+
 /** What sets the kinds that were defined in a cluster apart from those of every cluster. */
 export interface CustomKind {
   /** Reads JSON as the kind, with the defaults of fields that are not there or without. */
@@ -24,7 +49,7 @@ export interface CustomKind {
   /** The schema as OpenAPI documents show it. */
   readonly openApi: { readonly [key: string]: Json };
   /** Where its scale is; null: it has none. */
-  readonly scale: ScalePaths | null;
+  readonly scale: ScaleAccess | null;
 }
 
 /** What a validation may look at beside the object. */
@@ -80,6 +105,8 @@ export interface Resource {
   ) => KubeObject;
   /** The defaults of the API alone, where `derive` adds more to an object than those; else null. */
   readonly defaults: ((object: KubeObject) => KubeObject) | null;
+  /** What an object is stored as that was loaded; null: as it is. */
+  readonly load: ((object: KubeObject, now: number) => KubeObject) | null;
   /** What else a deletion does to an object that it does not remove at once; null for nothing. */
   readonly markDeleted:
     | ((marked: KubeObject, previous: KubeObject, now: number) => KubeObject)
@@ -155,6 +182,7 @@ export function defineResource(given: ResourceGiven): Resource {
     admit: (object) => object,
     derive: (object) => object,
     defaults: null,
+    load: null,
     markDeleted: null,
     validate: (object) => validateMetadata(object),
     validateUpdate: () => [],

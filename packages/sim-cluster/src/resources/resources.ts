@@ -31,8 +31,6 @@ import {
   validateRoleBindingUpdate,
 } from '../validation/rbac.ts';
 import { validateWorkload, validateWorkloadUpdate } from '../validation/workload.ts';
-import { admissionResources } from './admission.ts';
-import { definitionResource } from './definitions.ts';
 import { newEventView, storedEvent } from './event-view.ts';
 import { coreEventFields, newEventFields, podFields } from './field-labels.ts';
 import { networkResources } from './network.ts';
@@ -213,7 +211,7 @@ const coreResources: readonly Resource[] = [
   }),
 ];
 
-/** THE table of what every server serves; routing, discovery, storage rules and selectors all read it. */
+/** THE table of what every cluster has; routing, discovery, storage rules and selectors all read it. */
 export const resources: readonly Resource[] = [
   ...coreResources,
   ...networkResources,
@@ -262,12 +260,10 @@ export const resources: readonly Resource[] = [
     createOnUpdate: true,
     validate: rules.validateLease,
   }),
-  definitionResource,
   rbacResource(rbac.clusterRoleBinding, false),
   rbacResource(rbac.clusterRole, false),
   rbacResource(rbac.roleBinding, true),
   rbacResource(rbac.role, true),
-  ...admissionResources,
   ...storedOnlyResources,
 ];
 

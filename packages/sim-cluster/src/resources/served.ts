@@ -2,15 +2,28 @@
 import type { Resource } from './resource.ts';
 import { apiVersionOf, resources } from './resources.ts';
 
+const none: readonly Resource[] = [];
+
 /** The resources of one server. They are looked up, never kept: definitions come and go. */
 export class ServedResources {
+  readonly #always: readonly Resource[];
   readonly #defined = new Map<string, readonly Resource[]>();
   readonly #listeners = new Set<(storeKey: string) => void>();
-  #all: readonly Resource[] = resources;
-  #byPath = always.byPath;
-  #byKind = always.byKind;
-  #byStoreKey = always.byStoreKey;
+  #all: readonly Resource[];
+  #byPath: Index;
+  #byKind: Index;
+  #byStoreKey: Index;
   #revision = 0;
+
+  /** Serves the kinds of every cluster, and these. */
+  constructor(kinds: readonly Resource[] = none) {
+    const { all, byPath, byKind, byStoreKey } = tablesWith(kinds);
+    this.#always = all;
+    this.#all = all;
+    this.#byPath = byPath;
+    this.#byKind = byKind;
+    this.#byStoreKey = byStoreKey;
+  }
 
   /** All of them, those of every server first. */
   get all(): readonly Resource[] {
@@ -43,7 +56,7 @@ export class ServedResources {
   define(storeKey: string, versions: readonly Resource[]): void {
     if (versions.length > 0) this.#defined.set(storeKey, versions);
     else this.#defined.delete(storeKey);
-    this.#all = [...resources, ...[...this.#defined.values()].flat()];
+    this.#all = [...this.#always, ...[...this.#defined.values()].flat()];
     this.#byPath = byPath(this.#all);
     this.#byKind = byKind(this.#all);
     this.#byStoreKey = byStoreKey(this.#all);
@@ -75,9 +88,21 @@ function byStoreKey(entries: readonly Resource[]): Index {
   return new Map(stored.map((entry) => [entry.storeKey, entry]));
 }
 
-/** Those of every server, which are found without looking twice. */
-const always = {
-  byPath: byPath(resources),
-  byKind: byKind(resources),
-  byStoreKey: byStoreKey(resources),
-} as const;
+interface Tables {
+  readonly all: readonly Resource[];
+  readonly byPath: Index;
+  readonly byKind: Index;
+  readonly byStoreKey: Index;
+}
+
+const tables = new WeakMap<readonly Resource[], Tables>();
+
+/** Those of every server with the same kinds, which are found without looking twice. */
+function tablesWith(kinds: readonly Resource[]): Tables {
+  const known = tables.get(kinds);
+  if (known) return known;
+  const all = [...resources, ...kinds];
+  const made = { all, byPath: byPath(all), byKind: byKind(all), byStoreKey: byStoreKey(all) };
+  tables.set(kinds, made);
+  return made;
+}

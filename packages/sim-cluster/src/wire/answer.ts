@@ -2,8 +2,6 @@ import { AccessError, type ApiError, type Status } from '../objects/errors.ts';
 import { jsonOf } from '../objects/json.ts';
 import { keptText } from '../objects/kept-text.ts';
 import { lastWritten } from '../objects/last-written.ts';
-import { encodeFrame, encodeObject, protobufType } from '../protobuf/encode.ts';
-import { yamlText, yamlType } from './yaml.ts';
 
 /** What a handler answers, and how that becomes a response. */
 export type Answer = Reply | Stream | Later | Asking;
@@ -135,17 +133,6 @@ export function textReply(
   };
 }
 
-/** A response in protobuf; each warning becomes a Warning header entry. */
-export function protobufReply(
-  status: number,
-  object: Readonly<Record<string, unknown>>,
-  warnings: readonly string[] = [],
-): Reply {
-  const reply = bodyReply(status, '', warnings);
-  const headers = { ...reply.headers, 'content-type': protobufType };
-  return { ...reply, headers, body: [encodeObject(object)] };
-}
-
 /** How a watch is written: its head, and one event of it. */
 export interface WatchFormat {
   readonly headers: Readonly<Record<string, string>>;
@@ -158,23 +145,13 @@ export const jsonWatch: WatchFormat = {
   event: (type, object) => `{"type":"${type}","object":${objectText(object)}}\n`,
 };
 
-/** Each event after its length. */
-export const protobufWatch: WatchFormat = {
-  headers: { ...jsonHeaders, 'content-type': `${protobufType};stream=watch` },
-  event: encodeFrame,
-};
-
-const notAcceptableCode = 406;
-
-/** A refusal as a response. */
-export function errorReply(error: ApiError, inProtobuf: boolean = false): Reply {
-  const { status, warnings } = error;
-  // Who asks for what is not there is told so in JSON.
-  const reply =
-    inProtobuf && error.code !== notAcceptableCode
-      ? protobufReply(error.code, { ...status }, warnings)
-      : jsonReply(error.code, status, false, warnings);
-  const seconds = status.details?.retryAfterSeconds;
+/** A refusal as a response; `reply` writes what is not to be in JSON. */
+export function errorReply(
+  error: ApiError,
+  write: (code: number, status: Status, warnings: readonly string[]) => Reply = statusReply,
+): Reply {
+  const reply = write(error.code, error.status, error.warnings);
+  const seconds = error.status.details?.retryAfterSeconds;
   return {
     ...reply,
     headers: {
@@ -189,15 +166,6 @@ export function errorReply(error: ApiError, inProtobuf: boolean = false): Reply 
 export function chunksOf({ body }: Reply): Iterable<string | Uint8Array> {
   const written = typeof body === 'function' ? body() : body;
   return typeof written === 'string' ? [written] : written;
-}
-
-/** A response in YAML; what is not JSON stays as it is. */
-export function inYaml(reply: Reply): Reply {
-  if (reply.headers['content-type'] !== 'application/json') return reply;
-  const { value: _value, ...rest } = reply;
-  const text = [...chunksOf(reply)].join('');
-  const headers = { ...reply.headers, 'content-type': yamlType };
-  return { ...rest, headers, body: yamlText(JSON.parse(text)) };
 }
 
 /** A Status Success as a response. */

@@ -1,7 +1,6 @@
 // Reads Accept headers: which form and which media type an answer is to have.
 import { notAcceptable } from '../objects/errors.ts';
 import { entry } from '../objects/json.ts';
-import { protobufType } from '../protobuf/encode.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -72,36 +71,16 @@ export function negotiate(headers: Headers, pretty: string | null): Representati
   );
 }
 
-/** The form that is asked for by the first entry that is understood, where that is protobuf; no Table is. */
-export function protobufForm(headers: Headers): Representation['form'] | null {
-  for (const { mediaType, parameters } of parseAccept(headers.accept || '*/*')) {
-    const form = formOf(parameters);
-    if (form && isJson(mediaType)) return null;
-    if (form && form !== 'table' && mediaType === protobufType) return form;
-  }
-  return null;
-}
-
-/** Whether what has no other form, as a Status, is to be in protobuf. */
-export function prefersProtobuf(headers: Headers): boolean {
-  const plain = parseAccept(headers.accept || '*/*').find(
-    ({ mediaType, parameters }) =>
-      parameters.as === undefined && (mediaType === protobufType || isJson(mediaType)),
-  );
-  return plain?.mediaType === protobufType;
-}
-
-/** Whether JSON will do, in any form. */
-export function takesJson(headers: Headers): boolean {
-  return parseAccept(headers.accept || '*/*').some(({ mediaType }) => isJson(mediaType));
-}
-
-function isJson(mediaType: string): boolean {
+export function isJson(mediaType: string): boolean {
   return mediaType === offeredType || mediaType === '*/*';
 }
 
 /** What `as` asks for; undefined: nothing that there is. */
-function formOf({ as, v, g }: AcceptEntry['parameters']): Representation['form'] | undefined {
+export function formOf({
+  as,
+  v,
+  g,
+}: AcceptEntry['parameters']): Representation['form'] | undefined {
   if (as === undefined) return 'object';
   const form = entry(formsByName, as);
   const isVersion = v === 'v1' || (v === 'v1beta1' && form === 'table');

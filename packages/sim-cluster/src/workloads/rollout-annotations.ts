@@ -2,9 +2,10 @@
 
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
-import { lastApplied } from '../patch/last-applied.ts';
 import type { WorkloadContext } from './workload.ts';
 
+/** kubectl's own note on what it applies. */
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 const prefix = 'deployment.kubernetes.io/';
 const revisionKey = `${prefix}revision`;
 /** The revisions that a ReplicaSet had before, where its template came back: `1,4`. */

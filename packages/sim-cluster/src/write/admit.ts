@@ -1,8 +1,9 @@
 // Asks those who judge changes, where somebody wants one who has to be judged.
-import type { Writer } from '../admission/request.ts';
+
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import type { Resource } from '../resources/resource.ts';
 import { storedResource } from '../resources/resources.ts';
+import type { Writer } from './admission.ts';
 import type { Backend, Target, WriteOptions } from './backend.ts';
 
 type Options = { readonly [member: string]: Json };

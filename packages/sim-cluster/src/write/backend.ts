@@ -1,9 +1,9 @@
-import type { Admission, Writer } from '../admission/request.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Random } from '../kernel/prng.ts';
 import type { ManagedFields } from '../objects/kube-object.ts';
 import type { ServedResources } from '../resources/served.ts';
 import type { Store } from '../store/store.ts';
+import type { Admission, Writer } from './admission.ts';
 
 /** What every write needs: where objects are, what time it is, where new uids come from. */
 export interface Backend {

@@ -1,10 +1,11 @@
 // Deletes an object, with grace periods, finalizers and propagation.
-import type { Writer } from '../admission/request.ts';
+
 import { type Cause, conflict, forbidden, invalid, notFound } from '../objects/errors.ts';
 import type { KubeObject, ObjectMeta } from '../objects/kube-object.ts';
 import { formatTime, lastInstant } from '../objects/time.ts';
 import { type Resource, storageOf } from '../resources/resource.ts';
 import { invalidValue, notSupported } from '../validation/causes.ts';
+import type { Writer } from './admission.ts';
 import { judgeDelete } from './admit.ts';
 import type { Backend, Target } from './backend.ts';
 import { toView } from './canonical.ts';

@@ -1,10 +1,11 @@
 // The pods/eviction subresource and its budgets.
-import type { Writer } from '../admission/request.ts';
+
 import { ApiError, badRequest, evictionBlocked, forbidden, notFound } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import { storedResource } from '../resources/resources.ts';
 import { labelSelectorRequirements, matchesLabels } from '../selectors/labels.ts';
+import type { Writer } from './admission.ts';
 import { judgeSubresource } from './admit.ts';
 import type { Backend, Target } from './backend.ts';
 import { checkSubresourceName } from './binding.ts';

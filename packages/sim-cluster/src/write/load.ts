@@ -1,11 +1,9 @@
 // Loads objects of a real cluster as they are, and reports what could not be loaded.
-import { establishedDefinition } from '../defaults/definition.ts';
 import { randomUid } from '../kernel/prng.ts';
 import { ApiError } from '../objects/errors.ts';
 import { copy, isList, isObject, isShallow } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { formatTime, TimeError } from '../objects/time.ts';
-import { definitionsKey } from '../resources/definitions.ts';
 import { type Resource, storageOf } from '../resources/resource.ts';
 import { apiVersionOf, storedResource } from '../resources/resources.ts';
 import { DecodeError, decode } from '../schema/decode.ts';
@@ -114,10 +112,7 @@ function loadItem(backend: Backend, item: unknown, createdNamespaces: string[]):
     if (refusal !== null) return refusal;
     createdNamespaces.push(namespace);
   }
-  const isDefinition = storage.storeKey === definitionsKey;
-  const loaded = isDefinition
-    ? establishedDefinition(canonical(storage, object), backend.clock.now())
-    : object;
+  const loaded = storage.load?.(canonical(storage, object), backend.clock.now()) ?? object;
   backend.store.put(storage.storeKey, loaded, null);
   return null;
 }

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fixture, podNamed, pods } from '../world/api-fixture.ts';
-import { applyType } from '../world/client.ts';
 
 const container = { name: 'c', image: 'i' };
 const counts = { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 };
@@ -64,26 +63,4 @@ describe('the defaults of a volume', () => {
       assert.deepEqual(body.spec.volumes, [{ name: 'v', ...expected }]);
     });
   }
-});
-
-it('parts of a template have their defaults, and an apply finds its ports again', () => {
-  const { client } = fixture();
-  const path = '/apis/apps/v1/namespaces/default/deployments/web';
-  const labels = { app: 'web' };
-  const containers = [{ ...container, ports: [{ containerPort: 80 }] }];
-  const applied = {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name: 'web' },
-    spec: {
-      selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { containers } },
-    },
-  };
-  const as = { query: { fieldManager: 'one' } };
-  const made = client.patch(path, applied, applyType, as);
-  assert.deepEqual(made.body.spec.template.spec.containers[0].ports, [
-    { containerPort: 80, protocol: 'TCP' },
-  ]);
-  assert.deepEqual(client.patch(path, applied, applyType, as).body, made.body);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import type { ApiServer } from '../../src/api/api-server.ts';
+import type { PlainServer } from '../../src/api/plain-server.ts';
 import { daemonSet, deployment, namespace, pdb, pod } from '../../src/builders.ts';
 import { conditionOf, isActive, isReady } from '../../src/controllers/pods.ts';
 import type { Json, KubeObject } from '../../src/objects/kube-object.ts';
@@ -29,12 +29,12 @@ function recordedStatus(note: string): Json {
   return exchange.response.body.status;
 }
 
-function status(api: ApiServer, name: string): Json {
+function status(api: PlainServer, name: string): Json {
   const text = JSON.stringify(stored(api, 'poddisruptionbudgets', ns, name).status);
   return JSON.parse(text.replace(/"\d{4}-\d\d-\d\dT[^"]*Z"/g, '"<time>"'));
 }
 
-function addPod(api: ApiServer, name: string, isReady: boolean, owner?: KubeObject): void {
+function addPod(api: PlainServer, name: string, isReady: boolean, owner?: KubeObject): void {
   const plain = pod(ns, name, { labels: { app: 'x' } });
   const reference = owner && {
     apiVersion: 'apps/v1',
@@ -54,7 +54,7 @@ function addPod(api: ApiServer, name: string, isReady: boolean, owner?: KubeObje
 }
 
 /** What the eviction subresource writes into a budget before it deletes the pod. */
-function recordEviction(api: ApiServer, budgetName: string, podName: string): void {
+function recordEviction(api: PlainServer, budgetName: string, podName: string): void {
   const budget = stored(api, 'poddisruptionbudgets', ns, budgetName);
   const disruptedPods = { [podName]: formatTime(api.clock.now()) };
   const disruptionsAllowed = budget.status.disruptionsAllowed - 1;
@@ -123,7 +123,7 @@ describe('budgets as the real disruption controller counts them', () => {
 });
 
 describe('the disruption controller', () => {
-  const counts = (api: ApiServer, name: string): readonly number[] => {
+  const counts = (api: PlainServer, name: string): readonly number[] => {
     const found = stored(api, 'poddisruptionbudgets', 'default', name).status;
     return [
       found.expectedPods,

@@ -32,17 +32,6 @@ describe('the scale of a workload', () => {
     assert.deepEqual(client.get(`${apps}/statefulsets/db/scale`).body.spec, {});
   });
 
-  it('is printed with what is wanted and what is there', () => {
-    const { client } = withWorkloads();
-    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
-    const { body } = client.get(`${web}/scale`, { headers: { accept } });
-    assert.deepEqual(
-      body.columnDefinitions.map(({ name }: { readonly name: string }) => name),
-      ['Name', 'Desired', 'Available', 'Age'],
-    );
-    assert.deepEqual(body.rows[0].cells, ['web', 3, 0, '0s']);
-  });
-
   it('is an int32, as all numbers of pods are', () => {
     const { client } = withWorkloads();
     const replicas = 3_000_000_000;
@@ -112,14 +101,6 @@ describe('the scale of a workload', () => {
     const { client } = withWorkloads();
     assert.equal(client.get(`${apps}/daemonsets/agent/scale`).status, 404);
     assert.equal(client.get(`${apps}/deployments/none/scale`).status, 404);
-    const { resources } = client.get('/apis/apps/v1').body;
-    const scales = resources.filter(({ name }: { name: string }) => name.endsWith('/scale'));
-    assert.deepEqual(
-      scales.map(({ name, group, kind }: Record<string, string>) => `${name} ${group} ${kind}`),
-      ['deployments', 'replicasets', 'statefulsets'].map(
-        (name) => `${name}/scale autoscaling Scale`,
-      ),
-    );
   });
 
   it('is followed by the workload', () => {

@@ -11,7 +11,6 @@ import { readListOptions } from '../../src/wire/list-options.ts';
 import { fixture, nodes, podNamed, pods, start, summary } from '../world/api-fixture.ts';
 import { strategic } from '../world/client.ts';
 
-const table = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
 const initialEnd = { 'k8s.io/initial-events-end': 'true' };
 
 const rvOf = (object: { readonly metadata: { readonly resourceVersion?: string } }): number =>
@@ -161,7 +160,7 @@ describe('a watch', () => {
       const resourceVersion = client.get(pods).body.metadata.resourceVersion ?? '';
       for (const n of ['a', 'b', 'c']) client.post(pods, podNamed(n));
       expire(api);
-      const watch = client.watch(pods, { query: { resourceVersion }, headers: { accept: table } });
+      const watch = client.watch(pods, { query: { resourceVersion } });
       assert.equal(watch.response().status, 200);
       assert.equal(watch.response().ended, true);
       const [event] = watch.events;
@@ -233,17 +232,6 @@ describe('a watch', () => {
     client.post(pods, podNamed('a'));
     assert.deepEqual(summary(watch.events), ['BOOKMARK']);
     assert.equal(clock.nextWake(), null);
-  });
-
-  it('of Tables has columns in its first event only', () => {
-    const { client } = fixture();
-    const watch = client.watch(pods, { headers: { accept: table } });
-    client.post(pods, podNamed('a'));
-    client.patch(`${pods}/a`, { metadata: { labels: { q: '1' } } });
-    const [first, second] = watch.events.map(({ object }) => object);
-    assert.deepEqual([first?.kind, first?.columnDefinitions.length], ['Table', 9]);
-    assert.deepEqual([second?.kind, second?.columnDefinitions], ['Table', null]);
-    assert.equal(second?.rows[0].object.kind, 'PartialObjectMetadata');
   });
 
   it('of metadata shows nothing else', () => {

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { User } from '../../src/auth/authorizer.ts';
 import { pod } from '../../src/builders.ts';
 import type { Kubelet } from '../../src/kubelet/kubelet.ts';
 import type { NodeDescription } from '../../src/kubelet/node-status.ts';
 import type { StatsFault } from '../../src/kubelet/stats-faults.ts';
-import { fixture, nodes } from '../world/api-fixture.ts';
+import { nodes } from '../world/api-fixture.ts';
 import { Client, type Response } from '../world/client.ts';
 import { small, stored, type VirtualCluster, virtualCluster } from '../world/virtual-cluster.ts';
 
@@ -330,26 +329,5 @@ describe('the way to a kubelet', () => {
       (id) => client.get(`${nodes}/${encodeURIComponent(id)}/proxy/healthz`).status,
     );
     assert.deepEqual(codes, [200, 200, 200, 503, 400, 404]);
-  });
-
-  it('is a right of its own, whatever path is asked for', () => {
-    const rules = [{ verbs: ['get'], apiGroups: [''], resources: ['nodes/proxy'] }];
-    const tokens = new Map<string, User>([['t', { name: 'agent', groups: [], rules }]]);
-    const { api, client } = fixture({ tokens });
-    api.create('nodes', { metadata: { name: 'n' }, status: {} });
-    const ask = (path: string, method = 'GET') => client.request(method, path, { token: 't' });
-    assert.equal(ask(`${nodes}/n`).status, 403);
-    assert.equal(ask(`${nodes}/n/proxy/run/x`, 'POST').status, 403);
-    assert.match(
-      ask(`${nodes}/n/proxy/run/x`, 'POST').body.message,
-      /^nodes "n" is forbidden: User "agent" cannot create resource "nodes\/proxy" in API group "" at the cluster scope$/,
-    );
-    assert.deepEqual(
-      [
-        ask(`${nodes}/n/proxy/stats/summary`).status,
-        ask(`${nodes}/n/proxy/stats/summary`).body.message,
-      ],
-      [500, 'no preferred addresses found; known addresses: []'],
-    );
   });
 });

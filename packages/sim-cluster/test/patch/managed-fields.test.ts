@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
 import { fixture, nodes, podNamed, pods } from '../world/api-fixture.ts';
-import { applyType, merge, strategic } from '../world/client.ts';
+import { merge, strategic } from '../world/client.ts';
 
 const as = (fieldManager: string) => ({ query: { fieldManager } });
 /** Of a node that says nothing but its name, nobody is an owner. */
@@ -118,21 +118,6 @@ describe('managed fields', () => {
     });
   });
 
-  it('are of any number of managers that apply beside ten that update', () => {
-    const { client } = fixture();
-    const node = `${nodes}/n1`;
-    client.post(nodes, { metadata: { name: 'n1' } }, as('maker'));
-    for (let index = 0; index < 6; index++) {
-      const metadata = { name: 'n1', labels: { [`a${index}`]: '' } };
-      const configuration = { apiVersion: 'v1', kind: 'Node', metadata };
-      client.patch(node, configuration, applyType, as(`a${index}`));
-      client.patch(node, { metadata: { labels: { [`m${index}`]: '' } } }, merge, as(`m${index}`));
-    }
-    const managers = entriesOf(client.get(node).body).map(({ manager }) => manager);
-    assert.equal(managers.length, 13);
-    assert.ok(!managers.includes('ancient-changes'));
-  });
-
   it('of one manager are kept apart by the version that he writes', () => {
     const { client } = fixture();
     const node = `${nodes}/n1`;
@@ -162,28 +147,6 @@ describe('managed fields', () => {
     const status = client.patch(`${nodes}/n1/status`, forged, merge, as('forger'));
     assert.deepEqual(entriesOf(status.body), entriesOf(put.body));
     assert.equal(before?.length, 1);
-  });
-
-  it('stay away from an object whose owners were reset, until it is applied', () => {
-    const { client } = fixture();
-    const node = `${nodes}/n1`;
-    client.post(nodes, { metadata: made }, as('maker'));
-    client.patch(node, { metadata: { managedFields: [{}] } }, merge, as('edit'));
-    const labelled = client.patch(node, { metadata: { labels: { l: '' } } }, merge, as('one'));
-    assert.deepEqual(entriesOf(labelled.body), []);
-    const configuration = {
-      apiVersion: 'v1',
-      kind: 'Node',
-      metadata: { name: 'n1', labels: { m: '' } },
-    };
-    const applied = client.patch(node, configuration, applyType, as('two'));
-    assert.deepEqual(
-      entriesOf(applied.body).map(({ manager, operation }) => [manager, operation]),
-      [
-        ['two', 'Apply'],
-        ['before-first-apply', 'Update'],
-      ],
-    );
   });
 
   it('that a client makes up are taken when they make sense, else ignored', () => {

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ApiError } from '../../src/objects/errors.ts';
-import type { Json, KubeObject } from '../../src/objects/kube-object.ts';
+import type { Json } from '../../src/objects/kube-object.ts';
 import { applyJsonPatch } from '../../src/patch/json-patch.ts';
 import { applyMergePatch } from '../../src/patch/merge-patch.ts';
 import { applyStrategicPatch } from '../../src/patch/strategic.ts';
 import { node } from '../../src/schema/node.ts';
 import { pod } from '../../src/schema/pod.ts';
 import { podDisruptionBudget } from '../../src/schema/workloads.ts';
-import { fixture, nodes, podNamed, pods } from '../world/api-fixture.ts';
-import { applyType, strategic } from '../world/client.ts';
 import { fc } from '../world/fast-check.ts';
 
 const conditions = (...types: readonly string[]) => types.map((type) => ({ type, status: 'True' }));
@@ -213,98 +211,5 @@ describe('merge patch', () => {
         assert.deepEqual(applyMergePatch(undefined, patch), patch);
       }),
     );
-  });
-});
-
-describe('server-side apply', () => {
-  const labelled = (labels: object, spec: object = {}) => ({
-    apiVersion: 'v1',
-    kind: 'Node',
-    metadata: { name: 'n1', labels },
-    spec,
-  });
-  const as = (fieldManager: string, force = false) => ({
-    query: { fieldManager, force: String(force) },
-  });
-  const managersOf = (object: KubeObject) =>
-    (object.metadata.managedFields as readonly KubeObject[] | undefined)?.map(
-      (entry) => `${entry.manager}/${entry.operation}`,
-    );
-
-  it('changes nothing when applied twice', () => {
-    const { client } = fixture();
-    const first = client.patch(`${nodes}/n1`, labelled({ l: '1' }), applyType, as('one'));
-    const second = client.patch(`${nodes}/n1`, labelled({ l: '1' }), applyType, as('one'));
-    assert.deepEqual([first.status, second.status], [201, 200]);
-    assert.equal(second.body.metadata.resourceVersion, first.body.metadata.resourceVersion);
-  });
-
-  it('shares a field that two managers agree on, and keeps it until both let go', () => {
-    const { client } = fixture();
-    client.patch(`${nodes}/n1`, labelled({ l: '1' }), applyType, as('one'));
-    assert.equal(
-      client.patch(`${nodes}/n1`, labelled({ l: '1' }), applyType, as('two')).status,
-      200,
-    );
-    client.patch(`${nodes}/n1`, labelled({}), applyType, as('one'));
-    assert.deepEqual(client.get(`${nodes}/n1`).body.metadata.labels, { l: '1' });
-    client.patch(`${nodes}/n1`, labelled({}), applyType, as('two'));
-    assert.equal(client.get(`${nodes}/n1`).body.metadata.labels, undefined);
-  });
-
-  it('asks before it takes a field that was written otherwise before', () => {
-    const { client } = fixture();
-    client.post(nodes, { metadata: { name: 'n1', labels: { l: '1', m: '1' } } });
-    const refused = client.patch(`${nodes}/n1`, labelled({ l: '2', m: '2' }), applyType, as('one'));
-    assert.equal(refused.status, 409);
-    assert.deepEqual(
-      refused.body.details.causes.map((cause: KubeObject) => [cause.field, cause.message]),
-      [
-        ['.metadata.labels.l', 'conflict with "unknown" using v1'],
-        ['.metadata.labels.m', 'conflict with "unknown" using v1'],
-      ],
-    );
-    const forced = client.patch(`${nodes}/n1`, labelled({ l: '2' }), applyType, as('one', true));
-    assert.deepEqual(forced.body.metadata.labels, { l: '2', m: '1' });
-    assert.deepEqual(managersOf(forced.body), ['one/Apply', 'unknown/Update']);
-  });
-
-  it('loses a field to whoever updates it later', () => {
-    const { client } = fixture();
-    client.patch(
-      `${nodes}/n1`,
-      labelled({ l: '1' }, { unschedulable: true }),
-      applyType,
-      as('one'),
-    );
-    const headers = { 'user-agent': 'myctl/v1' };
-    const patched = client.patch(
-      `${nodes}/n1`,
-      { spec: { unschedulable: null }, metadata: { labels: { l: '2' } } },
-      strategic,
-      { headers },
-    );
-    assert.deepEqual(managersOf(patched.body), ['myctl/Update']);
-    const again = client.patch(`${nodes}/n1`, labelled({ l: '1' }), applyType, as('one'));
-    assert.match(again.body.message, /conflict with "myctl" using v1: \.metadata\.labels\.l$/);
-  });
-
-  it('owns list items one by one where they have a key', () => {
-    const { client } = fixture();
-    const ready = { type: 'Ready', status: 'True' };
-    const apply = (manager: string, condition: object) =>
-      client.patch(
-        `${pods}/p/status`,
-        { apiVersion: 'v1', kind: 'Pod', status: { conditions: [condition] } },
-        applyType,
-        as(manager),
-      );
-    client.post(pods, podNamed('p'));
-    assert.equal(apply('one', ready).status, 200);
-    assert.equal(apply('two', { type: 'Other', status: 'True' }).status, 200);
-    const refused = apply('two', { ...ready, status: 'False' });
-    assert.equal(refused.body.details.causes[0].field, '.status.conditions[type="Ready"].status');
-    const types = client.get(`${pods}/p`).body.status.conditions.map((c: KubeObject) => c.type);
-    assert.deepEqual(types, ['Ready', 'Other']);
   });
 });

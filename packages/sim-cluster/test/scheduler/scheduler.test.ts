@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ApiServer } from '../../src/api/api-server.ts';
+import type { PlainServer } from '../../src/api/plain-server.ts';
 import { deployment, node, pod, toleration } from '../../src/builders.ts';
 import { conditionOf } from '../../src/controllers/pods.ts';
 import type { Json, OwnerReference } from '../../src/objects/kube-object.ts';
@@ -27,13 +27,13 @@ function bareCluster(...names: readonly string[]) {
   return running;
 }
 
-function addNode(api: ApiServer, name: string, cpu = '4', labels = {}): void {
+function addNode(api: PlainServer, name: string, cpu = '4', labels = {}): void {
   const resources = { cpu, memory: '16Gi', pods: '3' };
   api.create('nodes', node(name, { labels, status: { allocatable: resources } }));
 }
 
 function addPod(
-  api: ApiServer,
+  api: PlainServer,
   name: string,
   spec: { readonly [field: string]: Json } = {},
   metadata: { readonly ownerReferences?: readonly OwnerReference[] } = {},
@@ -52,10 +52,10 @@ const owned = {
 /** By then pods that fitted nowhere have been looked at again. */
 const retriedMs = 1000;
 
-const nodeOf = (api: ApiServer, name: string): string =>
+const nodeOf = (api: PlainServer, name: string): string =>
   stored(api, 'pods', 'default', name).spec.nodeName ?? 'nowhere';
 
-const reasonOf = (api: ApiServer, name: string): string | undefined =>
+const reasonOf = (api: PlainServer, name: string): string | undefined =>
   conditionOf(stored(api, 'pods', 'default', name), 'PodScheduled')?.message;
 
 describe('the scheduler', () => {
@@ -81,7 +81,7 @@ describe('the scheduler', () => {
 
   const obstacles: readonly (readonly [
     name: string,
-    obstruct: (api: ApiServer) => void,
+    obstruct: (api: PlainServer) => void,
     spec: { readonly [field: string]: Json },
     message: string,
   ])[] = [

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   ApiError,
-  ApiServer,
   deployment,
   type KubeObject,
   node,
+  PlainServer,
   pod,
   seededRandom,
   VirtualClock,
@@ -21,8 +21,8 @@ function podWith(name: string, ...tolerations: readonly object[]): KubeObject {
 }
 
 /** A server that has taken over a pod and a Deployment that compare numbers. */
-function loaded(): ApiServer {
-  const api = new ApiServer({ clock: new VirtualClock(0), random: seededRandom(1) });
+function loaded(): PlainServer {
+  const api = new PlainServer({ clock: new VirtualClock(0), random: seededRandom(1) });
   const web = deployment('default', 'web', { replicas: 1 });
   const { template } = web.spec;
   const spec = { ...template.spec, tolerations: [above] };
@@ -32,7 +32,7 @@ function loaded(): ApiServer {
   return api;
 }
 
-function found(api: ApiServer, resource: string, name: string): KubeObject {
+function found(api: PlainServer, resource: string, name: string): KubeObject {
   const object = api.get(resource, 'default', name);
   assert.ok(object);
   return object;

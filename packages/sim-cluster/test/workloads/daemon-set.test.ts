@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ApiServer } from '../../src/api/api-server.ts';
+import type { PlainServer } from '../../src/api/plain-server.ts';
 import { daemonSet, node, pod } from '../../src/builders.ts';
 import { isReady, isTerminating } from '../../src/controllers/pods.ts';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
@@ -20,7 +20,7 @@ function start(options: Parameters<typeof daemonSet>[2] = {}) {
   return running;
 }
 
-function setVersion(api: ApiServer, version: string): void {
+function setVersion(api: PlainServer, version: string): void {
   const set = stored(api, 'daemonsets', 'default', 'agent');
   const { template } = set.spec;
   const labels = { ...template.metadata.labels, version };

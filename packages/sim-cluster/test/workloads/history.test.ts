@@ -1,7 +1,7 @@
 // The ControllerRevisions of DaemonSets and StatefulSets, in a cluster that is asked for them.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ApiServer } from '../../src/api/api-server.ts';
+import type { PlainServer } from '../../src/api/plain-server.ts';
 import { daemonSet, statefulSet } from '../../src/builders.ts';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
 import { podsOf, setSpec, small, stored, virtualCluster } from '../world/virtual-cluster.ts';
@@ -12,11 +12,11 @@ const kinds = [
   ['daemonsets', daemonSet('default', 'app')],
 ] as const;
 
-const revisions = (api: ApiServer): readonly KubeObject[] =>
+const revisions = (api: PlainServer): readonly KubeObject[] =>
   [...api.list('controllerrevisions')].sort((a, b) => a.revision - b.revision);
 
 /** The label `version` of each template, after its number. */
-const versions = (api: ApiServer): readonly string[] =>
+const versions = (api: PlainServer): readonly string[] =>
   revisions(api).map(({ revision, data }) => {
     return `${revision} ${data.spec.template.metadata.labels.version ?? 'none'}`;
   });

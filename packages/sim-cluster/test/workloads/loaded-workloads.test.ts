@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ApiServer } from '../../src/api/api-server.ts';
+import type { PlainServer } from '../../src/api/plain-server.ts';
 import { daemonSet, deployment, job, statefulSet } from '../../src/builders.ts';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
 import {
@@ -26,7 +26,7 @@ const taken = [
 ];
 
 /** Another cluster that has what this one has, as `edit` makes it of its text. */
-function loadedFrom(api: ApiServer, edit: (text: string) => string) {
+function loadedFrom(api: PlainServer, edit: (text: string) => string) {
   const items = taken.flatMap((resource) => api.list(resource));
   const text = edit(JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
   return virtualCluster({ snapshot: [JSON.parse(text)], adopt: true });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ApiServer } from '../../src/api/api-server.ts';
+import type { PlainServer } from '../../src/api/plain-server.ts';
 import { daemonSet, deployment, job, pod, statefulSet } from '../../src/builders.ts';
 import { controllerOf } from '../../src/controllers/pods.ts';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
@@ -8,12 +8,12 @@ import { podsOf, small, stored, virtualCluster } from '../world/virtual-cluster.
 
 const zones = ['a', 'b', 'c'];
 
-const uidsOf = (api: ApiServer, app: string): readonly string[] =>
+const uidsOf = (api: PlainServer, app: string): readonly string[] =>
   podsOf(api, app)
     .map(({ metadata }) => metadata.uid ?? '')
     .sort();
 
-const setLabels = (api: ApiServer, object: KubeObject, labels: Record<string, string>): void => {
+const setLabels = (api: PlainServer, object: KubeObject, labels: Record<string, string>): void => {
   api.update('pods', { ...object, metadata: { ...object.metadata, labels } });
 };
 

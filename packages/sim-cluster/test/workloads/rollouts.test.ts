@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ApiServer } from '../../src/api/api-server.ts';
+import type { PlainServer } from '../../src/api/plain-server.ts';
 import { deployment } from '../../src/builders.ts';
 import { conditionOf, isTerminating } from '../../src/controllers/pods.ts';
 import { podsOf, setSpec, small, stored, virtualCluster } from '../world/virtual-cluster.ts';
@@ -14,20 +14,20 @@ function start(spec = {}) {
   return running;
 }
 
-function change(api: ApiServer, spec: object): void {
+function change(api: PlainServer, spec: object): void {
   setSpec(api, 'deployments', stored(api, 'deployments', 'default', 'web'), spec);
 }
 
-function setVersion(api: ApiServer, version: string): void {
+function setVersion(api: PlainServer, version: string): void {
   const { template } = stored(api, 'deployments', 'default', 'web').spec;
   const labels = { ...template.metadata.labels, version };
   change(api, { template: { ...template, metadata: { labels } } });
 }
 
-const versionsOf = (api: ApiServer): readonly string[] =>
+const versionsOf = (api: PlainServer): readonly string[] =>
   podsOf(api, 'web').map(({ metadata }) => metadata.labels?.version ?? '1');
 
-const progressOf = (api: ApiServer): string | undefined =>
+const progressOf = (api: PlainServer): string | undefined =>
   conditionOf(stored(api, 'deployments', 'default', 'web'), 'Progressing')?.reason;
 
 describe('a paused Deployment', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ApiServer } from '../../src/api/api-server.ts';
+import type { PlainServer } from '../../src/api/plain-server.ts';
 import { daemonSet, statefulSet } from '../../src/builders.ts';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
 import { podsOf, setSpec, small, stored, virtualCluster } from '../world/virtual-cluster.ts';
@@ -9,22 +9,22 @@ const zones = ['a', 'b', 'c'];
 const revisionLabel = 'controller-revision-hash';
 
 /** Gives the pods of the workload's template the label `version: TEXT`. */
-function setVersion(api: ApiServer, resource: string, name: string, version: string): void {
+function setVersion(api: PlainServer, resource: string, name: string, version: string): void {
   const workload = stored(api, resource, 'default', name);
   const { template } = workload.spec;
   const labels = { ...template.metadata.labels, version };
   setSpec(api, resource, workload, { template: { ...template, metadata: { labels } } });
 }
 
-const versionsOf = (api: ApiServer, app: string): readonly string[] =>
+const versionsOf = (api: PlainServer, app: string): readonly string[] =>
   podsOf(api, app).map(({ metadata }) => metadata.labels?.version ?? '1');
 
-function deleteAll(api: ApiServer, app: string): void {
+function deleteAll(api: PlainServer, app: string): void {
   for (const { metadata } of podsOf(api, app)) api.delete('pods', 'default', metadata.name);
 }
 
 /** The same cluster taken as it is, with names of revisions that this one would not give. */
-function takenOver(api: ApiServer) {
+function takenOver(api: PlainServer) {
   const taken = ['nodes', 'pods', 'leases', 'statefulsets', 'daemonsets'];
   const items = taken.flatMap((resource) => api.list(resource));
   const text = JSON.stringify({ apiVersion: 'v1', kind: 'List', items })

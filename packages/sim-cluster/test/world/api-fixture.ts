@@ -1,4 +1,4 @@
-import { ApiServer, type ApiServerOptions } from '../../src/api/api-server.ts';
+import { PlainServer, type PlainServerOptions } from '../../src/api/plain-server.ts';
 import { VirtualClock } from '../../src/kernel/clock.ts';
 import { seededRandom } from '../../src/kernel/prng.ts';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
@@ -9,7 +9,7 @@ export const pods = '/api/v1/namespaces/default/pods';
 export const nodes = '/api/v1/nodes';
 
 export interface Fixture {
-  readonly api: ApiServer;
+  readonly api: PlainServer;
   readonly client: Client;
   readonly clock: VirtualClock;
   /** Lets `ms` pass. */
@@ -17,9 +17,9 @@ export interface Fixture {
 }
 
 /** An empty API server on a virtual clock and a client of it. */
-export function fixture(options: Partial<ApiServerOptions> = {}): Fixture {
+export function fixture(options: Partial<PlainServerOptions> = {}): Fixture {
   const clock = new VirtualClock(start);
-  const api = new ApiServer({ clock, random: seededRandom(1), ...options });
+  const api = new PlainServer({ clock, random: seededRandom(1), ...options });
   const pass = (ms: number): void => clock.advanceTo(clock.now() + ms);
   return { api, client: new Client(api), clock, pass };
 }

@@ -1,4 +1,4 @@
-import type { ApiServer } from '../../src/api/api-server.ts';
+import type { PlainServer } from '../../src/api/plain-server.ts';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
 
 /** What came back. */
@@ -39,9 +39,9 @@ export const applyType = 'application/apply-patch+yaml';
 
 /** A client that speaks to the exchange function of an API server. */
 export class Client {
-  readonly #api: ApiServer;
+  readonly #api: PlainServer;
 
-  constructor(api: ApiServer) {
+  constructor(api: PlainServer) {
     this.#api = api;
   }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ApiServer } from '../../src/api/api-server.ts';
+import type { PlainServer } from '../../src/api/plain-server.ts';
 import { taint } from '../../src/builders.ts';
 import { Cluster, type ClusterOptions } from '../../src/cluster.ts';
 import { VirtualClock } from '../../src/kernel/clock.ts';
@@ -9,10 +9,10 @@ import type { Topology } from '../../src/topology.ts';
 export const start = Date.parse('2026-01-01T00:00:00Z');
 
 /** A cluster on a virtual clock, with the few steps that tests take over and over. */
-export interface VirtualCluster {
+export interface VirtualCluster<Made extends Cluster = Cluster> {
   readonly clock: VirtualClock;
-  readonly cluster: Cluster;
-  readonly api: ApiServer;
+  readonly cluster: Made;
+  readonly api: Made['api'];
   /** Lets `ms` pass. */
   pass(ms: number): void;
   /** Runs until the condition holds, at most 10 minutes; fails when it does not. */
@@ -21,9 +21,12 @@ export interface VirtualCluster {
 }
 
 /** Starts a cluster; pods start in 2 s and stop in 1 s, nodes are Ready after 1 s. */
-export function virtualCluster(options: Partial<ClusterOptions> = {}): VirtualCluster {
+export function virtualCluster<Made extends Cluster = Cluster>(
+  options: Partial<ClusterOptions> = {},
+  make = (given: ClusterOptions): Cluster => new Cluster(given),
+): VirtualCluster<Made> {
   const clock = new VirtualClock(start);
-  const cluster = new Cluster({
+  const cluster = make({
     clock,
     seed: 1,
     ...options,
@@ -33,7 +36,7 @@ export function virtualCluster(options: Partial<ClusterOptions> = {}): VirtualCl
       podStopMs: [1000, 1000],
       ...options.timing,
     },
-  });
+  }) as Made;
   cluster.start();
   const until = (condition: () => boolean, what: string): void =>
     assert.ok(clock.advanceUntil(condition, clock.now() + 600_000), `in vain: ${what}`);
@@ -57,26 +60,26 @@ export function small(
 }
 
 /** The pods of an app, ended and ending ones too. */
-export function podsOf(api: ApiServer, app: string): readonly KubeObject[] {
+export function podsOf(api: PlainServer, app: string): readonly KubeObject[] {
   return api.list('pods').filter(({ metadata }) => metadata.labels?.app === app);
 }
 
 /** The nodes of the pods of an app, sorted. */
-export function placesOf(api: ApiServer, app: string): readonly string[] {
+export function placesOf(api: PlainServer, app: string): readonly string[] {
   return podsOf(api, app)
     .map(({ spec }) => spec.nodeName ?? 'nowhere')
     .sort();
 }
 
 /** Replaces the taints of a node by these. */
-export function setTaints(api: ApiServer, nodeName: string, ...taints: readonly string[]): void {
+export function setTaints(api: PlainServer, nodeName: string, ...taints: readonly string[]): void {
   const node = stored(api, 'nodes', '', nodeName);
   api.update('nodes', { ...node, spec: { ...node.spec, taints: taints.map(taint) } });
 }
 
 /** The stored object; fails when there is none. */
 export function stored(
-  api: ApiServer,
+  api: PlainServer,
   resource: string,
   namespace: string,
   name: string,
@@ -87,14 +90,19 @@ export function stored(
 }
 
 /** Changes fields of an object's spec. */
-export function setSpec(api: ApiServer, resource: string, object: KubeObject, spec: object): void {
+export function setSpec(
+  api: PlainServer,
+  resource: string,
+  object: KubeObject,
+  spec: object,
+): void {
   const { namespace = '', name } = object.metadata;
   const current = stored(api, resource, namespace, name);
   api.update(resource, { ...current, spec: { ...current.spec, ...spec } });
 }
 
 /** Asks for the eviction of a pod over the wire; returns the HTTP status of the answer. */
-export function evict(api: ApiServer, namespace: string, name: string): number {
+export function evict(api: PlainServer, namespace: string, name: string): number {
   let code = 0;
   api.exchange(
     {

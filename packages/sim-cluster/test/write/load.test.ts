@@ -234,21 +234,6 @@ describe('load', () => {
     );
   });
 
-  it('takes null among the values that a definition allows', () => {
-    const a = { type: 'string', nullable: true, enum: ['x', null] };
-    const openAPIV3Schema = { type: 'object', properties: { a } };
-    const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } };
-    const names = { plural: 'widgets', kind: 'Widget' };
-    const { loaded } = fixture().api.load([
-      {
-        ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
-        metadata: { name: 'widgets.example.com' },
-        spec: { group: 'example.com', scope: 'Namespaced', names, versions: [version] },
-      },
-    ]);
-    assert.equal(loaded, 1);
-  });
-
   it('keeps who wrote the taints of a node and when, until somebody writes them anew', () => {
     const { api } = fixture();
     const owner = {

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  ApiServer,
-  type Exchange,
-  node,
-  pod,
-  seededRandom,
-  VirtualClock,
-} from '@taintmgr/sim-cluster';
+import { ApiServer } from '@taintmgr/api-server';
+import { type Exchange, node, pod, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import { ApiHistory } from '../../src/api-history.ts';
 import { TakeoverCheckers } from '../../src/takeover/takeover-checkers.ts';
 import { group, installOwnKinds } from '../world/own-kinds.ts';

@@ -1,18 +1,12 @@
 import assert from 'node:assert/strict';
-import {
-  type ApiServer,
-  type Cluster,
-  type Exchange,
-  type KubeObject,
-  pod,
-  type Topology,
-} from '@taintmgr/sim-cluster';
+import type { ApiServer, ServedCluster } from '@taintmgr/api-server';
+import { type Exchange, type KubeObject, pod, type Topology } from '@taintmgr/sim-cluster';
 // @boundaries-ignore the cluster's own tests play on the same one
 import {
   start,
   stored,
   virtualCluster,
-} from '../../../../packages/sim-cluster/test/world/virtual-cluster.ts';
+} from '../../../../packages/api-server/test/world/virtual-cluster.ts';
 import { LifecycleCheckers } from '../../src/lifecycle/lifecycle-checkers.ts';
 import { type LifecycleTerms, lifecycleDefaults } from '../../src/lifecycle/terms.ts';
 import type { Violation } from '../../src/terms.ts';
@@ -23,7 +17,7 @@ export {
   start,
   stored,
   virtualCluster,
-} from '../../../../packages/sim-cluster/test/world/virtual-cluster.ts';
+} from '../../../../packages/api-server/test/world/virtual-cluster.ts';
 
 const unreachable = 'node.kubernetes.io/unreachable';
 export const reasons = {
@@ -39,7 +33,7 @@ interface Taint {
 
 /** A cluster without a node lifecycle controller, and one who plays it by hand under watch. */
 export class Scenario {
-  readonly cluster: Cluster;
+  readonly cluster: ServedCluster;
   readonly api: ApiServer;
   readonly checkers: LifecycleCheckers;
   readonly #pass: (ms: number) => void;

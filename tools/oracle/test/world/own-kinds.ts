@@ -1,5 +1,5 @@
 // The kinds that checkers of takeover look at, as far as they look.
-import type { ApiServer } from '@taintmgr/sim-cluster';
+import type { ApiServer } from '@taintmgr/api-server';
 
 export const group = 'taintmgr.dev';
 

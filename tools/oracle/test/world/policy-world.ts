@@ -1,5 +1,5 @@
+import { ApiServer } from '@taintmgr/api-server';
 import {
-  ApiServer,
   type Exchange,
   type Json,
   node,

@@ -8,16 +8,15 @@ import { delimiter, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import {
-  Cluster,
   createCertificate,
-  deployment,
   installDefinitions,
-  RealClock,
+  ServedCluster,
   startHttps,
   writeKubeconfig,
-} from '@taintmgr/sim-cluster';
+} from '@taintmgr/api-server';
+import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
+import { deployment, RealClock } from '@taintmgr/sim-cluster';
 import { printTable } from './measure.ts';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
@@ -26,7 +25,7 @@ const source = ['-C', '@taintmgr/source'];
 const timing = { startupMs: [50, 100], podStartMs: [50, 150], podStopMs: [1000, 1000] } as const;
 
 interface Site {
-  readonly cluster: Cluster;
+  readonly cluster: ServedCluster;
   readonly directory: string;
   readonly env: NodeJS.ProcessEnv;
   close(): Promise<void>;
@@ -64,7 +63,7 @@ async function openSite(pods: number): Promise<Site> {
   const workloads = [deployment('shop', 'web', { replicas: pods, podSpec })];
   const nodes = { capacity: { cpu: '1000', memory: '4000Gi', pods: '10000' } };
   const topology = { region: 'r', zones: ['a'], nodesPerZone: 2, nodes, workloads, budgets: [] };
-  const cluster = new Cluster({ clock: new RealClock(), seed: 1, timing, topology });
+  const cluster = new ServedCluster({ clock: new RealClock(), seed: 1, timing, topology });
   const certificate = createCertificate(Date.now());
   const server = await startHttps({ exchange: cluster.exchange, certificate });
   const directory = mkdtempSync(join(tmpdir(), 'taintmgr-drain-bench-'));
@@ -95,7 +94,7 @@ function installPlugin(directory: string): string {
 }
 
 /** Pods that run on the node. */
-function countOn({ api }: Cluster): number {
+function countOn({ api }: ServedCluster): number {
   return api.list('pods').filter(({ spec, status }) => {
     return spec.nodeName === node && status?.phase === 'Running';
   }).length;

@@ -1,7 +1,7 @@
 // The API server of controller.ts: it has pods, taints all nodes on a signal, and says when the
 // pods began to terminate and what was asked of it meanwhile; on another signal it waits for the
 // Events about them. Arguments: pods, milliseconds that each request takes.
-import type { ApiServer } from '@taintmgr/sim-cluster';
+import type { ApiServer } from '@taintmgr/api-server';
 import { nodeObjects, noExecute, podObjects } from './cluster-objects.ts';
 import { createApi, serveParent } from './served-api.ts';
 

@@ -1,7 +1,9 @@
 // The API server of bench/explain.ts, in a process of its own: one that starts others is slow for a while
 // afterwards, since what it writes to is copied. Takes the number of pods; says where it is as a line of JSON.
+
+import { installDefinitions } from '@taintmgr/api-server';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
-import { installDefinitions, type KubeObject } from '@taintmgr/sim-cluster';
+import type { KubeObject } from '@taintmgr/sim-cluster';
 import { nodeObjects, podObject } from './cluster-objects.ts';
 import { quietCluster, serveApi } from './served-api.ts';
 

@@ -5,14 +5,12 @@ import { join } from 'node:path';
 import {
   ApiServer,
   type ApiServerOptions,
-  Cluster,
   createCertificate,
-  RealClock,
-  seededRandom,
+  ServedCluster,
   startHttps,
-  type User,
   writeKubeconfig,
-} from '@taintmgr/sim-cluster';
+} from '@taintmgr/api-server';
+import { RealClock, seededRandom, type User } from '@taintmgr/sim-cluster';
 
 const token = 'bench';
 /** Where kubeconfigs lie, until this process ends. */
@@ -29,8 +27,8 @@ export function createApi(options: Partial<ApiServerOptions> = {}): ApiServer {
 }
 
 /** A cluster in real time that takes custom resources, and in which nobody acts on pods. */
-export function quietCluster(): Cluster {
-  const cluster = new Cluster({
+export function quietCluster(): ServedCluster {
+  const cluster = new ServedCluster({
     clock: new RealClock(),
     seed: 1,
     without: ['nodeLifecycleStandIn', 'workloads', 'scheduler', 'disruption', 'garbageCollection'],

@@ -13,12 +13,11 @@ import { Duplex } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { type ApiServer, installDefinitions } from '@taintmgr/api-server';
 import { freePort } from '@taintmgr/controller/test/harness/free-port.ts';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import {
-  type ApiServer,
   type FaultRule,
-  installDefinitions,
   type KubeObject,
   node,
   pod,

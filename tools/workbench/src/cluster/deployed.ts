@@ -5,13 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import {
-  type EmbeddedCluster,
-  type KubeObject,
-  serviceAccountUser,
-  type User,
-  writeKubeconfig,
-} from '@taintmgr/sim-cluster';
+import { type EmbeddedCluster, serviceAccountUser, writeKubeconfig } from '@taintmgr/api-server';
+import type { KubeObject, User } from '@taintmgr/sim-cluster';
 
 const namespace = 'taintmgr-system';
 const name = 'taintmgr-controller';

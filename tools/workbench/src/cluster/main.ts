@@ -1,13 +1,8 @@
 // The embedded cluster alone: npm run -s cluster -- --port 0 --token T --kubeconfig FILE
 import { CommanderError } from '@commander-js/extra-typings';
+import { type EmbeddedOptions, startEmbedded, topologies } from '@taintmgr/api-server';
 import { readGoYaml } from '@taintmgr/k8s-adapter/manifests';
-import {
-  type EmbeddedOptions,
-  startEmbedded,
-  threeZones,
-  topologies,
-  withSystemPods,
-} from '@taintmgr/sim-cluster';
+import { threeZones, withSystemPods } from '@taintmgr/sim-cluster';
 import { controllerToken, controllerUser, DeployedController } from './deployed.ts';
 import { reportLines } from './load-report.ts';
 import { managerToken, managerUser, startManager } from './managed.ts';

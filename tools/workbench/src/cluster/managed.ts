@@ -1,7 +1,8 @@
 // A kube-controller-manager that nobody can configure, as in a managed cluster: it evicts.
 import { randomBytes } from 'node:crypto';
+import type { EmbeddedCluster } from '@taintmgr/api-server';
 import { loadKubeconfig, UpstreamManager } from '@taintmgr/k8s-adapter';
-import type { EmbeddedCluster, User } from '@taintmgr/sim-cluster';
+import type { User } from '@taintmgr/sim-cluster';
 
 /** Its controllers are users of their own, as on kubeadm. */
 const name = 'system:serviceaccount:kube-system:node-controller';

@@ -1,11 +1,12 @@
 // `npm run demo -- --keep`: a cluster and the controller that stay, for one's own kubectl.
+
+import { startEmbedded } from '@taintmgr/api-server';
 import { checkChoices } from '@taintmgr/controller/src/flags/checks.ts';
 import { resolveChoices } from '@taintmgr/controller/src/flags/resolve.ts';
 import { createLogger } from '@taintmgr/controller/src/log/logger.ts';
 import { runProcess } from '@taintmgr/controller/src/process/run-process.ts';
 import { loadKubeconfig } from '@taintmgr/k8s-adapter';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
-import { startEmbedded } from '@taintmgr/sim-cluster';
 import { topology } from './topology.ts';
 
 /** Nobody wants to wait for minutes: what takes its time in a cluster takes seconds here. */

@@ -1,4 +1,6 @@
 // The evictors of prediction runs: each is a program of its own in the cluster.
+
+import type { ServedCluster } from '@taintmgr/api-server';
 import { type Config, createEngine, type Engine } from '@taintmgr/core';
 import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
 import { formatTimeMillis, type Instant } from '@taintmgr/core/time';
@@ -9,13 +11,7 @@ import {
   type StatedStatus,
   VirtualDriver,
 } from '@taintmgr/k8s-adapter';
-import {
-  type Cluster,
-  type Exchange,
-  seededRandom,
-  type Timer,
-  type VirtualClock,
-} from '@taintmgr/sim-cluster';
+import { type Exchange, seededRandom, type Timer, type VirtualClock } from '@taintmgr/sim-cluster';
 import { VirtualUpstreamManager } from './upstream-manager.ts';
 
 /** Whoever evicts in a run, on the clock of the cluster. */
@@ -28,7 +24,11 @@ export interface Evictor {
 }
 
 /** Makes one for a cluster, whose API server is reached by `exchange`. */
-export type MakeEvictor = (cluster: Cluster, clock: VirtualClock, exchange: Exchange) => Evictor;
+export type MakeEvictor = (
+  cluster: ServedCluster,
+  clock: VirtualClock,
+  exchange: Exchange,
+) => Evictor;
 
 /** The tokens of those who act and of the one who asks. */
 export const tokens: Readonly<Record<'manager' | 'controller' | 'viewer', string>> = {
@@ -78,7 +78,7 @@ export function oursRestarted(settings: OurSettings): MakeEvictor {
 
 /** Whoever starts knows what is written down, and nothing else of the one before. */
 class OurController {
-  readonly #cluster: Cluster;
+  readonly #cluster: ServedCluster;
   readonly #clock: VirtualClock;
   readonly #exchangeWith: Exchange;
   readonly #settings: OurSettings;
@@ -89,7 +89,7 @@ class OurController {
   #renewal: Timer | null = null;
 
   constructor(
-    cluster: Cluster,
+    cluster: ServedCluster,
     clock: VirtualClock,
     exchangeWith: Exchange,
     settings: OurSettings,
@@ -212,7 +212,7 @@ export const upstreamRestarted: MakeEvictor = (cluster, clock, exchange) => {
   };
 };
 
-function appear({ api }: Cluster, settings: OurSettings): void {
+function appear({ api }: ServedCluster, settings: OurSettings): void {
   api.create('namespaces', { metadata: { name: namespace } });
   const args = Object.entries(settings).map(([flag, value]) => `--${flag}=${value}`);
   const containers = [{ name: 'controller', image: 'taintmgr-controller:0', args }];
@@ -225,7 +225,7 @@ function appear({ api }: Cluster, settings: OurSettings): void {
   });
 }
 
-function claim({ api }: Pick<Cluster, 'api'>, clock: VirtualClock): void {
+function claim({ api }: Pick<ServedCluster, 'api'>, clock: VirtualClock): void {
   const known = api.get('leases', namespace, leaseName);
   const now = new Date(clock.now()).toISOString().replace('Z', '000Z');
   const spec = {

@@ -1,5 +1,6 @@
 // One prediction run: what `explain` foretells on a cluster, and what then happens there.
 
+import { ServedCluster } from '@taintmgr/api-server';
 import type { Instant } from '@taintmgr/core/time';
 import { ApiClient, EvictorSearch, exchangeSink, type Transport } from '@taintmgr/k8s-adapter';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
@@ -11,7 +12,6 @@ import { present } from '@taintmgr/kubectl-taintmgr/src/report/question.ts';
 import { reportOn } from '@taintmgr/kubectl-taintmgr/src/report/report.ts';
 import {
   type ApiRequest,
-  Cluster,
   daemonSet,
   type KubeObject,
   namespace,
@@ -141,7 +141,7 @@ export async function playPredictions(
 
 class PredictionStage {
   readonly #clock = new VirtualClock(startsAt);
-  readonly #cluster: Cluster;
+  readonly #cluster: ServedCluster;
   readonly #evictor: Evictor;
   readonly #client: ApiClient;
   readonly #search: EvictorSearch;
@@ -156,7 +156,7 @@ class PredictionStage {
     this.#scenario = scenario;
     const admin = (name: string): User => ({ name, groups: ['system:masters'], rules: [] });
     const users = Object.values(tokens).map((token) => [token, admin(token)] as const);
-    this.#cluster = new Cluster({
+    this.#cluster = new ServedCluster({
       clock: this.#clock,
       seed: 1,
       without: [

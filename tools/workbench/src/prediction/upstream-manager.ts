@@ -1,16 +1,12 @@
 // kube-controller-manager's taint eviction as a program of its own, on a virtual clock.
+
+import type { ServedCluster } from '@taintmgr/api-server';
 import type { Instant } from '@taintmgr/core/time';
 import { upstreamLoop, upstreamUserAgent, VirtualDriver } from '@taintmgr/k8s-adapter';
-import {
-  type Cluster,
-  type Exchange,
-  seededRandom,
-  type Timer,
-  type VirtualClock,
-} from '@taintmgr/sim-cluster';
+import { type Exchange, seededRandom, type Timer, type VirtualClock } from '@taintmgr/sim-cluster';
 
 export interface UpstreamManagerOptions {
-  readonly cluster: Cluster;
+  readonly cluster: ServedCluster;
   readonly clock: VirtualClock;
   /** How its API server is reached. */
   readonly exchange: Exchange;

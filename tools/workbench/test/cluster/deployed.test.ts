@@ -1,13 +1,8 @@
 // The controller that is deployed into the cluster of `npm run cluster` runs as its Deployment says.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import {
-  type ClusterApi,
-  type EmbeddedCluster,
-  type KubeObject,
-  namespace,
-  startEmbedded,
-} from '@taintmgr/sim-cluster';
+import { type EmbeddedCluster, startEmbedded } from '@taintmgr/api-server';
+import { type ClusterApi, type KubeObject, namespace } from '@taintmgr/sim-cluster';
 import { controllerToken, controllerUser, DeployedController } from '../../src/cluster/deployed.ts';
 
 const system = 'taintmgr-system';

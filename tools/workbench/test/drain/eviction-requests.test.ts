@@ -1,14 +1,13 @@
 // A NodeDrain that asks by EvictionRequests, beside whoever answers them, as the real kubectl shows it.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { execute, withoutKubectl } from '@taintmgr/kubectl-taintmgr/test/world/plugin.ts';
 import {
-  deployment,
   evictionDefinition,
   evictionRequestDefinition,
   installDefinitions,
-  type Topology,
-} from '@taintmgr/sim-cluster';
+} from '@taintmgr/api-server';
+import { execute, withoutKubectl } from '@taintmgr/kubectl-taintmgr/test/world/plugin.ts';
+import { deployment, type Topology } from '@taintmgr/sim-cluster';
 import { startCluster, startController, until, type WatchedCluster } from './programs.ts';
 
 const topology: Topology = {

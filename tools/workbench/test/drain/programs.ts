@@ -6,19 +6,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import {
-  Cluster,
-  type ClusterOptions,
   callOverHttps,
   createCertificate,
-  type Exchange,
   installDefinitions,
-  RealClock,
+  ServedCluster,
+  type ServedClusterOptions,
   startHttps,
-  type Topology,
   writeKubeconfig,
-} from '@taintmgr/sim-cluster';
+} from '@taintmgr/api-server';
+import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
+import { type Exchange, RealClock, type Topology } from '@taintmgr/sim-cluster';
 
 /** Who has asked for the removal of a pod, by the pod's uid or, where none is named, its name. */
 export type Removals = ReadonlyMap<string, readonly string[]>;
@@ -30,11 +28,11 @@ const timing = { startupMs: [50, 100], podStartMs: [50, 150], podStopMs: [50, 15
 
 /** A cluster over HTTPS, with our kinds installed, and what was asked of it. */
 export class WatchedCluster {
-  readonly cluster: Cluster;
+  readonly cluster: ServedCluster;
   readonly kubeconfig: string;
   readonly #removals: Map<string, string[]>;
 
-  constructor(cluster: Cluster, kubeconfig: string, removals: Map<string, string[]>) {
+  constructor(cluster: ServedCluster, kubeconfig: string, removals: Map<string, string[]>) {
     this.cluster = cluster;
     this.kubeconfig = kubeconfig;
     this.#removals = removals;
@@ -55,11 +53,11 @@ export class WatchedCluster {
 export async function startCluster(
   t: TestContext,
   topology: Topology,
-  options: Pick<ClusterOptions, 'attachTiming' | 'evictionRequestMs'> = {},
+  options: Pick<ServedClusterOptions, 'attachTiming' | 'evictionRequestMs'> = {},
 ): Promise<WatchedCluster> {
   const apiServer = { callWebhook: callOverHttps };
   const base = { clock: new RealClock(), seed: 1, timing, topology, apiServer };
-  const cluster = new Cluster({ ...base, ...options });
+  const cluster = new ServedCluster({ ...base, ...options });
   await installDefinitions(cluster.api, customResourceDefinitions());
   const removals = new Map<string, string[]>();
   const certificate = createCertificate(Date.now());

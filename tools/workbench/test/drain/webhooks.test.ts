@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
+import { createCertificate } from '@taintmgr/api-server';
 import { execute, withoutKubectl } from '@taintmgr/kubectl-taintmgr/test/world/plugin.ts';
-import { createCertificate, deployment, type Topology } from '@taintmgr/sim-cluster';
+import { deployment, type Topology } from '@taintmgr/sim-cluster';
 import { start, startCluster, startController, until, type WatchedCluster } from './programs.ts';
 
 const webhook = 'evictions.example.com';

@@ -1,7 +1,8 @@
 // A cluster with a controller that carries out NodeDrains, and the real kubectl.
 import type { TestContext } from 'node:test';
+import type { ApiServer } from '@taintmgr/api-server';
 import { execute } from '@taintmgr/kubectl-taintmgr/test/world/plugin.ts';
-import type { ApiServer, Topology } from '@taintmgr/sim-cluster';
+import type { Topology } from '@taintmgr/sim-cluster';
 import { servesNobody, start, startCluster, until, type WatchedCluster } from './programs.ts';
 
 /** A cluster, a controller that carries out NodeDrains, and kubectl. */

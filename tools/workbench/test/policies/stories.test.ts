@@ -1,6 +1,7 @@
 // The whole way of a policy and of a pause: the controller acts, and the plugin says the same as it does.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { installDefinitions } from '@taintmgr/api-server';
 import { ask } from '@taintmgr/controller/test/harness/https-client.ts';
 import {
   type RunningProcess,
@@ -9,7 +10,7 @@ import {
 import { startTestApi, type TestApi } from '@taintmgr/controller/test/harness/test-api.ts';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import { run } from '@taintmgr/kubectl-taintmgr/test/world/run.ts';
-import { installDefinitions, namespace, node, pod, toleration } from '@taintmgr/sim-cluster';
+import { namespace, node, pod, toleration } from '@taintmgr/sim-cluster';
 
 const apiVersion = 'taintmgr.dev/v1alpha1';
 const admin = { name: 'admin', groups: ['system:masters'], rules: [] };

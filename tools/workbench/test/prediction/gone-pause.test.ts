@@ -2,6 +2,7 @@
 // starts, which gives the time back.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ServedCluster } from '@taintmgr/api-server';
 import type { Instant } from '@taintmgr/core/time';
 import { ApiClient, EvictorSearch, exchangeSink, type Transport } from '@taintmgr/k8s-adapter';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
@@ -12,7 +13,6 @@ import { Explainer } from '@taintmgr/kubectl-taintmgr/src/report/explainer.ts';
 import { present } from '@taintmgr/kubectl-taintmgr/src/report/question.ts';
 import { reportOn } from '@taintmgr/kubectl-taintmgr/src/report/report.ts';
 import {
-  Cluster,
   type Json,
   type KubeObject,
   namespace,
@@ -37,7 +37,7 @@ const pauseNamed = (name: string, scope: object): KubeObject => ({
 /** A node with a pod that tolerates its taint for a while, and a controller that can be killed. */
 class Stage {
   readonly #clock = new VirtualClock(startsAt);
-  readonly #cluster: Cluster;
+  readonly #cluster: ServedCluster;
   readonly controller: Evictor;
   removedAt: Instant | null = null;
 
@@ -45,7 +45,7 @@ class Stage {
     const users = Object.values(tokens).map((token): readonly [string, User] => {
       return [token, { name: token, groups: ['system:masters'], rules: [] }];
     });
-    this.#cluster = new Cluster({
+    this.#cluster = new ServedCluster({
       clock: this.#clock,
       seed: 1,
       without: ['workloads', 'garbageCollection'],

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { installDefinitions } from '@taintmgr/api-server';
 import { customResourceDefinitions, policyApiVersion } from '@taintmgr/k8s-adapter/kinds';
-import { type Clock, installDefinitions, node } from '@taintmgr/sim-cluster';
+import { type Clock, node } from '@taintmgr/sim-cluster';
 import { run } from '../../world/run.ts';
 import { clockAhead, startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
 

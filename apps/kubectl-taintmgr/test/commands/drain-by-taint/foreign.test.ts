@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type KubeObject, node, pdb, TaintManagerStandIn, toleration } from '@taintmgr/sim-cluster';
+import { TaintManagerStandIn } from '@taintmgr/api-server';
+import { type KubeObject, node, pdb, toleration } from '@taintmgr/sim-cluster';
 import { run, start, steady } from '../../world/run.ts';
 import { app, Scenario } from '../../world/scenario.ts';
 import { startTestCluster, type TestCluster, until, versions } from '../../world/test-cluster.ts';

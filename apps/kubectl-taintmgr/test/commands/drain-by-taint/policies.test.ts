@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { installDefinitions } from '@taintmgr/api-server';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
-import { installDefinitions, type KubeObject, node, pod, type Rule } from '@taintmgr/sim-cluster';
+import { type KubeObject, node, pod, type Rule } from '@taintmgr/sim-cluster';
 import { run, start } from '../../world/run.ts';
 import { startTestCluster, type TestCluster, until } from '../../world/test-cluster.ts';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { Cluster, threeZones, VirtualClock } from '@taintmgr/sim-cluster';
+import { ServedCluster } from '@taintmgr/api-server';
+import { threeZones, VirtualClock } from '@taintmgr/sim-cluster';
 import { run } from '../../world/run.ts';
 import { temporaryFiles, topology } from '../../world/simulate-files.ts';
 
@@ -289,7 +290,7 @@ describe('a snapshot', () => {
   ];
   before(() => {
     const clock = new VirtualClock(Date.parse('2026-03-01T00:00:00Z'));
-    const cluster = new Cluster({ clock, seed: 3, topology: threeZones });
+    const cluster = new ServedCluster({ clock, seed: 3, topology: threeZones });
     cluster.start();
     assert.ok(clock.advanceUntil(() => cluster.isIdle(), clock.now() + 120_000));
     const items = kinds.flatMap((resource) => cluster.api.list(resource));

@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import {
-  Cluster,
-  daemonSet,
-  type Json,
-  node,
-  pdb,
-  pod,
-  RealClock,
-  toleration,
-} from '@taintmgr/sim-cluster';
+import { ServedCluster } from '@taintmgr/api-server';
+import { daemonSet, type Json, node, pdb, pod, RealClock, toleration } from '@taintmgr/sim-cluster';
 import { keep, shapes } from '../../../src/commands/snapshot.ts';
 import { run } from '../../world/run.ts';
 import { app, inZone } from '../../world/scenario.ts';
@@ -136,7 +128,7 @@ describe('snapshot', () => {
     };
     const before = await explain();
     const { out } = await run('snapshot');
-    const copy = new Cluster({
+    const copy = new ServedCluster({
       clock: new RealClock(),
       seed: 2,
       snapshot: [JSON.parse(out)],
@@ -146,9 +138,7 @@ describe('snapshot', () => {
     });
     assert.deepEqual(copy.loadReport.unloaded, []);
     assert.deepEqual(copy.loadReport.createdNamespaces, []);
-    const { createCertificate, startHttps, writeKubeconfig } = await import(
-      '@taintmgr/sim-cluster'
-    );
+    const { createCertificate, startHttps, writeKubeconfig } = await import('@taintmgr/api-server');
     const certificate = createCertificate(Date.now());
     const server = await startHttps({ exchange: copy.exchange, certificate });
     const kubeconfig = `${cluster.directory}/copy`;

@@ -7,9 +7,8 @@ import {
   evictionDefinition,
   evictionRequestDefinition,
   installDefinitions,
-  type KubeObject,
-  node,
-} from '@taintmgr/sim-cluster';
+} from '@taintmgr/api-server';
+import { type KubeObject, node } from '@taintmgr/sim-cluster';
 import { run } from '../../world/run.ts';
 import { startWithDefinitions, type TestCluster } from '../../world/test-cluster.ts';
 

@@ -5,8 +5,8 @@ import {
   evictionDefinition,
   evictionRequestDefinition,
   installDefinitions,
-  node,
-} from '@taintmgr/sim-cluster';
+} from '@taintmgr/api-server';
+import { node } from '@taintmgr/sim-cluster';
 import { run } from '../../world/run.ts';
 import { startWithDefinitions, type TestCluster, versions } from '../../world/test-cluster.ts';
 

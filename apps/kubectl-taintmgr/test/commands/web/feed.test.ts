@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ApiServer } from '@taintmgr/api-server';
 import { ApiClient, exchangeSink } from '@taintmgr/k8s-adapter';
 import { LiveHistory, type LiveInput } from '@taintmgr/page';
 import {
-  ApiServer,
   node,
   pod,
   seededRandom,

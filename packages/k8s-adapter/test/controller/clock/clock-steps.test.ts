@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ApiServer } from '@taintmgr/api-server';
 import { createEngine } from '@taintmgr/core';
-import {
-  ApiServer,
-  type Exchange,
-  node,
-  pod,
-  seededRandom,
-  VirtualClock,
-} from '@taintmgr/sim-cluster';
+import { type Exchange, node, pod, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import { Loop } from '../../../src/controller/engine-loop.ts';
 import type { MachineClocks } from '../../../src/driver/loop-clock.ts';
 import { VirtualDriver } from '../../../src/driver/virtual.ts';

@@ -1,9 +1,10 @@
 // What a NodeDrain asks of objects and of Prometheus, by the requests that are sent and their answers.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ApiServer } from '@taintmgr/api-server';
 import type { Outcome } from '@taintmgr/core';
 import type { DrainQuestion } from '@taintmgr/core/drain';
-import { ApiServer, namespace, node, pod, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
+import { namespace, node, pod, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import {
   alertsRequest,
   drainAsking,

@@ -1,9 +1,10 @@
 // Whether volumes of a StatefulSet are still attached, as the API server answers it.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ApiServer } from '@taintmgr/api-server';
 import type { Outcome } from '@taintmgr/core';
 import type { DrainQuestion } from '@taintmgr/core/drain';
-import { ApiServer, namespace, node, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
+import { namespace, node, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import { drainAsking } from '../../../src/controller/procedures/drain-question.ts';
 import type { Answer } from '../../../src/proto/answer.ts';
 import type { ApiRequest } from '../../../src/proto/api-request.ts';

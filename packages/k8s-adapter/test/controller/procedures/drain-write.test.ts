@@ -1,11 +1,12 @@
 // What a NodeDrain writes on its nodes and on its object, beside others who write there.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ApiServer } from '@taintmgr/api-server';
 import { type Outcome, parseTaint } from '@taintmgr/core';
 import type { NodeDrainWrite } from '@taintmgr/core/drain';
 import { formatTaint } from '@taintmgr/core/model';
 import { drainFinalizer } from '@taintmgr/k8s-adapter/kinds';
-import { ApiServer, node, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
+import { node, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import {
   drainConditionsSetting,
   drainDeleting,

@@ -2,9 +2,10 @@
 // earlier than it was.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ApiServer } from '@taintmgr/api-server';
 import { type Command, createEngine, type LimitCommand, makeNode, makePod } from '@taintmgr/core';
 import type { LimitRecord } from '@taintmgr/core/policy';
-import { ApiServer, namespace, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
+import { namespace, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import {
   LimitRecords,
   limitRecordFrom,

@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { ApiServer } from '@taintmgr/api-server';
 import type { Outcome } from '@taintmgr/core';
-import {
-  ApiServer,
-  namespace,
-  pod as podObject,
-  seededRandom,
-  VirtualClock,
-} from '@taintmgr/sim-cluster';
+import { namespace, pod as podObject, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import {
   keepTaintStarts,
   type MarkRefused,

@@ -1,14 +1,9 @@
 // The Deployment of a single pod is restarted as kubectl does it, or it is said why not.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ApiServer } from '@taintmgr/api-server';
 import type { Outcome } from '@taintmgr/core';
-import {
-  ApiServer,
-  deployment,
-  namespace,
-  seededRandom,
-  VirtualClock,
-} from '@taintmgr/sim-cluster';
+import { deployment, namespace, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import { rolloutRestarting } from '../../../src/controller/procedures/rollout-restart.ts';
 import type { Answer } from '../../../src/proto/answer.ts';
 import type { ApiRequest } from '../../../src/proto/api-request.ts';

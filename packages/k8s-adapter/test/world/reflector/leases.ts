@@ -1,4 +1,5 @@
-import { ApiServer, type ApiServerOptions, seededRandom } from '@taintmgr/sim-cluster';
+import { ApiServer, type ApiServerOptions } from '@taintmgr/api-server';
+import { seededRandom } from '@taintmgr/sim-cluster';
 
 const namespaces = ['default', 'kube-system'];
 

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { encodeFrame } from '@taintmgr/sim-cluster';
+import { encodeFrame } from '@taintmgr/api-server';
 import type { ExchangeSink, VirtualTime } from '../../../src/driver/virtual.ts';
 import type { ApiRequest } from '../../../src/proto/api-request.ts';
 

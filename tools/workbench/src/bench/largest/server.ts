@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createSecureServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { type ApiServer, createCertificate } from '@taintmgr/sim-cluster';
+import { type ApiServer, createCertificate } from '@taintmgr/api-server';
 import { createApi, print, servedAt } from '../served-api.ts';
 import { bytesOf, type Form, type Kind, namespaceNames, type ObjectRef, World } from './world.ts';
 

@@ -1,6 +1,6 @@
 // A cluster of a million pods, of which the feeder makes each object when it is asked for: objects with marks in the place of
 // what differs between them, templates of their bytes, and a few numbers for each object.
-import { encodeFrame } from '@taintmgr/sim-cluster';
+import { encodeFrame } from '@taintmgr/api-server';
 import { hex } from '../cluster-objects.ts';
 
 /** Which place holds what. Each is as wide as what comes into it. */

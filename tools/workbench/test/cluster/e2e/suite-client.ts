@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
-import { encodeObject, type KubeObject } from '@taintmgr/sim-cluster';
+import { encodeObject } from '@taintmgr/api-server';
+import type { KubeObject } from '@taintmgr/sim-cluster';
 import type { Recorder } from './recorder.ts';
 
 /** With `--kube-api-content-type=application/json`, or as it is by default. */

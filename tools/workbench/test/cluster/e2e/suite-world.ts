@@ -1,17 +1,14 @@
 // Where Kubernetes' own tests are played: a cluster over HTTPS whose clock jumps, and our controller in it.
 import assert from 'node:assert/strict';
-import { createEngine } from '@taintmgr/core';
-import { Loop, VirtualDriver } from '@taintmgr/k8s-adapter';
 import {
-  Cluster,
   createCertificate,
   type HttpsServer,
-  seededRandom,
+  ServedCluster,
   startHttps,
-  threeZones,
-  VirtualClock,
-  withSystemPods,
-} from '@taintmgr/sim-cluster';
+} from '@taintmgr/api-server';
+import { createEngine } from '@taintmgr/core';
+import { Loop, VirtualDriver } from '@taintmgr/k8s-adapter';
+import { seededRandom, threeZones, VirtualClock, withSystemPods } from '@taintmgr/sim-cluster';
 
 const start = Date.parse('2026-01-01T00:00:00Z');
 const stepMs = 1000;
@@ -24,7 +21,7 @@ export interface SuiteWorldOptions {
 
 /** The cluster of `--topology three-zones`, and a controller that evicts by DELETE. */
 export class SuiteWorld {
-  readonly cluster: Cluster;
+  readonly cluster: ServedCluster;
   readonly ca: string;
   readonly #clock = new VirtualClock(start);
   readonly #driver: VirtualDriver;
@@ -37,7 +34,7 @@ export class SuiteWorld {
     const tokens = new Map([['T', { name: 'admin', groups: ['system:masters'], rules: [] }]]);
     const clock = this.#clock;
     this.ca = ca;
-    this.cluster = new Cluster({ clock, seed: 1, topology, ca, apiServer: { tokens } });
+    this.cluster = new ServedCluster({ clock, seed: 1, topology, ca, apiServer: { tokens } });
     this.#driver = new VirtualDriver({
       loop: new Loop({ machine: createEngine({}), random: seededRandom(1), leases: false }),
       exchange: (request, sink) => {

@@ -2,7 +2,7 @@ import type { Config, Explanation, Outcome, Subject } from '@taintmgr/core';
 import type { ZoneStatus } from '@taintmgr/core/lifecycle';
 import type { Instant } from '@taintmgr/core/time';
 import type { Notice, PressureNotice } from '@taintmgr/k8s-adapter';
-import type { ApiServer, Change, KubeObject } from '@taintmgr/sim-cluster';
+import type { Change, KubeObject, PlainServer } from '@taintmgr/sim-cluster';
 import type { Condition } from '../../../cluster/objects.ts';
 import type { PodTimes } from '../times/pod-times.ts';
 import { coveredBy } from './covered.ts';
@@ -72,7 +72,7 @@ interface Controller {
 }
 
 export interface RecorderOptions {
-  readonly api: ApiServer;
+  readonly api: PlainServer;
   readonly controller: Controller;
   readonly semantics: Config['semantics'];
   /** How long pods take to start again when their machine is back. */
@@ -84,7 +84,7 @@ const lookPeriodMs = 1_000;
 
 /** Records everything that changes during a run. */
 export class RunRecorder {
-  readonly #api: ApiServer;
+  readonly #api: PlainServer;
   readonly #controller: Controller;
   readonly #startsAt: Instant;
   readonly #nodes = new NodeTimelines();

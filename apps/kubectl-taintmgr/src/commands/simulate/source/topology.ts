@@ -3,7 +3,6 @@ import type { Instant } from '@taintmgr/core/time';
 import { FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
 import {
   ApiError,
-  ApiServer,
   bringToRest,
   Cluster,
   daemonSet,
@@ -15,6 +14,7 @@ import {
   type KubeObject,
   type NodeDescription,
   namespace as namespaceObject,
+  PlainServer,
   pdb,
   seededRandom,
   statefulSet,
@@ -49,7 +49,7 @@ const workloadFields = [
 
 interface Parts {
   /** Says what the API server would say of an object, before there is a cluster. */
-  readonly trial: ApiServer;
+  readonly trial: PlainServer;
   readonly nodes: NodeDescription[];
   readonly workloads: KubeObject[];
   readonly budgets: KubeObject[];
@@ -57,7 +57,7 @@ interface Parts {
 
 /** A cluster that somebody has described. Throws FaultyFile with all that is wrong. */
 export function topologySource(file: string, [root]: readonly Field[]): ClusterSource {
-  const trial = new ApiServer({ clock: new VirtualClock(startsAt), random: seededRandom(1) });
+  const trial = new PlainServer({ clock: new VirtualClock(startsAt), random: seededRandom(1) });
   const read: Parts = { trial, nodes: [], workloads: [], budgets: [] };
   const faults: string[] = [];
   attempt(faults, () => {
@@ -191,7 +191,7 @@ function withTimes(members: ReadonlyMap<string, Field>, workload: KubeObject): K
 }
 
 /** What an API server refuses is a fault of the place in the file. */
-function tryOut(field: Field, trial: ApiServer, resource: string, object: KubeObject): void {
+function tryOut(field: Field, trial: PlainServer, resource: string, object: KubeObject): void {
   const { namespace = '' } = object.metadata;
   try {
     const isMissing = namespace !== '' && !trial.get('namespaces', '', namespace);

@@ -2,16 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { installDefinitions } from '@taintmgr/api-server';
 import { customResourceDefinitions, policyKinds } from '@taintmgr/k8s-adapter/kinds';
-import {
-  installDefinitions,
-  type Json,
-  type KubeObject,
-  node,
-  pdb,
-  pod,
-  toleration,
-} from '@taintmgr/sim-cluster';
+import { type Json, type KubeObject, node, pdb, pod, toleration } from '@taintmgr/sim-cluster';
 import { run } from '../../../world/run.ts';
 import {
   leaveTaints,

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { installDefinitions } from '@taintmgr/api-server';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
-import { installDefinitions, node, pod } from '@taintmgr/sim-cluster';
+import { node, pod } from '@taintmgr/sim-cluster';
 import { run } from '../../../world/run.ts';
 import { leaveTaints, startTestCluster, type TestCluster } from '../../../world/test-cluster.ts';
 

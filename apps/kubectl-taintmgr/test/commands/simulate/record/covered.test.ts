@@ -1,18 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  Cluster,
-  deployment,
-  namespace,
-  pdb,
-  statefulSet,
-  VirtualClock,
-} from '@taintmgr/sim-cluster';
+import { ServedCluster } from '@taintmgr/api-server';
+import { deployment, namespace, pdb, statefulSet, VirtualClock } from '@taintmgr/sim-cluster';
 import { coveredBy } from '../../../../src/commands/simulate/record/covered.ts';
 
 // The budgets of a cluster are called as people like.
 
-const { api } = new Cluster({ clock: new VirtualClock(0), seed: 1 });
+const { api } = new ServedCluster({ clock: new VirtualClock(0), seed: 1 });
 for (const name of ['shop', 'data']) api.create('namespaces', namespace(name));
 for (const name of ['web', 'api'])
   api.create('deployments', deployment('shop', name, { replicas: 1 }));

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { ServedCluster } from '@taintmgr/api-server';
 import { createEngine } from '@taintmgr/core';
 import type { LimitRule } from '@taintmgr/core/policy';
 import { Loop, VirtualDriver } from '@taintmgr/k8s-adapter';
 import { Checkers, evictionDefaults } from '@taintmgr/oracle';
 import {
-  Cluster,
   deployment,
   type KubeObject,
   seededRandom,
@@ -73,7 +73,7 @@ it('the simulation and the controller evict a fifth of the zone within the windo
 /** The controller's loop, with its counts kept in a lease, and a new one half way through. */
 function controller() {
   const clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
-  const cluster = new Cluster({ clock, seed: 1, topology, nodeMonitorGraceMs: 40_000 });
+  const cluster = new ServedCluster({ clock, seed: 1, topology, nodeMonitorGraceMs: 40_000 });
   const { windowMs = 0, percent = 0 } = limit;
   const windows = [{ per: 'zone', percent, windowMs }] as const;
   const checkers = new Checkers(cluster.api, { ...evictionDefaults, windows, mayStop: true });

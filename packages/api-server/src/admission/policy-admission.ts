@@ -1,0 +1,251 @@
+// Judges changes by the ValidatingAdmissionPolicies of the cluster.
+
+import type {
+  Admission,
+  AdmissionRequest,
+  Clock,
+  KubeObject,
+  ServedResources,
+  Store,
+  User,
+  Writer,
+} from '@taintmgr/sim-cluster/server';
+import {
+  type ApiError,
+  policyDenial,
+  type Resource,
+  storageOf,
+} from '@taintmgr/sim-cluster/server';
+import type { Access } from '../auth/access.ts';
+import { serviceAccountUser } from '../auth/authorizer.ts';
+import type { Verdict as Answer, Question } from '../policy/authorizer.ts';
+import type { MatchResources } from '../policy/match-resources.ts';
+import { type Bindings, dynamic, requestBindings } from './bindings.ts';
+import type { CompiledPolicy } from './compiled-policy.ts';
+import { evaluatePolicy, type Verdict } from './evaluate.ts';
+import { LaggingView } from './lagging-view.ts';
+import { isExempt, matched, type NamespaceLabels } from './match.ts';
+import { type ParamRightsOptions, paramRightsFault } from './param-rights.ts';
+import { ConfigurationError, Params } from './params.ts';
+import { type Binding, Policies } from './policies.ts';
+
+export interface PolicyAdmissionOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly access: Access;
+  readonly served: ServedResources;
+}
+
+/** What the audit log would hold of a request. */
+export interface Audited {
+  readonly request: AdmissionRequest;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** So many of the last ones are kept. */
+const auditedMax = 1000;
+const auditKey = 'validation.policy.admission.k8s.io/validation_failure';
+
+/** A refusal on its way: who refuses, and why. */
+interface Denial {
+  readonly who: string;
+  readonly message: string;
+  readonly reason: string | null;
+}
+
+export class PolicyAdmission implements Admission {
+  readonly #store: Store;
+  readonly #served: ServedResources;
+  readonly #access: Access;
+  readonly #policies: Policies;
+  readonly #params: Params;
+  readonly #paramRights: ParamRightsOptions;
+  readonly #audited: Audited[] = [];
+  readonly #viewNamespaces: () => LaggingView;
+  #namespaces: LaggingView | null = null;
+
+  constructor({ store, clock, access, served }: PolicyAdmissionOptions) {
+    this.#store = store;
+    this.#served = served;
+    this.#access = access;
+    this.#paramRights = { store, access, served };
+    this.#params = new Params(store, clock, served);
+    this.#viewNamespaces = () => new LaggingView(store, clock, 'namespaces');
+    this.#policies = new Policies(store, clock, () => {
+      this.#params.watchFor(this.#policies.all());
+      this.#namespaces ??= this.#viewNamespaces();
+    });
+  }
+
+  /** What Audit and audit annotations have written, the latest last. */
+  get audited(): readonly Audited[] {
+    return this.#audited;
+  }
+
+  /** Goes by what is stored now, as a server does that has just begun; by parameters only later. */
+  begin(paramsSyncMs: number): void {
+    this.#params.begin(paramsSyncMs);
+    this.#policies.begin();
+  }
+
+  judge(request: AdmissionRequest, writer: Writer): void {
+    if (isExempt(request)) {
+      const fault = paramRightsFault(request, writer, this.#paramRights);
+      if (fault) throw fault;
+      return;
+    }
+    if (this.#policies.isEmpty) return;
+    const denials: Denial[] = [];
+    const annotations: Record<string, string> = {};
+    const others = this.#othersThan(request.resource);
+    const shared = new Map<Resource, Bindings>();
+    const bindingsOf = (shown: AdmissionRequest): Bindings => {
+      const known = shared.get(shown.resource) ?? this.bindings(shown, writer);
+      shared.set(shown.resource, known);
+      return known;
+    };
+    for (const policy of this.#policies.all()) {
+      const shown = matched(policy.constraints, request, this.#labelsOf, others);
+      if (!shown) continue;
+      const bindings = (): Bindings => bindingsOf(shown);
+      denials.push(...this.#ask(policy, { request, others }, writer, bindings, annotations));
+    }
+    if (Object.keys(annotations).length > 0) this.#audit({ request, annotations });
+    const [first] = denials;
+    if (first) throw refusal(request, first);
+  }
+
+  /** What a policy that matches says by all its bindings. */
+  #ask(
+    policy: CompiledPolicy,
+    { request, others }: Asking,
+    writer: Writer,
+    bindings: () => Bindings,
+    annotations: Record<string, string>,
+  ): readonly Denial[] {
+    const denials: Denial[] = [];
+    const attempt = (what: 'policy' | 'binding', who: string, work: () => void): void => {
+      try {
+        work();
+      } catch (error) {
+        if (!(error instanceof ConfigurationError)) throw error;
+        if (policy.ignoresFailures) return;
+        const message = `failed to configure ${what}: ${error.message}`;
+        denials.push({ who, message, reason: null });
+      }
+    };
+    const name = `ValidatingAdmissionPolicy '${policy.name}'`;
+    const bound = this.#policies.bindingsOf(policy);
+    if (bound.length === 0) return [];
+    attempt('policy', name, () => {
+      const resource = this.#params.resourceOf(policy);
+      for (const binding of bound) {
+        if (!matched(binding.matchResources, request, this.#labelsOf, others)) continue;
+        const who = `${name} with binding '${binding.name}'`;
+        attempt('binding', who, () => {
+          const params = this.#params.collect(resource, binding.paramRef, request.namespace);
+          for (const param of params) {
+            const verdict = evaluatePolicy(policy, { ...bindings(), params: dynamic(param) });
+            denials.push(...carryOut(verdict, { policy, binding, who }, writer, annotations));
+          }
+        });
+      }
+    });
+    return denials;
+  }
+
+  /** The request as somebody is shown it who is asked about such requests; null: he is not asked. */
+  shownTo(constraints: MatchResources, request: AdmissionRequest): AdmissionRequest | null {
+    return matched(constraints, request, this.#labelsOf, this.#othersThan(request.resource));
+  }
+
+  /** The other resources under which the same objects are served. */
+  #othersThan(resource: Resource): readonly Resource[] {
+    const storage = storageOf(resource);
+    return this.#served.all.filter((one) => one !== resource && storageOf(one) === storage);
+  }
+
+  /** What expressions see of a request, but for parameters. */
+  bindings(request: AdmissionRequest, writer: Writer): Bindings {
+    const isNamespace = request.resource.plural === 'namespaces';
+    const namespace = isNamespace ? null : this.#namespaceNamed(request.namespace);
+    return requestBindings(request, writer, namespace, (question) =>
+      this.#answer(writer.user, question),
+    );
+  }
+
+  #namespaceNamed(name: string): KubeObject | null {
+    if (name === '') return null;
+    // One that is too new for the caches is looked up.
+    return this.#namespaces?.get('', name) ?? this.#store.get('namespaces', '', name);
+  }
+
+  readonly #labelsOf: NamespaceLabels = (name) => {
+    const namespace = this.#namespaceNamed(name);
+    return namespace ? (namespace.metadata.labels ?? {}) : null;
+  };
+
+  #answer(asking: User, question: Question): Answer {
+    const { serviceAccount, verb, path, ...resource } = question;
+    const user = serviceAccount
+      ? serviceAccountUser(serviceAccount.namespace, serviceAccount.name)
+      : asking;
+    const attributes = { verb, path, resource: path === '' ? resource : null };
+    const { grant, reason } = this.#access.decide(user, attributes);
+    return { allowed: grant !== null, reason };
+  }
+
+  #audit(entry: Audited): void {
+    this.#audited.push(entry);
+    if (this.#audited.length > auditedMax) this.#audited.shift();
+  }
+}
+
+/** A request, and the other resources under which its objects are served. */
+interface Asking {
+  readonly request: AdmissionRequest;
+  readonly others: readonly Resource[];
+}
+
+interface Asked {
+  readonly policy: CompiledPolicy;
+  readonly binding: Binding;
+  readonly who: string;
+}
+
+/** Does with a verdict what the binding wants; returns what stands against the request. */
+function carryOut(
+  { decisions, annotations: own }: Verdict,
+  { policy, binding, who }: Asked,
+  writer: Writer,
+  annotations: Record<string, string>,
+): readonly Denial[] {
+  const denials: Denial[] = [];
+  for (const [expressionIndex, decision] of decisions.entries()) {
+    if (decision.kind === 'admit') continue;
+    const { message, reason } = decision;
+    for (const action of binding.actions) {
+      if (action === 'Deny') denials.push({ who, message, reason });
+      if (action === 'Warn') writer.warn(`Validation failed for ${who}: ${message}`);
+      // The first failure is all that is written.
+      if (action === 'Audit') {
+        annotations[auditKey] ??= JSON.stringify([
+          {
+            message,
+            policy: policy.name,
+            binding: binding.name,
+            expressionIndex,
+            validationActions: binding.actions,
+          },
+        ]);
+      }
+    }
+  }
+  for (const { key, value } of own) annotations[`${policy.name}/${key}`] ??= value;
+  return denials;
+}
+
+/** By default it is said to be invalid, whatever the text says. */
+function refusal({ resource, name }: AdmissionRequest, { who, message, reason }: Denial): ApiError {
+  return policyDenial(resource, name, reason ?? 'Invalid', `${who} denied request: ${message}`);
+}

@@ -1,0 +1,87 @@
+// Who asks, by token.
+
+import type { Store, User } from '@taintmgr/sim-cluster/server';
+import { unauthorized } from '@taintmgr/sim-cluster/server';
+import { type AccountToken, accountTokenError, userOf } from './account-token.ts';
+
+/** Whoever shows no credential, or one of a kind the server does not know. */
+const anonymous: User = {
+  name: 'system:anonymous',
+  groups: ['system:unauthenticated'],
+  rules: [],
+};
+
+/** Whoever asks a server that checks no credentials. */
+const admin: User = {
+  name: 'admin',
+  groups: ['system:masters', 'system:authenticated'],
+  rules: [],
+};
+
+/** For whom a token is meant that is shown to this server, and one that names nobody. */
+export const serverAudience = 'https://kubernetes.default.svc';
+const serverAudiences: readonly string[] = [serverAudience];
+
+/** Bearer tokens and the users they stand for. */
+export type Tokens = ReadonlyMap<string, User>;
+
+/** Somebody who showed a token, and those of the audiences that were asked about that it is meant for. */
+export interface Bearer {
+  readonly user: User;
+  readonly audiences: readonly string[];
+}
+
+const unknownToken = 'invalid bearer token';
+
+/** Knows the tokens given from the start, which stand for themselves, and those of service accounts. */
+export class Authenticator {
+  readonly #store: Store;
+  /** Null: nobody is asked and everybody is an admin. */
+  readonly #tokens: Tokens | null;
+  readonly #issued = new Map<string, AccountToken>();
+
+  constructor(store: Store, tokens: Tokens | null) {
+    this.#store = store;
+    this.#tokens = tokens;
+  }
+
+  /** Lets a token of a service account in until it is revoked. */
+  issue(token: string, what: AccountToken): void {
+    this.#issued.set(token, what);
+  }
+
+  revoke(token: string): void {
+    this.#issued.delete(token);
+  }
+
+  /** The user behind a request. Throws ApiError 401 for a token that does not let its bearer in. */
+  authenticate(headers: Readonly<Record<string, string>>): User {
+    if (!this.#tokens) return admin;
+    const credential = /^Bearer\s+(\S+)$/i.exec(headers.authorization ?? '');
+    if (!credential) return anonymous;
+    const bearer = this.review(credential[1] ?? '', serverAudiences);
+    if (typeof bearer === 'string') throw unauthorized();
+    return bearer.user;
+  }
+
+  /** Who shows a token to one of these audiences; a text is why it is refused. */
+  review(token: string, audiences: readonly string[]): Bearer | string {
+    const user = this.#tokens ? this.#tokens.get(token) : admin;
+    const issued = user ? undefined : this.#issued.get(token);
+    if (issued) {
+      const error = accountTokenError(this.#store, issued, audiences);
+      // The real server asks for its other tokens too, which do not know this one.
+      if (error !== null) return `[${unknownToken}, ${error}]`;
+      const meant = issued.audiences.filter((audience) => audiences.includes(audience));
+      return { user: withGroup(userOf(issued)), audiences: meant };
+    }
+    // A token that names no audience is meant for this server.
+    if (!user || !audiences.includes(serverAudience)) return unknownToken;
+    return { user: withGroup(user), audiences: serverAudiences };
+  }
+}
+
+function withGroup(user: User): User {
+  const group = 'system:authenticated';
+  return user.groups.includes(group) ? user : { ...user, groups: [...user.groups, group] };
+}

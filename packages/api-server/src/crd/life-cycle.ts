@@ -1,0 +1,138 @@
+// Carries definitions from their creation to their end: names, serving, and the end of their objects.
+
+import type { Backend, Change, KubeObject, Timer } from '@taintmgr/sim-cluster/server';
+import { ApiError, deleteObject, equal, replaceObject } from '@taintmgr/sim-cluster/server';
+import { cleanupFinalizer, withDefinitionCondition } from '../kinds/definition-defaults.ts';
+import { definitionResource, definitionsKey } from '../kinds/definitions.ts';
+import { type Definition, holds } from '../structural/definition.ts';
+import { customResources, storeKeyOf } from './custom-resource.ts';
+import { withEstablished, withNames } from './names.ts';
+
+/** How long each step takes. */
+const stepMs = 5;
+const manager = 'kube-apiserver';
+
+/**
+ * Every definition of a server. A change of one is taken up after a moment, step by step, each
+ * step one write of its status; what is served follows the status at once.
+ */
+export class Definitions {
+  readonly #backend: Backend;
+  readonly #pending = new Map<string, Timer>();
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+    backend.store.subscribe((change) => this.#notice(change));
+  }
+
+  #notice({ type, resource, object, previous }: Change): void {
+    const { served, store } = this.#backend;
+    const definition = object as Definition;
+    if (resource !== definitionsKey) {
+      // The last object of a definition that is being deleted takes it along.
+      if (type === 'DELETED' && isCustom(resource)) this.#plan(resource);
+      return;
+    }
+    const { name } = definition.metadata;
+    if (type === 'DELETED') {
+      served.define(storeKeyOf(definition), []);
+      this.#pending.get(name)?.cancel();
+      this.#pending.delete(name);
+      for (const other of store.collection(definitionsKey).list(''))
+        this.#plan(other.metadata.name);
+      return;
+    }
+    this.#serve(definition, previous as Definition | null);
+    this.#plan(name);
+  }
+
+  #serve(definition: Definition, previous: Definition | null): void {
+    const { served } = this.#backend;
+    if (!holds(definition, 'Established')) return;
+    const isSame =
+      previous !== null &&
+      holds(previous, 'Established') &&
+      equal(definition.spec, previous.spec) &&
+      equal(definition.status?.acceptedNames, previous.status?.acceptedNames) &&
+      definition.metadata.deletionTimestamp === previous.metadata.deletionTimestamp;
+    if (!isSame) served.define(storeKeyOf(definition), customResources(definition));
+  }
+
+  #plan(name: string): void {
+    if (this.#pending.has(name)) return;
+    const timer = this.#backend.clock.after(stepMs, () => {
+      this.#pending.delete(name);
+      this.#step(name);
+    });
+    this.#pending.set(name, timer);
+  }
+
+  #step(name: string): void {
+    const { store, clock } = this.#backend;
+    const definition = store.get(definitionsKey, '', name) as Definition | null;
+    if (!definition) return;
+    if (definition.metadata.deletionTimestamp !== undefined) {
+      this.#end(definition);
+      return;
+    }
+    const all = store.collection(definitionsKey).list('') as readonly KubeObject[];
+    const others = all
+      .map((other) => other as Definition)
+      .filter((other) => isRival(other, definition));
+    const named = withNames(definition, others, clock.now());
+    const next = named === definition ? withEstablished(definition, clock.now()) : named;
+    if (next !== definition) this.#write(next, 'status');
+  }
+
+  /** Deletes the objects, and lets the definition go when the last of them is gone. */
+  #end(definition: Definition): void {
+    const { store, served, clock } = this.#backend;
+    const inProgress = withDefinitionCondition(
+      definition,
+      {
+        type: 'Terminating',
+        status: 'True',
+        reason: 'InstanceDeletionInProgress',
+        message: 'CustomResource deletion is in progress',
+      },
+      clock.now(),
+    );
+    if (!equal(inProgress.status, definition.status)) {
+      this.#write(inProgress, 'status');
+      return;
+    }
+    const key = storeKeyOf(definition);
+    const objects = store.collection(key).list('');
+    const [resource] = served.all.filter(({ storeKey }) => storeKey === key);
+    for (const { metadata } of resource ? objects : []) {
+      if (!resource || metadata.deletionTimestamp !== undefined) continue;
+      const target = { namespace: metadata.namespace ?? '', name: metadata.name };
+      deleteObject(this.#backend, resource, target, {});
+    }
+    if (resource && store.collection(key).list('').length > 0) return;
+    const finalizers = (definition.metadata.finalizers ?? []).filter(
+      (finalizer) => finalizer !== cleanupFinalizer,
+    );
+    this.#write({ ...definition, metadata: { ...definition.metadata, finalizers } }, '');
+  }
+
+  /** What somebody has made invalid by its status stays as it is until he puts that right. */
+  #write(definition: KubeObject, subresource: '' | 'status'): void {
+    const target = { namespace: '', name: definition.metadata.name };
+    const options = { subresource, manager };
+    try {
+      replaceObject(this.#backend, definitionResource, target, definition, options);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+    }
+  }
+}
+
+const isCustom = (storeKey: string): boolean => storeKey.includes('.');
+
+/** Definitions of one group must not share names. */
+function isRival(other: Definition, definition: Definition): boolean {
+  return (
+    other.metadata.name !== definition.metadata.name && other.spec.group === definition.spec.group
+  );
+}

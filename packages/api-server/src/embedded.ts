@@ -1,0 +1,132 @@
+// A cluster in this process, served over HTTPS, with its kubeconfig.
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import type { ReportBug, ServiceTime, User } from '@taintmgr/sim-cluster/server';
+import { RealClock, threeZones } from '@taintmgr/sim-cluster/server';
+import type { Tokens } from './auth/authenticator.ts';
+import { serviceAccountUser } from './auth/authorizer.ts';
+import { installDefinitions } from './crd/install.ts';
+import { createCertificate } from './https/certificate.ts';
+import { writeKubeconfig } from './https/kubeconfig.ts';
+import { startHttps } from './https/server.ts';
+import { callOverHttps } from './https/webhook-call.ts';
+import type { ParseYaml } from './server/formats.ts';
+import { ServedCluster, type ServedClusterOptions } from './server/served-cluster.ts';
+import { TaintManagerStandIn } from './server/taint-manager-stand-in.ts';
+
+export interface EmbeddedOptions
+  extends Omit<ServedClusterOptions, 'ca' | 'clock' | 'seed' | 'apiServer'> {
+  readonly seed?: number;
+  /** 0, the default, lets the system choose. */
+  readonly port?: number;
+  /** Of the administrator; left out: a random one. */
+  readonly token?: string;
+  /** Tokens of others than the administrator. */
+  readonly users?: Tokens;
+  readonly serviceMs?: ServiceTime;
+  readonly parseYaml?: ParseYaml;
+  /** CustomResourceDefinitions that are served when it has started. */
+  readonly definitions?: readonly object[];
+  /**
+   * Whether pods leave a node whose NoExecute taint they do not tolerate, in time, as a
+   * kube-controller-manager sees to it. Default false: it is for clients that evict nobody themselves.
+   */
+  readonly taintManager?: boolean;
+  /** Where to write the kubeconfig; left out: a temporary file, removed by `stop`. */
+  readonly kubeconfig?: string;
+  /**
+   * Is told of mistakes of this package: a request is answered with 500 InternalError, work is tried again
+   * later, and the cluster goes on. Left out: they are written to standard error.
+   */
+  readonly reportBug?: ReportBug;
+}
+
+/** A cluster that others can reach over HTTPS. */
+export interface EmbeddedCluster {
+  readonly cluster: ServedCluster;
+  readonly url: string;
+  /** The authority's certificate, PEM: for the kubeconfig of another user. */
+  readonly ca: string;
+  /** Path of the kubeconfig file. */
+  readonly kubeconfig: string;
+  stop(): Promise<void>;
+}
+
+/** What works in a cluster beside the API server, by the names that programs give it. */
+export const topologies: Readonly<
+  Record<'empty' | 'three-zones', Pick<EmbeddedOptions, 'topology' | 'without'>>
+> = {
+  empty: {
+    without: [
+      'nodeLifecycleStandIn',
+      'workloads',
+      'scheduler',
+      'disruption',
+      'garbageCollection',
+      'namespaces',
+      'policyStatus',
+      'volumes',
+    ],
+  },
+  'three-zones': { topology: threeZones },
+};
+
+/** As whom the stand-in for the taint manager asks, with what the real one may do of that. */
+const nodeController: User = {
+  ...serviceAccountUser('kube-system', 'node-controller'),
+  rules: [
+    { verbs: ['patch'], apiGroups: [''], resources: ['pods/status'] },
+    { verbs: ['get', 'delete'], apiGroups: [''], resources: ['pods'] },
+  ],
+};
+
+function writeBug(error: unknown, during: string): void {
+  process.stderr.write(`a bug of the simulated cluster, in ${during}: ${inspect(error)}\n`);
+}
+
+/** Starts a cluster on the machine's clock and serves its API on the loopback interface. Throws ApiError of a definition. */
+export async function startEmbedded(options: EmbeddedOptions = {}): Promise<EmbeddedCluster> {
+  const { seed = 1, port = 0, token = randomBytes(16).toString('hex'), ...rest } = options;
+  const { kubeconfig, users = new Map(), serviceMs, parseYaml, definitions = [], ...others } = rest;
+  const { taintManager = false, reportBug = writeBug, ...parts } = others;
+  const admin: User = { name: 'kubernetes-admin', groups: ['system:masters'], rules: [] };
+  const ownToken = randomBytes(16).toString('hex');
+  const tokens = new Map([...users, [ownToken, nodeController], [token, admin]]);
+  const apiServer = {
+    tokens,
+    callWebhook: callOverHttps,
+    reportBug,
+    ...(serviceMs ? { serviceMs } : {}),
+    ...(parseYaml ? { parseYaml } : {}),
+  };
+  const certificate = createCertificate(Date.now());
+  const { ca } = certificate;
+  const cluster = new ServedCluster({
+    ...{ clock: new RealClock(reportBug), seed, apiServer, ca, rolloutHistory: true },
+    ...parts,
+  });
+  const server = await startHttps({ exchange: cluster.exchange, certificate, port });
+  const { hostname, port: servedPort } = new URL(server.url);
+  cluster.api.publish({ address: hostname, port: Number(servedPort), ca });
+  const file = kubeconfig ?? join(mkdtempSync(join(tmpdir(), 'taintmgr-')), 'kubeconfig');
+  writeKubeconfig(file, { server: server.url, ca, token });
+  const evictor = new TaintManagerStandIn({ api: cluster.api, token: ownToken });
+  cluster.start();
+  if (taintManager) evictor.start();
+  const stop = async (): Promise<void> => {
+    evictor.stop();
+    cluster.stop();
+    await server.close();
+    if (kubeconfig === undefined) rmSync(join(file, '..'), { recursive: true, force: true });
+  };
+  try {
+    await installDefinitions(cluster.api, definitions);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { cluster, url: server.url, ca, kubeconfig: file, stop };
+}

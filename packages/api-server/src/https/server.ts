@@ -1,0 +1,196 @@
+// The HTTPS server in front of a cluster.
+import type { IncomingMessage } from 'node:http';
+import { createSecureServer, type Http2SecureServer, type Http2ServerRequest } from 'node:http2';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { ApiRequest, Exchange, ResponseSink } from '@taintmgr/sim-cluster/server';
+import { chunksOf, errorReply, requestTooLarge } from '@taintmgr/sim-cluster/server';
+import type { Certificate } from './certificate.ts';
+import { compressing, wantsGzip } from './compression.ts';
+import { type Outgoing, outgoing } from './outgoing.ts';
+
+export interface HttpsOptions {
+  readonly exchange: Exchange;
+  readonly certificate: Certificate;
+  /** 0, the default, lets the system choose. */
+  readonly port?: number;
+  /** An address of the loopback interface; default 127.0.0.1. */
+  readonly host?: string;
+  /** How long a client may leave its answers unread before it is dropped; default 30 s. */
+  readonly slowClientMs?: number;
+  /** Whether HTTP/2 is offered beside HTTP/1.1; default true. */
+  readonly http2?: boolean;
+}
+
+/** A running HTTPS server. */
+export interface HttpsServer {
+  readonly url: string;
+  readonly port: number;
+  /** Ends every connection and stops listening. */
+  close(): Promise<void>;
+}
+
+/** Request bodies beyond this are answered with 413, as by the real server. */
+const bodyBytesMax = 3 * 1024 * 1024;
+/** A client that still sends its body reads the refusal later: for so long is the rest thrown away. */
+const refusedBodyMs = 500;
+/** A client with more than this unread, and no progress in SLOW_CLIENT_MS, is dropped. */
+const unreadBytesMax = 16 * 1024 * 1024;
+const defaultSlowClientMs = 30_000;
+/** A connection between requests is kept as long as the real server keeps it. */
+const idleConnectionMs = 90_000;
+/** As many requests does the real server let one connection carry at a time. */
+const streamsMax = 100;
+
+/**
+ * Node refuses what else a connection asks when so much of it waits to be read, 10 if nothing is
+ * said. The real server refuses nothing; who does not read is dropped (dropWhenStuck).
+ */
+const connectionMegabytesMax = 1024;
+
+type Answerer = (request: Incoming, response: Parameters<typeof outgoing>[0]) => void;
+type Incoming = IncomingMessage | Http2ServerRequest;
+
+/** Serves an exchange function over HTTPS. Rejects when it cannot listen. */
+export function startHttps(options: HttpsOptions): Promise<HttpsServer> {
+  const { exchange, certificate, port = 0, host = '127.0.0.1' } = options;
+  const { slowClientMs = defaultSlowClientMs, http2 = true } = options;
+  const identity = { cert: certificate.certificate, key: certificate.key };
+  const answer: Answerer = (request, response) =>
+    receive(exchange, request, outgoing(response), slowClientMs);
+  const server = http2
+    ? createSecureServer(
+        {
+          ...identity,
+          allowHTTP1: true,
+          maxSessionMemory: connectionMegabytesMax,
+          settings: { maxConcurrentStreams: streamsMax },
+        },
+        answer,
+      )
+    : createServer(identity, answer);
+  Object.assign(server, { keepAliveTimeout: idleConnectionMs });
+  const sockets = new Set<Socket>();
+  server.on('secureConnection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve(running(server, host, sockets));
+    });
+  });
+}
+
+function running(
+  server: Server | Http2SecureServer,
+  host: string,
+  sockets: ReadonlySet<Socket>,
+): HttpsServer {
+  const { port } = server.address() as AddressInfo;
+  const name = host.includes(':') ? `[${host}]` : host;
+  return {
+    url: `https://${name}:${port}`,
+    port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+/** Collects the body and hands the request over. */
+function receive(
+  exchange: Exchange,
+  request: Incoming,
+  answer: Outgoing,
+  slowClientMs: number,
+): void {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let isRefused = false;
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= bodyBytesMax) chunks.push(chunk);
+    else if (!isRefused) refuseBody(request, answer);
+    isRefused = bytes > bodyBytesMax;
+  });
+  request.on('end', () => {
+    if (isRefused) return;
+    const whole = readRequest(request, Buffer.concat(chunks));
+    const out = wantsGzip(whole.path, whole.headers) ? compressing(answer) : answer;
+    answer.onClose(exchange(whole, sinkFor(out, slowClientMs)));
+  });
+}
+
+/** A connection that is closed while the client still sends is cut for it, and the answer may be lost. */
+function refuseBody(request: Incoming, answer: Outgoing): void {
+  const reply = errorReply(requestTooLarge(`limit is ${bodyBytesMax}`));
+  const chunks = [...chunksOf(reply)];
+  const length = chunks.reduce((sum, chunk) => sum + Buffer.byteLength(chunk), 0);
+  // Who knows how long it is need not wait for its end.
+  const headers = { ...reply.headers, 'content-length': String(length) };
+  const last = answer.closesConnection ? { connection: 'close' } : {};
+  answer.head(reply.status, { ...headers, ...last });
+  for (const chunk of chunks) answer.data(chunk);
+  if (!answer.closesConnection) {
+    answer.end();
+    return;
+  }
+  const timer = setTimeout(() => answer.end(), refusedBodyMs).unref();
+  answer.onClose(() => clearTimeout(timer));
+  request.once('end', () => {
+    clearTimeout(timer);
+    answer.end();
+  });
+}
+
+/** The headers that belong to HTTP/2 itself, whose names begin with a colon, are left out. */
+function readRequest(request: Incoming, body: Buffer): ApiRequest {
+  const headers = Object.entries(request.headers)
+    .filter(([name]) => !name.startsWith(':'))
+    .map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : (value ?? '')]);
+  return {
+    method: request.method ?? 'GET',
+    path: request.url ?? '/',
+    headers: Object.fromEntries(headers),
+    body: body.length > 0 ? body : null,
+  };
+}
+
+function sinkFor(answer: Outgoing, slowClientMs: number): ResponseSink {
+  const checkUnread = dropWhenStuck(answer, slowClientMs);
+  return {
+    head: (status, headers) => answer.head(status, headers),
+    data: (chunk) => {
+      answer.data(chunk);
+      checkUnread();
+    },
+    end: () => answer.end(),
+    reset: () => answer.drop(),
+  };
+}
+
+/**
+ * A client that does not read fills the server's memory, so it is dropped. Returns the check to
+ * make after each write: from then on there must be progress until little is unread.
+ */
+function dropWhenStuck(answer: Outgoing, slowClientMs: number): () => void {
+  let timer: NodeJS.Timeout | null = null;
+  const watchOver = (unread: number): void => {
+    timer = setTimeout(() => {
+      timer = null;
+      if (answer.unread() >= unread) answer.drop();
+      else if (answer.unread() > unreadBytesMax) watchOver(answer.unread());
+    }, slowClientMs).unref();
+  };
+  answer.onClose(() => {
+    if (timer) clearTimeout(timer);
+  });
+  return () => {
+    if (!timer && answer.unread() > unreadBytesMax) watchOver(answer.unread());
+  };
+}

@@ -1,0 +1,158 @@
+// The forms of bodies and answers beside JSON: protobuf, YAML, tables, server-side apply.
+
+import type {
+  ApiRequest,
+  Binary,
+  Formats,
+  RequestInfo,
+  ResourceCall,
+  Talk,
+} from '@taintmgr/sim-cluster/server';
+import {
+  apiVersionOf,
+  bodyReply,
+  bodyText,
+  chunksOf,
+  errorReply,
+  formOf,
+  isJson,
+  jsonWatch,
+  mediaType,
+  parseAccept,
+  type Reply,
+  type Representation,
+  statusReply,
+  type WatchFormat,
+} from '@taintmgr/sim-cluster/server';
+import { applyRequest } from '../apply/apply-request.ts';
+import { decodeProtobuf } from '../protobuf/decode.ts';
+import {
+  encodeFrame,
+  encodeObject,
+  hasProtobuf,
+  isOftenRead,
+  protobufType,
+} from '../protobuf/encode.ts';
+import { printerFor } from '../table/printers.ts';
+import { prefersYaml, yamlText, yamlType } from './yaml.ts';
+
+/** Reads one YAML document; throws for what is none. */
+export type ParseYaml = (text: string) => unknown;
+
+export interface FormatOptions {
+  /** Reads YAML, for request bodies of that type; left out: only YAML that is JSON is understood. */
+  readonly parseYaml?: ParseYaml;
+  /**
+   * Whether pods, nodes, leases and DaemonSets are answered in protobuf where that is asked for.
+   * Rare fields of theirs are missing there, so it is for clients that look at what controllers look
+   * at, and off by default.
+   */
+  readonly protobuf?: boolean;
+}
+
+/** The formats of one server. */
+export function formatsOf({ parseYaml, protobuf = false }: FormatOptions): Formats {
+  return {
+    talk: (request, info) => talk(request, info, { protobuf, ...(parseYaml ? { parseYaml } : {}) }),
+    decode: decodeProtobuf,
+    binary: (call) => binary(call, protobuf),
+    printerOf: (resource) => resource.printer ?? printerFor(resource.plural),
+    apply: applyRequest,
+  };
+}
+
+const notAcceptableCode = 406;
+const yamlTypes: readonly string[] = [yamlType, 'application/apply-patch+yaml'];
+
+function talk(
+  asked: ApiRequest,
+  info: RequestInfo,
+  { parseYaml, protobuf = false }: FormatOptions,
+): Talk {
+  const { headers } = asked;
+  const isYaml = prefersYaml(headers) && /^\/apis?(\/|$)/.test(info.path);
+  const inProtobuf = prefersProtobuf(headers) && (protobuf || !takesJson(headers));
+  const request = parseYaml ? inJson(asked, parseYaml) : asked;
+  return {
+    // A watch has no YAML.
+    request:
+      isYaml && info.verb !== 'watch'
+        ? { ...request, headers: { ...headers, accept: 'application/json' } }
+        : request,
+    watch: inProtobuf ? protobufWatch : jsonWatch,
+    reply: (reply) => (isYaml ? inYaml(reply) : reply),
+    refuse: (error) => {
+      // Who asks for what is not there is told so in JSON.
+      const isBinary = inProtobuf && error.code !== notAcceptableCode;
+      return errorReply(error, isBinary ? (...all) => protobufReply(...all) : statusReply);
+    },
+  };
+}
+
+/** With a body of YAML in JSON; what is no YAML is left for those who say why. */
+function inJson(request: ApiRequest, parseYaml: ParseYaml): ApiRequest {
+  if (!yamlTypes.includes(mediaType(request))) return request;
+  try {
+    return { ...request, body: JSON.stringify(parseYaml(bodyText(request))) };
+  } catch {
+    return request;
+  }
+}
+
+/** A response in YAML; what is not JSON stays as it is. */
+function inYaml(reply: Reply): Reply {
+  if (reply.headers['content-type'] !== 'application/json') return reply;
+  const { value: _value, ...rest } = reply;
+  const text = [...chunksOf(reply)].join('');
+  const headers = { ...reply.headers, 'content-type': yamlType };
+  return { ...rest, headers, body: yamlText(JSON.parse(text)) };
+}
+
+/** A response in protobuf; each warning becomes a Warning header entry. */
+function protobufReply(status: number, object: object, warnings: readonly string[] = []): Reply {
+  const reply = bodyReply(status, '', warnings);
+  const headers = { ...reply.headers, 'content-type': protobufType };
+  return { ...reply, headers, body: [encodeObject({ ...object })] };
+}
+
+/** Each event after its length. */
+const protobufWatch: WatchFormat = {
+  headers: { ...jsonWatch.headers, 'content-type': `${protobufType};stream=watch` },
+  event: encodeFrame,
+};
+
+/** Where the server prefers protobuf, or the client has no choice. */
+function binary({ request, resource }: ResourceCall, isPreferred: boolean): Binary | null {
+  const form = protobufForm(request.headers);
+  if (!form) return null;
+  const isWritten = takesJson(request.headers)
+    ? isPreferred && isOftenRead(resource.kind)
+    : form !== 'object' || hasProtobuf(apiVersionOf(resource), resource.kind);
+  return isWritten ? { form, watch: protobufWatch, reply: protobufReply } : null;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** The form that is asked for by the first entry that is understood, where that is protobuf; no Table is. */
+function protobufForm(headers: Headers): Representation['form'] | null {
+  for (const { mediaType, parameters } of parseAccept(headers.accept || '*/*')) {
+    const form = formOf(parameters);
+    if (form && isJson(mediaType)) return null;
+    if (form && form !== 'table' && mediaType === protobufType) return form;
+  }
+  return null;
+}
+
+/** Whether what has no other form, as a Status, is to be in protobuf. */
+function prefersProtobuf(headers: Headers): boolean {
+  const plain = parseAccept(headers.accept || '*/*').find(
+    ({ mediaType, parameters }) =>
+      parameters.as === undefined && (mediaType === protobufType || isJson(mediaType)),
+  );
+  return plain?.mediaType === protobufType;
+}
+
+/** Whether JSON will do, in any form. */
+function takesJson(headers: Headers): boolean {
+  return parseAccept(headers.accept || '*/*').some(({ mediaType }) => isJson(mediaType));
+}

@@ -1,0 +1,10 @@
+import { defineConfig } from 'tsup';
+
+export default defineConfig({
+  entry: ['src/index.ts', 'src/https/certificate.ts', 'src/program/main.ts'],
+  format: 'esm',
+  target: 'es2023',
+  platform: 'node',
+  dts: false,
+  clean: true,
+});

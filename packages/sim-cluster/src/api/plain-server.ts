@@ -1,0 +1,174 @@
+import { type Front, noFront, type OpenFront } from '../handlers/front.ts';
+import type { DialNode } from '../handlers/node-proxy.ts';
+import { Watchers } from '../handlers/watchers.ts';
+import type { ReportBug } from '../kernel/bug.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Random } from '../kernel/prng.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+import { ServedResources } from '../resources/served.ts';
+import type { Change, ClusterApi, DeleteOptions, StoredKind } from '../store/cluster-api.ts';
+import { expireEvents } from '../store/event-expiry.ts';
+import { Store } from '../store/store.ts';
+import type { Exchange } from '../wire/exchange.ts';
+import { type Backend, unknownManager } from '../write/backend.ts';
+import { BriefWrites, freezesBriefly } from '../write/brief.ts';
+import { type LoadReport, loadObjects } from '../write/load.ts';
+import { directApi } from './direct-api.ts';
+import { Faults } from './faults.ts';
+import { presetNamespaces } from './preset-namespaces.ts';
+import { type ServiceTime, serve } from './serve.ts';
+
+export interface PlainServerOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** How long the server works on a request before it does anything; left out: no time. */
+  readonly serviceMs?: ServiceTime;
+  /** What there is from the start; left out: the namespaces of every cluster. */
+  readonly from?: Store;
+  /** The resourceVersion of the empty store; default 1000. */
+  readonly startRv?: number;
+  /** How many past changes of each resource are kept for watches and paging; default 16384, with `brief` 4096. */
+  readonly historyLength?: number;
+  /** How long an Event is kept that nobody writes any more; default an hour. */
+  readonly eventTtlMs?: number;
+  /**
+   * Whether the cluster's own parts write the short way: for a simulation, in which nobody looks at
+   * the form of objects or at who owns their fields. See BriefWrites.
+   */
+  readonly brief?: boolean;
+  /**
+   * Is told of mistakes of this package while it serves a request, which is answered with 500 then, or
+   * publishes a change; left out: they are thrown.
+   */
+  readonly reportBug?: ReportBug;
+  /** What real clients need; left out: everybody is an admin, and all is in JSON. */
+  readonly front?: Front;
+}
+
+const startRv = 1000;
+const historyLength = 16_384;
+/** In a simulation watches are in the same process, and never far behind. */
+const briefHistoryLength = 4_096;
+const eventTtlMs = 3_600_000;
+
+/**
+ * The API server of a cluster that plays, over values: its objects, its rules and its plain verbs, without
+ * a socket. What real clients need beside that is its front.
+ */
+export class PlainServer implements ClusterApi {
+  readonly clock: Clock;
+  /** Answers HTTP requests given as values. */
+  readonly exchange: Exchange;
+  /** What goes wrong with requests; nothing unless it is set. */
+  readonly faults: Faults;
+  /** Who follows which collections over the wire. */
+  readonly watchers: Watchers = new Watchers();
+  readonly #backend: Backend;
+  readonly #front: OpenFront;
+  readonly #brief: BriefWrites | null;
+  readonly #direct: ClusterApi;
+  #dialNode: DialNode = () => 'refused';
+
+  constructor(options: PlainServerOptions) {
+    this.clock = options.clock;
+    const store = new Store({
+      startRv: options.startRv ?? startRv,
+      historyLength: options.historyLength ?? (options.brief ? briefHistoryLength : historyLength),
+      ...(options.brief ? { freezes: freezesBriefly } : {}),
+      ...(options.from ? { from: options.from } : {}),
+      ...(options.reportBug ? { reportBug: options.reportBug } : {}),
+    });
+    const { clock, random, brief: isBrief = false, front = noFront } = options;
+    const server = { store, served: new ServedResources(front.kinds), clock, random, isBrief };
+    this.#front = front.open(server);
+    this.#backend = { ...server, admission: this.#front.admission };
+    this.#brief = isBrief ? new BriefWrites(this.#backend) : null;
+    this.#direct = directApi(this.#backend, unknownManager);
+    expireEvents(store, options.clock, options.eventTtlMs ?? eventTtlMs);
+    this.faults = new Faults(options.random);
+    this.exchange = serve({
+      backend: this.#backend,
+      front: this.#front,
+      serviceMs: options.serviceMs ?? null,
+      reportBug: options.reportBug ?? null,
+      faults: this.faults,
+      dialNode: (nodeName) => this.#dialNode(nodeName),
+      watchers: this.watchers,
+    });
+    if (options.from) return;
+    for (const name of presetNamespaces) this.create('namespaces', { metadata: { name } });
+  }
+
+  as(manager: string): ClusterApi {
+    return directApi(this.#backend, manager, this.#brief);
+  }
+
+  stored(): readonly StoredKind[] {
+    return this.#direct.stored();
+  }
+
+  findKind(apiVersion: string, kind: string): StoredKind | null {
+    return this.#direct.findKind(apiVersion, kind);
+  }
+
+  get(resource: string, namespace: string, name: string): KubeObject | null {
+    return this.#direct.get(resource, namespace, name);
+  }
+
+  find(resource: string, key: string): KubeObject | null {
+    return this.#direct.find(resource, key);
+  }
+
+  list(resource: string, namespace?: string): readonly KubeObject[] {
+    return this.#direct.list(resource, namespace);
+  }
+
+  create(resource: string, object: KubeObject): KubeObject {
+    return this.#direct.create(resource, object);
+  }
+
+  update(resource: string, object: KubeObject, subresource?: 'status' | 'finalize'): KubeObject {
+    return this.#direct.update(resource, object, subresource);
+  }
+
+  delete(resource: string, namespace: string, name: string, options?: DeleteOptions): void {
+    this.#direct.delete(resource, namespace, name, options);
+  }
+
+  skipVersion(): void {
+    this.#direct.skipVersion();
+  }
+
+  bind(namespace: string, name: string, nodeName: string): void {
+    this.#direct.bind(namespace, name, nodeName);
+  }
+
+  /** Takes over objects of a real cluster as they are; see LoadReport for what was not taken. */
+  load(values: readonly unknown[]): LoadReport {
+    const report = loadObjects(this.#backend, values);
+    this.#front.loaded();
+    return report;
+  }
+
+  /** Says what is at the other end of the lines to the nodes; at first nobody is. */
+  connectNodes(dialNode: DialNode): void {
+    this.#dialNode = dialNode;
+  }
+
+  /** Forgets past states and events: watches and pages from before are expired. */
+  compact(): void {
+    this.#backend.store.compact();
+  }
+
+  /** Sets how many past changes of each resource are kept. */
+  setHistoryLength(length: number): void {
+    this.#backend.store.setHistoryLength(length);
+  }
+
+  subscribe(
+    listener: (change: Change) => void,
+    resources?: ReadonlySet<string> | null,
+  ): () => void {
+    return this.#direct.subscribe(listener, resources);
+  }
+}

@@ -1,0 +1,142 @@
+// The interface of what stands between real clients and a cluster. packages/api-server implements it; a
+// simulation has no front.
+import { type ApiError, notAcceptable, unsupportedPatchType } from '../objects/errors.ts';
+import type { Json } from '../objects/kube-object.ts';
+import type { Printer, Resource } from '../resources/resource.ts';
+import {
+  type Answer,
+  errorReply,
+  jsonWatch,
+  type Reply,
+  textReply,
+  type WatchFormat,
+} from '../wire/answer.ts';
+import type { ApiRequest } from '../wire/exchange.ts';
+import type { Representation } from '../wire/negotiation.ts';
+import type { Admission, User } from '../write/admission.ts';
+import type { Backend } from '../write/backend.ts';
+import type { WebhookAnswers } from '../write/webhook-answers.ts';
+import type { DialNode } from './node-proxy.ts';
+import type { RequestInfo, ResourcePath } from './request.ts';
+import type { Watchers } from './watchers.ts';
+
+/** A request on its way to its handler. */
+export interface Call {
+  readonly request: ApiRequest;
+  readonly info: RequestInfo;
+  readonly user: User;
+  /** What webhooks have answered to it so far. */
+  readonly answers: WebhookAnswers;
+  readonly formats: Formats;
+}
+
+/** What a handler is given: a request whose resource is known and allowed. */
+export interface ResourceCall extends Call {
+  readonly backend: Backend;
+  readonly resource: Resource;
+  readonly path: ResourcePath;
+  readonly dialNode: DialNode;
+  readonly watchers: Watchers;
+}
+
+/** One server as its front finds it. */
+export type Server = Omit<Backend, 'admission'>;
+
+/** Made for one server: formats, kinds, admission. */
+export interface Front {
+  /** What is served beside the kinds of every cluster: definitions, policies. */
+  readonly kinds: readonly Resource[];
+  /** Begins its work on the server, in whose store nothing was written yet. */
+  open(server: Server): OpenFront;
+}
+
+export interface OpenFront {
+  readonly formats: Formats;
+  readonly admission: Admission;
+  /** Handlers of subresources that the server itself has none for. */
+  readonly subresources: Readonly<Record<string, (call: ResourceCall) => Answer>>;
+  /** Who sends the request. Throws ApiError for one who may not. */
+  admit(request: ApiRequest, info: RequestInfo): User;
+  /** Answers at paths where nothing is stored: discovery, reviews, health. */
+  answer(call: Call): Answer;
+  /** Whether webhooks have to be asked, so that a write may be worked out more than once. */
+  asksOthers(): boolean;
+  /** Goes by what is stored from now on: objects were loaded. */
+  loaded(): void;
+}
+
+/** The forms of bodies and answers beside JSON. */
+export interface Formats {
+  /** Reads and answers one request. */
+  talk(request: ApiRequest, info: RequestInfo): Talk;
+  /** A body in protobuf as JSON; null: it cannot be read. */
+  decode(body: Uint8Array): Json | null;
+  /** How the objects of an answer are written that is not in JSON; null: it is. */
+  binary(call: ResourceCall): Binary | null;
+  /** The columns of a kind. Throws ApiError where there are no tables. */
+  printerOf(resource: Resource): Printer;
+  /** PATCH by server-side apply. */
+  apply(call: ResourceCall): Answer;
+}
+
+export interface Talk {
+  /** With its body in JSON, if it could be read, and answers in JSON. */
+  readonly request: ApiRequest;
+  /** The form of a watch whose objects are statuses. */
+  readonly watch: WatchFormat;
+  /** A reply in JSON in the form that was asked for. */
+  reply(reply: Reply): Reply;
+  refuse(error: ApiError): Reply;
+}
+
+export interface Binary {
+  readonly form: Representation['form'];
+  readonly watch: WatchFormat;
+  reply(
+    status: number,
+    object: Readonly<Record<string, unknown>>,
+    warnings?: readonly string[],
+  ): Reply;
+}
+
+/** The 404 of a path that leads nowhere at all. */
+export function pathNotFound(): Reply {
+  return textReply(404, '404 page not found\n');
+}
+
+const admin: User = {
+  name: 'admin',
+  groups: ['system:masters', 'system:authenticated'],
+  rules: [],
+};
+
+const inJson: Formats = {
+  talk: (request) => ({
+    request,
+    watch: jsonWatch,
+    reply: (reply) => reply,
+    refuse: (error) => errorReply(error),
+  }),
+  decode: () => null,
+  binary: () => null,
+  printerOf: () => {
+    throw notAcceptable('only the following media types are accepted: application/json');
+  },
+  apply: () => {
+    throw unsupportedPatchType();
+  },
+};
+
+/** Everybody is an admin, nobody judges, and everything is in JSON. */
+export const noFront: Front = {
+  kinds: [],
+  open: () => ({
+    formats: inJson,
+    admission: { judge: () => {} },
+    subresources: {},
+    admit: () => admin,
+    answer: pathNotFound,
+    asksOthers: () => false,
+    loaded: () => {},
+  }),
+};

@@ -1,0 +1,73 @@
+// What is judged before it is stored, and for whom.
+import type { Json, KubeObject } from '../objects/kube-object.ts';
+import type { Resource } from '../resources/resource.ts';
+import type { WebhookAnswers } from './webhook-answers.ts';
+
+/** Rules that say what a user may do; `*` stands for anything in every list. */
+export interface Rule {
+  readonly verbs: readonly string[];
+  readonly apiGroups?: readonly string[];
+  /** `pods`, `pods/eviction`. */
+  readonly resources?: readonly string[];
+  readonly resourceNames?: readonly string[];
+  /** `/healthz`, `/apis/*`. */
+  readonly nonResourceURLs?: readonly string[];
+  /** Only in this namespace; everywhere when absent. */
+  readonly namespace?: string;
+}
+
+/** What else is known of a user, by keys such as `example.com/team`. */
+export type Extra = Readonly<Record<string, readonly string[]>>;
+
+export interface User {
+  readonly name: string;
+  readonly uid?: string;
+  readonly extra?: Extra;
+  /** Members of `system:masters` may do everything. */
+  readonly groups: readonly string[];
+  /** What he may do beside what RBAC objects in the cluster grant him. */
+  readonly rules: readonly Rule[];
+}
+
+type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
+
+/** One change that somebody wants to make. */
+export interface AdmissionRequest {
+  readonly operation: Operation;
+  readonly resource: Resource;
+  /** How it was asked for, where a policy knows it as another version or group. */
+  readonly asked?: Pick<AdmissionRequest, 'resource' | 'object' | 'oldObject'>;
+  /** '' for the object itself. */
+  readonly subresource: string;
+  /** '' for cluster-scoped kinds. */
+  readonly namespace: string;
+  /** '' where a whole collection is deleted. */
+  readonly name: string;
+  /** As it would be stored; null for DELETE. */
+  readonly object: KubeObject | null;
+  /** As it is stored; null for CREATE. */
+  readonly oldObject: KubeObject | null;
+  readonly dryRun: boolean;
+  /** CreateOptions, UpdateOptions or DeleteOptions as the wire has them. */
+  readonly options: { readonly [member: string]: Json };
+}
+
+/** Somebody who writes through the API, and how he is told what he did not ask for. */
+export interface Writer {
+  readonly user: User;
+  /** True for one who deletes a collection: its objects are judged without their names. */
+  readonly isCollection?: boolean;
+  /** What the request asks of the server besides, as its options say it. */
+  readonly options?: { readonly [name in 'fieldManager' | 'fieldValidation']?: string };
+  /** What webhooks have answered so far; left out: they are not asked. */
+  readonly answers?: WebhookAnswers;
+  warn(text: string): void;
+}
+
+/**
+ * Whether a change may be stored. Throws ApiError when it may not, and Unanswered while somebody has to be
+ * asked.
+ */
+export interface Admission {
+  judge(request: AdmissionRequest, writer: Writer): void;
+}

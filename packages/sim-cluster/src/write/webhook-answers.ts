@@ -1,0 +1,48 @@
+// What webhooks have said about one request. They are asked over the network while all else of a write
+// is worked out at once; so a write that needs an answer breaks off, and is worked out again, by what is
+// stored then, when the answer is there.
+import type { ApiError } from '../objects/errors.ts';
+
+/** What came of asking one webhook. */
+export interface Said {
+  /** Null: nothing stands against the request. */
+  readonly refusal: ApiError | null;
+  /** Texts for the Warning header. */
+  readonly warnings: readonly string[];
+}
+
+/** The answers to one request, by what was asked, in the order in which they came. */
+export class WebhookAnswers {
+  readonly #said = new Map<string, Said>();
+  #first: unknown = null;
+
+  get(question: string): Said | undefined {
+    return this.#said.get(question);
+  }
+
+  set(question: string, said: Said): void {
+    this.#said.set(question, said);
+  }
+
+  /** The answers to these questions, the earliest first. */
+  among(questions: ReadonlySet<string>): readonly Said[] {
+    return [...this.#said].flatMap(([question, said]) => (questions.has(question) ? [said] : []));
+  }
+
+  /** What was worked out the first time: for what must not be worked out anew. */
+  once<T>(work: () => T): T {
+    this.#first ??= work();
+    return this.#first as T;
+  }
+}
+
+/** Thrown by a write that needs answers; `ask` gets them and then calls `done`. */
+export class Unanswered extends Error {
+  readonly ask: (done: () => void) => () => void;
+
+  constructor(ask: (done: () => void) => () => void) {
+    super('webhooks have to be asked first');
+    this.name = 'Unanswered';
+    this.ask = ask;
+  }
+}
