@@ -2,7 +2,8 @@
 import type { PolicyCounts } from '@taintmgr/core';
 import { podRightRemedies, resumeCommand } from '@taintmgr/core/policy';
 import { formatTime, formatTimeMillis, type Instant, type Millis } from '@taintmgr/core/time';
-import { fittedStatus, type StatusOf } from '../kinds/kinds.ts';
+import { fittedStatus } from '../kinds/fitted-status.ts';
+import type { StatusOf } from '../kinds/kinds.ts';
 import type { FollowedKind } from '../manifests/events.ts';
 import type { FollowedObject } from '../manifests/followed-objects.ts';
 import { asRecord } from '../proto/json.ts';

@@ -2,7 +2,7 @@
 // policies, taint rules and pauses.
 import type { PolicyCounts } from '@taintmgr/core';
 import { earliest, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
-import { fittedStatus } from '../kinds/kinds.ts';
+import { fittedStatus } from '../kinds/fitted-status.ts';
 import type { TaintManagerStatus } from '../kinds/taint-manager.ts';
 import type { FollowedObjects } from '../manifests/followed-objects.ts';
 import { type Answer, type Failure, failureOf, succeeded } from '../proto/answer.ts';

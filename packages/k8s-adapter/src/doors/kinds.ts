@@ -4,10 +4,8 @@
 export { type CustomResourceDefinition, customResourceDefinitions } from '../kinds/crd.ts';
 export type { EvictionPauseSpec, EvictionPauseStatus } from '../kinds/eviction-pause.ts';
 export type { EvictionPolicySpec } from '../kinds/eviction-policy.ts';
-export type { ManifestFault } from '../kinds/fault.ts';
-export type { Judged } from '../kinds/judge.ts';
+export { fittedStatus } from '../kinds/fitted-status.ts';
 export {
-  fittedStatus,
   type KindName,
   policyApiVersion,
   policyKinds,
@@ -15,8 +13,8 @@ export {
 } from '../kinds/kinds.ts';
 export { type NamedTaintManager, type PolicyObject, readManifest } from '../kinds/manifest.ts';
 export { metadataFaults } from '../kinds/metadata-faults.ts';
+export { drainFinalizer } from '../kinds/node-drain.ts';
 export type { NodeDrainStatus } from '../kinds/node-drain-status.ts';
-export { drainFinalizer } from '../kinds/node-drain-value.ts';
 export type { NodeTaintRuleSpec } from '../kinds/node-taint-rule.ts';
 export {
   drainMarksFeature,
@@ -24,3 +22,4 @@ export {
   type PublishedShadow,
   type TaintManagerStatus,
 } from '../kinds/taint-manager.ts';
+export type { Judged, ManifestFault } from '../kinds/validation.ts';

@@ -1,14 +1,7 @@
-// The CustomResourceDefinitions of our kinds.
-
-import {
-  type Kind,
-  type KindName,
-  kindNames,
-  policyGroup,
-  policyKinds,
-  policyVersion,
-} from './kinds.ts';
-import { type OpenApi, openApiOf } from './open-api.ts';
+// The CustomResourceDefinitions of our kinds: structural schemas of OpenAPI v3.
+import { type KindName, kindNames, policyGroup, policyKinds, policyVersion } from './kinds.ts';
+import { type Kind, type Rule, resolved, type Schema } from './schema.ts';
+import { celOf, filled } from './validation.ts';
 
 /** A CustomResourceDefinition, as kubectl apply takes it. */
 export interface CustomResourceDefinition {
@@ -65,4 +58,51 @@ function schemaOf({ description, spec, status }: Kind): OpenApi {
       status: openApiOf(status),
     },
   };
+}
+
+export type OpenApi = Readonly<Record<string, unknown>>;
+
+export function openApiOf(schema: Schema): OpenApi {
+  const { rules, ...meant } = resolved(schema);
+  return {
+    ...shapeOf(meant),
+    // Whole, since an API server judges a default before it fills in those within it.
+    ...('default' in meant && { default: filled(meant, meant.default, [], []) }),
+    ...(rules && { 'x-kubernetes-validations': rules.map(ruleOf) }),
+  };
+}
+
+function shapeOf(schema: ReturnType<typeof resolved>): OpenApi {
+  switch (schema.type) {
+    case 'integerOrString': {
+      const { type: _, ...others } = schema;
+      return { ...others, 'x-kubernetes-int-or-string': true };
+    }
+    case 'array': {
+      const { items, mapKeys, ...others } = schema;
+      const owners = mapKeys
+        ? { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': mapKeys }
+        : { 'x-kubernetes-list-type': 'atomic' };
+      return { ...others, ...owners, items: openApiOf(items) };
+    }
+    case 'map': {
+      const { values, ...others } = schema;
+      return { ...others, type: 'object', additionalProperties: openApiOf(values) };
+    }
+    case 'object': {
+      const { properties, ...others } = schema;
+      const members = Object.entries(properties).map(([name, each]) => [name, openApiOf(each)]);
+      return { ...others, properties: Object.fromEntries(members) };
+    }
+    case 'string':
+    case 'integer':
+    case 'number':
+    case 'boolean':
+      return { ...schema };
+  }
+}
+
+function ruleOf(rule: Rule): OpenApi {
+  const { fieldPath } = 'matches' in rule ? {} : rule;
+  return { rule: celOf(rule), message: rule.message, ...(fieldPath && { fieldPath }) };
 }

@@ -1,8 +1,8 @@
 // Turns a value that its schema allows into what the engine takes: durations into milliseconds, times
 // into instants.
+
 import { type Instant, type Millis, parseDuration, parseTime } from '@taintmgr/core/time';
-import { resolved } from './resolved.ts';
-import type { Schema, TypeOf } from './schema.ts';
+import { resolved, type Schema, type TypeOf } from './schema.ts';
 
 /** What stands in a value for what a manifest has as text. */
 interface Units {
@@ -50,4 +50,16 @@ export function durationOf(text: string | undefined): Millis | null {
 /** A time that the schema has let pass, which takes lower case and any number of digits. */
 export function timeOf(text: string | undefined): Instant | null {
   return text === undefined ? null : parseTime(text.toUpperCase().replace(/([.]\d{9})\d+/, '$1'));
+}
+
+/** What of an object's metadata the engine needs. */
+export interface Metadata {
+  readonly name: string;
+  /** '' where it comes from a file. */
+  readonly uid: string;
+  readonly generation: number;
+  readonly created: Instant | null;
+  /** Whether somebody has deleted it, and it is there until its finalizers are gone. */
+  readonly isDeleted: boolean;
+  readonly finalizers: readonly string[];
 }

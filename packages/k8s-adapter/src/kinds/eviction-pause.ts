@@ -2,9 +2,8 @@
 
 import type { EvictionPause } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
-import { timeOf } from './engine-value.ts';
-import type { Metadata } from './parts.ts';
-import type { TypeOf } from './schema.ts';
+import { type Metadata, timeOf } from './engine-value.ts';
+import { age, column, inForce, type Kind, type TypeOf } from './schema.ts';
 
 export const evictionPauseSpec = {
   type: 'object',
@@ -118,3 +117,21 @@ export function evictionPauseOf(
     since: timeOf(status?.since) ?? created ?? now,
   };
 }
+
+export const evictionPauseKind: Kind = {
+  description: 'Holds evictions until it is deleted, or over.',
+  plural: 'evictionpauses',
+  shortName: 'epause',
+  spec: evictionPauseSpec,
+  status: evictionPauseStatus,
+  columns: [
+    column('Reason', 'string', '.spec.reason', 'Why'),
+    column('Until', 'string', '.spec.until', 'When it ends by itself'),
+    column('Pods', 'integer', '.status.pods', 'Pods whose evictions for NoExecute taints it holds'),
+    column('Since', 'date', '.status.since', 'Since when it holds', 1),
+    column('Given Back', 'string', '.status.timeGivenBack', 'So much more time pods have', 1),
+    column('Readiness', 'boolean', '.spec.readiness', 'It holds node health too', 1),
+    inForce,
+    age,
+  ],
+};

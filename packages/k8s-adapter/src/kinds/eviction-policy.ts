@@ -1,6 +1,9 @@
 // EvictionPolicy: which pods leave for which taints, on which nodes, and how.
+
+import type { EvictionPolicy, LimitRule, LimitScope, PolicyMatch } from '@taintmgr/core/policy';
 import { parseDuration } from '@taintmgr/core/time';
-import type { TypeOf } from './schema.ts';
+import { durationOf, type Metadata } from './engine-value.ts';
+import { age, column, inForce, type Kind, type TypeOf } from './schema.ts';
 
 export const evictionPolicySpec = {
   type: 'object',
@@ -342,3 +345,80 @@ export const evictionPolicyStatus = {
     conditions: { type: 'shared', name: 'conditions' },
   },
 } as const;
+
+type Match = EvictionPolicySpec['match'];
+type Limit = NonNullable<EvictionPolicySpec['limits']>[number];
+
+export function evictionPolicyOf(
+  { name, uid, generation }: Metadata,
+  spec: EvictionPolicySpec,
+): EvictionPolicy {
+  const { priority, action = null, gracePeriodSeconds = null, limits = [] } = spec;
+  return {
+    name,
+    uid,
+    generation,
+    priority,
+    match: matchOf(spec.match),
+    action,
+    minTaintAgeMs: durationOf(spec.minTaintAge),
+    deleteAfterMs: durationOf(spec.deleteAfter),
+    gracePeriodSeconds,
+    defaultTolerationSeconds: spec.defaultTolerationSeconds ?? null,
+    limits: limits.map(limitOf),
+  };
+}
+
+function matchOf(match: Match): PolicyMatch {
+  const { taints = [], nodeSelector, namespaces, namespaceSelector, podPriority } = match;
+  const { min = null, max = null, classNames = [] } = podPriority ?? {};
+  return {
+    taints,
+    nodes: nodeSelector ?? null,
+    namespaces:
+      namespaces || namespaceSelector
+        ? { names: namespaces ?? [], selector: namespaceSelector ?? null }
+        : null,
+    pods: match.podSelector ?? null,
+    podPriority: podPriority ? { min, max, classes: classNames } : null,
+  };
+}
+
+const scopes: Readonly<Record<Limit['per'], LimitScope>> = {
+  Namespace: 'namespace',
+  Node: 'node',
+  Taint: 'taint',
+  Total: 'total',
+  Workload: 'workload',
+  Zone: 'zone',
+};
+
+function limitOf({ per, nodeSelector, window, onLimit, ...others }: Limit): LimitRule {
+  const windowMs = durationOf(window);
+  return {
+    per: scopes[per],
+    ...(nodeSelector && { nodes: nodeSelector }),
+    ...others,
+    ...(windowMs !== null && { windowMs }),
+    onLimit: onLimit === 'Trip' ? 'trip' : 'queue',
+  };
+}
+
+export const evictionPolicyKind: Kind = {
+  description: 'Says which pods leave for which taints, on which nodes, and how.',
+  plural: 'evictionpolicies',
+  shortName: 'evp',
+  spec: evictionPolicySpec,
+  status: evictionPolicyStatus,
+  columns: [
+    column('Action', 'string', '.spec.action', 'How pods leave'),
+    column('Priority', 'integer', '.spec.priority', 'Higher counts first'),
+    column('Taint', 'string', '.spec.match.taints[0].key', 'The first key that it is for'),
+    column('Pending', 'integer', '.status.pending', 'Pods that wait for their time'),
+    column('Held', 'integer', '.status.held', 'Pods that limits or pauses hold'),
+    column('Blocked', 'integer', '.status.blocked', 'Pods whose eviction a budget refuses'),
+    column('Pods', 'integer', '.status.pods', 'Pods on tainted nodes for which it counts', 1),
+    inForce,
+    age,
+  ],
+};

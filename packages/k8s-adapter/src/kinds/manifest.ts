@@ -7,20 +7,16 @@ import type {
   NodeTaintRule,
 } from '@taintmgr/core/policy';
 import { type Instant, parseTime } from '@taintmgr/core/time';
+import type { Metadata } from './engine-value.ts';
 import { evictionPauseOf, evictionPauseSpec, evictionPauseStatus } from './eviction-pause.ts';
-import { evictionPolicySpec } from './eviction-policy.ts';
-import { evictionPolicyOf } from './eviction-policy-value.ts';
-import { type ManifestFault, unknownField } from './fault.ts';
-import { isRecord } from './fill.ts';
-import { type Judged, judge } from './judge.ts';
+import { evictionPolicyOf, evictionPolicySpec } from './eviction-policy.ts';
 import { type KindName, kindNames, policyApiVersion } from './kinds.ts';
 import { metadataFaults } from './metadata-faults.ts';
-import { nodeDrainSpec } from './node-drain.ts';
+import { nodeDrainOf, nodeDrainSpec } from './node-drain.ts';
 import { nodeDrainStatus } from './node-drain-status.ts';
-import { nodeDrainOf } from './node-drain-value.ts';
 import { nodeTaintRuleOf, nodeTaintRuleSpec } from './node-taint-rule.ts';
-import type { Metadata } from './parts.ts';
 import { type TaintManagerStatus, taintManagerStatus } from './taint-manager.ts';
+import { isRecord, type Judged, judge, type ManifestFault, unknownField } from './validation.ts';
 
 /** What a manifest says. */
 export type PolicyObject =

@@ -1,6 +1,5 @@
 // What is wrong with the name, labels and annotations of an object, in the words of the API server.
-import { invalid, type ManifestFault, wrongType } from './fault.ts';
-import { isRecord } from './fill.ts';
+import { invalid, isRecord, type ManifestFault, wrongType } from './validation.ts';
 
 const subdomain = '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*';
 const subdomainPattern = new RegExp(`^${subdomain}$`);

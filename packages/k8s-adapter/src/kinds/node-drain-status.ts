@@ -1,4 +1,5 @@
 // What the leader says of a NodeDrain: how far the drain has come.
+
 import type { TypeOf } from './schema.ts';
 
 export const nodeDrainStatus = {

@@ -1,10 +1,404 @@
 // NodeDrain: which nodes are drained, with which taint, and how.
 
-import { nodeFields } from './node-drain-nodes.ts';
-import { paceFields } from './node-drain-pace.ts';
-import { podFields } from './node-drain-pods.ts';
+import { lifecycleKeys } from '@taintmgr/core/lifecycle';
+import type { NodeDrain } from '@taintmgr/core/policy';
+import { engineValue, type Metadata, timeOf } from './engine-value.ts';
+import { type NodeDrainStatus, nodeDrainStatus } from './node-drain-status.ts';
 import { waitFields } from './node-drain-waits.ts';
-import type { Rule, TypeOf } from './schema.ts';
+import { age, column, type Kind, type Rule, type TypeOf } from './schema.ts';
+
+const lifecycleKeyNames: readonly string[] = [
+  ...new Set([...lifecycleKeys.NoExecute, ...lifecycleKeys.NoSchedule]),
+];
+
+const nodeFields = {
+  nodes: {
+    type: 'array',
+    description: 'The names of the nodes, in the order in which they are drained.',
+    minItems: 1,
+    maxItems: 1000,
+    items: { type: 'string', minLength: 1, maxLength: 253 },
+  },
+  nodeSelector: {
+    type: 'shared',
+    name: 'labelSelector',
+    description:
+      'The nodes by their labels, in the order of their names. A drain of more than 1000 begins none.',
+  },
+  taint: {
+    type: 'object',
+    description: 'The taint that the nodes get. It cannot be changed.',
+    required: ['key'],
+    properties: {
+      key: { type: 'shared', name: 'taintKey' },
+      value: { type: 'shared', name: 'taintValue', default: '' },
+      effect: {
+        type: 'string',
+        description:
+          'NoSchedule: nobody else evicts for it. NoExecute: also keeps off pods that tolerate it for a while, and only where nobody evicts without asking budgets.',
+        enum: ['NoExecute', 'NoSchedule'],
+        default: 'NoSchedule',
+      },
+    },
+    rules: [
+      {
+        cel: 'self == oldSelf',
+        message: 'cannot be changed: delete the drain, which undoes it, and make another',
+        // What is read has no past.
+        holds: (): boolean => true,
+      },
+      {
+        cel: "!(self.key.startsWith('node.kubernetes.io/') && self.key.substring(19) in ['not-ready', 'unreachable', 'memory-pressure', 'disk-pressure', 'network-unavailable', 'pid-pressure', 'unschedulable'])",
+        message:
+          'want a key of your own: node lifecycle controllers put this taint on and take it off as the state of the node has it',
+        holds: ({ key }: { key: string }): boolean => !lifecycleKeyNames.includes(key),
+      },
+    ],
+  },
+  paused: {
+    type: 'boolean',
+    description:
+      'No further node is begun and no further pod is asked to go; what is under way ends. Time-outs go on.',
+    default: false,
+  },
+  laterNodes: {
+    type: 'string',
+    description: 'Nodes that come to match the nodeSelector after the drain began.',
+    enum: ['Drain', 'Leave'],
+    default: 'Leave',
+  },
+  maintenancePlanned: {
+    type: 'string',
+    description:
+      'Require: of the nodes of the nodeSelector only those whose condition MaintenancePlanned (KEP-5683) somebody has set True.',
+    enum: ['Ignore', 'Require'],
+    default: 'Ignore',
+  },
+  cordon: {
+    type: 'string',
+    description:
+      'AtTurn: a node is cordoned when its turn comes. AtStart: all are at once. Never: the taint alone.',
+    enum: ['AtStart', 'AtTurn', 'Never'],
+    default: 'AtTurn',
+  },
+} as const;
+
+const podFields = {
+  tolerations: {
+    type: 'string',
+    description:
+      'Respect: a pod stays for as long as it tolerates the taint. NoWait: only those that tolerate it for ever stay. Ignore: all go, at once.',
+    enum: ['Ignore', 'NoWait', 'Respect'],
+    default: 'Respect',
+  },
+  pods: {
+    type: 'object',
+    description: 'Which pods may go. A node with others is not begun.',
+    default: {},
+    properties: {
+      withoutController: {
+        type: 'boolean',
+        description: 'Pods that nobody would recreate.',
+        default: false,
+      },
+      withEmptyDir: {
+        type: 'boolean',
+        description: 'Pods with emptyDir volumes, whose data is lost with them.',
+        default: false,
+      },
+      order: {
+        type: 'string',
+        description:
+          'Together: all pods of a node go as soon as they are due. ByPriority: those of a lower priority are gone before those of a higher one begin.',
+        enum: ['ByPriority', 'Together'],
+        default: 'Together',
+      },
+      singleReplicas: {
+        type: 'string',
+        description:
+          'Evict: as all pods. RolloutRestart: a Deployment of one pod on a cordoned node is restarted as by kubectl rollout restart, so that another pod is ready before this one goes; where that cannot be, or takes longer than timeouts.rollout, it is evicted.',
+        enum: ['Evict', 'RolloutRestart'],
+        default: 'Evict',
+      },
+      evictBy: {
+        type: 'string',
+        description:
+          'EvictionAPI: by pods/eviction. EvictionRequest: where the cluster has lifecycle.k8s.io/v1alpha1, whoever answers for a pod is asked to move it, for as long as timeouts.evictionRequest says; else by pods/eviction. It cannot be changed.',
+        enum: ['EvictionAPI', 'EvictionRequest'],
+        default: 'EvictionAPI',
+        rules: [
+          {
+            cel: 'self == oldSelf',
+            message: 'cannot be changed: delete the drain, which undoes it, and make another',
+            // What is read has no past.
+            holds: (): boolean => true,
+          },
+        ],
+      },
+      waitCompleted: {
+        type: 'object',
+        description:
+          'Pods that may finish before they are evicted; those that have are left where they are.',
+        required: ['timeout'],
+        properties: {
+          podSelector: {
+            type: 'shared',
+            name: 'labelSelector',
+            description: 'By the labels of pods; left out: the pods of Jobs.',
+          },
+          timeout: {
+            type: 'shared',
+            name: 'duration',
+            description: 'How long they may take, from the start of their node.',
+          },
+        },
+      },
+      waitDetached: {
+        type: 'object',
+        description:
+          'Pods of a StatefulSet go one after the other: the next one when the volumes of the one before, of claims of its own, are detached from its node.',
+        required: ['timeout'],
+        properties: {
+          timeout: {
+            type: 'shared',
+            name: 'duration',
+            description: 'How long volumes are waited for, from when their pod is gone.',
+          },
+          onTimeout: {
+            type: 'string',
+            description: 'Hold: the next one stays. GoOn: it goes all the same.',
+            enum: ['GoOn', 'Hold'],
+            default: 'Hold',
+          },
+        },
+      },
+      last: {
+        type: 'array',
+        description:
+          'Groups of pods that begin when all others of their node are gone, one group after the other; a pod of several is in the last of them.',
+        minItems: 1,
+        maxItems: 16,
+        items: {
+          type: 'object',
+          description: 'A group of pods; everything given must match.',
+          properties: {
+            namespaces: {
+              type: 'array',
+              description: 'Names, in which * stands for any characters; left out: all.',
+              minItems: 1,
+              maxItems: 32,
+              items: {
+                type: 'string',
+                maxLength: 63,
+                rules: [
+                  {
+                    matches: '^[-a-z0-9*]+$',
+                    message: 'want the name of a namespace, in which * stands for any characters',
+                  },
+                ],
+              },
+            },
+            podSelector: {
+              type: 'shared',
+              name: 'labelSelector',
+              description: 'By the labels of pods; left out: all pods.',
+            },
+          },
+          rules: [
+            {
+              cel: 'has(self.namespaces) || has(self.podSelector)',
+              message: 'want namespaces, a podSelector, or both',
+              holds: (self: { namespaces?: unknown; podSelector?: unknown }): boolean =>
+                self.namespaces !== undefined || self.podSelector !== undefined,
+            },
+          ],
+        },
+      },
+      gracePeriodSeconds: {
+        type: 'integer',
+        description: 'How long they have to stop, in seconds; left out: what each pod says.',
+        minimum: 0,
+        maximum: 2147483647,
+      },
+    },
+  },
+  budgets: {
+    type: 'object',
+    description: 'What is done about PodDisruptionBudgets.',
+    default: {},
+    properties: {
+      policy: {
+        type: 'string',
+        description:
+          'Respect: ask them for as long as it takes. DeleteAfter: ask them for so long, then delete. Ignore: delete at once.',
+        enum: ['DeleteAfter', 'Ignore', 'Respect'],
+        default: 'Respect',
+      },
+      deleteAfter: {
+        type: 'shared',
+        name: 'duration',
+        description: 'For DeleteAfter: how long they are asked.',
+      },
+    },
+    rules: [
+      {
+        cel: "(self.policy == 'DeleteAfter') == has(self.deleteAfter)",
+        message: 'want deleteAfter with policy DeleteAfter, and only there',
+        holds: ({ policy, deleteAfter }: { policy: string; deleteAfter?: string }): boolean =>
+          (policy === 'DeleteAfter') === (deleteAfter !== undefined),
+      },
+    ],
+  },
+} as const;
+
+const paceFields = {
+  order: {
+    type: 'string',
+    description:
+      'Listed: as listed. ByZone: one zone, within its wave, is finished before the next begins.',
+    enum: ['ByZone', 'Listed'],
+    default: 'Listed',
+  },
+  waves: {
+    type: 'array',
+    description:
+      'One wave is finished before the next begins, and none begins after one that failed. A node is in the first wave that selects it; nodes that none selects come last.',
+    minItems: 1,
+    maxItems: 32,
+    items: {
+      type: 'object',
+      description: 'A wave of nodes.',
+      required: ['name', 'nodeSelector'],
+      properties: {
+        name: {
+          type: 'string',
+          description: 'What the status calls it.',
+          minLength: 1,
+          maxLength: 63,
+        },
+        nodeSelector: {
+          type: 'shared',
+          name: 'labelSelector',
+          description: 'Which of the nodes are in it.',
+        },
+        nodesAtOnce: {
+          type: 'integer',
+          description: 'Instead of limits.nodesAtOnce; 0: no limit.',
+          minimum: 0,
+          maximum: 10000,
+        },
+      },
+    },
+    rules: [
+      {
+        cel: 'self.all(one, self.exists_one(other, other.name == one.name))',
+        message: 'want each name once',
+        holds: (self: readonly { name: string }[]): boolean =>
+          new Set(self.map(({ name }) => name)).size === self.length,
+      },
+    ],
+  },
+  limits: {
+    type: 'object',
+    description: 'How much happens at one time.',
+    default: {},
+    properties: {
+      nodesAtOnce: {
+        type: 'integerOrString',
+        description:
+          'Nodes that are drained at one time, as a number or, such as 10%, as a part of those of their wave (rounded down, at least one); 0: no limit.',
+        default: 1,
+        rules: [
+          {
+            cel: "type(self) == int ? self >= 0 && self <= 10000 : self.matches('^(100|[1-9][0-9]?)%$')",
+            message: 'want a whole number from 0 to 10000, or a part such as 10%',
+            holds: (self: number | string): boolean =>
+              typeof self === 'number'
+                ? self >= 0 && self <= 10_000
+                : /^(100|[1-9][0-9]?)%$/.test(self),
+          },
+        ],
+      },
+      heldUpNodes: {
+        type: 'integer',
+        description:
+          'So many nodes do not count in nodesAtOnce on which, for a minute, nothing is left but pods that budgets refuse, that are held, or that do not end.',
+        minimum: 0,
+        maximum: 10000,
+        default: 1,
+      },
+      maxUnavailable: {
+        type: 'integerOrString',
+        description:
+          'Pods of one workload (the controller that owns them) that may be unavailable at one time, over all drains, as a number or, such as 25%, as a part of its pods (rounded down, at least one); left out: no limit.',
+        rules: [
+          {
+            cel: "type(self) == int ? self >= 1 && self <= 10000 : self.matches('^(100|[1-9][0-9]?)%$')",
+            message: 'want a whole number from 1 to 10000, or a part such as 10%',
+            holds: (self: number | string): boolean =>
+              typeof self === 'number'
+                ? self >= 1 && self <= 10_000
+                : /^(100|[1-9][0-9]?)%$/.test(self),
+          },
+        ],
+      },
+      podsAtOnce: {
+        type: 'integer',
+        description: 'Pods that are on their way out at one time; 0: no limit.',
+        minimum: 0,
+        maximum: 100000,
+        default: 0,
+      },
+    },
+  },
+  timeouts: {
+    type: 'object',
+    description: 'How long is waited.',
+    default: {},
+    properties: {
+      evictionRequest: {
+        type: 'shared',
+        name: 'duration',
+        description:
+          'How long whoever answers for a pod has to move it, where this drain or somebody else has asked for that by an EvictionRequest; left out: for ever.',
+      },
+      node: {
+        type: 'shared',
+        name: 'duration',
+        description: 'How long one node may take, from its start; 0 or left out: for ever.',
+      },
+      rollout: {
+        type: 'shared',
+        name: 'duration',
+        description: 'How long a Deployment of one pod is waited for to start another one.',
+        default: '10m',
+      },
+      terminatingPods: {
+        type: 'shared',
+        name: 'duration',
+        description: 'Pods that terminate for longer are not waited for; left out: all are.',
+      },
+    },
+  },
+  onFailure: {
+    type: 'string',
+    description: 'What becomes of the taint of a node that could not be drained.',
+    enum: ['KeepTaint', 'RollBack'],
+    default: 'KeepTaint',
+  },
+  until: {
+    type: 'shared',
+    name: 'time',
+    description: 'When the drain is given up; left out: never.',
+  },
+  ttlSecondsAfterFinished: {
+    type: 'integer',
+    description:
+      'Seconds after which the drain is deleted once it has ended as Drained, Failed or TimedOut; 0: at once; left out: never. Deleting it takes back the taint and the cordon that it has set, where nobody else has changed them since. It needs laterNodes: Leave.',
+    minimum: 0,
+    maximum: 2147483647,
+  },
+} as const;
 
 type Fields = typeof nodeFields & typeof podFields & typeof paceFields & typeof waitFields;
 
@@ -64,3 +458,87 @@ export const nodeDrainSpec: {
 };
 
 export type NodeDrainSpec = TypeOf<typeof nodeDrainSpec>;
+
+export const nodeDrainKind: Kind = {
+  description: 'Drains nodes by a taint.',
+  plural: 'nodedrains',
+  shortName: 'ndrain',
+  spec: nodeDrainSpec,
+  status: nodeDrainStatus,
+  columns: [
+    column('Phase', 'string', '.status.phase', 'Where it stands'),
+    column('Nodes', 'integer', '.status.nodes', 'Nodes that it is for'),
+    column('Drained', 'integer', '.status.nodesDrained', 'Nodes that are drained'),
+    column('Pods Left', 'integer', '.status.podsLeft', 'Pods that have still to leave'),
+    column('Pods Staying', 'integer', '.status.podsStaying', 'Pods that stay there'),
+    column('Taint', 'string', '.spec.taint.key', 'The key of the taint', 1),
+    column('Wave', 'string', '.status.wave', 'The wave that it is at', 1),
+    age,
+  ],
+};
+
+/** What keeps a deleted NodeDrain until what it has set on nodes is undone. */
+export const drainFinalizer = 'taintmgr.dev/undo-drain';
+
+/** What the engine is given; `status` is what it has said of the drain itself. */
+export function nodeDrainOf(
+  { name, uid, generation, created, isDeleted, finalizers }: Metadata,
+  spec: NodeDrainSpec,
+  status: NodeDrainStatus | null,
+): NodeDrain {
+  const { phase = 'Pending', observedGeneration = null } = status ?? {};
+  const hasEnded = ['Drained', 'Failed', 'TimedOut'].includes(phase);
+  return {
+    ...{ name, uid, generation, created, isDeleted },
+    isGuarded: finalizers.includes(drainFinalizer),
+    spec: engineValue(nodeDrainSpec, spec),
+    known: (status?.nodeStates ?? []).map(knownNode),
+    podsLeft: (status?.pods ?? []).flatMap(({ node, uid: pod }) => {
+      return pod === undefined ? [] : [{ node, uid: pod }];
+    }),
+    podsGoneBefore: goneBefore(status),
+    knowsAll: (status?.nodes ?? 0) <= (status?.nodeStates ?? []).length,
+    volumeWaits: (status?.volumeWaits ?? []).flatMap(({ statefulSet, since }) => {
+      const at = timeOf(since);
+      return at === null ? [] : [{ statefulSet, since: at }];
+    }),
+    notReplaced: (status?.notReplaced ?? []).flatMap(
+      ({ workload, uid: pod, since, others = [] }) => {
+        const at = timeOf(since);
+        return at === null ? [] : [{ workload, uid: pod, since: at, others }];
+      },
+    ),
+    startedAt: timeOf(status?.startedAt),
+    observedGeneration,
+    observedSelector: status?.observedSelector ?? null,
+    isOver: hasEnded && observedGeneration === generation && spec.laterNodes === 'Leave',
+  };
+}
+
+type NodeState = NonNullable<NodeDrainStatus['nodeStates']>[number];
+
+/** What the whole counts and none of its nodes. */
+function goneBefore(status: NodeDrainStatus | null): number {
+  const { podsGone: all = 0, nodeStates = [] } = status ?? {};
+  const listed = nodeStates.reduce((sum, { podsGone = 0 }) => sum + podsGone, 0);
+  return Math.max(0, all - listed);
+}
+
+function knownNode({
+  name,
+  phase,
+  reason,
+  message,
+  startedAt,
+  waitsSince,
+  endedAt,
+  podsGone = 0,
+  podsLeft = 0,
+}: NodeState): NodeDrain['known'][number] {
+  return {
+    ...{ name, phase, reason: reason ?? '', message: message ?? '', podsGone, podsLeft },
+    startedAt: timeOf(startedAt),
+    waitsSince: timeOf(waitsSince),
+    endedAt: timeOf(endedAt),
+  };
+}

@@ -3,9 +3,8 @@
 import type { TaintName } from '@taintmgr/core';
 import { isLifecycleTaint, lifecycleKeys } from '@taintmgr/core/lifecycle';
 import type { NodeTaintRule } from '@taintmgr/core/policy';
-import { durationOf } from './engine-value.ts';
-import type { Metadata } from './parts.ts';
-import type { TypeOf } from './schema.ts';
+import { durationOf, type Metadata } from './engine-value.ts';
+import { age, column, inForce, type Kind, type TypeOf } from './schema.ts';
 
 /** As CEL says `isLifecycleTaint` of the rule's taint. */
 const lifecycleTaint = Object.entries(lifecycleKeys)
@@ -159,3 +158,23 @@ function nodesMaxOf(maxNodes: number | string | undefined): NodeTaintRule['nodes
   if (typeof maxNodes !== 'string') return maxNodes ?? null;
   return `${Number(maxNodes.slice(0, -1))}%`;
 }
+
+export const nodeTaintRuleKind: Kind = {
+  description: 'Says which condition of a node becomes which taint.',
+  plural: 'nodetaintrules',
+  shortName: 'ntr',
+  spec: nodeTaintRuleSpec,
+  status: nodeTaintRuleStatus,
+  columns: [
+    column('Condition', 'string', '.spec.condition.type', 'The condition of a node'),
+    column('Status', 'string', '.spec.condition.status', 'Its status', 1),
+    column('Taint', 'string', '.spec.taint.key', 'The key of the taint'),
+    column('Effect', 'string', '.spec.taint.effect', 'The effect of the taint'),
+    column('Max', 'string', '.spec.maxNodes', 'At most so many nodes'),
+    column('Tainted', 'integer', '.status.nodesTainted', 'Nodes that it has tainted'),
+    column('Nodes', 'integer', '.status.nodesSelected', 'Nodes that it is for', 1),
+    column('Dry Run', 'boolean', '.spec.dryRun', 'It only tells', 1),
+    inForce,
+    age,
+  ],
+};

@@ -1,5 +1,5 @@
-// The schemas that our kinds are written in: what the API server is told of a field, as data.
-import type { sharedSchemas } from './shared.ts';
+// The language of the tables: schemas, as the API server is told of a field, and kinds with their columns.
+import { sharedSchemas } from './shared-fields.ts';
 
 /** A structural schema of OpenAPI v3, as far as our kinds need it. */
 export type Schema =
@@ -143,3 +143,56 @@ type PresentOf<Properties, Required> = {
       ? Name
       : never;
 }[keyof Properties];
+
+export type PlainSchema = Exclude<Schema, SharedSchema>;
+
+export function resolved(schema: Schema): PlainSchema {
+  if (schema.type !== 'shared') return schema;
+  const { type: _, name, ...own } = schema;
+  return { ...sharedSchemas[name], ...own };
+}
+
+interface Column {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'boolean' | 'date';
+  readonly jsonPath: string;
+  readonly description: string;
+  /** Above 0: only kubectl get -o wide shows it. */
+  readonly priority?: 1;
+}
+
+/** One kind, as its CustomResourceDefinition has it. */
+export interface Kind {
+  readonly description: string;
+  readonly plural: string;
+  readonly shortName: string;
+  /** Null: it has none. */
+  readonly spec: ObjectSchema | null;
+  readonly status: ObjectSchema;
+  readonly columns: readonly Column[];
+}
+
+/** Whether the controller goes by an object. */
+export const inForce: Column = {
+  name: 'In Force',
+  type: 'string',
+  jsonPath: '.status.conditions[?(@.type=="InForce")].status',
+  description: 'Whether the controller goes by it',
+};
+
+export const age: Column = {
+  name: 'Age',
+  type: 'date',
+  jsonPath: '.metadata.creationTimestamp',
+  description: 'When it was made',
+};
+
+export function column(
+  name: string,
+  type: Column['type'],
+  jsonPath: string,
+  description: string,
+  priority?: 1,
+): Column {
+  return { name, type, jsonPath, description, ...(priority && { priority }) };
+}

@@ -1,9 +1,8 @@
 // Specs that a schema allows, the odd ones of them too: whatever an API server may let pass.
 import fc from 'fast-check';
-import { filled } from '../../src/kinds/fill.ts';
-import { resolved } from '../../src/kinds/resolved.ts';
-import { brokenRules } from '../../src/kinds/rules.ts';
 import type { ObjectSchema, Schema, StringSchema } from '../../src/kinds/schema.ts';
+import { resolved } from '../../src/kinds/schema.ts';
+import { brokenRules, filled } from '../../src/kinds/validation.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -11,7 +11,7 @@ import { drainableNode, type NodeChange, patchNodeRequest } from '../../drain/no
 import { isMarkOf, type NodeUndone, undoing, untainting } from '../../drain/undo.ts';
 import { ending, renewing } from '../../drain/working-mark.ts';
 import { policyKinds } from '../../kinds/kinds.ts';
-import { drainFinalizer } from '../../kinds/node-drain-value.ts';
+import { drainFinalizer } from '../../kinds/node-drain.ts';
 import { answerValue, dateHeader } from '../../proto/answer.ts';
 import {
   type ApiRequest,

@@ -1,5 +1,5 @@
 // Schemas of fields that several kinds have.
-import { drainSchemas } from './drain-shared.ts';
+import { drainSchemas } from './node-drain-waits.ts';
 
 const commonSchemas = {
   duration: {

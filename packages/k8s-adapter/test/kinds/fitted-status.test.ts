@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fitted } from '../../src/kinds/fit.ts';
-import { judge } from '../../src/kinds/judge.ts';
+import { fitted } from '../../src/kinds/fitted-status.ts';
 import type { ObjectSchema } from '../../src/kinds/schema.ts';
+import { judge } from '../../src/kinds/validation.ts';
 
 const name = { type: 'string', maxLength: 6 } as const;
 const item = { type: 'object', required: ['name'], properties: { name } } as const;

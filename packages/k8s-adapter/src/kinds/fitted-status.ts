@@ -1,6 +1,11 @@
-// Cuts a value to what its schema has room for, where it is better to say less than nothing.
-import { resolved } from './resolved.ts';
-import type { Schema } from './schema.ts';
+// Cuts a status to what its schema has room for, where it is better to say less than nothing.
+import { type KindName, policyKinds, type StatusOf } from './kinds.ts';
+import { resolved, type Schema } from './schema.ts';
+
+/** A status cut to what the API server takes. */
+export function fittedStatus<K extends KindName>(kind: K, status: StatusOf[K]): Fitted {
+  return fitted(policyKinds[kind].status, status);
+}
 
 /** A value that fits, and how many entries of which list or map had no room. */
 export interface Fitted {
