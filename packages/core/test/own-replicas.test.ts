@@ -15,8 +15,8 @@ import {
   type Outcome,
   type Pod,
 } from '@taintmgr/core';
-import { drainOf } from './drain/objects/drain-of.ts';
-import { World } from './drain/objects/world.ts';
+import { drainOf } from './drain/drain-of.ts';
+import { World } from './drain/world.ts';
 import { fc } from './fast-check.ts';
 import {
   bad,

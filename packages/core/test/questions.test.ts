@@ -11,7 +11,7 @@ import {
   type NodeCondition,
   type Taint,
 } from '@taintmgr/core';
-import { drainOf } from './drain/objects/drain-of.ts';
+import { drainOf } from './drain/drain-of.ts';
 import { fc } from './fast-check.ts';
 import { pauseOf, policyOf } from './policy/objects.ts';
 

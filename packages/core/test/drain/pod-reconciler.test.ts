@@ -1,8 +1,9 @@
 // Pods that their owners make anew on a node that is being drained.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { PodInput } from '@taintmgr/core';
-import { fc } from '../../fast-check.ts';
+import { fc } from '../fast-check.ts';
 import { drainOf } from './drain-of.ts';
 import { World } from './world.ts';
 

@@ -1,4 +1,5 @@
 // What a NodeDrain waits for: windows, gates, and the steps of others before and after each node.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { makeNode, type Outcome } from '@taintmgr/core';

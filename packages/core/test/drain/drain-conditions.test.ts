@@ -1,4 +1,5 @@
 // The conditions of nodes by which a NodeDrain says how far it is, and those of others.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { makeNode } from '@taintmgr/core';

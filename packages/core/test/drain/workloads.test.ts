@@ -1,8 +1,9 @@
 // What NodeDrains leave workloads: pods that may finish, and so many that are available.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeInput, PodInput } from '@taintmgr/core';
-import { fc } from '../../fast-check.ts';
+import { fc } from '../fast-check.ts';
 import { drainOf } from './drain-of.ts';
 import { SharedCluster } from './shared-cluster.ts';
 import { World } from './world.ts';

@@ -1,4 +1,5 @@
 // A NodeDrain that asks by EvictionRequests, and heeds those of others.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { EvictionRequest } from '@taintmgr/core/drain';

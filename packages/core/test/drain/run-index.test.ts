@@ -1,4 +1,5 @@
 // What NodeDrains that have ended cost: events that do not concern them are not handed to them.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { makeNode, makePod } from '@taintmgr/core';

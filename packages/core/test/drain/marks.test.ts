@@ -1,7 +1,9 @@
 // A NodeDrain that takes nodes back when its window closes.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Outcome } from '@taintmgr/core';
+import { DrainWrites } from '../../src/drain/marks.ts';
 import { drainOf, knownNode } from './drain-of.ts';
 import { SharedCluster } from './shared-cluster.ts';
 import { World } from './world.ts';
@@ -234,5 +236,182 @@ describe('a NodeDrain that is deleted takes back what nobody has seen on a node'
     cluster.remove();
     cluster.pass(10_000);
     assert.deepEqual(cluster.done(), ['undo n1', 'let go']);
+  });
+});
+
+// Nodes of a NodeDrain are closed before the first pod goes: no pod has to go twice.
+const names = ['n1', 'n2', 'n3'];
+const overloaded: Outcome = { kind: 'failed', status: 500, message: 'busy', retryAfter: null };
+const forbidden: Outcome = { kind: 'failed', status: 403, message: 'may not', retryAfter: null };
+
+const begun = (spec: object): SharedCluster =>
+  new SharedCluster([drainOf({ nodes: names, ...spec })], names);
+
+describe('a NodeDrain with cordon AtStart', () => {
+  const atStart = { cordon: 'AtStart' };
+
+  it('begins with no node before the others are cordoned', () => {
+    const cluster = begun(atStart);
+    cluster.slow.add('cordon n2');
+    cluster.pass(10_000);
+    assert.deepEqual(cluster.done(), ['guard', 'cordon n1', 'cordon n2', 'cordon n3']);
+    assert.equal(cluster.phases(), 'n1 Pending, n2 Pending, n3 Pending');
+    cluster.answer();
+    cluster.pass(10_000);
+    assert.deepEqual(cluster.done().slice(0, 2), ['taint n1', 'evict on-n1']);
+    assert.equal(cluster.state().phase, 'Drained');
+  });
+
+  it('says which one cannot be cordoned, and begins when that can', () => {
+    const cluster = begun(atStart);
+    cluster.answers.set('cordon n2', overloaded);
+    cluster.pass(30_000);
+    assert.ok(!cluster.done().includes('taint n1'));
+    const { phase, blockers } = cluster.state();
+    assert.equal(phase, 'Blocked');
+    const why = 'node n2 is to be cordoned first: busy';
+    assert.deepEqual(
+      blockers,
+      names.map((name) => `node ${name}: ${why}`),
+    );
+    cluster.answers.clear();
+    cluster.pass(30_000);
+    assert.equal(cluster.state().phase, 'Drained');
+  });
+
+  it('begins after a minute all the same', () => {
+    const cluster = begun(atStart);
+    cluster.answers.set('cordon n2', overloaded);
+    cluster.pass(59_000);
+    assert.ok(!cluster.log.includes('taint n1'));
+    cluster.pass(30_000);
+    assert.equal(cluster.state().phase, 'Drained');
+  });
+
+  it('leaves those alone that are cordoned', () => {
+    const cluster = begun(atStart);
+    cluster.change('n2', { unschedulable: true });
+    cluster.pass(1_000);
+    assert.deepEqual(cluster.done().slice(0, 3), ['guard', 'cordon n1', 'cordon n3']);
+  });
+
+  it('does not fight who uncordons one, under the next leader neither', () => {
+    const cluster = begun(atStart);
+    cluster.answers.set('evict on-n1', { kind: 'blocked', message: 'no', retryAfter: null });
+    cluster.pass(3_000);
+    cluster.change('n2', { unschedulable: false });
+    cluster.done();
+    cluster.pass(3_000);
+    cluster.restart();
+    cluster.pass(3_000);
+    assert.ok(!cluster.done().includes('cordon n2'));
+  });
+
+  it('does not wait for the cordon of its only node: the taint brings it', () => {
+    const cluster = new SharedCluster([drainOf({ ...atStart, nodes: ['n1'] })], ['n1']);
+    cluster.answers.set('cordon n1', overloaded);
+    cluster.pass(1_000);
+    assert.ok(cluster.done().includes('evict on-n1'));
+  });
+
+  it('does not wait for what nobody lets it cordon', () => {
+    const cluster = begun(atStart);
+    cluster.answers.set('cordon n3', forbidden);
+    cluster.pass(1_000);
+    assert.ok(cluster.log.includes('evict on-n1'));
+  });
+
+  it('waits no more for a node that is gone', () => {
+    const cluster = begun(atStart);
+    cluster.answers.set('cordon n2', { kind: 'gone' });
+    cluster.pass(1_000);
+    assert.ok(cluster.log.includes('evict on-n1'));
+  });
+});
+
+describe('a NodeDrain with cordon AtStart whose nodes are taken back', () => {
+  it('cordons them again before the first one begins anew', () => {
+    const windows = [{ schedule: '0 2 * * *', duration: '1h' }];
+    const spec = { nodes: names, windows, whileClosed: 'RollBack', cordon: 'AtStart' };
+    const cluster = new SharedCluster([drainOf(spec)], names);
+    cluster.answers.set('evict on-n1', { kind: 'blocked', message: 'no', retryAfter: null });
+    cluster.pass(3_000);
+    assert.equal(cluster.phases(), 'n1 Draining, n2 Pending, n3 Pending');
+    cluster.windows = { kind: 'changed', message: 'opens at two' };
+    cluster.pass(30_000);
+    assert.deepEqual(cluster.traces(), []);
+    cluster.done();
+    cluster.windows = { kind: 'done' };
+    cluster.pass(30_000);
+    const cordons = names.map((name) => `cordon ${name}`);
+    assert.deepEqual(cluster.done().slice(0, 4), [...cordons, 'taint n1']);
+  });
+});
+
+describe('a NodeDrain of several nodes at once', () => {
+  const together = { limits: { nodesAtOnce: 2 } };
+
+  it('sends no pod away before all of them are closed', () => {
+    const cluster = begun(together);
+    cluster.slow.add('taint n2');
+    cluster.pass(10_000);
+    assert.deepEqual(cluster.done(), ['guard', 'taint n1', 'taint n2']);
+    cluster.answer();
+    cluster.pass(10_000);
+    assert.deepEqual(cluster.done().slice(0, 2), ['evict on-n1', 'evict on-n2']);
+    assert.equal(cluster.state().phase, 'Drained');
+  });
+
+  it('does not wait for one that cannot be', () => {
+    const cluster = begun(together);
+    cluster.answers.set('taint n2', overloaded);
+    cluster.pass(1_000);
+    assert.ok(cluster.log.includes('evict on-n1'));
+  });
+});
+
+// What a NodeDrain writes on a node, where the node is another one before the answer comes.
+const undo = { kind: 'node', nodeName: 'n1', write: { kind: 'undo' } } as const;
+const cordon = { kind: 'node', nodeName: 'n1', write: { kind: 'cordon' } } as const;
+const failed = { kind: 'failed', status: 500, message: 'no', retryAfter: null } as const;
+
+/** A write that is under way while its node goes and another one comes under the name. */
+function outrun(): { readonly writes: DrainWrites; readonly take: () => readonly string[] } {
+  const writes = new DrainWrites('write');
+  const take = (): readonly string[] => writes.take(0, () => true).map(({ id }) => id);
+  writes.want(0, { ...undo });
+  assert.deepEqual(take(), ['write-1']);
+  writes.forget('n1');
+  return { writes, take };
+}
+
+describe('the answer about a node that is gone', () => {
+  for (const outcome of [{ kind: 'done' }, failed] as const) {
+    it(`does not count for another one of its name: ${outcome.kind}`, () => {
+      const { writes, take } = outrun();
+      writes.want(0, { ...undo });
+      // One write of a name at a time: the second could be overtaken by the first.
+      assert.deepEqual(take(), []);
+      assert.equal(writes.isUndoing('n1'), true);
+      writes.settle(0, 'write-1', outcome);
+      assert.equal(writes.isUndoing('n1'), true);
+      assert.deepEqual(take(), ['write-2']);
+      writes.settle(0, 'write-2', { kind: 'done' });
+      assert.equal(writes.isUndoing('n1'), false);
+    });
+  }
+
+  it('counts for what is wanted otherwise as little', () => {
+    const { writes, take } = outrun();
+    writes.want(0, cordon);
+    writes.settle(0, 'write-1', { kind: 'done' });
+    assert.deepEqual(take(), ['write-2']);
+  });
+
+  it('leads to nothing where nobody wants anything of the next one', () => {
+    const { writes, take } = outrun();
+    writes.settle(0, 'write-1', failed);
+    assert.equal(writes.isUndoing('n1'), false);
+    assert.deepEqual(take(), []);
   });
 });

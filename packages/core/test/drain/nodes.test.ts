@@ -1,4 +1,5 @@
 // The order of nodes and pods in a NodeDrain: waves, zones, limits, priorities, groups that go last.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeInput, PodInput } from '@taintmgr/core';

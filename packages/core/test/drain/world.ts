@@ -1,4 +1,5 @@
 // A cluster that does at once what NodeDrains ask for.
+
 import assert from 'node:assert/strict';
 import {
   type Command,

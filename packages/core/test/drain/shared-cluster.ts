@@ -1,4 +1,5 @@
 // A cluster with several NodeDrains, and people who change drains and nodes while they run.
+
 import assert from 'node:assert/strict';
 import {
   type Command,
