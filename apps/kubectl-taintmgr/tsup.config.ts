@@ -21,7 +21,7 @@ const alone = 'explain';
 const allOfIt = 'explain-more';
 /** What the first loads while the cluster answers: all that it takes to say what becomes of pods. */
 const answers = 'explain-answers';
-const inAnswers = ['answering', 'node-answer', 'pod', 'zone', 'taint'];
+const inAnswers = ['answer', 'pod', 'zone', 'taint'];
 /** What the first has not: questions that load a quarter of the code and are asked seldom. */
 const seldomAsked = /^\.\/(live|commands\/explain\/(policy|pressure))\.ts$/;
 /** What few log in with, and few megabytes: all bundles load it from the one place. */

@@ -6,20 +6,26 @@ import {
   Option,
 } from '@commander-js/extra-typings';
 import { type Instant, type Millis, parseDuration, parseTime } from '@taintmgr/core/time';
-import { collect } from './cli/connection-flags.ts';
-import { dryRunOption } from './cli/dry-run-flag.ts';
+import { childOf, fullNameOf } from './cli/arguments.ts';
+import {
+  addOutputFlags,
+  addPolicyFlag,
+  collect,
+  dryRunOption,
+  timeoutOption,
+} from './cli/common-flags.ts';
 import { exitCode } from './cli/exit.ts';
 import type { Invocation } from './cli/invocation.ts';
-import { narrowingSelector, nodeNames } from './cli/names.ts';
-import { addOutputFlags } from './cli/output-flags.ts';
-import { addPolicyFlag } from './cli/policy-flag.ts';
-import { childOf, fullNameOf } from './cli/position.ts';
 import type { Registry } from './cli/registry.ts';
-import { timeoutOption } from './cli/timeout-flag.ts';
+import { narrowingSelector, nodeNames } from './cli/values.ts';
 import { drainCommand } from './commands/drain-by-taint/flags.ts';
-import { type ExplainFlags, subjectCommand, subjectKinds } from './commands/explain/flags.ts';
-import { policyCommand } from './commands/explain/policy/flags.ts';
-import { pressureCommand } from './commands/explain/pressure/flags.ts';
+import {
+  type ExplainFlags,
+  policyCommand,
+  pressureCommand,
+  subjectCommand,
+  subjectKinds,
+} from './commands/explain/flags.ts';
 import { simulateCommand } from './commands/simulate/flags.ts';
 import {
   disableCommand,
@@ -63,7 +69,7 @@ export function addOthers(program: CommandUnknownOpts, registry: Registry): void
 export function addExplain(explain: CommandUnknownOpts, registry: Registry): void {
   for (const kind of subjectKinds) {
     registry.add(explain, subjectCommand(kind), async () => {
-      const { explain: run } = await import('./commands/explain/command.ts');
+      const { explain: run } = await import('./commands/explain/explain.ts');
       return {
         run: (invocation: Invocation<ExplainFlags>, name: string) => run(kind, name, invocation),
       };

@@ -1,7 +1,6 @@
 // The entry: runs the command line and ends with its exit code.
 import { inspect } from 'node:util';
 import { type ExitCode, exitCode } from './cli/exit.ts';
-import { interruptSignal } from './cli/interrupt-signal.ts';
 import { processOutput } from './cli/output.ts';
 import { codeOfError, runProgram } from './program.ts';
 import { printable } from './render/printable.ts';
@@ -49,3 +48,28 @@ void runProgram(argv, { output, interrupt: interruptSignal(), onChanging }).then
   // That something is not shows a little later than that it was tried.
   process.stdout.write('', () => process.stderr.write('', () => setImmediate(finish, code)));
 });
+
+/**
+ * A wrapper such as npm passes on the Ctrl-C that the terminal has sent to us as well: what comes so
+ * soon after the first is the same one.
+ */
+const echoMsMax = 500;
+
+/**
+ * The first Ctrl-C (SIGINT or SIGTERM) as an abort signal. A second one ends the process at once.
+ */
+function interruptSignal(): AbortSignal {
+  const interrupt = new AbortController();
+  let interruptedAt = 0;
+  for (const name of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(name, () => {
+      if (!interrupt.signal.aborted) {
+        interruptedAt = performance.now();
+        interrupt.abort();
+      } else if (performance.now() - interruptedAt > echoMsMax) {
+        process.exit(exitCode.interrupted);
+      }
+    });
+  }
+  return interrupt.signal;
+}

@@ -1,7 +1,6 @@
-// Translates ways of writing flags that kubectl has and commander has not.
+// Finds in the words of a command line the command and its flags, and translates ways of writing flags that commander has not.
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { UsageError } from '../usage-error.ts';
-import { childOf, optionsOf, positionOf } from './position.ts';
 
 /** As Go reads them. */
 const truths = ['1', 't', 'T', 'true', 'TRUE', 'True'];
@@ -58,4 +57,71 @@ function truthOf(name: string, value: string): boolean {
 
 function namesOf(option: Option): readonly (readonly [string, Option])[] {
   return [option.short, option.long].flatMap((name) => (name ? [[name, option]] : []));
+}
+
+/** What completion knows from the words that were typed before. */
+export interface Position {
+  /** The command they lead to. */
+  readonly command: CommandUnknownOpts;
+  /** What comes before the word, as far as it is neither a command nor a flag. */
+  readonly args: readonly string[];
+  /** The value of this flag is being typed; null: none. */
+  readonly option: Option | null;
+  /** What of the word is the flag itself, as in `--output=js`; '' where it is not. */
+  readonly prefix: string;
+  /** What has been typed of the word, without the prefix. */
+  readonly typed: string;
+}
+
+/** Reads the words before the last one, and the last one, which may be empty. */
+export function positionOf(program: CommandUnknownOpts, words: readonly string[]): Position {
+  const typed = words.at(-1) ?? '';
+  let command = program;
+  let args: string[] = [];
+  let awaited: Option | null = null;
+  for (const word of words.slice(0, -1)) {
+    if (awaited) {
+      awaited = null;
+    } else if (word.startsWith('-')) {
+      const option = optionOf(command, word);
+      awaited = option?.required && !word.includes('=') ? option : null;
+    } else {
+      const next = args.length === 0 ? childOf(command, word) : undefined;
+      if (next) command = next;
+      else args = [...args, word];
+    }
+  }
+  if (awaited) return { command, args, option: awaited, prefix: '', typed };
+  const [, prefix, value] = /^(--[\w-]+=)(.*)$/s.exec(typed) ?? [];
+  const option = prefix === undefined ? null : optionOf(command, prefix);
+  if (option) return { command, args, option, prefix: prefix ?? '', typed: value ?? '' };
+  return { command, args, option: null, prefix: '', typed };
+}
+
+/** The command of a name, or of one that means the same. */
+export function childOf(command: CommandUnknownOpts, name: string): CommandUnknownOpts | undefined {
+  return command.commands.find((one) => one.name() === name || one.aliases().includes(name));
+}
+
+/** The flags that a command takes, with those of the commands above it. */
+export function optionsOf(command: CommandUnknownOpts): readonly Option[] {
+  const above = command.parent ? optionsOf(command.parent) : [];
+  return [...command.options, ...above];
+}
+
+/** `explain node`; '' for the program. */
+export function pathOf(command: CommandUnknownOpts): string {
+  if (!command.parent) return '';
+  const above = pathOf(command.parent);
+  return above === '' ? command.name() : `${above} ${command.name()}`;
+}
+
+/** `kubectl taintmgr explain node` */
+export function fullNameOf(command: CommandUnknownOpts): string {
+  return command.parent ? `${fullNameOf(command.parent)} ${command.name()}` : command.name();
+}
+
+function optionOf(command: CommandUnknownOpts, word: string): Option | null {
+  const name = word.replace(/=.*$/s, '');
+  return optionsOf(command).find(({ short, long }) => short === name || long === name) ?? null;
 }

@@ -11,7 +11,7 @@ import {
   withheldText,
 } from '@taintmgr/k8s-adapter/client';
 import { UsageError } from '../usage-error.ts';
-import type { ExtraConnectionFlags } from './connection-flags.ts';
+import type { ExtraConnectionFlags } from './common-flags.ts';
 import type { Invocation } from './invocation.ts';
 import { warn } from './output.ts';
 import { version } from './version.ts';

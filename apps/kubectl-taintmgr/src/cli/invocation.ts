@@ -1,5 +1,5 @@
 import type { ColorChoice } from '../render/style.ts';
-import type { ExtraConnectionFlags } from './connection-flags.ts';
+import type { ExtraConnectionFlags } from './common-flags.ts';
 import type { ExitCode } from './exit.ts';
 import type { Output } from './output.ts';
 

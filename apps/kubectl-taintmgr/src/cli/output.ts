@@ -80,7 +80,7 @@ async function liveBlock(stream: NodeJS.WriteStream, env: Environment): Promise<
   if (!canRewrite(stream, env)) return null;
   const [{ createLogUpdate }, { screenful }] = await Promise.all([
     import('log-update'),
-    import('../render/screenful.ts'),
+    import('../render/table.ts'),
   ]);
   const block = createLogUpdate(stream, { showCursor: true });
   return { show: (text) => block(screenful(onTerminal(text), stream)), clear: () => block.clear() };

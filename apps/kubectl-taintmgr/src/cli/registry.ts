@@ -1,9 +1,9 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { fullNameOf } from './arguments.ts';
 import type { ExitCode } from './exit.ts';
 import type { Invocation, Surroundings } from './invocation.ts';
-import { refuseBlank } from './names.ts';
 import { colored } from './output.ts';
-import { fullNameOf } from './position.ts';
+import { refuseBlank } from './values.ts';
 
 /** What is given to a command beside its flags. */
 type Argument = string | readonly string[] | undefined;

@@ -14,8 +14,7 @@ import {
   patchConditionsRequest,
 } from '@taintmgr/k8s-adapter/drain';
 import { printable } from '../render/printable.ts';
-import type { UndoOptions } from './change-node.ts';
-import { fieldManager } from './change-node.ts';
+import { fieldManager, type UndoOptions } from './change-node.ts';
 import type { NodeDrainObject } from './node-drains.ts';
 import { ClusterReader } from './reader.ts';
 

@@ -12,13 +12,16 @@ import {
 } from '@taintmgr/k8s-adapter/client';
 import { drainMarksFeature, lastReplicaFeature } from '@taintmgr/k8s-adapter/kinds';
 import type { PodFacts } from './facts.ts';
-import { accountOf, type OwnSettings, publishedSettings, settingsInFlags } from './own-settings.ts';
 import type { ServiceAccount } from './rights.ts';
 import {
+  accountOf,
   type HeldZone,
   isFresh,
   lastOf,
+  type OwnSettings,
+  publishedSettings,
   type RateInUse,
+  settingsInFlags,
   type TaintManager,
   taintController,
 } from './taint-managers.ts';

@@ -1,10 +1,8 @@
-// Facts of nodes and pods that people want to know.
-
+// API objects as the API server sends them, and facts of nodes and pods that people want to know.
 import type { Labels, Node, Pod } from '@taintmgr/core';
 import { nodePlace, zoneName } from '@taintmgr/core/model';
 import { type Instant, parseTime } from '@taintmgr/core/time';
 import { lastWriteOf, nodeFromJson, podFromJson } from '@taintmgr/k8s-adapter/client';
-import type { Condition, NodeObject, PodObject } from './objects.ts';
 
 /** A node, and what people want to know of it. */
 export interface NodeFacts {
@@ -101,4 +99,61 @@ function readiness(conditions: readonly Condition[]): Readiness {
   const status = ready?.status === 'True' || ready?.status === 'False' ? ready.status : 'Unknown';
   const since = parseTime(ready?.lastTransitionTime ?? '');
   return { status, since, reason: ready?.reason ?? '' };
+}
+
+export interface ObjectMeta {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly generation?: number;
+  readonly creationTimestamp?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly finalizers?: readonly string[];
+  readonly managedFields?: readonly ManagedFields[];
+  readonly ownerReferences?: readonly OwnerReference[];
+}
+
+interface OwnerReference {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly name?: string;
+}
+
+/** Who wrote which fields last. */
+interface ManagedFields {
+  readonly manager?: string;
+  readonly time?: string;
+  readonly subresource?: string;
+  readonly fieldsV1?: { readonly 'f:spec'?: Readonly<Record<string, unknown>> };
+}
+
+export interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTransitionTime?: string;
+}
+
+interface NodeObject {
+  readonly metadata: ObjectMeta;
+  readonly spec?: { readonly unschedulable?: boolean };
+  readonly status?: { readonly conditions?: readonly Condition[] };
+}
+
+interface PodObject {
+  readonly metadata: ObjectMeta;
+  readonly spec?: { readonly priority?: number };
+  readonly status?: { readonly qosClass?: string; readonly conditions?: readonly Condition[] };
+}
+
+export interface LeaseObject {
+  readonly metadata: ObjectMeta;
+  readonly spec?: {
+    readonly holderIdentity?: string;
+    readonly renewTime?: string;
+    readonly leaseDurationSeconds?: number;
+  };
 }

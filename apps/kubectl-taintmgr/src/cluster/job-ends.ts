@@ -1,7 +1,6 @@
 // Which Jobs fail when pods of theirs are evicted: an evicted pod counts as failed.
 import type { Pod } from '@taintmgr/core';
-import { inTurns } from './in-turns.ts';
-import type { ClusterReader } from './reader.ts';
+import { type ClusterReader, inTurns } from './reader.ts';
 
 /** A Job as the API server has it, as far as it decides what an eviction means to it. */
 interface JobObject {

@@ -1,6 +1,6 @@
 // When the kubelet of a node renewed its lease, by the API server's clock, and what its own clock says beside it.
 import { formatDuration, type Instant, type Millis, parseTime } from '@taintmgr/core/time';
-import type { LeaseObject } from './objects.ts';
+import type { LeaseObject } from './facts.ts';
 
 /** When a lease was renewed; null: there is none; `hidden`: we have no permission to read it. */
 export type LeaseRenewal = Renewal | 'hidden' | null;

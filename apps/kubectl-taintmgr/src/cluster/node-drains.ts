@@ -20,8 +20,7 @@ import {
 } from '@taintmgr/k8s-adapter/drain';
 import { type NodeDrainStatus, policyApiVersion, policyKinds } from '@taintmgr/k8s-adapter/kinds';
 import { UsageError } from '../usage-error.ts';
-import type { NodeFacts } from './facts.ts';
-import type { ObjectMeta } from './objects.ts';
+import type { NodeFacts, ObjectMeta } from './facts.ts';
 import type { ClusterReader } from './reader.ts';
 
 const path = `/apis/${policyApiVersion}/${policyKinds.NodeDrain.plural}`;

@@ -1,9 +1,11 @@
-// What commands read of a cluster, and what the user may not read.
+// Reads the cluster for commands: nodes, pods, leases, Events, and states before.
 import type { Budget } from '@taintmgr/core/drain';
-import type { Instant } from '@taintmgr/core/time';
+import { type Instant, parseTime } from '@taintmgr/core/time';
 import {
   type ApiClient,
+  ApiError,
   budgetFromJson,
+  clockReasons,
   EvictorSearch,
   type Evictors,
   getNodeRequest,
@@ -12,15 +14,18 @@ import {
   podsPath,
   type Selectors,
 } from '@taintmgr/k8s-adapter/client';
-import { type ClockEvent, clockEventsIn } from './clock-events.ts';
 import { isUnseen, upstreamEvictionReason, withEvents } from './evictors.ts';
-import { type NodeFacts, nodeFacts, type PodFacts, podFacts } from './facts.ts';
-import { inTurns, requestsAtOnceMax } from './in-turns.ts';
+import {
+  type LeaseObject,
+  type NodeFacts,
+  nodeFacts,
+  type ObjectMeta,
+  type PodFacts,
+  podFacts,
+} from './facts.ts';
 import { type LeaseRenewal, leaseRenewal } from './lease-renewal.ts';
-import type { LeaseObject, ObjectMeta } from './objects.ts';
 import { pausesPath } from './pauses.ts';
 import { ifThere, Refusals, unless } from './refusals.ts';
-import { stateBefore } from './state-before.ts';
 import { type TaintManager, taintManagersIn, taintManagersPath } from './taint-managers.ts';
 
 /** From this many nodes on one read of all pods is cheaper than one for each node. */
@@ -297,4 +302,63 @@ function podPath(namespace: string, name: string): string {
 
 function leasesPath(namespace: string): string {
   return `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
+}
+
+/** So many requests are made at one time. */
+const requestsAtOnceMax = 8;
+
+/** Awaits a few at a time; what came of each, in order. */
+export async function inTurns<T, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  for (let from = 0; from < items.length; from += requestsAtOnceMax) {
+    results.push(...(await Promise.all(items.slice(from, from + requestsAtOnceMax).map(work))));
+  }
+  return results;
+}
+
+/** What controllers have reported about clocks, from their Events. */
+export interface ClockEvent {
+  /** Null: the Event does not say when. */
+  readonly at: Instant | null;
+  readonly message: string;
+}
+
+interface EventObject {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTimestamp?: string | null;
+}
+
+/** Those of the Events about leases that are about clocks, the latest last. */
+function clockEventsIn(events: readonly unknown[]): readonly ClockEvent[] {
+  return (events as readonly EventObject[])
+    .filter(({ reason = '' }) => clockReasons.includes(reason))
+    .map(({ message = '', lastTimestamp }) => ({ at: parseTime(lastTimestamp ?? ''), message }))
+    .sort((a, b) => (a.at ?? 0) - (b.at ?? 0));
+}
+
+/**
+ * The object of the collection at `path` as it was before the resourceVersion `version`; null: that is not
+ * known any more. API servers keep the states of some minutes, and number all writes of all objects in one
+ * order. Any refusal means that there is nothing to be had.
+ */
+async function stateBefore(
+  client: ApiClient,
+  path: string,
+  name: string,
+  version: string,
+): Promise<unknown> {
+  if (!/^[1-9]\d*$/.test(version)) return null;
+  const at = String(BigInt(version) - 1n);
+  const request = listRequest(path, { fieldSelector: `metadata.name=${name}`, at });
+  try {
+    const { items = [] } = (await client.send(request)) as { items?: readonly unknown[] };
+    return items[0] ?? null;
+  } catch (error) {
+    if (error instanceof ApiError) return null;
+    throw error;
+  }
 }

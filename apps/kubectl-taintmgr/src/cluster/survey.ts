@@ -1,18 +1,23 @@
-import type { Budget, EvictionRequest, PlanInput } from '@taintmgr/core/drain';
+import {
+  type Budget,
+  type EvictionRequest,
+  interceptedReason,
+  interceptionIn,
+  interceptionRepeatMs,
+  type PlanInput,
+} from '@taintmgr/core/drain';
 import { isReplica } from '@taintmgr/core/model';
 import { isWindowed, type NodeDrain } from '@taintmgr/core/policy';
-import type { Instant } from '@taintmgr/core/time';
+import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
 import { type Evictors, type Evidence, withEvidence } from '@taintmgr/k8s-adapter/client';
+import { evictionRequestsFrom, lifecyclePath } from '@taintmgr/k8s-adapter/drain';
 import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import { losingPods } from './drain-marks.ts';
-import { readEvictionRequests } from './eviction-requests.ts';
 import { assumingNumbers, type Evictor, readEvictor } from './evictors.ts';
 import { type NodeFacts, type PodFacts, zoneLabels } from './facts.ts';
-import { readInterceptions } from './interceptions.ts';
 import type { LeaseRenewal } from './lease-renewal.ts';
 import { type KeptLimits, readLimits } from './limits.ts';
-import { withOwnStarts } from './own-starts.ts';
-import { type Past, readPast } from './past.ts';
+import { type Past, readPast, withOwnStarts } from './past.ts';
 import { type ClusterPolicies, readClusterPolicies } from './policies.ts';
 import type { ClusterReader } from './reader.ts';
 import type { TaintManager } from './taint-managers.ts';
@@ -123,12 +128,10 @@ export interface SurveyOptions {
   readonly isWhatIf?: boolean;
   /** What somebody has begun to read; left out: nobody has. */
   readonly begun?: Begun;
-  /** What there is to do while answers are on their way; left out: nothing. */
-  readonly meanwhile?: () => Promise<unknown>;
 }
 
 /** What is asked for at once: it hangs on no answer but on names. */
-export interface Begun {
+interface Begun {
   readonly managers: Promise<readonly TaintManager[]>;
   readonly pods: Promise<readonly PodFacts[]>;
   readonly anyway: Promise<Anyway>;
@@ -319,4 +322,40 @@ async function readZones(
   const all = [...byName.values()];
   if (all.some(({ ready }) => ready.status === 'True')) return all;
   return await reader.ifAllowed(() => reader.nodes());
+}
+
+/** All of them; none where there is no such kind, or no right to see them. */
+async function readEvictionRequests(reader: ClusterReader): Promise<readonly EvictionRequest[]> {
+  if (!(await reader.serves(lifecyclePath))) return [];
+  const read = (kind: string): Promise<readonly unknown[] | null> =>
+    reader.ifAllowed(async () => (await reader.objectsIfServed(`${lifecyclePath}/${kind}`)) ?? []);
+  const requests = (await read('evictionrequests')) ?? [];
+  if (requests.length === 0) return [];
+  return evictionRequestsFrom(requests, (await read('evictions')) ?? []);
+}
+
+/** An older Event would have been written again, if it still held. */
+const currentMs: Millis = 2 * interceptionRepeatMs;
+
+interface EventObject {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTimestamp?: string | null;
+  readonly involvedObject?: { readonly uid?: string };
+}
+
+/** What the API server last said of each pod, by the pod's uid. */
+export async function readInterceptions(
+  reader: ClusterReader,
+): Promise<ReadonlyMap<string, string>> {
+  const events = (await reader.eventsOf(interceptedReason)) as readonly EventObject[];
+  const said = events.flatMap(({ reason = '', message = '', lastTimestamp, involvedObject }) => {
+    const words = interceptionIn(reason, message);
+    const at = parseTime(lastTimestamp ?? '');
+    const uid = involvedObject?.uid;
+    const isCurrent = at !== null && reader.now() - at < currentMs;
+    return words !== null && uid !== undefined && isCurrent ? [{ uid, words, at }] : [];
+  });
+  const inOrder = said.toSorted((one, other) => one.at - other.at);
+  return new Map(inOrder.map(({ uid, words }) => [uid, words] as const));
 }

@@ -1,5 +1,6 @@
-// What leaders of taintmgr-controller publish of themselves.
+// What leaders of taintmgr-controller publish of themselves, and how one runs by its flags.
 
+import { defaultConfig } from '@taintmgr/core/model';
 import { type Instant, parseTime } from '@taintmgr/core/time';
 import {
   type ApiClient,
@@ -9,18 +10,20 @@ import {
   isFresh,
   listRequest,
   type PauseRecord,
+  type ReadSettings,
+  readSettings,
   recordsIn,
 } from '@taintmgr/k8s-adapter/client';
-import type { PublishedShadow } from '@taintmgr/k8s-adapter/kinds';
 import {
   type PolicyObject,
+  type PublishedShadow,
   policyApiVersion,
   readManifest,
   type TaintManagerStatus,
 } from '@taintmgr/k8s-adapter/kinds';
 
 /** A policy of the controller's --policy files. */
-export interface PublishedPolicy {
+interface PublishedPolicy {
   readonly kind: string;
   readonly name: string;
   /** Null: there was no room for what it says, or it cannot be read. */
@@ -165,4 +168,85 @@ export function lastOf(managers: readonly TaintManager[], now: Instant): TaintMa
 export function evictsUnderPressure(manager: TaintManager, now: Instant): boolean {
   const { controllers, shadow } = manager;
   return shadow === null && controllers.includes(pressureController) && isFresh(manager, now);
+}
+
+/** What is known of how it runs. */
+export interface OwnSettings extends ReadSettings {
+  /** How pods leave where no policy says it; null: that is not to be seen. */
+  readonly mode: ReadSettings['engine']['mode'] | null;
+  /** The policies of its --policy files; null: it has some, and nobody knows which. */
+  readonly policies: readonly PublishedPolicy[] | null;
+  /** Whether it watches over nodes and taints those that fail. */
+  readonly watchesNodes: boolean;
+  /** Whether it acts beside other programs that do the same work. */
+  readonly allowsOverlap: boolean;
+}
+
+const lifecycle = 'node-lifecycle-controller';
+
+/** What its leader publishes; null: no settings. */
+export function publishedSettings({
+  settings,
+  controllers,
+  policies,
+}: TaintManager): OwnSettings | null {
+  const read = readSettings(settings);
+  const { mode } = read.engine;
+  if (!mode) return null;
+  const watchesNodes = controllers.includes(lifecycle);
+  return { ...read, mode, policies, watchesNodes, allowsOverlap: isOverlapAllowed(settings) };
+}
+
+interface ControllerPod {
+  readonly spec?: {
+    readonly serviceAccountName?: string;
+    readonly containers?: readonly {
+      readonly command?: readonly string[];
+      readonly args?: readonly string[];
+    }[];
+  };
+}
+
+function specOf(pod: unknown): ControllerPod['spec'] {
+  return ((pod ?? {}) as ControllerPod).spec;
+}
+
+/** The name of the service account of its pod; null: the pod is not to be seen. */
+export function accountOf(pod: unknown): string | null {
+  return specOf(pod)?.serviceAccountName ?? null;
+}
+
+/** What the flags of its pod say; null: the pod is not to be seen. A file may say more. */
+export function settingsInFlags(pod: unknown): OwnSettings | null {
+  const spec = specOf(pod);
+  if (!spec) return null;
+  const words = (spec.containers ?? []).flatMap(({ command = [], args = [] }) => {
+    return [...command, ...args];
+  });
+  const flags = flagsIn(words);
+  // It runs, so it could use them; those that are not known here have nothing to do with evictions.
+  const read = { ...readSettings(flags), unusable: [] };
+  const byDefault = flags.config === undefined ? defaultConfig.mode : null;
+  const controllers = (flags.controllers ?? '*').split(',');
+  const watchesNodes =
+    controllers.includes(lifecycle) ||
+    (controllers.includes('*') && !controllers.includes(`-${lifecycle}`));
+  const policies = flags.policy === undefined ? [] : null;
+  const mode = read.engine.mode ?? byDefault;
+  return { ...read, mode, policies, watchesNodes, allowsOverlap: isOverlapAllowed(flags) };
+}
+
+function isOverlapAllowed(settings: Readonly<Record<string, string>>): boolean {
+  return settings['allow-overlap'] === 'true';
+}
+
+/** The flags among the words of a command line, by their names; of one given twice the last. */
+function flagsIn(words: readonly string[]): Readonly<Record<string, string>> {
+  const entries = words.flatMap((word, index): (readonly [string, string])[] => {
+    const [, name, value] = /^--([a-z0-9-]+)(?:=(.*))?$/s.exec(word) ?? [];
+    if (name === undefined) return [];
+    const next = words[index + 1] ?? '';
+    return [[name, value ?? (next === '' || next.startsWith('-') ? 'true' : next)]];
+  });
+  return Object.fromEntries(entries);
 }

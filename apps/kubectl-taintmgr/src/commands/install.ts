@@ -3,11 +3,10 @@ import { setTimeout } from 'node:timers/promises';
 import type { Millis } from '@taintmgr/core/time';
 import { type ApiClient, applyRequest } from '@taintmgr/k8s-adapter';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
+import { type DryRun, type OutputFlags, readDryRun } from '../cli/common-flags.ts';
 import { withConnection } from '../cli/connection.ts';
-import { type DryRun, readDryRun } from '../cli/dry-run-flag.ts';
 import { type ExitCode, exitCode } from '../cli/exit.ts';
 import type { Invocation } from '../cli/invocation.ts';
-import type { OutputFlags } from '../cli/output-flags.ts';
 import { type Format, readFormat } from '../render/format.ts';
 import { printAnswer } from '../render/printer.ts';
 

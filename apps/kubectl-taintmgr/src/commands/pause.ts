@@ -6,13 +6,12 @@ import { type Evictors, taintEvictors } from '@taintmgr/k8s-adapter';
 import { namespaceFromJson } from '@taintmgr/k8s-adapter/client';
 import { type ManifestFault, policyApiVersion, readManifest } from '@taintmgr/k8s-adapter/kinds';
 import { didYouMean } from '@taintmgr/k8s-adapter/manifests';
+import { type DryRun, type OutputFlags, readDryRun } from '../cli/common-flags.ts';
 import { withConnection } from '../cli/connection.ts';
-import { type DryRun, readDryRun } from '../cli/dry-run-flag.ts';
 import { type ExitCode, exitCode } from '../cli/exit.ts';
 import type { Invocation } from '../cli/invocation.ts';
-import { readLabelSelector } from '../cli/label-selector.ts';
 import { warn } from '../cli/output.ts';
-import type { OutputFlags } from '../cli/output-flags.ts';
+import { readLabelSelector } from '../cli/values.ts';
 import { type Evictor, evictsBeside, readEvictor } from '../cluster/evictors.ts';
 import { type NodeFacts, zoneNames } from '../cluster/facts.ts';
 import { askForPauses, createPause, pauseReference } from '../cluster/pauses.ts';
@@ -25,7 +24,7 @@ import {
 import { choicesText } from '../render/count.ts';
 import { type Format, readFormat } from '../render/format.ts';
 import { printAnswer } from '../render/printer.ts';
-import { pausedText } from '../report/pauses.ts';
+import { pausedText } from '../report/words.ts';
 import { zoneOf } from '../report/zones.ts';
 import { UsageError } from '../usage-error.ts';
 

@@ -1,11 +1,10 @@
 // Lists the pods that are due or will be, the next first: pending.
 import { isOpenRequest } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
+import { type OutputFlags, type PolicyFlag, readPolicyFlag } from '../cli/common-flags.ts';
 import { withConnection } from '../cli/connection.ts';
 import { type ExitCode, exitCode } from '../cli/exit.ts';
 import type { Invocation } from '../cli/invocation.ts';
-import type { OutputFlags } from '../cli/output-flags.ts';
-import { type PolicyFlag, readPolicyFlag } from '../cli/policy-flag.ts';
 import { ClusterReader } from '../cluster/reader.ts';
 import { selected } from '../cluster/refusals.ts';
 import { readFormat } from '../render/format.ts';
@@ -17,9 +16,9 @@ import {
   decisionName,
   evictorDocument,
   podDocument,
+  requestersText,
   taintDocument,
 } from '../report/documents.ts';
-import { requestersText } from '../report/eviction-requests.ts';
 import { limitsDocument } from '../report/limits.ts';
 import { notesOn, writeNotes } from '../report/notes.ts';
 import { surveyHidden, surveyPending } from '../report/pending-survey.ts';

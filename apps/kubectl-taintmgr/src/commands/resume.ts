@@ -5,13 +5,13 @@ import { type ApiClient, resumeLimitsRequest } from '@taintmgr/k8s-adapter';
 import { withConnection } from '../cli/connection.ts';
 import { type ExitCode, exitCode } from '../cli/exit.ts';
 import type { Invocation } from '../cli/invocation.ts';
-import { isObjectName } from '../cli/names.ts';
+import { isObjectName } from '../cli/values.ts';
 import { readLimits, readLimitsIn, type TrippedLimit } from '../cluster/limits.ts';
 import { deletePause, pauseReference, readPause } from '../cluster/pauses.ts';
 import { ClusterReader } from '../cluster/reader.ts';
 import { whoAmI } from '../cluster/rights.ts';
 import type { TaintManager } from '../cluster/taint-managers.ts';
-import { pausedText } from '../report/pauses.ts';
+import { pausedText } from '../report/words.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** The command line of `resume`. */

@@ -1,8 +1,9 @@
 // Prints the versions of the plugin and of the API server: version.
+
+import type { OutputFlags } from '../cli/common-flags.ts';
 import { withConnection } from '../cli/connection.ts';
 import { type ExitCode, exitCode } from '../cli/exit.ts';
 import type { Invocation } from '../cli/invocation.ts';
-import type { OutputFlags } from '../cli/output-flags.ts';
 import { version } from '../cli/version.ts';
 import { readFormat } from '../render/format.ts';
 import { printable } from '../render/printable.ts';

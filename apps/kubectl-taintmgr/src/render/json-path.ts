@@ -1,6 +1,7 @@
-// `-o jsonpath`, as kubectl has it.
+// Finds values by paths: -o jsonpath and -o custom-columns, as kubectl has them.
 import { JSONPath } from 'jsonpath-plus';
 import { UsageError } from '../usage-error.ts';
+import { renderTable } from './table.ts';
 
 /** A part of a template: text as it is, what a path finds, or a part for each thing it finds. */
 type Part =
@@ -32,7 +33,7 @@ export function relaxedPath(text: string): string {
 }
 
 /** A value in a line of text. */
-export function valueText(value: unknown): string {
+function valueText(value: unknown): string {
   if (value === null || value === undefined) return '<none>';
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
@@ -142,4 +143,35 @@ function unescaped(text: string): string {
 
 function fault(template: string, what: string): UsageError {
   return new UsageError(`error parsing jsonpath ${template}, ${what}`);
+}
+
+interface Column {
+  readonly head: string;
+  readonly template: string;
+}
+
+/** A line for each row, of the columns that `NAME:.path,OTHER:.path` asks for. */
+export function printCustomColumns(
+  spec: string,
+  rows: readonly object[],
+  hasHead: boolean,
+): string {
+  const columns = spec.split(',').map(columnOf);
+  const lines = rows.map((row) => {
+    return columns.map(({ template }) => {
+      const found = findJsonPath(template, row);
+      return found.length === 0 ? '<none>' : found.map(valueText).join(',');
+    });
+  });
+  return renderTable(hasHead ? columns.map(({ head }) => head) : null, lines);
+}
+
+function columnOf(text: string): Column {
+  const separator = text.indexOf(':');
+  if (separator < 0) {
+    throw new UsageError(
+      `unexpected custom-columns spec: ${text}, expected <header>:<json-path-expr>`,
+    );
+  }
+  return { head: text.slice(0, separator), template: relaxedPath(text.slice(separator + 1)) };
 }

@@ -55,3 +55,8 @@ function escapeOf(character: string): string {
   const digits = code.toString(16).padStart(4, '0');
   return code > 0xffff ? `\\u{${digits}}` : `\\u${digits}`;
 }
+
+/** A word as it is typed in a shell: in quotes where that would take it for more than a text. */
+export function shellWord(text: string): string {
+  return /^[\w./=:-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

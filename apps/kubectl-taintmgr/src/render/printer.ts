@@ -1,3 +1,4 @@
+// Prints the answer of a command in the format that is asked for.
 import type { Format } from './format.ts';
 import { jsonText, onTerminal } from './printable.ts';
 import type { TableOptions } from './table.ts';
@@ -34,7 +35,7 @@ export async function printAnswer(
     case 'name':
       return asLines(answer.names.join('\n'));
     case 'custom-columns': {
-      const { printCustomColumns } = await import('./custom-columns.ts');
+      const { printCustomColumns } = await import('./json-path.ts');
       return asLines(printCustomColumns(format.spec, answer.rows, headers));
     }
     case 'jsonpath': {

@@ -1,4 +1,6 @@
 // Tables as kubectl prints them.
+
+import { stripVTControlCharacters } from 'node:util';
 import { eastAsianWidth } from 'get-east-asian-width';
 import { printable } from './printable.ts';
 import { type Paint, plain, type Tone } from './style.ts';
@@ -43,7 +45,7 @@ export interface TableOptions {
 export type Column<Row> = readonly [head: string, cell: (row: Row) => string, when?: 'wide'];
 
 /** Colours one column by what a row is. */
-export interface Painted<Row> {
+interface Painted<Row> {
   readonly head: string;
   readonly tone: (row: Row) => Tone | null;
   readonly paint: Paint;
@@ -131,4 +133,72 @@ export function widthOf(text: string): number {
     width += eastAsianWidth(character.codePointAt(0) ?? 0);
   }
   return width;
+}
+
+/** Nobody's terminal is narrower than what most have set up. */
+const lineWidthMax = 100;
+
+/**
+ * A line, made harmless, and broken between words where it is too long; what follows is set in by `indent`.
+ * A word that is too long stays whole.
+ */
+export function wrapped(line: string, indent: string, width: number = lineWidthMax): string {
+  const [, start = '', rest = ''] = /^( *)(.*)$/.exec(printable(line)) ?? [];
+  const lines: string[] = [];
+  let current = start;
+  for (const word of rest.split(' ')) {
+    const isFirst = current === start || current === indent;
+    const longer = isFirst ? `${current}${word}` : `${current} ${word}`;
+    if (isFirst || longer.length <= width) {
+      current = longer;
+    } else {
+      lines.push(current);
+      current = `${indent}${word}`;
+    }
+  }
+  return [...lines, current].join('\n');
+}
+
+/** A name and its value; a line without a name goes on with the one before. */
+export type Field = readonly [name: string, value: string];
+
+/** The values stand below each other. */
+export function renderFields(fields: readonly Field[]): readonly string[] {
+  const width = Math.max(...fields.map(([name]) => name.length)) + 1;
+  return fields.map(([name, value]) => {
+    const label = name === '' ? '' : `${name}:`;
+    return `${label.padEnd(width)}   ${printable(value)}`.trimEnd();
+  });
+}
+
+/** How large a terminal is, in characters. */
+interface ScreenSize {
+  readonly rows: number;
+  readonly columns: number;
+}
+
+/**
+ * The top of a text, as far as a screen has room for it, and how much more there is:
+ * `... 18 more`. What a table says first counts most: its heads and the rows that come next.
+ */
+export function screenful(text: string, { rows, columns }: ScreenSize): string {
+  // The cursor stands on the line below.
+  const room = Math.max(1, rows - 1);
+  const lines = text.split('\n');
+  const heights = lines.map((line) => heightOf(line, columns));
+  if (sum(heights) <= room) return text;
+  let shown = 0;
+  let taken = 1;
+  while (taken + (heights[shown] ?? 0) <= room) taken += heights[shown++] ?? 0;
+  const more = lines.slice(shown).filter((line) => line !== '').length;
+  return [...lines.slice(0, shown), `... ${more} more`].join('\n');
+}
+
+/** The terminal breaks a line that is too long for it. */
+function heightOf(line: string, columns: number): number {
+  return Math.max(1, Math.ceil(widthOf(stripVTControlCharacters(line)) / columns));
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
 }

@@ -6,14 +6,23 @@ import {
   type Taint,
   type Toleration,
 } from '@taintmgr/core';
-import { operatorOf, type PredictedBlocker } from '@taintmgr/core/drain';
+import {
+  drainText,
+  type EvictionRequest,
+  isOpenRequest,
+  nodeDrainer,
+  operatorOf,
+  type PredictedBlocker,
+} from '@taintmgr/core/drain';
 import { describeHold, describeLifecycleReason, type Forecast } from '@taintmgr/core/lifecycle';
 import { formatDeadline, formatTime, type Instant } from '@taintmgr/core/time';
 import type { Evictor } from '../cluster/evictors.ts';
-import { isBare } from './bare-pods.ts';
-import { requestDocument } from './eviction-requests.ts';
+import { count } from '../render/count.ts';
+import { printable } from '../render/printable.ts';
+import { renderTable } from '../render/table.ts';
 import type { LimitedTime } from './limit-forecast.ts';
-import { type NodeReport, type PodReport, type Tally, tally } from './report.ts';
+import { isBare, type NodeReport, type PodReport, type Tally, tally } from './report.ts';
+import { evictorText, none } from './words.ts';
 
 /** The group and version of everything that commands print as json or yaml. */
 export const apiVersion = 'taintmgr.dev/v1alpha1';
@@ -230,4 +239,105 @@ export function deadline(instant: Instant | null): string | undefined {
 
 function seconds(millis: number | null): number | undefined {
   return millis === null ? undefined : Math.floor(millis / 1000);
+}
+
+const shownMax = 10;
+
+/** Who asks, who answers, and how far that one is. */
+export function requestDocument({
+  name,
+  requester,
+  failed,
+  responder,
+  createdAt,
+}: EvictionRequest): object {
+  return {
+    name,
+    requester,
+    ...(createdAt !== null && { createdAt: formatTime(createdAt) }),
+    ...(failed !== null && { failed }),
+    ...(responder && {
+      responder: {
+        name: responder.name,
+        lastHeartbeat: written(responder.heartbeatAt, formatTime),
+        expectedCompletion: written(responder.expectedAt, formatDeadline),
+        message: responder.message || undefined,
+      },
+    }),
+  };
+}
+
+/** Those who ask that a pod be moved; `-`: nobody does. */
+export function requestersText(requests: readonly EvictionRequest[]): string {
+  const names = requests.filter(isOpenRequest).map(({ requester }) => requester);
+  return names.length === 0 ? '-' : printable([...new Set(names)].join(', '));
+}
+
+/** A line for each that is open, the first ones of many. */
+export function renderRequests(requests: readonly EvictionRequest[]): string {
+  const rows = requests.slice(0, shownMax).map(({ namespace, name, requester, responder }) => {
+    const said = responder?.message || none;
+    return [`${namespace}/${name}`, requester, responder?.name ?? none, said].map(printable);
+  });
+  const table = renderTable(['EVICTIONREQUEST', 'REQUESTER', 'ANSWERED BY', 'PROGRESS'], rows);
+  const more = requests.length - rows.length;
+  return more > 0 ? `${table}\nand ${more} more` : table;
+}
+
+function written(at: Instant | null, format: (at: Instant) => string): string | undefined {
+  return at === null ? undefined : format(at);
+}
+
+/** Up to so many nodes are named. */
+const namedMax = 3;
+
+/** Of one node. */
+export function nodeEvictedBy({ drains }: NodeReport, evictor: Evictor): string {
+  return drains.length > 0 ? drainsText(drains) : evictorText(evictor);
+}
+
+/** Of several nodes: where drains differ by node, on which ones each acts. */
+export function nodesEvictedBy(nodes: readonly NodeReport[], evictor: Evictor): string {
+  const byText = new Map<string, NodeReport[]>();
+  for (const node of nodes.filter(isConcerned)) {
+    const text = nodeEvictedBy(node, evictor);
+    byText.set(text, [...(byText.get(text) ?? []), node]);
+  }
+  const elsewhere = evictorText(evictor);
+  const [only, ...more] = byText.keys();
+  if (more.length === 0) return only ?? elsewhere;
+  const drained = [...byText].filter(([text]) => text !== elsewhere);
+  const parts = drained.map(([text, there]) => `${text}, on ${nodesText(there)}`);
+  const others = byText.has(elsewhere) ? [`${elsewhere} on the others`] : [];
+  return [...parts, ...others].join('; ');
+}
+
+/** The same in documents: one for all, where that is so. */
+export function nodesEvictorDocument(nodes: readonly NodeReport[], evictor: Evictor): object {
+  const documents = nodes.filter(isConcerned).map((node) => nodeEvictorDocument(node, evictor));
+  const [first, ...others] = documents;
+  const isOne = others.every((other) => JSON.stringify(other) === JSON.stringify(first));
+  return first && isOne ? first : evictorDocument(evictor);
+}
+
+/** Where nothing is tainted or drained nobody evicts anything. */
+function isConcerned({ drains, taints }: NodeReport): boolean {
+  return drains.length > 0 || taints.length > 0;
+}
+
+function nodesText(nodes: readonly NodeReport[]): string {
+  const names = nodes.map(({ facts }) => facts.node.name);
+  return names.length <= namedMax ? names.join(', ') : count(names.length, 'node');
+}
+
+/** Whether a drain still runs its marks do not say. */
+function drainsText(drains: NodeReport['drains']): string {
+  const [objects, others] = [true, false].map((isObject) =>
+    drains.filter(({ by }) => (by === nodeDrainer) === isObject),
+  );
+  const names = (objects ?? []).map(drainText);
+  const ids = (others ?? []).map(({ id }) => id).join(', ');
+  return [...names, ...(ids === '' ? [] : [`drain-by-taint (${ids}), as long as it runs`])].join(
+    ', ',
+  );
 }

@@ -1,19 +1,26 @@
 // Asks about a cluster that was read the machine of the one who acts there.
-import type { Decision, Engine, NodeExplanation, PodExplanation } from '@taintmgr/core';
+import {
+  type Config,
+  createEngine,
+  type Decision,
+  type Engine,
+  type NodeExplanation,
+  type PodExplanation,
+} from '@taintmgr/core';
 import { type Comparison, classify } from '@taintmgr/core/differences';
 import { predictBlockers } from '@taintmgr/core/drain';
-import type { BudgetPolicy } from '@taintmgr/core/policy';
+import { zoneHold } from '@taintmgr/core/lifecycle';
+import type { BudgetPolicy, EvictionPause } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import { comparesNumbers, type Evictor } from '../cluster/evictors.ts';
 import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
-import { policyEvents } from '../cluster/policies.ts';
+import { type ClusterPolicies, policyEvents } from '../cluster/policies.ts';
 import { type ForecastSurvey, ownIn } from '../cluster/survey.ts';
-import { AskedEngines, besides, hypotheticalNode } from './asked-engines.ts';
-import { Drained, isByDrain } from './drained.ts';
-import { LeftToDrains, leavesToDrains } from './left-to-drains.ts';
+import type { HeldZone } from '../cluster/taint-managers.ts';
+import { Drained, isByDrain, LeftToDrains, leavesToDrains } from './left-to-drains.ts';
 import { isLegacy, legacyDecision } from './legacy.ts';
 import { type LimitedTime, LimitForecast } from './limit-forecast.ts';
-import { isWhatIf, type Question } from './question.ts';
+import { hypotheticalTaints, isWhatIf, type Question } from './question.ts';
 import { UpstreamForecast } from './upstream-forecast.ts';
 
 /** Who makes a pod go; null: nobody does, or nobody can tell. */
@@ -309,4 +316,178 @@ function isAboutThen(ours: Decision, theirs: Decision): boolean {
 function isSooner(ours: Decision, theirs: Decision): boolean {
   if (ours.kind !== 'evict' || isAboutThen(ours, theirs)) return false;
   return theirs.kind !== 'evict' || ours.deadline < theirs.deadline;
+}
+
+/** What the engines take of what was read. */
+type Reading = Pick<ForecastSurvey, 'at' | 'nodes' | 'pods' | 'evictor' | 'policies' | 'replicas'>;
+
+/**
+ * An engine with the hypothetical taints, and one without them where there are any. Both live on from
+ * one reading to the next: they remember since when a taint is there that does not say so itself.
+ */
+class AskedEngines {
+  readonly #question: Question;
+  /** How the engines are set up. */
+  #config: Partial<Config> = { leader: false };
+  #asked: Engine = startedEngine(this.#config);
+  #present: Engine | null = null;
+  #drained = new Map<string, Drained>();
+  #pods = new Set<string>();
+  /** Nodes of replicas of ours about which nobody asks. */
+  #besides = new Set<string>();
+  #policies: ClusterPolicies | undefined;
+  /** The pauses that the holds of zones are. */
+  #holds: readonly EvictionPause[] = [];
+
+  constructor(question: Question) {
+    this.#question = question;
+    if (isWhatIf(question)) this.#present = startedEngine(this.#config);
+  }
+
+  /** With the hypothetical taints. */
+  get asked(): Engine {
+    return this.#asked;
+  }
+
+  /** Without them; null: there are none. */
+  get present(): Engine | null {
+    return this.#present;
+  }
+
+  get config(): Partial<Config> {
+    return this.#config;
+  }
+
+  /** What drains do on the node. */
+  drained(nodeName: string): Drained | undefined {
+    return this.#drained.get(nodeName);
+  }
+
+  /** Takes the present state of everything; what is not in it is gone. */
+  take(now: Instant, { at, nodes, pods, evictor, policies, replicas }: Reading): void {
+    this.#setUp(engineConfig(evictor, replicas !== undefined));
+    const beside = besides(replicas, nodes, pods);
+    this.#forget(now, nodes, [...pods, ...beside.pods]);
+    this.#takeBesides(now, beside.nodes);
+    this.#follow(now, policies);
+    this.#hold(now, evictor.heldZones ?? []);
+    const isHeeded = leavesToDrains(evictor);
+    this.#drained = new Map(
+      nodes.map((facts) => [facts.node.name, new Drained(facts, at, isHeeded)] as const),
+    );
+    for (const { node } of nodes) {
+      this.#present?.handle(now, { kind: 'nodeUpsert', node: this.#asDrained(node) });
+      const assumed = this.#asDrained(hypotheticalNode(node, this.#question, now));
+      this.#asked.handle(now, { kind: 'nodeUpsert', node: assumed });
+    }
+    for (const { pod } of [...pods, ...beside.pods]) {
+      for (const engine of this.#engines()) engine.handle(now, { kind: 'podUpsert', pod });
+    }
+  }
+
+  /** Whoever runs with other settings than before is another one, and what it has seen is not known. */
+  #setUp(config: Partial<Config>): void {
+    if (JSON.stringify(config) === JSON.stringify(this.#config)) return;
+    this.#config = config;
+    this.#asked = startedEngine(config);
+    this.#present = this.#present && startedEngine(config);
+    this.#pods = new Set();
+    this.#drained = new Map();
+    this.#besides = new Set();
+    this.#policies = undefined;
+    this.#holds = [];
+  }
+
+  #forget(now: Instant, nodes: readonly NodeFacts[], pods: readonly PodFacts[]): void {
+    const names = new Set(nodes.map(({ node }) => node.name));
+    const uids = new Set(pods.map(({ pod }) => pod.uid));
+    for (const engine of this.#engines()) {
+      for (const uid of this.#pods) {
+        if (!uids.has(uid)) engine.handle(now, { kind: 'podDelete', uid });
+      }
+      for (const name of this.#drained.keys()) {
+        if (!names.has(name)) engine.handle(now, { kind: 'nodeDelete', name });
+      }
+    }
+    this.#pods = uids;
+  }
+
+  #takeBesides(now: Instant, nodes: readonly NodeFacts[]): void {
+    const names = new Set(nodes.map(({ node }) => node.name));
+    for (const engine of this.#engines()) {
+      for (const name of this.#besides) {
+        if (!names.has(name)) engine.handle(now, { kind: 'nodeDelete', name });
+      }
+      for (const { node } of nodes) engine.handle(now, { kind: 'nodeUpsert', node });
+    }
+    this.#besides = names;
+  }
+
+  #follow(now: Instant, policies: ClusterPolicies): void {
+    const events = policyEvents(policies, this.#policies);
+    this.#policies = policies;
+    for (const engine of this.#engines()) for (const event of events) engine.handle(now, event);
+  }
+
+  /** Zones that are down as a whole, where the controller holds such. */
+  #hold(now: Instant, zones: readonly HeldZone[]): void {
+    const pauses = zones.map(({ name, since }) => zoneHold(name, since));
+    const gone = this.#holds.filter(({ zone }) => !pauses.some((pause) => pause.zone === zone));
+    this.#holds = pauses;
+    for (const engine of this.#engines()) {
+      for (const { name } of gone) engine.handle(now, { kind: 'pauseDelete', name });
+      for (const pause of pauses) engine.handle(now, { kind: 'pauseUpsert', pause });
+    }
+  }
+
+  #engines(): readonly Engine[] {
+    return this.#present ? [this.#asked, this.#present] : [this.#asked];
+  }
+
+  #asDrained(node: NodeFacts['node']): NodeFacts['node'] {
+    return this.#drained.get(node.name)?.node(node) ?? node;
+  }
+}
+
+/** The node as it would be with the taints that are assumed to be there, or not to be. */
+function hypotheticalNode(
+  node: NodeFacts['node'],
+  question: Question,
+  now: Instant,
+): NodeFacts['node'] {
+  return { ...node, taints: hypotheticalTaints(node.taints, question, now) };
+}
+
+/** An engine that has read everything there is, and never acts. */
+function startedEngine(config: Partial<Config>): Engine {
+  const engine = createEngine(config);
+  engine.handle(0, { kind: 'synced' });
+  return engine;
+}
+
+/** What is known of replicas of ours beside the nodes and pods in question. */
+function besides(
+  replicas: Reading['replicas'],
+  nodes: readonly NodeFacts[],
+  pods: readonly PodFacts[],
+): NonNullable<Reading['replicas']> {
+  const names = new Set(nodes.map(({ node }) => node.name));
+  const uids = new Set(pods.map(({ pod }) => pod.uid));
+  return {
+    nodes: replicas?.nodes.filter(({ node }) => !names.has(node.name)) ?? [],
+    pods: replicas?.pods.filter(({ pod }) => !uids.has(pod.uid)) ?? [],
+  };
+}
+
+/**
+ * As taintmgr-controller runs; what cannot be seen asks budgets. It keeps the last of its replicas where these
+ * were read.
+ */
+function engineConfig(evictor: Evictor, knowsReplicas: boolean): Partial<Config> {
+  const { settings, asksBudgets } = evictor;
+  const mode = settings?.mode ?? (asksBudgets === false ? 'delete' : 'evict');
+  const comparisonOperators = comparesNumbers(evictor);
+  const { ownPod = null } = knowsReplicas ? evictor : {};
+  const given = { comparisonOperators, mode, ownPod };
+  return { ...settings?.engine, ...given, semantics: 'precise', leader: false };
 }

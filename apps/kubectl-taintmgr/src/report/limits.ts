@@ -4,7 +4,7 @@ import type { CountingLimit, TrippedLimit } from '../cluster/limits.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
 import { count } from '../render/count.ts';
 import { printable } from '../render/printable.ts';
-import { scopeIn, scopesOf } from './limit-scopes.ts';
+import { scopeIn, scopesOf } from './limit-forecast.ts';
 import type { PodReport } from './report.ts';
 import { ago, soon } from './words.ts';
 

@@ -1,19 +1,26 @@
-import { formatTaint } from '@taintmgr/core';
-import { drainStaleMs, drainText } from '@taintmgr/core/drain';
+// Says what a reader of an answer should know beside it.
+import { formatTaint, type Taint, type Toleration, toleratesTaint } from '@taintmgr/core';
+import {
+  type Budget,
+  drainStaleMs,
+  drainText,
+  operatorOf,
+  type PredictedBlocker,
+} from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
 import { taintEvictors } from '@taintmgr/k8s-adapter/client';
 import { type Output, warn } from '../cli/output.ts';
 import { awaitedDrains, runningDrains } from '../cluster/drain-marks.ts';
+import type { Evictor } from '../cluster/evictors.ts';
+import type { PoliciesInForce } from '../cluster/policies.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
-import { count } from '../render/count.ts';
+import type { OwnSettings } from '../cluster/taint-managers.ts';
+import { count, listText } from '../render/count.ts';
 import { printable } from '../render/printable.ts';
 import { limitNotes } from './limits.ts';
-import { numberNotes } from './number-notes.ts';
-import { sourceNotes } from './policy-sources.ts';
 import type { Question } from './question.ts';
-import { type NodeReport, type PodReport, podsIn, type Report } from './report.ts';
-import { verdictNotes, verdictWarnings } from './verdict-notes.ts';
-import { ago, isUnwritten } from './words.ts';
+import { isBare, type NodeReport, type PodReport, podsIn, type Report } from './report.ts';
+import { ago, isUnwritten, operatorSignText } from './words.ts';
 
 /** What a reader should know before believing an answer, one line each. */
 export interface Notes {
@@ -165,5 +172,211 @@ function laterNotes(pods: readonly PodReport[], { after }: Question): readonly s
   return [
     `${count(gone.length, 'pod')} ${verb} due before that time: gone by then, ` +
       `unless something blocks ${them}`,
+  ];
+}
+
+const gate = 'the feature gate TaintTolerationComparisonOperators';
+
+/** One line for each NoExecute taint that pods tolerate by Lt or Gt, where that may make a difference. */
+function numberNotes(evictor: Evictor, nodes: readonly NodeReport[]): readonly string[] {
+  const names = new Map<string, string[]>();
+  const whys = new Map<string, string>();
+  for (const { taints, pods } of nodes) {
+    for (const { taint } of taints) {
+      for (const { facts } of pods ?? []) {
+        const { namespace, name, tolerations } = facts.pod;
+        const why = tolerations.flatMap((one) => whyOf(one, taint, evictor) ?? [])[0];
+        if (why === undefined) continue;
+        const text = formatTaint(taint);
+        whys.set(text, why);
+        names.set(text, [...(names.get(text) ?? []), `${namespace}/${name}`]);
+      }
+    }
+  }
+  return Array.from(whys, ([taint, why]) => {
+    const pods = names.get(taint) ?? [];
+    return printable(
+      `${count(pods.length, 'pod')} (${listText(pods)}) compared with taint ${taint} by Lt or Gt: ${why}`,
+    );
+  });
+}
+
+/** Null: it has nothing to do with the taint, or whether it counts is plain. */
+function whyOf(toleration: Toleration, taint: Taint, evictor: Evictor): string | null {
+  const { operator, key, effect } = toleration;
+  if (operator !== 'Lt' && operator !== 'Gt') return null;
+  if ((key !== '' && key !== taint.key) || (effect !== '' && effect !== taint.effect)) return null;
+  const isInteger = [-1, 1].some((sign) => isBeyond(taint, sign));
+  if (!isInteger) return 'the value of the taint is no integer, so no such toleration covers it';
+  return toleratesTaint(toleration, taint, { comparisonOperators: true })
+    ? gateText(evictor)
+    : null;
+}
+
+/** Whether the value of the taint can be compared with a number. */
+function isBeyond(taint: Taint, sign: number): boolean {
+  const [operator, value] = sign > 0 ? ['Gt', `${-(2n ** 63n)}`] : ['Lt', `${2n ** 63n - 1n}`];
+  const { key, effect } = taint;
+  const all = { key, operator, value, effect, tolerationSeconds: null };
+  return toleratesTaint(all, taint, { comparisonOperators: true });
+}
+
+/** Null: such tolerations count, for sure. */
+function gateText(evictor: Evictor): string | null {
+  const { name, settings, comparesNumbers, assumesNumbers } = evictor;
+  const off = (who: string): string => `the toleration does not count, as ${gate} of ${who} is off`;
+  if (settings) {
+    return settings.engine.comparisonOperators === true ? null : off('taintmgr-controller');
+  }
+  if (name === 'taintmgr-controller') {
+    return `whether the toleration counts depends on ${gate} of taintmgr-controller, whose settings cannot be seen: it is taken to be off, which is the default`;
+  }
+  if (assumesNumbers) {
+    return (
+      `the toleration is taken to count, because an API server stores such tolerations only while ${gate} is on there; ` +
+      'the flags of kube-controller-manager cannot be seen: if the gate is off there, the pods go as if they had no such toleration'
+    );
+  }
+  return comparesNumbers === true ? null : off('kube-controller-manager');
+}
+
+/** What somebody has to see to, one line each. */
+function verdictWarnings(pods: readonly PodReport[]): readonly string[] {
+  return [
+    ...eachBudget(
+      pods,
+      ({ verdict }) => verdict === 'never' || verdict === 'askOperator',
+      shutText,
+    ),
+    ...unreadyTexts(pods),
+    ...bareTexts(pods),
+  ].map(printable);
+}
+
+/** What others see to. */
+function verdictNotes(pods: readonly PodReport[]): readonly string[] {
+  const isOperators = ({ verdict, budgets }: PredictedBlocker): boolean =>
+    verdict === 'othersAct' && budgets.length > 0;
+  return [...eachBudget(pods, isOperators, operatorText), ...interceptedTexts(pods)].map(printable);
+}
+
+/** One line for each thing that a webhook says. */
+function interceptedTexts(pods: readonly PodReport[]): readonly string[] {
+  const kept = new Map<string, string[]>();
+  for (const { facts, blockers } of pods) {
+    for (const { code, message } of blockers) {
+      if (code !== 'Intercepted') continue;
+      const { namespace, name } = facts.pod;
+      kept.set(message, [...(kept.get(message) ?? []), `${namespace}/${name}`]);
+    }
+  }
+  return Array.from(
+    kept,
+    ([message, names]) => `${podsText(names, 'that somebody else may move')}: ${message}`,
+  );
+}
+
+/** One line for each set of budgets that blocks a pod in such a way. */
+function eachBudget(
+  pods: readonly PodReport[],
+  isMeant: (blocker: PredictedBlocker) => boolean,
+  textOf: (names: string, blocker: PredictedBlocker) => string,
+): readonly string[] {
+  const texts = new Map<string, string>();
+  for (const blocker of pods.flatMap(({ blockers }) => blockers).filter(isMeant)) {
+    texts.set(keyOf(blocker.budgets), textOf(namesOf(blocker.budgets), blocker));
+  }
+  return [...texts.values()];
+}
+
+/** A budget that lets nobody go, however long one waits. */
+function shutText(names: string, blocker: PredictedBlocker): string {
+  const { message, budgets, operatorSign } = blocker;
+  const why = `PDB ${names}: ${message.replace(/[.]$/, '')}`;
+  const operator = budgets.flatMap((budget) => operatorOf(budget) ?? [])[0];
+  if (operator) {
+    const owner = `${operator.kind}/${operator.name} (${operator.apiVersion})`;
+    return `${why}; will not resolve by itself: see to it by way of ${owner}, to which a PDB belongs`;
+  }
+  if (operatorSign) {
+    return (
+      `${why}; an operator may keep it so on purpose, and end that itself ` +
+      `(${operatorSignText(operatorSign)}): ask that operator before you scale up, relax or delete the PDB`
+    );
+  }
+  const cure = budgets.length > 1 ? 'leave one PDB for each pod' : 'scale up or relax the PDB';
+  return `${why}; will not resolve by itself: ${cure}`;
+}
+
+function operatorText(names: string, { budgets: [budget] }: PredictedBlocker): string {
+  const operator = budget ? operatorOf(budget) : null;
+  const { kind = '', name = '', apiVersion = '' } = operator ?? {};
+  return (
+    `PDB ${names} belongs to ${kind}/${name} (${apiVersion}): its operator acts, ` +
+    'by moving the pod in its own way; neither scale up nor relax the PDB'
+  );
+}
+
+function unreadyTexts(pods: readonly PodReport[]): readonly string[] {
+  const held = new Map<string, string[]>();
+  for (const { facts, blockers } of pods) {
+    for (const { remedy, budgets } of blockers) {
+      if (remedy === undefined) continue;
+      // Only one that is alone over a pod has a remedy, so no name is cut.
+      const names = namesOf(budgets);
+      held.set(names, [...(held.get(names) ?? []), facts.pod.name]);
+    }
+  }
+  return Array.from(
+    held,
+    ([names, unready]) =>
+      `PDB ${names} holds back ${podsText(unready, 'not ready')}: ` +
+      'set unhealthyPodEvictionPolicy: AlwaysAllow in it, and pods that are not ready may go',
+  );
+}
+
+function bareTexts(pods: readonly PodReport[]): readonly string[] {
+  const bare = pods.filter(
+    ({ facts: { pod }, explanation }) => explanation.decision.kind !== 'keep' && isBare(pod),
+  );
+  if (bare.length === 0) return [];
+  const names = bare.map(({ facts: { pod } }) => `${pod.namespace}/${pod.name}`);
+  return [
+    `${podsText(names, 'without a controller')}: nobody recreates ${bare.length === 1 ? 'it' : 'them'}`,
+  ];
+}
+
+/** `1 pod not ready (shop/web-0)` */
+function podsText(names: readonly string[], what: string): string {
+  return `${count(names.length, 'pod')} ${what} (${listText(names)})`;
+}
+
+function namesOf(budgets: readonly Budget[]): string {
+  return listText(
+    budgets.map(({ namespace, name }) => `${namespace}/${name}`),
+    ' and ',
+  );
+}
+
+function keyOf(budgets: readonly Budget[]): string {
+  return budgets.map(({ namespace, name }) => `${namespace}/${name}`).join(' ');
+}
+
+const files = 'the --policy files of taintmgr-controller';
+
+/** What is to be said where they are not simply those of the cluster. */
+export function sourceNotes(
+  { ofController, unknown, isIgnored }: PoliciesInForce,
+  { policies }: OwnSettings,
+): readonly string[] {
+  const known = ofController.filter((name) => !unknown.includes(name));
+  const open = 'is not known here, and may change this';
+  return [
+    ...(isIgnored
+      ? ['taintmgr-controller does not follow the policies and pauses of the cluster']
+      : []),
+    ...(known.length > 0 ? [`from ${files}: ${known.join(', ')}`] : []),
+    ...(unknown.length > 0 ? [`what ${unknown.join(', ')} of ${files} says ${open}`] : []),
+    ...(policies === null ? [`what ${files} say ${open}`] : []),
   ];
 }

@@ -1,7 +1,6 @@
 import { parseTaint, type Taint } from '@taintmgr/core/model';
 import { type Instant, type Millis, parseDuration } from '@taintmgr/core/time';
 import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
-import { readKeyAndValue, readTaint } from '../cli/taint-argument.ts';
 import { losesPods } from '../cluster/drain-marks.ts';
 import type { NodeFacts } from '../cluster/facts.ts';
 import { UsageError } from '../usage-error.ts';
@@ -110,4 +109,22 @@ function readAfter(text: string): Millis {
   const after = parseDuration(text.replace(/^\+/, ''));
   if (after !== null) return after;
   throw new UsageError(`--at: got ${JSON.stringify(text)}, want a time from now such as +10m`);
+}
+
+/** Reads `key=value:effect` or `key:effect`. Throws UsageError and RangeError. */
+function readTaint(text: string): Taint {
+  if (text.includes(':')) return parseTaint(text);
+  throw new UsageError(`invalid taint "${text}": want key=value:effect or key:effect`);
+}
+
+/** Reads `key` or `key=value`. Throws UsageError. */
+export function readKeyAndValue(text: string): Pick<Taint, 'key' | 'value'> {
+  // There is no grammar of its own for them: they are read with an effect, which is forgotten.
+  const whole = `${text}:NoSchedule`;
+  try {
+    return parseTaint(whole);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new UsageError(error.message.replace(whole, () => text));
+  }
 }

@@ -291,3 +291,10 @@ export function tally(pods: readonly PodReport[], after: Millis): Tally {
     last: waits.length === 0 ? null : mostOf(waits, Number.NEGATIVE_INFINITY),
   };
 }
+
+type Bare = Pick<Pod, 'owner' | 'mirror' | 'phase'>;
+
+/** Whether nobody recreates the pod; the kubelet sees to static pods, and a finished pod is done. */
+export function isBare({ owner, mirror, phase }: Bare): boolean {
+  return owner === null && !mirror && phase !== 'Succeeded' && phase !== 'Failed';
+}

@@ -3,6 +3,8 @@ import {
   type Decision,
   describeReason,
   formatTaint,
+  type LabelExpression,
+  type LabelSelector,
   type ObservedTaint,
   type Pod,
   type Reason,
@@ -16,7 +18,7 @@ import {
   type PredictedBlocker,
 } from '@taintmgr/core/drain';
 import { describeLifecycleReason, type Forecast } from '@taintmgr/core/lifecycle';
-import { resumeCommand } from '@taintmgr/core/policy';
+import { type EvictionPause, resumeCommand } from '@taintmgr/core/policy';
 import {
   formatDeadline,
   formatDuration,
@@ -24,9 +26,11 @@ import {
   type Instant,
   type Millis,
 } from '@taintmgr/core/time';
+import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import type { Evictor } from '../cluster/evictors.ts';
 import type { NodeFacts } from '../cluster/facts.ts';
-import { count, listText } from '../render/count.ts';
+import type { NodeDrainObject } from '../cluster/node-drains.ts';
+import { choicesMax, choicesText, count, listText } from '../render/count.ts';
 import { printable } from '../render/printable.ts';
 import type { LimitedTime } from './limit-forecast.ts';
 import type { PodReport, Tally } from './report.ts';
@@ -322,4 +326,83 @@ export function asOf(now: Instant, after: Millis): object {
     observedAt: formatTime(now),
     ...(after > 0 && { asOf: formatTime(now + after) }),
   };
+}
+
+/** Those that are not over at `at`. */
+export function pausesInForce(
+  objects: readonly PolicyObject[],
+  at: Instant,
+): readonly EvictionPause[] {
+  return objects.flatMap(({ kind, value }) => {
+    return kind === 'EvictionPause' && (value.until === null || value.until > at) ? [value] : [];
+  });
+}
+
+/** `all evictions for taints`; `evictions in zone eu/a, for taint maintenance`; `evictions and node health`. */
+export function pausedText({
+  scope: { zones, nodes, taintKeys, namespaces },
+  deadlines,
+  readiness,
+}: Pick<EvictionPause, 'scope' | 'deadlines' | 'readiness'>): string {
+  const parts = [
+    ...(zones.length > 0 ? [`in ${oneOf('zone', zones)}`] : []),
+    ...(nodes === null ? [] : [`on nodes with ${selectorText(nodes) || 'any labels'}`]),
+    ...(taintKeys.length > 0 ? [`for ${oneOf('taint', taintKeys)}`] : []),
+    ...(namespaces.length > 0 ? [`of pods in ${oneOf('namespace', namespaces)}`] : []),
+  ];
+  const health = readiness ? ['node health'] : [];
+  const isAll = parts.length === 0;
+  const held = [
+    ...(deadlines ? [isAll ? 'all evictions for taints' : 'evictions'] : []),
+    ...health,
+  ];
+  return [held.join(' and '), parts.join(', ')].filter((part) => part !== '').join(' ');
+}
+
+function oneOf(what: string, names: readonly string[]): string {
+  const [last = '', ...others] = [...names].reverse();
+  if (others.length === 0) return `${what} ${last}`;
+  if (names.length > choicesMax) return `${what}s ${choicesText(names)}`;
+  return `${what}s ${others.reverse().join(', ')} and ${last}`;
+}
+
+/** As kubectl takes it. */
+function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
+  const labels = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`);
+  return [...labels, ...matchExpressions.map(expressionText)].join(',');
+}
+
+function expressionText({ key, operator, values = [] }: LabelExpression): string {
+  const [only = '', ...more] = values;
+  switch (operator) {
+    case 'Exists':
+      return key;
+    case 'DoesNotExist':
+      return `!${key}`;
+    case 'In':
+      return more.length === 0 ? `${key}=${only}` : `${key} in (${values.join(',')})`;
+    case 'NotIn':
+      return more.length === 0 ? `${key}!=${only}` : `${key} notin (${values.join(',')})`;
+  }
+}
+
+/** One that nobody has begun with has no status. */
+export function phaseOf({ metadata, status }: NodeDrainObject): string {
+  if (metadata.deletionTimestamp !== undefined) return 'Undoing';
+  return status?.phase ?? 'Pending';
+}
+
+/** What holds it up; null: nothing. */
+export function blockerOf({ status }: NodeDrainObject): string | null {
+  const [first, ...more] = status?.blockers ?? [];
+  if (first === undefined) return null;
+  return more.length > 0 ? `${first} (and ${more.length} more)` : first;
+}
+
+/** `every node is drained; 1 pod stays: shop/op (...)`: then its condition Drained is False; null: none stays. */
+export function stayingOf({ status }: NodeDrainObject): string | null {
+  const found = status?.conditions?.find(({ type, reason }) => {
+    return type === 'Drained' && reason === 'PodsStay';
+  });
+  return found?.message ?? null;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { readLabelSelector } from '../../src/cli/label-selector.ts';
+import { readLabelSelector } from '../../src/cli/values.ts';
 
 it('reads each form of a requirement', () => {
   const { matchExpressions } = readLabelSelector(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { pathOf } from '../../src/cli/position.ts';
+import { pathOf } from '../../src/cli/arguments.ts';
 import { wholeProgram } from '../../src/program.ts';
 import { CapturedOutput } from '../world/captured-output.ts';
 import { run } from '../world/run.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeFacts } from '../../src/cluster/facts.ts';
-import { withOwnStarts } from '../../src/cluster/own-starts.ts';
+import { withOwnStarts } from '../../src/cluster/past.ts';
 import { node, nodeFactsOf, now, taint } from '../world/values.ts';
 
 // Since when taints count of a node whose taints were just written, by the states before.

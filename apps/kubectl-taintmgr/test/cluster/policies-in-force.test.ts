@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type PolicyObject, policyApiVersion, readManifest } from '@taintmgr/k8s-adapter/kinds';
-import type { OwnSettings } from '../../src/cluster/own-settings.ts';
-import { policiesInForce } from '../../src/cluster/policies-in-force.ts';
-import { taintManagersIn } from '../../src/cluster/taint-managers.ts';
-import { sourceNotes } from '../../src/report/policy-sources.ts';
+import { policiesInForce } from '../../src/cluster/policies.ts';
+import { type OwnSettings, taintManagersIn } from '../../src/cluster/taint-managers.ts';
+import { sourceNotes } from '../../src/report/notes.ts';
 
 // Which policies count: of the cluster, of the controller's own files, of files that are given.
 

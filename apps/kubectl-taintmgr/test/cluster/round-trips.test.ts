@@ -6,7 +6,7 @@ import { ApiServer } from '@taintmgr/api-server';
 import { ApiClient, exchangeSink, type Transport } from '@taintmgr/k8s-adapter';
 import { node, RealClock, seededRandom, type User } from '@taintmgr/sim-cluster';
 import { ClusterReader } from '../../src/cluster/reader.ts';
-import { nodeSubject } from '../../src/commands/explain/node.ts';
+import { nodeSubject } from '../../src/commands/explain/explain.ts';
 import { readSubject } from '../../src/commands/explain/subject.ts';
 import { present } from '../../src/report/question.ts';
 import { leaveTaints } from '../world/test-cluster.ts';

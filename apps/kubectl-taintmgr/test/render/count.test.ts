@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { choicesText, listText } from '../../src/render/count.ts';
-import { pausedText } from '../../src/report/pauses.ts';
+import { pausedText } from '../../src/report/words.ts';
 
 const names = (number: number): readonly string[] =>
   Array.from({ length: number }, (_, index) => `n${index}`);

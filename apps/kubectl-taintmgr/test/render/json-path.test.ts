@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { node } from '@taintmgr/sim-cluster';
-import { printCustomColumns } from '../../src/render/custom-columns.ts';
-import { printJsonPath } from '../../src/render/json-path.ts';
+import { printCustomColumns, printJsonPath } from '../../src/render/json-path.ts';
 import { execute, withoutKubectl } from '../world/plugin.ts';
 import { startTestCluster, type TestCluster } from '../world/test-cluster.ts';
 

@@ -11,7 +11,7 @@ import { type DrainSettings, effectLine } from '../../src/commands/drain-by-tain
 import { jsonText, onTerminal, printable } from '../../src/render/printable.ts';
 import { printAnswer } from '../../src/render/printer.ts';
 import { paintFor } from '../../src/render/style.ts';
-import { wrapped } from '../../src/render/wrapped.ts';
+import { wrapped } from '../../src/render/table.ts';
 import { writeNotes } from '../../src/report/notes.ts';
 import { CapturedOutput } from '../world/captured-output.ts';
 import { execute } from '../world/plugin.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { it } from 'node:test';
-import { shellWord } from '../../src/render/shell-word.ts';
+import { shellWord } from '../../src/render/printable.ts';
 
 it('a word is what it was once a shell has read it', () => {
   const words = [

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { printable } from '../../src/render/printable.ts';
-import { screenful } from '../../src/render/screenful.ts';
 import { type ColorChoice, paintFor } from '../../src/render/style.ts';
-import { renderTable } from '../../src/render/table.ts';
+import { renderTable, screenful } from '../../src/render/table.ts';
 
 describe('printable', () => {
   const cases: readonly (readonly [name: string, text: string, expected: string])[] = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { wrapped } from '../../src/render/wrapped.ts';
+import { wrapped } from '../../src/render/table.ts';
 
 const cases: readonly (readonly [line: string, lines: string])[] = [
   ['', ''],

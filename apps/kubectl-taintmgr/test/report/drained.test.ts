@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { nodeFacts } from '../../src/cluster/facts.ts';
-import { Drained } from '../../src/report/drained.ts';
+import { Drained } from '../../src/report/left-to-drains.ts';
 
 const now = Date.parse('2026-01-01T00:01:00Z');
 

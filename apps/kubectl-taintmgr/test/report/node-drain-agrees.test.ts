@@ -13,8 +13,7 @@ import { type Budget, type NodeDrainState, predictBlockers } from '@taintmgr/cor
 import { formatDeadline } from '@taintmgr/core/time';
 import { actorOf } from '@taintmgr/k8s-adapter';
 import { type PolicyObject, readManifest } from '@taintmgr/k8s-adapter/kinds';
-import { noPolicies, policyEvents } from '../../src/cluster/policies.ts';
-import { policiesInForce } from '../../src/cluster/policies-in-force.ts';
+import { noPolicies, policiesInForce, policyEvents } from '../../src/cluster/policies.ts';
 import { Explainer } from '../../src/report/explainer.ts';
 import { present } from '../../src/report/question.ts';
 import { type PodReport, reportOn } from '../../src/report/report.ts';

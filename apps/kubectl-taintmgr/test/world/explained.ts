@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Node, Pod } from '@taintmgr/core';
 import { actorOf, type DutyVerdict, type Evictors } from '@taintmgr/k8s-adapter';
 import type { ForecastSurvey } from '../../src/cluster/survey.ts';
-import { nodeAnswer } from '../../src/commands/explain/node-answer.ts';
+import { nodeAnswer } from '../../src/commands/explain/answer.ts';
 import type { Subject } from '../../src/commands/explain/subject.ts';
 import { plain } from '../../src/render/style.ts';
 import { Explainer } from '../../src/report/explainer.ts';

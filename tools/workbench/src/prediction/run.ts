@@ -5,7 +5,7 @@ import type { Instant } from '@taintmgr/core/time';
 import { ApiClient, EvictorSearch, exchangeSink, type Transport } from '@taintmgr/k8s-adapter';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import { ClusterReader } from '@taintmgr/kubectl-taintmgr/src/cluster/reader.ts';
-import { nodeSubject } from '@taintmgr/kubectl-taintmgr/src/commands/explain/node.ts';
+import { nodeSubject } from '@taintmgr/kubectl-taintmgr/src/commands/explain/explain.ts';
 import { readSubject } from '@taintmgr/kubectl-taintmgr/src/commands/explain/subject.ts';
 import { Explainer } from '@taintmgr/kubectl-taintmgr/src/report/explainer.ts';
 import { present } from '@taintmgr/kubectl-taintmgr/src/report/question.ts';

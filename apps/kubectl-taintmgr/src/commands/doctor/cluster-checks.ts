@@ -13,8 +13,8 @@ import { drainsOn } from '../../cluster/drain-marks.ts';
 import type { NodeFacts, PodFacts } from '../../cluster/facts.ts';
 import type { Survey } from '../../cluster/survey.ts';
 import { count, listText } from '../../render/count.ts';
-import { shellWord } from '../../render/shell-word.ts';
-import { isBare } from '../../report/bare-pods.ts';
+import { shellWord } from '../../render/printable.ts';
+import { isBare } from '../../report/report.ts';
 import { ago, operatorSignText } from '../../report/words.ts';
 import { type Finding, type FindingOf, findingsOf, orWell } from './finding.ts';
 

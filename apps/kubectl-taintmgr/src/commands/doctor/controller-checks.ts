@@ -31,8 +31,8 @@ import {
   type TaintManager,
   taintController,
 } from '../../cluster/taint-managers.ts';
-import { shellWord } from '../../render/shell-word.ts';
-import { sourceNotes } from '../../report/policy-sources.ts';
+import { shellWord } from '../../render/printable.ts';
+import { sourceNotes } from '../../report/notes.ts';
 import { type Finding, findingsOf, orWell } from './finding.ts';
 
 const probeHint = 'kubectl taintmgr doctor --probe shows whether it does';

@@ -1,7 +1,7 @@
 // What a check of doctor has found, and how bad that is.
 
 import type { Millis } from '@taintmgr/core/time';
-import type { OutputFlags } from '../../cli/output-flags.ts';
+import type { OutputFlags } from '../../cli/common-flags.ts';
 import { choicesMax, countBy } from '../../render/count.ts';
 import type { Tone } from '../../render/style.ts';
 

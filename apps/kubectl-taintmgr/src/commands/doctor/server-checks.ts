@@ -4,11 +4,10 @@ import { formatDuration, type Millis } from '@taintmgr/core/time';
 import type { ApiClient } from '@taintmgr/k8s-adapter/client';
 import { policyApiVersion } from '@taintmgr/k8s-adapter/kinds';
 import type { Connection } from '../../cli/connection.ts';
-import { readInterceptions } from '../../cluster/interceptions.ts';
 import { nodeClockText } from '../../cluster/lease-renewal.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { isAllowed, rightOf } from '../../cluster/rights.ts';
-import type { Survey } from '../../cluster/survey.ts';
+import { readInterceptions, type Survey } from '../../cluster/survey.ts';
 import { count } from '../../render/count.ts';
 import { type Finding, findingsOf, orWell } from './finding.ts';
 

@@ -6,8 +6,7 @@ import { cordoning, ending, isNamed, type NodeChanges } from '@taintmgr/k8s-adap
 import { warn } from '../../cli/output.ts';
 import { changeNode, isGone, undoOnNodes } from '../../cluster/change-node.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
-import { printable } from '../../render/printable.ts';
-import { shellWord } from '../../render/shell-word.ts';
+import { printable, shellWord } from '../../render/printable.ts';
 import { type DrainReport, drainReport, outcomes } from './documents.ts';
 import { type Drain, sayChange } from './drain.ts';
 import { renderLeft, type Verdicts, verdictsOf } from './failure-report.ts';

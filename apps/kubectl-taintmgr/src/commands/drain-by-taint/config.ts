@@ -5,8 +5,7 @@ import { deploymentOf, restartsBeforeItGoes } from '@taintmgr/k8s-adapter/drain'
 import { fieldManager } from '../../cluster/change-node.ts';
 import { comparesNumbers } from '../../cluster/evictors.ts';
 import type { PodFacts } from '../../cluster/facts.ts';
-import { inTurns } from '../../cluster/in-turns.ts';
-import type { ClusterReader } from '../../cluster/reader.ts';
+import { type ClusterReader, inTurns } from '../../cluster/reader.ts';
 import { type NodeSurvey, ownIn } from '../../cluster/survey.ts';
 import type { DrainSettings } from './settings.ts';
 

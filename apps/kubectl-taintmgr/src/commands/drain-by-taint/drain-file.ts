@@ -2,8 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { readManifest } from '@taintmgr/k8s-adapter/kinds';
-import { fileFault } from '../../cli/file-fault.ts';
-import { UsageError } from '../../usage-error.ts';
+import { fileFault, UsageError } from '../../usage-error.ts';
 import { drainFlags } from './flags.ts';
 import type { NodeDrainRead } from './manifest.ts';
 

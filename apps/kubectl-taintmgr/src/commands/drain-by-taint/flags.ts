@@ -7,12 +7,15 @@ import {
   Option,
 } from '@commander-js/extra-typings';
 import { parseDuration } from '@taintmgr/core/time';
-import { collect } from '../../cli/connection-flags.ts';
-import { dryRunOption } from '../../cli/dry-run-flag.ts';
-import { readLabelSelector } from '../../cli/label-selector.ts';
-import { narrowingSelector, nodeNames } from '../../cli/names.ts';
-import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
-import { addPolicyFlag, type PolicyFlag } from '../../cli/policy-flag.ts';
+import {
+  addOutputFlags,
+  addPolicyFlag,
+  collect,
+  dryRunOption,
+  type OutputFlags,
+  type PolicyFlag,
+} from '../../cli/common-flags.ts';
+import { narrowingSelector, nodeNames, readLabelSelector } from '../../cli/values.ts';
 import { UsageError } from '../../usage-error.ts';
 
 /** A flag whose value has this type. */

@@ -18,7 +18,7 @@ import {
 } from '../../cluster/node-drains.ts';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
-import { stayingOf } from '../../report/node-drains.ts';
+import { stayingOf } from '../../report/words.ts';
 
 const lookEveryMs: Millis = 1_000;
 /** How often it is looked whether somebody still carries it out. */

@@ -2,7 +2,7 @@
 import type { Taint } from '@taintmgr/core';
 import type { BudgetPolicy, NodeDrain } from '@taintmgr/core/policy';
 import { type ManifestFault, policyApiVersion, readManifest } from '@taintmgr/k8s-adapter/kinds';
-import { readLabelSelector } from '../../cli/label-selector.ts';
+import { readLabelSelector } from '../../cli/values.ts';
 import { UsageError } from '../../usage-error.ts';
 import {
   type DrainFlag,

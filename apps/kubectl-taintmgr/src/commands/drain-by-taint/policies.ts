@@ -2,8 +2,8 @@
 import type { Event } from '@taintmgr/core';
 import { ApiError, ConnectionError } from '@taintmgr/k8s-adapter';
 import { type PolicyObject, policyKinds } from '@taintmgr/k8s-adapter/kinds';
+import { readPolicyFlag } from '../../cli/common-flags.ts';
 import type { Connection } from '../../cli/connection.ts';
-import { readPolicyFlag } from '../../cli/policy-flag.ts';
 import type { Evictor } from '../../cluster/evictors.ts';
 import {
   type ClusterPolicies,

@@ -21,7 +21,7 @@ import type { ClusterReader } from '../../cluster/reader.ts';
 import { describeRight, isAllowed, type Right, rightOf } from '../../cluster/rights.ts';
 import type { NodeSurvey } from '../../cluster/survey.ts';
 import { count, countBy } from '../../render/count.ts';
-import { shellWord } from '../../render/shell-word.ts';
+import { shellWord } from '../../render/printable.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { Drain } from './drain.ts';
 

@@ -1,8 +1,13 @@
+// The command lines of explain.
 import { Argument, Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { collect } from '../../cli/connection-flags.ts';
-import { objectName } from '../../cli/names.ts';
-import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
-import { addPolicyFlag, type PolicyFlag } from '../../cli/policy-flag.ts';
+import {
+  addOutputFlags,
+  addPolicyFlag,
+  collect,
+  type OutputFlags,
+  type PolicyFlag,
+} from '../../cli/common-flags.ts';
+import { objectName } from '../../cli/values.ts';
 import type { QuestionFlags } from '../../report/question.ts';
 
 /** The command line of `explain`. */
@@ -94,4 +99,49 @@ function addQuestionFlags(command: CommandUnknownOpts): void {
     )
     .option('--exit-code', 'exit with 1 when a pod is to be evicted, with 2 on errors');
   addPolicyFlag(command);
+}
+
+/** The command line of `explain policy`. */
+export interface PolicyFlags extends OutputFlags, PolicyFlag {}
+
+/** `explain policy POD|NODE`, as its help shows it. */
+export function policyCommand(): CommandUnknownOpts {
+  const command = new Command('policy')
+    .description('say which EvictionPolicy counts for a pod or the pods of a node, and why')
+    .argument('<subject>', 'NAME or pod/NAME of a pod, or node/NAME')
+    .argument('[name]', 'the name, where only pod or node stands before it')
+    .addHelpText('after', '\nExample:\n  kubectl taintmgr explain policy pod/db-0 -n shop');
+  addPolicyFlag(command);
+  return addOutputFlags(command);
+}
+
+/** The command line of `explain pressure`. */
+export interface PressureFlags extends OutputFlags {
+  readonly evictionHard?: string | undefined;
+  readonly evictionSoft?: string | undefined;
+  readonly evictionSoftGracePeriod?: string | undefined;
+  readonly evictionMinimumReclaim?: string | undefined;
+  readonly semantics: 'precise' | 'kubelet-1.36' | 'kubelet-1.6';
+  readonly signal?: string | undefined;
+  readonly exitCode?: true | undefined;
+}
+
+/** `explain pressure NODE`, as its help shows it. */
+export function pressureCommand(): CommandUnknownOpts {
+  const command = new Command('pressure')
+    .description('say what a node is short of, who would be evicted for it, and in which order')
+    .argument('<node>', 'name of the node', objectName)
+    .option('--eviction-hard <list>', 'assume these hard thresholds, in the syntax of the kubelet')
+    .option('--eviction-soft <list>', 'assume these soft thresholds')
+    .option('--eviction-soft-grace-period <list>', 'how long each soft threshold must be met')
+    .option('--eviction-minimum-reclaim <list>', 'how much each eviction must reclaim at least')
+    .option('--signal <name>', 'show the eviction order for this signal, e.g. nodefs.available')
+    .addOption(
+      new Option('--semantics <name>', 'whose rules apply; precise: those of taintmgr')
+        .choices(['kubelet-1.36', 'kubelet-1.6', 'precise'])
+        .default('kubelet-1.36'),
+    )
+    .option('--exit-code', 'exit with 1 when a pod would be evicted, with 2 on errors')
+    .addHelpText('after', '\nExample:\n  kubectl taintmgr explain pressure node-1');
+  return addOutputFlags(command);
 }

@@ -2,12 +2,21 @@
 import { formatTaint } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import type { Evictor } from '../../cluster/evictors.ts';
-import { type Field, renderFields } from '../../render/fields.ts';
 import { printable } from '../../render/printable.ts';
 import type { Paint, Tone } from '../../render/style.ts';
-import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
-import { type DecisionName, decisionName, decisionNames } from '../../report/documents.ts';
-import { nodeEvictedBy } from '../../report/evicted-by.ts';
+import {
+  type Column,
+  type Field,
+  renderColumns,
+  renderFields,
+  type TableOptions,
+} from '../../render/table.ts';
+import {
+  type DecisionName,
+  decisionName,
+  decisionNames,
+  nodeEvictedBy,
+} from '../../report/documents.ts';
 import { type NodeReport, type PodReport, tally } from '../../report/report.ts';
 import {
   ago,

@@ -3,11 +3,9 @@ import { describeEvictionRequest } from '@taintmgr/core/drain';
 import { formatDeadline, formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import { jobEnds } from '../../cluster/job-ends.ts';
 import { type ForecastSurvey, surveyForecast } from '../../cluster/survey.ts';
-import { renderFields } from '../../render/fields.ts';
 import { printable } from '../../render/printable.ts';
 import type { Answer } from '../../render/printer.ts';
-import { renderTable, type TableOptions } from '../../render/table.ts';
-import { isBare } from '../../report/bare-pods.ts';
+import { renderFields, renderTable, type TableOptions } from '../../render/table.ts';
 import {
   apiVersion,
   decisionName,
@@ -16,7 +14,7 @@ import {
   podDocument,
 } from '../../report/documents.ts';
 import { limitsDocument } from '../../report/limits.ts';
-import type { NodeReport, PodReport } from '../../report/report.ts';
+import { isBare, type NodeReport, type PodReport } from '../../report/report.ts';
 import {
   ago,
   asOf,
@@ -35,7 +33,7 @@ import {
   tolerationText,
 } from '../../report/words.ts';
 import { UsageError } from '../../usage-error.ts';
-import { podColumns, podNames } from './node-answer.ts';
+import { podColumns, podNames } from './answer.ts';
 import { renderPods } from './node-table.ts';
 import type { AnswerContext, Subject } from './subject.ts';
 

@@ -12,25 +12,24 @@ import {
 import { formatDuration } from '@taintmgr/core/time';
 import { isHoldingPause } from '@taintmgr/k8s-adapter';
 import { type PolicyObject, policyKinds } from '@taintmgr/k8s-adapter/kinds';
+import { readPolicyFlag } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
-import { readPolicyFlag } from '../../cli/policy-flag.ts';
 import { type Evictor, readEvictor } from '../../cluster/evictors.ts';
 import type { NodeFacts, PodFacts } from '../../cluster/facts.ts';
 import { type ClusterPolicies, readClusterPolicies } from '../../cluster/policies.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
-import { renderFields } from '../../render/fields.ts';
 import { readFormat } from '../../render/format.ts';
 import { printable } from '../../render/printable.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
-import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
+import { type Column, renderColumns, renderFields, type TableOptions } from '../../render/table.ts';
 import { apiVersion, evictorDocument, taintDocument } from '../../report/documents.ts';
-import { sourceNotes } from '../../report/policy-sources.ts';
+import { sourceNotes } from '../../report/notes.ts';
 import { evictorText, none } from '../../report/words.ts';
 import { UsageError } from '../../usage-error.ts';
-import type { PolicyFlags } from './policy/flags.ts';
+import type { PolicyFlags } from './flags.ts';
 
 /** `explain policy POD|NODE`: which EvictionPolicy counts, and why the others do not. */
 export async function run(

@@ -42,7 +42,7 @@ import { type Column, renderColumns, type TableOptions } from '../../render/tabl
 import { apiVersion, deadline, time } from '../../report/documents.ts';
 import { ago, none, soon } from '../../report/words.ts';
 import { UsageError } from '../../usage-error.ts';
-import type { PressureFlags } from './pressure/flags.ts';
+import type { PressureFlags } from './flags.ts';
 
 /** `explain pressure NODE`: reads once what is used there, and says what would become of it. */
 export async function run(invocation: Invocation<PressureFlags>, name: string): Promise<ExitCode> {

@@ -30,21 +30,16 @@ export interface AnswerContext {
   readonly paint: Paint;
 }
 
-/**
- * Reads what the question is about: to compare with kube-controller-manager, the past too. `meanwhile`
- * is done, where that saves time, while answers are on their way.
- */
+/** Reads what the question is about: to compare with kube-controller-manager, the past too. */
 export async function readSubject(
   subject: Subject,
   reader: ClusterReader,
   question: Question,
-  meanwhile?: () => Promise<unknown>,
 ): Promise<ForecastSurvey> {
   const { compare, policies } = question;
   const options = {
     files: policies,
     isWhatIf: isWhatIf(question),
-    ...(meanwhile && { meanwhile }),
   };
   const survey = await subject.read(reader, options);
   return compare ? await withPast(reader, survey) : survey;

@@ -5,8 +5,7 @@ import { surveyForecast } from '../../cluster/survey.ts';
 import { count } from '../../render/count.ts';
 import type { Answer } from '../../render/printer.ts';
 import { type Column, renderColumns } from '../../render/table.ts';
-import { taintDocument } from '../../report/documents.ts';
-import { nodesEvictedBy } from '../../report/evicted-by.ts';
+import { nodesEvictedBy, taintDocument } from '../../report/documents.ts';
 import {
   hypotheticalTaints,
   matchesTaint,

@@ -3,22 +3,22 @@ import type { Instant } from '@taintmgr/core/time';
 import { type NodeFacts, zoneNames } from '../../cluster/facts.ts';
 import { surveyForecast } from '../../cluster/survey.ts';
 import { choicesText, count } from '../../render/count.ts';
-import { renderFields } from '../../render/fields.ts';
 import type { Answer } from '../../render/printer.ts';
-import { type Column, renderColumns } from '../../render/table.ts';
+import { type Column, renderColumns, renderFields } from '../../render/table.ts';
 import {
   apiVersion,
   nodeDocument,
   nodeEvictorDocument,
+  nodesEvictedBy,
+  nodesEvictorDocument,
   tallyDocument,
   zoneDocument,
 } from '../../report/documents.ts';
-import { nodesEvictedBy, nodesEvictorDocument } from '../../report/evicted-by.ts';
 import { mattersIn, type Question } from '../../report/question.ts';
 import { type NodeReport, type Tally, tally } from '../../report/report.ts';
 import { ago, asOf, none, soon, tallyText, zoneText } from '../../report/words.ts';
 import { UsageError } from '../../usage-error.ts';
-import { podNames } from './node-answer.ts';
+import { podNames } from './answer.ts';
 import { notReadyText } from './node-table.ts';
 import type { AnswerContext, Subject } from './subject.ts';
 

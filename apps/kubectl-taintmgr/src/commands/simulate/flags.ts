@@ -5,8 +5,7 @@ import {
   Option,
 } from '@commander-js/extra-typings';
 import { type Millis, parseDuration } from '@taintmgr/core/time';
-import { collect } from '../../cli/connection-flags.ts';
-import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
+import { addOutputFlags, collect, type OutputFlags } from '../../cli/common-flags.ts';
 import { addVariant, type VariantFlag } from './variant-flag.ts';
 
 /** The command line of `simulate`. */

@@ -3,13 +3,11 @@ import { drainStaleMs, type EvictionRequest, isOpenRequest } from '@taintmgr/cor
 import type { EvictionPause } from '@taintmgr/core/policy';
 import { formatDuration, formatTime, type Instant, parseTime } from '@taintmgr/core/time';
 import { type DutyVerdict, type Evictors, verdictText } from '@taintmgr/k8s-adapter';
+import { type OutputFlags, type PolicyFlag, readPolicyFlag } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
-import type { OutputFlags } from '../../cli/output-flags.ts';
-import { type PolicyFlag, readPolicyFlag } from '../../cli/policy-flag.ts';
-import type { ClockEvent } from '../../cluster/clock-events.ts';
 import {
   drainsOn,
   type MarkedDrain,
@@ -20,21 +18,33 @@ import { type Evictor, upstreamVerdict } from '../../cluster/evictors.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import type { TrippedLimit } from '../../cluster/limits.ts';
 import { listNodeDrains, type NodeDrainObject } from '../../cluster/node-drains.ts';
-import { ClusterReader } from '../../cluster/reader.ts';
+import { type ClockEvent, ClusterReader } from '../../cluster/reader.ts';
 import { isFresh, type TaintManager } from '../../cluster/taint-managers.ts';
 import { count } from '../../render/count.ts';
 import { readFormat } from '../../render/format.ts';
 import { printable } from '../../render/printable.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
 import { type Column, renderColumns, renderTable, type TableOptions } from '../../render/table.ts';
-import { apiVersion, evictorDocument } from '../../report/documents.ts';
-import { renderRequests, requestDocument } from '../../report/eviction-requests.ts';
+import {
+  apiVersion,
+  evictorDocument,
+  renderRequests,
+  requestDocument,
+} from '../../report/documents.ts';
 import { trippedDocument } from '../../report/limits.ts';
-import { blockerOf, phaseOf, stayingOf } from '../../report/node-drains.ts';
-import { pausedText, pausesInForce } from '../../report/pauses.ts';
 import { surveyPending } from '../../report/pending-survey.ts';
 import { type NodeReport, reportOnPresent } from '../../report/report.ts';
-import { ago, asOf, none, soon } from '../../report/words.ts';
+import {
+  ago,
+  asOf,
+  blockerOf,
+  none,
+  pausedText,
+  pausesInForce,
+  phaseOf,
+  soon,
+  stayingOf,
+} from '../../report/words.ts';
 import { type ZoneCounts, zonesIn } from '../../report/zones.ts';
 import { renderShadows, shadowDocument, shadowsIn } from './shadow.ts';
 

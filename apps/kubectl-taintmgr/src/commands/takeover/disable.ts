@@ -10,8 +10,8 @@ import {
   evictPodRequest,
   listRequest,
 } from '@taintmgr/k8s-adapter';
+import { readDryRun } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
-import { readDryRun } from '../../cli/dry-run-flag.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { type Output, warn } from '../../cli/output.ts';

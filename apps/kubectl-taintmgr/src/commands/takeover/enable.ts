@@ -1,8 +1,8 @@
 // Opts namespaces in: taintmgr decides about their pods in the place of kube-controller-manager.
 import { formatDuration, type Instant } from '@taintmgr/core/time';
 import type { ApiClient } from '@taintmgr/k8s-adapter';
+import { readDryRun } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
-import { readDryRun } from '../../cli/dry-run-flag.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { evictsPods } from '../../cluster/facts.ts';

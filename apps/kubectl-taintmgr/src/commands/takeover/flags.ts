@@ -1,9 +1,12 @@
 import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import type { Millis } from '@taintmgr/core/time';
-import { dryRunOption } from '../../cli/dry-run-flag.ts';
-import { namedObject, objectNames } from '../../cli/names.ts';
-import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
-import { timeoutOption } from '../../cli/timeout-flag.ts';
+import {
+  addOutputFlags,
+  dryRunOption,
+  type OutputFlags,
+  timeoutOption,
+} from '../../cli/common-flags.ts';
+import { namedObject, objectNames } from '../../cli/values.ts';
 
 /** The command line of `takeover status`. */
 export type StatusFlags = OutputFlags;

@@ -3,8 +3,8 @@
 import { formatTaint } from '@taintmgr/core/model';
 import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import { takeoverLabel } from '@taintmgr/k8s-adapter';
+import type { DryRun } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
-import type { DryRun } from '../../cli/dry-run-flag.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { evictsPods, type NodeFacts, type PodFacts } from '../../cluster/facts.ts';

@@ -8,12 +8,12 @@ import {
   isNamed,
   readMarks,
 } from '@taintmgr/k8s-adapter/drain';
+import { readDryRun } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
-import { readDryRun } from '../../cli/dry-run-flag.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
-import { isObjectName } from '../../cli/names.ts';
 import { warn } from '../../cli/output.ts';
+import { isObjectName } from '../../cli/values.ts';
 import { type UndoOptions, undoOnNodes } from '../../cluster/change-node.ts';
 import { drainsOn, workOn } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';

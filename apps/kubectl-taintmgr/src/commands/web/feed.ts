@@ -24,13 +24,20 @@ import type { ForecastSurvey } from '../../cluster/survey.ts';
 import { count, listText } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import { Explainer } from '../../report/explainer.ts';
-import { blockerOf, phaseOf, stayingOf } from '../../report/node-drains.ts';
 import { notesOn } from '../../report/notes.ts';
-import { pausedText, pausesInForce } from '../../report/pauses.ts';
 import { surveyPending } from '../../report/pending-survey.ts';
 import { present } from '../../report/question.ts';
 import { type NodeReport, type PodReport, type Report, reportOn } from '../../report/report.ts';
-import { blockerLine, evictorText, limitLine } from '../../report/words.ts';
+import {
+  blockerLine,
+  blockerOf,
+  evictorText,
+  limitLine,
+  pausedText,
+  pausesInForce,
+  phaseOf,
+  stayingOf,
+} from '../../report/words.ts';
 import { zoneOf, zonesIn } from '../../report/zones.ts';
 import type { Streams } from './server.ts';
 

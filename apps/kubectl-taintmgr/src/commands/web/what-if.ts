@@ -16,7 +16,7 @@ import type { Invocation } from '../../cli/invocation.ts';
 import type { Output } from '../../cli/output.ts';
 import type { Evictor } from '../../cluster/evictors.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
-import { shellWord } from '../../render/shell-word.ts';
+import { shellWord } from '../../render/printable.ts';
 import { plain } from '../../render/style.ts';
 import { yamlLineOf } from '../../render/yaml.ts';
 import { zoneOf } from '../../report/zones.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { policyApiVersion, policyKinds } from '@taintmgr/k8s-adapter/kinds';
 import { FaultyFile, type Field, readAllPositioned } from '@taintmgr/k8s-adapter/manifests';
-import { fileFault } from '../../../cli/file-fault.ts';
+import { fileFault } from '../../../usage-error.ts';
 
 /** One object of a file. */
 export interface Manifest {

@@ -1,6 +1,6 @@
 // The Jobs of a run: their pods, how many of those have ended, and how the Job itself ends.
 import type { ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
-import type { Condition } from '../../../cluster/objects.ts';
+import type { Condition } from '../../../cluster/facts.ts';
 import { type Timeline, Timelines } from './timelines.ts';
 
 interface JobState {

@@ -3,7 +3,7 @@ import type { ZoneStatus } from '@taintmgr/core/lifecycle';
 import type { Instant } from '@taintmgr/core/time';
 import type { Notice, PressureNotice } from '@taintmgr/k8s-adapter';
 import type { Change, KubeObject, PlainServer } from '@taintmgr/sim-cluster';
-import type { Condition } from '../../../cluster/objects.ts';
+import type { Condition } from '../../../cluster/facts.ts';
 import type { PodTimes } from '../times/pod-times.ts';
 import { coveredBy } from './covered.ts';
 import {

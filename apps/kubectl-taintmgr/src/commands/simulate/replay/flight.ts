@@ -11,7 +11,7 @@ import {
   flightLineFrom,
 } from '@taintmgr/k8s-adapter';
 import { FaultyFile } from '@taintmgr/k8s-adapter/manifests';
-import { fileFault } from '../../../cli/file-fault.ts';
+import { fileFault } from '../../../usage-error.ts';
 
 /** What stands on one line of a flight record, from 1. */
 export type FlightLine =

@@ -1,7 +1,6 @@
 // What kept pods from leaving, or from coming back, as a table.
 import { printable } from '../../../render/printable.ts';
-import { type Column, renderColumns, type TableOptions } from '../../../render/table.ts';
-import { wrapped } from '../../../render/wrapped.ts';
+import { type Column, renderColumns, type TableOptions, wrapped } from '../../../render/table.ts';
 import { none } from '../../../report/words.ts';
 import type { Cause, CauseKind } from './causes.ts';
 import type { RunResult } from './documents.ts';

@@ -1,6 +1,5 @@
 // Tables of workloads and budgets: what fits a terminal, or with -o wide everything in lines of its own.
-import { type Column, renderColumns, type TableOptions } from '../../../render/table.ts';
-import { wrapped } from '../../../render/wrapped.ts';
+import { type Column, renderColumns, type TableOptions, wrapped } from '../../../render/table.ts';
 import { comparedText, type RowColumn, type RowTable } from './columns.ts';
 import { paired } from './differences.ts';
 import type { RunResult } from './documents.ts';

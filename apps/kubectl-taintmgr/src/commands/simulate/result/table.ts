@@ -2,8 +2,7 @@
 import { formatDuration } from '@taintmgr/core/time';
 import { count } from '../../../render/count.ts';
 import { printable } from '../../../render/printable.ts';
-import type { TableOptions } from '../../../render/table.ts';
-import { wrapped } from '../../../render/wrapped.ts';
+import { type TableOptions, wrapped } from '../../../render/table.ts';
 import { assumedLines } from './assumed-lines.ts';
 import { causeTable } from './cause-table.ts';
 import { budgetTable, jobTable, workloadTable } from './columns.ts';

@@ -2,9 +2,9 @@
 import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
 import { collections, listCollection } from '../../../cluster/collections.ts';
 import { type Evictor, readEvictor } from '../../../cluster/evictors.ts';
-import type { OwnSettings } from '../../../cluster/own-settings.ts';
-import { policiesInForce } from '../../../cluster/policies-in-force.ts';
+import { policiesInForce } from '../../../cluster/policies.ts';
 import { ClusterReader } from '../../../cluster/reader.ts';
+import type { OwnSettings } from '../../../cluster/taint-managers.ts';
 import { snapshotSource } from './snapshot.ts';
 import type { ClusterSource } from './source.ts';
 

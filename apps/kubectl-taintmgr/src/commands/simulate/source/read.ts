@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { FaultyFile, type Field, readAllPositioned } from '@taintmgr/k8s-adapter/manifests';
-import { fileFault } from '../../../cli/file-fault.ts';
 import { apiVersion } from '../../../report/documents.ts';
+import { fileFault } from '../../../usage-error.ts';
 import { snapshotSource } from './snapshot.ts';
 import type { ClusterSource } from './source.ts';
 import { topologySource } from './topology.ts';

@@ -1,7 +1,7 @@
 // How long the pods of a snapshot took to start: what is seen counts before what is assumed.
 import { type Instant, parseTime } from '@taintmgr/core/time';
 import type { KubeObject, RangeMs } from '@taintmgr/sim-cluster';
-import type { Condition } from '../../../cluster/objects.ts';
+import type { Condition } from '../../../cluster/facts.ts';
 import { workloadKeyOf } from './workload-key.ts';
 
 /** Longer ago it was not its start, but that it was not ready for a while. */
