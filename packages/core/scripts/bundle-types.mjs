@@ -13,21 +13,9 @@ const input = Object.fromEntries(
     types ? [[types.replace(/^\.\/dist\//, '').replace(/\.d\.ts$/, ''), source]] : [],
   ),
 );
-/** Types of schemas repeat each description, which nobody computes with. */
-const shortDescriptions = {
-  name: 'short-descriptions',
-  renderChunk: (code) =>
-    code.replace(
-      /readonly description: (["'])(?:\\.|(?!\1).)*\1;/g,
-      'readonly description: string;',
-    ),
-};
 const bundle = await rolldown({
   input,
   // Types stand at the sources: every export has its own (isolatedDeclarations).
-  plugins: [
-    dts({ oxc: true, emitDtsOnly: true, sourcemap: false, tsconfig: 'tsconfig.json' }),
-    shortDescriptions,
-  ],
+  plugins: [dts({ oxc: true, emitDtsOnly: true, sourcemap: false, tsconfig: 'tsconfig.json' })],
 });
 await bundle.write({ dir: 'dist', format: 'es', chunkFileNames: 'types/[name]-[hash].js' });
