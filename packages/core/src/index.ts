@@ -38,15 +38,15 @@ export type { AttemptState } from './attempt/attempt.ts';
 export { type Blocker, blockerOf } from './attempt/blocker.ts';
 export type { Counts, PolicyCounts } from './counts.ts';
 export type { Decision } from './eviction/decide.ts';
-export type { Cause, Reason, ReasonCode, StartSource } from './eviction/reason.ts';
-export { describeReason } from './eviction/reason.ts';
+export {
+  type Cause,
+  describeReason,
+  type Reason,
+  type ReasonCode,
+  type StartSource,
+} from './eviction/reason.ts';
 export type { ObservedTaint } from './eviction/taint-clock.ts';
-export type {
-  Explanation,
-  NodeExplanation,
-  PodExplanation,
-  Subject,
-} from './explain.ts';
+export type { Explanation, NodeExplanation, PodExplanation, Subject } from './explain.ts';
 export { describePodView } from './model/pod-view.ts';
 
 // Which pods have to be known.
@@ -60,8 +60,7 @@ export type { KnownPause } from './store.ts';
 // Taints, tolerations and selectors.
 
 export { type LabelExpression, type LabelSelector, selects } from './model/selector.ts';
-export type { TaintEffect, TaintName } from './model/taint.ts';
-export { formatTaint, parseTaint } from './model/taint.ts';
+export { formatTaint, parseTaint, type TaintName } from './model/taint.ts';
 export { type MatchOptions, toleratesTaint } from './model/toleration.ts';
 
 // Parts of objects.

@@ -16,7 +16,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       Lease LifecycleReport LimitCommand LimitReport MatchOptions Namespace Node NodeCommand
       NodeCondition NodeExplanation NodeInput NodeRef Notice ObservedTaint Outcome Owner PastPause
       Pod PodExplanation PodInput PodRef PodReport PodView PodViews PolicyCounts Quantity Reason
-      ReasonCode Report Semantics StartSource Subject Taint TaintEffect TaintName TakeoverStatus
+      ReasonCode Report Semantics StartSource Subject Taint TaintName TakeoverStatus
       Toleration WebhookDenial WorkingDrain`,
   },
   './differences': {
@@ -27,7 +27,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './drain': {
     values: `
-      StandaloneDrain budgetPolicyOf budgetsOver deletedByPolicy describeEvictionRequest drainFaultText drainFaultsText drainFlag drainHeartbeatMs drainStaleMs drainText
+      StandaloneDrain budgetPolicyOf budgetsOver deletedByPolicy describeEvictionRequest drainFaultText drainFaultsText drainFlag drainStaleMs drainText
       filterPod interceptedReason interceptionIn interceptionRepeatMs isOpenRequest isShut looksAtAllPods noExecuteFault nodeDrainer operatorOf operatorSignOf ownDeletions planDrain predictBlockers
       resolveDrainConfig soloDrainConfig stayingText`,
     types: `
@@ -76,15 +76,15 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       ComparatorName ConditionExplanation ContainerUsage DiskUsage FilesystemLayout
       NodeObservation PodInOrder PodUsage PressureCommand PressureConditionType PressureConfig
       PressureContainer PressureDecision PressureEvent PressureExplanation PressureMachine
-      PressureNode PressurePod PressurePool PressureReason PressureReasonCode PressureReport
+      PressureNode PressurePod PressurePool PressureReason PressureReport
       PressureSemantics PressureSettings PressureSettingsInput PressureVolume ResourceList
       ResourceRequirements Sample Signal SignalExplanation Threshold ThresholdPhase
       ThresholdState VolumeUsage`,
   },
   './shadow': {
     values: `
-      ShadowScore deletedOf foreignTaintManager noName otherNames reasonText
-      resolveShadowConfig unknownUpstreamMark`,
+      ShadowScore deletedOf foreignTaintManager otherNames reasonText
+      unknownUpstreamMark`,
     types: `
       ShadowConfig ShadowCounts ShadowEntry ShadowOptions ShadowReason ShadowReport ShadowRow
       ShadowSpan ShadowVerdict ShadowedMachine`,

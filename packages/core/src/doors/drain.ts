@@ -12,7 +12,6 @@ export {
 // How drains show that they are at work.
 
 export {
-  drainHeartbeatMs,
   drainStaleMs,
   drainText,
   nodeDrainer,
@@ -37,16 +36,11 @@ export {
 
 // What is told of pods that an admission webhook keeps for itself.
 
-export {
-  interceptedReason,
-  interceptionIn,
-  interceptionRepeatMs,
-} from '../eviction/pod-events.ts';
+export { interceptedReason, interceptionIn, interceptionRepeatMs } from '../eviction/pod-events.ts';
 
 // Carrying it out.
 
-export type { DrainCommand, DrainMachine } from '../drain/drain-machine.ts';
-export { StandaloneDrain } from '../drain/drain-machine.ts';
+export { type DrainCommand, type DrainMachine, StandaloneDrain } from '../drain/drain-machine.ts';
 export type {
   Departure,
   DrainFailure,

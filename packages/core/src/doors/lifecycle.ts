@@ -19,8 +19,12 @@ export { type ZoneState, zoneState } from '../lifecycle/zone-rates.ts';
 
 // Reasons, and their words.
 
-export type { HoldReason, LifecycleReason } from '../lifecycle/reason.ts';
-export { describeHold, describeLifecycleReason } from '../lifecycle/reason.ts';
+export {
+  describeHold,
+  describeLifecycleReason,
+  type HoldReason,
+  type LifecycleReason,
+} from '../lifecycle/reason.ts';
 
 // What the tables of the kinds go by.
 

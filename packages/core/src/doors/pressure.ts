@@ -64,7 +64,6 @@ export type {
   PressureExplanation,
   SignalExplanation,
 } from '../pressure/explain.ts';
-export type { PressureReason, PressureReasonCode } from '../pressure/reason.ts';
-export { describePressureReason } from '../pressure/reason.ts';
+export { describePressureReason, type PressureReason } from '../pressure/reason.ts';
 export type { ComparatorName } from '../pressure/semantics.ts';
 export type { ThresholdPhase, ThresholdState } from '../pressure/threshold-states.ts';

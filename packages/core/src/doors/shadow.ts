@@ -1,10 +1,9 @@
 // Watching kube-controller-manager: its evictions held against what the engine would have done.
 
 export { foreignTaintManager, unknownUpstreamMark } from '../model/pod.ts';
-export { resolveShadowConfig, type ShadowConfig } from '../shadow/config.ts';
+export type { ShadowConfig } from '../shadow/config.ts';
 export {
   deletedOf,
-  noName,
   otherNames,
   reasonText,
   type ShadowCounts,
@@ -15,5 +14,4 @@ export {
   type ShadowSpan,
   type ShadowVerdict,
 } from '../shadow/report.ts';
-export type { ShadowedMachine } from '../shadow/score.ts';
-export { type ShadowOptions, ShadowScore } from '../shadow/score.ts';
+export { type ShadowedMachine, type ShadowOptions, ShadowScore } from '../shadow/score.ts';

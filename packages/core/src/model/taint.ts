@@ -1,13 +1,10 @@
 import { finite, type Instant, type Millis } from '../kernel/time.ts';
 
-/** The effects Kubernetes knows; objects may carry others, which then match nothing. */
-export type TaintEffect = 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
-
 /** spec.taints[] of a node. */
 export interface Taint {
   readonly key: string;
   readonly value: string;
-  /** One of TaintEffect in any object the API server accepted. */
+  /** NoSchedule, PreferNoSchedule or NoExecute in any object the API server accepted; others match nothing. */
   readonly effect: string;
   /** When the taint was put on; null where nobody wrote it (`kubectl taint` does not). */
   readonly timeAdded: Instant | null;

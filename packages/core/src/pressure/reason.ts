@@ -58,8 +58,6 @@ export type PressureReason =
   /** Every pod of the node is refused. */
   | { readonly code: 'NoCandidate' };
 
-export type PressureReasonCode = PressureReason['code'];
-
 /** One reason of node pressure in words, as tables, logs and reports print it. */
 export function describePressureReason(reason: PressureReason): string {
   switch (reason.code) {

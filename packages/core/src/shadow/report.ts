@@ -51,7 +51,7 @@ export interface ShadowRow extends ShadowCounts {
 }
 
 /** What has no name, and all those together that there was no room for. */
-export const noName = '(none)';
+const noName = '(none)';
 export const otherNames = '(others)';
 
 /** So many verdicts, and how far apart the two were. */
