@@ -10,7 +10,7 @@ import { type Node, readyOf } from './model/node.ts';
 import type { OwnPod } from './own-replicas.ts';
 import { isWindowed } from './policy/limit.ts';
 
-/** Whose rules hold. */
+/** The rules that hold. */
 export type Semantics =
   /** What the API documents; nothing lost, nothing early. */
   | 'precise'
@@ -68,7 +68,7 @@ export function resolveConfig(options: Partial<Config>): Config {
 }
 
 /**
- * Whether the pods of a node have to be known: they go for its taints, or are marked not ready
+ * True when the pods of a node have to be known: they go for its taints, or are marked not ready
  * because it is unreachable.
  */
 export function concernsPods({ taints, conditions }: Node): boolean {

@@ -1,4 +1,4 @@
-// How many pods evictions concern: in all, and for each policy, taint rule and pause.
+// Counts the pods that evictions concern: in all, and for each policy, taint rule and pause.
 import type { AttemptState } from './attempt/attempt.ts';
 import type { Setback } from './attempt/outcome.ts';
 import type { NodeDrainState } from './drain/node-drain-state.ts';
@@ -17,7 +17,7 @@ import { coversNamespace, coversNode, coversTaint } from './policy/pause-scope.t
 import type { EvictionPause, PolicyAction } from './policy/values.ts';
 import type { StoreView } from './store.ts';
 
-/** How many there are. Each pod is counted once among those of evictions. */
+/** Numbers of nodes and pods. Each pod is counted once among those of evictions. */
 export interface Counts extends PodCounts {
   readonly nodes: number;
   /** Nodes with NoExecute taints. */
@@ -32,7 +32,7 @@ export interface LastReplica {
   readonly because: readonly Reason[];
 }
 
-/** How far evictions are. */
+/** The progress of evictions. */
 interface PodCounts {
   /** Pods that wait for their time, their turn or their next try. */
   readonly pending: number;
@@ -77,7 +77,7 @@ interface Counted {
   readonly machine: EvictionMachine;
   readonly lifecycle: LifecycleMachine | null;
   readonly drains: NodeDrains | null;
-  /** Whether this engine evicts; else somebody else does, who goes by no policies. */
+  /** True when this engine evicts; else somebody else does, who goes by no policies. */
   readonly evicts: boolean;
 }
 

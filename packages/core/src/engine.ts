@@ -58,11 +58,11 @@ export interface Engine {
    * event: a pause whose time is over holds pods until the tick at its end, for which nextWake() asks.
    */
   explain(now: Instant, subject: Subject): Explanation;
-  /** How the zones are doing, by name; empty without the node lifecycle machine. */
+  /** The state of the zones, by name; empty without the node lifecycle machine. */
   zones(now: Instant): readonly ZoneStatus[];
   /** The limits that have tripped, those in whose window pods were evicted, and rates in use. */
   limits(now: Instant): readonly LimitStatus[];
-  /** How many nodes and pods there are, and how far evictions are. */
+  /** The numbers of nodes and pods, and the progress of evictions. */
   counts(): Counts;
   /** The replica of our own that would go, and stays as the last one that is ready; null: there is none. */
   lastReplica(): LastReplica | null;
@@ -72,7 +72,7 @@ export interface Engine {
   policyCounts(now: Instant): PolicyCounts;
   /** The pauses that are there, by their names; those that are over hold nothing any more. */
   pauses(): readonly KnownPause[];
-  /** How takeover is going; null: we decide about all pods. */
+  /** The state of takeover; null: we decide about all pods. */
   takeover(): TakeoverStatus | null;
   /** The NodeDrain of this name as it is carried out here; null: it is not. */
   drain(name: string): DrainView | null;
@@ -81,9 +81,9 @@ export interface Engine {
 /** A NodeDrain that is carried out. */
 type DrainView = Pick<NodeDrainRun, 'machine' | 'holds' | 'takeNotes' | 'nextWake'>;
 
-/** How takeover is going. */
+/** The state of takeover. */
 export interface TakeoverStatus extends TakeoverCounts {
-  /** Whose pods kube-controller-manager is not to mark not ready; null: nobody's. */
+  /** The pods that kube-controller-manager is not to mark not ready; null: none. */
   readonly readinessHold: ReadinessHold | null;
 }
 
@@ -203,7 +203,7 @@ function pausesIn(store: Store): readonly KnownPause[] {
     .sort((a, b) => (a.pause.name < b.pause.name ? -1 : 1));
 }
 
-/** Whether it may be other pods that nobody is to mark not ready. */
+/** True when it may be other pods that nobody is to mark not ready. */
 function mayMoveHold(changes: readonly Change[], commands: readonly Command[]): boolean {
   const isMoved = ({ kind }: Change): boolean => kind === 'pause' || kind === 'pauseEnd';
   const isNode = (change: Change): boolean =>

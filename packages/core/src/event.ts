@@ -64,18 +64,18 @@ export type Event =
   /** A drain is declared, says something else, or its status does. */
   | { readonly kind: 'nodeDrainUpsert'; readonly drain: NodeDrain }
   | { readonly kind: 'nodeDrainDelete'; readonly name: string }
-  /** How the pods of these nodes are known, and those of all others; before the first: watched. */
+  /** The view of the pods of these nodes, and of those of all others; before the first: watched. */
   | { readonly kind: 'podViews'; readonly others: PodView; readonly nodes: PodViews }
   /** Who else evicts for NoExecute taints; before the first that is not known, and no NodeDrain puts one on. */
   | { readonly kind: 'otherEvictors'; readonly others: OtherEvictors }
-  /** Whether what we hear of the cluster is current; false while a watch is cut off. */
+  /** True when what we hear of the cluster is current; false while a watch is cut off. */
   | { readonly kind: 'view'; readonly current: boolean }
   /** The cluster's clock is so far ahead of `now`, negative: behind; before the first: neither. */
   | { readonly kind: 'clock'; readonly ahead: Millis }
   /** Everything that existed has been told once; nothing is evicted before. */
   | { readonly kind: 'synced' }
   /**
-   * Whether this replica may act. A standby stays warm and sends nothing. `since`, under `upstream-1.36`
+   * True when this replica may act. A standby stays warm and sends nothing. `since`, under `upstream-1.36`
    * alone: it has acted since then (-Infinity: all along), with timers that nobody tells of.
    */
   | { readonly kind: 'leadership'; readonly held: boolean; readonly since?: Instant }

@@ -36,7 +36,7 @@ export interface PodExplanation {
   readonly budgets: BudgetPolicy;
   /** When it is deleted if they hold it back until then; null: never, or they are not asked. */
   readonly deletedAt: Instant | null;
-  /** How far the eviction has come; null where none is pending. */
+  /** The stage that the eviction has reached; null where none is pending. */
   readonly attempt: AttemptState | null;
   /** Time left to the deadline, negative when overdue; null for a pod that stays. Paused: as left. */
   readonly remaining: Millis | null;
@@ -52,9 +52,9 @@ export interface NodeExplanation {
   readonly node: Node;
   readonly taints: readonly ObservedTaint[];
   readonly pods: readonly PodExplanation[];
-  /** How its pods are known. */
+  /** The view of its pods. */
   readonly podView: PodView;
-  /** How it is doing, and its zone; null without the node lifecycle machine. */
+  /** Its health, and its zone; null without the node lifecycle machine. */
   readonly health: NodeHealth | null;
   readonly zone: ZoneStatus | null;
 }

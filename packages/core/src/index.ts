@@ -49,7 +49,7 @@ export type { ObservedTaint } from './eviction/taint-clock.ts';
 export type { Explanation, NodeExplanation, PodExplanation, Subject } from './explain.ts';
 export { describePodView } from './model/pod-view.ts';
 
-// Which pods have to be known.
+// The pods that have to be known.
 
 export { type AllPodsNeed, allPodsNeeds, concernsPods } from './config.ts';
 

@@ -189,7 +189,7 @@ export class OwnReplicas {
   }
 }
 
-/** Whether a replica that is not our own pod works, as far as the API shows it. */
+/** True when a replica that is not our own pod works, as far as the API shows it. */
 function isReadyReplica(pod: Pod, store: Pick<StoreView, 'node'>): boolean {
   if (pod.deletionTimestamp !== null) return false;
   const isReady = pod.phase === 'Running' && pod.ready === 'True';
@@ -216,7 +216,7 @@ export function replicasName(pod: Pod): string {
   return workloadOf(pod).join(' ');
 }
 
-/** Whether two pods are replicas of one workload. */
+/** True when two pods are replicas of one workload. */
 export function isReplica(one: Pod, other: Pod): boolean {
   if (one.namespace !== other.namespace) return false;
   return workloadOf(one).join('/') === workloadOf(other).join('/');

@@ -18,7 +18,7 @@ export interface NodeChange {
   readonly node: Node | null;
   /** Null: it is new. */
   readonly previous: Node | null;
-  /** Whether there may have been states in between of which nothing was told. */
+  /** True when there may have been states in between of which nothing was told. */
   readonly afterGap: boolean;
 }
 
@@ -78,7 +78,7 @@ export interface StoreView {
   pods(): Iterable<Pod>;
   readonly podCount: number;
   podsOn(nodeName: string): Iterable<Pod>;
-  /** How the pods of a node are known. */
+  /** The view of the pods of a node. */
   podView(nodeName: string): PodView;
   podNamed(namespace: string, name: string): Pod | null;
   /** The lease of a node; null: it has none. */
@@ -370,7 +370,7 @@ class PolicyStore {
     return this.#namespaces;
   }
 
-  /** Whether a pause that is there is over. */
+  /** True when a pause that is there is over. */
   isOver(name: string): boolean {
     return this.#over.has(name);
   }

@@ -1,4 +1,4 @@
-// How far the way out of one pod has come: one vocabulary for eviction, drain and pressure.
+// The stages of one pod's way out: one vocabulary for eviction, drain and pressure.
 import type { Instant, Millis } from '../kernel/time.ts';
 import type { LimitHit } from '../policy/limit.ts';
 import { blockerOf, isAnswered, isHeld } from './blocker.ts';
@@ -6,7 +6,7 @@ import type { Setback } from './outcome.ts';
 import { type AttemptWait, nextTry } from './retry.ts';
 
 /**
- * How far the way out of one pod has come. Instants are by our own time.
+ * The stage that the way out of one pod has reached. Instants are by our own time.
  *
  *     waiting <--> paused
  *        |
@@ -47,7 +47,7 @@ export interface Attempt {
   readonly state: AttemptState;
   /** So many requests were sent. */
   readonly tries: number;
-  /** Whether budgets were asked, and an answer came. */
+  /** True when budgets were asked, and an answer came. */
   readonly budgetsAsked: boolean;
   /** Why the last try that was answered ended without success; left out: none did. */
   readonly lastSetback?: Setback;
@@ -56,24 +56,24 @@ export interface Attempt {
 /** Of a pod for which nothing was sent. */
 export const untried: Omit<Attempt, 'state'> = { tries: 0, budgetsAsked: false };
 
-/** How long attempts wait for what comes next. */
+/** The times attempts wait for what comes next. */
 interface AttemptConfig extends AttemptWait {
   readonly confirmationWaitMs: Millis;
 }
 
 type Kind = AttemptState['kind'];
 
-/** Whether the pod is due, and waits for its turn or its next try. */
+/** True when the pod is due, and waits for its turn or its next try. */
 export function isDue(state: { readonly kind: string }): boolean {
   return state.kind === 'queued' || isTried(state);
 }
 
-/** Whether it waits for its next try. */
+/** True when it waits for its next try. */
 export function isTried({ kind }: { readonly kind: string }): boolean {
   return kind === 'blocked' || kind === 'failed';
 }
 
-/** Whether it can still be called off. */
+/** True when it can still be called off. */
 export function isPending({ kind }: { readonly kind: Kind }): boolean {
   return kind !== 'requested' && kind !== 'accepted';
 }

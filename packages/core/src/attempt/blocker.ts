@@ -1,4 +1,4 @@
-// What a setback means: what holds a pod back, and whether waiting helps.
+// Reads setbacks: the thing that holds a pod back, and whether waiting helps.
 import {
   type Budget,
   isShut,
@@ -9,7 +9,7 @@ import {
 import type { Pod } from '../model/pod.ts';
 import type { Setback } from './outcome.ts';
 
-/** What holds an eviction back that is due. */
+/** The thing that holds back an eviction that is due. */
 type BlockerCode =
   | 'Budget'
   | 'TwoBudgets'
@@ -23,7 +23,7 @@ type BlockerCode =
   /** Its owner makes the pod anew on the node from which it is evicted. */
   | 'Returned';
 
-/** Whether waiting helps. */
+/** Says whether waiting helps. */
 export type BlockerVerdict =
   /** It goes away by itself. */
   | 'resolves'
@@ -38,7 +38,7 @@ export type BlockerVerdict =
   /** The budget that refuses could not be read. */
   | 'unknown';
 
-/** What holds an eviction back that is due, and whether waiting helps. */
+/** The thing that holds back an eviction that is due, and whether waiting helps. */
 export interface Blocker {
   readonly code: BlockerCode;
   readonly verdict: BlockerVerdict;
@@ -66,7 +66,7 @@ export function blockerOf(setback: Setback, pod: Pod | null = null): Blocker {
 }
 
 /**
- * What a budget that refuses means for whoever waits. Null: it could not be read; undefined: nobody has
+ * The verdict on a budget that refuses, for whoever waits. Null: it could not be read; undefined: nobody has
  * looked. One that could not be counted is broken, whoever owns it.
  */
 export function budgetVerdict(
@@ -83,13 +83,13 @@ export function budgetVerdict(
 }
 
 /**
- * Whether somebody was asked and holds the pod back for now, a budget or a webhook: nothing is wrong.
+ * True when somebody was asked and holds the pod back for now, a budget or a webhook: nothing is wrong.
  */
 export function isHeld(blocker: Blocker): boolean {
   return isBudget(blocker) || blocker.code === 'Intercepted';
 }
 
-/** Whether disruption budgets hold it back, and deleting the pod would not ask them. */
+/** True when disruption budgets hold it back, and deleting the pod would not ask them. */
 export function isBudget({ code }: Blocker): boolean {
   return code === 'Budget' || code === 'TwoBudgets';
 }
@@ -113,13 +113,13 @@ function failureBlocker({
     : { code: 'ServerError', verdict: 'resolves' };
 }
 
-/** Whether the request may have taken effect: no answer came, or the server failed. */
+/** True when the request may have taken effect: no answer came, or the server failed. */
 export function isUncertain(setback: Setback): boolean {
   if (setback.kind !== 'failed' || isHeld(blockerOf(setback))) return false;
   return setback.status === null || setback.status >= 500;
 }
 
-/** Whether the API server has asked the budgets; one that is unreachable or overloaded has not. */
+/** True when the API server has asked the budgets; one that is unreachable or overloaded has not. */
 export function isAnswered({ code }: Blocker): boolean {
   return code !== 'Unreachable' && code !== 'Overloaded' && code !== 'ViewChanged';
 }

@@ -1,10 +1,10 @@
-// How a pod is made to leave: Evict or Delete, with which grace period, and when the one gives way.
+// Decides how a pod is made to leave: Evict or Delete, with which grace period, and when the one gives way.
 import { finite, type Instant, type Millis } from '../kernel/time.ts';
 import { type Pod, podRef } from '../model/pod.ts';
 import type { Policy } from '../policy/eviction-policy.ts';
 import type { PodCommand } from './pod-command.ts';
 
-/** What decides how a pod is made to leave. */
+/** The terms on which a pod is made to leave. */
 export interface Terms {
   /** Since when it should have gone. */
   readonly deadline: Instant;
@@ -15,7 +15,7 @@ export interface Terms {
   readonly nodeEnd: Instant | null;
 }
 
-/** How one request is made: Delete, or Evict, which asks disruption budgets. */
+/** The form of one request: Delete, or Evict, which asks disruption budgets. */
 interface Method {
   readonly kind: 'delete' | 'evict';
   /** Null: the pod's own. */
@@ -29,7 +29,7 @@ interface Method {
 const defaultGraceSeconds = 30;
 
 /**
- * How a request at `now` is made for a pod whose deadline has passed. `asked`: the API server has
+ * The form of a request at `now` for a pod whose deadline has passed. `asked`: the API server has
  * refused one before. However late it is, budgets are asked first: nobody may have been there to ask
  * them until now.
  */
@@ -86,7 +86,7 @@ function graceOf({ gracePeriodSeconds }: Pod): number {
   return finite(gracePeriodSeconds) ?? defaultGraceSeconds;
 }
 
-/** What is done about the disruption budgets of a pod that has to go. */
+/** The treatment of the disruption budgets of a pod that has to go. */
 export type BudgetPolicy =
   /** The Eviction API asks them, for as long as it takes. */
   | { readonly kind: 'respect' }
@@ -98,7 +98,7 @@ export type BudgetPolicy =
   /** Pods are deleted; budgets are not asked. */
   | { readonly kind: 'ignore' };
 
-/** What an eviction policy says of budgets. */
+/** Reads the treatment of budgets from an eviction policy. */
 export function budgetPolicyOf({ mode, deleteAfterMs }: Policy): BudgetPolicy {
   switch (mode) {
     case 'delete':

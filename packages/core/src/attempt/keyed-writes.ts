@@ -5,7 +5,7 @@ import type { Instant, Millis } from '../kernel/time.ts';
 import { isSetback, type Outcome } from './outcome.ts';
 import { nextAttempt, type RetryWait } from './retry.ts';
 
-/** How writes are sent, and how long they wait for what comes next. */
+/** The ids of writes, and the times they wait for what comes next. */
 export interface WriteRules extends RetryWait {
   /** Begins every id. */
   readonly prefix: string;
@@ -13,7 +13,7 @@ export interface WriteRules extends RetryWait {
   readonly max: number;
   /** After a success, until the watch has shown it: then the object is looked at again. */
   readonly confirmationWaitMs: Millis;
-  /** Whether a first failure of this kind is tried again at once. */
+  /** True when a first failure of this kind is tried again at once. */
   readonly isStale?: (outcome: Outcome) => boolean;
 }
 
@@ -43,7 +43,7 @@ export class KeyedWrites {
     this.#inFlight = new InFlight(rules.prefix, rules.max);
   }
 
-  /** How many more may be under way. */
+  /** The number of writes that may still begin. */
   get room(): number {
     return this.#inFlight.room;
   }
@@ -56,7 +56,7 @@ export class KeyedWrites {
     return this.#ids.has(key);
   }
 
-  /** How many writes in a row have failed; 0: the last one succeeded; null: none has ended. */
+  /** The number of writes in a row that have failed; 0: the last one succeeded; null: none has ended. */
   failures(key: string): number | null {
     return this.#failures.get(key) ?? null;
   }

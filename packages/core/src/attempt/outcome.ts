@@ -1,8 +1,8 @@
-// How a command ended, in the words that all machines share.
+// Outcomes of commands, in the words that all machines share.
 import type { Instant, Millis } from '../kernel/time.ts';
 import type { Budget } from '../model/budget.ts';
 
-/** How a command ended, as far as its sender knows. */
+/** The end of a command, as far as its sender knows. */
 export type Outcome =
   /** The API server accepted it; or what was asked is so, and stays so `until` then, where that is known. */
   | { readonly kind: 'done'; readonly until?: Instant }
@@ -38,12 +38,12 @@ export type Outcome =
       readonly retryAfter: Millis | null;
     };
 
-/** Whether a command ended without success. */
+/** True when a command ended without success. */
 export function isSetback(outcome: Outcome): outcome is Setback {
   return outcome.kind !== 'done' && outcome.kind !== 'gone';
 }
 
-/** How long the API server asks us to wait; null: it names no time. */
+/** The time the API server asks us to wait; null: it names none. */
 export function retryAfterOf(outcome: Outcome): Millis | null {
   return 'retryAfter' in outcome ? outcome.retryAfter : null;
 }
@@ -51,7 +51,7 @@ export function retryAfterOf(outcome: Outcome): Millis | null {
 /** Why an attempt ended without success; the outcome as it came. */
 export type Setback = Extract<Outcome, { kind: 'blocked' | 'changed' | 'failed' }>;
 
-/** What a disruption budget needs and has, in pods. */
+/** The needs of a disruption budget and the pods it has. */
 export interface BudgetNumbers {
   readonly name: string;
   readonly needs: number;

@@ -1,11 +1,11 @@
-// How many requests may be under way at once, by how well the API server keeps up.
+// Limits the requests under way at once, by how well the API server keeps up.
 import type { Instant, Millis } from '../kernel/time.ts';
 import { blockerOf } from './blocker.ts';
 import type { Outcome } from './outcome.ts';
 
 /** An answer that took longer may be a sign of overload, or of a slow webhook. */
 const slowAnswerMs: Millis = 5_000;
-/** What an API server says that has too much to do. */
+/** The answers of an API server that has too much to do. */
 const overloadStatuses: readonly (number | null)[] = [429, 503, 504, null];
 
 /** So few at once in the beginning: the first pod is not to wait behind fifty others. */
@@ -13,7 +13,7 @@ const startMax = 16;
 /** While fewer wait at the server than this, it takes more; where more wait, that only adds to the wait. */
 const waitingMin = 8;
 const waitingMax = 24;
-/** What an answer takes on a server where nobody waits may be another after this time. */
+/** The time of an answer on a server where nobody waits may be another after this time. */
 const windowMs: Millis = 5_000;
 /** A request that has no answer for so long may wait for a webhook of its namespace: others need not wait with it. */
 const lateMs: Millis = 500;
@@ -29,7 +29,7 @@ interface UnderWay {
 /**
  * The requests under way: as many as the API server takes, and no more than allowed.
  *
- * How many of them wait there is known by how much longer answers take than the quickest did (as in
+ * The number that wait there is known by how much longer answers take than the quickest did (as in
  * TCP Vegas): where few wait, each answer makes room for one more, so twice as many go in the next
  * round; where many wait, each round takes one away. Between the two nothing changes, so the number does not swing.
  * A server that says that it cannot keep up gets half as many, and one more for each full round of
@@ -67,7 +67,7 @@ export class Pace {
     return Math.floor(this.#limit);
   }
 
-  /** Whether one more may be sent, of whichever namespace. */
+  /** True when one more may be sent, of whichever namespace. */
   get hasRoom(): boolean {
     return this.#underWay.size < this.limit;
   }

@@ -15,7 +15,7 @@ export interface NodeNotReadyReason {
   readonly deadline: Instant;
 }
 
-/** What makes one pod leave; `R` says why. Each is answered by one result that carries its id. */
+/** A request that makes one pod leave; `R` says why. Each is answered by one result that carries its id. */
 export type PodCommand<R> =
   /**
    * Set the DisruptionTarget condition, then DELETE. Guard `uid`: this very pod or none; `name`:

@@ -7,7 +7,7 @@ import { formatTaint } from '../model/taint.ts';
 /** One way in which `precise` differs from upstream. docs/differences.md is made of such tables. */
 export interface Difference {
   readonly name: string;
-  /** What kube-controller-manager 1.36.2 does. */
+  /** The behaviour of kube-controller-manager 1.36.2. */
   readonly upstream: string;
   readonly precise: string;
   readonly why: string;
@@ -293,7 +293,7 @@ function wraps(decision: Decision): boolean {
 }
 
 /**
- * Whether upstream's deadline is not what its own reading of the taints comes to now: then it is
+ * True when upstream's deadline is not what its own reading of the taints comes to now: then it is
  * one that was set for another reading.
  */
 function isOtherTime(_ours: Decision, theirs: Decision): boolean {
@@ -305,7 +305,7 @@ function isOtherTime(_ours: Decision, theirs: Decision): boolean {
 }
 
 /**
- * Whether upstream's time for the same taint is over within the second at whose end ours is: the
+ * True when upstream's time for the same taint is over within the second at whose end ours is: the
  * API keeps whole seconds, upstream was there and saw when it was.
  */
 function isRestOfSecond(ours: Decision, theirs: Decision): boolean {

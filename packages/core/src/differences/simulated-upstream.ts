@@ -8,7 +8,7 @@ import type { Pod } from '../model/pod.ts';
 import type { Change, StoreView } from '../store.ts';
 import { classify, type DifferenceName } from './eviction.ts';
 
-/** What kube-controller-manager would do about a pod, and why that is not what we do. */
+/** The decision of kube-controller-manager about a pod, and why it is not ours. */
 export interface Comparison {
   readonly decision: Decision;
   /** Empty where both do the same at the same time. */

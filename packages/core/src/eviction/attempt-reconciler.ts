@@ -15,7 +15,7 @@ import { cancelEvent, deadlineReport } from './pod-events.ts';
 import type { Cause, Reason } from './reason.ts';
 import type { TaintClockWriter } from './taint-clock-writer.ts';
 
-/** What pods are reconciled with. */
+/** The surroundings of the reconciler. */
 interface ReconcilerSite {
   readonly store: StoreView;
   readonly decider: Decider;
@@ -23,14 +23,14 @@ interface ReconcilerSite {
   readonly attempts: Attempts;
   readonly starts: TaintClockWriter;
   readonly replicas: OwnReplicas;
-  /** Whether it is on us to act, and to say so. */
+  /** True when it is on us to act, and to say so. */
   readonly mayAct: () => boolean;
   readonly emit: (command: MachineCommand) => void;
 }
 
 /**
  * Makes attempts what decisions want them to be: planned, moved to another deadline, paused or dropped.
- * What was sent cannot be called back, and stays.
+ * A request that was sent cannot be called back, and stays.
  */
 export class AttemptReconciler {
   readonly #store: StoreView;
@@ -96,7 +96,7 @@ export class AttemptReconciler {
     }
   }
 
-  /** What is due keeps its turn unless it got more time; other limits may hold it than before. */
+  /** A pod that is due keeps its turn unless it got more time; other limits may hold it than before. */
   #plan(now: Instant, pod: Pod, cause: Cause, decision: Eviction): void {
     const { deadline, because } = decision;
     const attempt = this.#attempts.get(pod.uid);

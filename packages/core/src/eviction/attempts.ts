@@ -62,7 +62,7 @@ export class Attempts {
   }
 
   /**
-   * What is due stays so by another deadline that is over too. Budgets may be asked for less long now than when
+   * A pod that is due stays so by another deadline that is over too. Budgets may be asked for less long now than when
    * one of them refused: the next try is no later than at `escalation`, from which on they are asked no more.
    */
   hasten(now: Instant, uid: string, decision: Eviction, escalation: () => Instant | null): void {
@@ -102,7 +102,7 @@ export class Attempts {
     return this.#lines.keys();
   }
 
-  /** Whether some pod waits for a place. */
+  /** True when some pod waits for a place. */
   get hasLine(): boolean {
     return this.#lines.size > 0;
   }
@@ -148,7 +148,7 @@ export class Attempts {
   }
 }
 
-/** Whether the first of a line is due for longer. */
+/** True when the first of a line is due for longer. */
 function isEarlier(line: Schedule, other: Schedule): boolean {
   const [at, otherAt] = [line.next() ?? 0, other.next() ?? 0];
   return at < otherAt || (at === otherAt && (line.first() ?? '') < (other.first() ?? ''));

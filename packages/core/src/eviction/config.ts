@@ -25,7 +25,7 @@ export interface EvictionConfig extends Policy {
    * kube-controller-manager decides, which evicts in the same cluster.
    */
   readonly takeover: boolean;
-  /** Whether this replica acts from the start; false for one that waits to be elected. */
+  /** True when this replica acts from the start; false for one that waits to be elected. */
   readonly leader: boolean;
   /** Tolerations with operator Lt and Gt count (feature gate TaintTolerationComparisonOperators). */
   readonly comparisonOperators: boolean;
@@ -63,7 +63,7 @@ export const defaultEvictionConfig: EvictionConfig = {
   confirmationWaitMs: 30_000,
 };
 
-/** What is evicted within less is bounded by `podsPerSecond`. */
+/** A shorter window is a matter of `podsPerSecond`. */
 const windowMsMin: Millis = 1_000;
 
 /** Throws RangeError naming the field, the value and what is allowed. */

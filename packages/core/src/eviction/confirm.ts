@@ -5,14 +5,14 @@ import { decidingToleration, type MatchOptions } from '../model/toleration.ts';
 import type { WorkingDrain } from '../model/working-drain.ts';
 import type { Reason } from './reason.ts';
 
-/** How pod and node are looked at again. */
+/** Options of a second look at pod and node. */
 interface ConfirmOptions extends MatchOptions {
   /** WorkingDrains at work on the node are no reason to leave its pods; left out: they are. */
   readonly ignoresDrains?: boolean;
 }
 
 /**
- * Whether the decision about a pod still holds when pod and node are read again; null when it does,
+ * Compares the decision about a pod with pod and node as they are read again; null when it still holds,
  * else what has changed. For whoever carries out an eviction on a view that is not fresh.
  */
 export function confirmEviction(
@@ -36,14 +36,14 @@ export function confirmEviction(
   }
   const asDecided = decisive.asExecuted ? { ...taint, effect: 'NoExecute' } : taint;
   const toleration = decidingToleration(pod.tolerations, asDecided, options);
-  // What a policy gives the pod does not have.
+  // The pod does not have the time that a policy gives it.
   const isOwn = decisive.code === 'TolerationExpires' && !decisive.given;
   const expected = isOwn ? decisive.toleration : null;
   const same = toleration?.tolerationSeconds === expected?.tolerationSeconds;
   return same ? null : `the pod tolerates ${name} differently now`;
 }
 
-/** Whether the drain was known, and has given no sign of life since. */
+/** True when the drain was known, and has given no sign of life since. */
 function isStale(
   { id, heartbeat }: WorkingDrain,
   { staleDrain }: { readonly staleDrain?: WorkingDrain },

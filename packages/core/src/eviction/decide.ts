@@ -22,7 +22,7 @@ export type Decision =
 /** That a pod goes. */
 export type Eviction = Extract<Decision, { readonly kind: 'evict' }>;
 
-/** Which pods are left alone, beside static ones and those that already terminate. */
+/** The pods that are left alone, beside static ones and those that already terminate. */
 export interface LeaveOptions {
   /** Pods in phase Succeeded or Failed. */
   readonly finishedPods: boolean;
@@ -32,7 +32,7 @@ export interface LeaveOptions {
   readonly optedOutPods: boolean;
 }
 
-/** What decisions depend on besides the objects. */
+/** The options on which decisions depend besides the objects. */
 export interface DecideOptions extends MatchOptions {
   readonly leave: LeaveOptions;
 }
@@ -42,7 +42,7 @@ export interface Concern extends Omit<TaintCase, 'pod' | 'pauses'> {
   readonly paused: PausedTime;
 }
 
-/** What one taint comes to. */
+/** The result of one taint. */
 interface Judged {
   readonly reason: TaintReason;
   readonly deadline: Instant;
@@ -161,7 +161,7 @@ function isReturning({ owner }: Pod, reasons: readonly TaintReason[]): boolean {
 /** A reason that has to do with a taint. */
 export type TaintReason = Extract<Reason, { taint: Taint }>;
 
-/** What the time of a taint depends on for one pod. */
+/** The facts on which the time of a taint depends for one pod. */
 interface TaintCase {
   readonly pod: Pod;
   /** As it counts for the pod's namespace, pauses given back. */
@@ -169,7 +169,7 @@ interface TaintCase {
   /** For pods that count from their binding. */
   readonly pauses: readonly Pause[];
   readonly governance: Governance;
-  /** Whether we decide; otherwise kube-controller-manager does. */
+  /** True when we decide; otherwise kube-controller-manager does. */
   readonly isOurs: boolean;
   /** The drain whose taint it is; null: it is none's. */
   readonly drain: SeenDrain | null;
@@ -186,7 +186,7 @@ interface Start {
 export const endOfTime: Instant = 8.64e15;
 
 /**
- * What one taint means for a pod. The policy that counts for the two says so; see choice.ts:
+ * Judges one taint for a pod. The policy that counts for the two says so; see choice.ts:
  *
  * - `Keep`: the pod is never evicted for this taint while the policy counts.
  * - `Upstream`: as kube-controller-manager does it: it counts from when the taint was seen to come

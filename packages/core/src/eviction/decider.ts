@@ -41,7 +41,7 @@ export interface EvictionAttempt extends Attempt {
   readonly deadline: Instant | null;
   /** The one before was accepted, and the pod was never seen to leave. */
   readonly isUnconfirmed?: boolean;
-  /** What was told of a webhook that keeps the pod. */
+  /** The last news of a webhook that keeps the pod. */
   readonly interception?: Interception;
   /**
    * The decision that made it due. Whatever could change it makes the machine decide anew, so that it holds until
@@ -88,13 +88,13 @@ export class Decider {
 
   /** The same of a pod with an attempt: nobody decides twice about a pod that is due. */
   decideOnce(pod: Pod, attempt: EvictionAttempt | undefined): Decision {
-    // Whether a replica of ours goes depends on what was sent to the others a moment ago.
+    // The turn of a replica of ours depends on what was sent to the others a moment ago.
     const isKnown = attempt?.decision && !this.#replicas?.has(pod);
     return isKnown ? attempt.decision : this.decide(pod);
   }
 
   /**
-   * Whether no other replica of ours would go on working. Of those that are to go we keep our own pod to the
+   * True when no other replica of ours would go on working. Of those that are to go we keep our own pod to the
    * last: it works for certain, the others as far as the API has heard.
    */
   #isLastReplica(pod: Pod, { deadline }: Eviction, replicas: OwnReplicas): boolean {
@@ -116,7 +116,7 @@ export class Decider {
     return decide(pod, this.#store.node(nodeName), concerns, options);
   }
 
-  /** What is known of a pod and one taint of its node; `judged`: the taint as policies are asked about it. */
+  /** Gathers the facts about a pod and one taint of its node; `judged`: the taint as policies are asked about it. */
   concern(
     pod: Pod,
     observed: ObservedTaint,
@@ -133,7 +133,7 @@ export class Decider {
     return { observed: counted, paused, governance, isOurs, drain };
   }
 
-  /** Whether we decide about the pods of a namespace. */
+  /** True when we decide about the pods of a namespace. */
   isOurs(namespace: string): boolean {
     return !this.#config.takeover || isTakenOver(this.#store.namespaceLabels(namespace));
   }
@@ -173,7 +173,7 @@ export class Decider {
   }
 
   /**
-   * Whether the pod was bound to its node after the taint that makes it go, as we have seen that taint
+   * True when the pod was bound to its node after the taint that makes it go, as we have seen that taint
    * appear: a time that is written on it may be long past, and says nothing of who came when.
    */
   isLate({ nodeName, boundAt }: Pod, because: readonly Reason[]): boolean {
@@ -183,12 +183,12 @@ export class Decider {
     return !!observed && bound !== null && bound > Math.max(observed.start, observed.seenAt);
   }
 
-  /** What is done about its budgets when a pod goes for these reasons. */
+  /** The treatment of its budgets when a pod goes for these reasons. */
   budgetsOf(pod: Pod, because: readonly Reason[]): BudgetPolicy {
     return budgetPolicyOf(this.#deciding(pod, because) ?? this.#config);
   }
 
-  /** What decides how a pod goes whose deadline has passed. */
+  /** The terms on which a pod goes whose deadline has passed. */
   terms(now: Instant, pod: Pod, deadline: Instant, because: readonly Reason[]): Terms {
     const policy = this.#deciding(pod, because);
     const { gracePeriodSeconds } = policy ?? this.#config;
@@ -206,7 +206,7 @@ export class Decider {
     return taint ? this.#governanceOf(pod, taint) : null;
   }
 
-  /** Whether it depends on the taint's start when the pod goes, or how long its budgets are asked. */
+  /** True when it depends on the taint's start when the pod goes, or how long its budgets are asked. */
   countsTime(pod: Pod, reason: Reason): reason is TimedReason {
     if (reason.code !== 'NoToleration') return reason.code === 'TolerationExpires';
     const governance = this.#governanceOf(pod, reason.taint);
@@ -237,8 +237,8 @@ export class Decider {
   }
 
   /**
-   * What we know may be old: the pod's watch is cut off, or a live read or our last request found it so.
-   * How late the eviction is says nothing of that: a queue of our own may have held it. Of pods that are being
+   * Our view may be old: the pod's watch is cut off, or a live read or our last request found it so.
+   * The delay of an eviction says nothing of that: a queue of our own may have held it. Of pods that are being
    * read, each that is known was told a moment ago; how long ago is judged by whoever reads them.
    */
   isDoubtful(

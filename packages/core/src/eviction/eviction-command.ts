@@ -8,7 +8,7 @@ import type { LimitHit, LimitStatus } from '../policy/limit.ts';
 import type { LimitRecord } from '../policy/limit-record.ts';
 import type { Cause, Reason } from './reason.ts';
 
-/** What the taint eviction machine wants done. */
+/** The commands of the taint eviction machine. */
 export type EvictionCommand =
   | PodCommand<Reason>
   /**
@@ -30,7 +30,7 @@ export type EvictionCommand =
   | { readonly kind: 'unmarkPod'; readonly id: string; readonly pod: PodRef }
   | LimitCommand;
 
-/** How limits survive a restart and a failover. */
+/** Commands by which limits survive a restart and a failover. */
 export type LimitCommand =
   /**
    * Read the record of limits: a `limitRecord` event, then the result. `tidies`: no limit needs it, and
@@ -50,7 +50,7 @@ export type LimitCommand =
       readonly tidies?: true;
     };
 
-/** What the taint eviction machine reports; it changes nothing but Events. */
+/** The reports of the taint eviction machine; they change nothing but Events. */
 export type EvictionNotice =
   | RecordPodEvent<Reason>
   /** Write a Kubernetes Event about the record of limits. */
@@ -62,13 +62,13 @@ export type EvictionNotice =
     }
   | { readonly kind: 'report'; readonly report: PodReport | LimitReport };
 
-/** What is reported of limits. */
+/** A report about limits. */
 export type LimitReport =
   /** A limit has tripped: pods under it are not evicted until it is resumed. */
   | { readonly kind: 'limitTripped'; readonly limit: LimitStatus }
   | { readonly kind: 'limitResumed'; readonly limit: LimitHit; readonly by: string };
 
-/** What is reported of the eviction of one pod. */
+/** A report about the eviction of one pod. */
 export type PodReport =
   /** A pod's deadline came up, moved or went away. null: no eviction pending. */
   | {

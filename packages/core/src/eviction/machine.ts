@@ -30,11 +30,11 @@ export interface EvictionMachine extends Machine<MachineCommand> {
   taintsOf(nodeName: string): readonly ObservedTaint[];
   /** The decision on a pod that holds now: the one the machine acts on. */
   decisionOn(pod: Pod): Decision;
-  /** What is done about its budgets when a pod goes for this decision. */
+  /** The treatment of its budgets when a pod goes for this decision. */
   budgetsOf(pod: Pod, decision: Decision): BudgetPolicy;
   /** When a pod that goes is deleted whatever budgets say, by the cluster's clock; null: never, or at once. */
   deletedAt(now: Instant, pod: Pod, decision: Eviction): Instant | null;
-  /** How far the eviction of a pod has come; null when none is pending. */
+  /** The stage that the eviction of a pod has reached; null when none is pending. */
   attemptOn(pod: PodRef): AttemptState | null;
   /** Why the last try to evict a pod failed, also while it waits for the next; null: none did. */
   lastSetbackOn(pod: PodRef): Setback | null;
@@ -86,7 +86,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   readonly #requests: RemovalRequests;
   #synced = false;
   #leader: boolean;
-  /** How far the cluster's clock is ahead, as it was said last. */
+  /** The lead of the cluster's clock, as it was said last. */
   #ahead: Millis = 0;
   #commands: MachineCommand[] = [];
 
@@ -261,7 +261,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     }
   }
 
-  /** Whether one of ours goes depends on the others. */
+  /** The turn of one of ours depends on the others. */
   #reconcileReplicas(now: Instant): void {
     if (this.#replicas.version === this.#replicasSeen) return;
     for (const { uid } of this.#replicas.list()) {

@@ -1,4 +1,4 @@
-// Which pauses have held, or hold, the deadlines of each node, and since when.
+// Follows the pauses that have held, or hold, the deadlines of each node, and since when.
 import { finite, type Instant } from '../kernel/time.ts';
 import type { Node, PastPause } from '../model/node.ts';
 import { coversNamespace, coversNode, coversTaint } from '../policy/pause-scope.ts';
@@ -32,7 +32,7 @@ interface Gone extends PauseSpan {
 export class Pauses {
   readonly #store: StoreView;
   readonly #byNode = new Map<string, readonly Span[]>();
-  /** What pauses that are gone, or say something else, held; the latest. */
+  /** The spans of pauses that are gone, or say something else; the latest. */
   #gone: readonly Gone[] = [];
 
   constructor(store: StoreView) {
@@ -123,7 +123,7 @@ export class Pauses {
     this.#gone = [...this.#gone, { pause: previous, from, to }].slice(-goneMax);
   }
 
-  /** What is known of the past when a node is first seen with taints. */
+  /** The known past when a node is first seen with taints. */
   #pastOn(wall: Instant, node: Node): readonly Span[] {
     const written = (node.pastPauses ?? []).flatMap((past) => remembered(past, wall));
     const gone = this.#gone.flatMap((one): readonly Span[] => {
@@ -167,7 +167,7 @@ function fewer(pauses: readonly PastPause[]): readonly PastPause[] {
   return [{ from, to, taintKeys: [], namespaces: [], pause: '' }, ...pauses.slice(oldest.length)];
 }
 
-/** What an earlier run has written down; a clock that was wrong must not hold a pod for ever. */
+/** Reads a pause that an earlier run has written down; a clock that was wrong must not hold a pod for ever. */
 function remembered(
   { from, to, taintKeys, namespaces, pause: uid }: PastPause,
   wall: Instant,
@@ -177,11 +177,11 @@ function remembered(
   const scope = { taintKeys, namespaces, zones: [], nodes: null };
   const none = { name: '', uid, readiness: false, deadlines: true, reason: '' };
   const pause = { ...none, scope, until: end, since: from };
-  // What was written down of starts counts it already.
+  // The starts that were written down count it already.
   return [{ pause, from, to: end, goneAt: Number.NEGATIVE_INFINITY }];
 }
 
-/** Which pause it is: one that is gone has a name of its own where the leader remembered it. */
+/** Names the pause: one that is gone has a name of its own where the leader remembered it. */
 function identityOf({ uid, name }: EvictionPause): string {
   return uid === '' ? name.replace(/^gone\//, '') : uid;
 }
@@ -248,12 +248,12 @@ function replaced(spans: readonly Span[], span: Span, by: Span): readonly Span[]
   return spans.map((one) => (one === span ? by : one));
 }
 
-/** Whether one that was deleted was made anew under its name, and nobody saw it go. */
+/** True when one that was deleted was made anew under its name, and nobody saw it go. */
 function isAnother({ uid: a }: EvictionPause, { uid: b }: EvictionPause): boolean {
   return a !== '' && b !== '' && a !== b;
 }
 
-/** Whether two pauses hold the same pods and taints of a node that both are for. */
+/** True when two pauses hold the same pods and taints of a node that both are for. */
 function isForTheSame({ scope: a }: EvictionPause, { scope: b }: EvictionPause): boolean {
   const [one, other] = [a, b].map(({ taintKeys, namespaces }) => [taintKeys, namespaces]);
   return JSON.stringify(one) === JSON.stringify(other);
@@ -353,7 +353,7 @@ export function takenBack(start: Instant, pauses: readonly Pause[], original: In
 
 function longer(one: EvictionPause, other: EvictionPause): EvictionPause {
   const [a, b] = [one, other].map(({ until }) => until ?? Number.POSITIVE_INFINITY);
-  // What somebody has to end is named before what ends of itself.
+  // A pause that somebody has to end is named before one that ends of itself.
   if (a === b && (one.zone === undefined) !== (other.zone === undefined))
     return one.zone === undefined ? one : other;
   if (a === b) return one.name < other.name ? one : other;

@@ -85,7 +85,7 @@ const interceptedWords = 'may be moved by somebody else: ';
 /** So often it is told again while it lasts: Events are kept for an hour. */
 export const interceptionRepeatMs: Millis = 300_000;
 
-/** What was told last, and when. */
+/** The last news of a webhook, and when it was told. */
 export interface Interception {
   /** The API server's sentence, with the words of the webhook. */
   readonly message: string;
@@ -100,7 +100,7 @@ export function interceptionIn(reason: string, message: string): string | null {
     : null;
 }
 
-/** What there is to tell of a setback; null: no webhook keeps the pod, or that was told of late. */
+/** The news of a setback; null: no webhook keeps the pod, or that was told of late. */
 export function interceptionNews(
   now: Instant,
   last: Interception | undefined,

@@ -100,7 +100,7 @@ export type Reason =
 
 export type ReasonCode = Reason['code'];
 
-/** What happened that moved a deadline. */
+/** The event that moved a deadline. */
 export type Cause =
   | 'NodeChanged'
   | 'NodeDeleted'

@@ -25,7 +25,7 @@ import {
   retryReport,
 } from './pod-events.ts';
 
-/** What requests are about. */
+/** The surroundings of requests. */
 interface RequestSite {
   readonly store: StoreView;
   readonly decider: Decider;

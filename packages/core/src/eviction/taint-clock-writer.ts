@@ -35,7 +35,7 @@ export class TaintClockWriter {
   readonly #attempts: Attempts;
   readonly #config: EvictionConfig;
   readonly #writes: KeyedWrites;
-  /** What was last written on each node, and when. */
+  /** The last write on each node, and when it was. */
   readonly #written = new Map<string, { readonly at: Instant; readonly text: string }>();
 
   constructor(
@@ -123,7 +123,7 @@ export class TaintClockWriter {
   }
 
   /**
-   * What the annotation should say: of each taint what is written there already, and the start of
+   * The content that the annotation should have: of each taint what is written there already, and the start of
    * those that the time of some pod depends on and whose time is not their own. Pods of a namespace that
    * was paused alone have an entry of their own.
    */
@@ -148,7 +148,7 @@ export class TaintClockWriter {
     return Object.keys(wanted).length === 0 ? null : wanted;
   }
 
-  /** What the times of pods on the node depend on. */
+  /** The starts and pauses on which the times of pods on the node depend. */
   #neededOn(nodeName: string): Needed {
     const starts = new Map<string, Set<string>>();
     let pausesFrom = Number.POSITIVE_INFINITY;
@@ -173,13 +173,13 @@ export class TaintClockWriter {
   }
 }
 
-/** What is to be written on a node. */
+/** The note to be written on a node. */
 interface Wanted {
   readonly starts: TaintStarts;
   readonly pauses: readonly PastPause[];
 }
 
-/** What the times of pods depend on that another run could not find. */
+/** The starts and pauses on which times of pods depend and which another run could not find. */
 interface Needed {
   /** The taints whose start counts, with the namespaces of pods for which it does. */
   readonly starts: ReadonlyMap<string, ReadonlySet<string>>;
@@ -191,7 +191,7 @@ function isSame(one: readonly PastPause[], other: readonly PastPause[]): boolean
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** What is there and not to be believed is to go. */
+/** A note that is there and not to be believed is to go. */
 function isWritten({ taintStarts }: Node, wanted: TaintStarts): boolean {
   if (!taintStarts || !wanted) return !taintStarts && !wanted;
   const [there, names] = [Object.keys(taintStarts), Object.keys(wanted)];

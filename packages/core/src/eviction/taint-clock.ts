@@ -96,11 +96,11 @@ function corrected(observed: ObservedTaint, by: Millis): ObservedTaint {
   return start === null ? observed : { ...seen, start, startSource: 'timeAdded' };
 }
 
-/** What may be believed of the time before the present state of a node. */
+/** The part of the time before the present state of a node that may be believed. */
 interface Memory {
-  /** Whether what we have seen ourselves still holds of taints that do not name their own time. */
+  /** True when what we have seen ourselves still holds of taints that do not name their own time. */
   readonly isOwn: boolean;
-  /** What an earlier run wrote down. */
+  /** The notes of an earlier run. */
   readonly kept: Readonly<Record<string, Instant>>;
   /** When the node's taints were last written; null: not known. */
   readonly writtenAt: Instant | null;
@@ -110,7 +110,7 @@ function memoryOf({ node, previous, afterGap }: NodeChange): Memory {
   if (!node) return { isOwn: true, kept: {}, writtenAt: null };
   const { uid, taintsWrittenAt } = node;
   const writtenAt = finite(taintsWrittenAt);
-  // What is written there counts when we first see the node; later we know better ourselves.
+  // The notes on the node count when we first see it; later we know better ourselves.
   if (previous?.uid === uid && !afterGap) return { isOwn: true, kept: {}, writtenAt };
   const isUnchanged = taintsWrittenAt !== null && previous?.taintsWrittenAt === taintsWrittenAt;
   return { isOwn: isUnchanged, kept: node.taintStarts ?? {}, writtenAt };
@@ -127,9 +127,9 @@ function observe(
   const before = known.find((entry) => (isOwn || isNamed) && isEqualTaint(entry.taint, taint));
   if (before && Object.is(before.taint.timeAdded, taint.timeAdded)) return before;
   const written = finite(kept[formatTaint(taint)]);
-  // What was written down lies in the past; a clock that was wrong must not hold a pod for ever.
+  // A start that was written down lies in the past; a clock that was wrong must not hold a pod for ever.
   const keptStart = written === null ? null : Math.min(written, now);
-  // What is written down of it was seen then, and other taints may have been written since.
+  // A taint whose start is written down was seen then, and other taints may have been written since.
   const seenAt =
     before?.seenAt ??
     Math.min(now, writtenAt === null ? now : endOfSecond(writtenAt), keptStart ?? now);
@@ -150,7 +150,7 @@ function observe(
     : { ...seen, start: timeAdded, startSource: 'timeAdded' };
 }
 
-/** How the start of a taint for the pods of one namespace is named where it is written down. */
+/** Names the start of a taint for the pods of one namespace, as it is written down. */
 export function startName(taint: Taint, namespace: string | null): string {
   return namespace === null ? formatTaint(taint) : `${formatTaint(taint)} ${namespace}`;
 }

@@ -22,7 +22,7 @@ import { describeReason, type Reason } from './reason.ts';
 import type { ObservedTaint } from './taint-clock.ts';
 import { upstreamWait } from './upstream/wait.ts';
 
-/** How takeover is going. */
+/** The state of takeover. */
 export interface TakeoverCounts {
   /** The namespaces that were handed over, by name. */
   readonly namespaces: readonly string[];
@@ -172,7 +172,7 @@ export class TakeoverMachine implements Machine<MachineCommand> {
   }
 }
 
-/** Whether the pod has the mark that goes before a deletion, and we have set it. */
+/** True when the pod has the mark that goes before a deletion, and we have set it. */
 function bearsOurMark({ disruption, deletionTimestamp }: Pod): boolean {
   const { reason, manager } = disruption ?? {};
   const isOurs = reason === 'DeletionByTaintManager' && manager === takeoverProgram;
@@ -195,7 +195,7 @@ const againMs: Millis = 1_000;
 /** Found out about at once, and in a second: a node may have hundreds of pods. */
 const [burst, perSecond] = [100, 20];
 
-/** What kube-controller-manager goes by; where that stays, so does its timer. */
+/** The facts by which kube-controller-manager goes; while they stay, so does its timer. */
 interface Followed {
   readonly taints: string;
   readonly tolerations: readonly Toleration[];
@@ -203,7 +203,7 @@ interface Followed {
   readonly isSpared: boolean;
 }
 
-/** How many pods of a namespace were spared since the start, and how many of them are there. */
+/** The number of pods of a namespace that were spared since the start, and of those that are there. */
 interface SparedCount {
   readonly spared: number;
   readonly held: number;

@@ -1,4 +1,4 @@
-// Which drains evict from each node, and whether they still live.
+// Follows the drains that evict from each node, and whether they still live.
 import { Schedule } from '../kernel/schedule.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';
@@ -56,7 +56,7 @@ export class WorkingDrains {
     return next.length !== known.length || next.some((one) => !isKnown(one, known));
   }
 
-  /** Whether changes of nodes are heard of. */
+  /** True when changes of nodes are heard of. */
   setView(now: Instant, isCurrent: boolean): void {
     if (isCurrent && !this.#isViewCurrent)
       for (const name of this.#byNode.keys()) this.#forgive(now, name);
@@ -115,7 +115,7 @@ function isSame(one: WorkingDrain, other: WorkingDrain): boolean {
   return one.id === other.id && one.taint === other.taint && one.by === other.by;
 }
 
-/** Whether the same drain was there, and lived as it does now. */
+/** True when the same drain was there, and lived as it does now. */
 function isKnown({ drain, isStale }: Seen, known: readonly Seen[]): boolean {
   return known.some((one) => isSame(one.drain, drain) && one.isStale === isStale);
 }

@@ -1,4 +1,4 @@
-// What fills in configured values, and what checks them: each check throws a RangeError that names the field,
+// Fills in configured values, and checks them: each check throws a RangeError that names the field,
 // shows the value and says what is allowed.
 
 /** Throws RangeError: names the field, shows the value, says what is allowed. */

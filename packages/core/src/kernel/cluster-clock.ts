@@ -1,9 +1,9 @@
 // The cluster's wall clock beside the engine's own time, which only measures what passes.
 import { finite, type Instant, type Millis } from './time.ts';
 
-/** How the cluster's clock goes beside the engine's own time. */
+/** The cluster's clock beside the engine's own time. */
 export interface ClusterTime {
-  /** What the cluster's clock shows at `now`. */
+  /** The time that the cluster's clock shows at `now`. */
   wall(now: Instant): Instant;
   /** When, by our time, the cluster's clock shows `wall`. */
   when(wall: Instant): Instant;

@@ -15,7 +15,7 @@ export class InFlight {
     return this.room > 0;
   }
 
-  /** How many more may be outstanding. */
+  /** The number that may still begin. */
   get room(): number {
     return this.#max - this.#keys.size;
   }

@@ -88,7 +88,7 @@ function fractionOf(text: string): Millis {
   return Math.floor(Number(`0.${/^\d+/.exec(text.slice(fractionAt + 1))?.[0]}`) * second);
 }
 
-/** How far a time with an offset is ahead of UTC. */
+/** The lead of a time with an offset before UTC. */
 function offsetOf(text: string): Millis {
   if (text.endsWith('Z')) return 0;
   const at = text.length - '+00:00'.length;

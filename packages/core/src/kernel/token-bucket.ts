@@ -15,7 +15,7 @@ export class TokenBucket {
     this.#tokens = burst;
   }
 
-  /** Whether so many tokens are there. */
+  /** True when so many tokens are there. */
   has(now: Instant, count: number): boolean {
     return this.#tokensAt(now) >= count;
   }

@@ -10,7 +10,7 @@ import type { LifecycleReason, LifecycleReport } from './reason.ts';
 /** Wait before a limit that was reached is looked at again. */
 const limitWaitMs = 10_000;
 
-/** What the rules want of one node. */
+/** The changes that the rules want of one node. */
 export interface RuleChange {
   readonly add: readonly Taint[];
   readonly remove: readonly TaintName[];
@@ -73,7 +73,7 @@ export class ConditionRules {
     this.#observations.forgetRule(name);
   }
 
-  /** What each rule has come to. */
+  /** The status of each rule. */
   status(): readonly RuleStatus[] {
     return Array.from(this.#rules.keys(), (name) => this.#pools.status(name));
   }
@@ -224,18 +224,18 @@ function nameOf({ key, effect }: TaintName): TaintName {
 /** The taint of a rule. */
 type RuleTaint = ConditionRule['taint'];
 
-/** Whether two rules put on the same taint. */
+/** True when two rules put on the same taint. */
 function isEqualRuleTaint(one: RuleTaint, other: RuleTaint): boolean {
   return isSameTaint(one, other) && one.value === other.value;
 }
 
-/** How a taint is named in the node's note. */
+/** Names a taint as the node's note does. */
 function markOf({ key, effect }: TaintName): string {
   return `${key}:${effect}`;
 }
 
 /**
- * What the note says that rules put on, without what it cannot be right about. A kubelet may write
+ * The taints that rules put on by the note, without those it cannot be right about. A kubelet may write
  * the note of its node, but no taint: ours has the rule's value and says since when it is there,
  * which `kubectl taint` never does. Any other taint of the name is somebody else's. `retired`: ours,
  * and to go, as no rule wants them any more.
@@ -265,7 +265,7 @@ function ownedOn(
   return { owned, retired };
 }
 
-/** Whether two notes say the same. */
+/** True when two notes say the same. */
 function isSameNote(
   one: Readonly<Record<string, string>>,
   other: Readonly<Record<string, string>>,
@@ -286,7 +286,7 @@ interface Observation {
 
 type RuleReport = Extract<LifecycleReport, { kind: 'ruleDryRun' | 'ruleLimit' }>;
 
-/** What is seen of the conditions that rules are about. */
+/** Observes the conditions that rules are about. */
 class RuleObservations {
   readonly #clock: ClusterTime;
   /** By rule and node. */
@@ -341,7 +341,7 @@ class RuleObservations {
   }
 }
 
-/** Whether the node is unreachable, and the condition is from since it is. */
+/** True when the node is unreachable, and the condition is from since it is. */
 function isSinceUnreachable(condition: NodeCondition | undefined, { conditions }: Node): boolean {
   const ready = readyOf(conditions);
   if (ready?.status !== 'Unknown') return false;
@@ -349,7 +349,7 @@ function isSinceUnreachable(condition: NodeCondition | undefined, { conditions }
   return since !== null && unreachableSince !== null && since >= unreachableSince;
 }
 
-/** What a rule has come to. */
+/** The status of a rule. */
 export interface RuleStatus {
   readonly name: string;
   /** Nodes that it is for. */
@@ -398,14 +398,14 @@ class RulePools {
     else nodes?.delete(nodeName);
   }
 
-  /** Whether one more node of its pool may carry its taint. */
+  /** True when one more node of its pool may carry its taint. */
   hasRoom({ name, nodesMax }: ConditionRule): boolean {
     const { nodes, carriers } = this.#pools.get(name) ?? {};
     const max = poolLimit(nodesMax ?? Number.MAX_SAFE_INTEGER, nodes?.size ?? 0) ?? 0;
     return (carriers?.size ?? 0) < max;
   }
 
-  /** What a rule has come to. */
+  /** The status of a rule. */
   status(name: string): RuleStatus {
     const { nodes, carriers, waiting } = this.#pools.get(name) ?? {};
     const tainted = [...(carriers ?? [])].sort();

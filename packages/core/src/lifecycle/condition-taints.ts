@@ -1,4 +1,4 @@
-// What the conditions of a node mean for its taints, and what becomes of them when it is unreachable.
+// The taints that a node should have by its conditions, and its conditions when it is unreachable.
 import type { Instant } from '../kernel/time.ts';
 import type { Node, NodeCondition } from '../model/node.ts';
 import {
@@ -24,7 +24,7 @@ function noScheduleTaints({ conditions = [], unschedulable }: Node): readonly Ta
   return keys.map((key) => ({ key, effect: 'NoSchedule' }));
 }
 
-/** What has to change so that the node's NoSchedule taints are those of its state. */
+/** The change that makes the node's NoSchedule taints those of its state. */
 export function noScheduleChange(node: Node): TaintChange {
   const wanted = noScheduleTaints(node);
   const owned = node.taints.filter(

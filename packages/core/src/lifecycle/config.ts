@@ -44,7 +44,7 @@ export interface Flapping {
  */
 export interface LifecycleConfig extends ZoneRates {
   /**
-   * What is done about nodes that are not ready: `taints`, or, as kube-controller-manager did before
+   * The treatment of nodes that are not ready: `taints`, or, as kube-controller-manager did before
    * 1.27 on request, `pods`: their pods are deleted after `podEvictionTimeoutMs`. The latter under
    * `upstream-1.36` only.
    */
@@ -52,13 +52,13 @@ export interface LifecycleConfig extends ZoneRates {
   readonly podEvictionTimeoutMs: Millis;
   /** Between two looks at the nodes. */
   readonly nodeMonitorPeriodMs: Millis;
-  /** How long a node may send no heartbeat before it counts as unreachable. */
+  /** The time a node may send no heartbeat before it counts as unreachable. */
   readonly nodeMonitorGracePeriodMs: Millis;
   /** The same for a node whose kubelet has not reported yet, from its creation. */
   readonly nodeStartupGracePeriodMs: Millis;
   /** The nodes that count for the state of their zone. */
   readonly zoneMembers: LabelSelector;
-  /** What happens to a zone that is down as a whole while others live: go on, or wait. */
+  /** The treatment of a zone that is down as a whole while others live: go on, or wait. */
   readonly fullDisruption: 'evict' | 'hold';
   /** Pods of unreachable nodes are marked not ready: with their zone's consent, or whatever it is. */
   readonly podReadiness: 'limited' | 'atOnce';

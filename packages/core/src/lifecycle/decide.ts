@@ -12,7 +12,7 @@ const notReady: TaintName = { key: notReadyKey, effect: 'NoExecute' };
 const unreachable: TaintName = { key: unreachableKey, effect: 'NoExecute' };
 const both: readonly TaintName[] = [notReady, unreachable];
 
-/** What has to happen to the NoExecute taints of a node. */
+/** The change of the NoExecute taints of a node. */
 export interface NoExecuteDecision {
   /**
    * `keep`: nothing; `change`: at once, since no node is tainted that was not before; `taint`: when
@@ -26,11 +26,11 @@ export interface NoExecuteDecision {
   readonly because: readonly LifecycleReason[];
 }
 
-/** What the decision depends on besides the node. */
+/** The facts on which the decision depends besides the node. */
 interface Circumstances {
   readonly record: NodeHeartbeats;
   readonly recovery: Recovery;
-  /** Whether all zones are down; then no node carries these taints. */
+  /** True when all zones are down; then no node carries these taints. */
   readonly isAllDown: boolean;
 }
 
@@ -90,14 +90,14 @@ function readinessReasons(
   }
 }
 
-/** Whether a node that recovers has been well for long enough. */
+/** The recovery of a node: it may have to be well for longer. */
 interface Recovery {
   readonly flaps: number;
   /** Null: it is not ready, or it has been for long enough. */
   readonly until: Instant | null;
 }
 
-/** Whether a node that is ready again has been so for long enough to lose its taint. */
+/** Tells whether a node that is ready again has been so for long enough to lose its taint. */
 export function recoveryOf(
   now: Instant,
   record: NodeHeartbeats,

@@ -9,7 +9,7 @@ import { keepsTaint } from './readiness.ts';
 import type { LifecycleReason, NodeHealth, ZoneStatus } from './reason.ts';
 import { ZoneLimiter } from './zone-limiter.ts';
 
-/** What one look at a cluster shows. */
+/** The view of one look at a cluster. */
 export interface Observation {
   readonly node: Node;
   /** renewTime of its lease; null: it has none; `hidden`: it may have one that we may not see. */
@@ -20,14 +20,14 @@ export interface Observation {
   readonly pauses?: readonly EvictionPause[];
 }
 
-/** What is about to happen to a node, and how its zone is doing. */
+/** The health of a node and what is about to happen to it, and the state of its zone. */
 export interface Forecast {
   readonly health: NodeHealth;
   readonly zone: ZoneStatus | null;
 }
 
 /**
- * How a node is doing as far as one look can tell, by the rules of the machine: an estimate, since
+ * The health of a node as far as one look can tell, by the rules of the machine: an estimate, since
  * when a node was heard of, and whose turn it is, only a controller that has listened knows. Times
  * that others wrote are taken for ours. Throws RangeError for an option that is not allowed.
  */

@@ -4,7 +4,7 @@ import { finite, type Instant, type Millis } from '../kernel/time.ts';
 import { type Lease, type Node, readyOf } from '../model/node.ts';
 import type { LifecycleConfig } from './config.ts';
 
-/** What one node's heartbeats have shown. Times are by our clock. */
+/** The knowledge of one node's heartbeats. Times are by our clock. */
 export interface NodeHeartbeats {
   readonly uid: string;
   /** The last sign of life, or when we first saw the node. */
@@ -25,7 +25,7 @@ const flapsKeptMax = 100;
 const noFlaps: readonly Instant[] = [];
 
 /**
- * Which nodes give signs of life. A sign is a status heartbeat or a lease whose time is another
+ * Knows which nodes give signs of life. A sign is a status heartbeat or a lease whose time is another
  * than before, be it earlier: a kubelet whose clock was set back is alive. What a time says is never
  * held against our own clock, so skew does no harm, and what is seen for the first time counts as
  * from now. Missing heartbeats are judged in steps of the monitor period, so that nodes that fail

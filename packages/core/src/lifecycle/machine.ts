@@ -31,11 +31,11 @@ import { ZoneLimiter } from './zone-limiter.ts';
 export interface LifecycleMachine extends Machine<LifecycleCommand> {
   /** Every zone that has nodes, by name. */
   zones(now: Instant): readonly ZoneStatus[];
-  /** How a node is doing; what it says is what the machine acts on. */
+  /** The health of a node; what it says is what the machine acts on. */
   healthOf(now: Instant, node: Node): NodeHealth;
   /** Takes a renewal of which nothing comes; false, or left out: something may, and `handle` is to take it. */
   hearLease?(now: Instant, lease: Lease): boolean;
-  /** What taint rules have come to, while it leads; left out: it goes by none. */
+  /** The status of taint rules, while it leads; left out: it goes by none. */
   taintRules?(): readonly RuleStatus[];
   /** Why and when it deletes the pod itself, without a taint; null, or left out: it does not. */
   deletionOf?(pod: Pod): NodeNotReadyReason | null;
@@ -60,7 +60,7 @@ const standstillMs: Millis = 5_000;
  *   4. Turns. New taints NoExecute wait in the queue of their zone; each goes before all other writes.
  *   5. Pods of unreachable nodes are marked not ready.
  *
- * What is decided about taints goes by the condition Ready as the API has it: first missing heartbeats are
+ * Decisions about taints go by the condition Ready as the API has it: first missing heartbeats are
  * written down, then it has consequences. Before `synced` and without leadership nothing is written.
  */
 export class PreciseLifecycleMachine implements LifecycleMachine {
@@ -116,7 +116,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     return !isDue && this.#limiter.rests && this.#health.renew(now, lease);
   }
 
-  /** What has waited for writes of ours is asked for now, and not since it waits. */
+  /** A node that has waited for writes of ours is asked for now, and not since it waits. */
   #asked(now: Instant, before: Instant | null): Instant | null {
     const wake = this.#findNext();
     this.#next = wake;

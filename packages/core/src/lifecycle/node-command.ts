@@ -11,7 +11,7 @@ import type { Labels } from '../model/selector.ts';
 import type { Taint, TaintName } from '../model/taint.ts';
 import type { LifecycleReason, LifecycleReport } from './reason.ts';
 
-/** What the node lifecycle machine wants done. */
+/** The commands of the node lifecycle machine. */
 export type NodeCommand =
   /**
    * Change the taints of a node in one write: those to remove go, those it lacks are appended.
@@ -29,7 +29,7 @@ export type NodeCommand =
       readonly seen?: string | null;
       /** A taint that is there already gets a new time. */
       readonly overwrite?: true;
-      /** What the node's note of taints that rules put on should say after it; null: no note. */
+      /** The text of the node's note of taints that rules put on, after it; null: no note. */
       readonly owned?: Readonly<Record<string, string>> | null;
       readonly because: readonly LifecycleReason[];
     }
@@ -68,7 +68,7 @@ export type NodeCommand =
       readonly message: string;
     };
 
-/** What the node lifecycle machine has to say; it changes nothing but Events. */
+/** The news of the node lifecycle machine; they change nothing but Events. */
 export type NodeNotice =
   | RecordPodEvent<never>
   | RecordNodeEvent

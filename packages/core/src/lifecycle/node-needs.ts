@@ -8,7 +8,7 @@ import type { NoExecuteDecision } from './decide.ts';
 import type { NodeCommand } from './node-command.ts';
 import type { LifecycleReason, NodeWrite } from './reason.ts';
 
-/** Which writes a node needs now. */
+/** A write that a node needs now. */
 export interface Need {
   readonly write: NodeWrite;
   /** The taints that come and go; null: no taint is changed. Two writes of one purpose may be opposites. */
@@ -17,7 +17,7 @@ export interface Need {
   readonly command: (id: string, fresh: boolean) => NodeCommand;
 }
 
-/** What has been decided about a node. */
+/** The decisions about a node. */
 interface Decided {
   readonly isUnreachable: boolean;
   /** renewTime of its lease when it was last heard of. */

@@ -18,7 +18,7 @@ import type { ZoneLimiter } from './zone-limiter.ts';
 
 const beforeAll: Instant = Number.MIN_SAFE_INTEGER;
 
-/** What nodes are reconciled with. */
+/** The surroundings of the reconciler. */
 interface ReconcilerSite {
   readonly store: StoreView;
   readonly health: HealthStore;
@@ -55,7 +55,7 @@ export class NodeReconciler {
     return earlier(this.#limiter.nextWake(now, hasRoom), hasRoom ? this.#due.next() : null);
   }
 
-  /** What was begun is brought to its end first: else each node waits for the first write of all. */
+  /** A node whose writes have begun is brought to its end first: else each node waits for the first write of all. */
   lookSoon(now: Instant, name: string): void {
     this.#due.set(name, this.#writer.hasBegun(name) ? beforeAll : now);
   }
@@ -88,7 +88,7 @@ export class NodeReconciler {
     return ended;
   }
 
-  /** What is decided about the taint NoExecute of a node. */
+  /** The decision about the taint NoExecute of a node. */
   decide(now: Instant, node: Node, record: NodeHeartbeats): NoExecuteDecision {
     const recovery = recoveryOf(now, record, this.#config);
     const circumstances = { record, recovery, isAllDown: this.#limiter.isAllDown };
@@ -174,25 +174,25 @@ const conflict = 409;
 
 /**
  * The writes to nodes, one at a time for each, since every one would make the next one conflict.
- * What failed or has just succeeded on a node waits, and nothing else there does: a label that is refused
+ * A write that failed or has just succeeded on a node waits, and nothing else there does: a label that is refused
  * again and again is no reason not to taint.
  */
 export class NodeWriter {
   /** By node and purpose. */
   readonly #writes: KeyedWrites;
-  /** What was begun on each node, until it is seen there. */
+  /** The writes that were begun on each node, until they are seen there. */
   readonly #begun = new Map<string, Map<NodeWrite, Needed>>();
 
   constructor({ writesInFlightMax: max }: LifecycleConfig) {
     this.#writes = new KeyedWrites({ ...waits, prefix: 'node', max, isStale: isConflict });
   }
 
-  /** How many more may be under way. */
+  /** The number of writes that may still begin. */
   get room(): number {
     return this.#writes.room;
   }
 
-  /** Whether something was begun on the node that has not failed: what comes next may need it. */
+  /** True when something was begun on the node that has not failed: what comes next may need it. */
   hasBegun(name: string): boolean {
     return this.#begunOn(name).some((write) => !this.#writes.failures(keyOf(name, write)));
   }

@@ -92,7 +92,7 @@ export class ReadinessMarker {
     return [{ kind: 'report', report: { kind: 'podMarkFailed', ...failed } }];
   }
 
-  /** Whether pauses and the zone of its node let a pod be marked. */
+  /** True when pauses and the zone of its node let a pod be marked. */
   #mayMark(pod: Pod): boolean {
     if (this.#config.observes || markPause(this.#store, pod)) return false;
     if (this.#config.podReadiness === 'atOnce') return true;
@@ -118,7 +118,7 @@ export function taintPause(store: StoreView, node: Node, key: string): EvictionP
   return find(store, node, (pause) => keepsTaint(pause, node, key));
 }
 
-/** Whether a pause that is not over keeps such a taint from a node. */
+/** True when a pause that is not over keeps such a taint from a node. */
 export function keepsTaint({ readiness, scope }: EvictionPause, node: Node, key: string): boolean {
   const isForNodes = readiness && scope.namespaces.length === 0;
   return isForNodes && coversNode(scope, node) && coversTaint(scope, key);
@@ -152,7 +152,7 @@ function find(
 export const heldZonesMax = 64;
 export const heldNodesMax = 1024;
 
-/** What holds them: pauses that say so, and doubts about ourselves or a zone. Null: nothing does. */
+/** The pods that nobody is to mark not ready: by pauses, and by doubts about ourselves or a zone. Null: none. */
 export function readinessHold(
   store: StoreView,
   zones: readonly ZoneStatus[],
@@ -172,7 +172,7 @@ export function readinessHold(
   };
 }
 
-/** Whether two holds are of the same pods, for the same reason. */
+/** True when two holds are of the same pods, for the same reason. */
 export function isSameHold(one: ReadinessHold | null, other: ReadinessHold | null): boolean {
   if (!one || !other || one === other) return one === other;
   if (one.reason !== other.reason || one.all !== other.all) return false;

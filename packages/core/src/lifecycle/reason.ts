@@ -45,10 +45,10 @@ export type HoldReason =
   | { readonly code: 'RateZero' }
   /** Many nodes became unreachable at once. */
   | { readonly code: 'MassUnreachable'; readonly nodes: number; readonly until: Instant }
-  /** What we hear of the cluster is not current. */
+  /** Our view of the cluster is not current. */
   | { readonly code: 'ViewOld'; readonly since: Instant };
 
-/** How a zone is doing. */
+/** The state of a zone. */
 export interface ZoneStatus {
   /** `region/zone`; empty for nodes that name neither. */
   readonly name: string;
@@ -68,7 +68,7 @@ export interface ZoneStatus {
   readonly tainted: number;
 }
 
-/** How a node is doing, and what is about to happen to it. */
+/** The health of a node, and what is about to happen to it. */
 export interface NodeHealth {
   /** The last sign of life, by our clock; null: not known. */
   readonly heardAt: Instant | null;
@@ -83,7 +83,7 @@ export interface NodeHealth {
   readonly because: readonly LifecycleReason[];
 }
 
-/** What a write to a node or one of its pods is for. */
+/** The purpose of a write to a node or one of its pods. */
 export type NodeWrite =
   | 'conditions'
   | 'labels'
@@ -114,7 +114,7 @@ export type LifecycleReport =
       readonly kind: 'zoneHold';
       readonly zone: string;
       readonly hold: HoldReason | null;
-      /** What happens to the running deadlines of its pods. */
+      /** The effect on the running deadlines of its pods. */
       readonly deadlines: 'pause' | 'resume' | null;
     }
   /** With takeover: pods that nobody is to mark not ready are others, or (null) none any more. */
@@ -133,12 +133,12 @@ export type LifecycleReport =
   | {
       readonly kind: 'podMarkFailed';
       readonly target: PodRef;
-      /** How many have failed, from 1. */
+      /** The number that have failed, from 1. */
       readonly attempt: number;
       readonly outcome: Extract<Outcome, { kind: 'failed' }>;
       readonly at: Instant;
     }
-  /** What a rule in dry run would change. */
+  /** The change that a rule in dry run would make. */
   | {
       readonly kind: 'ruleDryRun';
       readonly node: NodeRef;
@@ -236,7 +236,7 @@ export function zoneAtWallTime(zone: ZoneStatus, clock: ClusterTime): ZoneStatus
   return { ...zone, hold: zone.hold && holdAtWallTime(zone.hold, clock) };
 }
 
-/** What a review of the zones has to say. */
+/** A report of a review of the zones. */
 export function reportAtWallTime(report: LifecycleReport, clock: ClusterTime): LifecycleReport {
   switch (report.kind) {
     case 'zone':

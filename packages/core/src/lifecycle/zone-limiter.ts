@@ -11,12 +11,12 @@ import type { LifecycleConfig, MassUnreachable } from './config.ts';
 import type { HoldReason, LifecycleReport, ZoneStatus } from './reason.ts';
 import { ZoneBucket, type ZoneState, zoneRate, zoneState } from './zone-rates.ts';
 
-/** What a review changed. */
+/** The changes that a review made. */
 interface Review {
   readonly reports: readonly LifecycleReport[];
   /** Nodes about which has to be decided anew. */
   readonly affected: readonly string[];
-  /** Whether the cluster has just left the state of being down as a whole. */
+  /** True when the cluster has just left the state of being down as a whole. */
   readonly isOver: boolean;
 }
 
@@ -30,7 +30,7 @@ export class ZoneLimiter {
   readonly #config: LifecycleConfig;
   readonly #guard: MassUnreachableGuard;
   readonly #zones: Zones;
-  /** Whose token each turn under way took: a node may move to another zone meanwhile. */
+  /** The zone whose token each turn under way took: a node may move to another zone meanwhile. */
   readonly #payers = new Map<string, Zone>();
   #isAllDown = false;
   #viewOldSince: Instant | null = null;
@@ -42,7 +42,7 @@ export class ZoneLimiter {
     this.#zones = new Zones(config.zoneMembers);
   }
 
-  /** Whether every zone that counts is down. */
+  /** True when every zone that counts is down. */
   get isAllDown(): boolean {
     return this.#isAllDown;
   }
@@ -71,7 +71,7 @@ export class ZoneLimiter {
     this.#guard.heard(name);
   }
 
-  /** Whether what we hear is current. */
+  /** True when what we hear is current. */
   setView(now: Instant, isCurrent: boolean): void {
     this.#viewOldSince = isCurrent ? null : (this.#viewOldSince ?? now);
     this.#isDirty = true;
@@ -174,7 +174,7 @@ export class ZoneLimiter {
     return wake;
   }
 
-  /** Whether nextWake() says the same until something happens: no node waits for its turn. */
+  /** True when nextWake() says the same until something happens: no node waits for its turn. */
   get rests(): boolean {
     if (this.#isDirty) return false;
     for (const { hold, waiting } of this.#zones.all()) {
@@ -335,11 +335,11 @@ interface Zone {
 interface KeptZone extends Zone {
   readonly nodes: Set<string>;
   readonly nodeCounts: { ready: number; notReady: number };
-  /** What its nodes can be to it: one of each for all of them. */
+  /** The roles that its nodes can have: one of each for all of them. */
   readonly members: Member[];
 }
 
-/** What a node is to its zone. */
+/** The role of a node in its zone. */
 interface Member {
   readonly zone: KeptZone;
   readonly counts: boolean;
@@ -423,7 +423,7 @@ function count({ zone, counts, isReady }: Member, change: number): void {
   if (counts) zone.nodeCounts[isReady ? 'ready' : 'notReady'] += change;
 }
 
-/** How many of its nodes count. */
+/** The number of its nodes that count. */
 function sizeOf({ nodeCounts: { ready, notReady } }: Zone): number {
   return ready + notReady;
 }

@@ -1,16 +1,16 @@
 import type { Instant } from '../kernel/time.ts';
 
 // The state of each zone, counted from its nodes, and the rate that it allows.
-/** How a zone is doing. `Initial`: not looked at yet. */
+/** The state of a zone. `Initial`: not looked at yet. */
 export type ZoneState = 'Initial' | 'Normal' | 'PartialDisruption' | 'FullDisruption';
 
-/** What the nodes that count in a zone look like. */
+/** The nodes that count in a zone. */
 export interface ZoneCounts {
   readonly ready: number;
   readonly notReady: number;
 }
 
-/** How fast nodes of a zone are tainted, in nodes a second, and from which share on slower. */
+/** The rates at which nodes of a zone are tainted, in nodes a second, and from which share on slower. */
 export interface ZoneRates {
   readonly nodeEvictionRate: number;
   readonly secondaryNodeEvictionRate: number;
@@ -30,7 +30,7 @@ export function zoneState({ ready, notReady }: ZoneCounts, threshold: number): Z
   return isPartial ? 'PartialDisruption' : 'Normal';
 }
 
-/** How many nodes of a zone in this state are tainted a second; 0: none. */
+/** The number of nodes of a zone in this state that are tainted a second; 0: none. */
 export function zoneRate(state: ZoneState, size: number, rates: ZoneRates): number {
   if (state !== 'PartialDisruption') return rates.nodeEvictionRate;
   return size > rates.largeClusterSizeThreshold ? rates.secondaryNodeEvictionRate : 0;

@@ -8,13 +8,13 @@ export interface Budget {
   readonly name: string;
   /** Null selects nothing, an empty one every pod of the namespace. */
   readonly selector: LabelSelector | null;
-  /** How many may go now. */
+  /** The number of pods that may go now. */
   readonly allowed: number;
   readonly healthy: number;
-  /** How many have to stay healthy. */
+  /** The number of pods that have to stay healthy. */
   readonly desired: number;
   readonly expected: number;
-  /** Whether its numbers are those of its latest specification. */
+  /** True when its numbers are those of its latest specification. */
   readonly upToDate: boolean;
   /** Pods that are not ready may always go. */
   readonly alwaysEvictUnhealthy: boolean;
@@ -47,7 +47,7 @@ function isOperators({ apiVersion }: Owner): boolean {
   return !ownGroups.includes(apiVersion.slice(0, Math.max(0, apiVersion.indexOf('/'))));
 }
 
-/** What speaks for an operator behind a budget that no object of an operator owns. */
+/** A sign that an operator stands behind a budget that no object of an operator owns. */
 export interface OperatorSign {
   /** The controller of a pod that the budget holds; null: it is none of an operator. */
   readonly controller: Owner | null;
@@ -55,12 +55,12 @@ export interface OperatorSign {
   readonly writer: string | null;
 }
 
-/** How the tools name themselves with which people write objects. */
+/** Names of the tools with which people write objects. */
 const toolsOfPeople =
   /^(argo-?cd|before-first-apply|curl|flux|headlamp|helm|k9s|kubectl|kustomize|lens|mozilla|pulumi|terraform|hashicorp|unknown)/i;
 
 /**
- * Whether an operator may have made a budget that has no owner, as Longhorn does: to open such a budget may
+ * Tells what speaks for an operator behind a budget that has no owner, as with Longhorn: to open such a budget may
  * cost the data that it guards. A program writes of itself what it likes, so its name never takes a doubt away.
  */
 export function operatorSignOf(budget: Budget, pods: readonly Pod[]): OperatorSign | null {
@@ -85,21 +85,21 @@ export function budgetsOver(
 }
 
 /**
- * Whether the Eviction API asks budgets about a pod at all: not about one that does not run yet, has
+ * True when the Eviction API asks budgets about a pod at all: not about one that does not run yet, has
  * ended, or is on its way out.
  */
 export function isUnderBudgets({ phase, deletionTimestamp }: Pod): boolean {
   return deletionTimestamp === null && !['Pending', 'Succeeded', 'Failed'].includes(phase);
 }
 
-/** Whether a budget lets a pod go that is not ready, whatever its count of disruptions says. */
+/** True when a budget lets a pod go that is not ready, whatever its count of disruptions says. */
 export function sparesUnready(budget: Budget, pod: Pod): boolean {
   if (pod.ready === 'True') return false;
   const { alwaysEvictUnhealthy, healthy, desired } = budget;
   return alwaysEvictUnhealthy || (healthy >= desired && desired > 0);
 }
 
-/** Whether a pod is held back only because its budget does not let unready pods go. */
+/** True when a pod is held back only because its budget does not let unready pods go. */
 export function isHeldUnready(budget: Budget, pod: Pod): boolean {
   const { upToDate, alwaysEvictUnhealthy } = budget;
   return upToDate && pod.ready !== 'True' && !alwaysEvictUnhealthy && !sparesUnready(budget, pod);
@@ -124,7 +124,7 @@ export function budgetRefusal(budget: Budget): string | null {
   return refusal ? `${notNow} (${refusal.reason}): ${refusal.message}` : notNow;
 }
 
-/** Whether no pod could go even if all of them were healthy: somebody has to change something. */
+/** True when no pod could go even if all of them were healthy: somebody has to change something. */
 export function isShut({ upToDate, allowed, desired, expected, refusal }: Budget): boolean {
   if (!upToDate || allowed > 0) return false;
   return refusal?.reason === 'SyncFailed' || desired >= expected;

@@ -5,7 +5,7 @@ import type { Pod } from './pod.ts';
 import { parseTaint, type Taint } from './taint.ts';
 import type { Toleration } from './toleration.ts';
 
-/** What `makeNode` takes: a name, and whatever else matters. */
+/** The input of `makeNode`: a name, and whatever else matters. */
 export interface NodeInput extends Partial<Omit<Node, 'name' | 'taints'>> {
   readonly name: string;
   /** As text (`key=value:effect`) or in full. Left out: none. */
@@ -20,7 +20,7 @@ export function makeNode({ name, taints = [], ...node }: NodeInput): Node {
   };
 }
 
-/** What `makePod` takes: a name, and whatever else matters. */
+/** The input of `makePod`: a name, and whatever else matters. */
 export interface PodInput extends Partial<Omit<Pod, 'name' | 'tolerations'>> {
   readonly name: string;
   /** Fields that are left out mean what they mean in a manifest. Left out: none. */

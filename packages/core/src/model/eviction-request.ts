@@ -21,7 +21,7 @@ export interface EvictionRequest {
   readonly failed: string | null;
   /** By the cluster's clock; null: it does not say. */
   readonly createdAt: Instant | null;
-  /** Whose turn it is to move the pod; null: nobody's, as far as the cluster says. */
+  /** The one whose turn it is to move the pod; null: nobody's, as far as the cluster says. */
   readonly responder: EvictionResponder | null;
 }
 
@@ -32,11 +32,11 @@ export interface EvictionResponder {
   readonly heartbeatAt: Instant | null;
   /** When it expects to be done; null: it does not say. */
   readonly expectedAt: Instant | null;
-  /** What it says of its progress; '': nothing. */
+  /** Its words about its progress; '': none. */
   readonly message: string;
 }
 
-/** Whether somebody works on it, or is about to, as far as it says. */
+/** True when somebody works on it, or is about to, as far as it says. */
 export function isOpenRequest({ intent, failed }: EvictionRequest): boolean {
   return intent === 'Eviction' && failed === null;
 }

@@ -8,7 +8,7 @@ import type { Toleration } from './toleration.ts';
 
 type Shared = Omit<Pod, 'name' | 'uid' | 'nodeName' | 'boundAt' | 'deletionTimestamp'>;
 
-/** What the pods of one workload mostly have in common; what is left out is there as undefined. */
+/** The traits that the pods of one workload mostly have in common; those left out are there as undefined. */
 type PodTraits = { readonly [K in keyof Required<Shared>]: Shared[K] };
 
 /**
@@ -100,7 +100,7 @@ export class KeptPod implements Pod {
   }
 }
 
-/** What a pod may have in common with others. */
+/** The traits that a pod may have in common with others. */
 export function traitsOf(pod: Pod): PodTraits {
   return {
     namespace: pod.namespace,

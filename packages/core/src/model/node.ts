@@ -82,7 +82,7 @@ export function readyStatus(node: Node | null): string | null {
   return readyOf(node?.conditions)?.status ?? null;
 }
 
-/** Whether the kubelet ends its pods because the machine goes down (graceful node shutdown). */
+/** True when the kubelet ends its pods because the machine goes down (graceful node shutdown). */
 export function isShuttingDown({ conditions }: Pick<Node, 'conditions'>): boolean {
   const ready = readyOf(conditions);
   if (ready?.status !== 'False') return false;
@@ -102,7 +102,7 @@ export function mergeConditions(
   return [...merged, ...changed.filter(isNew)];
 }
 
-/** Whether two states of a node, or of none, have the same labels. */
+/** True when two states of a node, or of none, have the same labels. */
 export function hasSameLabels(one: Node | null, other: Node | null): boolean {
   if (one?.labels === other?.labels) return true;
   return JSON.stringify(one?.labels) === JSON.stringify(other?.labels);
@@ -116,6 +116,6 @@ export interface PastPause {
   readonly taintKeys: readonly string[];
   /** Patterns; empty: for pods of all namespaces. */
   readonly namespaces: readonly string[];
-  /** Which pause it was: its uid, or the name of one of a file; empty: nobody knows, or several. */
+  /** The pause's uid, or the name of one of a file; empty: nobody knows, or several. */
   readonly pause: string;
 }

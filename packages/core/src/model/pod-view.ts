@@ -1,4 +1,4 @@
-/** How well the pods of one node are known. */
+/** The way in which the pods of one node are known. */
 export type PodView =
   /** Each change of them is heard of. */
   | 'watched'
@@ -12,7 +12,7 @@ export type PodView =
 /** By the name of the node. */
 export type PodViews = Readonly<Record<string, PodView>>;
 
-/** How the pods of a node are known, in words; null where there is nothing to say. */
+/** Says in words how the pods of a node are known; null where there is nothing to say. */
 export function describePodView(view: PodView): string | null {
   switch (view) {
     case 'watched':

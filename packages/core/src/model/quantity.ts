@@ -1,6 +1,6 @@
 // Kubernetes quantities such as `100Mi`, read and printed as Kubernetes does.
 
-/** How a quantity was written, which is how Kubernetes writes it again. */
+/** The notation of a quantity, in which Kubernetes writes it again. */
 export type QuantityFormat = 'BinarySI' | 'DecimalSI' | 'DecimalExponent';
 
 /** An amount of a resource as the Kubernetes API writes it: `64Mi`, `1500m`, `1e3`. */
@@ -13,7 +13,7 @@ export interface Quantity {
 }
 
 const nanosPerUnit = 1_000_000_000n;
-/** What a quantity in binary units is cut to: the largest 64-bit integer. */
+/** The largest 64-bit integer, to which a quantity in binary units is cut. */
 const binaryMax = (2n ** 63n - 1n) * nanosPerUnit;
 /** More digits, or zeros by exponent, than this are nobody's amount; 10^1000000 would stop us. */
 const digitsMax = 100;

@@ -1,4 +1,4 @@
-/** Whether the labels are such as the selector asks for. */
+/** True when the labels are such as the selector asks for. */
 export function selects(selector: LabelSelector, labels: Labels): boolean {
   const { matchLabels, matchExpressions } = selector;
   // Asked for each pod and each policy: a list of keys would be garbage.
@@ -8,7 +8,7 @@ export function selects(selector: LabelSelector, labels: Labels): boolean {
   return !matchExpressions?.some((expression) => !holds(expression, labels));
 }
 
-/** Whether it asks for anything at all. */
+/** True when it asks for anything at all. */
 export function isEmptySelector({
   matchLabels = {},
   matchExpressions = [],

@@ -30,12 +30,12 @@ export function isSameTaint(one: TaintName, other: TaintName): boolean {
   return one.key === other.key && one.effect === other.effect;
 }
 
-/** Whether a list holds the taint. */
+/** True when a list holds the taint. */
 export function hasTaint(taints: readonly TaintName[], taint: TaintName): boolean {
   return taints.some((other) => isSameTaint(other, taint));
 }
 
-/** Whether key, value and effect are the same. Another value: a pod may tolerate one and not the other. */
+/** True when key, value and effect are the same. Another value: a pod may tolerate one and not the other. */
 export function isEqualTaint(
   one: Omit<Taint, 'timeAdded'>,
   other: Omit<Taint, 'timeAdded'>,
@@ -55,7 +55,7 @@ const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 const namePattern = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const prefixPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** What `kubectl taint` specs ask for. An empty effect removes every effect of the key. */
+/** The changes for which `kubectl taint` specs ask. An empty effect removes every effect of the key. */
 interface TaintChanges {
   readonly add: readonly Taint[];
   readonly remove: readonly { readonly key: string; readonly effect: string }[];
@@ -116,7 +116,7 @@ function parseSpec(text: string, spec: string): Spec {
   return { key, value, effect };
 }
 
-/** What is wrong with a label-like key (`name` or `prefix/name`); null when it is fine. */
+/** The fault of a label-like key (`name` or `prefix/name`); null when it is fine. */
 function qualifiedNameFault(key: string): string | null {
   const parts = key.split('/');
   if (parts.length > 2) return 'want name or prefix/name';
@@ -140,7 +140,7 @@ export const notReadyKey = 'node.kubernetes.io/not-ready';
 export const unreachableKey = 'node.kubernetes.io/unreachable';
 export const unschedulableKey = 'node.kubernetes.io/unschedulable';
 
-/** Which conditions of a node mean which taints with NoSchedule. */
+/** The conditions of a node that mean taints with NoSchedule. */
 export const conditionTaints: readonly (readonly [type: string, status: string, key: string])[] = [
   ['Ready', 'False', notReadyKey],
   ['Ready', 'Unknown', unreachableKey],
@@ -156,7 +156,7 @@ export const lifecycleKeys: Readonly<Record<'NoSchedule' | 'NoExecute', readonly
   NoExecute: [notReadyKey, unreachableKey],
 };
 
-/** Whether it comes and goes with the state of its node, whoever else puts it on. */
+/** True when it comes and goes with the state of its node, whoever else puts it on. */
 export function isLifecycleTaint({ key, effect }: TaintName): boolean {
   return (effect === 'NoSchedule' || effect === 'NoExecute') && lifecycleKeys[effect].includes(key);
 }

@@ -1,14 +1,14 @@
-// Whether a toleration covers a taint, and for how long.
+// Matches tolerations with taints.
 import type { Taint } from './taint.ts';
 
-/** What the matching rules depend on besides the objects. */
+/** The options on which the matching rules depend besides the objects. */
 export interface MatchOptions {
   /** Lt and Gt compare numbers; otherwise they match nothing. */
   readonly comparisonOperators: boolean;
 }
 
 /**
- * Whether one toleration covers one taint. The effect and the key must agree unless the
+ * True when one toleration covers one taint. The effect and the key must agree unless the
  * toleration leaves them empty; then the operator judges the value.
  * Source: Toleration.ToleratesTaint of Kubernetes 1.36.
  */

@@ -2,7 +2,7 @@
 import type { Millis } from '../kernel/time.ts';
 import { formatTaint, type Taint } from './taint.ts';
 
-/** What a drain has set on a node goes by this. */
+/** The name under which a drain sets marks on a node. */
 export interface DrainMarkName {
   /** The same on all its nodes. */
   readonly id: string;
@@ -21,7 +21,7 @@ export function drainText({ id, by }: Pick<DrainMarkName, 'id' | 'by'>): string 
   return `drain ${id}${by === '' ? '' : ` by ${by}`}`;
 }
 
-/** What is known of a drain that evicts the pods of one of its nodes. */
+/** A drain that evicts the pods of one of its nodes, as it is known. */
 export interface WorkingDrain extends DrainMarkName {
   /** Another text with each sign of life; when it was is not read from it. */
   readonly heartbeat: string;
@@ -33,14 +33,14 @@ export const drainHeartbeatMs: Millis = 10_000;
 /** A drain that has given none for so long is over. */
 export const drainStaleMs: Millis = 60_000;
 
-/** Whether another program evicts for NoExecute taints in the cluster, where budgets may not be asked. */
+/** Another program that evicts, or may evict, for NoExecute taints in the cluster, where budgets may not be asked. */
 export interface OtherEvictors {
   readonly kind: 'nobody' | 'acts' | 'unknown';
   /** Who evicts, or why that is not known, as a clause. */
   readonly text: string;
-  /** What to do about it, as a clause; '': nothing. */
+  /** The remedy, as a clause; '': there is none. */
   readonly advice: string;
-  /** Whether the API server refuses it the pods of namespaces that are taken over; left out: it does not. */
+  /** True when the API server refuses it the pods of namespaces that are taken over; left out: it does not. */
   readonly isRefused?: boolean;
 }
 

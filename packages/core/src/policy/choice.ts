@@ -1,4 +1,4 @@
-// Which eviction policy counts for a pod and one taint of its node, and why the others do not.
+// Chooses the eviction policy that counts for a pod and one taint of its node, and says why the others do not.
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import { type Labels, selects } from '../model/selector.ts';
@@ -29,7 +29,7 @@ export type PolicyVerdict =
   /** It asks for labels of a namespace that is not known: nobody can tell, and the pod stays. */
   | { readonly kind: 'unknownNamespace' };
 
-/** What policies come to for a pod and a taint. */
+/** The choice of policies for a pod and a taint. */
 export interface PolicyChoice {
   /** Null: the configuration of the process counts. */
   readonly counts: EvictionPolicy | null;
@@ -99,7 +99,7 @@ function verdictOn(policy: EvictionPolicy, fit: Fit, by: EvictionPolicy | null):
   return { kind: 'outranked', by: by.name };
 }
 
-/** Whether a policy is for this taint of the pod's node; unknown: nobody can tell. */
+/** True when a policy is for this taint of the pod's node; unknown: nobody can tell. */
 export function matchesTaint({ taints }: PolicyMatch, taint: Taint): boolean {
   if (taints.length === 0) return true;
   return taints.some(
@@ -112,7 +112,7 @@ export function matchesTaint({ taints }: PolicyMatch, taint: Taint): boolean {
 
 const noLabels: Labels = {};
 
-/** Which part of a match a pod does not fit, whatever the taint. */
+/** The part of a match that a pod does not fit, whatever the taint. */
 export function podFit(match: PolicyMatch, subject: PolicySubject): Fit {
   const { pod, node, namespaceLabels } = subject;
   if (match.nodes && !selects(match.nodes, node?.labels ?? noLabels)) return 'nodes';
@@ -138,7 +138,7 @@ function hasPriority(
   return classes.length === 0 || classes.includes(priorityClassName);
 }
 
-/** What a choice goes by beside pod and taint. */
+/** The facts on which a choice depends beside pod and taint. */
 interface Site {
   readonly policies: readonly EvictionPolicy[];
   readonly node: Node | null;

@@ -48,7 +48,7 @@ export function checkConditionRule(path: string, rule: ConditionRule): void {
   refuse(`${path}nodesMax`, nodesMax, isLimit, 'a whole number, or a percentage such as "10%"');
 }
 
-/** How many nodes of a pool of this size; null for what is no limit at all. */
+/** The number of nodes of a pool of this size; null for what is no limit at all. */
 export function poolLimit(limit: number | string, size: number): number | null {
   if (typeof limit === 'number') return Number.isSafeInteger(limit) && limit >= 0 ? limit : null;
   const match = /^(\d{1,3})%$/.exec(limit);

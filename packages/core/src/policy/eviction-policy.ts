@@ -3,7 +3,7 @@ import type { Millis } from '../kernel/time.ts';
 import type { PolicyChoice } from './choice.ts';
 import type { EvictionPolicy, PolicyAction } from './values.ts';
 
-/** How a pod is made to leave. */
+/** The request that makes a pod leave. */
 export type EvictionMode =
   /** DELETE, as kube-controller-manager does: disruption budgets are not asked. */
   | 'delete'
@@ -12,7 +12,7 @@ export type EvictionMode =
   /** The Eviction API, and DELETE when its time is over: see deleteAfterMs and Node.deadline. */
   | 'evictThenDelete';
 
-/** What is done about the pods that a taint makes leave. */
+/** The treatment of the pods that a taint makes leave. */
 export interface Policy {
   readonly mode: EvictionMode;
   /** With `evictThenDelete`: how long after the pod's deadline budgets are asked; null: for ever. */
@@ -23,7 +23,7 @@ export interface Policy {
   readonly minTaintAgeMs: Millis;
 }
 
-/** What governs the pods that one taint makes leave. */
+/** The rules for the pods that one taint makes leave. */
 export interface Governance extends Policy {
   /** The policy that counts; null: the configuration of the process. */
   readonly by: PolicyMark | null;
@@ -47,7 +47,7 @@ const modes: Readonly<Record<PolicyAction, EvictionMode | null>> = {
   Upstream: 'delete',
 };
 
-/** What a choice comes to; what the policy leaves out is as in `fallback`. */
+/** The rules that follow from a choice; those that the policy leaves out are as in `fallback`. */
 export function governedBy({ counts, undecided }: PolicyChoice, fallback: Policy): Governance {
   const { mode, deleteAfterMs, gracePeriodSeconds, minTaintAgeMs } = fallback;
   const process = { mode, deleteAfterMs, gracePeriodSeconds, minTaintAgeMs };
@@ -69,7 +69,7 @@ export function governedBy({ counts, undecided }: PolicyChoice, fallback: Policy
 /** A verb and a resource, as `kubectl auth can-i` takes them. */
 export type PodRight = 'delete pods' | 'create pods/eviction';
 
-/** What each action takes. */
+/** The rights that each action takes. */
 export const actionRights: Readonly<Record<PolicyAction, readonly PodRight[]>> = {
   Delete: ['delete pods'],
   Evict: ['create pods/eviction'],
@@ -78,7 +78,7 @@ export const actionRights: Readonly<Record<PolicyAction, readonly PodRight[]>> =
   Upstream: ['delete pods'],
 };
 
-/** What gives it to a controller that has it not. */
+/** The remedies that give a right to a controller that has it not. */
 export const podRightRemedies: Readonly<Record<PodRight, string>> = {
   'delete pods':
     'add components/deletions to its kustomization, or set policies.deletions of its chart',

@@ -17,10 +17,10 @@ export type LimitRecord = Readonly<Record<string, RecordedLimit>>;
 export interface RecordedLimit {
   /** So many pods may be taken to have left at these instants. */
   readonly evicted: readonly (readonly [at: Instant, count: number])[];
-  /** How many pods there were when the window began; null: not known. */
+  /** The number of pods when the window began; null: not known. */
   readonly of: number | null;
   /**
-   * How many there were at instants at which evictions began, where pods are counted in percent. Left
+   * Their numbers at instants at which evictions began, where pods are counted in percent. Left
    * out: as many as `of` at the first eviction, and one less after each.
    */
   readonly sizes?: readonly (readonly [at: Instant, of: number])[];
@@ -45,7 +45,7 @@ interface NamedLimit {
 
 /** Somebody asks for limits to be opened. */
 export interface ResumeRequest {
-  /** Which; empty: all that have tripped. */
+  /** The limits; empty: all that have tripped. */
   readonly limits: readonly string[];
   /** Who asks, by his own word. */
   readonly by: string;
@@ -111,7 +111,7 @@ function inSteps(
   return [...counts].sort(([a], [b]) => a - b);
 }
 
-/** Whether anything of these limits has to survive a restart. */
+/** True when anything of these limits has to survive a restart. */
 export function needsRecord(rules: readonly LimitRule[]): boolean {
   return rules.some((rule) => isWindowed(rule) || rule.onLimit === 'trip');
 }

@@ -5,7 +5,7 @@ import type { Pod } from '../model/pod.ts';
 import type { LabelSelector } from '../model/selector.ts';
 import type { Taint } from '../model/taint.ts';
 
-/** What a limit counts by. */
+/** The thing that a limit counts by. */
 export type LimitScope = 'total' | 'zone' | 'namespace' | 'node' | 'taint' | 'workload';
 
 /**
@@ -27,7 +27,7 @@ export interface LimitRule {
   readonly percent?: number;
   /** At most so many pods may be disrupted within the window. */
   readonly pods?: number;
-  /** How long an eviction counts; ten minutes when left out. */
+  /** The time for which an eviction counts; ten minutes when left out. */
   readonly windowMs?: Millis;
   /** At the limit: wait for room, or stop until told to go on. */
   readonly onLimit: 'queue' | 'trip';
@@ -36,7 +36,7 @@ export interface LimitRule {
 /** Long enough for what was evicted to be running elsewhere, and for somebody to look. */
 export const defaultWindowMs: Millis = 600_000;
 
-/** What is to be evicted, as limits see it. */
+/** A pod that is to be evicted, as limits see it. */
 export interface Candidate {
   readonly pod: Pod;
   readonly taint: Taint | null;
@@ -48,7 +48,7 @@ export interface Candidate {
   readonly late: boolean;
 }
 
-/** Which limit says no. `name` is '' for the total. */
+/** The limit that says no. `name` is '' for the total. */
 export interface LimitHit {
   readonly per: LimitScope;
   readonly name: string;
@@ -56,7 +56,7 @@ export interface LimitHit {
   readonly nodes?: string;
   /** The policy that sets it; left out: the configuration of the process. */
   readonly policy?: string;
-  /** What of it; `record`: what is evicted has to be written down first. */
+  /** The part of it; `record`: evictions have to be written down first. */
   readonly limit: 'podsPerSecond' | 'percent' | 'pods' | 'record';
   /** It stays shut until evictions are resumed. */
   readonly tripped: boolean;
@@ -64,7 +64,7 @@ export interface LimitHit {
   readonly count?: LimitCount;
 }
 
-/** What a limit with a window has counted. */
+/** The counts of a limit with a window. */
 export interface LimitCount {
   /** Evicted within the window. */
   readonly evicted: number;
@@ -76,9 +76,9 @@ export interface LimitCount {
   readonly windowMs: Millis;
 }
 
-/** How one limit is doing. */
+/** The state of one limit. */
 export interface LimitStatus extends LimitHit {
-  /** What it is called where it is resumed. */
+  /** Its name where it is resumed. */
   readonly id: string;
   /** When it tripped; null: it is open. */
   readonly since: Instant | null;
@@ -86,7 +86,7 @@ export interface LimitStatus extends LimitHit {
   readonly oneAt?: Instant;
 }
 
-/** Whether the rule counts within a window. */
+/** True when the rule counts within a window. */
 export function isWindowed({ percent, pods }: LimitRule): boolean {
   return percent !== undefined || pods !== undefined;
 }
@@ -111,7 +111,7 @@ export function scopeName(per: LimitScope, pod: Pod, node: Node | null): string 
   }
 }
 
-/** What people call a limit: `zone=eu/a`, or `total nodes=pool=spot policy=spot`. */
+/** The name of a limit for people: `zone=eu/a`, or `total nodes=pool=spot policy=spot`. */
 export function limitId({
   per,
   name,
@@ -123,7 +123,7 @@ export function limitId({
   return `${scope}${onNodes}${policy === undefined ? '' : ` policy=${policy}`}`;
 }
 
-/** What opens a limit again, as it is typed in a shell: an owner of pods may have any name. */
+/** The command that opens a limit again, as it is typed in a shell: an owner of pods may have any name. */
 export function resumeCommand(id: string): string {
   return `kubectl taintmgr resume '${id.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -144,9 +144,9 @@ export interface NodeDrain {
   readonly generation: number;
   /** Null: not known. */
   readonly created: Instant | null;
-  /** Whether it is to be undone: somebody has deleted it. */
+  /** True when it is to be undone: somebody has deleted it. */
   readonly isDeleted: boolean;
-  /** Whether it stays until we have undone it. */
+  /** True when it stays until we have undone it. */
   readonly isGuarded: boolean;
   readonly spec: NodeDrainSpec;
   /** How far it was when its status was written last, by node. */
@@ -155,7 +155,7 @@ export interface NodeDrain {
   readonly podsLeft: readonly { readonly node: string; readonly uid: string }[];
   /** Pods that have left nodes which are in `known` no more. */
   readonly podsGoneBefore: number;
-  /** Whether these are all: a status has a limit. */
+  /** True when these are all: a status has a limit. */
   readonly knowsAll: boolean;
   /** StatefulSets (`namespace/name`) that waited for volumes, as its status has them. */
   readonly volumeWaits: readonly { readonly statefulSet: string; readonly since: Instant }[];
@@ -166,7 +166,7 @@ export interface NodeDrain {
   readonly observedGeneration: number | null;
   /** The selector that found the nodes of the status, as JSON; null: it says none. */
   readonly observedSelector: string | null;
-  /** Whether nothing is left to be done for it but to undo it. */
+  /** True when nothing is left to be done for it but to undo it. */
   readonly isOver: boolean;
 }
 

@@ -1,8 +1,8 @@
-// Whether anything at all can fit a policy, or two of them: what selectors and patterns have in common.
+// Tells whether anything at all can fit a policy, or two of them.
 import type { LabelSelector } from '../model/selector.ts';
 import type { PolicyMatch, TaintPattern } from './values.ts';
 
-/** What one selector, or several together, ask of the values of one label. */
+/** The values of one label for which one selector, or several together, ask. */
 interface Wanted {
   /** The values that are left; null: any. */
   values: ReadonlySet<string> | null;
@@ -50,7 +50,7 @@ function isImpossible({ values, not, exists, isAbsent }: Wanted): boolean {
   return values !== null && [...values].every((value) => not.has(value));
 }
 
-/** Whether some text fits both patterns, in which `*` stands for any characters. */
+/** True when some text fits both patterns, in which `*` stands for any characters. */
 export function canFitBoth(a: string, b: string): boolean {
   // The rest of either pattern from some place on, each pair looked at once.
   const seen = new Set<string>();
@@ -66,12 +66,12 @@ export function canFitBoth(a: string, b: string): boolean {
   return fits(0, 0);
 }
 
-/** Whether the effect of a pattern may be the one for which pods leave. */
+/** True when the effect of a pattern may be the one for which pods leave. */
 export function isForNoExecute({ effect = 'NoExecute' }: TaintPattern): boolean {
   return effect === 'NoExecute';
 }
 
-/** Whether a pod and a taint may match both. What it takes for impossible is impossible. */
+/** True when a pod and a taint may match both. What it takes for impossible is impossible. */
 export function canOverlap(a: PolicyMatch, b: PolicyMatch): boolean {
   const some = <T>(as: readonly T[], bs: readonly T[], can: (x: T, y: T) => boolean): boolean =>
     as.length === 0 || bs.length === 0 || as.some((x) => bs.some((y) => can(x, y)));

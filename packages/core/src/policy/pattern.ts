@@ -1,6 +1,6 @@
 // Patterns of names, as policies and pauses have them.
 
-/** Whether the text is as the pattern says, in which `*` stands for any characters, or none. */
+/** True when the text is as the pattern says, in which `*` stands for any characters, or none. */
 export function matchesPattern(pattern: string, text: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();
@@ -16,7 +16,7 @@ export function matchesPattern(pattern: string, text: string): boolean {
   return from <= end;
 }
 
-/** Whether one of the patterns matches; none given: anything does. */
+/** True when one of the patterns matches; none given: anything does. */
 export function matchesSome(patterns: readonly string[], text: string): boolean {
   return patterns.length === 0 || patterns.some((pattern) => matchesPattern(pattern, text));
 }

@@ -1,26 +1,26 @@
-// What a pause is for: which nodes, and of the pods and taints on them which.
+// The scope of a pause: nodes, and pods and taints on them.
 import type { Node } from '../model/node.ts';
 import { selects } from '../model/selector.ts';
 import { matchesSome } from './pattern.ts';
 import type { EvictionPause, EvictionPauseScope } from './values.ts';
 
-/** Whether the pause is for anything on this node. */
+/** True when the pause is for anything on this node. */
 export function coversNode({ zones, nodes }: EvictionPauseScope, node: Node): boolean {
   if (zones.length > 0 && !zones.includes(node.zone ?? '')) return false;
   return nodes === null || selects(nodes, node.labels ?? {});
 }
 
-/** Whether it is for this taint, on a node that it is for. */
+/** True when it is for this taint, on a node that it is for. */
 export function coversTaint({ taintKeys }: EvictionPauseScope, key: string): boolean {
   return matchesSome(taintKeys, key);
 }
 
-/** Whether it is for pods of this namespace, on a node that it is for. */
+/** True when it is for pods of this namespace, on a node that it is for. */
 export function coversNamespace({ namespaces }: EvictionPauseScope, name: string): boolean {
   return matchesSome(namespaces, name);
 }
 
-/** Whether a pause holds every eviction, wherever and whatever for. */
+/** True when a pause holds every eviction, wherever and whatever for. */
 export function holdsAll({
   deadlines,
   scope: { zones, nodes, taintKeys, namespaces },

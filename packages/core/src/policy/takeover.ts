@@ -1,4 +1,4 @@
-// Which namespaces have been handed over to us in a cluster where kube-controller-manager evicts too.
+// Namespaces that have been handed over to us in a cluster where kube-controller-manager evicts too.
 import type { Labels } from '../model/selector.ts';
 
 /** Whoever sets this label on a namespace lets us decide about the evictions of its pods. */
@@ -7,7 +7,7 @@ export const takeoverLabel = { key: 'taintmgr.dev/takeover', value: 'enabled' } 
 /** The program that acts there, as the API server names it in managed fields. */
 export const takeoverProgram = 'taintmgr-controller';
 
-/** Whether a namespace with these labels was handed over; one that is not known (null) was not. */
+/** True when a namespace with these labels was handed over; one that is not known (null) was not. */
 export function isTakenOver(labels: Labels | null): boolean {
   return labels?.[takeoverLabel.key] === takeoverLabel.value;
 }

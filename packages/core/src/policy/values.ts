@@ -1,11 +1,11 @@
-// What the manifests of policies, taint rules and pauses say, as the engine takes it: times in
+// The manifests of policies, taint rules and pauses, as the engine takes them: times in
 // milliseconds, selectors as they are matched, what is left out as null.
 import type { Instant, Millis } from '../kernel/time.ts';
 import type { LabelSelector } from '../model/selector.ts';
 import type { ConditionRule } from './condition-rule.ts';
 import type { LimitRule } from './limit.ts';
 
-/** How a policy makes pods leave. */
+/** The way a policy makes pods leave. */
 export type PolicyAction =
   /** DELETE, as kube-controller-manager does: disruption budgets are not asked. */
   | 'Delete'
@@ -15,7 +15,7 @@ export type PolicyAction =
   | 'EvictThenDelete'
   /** The pods stay. */
   | 'Keep'
-  /** What kube-controller-manager would do, whatever the flags say. */
+  /** As kube-controller-manager does it, whatever the flags say. */
   | 'Upstream';
 
 /** The taints that a policy is for: patterns, in which `*` stands for any characters. */
@@ -25,7 +25,7 @@ export interface TaintPattern {
   readonly effect?: string;
 }
 
-/** What a policy is for. Everything given must match; null: no condition. */
+/** The scope of a policy. Everything given must match; null: no condition. */
 export interface PolicyMatch {
   /** One of them must match. None: every NoExecute taint. */
   readonly taints: readonly TaintPattern[];

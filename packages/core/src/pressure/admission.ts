@@ -1,4 +1,4 @@
-// Which new pods a kubelet under pressure rejects.
+// Tells which new pods a kubelet under pressure rejects.
 import { type Toleration, toleratesTaint } from '../model/toleration.ts';
 import { qosClassOf } from './pods/demand.ts';
 import { criticalPriorityMin, type PressurePod } from './pods/pressure-pod.ts';

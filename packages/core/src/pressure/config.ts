@@ -29,7 +29,7 @@ export interface PressureConfig {
   readonly settings: PressureSettingsInput | null;
   /** The pod in which this runs, which is not evicted; null: nobody told, or it runs in none. */
   readonly ownPod: OwnPod | null;
-  /** Whether this replica acts from the start; false for one that waits to be elected. */
+  /** True when this replica acts from the start; false for one that waits to be elected. */
   readonly leader: boolean;
   /** A sample older than this is not believed, nor one that is from so far ahead. */
   readonly sampleAgeMsMax: Millis;
@@ -83,7 +83,7 @@ export function resolvePressureConfig(options: Partial<PressureConfig>): Pressur
   return config;
 }
 
-/** What the kubelet would say, and where it would say it. */
+/** Refuses settings in the kubelet's words, and says where they stand. */
 function checkSettings(path: string, settings: PressureSettingsInput): void {
   try {
     resolvePressureSettings(settings);

@@ -34,21 +34,21 @@ export interface PressureSite {
   readonly states: readonly ThresholdState[];
   /** Those that have not ended. */
   readonly pods: readonly StoredPod[];
-  /** What a pod was seen to use; null: not seen. */
+  /** The usage of a pod as it was seen; null: not seen. */
   readonly usageOf: (uid: string) => PodUsage | null;
   /** Samples until then do not show what was done last. */
   readonly freshAfter: Instant;
   readonly passedOver: ReadonlyMap<string, PassedOver>;
-  /** What nobody uses was cleared away since pods had to go. */
+  /** True when unused containers and images were cleared away since pods had to go. */
   readonly reclaimed: boolean;
 }
 
-/** What decisions depend on besides the node. */
+/** The options on which decisions depend besides the node. */
 export interface DecideOptions extends ThresholdStateOptions {
   readonly leavingWaitMsMax: Millis;
 }
 
-/** What is to be done about a node; `because` begins with the reason that decided. */
+/** The decision about a node; `because` begins with the reason that decided. */
 export type PressureDecision =
   | { readonly kind: 'keep'; readonly because: readonly PressureReason[] }
   /** Limits on local storage are exceeded: all these pods go. */
@@ -185,7 +185,7 @@ function isMemory({ threshold }: ThresholdState): boolean {
   return signals[threshold.signal].resource === 'memory';
 }
 
-/** What keeps a sample from being acted on; null: nothing. */
+/** The reason not to act on a sample; null: there is none. */
 function doubtAbout(
   now: Instant,
   { threshold, sample, isNew }: ThresholdState,

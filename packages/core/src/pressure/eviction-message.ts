@@ -9,9 +9,9 @@ import { formatThresholdAmount } from './settings/thresholds.ts';
 import { isInBytes, type PressureResource, signals } from './signals.ts';
 import type { ThresholdState } from './threshold-states.ts';
 
-// What a kubelet says of a pod that it evicts, in its own words down to the blanks at their ends.
+// The messages of a kubelet about a pod that it evicts, in its own words down to the blanks at their ends.
 
-/** What a kubelet says when it evicts, and notes on the Event. */
+/** The message of a kubelet that evicts, and the notes on its Event. */
 export interface EvictionText {
   readonly message: string;
   readonly annotations: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ interface Blame {
   readonly text: string;
 }
 
-/** What is said of a pod that goes because of a threshold. */
+/** The message about a pod that goes because of a threshold. */
 export function pressureText(
   { pod, usage }: RankedPod,
   due: ThresholdState,
@@ -104,7 +104,7 @@ function blame(
   return { name, usage, text: `${compared}, has larger consumption of ${resource}. ` };
 }
 
-/** What is no quantity is left out. */
+/** A text that is no quantity is left out. */
 function readable(
   list: Parameters<typeof quantityIn>[0],
   resource: PressureResource,

@@ -25,32 +25,32 @@ import type { ThresholdState } from './threshold-states.ts';
 /** One pod in the order of eviction. */
 export interface PodInOrder {
   readonly pod: PressurePod;
-  /** What it uses, which is what its eviction would free; null: not known. */
+  /** Its usage, which its eviction would free; null: not known. */
   readonly used: number | null;
-  /** What it asked for of that. */
+  /** The amount it asked for of that. */
   readonly requested: number;
   /** Why it is not evicted; null: it may be. */
   readonly refusal: PodRefusal | null;
-  /** What puts it before the next one; null: nothing, or it is the last. */
+  /** The comparison that puts it before the next one; null: none, or it is the last. */
   readonly decidedBy: ComparatorName | null;
-  /** What would be available once it and all before it are gone; null: not known. */
+  /** The amount that would be available once it and all before it are gone; null: not known. */
   readonly availableAfter: number | null;
   /** The time it would be given, for a hard threshold and for a soft one. */
   readonly gracePeriodSeconds: { readonly hard: number; readonly soft: number };
 }
 
-/** How one signal of a node stands. */
+/** The state of one signal of a node. */
 export interface SignalExplanation {
   readonly signal: Signal;
   readonly sample: Sample | null;
   readonly thresholds: readonly ThresholdState[];
   /** Who would go because of it, first to last. */
   readonly order: readonly PodInOrder[];
-  /** How many of them would have to go to end it: 0 when nothing is met; null: all are too few. */
+  /** The number of them that would have to go to end it: 0 when nothing is met; null: all are too few. */
   readonly evictionsNeeded: number | null;
 }
 
-/** How a condition of a node stands. */
+/** The state of a condition of a node. */
 export interface ConditionExplanation {
   readonly type: PressureConditionType;
   readonly holds: boolean;
@@ -65,18 +65,18 @@ export interface PressureExplanation {
   readonly node: PressureNode;
   /** The pool whose settings hold; null: those of all nodes, or none at all. */
   readonly pool: string | null;
-  /** Whether any settings hold for it: otherwise it is left alone. */
+  /** True when any settings hold for it: otherwise it is left alone. */
   readonly isWatched: boolean;
   readonly layout: FilesystemLayout | null;
   /** When we last heard from it; null: never. */
   readonly observedAt: Instant | null;
-  /** What is wrong with what is known of it. */
+  /** The faults in what is known of it. */
   readonly doubts: readonly PressureReason[];
   readonly signals: readonly SignalExplanation[];
   readonly conditions: readonly ConditionExplanation[];
-  /** What would be done now; null while something is under way, or nothing is known. */
+  /** The action that would be taken now; null while something is under way, or nothing is known. */
   readonly decision: PressureDecision | null;
-  /** What is under way; null: nothing. */
+  /** The work under way; null: none. */
   readonly work: PressureWork | null;
 }
 

@@ -4,7 +4,7 @@ import { isAmount, type PodUsage } from './observation/observation.ts';
 import { containerStorage } from './observation/usage.ts';
 import type { LocalLimits } from './pods/demand.ts';
 
-/** Which limit on local storage a pod exceeds. */
+/** A limit on local storage that a pod exceeds. */
 export interface LocalBreach {
   readonly kind: 'emptyDir' | 'pod' | 'container';
   /** The volume or the container; '' for the pod itself. */
@@ -59,7 +59,7 @@ function podBreach({ pod }: LocalLimits, { storageBytes }: PodUsage): LocalBreac
   return { kind: 'pod', name: '', usedBytes: storageBytes, limit: pod.text };
 }
 
-/** What is said of a pod that goes because of a limit on local storage. */
+/** The message about a pod that goes because of a limit on local storage. */
 export function localLimitMessage({ kind, name, limit }: LocalBreach): string {
   switch (kind) {
     case 'emptyDir':

@@ -50,7 +50,7 @@ export interface PressureMachine {
    * an event can.
    */
   nextWake(): Instant | null;
-  /** How a node stands, and who would go; null for a node that is not known. */
+  /** The state of a node, and who would go; null for a node that is not known. */
   explain(now: Instant, nodeName: string): PressureExplanation | null;
 }
 
@@ -326,7 +326,7 @@ class NodePressureMachine implements PressureMachine {
     this.#commands.push(...this.#evictor.start(now, state, evictions));
   }
 
-  /** Whether one more eviction may begin; if not, the node is looked at when one may. */
+  /** True when one more eviction may begin; if not, the node is looked at when one may. */
   #hasTurn(now: Instant, { node }: NodeState): boolean {
     const readyAt = this.#evictor.readyAt(now);
     if (readyAt === null) this.#held.add(node.name);
@@ -353,7 +353,7 @@ class NodePressureMachine implements PressureMachine {
 interface PressureEviction {
   readonly pod: PressurePod;
   readonly text: EvictionText;
-  /** What metrics count it under. */
+  /** The signal under which metrics count it. */
   readonly signal: string;
   readonly gracePeriodSeconds: number;
   readonly disruptionTarget: boolean;

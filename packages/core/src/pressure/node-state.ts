@@ -1,4 +1,4 @@
-// What is known of one node, and how far the work on it has come.
+// The knowledge of one node, and the progress of the work on it.
 
 import type { SetBack } from '../attempt/attempt.ts';
 import type { Outcome, Setback } from '../attempt/outcome.ts';
@@ -49,7 +49,7 @@ class WritableNodeState {
   /** The observation led to something; only a later one can again. */
   isSpent = false;
   work: PressureWork | null = null;
-  /** What nobody uses was cleared away since pods had to go. */
+  /** True when unused containers and images were cleared away since pods had to go. */
   reclaimed = false;
   /** Attempts that failed since the last one that did not. */
   failures = 0;
@@ -67,7 +67,7 @@ class WritableNodeState {
   readonly #passedOver = new Map<string, PassedOver>();
   readonly #answerTimes = new AnswerTimes();
   readonly #seenLayout = new SeenLayout();
-  /** What the settings and the layout come to, until either changes. */
+  /** The thresholds that follow from the settings and the layout, until either changes. */
   #derived: readonly Threshold[] | null = null;
   #passes = 0;
 
@@ -78,7 +78,7 @@ class WritableNodeState {
     this.thresholdStates.adopt(now, node.conditions);
   }
 
-  /** How its file systems lie: as configured, else as seen; null: not seen yet. */
+  /** The layout of its file systems: as configured, else as seen; null: not seen yet. */
   get layout(): FilesystemLayout | null {
     return this.settings?.filesystemLayout ?? this.#seenLayout.layout;
   }
@@ -229,7 +229,7 @@ class WritableNodeState {
     this.#passedOver.set(uid, passedOver);
   }
 
-  /** What is wrong with what is known of it at `now`. */
+  /** The faults in what is known of it at `now`. */
   doubts(now: Instant): readonly PressureReason[] {
     if (!this.settings) return [];
     if (this.#readFault) return [this.#readFault];
@@ -257,7 +257,7 @@ class WritableNodeState {
   }
 }
 
-/** What other files see of a node: they read it, and say what happened. */
+/** The view that other files have of a node: they read it, and say what happened. */
 export type NodeState = Readonly<WritableNodeState>;
 
 /** A node of which nothing was seen yet. */
@@ -273,11 +273,11 @@ function isDerivedAway({ code, signal }: SampleFault): boolean {
 /** An eviction for node pressure that is not answered yet. */
 export interface UnansweredEviction {
   readonly pod: PodRef;
-  /** What is said of it once it is accepted. */
+  /** The message about it once it is accepted. */
   readonly text: EvictionText;
 }
 
-/** What is under way on one node. */
+/** The work under way on one node. */
 export type PressureWork =
   /** Command `id` is out: what nobody uses is being cleared away. */
   | { readonly kind: 'reclaiming'; readonly id: string }
@@ -289,7 +289,7 @@ export type PressureWork =
       readonly unanswered: ReadonlyMap<string, UnansweredEviction>;
       /** Those that were accepted. */
       readonly leaving: readonly PodRef[];
-      /** What went wrong last; null: nothing yet. */
+      /** The last setback; null: none yet. */
       readonly setback: Setback | null;
     }
   /** These pods were evicted and are waited for, until then at most. */
@@ -310,7 +310,7 @@ class ConditionWriter {
     if (this.#writing === null) this.#written = written;
   }
 
-  /** What has to be written now, so that these conditions are True. */
+  /** The writes that are needed now, so that these conditions are True. */
   write(
     now: Instant,
     node: NodeRef,
@@ -329,7 +329,7 @@ class ConditionWriter {
     return [{ kind: 'setPressureConditions', id, node, conditions: states }];
   }
 
-  /** What is to be told now. What was not accepted is written again with the next observation. */
+  /** The news to be told now. A write that was not accepted is made again with the next observation. */
   answered(id: string, outcome: Outcome): readonly PressureCommand[] {
     const writing = this.#writing;
     if (writing?.id !== id) return [];
@@ -385,7 +385,7 @@ class NodeReports {
     });
   }
 
-  /** What is wrong with what is known of the node. */
+  /** The faults in what is known of the node. */
   doubts(nodeName: string, because: readonly PressureReason[]): readonly PressureCommand[] {
     const reported = codes(because);
     if (reported === this.#doubts) return [];
@@ -432,7 +432,7 @@ const usualMax = 3;
 /** Nothing is known of a lead that was not seen for twice as long: the clock may have been set right. */
 const leadMs: Millis = 600_000;
 
-/** What the answers of one node tell, one after the other, besides what is in them. */
+/** The times of the answers of one node, and what they tell. */
 class AnswerTimes {
   /** The greatest since then, and in such a time before. */
   #lead: Millis = 0;
@@ -441,7 +441,7 @@ class AnswerTimes {
   /** When it answered last, or failed to; null: never. */
   #last: Instant | null = null;
   #isFailed = false;
-  /** How long after the time before that. */
+  /** The time since the answer before. */
   #spacing: Millis = 0;
 
   /**

@@ -1,4 +1,4 @@
-// What the node pressure machine wants done, as data.
+// The commands of the node pressure machine, as data.
 import type { Setback } from '../attempt/outcome.ts';
 import type { RecordNodeEvent } from '../attempt/pod-command.ts';
 import type { Instant } from '../kernel/time.ts';
@@ -10,7 +10,7 @@ import type { Threshold } from './settings/thresholds.ts';
 import type { PressureResource } from './signals.ts';
 import type { ThresholdPhase } from './threshold-states.ts';
 
-/** What a kubelet writes into the status of a pod it evicts. */
+/** The status that a kubelet writes to a pod it evicts. */
 interface EvictedStatus {
   readonly phase: 'Failed';
   readonly reason: 'Evicted';
@@ -30,7 +30,7 @@ export type PressureReport =
       readonly to: ThresholdPhase;
       readonly because: readonly PressureReason[];
     }
-  /** What is wrong with what is known of a node, whenever that changes; empty: nothing any more. */
+  /** The faults in what is known of a node, whenever they change; empty: there are none any more. */
   | {
       readonly kind: 'doubt';
       readonly nodeName: string;
@@ -50,7 +50,7 @@ export type PressureReport =
       readonly until: Instant;
     };
 
-/** What the machine wants done. A command with an id must be answered with one `result` event. */
+/** The commands of the machine. A command with an id must be answered with one `result` event. */
 export type PressureCommand =
   /** Make the pod go as a kubelet would: within the grace, with this status. */
   | {

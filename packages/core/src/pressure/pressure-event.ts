@@ -1,4 +1,4 @@
-// What the node pressure machine is given, and the part of a Node that it needs.
+// The events of the node pressure machine, and the part of a Node that it needs.
 import type { Outcome } from '../attempt/outcome.ts';
 import type { Millis } from '../kernel/time.ts';
 import type { NodeRef } from '../model/node.ts';
@@ -14,13 +14,13 @@ export interface PressureNode extends NodeRef {
   readonly conditions: readonly PressureConditionType[];
 }
 
-/** What the machine is given. Shapes that the engine knows too mean the same there. */
+/** The events of the machine. Shapes that the engine knows too mean the same there. */
 export type PressureEvent =
   | { readonly kind: 'pressureNode'; readonly node: PressureNode }
   | { readonly kind: 'pressureNodeGone'; readonly name: string }
   | { readonly kind: 'pressurePod'; readonly pod: PressurePod }
   | { readonly kind: 'pressurePodGone'; readonly uid: string }
-  /** What a node answered when it was asked. */
+  /** The answer of a node. */
   | {
       readonly kind: 'observed';
       readonly nodeName: string;
@@ -32,7 +32,7 @@ export type PressureEvent =
   | { readonly kind: 'clock'; readonly ahead: Millis }
   /** Every node and pod that existed has been given once; nothing is evicted before. */
   | { readonly kind: 'synced' }
-  /** Whether this replica may act. A standby stays warm and sends nothing. */
+  /** True when this replica may act. A standby stays warm and sends nothing. */
   | { readonly kind: 'leadership'; readonly held: boolean }
   /** The outcome of the command with this id. */
   | { readonly kind: 'result'; readonly id: string; readonly outcome: Outcome }

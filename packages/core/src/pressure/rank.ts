@@ -17,17 +17,17 @@ export interface ActivePod {
 
 /** A pod as one signal sees it. */
 export interface Candidate extends ActivePod {
-  /** What it uses of what the signal measures; null: not known. */
+  /** Its usage by the signal; null: not known. */
   readonly used: number | null;
-  /** What it asked for of that. */
+  /** The amount it asked for of that. */
   readonly requested: number;
-  /** What the last comparison subtracts from the usage. */
+  /** The amount that the last comparison subtracts from the usage. */
   readonly subtracted: number;
 }
 
 /** A candidate in its place. */
 export interface RankedPod extends Candidate {
-  /** What puts it before the next one; null: nothing, or it is the last. */
+  /** The comparison that puts it before the next one; null: none, or it is the last. */
   readonly decidedBy: ComparatorName | null;
 }
 

@@ -33,7 +33,7 @@ export type PressureReason =
       readonly code: 'ThresholdMet';
       readonly threshold: Threshold;
       readonly sample: Sample;
-      /** What the threshold asks for, in the units of the sample. */
+      /** The amount for which the threshold asks, in the units of the sample. */
       readonly amount: number;
     }
   /** It was acted on, and what it wants reclaimed is not there yet. */

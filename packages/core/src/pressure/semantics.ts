@@ -1,4 +1,4 @@
-// How precise, kubelet 1.36 and kubelet 1.6 behave, as a table.
+// The behaviour of precise, kubelet 1.36 and kubelet 1.6, as a table.
 
 import type { OwnPod } from '../own-replicas.ts';
 import { criticalPriorityMin, type PressurePod } from './pods/pressure-pod.ts';
@@ -6,9 +6,9 @@ import type { PodRefusal } from './reason.ts';
 import { isHard, type Threshold } from './settings/thresholds.ts';
 import type { PressureResource } from './signals.ts';
 
-/** How decisions under node pressure are made. */
+/** The rules by which decisions under node pressure are made. */
 export type PressureSemantics =
-  /** What Kubernetes documents; nothing is done on a doubt. */
+  /** As Kubernetes documents it; nothing is done on a doubt. */
   | 'precise'
   /** The kubelet 1.36.2 to the letter. */
   | 'kubelet-1.36'
@@ -17,7 +17,7 @@ export type PressureSemantics =
 
 /** Where the semantics differ, as the machine has to know it; differences/pressure.ts says why. */
 export interface PressureBehaviour {
-  /** How pods are compared: the first comparator that distinguishes them decides. */
+  /** The order in which pods are compared: the first comparator that distinguishes them decides. */
   readonly order: Readonly<Record<PressureResource, readonly ComparatorName[]>>;
   /** Samples that are old, odd or without time are not believed. */
   readonly doubts: boolean;
@@ -27,11 +27,11 @@ export interface PressureBehaviour {
   readonly clearsUnseen: boolean;
   /** While a threshold is met its condition holds, be the transition period 0. */
   readonly showsWhileMet: boolean;
-  /** How file systems lie is settled by the first look. */
+  /** The layout of file systems is settled by the first look. */
   readonly fixesLayout: boolean;
   /** Thresholds of containerfs hold from the second pass on only. */
   readonly derivesLate: boolean;
-  /** What containers ask for counts where spec.resources cannot say it. */
+  /** The requests of containers count where spec.resources cannot say them. */
   readonly countsContainers: boolean;
   /** Inodes are compared as they are; otherwise bytes asked for are subtracted from them. */
   readonly plainInodes: boolean;
@@ -153,14 +153,14 @@ export function sparing(own: OwnPod | null, behaviour: PressureBehaviour): Press
 /** spec.terminationGracePeriodSeconds as the API server fills it in. */
 const defaultGracePeriodSeconds = 30;
 
-/** How long limits on local storage let a pod go on. */
+/** The time for which limits on local storage let a pod go on. */
 export const localLimitGracePeriodSeconds = 1;
 
 function criticality({ priority }: PressurePod): PodRefusal | null {
   return priority >= criticalPriorityMin ? { code: 'CriticalPriority', priority } : null;
 }
 
-/** What two pods are compared by. */
+/** The comparisons of two pods. */
 export type ComparatorName =
   | 'unmeasuredFirst'
   | 'measuredFirst'

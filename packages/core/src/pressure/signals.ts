@@ -10,7 +10,7 @@ export type Signal =
   | 'containerfs.inodesFree'
   | 'pid.available';
 
-/** What a signal measures, by the name that messages give it. */
+/** The resource that a signal measures, by the name that messages give it. */
 export type PressureResource = 'memory' | 'ephemeral-storage' | 'inodes' | 'pids';
 
 /** The conditions of a node that report its pressure. */
@@ -19,7 +19,7 @@ export type PressureConditionType = 'MemoryPressure' | 'DiskPressure' | 'PIDPres
 /** A file system of a node: the kubelet's own, that of images, that of writable layers. */
 export type FilesystemName = 'nodefs' | 'imagefs' | 'containerfs';
 
-/** What is fixed about a signal. */
+/** The fixed properties of a signal. */
 export interface SignalRule {
   readonly resource: PressureResource;
   readonly condition: PressureConditionType;
@@ -45,18 +45,18 @@ export const signals: Readonly<Record<Signal, SignalRule>> = {
 /** Every signal, in the order of the table. */
 export const signalNames = Object.keys(signals) as readonly Signal[];
 
-/** Whether a kubelet prints what is available in binary units. */
+/** True when a kubelet prints what is available in binary units. */
 export function isInBytes(signal: Signal): boolean {
   const { resource } = signals[signal];
   return resource === 'memory' || resource === 'ephemeral-storage';
 }
 
-/** Whether the name is that of a signal. */
+/** True when the name is that of a signal. */
 export function isSignal(name: string): name is Signal {
   return Object.hasOwn(signals, name);
 }
 
-/** What a kubelet writes about a condition. */
+/** The words of a kubelet about a condition. */
 export interface ConditionText {
   readonly reason: string;
   readonly message: string;

@@ -15,7 +15,7 @@ import {
   signals,
 } from './signals.ts';
 
-/** How far a threshold has come. */
+/** The stage that a threshold has reached. */
 export type ThresholdPhase =
   /** Its signal was not seen, or not in a way to be believed. */
   | 'unknown'
@@ -25,15 +25,15 @@ export type ThresholdPhase =
   /** Met for long enough: a pod has to go. */
   | 'due';
 
-/** How a threshold of a node stands. */
+/** The state of a threshold of a node. */
 export interface ThresholdState {
   readonly threshold: Threshold;
   readonly phase: ThresholdPhase;
   readonly sample: Sample | null;
   readonly fault: SampleFault | null;
-  /** What it asks for, in the units of the sample; null while unknown. */
+  /** The amount it asks for, in the units of the sample; null while unknown. */
   readonly amount: number | null;
-  /** What has to be available for it to be met no more, or once it was acted on; null as above. */
+  /** The amount that ends it, or ends it once it was acted on; null as above. */
   readonly clearAt: number | null;
   /** Since when it is met, without having been seen otherwise; null: it is not. */
   readonly metSince: Instant | null;
@@ -42,13 +42,13 @@ export interface ThresholdState {
   readonly isNew: boolean;
 }
 
-/** What judging depends on besides the observation. */
+/** The options on which judging depends besides the observation. */
 export interface ThresholdStateOptions {
   readonly behaviour: PressureBehaviour;
   readonly sampleAgeMsMax: Millis;
 }
 
-/** What holds at the time of an observation. */
+/** The settings at the time of an observation. */
 export interface ObservedUnder {
   readonly thresholds: readonly Threshold[];
   readonly transitionPeriodMs: Millis;
@@ -91,7 +91,7 @@ export class ThresholdStates {
     return this.#conditions;
   }
 
-  /** What is wrong with the samples; what was believed when it was seen may be too old by now. */
+  /** The faults of the samples; one that was believed when it was seen may be too old by now. */
   faults(now: Instant): readonly SampleFault[] {
     return this.#states.flatMap(
       ({ threshold, sample, fault }) => fault ?? this.#faultOf(now, threshold.signal, sample) ?? [],

@@ -89,11 +89,11 @@ export interface Case {
   real: Pod | null;
   /** When kube-controller-manager marked it; null: it did not. */
   theirs: Instant | null;
-  /** Whether it is terminating, or gone, since it was marked. */
+  /** True when it is terminating, or gone, since it was marked. */
   isDeleted: boolean;
   isGone: boolean;
   ours: Eviction | null;
-  /** What decided when it was marked: later its taint may be gone. */
+  /** The reasons that decided when it was marked: later its taint may be gone. */
   because: readonly Reason[];
   /** There is a verdict, or there is to be none. */
   isClosed: boolean;
@@ -101,7 +101,7 @@ export interface Case {
   isDoubted: boolean;
 }
 
-/** What Events say of a pod: when it was marked, by the clock of the cluster; null: it was not. */
+/** The answer of Events about a pod: when it was marked, by the clock of the cluster; null: it was not. */
 export interface EventsAnswer {
   readonly uid: string;
   readonly at: Instant | null;

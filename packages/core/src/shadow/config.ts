@@ -3,11 +3,11 @@ import { wholeNumber, withDefaults } from '../kernel/checks.ts';
 import type { Millis } from '../kernel/time.ts';
 
 export interface ShadowConfig {
-  /** What lies no further apart happened in the same instant: the API keeps whole seconds. */
+  /** Two events that lie no further apart happened in the same instant: the API keeps whole seconds. */
   readonly sameMsMax: Millis;
   /** Watches bring taints and pods in any order: so long after a deletion all is known about it. */
   readonly settleMs: Millis;
-  /** How long after one of the two has acted the other is waited for. */
+  /** The time for which the other is waited for after one of the two has acted. */
   readonly followMs: Millis;
   /** Pods that are followed or remembered at once; beyond, the oldest is given up. */
   readonly podsMax: number;

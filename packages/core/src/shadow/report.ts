@@ -1,10 +1,10 @@
-// What the shadow reports: kube-controller-manager's evictions held against ours.
+// The report of the shadow: kube-controller-manager's evictions held against ours.
 import type { ReasonCode } from '../eviction/reason.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
 import type { PodRef } from '../model/pod.ts';
 import type { ShadowConfig } from './config.ts';
 
-/** What taintmgr would have done about a pod, held against what kube-controller-manager did. */
+/** The verdict on a pod: taintmgr's decision held against kube-controller-manager's deed. */
 export type ShadowVerdict =
   /** Both evict it in the same instant. */
   | 'same'
@@ -20,15 +20,15 @@ export type ShadowVerdict =
 /** Why it would have been later or not at all: what decided, or what held it back. */
 export type ShadowReason = ReasonCode | 'LimitReached' | 'BudgetRefused';
 
-/** What came of one pod. */
+/** The end of one pod. */
 export interface ShadowEntry {
   readonly pod: PodRef;
   /** When the verdict was given, by the clock of the cluster. */
   readonly at: Instant;
   readonly verdict: ShadowVerdict;
-  /** How much later taintmgr would have been, negative: earlier; null: nobody can say. */
+  /** The time by which taintmgr would have been later, negative: earlier; null: nobody can say. */
   readonly byMs: Millis | null;
-  /** Whether taintmgr would have asked the disruption budgets. */
+  /** True when taintmgr would have asked the disruption budgets. */
   readonly asksBudgets: boolean;
   /** The key of the taint that decided; '' where none did. */
   readonly taint: string;
@@ -50,7 +50,7 @@ export interface ShadowRow extends ShadowCounts {
   readonly name: string;
 }
 
-/** What has no name, and all those together that there was no room for. */
+/** The names of rows for what has no name, and for all that there was no room for. */
 const noName = '(none)';
 export const otherNames = '(others)';
 
@@ -117,17 +117,17 @@ const texts: Readonly<Record<ShadowReason, string>> = {
 
 const known = new Map<string, string>(Object.entries(texts));
 
-/** What a reason means; null: it is not one that we know. */
+/** The meaning of a reason; null: it is not one that we know. */
 export function reasonText(reason: string): string | null {
   return known.get(reason) ?? null;
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** What the tally knows of a report. */
+/** The part of a report that the tally knows. */
 type Tallied = Omit<ShadowReport, 'since' | 'following'>;
 
-/** What ended without a verdict. */
+/** An end without a verdict. */
 export type Unjudged = 'notDeleted' | 'leftOtherwise' | 'givenUp';
 
 /** Adds up verdicts. What it keeps is bounded, however many there are. */

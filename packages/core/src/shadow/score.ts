@@ -19,7 +19,7 @@ import {
 } from './verdict.ts';
 
 export interface ShadowOptions extends Partial<ShadowConfig> {
-  /** How pods leave for which no policy counts. */
+  /** The mode for pods for which no policy counts. */
   readonly mode: EvictionMode;
   /** Asks the engine. */
   readonly explain: Explain;
@@ -93,7 +93,7 @@ export class ShadowScore {
     return { since: this.#since, following: this.#cases.open, ...this.#tally.report() };
   }
 
-  /** How many pods are followed or remembered: never more than podsMax. */
+  /** The number of pods that are followed or remembered: never more than podsMax. */
   get size(): number {
     return this.#cases.size;
   }
@@ -185,7 +185,7 @@ export class ShadowScore {
     this.#engine.pass(now, { kind: 'podDelete', uid });
   }
 
-  /** Whether it was to leave for a taint when it went: a watch that breaks brings no marks. */
+  /** True when it was to leave for a taint when it went: a watch that breaks brings no marks. */
   #isDoubtful(now: Instant, uid: string): boolean {
     if (!this.#doubt || this.#since === null) return false;
     const gone = this.#engine.explained(now, { namespace: '', name: '', nodeName: '', uid });
@@ -303,7 +303,7 @@ export class ShadowScore {
   }
 }
 
-/** What decides, and the loop asks; the engine, or what stands around it. */
+/** The machine that decides, and that the loop asks; the engine, or what stands around it. */
 export interface ShadowedMachine {
   handle(now: Instant, event: Event): readonly Command[];
   nextWake(): Instant | null;
@@ -318,7 +318,7 @@ class ShadowedEngine {
   readonly #explain: Explain;
   readonly #podsMax: number;
   readonly #sent = new Map<string, Sent>();
-  /** What budgets said that refused a pod, by its uid: only a server that is asked says so. */
+  /** The words of budgets that refused a pod, by its uid: only a server that is asked says so. */
   readonly #refused = new Map<string, string>();
   #commands: Command[] = [];
 
@@ -342,7 +342,7 @@ class ShadowedEngine {
     }
   }
 
-  /** What it has commanded since it was asked last. */
+  /** The commands it has given since the last call. */
   takeCommands(): readonly Command[] {
     const commands = this.#commands;
     this.#commands = [];
@@ -357,7 +357,7 @@ class ShadowedEngine {
     return sent;
   }
 
-  /** What the budget said that refused it last; undefined: none did. */
+  /** The words of the budget that refused it last; undefined: none did. */
   refusalOf(uid: string): string | undefined {
     return this.#refused.get(uid);
   }
@@ -366,13 +366,13 @@ class ShadowedEngine {
     this.#refused.delete(uid);
   }
 
-  /** What it says of a pod; null: it knows none of the uid. */
+  /** Its explanation of a pod; null: it knows none of the uid. */
   explained(now: Instant, { namespace, name, uid }: PodRef): PodExplanation | null {
     const explained = this.#explain(now, { kind: 'pod', namespace, name, uid });
     return explained?.kind === 'pod' ? explained : null;
   }
 
-  /** Whether the pod would be gone, as far as it knows. */
+  /** True when the pod would be gone, as far as it knows. */
   isEvicted(now: Instant, pod: PodRef): boolean {
     return this.explained(now, pod)?.attempt?.kind === 'accepted';
   }

@@ -1,4 +1,4 @@
-// What is to be said of a pod that kube-controller-manager deleted, or taintmgr would have evicted.
+// Judges a pod that kube-controller-manager deleted, or taintmgr would have evicted.
 import { describeReason, type Reason } from '../eviction/reason.ts';
 import type { PodExplanation } from '../explain.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
@@ -9,7 +9,7 @@ import type { Case } from './cases.ts';
 import type { ShadowConfig } from './config.ts';
 import type { ShadowEntry, ShadowReason } from './report.ts';
 
-/** What is said of one pod. */
+/** The verdict on one pod. */
 export type Verdict = Pick<ShadowEntry, 'verdict' | 'byMs' | 'reason' | 'message'>;
 
 type Eviction = NonNullable<Case['ours']>;
@@ -37,7 +37,7 @@ export function lonelyVerdict({ because }: Pick<Eviction, 'because'>): Verdict {
   return { verdict: 'onlyTaintmgr', byMs: null, reason: null, message };
 }
 
-/** What is reported of it; `at`: by the clock of the cluster. */
+/** The report about it; `at`: by the clock of the cluster. */
 export function entryOf(
   { pod, ours, because: marked }: Case,
   { verdict, byMs, reason, message }: Verdict,
@@ -114,7 +114,7 @@ function wordsOf(reason: Reason | undefined): Said {
   return { reason: reason.code, message: describeReason(reason) };
 }
 
-/** What holds a pod back that is due; null: nothing that its attempt knows of. */
+/** The limit or budget that holds a pod back that is due; null: none that its attempt knows of. */
 function heldBy(attempt: PodExplanation['attempt']): Said | null {
   if (attempt?.kind === 'queued' && attempt.hit !== null) {
     return { reason: 'LimitReached', message: `held by limit ${limitId(attempt.hit)}` };
@@ -126,7 +126,7 @@ function heldBy(attempt: PodExplanation['attempt']): Said | null {
   return null;
 }
 
-/** Whether a pod that goes for these reasons is evicted, so that budgets are asked. */
+/** True when a pod that goes for these reasons is evicted, so that budgets are asked. */
 function asksBudgets(because: readonly Reason[], mode: EvictionMode): boolean {
   const policy = decisiveTaint(because)?.policy;
   if (!policy) return mode !== 'delete';

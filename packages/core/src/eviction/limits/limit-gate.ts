@@ -21,7 +21,7 @@ import { type RecordedLimit, sizeSlackMs } from '../../policy/limit-record.ts';
 import type { EvictionPolicy } from '../../policy/values.ts';
 import type { StoreView } from '../../store.ts';
 
-/** How a pod counts while it is not being evicted. */
+/** The way a pod counts while it is not being evicted. */
 export type Availability = 'available' | 'unavailable';
 
 /** Since when it is shut, and what it looked like then. */
@@ -62,13 +62,13 @@ export class LimitGate {
   readonly #open = new Set<string>();
   /** Those that have left, the earliest first. */
   readonly #left = new Map<string, Instant>();
-  /** How many left under earlier leaders. */
+  /** The pods that left under earlier leaders. */
   #before: { readonly at: Instant; readonly count: number }[] = [];
   #here = 0;
   #down = 0;
   /** Of those open or left, so many are still there. */
   #lingering = 0;
-  /** How many pods there were when an eviction began, the earliest first. */
+  /** The number of pods when an eviction began, the earliest first. */
   #sizes: { readonly at: Instant; readonly of: number }[] = [];
 
   constructor(limit: BoundLimit, name: string) {
@@ -85,7 +85,7 @@ export class LimitGate {
     this.#bucket = podsPerSecond === undefined ? null : new TokenBucket(podsPerSecond, burst);
   }
 
-  /** Whether nothing would be lost with it at `now`; null: a rate may be in use. */
+  /** True when nothing would be lost with it at `now`; null: a rate may be in use. */
   isIdle(now: Instant | null): boolean {
     const counted = this.#here + this.evicted + this.#wanted.size + this.#paid.size;
     if (counted > 0 || this.tripped) return false;
@@ -150,7 +150,7 @@ export class LimitGate {
     return this.#wanted.delete(uid);
   }
 
-  /** Whether its eviction has begun, and may still come about. */
+  /** True when its eviction has begun, and may still come about. */
   hasBegun(uid: string): boolean {
     return this.#open.has(uid) || this.#paid.has(uid);
   }
@@ -221,7 +221,7 @@ export class LimitGate {
     this.tripped = { since: now, hit: { ...hit, tripped: true } };
   }
 
-  /** What it has to be known by, should another replica take over. `at`: when open ones may leave. */
+  /** The counts by which another replica that takes over knows the gate. `at`: when open ones may leave. */
   written(
     now: Instant,
     at: Instant,
@@ -393,7 +393,7 @@ export class LimitGates {
     return [...this.#gates.values()];
   }
 
-  /** Whether any is shut until evictions are resumed. */
+  /** True when any is shut until evictions are resumed. */
   get isTripped(): boolean {
     for (const { tripped } of this.#gates.values()) if (tripped) return true;
     return false;
@@ -508,7 +508,7 @@ function isForPod(
   return fit === 'matches' || fit === 'unknownNamespace';
 }
 
-/** Whether a rule is for the pods of a node. */
+/** True when a rule is for the pods of a node. */
 function appliesTo({ nodes }: LimitRule, node: Node | null): boolean {
   return nodes === undefined || selects(nodes, node?.labels ?? {});
 }

@@ -46,7 +46,7 @@ export type LimitAnswer = (
 
 type LimiterConfig = Pick<EvictionConfig, 'limits' | 'keepLimits' | 'evictionsInFlightMax'>;
 
-/** What was written down covers the evictions that begin within such a time. */
+/** A written record covers the evictions that begin within such a time. */
 const coverageMs: Millis = 30_000;
 const sweepMs: Millis = 60_000;
 
@@ -79,7 +79,7 @@ export class EvictionLimiter {
   #coveredUntil: Instant = Number.NEGATIVE_INFINITY;
   #tripped: LimitGate[] = [];
   #sweptAt: Instant = Number.NEGATIVE_INFINITY;
-  /** What was read, until we have written: for limits of policies that come later. */
+  /** The record as it was read, until we have written: for limits of policies that come later. */
   #found: LimitRecord = {};
 
   constructor({ limits, keepLimits, evictionsInFlightMax }: LimiterConfig, store: StoreView) {
@@ -115,23 +115,23 @@ export class EvictionLimiter {
     this.#isDirty ||= dropped.length > 0;
   }
 
-  /** Whether there is any limit: who is due has to wait for its turn then. */
+  /** True when there is any limit: who is due has to wait for its turn then. */
   get isLimited(): boolean {
     return this.#limits.length > 0;
   }
 
-  /** Whether pods have to be followed: some limit counts them. */
+  /** True when pods have to be followed: some limit counts them. */
   get countsPods(): boolean {
     return this.#podCounts.isNeeded;
   }
 
-  /** Whether what is written down is to be read and written at all. */
+  /** True when what is written down is to be read and written at all. */
   get isRecorded(): boolean {
     return this.#keeps && needsRecord(this.#limits.map(({ rule }) => rule));
   }
 
   /**
-   * Whether what is written down can only be of limits that are gone. While everything is held that is
+   * True when what is written down can only be of limits that are gone. While everything is held that is
    * not known: a policy that cannot be followed may have limits.
    */
   get isForgotten(): boolean {
@@ -142,7 +142,7 @@ export class EvictionLimiter {
     return true;
   }
 
-  /** Whether what others have written was read since we lead. */
+  /** True when what others have written was read since we lead. */
   get isRead(): boolean {
     return this.#isRead;
   }
@@ -255,14 +255,14 @@ export class EvictionLimiter {
     return hits;
   }
 
-  /** What has tripped since it was asked last. */
+  /** The limits that have tripped since the last call. */
   takeTripped(): readonly LimitStatus[] {
     const tripped = this.#tripped.flatMap(statusOfTripped);
     this.#tripped = [];
     return tripped;
   }
 
-  /** Whether anything is shut until evictions are resumed. */
+  /** True when anything is shut until evictions are resumed. */
   get isTripped(): boolean {
     return this.#gates.isTripped;
   }
@@ -289,7 +289,7 @@ export class EvictionLimiter {
     }
   }
 
-  /** What is to be written down, with whatever is about to begin. */
+  /** The record to be written down, with whatever is about to begin. */
   record(now: Instant): { readonly record: LimitRecord; readonly covers: ReadonlySet<string> } {
     this.#isUrgent = false;
     this.#isDirty = false;
@@ -362,7 +362,7 @@ function waiting(hit: LimitHit, until: Instant | null): LimitAnswer {
 /** An eviction may be answered so much later: those that are open are written as of then. */
 const openAheadMs: Millis = 60_000;
 
-/** What is to be known of these gates, should another replica take over. */
+/** The record of these gates, should another replica take over. */
 function recordOf(now: Instant, gates: readonly LimitGate[], counts: PodCounts): LimitRecord {
   const entries = new Map<string, RecordedLimit>();
   for (const gate of gates) {
@@ -434,12 +434,12 @@ interface Counted {
   readonly availability: Availability;
   readonly labels: Labels | undefined;
   readonly gates: readonly LimitGate[];
-  /** Which state of the limits it was counted by. */
+  /** The state of the limits by which it was counted. */
   readonly version: number;
 }
 
 /**
- * How each pod counts in the limits that have a window: as available, as unavailable, or not at all.
+ * Counts each pod in the limits that have a window: as available, as unavailable, or not at all.
  * Each pod is kept with the gates it was counted in, so that what is taken out of a count is what was
  * put in, whatever has become of its node, its labels or the limits.
  */
@@ -456,7 +456,7 @@ class PodCounts {
     this.#gates = gates;
   }
 
-  /** Whether any limit has a window; nothing is counted otherwise. */
+  /** True when any limit has a window; nothing is counted otherwise. */
   get isNeeded(): boolean {
     return this.#windowed.length > 0;
   }
@@ -468,7 +468,7 @@ class PodCounts {
     if (!this.isNeeded) this.#counted.clear();
   }
 
-  /** How a pod counts in a gate; null: it does not. */
+  /** The way a pod counts in a gate; null: it does not. */
   in(gate: LimitGate, uid: string): Availability | null {
     const counted = this.#counted.get(uid);
     return counted?.gates.includes(gate) ? counted.availability : null;
@@ -512,7 +512,7 @@ class PodCounts {
   }
 }
 
-/** How a pod counts, wherever it does. Readiness that nobody reported is not held against it. */
+/** The way a pod counts, wherever it does. Readiness that nobody reported is not held against it. */
 export function availabilityOf(pod: Pod, late: boolean): Availability | null {
   const isFinished = pod.phase === 'Succeeded' || pod.phase === 'Failed';
   if (pod.nodeName === '' || isFinished || late) return null;

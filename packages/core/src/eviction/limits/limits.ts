@@ -33,7 +33,7 @@ export class EvictionLimits {
   readonly #decider: Decider;
   readonly #attempts: Attempts;
   readonly #limiter: EvictionLimiter;
-  /** What outlives us of them. */
+  /** The record of them, which outlives us. */
   readonly record: LimitRecordWriter;
   /** Who waits for room. */
   readonly queue: LimitQueue = new LimitQueue();
@@ -41,7 +41,7 @@ export class EvictionLimits {
   readonly #uncertainUntil = new Map<string, Instant>();
   /** Uids of those of whom it was reported that the record holds them. */
   readonly #reported = new Set<string>();
-  /** Whether some policy had limits. */
+  /** True when some policy had limits. */
   #hadLimits = false;
 
   constructor(store: StoreView, decider: Decider, attempts: Attempts, config: EvictionConfig) {
@@ -103,12 +103,12 @@ export class EvictionLimits {
     if (node?.zone !== previous?.zone || !hasSameLabels(node, previous)) this.askAnew(now);
   }
 
-  /** What put a pod into the queue may have changed: all that wait ask again, together. */
+  /** The cause that put a pod into the queue may have changed: all that wait ask again, together. */
   askAnew(now: Instant): void {
     if (!this.queue.isEmpty) this.queue.requeue(now + recountMs);
   }
 
-  /** Whether pods are counted that nothing is done about. */
+  /** True when pods are counted that nothing is done about. */
   get countsPods(): boolean {
     return this.#limiter.countsPods;
   }
@@ -126,7 +126,7 @@ export class EvictionLimits {
     if (this.#limiter.forget(pod)) this.queue.requeue(now + recountMs);
   }
 
-  /** Whether a pod that is due asks at once; else it waits for its turn, as it does from now on. */
+  /** True when a pod that is due asks at once; else it waits for its turn, as it does from now on. */
   isFirst(now: Instant, pod: Pod, deadline: Instant): boolean {
     if (!this.#limiter.isLimited) return true;
     this.queue.put(pod, deadline, now);
@@ -177,7 +177,7 @@ export class EvictionLimits {
 }
 
 /**
- * Whether there is more to say of what holds a pod back than was said. The record is written in a
+ * True when there is more to say of what holds a pod back than was said. The record is written in a
  * moment as a rule: that is told only where it fails.
  */
 export function isNews(hit: LimitHit, before: LimitHit | null): boolean {

@@ -17,10 +17,10 @@ import type { EvictionLimiter } from './limiter.ts';
 
 /** Writes and reads the record of limits in time, so that they survive a restart and a failover. */
 const pollMs: Millis = 5_000;
-/** What no pod waits for is written so much later, with whatever comes until then. */
+/** A change that no pod waits for is written so much later, with whatever comes until then. */
 const laterMs: Millis = 10_000;
 /**
- * What is left is cleared away so late after a start: a server that starts too may say for a while that it
+ * Remains are cleared away so late after a start: a server that starts too may say for a while that it
  * has no policies, and is asked again after 30 s.
  */
 const tidyMs: Millis = 120_000;
@@ -45,7 +45,7 @@ type State =
       readonly tidies: boolean;
     };
 
-/** What the end of a command means for those who wait. */
+/** The meaning of the end of a command for those who wait. */
 type RecordAnswer =
   /** It was no command about the record. */
   | 'notOurs'
@@ -69,7 +69,7 @@ export class LimitRecordWriter {
   #state: State = { kind: 'unread', at: atOnce };
   /** So many have failed in a row. */
   readonly #failures = { reading: 0, writing: 0 };
-  /** What stands there, which may be of limits that are gone. */
+  /** The content of the record, which may be of limits that are gone. */
   #stored: 'unknown' | 'nothing' | 'something' = 'unknown';
   /** A request to resume was carried out, and has to be taken away. */
   #answered = false;
@@ -97,7 +97,7 @@ export class LimitRecordWriter {
     return earliest([this.#hasNews ? writeAt : null, isTripped ? state.pollAt : null]);
   }
 
-  /** What is to be reported, and to be done about the record. */
+  /** Reports the limits that tripped, and reads or writes the record when that is due. */
   act(now: Instant): readonly MachineCommand[] {
     this.#limiter.sweep(now);
     const tripped = this.#limiter.takeTripped().map((status) => this.#byWallClock(status));
@@ -121,7 +121,7 @@ export class LimitRecordWriter {
     const isEmpty = Object.keys(record ?? {}).length === 0 && !resume;
     this.#stored = isEmpty ? 'nothing' : 'something';
     const { isRecorded } = this.#limiter;
-    // What limits without a record have counted meanwhile stays as it is.
+    // Counts that limits without a record have made meanwhile stay as they are.
     const isTidying = this.#state.kind === 'reading' && this.#state.tidies && !isRecorded;
     if (isTidying) this.#answered ||= resume !== null;
     if (isTidying || (!isRecorded && !record)) return { hasRoom: false, commands: [] };
@@ -166,7 +166,7 @@ export class LimitRecordWriter {
     return isOutrun ? 'nothing' : 'failed';
   }
 
-  /** Whether we lead: another replica may write when we do not. */
+  /** True when we lead: another replica may write when we do not. */
   lead(now: Instant, held: boolean): void {
     if (held) {
       this.#limiter.lead(now);

@@ -100,7 +100,7 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     return this.#taints.get(nodeName) ?? [];
   }
 
-  /** What it is about to do; a pod it does not think of any more is kept, whatever its taints. */
+  /** The deletion that it is about to make; a pod it does not think of any more is kept, whatever its taints. */
   decisionOn(pod: Pod): Decision {
     const because = this.#reasonsFor(pod);
     const entry = this.#queue.entry(keyOf(pod));
@@ -404,7 +404,7 @@ function upstreamReasons(
   return [decisive, ...reasons.filter((reason) => reason !== decisive)];
 }
 
-/** Whether the pod's time is what its reading of the taint comes to. */
+/** True when the pod's time is what its reading of the taint comes to. */
 function isDecisive(reason: TaintReason, entry: QueueEntry): boolean {
   if (!isEqualTaint(reason.taint, entry.taint) || reason.code === 'ToleratedForever') return false;
   return entry.kind === 'inProgress' || Math.abs(deadlineOf(reason) - entry.fireAt) < 1;
@@ -454,7 +454,7 @@ function pastLooks(
     timeOf(addedAt(taint, clock.wall(now)) ?? taintsWrittenAt);
   const boundAt = pod.boundAt === null ? since : timeOf(pod.boundAt);
   const starts = [...new Set(taints.map(startOf))].sort((one, other) => one - other);
-  // What came and was followed by more before the pod was there, nobody saw on it.
+  // A taint that came and was followed by more before the pod was there, nobody saw on it.
   const seen = starts.filter((_, index) => (starts[index + 1] ?? now + 1) > boundAt);
   return seen.map((start) => {
     return { at: Math.max(start, boundAt), taints: taints.filter((one) => startOf(one) <= start) };
@@ -468,7 +468,7 @@ interface TimedWork {
   readonly taint: Taint;
 }
 
-/** What is stored under a key: a timer, or the mark of a deletion that began without one. */
+/** The entry under a key: a timer, or the mark of a deletion that began without one. */
 type QueueEntry =
   | (TimedWork & { readonly kind: 'timer'; readonly timer: string })
   | (Omit<TimedWork, 'fireAt'> & { readonly kind: 'inProgress' });

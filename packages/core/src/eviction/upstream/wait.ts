@@ -2,7 +2,7 @@ import type { Millis } from '../../kernel/time.ts';
 import type { Taint } from '../../model/taint.ts';
 import { decidingToleration, type MatchOptions, type Toleration } from '../../model/toleration.ts';
 
-/** What kube-controller-manager makes of a pod's tolerations and its node's NoExecute taints. */
+/** The time that kube-controller-manager reads from a pod's tolerations and its node's NoExecute taints. */
 export type UpstreamWait =
   /** This taint is not tolerated. */
   | { readonly kind: 'intolerable'; readonly taint: Taint }
@@ -52,7 +52,7 @@ export function minTolerationNanos(used: readonly Toleration[]): bigint {
   return min === int64Max ? -1n : BigInt.asIntN(64, min * nanosPerSecond);
 }
 
-/** What JSON.parse rounded beyond the range came from a number at its edge. */
+/** A number that JSON.parse rounded beyond the range came from one at its edge. */
 function int64(seconds: number | bigint): bigint {
   if (Number.isNaN(seconds)) return 0n;
   const whole = typeof seconds === 'number' ? clampToSafe(Math.trunc(seconds)) : seconds;

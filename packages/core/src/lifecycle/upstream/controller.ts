@@ -20,7 +20,7 @@ const excludeLabel = 'node.kubernetes.io/exclude-disruption';
 const writeAttemptsMax = 6;
 const writePauseMs: Millis = 20;
 
-/** What a pass learned of one node. */
+/** The findings of a pass about one node. */
 interface Sight {
   readonly node: Node;
   readonly observed: NodeCondition;
@@ -64,7 +64,7 @@ export class UpstreamController {
     this.#enforcement = this.legacy ?? new TaintEnforcement(store, this.zones, now);
   }
 
-  /** What a node worker does: taints NoSchedule and labels, errors left to the next node event. */
+  /** The work of a node worker: taints NoSchedule and labels, errors left to the next node event. */
   *nodePass(name: string): Task {
     const node = this.#store.node(name);
     if (!node) return;
@@ -76,7 +76,7 @@ export class UpstreamController {
     yield* call((id) => ({ kind: 'setNodeLabels', id, node: nodeRef(node), labels }));
   }
 
-  /** What a pod worker does for a pod that came to a node; false: to be tried again. */
+  /** The work of a pod worker for a pod that came to a node; false: to be tried again. */
   *podPass(uid: string): Task<boolean> {
     const pod = this.#store.pod(uid);
     const entry = pod && this.health.get(pod.nodeName);

@@ -18,14 +18,14 @@ import type { HealthEntry } from './health.ts';
 import { call, sleep, type Task } from './tasks.ts';
 import type { ItemResult, QueuedNode, ZoneStore } from './zone-store.ts';
 
-/** What a pass found about a node: Ready before and after its own change, and its health entry. */
+/** The findings of a pass about a node: Ready before and after its own change, and its health entry. */
 interface Finding {
   readonly observed: NodeCondition;
   readonly current: NodeCondition;
   readonly entry: HealthEntry | null;
 }
 
-/** What is done about nodes that are not ready: taints, or deleted pods (legacy mode). */
+/** The treatment of nodes that are not ready: taints, or deleted pods (legacy mode). */
 interface Enforcement {
   /** Takes in what a pass found. */
   judge(node: Node, finding: Finding): Task;
@@ -38,7 +38,7 @@ interface Enforcement {
 const notReady: TaintName = { key: notReadyKey, effect: 'NoExecute' };
 const unreachable: TaintName = { key: unreachableKey, effect: 'NoExecute' };
 
-/** Which taint goes with which status of Ready, and which it takes the place of. */
+/** The taint that goes with each status of Ready, and the one whose place it takes. */
 const swaps: ReadonlyMap<string, { readonly add: TaintName; readonly remove: TaintName }> = new Map(
   [
     ['False', { add: notReady, remove: unreachable }],
@@ -144,7 +144,7 @@ function* changeTaints(
 
 type EvictionState = 'unmarked' | 'toBeEvicted' | 'evicted';
 
-/** What it goes by. */
+/** The surroundings of the legacy mode. */
 interface PodEnforcementSite {
   readonly store: StoreView;
   readonly zones: ZoneStore;

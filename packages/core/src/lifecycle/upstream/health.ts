@@ -8,7 +8,7 @@ import {
 } from '../../model/node.ts';
 import { unreachableConditions } from '../condition-taints.ts';
 
-/** What upstream remembers of a node. Times are by its own clock. */
+/** The memory that upstream has of a node. Times are by its own clock. */
 export interface HealthEntry {
   readonly probe: Instant;
   readonly transition: Instant;
@@ -17,13 +17,13 @@ export interface HealthEntry {
   readonly lease: Lease | null;
 }
 
-/** How long a node may send no heartbeat: one whose kubelet has reported, and one that never did. */
+/** The time a node may send no heartbeat: one whose kubelet has reported, and one that never did. */
 export interface GracePeriods {
   readonly nodeMonitorGracePeriodMs: Millis;
   readonly nodeStartupGracePeriodMs: Millis;
 }
 
-/** What one look at a node finds. */
+/** The findings of one look at a node. */
 export interface Look {
   /** To be remembered, whether the write succeeds or not. */
   readonly entry: HealthEntry;

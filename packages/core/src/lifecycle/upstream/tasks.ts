@@ -4,7 +4,7 @@ import { Schedule } from '../../kernel/schedule.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
 import type { LifecycleCommand } from '../node-command.ts';
 
-/** What a task waits for: the result of a command, time, or other tasks. */
+/** The event a task waits for: the result of a command, time, or other tasks. */
 type Ask =
   | { readonly kind: 'call'; readonly command: (id: string) => LifecycleCommand }
   | { readonly kind: 'sleep'; readonly length: Millis }
@@ -47,7 +47,7 @@ export class Tasks {
   #ready: { readonly running: Running; readonly outcome: Outcome | null }[] = [];
   #sleeps = 0;
 
-  /** Whether a task could go on at once. */
+  /** True when a task could go on at once. */
   get isReady(): boolean {
     return this.#ready.length > 0;
   }

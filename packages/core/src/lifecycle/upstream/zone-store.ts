@@ -13,7 +13,7 @@ interface Counted extends ZoneCounts {
   readonly state: ZoneState;
 }
 
-/** What to do after a pass when everything is down, or is no more. */
+/** The turn to be made after a pass when everything is down, or is no more. */
 type Turn = 'enterFullDisruption' | 'exitFullDisruption' | null;
 
 /**
@@ -123,7 +123,7 @@ export interface QueuedNode {
   readonly processAt: Stamp;
 }
 
-/** What came of one item: it is done, or wants to be tried again after so long. */
+/** The result of one item: it is done, or wants to be tried again after so long. */
 export type ItemResult = { readonly done: true } | { readonly done: false; readonly wait: Millis };
 
 /**
@@ -241,7 +241,7 @@ function isBefore(one: Stamp, other: Stamp): boolean {
   return one.at < other.at || (one.at === other.at && one.nanos < other.nanos);
 }
 
-/** How upstream limits a zone. `never` and `always` both report one token a second. */
+/** The kind of limiter of a zone. `never` and `always` both report one token a second. */
 export type LimiterKind = 'tokenBucket' | 'never' | 'always';
 
 const nanosPerSecond = 1e9;
@@ -279,7 +279,7 @@ export class UpstreamLimiter {
 }
 
 /**
- * What SwapLimiter makes of a limiter. Defect: one that never lets through reports a rate of 1, so
+ * Changes the rate as SwapLimiter does. Defect: one that never lets through reports a rate of 1, so
  * that a new rate of 1 changes nothing.
  */
 export function swapLimiter(limiter: UpstreamLimiter, now: Instant, rate: number): UpstreamLimiter {

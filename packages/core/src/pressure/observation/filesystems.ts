@@ -2,7 +2,7 @@ import type { Instant } from '../../kernel/time.ts';
 import { type FilesystemName, type Signal, signals } from '../signals.ts';
 import type { NodeObservation, Sample } from './observation.ts';
 
-/** How images and writable layers lie beside the kubelet's own file system. */
+/** The places of images and writable layers beside the kubelet's own file system. */
 export type FilesystemLayout =
   /** All on one. */
   | 'single'
@@ -11,16 +11,16 @@ export type FilesystemLayout =
   /** Images on another one, writable layers beside the kubelet's files. */
   | 'splitImages';
 
-/** What of a pod lies on a disk. */
+/** A part of a pod that lies on a disk. */
 export type DiskPart = 'root' | 'logs' | 'volumes';
 
-/** What a kubelet can clear away on a node before it evicts pods. */
+/** The means by which a kubelet can clear a node before it evicts pods. */
 export type ReclaimFunction = 'deleteUnusedContainers' | 'deleteUnusedImages';
 
 interface FilesystemRule {
-  /** What counts as a pod's usage. */
+  /** The parts that count as a pod's usage. */
   readonly parts: readonly DiskPart[];
-  /** What is cleared first, in this order. */
+  /** The means that are tried first, in this order. */
   readonly reclaim: readonly ReclaimFunction[];
 }
 
@@ -52,7 +52,7 @@ export function measuredParts(signal: Signal, layout: FilesystemLayout): readonl
   return filesystem === null ? [] : layouts[layout][filesystem].parts;
 }
 
-/** What a kubelet clears away before it evicts pods for the signal; none for memory and pids. */
+/** The means that a kubelet tries before it evicts pods for the signal; none for memory and pids. */
 export function reclaimFunctions(
   signal: Signal,
   layout: FilesystemLayout,
@@ -70,14 +70,14 @@ export const layersBeside: Readonly<Record<FilesystemLayout, FilesystemName>> = 
 
 type Samples = NodeObservation['samples'];
 
-/** What was seen of one file system. */
+/** One file system as it was seen. */
 interface Filesystem {
   readonly bytes: Sample;
   /** Some file systems do not count them. */
   readonly inodes: Sample | undefined;
 }
 
-/** How much two file systems look like one. */
+/** The likeness of two file systems. */
 type Likeness =
   /** To the byte and the inode, as two different ones never are. */
   | 'equal'
@@ -89,7 +89,7 @@ type Likeness =
 const driftMax = 0.01;
 
 /**
- * Which file systems of a node are one and the same. A single look can be wrong: two disks may be
+ * Finds out which file systems of a node are one and the same. A single look can be wrong: two disks may be
  * used alike, and one disk may fill up between two samples. So every look is taken in, and clear
  * ones count.
  */
@@ -115,7 +115,7 @@ export class SeenLayout {
   }
 }
 
-/** Whether two file systems are one. */
+/** Tells whether two file systems are one. */
 class SeenPair {
   /** Null: not seen yet. */
   isOne: boolean | null = null;
@@ -159,7 +159,7 @@ function filesystem(name: FilesystemName, samples: Samples): Filesystem | null {
 function likeness(a: Filesystem, b: Filesystem): Likeness {
   const inodes = a.inodes && b.inodes ? ([a.inodes, b.inodes] as const) : null;
   if (isEqual(a.bytes, b.bytes) && (!inodes || isEqual(...inodes))) return 'equal';
-  // How many inodes there can be may depend on what is free; sizes do not.
+  // The number of inodes there can be may depend on what is free; sizes do not.
   const isClose = a.bytes.capacity === b.bytes.capacity && isNear(a.bytes, b.bytes);
   return isClose && (!inodes || isNear(...inodes)) ? 'close' : 'different';
 }

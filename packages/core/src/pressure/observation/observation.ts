@@ -1,9 +1,9 @@
-// What was observed of a node's signals, and what is wrong with it.
+// Observations of a node's signals, and their faults.
 import type { ClusterTime } from '../../kernel/cluster-clock.ts';
 import { finite, type Instant, type Millis } from '../../kernel/time.ts';
 import { type Signal, signalNames } from '../signals.ts';
 
-/** What a signal was seen to be. */
+/** The observed amount of a signal. */
 export interface Sample {
   readonly available: number;
   readonly capacity: number;
@@ -11,7 +11,7 @@ export interface Sample {
   readonly time: Instant | null;
 }
 
-/** What something takes up on a disk; null: not said. */
+/** The room that something takes up on a disk; null: not said. */
 export interface DiskUsage {
   readonly usedBytes: number | null;
   readonly inodesUsed: number | null;
@@ -29,7 +29,7 @@ export interface VolumeUsage extends DiskUsage {
   readonly name: string;
 }
 
-/** What one pod was seen to use; null: not said. */
+/** The observed usage of one pod; null: not said. */
 export interface PodUsage {
   readonly uid: string;
   readonly workingSetBytes: number | null;
@@ -40,13 +40,13 @@ export interface PodUsage {
   readonly volumes: readonly VolumeUsage[];
 }
 
-/** What was seen of a node at one time. A signal that is not there was not seen. */
+/** The view of a node at one time. A signal that is not there was not seen. */
 export interface NodeObservation {
   readonly samples: Readonly<Partial<Record<Signal, Sample>>>;
   readonly pods: readonly PodUsage[];
 }
 
-/** What is wrong with a sample, as far as can be seen from outside the node. */
+/** A fault of a sample, as far as it can be seen from outside the node. */
 export type SampleFault =
   | { readonly code: 'SignalMissing'; readonly signal: Signal }
   /** Not a number, negative, or more than there can be. */
@@ -64,12 +64,12 @@ export function byOurTime(observation: NodeObservation, clock: ClusterTime): Nod
   return { ...observation, samples: Object.fromEntries(samples) };
 }
 
-/** Whether the number can be an amount of something. */
+/** True when the number can be an amount of something. */
 export function isAmount(value: number | null | undefined): value is number {
   return value != null && Number.isFinite(value) && value >= 0;
 }
 
-/** What is wrong with the sample of a signal at `now`; null: nothing. */
+/** The fault of the sample of a signal at `now`; null: there is none. */
 export function sampleFault(
   now: Instant,
   signal: Signal,

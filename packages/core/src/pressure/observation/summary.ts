@@ -42,7 +42,7 @@ const nodefs = (node: Json) => field(node, 'fs');
 const imagefs = (node: Json) => field(field(node, 'runtime'), 'imageFs');
 const containerfs = (node: Json) => field(field(node, 'runtime'), 'containerFs');
 
-/** Which fields of the Summary API each signal is read from. */
+/** The fields of the Summary API from which each signal is read. */
 const sources: Readonly<Record<Signal, Source>> = {
   'memory.available': { at: (node) => field(node, 'memory'), ...memory },
   'allocatableMemory.available': { at: systemContainer('pods'), ...memory },

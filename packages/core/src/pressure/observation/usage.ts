@@ -4,7 +4,7 @@ import { type DiskPart, type FilesystemLayout, measuredParts } from './filesyste
 import { type ContainerUsage, type DiskUsage, isAmount, type PodUsage } from './observation.ts';
 
 /**
- * What a pod uses of what a signal measures: bytes, inodes or processes. What is not said counts as
+ * The usage of a pod that a signal measures: bytes, inodes or processes. A part that is not said counts as
  * nothing as long as something is said; null where nothing is.
  */
 export function usageOf(

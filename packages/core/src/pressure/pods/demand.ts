@@ -18,7 +18,7 @@ export interface LocalLimits {
   readonly containers: readonly { readonly name: string; readonly limit: Quantity }[];
 }
 
-/** What a pod asks for and what it is limited to, computed once. */
+/** The requests and limits of a pod, computed once. */
 export interface Demand {
   /** Bytes. */
   readonly memory: number;
@@ -120,7 +120,7 @@ type RequestedResource = 'memory' | 'ephemeral-storage';
 const podLevelResources = /^(?:cpu|memory|hugepages-.*)$/;
 
 /**
- * Whether spec.resources says anything that holds for the pod as a whole. A kubelet then looks at
+ * True when spec.resources says anything that holds for the pod as a whole. A kubelet then looks at
  * no container, not even for what spec.resources cannot say.
  */
 export function hasPodLevelResources({ resources }: PressurePod): boolean {
@@ -129,7 +129,7 @@ export function hasPodLevelResources({ resources }: PressurePod): boolean {
 }
 
 /**
- * What a pod asks for: the sum over its containers, or what an init container needs beside the
+ * The request of a pod: the sum over its containers, or what an init container needs beside the
  * sidecars started before it, whichever is more; and the overhead. Null: nothing. Throws
  * RangeError for a quantity that is none.
  */

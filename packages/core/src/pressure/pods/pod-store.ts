@@ -50,7 +50,7 @@ export class PodStore {
     );
   }
 
-  /** Whether a pod is known and has not ended. */
+  /** True when a pod is known and has not ended. */
   isActive(uid: string): boolean {
     const found = this.#find(uid);
     return found !== null && !this.#hasEnded(found.pod);

@@ -58,14 +58,14 @@ export interface PressurePod extends PodRef {
 /** From this priority on a pod is critical: a kubelet evicts none of them. */
 export const criticalPriorityMin = 2_000_000_000;
 
-/** Whether its phase says that the pod has ended: it uses nothing any more, unless it still stops. */
+/** True when its phase says that the pod has ended: it uses nothing any more, unless it still stops. */
 export function isFinished({ phase }: PressurePod): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
 const localKinds: readonly string[] = ['hostPath', 'gitRepo', 'configMap'];
 
-/** Whether what is in the volume lies on the node's disk and counts as the pod's. */
+/** True when what is in the volume lies on the node's disk and counts as the pod's. */
 export function isLocal({ kind, medium = '' }: PressureVolume): boolean {
   return kind === 'emptyDir' ? medium === '' : localKinds.includes(kind);
 }

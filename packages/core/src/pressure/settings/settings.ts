@@ -16,7 +16,7 @@ import {
 type BySignal = Readonly<Record<string, string>>;
 
 /**
- * What is configured for the nodes of a pool, under the names and in the grammar of a kubelet's
+ * The settings for the nodes of a pool, under the names and in the grammar of a kubelet's
  * configuration file. What is left out is as a kubelet on Linux has it.
  */
 export interface PressureSettingsInput {
@@ -34,17 +34,17 @@ export interface PressureSettingsInput {
   readonly enforceNodeAllocatable?: readonly string[];
   /** Where images and writable layers lie; left out: read from the observations. */
   readonly filesystemLayout?: FilesystemLayout;
-  /** Whether whoever carries out commands can clear away unused containers and images. */
+  /** True when whoever carries out commands can clear away unused containers and images. */
   readonly nodeReclaim?: boolean;
 }
 
 /** The same, read and checked. */
 export interface PressureSettings {
   readonly thresholds: readonly Threshold[];
-  /** How long a condition lasts after its threshold was last met. */
+  /** The time a condition lasts after its threshold was last met. */
   readonly transitionPeriodMs: Millis;
   readonly maxPodGracePeriodSeconds: number;
-  /** Whether limits on local storage are enforced. */
+  /** True when limits on local storage are enforced. */
   readonly localStorageLimits: boolean;
   readonly filesystemLayout: FilesystemLayout | null;
   readonly nodeReclaim: boolean;
@@ -140,7 +140,7 @@ function parseEach<T>(
   return parsed;
 }
 
-/** What holds for the memory of the node holds for that of all its pods together. */
+/** A threshold for the memory of the node holds for that of all its pods together. */
 function withAllocatable(thresholds: readonly Threshold[], enforced: boolean): Threshold[] {
   if (!enforced) return [...thresholds];
   const copies = thresholds
@@ -149,7 +149,7 @@ function withAllocatable(thresholds: readonly Threshold[], enforced: boolean): T
   return [...copies, ...thresholds];
 }
 
-/** What derived thresholds there are, and which of the given ones they replace. */
+/** The derived thresholds, and the given ones that they replace. */
 export interface ContainerFilesystemThresholds {
   readonly thresholds: readonly Threshold[];
   readonly ignored: readonly Threshold[];

@@ -9,7 +9,7 @@ import {
 } from '../../model/quantity.ts';
 import { isSignal, type Signal } from '../signals.ts';
 
-/** How much: an amount, or a part of the capacity. */
+/** An amount, or a part of the capacity. */
 export type ThresholdValue =
   | { readonly kind: 'quantity'; readonly quantity: Quantity }
   /** `fraction` is a float32, as in the kubelet: the same percentages then give the same bytes. */
@@ -25,7 +25,7 @@ export interface Threshold {
   readonly minReclaim: ThresholdValue | null;
 }
 
-/** Whether a threshold is acted on at once. */
+/** True when a threshold is acted on at once. */
 export function isHard({ gracePeriodMs }: Pick<Threshold, 'gracePeriodMs'>): boolean {
   return gracePeriodMs === 0;
 }
