@@ -385,8 +385,12 @@ export class NodeDrainRun {
   #answered(now: Instant, id: string, outcome: Outcome): void {
     this.#actAt = now;
     const setOn = this.#marks.heard(id, outcome);
-    // It may have come after the taints were taken back.
-    if (setOn !== null && this.#machine.stop) this.#marks.want(now, setOn, { kind: 'untaint' });
+    const node = this.#machine.stop && this.#machine.nodes().find(({ name }) => name === setOn);
+    if (node) {
+      // It may have come after the taints were taken back: once more.
+      this.#marks.forget(node.name);
+      this.#marks.end(now, node.name, node.phase);
+    }
     const prefix = this.#idOf('');
     // Of an earlier run of the drain no more than that is of use.
     if (!id.startsWith(prefix)) return;
