@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ApiClient } from '../../src/client/client.ts';
 import { ApiError, ConnectionError } from '../../src/client/errors.ts';
-import type { ApiRequest } from '../../src/proto/api-request.ts';
+import { readModifyWrite } from '../../src/controller/task.ts';
+import { type ApiRequest, getRequest, objectRequest } from '../../src/proto/api-request.ts';
 import type { Sink, Transport } from '../../src/transport/sink.ts';
 import { listJson, nodeJson } from '../world/cluster-objects.ts';
 
@@ -117,6 +118,30 @@ describe('client', () => {
     });
     await assert.rejects(api.list('/api/v1/nodes'), ApiError);
     assert.equal(asked.length, 6);
+  });
+
+  it('carries out a procedure, and throws its last refusal', async () => {
+    const path = '/api/v1/nodes/n1';
+    const write = (): ApiRequest => objectRequest('PUT', `${path}?write`, {});
+    const steps = () => readModifyWrite(() => getRequest(path), write, 1);
+    const refused = (conflicts: number): Reply => {
+      let left = conflicts;
+      return (to, sink) => {
+        const isRefused = to.endsWith('?write') && left-- > 0;
+        const status = { kind: 'Status', status: 'Failure', reason: 'Conflict', message: 'old' };
+        json(isRefused ? 409 : 200, isRefused ? status : nodeJson('n1', '1'))(to, sink);
+      };
+    };
+    const late = client(refused(1));
+    await late.api.carryOut(steps());
+    assert.deepEqual(late.asked, [path, `${path}?write`, path, `${path}?write`]);
+    const message = 'Error from server (Conflict): old';
+    await assert.rejects(client(refused(2)).api.carryOut(steps()), { name: 'ApiError', message });
+    const odd = readModifyWrite(
+      () => getRequest(path),
+      () => ({ kind: 'changed', message: 'other' }),
+    );
+    await assert.rejects(client(refused(0)).api.carryOut(odd), /nobody expects: changed/);
   });
 
   it('throws the server’s refusal in kubectl’s words', async () => {

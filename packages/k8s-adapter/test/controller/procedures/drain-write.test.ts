@@ -8,6 +8,7 @@ import { formatTaint } from '@taintmgr/core/model';
 import { drainFinalizer } from '@taintmgr/k8s-adapter/kinds';
 import { node, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import {
+  type Drainer,
   drainConditionsSetting,
   drainDeleting,
   drainGuarding,
@@ -35,9 +36,9 @@ class World {
     this.api.update('nodes', { ...this.#node(), spec });
   }
 
-  write(write: NodeDrainWrite, nodeName = 'n1'): Outcome {
-    const named = { nodeName, drain: 'kernel', uid: 'u-kernel', taint };
-    const task = drainNodeWriting({ kind: 'writeDrainNode', id: 'w', ...named, write });
+  write(write: NodeDrainWrite, nodeName = 'n1', uid = 'u-kernel', drainer?: Drainer): Outcome {
+    const named = { nodeName, drain: 'kernel', uid, taint };
+    const task = drainNodeWriting({ kind: 'writeDrainNode', id: 'w', ...named, write }, drainer);
     const outcome = playSteps(task.steps, (request) => this.#answer(request), start);
     const notice = task.ended?.(outcome, 0);
     if (notice?.kind === 'drainWriteFinished') this.left = notice.written.left ?? [];
@@ -97,6 +98,33 @@ describe('what a drain writes on a node', () => {
       assert.deepEqual(world.write(write), { kind: 'done' });
       assert.equal(world.is, after, write.kind);
     }
+  });
+
+  it('bears the name of a program that drains, and of who runs it', () => {
+    const world = new World();
+    const ann = { fieldManager: 'kubectl-taintmgr', by: 'ann' };
+    world.write({ kind: 'taint', cordon: true }, 'n1', 'run-1', ann);
+    assert.match(world.marks, /"by":"ann","run":"run-1"/);
+    const { managedFields = [] } = world.api.get('nodes', '', 'n1')?.metadata ?? {};
+    assert.ok(managedFields.some(({ manager }) => manager === ann.fieldManager));
+  });
+
+  it('is refused where another run of the drain is at work, and says so', () => {
+    const world = new World();
+    world.write({ kind: 'taint', cordon: false }, 'n1', 'run-1');
+    const outcome = world.write({ kind: 'taint', cordon: false }, 'n1', 'run-2');
+    const { message } = outcome as Extract<Outcome, { kind: 'changed' }>;
+    assert.deepEqual(outcome, { kind: 'changed', message, takenOver: true });
+    assert.match(message, /kernel .*is at work there/);
+  });
+
+  it('is no taint where the mark is gone that it had left before', () => {
+    const world = new World();
+    const outcome = world.write({ kind: 'taint', cordon: true, before: 'marked' });
+    const message = 'somebody has undone the drain there';
+    assert.deepEqual([outcome, world.is], [{ kind: 'changed', message }, '']);
+    world.write({ kind: 'taint', cordon: true, before: 'cordoned' });
+    assert.equal(world.is, 'maintenance (at work)');
   });
 
   it('shows that it has left pods on a node: others wait longer with those', () => {
