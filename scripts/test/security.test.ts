@@ -242,7 +242,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     ],
   },
   'evict for the taint that a drain sets': {
-    'apps/kubectl-taintmgr/test/commands/drain-by-taint/foreign.test.ts': [
+    'apps/kubectl-taintmgr/test/commands/drain-by-taint/stop.test.ts': [
       'by default breaks no budget: the effect is one for which nobody else evicts',
       'a NoExecute drain that is not forced is refused',
     ],
@@ -254,7 +254,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     ],
   },
   'delete a pod that is being drained': {
-    'apps/kubectl-taintmgr/test/commands/drain-by-taint/foreign.test.ts': [
+    'apps/kubectl-taintmgr/test/commands/drain-by-taint/stop.test.ts': [
       'a forced NoExecute drain stops at the first deletion that is not its own',
     ],
   },
