@@ -119,11 +119,6 @@ export class EventRecorder {
     return this.#calls.size === 0 && this.#waitingCount === 0 && this.#dropped === 0;
   }
 
-  /** Whether the request is one of its own, and under way. */
-  owns(id: string): boolean {
-    return this.#calls.has(id);
-  }
-
   /** When to call with a tick; null: not before something is heard or recorded. */
   nextWake(): Instant | null {
     const own = earlier(this.#calls.nextWake(), this.#resumesAt());

@@ -90,9 +90,9 @@ export class Executor<C extends { readonly kind: string }, N> {
     return this.rests && this.#recorder.idle;
   }
 
-  /** Whether the request is one of its own, and under way. */
+  /** True where the id of a request says that it is one of its own. */
   owns(id: string): boolean {
-    return this.#calls.has(id) || this.#recorder.owns(id);
+    return id.startsWith('call/') || id.startsWith('event/');
   }
 
   /** When a call runs out of time, or Events go on; null when nothing is under way. */
@@ -122,7 +122,10 @@ export class Executor<C extends { readonly kind: string }, N> {
     // After a standstill of this process an answer may have lain here for long: it is too late.
     this.#giveUp(now, this.#calls.expire(now));
     // Whether Events have their turn by now is found out when they are due.
-    if (this.#recorder.owns(input.id)) this.#effects.push(...this.#recorder.receive(now, input));
+    if (input.id.startsWith('event/')) {
+      this.#effects.push(...this.#recorder.receive(now, input));
+      return this.#hangUpIfDeposed(now);
+    }
     const call = this.#calls.take(input);
     // Such an answer was cut off by us, not ended by the server.
     if (call && input.kind === 'chunk') this.#effects.push({ kind: 'abort', id: call.id });

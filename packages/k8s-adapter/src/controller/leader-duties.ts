@@ -11,6 +11,8 @@ import {
   type PolicyState,
 } from './takeover/installer.ts';
 
+const nothing: readonly never[] = [];
+
 /** What goes for all that is written beside acting. */
 type DutySite = Pick<StatusPublisherOptions, 'clock' | 'leads' | 'conditions'> &
   Pick<InstallerOptions, 'random'>;
@@ -77,11 +79,15 @@ export class LeaderDuties {
     return this.#after(this.#publisher?.hurry(now) ?? []);
   }
 
+  /** Takes what is heard of requests of its own; their ids say whose they are. */
   receive(now: Instant, input: ExchangeInput): readonly LeaderEffect[] {
-    return this.#after([
-      ...(this.#publisher?.receive(now, input) ?? []),
-      ...(this.#installer?.receive(now, input) ?? []),
-    ]);
+    if (input.id.startsWith('status/')) {
+      return this.#after(this.#publisher?.receive(now, input) ?? []);
+    }
+    if (input.id.startsWith('takeover/')) {
+      return this.#after(this.#installer?.receive(now, input) ?? []);
+    }
+    return nothing;
   }
 
   tick(now: Instant): readonly LeaderEffect[] {

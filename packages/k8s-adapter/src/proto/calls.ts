@@ -44,11 +44,6 @@ export class Calls<T> {
     return this.#open.size;
   }
 
-  /** Whether the request is one of these. */
-  has(id: string): boolean {
-    return this.#open.has(id);
-  }
-
   begin(now: Instant, id: string, request: ApiRequest, purpose: T): void {
     const deadline = now + this.#callMsMax;
     this.#noneBefore = Math.min(this.#noneBefore, deadline);
