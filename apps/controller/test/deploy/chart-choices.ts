@@ -64,6 +64,32 @@ export const ways: readonly Way[] = modes.flatMap((mode) => {
   ];
 });
 
+/** What the guard refuses the account of the controller is nothing that it has to do. */
+const guarded = ({ mode, components }: Way): Way => {
+  return { mode, components: [...components, 'guard-annotations'] };
+};
+
+const chosen: readonly Way[] = [
+  { mode: 'delete', components: [] },
+  { mode: 'evict', components: [] },
+  { mode: 'evictThenDelete', components: [] },
+  { mode: 'observe', components: [] },
+  { mode: 'delete', components: ['evictions'] },
+  { mode: 'evict', components: ['deletions'] },
+  { mode: 'delete', components: ['node-lifecycle'] },
+  { mode: 'delete', components: ['limits'] },
+  { mode: 'delete', components: ['node-drains'] },
+  { mode: 'delete', components: ['node-drains', 'rollout-restart'] },
+  { mode: 'delete', components: ['node-drains', 'node-conditions'] },
+  { mode: 'delete', components: ['node-drains', 'volumes'] },
+  { mode: 'delete', components: ['node-drains', 'eviction-requests'] },
+  { mode: 'delete', components: ['takeover'] },
+  { mode: 'evict', components: ['takeover'] },
+  { mode: 'evict', components: ['takeover', 'takeover-repair'] },
+];
+/** Those that are run with the rights that they bring, beside the guard. */
+export const worked: readonly Way[] = chosen.map(guarded);
+
 /** The folders of deploy/kustomize that are chosen. */
 export function foldersOf({ mode, components }: Way): readonly string[] {
   const folder = mode === 'evictThenDelete' ? 'evict-then-delete' : mode;

@@ -8,7 +8,7 @@ import { describe, it, type TestContext } from 'node:test';
 import type { KubeObject } from '@taintmgr/sim-cluster';
 import { parseAllDocuments, stringify } from 'yaml';
 import { objectsOf, renderAll, skip as skipChart } from './chart.ts';
-import { foldersOf, titleOf, valuesOf, type Way, ways } from './chart-choices.ts';
+import { foldersOf, titleOf, valuesOf, type Way, ways, worked } from './chart-choices.ts';
 import { manifestFolder } from './manifests.ts';
 
 const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
@@ -84,8 +84,9 @@ function byName(objects: readonly KubeObject[]): ReadonlyMap<string, object> {
 }
 
 describe('the chart is the same installation as deploy/kustomize', { skip }, () => {
-  const renderings = skip ? [] : renderAll(ways.map((way) => ({ values: valuesOf(way) })));
-  for (const [index, way] of ways.entries()) {
+  const compared = [...ways, ...worked];
+  const renderings = skip ? [] : renderAll(compared.map((way) => ({ values: valuesOf(way) })));
+  for (const [index, way] of compared.entries()) {
     it(titleOf(way), (t) => {
       const rendering = renderings[index] ?? assert.fail();
       assert.deepEqual(byName(objectsOf(rendering)), byName(kustomized(t, way)));

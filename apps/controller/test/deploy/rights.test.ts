@@ -12,10 +12,9 @@ import {
 } from '@taintmgr/api-server';
 import { ask } from '../harness/https-client.ts';
 import { type RunningProcess, startProcess } from '../harness/running-process.ts';
-import { objectsOf, renderAll, skip } from './chart.ts';
-import { type Component, foldersOf, titleOf, valuesOf, type Way } from './chart-choices.ts';
+import { type Component, foldersOf, titleOf, type Way, worked } from './chart-choices.ts';
 import { denialsThatCount } from './denials.ts';
-import { containerOf, type Manifests, readManifests } from './manifests.ts';
+import { type Manifests, readManifests } from './manifests.ts';
 import {
   account,
   createAction,
@@ -215,45 +214,11 @@ async function useRights(
   assert.deepEqual(access.unusedRights(account.name).map(nameOf), []);
 }
 
-/** What the guard refuses the account of the controller is nothing that it has to do. */
-const guarded = ({ mode, components }: Way): Way => {
-  return { mode, components: [...components, 'guard-annotations'] };
-};
-
-const chosen: readonly Way[] = [
-  { mode: 'delete', components: [] },
-  { mode: 'evict', components: [] },
-  { mode: 'evictThenDelete', components: [] },
-  { mode: 'observe', components: [] },
-  { mode: 'delete', components: ['evictions'] },
-  { mode: 'evict', components: ['deletions'] },
-  { mode: 'delete', components: ['node-lifecycle'] },
-  { mode: 'delete', components: ['limits'] },
-  { mode: 'delete', components: ['node-drains'] },
-  { mode: 'delete', components: ['node-drains', 'rollout-restart'] },
-  { mode: 'delete', components: ['node-drains', 'node-conditions'] },
-  { mode: 'delete', components: ['node-drains', 'volumes'] },
-  { mode: 'delete', components: ['node-drains', 'eviction-requests'] },
-  { mode: 'delete', components: ['takeover'] },
-  { mode: 'evict', components: ['takeover'] },
-  { mode: 'evict', components: ['takeover', 'takeover-repair'] },
-];
-const ways = chosen.map(guarded);
-
-describe('the rights of deploy/kustomize', () => {
-  for (const way of ways) {
+// The chart installs the same rights: chart-same.test.ts compares these ways too.
+describe('the rights of deploy/kustomize', { concurrency: 4 }, () => {
+  for (const way of worked) {
     it(`are enough and not too many: ${titleOf(way)}`, async (t) => {
       await useRights(t, readManifests(...foldersOf(way)), way);
-    });
-  }
-});
-
-describe('the rights of the chart', { skip }, () => {
-  const renderings = skip ? [] : renderAll(ways.map((way) => ({ values: valuesOf(way) })));
-  for (const [index, way] of ways.entries()) {
-    it(`are enough and not too many: ${titleOf(way)}`, async (t) => {
-      const objects = objectsOf(renderings[index] ?? assert.fail());
-      await useRights(t, { objects, ...containerOf(objects) }, way);
     });
   }
 });

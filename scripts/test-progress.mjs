@@ -1,0 +1,52 @@
+// The reporter of a whole run of the tests: how far it is, each failure when it comes, and at the end
+// the files that took longest. TEST_FILES says how many files there are.
+import { spec } from 'node:test/reporters';
+
+const filesInAll = Number(process.env.TEST_FILES);
+const slowestMax = 10;
+/** Where nobody looks on, a line for each so many files. */
+const filesEach = 50;
+const isWatched = process.stdout.isTTY === true;
+
+export default async function* report(source) {
+  const started = performance.now();
+  const files = [];
+  const words = new spec();
+  let failed = 0;
+  const heading = () => {
+    const { length } = files;
+    const faults = failed === 0 ? '' : `, ${failed} failed`;
+    return `${length} of ${filesInAll} test files after ${time(performance.now() - started)}${faults}`;
+  };
+  for await (const event of source) {
+    const { type, data } = event;
+    if (type === 'test:fail' && data.details.error?.failureType !== 'subtestsFailed') {
+      failed += 1;
+      if (isWatched) yield '\r\x1b[K';
+      words.write(event);
+      yield String(words.read() ?? '');
+    } else if (type === 'test:stderr') {
+      yield data.message;
+    } else if (type === 'test:summary' && data.file) {
+      files.push(data);
+      if (isWatched) yield `\r\x1b[K${heading()}`;
+      else if (files.length % filesEach === 0) yield `${heading()}\n`;
+    } else if (type === 'test:summary') {
+      if (isWatched) yield '\r\x1b[K';
+      words.end();
+      for await (const text of words) yield String(text);
+      files.sort((a, b) => b.duration_ms - a.duration_ms);
+      yield 'the files that took longest:\n';
+      for (const { file, duration_ms } of files.slice(0, slowestMax)) {
+        yield `  ${(duration_ms / 1000).toFixed(1).padStart(6)} s  ${file.replace(`${process.cwd()}/`, '')}\n`;
+      }
+      const { passed, skipped, todo } = data.counts;
+      yield `${passed} tests passed, ${data.counts.failed} failed, ${skipped} skipped, ${todo} to do in ${time(data.duration_ms)}\n`;
+    }
+  }
+}
+
+function time(millis) {
+  const seconds = Math.round(millis / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
