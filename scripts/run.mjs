@@ -2,7 +2,7 @@
 // (`npm install`, once), then runs the task on the project's own Node. Plain JavaScript, because it
 // has to run on whatever Node (20 or newer) the machine has.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import module from 'node:module';
 import { availableParallelism, constants } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -23,10 +23,17 @@ const [name = '', ...args] = process.argv.slice(2);
 const benches = ['engine', 'controller'];
 const benchFolder = 'tools/workbench/src/bench';
 
-/** What `npm run test:node` runs; `npm run test:node -- FILE...` runs these only. */
-const tests = ['packages/*', 'apps/*', 'tools/*', 'scripts'].map(
-  (folder) => `${folder}/test/**/*.test.ts`,
-);
+/**
+ * The files that `npm run test:node` runs, and those that `npm run test:processes` does: stories of whole
+ * programs, which wait for real clocks. With FILE... either runs these only.
+ */
+const stories = join('test', 'processes');
+const testFiles = () =>
+  ['packages', 'apps', 'tools', 'scripts'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true })
+      .filter((file) => file.endsWith('.test.ts') && !file.includes('node_modules'))
+      .map((file) => join(folder, file)),
+  );
 // Node runs one file less at a time than there are processors, which is one on a machine with two.
 // Many files wait for most of their time: for a process, a socket, a clock that is real.
 const testConcurrency = `--test-concurrency=${availableParallelism() + 1}`;
@@ -78,16 +85,11 @@ const tasks = {
   conformance: { needs: ['everything'], main: 'scripts/conformance.ts' },
   'test:node': {
     needs: ['everything'],
-    steps: [
-      [
-        join(bin, 'node'),
-        ...source,
-        '--test',
-        testConcurrency,
-        testTimeout,
-        ...(args.length > 0 ? args : tests),
-      ],
-    ],
+    steps: () => testStep((file) => !file.includes(stories)),
+  },
+  'test:processes': {
+    needs: ['everything'],
+    steps: () => testStep((file) => file.includes(stories)),
   },
   'test:bun': {
     needs: ['everything', 'runtimes'],
@@ -119,7 +121,7 @@ const tasks = {
     // What .ci/run does, the quick steps first.
     steps: [
       ...['types', 'lint', 'boundaries', 'tidy', 'changeset:check', 'knip', 'build', 'pack:check'],
-      ...['test', 'conformance'],
+      ...['test', 'test:processes', 'conformance'],
     ]
       .map((script) => npmRun(script))
       .concat([
@@ -142,7 +144,20 @@ const compiled = join(root, 'node_modules', '.cache', 'compiled');
 process.env.NODE_COMPILE_CACHE ??= compiled;
 module.enableCompileCache?.(compiled);
 if (task.main) await runMain(join(root, task.main));
-else task.steps.forEach(runStep);
+else (typeof task.steps === 'function' ? task.steps() : task.steps).forEach(runStep);
+
+/** The files that are named; else all of that kind, with a line now and then of how far they are. */
+function testStep(isWanted) {
+  const run = [join(bin, 'node'), ...source, '--test', testConcurrency, testTimeout];
+  if (args.length > 0) return [[...run, ...args]];
+  const files = testFiles().filter(isWanted).sort();
+  if (files.length === 0) fail(`there are no test files in ${stories}`);
+  const reporter = [
+    '--test-reporter=./scripts/test-progress.mjs',
+    '--test-reporter-destination=stdout',
+  ];
+  return [[...run, ...reporter, ...files]];
+}
 
 /** Before any of them runs: one takes minutes. */
 function checkBench(bench) {
