@@ -4,6 +4,8 @@ import { spec } from 'node:test/reporters';
 
 const filesInAll = process.argv.filter((each) => each.endsWith('.test.ts')).length;
 const slowestMax = 10;
+/** Of what a file that fails has written to stderr, the last characters. */
+const saidMax = 10_000;
 /** Where nobody looks on, a line for each so many files. */
 const filesEach = 50;
 const isWatched = process.stdout.isTTY === true;
@@ -11,6 +13,7 @@ const isWatched = process.stdout.isTTY === true;
 export default async function* report(source) {
   const started = performance.now();
   const files = [];
+  const said = new Map();
   const words = new spec();
   let failed = 0;
   const heading = () => {
@@ -26,9 +29,11 @@ export default async function* report(source) {
       words.write(event);
       yield String(words.read() ?? '');
     } else if (type === 'test:stderr') {
-      yield data.message;
+      said.set(data.file, `${said.get(data.file) ?? ''}${data.message}`.slice(-saidMax));
     } else if (type === 'test:summary' && data.file) {
       files.push(data);
+      if (!data.success) yield `\nstderr of ${data.file}:\n${said.get(data.file) ?? ''}\n`;
+      said.delete(data.file);
       if (isWatched) yield `\r\x1b[K${heading()}`;
       else if (files.length % filesEach === 0) yield `${heading()}\n`;
     } else if (type === 'test:summary') {
