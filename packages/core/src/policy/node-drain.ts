@@ -51,7 +51,7 @@ export interface NodeDrainSpec {
 }
 
 /** The taint that nodes of a drain get. */
-export interface DrainTaint {
+interface DrainTaint {
   readonly key: string;
   readonly value: string;
   readonly effect: 'NoExecute' | 'NoSchedule';

@@ -60,9 +60,9 @@ function schemaOf({ description, spec, status }: Kind): OpenApi {
   };
 }
 
-export type OpenApi = Readonly<Record<string, unknown>>;
+type OpenApi = Readonly<Record<string, unknown>>;
 
-export function openApiOf(schema: Schema): OpenApi {
+function openApiOf(schema: Schema): OpenApi {
   const { rules, ...meant } = resolved(schema);
   return {
     ...shapeOf(meant),

@@ -65,7 +65,7 @@ export interface ObjectSchema extends Common {
 }
 
 /** One that several kinds have; a description or default here counts before its own. */
-export interface SharedSchema extends Common {
+interface SharedSchema extends Common {
   readonly type: 'shared';
   readonly name: keyof typeof sharedSchemas;
 }

@@ -273,7 +273,7 @@ export function unknownField(path: Path): ManifestFault {
   return { path, text: `unknown field "${pathText(path)}"`, endsChecks: false };
 }
 
-export function requiredValue(path: Path): ManifestFault {
+function requiredValue(path: Path): ManifestFault {
   return { path, text: `${pathText(path)}: Required value`, endsChecks: true };
 }
 
@@ -282,7 +282,7 @@ export function wrongType(path: Path, want: string, value: unknown): ManifestFau
 }
 
 /** The API server names Go's type of a number here, and none of what is no number. */
-export function wrongFormat(path: Path, want: string, value: unknown): ManifestFault {
+function wrongFormat(path: Path, want: string, value: unknown): ManifestFault {
   if (typeof value === 'string') return notOfType(path, want, value);
   const isInteger = typeName(value) === 'integer';
   return notOfType(path, want, typeof value !== 'number' ? '' : isInteger ? 'int64' : 'float64');
@@ -295,32 +295,32 @@ function notOfType(path: Path, want: string, shown: string): ManifestFault {
 }
 
 /** What the API server says of a number that no integer can hold, beside its wrong type. */
-export function noInteger(path: Path): ManifestFault {
+function noInteger(path: Path): ManifestFault {
   const why = `Checked value must be of type integer (default format) in ${pathText(path)}`;
   return { path, text: why, endsChecks: false };
 }
 
-export function unsupported(path: Path, value: unknown, words: readonly string[]): ManifestFault {
+function unsupported(path: Path, value: unknown, words: readonly string[]): ManifestFault {
   const [got, want] = [JSON.stringify(value), words.map((word) => JSON.stringify(word)).join(', ')];
   const text = `${pathText(path)}: Unsupported value: ${got}: supported values: ${want}`;
   return { path, text, endsChecks: true };
 }
 
 /** Runes, whatever the API server calls them. */
-export function tooLong(path: Path, most: number): ManifestFault {
+function tooLong(path: Path, most: number): ManifestFault {
   const unit = most === 1 ? 'byte' : 'bytes';
   const text = `${pathText(path)}: Too long: may not be more than ${most} ${unit}`;
   return { path, text, endsChecks: true };
 }
 
-export function tooMany(path: Path, count: number, most: number): ManifestFault {
+function tooMany(path: Path, count: number, most: number): ManifestFault {
   const unit = most === 1 ? 'item' : 'items';
   const text = `${pathText(path)}: Too many: ${count}: must have at most ${most} ${unit}`;
   return { path, text, endsChecks: true };
 }
 
 /** `spec.priority: Invalid value: -1: spec.priority in body should be …` */
-export function outOfBounds(path: Path, value: unknown, bound: string): ManifestFault {
+function outOfBounds(path: Path, value: unknown, bound: string): ManifestFault {
   const name = pathText(path);
   return invalid(path, value, `${name} in body should ${bound}`);
 }
@@ -333,7 +333,7 @@ export function invalid(path: Path, value: unknown, why: string): ManifestFault 
 }
 
 /** The API server's last words about an object whose rules it could not ask, without the `<nil>` before them. */
-export const rulesNotChecked: ManifestFault = {
+const rulesNotChecked: ManifestFault = {
   path: [],
   text: 'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
   endsChecks: true,
@@ -342,7 +342,7 @@ export const rulesNotChecked: ManifestFault = {
 /** Integers of the API server have 64 bits; what is beyond them it reads as another number. */
 const integerEnd = 2 ** 63;
 
-export function isInteger(value: unknown): boolean {
+function isInteger(value: unknown): boolean {
   if (typeof value !== 'number' || !Number.isInteger(value)) return false;
   return value < integerEnd && value >= -integerEnd;
 }
