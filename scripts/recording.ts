@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { recording } from '../tools/workbench/src/demo/recording.ts';
-import { startSides } from '../tools/workbench/src/demo/sides.ts';
+import { startSides } from '../tools/workbench/src/demo/side.ts';
 
 const file = fileURLToPath(new URL('../docs/demo.svg', import.meta.url));
 writeFileSync(file, recording(await startSides(1)));

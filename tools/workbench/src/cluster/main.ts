@@ -1,13 +1,58 @@
 // The embedded cluster alone: npm run -s cluster -- --port 0 --token T --kubeconfig FILE
+
+import { randomBytes } from 'node:crypto';
 import { CommanderError } from '@commander-js/extra-typings';
-import { type EmbeddedOptions, startEmbedded, topologies } from '@taintmgr/api-server';
+import {
+  type EmbeddedCluster,
+  type EmbeddedOptions,
+  startEmbedded,
+  topologies,
+} from '@taintmgr/api-server';
+import { loadKubeconfig, UpstreamManager } from '@taintmgr/k8s-adapter';
 import { readGoYaml } from '@taintmgr/k8s-adapter/manifests';
-import { threeZones, withSystemPods } from '@taintmgr/sim-cluster';
+import { threeZones, type User, withSystemPods } from '@taintmgr/sim-cluster';
 import { controllerToken, controllerUser, DeployedController } from './deployed.ts';
-import { reportLines } from './load-report.ts';
-import { managerToken, managerUser, startManager } from './managed.ts';
 import { type ClusterFlags, parseClusterFlags } from './options.ts';
-import { readSnapshot } from './snapshot-file.ts';
+import { readSnapshot, reportLines } from './snapshot-file.ts';
+
+// A kube-controller-manager that nobody can configure, as in a managed cluster: it evicts.
+
+/** Its controllers are users of their own, as on kubeadm. */
+const managerName = 'system:serviceaccount:kube-system:node-controller';
+const managerRole = 'system:controller:node-controller';
+const managerVerbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
+
+/** What it may do, by objects that kubectl shows. */
+const managerRules = [
+  {
+    verbs: managerVerbs,
+    apiGroups: [''],
+    resources: ['nodes', 'nodes/status', 'pods', 'pods/status', 'events'],
+  },
+  { verbs: managerVerbs, apiGroups: ['coordination.k8s.io'], resources: ['leases'] },
+];
+
+const managerToken: string = randomBytes(16).toString('hex');
+
+/** Who it is to the API server. */
+const managerUser: User = { name: managerName, groups: ['system:serviceaccounts'], rules: [] };
+
+/** Starts it in a cluster that knows its token. */
+async function startManager({
+  cluster: { api },
+  kubeconfig,
+}: EmbeddedCluster): Promise<UpstreamManager> {
+  api.create('clusterroles', { metadata: { name: managerRole }, rules: managerRules });
+  api.create('clusterrolebindings', {
+    metadata: { name: managerRole },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: managerRole },
+    subjects: [{ kind: 'ServiceAccount', name: 'node-controller', namespace: 'kube-system' }],
+  });
+  const { access } = await loadKubeconfig({ kubeconfig, token: managerToken });
+  const manager = new UpstreamManager(access);
+  manager.start();
+  return manager;
+}
 
 /** What works in the cluster beside the API server. */
 const workbenchTopologies: Readonly<

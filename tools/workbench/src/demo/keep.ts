@@ -1,5 +1,4 @@
 // `npm run demo -- --keep`: a cluster and the controller that stay, for one's own kubectl.
-
 import { startEmbedded } from '@taintmgr/api-server';
 import { checkChoices } from '@taintmgr/controller/src/flags/checks.ts';
 import { resolveChoices } from '@taintmgr/controller/src/flags/resolve.ts';
@@ -7,7 +6,14 @@ import { createLogger } from '@taintmgr/controller/src/log/logger.ts';
 import { runProcess } from '@taintmgr/controller/src/process/run-process.ts';
 import { loadKubeconfig } from '@taintmgr/k8s-adapter';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
-import { topology } from './topology.ts';
+import {
+  daemonSet,
+  deployment,
+  pdb,
+  statefulSet,
+  type Topology,
+  toleration,
+} from '@taintmgr/sim-cluster';
 
 /** Nobody wants to wait for minutes: what takes its time in a cluster takes seconds here. */
 const pace = {
@@ -61,3 +67,32 @@ A cluster and the controller run until Ctrl-C. In another terminal:
     await embedded.stop();
   }
 }
+
+const unreachable = 'node.kubernetes.io/unreachable:NoExecute';
+
+/** The cluster of `npm run demo -- --keep`: three zones of three nodes with one workload for each kind of toleration. */
+const topology: Topology = {
+  region: 'region-1',
+  zones: ['zone-a', 'zone-b', 'zone-c'],
+  nodesPerZone: 3,
+  workloads: [
+    // Tolerates no taint but, as every pod, those of lost nodes for 300 s. Has a budget.
+    deployment('shop', 'web', { replicas: 6 }),
+    // Leaves lost nodes after 3 s.
+    deployment('shop', 'api', { replicas: 3, tolerations: [toleration(unreachable, 3)] }),
+    // Needs 5 s to finish what it is doing when maintenance begins.
+    statefulSet('shop', 'db', {
+      replicas: 3,
+      tolerations: [toleration('maintenance:NoExecute', 5)],
+      podSpec: { terminationGracePeriodSeconds: 2 },
+    }),
+    // Does not mind maintenance.
+    deployment('shop', 'cache', {
+      replicas: 3,
+      tolerations: [toleration('maintenance:NoExecute')],
+    }),
+    // Belongs to its node whatever happens.
+    daemonSet('infra', 'node-agent', { tolerations: [{ operator: 'Exists' }] }),
+  ],
+  budgets: [pdb('shop', 'web', { maxUnavailable: 1 })],
+};

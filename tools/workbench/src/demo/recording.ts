@@ -1,8 +1,7 @@
 // The demo as a picture that moves: the board of a terminal, frame by frame, in one SVG.
-import type { Millis } from '@taintmgr/core/time';
-import { formatDuration } from '@taintmgr/core/time';
+import { formatDuration, type Millis } from '@taintmgr/core/time';
 import { boardLines, type Line, type Style } from './columns.ts';
-import type { Sides } from './sides.ts';
+import type { Sides } from './side.ts';
 import { chapters, hour } from './story.ts';
 
 const columns = 112;

@@ -1,14 +1,25 @@
 // One side of the demo: a simulation that is driven bit by bit, and how it is doing now.
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Millis } from '@taintmgr/core/time';
+import { readPolicyFiles } from '@taintmgr/k8s-adapter/manifests';
 import type { Recording } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/record/recorder.ts';
-import type { RunResult } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/result/documents.ts';
-import { withSummary } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/result/documents.ts';
+import {
+  type RunResult,
+  withSummary,
+} from '@taintmgr/kubectl-taintmgr/src/commands/simulate/result/documents.ts';
 import type { Summary } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/result/summary.ts';
+import { readScript } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/script/script.ts';
+import { readSource } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/source/read.ts';
+import type { ClusterSource } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/source/source.ts';
 import {
   type RunOptions,
   type Simulation,
   startSimulation,
 } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/stage/run.ts';
+import { hour } from './story.ts';
 
 /** How a node is doing. */
 type NodeMark = 'ready' | 'tainted' | 'down';
@@ -143,4 +154,32 @@ function workloadsOf({ workloads, budgets }: Recording): readonly WorkloadView[]
       },
     ];
   });
+}
+
+export const root = fileURLToPath(new URL('../../../../', import.meta.url));
+export const files = {
+  topology: 'docs/scenarios/three-zones.yaml',
+  script: 'docs/scenarios/demo.yaml',
+};
+
+export interface Sides {
+  readonly source: ClusterSource;
+  /** Under kube-controller-manager's rules. */
+  readonly left: Side;
+  /** Under ours. */
+  readonly right: Side;
+}
+
+export async function startSides(seed: number): Promise<Sides> {
+  const read = await readSource(join(root, files.topology));
+  const script = readScript(files.script, await readFile(join(root, files.script), 'utf8'), hour);
+  const policies = readPolicyFiles([], read.startsAt, script.policies(read.startsAt));
+  const source = { ...read, name: files.topology };
+  const shared = { source, script, policies, seed, until: hour };
+  const upstream = { ...shared, semantics: 'upstream-1.36' } as const;
+  return {
+    source,
+    left: new Side('kube-controller-manager', 'kube-controller-manager', upstream),
+    right: new Side('taintmgr', 'taintmgr', { ...shared, semantics: 'precise' }),
+  };
 }

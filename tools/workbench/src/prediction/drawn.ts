@@ -2,11 +2,11 @@
 // odd seconds and pods in even ones: of what comes in one second nobody can tell
 // which came first. So nothing comes in that of a restart.
 import { type Random, seededRandom } from '@taintmgr/sim-cluster';
-import { policiesFor } from './policies.ts';
 import {
   asMirror,
   type CastPod,
   ofDaemonSet,
+  policiesFor,
   restartedSeconds,
   type Scenario,
   type Seconds,

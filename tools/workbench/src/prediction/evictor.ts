@@ -1,5 +1,4 @@
 // The evictors of prediction runs: each is a program of its own in the cluster.
-
 import type { ServedCluster } from '@taintmgr/api-server';
 import { type Config, createEngine, type Engine } from '@taintmgr/core';
 import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
@@ -9,10 +8,11 @@ import {
   type PublishOptions,
   pauseRecords,
   type StatedStatus,
+  upstreamLoop,
+  upstreamUserAgent,
   VirtualDriver,
 } from '@taintmgr/k8s-adapter';
 import { type Exchange, seededRandom, type Timer, type VirtualClock } from '@taintmgr/sim-cluster';
-import { VirtualUpstreamManager } from './upstream-manager.ts';
 
 /** Whoever evicts in a run, on the clock of the cluster. */
 export interface Evictor {
@@ -44,10 +44,10 @@ const podName = 'taintmgr-controller-0';
 const leaseName = 'taintmgr-controller';
 
 /** How taintmgr-controller runs, as its flags say it. */
-export type OurSettings = Pick<Partial<Config>, 'mode' | 'semantics'>;
+type OurSettings = Pick<Partial<Config>, 'mode' | 'semantics'>;
 
 /** The legacy mode: pods of nodes that are not ready are deleted, and no taints are written. */
-export interface LegacySettings {
+interface LegacySettings {
   readonly podEvictionTimeoutSeconds: number;
   readonly gracePeriodSeconds: number;
   readonly monitorPeriodSeconds: number;
@@ -237,4 +237,84 @@ function claim({ api }: Pick<ServedCluster, 'api'>, clock: VirtualClock): void {
   };
   if (known) api.update('leases', { ...known, spec });
   else api.create('leases', { metadata: { name: leaseName, namespace }, spec });
+}
+
+interface UpstreamManagerOptions {
+  readonly cluster: ServedCluster;
+  readonly clock: VirtualClock;
+  /** How its API server is reached. */
+  readonly exchange: Exchange;
+  /** The token it logs in with. */
+  readonly token: string;
+}
+
+const leasesPath = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
+const managerLease = 'kube-controller-manager';
+const managerSeed = 7;
+
+/** Its timers are in its memory, and its lease outlives it: a restart forgets the ones, and takes the other. */
+class VirtualUpstreamManager {
+  readonly #options: UpstreamManagerOptions;
+  #driver: VirtualDriver | null = null;
+  #renewal: Timer | null = null;
+  #starts = 0;
+
+  constructor(options: UpstreamManagerOptions) {
+    this.#options = options;
+  }
+
+  /** Takes the lease, and begins with empty hands. */
+  start(): void {
+    const { clock } = this.#options;
+    const loop = upstreamLoop({ random: seededRandom(managerSeed) });
+    const exchange = this.#exchange;
+    this.#driver = new VirtualDriver({ loop, exchange, clock, onNotice: () => {} });
+    this.#starts++;
+    this.#claim(clock.now());
+    this.#driver.feed({ kind: 'start' });
+  }
+
+  /** Forgets every timer; its lease is held until it runs out. */
+  stop(): void {
+    this.#renewal?.cancel();
+    this.#driver?.feed({ kind: 'stop' });
+    this.#driver = null;
+  }
+
+  /** Moves time to `instant`; what is due on the way has been done when it returns. */
+  runUntil(instant: Instant): void {
+    if (this.#driver) this.#driver.runUntil(instant);
+    else this.#options.clock.advanceTo(instant);
+  }
+
+  #claim(acquiredAt: Instant): void {
+    const { cluster, clock } = this.#options;
+    const known = cluster.api.get('leases', 'kube-system', managerLease);
+    const spec = {
+      holderIdentity: `control-plane_${this.#starts}`,
+      leaseDurationSeconds: 15,
+      acquireTime: microTime(acquiredAt),
+      renewTime: microTime(clock.now()),
+    };
+    const metadata = known?.metadata ?? { name: managerLease, namespace: 'kube-system' };
+    const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
+    const [method, path] = known ? ['PUT', `${leasesPath}/${managerLease}`] : ['POST', leasesPath];
+    const headers = { 'content-type': 'application/json' };
+    const ignored = { head() {}, data() {}, end() {}, reset() {} };
+    this.#exchange(
+      { method: method ?? '', path: path ?? '', headers, body: JSON.stringify(lease) },
+      ignored,
+    );
+    this.#renewal = clock.after(renewMs, () => this.#claim(acquiredAt));
+  }
+
+  readonly #exchange: Exchange = (request, sink) => {
+    const { exchange, token } = this.#options;
+    const own = { 'user-agent': upstreamUserAgent, authorization: `Bearer ${token}` };
+    return exchange({ ...request, headers: { ...request.headers, ...own } }, sink);
+  };
+}
+
+function microTime(instant: Instant): string {
+  return new Date(instant).toISOString().replace('Z', '000Z');
 }

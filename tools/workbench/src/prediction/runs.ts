@@ -1,11 +1,32 @@
 // The prediction runs: who evicts in each, and what has to hold of it.
+import type { Json, KubeObject } from '@taintmgr/sim-cluster';
 import { type MakeEvictor, ours, oursRestarted, upstream, upstreamRestarted } from './evictor.ts';
-import { rates, windows } from './limits.ts';
 import { type Circumstances, type PredictionRun, playPredictions } from './run.ts';
 import { type Scenario, usual } from './scenario.ts';
 
+// The limits of prediction runs: policies that say how much may go at once, and nothing else.
+function limiting(name: string, limits: readonly Json[]): KubeObject {
+  return {
+    apiVersion: 'taintmgr.dev/v1alpha1',
+    kind: 'EvictionPolicy',
+    metadata: { name },
+    spec: { match: { taints: [{ key: 'k*' }] }, limits: [...limits] },
+  };
+}
+
+/** A rate for all, which the pods of five nodes share. */
+const rates: readonly KubeObject[] = [
+  limiting('paced', [{ per: 'Total', podsPerSecond: 0.4, burst: 2 }]),
+];
+
+/** So many pods of a node within a time, and a share of all. */
+const windows: readonly KubeObject[] = [
+  limiting('few', [{ per: 'Node', pods: 2, window: '20s' }]),
+  limiting('share', [{ per: 'Zone', percent: 20, window: '30s' }]),
+];
+
 /** One run, and how good its predictions must be. */
-export interface PredictionCase {
+interface PredictionCase {
   readonly name: string;
   readonly make: MakeEvictor;
   readonly circumstances: Circumstances;

@@ -4,10 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { stringify as stringifyYaml } from 'yaml';
-import { Documents } from '../../src/cluster/documents.ts';
-import { JsonSplitter } from '../../src/cluster/json-splitter.ts';
-import { reportLines } from '../../src/cluster/load-report.ts';
-import { readSnapshot, SnapshotFileError } from '../../src/cluster/snapshot-file.ts';
+import {
+  Documents,
+  JsonSplitter,
+  readSnapshot,
+  reportLines,
+  SnapshotFileError,
+} from '../../src/cluster/snapshot-file.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'taintmgr-snapshot-test-'));
 after(() => rmSync(directory, { recursive: true }));

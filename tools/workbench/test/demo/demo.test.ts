@@ -8,8 +8,7 @@ import { readScript } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/scr
 import { board } from '../../src/demo/columns.ts';
 import { recording } from '../../src/demo/recording.ts';
 import { type Played, scoresOf } from '../../src/demo/scoreboard.ts';
-import type { SideView } from '../../src/demo/side.ts';
-import { startSides } from '../../src/demo/sides.ts';
+import { type SideView, startSides } from '../../src/demo/side.ts';
 import { chapters, hour } from '../../src/demo/story.ts';
 
 // What the demo prints is the same each time; on a terminal two sides stand beside each other.
