@@ -8,7 +8,7 @@ const root = new URL('../../', import.meta.url);
 /** For each row of SECURITY.md the tests that prove it. */
 const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'open 1,000 connections and send nothing': {
-    'apps/controller/test/server/flood.test.ts': [
+    'apps/controller/test/server/connections.test.ts': [
       'make room for one who speaks, the oldest of them first',
       'are ended when their time for the handshake is over',
       'cannot push out somebody who has said who he is, while he asks',
@@ -21,7 +21,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     ],
   },
   'send a handshake or a request very slowly': {
-    'apps/controller/test/server/flood.test.ts': [
+    'apps/controller/test/server/connections.test.ts': [
       'is given up, however slowly it goes on',
       'never comes is ended',
       'is ended soon after its last answer',
@@ -33,24 +33,24 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     ],
   },
   'send bytes that are neither TLS nor HTTP, or hang up halfway': {
-    'apps/controller/test/server/flood.test.ts': ['do no harm to a server that speaks'],
+    'apps/controller/test/server/connections.test.ts': ['do no harm to a server that speaks'],
   },
   'send without end: empty lines, headers, a body, requests': {
-    'apps/controller/test/server/flood.test.ts': [
+    'apps/controller/test/server/connections.test.ts': [
       'is hung up on soon, with',
       'is hung up on before TLS begins',
     ],
     'apps/controller/test/server/paced.test.ts': ['little of'],
   },
   'pipeline hundreds of requests': {
-    'apps/controller/test/server/flood.test.ts': [
+    'apps/controller/test/server/connections.test.ts': [
       'are read as far as the first of them, and the API server is asked of few',
       'of somebody unknown carries one request',
       'of somebody known carries many, one after the other',
     ],
   },
   'send random tokens': {
-    'apps/controller/test/server/bounds.test.ts': [
+    'apps/controller/test/server/reviews.test.ts': [
       'are bounded as SECURITY.md says',
       'of a new token of somebody who was let in are made however many strangers come',
       'of one who was let in with many tokens leave room for the others',
@@ -61,12 +61,12 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     ],
   },
   'make it log': {
-    'apps/controller/test/server/bounds.test.ts': [
+    'apps/controller/test/server/reviews.test.ts': [
       'are written at once, and then every ten seconds with a count',
     ],
   },
   'starve the probes, so that kubelets restart it': {
-    'apps/controller/test/server/flood.test.ts': ['the same bounds hold'],
+    'apps/controller/test/server/connections.test.ts': ['the same bounds hold'],
     'apps/controller/test/server/health-port.test.ts': [
       'says over HTTP whether it is well, and nothing else',
     ],
@@ -80,7 +80,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     ],
   },
   'read metrics, flags, explanations': {
-    'apps/controller/test/server/access.test.ts': [
+    'apps/controller/test/server/authentication.test.ts': [
       'lets nobody in while the API server is away, but to what is open',
     ],
   },

@@ -4,14 +4,13 @@ import type { PressureConfig } from '@taintmgr/core/pressure';
 import { formatDuration } from '@taintmgr/core/time';
 import { type ChosenControllers, chooseControllers, controllerNames } from './controllers.ts';
 import { type FeatureGates, readFeatureGates } from './feature-gates.ts';
+import { SettingError } from './kind.ts';
 import { limitsOf } from './policy-files.ts';
 import { checkThresholds, pressureConfig } from './pressure/config.ts';
 import { removedGateText } from './removed.ts';
 import type { Choices } from './resolve.ts';
 import { type Setting, variableOf } from './setting.ts';
-import { SettingError } from './setting-error.ts';
 import { type Settings, settings } from './settings.ts';
-import { takeoverFault } from './takeover.ts';
 
 /** What settings say together. */
 export interface Checked {
@@ -137,4 +136,50 @@ export function placeOf({ settings: { config }, origins }: Choices, name: keyof 
     default:
       return `--${flag}`;
   }
+}
+
+type Need = readonly [
+  name: keyof Settings,
+  isMet: (settings: Settings, controllers: ChosenControllers) => boolean,
+  want: string,
+];
+
+const needs: readonly Need[] = [
+  ['dryRun', ({ dryRun }) => dryRun === 'none', 'none beside --takeover, which refuses evictions'],
+  ['leaderElect', ({ leaderElect }) => leaderElect, 'true beside --takeover: one replica decides'],
+  [
+    'publishStatus',
+    ({ publishStatus }) => publishStatus,
+    'true beside --takeover: its heartbeat is what the policies go by',
+  ],
+  [
+    'clusterPolicies',
+    ({ clusterPolicies }) => clusterPolicies,
+    'true beside --takeover, which reads the labels of namespaces',
+  ],
+  [
+    'semantics',
+    ({ semantics }) => semantics === 'precise',
+    'precise beside --takeover: what upstream does, kube-controller-manager does itself',
+  ],
+  [
+    'controllers',
+    (_, { enabled }) => enabled.includes('taint-eviction-controller'),
+    'taint-eviction-controller among them beside --takeover',
+  ],
+  [
+    'controllers',
+    (_, { enabled }) => !enabled.includes('node-lifecycle-controller'),
+    'beside --takeover none that kube-controller-manager runs: *,-node-lifecycle-controller',
+  ],
+];
+
+/** What is missing for --takeover: which setting, and what it should be; null: nothing. */
+function takeoverFault(
+  settings: Settings,
+  controllers: ChosenControllers,
+): { readonly name: keyof Settings; readonly want: string } | null {
+  if (!settings.takeover) return null;
+  const [unmet] = needs.filter(([, isMet]) => !isMet(settings, controllers));
+  return unmet ? { name: unmet[0], want: unmet[2] } : null;
 }

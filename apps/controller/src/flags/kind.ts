@@ -2,7 +2,6 @@ import { isIP } from 'node:net';
 import { type Millis, parseDuration } from '@taintmgr/core/time';
 import { declaredIn, duties, shownUrl } from '@taintmgr/k8s-adapter';
 import type { DryRun } from '../transport/dry-run.ts';
-import { SettingError } from './setting-error.ts';
 
 /** How each kind of value is written on command lines, in variables and in files. */
 export interface Kind<T> {
@@ -210,4 +209,21 @@ export function formatMillis(length: Millis): string {
     { text: '', rest: length },
   );
   return text || '0s';
+}
+
+/** A setting that cannot be used: one line naming where it is, what it says and what is allowed. */
+export class SettingError extends Error {
+  override readonly name = 'SettingError';
+
+  /** `where` is a flag, a variable, or a file and a field in it. */
+  constructor(where: string, got: string, want: string) {
+    super(`${where}: got ${JSON.stringify(got)}, want ${want}`);
+  }
+
+  /** One that needs a line of its own. */
+  static saying(line: string): SettingError {
+    const error = new SettingError('', '', '');
+    error.message = line;
+    return error;
+  }
 }

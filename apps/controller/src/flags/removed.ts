@@ -1,5 +1,5 @@
 // Flags and feature gates of earlier kube-controller-managers and kubelets, and what replaces them.
-import { SettingError } from './setting-error.ts';
+import { SettingError } from './kind.ts';
 
 /** What became of a flag, and what does its work now. docs/history.md has a row for each. */
 interface Removed {

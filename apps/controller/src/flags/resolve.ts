@@ -2,16 +2,15 @@
 import type { Config } from '@taintmgr/core';
 import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
 import type { PressurePool } from '@taintmgr/core/pressure';
+import { parseDuration } from '@taintmgr/core/time';
 import { connectionFlags, type KubeconfigOptions } from '@taintmgr/k8s-adapter';
 import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import type { FilePolicy } from '@taintmgr/k8s-adapter/manifests';
 import { connectionFlagName, readCommandLine, type Terminal, type Texts } from './command-line.ts';
 import { type ConfigFile, fieldAt, readConfigFile } from './config-file.ts';
-import { findConnection } from './connection.ts';
-import { type Environment, ownPodOf, readEnvironment, unknownVariables } from './environment.ts';
-import { read } from './kind.ts';
-import { lifecyclePolicies } from './lifecycle-policies.ts';
-import { evictionPolicies } from './policies.ts';
+import { inputFile } from './files.ts';
+import { boolean, type Kind, read, text } from './kind.ts';
+import { evictionPolicies, lifecyclePolicies } from './policies.ts';
 import { readPolicies } from './policy-files.ts';
 import { pressurePools } from './pressure/config.ts';
 import { refuseRemovedFlags } from './removed.ts';
@@ -117,4 +116,81 @@ function textOf(value: unknown): string {
   return Object.entries(value)
     .map(([name, on]) => `${name}=${on}`)
     .join(',');
+}
+
+const url: Kind<string> = {
+  ...text('<url>'),
+  want: 'a URL such as https://10.0.0.1:6443',
+  isUrl: true,
+  parse: (value) => (/^https?:/.test(value) && URL.canParse(value) ? value : null),
+};
+
+/** As kubectl has it: seconds, where there is no unit. */
+const timeout: Kind<string> = {
+  ...text('<duration>'),
+  want: 'a duration such as 10s or 1m30s, or 0 for none',
+  parse: (value) => (/^\d+$/.test(value) || parseDuration(value) !== null ? value : null),
+};
+
+const groups: Kind<readonly string[]> = {
+  placeholder: '<group>',
+  want: 'groups separated by commas',
+  parse: (value) => value.split(','),
+  format: (names) => names.join(','),
+};
+
+/** What may be any text is not named; whether there is such a context, the kubeconfig says. */
+const kinds: Readonly<Partial<Record<keyof KubeconfigOptions, Kind<unknown>>>> = {
+  kubeconfig: inputFile,
+  server: url,
+  asGroup: groups,
+  certificateAuthority: inputFile,
+  clientCertificate: inputFile,
+  clientKey: inputFile,
+  insecureSkipTlsVerify: boolean,
+  requestTimeout: timeout,
+};
+
+const anyText = text('<text>');
+
+/** The options of the connection, from command line and environment. Throws SettingError. */
+function findConnection(flags: Texts, environment: Texts): KubeconfigOptions {
+  const entries = connectionFlags.flatMap((connection) => {
+    const { option } = connection;
+    const flag = connectionFlagName(connection);
+    const [fromFlag, fromEnvironment] = [flags.get(flag), environment.get(flag)];
+    const given = fromFlag ?? fromEnvironment;
+    if (given === undefined) return [];
+    const where = fromFlag === undefined ? variableOf(flag) : `--${flag}`;
+    return [[option, read<unknown>(kinds[option] ?? anyText, where, given)] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Settings from environment variables. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What Kubernetes puts into every container for a Service whose name begins with ours. */
+const serviceLink = /_(SERVICE_(HOST|PORT)\w*|PORT(_\d+_(TCP|UDP|SCTP)\w*)?)$/;
+
+/** The values of these flags that are in the environment, by flag. */
+function readEnvironment(environment: Environment, flags: readonly string[]): Texts {
+  const found = flags.flatMap((flag) => {
+    const value = environment[variableOf(flag)];
+    return value === undefined ? [] : [[flag, value] as const];
+  });
+  return new Map(found);
+}
+
+/** The pod in which we run, as the manifests tell by the downward API. */
+function ownPodOf({ POD_NAME: name, POD_NAMESPACE: namespace }: Environment): Config['ownPod'] {
+  return name && namespace ? { namespace, name } : null;
+}
+
+/** Variables that look like ours and belong to no flag: probably misspelt. */
+function unknownVariables(environment: Environment, flags: readonly string[]): readonly string[] {
+  const known = new Set(flags.map(variableOf));
+  return Object.keys(environment)
+    .filter((name) => name.startsWith('TAINTMGR_') && !known.has(name) && !serviceLink.test(name))
+    .sort();
 }

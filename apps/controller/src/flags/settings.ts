@@ -1,8 +1,7 @@
 import { defaultConfig } from '@taintmgr/core';
 import { defaultLifecycleConfig } from '@taintmgr/core/lifecycle';
 import { declaringFlag, defaultPodWatch, modeNamed } from '@taintmgr/k8s-adapter';
-import { inputFile, inputPaths } from './files.ts';
-import { flightRecorder } from './flight.ts';
+import { inputFile, inputPaths, outputFile } from './files.ts';
 import {
   boolean,
   choice,
@@ -309,6 +308,34 @@ const client = {
     'application/vnd.kubernetes.protobuf',
     'format in which watches, and lists streamed by them, are asked for; a server that has no ' +
       'protobuf, which takes less of both sides, is asked for JSON by itself',
+  ),
+};
+
+// Size and number of files are named as kube-apiserver names those of its audit log.
+
+/** What the flight recorder can be told. */
+const flightRecorder = {
+  flightRecord: setting(
+    'flight-record',
+    'flightRecord.file',
+    outputFile,
+    '',
+    'record each event and each command, to be replayed by kubectl taintmgr simulate ' +
+      '--replay; compressed where the name ends in .gz; by default nothing is recorded',
+  ),
+  flightRecordMaxsize: setting(
+    'flight-record-maxsize',
+    'flightRecord.maxSize',
+    wholeNumber(1),
+    512,
+    'maximum size of a flight record in megabytes; then recording stops, and the controller goes on',
+  ),
+  flightRecordMaxbackup: setting(
+    'flight-record-maxbackup',
+    'flightRecord.maxBackup',
+    wholeNumber(0),
+    3,
+    'flight records of earlier starts to keep, as FILE.1, FILE.2 and so on',
   ),
 };
 

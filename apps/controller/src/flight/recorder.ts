@@ -1,14 +1,21 @@
 // Records each event and command of the engine, without holding anybody up.
-import type { Event } from '@taintmgr/core';
+import { type Config, type Event, resolveConfig } from '@taintmgr/core';
+import { resolveLifecycleConfig } from '@taintmgr/core/lifecycle';
 import { formatTimeMillis, type Instant } from '@taintmgr/core/time';
 import {
   type FlightHead,
   type FlightStep,
+  flightApiVersion,
   flightLine,
   type Machine,
   redactCommand,
   redactEvent,
 } from '@taintmgr/k8s-adapter';
+import type { Settings } from '../flags/settings.ts';
+import type { Logger } from '../log/logger.ts';
+import { flightMetrics } from '../metrics/flight.ts';
+import type { Meter } from '../metrics/meter.ts';
+import { version } from '../version.ts';
 import { BackgroundFile, type BackgroundFileOptions } from './background-file.ts';
 
 export interface FlightRecorderOptions extends Omit<BackgroundFileOptions, 'onFailure'> {
@@ -128,4 +135,40 @@ export class FlightRecorder {
     this.#state = 'ended';
     this.#options.onEnd(why);
   }
+}
+
+interface FlightOptions {
+  readonly settings: Settings;
+  readonly engine: Partial<Config>;
+  readonly meter: Meter;
+  readonly log: Logger;
+}
+
+/** The flight recorder as it was chosen; null: nothing is to be recorded. */
+export function startFlightRecorder(options: FlightOptions): FlightRecorder | null {
+  const { settings, engine, meter, log } = options;
+  const { flightRecord: path, flightRecordMaxsize, flightRecordMaxbackup, simulate } = settings;
+  if (path === '') return null;
+  const recorder = new FlightRecorder({
+    path,
+    sizeMax: flightRecordMaxsize * 2 ** 20,
+    backups: flightRecordMaxbackup,
+    head: {
+      apiVersion: flightApiVersion,
+      kind: 'FlightRecord',
+      version,
+      engine: resolved(engine),
+      ...(simulate && { seed: settings.seed }),
+    },
+    onEnd: (why) =>
+      log.warn({ file: path, why }, 'flight record stopped, evictions continue without it'),
+  });
+  flightMetrics(meter, recorder);
+  return recorder;
+}
+
+/** With all defaults: those of the build that plays it may be others. */
+function resolved(engine: Partial<Config>): Config {
+  const config = resolveConfig(engine);
+  return { ...config, lifecycle: config.lifecycle && resolveLifecycleConfig(config.lifecycle) };
 }

@@ -1,22 +1,25 @@
 import {
   type Blocker,
   describeReason,
+  type LimitReport,
   type Outcome,
+  type PodReport,
   type Reason,
   type Report,
 } from '@taintmgr/core';
-import { limitId } from '@taintmgr/core/policy';
-import { formatDeadline, formatDuration, type Millis } from '@taintmgr/core/time';
+import { describeCount, limitId, resumeCommand } from '@taintmgr/core/policy';
+import { formatDeadline, formatDuration, formatTime, type Millis } from '@taintmgr/core/time';
 import {
   type ClusterEvent,
   describeClock,
+  driftText,
+  type LimitRecordNotice,
   type Notice,
   type PublisherNotice,
 } from '@taintmgr/k8s-adapter';
 import { deniedToDrainLine, drainLine, requestLine } from './drain.ts';
 import type { Fields } from './keys.ts';
 import { lifecycleLine, nodeWriteLine } from './lifecycle.ts';
-import { heldLine, limitRecordLine, limitTrippedLine } from './limits.ts';
 import {
   errorOf,
   formatWait,
@@ -26,7 +29,6 @@ import {
   podFields,
   subjectFields,
 } from './line.ts';
-import { takeoverLine, unmarkedLine } from './takeover.ts';
 
 /** Log lines about notices of the loop. `now` is for times given as a wait. */
 export function lineOf(notice: Notice, now: number): Line {
@@ -295,3 +297,112 @@ const droppedTexts = {
   queueFull: 'too many events are waiting',
   stopped: 'they could not be written before the end',
 } as const;
+
+/** Log lines about limits and the pods that they hold back. */
+function heldLine({ pod, hit, until }: Extract<PodReport, { kind: 'queued' }>, now: number): Line {
+  const { limit, count } = hit;
+  const counted = count ? { counted: describeCount(count) } : {};
+  const fields = { ...podFields(pod), limit: limitId(hit), by: limit, ...counted };
+  if (hit.tripped) return line('warn', 'held by a limit that has tripped', fields);
+  // One line says that the record fails; there may be thousands of pods that wait for it.
+  if (limit === 'record') return line('debug', 'held until limit counts are stored', fields);
+  const wait = until === null ? {} : { next: formatWait(until - now) };
+  return line('info', 'held by a limit', { ...fields, ...wait });
+}
+
+/** A limit that has tripped. */
+function limitTrippedLine({ limit }: Extract<LimitReport, { kind: 'limitTripped' }>): Line {
+  const { id, since, count } = limit;
+  const counted = count ? { counted: describeCount(count) } : {};
+  const at = since === null ? {} : { since: formatTime(since) };
+  return line('warn', 'limit has tripped: pods under it are not evicted until it is resumed', {
+    limit: id,
+    ...at,
+    ...counted,
+    next: resumeCommand(id),
+  });
+}
+
+/** What became of the record of limits. */
+function limitRecordLine(notice: LimitRecordNotice): Line {
+  switch (notice.kind) {
+    case 'limitRecord':
+      return line('debug', 'read limit counts', {
+        limits: Object.keys(notice.record ?? {}).length,
+      });
+    case 'limitRecordWritten':
+      return line('debug', 'stored limit counts', {});
+    case 'limitRecordFailed': {
+      const { command, lease, outcome } = notice;
+      const what = command.kind === 'readLimits' ? 'read' : 'store';
+      const fields = { lease, error: errorOf(outcome) };
+      if (command.tidies) return line('debug', `could not ${what} what limits have left`, fields);
+      const isConflict = outcome.kind === 'changed';
+      return line(
+        isConflict ? 'debug' : 'warn',
+        `could not ${what} limit counts: pods under limits are not evicted until then`,
+        fields,
+      );
+    }
+  }
+}
+
+type Unmarked = Extract<Notice, { kind: 'podUnmarked' }>;
+
+function unmarkedLine({ command, outcome }: Unmarked): Line {
+  const pod = podFields(command.pod);
+  switch (outcome.kind) {
+    case 'done':
+      return line('info', 'took the condition DisruptionTarget away: the pod stays', pod);
+    case 'gone':
+    case 'changed':
+      return line('debug', 'there is no condition of ours to take away', pod);
+    default: {
+      const fields = { ...pod, error: errorOf(outcome) };
+      return line('warn', 'could not take the condition DisruptionTarget away', fields);
+    }
+  }
+}
+
+type Policies = Extract<
+  Notice,
+  {
+    kind:
+      | 'takeoverDrift'
+      | 'takeoverMended'
+      | 'takeoverContested'
+      | 'takeoverInForce'
+      | 'takeoverFault';
+  }
+>;
+
+/** How the admission policies of takeover are doing. */
+function takeoverLine(notice: Policies): Line {
+  switch (notice.kind) {
+    case 'takeoverDrift': {
+      const fields = { object: notice.object, drift: driftText(notice.drift) };
+      return line('warn', 'somebody changed an object of takeover, mending it', fields);
+    }
+    case 'takeoverMended': {
+      const { object, isNew, left } = notice;
+      if (left.length > 0) {
+        const fields = { object, drift: driftText(left) };
+        return line('warn', 'an object of takeover is not as it was written', fields);
+      }
+      return line('info', isNew ? 'installed an object of takeover' : 'mended it', { object });
+    }
+    case 'takeoverContested': {
+      const fields = { object: notice.object, drift: driftText(notice.drift) };
+      const text = 'somebody changes an object of takeover again and again: it is left as it is';
+      return line('warn', text, fields);
+    }
+    case 'takeoverInForce':
+      return notice.isInForce
+        ? line('info', 'the policies of takeover are in force', {})
+        : line('warn', 'the policies of takeover are not in force', {});
+    case 'takeoverFault': {
+      const fields = { object: notice.object, error: notice.failure.message };
+      return line('warn', 'could not look after the policies of takeover', fields);
+    }
+  }
+}

@@ -1,7 +1,15 @@
 // Makes the metrics of one registry: those that are counted, and those that are read when asked for.
-import { Counter, Gauge, type Registry } from 'prom-client';
-import { Counted } from './counted.ts';
-import { Tallies } from './tallies.ts';
+
+import type { Event } from '@taintmgr/core';
+import type { Machine } from '@taintmgr/k8s-adapter';
+import {
+  Counter,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValueWithName,
+  type Registry,
+} from 'prom-client';
 
 /** What every metric is made with. */
 interface Common<L extends string> {
@@ -12,7 +20,7 @@ interface Common<L extends string> {
 }
 
 /** One number for each set of labels. */
-export type Series<L extends string> = Iterable<readonly [Readonly<Record<L, string>>, number]>;
+type Series<L extends string> = Iterable<readonly [Readonly<Record<L, string>>, number]>;
 
 /** Makes metrics of one registry. */
 export class Meter {
@@ -81,4 +89,167 @@ export class Meter {
   #common<L extends string>(name: string, help: string, labelNames: readonly L[]): Common<L> {
     return { name, help, labelNames, registers: [this.registry] };
   }
+}
+
+type Labels<L extends string> = Readonly<Record<L, string>>;
+
+interface CountedSeries<L extends string> {
+  readonly labels: Labels<L>;
+  total: number;
+}
+
+/** What has the same values of some labels: told apart by the next one, or the one series. */
+interface Branch<L extends string> {
+  readonly next: Map<string, Branch<L>>;
+  series: CountedSeries<L> | null;
+}
+
+/** What was counted, by labels. */
+export class Counted<L extends string> implements Iterable<readonly [Labels<L>, number]> {
+  readonly #names: readonly L[];
+  readonly #root: Branch<L> = { next: new Map(), series: null };
+  /** In the order in which they were counted first. */
+  readonly #all: CountedSeries<L>[] = [];
+
+  constructor(names: readonly L[]) {
+    this.#names = names;
+  }
+
+  /** Adds to the series with these labels; by 0 it is shown from now on. */
+  inc(labels: Labels<L>, by = 1): void {
+    let branch = this.#root;
+    for (const name of this.#names) {
+      branch = branch.next.get(labels[name]) ?? grown(branch, labels[name]);
+    }
+    if (branch.series) branch.series.total += by;
+    else {
+      branch.series = { labels: { ...labels }, total: by };
+      this.#all.push(branch.series);
+    }
+  }
+
+  *[Symbol.iterator](): Generator<readonly [Labels<L>, number]> {
+    for (const { labels, total } of this.#all) yield [labels, total];
+  }
+}
+
+function grown<L extends string>(branch: Branch<L>, value: string): Branch<L> {
+  const next: Branch<L> = { next: new Map(), series: null };
+  branch.next.set(value, next);
+  return next;
+}
+
+/** What was measured for one set of labels. */
+export class Tally {
+  sum = 0;
+  count = 0;
+  /** How many samples each bucket has that no smaller one has. */
+  readonly counts: Float64Array;
+  readonly #bounds: readonly number[];
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.counts = new Float64Array(bounds.length + 1);
+  }
+
+  observe(value: number): void {
+    let bucket = 0;
+    while (bucket < this.#bounds.length && value > (this.#bounds[bucket] ?? 0)) bucket += 1;
+    this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
+    this.sum += value;
+    this.count += 1;
+  }
+}
+
+interface TalliesOptions<L extends string> {
+  readonly name: string;
+  readonly help: string;
+  readonly buckets: readonly number[];
+  readonly labelNames: readonly L[];
+  readonly registry: Registry;
+}
+
+interface TalliedSeries<L extends string> {
+  readonly labels: Labels<L>;
+  readonly tally: Tally;
+}
+
+/** A histogram, by its labels. Whoever measures often keeps what `of` answers. */
+export class Tallies<L extends string> {
+  readonly #options: TalliesOptions<L>;
+  readonly #series = new Map<string, TalliedSeries<L>>();
+
+  constructor(options: TalliesOptions<L>) {
+    this.#options = options;
+    const shown = new Shown(options, () => [...this.#series.values()].flatMap(this.#valuesOf));
+    options.registry.registerMetric(shown);
+  }
+
+  /** Where samples with these labels go; from now on it is shown, with no samples yet. */
+  of(labels: Labels<L>): Tally {
+    const { buckets, labelNames } = this.#options;
+    const key = labelNames.map((name) => labels[name]).join('\n');
+    const known = this.#series.get(key);
+    if (known) return known.tally;
+    const tally = new Tally(buckets);
+    this.#series.set(key, { labels: { ...labels }, tally });
+    return tally;
+  }
+
+  readonly #valuesOf = ({ labels, tally }: TalliedSeries<L>): MetricValueWithName<L>[] => {
+    const { name, buckets } = this.#options;
+    let below = 0;
+    const values = [...buckets, '+Inf'].map((le, at) => {
+      below += tally.counts[at] ?? 0;
+      return { labels: { le, ...labels }, value: below, metricName: `${name}_bucket` };
+    });
+    return [
+      ...values,
+      { labels, value: tally.sum, metricName: `${name}_sum` },
+      { labels, value: tally.count, metricName: `${name}_count` },
+    ];
+  };
+}
+
+type Values<L extends string> = MetricObjectWithValues<MetricValueWithName<L>>;
+
+/** What the registry has of it. */
+class Shown<L extends string> extends Histogram<L> {
+  /** What is the same for all histograms is prom-client's to say. */
+  readonly #empty: Histogram<L>;
+  readonly #values: () => MetricValueWithName<L>[];
+
+  constructor(options: TalliesOptions<L>, values: () => MetricValueWithName<L>[]) {
+    const { name, help, buckets, labelNames } = options;
+    const common = { name, help, buckets: [...buckets], labelNames: [...labelNames] };
+    super({ ...common, registers: [] });
+    this.#empty = new Histogram({ ...common, registers: [] });
+    this.#values = values;
+  }
+
+  override async get(): Promise<Values<L>> {
+    return { ...(await this.#empty.get()), values: this.#values() };
+  }
+
+  /** prom-client asks this one for its text. */
+  getForPromString(): Promise<Values<L>> {
+    return this.get();
+  }
+}
+
+/** Told how long the machine took for an event. */
+export type Handled = (event: Event['kind'], seconds: number) => void;
+
+/** The machine, with a stop watch beside it. */
+export function timed(machine: Machine, handled: readonly Handled[]): Machine {
+  return {
+    nextWake: () => machine.nextWake(),
+    handle: (now, event) => {
+      const begun = performance.now();
+      const commands = machine.handle(now, event);
+      const seconds = (performance.now() - begun) / 1000;
+      for (const observe of handled) observe(event.kind, seconds);
+      return commands;
+    },
+  };
 }

@@ -1,27 +1,19 @@
+import type { LimitStatus } from '@taintmgr/core/policy';
 import type { ShadowReport } from '@taintmgr/core/shadow';
 import type { Instant } from '@taintmgr/core/time';
 import type { Machine, Notice } from '@taintmgr/k8s-adapter';
 import { Registry } from 'prom-client';
 import type { ControllerName } from '../flags/controllers.ts';
-import type { FeatureGates } from '../flags/feature-gates.ts';
+import { type FeatureGates, featureGates, gateStages } from '../flags/feature-gates.ts';
 import type { OnLook } from '../server/health.ts';
 import { Lateness } from '../stats/lateness.ts';
 import type { ProcessStats } from '../stats/process-stats.ts';
 import type { RequestObserver } from '../transport/observed.ts';
-import { clockMetrics } from './clock.ts';
 import { evictionMetrics } from './eviction.ts';
-import { featureMetrics } from './features.ts';
-import { foreignEvictionMetrics, leadershipMetrics } from './leadership.ts';
-import { limitMetrics } from './limits.ts';
-import { Meter } from './meter.ts';
+import { Meter, timed } from './meter.ts';
 import { nodeCollectorMetrics } from './node-collector.ts';
 import { processMetrics } from './process.ts';
 import { restClientMetrics } from './rest-client.ts';
-import { shadowMetrics } from './shadow.ts';
-import { sliMetrics } from './slis.ts';
-import { takeoverMetrics } from './takeover.ts';
-import { timed } from './timed.ts';
-import { watchingMetrics } from './watching.ts';
 import { workqueueMetrics } from './workqueue.ts';
 
 export interface MetricsOptions {
@@ -92,5 +84,250 @@ export function createMetrics(options: MetricsOptions): Metrics {
       // All hear each notice, and there are many about a pod: no iterator is made for it.
       for (let at = 0; at < counters.length; at++) counters[at]?.(notice, now);
     },
+  };
+}
+
+/** Metrics of clocks that were set and machines that were suspended. */
+function clockMetrics(meter: Meter): (notice: Notice) => void {
+  const steps = meter.counter(
+    'taintmgr_clock_steps_total',
+    'Times that the clock of this machine was set, or the machine suspended, by direction.',
+    'direction',
+  );
+  const skew = meter.gauge(
+    'taintmgr_server_clock_ahead_seconds',
+    "How far the API server's clock is ahead of the time of this process; deadlines go by it.",
+  );
+  for (const direction of ['ahead', 'back']) steps.inc({ direction }, 0);
+  return (notice) => {
+    if (notice.kind === 'clockStepped') steps.inc({ direction: notice.by > 0 ? 'ahead' : 'back' });
+    if (notice.kind === 'serverClockMoved') skew.set(notice.ahead / 1000);
+  };
+}
+
+/** Metrics of feature gates, as Kubernetes components have them. */
+function featureMetrics(meter: Meter, gates: FeatureGates): void {
+  const enabled = meter.gauge(
+    'kubernetes_feature_enabled',
+    '[BETA] This metric records the data about the stage and enablement of a k8s feature.',
+    'name',
+    'stage',
+  );
+  for (const name of featureGates) {
+    enabled.set({ name, stage: gateStages[name] }, gates[name] ? 1 : 0);
+  }
+}
+
+/** Counts pods that somebody else evicts for a taint, by program. */
+function foreignEvictionMetrics(meter: Meter): (manager: string) => void {
+  const evictions = meter.counter(
+    'taintmgr_foreign_evictions_total',
+    'Pods that another program has marked for deletion by a taint manager.',
+    'manager',
+  );
+  return (manager) => evictions.inc({ manager });
+}
+
+/** Whether this replica leads and acts; `lease` is the name of what it stands for, null: nothing. */
+function leadershipMetrics(meter: Meter, { leadership }: ProcessStats, lease: string | null): void {
+  meter.reading(
+    'taintmgr_acting',
+    '1: this replica leads, or needs no election, and no other program does the same work.',
+    () => leadership.held,
+  );
+  meter.reading(
+    'taintmgr_overlap',
+    '1: another program does the same work, or may.',
+    () => leadership.overlap !== null,
+  );
+  if (lease === null) return;
+  meter.readings(
+    'leader_election_master_status',
+    "[ALPHA] Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 indicates master. 'name' is the string used to identify the lease. Please make sure to group by name.",
+    ['name'],
+    () => [[{ name: lease }, leadership.elected ? 1 : 0]],
+  );
+}
+
+/** So many are named at most, the most urgent: there may be one for each namespace, node or workload. */
+const limitsMax = 100;
+
+/** How limits with a window are doing; takes the notices of what trips and is resumed. */
+function limitMetrics(meter: Meter, stats: ProcessStats): (notice: Notice) => void {
+  const limits = (): readonly LimitStatus[] => {
+    const { running } = stats;
+    const all = running?.limits(running.now()) ?? [];
+    return all.toSorted((one, other) => rankOf(one) - rankOf(other)).slice(0, limitsMax);
+  };
+  meter.readings(
+    'taintmgr_limit_tripped',
+    '1 for each limit that holds evictions until it is resumed.',
+    ['limit'],
+    () => limits().flatMap(({ id, tripped }) => (tripped ? [[{ limit: id }, 1]] : [])),
+  );
+  meter.readings(
+    'taintmgr_limit_evicted_pods',
+    'Pods evicted within the window of a limit.',
+    ['limit'],
+    () => limits().flatMap(({ id, count }) => (count ? [[{ limit: id }, count.evicted]] : [])),
+  );
+  const trips = meter.counter(
+    'taintmgr_limit_trips_total',
+    'Limits that tripped, by the scope they count in.',
+    'per',
+  );
+  const resumes = meter.counter(
+    'taintmgr_limit_resumes_total',
+    'Limits that were resumed, by the scope they count in.',
+    'per',
+  );
+  return (notice) => {
+    if (notice.kind !== 'report') return;
+    const { report } = notice;
+    if (report.kind === 'limitTripped') trips.inc({ per: report.limit.per });
+    if (report.kind === 'limitResumed') resumes.inc({ per: report.limit.per });
+  };
+}
+
+/** Alerts go by those that have tripped; next come those that have no room left, and hold pods. */
+function rankOf({ tripped, count }: LimitStatus): number {
+  if (tripped) return 0;
+  return count && count.evicted + count.unavailable >= count.most ? 1 : 2;
+}
+
+/** Metrics of health checks, as Kubernetes components have them at /metrics/slis. */
+function sliMetrics(meter: Meter): OnLook {
+  const state = meter.gauge(
+    'kubernetes_healthcheck',
+    '[STABLE] This metric records the result of a single healthcheck.',
+    'name',
+    'type',
+  );
+  const looks = meter.counter(
+    'kubernetes_healthchecks_total',
+    '[STABLE] This metric records the results of all healthcheck.',
+    'name',
+    'status',
+    'type',
+  );
+  return (name, type, fault) => {
+    state.set({ name, type }, fault === null ? 1 : 0);
+    looks.inc({ name, status: fault === null ? 'success' : 'error', type });
+  };
+}
+
+/** Metrics of watches and of Kubernetes Events. */
+function watchingMetrics(meter: Meter): (notice: Notice) => void {
+  const lists = meter.counter('taintmgr_lists_total', 'Lists read completely.', 'resource');
+  const reconnects = meter.counter(
+    'taintmgr_reconnects_total',
+    'Reads that failed, by what is done next.',
+    'resource',
+    'next',
+  );
+  const events = meter.counter(
+    'taintmgr_events_total',
+    'Kubernetes Events recorded or lost.',
+    'result',
+  );
+  return (notice) => {
+    switch (notice.kind) {
+      case 'listed':
+        lists.inc({ resource: notice.resource });
+        break;
+      case 'reconnecting':
+        reconnects.inc({ resource: notice.resource, next: notice.next });
+        break;
+      case 'eventRecorded':
+        events.inc({ result: 'recorded' });
+        break;
+      case 'eventLost':
+        events.inc({ result: 'lost' });
+        break;
+      case 'eventsDropped':
+        events.inc({ result: 'lost' }, notice.count);
+        break;
+      default: // not counted here
+    }
+  };
+}
+
+const verdicts = ['same', 'earlier', 'later', 'kept', 'onlyTaintmgr'] as const;
+const unjudged = ['notDeleted', 'leftOtherwise', 'givenUp'] as const;
+
+/** Reads `report` whenever metrics are asked for; null: nothing was seen yet. */
+function shadowMetrics(meter: Meter, report: () => ShadowReport | null): void {
+  const read = <T>(of: (report: ShadowReport) => readonly T[]): readonly T[] => {
+    const now = report();
+    return now ? of(now) : [];
+  };
+  meter.totals(
+    'taintmgr_shadow_pods_total',
+    'Pods that kube-controller-manager deleted for a taint, or that taintmgr would have evicted, by what taintmgr would have done: same, earlier, later, kept (not evicted), onlyTaintmgr (kube-controller-manager did not delete it).',
+    ['verdict'],
+    () => read(({ counts }) => verdicts.map((verdict) => [{ verdict }, counts[verdict]] as const)),
+  );
+  meter.totals(
+    'taintmgr_shadow_budgets_asked_pods_total',
+    'Pods that kube-controller-manager deleted in spite of PodDisruptionBudgets, and that taintmgr would have evicted through the Eviction API.',
+    [],
+    () => read(({ counts }) => [[{}, counts.budgetsAsked] as const]),
+  );
+  meter.totals(
+    'taintmgr_shadow_unjudged_pods_total',
+    'Pods without a verdict: marked for deletion and not deleted, left otherwise, given up as too many were followed.',
+    ['why'],
+    () => read((all) => unjudged.map((why) => [{ why }, all[why]] as const)),
+  );
+  meter.readings(
+    'taintmgr_shadow_following_pods',
+    'Pods on whom there is no verdict yet.',
+    [],
+    () => read(({ following }) => [[{}, following] as const]),
+  );
+}
+
+/** So many namespaces are named at most. */
+const namespacesMax = 100;
+
+/** Takes the notices of what somebody changed; makes nothing where there is no takeover. */
+function takeoverMetrics(meter: Meter, stats: ProcessStats): (notice: Notice) => void {
+  const { takeover } = stats;
+  if (!takeover) return () => {};
+  const spared = () =>
+    [...(stats.running?.takeover()?.counts.spared ?? [])].slice(0, namespacesMax);
+  const went = () => [...takeover.went].slice(0, namespacesMax);
+  const label = 'namespace' as const;
+  meter.reading(
+    'taintmgr_takeover_policies_in_force',
+    '1: the admission policies of takeover are as they should be, as far as the leader knows.',
+    () => stats.running?.takeover()?.policies.isInForce ?? false,
+  );
+  meter.reading('taintmgr_takeover_namespaces', 'Namespaces that were handed over.', () => {
+    return stats.running?.takeover()?.counts.namespaces.length ?? 0;
+  });
+  meter.totals(
+    'taintmgr_takeover_spared_pods_total',
+    'Pods that kube-controller-manager would have deleted and that stayed.',
+    [label],
+    () => spared().map(([namespace, count]) => [{ namespace }, count.spared]),
+  );
+  meter.readings('taintmgr_takeover_held_pods', 'Of these the pods that are there.', [label], () =>
+    spared().map(([namespace, count]) => [{ namespace }, count.held]),
+  );
+  meter.totals(
+    'taintmgr_takeover_let_through_pods_total',
+    'Pods that kube-controller-manager deleted though their namespace was handed over.',
+    [label],
+    () => went().map(([namespace, { letThrough }]) => [{ namespace }, letThrough]),
+  );
+  const drifts = meter.counter(
+    'taintmgr_takeover_drift_total',
+    'Times that an object of takeover was not as it should be.',
+    'object',
+  );
+  return (notice) => {
+    if (notice.kind === 'takeoverDrift' || notice.kind === 'takeoverContested')
+      drifts.inc({ object: notice.object });
   };
 }

@@ -1,9 +1,7 @@
 import type { Event } from '@taintmgr/core';
 import type { ZoneState, ZoneStatus } from '@taintmgr/core/lifecycle';
 import type { ProcessStats } from '../stats/process-stats.ts';
-import type { Meter } from './meter.ts';
-import type { Tally } from './tallies.ts';
-import type { Handled } from './timed.ts';
+import type { Handled, Meter, Tally } from './meter.ts';
 
 /**
  * Metrics of nodes and zones, under the names of kube-controller-manager's

@@ -1,7 +1,6 @@
 // Metrics of requests to the API server, under client-go's names, in seconds and in bytes.
 import type { RequestObserver } from '../transport/observed.ts';
-import type { Meter } from './meter.ts';
-import type { Tallies, Tally } from './tallies.ts';
+import type { Meter, Tallies, Tally } from './meter.ts';
 
 /** client-go's, in seconds and in bytes. */
 const buckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];

@@ -3,9 +3,8 @@
 import type { Registry } from 'prom-client';
 import { controllerNames } from '../flags/controllers.ts';
 import { Leadership } from '../leadership/leadership.ts';
-import { ClockChange } from '../stats/clock-change.ts';
 import { PendingEvictions } from '../stats/pending-evictions.ts';
-import type { ProcessStats } from '../stats/process-stats.ts';
+import { ClockChange, type ProcessStats } from '../stats/process-stats.ts';
 import { TakeoverScore } from '../stats/takeover-score.ts';
 import { flightMetrics } from './flight.ts';
 import type { Meter } from './meter.ts';

@@ -5,10 +5,7 @@ import type { Instant } from '@taintmgr/core/time';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import type { ControllerName } from '../flags/controllers.ts';
 import { dueAt, type PendingEvictions } from '../stats/pending-evictions.ts';
-import type { Counted } from './counted.ts';
-import type { Meter } from './meter.ts';
-import type { Tallies } from './tallies.ts';
-import type { Handled } from './timed.ts';
+import type { Counted, Handled, Meter, Tallies } from './meter.ts';
 
 /**
  * The queue in which kube-controller-manager has pods whose eviction it has to look at. Here an item

@@ -1,7 +1,7 @@
 // How kubelets are reached and verified, where they are asked without the API server.
 import { readFileSync } from 'node:fs';
 import type { Access, KubeletsOptions } from '@taintmgr/k8s-adapter';
-import { SettingError } from '../flags/setting-error.ts';
+import { SettingError } from '../flags/kind.ts';
 import type { Settings } from '../flags/settings.ts';
 import { version } from '../version.ts';
 

@@ -1,11 +1,12 @@
 import type { Config } from '@taintmgr/core';
 import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
-import { needsRecord } from '@taintmgr/core/policy';
+import { type ConditionRule, needsRecord } from '@taintmgr/core/policy';
+import type { PressureConditionType } from '@taintmgr/core/pressure';
+import { ownConditionType, ownTaintKey } from '@taintmgr/k8s-adapter';
 import type { Checked } from '../flags/checks.ts';
 import { limitsOf, taintRulesOf } from '../flags/policy-files.ts';
 import type { Choices } from '../flags/resolve.ts';
 import type { Settings } from '../flags/settings.ts';
-import { pressureTaintRules } from '../pressure/taint-rules.ts';
 
 /** Nothing that is accepted in a dry run is ever seen to happen, and once it was said is enough. */
 const dryRunConfig = {
@@ -76,5 +77,33 @@ function lifecycleConfig(settings: Settings): Partial<LifecycleConfig> {
     secondaryNodeEvictionRate: settings.secondaryNodeEvictionRate,
     largeClusterSizeThreshold: settings.largeClusterSizeThreshold,
     unhealthyZoneThreshold: settings.unhealthyZoneThreshold,
+  };
+}
+
+const types: readonly PressureConditionType[] = ['MemoryPressure', 'DiskPressure', 'PIDPressure'];
+
+/**
+ * The rules by which node-lifecycle-controller keeps new pods off nodes that node-pressure-controller
+ * sees under pressure, as it does for what kubelets see. A rule of the user's own for the same
+ * condition (`own`) takes the place of ours.
+ */
+export function pressureTaintRules(own: readonly ConditionRule[]): readonly ConditionRule[] {
+  const missing = types.filter((type) => {
+    return !own.some(({ condition }) => condition === ownConditionType(type));
+  });
+  return missing.map(ruleFor);
+}
+
+function ruleFor(type: PressureConditionType): ConditionRule {
+  return {
+    name: ownTaintKey(type),
+    condition: ownConditionType(type),
+    status: 'True',
+    holdsMs: 0,
+    clearMs: 0,
+    taint: { key: ownTaintKey(type), value: '', effect: 'NoSchedule' },
+    nodes: {},
+    nodesMax: null,
+    dryRun: false,
   };
 }

@@ -8,8 +8,14 @@ import {
   pauseRecords,
   type StatedStatus,
   taintManagersPath,
+  takeoverVersion,
 } from '@taintmgr/k8s-adapter';
-import { drainMarksFeature, lastReplicaFeature } from '@taintmgr/k8s-adapter/kinds';
+import {
+  drainMarksFeature,
+  lastReplicaFeature,
+  type TaintManagerStatus,
+} from '@taintmgr/k8s-adapter/kinds';
+import type { FilePolicy } from '@taintmgr/k8s-adapter/manifests';
 import type { Checked } from '../flags/checks.ts';
 import { type ControllerName, controllerNames } from '../flags/controllers.ts';
 import { settingsInForce } from '../flags/in-force.ts';
@@ -20,12 +26,11 @@ import { publishedShadow } from '../shadow/published.ts';
 import type { Shadow } from '../shadow/shadow.ts';
 import type { ProcessStats } from '../stats/process-stats.ts';
 import type { RunningController } from '../stats/running-controller.ts';
+import type { TakeoverScore } from '../stats/takeover-score.ts';
 import { version } from '../version.ts';
-import { publishedPolicies } from './published-policies.ts';
-import { publishedTakeover } from './published-takeover.ts';
 
 /** What was seen of others who evict; null: nobody looks. */
-export interface Seen {
+interface Seen {
   readonly overlaps: Pick<OverlapWatch, 'others' | 'conditions'> | null;
   readonly shadow: Pick<Shadow, 'report'> | null;
 }
@@ -206,4 +211,76 @@ export function taintManagerName(lease: string, controllers: readonly Controller
 function withoutSuffix(name: string): string {
   const suffix = '-controller';
   return name.endsWith(suffix) ? name.slice(0, -suffix.length) : name;
+}
+
+type PublishedPolicy = NonNullable<TaintManagerStatus['policies']>[number];
+
+/** So many characters in all, and of one of them. */
+const specLengthMax = 8192;
+const allLengthMax = 32_768;
+
+/**
+ * Each with its spec, in the order of the files, as long as there is room; after that the names alone.
+ * Of a pause also since when it holds, which its file need not say.
+ */
+export function publishedPolicies(policies: readonly FilePolicy[]): readonly PublishedPolicy[] {
+  let room = allLengthMax;
+  return policies.map(({ object: { kind, value }, manifest }): PublishedPolicy => {
+    const text = specText(manifest);
+    const fits = text.length <= Math.min(room, specLengthMax);
+    if (fits) room -= text.length;
+    return {
+      kind,
+      name: value.name,
+      ...(fits && { spec: text }),
+      ...(kind === 'EvictionPause' && { since: formatTimeMillis(value.since) }),
+    };
+  });
+}
+
+function specText(manifest: unknown): string {
+  const spec = manifest instanceof Object && 'spec' in manifest ? manifest.spec : {};
+  return JSON.stringify(spec ?? {});
+}
+
+type PublishedTakeover = NonNullable<StatedStatus['takeover']>;
+
+/**
+ * `enabled` is what makes the policies refuse anything, so it is said from the first heartbeat on: before,
+ * nobody would be spared while the leader begins. Where it cannot begin, as the policies are not
+ * what they should be, or it stands by for somebody else (`acts` is false), it is taken back: what
+ * they refuse all the same would go for nobody.
+ */
+function publishedTakeover(
+  score: TakeoverScore,
+  running: RunningController | null,
+  acts: boolean,
+): PublishedTakeover {
+  const { counts, policies } = running?.takeover() ?? {};
+  const { isInForce = false, wasInForce = false, drift = [], fault = null } = policies ?? {};
+  const isBeginning = drift.length === 0 && fault === null;
+  const byNamespace = namesOf(score, counts?.spared).map((name) => {
+    const { spared = 0, held = 0 } = counts?.spared.get(name) ?? {};
+    const { evicted = 0, letThrough = 0 } = score.went.get(name) ?? {};
+    return { name, spared, held, evicted, letThrough };
+  });
+  const sum = (of: 'spared' | 'held' | 'evicted' | 'letThrough'): number =>
+    byNamespace.reduce((total, one) => total + one[of], 0);
+  return {
+    enabled: acts && (isInForce || wasInForce || isBeginning),
+    ...(isInForce && { policyVersion: takeoverVersion }),
+    drift: fault === null ? drift : [...drift, fault],
+    namespaces: counts?.namespaces.length ?? 0,
+    ...{ spared: sum('spared'), held: sum('held') },
+    ...{ evicted: sum('evicted'), letThrough: sum('letThrough') },
+    byNamespace,
+    ...(counts?.readinessHold && { holdReadiness: counts.readinessHold }),
+  };
+}
+
+function namesOf(
+  { went }: TakeoverScore,
+  spared: ReadonlyMap<string, unknown> = new Map(),
+): readonly string[] {
+  return [...new Set([...spared.keys(), ...went.keys()])].sort();
 }

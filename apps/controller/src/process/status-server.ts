@@ -1,4 +1,6 @@
 // All that is served, put together.
+
+import type { Millis } from '@taintmgr/core/time';
 import {
   ApiClient,
   type ClusterConfig,
@@ -7,9 +9,9 @@ import {
   loadKubeconfig,
 } from '@taintmgr/k8s-adapter';
 import { placeOf } from '../flags/checks.ts';
+import { SettingError } from '../flags/kind.ts';
 import type { Choices } from '../flags/resolve.ts';
 import type { Setting } from '../flags/setting.ts';
-import { SettingError } from '../flags/setting-error.ts';
 import { settings as allSettings } from '../flags/settings.ts';
 import type { Logger } from '../log/logger.ts';
 import { metricsHandler } from '../metrics/exposition.ts';
@@ -27,7 +29,6 @@ import { explainHandler } from '../server/explainz.ts';
 import { createGate, type Gate, openGate } from '../server/gate.ts';
 import { healthHandlers, type OnLook } from '../server/health.ts';
 import { pageHandlers } from '../server/live/page.ts';
-import { LogThrottle } from '../server/log-throttle.ts';
 import { type Facts, type Flag, flagsHandler, statusHandler } from '../server/pages.ts';
 import {
   healthLimits,
@@ -38,7 +39,7 @@ import {
 import type { ProcessStats } from '../stats/process-stats.ts';
 import { version } from '../version.ts';
 
-export interface StatusOptions {
+interface StatusOptions {
   readonly choices: Choices;
   readonly cluster: ClusterConfig;
   readonly stats: ProcessStats;
@@ -286,4 +287,31 @@ function flagsOf({ settings, origins }: Choices): readonly Flag[] {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+const pauseMs: Millis = 10_000;
+
+/**
+ * Bounds the log lines that others can cause: the first at once, then at most one every ten seconds,
+ * with a count. Each subject is counted by itself; they are few.
+ */
+export class LogThrottle {
+  readonly #held = new Map<string, { until: number; times: number }>();
+  readonly #now: () => number;
+
+  /** `now` is a clock in milliseconds that does not go back. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Calls `write` with how often it has happened since the last line, or only counts. */
+  log(subject: string, write: (times: number) => void): void {
+    const now = this.#now();
+    const held = this.#held.get(subject) ?? { until: now, times: 0 };
+    held.times += 1;
+    this.#held.set(subject, held);
+    if (now < held.until) return;
+    write(held.times);
+    this.#held.set(subject, { until: now + pauseMs, times: 0 });
+  }
 }

@@ -5,11 +5,10 @@ import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import type { Millis } from '@taintmgr/core/time';
 import type { ApiClient, ApiRequest } from '@taintmgr/k8s-adapter';
-import { anonymous, authenticated, type Identity } from './identity.ts';
 import { Paced } from './paced.ts';
 import { Reviews, TooManyReviewsError } from './reviews.ts';
 
-export interface AuthenticationOptions {
+interface AuthenticationOptions {
   /** Reviews tokens. */
   readonly client: Pick<ApiClient, 'send'>;
   /** How long the review of a token holds. */
@@ -97,4 +96,28 @@ async function reviewToken(
 export function reviewRequest(path: string, body: object): ApiRequest {
   const headers = { accept: 'application/json', 'content-type': 'application/json' };
   return { method: 'POST', path, headers, body: JSON.stringify(body) };
+}
+
+/** The user who asks. */
+export interface Identity {
+  readonly name: string;
+  readonly uid: string;
+  readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Whoever shows no credential. */
+export const anonymous: Identity = {
+  name: 'system:anonymous',
+  uid: '',
+  groups: ['system:unauthenticated'],
+  extra: {},
+};
+
+const everyone = 'system:authenticated';
+
+/** Somebody who has shown a credential is in the group of all who have. */
+function authenticated(identity: Identity): Identity {
+  const { groups } = identity;
+  return groups.includes(everyone) ? identity : { ...identity, groups: [...groups, everyone] };
 }

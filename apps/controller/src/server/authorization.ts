@@ -1,8 +1,7 @@
 // Whether somebody may read a page, as the API server says.
 import type { Millis } from '@taintmgr/core/time';
 import type { ApiClient } from '@taintmgr/k8s-adapter';
-import { reviewRequest } from './authentication.ts';
-import type { Identity } from './identity.ts';
+import { type Identity, reviewRequest } from './authentication.ts';
 import { Reviews } from './reviews.ts';
 
 export interface AuthorizationOptions {

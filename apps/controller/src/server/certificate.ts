@@ -4,7 +4,7 @@ import { hostname, networkInterfaces } from 'node:os';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 // Not from the door of the package: behind it is a whole cluster, which nobody needs to serve.
 import { createCertificate } from '@taintmgr/api-server/certificate';
-import { SettingError } from '../flags/setting-error.ts';
+import { SettingError } from '../flags/kind.ts';
 import { isAnyAddress } from './listen.ts';
 
 /** The server's certificate, and whose client certificates it takes; all PEM. */

@@ -1,9 +1,8 @@
 // Lets a request in or turns it away: authentication, then authorization.
 import type { IncomingMessage } from 'node:http';
 import { type Answer, errorAnswer, statusAnswer } from './answer.ts';
-import type { Authenticate } from './authentication.ts';
+import { type Authenticate, anonymous, type Identity } from './authentication.ts';
 import type { Authorize } from './authorization.ts';
-import { anonymous, type Identity } from './identity.ts';
 import { TooManyReviewsError } from './reviews.ts';
 
 /** Whether a request is let in. */

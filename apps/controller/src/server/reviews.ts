@@ -1,6 +1,5 @@
 import type { Millis } from '@taintmgr/core/time';
-import { TokenBucket } from '../rate-limit/token-bucket.ts';
-import { TtlCache } from './ttl-cache.ts';
+import { TokenBucket } from '../rate-limit/fair-queue.ts';
 
 /** More is asked than the API server is to be troubled with; to be tried again in a second. */
 export class TooManyReviewsError extends Error {
@@ -8,7 +7,7 @@ export class TooManyReviewsError extends Error {
   override readonly message = 'too many reviews, please try again later';
 }
 
-export interface ReviewOptions<T> {
+interface ReviewOptions<T> {
   /** How long an answer holds. */
   readonly ttl: (answer: T) => Millis;
   /** Whether somebody who got this answer is to be served before strangers, for an hour. */
@@ -130,5 +129,34 @@ export class Reviews<T> {
       this.#failed.set(question, error, failureMs);
       throw error;
     }
+  }
+}
+
+/** Values that hold for a while, at most `size` of them: the oldest make room. */
+export class TtlCache<T> {
+  readonly #entries = new Map<string, { readonly value: T; readonly until: number }>();
+  readonly #size: number;
+  readonly #now: () => number;
+
+  /** `now` is a clock in milliseconds that does not go back. */
+  constructor(size: number, now: () => number) {
+    this.#size = size;
+    this.#now = now;
+  }
+
+  get(key: string): T | undefined {
+    const entry = this.#entries.get(key);
+    if (entry && entry.until > this.#now()) return entry.value;
+    this.#entries.delete(key);
+    return undefined;
+  }
+
+  /** Nothing is kept for a time of 0. */
+  set(key: string, value: T, ttl: Millis): void {
+    this.#entries.delete(key);
+    if (ttl <= 0) return;
+    const [oldest] = this.#entries.keys();
+    if (oldest !== undefined && this.#entries.size >= this.#size) this.#entries.delete(oldest);
+    this.#entries.set(key, { value, until: this.#now() + ttl });
   }
 }

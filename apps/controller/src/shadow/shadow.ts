@@ -1,12 +1,19 @@
 // In a dry run: what kube-controller-manager evicts, held against what would be evicted here.
-import type { Engine } from '@taintmgr/core';
+import type { Engine, PodRef } from '@taintmgr/core';
 import { deletedOf, type ShadowReport, ShadowScore } from '@taintmgr/core/shadow';
-import { formatTime } from '@taintmgr/core/time';
-import type { ClusterConfig, Machine } from '@taintmgr/k8s-adapter';
+import { formatTime, type Instant, type Millis, parseTime } from '@taintmgr/core/time';
+import {
+  ApiClient,
+  type ApiRequest,
+  type ClusterConfig,
+  HttpTransport,
+  listRequest,
+  type Machine,
+} from '@taintmgr/k8s-adapter';
 import type { ControllerName } from '../flags/controllers.ts';
 import type { Settings } from '../flags/settings.ts';
 import type { Logger } from '../log/logger.ts';
-import { UpstreamEvents } from './upstream-events.ts';
+import { version } from '../version.ts';
 
 /** Keeps score while the controller runs. */
 export interface Shadow {
@@ -17,7 +24,7 @@ export interface Shadow {
   close(): void;
 }
 
-export interface ShadowOptions {
+interface ShadowOptions {
   readonly settings: Settings;
   readonly controllers: readonly ControllerName[];
   readonly cluster: ClusterConfig;
@@ -63,4 +70,116 @@ export function shadowFacts(
     'Shadow: no verdict yet': following,
     'Shadow: without a verdict': notDeleted + leftOtherwise + givenUp,
   };
+}
+
+interface UpstreamEventsOptions {
+  readonly cluster: ClusterConfig;
+  readonly log: Logger;
+  /** Hears when the pod was marked, by the clock of the cluster; null: Events do not say that it was. */
+  readonly answer: (uid: string, at: Instant | null) => void;
+}
+
+/** So many questions are under way at once; a pod beyond counts as one that somebody else removed. */
+const askedMax = 20;
+/** Of the Events about one pod. */
+const eventsMax = 50;
+/** What is older may be about a pod of the same name that came before. */
+const ageMsMax: Millis = 300_000;
+
+/**
+ * One read of the Events about one pod, for each that is asked about. kube-controller-manager names the pod
+ * and not its uid. It says "Marking for deletion" before it asks, also for pods that then stay, and
+ * "Cancelling deletion" of those it lets be: so only the last word about a pod that is gone counts.
+ */
+class UpstreamEvents {
+  readonly #options: UpstreamEventsOptions;
+  readonly #transport: HttpTransport;
+  readonly #client: ApiClient;
+  #asked = 0;
+  #isRefusalLogged = false;
+
+  constructor(options: UpstreamEventsOptions) {
+    const { access, requestTimeout } = options.cluster;
+    this.#options = options;
+    this.#transport = new HttpTransport(access, `taintmgr-controller/${version}`);
+    const transport = this.#transport;
+    this.#client = new ApiClient({ transport, server: access.server, requestTimeout });
+  }
+
+  /** The answer comes by `answer`; always one, and never before this returns. */
+  ask(pod: PodRef): void {
+    if (this.#asked >= askedMax) {
+      setImmediate(() => this.#options.answer(pod.uid, null));
+      return;
+    }
+    this.#asked += 1;
+    void this.#read(pod).then((at) => {
+      this.#asked -= 1;
+      const fields = { pod: `${pod.namespace}/${pod.name}`, isMarked: at !== null };
+      this.#options.log.debug(fields, 'read Events about a pod that is gone');
+      this.#options.answer(pod.uid, at);
+    });
+  }
+
+  close(): void {
+    this.#transport.close();
+  }
+
+  async #read(pod: PodRef): Promise<Instant | null> {
+    try {
+      const { value, serverTime } = await this.#client.ask(eventsRequest(pod));
+      const at = markedAt((value as EventList).items ?? [], pod);
+      return at !== null && (serverTime ?? Date.now()) - at <= ageMsMax ? at : null;
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      if (!this.#isRefusalLogged) this.#options.log.info({ error: why }, cannotRead);
+      this.#isRefusalLogged = true;
+      return null;
+    }
+  }
+}
+
+const cannotRead =
+  'could not read Events: pods that are gone before their mark was seen count as removed by others';
+
+/** What of an Event matters here. */
+interface UpstreamEvent {
+  readonly message?: string;
+  readonly lastTimestamp?: string | null;
+  readonly eventTime?: string | null;
+  readonly source?: { readonly component?: string };
+  readonly reportingComponent?: string;
+}
+
+interface EventList {
+  readonly items?: readonly UpstreamEvent[];
+}
+
+function eventsRequest({ namespace, name }: PodRef): ApiRequest {
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/events`;
+  const fieldSelector = `involvedObject.kind=Pod,involvedObject.name=${name},reason=TaintManagerEviction`;
+  return listRequest(path, { fieldSelector, limit: eventsMax });
+}
+
+/** When the pod was marked for deletion, if that is the last word about it; null: it is not. */
+export function markedAt(
+  events: readonly UpstreamEvent[],
+  { namespace, name }: Pick<PodRef, 'namespace' | 'name'>,
+): Instant | null {
+  const last = events
+    .filter((event) => !isOurs(event))
+    .map((event) => ({ at: timeOf(event), message: event.message ?? '' }))
+    .filter(({ at }) => at !== null)
+    .sort((a, b) => (a.at ?? 0) - (b.at ?? 0))
+    .at(-1);
+  return last?.message === `Marking for deletion Pod ${namespace}/${name}` ? last.at : null;
+}
+
+/** An installation of ours says the same of the pods that it evicts. */
+function isOurs({ source, reportingComponent }: UpstreamEvent): boolean {
+  return (reportingComponent || source?.component || '').startsWith('taintmgr');
+}
+
+function timeOf({ lastTimestamp, eventTime }: UpstreamEvent): Instant | null {
+  return parseTime(lastTimestamp || eventTime || '');
 }

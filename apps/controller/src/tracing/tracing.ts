@@ -27,8 +27,7 @@ export async function startTracing(
 ): Promise<Tracing | null> {
   const isNamed = endpoint !== '' || variables.some((name) => environment[name]);
   if (!isNamed || environment.OTEL_SDK_DISABLED === 'true') return null;
-  const { startExporter } = await import('./otlp.ts');
-  const { EvictionSpans } = await import('./eviction-spans.ts');
+  const { EvictionSpans, startExporter } = await import('./eviction-spans.ts');
   const attributes = dryRun === 'none' ? {} : { 'taintmgr.dry_run': dryRun };
   const { tracer, close } = startExporter(endpoint, attributes, (error) =>
     log.warn({ error }, 'could not send traces'),

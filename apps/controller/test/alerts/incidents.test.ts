@@ -9,7 +9,7 @@ import { type EmbeddedCluster, startEmbedded, TaintManagerStandIn } from '@taint
 import { createEngine, type Event, parseTaint } from '@taintmgr/core';
 import { nodeFromJson, podFromJson } from '@taintmgr/k8s-adapter';
 import { node, pod } from '@taintmgr/sim-cluster';
-import { metricsText } from '../../src/metrics/text.ts';
+import { metricsText } from '../../src/metrics/exposition.ts';
 import { readManifests } from '../deploy/manifests.ts';
 import { grant, startCluster } from '../deploy/rights-world.ts';
 import { isReady, when } from '../deploy/single-replica.ts';

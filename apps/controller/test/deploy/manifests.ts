@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { KubeObject } from '@taintmgr/sim-cluster';
 import { parse, parseAllDocuments } from 'yaml';
-import type { Environment } from '../../src/flags/environment.ts';
+import type { Environment } from '../../src/flags/resolve.ts';
 
 /** What a kustomization amounts to. */
 export interface Manifests {

@@ -6,8 +6,7 @@ import { after, describe, it } from 'node:test';
 import { createEngine } from '@taintmgr/core';
 import schema from '../../config.schema.json' with { type: 'json' };
 import { ConfigFileError, fieldAt, readConfigFile } from '../../src/flags/config-file.ts';
-import { lifecyclePolicies } from '../../src/flags/lifecycle-policies.ts';
-import { evictionPolicies } from '../../src/flags/policies.ts';
+import { evictionPolicies, lifecyclePolicies } from '../../src/flags/policies.ts';
 import type { Setting } from '../../src/flags/setting.ts';
 import { settings } from '../../src/flags/settings.ts';
 

@@ -6,7 +6,7 @@ import { after, describe, it } from 'node:test';
 import { checkChoices } from '../../src/flags/checks.ts';
 import { type Choices, resolveChoices } from '../../src/flags/resolve.ts';
 import { engineConfig } from '../../src/process/engine-config.ts';
-import { errorLines } from '../../src/process/start-errors.ts';
+import { errorLines } from '../../src/process/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'taintmgr-policy-'));
 after(() => rmSync(folder, { recursive: true }));

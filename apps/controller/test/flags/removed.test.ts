@@ -7,7 +7,7 @@ import { checkChoices } from '../../src/flags/checks.ts';
 import { removedFlags, removedGates } from '../../src/flags/removed.ts';
 import { resolveChoices } from '../../src/flags/resolve.ts';
 import { settings } from '../../src/flags/settings.ts';
-import { errorLines } from '../../src/process/start-errors.ts';
+import { errorLines } from '../../src/process/program.ts';
 
 // What earlier versions of Kubernetes took, and what replaces it.
 

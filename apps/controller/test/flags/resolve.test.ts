@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { CommanderError } from '@commander-js/extra-typings';
 import { checkChoices } from '../../src/flags/checks.ts';
-import type { Environment } from '../../src/flags/environment.ts';
-import { type Choices, resolveChoices } from '../../src/flags/resolve.ts';
+import { SettingError } from '../../src/flags/kind.ts';
+import { type Choices, type Environment, resolveChoices } from '../../src/flags/resolve.ts';
 import { type Setting, variableOf } from '../../src/flags/setting.ts';
-import { SettingError } from '../../src/flags/setting-error.ts';
 import { settings } from '../../src/flags/settings.ts';
 import { version } from '../../src/version.ts';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { metricsHandler } from '../../src/metrics/exposition.ts';
-import { numberText } from '../../src/metrics/text.ts';
+import { metricsHandler, numberText } from '../../src/metrics/exposition.ts';
 
 function handler() {
   const registry = new Registry();

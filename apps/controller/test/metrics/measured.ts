@@ -3,9 +3,8 @@ import { createEngine } from '@taintmgr/core';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import { Leadership } from '../../src/leadership/leadership.ts';
 import { createMetrics, type Metrics, type MetricsOptions } from '../../src/metrics/metrics.ts';
-import { ClockChange } from '../../src/stats/clock-change.ts';
 import { PendingEvictions } from '../../src/stats/pending-evictions.ts';
-import type { ProcessStats } from '../../src/stats/process-stats.ts';
+import { ClockChange, type ProcessStats } from '../../src/stats/process-stats.ts';
 import type { RunningController } from '../../src/stats/running-controller.ts';
 
 export const due = 1_800_000_000_000;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { metricsText } from '../../src/metrics/exposition.ts';
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
-import { metricsText } from '../../src/metrics/text.ts';
 import { due, finished, idle, type Measured, measure, pod, reported, sent } from './measured.ts';
 
 // The metrics of kube-controller-manager 1.36 that dashboards and alerts are made of: the table says

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createCertificate, writeKubeconfig } from '@taintmgr/api-server';
 import type { Rule } from '@taintmgr/sim-cluster';
-import { errorLines } from '../../src/process/start-errors.ts';
+import { errorLines } from '../../src/process/program.ts';
 import { ask } from '../harness/https-client.ts';
 import { type RunningProcess, startProcess } from '../harness/running-process.ts';
 import { startTestApi } from '../harness/test-api.ts';

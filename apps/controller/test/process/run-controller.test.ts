@@ -15,8 +15,8 @@ import {
 } from '@taintmgr/k8s-adapter';
 import { node, pdb, pod, type Rule, toleration } from '@taintmgr/sim-cluster';
 import { readPolicies } from '../../src/flags/policy-files.ts';
+import { errorLines } from '../../src/process/program.ts';
 import { type ControllerOptions, runController } from '../../src/process/run-controller.ts';
-import { errorLines } from '../../src/process/start-errors.ts';
 import { startTestApi, type TestApi } from '../harness/test-api.ts';
 
 // The controller in this process, against an API server over HTTPS.

@@ -4,9 +4,8 @@ import { createEngine, type Engine, type Node, type Pod } from '@taintmgr/core';
 import type { PodScope } from '@taintmgr/k8s-adapter';
 import { Leadership } from '../../src/leadership/leadership.ts';
 import { explainHandler } from '../../src/server/explainz.ts';
-import { ClockChange } from '../../src/stats/clock-change.ts';
 import { PendingEvictions } from '../../src/stats/pending-evictions.ts';
-import type { ProcessStats } from '../../src/stats/process-stats.ts';
+import { ClockChange, type ProcessStats } from '../../src/stats/process-stats.ts';
 
 const now = Date.now();
 const taint = { key: 'slow', value: '', effect: 'NoExecute', timeAdded: now - 60_000 } as const;

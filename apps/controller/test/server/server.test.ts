@@ -8,7 +8,7 @@ import { describe, it, type TestContext } from 'node:test';
 import tls from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { createCertificate } from '@taintmgr/api-server';
-import { SettingError } from '../../src/flags/setting-error.ts';
+import { SettingError } from '../../src/flags/kind.ts';
 import { type Handler, jsonAnswer, textAnswer } from '../../src/server/answer.ts';
 import { createAuthenticator } from '../../src/server/authentication.ts';
 import { readServerIdentity, renewServerIdentity } from '../../src/server/certificate.ts';

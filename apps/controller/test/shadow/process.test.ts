@@ -9,7 +9,7 @@ import {
 import { namespace, node, pod, type Rule, toleration, type User } from '@taintmgr/sim-cluster';
 import { resolveChoices } from '../../src/flags/resolve.ts';
 import { isOwnStatus } from '../../src/process/published-status.ts';
-import { markedAt } from '../../src/shadow/upstream-events.ts';
+import { markedAt } from '../../src/shadow/shadow.ts';
 import { ask } from '../harness/https-client.ts';
 import { startProcess } from '../harness/running-process.ts';
 import { startTestApi, type TestApi } from '../harness/test-api.ts';

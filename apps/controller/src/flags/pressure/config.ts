@@ -8,7 +8,7 @@ import {
   resolvePressureConfig,
 } from '@taintmgr/core/pressure';
 import type { ConfigFile } from '../config-file.ts';
-import { SettingError } from '../setting-error.ts';
+import { SettingError } from '../kind.ts';
 import type { Settings } from '../settings.ts';
 
 /** A pool as the schema describes it. */

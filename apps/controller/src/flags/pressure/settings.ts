@@ -1,10 +1,16 @@
 // The settings of node-pressure-controller.
-import { defaultPressureConfig } from '@taintmgr/core/pressure';
+import { defaultPressureConfig, parseEvictionFlag } from '@taintmgr/core/pressure';
 import { defaultPollOptions } from '@taintmgr/k8s-adapter';
 import { inputFile } from '../files.ts';
-import { choice, duration, fractionalNumber, serviceAccount, wholeNumber } from '../kind.ts';
+import {
+  choice,
+  duration,
+  fractionalNumber,
+  type Kind,
+  serviceAccount,
+  wholeNumber,
+} from '../kind.ts';
 import { section, setting } from '../setting.ts';
-import { type BySignal, bySignal } from './by-signal.ts';
 
 const none: BySignal = {};
 const inNodePressure = section('nodePressure');
@@ -106,3 +112,31 @@ export const nodePressure = {
     'nodes asked per second, at most',
   ),
 };
+
+/** Settings of amounts or durations by signal, as a kubelet's flags have them. */
+type BySignal = Readonly<Record<string, string>>;
+
+/**
+ * As a kubelet's flags have it, with `<` or `=` between signal and value. The configuration file has
+ * an object there, which comes to us as pairs with `=`. What the values say is judged together.
+ */
+function bySignal(separator: '<' | '=', example: string): Kind<BySignal> {
+  return {
+    placeholder: '<list>',
+    want: `pairs such as ${example}`,
+    parse: (text) => pairs(text, separator) ?? pairs(text, '='),
+    format: (values) =>
+      Object.entries(values)
+        .map(([signal, value]) => signal + separator + value)
+        .join(','),
+  };
+}
+
+function pairs(text: string, separator: '<' | '='): BySignal | null {
+  try {
+    return parseEvictionFlag(text, separator);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { checkChoices } from '../../../src/flags/checks.ts';
 import { watchesNode } from '../../../src/flags/pressure/config.ts';
 import { resolveChoices } from '../../../src/flags/resolve.ts';
-import { pressureTaintRules } from '../../../src/pressure/taint-rules.ts';
+import { pressureTaintRules } from '../../../src/process/engine-config.ts';
 
 const on = '--controllers=node-pressure-controller';
 

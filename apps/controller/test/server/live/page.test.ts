@@ -5,9 +5,8 @@ import type { LiveInput } from '@taintmgr/page';
 import { Leadership } from '../../../src/leadership/leadership.ts';
 import type { Handler } from '../../../src/server/answer.ts';
 import { pageHandlers } from '../../../src/server/live/page.ts';
-import { ClockChange } from '../../../src/stats/clock-change.ts';
 import { PendingEvictions } from '../../../src/stats/pending-evictions.ts';
-import type { ProcessStats } from '../../../src/stats/process-stats.ts';
+import { ClockChange, type ProcessStats } from '../../../src/stats/process-stats.ts';
 
 const now = Date.parse('2026-11-23T10:00:00Z');
 const taint = { key: 'slow', value: '', effect: 'NoExecute', timeAdded: now - 60_000 } as const;

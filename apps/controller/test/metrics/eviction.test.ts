@@ -4,8 +4,8 @@ import type { LimitStatus } from '@taintmgr/core/policy';
 import type { ShadowReport } from '@taintmgr/core/shadow';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import { Leadership } from '../../src/leadership/leadership.ts';
+import { metricsText } from '../../src/metrics/exposition.ts';
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
-import { metricsText } from '../../src/metrics/text.ts';
 import { because, due, finished, idle, measure, pod, reported, sent } from './measured.ts';
 
 // What each notice counts as, in the metrics that alerts and dashboards go by.

@@ -5,7 +5,7 @@ import type { ApiRequest } from '@taintmgr/k8s-adapter';
 import { createAuthenticator } from '../../src/server/authentication.ts';
 import { createAuthorizer } from '../../src/server/authorization.ts';
 import { createGate, type Gate } from '../../src/server/gate.ts';
-import { TtlCache } from '../../src/server/ttl-cache.ts';
+import { TtlCache } from '../../src/server/reviews.ts';
 
 // Answers as kube-apiserver gives them to reviews.
 

@@ -7,11 +7,10 @@ import { connectionFlags, loadKubeconfig } from '@taintmgr/k8s-adapter';
 import schema from '../../config.schema.json' with { type: 'json' };
 import { checkChoices } from '../../src/flags/checks.ts';
 import { connectionFlagName } from '../../src/flags/command-line.ts';
-import type { Environment } from '../../src/flags/environment.ts';
-import { resolveChoices } from '../../src/flags/resolve.ts';
+import { type Environment, resolveChoices } from '../../src/flags/resolve.ts';
 import { variableOf } from '../../src/flags/setting.ts';
 import { type Settings, settings } from '../../src/flags/settings.ts';
-import { errorLines } from '../../src/process/start-errors.ts';
+import { errorLines } from '../../src/process/program.ts';
 import { breakages, type Schema } from './schema-breakages.ts';
 
 // Every flag, every variable and every field of the configuration file is given a value that it

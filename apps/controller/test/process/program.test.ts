@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { it } from 'node:test';
-import { followHeap } from '../../src/process/tuning.ts';
+import { followHeap } from '../../src/process/program.ts';
 
-const tuning = new URL('../../src/process/tuning.ts', import.meta.url);
+const program = new URL('../../src/process/program.ts', import.meta.url);
 
 it('asks V8 for what it has: a flag that it does not know it would complain of at each start', () => {
-  const script = `(await import(${JSON.stringify(tuning)})).tuneForController()`;
-  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script]);
+  const script = `(await import(${JSON.stringify(program)})).tuneForController()`;
+  const options = ['--conditions=@taintmgr/source', '--input-type=module', '-e'];
+  const { status, stderr } = spawnSync(process.execPath, [...options, script]);
   assert.deepEqual([status, String(stderr)], [0, '']);
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it, mock } from 'node:test';
-import { LogThrottle } from '../../src/server/log-throttle.ts';
+import { LogThrottle } from '../../src/process/status-server.ts';
 import { Reviews, reviewLimits, TooManyReviewsError } from '../../src/server/reviews.ts';
 
 // What bounds the work that others can make us do, on a clock of our own.

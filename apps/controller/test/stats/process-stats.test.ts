@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { LoopLag } from '../../src/stats/loop-lag.ts';
+import { LoopLag } from '../../src/stats/process-stats.ts';
 
 it('the loop lag is that of the latest beat of the last 15 seconds', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
